@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Outrider: `make help` lists the targets.
+
+VERSION := 0.1.0
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+SAN ?=
+V ?=
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+comma := ,
+OUT := $(BUILD)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+Q := $(if $(V),,@)
+say = @printf '  %-7s %s\n' $(1) $(2)
+
+# ---- flags ----
+
+PKGS := capstone jansson libelf zlib
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+# libdwarf has no pkg-config file in bookworm; its headers are included as <libdwarf/...>.
+PKG_LIBS = -ldwarf $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+CFLAGS ?= -O2 -g
+SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(filter thread,$(SAN)),,-fno-sanitize-recover=all))
+BASE_CFLAGS = -std=c17 -D_GNU_SOURCE -DOUTRIDER_VERSION='"$(VERSION)"' $(WARN) $(CFLAGS) -I. -I$(OUT)/gen
+ALL_CFLAGS = $(BASE_CFLAGS) -pthread $(PKG_CFLAGS) $(SAN_FLAGS)
+ALL_LDFLAGS = -pthread $(LDFLAGS) $(SAN_FLAGS)
+# libcapstone's own pkg-config file adds its include folder, not the parent: include it as <capstone.h>.
+
+# ---- what is built of what ----
+
+LIB_SRCS := $(filter-out hv/cli/main.c,$(wildcard hv/*/*.c hv/*/*/*.c symbols/*.c pruner/*.c))
+LIB_OBJS := $(LIB_SRCS:%.c=$(OUT)/obj/%.o)
+MAIN_OBJ := $(OUT)/obj/hv/cli/main.o
+AGENT_SRCS := $(wildcard guest-agent/*.c)
+AGENT_OBJS := $(AGENT_SRCS:%.c=$(OUT)/obj/%.o)
+UNIT_SRCS := $(wildcard tests/unit/test_*.c)
+UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
+INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
+C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*.[ch] pruner/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/lab/*.[ch] \
+	tests/stacks/*.[ch])
+
+.PHONY: all
+all: $(OUT)/outrider $(OUT)/guest-agent ## build outrider and the guest agent (the default)
+
+# A tree whose packages are missing says so once, before the compiler does for every file.
+$(OUT)/packages-found: Makefile
+	@pkg-config --exists $(PKGS) && echo '#include <libdwarf/libdwarf.h>' | $(CC) -E - >/dev/null 2>&1 || \
+		{ echo 'packages are missing: run `make deps`' >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
+# The machine's ACPI code, as a C array.
+$(OUT)/gen/dsdt.h: hv/vmm/dsdt.asl
+	$(call say,IASL,$@)
+	@mkdir -p $(@D)
+	$(Q)iasl -tc -p $(@D)/dsdt $< >$(@D)/iasl.log 2>&1 || { cat $(@D)/iasl.log >&2; exit 1; }
+	$(Q)mv $(@D)/dsdt.hex $@
+
+$(AGENT_OBJS): ALL_CFLAGS = $(BASE_CFLAGS)
+
+$(OUT)/obj/%.o: %.c Makefile | $(OUT)/gen/dsdt.h $(OUT)/packages-found
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/liboutrider.a: $(LIB_OBJS)
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(OUT)/outrider: $(MAIN_OBJ) $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+# Static, and never sanitized: it is all the user space there is in a guest.
+$(OUT)/guest-agent: $(AGENT_OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -static $(LDFLAGS) -o $@ $^
+
+$(OUT)/unit/%: $(OUT)/obj/tests/unit/%.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS) -lcmocka
+
+# A machine in memory instead of one on KVM; for the detector's tests with a kernel that is not Linux, in place of hv/guest.
+FAKES = $(1:%=$(OUT)/obj/tests/unit/%.o)
+$(filter $(OUT)/unit/test_detect_%,$(UNIT_BINS)): $(call FAKES,fake_target fake_guest detect_rig)
+$(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(call FAKES,fake_target)
+$(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
+
+# Run in the labs by tests/integration/50-stacks.
+$(OUT)/sample_stacks: $(OUT)/obj/tests/stacks/sample_stacks.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
+
+.PRECIOUS: $(OUT)/obj/%.o
+
+# The ground-truth module, for the stock kernel that vm-images/fetch gets.
+$(OUT)/outrider_gt.ko: $(wildcard tests/ground-truth/module/*) tests/ground-truth/build-module
+	$(call say,MODULE,$@)
+	$(Q)tests/ground-truth/build-module "$$(vm-images/fetch kernel --print version)" $@
+
+# ---- targets for people ----
+
+.PHONY: unit
+unit: unit-build ## run the unit tests (SAN=address,undefined or SAN=thread: under that sanitizer)
+	$(Q)tests/check --logs $(OUT)/logs $(UNIT_BINS)
+
+.PHONY: unit-build
+unit-build: $(UNIT_BINS)
+
+.PHONY: check
+check: deps ## everything: unit tests, plain and sanitized, lint, lab and ground-truth runs
+	$(Q)$(MAKE) --no-print-directory all unit-build $(OUT)/sample_stacks $(OUT)/outrider_gt.ko
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined unit-build
+	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs \
+		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) $(UNIT_BINS:$(OUT)/%=$(OUT)/san-address-undefined/%) \
+		$(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
+
+.PHONY: demo
+demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves build/demo/races.json
+	$(Q)$(MAKE) --no-print-directory all $(OUT)/outrider_gt.ko
+	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/demo
+
+.PHONY: lint
+lint: ## clang-format and cppcheck
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. \
+		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
+
+# ---- packages ----
+
+BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
+	libdwarf-dev libelf-dev libjansson-dev linux-libc-dev make pkg-config python3 python3-jsonschema zlib1g-dev
+LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
+MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(LAB_PACKAGES)); do \
+	dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)
+
+.PHONY: deps
+deps: ## install the Debian packages that building and testing needs
+	@set -e; missing='$(MISSING)'; [ -n "$$missing" ] || exit 0; \
+	install="apt-get install -y --no-install-recommends $$missing"; \
+	[ "$$(id -u)" = 0 ] || { echo "packages are missing; run as root:  apt-get update && $$install" >&2; exit 1; }; \
+	apt-get -q update; DEBIAN_FRONTEND=noninteractive $$install
+
+.PHONY: install
+install: $(OUT)/outrider $(OUT)/guest-agent ## install under DESTDIR and PREFIX (default /usr/local)
+	install -D -m 755 $(OUT)/outrider $(DESTDIR)$(PREFIX)/bin/outrider
+	install -D -m 755 $(OUT)/guest-agent $(DESTDIR)$(PREFIX)/lib/outrider/guest-agent
+	install -D -m 644 docs/outrider.1 $(DESTDIR)$(PREFIX)/share/man/man1/outrider.1
+	install -D -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/outrider/report.schema.json
+
+.PHONY: clean
+clean: ## remove what was built (the cache folder stays)
+	rm -rf $(BUILD)
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... SAN=address,undefined|thread V=1 PREFIX= DESTDIR='
+
+-include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c))
