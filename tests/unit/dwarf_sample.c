@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the tests of debuginfo are asked about: compiled by them, in many ways, never run and never linked into anything of
+ * ours. Members are volatile so that every access stays where and what it is written as.
+ */
+struct list {
+	struct list *volatile next;
+	struct list **volatile prev;
+};
+
+union word {
+	volatile unsigned int whole;
+	struct {
+		volatile unsigned char low, high;
+		volatile unsigned short top;
+	};
+};
+
+struct flags {
+	volatile unsigned int on : 1, mode : 7, count : 12;
+	volatile unsigned long long wide : 40;
+};
+
+struct inner {
+	volatile short a;
+	volatile int b[4];
+};
+
+struct nothing {
+};
+
+struct outer {
+	struct list link;
+	struct nothing nothing;
+	union word word;
+	struct flags flags;
+	struct inner in[3];
+	volatile char name[16];
+	struct outer *volatile parent;
+	struct {
+		volatile int x, y;
+	};
+	volatile long tail[];
+};
+
+typedef struct outer outer_t;
+
+struct hidden; /* never defined: nothing is known of it but its name */
+
+outer_t global_outer;
+const outer_t *volatile global_pointer;
+volatile int table[2][3];
+struct hidden *volatile hidden_pointer;
+void (*volatile callback)(int);
+__attribute__((section(".data..percpu"))) struct {
+	volatile int before, counter;
+} percpu_data = {0, 1};
+volatile enum color { RED, GREEN = 7, BLUE = -1 } color;
+volatile _Bool truth;
+static volatile int file_static;
+
+#ifdef __clang__
+#define API __attribute__((noinline))
+#else
+#define API __attribute__((noipa))
+#endif
+#define INLINED static inline __attribute__((always_inline))
+
+/* The tests know these lines by number. */
+#line 100 "chain.c"
+INLINED int innermost(struct list *l)
+{
+	return l->next == 0;
+}
+
+INLINED int middle(struct list *list)
+{
+	return innermost(list) + 1;
+}
+
+API int outermost(outer_t *o)
+{
+	int r = middle(&o->link);
+
+	return r;
+}
+#line 1 "sample.c"
+
+API int read_member(outer_t *o)
+{
+	return o->in[1].b[2];
+}
+
+API int read_through_two(outer_t *o)
+{
+	return o->parent->word.high;
+}
+
+API long read_global_pointer(void)
+{
+	return global_pointer->y;
+}
+
+INLINED outer_t *container(struct list *l)
+{
+	return (outer_t *)((char *)l - __builtin_offsetof(outer_t, link));
+}
+
+API char read_container(struct list *l)
+{
+	outer_t *o = container(l->next);
+
+	return o->name[3];
+}
+
+API long read_index(volatile long *vector)
+{
+	return vector[2];
+}
+
+API void write_bits(struct flags *f)
+{
+	f->count = 5;
+}
+
+API int count_calls(void)
+{
+	static volatile int calls;
+
+	return ++calls + file_static;
+}
+
+API int read_table(void)
+{
+	return table[1][2] + global_outer.in[2].b[3] + percpu_data.counter;
+}
+
+API __attribute__((section(".text.unlikely"))) int cold(outer_t *o)
+{
+	return o->x;
+}
+
+void _start(void)
+{
+	outermost(&global_outer);
+	callback(read_member(&global_outer) + cold(&global_outer) + (hidden_pointer != 0) + color + truth);
+}

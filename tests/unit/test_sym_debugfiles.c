@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Debug files in all the places they may be in, and in none. */
+#include "tests/unit/dwarf_sample.h"
+
+#include <ftw.h>
+#include <sys/stat.h>
+
+#include "symbols/debugfiles.h"
+
+struct fixture {
+	char root[32];
+	struct sample kernel, module;
+	const uint8_t *id; /* the kernel's */
+	size_t len;
+	char hex[64];
+	struct debuginfo *di;
+};
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = {0};
+
+	assert_non_null(f);
+	sample_build(&f->kernel, "gcc", "-gdwarf-5 " SAMPLE_LINKED);
+	sample_build(&f->module, "gcc", "-gdwarf-5 -c ");
+	f->di = debuginfo_open(f->kernel.path, &err);
+	assert_non_null(f->di);
+	f->len = debuginfo_build_id(f->di, &f->id);
+	assert_int_equal(f->len, 20);
+	for (size_t i = 0; i < f->len; i++)
+		snprintf(f->hex + 2 * i, 3, "%02x", f->id[i]);
+	strcpy(f->root, "/tmp/debugfiles-XXXXXX");
+	assert_non_null(mkdtemp(f->root));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	debuginfo_close(f->di);
+	sample_free(&f->kernel);
+	sample_free(&f->module);
+	free(f);
+	return 0;
+}
+
+/* Copy a sample to ROOT/PATH, folders made on the way; the whole path is in `out`. */
+static void put(struct fixture *f, const struct sample *s, const char *path, char *out, size_t size)
+{
+	FILE *file;
+
+	snprintf(out, size, "%s/%s", f->root, path);
+	for (char *slash = strchr(out + strlen(f->root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(out, 0755);
+		*slash = '/';
+	}
+	file = fopen(out, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(s->bytes, 1, s->len, file), s->len);
+	fclose(file);
+}
+
+static const char *find(struct fixture *f, const char *name, bool with_id, struct debugfiles **df, struct err *err)
+{
+	*df = debugfiles_new(NULL);
+	assert_non_null(*df);
+	assert_int_equal(debugfiles_add(*df, f->root, NULL), 0);
+	return debugfiles_find(*df, name, f->id, with_id ? f->len : 0, err);
+}
+
+static void expect_found(struct fixture *f, const char *name, bool with_id, const char *path)
+{
+	struct debugfiles *df;
+	struct err err = {0};
+	const char *found = find(f, name, with_id, &df, &err);
+
+	if (!found)
+		fail_msg("%s", err.text);
+	assert_string_equal(found, path);
+	debugfiles_free(df);
+}
+
+static void expect_missing(struct fixture *f, const char *name, bool with_id, const char *why)
+{
+	struct debugfiles *df;
+	struct err err = {0};
+
+	assert_null(find(f, name, with_id, &df, &err));
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, why));
+	debugfiles_free(df);
+}
+
+static void test_package(void **state)
+{
+	struct fixture *f = *state;
+	char path[128], module[128];
+
+	put(f, &f->module, "vmlinux.o", path, sizeof(path)); /* of a build tree: not the kernel */
+	put(f, &f->kernel, "boot/vmlinux-6.1.0-56-cloud-amd64", path, sizeof(path));
+	put(f, &f->module, "lib/modules/6.1.0/kernel/net/nf-tables.ko.debug", module, sizeof(module));
+	expect_found(f, "vmlinux", true, path);
+	expect_found(f, "vmlinux", false, path);
+	expect_found(f, "nf_tables", false, module);
+	expect_missing(f, "nf", false, "no debug file for nf ");
+	expect_missing(f, "nf_tables", true, "nf-tables.ko.debug: of another build than the nf_tables in use");
+}
+
+static void test_build_id(void **state)
+{
+	struct fixture *f = *state;
+	char path[128], name[128];
+
+	expect_missing(f, "vmlinux", true, "no debug file for vmlinux");
+	snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug", f->hex, f->hex + 2);
+	put(f, &f->kernel, name, path, sizeof(path));
+	expect_found(f, "vmlinux", true, path);
+	expect_missing(f, "vmlinux", false, "build id not known");
+	assert_int_equal(remove(path), 0);
+	snprintf(name, sizeof(name), "%s/debuginfo", f->hex);
+	put(f, &f->kernel, name, path, sizeof(path));
+	expect_found(f, "vmlinux", true, path);
+}
+
+static void test_file(void **state)
+{
+	struct fixture *f = *state;
+	struct debugfiles *df = debugfiles_new(NULL);
+	uint8_t other[20] = {1};
+	struct err err = {0};
+	char path[128];
+
+	put(f, &f->kernel, "vmlinux", path, sizeof(path));
+	assert_int_equal(debugfiles_add(df, "/nonexistent/vmlinux", &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_int_equal(debugfiles_add(df, path, NULL), 0);
+	assert_string_equal(debugfiles_find(df, "vmlinux", f->id, f->len, NULL), path);
+	assert_null(debugfiles_find(df, "vmlinux", other, sizeof(other), NULL));
+	assert_null(debugfiles_find(df, "xfs", NULL, 0, NULL));
+	debugfiles_free(df);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_package, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_build_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
