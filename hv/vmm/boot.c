@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/boot.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/vmm/layout.h"
+
+#define CONSOLE "console=ttyS0"
+
+/* Flat segments; the null entries keep the selectors that boot.rst names. */
+static const uint64_t gdt[] = {
+	[BOOT_CODE64_SEL / 8] = 0x00af9b000000ffff,
+	[BOOT_DATA_SEL / 8] = 0x00cf93000000ffff,
+	[BOOT_CODE32_SEL / 8] = 0x00cf9b000000ffff,
+};
+
+/* 2 MiB pages for the low 4 GiB: PML4, PDPT and four page directories, one after the other. */
+static void write_page_tables(struct guest_memory *mem)
+{
+	uint64_t *table = memory_at(mem, BOOT_PAGE_TABLES_GPA, 6 * 4096);
+	uint64_t *dir = table + 2 * 512;
+
+	memset(table, 0, 2 * 4096);
+	table[0] = (BOOT_PAGE_TABLES_GPA + 0x1000) | 3; /* present, writable */
+	for (unsigned i = 0; i < 4; i++)
+		table[512 + i] = (BOOT_PAGE_TABLES_GPA + 0x2000 + i * 0x1000) | 3;
+	for (uint64_t i = 0; i < 4 * 512; i++)
+		dir[i] = i << 21 | 0x83; /* and page size */
+}
+
+int boot_initrd(const struct boot_request *req, const struct setup_header *limits, uint64_t start, uint64_t end,
+		struct boot_initrd *out, struct err *err)
+{
+	struct input initrd;
+	uint64_t at;
+	int rc = -1;
+
+	*out = (struct boot_initrd){0};
+	if (!req->initrd)
+		return 0;
+	if (input_open(&initrd, "initrd", req->initrd, err) < 0)
+		return -1;
+	at = bzimage_place_initrd(limits, initrd.size, req->mem->low, start, end);
+	if (!at) {
+		err_set(err, EXIT_INPUT,
+			"initrd %s of %llu MiB does not fit into the guest's memory; give --memory a larger size", req->initrd,
+			(unsigned long long)(initrd.size >> 20));
+		goto out;
+	}
+	if (input_read(&initrd, 0, memory_at(req->mem, at, initrd.size), initrd.size, err) < 0)
+		goto out;
+	*out = (struct boot_initrd){at, initrd.size};
+	rc = 0;
+out:
+	input_close(&initrd);
+	return rc;
+}
+
+static int load(const struct boot_request *req, struct boot_entry *out, struct err *err)
+{
+	uint8_t head[BZIMAGE_HEAD_MAX];
+	size_t len = req->kernel.size < sizeof(head) ? (size_t)req->kernel.size : sizeof(head);
+
+	if (input_read(&req->kernel, 0, head, len, err) < 0)
+		return -1;
+	if (bzimage_probe(head, len))
+		return boot_bzimage(req, head, len, out, err);
+	if (len >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
+		return boot_pvh(req, out, err);
+	return err_set(err, EXIT_INPUT, "kernel %s is neither a bzImage nor an ELF vmlinux", req->kernel.path);
+}
+
+int boot_load(struct guest_memory *mem, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err)
+{
+	struct boot_request req = {.mem = mem, .initrd = config->initrd, .rsdp = rsdp};
+	int rc = -1;
+
+	if (input_open(&req.kernel, "kernel", config->kernel, err) < 0)
+		return -1;
+	if (asprintf(&req.cmdline, CONSOLE "%s%s", config->cmdline ? " " : "", config->cmdline ? config->cmdline : "") < 0) {
+		req.cmdline = NULL;
+		err_set(err, EXIT_INTERNAL, "out of memory for the kernel command line");
+		goto out;
+	}
+	if (strlen(req.cmdline) >= BOOT_CMDLINE_MAX) {
+		err_set(err, EXIT_USAGE, "kernel command line of %zu bytes is too long", strlen(req.cmdline));
+		goto out;
+	}
+	memcpy(memory_at(mem, BOOT_GDT_GPA, sizeof(gdt)), gdt, sizeof(gdt));
+	write_page_tables(mem);
+	strcpy(memory_at(mem, BOOT_CMDLINE_GPA, BOOT_CMDLINE_MAX), req.cmdline);
+	rc = load(&req, out, err);
+out:
+	free(req.cmdline);
+	input_close(&req.kernel);
+	return rc;
+}

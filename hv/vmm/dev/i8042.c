@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/dev/i8042.h"
+
+#define COMMAND_PULSE 0xf0 /* to 0xff: pulse the output lines whose bit is clear; bit 0 is the reset line */
+
+static uint32_t i8042_read(void *dev, unsigned offset, unsigned size)
+{
+	(void)dev;
+	(void)offset;
+	(void)size;
+	return 0; /* no data, buffers empty */
+}
+
+static void data_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+{
+	(void)dev;
+	(void)offset;
+	(void)size;
+	(void)value;
+}
+
+static void command_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+{
+	struct i8042 *kbc = dev;
+
+	(void)offset;
+	(void)size;
+	if ((value & 0xf0) == COMMAND_PULSE && !(value & 1))
+		power_end(&kbc->power, VM_END_REBOOT, "keyboard controller reset");
+}
+
+const struct port_ops i8042_data_ops = {.read = i8042_read, .write = data_write};
+const struct port_ops i8042_command_ops = {.read = i8042_read, .write = command_write};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * As much of a keyboard controller as a PC without a keyboard needs: a status register that is never busy, and the command
+ * that pulses the reset line, which kernels fall back on to reboot.
+ */
+#ifndef OUTRIDER_VMM_DEV_I8042_H
+#define OUTRIDER_VMM_DEV_I8042_H
+
+#include "hv/vmm/dev/bus.h"
+
+struct i8042 {
+	struct power_line power;
+};
+
+extern const struct port_ops i8042_data_ops, i8042_command_ops;
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/dev/pvpanic.h"
+
+enum { PANICKED = 1, CRASH_LOADED = 2 };
+
+static uint32_t pvpanic_read(void *dev, unsigned offset, unsigned size)
+{
+	(void)dev;
+	(void)offset;
+	(void)size;
+	return PANICKED | CRASH_LOADED; /* the events we take */
+}
+
+static void pvpanic_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+{
+	struct pvpanic *pv = dev;
+
+	(void)offset;
+	(void)size;
+	/* With a crash kernel loaded the guest goes on, into that kernel. */
+	if (value & PANICKED)
+		power_end(&pv->power, VM_END_PANIC, "the guest reported a kernel panic");
+}
+
+const struct port_ops pvpanic_ops = {.read = pvpanic_read, .write = pvpanic_write};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port by which a guest whose driver is loaded says that it panicked.
+ */
+#ifndef OUTRIDER_VMM_DEV_PVPANIC_H
+#define OUTRIDER_VMM_DEV_PVPANIC_H
+
+#include "hv/vmm/dev/bus.h"
+
+struct pvpanic {
+	struct power_line power;
+};
+
+extern const struct port_ops pvpanic_ops;
+
+#endif

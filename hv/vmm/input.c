@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int input_open(struct input *in, const char *what, const char *path, struct err *err)
+{
+	struct stat st;
+	int rc = -1;
+
+	/* O_NONBLOCK: opening a FIFO must fail below, not wait for a writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return err_set(err, EXIT_INPUT, "cannot open %s %s: %s", what, path, strerror(errno));
+	if (fstat(fd, &st) < 0) {
+		err_set(err, EXIT_INPUT, "cannot read %s %s: %s", what, path, strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		err_set(err, EXIT_INPUT, "%s %s is not a regular file", what, path);
+		goto out;
+	}
+	if (st.st_size == 0) {
+		err_set(err, EXIT_INPUT, "%s %s is empty", what, path);
+		goto out;
+	}
+	*in = (struct input){.fd = fd, .size = (uint64_t)st.st_size, .what = what, .path = path};
+	rc = 0;
+out:
+	if (rc < 0)
+		close(fd);
+	return rc;
+}
+
+int input_read(const struct input *in, uint64_t offset, void *buf, size_t len, struct err *err)
+{
+	uint8_t *to = buf;
+
+	if (offset > in->size || len > in->size - offset)
+		return err_set(err, EXIT_INPUT, "%s %s is truncated: %zu bytes wanted at offset %llu of %llu", in->what,
+			       in->path, len, (unsigned long long)offset, (unsigned long long)in->size);
+	while (len > 0) {
+		ssize_t n = pread(in->fd, to, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return err_set(err, EXIT_INPUT, "cannot read %s %s: %s", in->what, in->path,
+				       n < 0 ? strerror(errno) : "it shrank while it was read");
+		to += n;
+		offset += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+void input_close(struct input *in)
+{
+	close(in->fd);
+	in->fd = -1;
+}

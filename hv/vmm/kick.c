@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Making a vCPU leave KVM_RUN. The signal interrupts a KVM_RUN that has begun; immediate_exit, set by the handler on the
+ * vCPU's own thread, stops one that has not begun yet (Documentation/virt/kvm/api.rst, KVM_RUN). So no kick is lost.
+ */
+#include <errno.h>
+#include <linux/kvm.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hv/vmm/machine.h"
+
+static _Thread_local struct kvm_run *volatile own_run;
+
+int vcpu_kick_signal(void)
+{
+	return SIGRTMIN + 1;
+}
+
+static void on_kick_signal(int sig)
+{
+	struct kvm_run *run = own_run;
+
+	(void)sig;
+	if (run)
+		*(volatile uint8_t *)&run->immediate_exit = 1;
+}
+
+int kick_setup(struct err *err)
+{
+	/* No SA_RESTART: a console write that waits for its reader must come back too. */
+	struct sigaction sa = {.sa_handler = on_kick_signal};
+
+	sigemptyset(&sa.sa_mask);
+	if (sigaction(vcpu_kick_signal(), &sa, NULL) < 0)
+		return err_set(err, EXIT_INTERNAL, "cannot install the kick signal: %s", strerror(errno));
+	return 0;
+}
+
+void kick_attach(struct vcpu *vcpu)
+{
+	own_run = vcpu ? vcpu->run : NULL;
+}
+
+void vcpu_kick(struct vcpu *vcpu)
+{
+	int tid = atomic_load(&vcpu->tid);
+	int saved = errno;
+
+	if (!tid)
+		return;
+	atomic_fetch_add_explicit(&vcpu->kicks, 1, memory_order_relaxed);
+	/* By thread id: unlike pthread_kill() it is defined even if the thread has just ended. */
+	syscall(SYS_tgkill, getpid(), tid, vcpu_kick_signal());
+	errno = saved;
+}

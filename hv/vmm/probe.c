@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hv/vmm/host.h"
+#include "hv/vmm/machine.h"
+#include "hv/vmm/probe_checks.h"
+
+#define TICK_MS 50
+#define KICK_AFTER_MS 10000    /* slow emulators need a second or two for all of it */
+#define GIVE_UP_AFTER_MS 15000 /* KVM_RUN ignores signals */
+
+static const char *const names[PROBE_CHECKS] = {
+	[PROBE_OPEN] = "/dev/kvm",
+	[PROBE_CAPS] = "capabilities",
+	[PROBE_GUEST] = "test guest",
+	[PROBE_OWN_BP] = "guest's own INT3",
+	[PROBE_INT3] = "INT3 intercept",
+	[PROBE_EXECUTE] = "execute breakpoint",
+	[PROBE_WRITE] = "write watchpoint",
+	[PROBE_READWRITE] = "read-write watchpoint",
+	[PROBE_FOUR] = "four watchpoints",
+	[PROBE_STEP] = "single-step",
+	[PROBE_INJECT_BP] = "#BP re-injection",
+	[PROBE_INJECT_DB] = "#DB re-injection",
+	[PROBE_IDT_GATE] = "INT3 by IDT gate",
+};
+
+/* What must work whichever way breakpoints are caught. */
+static const enum probe_id always_needed[] = {
+	PROBE_OPEN,  PROBE_CAPS,      PROBE_GUEST, PROBE_OWN_BP, PROBE_EXECUTE,
+	PROBE_WRITE, PROBE_READWRITE, PROBE_FOUR,  PROBE_STEP,	 PROBE_INJECT_DB,
+};
+
+static void list_caps(struct probing *p)
+{
+	size_t n;
+	const struct host_cap *caps = host_needed_caps(&n);
+	const char *missing = NULL;
+	int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (size_t i = 0; i < n && i < PROBE_MAX_CAPS; i++) {
+		bool present = host_has_cap(fd, caps[i].cap);
+
+		p->out.cap[p->out.caps++] = (struct probe_cap){.name = caps[i].name, .present = present};
+		if (!present && !missing)
+			missing = caps[i].name;
+	}
+	close(fd);
+	if (missing)
+		probe_report(p, PROBE_CAPS, false, "%s is missing", missing);
+	else
+		probe_report(p, PROBE_CAPS, true, "all %u that are needed are claimed", p->out.caps);
+}
+
+static void *worker(void *arg)
+{
+	struct probing *p = arg;
+	struct vcpu *vcpu = &p->guest.vcpu;
+	struct err err = {0};
+	sigset_t kick;
+
+	sigemptyset(&kick);
+	sigaddset(&kick, vcpu_kick_signal());
+	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
+
+	list_caps(p);
+	if (probe_guest_create(&p->guest, &err) < 0) {
+		probe_report(p, PROBE_OPEN, false, "%s", err.text);
+		goto out;
+	}
+	probe_report(p, PROBE_OPEN, true, "opens, and makes a VM");
+	kick_attach(vcpu);
+	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
+	probe_run_checks(p);
+	atomic_store(&vcpu->tid, 0);
+	kick_attach(NULL);
+out:
+	probe_guest_destroy(&p->guest);
+	return NULL;
+}
+
+/* Wait for the worker; false when it is stuck in the kernel. */
+static bool wait_for(pthread_t thread, struct probing *p)
+{
+	for (unsigned waited = 0; waited < GIVE_UP_AFTER_MS; waited += TICK_MS) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += TICK_MS * 1000000l;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_timedjoin_np(thread, NULL, &until) == 0)
+			return true;
+		if (waited >= KICK_AFTER_MS)
+			vcpu_kick(&p->guest.vcpu);
+	}
+	return false;
+}
+
+static enum probe_breakpoints choose(const struct host_probe *out)
+{
+	if (out->check[PROBE_INT3].works && out->check[PROBE_INJECT_BP].works)
+		return BP_INTERCEPT;
+	return out->check[PROBE_IDT_GATE].works ? BP_IDT_GATE : BP_NONE;
+}
+
+#define ELSEWHERE "use a host with VT-x or AMD-V, or a lab host"
+
+static void say(struct host_probe *out, const struct probe_check *failed, bool stuck)
+{
+	if (stuck)
+		strcpy(out->verdict, "this host's KVM hangs and ignores signals; " ELSEWHERE);
+	else if (failed == &out->check[PROBE_OPEN]) /* that one says by itself what to do */
+		snprintf(out->verdict, sizeof(out->verdict), "%s", failed->finding);
+	else if (failed)
+		snprintf(out->verdict, sizeof(out->verdict), "this host's KVM will not do: %s: %s; " ELSEWHERE, failed->name,
+			 failed->finding);
+	else if (out->breakpoints == BP_INTERCEPT)
+		strcpy(out->verdict, "KVM works here; breakpoints by #BP intercept");
+	else
+		strcpy(out->verdict, "KVM works here; breakpoints by IDT gate, as its #BP intercept does not work");
+}
+
+static void judge(struct host_probe *out, bool stuck)
+{
+	const struct probe_check *failed = NULL;
+
+	out->breakpoints = choose(out);
+	for (size_t i = 0; i < sizeof(always_needed) / sizeof(always_needed[0]); i++)
+		out->check[always_needed[i]].needed = true;
+	out->check[PROBE_INT3].needed = out->check[PROBE_INJECT_BP].needed = out->breakpoints != BP_IDT_GATE;
+	out->check[PROBE_IDT_GATE].needed = out->breakpoints != BP_INTERCEPT;
+	for (unsigned i = 0; i < PROBE_CHECKS; i++) {
+		struct probe_check *c = &out->check[i];
+
+		c->name = names[i];
+		if (!c->tried)
+			strcpy(c->finding, "not tried");
+		if (c->needed && !c->works && !failed)
+			failed = c;
+	}
+	out->usable = !failed && !stuck;
+	say(out, failed, stuck);
+}
+
+int probe_host(struct host_probe *out, struct err *err)
+{
+	struct probing *p = calloc(1, sizeof(*p));
+	pthread_t thread;
+	bool stuck;
+	int error, rc = -1;
+
+	if (!p)
+		return err_set(err, EXIT_INTERNAL, "out of memory for the host self-test");
+	p->guest = (struct probe_guest)PROBE_GUEST_NONE;
+	pthread_mutex_init(&p->lock, NULL);
+	if (kick_setup(err) < 0)
+		goto out;
+	error = pthread_create(&thread, NULL, worker, p);
+	if (error) {
+		err_set(err, EXIT_INTERNAL, "cannot start the host self-test: %s", strerror(error));
+		goto out;
+	}
+	stuck = !wait_for(thread, p);
+	pthread_mutex_lock(&p->lock);
+	*out = p->out;
+	pthread_mutex_unlock(&p->lock);
+	judge(out, stuck);
+	if (stuck) {
+		pthread_detach(thread); /* and `p` stays its own: it may come back one day */
+		return 0;
+	}
+	rc = 0;
+out:
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+	return rc;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/probe_checks.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+#define VECTOR_DB 1
+#define VECTOR_BP 3
+#define DR6_STEP (1u << 14)
+#define RFLAGS_RF (1u << 16)
+
+enum { DR_EXECUTE = 0, DR_WRITE = 1, DR_READWRITE = 3 };
+
+void probe_report(struct probing *p, enum probe_id id, bool works, const char *fmt, ...)
+{
+	struct probe_check *check = &p->out.check[id];
+	va_list ap;
+
+	pthread_mutex_lock(&p->lock);
+	check->tried = true;
+	check->works = works;
+	va_start(ap, fmt);
+	vsnprintf(check->finding, sizeof(check->finding), fmt, ap);
+	va_end(ap);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* What was seen instead of what should have been. */
+static void report_failure(struct probing *p, enum probe_id id)
+{
+	const struct probe_result *r = &p->last;
+
+	switch (r->outcome) {
+	case OUTCOME_DONE:
+		probe_report(p, id, false, "the guest ran on: nothing exited");
+		break;
+	case OUTCOME_BP_HANDLER:
+		probe_report(p, id, false, "the guest's own #BP handler ran: nothing exited");
+		break;
+	case OUTCOME_DB_HANDLER:
+		probe_report(p, id, false, "the guest's own #DB handler ran, DR6 0x%llx", (unsigned long long)r->dr6);
+		break;
+	case OUTCOME_DEBUG:
+		probe_report(p, id, false, "debug exit of another kind: exception %u, DR6 0x%llx, RIP 0x%llx", r->exception,
+			     (unsigned long long)r->dr6, (unsigned long long)r->rip);
+		break;
+	case OUTCOME_TIMEOUT:
+		probe_report(p, id, false, "the guest hung");
+		break;
+	case OUTCOME_DEAD:
+		probe_report(p, id, false, "%s", r->what);
+		break;
+	}
+}
+
+/* Start a snippet under the given debugging. False, and the finding recorded, when KVM does not even take the state. */
+static bool start(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control, const uint64_t dr[4],
+		  uint64_t dr7)
+{
+	if (probe_guest_reset(&p->guest, snippet) < 0) {
+		probe_report(p, id, false, "KVM refuses the guest's CPU state: %m");
+		return false;
+	}
+	if (control && probe_guest_debug(&p->guest, control, dr, dr7) < 0) {
+		probe_report(p, id, false, "KVM_SET_GUEST_DEBUG: %m");
+		return false;
+	}
+	probe_guest_run(&p->guest, &p->last);
+	return true;
+}
+
+static bool debug_exit(const struct probing *p, uint32_t exception, uint64_t dr6_bits, uint64_t rip)
+{
+	const struct probe_result *r = &p->last;
+
+	return r->outcome == OUTCOME_DEBUG && r->exception == exception && r->rip == rip &&
+	       (exception != VECTOR_DB || (r->dr6 & (DR6_STEP | 0xf)) == dr6_bits);
+}
+
+static void check_guest(struct probing *p)
+{
+	if (!start(p, PROBE_GUEST, SNIPPET_DONE, 0, NULL, 0))
+		return;
+	if (p->last.outcome == OUTCOME_DONE)
+		probe_report(p, PROBE_GUEST, true, "a long-mode guest runs");
+	else
+		report_failure(p, PROBE_GUEST);
+}
+
+static void check_own_bp(struct probing *p)
+{
+	if (!start(p, PROBE_OWN_BP, SNIPPET_INT3, 0, NULL, 0))
+		return;
+	if (p->last.outcome == OUTCOME_BP_HANDLER)
+		probe_report(p, PROBE_OWN_BP, true, "a guest's INT3 reaches its own handler while nothing is armed");
+	else
+		report_failure(p, PROBE_OWN_BP);
+}
+
+static void check_int3(struct probing *p)
+{
+	uint64_t at = probe_guest_snippet(SNIPPET_INT3);
+
+	if (!start(p, PROBE_INT3, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
+		return;
+	if (debug_exit(p, VECTOR_BP, 0, at))
+		probe_report(p, PROBE_INT3, true, "exits with KVM_EXIT_DEBUG, RIP at the INT3");
+	else
+		report_failure(p, PROBE_INT3);
+}
+
+static void check_execute(struct probing *p)
+{
+	const uint64_t at = probe_guest_snippet(SNIPPET_NOPS) + 1;
+	const uint64_t dr[4] = {at};
+
+	if (!start(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, DR_EXECUTE, 1)))
+		return;
+	if (debug_exit(p, VECTOR_DB, 1, at))
+		probe_report(p, PROBE_EXECUTE, true, "exits before the instruction, DR6 names the register");
+	else
+		report_failure(p, PROBE_EXECUTE);
+}
+
+static void check_write(struct probing *p)
+{
+	const uint64_t dr[4] = {0, PROBE_DATA};
+
+	/* The snippet loads first: a write register must let that pass. */
+	if (!start(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, DR_WRITE, 4)))
+		return;
+	if (debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()))
+		probe_report(p, PROBE_WRITE, true, "exits after the store, lets the load pass, DR6 names the register");
+	else
+		report_failure(p, PROBE_WRITE);
+}
+
+static void check_readwrite(struct probing *p)
+{
+	const uint64_t dr[4] = {0, 0, PROBE_DATA};
+
+	if (!start(p, PROBE_READWRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(2, DR_READWRITE, 4)))
+		return;
+	if (!debug_exit(p, VECTOR_DB, 4, probe_guest_snippet(SNIPPET_WRITE))) {
+		report_failure(p, PROBE_READWRITE);
+		return;
+	}
+	probe_guest_run(&p->guest, &p->last);
+	if (debug_exit(p, VECTOR_DB, 4, probe_guest_after_store()))
+		probe_report(p, PROBE_READWRITE, true, "exits after the load, and again after the store");
+	else
+		report_failure(p, PROBE_READWRITE);
+}
+
+static void check_four(struct probing *p)
+{
+	const uint64_t dr[4] = {PROBE_DATA + 1, PROBE_DATA + 2, PROBE_DATA + 4, PROBE_DATA + 8};
+	uint64_t dr7 =
+		probe_dr7(0, DR_WRITE, 1) | probe_dr7(1, DR_WRITE, 2) | probe_dr7(2, DR_WRITE, 4) | probe_dr7(3, DR_WRITE, 8);
+
+	if (!start(p, PROBE_FOUR, SNIPPET_WRITE4, KVM_GUESTDBG_USE_HW_BP, dr, dr7))
+		return;
+	for (unsigned i = 0; i < 4; i++) {
+		if (!debug_exit(p, VECTOR_DB, 1u << i, p->last.rip)) {
+			report_failure(p, PROBE_FOUR);
+			return;
+		}
+		probe_guest_run(&p->guest, &p->last);
+	}
+	if (p->last.outcome == OUTCOME_DONE)
+		probe_report(p, PROBE_FOUR, true, "four registers of 1, 2, 4 and 8 bytes exit, each for its own store");
+	else
+		report_failure(p, PROBE_FOUR);
+}
+
+static void check_step(struct probing *p)
+{
+	uint64_t at = probe_guest_snippet(SNIPPET_NOPS);
+
+	if (!start(p, PROBE_STEP, SNIPPET_NOPS, KVM_GUESTDBG_SINGLESTEP, NULL, 0))
+		return;
+	if (debug_exit(p, VECTOR_DB, DR6_STEP, at + 1)) {
+		probe_guest_run(&p->guest, &p->last);
+		if (debug_exit(p, VECTOR_DB, DR6_STEP, at + 2)) {
+			probe_report(p, PROBE_STEP, true, "exits after each instruction");
+			return;
+		}
+	}
+	report_failure(p, PROBE_STEP);
+}
+
+/* The frame of the handler that runs now, as long as it is of `rip`. */
+static bool frame_of(const struct probing *p, uint64_t rip, struct probe_frame *frame)
+{
+	return probe_guest_frame(&p->guest, &p->last.regs, frame) && frame->rip == rip;
+}
+
+static void check_inject_bp(struct probing *p)
+{
+	uint64_t at = probe_guest_snippet(SNIPPET_INT3);
+	struct probe_frame frame = {0};
+
+	if (!start(p, PROBE_INJECT_BP, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
+		return;
+	if (!debug_exit(p, VECTOR_BP, 0, at)) {
+		probe_report(p, PROBE_INJECT_BP, false, "cannot be tried: the INT3 does not exit");
+		return;
+	}
+	if (probe_guest_debug(&p->guest, KVM_GUESTDBG_USE_SW_BP | KVM_GUESTDBG_INJECT_BP, NULL, 0) < 0) {
+		probe_report(p, PROBE_INJECT_BP, false, "KVM_SET_GUEST_DEBUG: %m");
+		return;
+	}
+	probe_guest_run(&p->guest, &p->last);
+	if (p->last.outcome != OUTCOME_BP_HANDLER)
+		report_failure(p, PROBE_INJECT_BP);
+	else if (!frame_of(p, at + 1, &frame))
+		probe_report(p, PROBE_INJECT_BP, false, "the handler sees RIP 0x%llx instead of 0x%llx",
+			     (unsigned long long)frame.rip, (unsigned long long)at + 1);
+	else
+		probe_report(p, PROBE_INJECT_BP, true, "the guest's handler runs, RIP after the INT3");
+}
+
+static void check_inject_db(struct probing *p)
+{
+	struct kvm_debugregs regs = {.dr6 = 0xffff0ff2, .dr7 = 0x400};
+
+	if (probe_guest_reset(&p->guest, SNIPPET_NOPS) < 0 || ioctl(p->guest.vcpu.fd, KVM_SET_DEBUGREGS, &regs) < 0 ||
+	    probe_guest_debug(&p->guest, KVM_GUESTDBG_INJECT_DB, NULL, 0) < 0) {
+		probe_report(p, PROBE_INJECT_DB, false, "KVM refuses it: %m");
+		return;
+	}
+	probe_guest_run(&p->guest, &p->last);
+	if (p->last.outcome == OUTCOME_DB_HANDLER && (p->last.dr6 & 0xf) == 2)
+		probe_report(p, PROBE_INJECT_DB, true, "the guest's handler runs and reads the DR6 we set");
+	else
+		report_failure(p, PROBE_INJECT_DB);
+}
+
+/* INT3 with an execute register on the handler: stopped in front of it, with the frame of the INT3. */
+static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
+{
+	const uint64_t handler = probe_guest_bp_handler();
+	const uint64_t dr[4] = {0, 0, 0, handler};
+
+	if (!start(p, PROBE_IDT_GATE, SNIPPET_INT3, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(3, DR_EXECUTE, 1)))
+		return false;
+	if (!debug_exit(p, VECTOR_DB, 8, handler)) {
+		report_failure(p, PROBE_IDT_GATE);
+		return false;
+	}
+	if (!frame_of(p, probe_guest_snippet(SNIPPET_INT3) + 1, frame)) {
+		probe_report(p, PROBE_IDT_GATE, false, "stops at the handler, but without the INT3's frame on the stack");
+		return false;
+	}
+	return true;
+}
+
+/* Continue from `regs`; did that end as it should? */
+static bool goes_on(struct probing *p, const struct kvm_regs *regs, enum probe_outcome expected, const char *what)
+{
+	if (ioctl(p->guest.vcpu.fd, KVM_SET_REGS, regs) < 0) {
+		probe_report(p, PROBE_IDT_GATE, false, "KVM_SET_REGS: %m");
+		return false;
+	}
+	probe_guest_run(&p->guest, &p->last);
+	if (p->last.outcome == expected)
+		return true;
+	probe_report(p, PROBE_IDT_GATE, false, "stops at the handler, but %s", what);
+	return false;
+}
+
+static void check_idt_gate(struct probing *p)
+{
+	struct probe_frame frame;
+	struct kvm_regs regs;
+
+	if (!stop_at_gate(p, &frame))
+		return;
+	regs = p->last.regs;
+	regs.rip = frame.rip;
+	regs.rsp = frame.rsp;
+	regs.rflags = frame.rflags;
+	if (!goes_on(p, &regs, OUTCOME_DONE, "the guest cannot be put back behind the INT3") || !stop_at_gate(p, &frame))
+		return;
+	regs = p->last.regs;
+	regs.rflags |= RFLAGS_RF;
+	if (goes_on(p, &regs, OUTCOME_BP_HANDLER, "the handler cannot be let go"))
+		probe_report(p, PROBE_IDT_GATE, true, "stops at the guest's handler; undone, or let go, as we like");
+}
+
+void probe_run_checks(struct probing *p)
+{
+	static void (*const checks[])(struct probing *) = {
+		check_guest, check_own_bp, check_int3,	    check_execute,   check_write,    check_readwrite,
+		check_four,  check_step,   check_inject_bp, check_inject_db, check_idt_gate,
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		checks[i](p);
+		/* A KVM that hung once would hang again, and the host is unusable anyway. */
+		if (p->last.outcome == OUTCOME_TIMEOUT)
+			return;
+	}
+}

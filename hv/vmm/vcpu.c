@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One CPU's thread: in and out of KVM_RUN until the machine ends. */
+#include <errno.h>
+#include <linux/kvm.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "hv/vmm/host.h"
+#include "hv/vmm/machine.h"
+
+int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct err *err)
+{
+	for (unsigned i = 0; i < vm->cpus; i++) {
+		struct vcpu *vcpu = &vm->vcpu[i];
+
+		vcpu->fd = host_create_vcpu(vm->kvm_fd, vm->fd, i, &vcpu->run, &vm->run_size, err);
+		if (vcpu->fd < 0 || vcpu_reset(vm, i, entry, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void machine_destroy_vcpus(struct vm *vm)
+{
+	for (unsigned i = 0; i < vm->cpus; i++) {
+		if (vm->vcpu[i].run)
+			munmap(vm->vcpu[i].run, vm->run_size);
+		if (vm->vcpu[i].fd >= 0)
+			close(vm->vcpu[i].fd);
+	}
+}
+
+/* Only the vCPU's own thread writes its counters: no locked instruction needed. */
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static int end_with_state(struct vcpu *vcpu, enum vm_end end, const char *why)
+{
+	char state[384];
+
+	vcpu_describe(vcpu, state, sizeof(state));
+	machine_end(vcpu->vm, end, "vCPU %u: %s: %s", vcpu->index, why, state);
+	return 0;
+}
+
+static int on_io(struct vcpu *vcpu)
+{
+	struct kvm_run *run = vcpu->run;
+	uint8_t *data = (uint8_t *)run + run->io.data_offset;
+
+	for (uint32_t i = 0; i < run->io.count; i++)
+		bus_access(&vcpu->vm->bus, run->io.port, run->io.direction == KVM_EXIT_IO_OUT, run->io.size,
+			   data + (size_t)i * run->io.size);
+	return 0;
+}
+
+/* There is no memory-mapped device outside KVM: reads float high, writes go nowhere. */
+static int on_mmio(struct vcpu *vcpu)
+{
+	if (!vcpu->run->mmio.is_write)
+		memset(vcpu->run->mmio.data, 0xff, sizeof(vcpu->run->mmio.data));
+	return 0;
+}
+
+static int on_debug(struct vcpu *vcpu, struct err *err)
+{
+	const struct vm_hooks *hooks = vcpu->vm->hooks;
+
+	count(&vcpu->debug_exits);
+	if (!hooks->on_debug)
+		return end_with_state(vcpu, VM_END_INTERNAL, "debug exit that nobody asked for");
+	return hooks->on_debug(hooks->ctx, vcpu, err);
+}
+
+static int on_kick(struct vcpu *vcpu, struct err *err)
+{
+	const struct vm_hooks *hooks = vcpu->vm->hooks;
+
+	/*
+	 * A kick that comes after this store stops the next KVM_RUN; the change a kick before it stands for was published
+	 * before the signal, so the next before_entry sees it.
+	 */
+	*(volatile uint8_t *)&vcpu->run->immediate_exit = 0;
+	return hooks->on_kick ? hooks->on_kick(hooks->ctx, vcpu, err) : 0;
+}
+
+static int on_system_event(struct vcpu *vcpu)
+{
+	switch (vcpu->run->system_event.type) {
+	case KVM_SYSTEM_EVENT_SHUTDOWN:
+		machine_end(vcpu->vm, VM_END_POWEROFF, "system event");
+		return 0;
+	case KVM_SYSTEM_EVENT_RESET:
+		machine_end(vcpu->vm, VM_END_REBOOT, "system event");
+		return 0;
+	case KVM_SYSTEM_EVENT_CRASH:
+		machine_end(vcpu->vm, VM_END_PANIC, "the guest reported a crash");
+		return 0;
+	default:
+		return end_with_state(vcpu, VM_END_INTERNAL, "unknown system event");
+	}
+}
+
+static int on_exit_reason(struct vcpu *vcpu, struct err *err)
+{
+	switch (vcpu->run->exit_reason) {
+	case KVM_EXIT_IO:
+		return on_io(vcpu);
+	case KVM_EXIT_DEBUG:
+		return on_debug(vcpu, err);
+	case KVM_EXIT_MMIO:
+		return on_mmio(vcpu);
+	case KVM_EXIT_INTR:
+	case KVM_EXIT_IRQ_WINDOW_OPEN:
+		return 0;
+	case KVM_EXIT_SHUTDOWN:
+		return end_with_state(vcpu, VM_END_TRIPLE_FAULT, "triple fault");
+	case KVM_EXIT_SYSTEM_EVENT:
+		return on_system_event(vcpu);
+	case KVM_EXIT_INTERNAL_ERROR:
+		return end_with_state(vcpu, VM_END_INTERNAL, "KVM internal error");
+	case KVM_EXIT_FAIL_ENTRY:
+		return end_with_state(vcpu, VM_END_INTERNAL, "KVM failed to enter the guest");
+	default:
+		return end_with_state(vcpu, VM_END_INTERNAL, "unknown KVM exit");
+	}
+}
+
+static int run_failed(struct vcpu *vcpu, int error, struct err *err)
+{
+	switch (error) {
+	case EINTR:
+		return on_kick(vcpu, err);
+	case EAGAIN: /* a CPU that waits for INIT or SIPI was woken */
+		return 0;
+	default:
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_RUN failed: %s", vcpu->index, strerror(error));
+	}
+}
+
+static int step(struct vcpu *vcpu, struct err *err)
+{
+	const struct vm_hooks *hooks = vcpu->vm->hooks;
+	int rc, error;
+
+	atomic_store(&vcpu->in_guest, true);
+	/* After in_guest: whoever sets `ended` then kicks, so it is seen here or by KVM_RUN. */
+	if (atomic_load(&vcpu->vm->ended))
+		return 0;
+	if (hooks->before_entry && hooks->before_entry(hooks->ctx, vcpu, err) < 0)
+		return -1;
+	rc = ioctl(vcpu->fd, KVM_RUN, 0);
+	error = errno;
+	atomic_store(&vcpu->in_guest, false);
+	count(&vcpu->exits);
+	return rc < 0 ? run_failed(vcpu, error, err) : on_exit_reason(vcpu, err);
+}
+
+void *vcpu_thread(void *arg)
+{
+	struct vcpu *vcpu = arg;
+	struct err err = {0};
+
+	kick_attach(vcpu);
+	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
+	while (!atomic_load_explicit(&vcpu->vm->ended, memory_order_relaxed)) {
+		if (step(vcpu, &err) < 0)
+			machine_fail(vcpu->vm, &err);
+	}
+	atomic_store(&vcpu->in_guest, false);
+	atomic_store(&vcpu->tid, 0);
+	kick_attach(NULL);
+	return NULL;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <linux/kvm.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "hv/vmm/acpi.h"
+#include "hv/vmm/host.h"
+#include "hv/vmm/layout.h"
+#include "hv/vmm/machine.h"
+
+static struct vm *vm_new(const struct vmm_config *config, struct err *err)
+{
+	struct vm *vm = calloc(1, sizeof(*vm));
+
+	if (!vm) {
+		err_set(err, EXIT_INTERNAL, "out of memory for the machine");
+		return NULL;
+	}
+	vm->kvm_fd = vm->fd = vm->wake_fd = -1;
+	for (unsigned i = 0; i < VMM_MAX_CPUS; i++)
+		vm->vcpu[i] = (struct vcpu){.vm = vm, .index = i, .fd = -1};
+	vm->cpus = config->cpus;
+	vm->console_in = config->console_in;
+	pthread_mutex_init(&vm->end_lock, NULL);
+	strcpy(vm->detail, "stopped on request");
+	machine_add_devices(vm, config->console_out);
+	return vm;
+}
+
+static int open_host(struct vm *vm, const struct vmm_config *config, struct err *err)
+{
+	vm->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (vm->wake_fd < 0)
+		return err_set(err, EXIT_INTERNAL, "eventfd failed: %s", strerror(errno));
+	vm->kvm_fd = host_open(err);
+	if (vm->kvm_fd < 0)
+		return -1;
+	vm->fd = host_create_vm(vm->kvm_fd, err);
+	if (vm->fd < 0)
+		return -1;
+	if (memory_map(&vm->memory, config->memory, err) < 0)
+		return -1;
+	return memory_attach(&vm->memory, vm->fd, err);
+}
+
+static int load(struct vm *vm, const struct vmm_config *config, struct boot_entry *entry, struct err *err)
+{
+	if (!acpi_build(memory_at(&vm->memory, ACPI_GPA, ACPI_MAX), ACPI_MAX, ACPI_GPA, vm->cpus))
+		return err_set(err, EXIT_INTERNAL, "the ACPI tables do not fit their area");
+	return boot_load(&vm->memory, config, ACPI_GPA, entry, err);
+}
+
+struct vm *vm_create(const struct vmm_config *config, struct err *err)
+{
+	struct boot_entry entry;
+	struct vm *vm;
+
+	if (config->cpus < 1 || config->cpus > VMM_MAX_CPUS) {
+		err_set(err, EXIT_USAGE, "%u CPUs: give 1 to %d", config->cpus, VMM_MAX_CPUS);
+		return NULL;
+	}
+	vm = vm_new(config, err);
+	if (!vm)
+		return NULL;
+	if (kick_setup(err) < 0 || open_host(vm, config, err) < 0 || load(vm, config, &entry, err) < 0 ||
+	    machine_create_vcpus(vm, &entry, err) < 0) {
+		vm_destroy(vm);
+		return NULL;
+	}
+	return vm;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void vm_destroy(struct vm *vm)
+{
+	if (!vm)
+		return;
+	machine_destroy_vcpus(vm);
+	machine_remove_devices(vm);
+	close_fd(vm->fd);
+	close_fd(vm->kvm_fd);
+	close_fd(vm->wake_fd);
+	memory_unmap(&vm->memory);
+	pthread_mutex_destroy(&vm->end_lock);
+	free(vm);
+}
+
+unsigned vm_cpu_count(const struct vm *vm)
+{
+	return vm->cpus;
+}
+
+struct vcpu *vm_vcpu(struct vm *vm, unsigned index)
+{
+	return index < vm->cpus ? &vm->vcpu[index] : NULL;
+}
+
+void *vm_ram(struct vm *vm, uint64_t gpa, size_t len)
+{
+	return memory_at(&vm->memory, gpa, len);
+}
+
+const char *vm_end_detail(const struct vm *vm)
+{
+	return vm->detail;
+}
