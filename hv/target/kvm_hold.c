@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holding a vCPU without harming the guest. The vCPU is put into the halted state at the breakpoint and KVM_RUN is entered:
+ * KVM sleeps, costs nothing, and wakes it exactly when an interrupt it can take is pending; the handler runs, returns to the
+ * INT3, which is hit again, and the hold goes on. So a CPU spinning for this one's answer to an IPI gets it, and a race between
+ * an interrupt and the held task can be seen. With interrupts off KVM would not wake it (except for an NMI): it just waits.
+ * The end of the hold is a signal from a per-vCPU timer, or a kick.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/target/kvm_internal.h"
+
+#define LONG_HOLD_NS 100000000u
+
+static int set_mp_state(struct cpu *cpu, uint32_t state, struct err *err)
+{
+	struct kvm_mp_state mp = {.mp_state = state};
+
+	if (cpu_ioctl(cpu, KVM_SET_MP_STATE, &mp))
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_SET_MP_STATE: %s", cpu->vcpu->index, strerror(errno));
+	return 0;
+}
+
+/* The timer sends the kick signal to this very thread, so it is made on it, once. */
+static int make_timer(struct cpu *cpu, struct err *err)
+{
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = vcpu_kick_signal(),
+		._sigev_un._tid = gettid(),
+	};
+
+	if (timer_create(CLOCK_MONOTONIC, &event, &cpu->hold.timer))
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: timer_create: %s", cpu->vcpu->index, strerror(errno));
+	cpu->hold.timer_made = true;
+	return 0;
+}
+
+static void set_timer(struct cpu *cpu, uint64_t deadline_ns)
+{
+	struct itimerspec when = {
+		.it_value = {.tv_sec = (time_t)(deadline_ns / 1000000000u), .tv_nsec = (long)(deadline_ns % 1000000000u)},
+	};
+
+	timer_settime(cpu->hold.timer, TIMER_ABSTIME, &when, NULL);
+}
+
+bool cpu_hold_is_over(const struct cpu *cpu)
+{
+	return cpu->hold.active && (atomic_load(&cpu->hold.released) || monotonic_ns() >= cpu->hold.deadline_ns);
+}
+
+int cpu_hold_begin(struct cpu *cpu, const struct x86_regs *regs, uint64_t hold_ns, struct err *err)
+{
+	struct hold *hold = &cpu->hold;
+
+	/*
+	 * Hit again by the same context after an interrupt, the hold goes on: the timer still runs and a release is not
+	 * forgotten. Another context's is a new hold, though the old one was released and has not been ended yet.
+	 */
+	if (hold->active && (hold->rip != regs->rip || hold->rsp != regs->gpr[X86_RSP])) {
+		hold->active = false;
+		atomic_store(&hold->released, false);
+	}
+	if (!hold->active) {
+		hold->began_ns = monotonic_ns();
+		hold->deadline_ns = hold->began_ns + hold_ns;
+		if (!hold->timer_made && make_timer(cpu, err))
+			return -1;
+		hold->active = true;
+		cpu->reload = true;
+		set_timer(cpu, hold->deadline_ns);
+	}
+	hold->rip = regs->rip;
+	hold->rsp = regs->gpr[X86_RSP];
+	return set_mp_state(cpu, KVM_MP_STATE_HALTED, err);
+}
+
+int cpu_hold_end(struct cpu *cpu, struct err *err)
+{
+	const struct target_client *client = cpu->kt->target.client;
+	struct hold *hold = &cpu->hold;
+	struct target_action action;
+	struct x86_regs regs;
+	uint64_t now;
+
+	cpu_regs_get(cpu, &regs);
+	/* Here and not when the next hold begins: a release may come between the client's decision to hold and its start. */
+	atomic_store(&hold->released, false);
+	action = client->on_hold_end(client->ctx, cpu->vcpu->index, &regs);
+	now = monotonic_ns();
+	if (action.kind == TARGET_HOLD) {
+		/* It is halted still, or runs a handler from which it comes back to its INT3: nothing to change but the time.
+		 */
+		hold->deadline_ns = now + action.hold_ns;
+		set_timer(cpu, hold->deadline_ns);
+		return 0;
+	}
+	if (now < hold->deadline_ns)
+		set_timer(cpu, 0); /* zero disarms */
+	/* A watchdog could notice so long a hold: tell it, if the guest has a kvmclock at all. */
+	if (now - hold->began_ns > LONG_HOLD_NS)
+		cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
+	hold->active = false;
+	cpu->reload = true;
+
+	/* If it stands elsewhere, it is running (or is halted by its own HLT, which is not ours to end). */
+	if (regs.rip == hold->rip && regs.gpr[X86_RSP] == hold->rsp && set_mp_state(cpu, KVM_MP_STATE_RUNNABLE, err))
+		return -1;
+	return cpu_act(cpu, action, &regs, false, err);
+}

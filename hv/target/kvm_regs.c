@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/target/kvm_internal.h"
+
+void cpu_regs_get(const struct cpu *cpu, struct x86_regs *regs)
+{
+	const struct kvm_regs *r = &cpu->vcpu->run->s.regs.regs;
+	const struct kvm_sregs *s = &cpu->vcpu->run->s.regs.sregs;
+
+	*regs = (struct x86_regs){
+		.gpr = {r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi, r->r8, r->r9, r->r10, r->r11, r->r12,
+			r->r13, r->r14, r->r15},
+		.rip = r->rip,
+		.rflags = r->rflags,
+		.cr0 = s->cr0,
+		.cr3 = s->cr3,
+		.cr4 = s->cr4,
+		.efer = s->efer,
+		.fs_base = s->fs.base,
+		.gs_base = s->gs.base,
+		.idt_base = s->idt.base,
+		.cs = s->cs.selector,
+		.ss = s->ss.selector,
+	};
+}
+
+void cpu_regs_set(struct cpu *cpu, const struct x86_regs *regs)
+{
+	const uint64_t *g = regs->gpr;
+
+	cpu->vcpu->run->s.regs.regs = (struct kvm_regs){
+		.rax = g[0],
+		.rcx = g[1],
+		.rdx = g[2],
+		.rbx = g[3],
+		.rsp = g[4],
+		.rbp = g[5],
+		.rsi = g[6],
+		.rdi = g[7],
+		.r8 = g[8],
+		.r9 = g[9],
+		.r10 = g[10],
+		.r11 = g[11],
+		.r12 = g[12],
+		.r13 = g[13],
+		.r14 = g[14],
+		.r15 = g[15],
+		.rip = regs->rip,
+		.rflags = regs->rflags,
+	};
+	cpu->vcpu->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
+}

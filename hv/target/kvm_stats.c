@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether a vCPU sleeps in KVM, from its binary statistics (KVM_GET_STATS_FD; Documentation/virt/kvm/api.rst, 4.134): one
+ * pread() of the "blocking" value, without disturbing it. Kernels before 5.16 do not have it; then nobody is ever idle.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "hv/target/kvm_internal.h"
+
+#define DESCRIPTORS_MAX 1024u
+
+static off_t find_value(int fd, const char *wanted)
+{
+	struct kvm_stats_header header;
+	size_t size;
+	char *buf;
+	off_t at = -1;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || header.num_desc > DESCRIPTORS_MAX || !header.name_size ||
+	    header.name_size > 256)
+		return -1;
+	size = sizeof(struct kvm_stats_desc) + header.name_size;
+	buf = malloc(size);
+	for (uint32_t i = 0; buf && at < 0 && i < header.num_desc; i++) {
+		struct kvm_stats_desc *desc = (void *)buf;
+
+		if (pread(fd, buf, size, (off_t)(header.desc_offset + i * size)) != (ssize_t)size)
+			break;
+		buf[size - 1] = 0;
+		if (strcmp(desc->name, wanted) == 0)
+			at = (off_t)header.data_offset + desc->offset;
+	}
+	free(buf);
+	return at;
+}
+
+void cpu_stats_open(struct cpu *cpu)
+{
+	cpu->stats_fd = ioctl(cpu->vcpu->fd, KVM_GET_STATS_FD, NULL);
+	if (cpu->stats_fd < 0)
+		return;
+	cpu->blocking_at = find_value(cpu->stats_fd, "blocking");
+	if (cpu->blocking_at < 0)
+		cpu_stats_close(cpu);
+}
+
+void cpu_stats_close(struct cpu *cpu)
+{
+	if (cpu->stats_fd >= 0)
+		close(cpu->stats_fd);
+	cpu->stats_fd = -1;
+}
+
+bool cpu_is_blocked(const struct cpu *cpu)
+{
+	uint64_t blocking;
+
+	return cpu->stats_fd >= 0 && pread(cpu->stats_fd, &blocking, sizeof(blocking), cpu->blocking_at) == sizeof(blocking) &&
+	       blocking;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/unit/fake_kvm.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include <cmocka.h>
+
+#define FD_BASE 100000 /* no file descriptor of the process */
+
+/* An ioctl names its vCPU by a number only. */
+static struct vm *the_vm;
+
+/* ---- in place of the kernel ---- */
+
+static int vcpu_ioctl(struct fake_vcpu *v, unsigned long request, void *arg)
+{
+	switch (request) {
+	case KVM_SET_GUEST_DEBUG:
+		v->debug = *(struct kvm_guest_debug *)arg;
+		v->debug_sets++;
+		return 0;
+	case KVM_GET_DEBUGREGS:
+		*(struct kvm_debugregs *)arg = v->debugregs;
+		return 0;
+	case KVM_SET_DEBUGREGS:
+		v->debugregs = *(struct kvm_debugregs *)arg;
+		return 0;
+	case KVM_SET_MP_STATE:
+		v->mp_state = ((struct kvm_mp_state *)arg)->mp_state;
+		return 0;
+	case KVM_GET_REGS:
+		*(struct kvm_regs *)arg = v->regs;
+		return 0;
+	case KVM_GET_SREGS:
+		*(struct kvm_sregs *)arg = v->sregs;
+		return 0;
+	case KVM_KVMCLOCK_CTRL:
+		return 0;
+	default:
+		errno = ENOTTY; /* no statistics, for one */
+		return -1;
+	}
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (!the_vm || fd < FD_BASE || fd >= FD_BASE + (int)the_vm->cpus) {
+		errno = EBADF;
+		return -1;
+	}
+	if (request == KVM_CHECK_EXTENSION)
+		return the_vm->check_extension;
+	return vcpu_ioctl(&the_vm->cpu[fd - FD_BASE], request, arg);
+}
+
+/* ---- in place of hv/vmm ---- */
+
+unsigned vm_cpu_count(const struct vm *vm)
+{
+	return vm->cpus;
+}
+
+struct vcpu *vm_vcpu(struct vm *vm, unsigned index)
+{
+	return &vm->cpu[index].vcpu;
+}
+
+void *vm_ram(struct vm *vm, uint64_t gpa, size_t len)
+{
+	return gpa > FAKE_RAM || len > FAKE_RAM - gpa ? NULL : vm->memory->ram + gpa;
+}
+
+void vm_stop(struct vm *vm)
+{
+	vm->stops++;
+}
+
+void vcpu_kick(struct vcpu *vcpu)
+{
+	atomic_fetch_add(&vcpu->kicks, 1);
+}
+
+int vcpu_kick_signal(void)
+{
+	return SIGRTMIN + 1;
+}
+
+/* ---- the client ---- */
+
+static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct vm *vm = ctx;
+
+	vm->breakpoints++;
+	vm->last_cpu = cpu;
+	vm->last_regs = *regs;
+	for (unsigned i = 0; vm->answer.kind == TARGET_RESUME_REGS && i < X86_GPRS; i++)
+		regs->gpr[i] += 0x1000;
+	return vm->answer;
+}
+
+static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n)
+{
+	struct vm *vm = ctx;
+
+	vm->watches++;
+	vm->last_cpu = cpu;
+	vm->last_regs = *regs;
+	vm->cookie_count = n;
+	memcpy(vm->cookies, cookies, n * sizeof(*cookies));
+	return vm->answer;
+}
+
+static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct vm *vm = ctx;
+
+	vm->hold_ends++;
+	vm->last_cpu = cpu;
+	vm->last_regs = *regs;
+	return vm->hold_answer;
+}
+
+/* ---- the machine ---- */
+
+struct vm *fake_kvm_new(unsigned cpus, enum kvm_bp_method method)
+{
+	struct vm *vm = calloc(1, sizeof(*vm));
+
+	if (!vm)
+		return NULL;
+	vm->memory = fake_target_new(cpus, 4);
+	if (!vm->memory) {
+		free(vm);
+		return NULL;
+	}
+	the_vm = vm;
+	signal(vcpu_kick_signal(), SIG_IGN);
+	vm->cr3 = fake_page(vm->memory);
+	vm->cpus = cpus;
+	for (unsigned i = 0; i < cpus; i++) {
+		struct vcpu *vcpu = &vm->cpu[i].vcpu;
+
+		*vcpu = (struct vcpu){.vm = vm, .index = i, .fd = FD_BASE + (int)i, .run = calloc(1, sizeof(struct kvm_run))};
+		assert_non_null(vcpu->run);
+		vcpu->run->s.regs.sregs.cr3 = vm->cr3;
+		vcpu->run->s.regs.sregs.cs.selector = 0x10;
+	}
+	vm->client = (struct target_client){
+		.on_breakpoint = on_breakpoint, .on_watch = on_watch, .on_hold_end = on_hold_end, .ctx = vm};
+	vm->target = kvm_target_new(vm, method, NULL);
+	assert_non_null(vm->target);
+	vm->target->client = &vm->client;
+	return vm;
+}
+
+void fake_kvm_free(struct vm *vm)
+{
+	if (!vm)
+		return;
+	kvm_target_free(vm->target);
+	for (unsigned i = 0; i < vm->cpus; i++)
+		free(vm->cpu[i].vcpu.run);
+	fake_target_free(vm->memory);
+	the_vm = NULL;
+	free(vm);
+}
+
+void fake_enter(struct vm *vm, unsigned cpu)
+{
+	const struct vm_hooks *hooks = kvm_target_hooks(vm->target);
+	struct vcpu *vcpu = &vm->cpu[cpu].vcpu;
+
+	atomic_store(&vcpu->in_guest, true);
+	assert_int_equal(hooks->before_entry(hooks->ctx, vcpu, NULL), 0);
+	vcpu->run->kvm_dirty_regs = 0; /* KVM_RUN takes them */
+}
+
+void fake_kick_exit(struct vm *vm, unsigned cpu)
+{
+	const struct vm_hooks *hooks = kvm_target_hooks(vm->target);
+	struct vcpu *vcpu = &vm->cpu[cpu].vcpu;
+
+	atomic_store(&vcpu->in_guest, false);
+	assert_int_equal(hooks->on_kick(hooks->ctx, vcpu, NULL), 0);
+}
+
+void fake_debug_exit(struct vm *vm, unsigned cpu, unsigned exception, uint64_t dr6)
+{
+	const struct vm_hooks *hooks = kvm_target_hooks(vm->target);
+	struct vcpu *vcpu = &vm->cpu[cpu].vcpu;
+
+	atomic_store(&vcpu->in_guest, false);
+	vcpu->run->debug.arch = (struct kvm_debug_exit_arch){.exception = exception, .dr6 = dr6, .pc = fake_regs(vm, cpu)->rip};
+	assert_int_equal(hooks->on_debug(hooks->ctx, vcpu, NULL), 0);
+}
+
+struct kvm_regs *fake_regs(struct vm *vm, unsigned cpu)
+{
+	return &vm->cpu[cpu].vcpu.run->s.regs.regs;
+}

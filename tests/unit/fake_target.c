@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/unit/fake_target.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRESENT 1ull
+#define LARGE (1ull << 7)
+#define ENTRY_ADDR 0x000ffffffffff000ull
+
+static struct fake_target *fake(struct target *t)
+{
+	return (struct fake_target *)t;
+}
+
+/* ---- memory ---- */
+
+static int read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
+{
+	const struct fake_target *ft = fake(t);
+	uint8_t *out = buf;
+
+	if (gpa > FAKE_RAM || len > FAKE_RAM - gpa)
+		return -1;
+	for (size_t i = 0; i < len; i++)
+		out[i] = __atomic_load_n(&ft->ram[gpa + i], __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len)
+{
+	struct fake_target *ft = fake(t);
+	const uint8_t *in = buf;
+
+	if (gpa > FAKE_RAM || len > FAKE_RAM - gpa)
+		return -1;
+	for (size_t i = 0; i < len; i++)
+		__atomic_store_n(&ft->ram[gpa + i], in[i], __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int swap_byte(struct target *t, uint64_t gpa, uint8_t expect, uint8_t value)
+{
+	if (gpa >= FAKE_RAM)
+		return -1;
+	return __atomic_compare_exchange_n(&fake(t)->ram[gpa], &expect, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 0
+															  : 1;
+}
+
+void fake_write(struct fake_target *ft, uint64_t gpa, const void *buf, size_t len)
+{
+	int ret = write_phys(&ft->target, gpa, buf, len);
+
+	assert(ret == 0);
+	(void)ret;
+}
+
+uint8_t fake_byte(const struct fake_target *ft, uint64_t gpa)
+{
+	return __atomic_load_n(&ft->ram[gpa], __ATOMIC_RELAXED);
+}
+
+/* ---- page tables ---- */
+
+uint64_t fake_page(struct fake_target *ft)
+{
+	uint64_t gpa = ft->tables_end;
+
+	ft->tables_end += X86_PAGE_SIZE;
+	assert(ft->tables_end <= FAKE_RAM);
+	return gpa;
+}
+
+static uint64_t get_entry(struct fake_target *ft, uint64_t at)
+{
+	uint64_t entry;
+
+	read_phys(&ft->target, at, &entry, sizeof(entry));
+	return entry;
+}
+
+/* Where the entry of `gva` is in the table `shift` stands for; tables on the way are made, or (make false) 0 is returned. */
+static uint64_t entry_at(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, unsigned shift, bool make)
+{
+	uint64_t table = cr3;
+
+	for (unsigned at = 12 + 9 * (levels - 1); at > shift; at -= 9) {
+		uint64_t place = table + 8 * (gva >> at & 0x1ff);
+		uint64_t entry = get_entry(ft, place);
+
+		if (!(entry & PRESENT)) {
+			if (!make)
+				return 0;
+			entry = fake_page(ft) | PRESENT;
+			fake_write(ft, place, &entry, sizeof(entry));
+		}
+		table = entry & ENTRY_ADDR;
+	}
+	return table + 8 * (gva >> shift & 0x1ff);
+}
+
+void fake_map(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t gpa, uint64_t size, unsigned shift)
+{
+	for (uint64_t at = 0; at < size; at += 1ull << shift) {
+		uint64_t entry = (gpa + at) | PRESENT | (shift > 12 ? LARGE : 0);
+
+		fake_write(ft, entry_at(ft, cr3, levels, gva + at, shift, true), &entry, sizeof(entry));
+	}
+}
+
+void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva)
+{
+	const uint64_t none = 0;
+	uint64_t place = entry_at(ft, cr3, levels, gva, 12, false);
+
+	assert(place);
+	fake_write(ft, place, &none, sizeof(none));
+}
+
+/* ---- what the target is told ---- */
+
+static int intercept(struct target *t, bool on, struct err *err)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->intercepts++;
+	ft->intercepting = on && !ft->refuse_intercept;
+	pthread_mutex_unlock(&ft->lock);
+	return ft->refuse_intercept ? err_set(err, EXIT_INTERNAL, "the fake target refuses to intercept") : 0;
+}
+
+static void watch_set(struct target *t, unsigned slot, const struct target_watch *watch)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->watch_sets++;
+	if (slot >= t->caps.watches || slot >= FAKE_SLOTS || ft->watched[slot]) {
+		ft->misuses++;
+	} else {
+		ft->watches[slot] = *watch;
+		ft->watched[slot] = true;
+	}
+	pthread_mutex_unlock(&ft->lock);
+}
+
+static void watch_clear(struct target *t, unsigned slot)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->watch_clears++;
+	if (slot >= FAKE_SLOTS || !ft->watched[slot])
+		ft->misuses++;
+	else
+		ft->watched[slot] = false;
+	pthread_mutex_unlock(&ft->lock);
+}
+
+static void watch_sync(struct target *t, unsigned self)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->syncs++;
+	ft->last_self = self;
+	pthread_mutex_unlock(&ft->lock);
+	if (ft->on_sync)
+		ft->on_sync(ft->hook_ctx, self);
+}
+
+static void barrier(struct target *t, unsigned self)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->barriers++;
+	pthread_mutex_unlock(&ft->lock);
+	if (ft->on_barrier)
+		ft->on_barrier(ft->hook_ctx, self);
+}
+
+static void release(struct target *t, unsigned cpu)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->releases[cpu]++;
+	pthread_mutex_unlock(&ft->lock);
+	if (ft->on_release)
+		ft->on_release(ft->hook_ctx, cpu);
+}
+
+static int peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs)
+{
+	*regs = fake(t)->peek[cpu];
+	return 0;
+}
+
+static void debug_regs_changed(struct target *t, unsigned cpu)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->debug_changes[cpu]++;
+	pthread_mutex_unlock(&ft->lock);
+}
+
+static bool idle(struct target *t, unsigned cpu)
+{
+	return !atomic_load(&fake(t)->busy[cpu]);
+}
+
+static void stats(struct target *t, struct target_stats *out)
+{
+	(void)t;
+	*out = (struct target_stats){0};
+}
+
+static void stop(struct target *t)
+{
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	ft->stops++;
+	pthread_mutex_unlock(&ft->lock);
+}
+
+unsigned fake_watch_count(struct fake_target *ft)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&ft->lock);
+	for (unsigned i = 0; i < FAKE_SLOTS; i++)
+		n += ft->watched[i];
+	pthread_mutex_unlock(&ft->lock);
+	return n;
+}
+
+struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
+{
+	static const struct target_ops ops = {
+		.read_phys = read_phys,
+		.write_phys = write_phys,
+		.swap_byte = swap_byte,
+		.intercept = intercept,
+		.watch_set = watch_set,
+		.watch_clear = watch_clear,
+		.watch_sync = watch_sync,
+		.barrier = barrier,
+		.release = release,
+		.peek_regs = peek_regs,
+		.debug_regs_changed = debug_regs_changed,
+		.idle = idle,
+		.stats = stats,
+		.stop = stop,
+	};
+	struct fake_target *ft = calloc(1, sizeof(*ft));
+
+	if (!ft)
+		return NULL;
+	ft->ram = calloc(1, FAKE_RAM);
+	if (!ft->ram) {
+		free(ft);
+		return NULL;
+	}
+	ft->target.ops = &ops;
+	ft->target.caps = (struct target_caps){.cpus = cpus, .watches = watches, .irq_while_held = true, .parallel = true};
+	ft->tables_end = 0x1000;
+	pthread_mutex_init(&ft->lock, NULL);
+	return ft;
+}
+
+void fake_target_free(struct fake_target *ft)
+{
+	if (!ft)
+		return;
+	pthread_mutex_destroy(&ft->lock);
+	free(ft->ram);
+	free(ft);
+}
