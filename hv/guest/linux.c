@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A Linux guest from outside, until its text is final: when the kernel says so. system_state is SYSTEM_RUNNING only after the
+ * last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
+ */
+#include "hv/guest/linux.h"
+
+#include <stdlib.h>
+
+#define EFER_LMA (1ull << 10)
+
+static int reader_read(void *ctx, uint64_t gva, void *buf, size_t len)
+{
+	return guest_read(ctx, gva, buf, len);
+}
+
+struct guest *guest_new(struct target *target, const char *symbols, struct err *err)
+{
+	struct guest *g = calloc(1, sizeof(*g));
+
+	if (!g) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	g->target = target;
+	g->reader = (struct guest_reader){.read = reader_read, .ctx = g};
+	g->source = "the guest's kallsyms";
+	pthread_rwlock_init(&g->modules_lock, NULL);
+	if (symbols) {
+		g->symtab = symtab_load(symbols, err);
+		g->source = symbols;
+		g->from_file = true;
+		if (!g->symtab) {
+			guest_free(g);
+			return NULL;
+		}
+	}
+	return g;
+}
+
+void guest_free(struct guest *g)
+{
+	if (!g)
+		return;
+	linux_free_modules(g);
+	pthread_rwlock_destroy(&g->modules_lock);
+	btf_free(g->btf);
+	symtab_free(g->symtab);
+	free(g);
+}
+
+int guest_read(const struct guest *g, uint64_t gva, void *buf, size_t len)
+{
+	return target_read(g->target, g->cr3, g->cr4, gva, buf, len);
+}
+
+int guest_translate(const struct guest *g, uint64_t gva, uint64_t *gpa)
+{
+	return target_translate(g->target, g->cr3, g->cr4, gva, gpa);
+}
+
+static bool text_is_final(const struct guest *g)
+{
+	uint64_t at = symtab_addr(g->symtab, "system_state");
+	int64_t running = 3;
+	uint32_t state;
+
+	if (!at || guest_read(g, at, &state, sizeof(state)))
+		return false;
+	if (g->btf)
+		btf_enumerator(g->btf, "SYSTEM_RUNNING", &running);
+	return state >= running;
+}
+
+static int become_ready(struct guest *g, struct err *err)
+{
+	uint64_t top = symtab_addr(g->symtab, "init_top_pgt"), gpa;
+
+	if (!top)
+		top = symtab_addr(g->symtab, "swapper_pg_dir");
+	if (!top || guest_translate(g, top, &gpa))
+		return err_set(err, EXIT_INPUT, "%s: no init_top_pgt: cannot find the kernel's page tables", g->source);
+	g->cr3 = gpa;
+	linux_find_excluded(g);
+	linux_find_context(g);
+	linux_find_stacks(g);
+	linux_find_unwind(g);
+	g->stage = LINUX_READY;
+	return 1;
+}
+
+int guest_poll(struct guest *g, struct err *err)
+{
+	struct x86_regs regs;
+	int found;
+
+	if (g->stage == LINUX_READY)
+		return 1;
+	if (target_peek_regs(g->target, 0, &regs))
+		return 0;
+	if (!(regs.efer & EFER_LMA) || !x86_kernel_address(regs.idt_base))
+		return 0;
+	g->cr3 = regs.cr3;
+	g->cr4 = regs.cr4;
+	if (g->stage == LINUX_SEARCHING) {
+		found = linux_search(g, &regs, err);
+		if (found <= 0)
+			return found;
+		/* Optional: without it there are no task names and no modules, and the rest works. */
+		g->btf = btf_from_guest(&g->reader, g->symtab, NULL);
+		g->stage = LINUX_BOOTING;
+	}
+	return text_is_final(g) ? become_ready(g, err) : 0;
+}
+
+const char *guest_banner(const struct guest *g)
+{
+	return g->banner;
+}
+
+uint64_t guest_slide(const struct guest *g)
+{
+	return g->slide;
+}
+
+const char *guest_symbol_source(const struct guest *g)
+{
+	return g->source;
+}
+
+const struct symtab *guest_symtab(const struct guest *g)
+{
+	return g->symtab;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who runs on a CPU, from its per-CPU area, which GS points to in the kernel (arch/x86/include/asm/{current,preempt,percpu}.h).
+ */
+#include <string.h>
+
+#include "hv/guest/linux.h"
+
+#define THREAD_SIZE 0x4000ull /* task and IRQ stacks, naturally aligned (arch/x86/include/asm/page_64_types.h, no KASAN) */
+
+/* include/linux/preempt.h; bit 31 is the inverted need-resched flag of x86. */
+#define PREEMPT_COUNT 0x7fffffffu
+#define PREEMPT_SERVING_SOFTIRQ 0x00000100u
+#define PREEMPT_HARDIRQ 0x000f0000u
+#define PREEMPT_NMI 0x00f00000u
+
+uint64_t linux_percpu_offset(const struct guest *g, const char *symbol, const char *hot_member)
+{
+	struct symbol sym;
+	struct btf_member member;
+
+	if (symtab_find(g->symtab, symbol, &sym) == 0)
+		return sym.addr;
+	if (g->btf && symtab_find(g->symtab, "pcpu_hot", &sym) == 0 && btf_member(g->btf, "pcpu_hot", hot_member, &member) == 0)
+		return sym.addr + member.offset;
+	return LINUX_UNKNOWN;
+}
+
+void linux_find_context(struct guest *g)
+{
+	g->current_task = linux_percpu_offset(g, "current_task", "current_task");
+	g->preempt_count = linux_percpu_offset(g, "__preempt_count", "preempt_count");
+	if (!g->btf || btf_member(g->btf, "task_struct", "pid", &g->pid) || btf_member(g->btf, "task_struct", "comm", &g->comm))
+		g->comm.size = 0;
+}
+
+void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out)
+{
+	uint32_t count;
+
+	*out = (struct guest_context){.pid = -1, .irqs_off = !(regs->rflags & X86_RFLAGS_IF)};
+	if (!x86_kernel_address(regs->gs_base) || g->preempt_count == LINUX_UNKNOWN ||
+	    guest_read(g, regs->gs_base + g->preempt_count, &count, sizeof(count)))
+		return;
+	out->known = true;
+	out->preempt_off = count & PREEMPT_COUNT;
+	if (count & PREEMPT_NMI)
+		out->kind = GUEST_NMI;
+	else if (count & PREEMPT_HARDIRQ)
+		out->kind = GUEST_HARDIRQ;
+	else if (count & PREEMPT_SERVING_SOFTIRQ)
+		out->kind = GUEST_SOFTIRQ;
+	else
+		out->kind = GUEST_TASK;
+}
+
+void guest_context(const struct guest *g, const struct x86_regs *regs, struct guest_context *out)
+{
+	uint64_t task;
+
+	guest_context_brief(g, regs, out);
+	if (!out->known || g->current_task == LINUX_UNKNOWN || !g->comm.size ||
+	    guest_read(g, regs->gs_base + g->current_task, &task, sizeof(task)))
+		return;
+	if (guest_read(g, task + g->pid.offset, &out->pid, sizeof(out->pid)))
+		out->pid = -1;
+	if (guest_read(g, task + g->comm.offset, out->comm, sizeof(out->comm)))
+		out->comm[0] = 0;
+	out->comm[sizeof(out->comm) - 1] = 0;
+}
+
+bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
+{
+	uint64_t sp = regs->gpr[X86_RSP];
+
+	/* Where interrupt stacks are mapped page by page they need not be aligned: what is little above RSP is stack too. */
+	return (gva & ~(THREAD_SIZE - 1)) == (sp & ~(THREAD_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
+}
+
+uint64_t guest_stack_end(const struct x86_regs *regs)
+{
+	return (regs->gpr[X86_RSP] & ~(THREAD_SIZE - 1)) + THREAD_SIZE;
+}

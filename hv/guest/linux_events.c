@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where Linux does what the detector must know of at once. Module text is freed in free_module() and at no time later may an
+ * INT3 of ours be in it; breakpoints are put into debug registers by arch_install_hw_breakpoint() and taken out by its
+ * counterpart, for ptrace and perf alike (arch/x86/kernel/hw_breakpoint.c).
+ */
+#include <fnmatch.h>
+
+#include "hv/guest/linux.h"
+
+#define CODE_MAX 2048u
+
+/* Breakpoints must stand where the instruction is one that can be carried out from outside. */
+static bool is_push(const struct insn *insn)
+{
+	uint8_t op = insn->len == 2 && insn->bytes[0] == 0x41 ? insn->bytes[1] : insn->bytes[0];
+
+	return insn->len <= 2 && op >= 0x50 && op <= 0x57;
+}
+
+/* `ret`, or the jump that stands for it: to __x86_return_thunk, or srso_return_thunk and so on, as the CPU's bugs want it. */
+static bool is_return(const struct guest *g, const struct insn *insn)
+{
+	struct symbol thunk;
+	uint64_t target;
+	int32_t rel;
+
+	if (insn->len == 1 && insn->bytes[0] == 0xc3)
+		return true;
+	if (insn->len != 5 || insn->bytes[0] != 0xe9)
+		return false;
+	memcpy(&rel, insn->bytes + 1, sizeof(rel));
+	target = insn->addr + 5 + (uint64_t)(int64_t)rel;
+	return symtab_at(g->symtab, target, &thunk) == 0 && thunk.addr == target &&
+	       fnmatch("*return_thunk", thunk.name, 0) == 0;
+}
+
+struct finder {
+	const struct guest *g;
+	struct insn_decoder *decoder;
+	struct guest_event_site *out;
+	unsigned n, max;
+};
+
+/* Add the first push in a function (its prologue, after the patchable fentry no-op), or all its returns. */
+static void find_sites(struct finder *f, const char *name, enum guest_event_kind kind, bool entry)
+{
+	uint8_t code[CODE_MAX];
+	struct symbol fn;
+	struct insn insn;
+	unsigned len;
+
+	if (symtab_find(f->g->symtab, name, &fn) || fn.size > sizeof(code) || guest_read(f->g, fn.addr, code, fn.size))
+		return;
+	for (uint64_t at = 0; at < fn.size && f->n < f->max; at += len) {
+		len = insn_decode(f->decoder, code + at, fn.size - at, fn.addr + at, &insn);
+		if (!len || (entry && (insn.flags & INSN_BRANCH)))
+			return;
+		if (entry ? !is_push(&insn) : !is_return(f->g, &insn))
+			continue;
+		f->out[f->n++] = (struct guest_event_site){.kind = kind, .insn = insn};
+		if (entry)
+			return;
+	}
+}
+
+unsigned guest_event_sites(const struct guest *g, struct guest_event_site out[], unsigned max)
+{
+	struct finder f = {.g = g, .decoder = insn_decoder_new(), .out = out, .max = max};
+
+	if (!f.decoder)
+		return 0;
+	find_sites(&f, "free_module", GUEST_EVENT_MODULE_GOING, true);
+	find_sites(&f, "arch_install_hw_breakpoint", GUEST_EVENT_DEBUG_REGS, false);
+	find_sites(&f, "arch_uninstall_hw_breakpoint", GUEST_EVENT_DEBUG_REGS, false);
+	insn_decoder_free(f.decoder);
+	return f.n;
+}
+
+/* free_module(struct module *mod): RDI is the one, at its entry. */
+bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size)
+{
+	bool found = false;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count && !found; i++) {
+		struct loaded_module *lm = g->modules[i];
+
+		if (lm->address != regs->gpr[X86_RDI])
+			continue;
+		atomic_store(&lm->going, true);
+		*base = lm->m.base;
+		*size = lm->m.size;
+		found = true;
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return found;
+}
+
+bool guest_text_going(struct guest *g, uint64_t addr)
+{
+	bool going = false;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count; i++) {
+		struct loaded_module *lm = g->modules[i];
+
+		going |= addr - lm->m.base < lm->m.size && atomic_load(&lm->going);
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return going;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guest's modules as they come and go, by walking its list from outside. */
+#include "hv/guest/linux.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What the symbols of all modules may take. A stock kernel's, all loaded at once, need a tenth of it; a guest can show the same
+ * pages as the tables of thousands of modules. What is beyond has no names and so is not sampled.
+ */
+#define SYMBOLS_MAX (256u << 20)
+#define BAD_TABLE (1u << 20) /* charged for one that took its time and makes no sense */
+
+static void free_module(struct loaded_module *lm)
+{
+	symtab_free(lm->m.symbols);
+	free(lm);
+}
+
+void linux_free_modules(struct guest *g)
+{
+	for (size_t i = 0; i < g->module_count; i++)
+		free_module(g->modules[i]);
+	free(g->modules);
+	g->modules = NULL;
+	g->module_count = 0;
+}
+
+static bool same(const struct loaded_module *lm, const struct module_info *info)
+{
+	return lm->m.base == info->text && lm->m.size == info->text_size && strcmp(lm->m.name, info->name) == 0;
+}
+
+static int publish(struct guest *g, struct loaded_module *lm)
+{
+	struct loaded_module **list;
+
+	pthread_rwlock_wrlock(&g->modules_lock);
+	list = realloc(g->modules, (g->module_count + 1) * sizeof(*list));
+	if (list) {
+		g->modules = list;
+		list[g->module_count++] = lm;
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return list ? 0 : -1;
+}
+
+static void read_symbols(struct guest *g, struct loaded_module *lm, const struct module_info *info)
+{
+	if (g->module_bytes > SYMBOLS_MAX)
+		return;
+	lm->m.symbols = module_symbols(&g->reader, g->symtab, g->btf, info, NULL);
+	lm->charge = lm->m.symbols ? symtab_bytes(lm->m.symbols) : BAD_TABLE;
+	g->module_bytes += lm->charge;
+}
+
+static void add(struct guest *g, const struct module_info *info, const struct guest_module_events *events)
+{
+	struct loaded_module *lm = calloc(1, sizeof(*lm));
+
+	if (!lm)
+		return;
+	snprintf(lm->m.name, sizeof(lm->m.name), "%s", info->name);
+	lm->m.base = info->text;
+	lm->m.size = info->text_size;
+	lm->address = info->addr;
+	lm->unsafe[0] = (struct text_range){info->noinstr, info->noinstr + info->noinstr_size};
+	lm->unsafe[1] = (struct text_range){info->kprobes, info->kprobes + info->kprobes_size};
+	linux_find_module_unwind(g, info->addr, &lm->orc);
+	lm->m.generation = ++g->next_generation;
+	lm->seen = true;
+	for (size_t i = 0; i < info->build_id_len && 2 * i + 2 < sizeof(lm->m.build_id); i++)
+		snprintf(lm->m.build_id + 2 * i, 3, "%02x", info->build_id[i]);
+	read_symbols(g, lm, info);
+	if (publish(g, lm)) {
+		g->module_bytes -= lm->charge;
+		free_module(lm);
+	} else {
+		events->loaded(events->ctx, &lm->m);
+	}
+}
+
+/* Not to be sampled any more; its names are still needed for what was caught in it. */
+static void retire(struct loaded_module *lm, const struct guest_module_events *events)
+{
+	if (!lm->retired)
+		events->gone(events->ctx, &lm->m);
+	lm->retired = true;
+}
+
+static void drop(struct guest *g, size_t index, const struct guest_module_events *events)
+{
+	struct loaded_module *lm = g->modules[index];
+
+	retire(lm, events);
+	pthread_rwlock_wrlock(&g->modules_lock);
+	memmove(g->modules + index, g->modules + index + 1, (g->module_count - index - 1) * sizeof(*g->modules));
+	g->module_count--;
+	pthread_rwlock_unlock(&g->modules_lock);
+	g->module_bytes -= lm->charge;
+	free_module(lm);
+}
+
+static struct loaded_module *find(struct guest *g, const struct module_info *info)
+{
+	for (size_t i = 0; i < g->module_count; i++) {
+		if (same(g->modules[i], info))
+			return g->modules[i];
+	}
+	return NULL;
+}
+
+/* A module that was freed and is live again, at the same place, is another one. */
+static void drop_reloaded(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
+{
+	for (size_t i = g->module_count; i-- > 0;) {
+		struct loaded_module *lm = g->modules[i];
+
+		for (size_t j = 0; j < n && atomic_load(&lm->going); j++) {
+			if (!same(lm, &list[j]) || list[j].state != MODULE_LIVE)
+				continue;
+			drop(g, i, events);
+			break;
+		}
+	}
+}
+
+static bool any_going(const struct guest *g)
+{
+	for (size_t i = 0; i < g->module_count; i++) {
+		if (atomic_load(&g->modules[i]->going))
+			return true;
+	}
+	return false;
+}
+
+/* Bring what we know in line with the list just read. */
+static void update(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
+{
+	drop_reloaded(g, list, n, events);
+	for (size_t i = 0; i < g->module_count; i++)
+		g->modules[i]->seen = false;
+	for (size_t i = 0; i < n; i++) {
+		struct loaded_module *lm = find(g, &list[i]);
+
+		if (lm && list[i].state == MODULE_GOING)
+			retire(lm, events);
+		if (lm)
+			lm->seen = true;
+		else if (list[i].state == MODULE_LIVE)
+			add(g, &list[i], events);
+	}
+	for (size_t i = g->module_count; i-- > 0;) {
+		if (!g->modules[i]->seen)
+			drop(g, i, events);
+	}
+}
+
+void guest_poll_modules(struct guest *g, const struct guest_module_events *events)
+{
+	struct module_info *list;
+	uint64_t stamp;
+	size_t n;
+
+	/* A list caught in the middle of a change reads as an error: nothing is concluded from it, the next poll will do. */
+	if (!g->btf || modules_stamp(&g->reader, g->symtab, g->btf, &stamp) || (stamp == g->modules_seen && !any_going(g)))
+		return;
+	if (modules_read(&g->reader, g->symtab, g->btf, &list, &n, NULL))
+		return;
+	update(g, list, n, events);
+	g->modules_seen = stamp;
+	free(list);
+}
+
+/* ---- names ---- */
+
+static void fill(struct guest_symbol *out, const char *module, const struct symbol *sym)
+{
+	snprintf(out->module, sizeof(out->module), "%s", module);
+	snprintf(out->name, sizeof(out->name), "%s", sym->name);
+	out->addr = sym->addr;
+	out->size = sym->size;
+}
+
+int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
+{
+	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct symbol sym;
+	int ret = -1;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count; i++) {
+		const struct guest_module *m = &g->modules[i]->m;
+
+		if (addr - m->base >= m->size)
+			continue;
+		if (m->symbols && symtab_at(m->symbols, addr, &sym) == 0) {
+			fill(out, m->name, &sym);
+			ret = 0;
+		}
+		goto out;
+	}
+	if (g->symtab && symtab_at(g->symtab, addr, &sym) == 0) {
+		fill(out, "", &sym);
+		ret = 0;
+	}
+out:
+	pthread_rwlock_unlock(&g->modules_lock);
+	return ret;
+}

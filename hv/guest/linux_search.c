@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which kernel it is and where. The interrupt descriptor table leads to the kernel's text whatever KASLR did: gate 3 is
+ * asm_exc_int3, and its address less its link-time address is the slide. Without a symbol file the kernel image around the gate
+ * is searched for its own kallsyms tables; with one they are what the file must agree with, since two builds of one version may
+ * have their entry code and banner in the same places and all else elsewhere.
+ */
+#include <string.h>
+
+#include "hv/guest/linux.h"
+
+/* The part of the address space the kernel image may be in (Documentation/arch/x86/x86_64/mm.rst). */
+#define IMAGE_START 0xffffffff80000000ull
+#define IMAGE_END 0xffffffffc0000000ull
+#define IMAGE_ALIGN 0x200000ull
+#define LINK_TEXT 0xffffffff81000000ull
+#define CPU_ENTRY_AREA 0xfffffe0000000000ull /* where the IDT moves to once it is final */
+#define CPU_ENTRY_AREA_SIZE (1ull << 39)
+#define MISSES_MAX 10 /* looks at kernel mode without what must be there */
+
+static bool idt_is_final(const struct x86_regs *regs)
+{
+	return regs->idt_base >= CPU_ENTRY_AREA && regs->idt_base - CPU_ENTRY_AREA < CPU_ENTRY_AREA_SIZE;
+}
+
+/* Handler of an IDT gate (SDM vol. 3, figure 6-8), or 0. */
+static uint64_t gate_handler(const struct guest *g, const struct x86_regs *regs, unsigned vector)
+{
+	uint16_t d[8];
+
+	if (guest_read(g, regs->idt_base + vector * sizeof(d), d, sizeof(d)) || !(d[2] & 0x8000))
+		return 0;
+	return d[0] | (uint64_t)d[3] << 16 | (uint64_t)d[4] << 32 | (uint64_t)d[5] << 48;
+}
+
+/*
+ * With page-table isolation next to nothing of the kernel is mapped while the CPU is in user mode, or just leaves it. That is
+ * no reason to give up; but looks at kernel mode must find it before long.
+ */
+static bool may_be_hidden(struct guest *g, const struct x86_regs *regs)
+{
+	return x86_user_mode(regs) || ++g->misses < MISSES_MAX;
+}
+
+/* The kernel image is mapped with 2 MiB pages (4 KiB at the seams): the mapped stretch around `inside`. */
+static struct symtab *kallsyms_around(const struct guest *g, uint64_t inside, struct err *err)
+{
+	uint64_t start = inside & ~(IMAGE_ALIGN - 1), end = start + IMAGE_ALIGN, gpa;
+
+	while (start > IMAGE_START && guest_translate(g, start - IMAGE_ALIGN, &gpa) == 0)
+		start -= IMAGE_ALIGN;
+	while (end < IMAGE_END && guest_translate(g, end, &gpa) == 0)
+		end += IMAGE_ALIGN;
+	return symtab_from_kallsyms(&g->reader, start, end, err);
+}
+
+/* "Linux version ..." at its symbol. -1: something else is there; 1: not readable now. */
+static int read_banner(struct guest *g, const struct symtab *symbols)
+{
+	uint64_t at = symtab_addr(symbols, "linux_banner");
+	char banner[sizeof(g->banner)];
+
+	if (!at || guest_read(g, at, banner, sizeof(banner) - 1))
+		return 1;
+	banner[sizeof(banner) - 1] = 0;
+	if (strncmp(banner, "Linux version ", strlen("Linux version ")) != 0)
+		return -1;
+	banner[strcspn(banner, "\n")] = 0;
+	memcpy(g->banner, banner, sizeof(banner));
+	return 0;
+}
+
+/* ---- symbols of a file ---- */
+
+/* The handlers of some exceptions are the functions they should be. */
+static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
+{
+	static const struct {
+		unsigned vector;
+		const char *handler;
+	} gates[] = {{0, "asm_exc_divide_error"}, {3, "asm_exc_int3"}, {6, "asm_exc_invalid_op"}, {14, "asm_exc_page_fault"}};
+
+	for (size_t i = 0; i < sizeof(gates) / sizeof(*gates); i++) {
+		if (gate_handler(g, regs, gates[i].vector) != symtab_addr(g->symtab, gates[i].handler))
+			return false;
+	}
+	return true;
+}
+
+enum agreement { AGREE, DIFFER, UNKNOWN };
+
+/* Build ids, where both sides have one (ELF note type 3 of owner GNU, in the kernel's .notes). */
+static enum agreement compare_build_ids(const struct guest *g)
+{
+	uint64_t start = symtab_addr(g->symtab, "__start_notes"), end = symtab_addr(g->symtab, "__stop_notes");
+	const uint8_t *id;
+	size_t len = symtab_build_id(g->symtab, &id);
+	uint8_t notes[4096];
+
+	if (!len || !start || end <= start || end - start > sizeof(notes) || guest_read(g, start, notes, end - start))
+		return UNKNOWN;
+	for (size_t at = 0; at + 16 + len <= end - start; at += 4) {
+		if (memcmp(notes + at, "\4\0\0\0", 4) == 0 && memcmp(notes + at + 8, "\3\0\0\0GNU", 8) == 0)
+			return memcmp(notes + at + 16, id, len) == 0 ? AGREE : DIFFER;
+	}
+	return UNKNOWN;
+}
+
+/*
+ * Global functions are where the guest's own tables have them. One in a hundred may differ: a name can be there twice, and the
+ * sources leave out different ones.
+ */
+static enum agreement compare_functions(const struct guest *g, uint64_t handler)
+{
+	struct symtab *own = kallsyms_around(g, handler, NULL);
+	size_t compared = 0, differ = 0;
+
+	if (!own)
+		return UNKNOWN;
+	for (size_t i = 0; i < symtab_count(own); i++) {
+		struct symbol sym;
+		uint64_t addr;
+
+		symtab_get(own, i, &sym);
+		addr = sym.type == 'T' ? symtab_addr(g->symtab, sym.name) : 0;
+		compared += addr != 0;
+		differ += addr != 0 && addr != sym.addr;
+	}
+	symtab_free(own);
+	if (!compared)
+		return UNKNOWN;
+	return differ * 100 <= compared ? AGREE : DIFFER;
+}
+
+/* A vmlinux is told by its build id, a System.map by where its functions are. */
+static bool another_build(const struct guest *g, uint64_t handler)
+{
+	enum agreement by_id = compare_build_ids(g);
+
+	return by_id == DIFFER || (by_id == UNKNOWN && compare_functions(g, handler) == DIFFER);
+}
+
+static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
+{
+	struct symtab *own = kallsyms_around(g, handler, NULL);
+	int version;
+
+	if (own)
+		read_banner(g, own);
+	symtab_free(own);
+	/* "Linux version 6.1.0-9-amd64 (who built it) ..." */
+	version = (int)strcspn(g->banner, "(");
+	while (version && g->banner[version - 1] == ' ')
+		version--;
+	return err_set(err, EXIT_INPUT, "%s: symbols of another kernel than the guest's%s%.*s; give those of this very build",
+		       g->source, g->banner[0] ? ", which is " : "", version, g->banner);
+}
+
+/* The slide follows from one gate, and the rest must agree. Before the IDT is final a disagreement means nothing. */
+static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
+{
+	bool final = idt_is_final(regs);
+	uint64_t linked;
+	int banner;
+
+	symtab_set_slide(g->symtab, 0);
+	linked = symtab_addr(g->symtab, "asm_exc_int3");
+	if (!linked || !symtab_addr(g->symtab, "linux_banner"))
+		return err_set(err, EXIT_INPUT, "%s: no symbols asm_exc_int3 and linux_banner: not an x86-64 Linux kernel's",
+			       g->source);
+	g->slide = handler - linked;
+	if (handler < linked || g->slide % IMAGE_ALIGN || g->slide > IMAGE_END - IMAGE_START)
+		return final ? wrong_symbols(g, handler, err) : 0;
+	symtab_set_slide(g->symtab, g->slide);
+	banner = read_banner(g, g->symtab);
+	if (banner > 0 && (!final || may_be_hidden(g, regs)))
+		return 0;
+	if (banner || !gates_agree(g, regs) || another_build(g, handler))
+		return final ? wrong_symbols(g, handler, err) : 0;
+	return 1;
+}
+
+/* ---- symbols in the guest's memory ---- */
+
+static int search_memory(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
+{
+	struct err why = {0};
+
+	g->symtab = kallsyms_around(g, handler, &why);
+	if (!g->symtab && why.code == EXIT_INPUT && may_be_hidden(g, regs))
+		return 0;
+	if (!g->symtab)
+		return err_set(err, why.code, "%s", why.text);
+	g->slide = symtab_addr(g->symtab, "_text") - LINK_TEXT;
+	return read_banner(g, g->symtab) == 0
+		       ? 1
+		       : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
+}
+
+int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err)
+{
+	uint64_t handler = gate_handler(g, regs, 3);
+
+	if (handler < IMAGE_START || handler >= IMAGE_END)
+		return 0;
+	if (g->from_file)
+		return match_file(g, regs, handler, err);
+	/* Until its IDT is final the CPU may be anywhere, in the decompressor's or early tables. */
+	return idt_is_final(regs) ? search_memory(g, regs, handler, err) : 0;
+}

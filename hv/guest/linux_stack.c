@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which stacks a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's, its CPU's interrupt stack on top of that, one
+ * of the exception stacks on top of either. Each leads to the one below it: the kernel keeps the interrupted stack pointer in
+ * an interrupt stack's uppermost word (arch/x86/include/asm/irq_stack.h), the CPU pushes it on an exception stack (SDM vol. 3,
+ * 6.14.2).
+ */
+#include "hv/guest/linux.h"
+
+#define DEFAULT_SIZE 0x4000ull
+#define LARGEST_SIZE 0x10000ull
+
+enum kind { UNKNOWN, TASK, IRQ, EXCEPTION };
+
+struct bounds {
+	enum kind kind;
+	uint64_t start, end;
+};
+
+static void find_exception_stacks(struct guest *g)
+{
+	static const char *const names[] = {"DF_stack", "NMI_stack", "DB_stack",  "MCE_stack",
+					    "VC_stack", "VC2_stack", "DB1_stack", "DB2_stack"};
+	struct linux_stacks *s = &g->stacks;
+	struct btf_member m;
+
+	_Static_assert(sizeof(names) / sizeof(*names) <= LINUX_EXCEPTION_STACKS_MAX, "room for each");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (btf_member(g->btf, "cea_exception_stacks", names[i], &m) == 0 && m.size && m.size <= LARGEST_SIZE)
+			s->exception[s->exception_count++] = (struct text_range){m.offset, (uint64_t)m.offset + m.size};
+	}
+}
+
+void linux_find_stacks(struct guest *g)
+{
+	struct linux_stacks *s = &g->stacks;
+	uint64_t size = g->btf ? btf_sizeof(g->btf, "irq_stack") : 0;
+
+	/* Both orders are 2 plus what KASAN needs (arch/x86/include/asm/page_64_types.h); only one of them has a type. */
+	s->size = size && size <= LARGEST_SIZE && !(size & (size - 1)) ? size : DEFAULT_SIZE;
+	s->irq_top = linux_percpu_offset(g, "hardirq_stack_ptr", "hardirq_stack_ptr");
+	s->exceptions = linux_percpu_offset(g, "cea_exception_stacks", "cea_exception_stacks");
+	s->exception_count = 0;
+	if (!g->btf || btf_member(g->btf, "task_struct", "stack", &s->task) || s->task.size != sizeof(uint64_t))
+		s->task = (struct btf_member){0};
+	if (g->btf)
+		find_exception_stacks(g);
+}
+
+/* A kernel pointer in the per-CPU area of the CPU with these registers. */
+static bool percpu_pointer(const struct guest *g, const struct x86_regs *regs, uint64_t offset, uint64_t *out)
+{
+	return offset != LINUX_UNKNOWN && x86_kernel_address(regs->gs_base) &&
+	       guest_read(g, regs->gs_base + offset, out, sizeof(*out)) == 0 && x86_kernel_address(*out);
+}
+
+static bool inside(const struct bounds *b, uint64_t sp)
+{
+	return sp >= b->start && sp < b->end;
+}
+
+static bool task_stack(const struct guest *g, const struct x86_regs *regs, struct bounds *out)
+{
+	uint64_t task, stack;
+
+	if (!g->stacks.task.size || !percpu_pointer(g, regs, g->current_task, &task) ||
+	    guest_read(g, task + g->stacks.task.offset, &stack, sizeof(stack)) || !x86_kernel_address(stack) ||
+	    stack + g->stacks.size < stack)
+		return false;
+	*out = (struct bounds){TASK, stack, stack + g->stacks.size};
+	return true;
+}
+
+static bool irq_stack(const struct guest *g, const struct x86_regs *regs, struct bounds *out)
+{
+	uint64_t top;
+
+	if (!percpu_pointer(g, regs, g->stacks.irq_top, &top))
+		return false;
+	/* The pointer is to the end or, since 5.12, to the word before it. */
+	top = (top + X86_PAGE_SIZE - 1) & ~(uint64_t)(X86_PAGE_SIZE - 1);
+	*out = (struct bounds){IRQ, top - g->stacks.size, top};
+	return out->start < top;
+}
+
+static bool exception_stack(const struct guest *g, const struct x86_regs *regs, uint64_t sp, struct bounds *out)
+{
+	uint64_t base;
+
+	if (!percpu_pointer(g, regs, g->stacks.exceptions, &base))
+		return false;
+	for (unsigned i = 0; i < g->stacks.exception_count; i++) {
+		const struct text_range *r = &g->stacks.exception[i];
+
+		*out = (struct bounds){EXCEPTION, base + r->start, base + r->end};
+		if (inside(out, sp))
+			return true;
+	}
+	return false;
+}
+
+static struct bounds stack_of(const struct guest *g, const struct x86_regs *regs, uint64_t sp)
+{
+	struct bounds b;
+
+	if ((task_stack(g, regs, &b) && inside(&b, sp)) || (irq_stack(g, regs, &b) && inside(&b, sp)) ||
+	    exception_stack(g, regs, sp, &b))
+		return b;
+	return (struct bounds){.kind = UNKNOWN};
+}
+
+/* The stack pointer that was interrupted; 0: user mode's. Something senseless where that cannot be told. */
+static uint64_t interrupted_sp(const struct guest *g, const struct bounds *b)
+{
+	uint64_t frame[4], sp = 1; /* CS, RFLAGS, RSP, SS */
+
+	if (b->kind == EXCEPTION && guest_read(g, b->end - sizeof(frame), frame, sizeof(frame)) == 0)
+		return (frame[0] & 3) == 3 ? 0 : frame[2];
+	if (b->kind == IRQ && guest_read(g, b->end - sizeof(sp), &sp, sizeof(sp)))
+		sp = 1;
+	return sp;
+}
+
+unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct guest_stack out[GUEST_STACKS_MAX])
+{
+	uint64_t sp = regs->gpr[X86_RSP];
+	struct bounds b = stack_of(g, regs, sp);
+	unsigned n = 0;
+
+	out[n++] = (struct guest_stack){sp, b.kind == UNKNOWN ? guest_stack_end(regs) : b.end};
+	while (n < GUEST_STACKS_MAX && (b.kind == IRQ || b.kind == EXCEPTION)) {
+		enum kind from = b.kind;
+
+		sp = interrupted_sp(g, &b);
+		if (!sp)
+			break;
+		b = stack_of(g, regs, sp);
+		/* Nothing of the task's is left to tell only where what is on top of it says nothing sensible. */
+		if (b.kind != TASK && !(from == EXCEPTION && b.kind == IRQ)) {
+			if (!task_stack(g, regs, &b))
+				break;
+			sp = b.start;
+		}
+		out[n++] = (struct guest_stack){sp, b.end};
+	}
+	return n;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The calls on a Linux guest's stacks: which unwind table covers which text, and what the functions at its entries mean. */
+#include <stdlib.h>
+
+#include "hv/guest/linux.h"
+
+struct unwinding {
+	struct guest *g; /* only its lock is taken */
+	/* Modules that are just being initialised are not in the guest's list as we know it: read when a PC is met there. */
+	bool listed;
+	struct module_info *list;
+	size_t count;
+};
+
+/* ---- tables ---- */
+
+void linux_find_unwind(struct guest *g)
+{
+	uint64_t end = symtab_addr(g->symtab, "_etext"), init_end = symtab_addr(g->symtab, "_einittext");
+
+	g->orc = (struct orc_table){0};
+	g->kernel_text = (struct text_range){symtab_addr(g->symtab, "_text"), end > init_end ? end : init_end};
+	if (!g->btf || orc_find_format(g->btf, &g->orc_format, NULL))
+		g->orc_format.size = 0;
+	else
+		orc_find_kernel(g->symtab, &g->orc_format, &g->orc, NULL);
+}
+
+void linux_find_module_unwind(const struct guest *g, uint64_t address, struct orc_table *out)
+{
+	*out = (struct orc_table){0};
+	if (g->btf && g->orc_format.size)
+		orc_find_module(&g->reader, g->btf, address, out, NULL);
+}
+
+static bool within(uint64_t addr, uint64_t start, uint64_t size)
+{
+	return addr - start < size;
+}
+
+static bool kernel_text(const struct guest *g, uint64_t pc)
+{
+	return pc >= g->kernel_text.start && pc < g->kernel_text.end;
+}
+
+/* The module with `pc` in its text; *table may be NULL. */
+static bool loaded_table(struct guest *g, uint64_t pc, struct orc_table *table)
+{
+	bool found = false;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count && !found; i++) {
+		const struct loaded_module *lm = g->modules[i];
+
+		found = within(pc, lm->m.base, lm->m.size);
+		if (found && table)
+			*table = lm->orc;
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return found;
+}
+
+static const struct module_info *coming_module(struct unwinding *u, uint64_t pc)
+{
+	struct guest *g = u->g;
+
+	if (!u->listed && g->btf && modules_read(&g->reader, g->symtab, g->btf, &u->list, &u->count, NULL))
+		u->count = 0;
+	u->listed = true;
+	for (size_t i = 0; i < u->count; i++) {
+		const struct module_info *m = &u->list[i];
+
+		if (within(pc, m->init_text, m->init_text_size) || within(pc, m->text, m->text_size))
+			return m;
+	}
+	return NULL;
+}
+
+static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
+{
+	struct unwinding *u = ctx;
+	const struct module_info *coming;
+	struct orc_table table = {0};
+
+	if (!u->g->orc_format.size)
+		return -1;
+	if (kernel_text(u->g, pc)) {
+		table = u->g->orc;
+	} else if (!loaded_table(u->g, pc, &table)) {
+		coming = coming_module(u, pc);
+		if (coming)
+			linux_find_module_unwind(u->g, coming->addr, &table);
+	}
+	return table.count ? orc_find_rule(&u->g->reader, &u->g->orc_format, &table, pc, out) : -1;
+}
+
+/* ---- return addresses ---- */
+
+#define CALL_MAX 7 /* bytes of the longest near call but for prefixes, which do not matter here */
+
+/* Length of "FF /2", a call through a register or memory, from its ModRM byte on (SDM vol. 2, table 2-2). */
+static unsigned indirect_length(uint8_t modrm, uint8_t sib)
+{
+	unsigned mod = modrm >> 6, rm = modrm & 7, length = 2;
+
+	if ((modrm >> 3 & 7) != 2)
+		return 0;
+	if (mod == 3)
+		return length;
+	if (rm == 4)
+		length++;
+	if (mod == 1)
+		return length + 1;
+	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
+		return length + 4;
+	return length;
+}
+
+static bool returns_to(void *ctx, uint64_t pc)
+{
+	struct unwinding *u = ctx;
+	uint8_t code[CALL_MAX + 1]; /* the bytes before pc, and one more for an index that is not used */
+
+	if (!(kernel_text(u->g, pc - 1) || loaded_table(u->g, pc - 1, NULL)) || guest_read(u->g, pc - CALL_MAX, code, CALL_MAX))
+		return false;
+	code[CALL_MAX] = 0;
+	if (code[CALL_MAX - 5] == 0xe8)
+		return true;
+	for (unsigned at = 0; at + 2 <= CALL_MAX; at++) {
+		if (code[at] == 0xff && at + indirect_length(code[at + 1], code[at + 2]) == CALL_MAX)
+			return true;
+	}
+	return false;
+}
+
+/* ---- meaning ---- */
+
+/* Functions at the outer end of a stack or of a part of one, by how their names begin. */
+static const struct entry {
+	const char *prefix;
+	enum guest_origin origin;
+	int context; /* of what they call; -1: as it was */
+} entries[] = {
+	{"entry_SYS", GUEST_ORIGIN_SYSCALL, -1},
+	{"entry_INT80", GUEST_ORIGIN_SYSCALL, -1},
+	{"asm_int80_emulation", GUEST_ORIGIN_SYSCALL, -1},
+	{"asm_exc_nmi", GUEST_ORIGIN_NMI, GUEST_NMI},
+	{"first_nmi", GUEST_ORIGIN_NMI, GUEST_NMI},
+	{"end_repeat_nmi", GUEST_ORIGIN_NMI, GUEST_NMI},
+	{"asm_exc_", GUEST_ORIGIN_EXCEPTION, -1},
+	{"asm_sysvec_", GUEST_ORIGIN_INTERRUPT, GUEST_HARDIRQ},
+	{"asm_common_interrupt", GUEST_ORIGIN_INTERRUPT, GUEST_HARDIRQ},
+	{"asm_spurious_interrupt", GUEST_ORIGIN_INTERRUPT, GUEST_HARDIRQ},
+	{"ret_from_fork", GUEST_ORIGIN_KTHREAD, -1},
+	{"secondary_startup_64", GUEST_ORIGIN_IDLE, -1},
+	{"common_startup_64", GUEST_ORIGIN_IDLE, -1},
+	{"x86_64_start_", GUEST_ORIGIN_IDLE, -1},
+	{"start_kernel", GUEST_ORIGIN_IDLE, -1},
+	{"handle_softirqs", GUEST_ORIGIN_UNKNOWN, GUEST_SOFTIRQ},
+	{"__do_softirq", GUEST_ORIGIN_UNKNOWN, GUEST_SOFTIRQ},
+	{"__softirqentry_text_start", GUEST_ORIGIN_UNKNOWN, GUEST_SOFTIRQ},
+};
+
+static const struct entry *entry_of(const struct guest_frame *frame)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries) && !frame->symbol.module[0]; i++) {
+		if (strncmp(frame->symbol.name, entries[i].prefix, strlen(entries[i].prefix)) == 0)
+			return &entries[i];
+	}
+	return NULL;
+}
+
+static enum guest_origin find_origin(const struct guest_calls *calls)
+{
+	const struct entry *entry = entry_of(&calls->frames[calls->count - 1]);
+
+	if (!entry || (calls->end != UNWIND_USER && calls->end != UNWIND_FIRST))
+		return GUEST_ORIGIN_UNKNOWN;
+	/* A new process leaves the kernel from where a kernel thread would begin. */
+	if (calls->end == UNWIND_USER && entry->origin == GUEST_ORIGIN_KTHREAD)
+		return GUEST_ORIGIN_SYSCALL;
+	return entry->origin;
+}
+
+/* From the outermost call, which is a task's, inwards. Of an unfinished stack that much is not known. */
+static void find_contexts(struct guest_calls *calls, const struct guest_context *context)
+{
+	uint8_t kind = GUEST_TASK;
+
+	if (calls->end != UNWIND_USER && calls->end != UNWIND_FIRST && context->known)
+		kind = context->kind;
+	for (unsigned i = calls->count; i-- > 0;) {
+		const struct entry *entry = entry_of(&calls->frames[i]);
+
+		if (entry && entry->context >= 0)
+			kind = (uint8_t)entry->context;
+		calls->frames[i].context = kind;
+	}
+}
+
+static void name_frame(const struct guest *g, const struct unwind_frame *from, struct guest_frame *to)
+{
+	to->pc = from->pc;
+	to->kind = from->kind;
+	to->reliable = from->reliable;
+	if (guest_symbol_at(g, from->kind == UNWIND_CALL ? from->pc - 1 : from->pc, &to->symbol))
+		to->symbol.name[0] = to->symbol.module[0] = 0;
+}
+
+void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,
+		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out)
+{
+	struct unwinding u = {.g = (struct guest *)g};
+	const struct unwind_source source = {.rule = find_rule, .returns_to = returns_to, .ctx = &u};
+	struct unwind found;
+
+	unwind(regs, stacks, n, &source, &found);
+	free(u.list);
+	out->count = found.count;
+	out->end = found.end;
+	out->guessed = found.guessed;
+	out->why = found.guessed ? found.trouble : found.end;
+	for (unsigned i = 0; i < found.count; i++)
+		name_frame(g, &found.frames[i], &out->frames[i]);
+	for (unsigned i = 0; i < n; i++)
+		out->used_from[i] = found.used_from[i];
+	out->origin = find_origin(out);
+	find_contexts(out, context);
+}
