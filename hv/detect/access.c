@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/detect/internal.h"
+
+int datum_locate(struct detect *d, const struct x86_regs *regs, struct datum *datum)
+{
+	uint32_t left = datum->access.size < DETECT_DATA_MAX ? datum->access.size : DETECT_DATA_MAX;
+	uint64_t gva = datum->access.gva;
+
+	datum->len = left;
+	datum->extent_count = 0;
+	if (!left || gva + left < gva)
+		return -1;
+	while (left) {
+		struct extent *e = &datum->extents[datum->extent_count];
+		uint32_t chunk = X86_PAGE_SIZE - (uint32_t)(gva & (X86_PAGE_SIZE - 1));
+		uint8_t byte;
+
+		e->len = chunk < left ? chunk : left;
+		if (target_translate(d->target, regs->cr3, regs->cr4, gva, &e->gpa) ||
+		    target_read_phys(d->target, e->gpa, &byte, 1))
+			return -1;
+		datum->extent_count++;
+		gva += e->len;
+		left -= e->len;
+	}
+	return 0;
+}
+
+int datum_read(struct detect *d, const struct datum *datum, uint8_t *out)
+{
+	for (unsigned i = 0; i < datum->extent_count; i++) {
+		if (target_read_phys(d->target, datum->extents[i].gpa, out, datum->extents[i].len))
+			return -1;
+		out += datum->extents[i].len;
+	}
+	return 0;
+}
+
+bool data_overlap(const struct datum *a, const struct datum *b)
+{
+	for (unsigned i = 0; i < a->extent_count; i++) {
+		for (unsigned j = 0; j < b->extent_count; j++) {
+			const struct extent *x = &a->extents[i], *y = &b->extents[j];
+
+			if (x->gpa < y->gpa + y->len && y->gpa < x->gpa + x->len)
+				return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/detect/internal.h"
+
+#include <stdlib.h>
+
+#define CLOSE_NS 300000000u /* for held CPUs to be let go */
+
+static int init_sync(struct detect *d)
+{
+	pthread_condattr_t attr;
+
+	if (pthread_mutex_init(&d->lock, NULL) || pthread_condattr_init(&attr))
+		return -1;
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&d->queued, &attr);
+	pthread_cond_init(&d->tick, &attr);
+	pthread_condattr_destroy(&attr);
+	return 0;
+}
+
+static bool source_eligible(void *ctx, const struct symbol *fn)
+{
+	struct detect *d = ctx;
+
+	return guest_may_sample(d->guest, fn);
+}
+
+static int source_code(void *ctx, uint64_t gva, void *buf, size_t len)
+{
+	return detect_code(ctx, gva, buf, len);
+}
+
+static struct pool *make_pool(struct detect *d)
+{
+	const struct pool_source source = {.eligible = source_eligible, .code = source_code, .ctx = d};
+	const struct pool_filter filter = {.sample = d->config.sample, .per_cpu = d->config.per_cpu};
+
+	return pool_new(&source, &filter);
+}
+
+struct detect *detect_new(struct target *target, struct guest *guest, const struct detect_config *config,
+			  const struct detect_sink *sink, struct err *err)
+{
+	struct detect *d = calloc(1, sizeof(*d));
+
+	if (!d || init_sync(d))
+		goto fail;
+	d->target = target;
+	d->guest = guest;
+	d->config = *config;
+	d->sink = *sink;
+	/* Two sequences: how many delays were drawn depends on the guest, and must not change which points come next. */
+	d->choice_rng.state = config->seed;
+	d->delay_rng.state = ~config->seed;
+	d->decoder = insn_decoder_new();
+	d->pool_of_observations = calloc(MAX_OBSERVATIONS, sizeof(*d->pool_of_observations));
+	d->pool = make_pool(d);
+	if (!d->pool || !d->decoder || !d->pool_of_observations || points_init(&d->points, target, MAX_POINTS))
+		goto fail;
+	for (uint16_t i = 0; i < MAX_OBSERVATIONS; i++)
+		d->free_obs[d->free_count++] = i;
+	engine_init(d);
+	return d;
+fail:
+	err_set(err, EXIT_INTERNAL, "out of memory for the detector");
+	detect_free(d);
+	return NULL;
+}
+
+const struct target_client *detect_client(struct detect *d)
+{
+	return &d->client;
+}
+
+int detect_start(struct detect *d, struct err *err)
+{
+	if (pthread_create(&d->reporter, NULL, reporter_main, d))
+		return err_set(err, EXIT_INTERNAL, "cannot start the reporter's thread");
+	d->reporter_started = true;
+	if (pthread_create(&d->sampler, NULL, sampler_main, d))
+		return err_set(err, EXIT_INTERNAL, "cannot start the sampler's thread");
+	d->sampler_started = true;
+	return 0;
+}
+
+/* Take out every point that no window needs, let held CPUs go, and close what remains: then no INT3 of ours is left. */
+static void disarm_all(struct detect *d)
+{
+	uint64_t until = monotonic_ns() + CLOSE_NS;
+
+	pthread_mutex_lock(&d->lock);
+	d->closing = true;
+	d->event_points = 0;
+	for (uint32_t i = d->points.count; i-- > 0;) {
+		struct point *point = &d->points.slots[d->points.armed[i]];
+
+		if (!point->window)
+			points_remove(&d->points, point);
+	}
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		if (d->windows[c].open)
+			target_release(d->target, c);
+	}
+	while (d->open_windows && !atomic_load(&d->target->over) && monotonic_ns() < until) {
+		struct timespec pause = {.tv_nsec = 1000000};
+
+		pthread_mutex_unlock(&d->lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&d->lock);
+	}
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		if (d->windows[c].open)
+			window_close(d, &d->windows[c]);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+void detect_stop(struct detect *d)
+{
+	pthread_mutex_lock(&d->lock);
+	atomic_store(&d->stop, true);
+	d->ended_ns = monotonic_ns();
+	pthread_cond_broadcast(&d->tick);
+	pthread_mutex_unlock(&d->lock);
+	if (d->sampler_started)
+		pthread_join(d->sampler, NULL);
+	d->sampler_started = false;
+
+	disarm_all(d);
+
+	pthread_mutex_lock(&d->lock);
+	d->reporter_stop = true;
+	pthread_cond_broadcast(&d->queued);
+	pthread_mutex_unlock(&d->lock);
+	if (d->reporter_started)
+		pthread_join(d->reporter, NULL);
+	d->reporter_started = false;
+}
+
+void detect_stats(struct detect *d, struct detect_stats *out)
+{
+	struct target_stats now;
+
+	target_stats(d->target, &now);
+	pthread_mutex_lock(&d->lock);
+	*out = d->stats;
+	out->sites = atomic_load(&d->site_count);
+	out->armed = d->points.count - d->event_points;
+	if (d->started_ns) {
+		const struct target_stats *before = &d->stats_before;
+
+		out->sampling_ns = (d->ended_ns ? d->ended_ns : monotonic_ns()) - d->started_ns;
+		if (d->ended_ns && d->ended_ns < d->started_ns)
+			out->sampling_ns = 0; /* told to stop while the first point was being armed */
+		out->target = (struct target_stats){
+			.exits = now.exits - before->exits,
+			.debug_exits = now.debug_exits - before->debug_exits,
+			.stale_exits = now.stale_exits - before->stale_exits,
+			.kicks = now.kicks - before->kicks,
+			.ioctls = now.ioctls - before->ioctls,
+			.reinjected = now.reinjected - before->reinjected,
+		};
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+void detect_free(struct detect *d)
+{
+	if (!d)
+		return;
+	points_fini(&d->points);
+	pool_free(d->pool);
+	insn_decoder_free(d->decoder);
+	free(d->pool_of_observations);
+	pthread_cond_destroy(&d->queued);
+	pthread_cond_destroy(&d->tick);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What happens when a CPU stops: the target's callbacks. The hit path: no allocation, no decoding, no names. */
+#include "hv/detect/internal.h"
+
+static const struct target_action resume = {.kind = TARGET_RESUME};
+
+static bool conflicting(const struct datum *a, const struct datum *b)
+{
+	return ((a->access.rw | b->access.rw) & INSN_WRITE) && data_overlap(a, b);
+}
+
+/* An access about to be made at a point is a conflict with any open window it overlaps: both stand before their access. */
+static bool conflicts_with_windows(struct detect *d, const struct datum *data, unsigned n, unsigned cpu,
+				   const struct x86_regs *regs)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->windows[c];
+
+		for (unsigned i = 0; w->open && i < w->data_count; i++) {
+			for (unsigned j = 0; j < n && w->open; j++) {
+				if (!conflicting(&w->data[i], &data[j]))
+					continue;
+				window_conflict(d, w, &w->data[i], cpu, regs, &data[j]);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Hit while a window is open at this very point. */
+static struct target_action hit_again(struct detect *d, struct window *w, unsigned cpu, const struct x86_regs *regs)
+{
+	struct datum data[INSN_MAX_MEM];
+	unsigned n;
+
+	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
+		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
+
+		/* The held context itself, back from an interrupt; or woken on another CPU, where the window cannot follow. */
+		if (w->cpu == cpu)
+			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
+		window_close(d, w);
+		target_release(d->target, w->cpu);
+		return resume;
+	}
+	d->stats.hits++;
+	n = window_data(d, w->point, regs, data);
+	if (conflicts_with_windows(d, data, n, cpu, regs))
+		return resume; /* if it was another window, this one goes on and this CPU comes back here */
+	/* Another context at the same instruction, on other data: it must pass, and the INT3 with the window goes. */
+	d->stats.cut_short++;
+	window_close(d, w);
+	target_release(d->target, w->cpu);
+	return resume;
+}
+
+/*
+ * A CPU that is held already, stopped inside an interrupt handler, cannot be held twice. And the last one that runs must go on:
+ * with all CPUs held nobody is left to race with, and the windows that are open would be for nothing.
+ */
+static bool may_hold(struct detect *d, unsigned cpu)
+{
+	if (d->closing || d->windows[cpu].open)
+		return false;
+	if (d->open_windows + 1 < d->target->caps.cpus || d->target->caps.cpus == 1)
+		return true;
+	d->stats.skipped_last++;
+	return false;
+}
+
+/*
+ * No point of ours stands here now. Either one did when the CPU executed it, and what stands there now is to be executed; or
+ * the INT3 is the guest's. Under the lock, so that nothing is planted between the look-up and this look.
+ */
+static struct target_action not_a_point(struct detect *d, const struct x86_regs *regs)
+{
+	uint64_t gpa;
+	uint8_t byte;
+
+	if (target_translate(d->target, regs->cr3, regs->cr4, regs->rip, &gpa) || target_read_phys(d->target, gpa, &byte, 1) ||
+	    byte == X86_INT3)
+		return (struct target_action){.kind = TARGET_NOT_MINE};
+	/*
+	 * Written again, for a CPU that has decoded the INT3 and missed that it went: an emulated one (the labs') can keep it
+	 * for good, and would come back here for ever.
+	 */
+	d->target->ops->swap_byte(d->target, gpa, byte, byte);
+	d->stats.stale_hits++;
+	return resume;
+}
+
+static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct detect *d = ctx;
+	struct target_action action = resume;
+	struct datum data[INSN_MAX_MEM];
+	struct point *point;
+	bool sync = false;
+	unsigned n;
+
+	pthread_mutex_lock(&d->lock);
+	point = points_find(&d->points, regs->rip);
+	if (!point) {
+		action = not_a_point(d, regs);
+		goto out;
+	}
+	if (point->event) {
+		action = event_hit(d, point, cpu, regs);
+		goto out;
+	}
+	if (point->window) {
+		action = hit_again(d, point->window, cpu, regs);
+		goto out;
+	}
+	d->stats.hits++;
+	n = window_data(d, point, regs, data);
+	if (n && !conflicts_with_windows(d, data, n, cpu, regs) && may_hold(d, cpu))
+		action = window_open(d, point, cpu, regs, data, n, &sync);
+	if (action.kind != TARGET_HOLD)
+		points_remove(&d->points, point);
+out:
+	pthread_mutex_unlock(&d->lock);
+	if (sync) {
+		target_watch_sync(d->target, cpu);
+		pthread_mutex_lock(&d->lock);
+		if (d->windows[cpu].open) /* only this CPU opens it, so it is the same window */
+			window_settle(d, &d->windows[cpu]);
+		pthread_mutex_unlock(&d->lock);
+	}
+	return action;
+}
+
+/* The window and datum a watch belongs to, if it is still open. */
+static struct window *find_watched(struct detect *d, uint32_t cookie, struct datum **datum)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->windows[c];
+
+		for (unsigned i = 0; w->open && i < w->data_count; i++) {
+			*datum = &w->data[i];
+			if ((*datum)->slots && (*datum)->cookie == cookie)
+				return w;
+		}
+	}
+	return NULL;
+}
+
+static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n)
+{
+	struct detect *d = ctx;
+	struct target_action action = {.kind = TARGET_NOT_MINE};
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned i = 0; i < n; i++) {
+		struct datum *datum;
+		struct window *w = find_watched(d, cookies[i], &datum);
+
+		if (!w)
+			continue;
+		window_conflict(d, w, datum, cpu, regs, NULL);
+		action = resume;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return action;
+}
+
+static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct detect *d = ctx;
+	struct target_action action = resume;
+	bool ask = false;
+
+	(void)regs;
+	pthread_mutex_lock(&d->lock);
+	if (d->windows[cpu].open)
+		action = window_expire(d, &d->windows[cpu], &ask);
+	if (ask) {
+		pthread_mutex_unlock(&d->lock);
+		target_barrier(d->target, cpu);
+		pthread_mutex_lock(&d->lock);
+		if (d->windows[cpu].open) /* else somebody did say so */
+			action = window_expire(d, &d->windows[cpu], &ask);
+	}
+	pthread_mutex_unlock(&d->lock);
+	return action;
+}
+
+void engine_init(struct detect *d)
+{
+	d->client = (struct target_client){
+		.on_breakpoint = on_breakpoint,
+		.on_watch = on_watch,
+		.on_hold_end = on_hold_end,
+		.ctx = d,
+	};
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/detect/pool.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION_MAX (64u << 10) /* no kernel function is larger; more than this is a hole between symbols */
+#define BYTES_A_DRAW 32		 /* of a function's code are taken from in a draw, on average: holds about one site */
+#define DRAWS_MAX 1024		 /* without a site, before giving up */
+#define NOT_DECODED UINT32_MAX
+
+struct function {
+	uint64_t addr;
+	uint64_t weight_before; /* weights of the functions before it in the segment, summed up */
+	uint32_t size;
+	uint32_t count;	 /* sites, or NOT_DECODED */
+	uint16_t *sites; /* offsets */
+};
+
+struct segment {
+	const void *key;
+	struct function *functions; /* by address */
+	size_t count, capacity;
+	uint64_t bytes, weight;
+};
+
+struct pool {
+	struct pool_source source;
+	struct pool_filter filter;
+	struct insn_decoder *decoder;
+	struct segment *segments;
+	size_t segment_count;
+	uint64_t bytes, weight;
+	uint64_t decoded_bytes, decoded_sites;
+	uint8_t code[FUNCTION_MAX];
+	uint16_t offsets[FUNCTION_MAX];
+	uint64_t drawn[FUNCTION_MAX]; /* sites of the last draw, not handed out yet */
+	size_t drawn_count;
+};
+
+struct pool *pool_new(const struct pool_source *source, const struct pool_filter *filter)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->source = *source;
+	pool->filter = *filter;
+	pool->decoder = insn_decoder_new();
+	if (pool->decoder)
+		return pool;
+	free(pool);
+	return NULL;
+}
+
+static void free_segment(struct segment *seg)
+{
+	for (size_t i = 0; i < seg->count; i++)
+		free(seg->functions[i].sites);
+	free(seg->functions);
+}
+
+void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	for (size_t i = 0; i < pool->segment_count; i++)
+		free_segment(&pool->segments[i]);
+	free(pool->segments);
+	insn_decoder_free(pool->decoder);
+	free(pool);
+}
+
+bool pool_is_site(const struct pool *pool, const struct insn *insn)
+{
+	/*
+	 * DS prefix: on one CPU the kernel turns LOCK into DS; what was synchronisation still is (alternatives_smp_unlock).
+	 * Branch: one through memory is taken with its datum; what runs on then is its target.
+	 */
+	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
+			       INSN_BRANCH | INSN_DS_PREFIX;
+
+	if (!insn->nmem || (insn->flags & never))
+		return false;
+	return !(insn->flags & INSN_GS) || pool->filter.per_cpu;
+}
+
+static bool name_matches(const char *name, const char *globs)
+{
+	const char *end;
+	char glob[128];
+
+	if (!globs)
+		return true;
+	for (;; globs = end + 1) {
+		end = strchrnul(globs, ',');
+		if ((size_t)(end - globs) < sizeof(glob)) {
+			memcpy(glob, globs, (size_t)(end - globs));
+			glob[end - globs] = 0;
+			if (fnmatch(glob, name, 0) == 0)
+				return true;
+		}
+		if (!*end)
+			return false;
+	}
+}
+
+/* A function is drawn by its weight and its sites are taken with BYTES_A_DRAW / weight, which must not exceed 1. */
+static uint64_t weight(uint64_t size)
+{
+	return size > BYTES_A_DRAW ? size : BYTES_A_DRAW;
+}
+
+static int append(struct segment *seg, const struct symbol *fn)
+{
+	if (seg->count == seg->capacity) {
+		size_t capacity = seg->capacity ? 2 * seg->capacity : 256;
+		struct function *functions = realloc(seg->functions, capacity * sizeof(*functions));
+
+		if (!functions)
+			return -1;
+		seg->functions = functions;
+		seg->capacity = capacity;
+	}
+	seg->functions[seg->count++] = (struct function){
+		.addr = fn->addr,
+		.weight_before = seg->weight,
+		.size = (uint32_t)fn->size,
+		.count = NOT_DECODED,
+	};
+	seg->bytes += fn->size;
+	seg->weight += weight(fn->size);
+	return 0;
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/*
+ * Several names at one address are one function. Any of them may pass the filter, but each may veto: what one name says must
+ * not be sampled is not made safe by another.
+ */
+static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t first, size_t end)
+{
+	bool match = false;
+
+	for (size_t i = first; i < end; i++) {
+		struct symbol fn;
+
+		symtab_get(symbols, i, &fn);
+		if (!pool->source.eligible(pool->source.ctx, &fn))
+			return false;
+		match |= is_text(fn.type) && name_matches(fn.name, pool->filter.sample);
+	}
+	return match;
+}
+
+static int collect(struct pool *pool, struct segment *seg, const struct symtab *symbols, uint64_t start, uint64_t end)
+{
+	size_t n = symtab_count(symbols);
+
+	for (size_t i = 0, next; i < n; i = next) {
+		struct symbol fn, other;
+
+		symtab_get(symbols, i, &fn);
+		for (next = i + 1; next < n; next++) {
+			symtab_get(symbols, next, &other);
+			if (other.addr != fn.addr)
+				break;
+			if (other.size > fn.size)
+				fn.size = other.size;
+		}
+		if (fn.addr < start || fn.addr >= end || !fn.size || fn.size > FUNCTION_MAX || !wanted(pool, symbols, i, next))
+			continue;
+		/* Sizes may overlap the next symbol; the sites of two functions must not. */
+		if (next < n && fn.size > other.addr - fn.addr)
+			fn.size = other.addr - fn.addr;
+		if (fn.size > end - fn.addr)
+			fn.size = end - fn.addr;
+		if (append(seg, &fn))
+			return -1;
+	}
+	return 0;
+}
+
+int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
+		 struct err *err)
+{
+	struct segment seg = {.key = key}, *segments;
+
+	if (collect(pool, &seg, symbols, start, end))
+		goto fail;
+	segments = realloc(pool->segments, (pool->segment_count + 1) * sizeof(*segments));
+	if (!segments)
+		goto fail;
+	pool->segments = segments;
+	pool->segments[pool->segment_count++] = seg;
+	pool->bytes += seg.bytes;
+	pool->weight += seg.weight;
+	return (int64_t)seg.count;
+fail:
+	free_segment(&seg);
+	return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
+}
+
+void pool_remove(struct pool *pool, const void *key)
+{
+	for (size_t i = 0; i < pool->segment_count; i++) {
+		struct segment *seg = &pool->segments[i];
+
+		if (seg->key != key)
+			continue;
+		for (size_t f = 0; f < seg->count; f++) {
+			if (seg->functions[f].count == NOT_DECODED)
+				continue;
+			pool->decoded_bytes -= seg->functions[f].size;
+			pool->decoded_sites -= seg->functions[f].count;
+		}
+		pool->bytes -= seg->bytes;
+		pool->weight -= seg->weight;
+		pool->drawn_count = 0; /* may be of it */
+		free_segment(seg);
+		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
+		pool->segment_count--;
+		return;
+	}
+}
+
+/* After these comes no instruction of the same path: an INT3 there is padding. */
+static bool ends_path(const struct insn *insn)
+{
+	uint8_t op = insn->bytes[0];
+
+	return (insn->flags & (INSN_RET | INSN_INT3)) || op == 0xe9 || op == 0xeb || (op == 0x0f && insn->bytes[1] == 0x0b) ||
+	       (op == 0xff && (insn->flags & INSN_BRANCH) && !(insn->flags & INSN_CALL));
+}
+
+/*
+ * A linear sweep from the symbol: the kernel's functions hold no data between instructions. It stops at what does not decode,
+ * and at an INT3 of the guest's own (text being patched, a kprobe): behind it the sweep could be out of step.
+ */
+static uint32_t sweep(struct pool *pool, const struct function *fn)
+{
+	struct insn insn;
+	bool padding = false;
+	uint32_t n = 0;
+	unsigned len;
+
+	for (uint32_t at = 0; at < fn->size; at += len) {
+		len = insn_decode(pool->decoder, pool->code + at, fn->size - at, fn->addr + at, &insn);
+		if (!len || ((insn.flags & INSN_INT3) && !padding))
+			break;
+		if (pool_is_site(pool, &insn))
+			pool->offsets[n++] = (uint16_t)at;
+		padding = ends_path(&insn);
+	}
+	return n;
+}
+
+static void decode(struct pool *pool, struct function *fn)
+{
+	uint32_t n = 0;
+
+	if (pool->source.code(pool->source.ctx, fn->addr, pool->code, fn->size) == 0)
+		n = sweep(pool, fn);
+	fn->sites = n ? malloc(n * sizeof(*fn->sites)) : NULL;
+	fn->count = fn->sites ? n : 0;
+	if (fn->sites)
+		memcpy(fn->sites, pool->offsets, n * sizeof(*fn->sites));
+	pool->decoded_bytes += fn->size;
+	pool->decoded_sites += fn->count;
+}
+
+/* The function at `at` of all weights laid end to end. */
+static struct function *function_at(const struct pool *pool, uint64_t at)
+{
+	const struct segment *seg = pool->segments;
+	size_t low = 0, high;
+
+	while (at >= seg->weight)
+		at -= seg++->weight;
+	high = seg->count;
+	while (high - low > 1) {
+		size_t mid = (low + high) / 2;
+
+		if (seg->functions[mid].weight_before <= at)
+			low = mid;
+		else
+			high = mid;
+	}
+	return &seg->functions[low];
+}
+
+static void draw(struct pool *pool, struct rng *rng)
+{
+	struct function *fn = function_at(pool, rng_below(rng, pool->weight));
+
+	if (fn->count == NOT_DECODED)
+		decode(pool, fn);
+	for (uint32_t i = 0; i < fn->count; i++) {
+		if (rng_below(rng, weight(fn->size)) < BYTES_A_DRAW)
+			pool->drawn[pool->drawn_count++] = fn->addr + fn->sites[i];
+	}
+}
+
+uint64_t pool_choose(struct pool *pool, struct rng *rng)
+{
+	for (unsigned n = 0; !pool->drawn_count; n++) {
+		if (!pool->weight || n == DRAWS_MAX)
+			return 0;
+		draw(pool, rng);
+	}
+	return pool->drawn[--pool->drawn_count];
+}
+
+uint64_t pool_sites(const struct pool *pool)
+{
+	if (pool->decoded_bytes == 0)
+		return 0;
+	return (uint64_t)((double)pool->decoded_sites * (double)pool->bytes / (double)pool->decoded_bytes);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Windows: DataCollider's conflict detection (3.2). One window holds one CPU before one access; it ends with a conflict, with
+ * its time, or when everybody is held.
+ *
+ * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because the
+ * INT3 stands in its way even while the CPU runs interrupt handlers. Whatever another context does to the datum in that time is
+ * simultaneous with an access that is about to happen. So the datum is read for the last time, and the conflict decided, before
+ * the INT3 goes.
+ */
+#include <string.h>
+
+#include "hv/detect/internal.h"
+
+#define NS_PER_MS 1000000u
+#define FIRST_LOOK 4	 /* part of the window after which to see whether anybody makes progress */
+#define IRQS_OFF_REST 10 /* times as long as it was held, until the next with interrupts off, */
+#define HARDIRQ_REST 100 /* the same for interrupt handlers */
+
+/*
+ * Interrupts or preemption off: DataCollider's "random amount of time less than 1 ms". With interrupts off, moreover, only a
+ * small share of the time, in a handler a tiny one: several windows in one timer interrupt, and timers expire faster than they
+ * are served, of which the kernel rightly complains. An NMI is not held at all.
+ */
+static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, uint64_t now)
+{
+	uint64_t most = d->config.delay_ns < NS_PER_MS ? d->config.delay_ns : NS_PER_MS;
+
+	if (context->kind == GUEST_NMI || (context->irqs_off && now < d->irqs_off_rest[cpu]))
+		return 0;
+	if (context->irqs_off || context->preempt_off || !context->known)
+		return rng_below(&d->delay_rng, most);
+	return d->config.delay_ns;
+}
+
+static void note_irqs_off(struct detect *d, const struct window *w)
+{
+	uint64_t now = monotonic_ns(), rest = w->context.kind == GUEST_HARDIRQ ? HARDIRQ_REST : IRQS_OFF_REST;
+
+	if (w->context.irqs_off)
+		d->irqs_off_rest[w->cpu] = now + rest * (now - w->opened_ns);
+}
+
+unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM])
+{
+	struct mem_access accesses[INSN_MAX_MEM];
+	unsigned n = insn_accesses(&point->insn, regs, accesses), kept = 0;
+	bool stack = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct datum *datum = &data[kept];
+
+		if (guest_on_stack(regs, accesses[i].gva)) {
+			stack = true;
+			continue;
+		}
+		*datum = (struct datum){.access = accesses[i]};
+		if (datum_locate(d, regs, datum) == 0)
+			kept++;
+	}
+	if (!kept && stack)
+		d->stats.skipped_stack++;
+	else if (!kept)
+		d->stats.skipped_memory++;
+	return kept;
+}
+
+/* Cover [gva, gva+len) exactly with naturally aligned pieces of 1, 2, 4, 8 bytes: no byte more, or a neighbour would be blamed.
+ */
+static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
+{
+	uint64_t gva = datum->access.gva, end = gva + datum->len;
+
+	datum->cookie = ++d->last_cookie;
+	if (!x86_kernel_address(gva))
+		return; /* other processes have other memory there: only re-reading is sound */
+	while (gva < end) {
+		struct target_watch watch = {
+			.gva = gva,
+			.len = 8,
+			.read = datum->access.rw & INSN_WRITE,
+			.owner = (uint8_t)cpu,
+			.cookie = datum->cookie,
+		};
+		unsigned slot = 0;
+
+		while (watch.len > 1 && ((gva & (watch.len - 1)) || gva + watch.len > end))
+			watch.len /= 2;
+		while (slot < d->target->caps.watches && (d->slots_used >> slot & 1))
+			slot++;
+		if (slot == d->target->caps.watches)
+			return;
+		d->slots_used |= 1u << slot;
+		datum->slots |= 1u << slot;
+		target_watch_set(d->target, slot, &watch);
+		gva += watch.len;
+	}
+	datum->fully_watched = datum->len == datum->access.size;
+}
+
+struct target_action window_open(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+				 const struct datum *data, unsigned n, bool *sync)
+{
+	struct window *w = &d->windows[cpu];
+
+	*sync = false;
+	*w = (struct window){.cpu = cpu, .regs = *regs, .opened_ns = monotonic_ns(), .point = point, .data_count = n};
+	memcpy(w->data, data, n * sizeof(*data));
+	guest_context(d->guest, regs, &w->context);
+	w->hold_ns = choose_delay(d, cpu, &w->context, w->opened_ns);
+	if (!w->hold_ns) {
+		d->stats.skipped_short++;
+		return (struct target_action){.kind = TARGET_RESUME};
+	}
+
+	for (unsigned i = 0; i < n; i++) {
+		struct datum *datum = &w->data[i];
+
+		datum_read(d, datum, datum->before); /* located a moment ago: it is RAM */
+		memcpy(datum->settled, datum->before, sizeof(datum->settled));
+		watch_datum(d, datum, cpu);
+		*sync |= datum->slots != 0;
+		d->stats.no_watch += !datum->fully_watched;
+	}
+	w->open = true;
+	point->window = w;
+	d->open_windows++;
+	d->stats.windows++;
+	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->hold_ns / FIRST_LOOK};
+}
+
+void window_settle(struct detect *d, struct window *w)
+{
+	for (unsigned i = 0; i < w->data_count; i++)
+		datum_read(d, &w->data[i], w->data[i].settled);
+}
+
+void window_close(struct detect *d, struct window *w)
+{
+	for (unsigned i = 0; i < w->data_count; i++) {
+		for (unsigned slot = 0; slot < TARGET_MAX_WATCHES; slot++) {
+			if (w->data[i].slots >> slot & 1)
+				target_watch_clear(d->target, slot);
+		}
+		d->slots_used &= ~w->data[i].slots;
+	}
+	points_remove(&d->points, w->point);
+	note_irqs_off(d, w);
+	w->open = false;
+	d->open_windows--;
+}
+
+/* The sampled side: its registers and stack are still those of the hit, for that context has not moved. */
+static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
+{
+	struct detect_side *side = &o->sides[0];
+	uint64_t now = monotonic_ns();
+
+	o->time_ns = now - d->started_ns;
+	o->held_ns = now - w->opened_ns;
+	o->gpa = datum->extents[0].gpa;
+	o->data_len = datum->len;
+	memcpy(o->before, datum->before, sizeof(o->before));
+	capture_side(d, w->cpu, &w->regs, &w->context, side);
+	side->pc = w->regs.rip;
+	side->gva = datum->access.gva;
+	side->size = datum->access.size;
+	side->rw = datum->access.rw;
+}
+
+void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
+		     const struct datum *other)
+{
+	struct observation *o = observation_get(d);
+
+	d->stats.conflicts++;
+	if (o) {
+		struct detect_side *side = &o->sides[1];
+		struct guest_context context;
+
+		fill_sampled(d, w, datum, o);
+		o->how = other ? DETECT_POINT : DETECT_WATCH;
+		datum_read(d, datum, o->after);
+		guest_context(d->guest, regs, &context);
+		capture_side(d, cpu, regs, &context, side);
+		if (other) {
+			side->pc = regs->rip;
+			side->gva = other->access.gva;
+			side->size = other->access.size;
+			side->rw = other->access.rw;
+		}
+		observation_queue(d, o);
+	}
+	window_close(d, w);
+	target_release(d->target, w->cpu);
+}
+
+static bool same_place(const struct datum *a, const struct datum *b)
+{
+	if (a->extent_count != b->extent_count)
+		return false;
+	for (unsigned i = 0; i < a->extent_count; i++) {
+		if (a->extents[i].gpa != b->extents[i].gpa || a->extents[i].len != b->extents[i].len)
+			return false;
+	}
+	return true;
+}
+
+/* The datum whose bytes are no longer what they were, or NULL. One whose mapping moved meanwhile proves nothing. */
+static const struct datum *changed_datum(struct detect *d, const struct window *w, uint8_t *after)
+{
+	for (unsigned i = 0; i < w->data_count; i++) {
+		struct datum again = {.access = w->data[i].access};
+
+		if (datum_locate(d, &w->regs, &again) || !same_place(&again, &w->data[i]))
+			continue;
+		if (datum_read(d, &again, after) == 0 && memcmp(after, w->data[i].settled, again.len))
+			return &w->data[i];
+	}
+	return NULL;
+}
+
+/* Whether any CPU but the held ones runs. With one CPU there are its own interrupts to race with. */
+static bool somebody_runs(struct detect *d)
+{
+	if (d->target->caps.cpus == 1)
+		return true;
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		if (!d->windows[c].open && !target_idle(d->target, c))
+			return true;
+	}
+	return false;
+}
+
+static void report_change(struct detect *d, const struct window *w, const struct datum *datum, const uint8_t *after)
+{
+	struct observation *o = observation_get(d);
+
+	d->stats.conflicts++;
+	if (!o)
+		return;
+	fill_sampled(d, w, datum, o);
+	o->how = DETECT_REREAD;
+	memcpy(o->before, datum->settled, sizeof(o->before));
+	memcpy(o->after, after, sizeof(o->after));
+	observation_queue(d, o);
+}
+
+struct target_action window_expire(struct detect *d, struct window *w, bool *ask)
+{
+	uint8_t after[DETECT_DATA_MAX] = {0};
+	const struct datum *datum = changed_datum(d, w, after);
+	uint64_t end = w->opened_ns + w->hold_ns, now = monotonic_ns();
+
+	/* The first look comes early: with everybody else asleep the rest of the window is for nothing. */
+	if (!datum && !w->looked && now < end && !d->closing) {
+		w->looked = true;
+		if (somebody_runs(d))
+			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end - now};
+		d->stats.cut_idle++;
+	}
+	/* Whoever wrote may have tripped its watchpoint and not have come to say so yet. */
+	*ask = datum && datum->slots && !w->asked;
+	if (*ask) {
+		w->asked = true;
+		return (struct target_action){.kind = TARGET_RESUME};
+	}
+	if (datum)
+		report_change(d, w, datum, after);
+	window_close(d, w);
+	return (struct target_action){.kind = TARGET_RESUME};
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of a window: memory that changed though no CPU was seen changing it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/detect_rig.h"
+
+static int setup(void **state)
+{
+	*state = rig_new(2, 4);
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(r->ft->misuses, 0);
+	rig_free(r);
+	return 0;
+}
+
+static struct x86_regs hold_at(struct rig *r, uint64_t gva)
+{
+	struct x86_regs regs = rig_regs(r, 0, 0);
+
+	regs.gpr[X86_RDI] = gva;
+	rig_plant(r, 0, WRITE_8);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
+	return regs;
+}
+
+static void expect_end(struct rig *r, struct x86_regs *regs)
+{
+	assert_int_equal(rig_hold_end(r, 0, regs).kind, TARGET_RESUME);
+	assert_int_equal(r->d->open_windows, 0);
+	assert_int_not_equal(rig_text_byte(r, 0), X86_INT3);
+	assert_int_equal(fake_watch_count(r->ft), 0);
+}
+
+static void test_unchanged(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA);
+
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+	assert_int_equal(r->d->stats.conflicts, 0);
+}
+
+static void test_changed(void **state)
+{
+	struct rig *r = *state;
+	const struct observation *o;
+	struct x86_regs regs;
+
+	rig_store(r, 0, "ABCDEFGH", 8);
+	regs = hold_at(r, RIG_DATA);
+	rig_store(r, 7, "x", 1);
+
+	expect_end(r, &regs);
+	assert_int_equal(r->ft->barriers, 1); /* first it asked who did it */
+	o = rig_observation(r);
+	assert_non_null(o);
+	assert_int_equal(o->how, DETECT_REREAD);
+	assert_memory_equal(o->before, "ABCDEFGH", 8);
+	assert_memory_equal(o->after, "ABCDEFGx", 8);
+	assert_true(o->sides[0].known);
+	assert_int_equal(o->sides[0].pc, RIG_TEXT);
+	assert_false(o->sides[1].known);
+	assert_null(rig_observation(r));
+	assert_int_equal(r->d->stats.conflicts, 1);
+}
+
+static void say_so(void *ctx, unsigned self)
+{
+	struct rig *r = ctx;
+	struct x86_regs other = rig_regs(r, 1, 0x100);
+
+	assert_int_equal(self, 0);
+	assert_true(r->d->windows[0].open);
+	assert_int_equal(rig_watch_hit(r, 1, &other, rig_cookie(r, 0)).kind, TARGET_RESUME);
+}
+
+/* Who did it reports in when asked: one race, not two. */
+static void test_changed_by_watched(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA);
+	const struct observation *o;
+
+	r->ft->on_barrier = say_so;
+	r->ft->hook_ctx = r;
+	rig_store(r, 0, "x", 1);
+	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
+	o = rig_observation(r);
+	assert_non_null(o);
+	assert_int_equal(o->how, DETECT_WATCH);
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+	assert_int_equal(r->d->stats.conflicts, 1);
+	assert_int_equal(r->ft->barriers, 1);
+}
+
+static void store_back(void *ctx, unsigned self)
+{
+	(void)self;
+	rig_store(ctx, 0, "\0", 1);
+}
+
+static void test_changed_and_back(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA);
+
+	r->ft->on_barrier = store_back;
+	r->ft->hook_ctx = r;
+	rig_store(r, 0, "x", 1);
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+}
+
+static void test_neighbour_changed(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA + 8);
+
+	rig_store(r, 7, "x", 1);
+	rig_store(r, 16, "x", 1);
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+}
+
+/* No watch can tell: no need to wait for one. */
+static void test_changed_unwatched(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_USER + 8);
+	const struct observation *o;
+
+	fake_write(r->ft, RIG_USER_GPA + 8, "new", 3);
+	expect_end(r, &regs);
+	o = rig_observation(r);
+	assert_non_null(o);
+	assert_int_equal(o->how, DETECT_REREAD);
+	assert_memory_equal(o->after, "new\0\0\0\0\0", 8);
+}
+
+static void test_second_page_changed(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_USER + 0xffc);
+
+	fake_write(r->ft, RIG_USER_GPA + 0x1003, "x", 1);
+	expect_end(r, &regs);
+	assert_memory_equal(rig_observation(r)->after, "\0\0\0\0\0\0\0x", 8);
+}
+
+/* Other memory is mapped there now: that it has other bytes proves nothing. */
+static void test_mapping_changed(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_USER);
+
+	fake_write(r->ft, RIG_USER_GPA + 0x2000, "other", 5);
+	fake_map(r->ft, r->guest.cr3, 4, RIG_USER, RIG_USER_GPA + 0x2000, X86_PAGE_SIZE, 12);
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+}
+
+static void test_mapping_gone(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_USER);
+
+	fake_write(r->ft, RIG_USER_GPA, "x", 1);
+	fake_unmap(r->ft, r->guest.cr3, 4, RIG_USER);
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+}
+
+static void store_during_sync(void *ctx, unsigned self)
+{
+	(void)self;
+	rig_store(ctx, 0, "early", 5);
+}
+
+/* A change from before all CPUs were watched could be a device's as well as a CPU's that was not seen: not counted. */
+static void test_changed_before_sync(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs;
+
+	r->ft->on_sync = store_during_sync;
+	r->ft->hook_ctx = r;
+	regs = hold_at(r, RIG_DATA);
+	expect_end(r, &regs);
+	assert_null(rig_observation(r));
+}
+
+/* The held CPU is in an interrupt handler: that is not made to wait. */
+static void test_changed_elsewhere(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA);
+
+	rig_store(r, 0, "x", 1);
+	regs.rip += 0x800;
+	expect_end(r, &regs);
+	assert_int_equal(rig_observation(r)->how, DETECT_REREAD);
+}
+
+/* The end of a hold that something else ended before. */
+static void test_end_without_window(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+
+	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(r->d->open_windows, 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_unchanged),	     T(test_changed),		T(test_changed_by_watched),
+		T(test_changed_and_back),    T(test_neighbour_changed), T(test_changed_unwatched),
+		T(test_second_page_changed), T(test_mapping_changed),	T(test_mapping_gone),
+		T(test_changed_before_sync), T(test_changed_elsewhere), T(test_end_without_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The detector under a small machine that really runs: each thread is a CPU, executing reads and writes of shared memory, some
+ * under a lock. The CPU stops at INT3s, trips watches and is held as hardware and backend would have it. What is reported must
+ * be a race, what is locked must never be; and afterwards the text must be what it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/detect_rig.h"
+
+#define CPUS 3
+#define SITES 24u /* even ones read, odd ones write */
+#define SITE_LEN 3u
+#define LOCKED_FROM 12u /* sites from here on access memory under its lock */
+#define MODULE 0x1000u
+#define DATUM 64u /* bytes from one datum to the next */
+#define WINDOWS 3000u
+#define RACES 30u
+#define PATIENCE_NS 120000000000u
+
+struct machine {
+	struct rig *r;
+	struct symtab *module;
+	pthread_mutex_t locks[SITES];
+	atomic_bool power_off;
+	atomic_bool telling[CPUS]; /* has accessed memory and not said yet what it tripped */
+	atomic_uint mistakes, races, watched;
+	char mistake[512]; /* the first; written once */
+};
+
+static void mistake(struct machine *m, const char *what)
+{
+	if (atomic_fetch_add(&m->mistakes, 1) == 0)
+		snprintf(m->mistake, sizeof(m->mistake), "%s", what);
+}
+
+/* Two sites, one reading and one writing, share a datum; a third of the sites is in the module. */
+static uint64_t site_offset(unsigned site)
+{
+	return (site % 3 == 2 ? MODULE : 0) + site * SITE_LEN;
+}
+
+static bool is_write(unsigned site)
+{
+	return site & 1;
+}
+
+static bool is_locked(unsigned site)
+{
+	return site >= LOCKED_FROM;
+}
+
+static uint64_t datum_of(unsigned site)
+{
+	return site / 2 * DATUM;
+}
+
+/* ---- a CPU ---- */
+
+static unsigned releases(struct fake_target *ft, unsigned cpu)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&ft->lock);
+	n = ft->releases[cpu];
+	pthread_mutex_unlock(&ft->lock);
+	return n;
+}
+
+static void held(struct machine *m, unsigned cpu, struct x86_regs *regs, struct target_action action, unsigned released)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+
+	while (action.kind == TARGET_HOLD) {
+		uint64_t until = monotonic_ns() + action.hold_ns;
+
+		while (monotonic_ns() < until && releases(m->r->ft, cpu) == released)
+			nanosleep(&moment, NULL);
+		released = releases(m->r->ft, cpu);
+		action = rig_hold_end(m->r, cpu, regs);
+	}
+}
+
+/* The access itself, and what of the watches loaded at that moment it trips. */
+static void perform(struct machine *m, unsigned cpu, unsigned site, struct x86_regs *regs)
+{
+	const struct target_client *client = detect_client(m->r->d);
+	struct fake_target *ft = m->r->ft;
+	uint64_t gva = RIG_DATA + datum_of(site), value;
+	uint32_t cookies[FAKE_SLOTS];
+	unsigned n = 0;
+
+	pthread_mutex_lock(&ft->lock);
+	atomic_store(&m->telling[cpu], true);
+	for (unsigned i = 0; i < FAKE_SLOTS; i++) {
+		const struct target_watch *w = &ft->watches[i];
+
+		if (ft->watched[i] && w->owner != cpu && gva < w->gva + w->len && w->gva < gva + 8 &&
+		    (is_write(site) || w->read))
+			cookies[n++] = w->cookie;
+	}
+	target_read_phys(&ft->target, RIG_DATA_GPA + datum_of(site), &value, sizeof(value));
+	value++;
+	if (is_write(site))
+		fake_write(ft, RIG_DATA_GPA + datum_of(site), &value, sizeof(value));
+	pthread_mutex_unlock(&ft->lock);
+	regs->rip += SITE_LEN;
+	if (n)
+		client->on_watch(client->ctx, cpu, regs, cookies, n);
+	atomic_store(&m->telling[cpu], false);
+}
+
+static void barrier(void *ctx, unsigned self)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+	struct machine *m = ctx;
+
+	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+		while (cpu != self && atomic_load(&m->telling[cpu]))
+			nanosleep(&moment, NULL);
+	}
+}
+
+static void execute(struct machine *m, unsigned cpu, unsigned site)
+{
+	struct x86_regs regs = rig_regs(m->r, cpu, site_offset(site));
+
+	regs.gpr[X86_RDI] = RIG_DATA + datum_of(site);
+	while (rig_text_byte(m->r, site_offset(site)) == X86_INT3) {
+		unsigned released = releases(m->r->ft, cpu);
+		struct target_action action = rig_hit(m->r, cpu, &regs);
+
+		if (action.kind == TARGET_NOT_MINE)
+			mistake(m, "an INT3 of ours was taken for the guest's");
+		held(m, cpu, &regs, action, released);
+	}
+	perform(m, cpu, site, &regs);
+}
+
+struct cpu_thread {
+	struct machine *m;
+	unsigned cpu;
+	pthread_t thread;
+};
+
+static void *cpu_main(void *arg)
+{
+	struct cpu_thread *t = arg;
+	struct rng rng = {.state = t->cpu};
+
+	while (!atomic_load(&t->m->power_off)) {
+		unsigned site = (unsigned)rng_below(&rng, SITES);
+		pthread_mutex_t *lock = &t->m->locks[site / 2];
+
+		if (is_locked(site))
+			pthread_mutex_lock(lock);
+		execute(t->m, t->cpu, site);
+		if (is_locked(site))
+			pthread_mutex_unlock(lock);
+	}
+	return NULL;
+}
+
+/* ---- what is reported ---- */
+
+static int site_at(uint64_t pc)
+{
+	for (unsigned i = 0; i < SITES; i++) {
+		if (pc == RIG_TEXT + site_offset(i))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void check_race(struct machine *m, const struct observation *o)
+{
+	int a = site_at(o->sides[0].pc), b = site_at(o->sides[1].pc);
+
+	if (a < 0 || is_locked((unsigned)a))
+		mistake(m, "a race with memory that is locked, or at no site");
+	else if (o->how == DETECT_REREAD)
+		mistake(m, "memory changed, and the one who did it was not waited for");
+	else if (b < 0 || datum_of((unsigned)a) != datum_of((unsigned)b))
+		mistake(m, "the other side is none of this datum's sites");
+	else if (!is_write((unsigned)a) && !is_write((unsigned)b))
+		mistake(m, "two reads");
+	else if (o->sides[0].cpu == o->sides[1].cpu || o->sides[0].gva != o->sides[1].gva)
+		mistake(m, "a CPU against itself, or other addresses");
+}
+
+static void on_race(void *ctx, const struct observation *o)
+{
+	struct machine *m = ctx;
+
+	check_race(m, o);
+	atomic_fetch_add(&m->races, 1);
+	atomic_fetch_add(&m->watched, o->how == DETECT_WATCH);
+}
+
+static void on_failed(void *ctx, const struct err *err)
+{
+	mistake(ctx, err->text);
+}
+
+/* ---- */
+
+static void build_text(struct machine *m)
+{
+	const uint64_t size = SITES * SITE_LEN;
+	const struct symbol kernel[] = {
+		{.name = "_stext", .addr = RIG_TEXT, .size = size, .type = 'T'},
+		{.name = "kernel_fn", .addr = RIG_TEXT, .size = size, .type = 't'},
+		{.name = "_etext", .addr = RIG_TEXT + size, .type = 'T'},
+		/* For names only: the kernel's symbols end before. */
+		{.name = "module_fn", .addr = RIG_TEXT + MODULE, .size = size, .type = 't'},
+	};
+	const struct symbol module = {.name = "module_fn", .addr = RIG_TEXT + MODULE, .size = size, .type = 't'};
+
+	for (uint64_t at = 0; at < size; at++) {
+		rig_code(m->r, at, "\x90", 1);
+		rig_code(m->r, MODULE + at, "\x90", 1);
+	}
+	for (unsigned i = 0; i < SITES; i++)
+		rig_code(m->r, site_offset(i), is_write(i) ? "\x48\x89\x07" : "\x48\x8b\x07", SITE_LEN);
+	rig_functions(m->r, kernel, sizeof(kernel) / sizeof(*kernel));
+	m->module = symtab_from_array(&module, 1, NULL);
+	assert_non_null(m->module);
+	m->r->guest.module = (struct guest_module){.name = "module", .base = module.addr, .size = size, .symbols = m->module};
+}
+
+static int setup(void **state)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	*state = m;
+	if (!m)
+		return -1;
+	m->r = rig_new(CPUS, 4);
+	if (!m->r)
+		return -1;
+	for (unsigned i = 0; i < SITES; i++)
+		pthread_mutex_init(&m->locks[i], NULL);
+	for (unsigned cpu = 0; cpu < CPUS; cpu++)
+		atomic_store(&m->r->ft->busy[cpu], true);
+	m->r->ft->on_barrier = barrier;
+	m->r->ft->hook_ctx = m;
+	build_text(m);
+	m->r->guest.ready = 1;
+	m->r->config = (struct detect_config){.seed = 3, .rate = 20000, .delay_ns = 300000};
+	m->r->sink = (struct detect_sink){.race = on_race, .failed = on_failed, .ctx = m};
+	rig_remake(m->r);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct machine *m = *state;
+
+	rig_free(m->r);
+	symtab_free(m->module);
+	for (unsigned i = 0; i < SITES; i++)
+		pthread_mutex_destroy(&m->locks[i]);
+	free(m);
+	return 0;
+}
+
+/* Let it run, with the module coming and going, until there is enough to judge by. Returns false if that takes too long. */
+static bool run_for_a_while(struct machine *m)
+{
+	uint64_t until = monotonic_ns() + PATIENCE_NS;
+	struct detect_stats stats = {0};
+
+	while (stats.windows < WINDOWS || atomic_load(&m->races) < RACES || !atomic_load(&m->watched)) {
+		const struct timespec moment = {.tv_nsec = 30000000};
+
+		if (monotonic_ns() > until || atomic_load(&m->mistakes))
+			return false;
+		atomic_store(&m->r->guest.module_here, !atomic_load(&m->r->guest.module_here));
+		nanosleep(&moment, NULL);
+		detect_stats(m->r->d, &stats);
+	}
+	return true;
+}
+
+static void test_machine(void **state)
+{
+	struct machine *m = *state;
+	struct cpu_thread cpus[CPUS];
+	uint8_t *text = malloc(RIG_TEXT_SIZE);
+	bool enough;
+
+	assert_non_null(text);
+	memcpy(text, m->r->ft->ram + RIG_TEXT_GPA, RIG_TEXT_SIZE);
+	assert_int_equal(detect_start(m->r->d, NULL), 0);
+	for (unsigned i = 0; i < CPUS; i++) {
+		cpus[i] = (struct cpu_thread){.m = m, .cpu = i};
+		assert_int_equal(pthread_create(&cpus[i].thread, NULL, cpu_main, &cpus[i]), 0);
+	}
+	enough = run_for_a_while(m);
+
+	/* The machine runs on meanwhile, as one does that was only attached to. */
+	detect_stop(m->r->d);
+	atomic_store(&m->power_off, true);
+	for (unsigned i = 0; i < CPUS; i++)
+		pthread_join(cpus[i].thread, NULL);
+
+	if (atomic_load(&m->mistakes))
+		fail_msg("%s (%u mistakes, %u races)", m->mistake, atomic_load(&m->mistakes), atomic_load(&m->races));
+	assert_true(enough);
+	assert_memory_equal(m->r->ft->ram + RIG_TEXT_GPA, text, RIG_TEXT_SIZE);
+	assert_int_equal(fake_watch_count(m->r->ft), 0);
+	assert_int_equal(m->r->ft->misuses, 0);
+	assert_int_equal(m->r->d->open_windows, 0);
+	assert_int_equal(m->r->d->slots_used, 0);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
