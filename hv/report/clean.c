@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/clean.h"
+
+#include <stdio.h>
+
+void clean_text(const char *text, size_t n, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && text[i] != '\0' && used + 5 <= size; i++) {
+		unsigned char byte = (unsigned char)text[i];
+
+		if (byte >= ' ' && byte < 0x7f && byte != '\\')
+			out[used++] = text[i];
+		else
+			used += (size_t)snprintf(out + used, size - used, "\\x%02x", byte);
+	}
+	out[used] = '\0';
+}

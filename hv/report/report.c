@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/report/document.h"
+#include "hv/report/json_file.h"
+#include "hv/report/race_json.h"
+
+struct report {
+	const struct report_config *config;
+	struct race_store *store;
+	struct json_file *json; /* NULL: none asked for */
+	struct document_kernel kernel;
+	bool json_behind; /* the user knows that the file could not be written */
+};
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
+}
+
+static int create_json(struct report *r, struct err *err)
+{
+	char *head = document_head(r->config), *tail = document_tail(&r->kernel, NULL, NULL);
+
+	if (head && tail)
+		r->json = json_file_create(r->config->json, head, tail, err);
+	else
+		no_memory(err);
+	free(head);
+	free(tail);
+	return r->json ? 0 : -1;
+}
+
+struct report *report_new(const struct report_config *config, struct err *err)
+{
+	struct report *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		no_memory(err);
+		return NULL;
+	}
+	r->config = config;
+	r->store = race_store_new(err);
+	if (!r->store || (config->json && create_json(r, err) < 0)) {
+		report_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+int report_set_kernel(struct report *r, const char *banner, uint64_t slide, const char *symbols, struct err *err)
+{
+	free(r->kernel.banner);
+	free(r->kernel.symbols);
+	r->kernel = (struct document_kernel){strdup(banner), strdup(symbols), slide};
+	race_store_set_slide(r->store, slide);
+	return r->kernel.banner && r->kernel.symbols ? 0 : no_memory(err);
+}
+
+static char *race_text(void *ctx, size_t index)
+{
+	json_t *race = race_json(race_store_get(ctx, index));
+	char *text = race ? json_dumps(race, JSON_REAL_PRECISION(12)) : NULL;
+
+	json_decref(race);
+	return text;
+}
+
+static struct json_items all_races(const struct report *r)
+{
+	return (struct json_items){race_store_count(r->store), race_text, r->store};
+}
+
+static int update_json(struct report *r, struct err *err)
+{
+	const struct json_items all = all_races(r);
+	char *tail;
+	int rc;
+
+	if (!r->json)
+		return 0;
+	tail = document_tail(&r->kernel, NULL, NULL);
+	/* Told once: on a disk that stays full every further race would say the same. */
+	rc = tail ? json_file_update(r->json, tail, &all, r->json_behind ? NULL : err) : no_memory(err);
+	free(tail);
+	if (rc == 0 || r->json_behind)
+		return 0;
+	r->json_behind = true;
+	return -1;
+}
+
+static void print_stream(struct report *r, FILE *out, char **text, size_t *len)
+{
+	if (fclose(out) == 0)
+		r->config->print(r->config->print_ctx, *text, *len);
+	free(*text);
+}
+
+int report_observe(struct report *r, const struct observation *o, struct err *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	bool is_new;
+	struct err own = {0};
+	const struct race *race = race_store_add(r->store, o, &is_new, &own);
+	FILE *out;
+	int rc;
+
+	if (!race)
+		return own.code == EXIT_OK ? 0 : err_set(err, own.code, "%s", own.text);
+	if (!is_new)
+		return 0;
+	rc = update_json(r, err);
+	out = open_memstream(&text, &len);
+	if (!out)
+		return no_memory(err);
+	text_race(out, race, &r->config->style);
+	print_stream(r, out, &text, &len);
+	return rc;
+}
+
+int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
+{
+	const struct json_items all = all_races(r);
+	char *head, *tail, *text = NULL;
+	size_t len = 0;
+	int rc = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return no_memory(err);
+	text_summary(out, r->store, stats, &r->config->style);
+	print_stream(r, out, &text, &len);
+	if (!r->json)
+		return 0;
+	head = document_head(r->config);
+	tail = document_tail(&r->kernel, stats, end);
+	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
+	free(head);
+	free(tail);
+	return rc;
+}
+
+void report_free(struct report *r)
+{
+	if (!r)
+		return;
+	json_file_close(r->json);
+	race_store_free(r->store);
+	free(r->kernel.banner);
+	free(r->kernel.symbols);
+	free(r);
+}

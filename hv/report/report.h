@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report of one run: races as they are found, on the screen and in a JSON file, and the summary at its end. This header is
+ * all a caller needs.
+ *
+ * No locks: one thread at a time; while the detector runs that is its reporter thread.
+ */
+#ifndef OUTRIDER_REPORT_REPORT_H
+#define OUTRIDER_REPORT_REPORT_H
+
+#include "hv/base/err.h"
+#include "hv/report/text.h"
+
+struct report_config {
+	const char *json; /* file, or NULL: none */
+	struct text_style style;
+	/* Whole lines for people, in one piece. */
+	void (*print)(void *ctx, const char *text, size_t len);
+	void *print_ctx;
+	/* What the run was asked to do, for the file. Strings may be NULL: not given. */
+	const char *tool_version, *kernel_file, *cmdline, *sample, *module;
+	uint64_t seed, delay_ns, memory;
+	unsigned rate, cpus;
+};
+
+struct report;
+
+/* Makes the JSON file, valid and empty. Copies nothing of `config`: it must last. NULL: see err. */
+struct report *report_new(const struct report_config *config, struct err *err);
+
+/* What runs in the guest, once it is known; before the first observation. The strings are copied. 0, or -1 with err set. */
+int report_set_kernel(struct report *r, const char *banner, uint64_t slide, const char *symbols, struct err *err);
+
+/*
+ * An observation. A new race is in the file before it is printed. A file that cannot be written any more is an error in `err`
+ * the first time; the race is printed all the same. 0, or -1 with err set.
+ */
+int report_observe(struct report *r, const struct observation *o, struct err *err);
+
+/*
+ * The run is over: print the summary and write the file anew, complete. `end` is one word or line on how it ended. `stats` may
+ * be NULL. 0, or -1 with err set when the file is not complete; its last valid state is still there.
+ */
+int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err);
+
+void report_free(struct report *r);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/insn.h"
+
+struct race_store {
+	struct race **races;
+	size_t count, room;
+	uint64_t slide;
+	uint64_t ignored;
+};
+
+struct race_store *race_store_new(struct err *err)
+{
+	struct race_store *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	return s;
+}
+
+void race_store_free(struct race_store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		free(s->races[i]);
+	free(s->races);
+	free(s);
+}
+
+void race_store_set_slide(struct race_store *s, uint64_t slide)
+{
+	s->slide = slide;
+}
+
+/* design.md's definition: at least one write, and not both synchronisation. A side nobody saw did write: memory changed. */
+static bool is_conflict(const struct observation *o)
+{
+	const struct detect_side *a = &o->sides[0], *b = &o->sides[1];
+
+	if (!a->known || !b->known)
+		return a->known || b->known;
+	if (a->locked && b->locked)
+		return false;
+	/* rw 0 is an access that could not be told; the other side's watchpoint says that it conflicts. */
+	return a->rw != INSN_READ || b->rw != INSN_READ;
+}
+
+static void keep_side(struct race_instance_side *to, const struct detect_side *from)
+{
+	*to = (struct race_instance_side){.known = from->known};
+	if (!from->known)
+		return;
+	to->cpu = from->cpu;
+	to->rw = from->rw;
+	to->locked = from->locked;
+	to->context = from->context;
+}
+
+/* `swap`: the observation has the race's sides the other way round. */
+static void keep_instance(struct race *race, const struct observation *o, bool swap)
+{
+	struct race_instance *i;
+
+	if (race->kept == RACE_INSTANCES_MAX)
+		return;
+	i = &race->instances[race->kept++];
+	*i = (struct race_instance){.time_ns = o->time_ns, .held_ns = o->held_ns, .how = o->how};
+	i->gva = o->sides[0].gva;
+	i->gpa = o->gpa;
+	i->data_len = o->data_len <= DETECT_DATA_MAX ? o->data_len : DETECT_DATA_MAX;
+	memcpy(i->before, o->before, i->data_len);
+	memcpy(i->after, o->after, i->data_len);
+	keep_side(&i->sides[0], &o->sides[swap]);
+	keep_side(&i->sides[1], &o->sides[!swap]);
+}
+
+static void count_instance(struct race *race, const struct observation *o, bool swap)
+{
+	if (race->count == 0 || o->time_ns < race->first_ns)
+		race->first_ns = o->time_ns;
+	if (o->time_ns > race->last_ns)
+		race->last_ns = o->time_ns;
+	race->count++;
+	race->rw[0] |= o->sides[swap].known ? o->sides[swap].rw : 0;
+	race->rw[1] |= o->sides[!swap].known ? o->sides[!swap].rw : 0;
+	keep_instance(race, o, swap);
+}
+
+/* Thousands of races at most, and ids differ in their first bytes: a scan costs nothing next to the window it reports. */
+static struct race *find(const struct race_store *s, const char *id, const char *site_a, const char *site_b, bool *swap)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct race *race = s->races[i];
+
+		if (memcmp(race->id, id, RACE_ID_MAX) != 0)
+			continue;
+		/* Two pairs may share an id; they are told apart all the same. */
+		*swap = strcmp(race->site[0], site_a) != 0;
+		if (strcmp(race->site[*swap], site_a) == 0 && strcmp(race->site[!*swap], site_b) == 0)
+			return race;
+	}
+	return NULL;
+}
+
+static struct race *append(struct race_store *s, struct err *err)
+{
+	struct race *race;
+
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		struct race **races = realloc(s->races, room * sizeof(struct race *));
+
+		if (!races)
+			goto fail;
+		s->races = races;
+		s->room = room;
+	}
+	race = calloc(1, sizeof(*race));
+	if (!race)
+		goto fail;
+	s->races[s->count++] = race;
+	return race;
+fail:
+	err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", s->count);
+	return NULL;
+}
+
+static uint32_t at_most(uint32_t value, uint32_t max)
+{
+	return value < max ? value : max;
+}
+
+/*
+ * Only what is in use of the large arrays: the rest of a race's memory is then never touched and costs nothing. Lengths come
+ * from the detector; everything that reads the copy relies on them.
+ */
+static void copy_side(struct detect_side *to, const struct detect_side *from)
+{
+	uint32_t room = sizeof(to->below);
+
+	memcpy(to, from, offsetof(struct detect_side, calls.frames));
+	to->code_len = at_most(to->code_len, sizeof(to->code));
+	to->stack_len = at_most(to->stack_len, sizeof(to->stack));
+	to->calls.count = at_most(to->calls.count, UNWIND_FRAMES_MAX);
+	for (int i = 0; i < GUEST_STACKS_MAX - 1; i++) {
+		to->interrupted[i].len = at_most(to->interrupted[i].len, room);
+		room -= to->interrupted[i].len;
+	}
+	memcpy(to->calls.frames, from->calls.frames, to->calls.count * sizeof(to->calls.frames[0]));
+	memcpy(to->stack, from->stack, to->stack_len);
+	memcpy(to->below, from->below, sizeof(to->below) - room);
+}
+
+static void copy_observation(struct observation *to, const struct observation *from)
+{
+	memcpy(to, from, offsetof(struct observation, sides));
+	to->data_len = at_most(to->data_len, DETECT_DATA_MAX);
+	for (int i = 0; i < 2; i++) {
+		if (from->sides[i].known)
+			copy_side(&to->sides[i], &from->sides[i]);
+	}
+}
+
+const struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err)
+{
+	char id[RACE_ID_MAX], site[2][SITE_NAME_MAX];
+	struct race *race;
+	bool swap = false;
+
+	*is_new = false;
+	if (!is_conflict(o)) {
+		s->ignored++;
+		return NULL;
+	}
+	site_name(&o->sides[0], s->slide, site[0]);
+	site_name(&o->sides[1], s->slide, site[1]);
+	race_id(site[0], site[1], id);
+	race = find(s, id, site[0], site[1], &swap);
+	if (!race) {
+		race = append(s, err);
+		if (!race)
+			return NULL;
+		memcpy(race->id, id, sizeof(id));
+		memcpy(race->site, site, sizeof(site));
+		copy_observation(&race->first, o);
+		*is_new = true;
+	}
+	count_instance(race, o, swap);
+	return race;
+}
+
+size_t race_store_count(const struct race_store *s)
+{
+	return s->count;
+}
+
+const struct race *race_store_get(const struct race_store *s, size_t index)
+{
+	return s->races[index];
+}
+
+uint64_t race_store_ignored(const struct race_store *s)
+{
+	return s->ignored;
+}

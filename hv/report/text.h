@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Races and the end of a run, for people. */
+#ifndef OUTRIDER_REPORT_TEXT_H
+#define OUTRIDER_REPORT_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "hv/report/store.h"
+
+struct text_style {
+	bool colour; /* ANSI colours: only for a terminal */
+	/* The function that contains a kernel address, to name words of the stack: 0, or -1. NULL: none are named. */
+	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
+	void *ctx;
+};
+
+/*
+ * One race, from its first instance. The first line says what raced, where and how the value changed; then each side with its
+ * context, registers, code and the top of its stack. Everything from the guest is made printable. Write errors stay in `out`.
+ */
+void text_race(FILE *out, const struct race *race, const struct text_style *style);
+
+/* The table of all races, most often seen first, and the run's figures. `stats` may be NULL: nothing was sampled. */
+void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
+
+#endif

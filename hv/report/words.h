@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The words a report uses, the same in text and in JSON. */
+#ifndef OUTRIDER_REPORT_WORDS_H
+#define OUTRIDER_REPORT_WORDS_H
+
+#include "hv/detect/detect.h"
+
+#define VALUE_TEXT_MAX (3 * DETECT_DATA_MAX + 1)
+
+/* "read", "write", "read-write", or "unknown" for rw 0 (enum insn_rw bits). */
+const char *access_word(uint8_t rw);
+
+/* "task", "softirq", "hardirq", "nmi", or "unknown". */
+const char *context_word(const struct guest_context *context);
+
+/* "watchpoint", "breakpoint" or "re-read". */
+const char *how_word(enum detect_how how);
+
+/* "stopped", "call" or "interrupted" (enum unwind_kind). */
+const char *frame_word(uint8_t kind);
+
+/* "syscall", "exception", "interrupt", "nmi", "kthread" or "idle"; NULL for unknown. */
+const char *origin_word(enum guest_origin origin);
+
+/* Why a stack was guessed at or not followed to its beginning, as a phrase; NULL if it was followed. */
+const char *trouble_phrase(const struct guest_calls *calls);
+
+/* 1, 2, 4 and 8 bytes as a little-endian integer, "0x1"; any other length as bytes in memory order, "01 00 ff"; "" for none. */
+void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX]);
+
+/* The general registers' names, by enum x86_gpr. */
+extern const char *const gpr_names[X86_GPRS];
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An observation to change for each test: a write in module ext4 on CPU 0 seen against a read of the kernel's on CPU 1. */
+#ifndef OUTRIDER_TEST_REPORT_SAMPLE_H
+#define OUTRIDER_TEST_REPORT_SAMPLE_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/detect/detect.h"
+#include "symbols/insn.h"
+
+static inline void sample_frame(struct guest_calls *calls, const char *module, const char *name, uint64_t function,
+				uint64_t offset, enum unwind_kind kind, enum guest_context_kind context)
+{
+	struct guest_frame *frame = &calls->frames[calls->count++];
+
+	*frame = (struct guest_frame){.pc = function + offset, .kind = kind, .context = context, .reliable = true};
+	snprintf(frame->symbol.module, sizeof(frame->symbol.module), "%s", module);
+	snprintf(frame->symbol.name, sizeof(frame->symbol.name), "%s", name);
+	frame->symbol.addr = function;
+	frame->symbol.size = 0x80;
+}
+
+/* The side's function in a timer's interrupt, which came on top of a system call. */
+static inline void sample_calls(struct detect_side *side)
+{
+	struct guest_calls *calls = &side->calls;
+	const uint64_t text = 0xffffffff81000000;
+
+	*calls = (struct guest_calls){.origin = GUEST_ORIGIN_SYSCALL, .end = UNWIND_USER};
+	sample_frame(calls, side->symbol.module, side->symbol.name, side->symbol.addr, side->pc - side->symbol.addr,
+		     UNWIND_STOPPED, GUEST_HARDIRQ);
+	sample_frame(calls, "", "asm_sysvec_apic_timer_interrupt", text, 0x16, UNWIND_CALL, GUEST_HARDIRQ);
+	sample_frame(calls, "ext4", "ext4_bar", text + 0x100, 0x9, UNWIND_INTERRUPTED, GUEST_TASK);
+	sample_frame(calls, "", "entry_SYSCALL_64_after_hwframe", text + 0x200, 0x64, UNWIND_CALL, GUEST_TASK);
+	side->interrupted[0] = (struct detect_stack){0xffffc90000456f80, 16};
+	memset(side->below, 0xdd, 16);
+}
+
+static inline void sample_side(struct detect_side *side, const char *module, const char *name, uint64_t function,
+			       uint64_t offset)
+{
+	*side = (struct detect_side){.known = true, .pc = function + offset, .gva = 0xffff888012345678, .size = 4};
+	snprintf(side->symbol.module, sizeof(side->symbol.module), "%s", module);
+	snprintf(side->symbol.name, sizeof(side->symbol.name), "%s", name);
+	side->symbol.addr = function;
+	side->symbol.size = 0x80;
+	side->regs.rip = side->pc;
+	side->regs.rflags = 0x246;
+	side->regs.cs = 0x10;
+	side->regs.ss = 0x18;
+	for (unsigned i = 0; i < X86_GPRS; i++)
+		side->regs.gpr[i] = UINT64_C(0x1111111111111111) * i;
+	side->regs.gpr[X86_RSP] = 0xffffc90000123e40;
+	side->context =
+		(struct guest_context){.pid = 42, .comm = "worker", .known = true, .irqs_off = true, .kind = GUEST_TASK};
+	side->code_gva = function;
+	side->code_len = 32;
+	memset(side->code, 0x90, side->code_len);
+	side->code[offset % 32] = 0x89;
+	side->stack_len = 128;
+	memset(side->stack, 0xee, side->stack_len);
+	memcpy(side->stack + 8, &side->pc, sizeof(side->pc));
+	sample_calls(side);
+}
+
+/* `slide` moves the kernel and the module, as KASLR does. */
+static inline void sample_observation(struct observation *o, uint64_t slide)
+{
+	*o = (struct observation){
+		.how = DETECT_WATCH, .time_ns = 1500000000, .held_ns = 3200000, .gpa = 0x12345678, .data_len = 4};
+	o->before[0] = 1;
+	o->after[0] = 2;
+	sample_side(&o->sides[0], "ext4", "ext4_foo", 0xffffffffc0100000 + 3 * slide, 0x1c);
+	sample_side(&o->sides[1], "", "generic_bar", 0xffffffff81200000 + slide, 0x33);
+	o->sides[0].rw = INSN_WRITE;
+	o->sides[1].rw = INSN_READ;
+	o->sides[1].cpu = 1;
+	o->sides[1].regs.rip += 3;
+}
+
+static inline void sample_swap(struct observation *o)
+{
+	struct detect_side first = o->sides[0];
+
+	o->sides[0] = o->sides[1];
+	o->sides[1] = first;
+}
+
+#endif

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What makes two observations one race, and what makes none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hv/report/store.h"
+#include "tests/unit/test_report_sample.h"
+
+static int setup(void **state)
+{
+	*state = race_store_new(NULL);
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	race_store_free(*state);
+	return 0;
+}
+
+static const struct race *add(struct race_store *s, const struct observation *o, bool expect_new)
+{
+	struct err err = {0};
+	bool is_new = !expect_new;
+	const struct race *race = race_store_add(s, o, &is_new, &err);
+
+	assert_non_null(race);
+	assert_int_equal(is_new, expect_new);
+	assert_int_equal(err.code, EXIT_OK);
+	return race;
+}
+
+static void counts_instances(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	add(*state, &o, true);
+	o.time_ns = 9000000000;
+	race = add(*state, &o, false);
+	o.time_ns = 500000000;
+	assert_ptr_equal(add(*state, &o, false), race);
+	assert_int_equal(race->count, 3);
+	assert_int_equal(race->first_ns, 500000000);
+	assert_int_equal(race->last_ns, 9000000000);
+	assert_int_equal(race->kept, 3);
+	assert_int_equal(race->first.time_ns, 1500000000);
+	assert_int_equal(race_store_count(*state), 1);
+}
+
+static void order_of_sides_does_not_matter(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	race = add(*state, &o, true);
+	sample_swap(&o);
+	o.sides[0].cpu = 5;
+	assert_ptr_equal(add(*state, &o, false), race);
+	/* The instance is in the race's order: the kernel's read is side 1 in both. */
+	assert_int_equal(race->instances[1].sides[1].cpu, 5);
+	assert_int_equal(race->instances[1].sides[1].rw, INSN_READ);
+	assert_int_equal(race->rw[0], INSN_WRITE);
+	assert_int_equal(race->rw[1], INSN_READ);
+}
+
+static void id_survives_kaslr(void **state)
+{
+	struct race_store *other = race_store_new(NULL);
+	struct observation o;
+	char id[RACE_ID_MAX];
+
+	sample_observation(&o, 0);
+	memcpy(id, add(*state, &o, true)->id, sizeof(id));
+	assert_int_equal(strlen(id), 12);
+	/* The algorithm is published (docs/report-format.md): this id never changes. */
+	assert_string_equal(id, "24fe57074e90");
+	race_store_set_slide(other, 0x1f000000);
+	sample_observation(&o, 0x1f000000);
+	o.gpa = 0x77000;
+	o.sides[0].gva = 0xffff999900000000;
+	assert_string_equal(add(other, &o, true)->id, id);
+	race_store_free(other);
+}
+
+static void offset_module_and_function_make_the_site(void **state)
+{
+	struct observation o;
+
+	sample_observation(&o, 0);
+	add(*state, &o, true);
+	o.sides[0].pc += 4;
+	add(*state, &o, true);
+	sample_observation(&o, 0);
+	strcpy(o.sides[0].symbol.module, "btrfs");
+	add(*state, &o, true);
+	sample_observation(&o, 0);
+	strcpy(o.sides[1].symbol.name, "generic_baz");
+	add(*state, &o, true);
+	assert_int_equal(race_store_count(*state), 4);
+}
+
+static void one_function_may_race_with_itself(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	o.sides[1] = o.sides[0];
+	race = add(*state, &o, true);
+	add(*state, &o, false);
+	assert_string_equal(race->site[0], race->site[1]);
+}
+
+static void two_locked_sides_are_no_race(void **state)
+{
+	struct observation o;
+	struct err err = {0};
+	bool is_new = true;
+
+	sample_observation(&o, 0);
+	o.sides[0].locked = o.sides[1].locked = true;
+	assert_null(race_store_add(*state, &o, &is_new, &err));
+	assert_false(is_new);
+	assert_int_equal(err.code, EXIT_OK);
+	assert_int_equal(race_store_ignored(*state), 1);
+	o.sides[1].locked = false;
+	add(*state, &o, true);
+}
+
+static void two_reads_are_no_race(void **state)
+{
+	struct observation o;
+	bool is_new;
+
+	sample_observation(&o, 0);
+	o.sides[0].rw = INSN_READ;
+	assert_null(race_store_add(*state, &o, &is_new, NULL));
+	/* An access that could not be told is not a read. */
+	o.sides[0].rw = 0;
+	add(*state, &o, true);
+}
+
+static void unseen_writer_has_one_site(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	o.how = DETECT_REREAD;
+	o.sides[0].rw = INSN_READ;
+	o.sides[1] = (struct detect_side){.known = false};
+	race = add(*state, &o, true);
+	assert_string_equal(race->site[0], "ext4:ext4_foo+0x1c");
+	assert_string_equal(race->site[1], "unknown");
+	assert_false(race->instances[0].sides[1].known);
+	add(*state, &o, false);
+}
+
+static void sites_without_symbol(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	race_store_set_slide(*state, 0x2000000);
+	sample_observation(&o, 0x2000000);
+	o.sides[0].symbol = o.sides[1].symbol = (struct guest_symbol){0};
+	o.sides[0].pc = 0;
+	o.sides[0].regs.rip = 0xffff888000001234;
+	race = add(*state, &o, true);
+	assert_string_equal(race->site[0], "stop:raw+0xffff888000001234");
+	assert_string_equal(race->site[1], "image+0x1200033");
+}
+
+static void keeps_the_first_instances_only(void **state)
+{
+	struct observation o;
+	const struct race *race = NULL;
+
+	sample_observation(&o, 0);
+	for (int i = 0; i < 1000; i++) {
+		o.time_ns = (uint64_t)i;
+		race = add(*state, &o, i == 0);
+	}
+	assert_int_equal(race->count, 1000);
+	assert_int_equal(race->kept, RACE_INSTANCES_MAX);
+	assert_int_equal(race->instances[RACE_INSTANCES_MAX - 1].time_ns, RACE_INSTANCES_MAX - 1);
+}
+
+static void wrong_lengths_are_cut(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	o.data_len = UINT32_MAX;
+	o.sides[0].stack_len = UINT32_MAX;
+	o.sides[0].interrupted[0].len = DETECT_STACK_MAX - 1;
+	o.sides[0].interrupted[1].len = UINT32_MAX;
+	o.sides[0].calls.count = UINT32_MAX;
+	o.sides[1].code_len = UINT32_MAX;
+	race = add(*state, &o, true);
+	assert_int_equal(race->first.data_len, DETECT_DATA_MAX);
+	assert_int_equal(race->first.sides[0].stack_len, DETECT_STACK_MAX);
+	assert_int_equal(race->first.sides[0].interrupted[0].len, DETECT_STACK_MAX - 1);
+	assert_int_equal(race->first.sides[0].interrupted[1].len, 1);
+	assert_int_equal(race->first.sides[0].calls.count, UNWIND_FRAMES_MAX);
+	assert_int_equal(race->first.sides[1].code_len, DETECT_CODE_MAX);
+	assert_int_equal(race->instances[0].data_len, DETECT_DATA_MAX);
+}
+
+/* Only what is in use is copied; that must be all of it. */
+static void stacks_are_kept(void **state)
+{
+	const struct race *race;
+	struct observation o;
+
+	sample_observation(&o, 0);
+	race = add(*state, &o, true);
+	for (int i = 0; i < 2; i++) {
+		const struct detect_side *from = &o.sides[i], *kept = &race->first.sides[i];
+
+		assert_int_equal(kept->stack_len, from->stack_len);
+		assert_memory_equal(kept->stack, from->stack, from->stack_len);
+		assert_memory_equal(kept->interrupted, from->interrupted, sizeof(from->interrupted));
+		assert_memory_equal(kept->below, from->below, 16);
+		assert_int_equal(kept->calls.count, 4);
+		assert_int_equal(kept->calls.origin, GUEST_ORIGIN_SYSCALL);
+		assert_memory_equal(kept->calls.frames, from->calls.frames, 4 * sizeof(from->calls.frames[0]));
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(counts_instances),
+		TEST(order_of_sides_does_not_matter),
+		TEST(id_survives_kaslr),
+		TEST(offset_module_and_function_make_the_site),
+		TEST(one_function_may_race_with_itself),
+		TEST(two_locked_sides_are_no_race),
+		TEST(two_reads_are_no_race),
+		TEST(unseen_writer_has_one_site),
+		TEST(sites_without_symbol),
+		TEST(keeps_the_first_instances_only),
+		TEST(wrong_lengths_are_cut),
+		TEST(stacks_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

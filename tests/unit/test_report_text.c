@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What people read: the title line, both sides, and nothing that could steer their terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "hv/report/text.h"
+#include "hv/report/words.h"
+#include "tests/unit/test_report_sample.h"
+
+static char *race_text(const struct observation *o, const struct text_style *style)
+{
+	struct race_store *s = race_store_new(NULL);
+	bool is_new;
+	const struct race *race = race_store_add(s, o, &is_new, NULL);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(race);
+	text_race(out, race, style);
+	fclose(out);
+	race_store_free(s);
+	assert_int_equal(strlen(text), len);
+	return text;
+}
+
+static const struct text_style plain;
+
+static void has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void first_line(char *text, const char *expected)
+{
+	char *end = strchr(text, '\n');
+
+	assert_non_null(end);
+	*end = '\0';
+	assert_string_equal(text, expected);
+	*end = '\n';
+}
+
+static void title_says_it_all(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	text = race_text(&o, &plain);
+	first_line(text, "RACE 24fe57074e90  write in ext4_foo+0x1c [ext4]  <->  read in generic_bar+0x33   4 bytes at "
+			 "0xffff888012345678, "
+			 "0x1 -> 0x2");
+	free(text);
+}
+
+static void both_sides_in_full(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	o.sides[1].context.kind = GUEST_SOFTIRQ;
+	text = race_text(&o, &plain);
+	has(text, "CPU 0, worker (pid 42), task, interrupts off, preemption on");
+	has(text, "CPU 1, worker (pid 42), softirq, interrupts off, preemption on");
+	has(text, "rip ffffffffc010001c");
+	has(text, "rbx 3333333333333333");
+	has(text, "r15 ffffffffffffffff");
+	has(text, " 90 <89> 90");
+	has(text, "stack+00  eeeeeeeeeeeeeeee  ffffffffc010001c");
+	has(text, "seen by watchpoint, 3.200 ms into the window, 1.500 s into the run; physical 0x12345678");
+	free(text);
+}
+
+static void locked_and_unknown_sides(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	o.sides[1].locked = true;
+	o.sides[1].pc = 0;
+	text = race_text(&o, &plain);
+	has(text, "<->  locked read just before generic_bar+0x36");
+	free(text);
+
+	o.how = DETECT_REREAD;
+	o.sides[1] = (struct detect_side){.known = false};
+	text = race_text(&o, &plain);
+	first_line(text, "RACE c47fa652175c  write in ext4_foo+0x1c [ext4]  <->  changed by a writer nobody saw   4 bytes at "
+			 "0xffff888012345678, 0x1 -> 0x2");
+	has(text, "seen by re-read");
+	free(text);
+}
+
+static void value_that_did_not_change(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	memcpy(o.after, o.before, sizeof(o.after));
+	text = race_text(&o, &plain);
+	has(text, "4 bytes at 0xffff888012345678, 0x1 unchanged\n");
+	free(text);
+}
+
+static void long_values_have_their_own_lines(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	o.data_len = 16;
+	text = race_text(&o, &plain);
+	has(text, "16 bytes at 0xffff888012345678\n");
+	has(text, "  before   01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n");
+	has(text, "  after    02 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n");
+	free(text);
+}
+
+static int name_one(void *ctx, uint64_t addr, struct guest_symbol *out)
+{
+	unsigned *asked = ctx;
+
+	++*asked;
+	if (addr != 0xffffffff81200033 && addr != 0xffffffff81200000)
+		return -1;
+	*out = (struct guest_symbol){.name = "generic_bar", .addr = 0xffffffff81200000};
+	return 0;
+}
+
+static void calls_by_context(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	text = race_text(&o, &plain);
+	has(text, "             calls  hardirq  ext4_foo+0x1c [ext4]\n"
+		  "                             asm_sysvec_apic_timer_interrupt+0x16\n"
+		  "                    task     ext4_bar+0x9 [ext4]\n"
+		  "                             entry_SYSCALL_64_after_hwframe+0x64\n"
+		  "                             from a system call\n");
+	assert_null(strstr(text, "?"));
+	assert_null(strstr(text, "on the stack:"));
+	free(text);
+}
+
+static void guessed_calls_are_marked(void **state)
+{
+	struct observation o;
+	struct guest_calls *calls = &o.sides[1].calls;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	calls->guessed = true;
+	calls->why = UNWIND_NO_RULE;
+	calls->frames[2].reliable = calls->frames[3].reliable = false;
+	calls->frames[2].symbol.name[0] = '\0';
+	text = race_text(&o, &plain);
+	has(text, "                    task     ? 0xffffffff81000109\n"
+		  "                             ? entry_SYSCALL_64_after_hwframe+0x64\n"
+		  "                             from a system call\n"
+		  "                             (guessed from ? on: the kernel has no unwind rule for an address)\n");
+	free(text);
+	calls->guessed = false;
+	calls->origin = GUEST_ORIGIN_UNKNOWN;
+	calls->why = calls->end = UNWIND_NO_MEMORY;
+	text = race_text(&o, &plain);
+	has(text, "                             (not followed further: it leads to memory that is no captured stack)\n");
+	free(text);
+}
+
+static void every_end_has_its_words(void **state)
+{
+	struct guest_calls calls = {.count = 1};
+
+	(void)state;
+	for (int why = UNWIND_USER; why <= UNWIND_TOO_DEEP; why++) {
+		calls.why = (enum unwind_end)why;
+		assert_string_not_equal(trouble_phrase(&calls), "unknown");
+	}
+	assert_null(origin_word(GUEST_ORIGIN_UNKNOWN));
+	for (int origin = GUEST_ORIGIN_SYSCALL; origin <= GUEST_ORIGIN_IDLE; origin++) {
+		calls.origin = (enum guest_origin)origin;
+		assert_non_null(origin_word(calls.origin));
+		assert_null(trouble_phrase(&calls));
+	}
+	assert_null(origin_word((enum guest_origin)(GUEST_ORIGIN_IDLE + 1)));
+}
+
+static void stack_words_get_names(void **state)
+{
+	unsigned asked = 0;
+	const struct text_style style = {.symbol_at = name_one, .ctx = &asked};
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	/* A pointer to a function is no return address. */
+	memcpy(o.sides[1].stack + 16, &o.sides[1].symbol.addr, sizeof(uint64_t));
+	for (int i = 0; i < 2; i++)
+		o.sides[i].calls = (struct guest_calls){.count = 1, .why = UNWIND_NO_RULE};
+	text = race_text(&o, &style);
+	has(text, "(not followed further: the kernel has no unwind rule for an address)\n");
+	has(text, "on the stack:  generic_bar+0x33\n");
+	/* The words that can be text; not the others of each side. */
+	assert_int_equal(asked, 3);
+	free(text);
+}
+
+static void terminal_is_not_steered(void **state)
+{
+	const char *hostile = "\x1b]0;owned\a\r\n\x9b";
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	for (int i = 0; i < 2; i++) {
+		strcpy(o.sides[i].symbol.name, hostile);
+		strcpy(o.sides[i].symbol.module, hostile);
+		memcpy(o.sides[i].context.comm, hostile, strlen(hostile));
+		strcpy(o.sides[i].calls.frames[1].symbol.name, hostile);
+		strcpy(o.sides[i].calls.frames[1].symbol.module, hostile);
+	}
+	text = race_text(&o, &plain);
+	for (const char *c = text; *c; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c < 0x7f));
+	has(text, "\\x1b]0;owned\\x07");
+	free(text);
+}
+
+static void colours_only_when_asked(void **state)
+{
+	const struct text_style coloured = {.colour = true};
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	text = race_text(&o, &coloured);
+	has(text, "\x1b[1;31mRACE 24fe57074e90\x1b[0m");
+	free(text);
+	text = race_text(&o, &plain);
+	assert_null(strchr(text, '\x1b'));
+	free(text);
+}
+
+static void values_are_little_endian(void **state)
+{
+	const uint8_t bytes[8] = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08};
+	char text[VALUE_TEXT_MAX];
+
+	(void)state;
+	value_text(bytes, 1, text);
+	assert_string_equal(text, "0x1");
+	value_text(bytes, 2, text);
+	assert_string_equal(text, "0x201");
+	value_text(bytes, 3, text);
+	assert_string_equal(text, "01 02 03");
+	value_text(bytes, 8, text);
+	assert_string_equal(text, "0x807060504030201");
+	value_text(bytes, 0, text);
+	assert_string_equal(text, "");
+}
+
+/* "No races" would be a verdict on a kernel that nobody looked at. */
+static void summary_of_nothing(void **state)
+{
+	const struct detect_stats stats[] = {{.sampling_ns = 0}, {.sampling_ns = 1000000}};
+	struct race_store *s = race_store_new(NULL);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		text_summary(out, s, &stats[i], &plain);
+		fclose(out);
+		has(text, i ? "SUMMARY  no races\n" : "SUMMARY  nothing was sampled");
+		assert_true(!strstr(text, "no races") == !i);
+		free(text);
+	}
+	race_store_free(s);
+}
+
+static void summary_is_sorted_by_count(void **state)
+{
+	const struct detect_stats stats = {
+		.hits = 50, .windows = 20, .sampling_ns = 10000000000, .target = {.exits = 90, .ioctls = 30, .kicks = 20}};
+	struct race_store *s = race_store_new(NULL);
+	struct observation o;
+	char *text = NULL;
+	size_t len;
+	bool is_new;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	sample_observation(&o, 0);
+	race_store_add(s, &o, &is_new, NULL);
+	o.sides[0].pc++;
+	for (int i = 0; i < 3; i++)
+		race_store_add(s, &o, &is_new, NULL);
+	text_summary(out, s, &stats, &plain);
+	fclose(out);
+	has(text, "SUMMARY  2 races\n");
+	has(text, "50 hits (5.0/s), 20 windows (2.0/s)");
+	has(text, "per window    4.50 exits, 1.50 ioctls, 1.00 kicks");
+	assert_true(strstr(text, "ext4_foo+0x1d") < strstr(text, "ext4_foo+0x1c"));
+	free(text);
+	race_store_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(title_says_it_all),
+		cmocka_unit_test(both_sides_in_full),
+		cmocka_unit_test(value_that_did_not_change),
+		cmocka_unit_test(locked_and_unknown_sides),
+		cmocka_unit_test(long_values_have_their_own_lines),
+		cmocka_unit_test(stack_words_get_names),
+		cmocka_unit_test(calls_by_context),
+		cmocka_unit_test(guessed_calls_are_marked),
+		cmocka_unit_test(every_end_has_its_words),
+		cmocka_unit_test(terminal_is_not_steered),
+		cmocka_unit_test(colours_only_when_asked),
+		cmocka_unit_test(values_are_little_endian),
+		cmocka_unit_test(summary_of_nothing),
+		cmocka_unit_test(summary_is_sorted_by_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
