@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/report/clean.h"
+
+#define PARTIAL_LINE_MS 100
+#define LINE_MAX_KEPT 200 /* enough for printk's time stamp and what a panic says */
+
+struct console {
+	struct screen *screen;
+	const char *file;
+	int out; /* of file, or -1 */
+	int pipe[2];
+	int failure; /* errno of the first write to file that failed; the thread's until joined */
+	bool started;
+	pthread_t thread;
+	size_t pending_len;
+	char pending[4096]; /* received, not yet forwarded; never full between two reads */
+	size_t line_len;
+	char line[LINE_MAX_KEPT + 1];
+	char panic[CLEAN_MAX(LINE_MAX_KEPT)]; /* written once, before `panicked` */
+	atomic_bool panicked;
+};
+
+/* What follows the words in "[    1.234567] Kernel panic - not syncing: ..." (printk's prefix may be off), or NULL. */
+static const char *panic_text(const char *line)
+{
+	static const char words[] = "Kernel panic - not syncing: ";
+	const char *text = line;
+
+	if (*text == '[') {
+		text = strchr(text, ']');
+		if (!text)
+			return NULL;
+		text++;
+		while (*text == ' ')
+			text++;
+	}
+	return strncmp(text, words, sizeof(words) - 1) == 0 ? text + sizeof(words) - 1 : NULL;
+}
+
+static void end_line(struct console *c)
+{
+	const char *text;
+
+	c->line[c->line_len] = '\0';
+	c->line_len = 0;
+	text = panic_text(c->line);
+	if (!text || atomic_load(&c->panicked))
+		return;
+	clean_text(text, LINE_MAX_KEPT, c->panic, sizeof(c->panic));
+	atomic_store(&c->panicked, true);
+}
+
+static void watch_for_panic(struct console *c, const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (bytes[i] == '\n' || bytes[i] == '\r')
+			end_line(c);
+		else if (c->line_len < LINE_MAX_KEPT)
+			c->line[c->line_len++] = bytes[i];
+	}
+}
+
+static void put_file(struct console *c, const char *bytes, size_t len)
+{
+	while (len > 0 && c->failure == 0) {
+		ssize_t n = write(c->out, bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			c->failure = n < 0 ? errno : EIO;
+			return;
+		}
+		bytes += n;
+		len -= (size_t)n;
+	}
+}
+
+static void put(struct console *c, const char *bytes, size_t len)
+{
+	if (c->out >= 0)
+		put_file(c, bytes, len);
+	else
+		screen_console(c->screen, bytes, len);
+}
+
+/*
+ * Whole lines where possible, so that a report does not fall into the middle of one; an unfinished line (a prompt) follows when
+ * the guest has been silent for a moment, or has filled the buffer.
+ */
+static void put_lines(struct console *c, bool all)
+{
+	const char *newline = memrchr(c->pending, '\n', c->pending_len);
+	size_t len = newline ? (size_t)(newline - c->pending) + 1 : 0;
+
+	if (all || (len == 0 && c->pending_len == sizeof(c->pending)))
+		len = c->pending_len;
+	put(c, c->pending, len);
+	c->pending_len -= len;
+	memmove(c->pending, c->pending + len, c->pending_len);
+}
+
+/* A console that cannot be written is drained all the same: the guest must not block on it. */
+static void *forward(void *arg)
+{
+	struct console *c = arg;
+	struct pollfd input = {.fd = c->pipe[0], .events = POLLIN};
+
+	for (;;) {
+		int ready = poll(&input, 1, c->pending_len ? PARTIAL_LINE_MS : -1);
+		ssize_t n;
+
+		if (ready == 0)
+			put_lines(c, true);
+		if (ready <= 0)
+			continue;
+		n = read(c->pipe[0], c->pending + c->pending_len, sizeof(c->pending) - c->pending_len);
+		if (n <= 0)
+			break;
+		watch_for_panic(c, c->pending + c->pending_len, (size_t)n);
+		c->pending_len += (size_t)n;
+		put_lines(c, false);
+	}
+	put_lines(c, true);
+	return NULL;
+}
+
+/* O_NONBLOCK while it is opened: a FIFO without a reader fails then, where it would wait for one and ignore Ctrl-C. */
+static int open_file(const char *file, struct err *err)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+
+	if (fd < 0 && errno == ENXIO)
+		return err_set(err, EXIT_INPUT, "cannot write the console to %s: nobody reads it; start its reader first",
+			       file);
+	if (fd < 0)
+		return err_set(err, EXIT_INPUT, "cannot write the console to %s: %s", file, strerror(errno));
+	fcntl(fd, F_SETFL, 0);
+	return fd;
+}
+
+struct console *console_open(const char *file, struct screen *screen, struct err *err)
+{
+	struct console *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (!c) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	*c = (struct console){.screen = screen, .file = file, .out = -1, .pipe = {-1, -1}};
+	if (file) {
+		c->out = open_file(file, err);
+		if (c->out < 0)
+			goto fail;
+	}
+	if (pipe2(c->pipe, O_CLOEXEC) < 0) {
+		err_set(err, EXIT_INTERNAL, "cannot make a pipe for the console: %s", strerror(errno));
+		goto fail;
+	}
+	rc = pthread_create(&c->thread, NULL, forward, c);
+	if (rc != 0) {
+		err_set(err, EXIT_INTERNAL, "cannot start the console's thread: %s", strerror(rc));
+		goto fail;
+	}
+	c->started = true;
+	return c;
+fail:
+	console_free(c);
+	return NULL;
+}
+
+int console_fd(const struct console *c)
+{
+	return c->pipe[1];
+}
+
+const char *console_panic(const struct console *c)
+{
+	return atomic_load(&c->panicked) ? c->panic : NULL;
+}
+
+int console_finish(struct console *c, struct err *err)
+{
+	if (c->pipe[1] >= 0)
+		close(c->pipe[1]);
+	c->pipe[1] = -1;
+	if (c->started)
+		pthread_join(c->thread, NULL);
+	c->started = false;
+	if (c->failure)
+		return err_set(err, EXIT_INPUT, "cannot write the console to %s: %s; the rest of it is lost", c->file,
+			       strerror(c->failure));
+	return 0;
+}
+
+void console_free(struct console *c)
+{
+	if (!c)
+		return;
+	console_finish(c, NULL);
+	if (c->out >= 0)
+		close(c->out);
+	if (c->pipe[0] >= 0)
+		close(c->pipe[0]);
+	free(c);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider doctor`: what probe_host() found, for people. */
+#include <stdio.h>
+
+#include "hv/cli/cli.h"
+#include "hv/vmm/probe.h"
+
+static const char doc[] =
+	"Try what the detector needs on a tiny guest: breakpoints, debug registers, single-step, and handing them back to the "
+	"guest. Asking KVM is not enough: some KVMs claim what they do not do.";
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	(void)key;
+	(void)arg;
+	(void)state;
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const char *mark(const struct probe_check *check)
+{
+	if (!check->tried)
+		return "-";
+	if (check->works)
+		return "ok";
+	return check->needed ? "FAILS" : "no";
+}
+
+static void print_caps(const struct host_probe *probe)
+{
+	for (unsigned i = 0; i < probe->caps; i++) {
+		if (!probe->cap[i].present)
+			printf("  %-6s %s is not offered by this host's KVM\n", "lacks", probe->cap[i].name);
+	}
+}
+
+int cli_doctor(int argc, char **argv)
+{
+	const struct argp argp = {.parser = parser, .doc = doc};
+	struct err err = {0};
+	struct cli_input input = {&err};
+	struct host_probe probe;
+
+	if (cli_parse(&argp, argc, argv, &input) < 0 || probe_host(&probe, &err) < 0)
+		return cli_fail(&err);
+	for (int i = 0; i < PROBE_CHECKS; i++)
+		printf("  %-6s %-28s %s\n", mark(&probe.check[i]), probe.check[i].name, probe.check[i].finding);
+	print_caps(&probe);
+	printf("%s\n", probe.verdict);
+	return probe.usable ? EXIT_OK : EXIT_INPUT;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/cli/cli.h"
+
+static const struct command {
+	const char *name;
+	int (*main)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{"run", cli_run, "launch a virtual machine with the detector attached"},
+	{"doctor", cli_doctor, "can this host do it, what is missing, and what to do"},
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int help(FILE *to)
+{
+	fprintf(to, "Usage: outrider COMMAND [OPTION]...\n"
+		    "Find data races in an unmodified x86-64 Linux kernel from outside the guest.\n\nCommands:\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].what);
+	fprintf(to, "\n`outrider COMMAND --help` explains a command; `outrider --version` names this version.\n\n%s",
+		cli_exit_codes);
+	return EXIT_OK;
+}
+
+/* Started with a standard stream closed, the next file opened would take its number, and console and errors go into it. */
+static void open_missing_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= STDIN_FILENO && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	open_missing_streams();
+	/* A reader of our output that went away is an error on write(), handled there with the terminal restored. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		fputs("outrider: no command; see `outrider --help`\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+		return help(stdout);
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("outrider " OUTRIDER_VERSION);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].main(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "outrider: '%s' is not a command; see `outrider --help`\n", argv[1]);
+	return EXIT_USAGE;
+}

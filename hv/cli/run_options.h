@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What `outrider run` was asked to do. */
+#ifndef OUTRIDER_CLI_RUN_OPTIONS_H
+#define OUTRIDER_CLI_RUN_OPTIONS_H
+
+#include "hv/cli/cli.h"
+#include "hv/detect/detect.h"
+#include "hv/vmm/vmm.h"
+
+struct run_options {
+	struct cli_input input;	     /* first: see cli_parse() */
+	struct vmm_config vm;	     /* without its descriptors */
+	struct detect_config detect; /* its strings, like all others, are argv's */
+	const char *symbols;	     /* NULL: the tables in the guest's own memory */
+	const char *json, *console;
+	uint64_t duration_ns; /* 0: until the guest ends */
+	bool no_detect;
+};
+
+/* Read the command line and check every value. 0, or -1 with err set (EXIT_USAGE). */
+int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/base/clock.h"
+
+/* ---- the detector's sink: its own threads ---- */
+
+static void keep_error(struct session *s, const struct err *err, bool said)
+{
+	pthread_mutex_lock(&s->err_lock);
+	if (s->err.code == EXIT_OK) {
+		s->err = *err;
+		s->said = said;
+	}
+	pthread_mutex_unlock(&s->err_lock);
+}
+
+static void on_race(void *ctx, const struct observation *o)
+{
+	struct session *s = ctx;
+	struct err err = {0};
+
+	if (!s->kernel_told) {
+		s->kernel_told = true;
+		if (report_set_kernel(s->report, guest_banner(s->guest), guest_slide(s->guest), guest_symbol_source(s->guest),
+				      &err) < 0)
+			keep_error(s, &err, false);
+	}
+	if (report_observe(s->report, o, &err) == 0)
+		return;
+	/* Said at once, since the run goes on; the exit code remembers it. */
+	screen_note(s->screen, err.text);
+	keep_error(s, &err, true);
+}
+
+static void on_note(void *ctx, const char *line)
+{
+	struct session *s = ctx;
+
+	screen_note(s->screen, line);
+}
+
+static void on_failed(void *ctx, const struct err *err)
+{
+	keep_error(ctx, err, false);
+}
+
+/* ---- the report's callbacks ---- */
+
+static void print(void *ctx, const char *text, size_t len)
+{
+	struct session *s = ctx;
+
+	screen_report(s->screen, text, len);
+}
+
+static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
+{
+	struct session *s = ctx;
+
+	return guest_symbol_at(s->guest, addr, out);
+}
+
+/* ---- life ---- */
+
+void session_init(struct session *s, const struct run_options *options)
+{
+	*s = (struct session){.options = options, .err_lock = PTHREAD_MUTEX_INITIALIZER, .end = VM_END_STOPPED};
+}
+
+static int open_machine(struct session *s, struct err *err)
+{
+	struct vmm_config config = s->options->vm;
+
+	s->screen = screen_new(err);
+	if (!s->screen)
+		return -1;
+	s->console = console_open(s->options->console, s->screen, err);
+	if (!s->console)
+		return -1;
+	config.console_out = console_fd(s->console);
+	config.console_in = terminal_readable() ? STDIN_FILENO : -1;
+	s->vm = vm_create(&config, err);
+	return s->vm ? 0 : -1;
+}
+
+/* A terminal that takes colours, and a user who has not asked for none (no-color.org). */
+static bool wants_colour(void)
+{
+	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(no_colour && no_colour[0]);
+}
+
+static int open_report(struct session *s, struct err *err)
+{
+	const struct run_options *o = s->options;
+
+	s->report_config = (struct report_config){
+		.json = o->json,
+		.style = {.colour = wants_colour(), .symbol_at = symbol_at, .ctx = s},
+		.print = print,
+		.print_ctx = s,
+		.tool_version = OUTRIDER_VERSION,
+		.kernel_file = o->vm.kernel,
+		.cmdline = o->vm.cmdline,
+		.sample = o->detect.sample,
+		.module = o->detect.module,
+		.seed = o->detect.seed,
+		.delay_ns = o->detect.delay_ns,
+		.memory = o->vm.memory,
+		.rate = o->detect.rate,
+		.cpus = o->vm.cpus,
+	};
+	s->report = report_new(&s->report_config, err);
+	return s->report ? 0 : -1;
+}
+
+static int open_detector(struct session *s, struct err *err)
+{
+	const struct detect_sink sink = {.race = on_race, .note = on_note, .failed = on_failed, .ctx = s};
+
+	s->target = kvm_target_new(s->vm, s->breakpoints, err);
+	if (!s->target)
+		return -1;
+	s->guest = guest_new(s->target, s->options->symbols, err);
+	if (!s->guest)
+		return -1;
+	s->detect = detect_new(s->target, s->guest, &s->options->detect, &sink, err);
+	if (!s->detect)
+		return -1;
+	s->target->client = detect_client(s->detect);
+	return 0;
+}
+
+int session_open(struct session *s, struct err *err)
+{
+	if (open_machine(s, err) < 0)
+		return -1;
+	/* The report last: its file takes the place of an older one only when the run can begin. */
+	if (!s->options->no_detect && (open_detector(s, err) < 0 || open_report(s, err) < 0))
+		return -1;
+	terminal_guest_mode(&s->terminal);
+	return 0;
+}
+
+int session_start_detector(struct session *s, struct err *err)
+{
+	char line[80];
+
+	s->started_ns = monotonic_ns();
+	if (!s->detect)
+		return 0;
+	snprintf(line, sizeof(line), "booting; seed %" PRIu64, s->options->detect.seed);
+	screen_note(s->screen, line);
+	s->detecting = true;
+	return detect_start(s->detect, err);
+}
+
+const struct vm_hooks *session_hooks(struct session *s)
+{
+	return s->target ? kvm_target_hooks(s->target) : NULL;
+}
+
+uint64_t session_elapsed_ns(void *session)
+{
+	struct session *s = session;
+	struct detect_stats stats;
+
+	if (!s->detect)
+		return monotonic_ns() - s->started_ns;
+	detect_stats(s->detect, &stats);
+	return stats.sampling_ns;
+}
+
+void session_stop_detector(struct session *s, struct err *err)
+{
+	if (s->target)
+		kvm_target_over(s->target);
+	if (s->detecting)
+		detect_stop(s->detect);
+	s->detecting = false;
+	if (s->err.code != EXIT_OK) {
+		s->said = s->said && err->code == EXIT_OK;
+		err_set(err, s->err.code, "%s", s->err.text);
+	}
+	console_finish(s->console, err);
+}
+
+void session_summary(struct session *s, const char *end, struct err *err)
+{
+	struct detect_stats stats;
+
+	terminal_restore(&s->terminal);
+	if (!s->report)
+		return;
+	detect_stats(s->detect, &stats);
+	report_finish(s->report, &stats, end, err);
+}
+
+void session_close(struct session *s, struct err *err)
+{
+	terminal_restore(&s->terminal);
+	report_free(s->report);
+	detect_free(s->detect);
+	guest_free(s->guest);
+	if (s->target)
+		kvm_target_free(s->target);
+	vm_destroy(s->vm);
+	console_free(s->console);
+	if (s->screen)
+		screen_check(s->screen, err);
+	screen_free(s->screen);
+	pthread_mutex_destroy(&s->err_lock);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/stopper.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define POLL_NS 100000000L
+#define PANIC_POLLS 50 /* polls from the panic's first line to the end: time to print its trace, or to reboot by itself */
+
+struct stopper {
+	const struct stopper_config *config;
+	pthread_t thread;
+	atomic_bool over;
+	enum stop_reason reason; /* the thread's until joined */
+	unsigned panic_polls;
+};
+
+static void stop_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+void stopper_block_signals(void)
+{
+	sigset_t set;
+
+	stop_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* `why` NULL: what is to be said will be the run's error. */
+static void stop(struct stopper *s, enum stop_reason reason, const char *why)
+{
+	if (s->reason != STOP_NONE)
+		return;
+	s->reason = reason;
+	vm_stop(s->config->vm);
+	if (why)
+		screen_note(s->config->screen, why);
+}
+
+static void on_signal(struct stopper *s, int number)
+{
+	char why[80];
+
+	if (s->reason == STOP_SIGNAL) {
+		terminal_restore(s->config->terminal);
+		_exit(128 + number);
+	}
+	snprintf(why, sizeof(why), "SIG%s: stopping the guest; once more ends at once", sigabbrev_np(number));
+	if (s->reason == STOP_NONE)
+		stop(s, STOP_SIGNAL, why);
+	else
+		s->reason = STOP_SIGNAL;
+}
+
+static void poll_machine(struct stopper *s)
+{
+	const struct stopper_config *config = s->config;
+
+	if (config->duration_ns != 0 && config->elapsed_ns(config->ctx) >= config->duration_ns)
+		stop(s, STOP_DURATION, "--duration is over: stopping the guest");
+	if (console_panic(config->console) && ++s->panic_polls == PANIC_POLLS)
+		stop(s, STOP_PANIC, NULL);
+}
+
+static void *watch(void *arg)
+{
+	const struct timespec tick = {.tv_nsec = POLL_NS};
+	struct stopper *s = arg;
+	sigset_t set;
+
+	stop_signals(&set);
+	while (!atomic_load(&s->over)) {
+		int number = sigtimedwait(&set, NULL, &tick);
+
+		if (number > 0)
+			on_signal(s, number);
+		poll_machine(s);
+	}
+	return NULL;
+}
+
+struct stopper *stopper_start(const struct stopper_config *config, struct err *err)
+{
+	struct stopper *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	s->config = config;
+	rc = pthread_create(&s->thread, NULL, watch, s);
+	if (rc != 0) {
+		err_set(err, EXIT_INTERNAL, "cannot start the thread that waits for Ctrl-C: %s", strerror(rc));
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+enum stop_reason stopper_finish(struct stopper *s)
+{
+	enum stop_reason reason;
+
+	if (!s)
+		return STOP_NONE;
+	atomic_store(&s->over, true);
+	pthread_join(s->thread, NULL);
+	reason = s->reason;
+	free(s);
+	return reason;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/terminal.h"
+
+#include <unistd.h>
+
+bool terminal_readable(void)
+{
+	return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+void terminal_guest_mode(struct terminal *t)
+{
+	struct termios mode;
+
+	t->changed = false;
+	/* Changing the terminal from the background would stop us (SIGTTOU). */
+	if (!isatty(STDIN_FILENO) || !terminal_readable() || tcgetattr(STDIN_FILENO, &t->saved) < 0)
+		return;
+	mode = t->saved;
+	mode.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
+	mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
+	mode.c_cc[VMIN] = 1;
+	mode.c_cc[VTIME] = 0;
+	mode.c_cc[VSUSP] = _POSIX_VDISABLE;
+	mode.c_cc[VQUIT] = _POSIX_VDISABLE;
+	t->changed = tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0;
+}
+
+void terminal_restore(struct terminal *t)
+{
+	/* Not TCSADRAIN: a terminal whose output is stopped would keep us from ending. */
+	if (t->changed)
+		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The guest's console and the reports share the screen without tearing each other's lines; a panic is recognised. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hv/cli/console.h"
+
+struct fixture {
+	struct screen *screen;
+	int saved_stdout, read_end;
+};
+
+/* Standard output becomes a pipe for the test. */
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	int fds[2];
+
+	if (!f || pipe(fds) < 0)
+		return -1;
+	f->saved_stdout = dup(STDOUT_FILENO);
+	dup2(fds[1], STDOUT_FILENO);
+	close(fds[1]);
+	f->read_end = fds[0];
+	f->screen = screen_new(NULL);
+	*state = f;
+	return f->screen ? 0 : -1;
+}
+
+static void restore_stdout(struct fixture *f)
+{
+	if (f->saved_stdout >= 0) {
+		dup2(f->saved_stdout, STDOUT_FILENO);
+		close(f->saved_stdout);
+	}
+	f->saved_stdout = -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	restore_stdout(f);
+	close(f->read_end);
+	screen_free(f->screen);
+	free(f);
+	return 0;
+}
+
+static void guest_says(const struct console *c, const char *text)
+{
+	assert_int_equal(write(console_fd(c), text, strlen(text)), strlen(text));
+}
+
+/* What reached standard output; ends the test's use of it. */
+static void shown(struct fixture *f, const char *expected)
+{
+	char text[1024];
+	size_t len = 0;
+	ssize_t n;
+
+	restore_stdout(f);
+	while ((n = read(f->read_end, text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)n;
+	text[len] = '\0';
+	assert_string_equal(text, expected);
+}
+
+static int bytes_shown(const struct fixture *f)
+{
+	int bytes = 0;
+
+	assert_int_equal(ioctl(f->read_end, FIONREAD, &bytes), 0);
+	return bytes;
+}
+
+static void report_waits_for_no_half_line(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+	struct console *c = console_open(NULL, f->screen, &err);
+
+	assert_non_null(c);
+	guest_says(c, "whole line\nhalf");
+	while (bytes_shown(f) < (int)strlen("whole line\n"))
+		usleep(1000);
+	screen_report(f->screen, "RACE\n", 5);
+	guest_says(c, " and half\n");
+	assert_int_equal(console_finish(c, &err), 0);
+	console_free(c);
+	shown(f, "whole line\nRACE\nhalf and half\n");
+}
+
+static void report_after_a_prompt_has_its_own_line(void **state)
+{
+	struct fixture *f = *state;
+	struct console *c = console_open(NULL, f->screen, NULL);
+
+	assert_non_null(c);
+	guest_says(c, "login: ");
+	while (bytes_shown(f) == 0)
+		usleep(1000);
+	screen_report(f->screen, "RACE\n", 5);
+	guest_says(c, "root\n");
+	console_free(c);
+	shown(f, "login: \nRACE\nroot\n");
+}
+
+static void panic_of(void **state, const char *console, const char *expected)
+{
+	struct fixture *f = *state;
+	struct console *c = console_open("/dev/null", f->screen, NULL);
+
+	assert_non_null(c);
+	guest_says(c, console);
+	assert_int_equal(console_finish(c, NULL), 0);
+	if (expected)
+		assert_string_equal(console_panic(c), expected);
+	else
+		assert_null(console_panic(c));
+	console_free(c);
+}
+
+static void panics_are_recognised(void **state)
+{
+	panic_of(state, "[    7.379289] Kernel panic - not syncing: VFS: no root\r\n[    7.4] CPU: 0\r\n", "VFS: no root");
+	panic_of(state, "Kernel panic - not syncing: \x1b[31mred\nKernel panic - not syncing: second\n", "\\x1b[31mred");
+	panic_of(state, "user says: Kernel panic - not syncing: never\n", NULL);
+	panic_of(state, "[ 1.0] ---[ end Kernel panic - not syncing: x ]---\n", NULL);
+	panic_of(state, "[no end of the time stamp Kernel panic - not syncing: x\n", NULL);
+}
+
+static void long_lines_do_not_stop_it(void **state)
+{
+	struct fixture *f = *state;
+	struct console *c = console_open("/dev/null", f->screen, NULL);
+	char blob[20000];
+
+	assert_non_null(c);
+	memset(blob, 'x', sizeof(blob));
+	assert_int_equal(write(console_fd(c), blob, sizeof(blob)), sizeof(blob));
+	guest_says(c, "\nKernel panic - not syncing: after all\n");
+	assert_int_equal(console_finish(c, NULL), 0);
+	assert_string_equal(console_panic(c), "after all");
+	console_free(c);
+}
+
+static void full_file_is_said_once_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+	struct console *c = console_open("/dev/full", f->screen, &err);
+
+	assert_non_null(c);
+	for (int i = 0; i < 100; i++)
+		guest_says(c, "line\n");
+	assert_int_equal(console_finish(c, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, "/dev/full: No space left on device"));
+	console_free(c);
+}
+
+static void file_that_cannot_be_made(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	assert_null(console_open("/nonexistent/console", f->screen, &err));
+	assert_int_equal(err.code, EXIT_INPUT);
+}
+
+static void fifo_without_a_reader_is_refused(void **state)
+{
+	char dir[] = "/tmp/outrider-test.XXXXXX", path[64];
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	assert_null(console_open(path, f->screen, &err));
+	alarm(0);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, "nobody reads it"));
+	unlink(path);
+	rmdir(dir);
+}
+
+#define PIPE_AND_MORE (1 << 20)
+
+static void *fill_standard_output(void *arg)
+{
+	static char blob[PIPE_AND_MORE];
+
+	screen_console(arg, blob, sizeof(blob));
+	return NULL;
+}
+
+/* Or a pager that is not scrolled would keep Ctrl-C from working. */
+static void note_does_not_wait_for_a_reader(void **state)
+{
+	struct fixture *f = *state;
+	int null = open("/dev/null", O_WRONLY), saved = dup(STDERR_FILENO);
+	char drain[4096];
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, fill_standard_output, f->screen), 0);
+	while (bytes_shown(f) < 65536)
+		usleep(1000);
+	dup2(null, STDERR_FILENO);
+	alarm(10);
+	screen_note(f->screen, "SIGINT: stopping the guest");
+	alarm(0);
+	dup2(saved, STDERR_FILENO);
+	for (size_t got = 0; got < PIPE_AND_MORE;)
+		got += (size_t)read(f->read_end, drain, sizeof(drain));
+	pthread_join(thread, NULL);
+	close(null);
+	close(saved);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(report_waits_for_no_half_line),
+		TEST(report_after_a_prompt_has_its_own_line),
+		TEST(panics_are_recognised),
+		TEST(long_lines_do_not_stop_it),
+		TEST(full_file_is_said_once_at_the_end),
+		TEST(file_that_cannot_be_made),
+		TEST(fifo_without_a_reader_is_refused),
+		TEST(note_does_not_wait_for_a_reader),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

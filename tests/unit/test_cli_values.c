@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Values of options, and what is said of wrong ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "hv/cli/run_options.h"
+
+static void numbers(void **state)
+{
+	uint64_t n = 7;
+
+	(void)state;
+	assert_int_equal(cli_number("12", 1, 16, &n), 0);
+	assert_int_equal(n, 12);
+	assert_int_equal(cli_number("0x10", 0, 16, &n), 0);
+	assert_int_equal(n, 16);
+	assert_int_equal(cli_number("010", 0, 16, &n), 0);
+	assert_int_equal(n, 10);
+	assert_int_equal(cli_number("18446744073709551615", 0, UINT64_MAX, &n), 0);
+	n = 7;
+	for (const char **bad =
+		     (const char *[]){"", "0", "17", "-1", "+1", " 1", "1 ", "1x", "x", "18446744073709551616", NULL};
+	     *bad; bad++)
+		assert_int_equal(cli_number(*bad, 1, 16, &n), -1);
+	assert_int_equal(n, 7);
+}
+
+static void sizes(void **state)
+{
+	uint64_t n = 7;
+
+	(void)state;
+	assert_int_equal(cli_size("512M", 0, UINT64_MAX, &n), 0);
+	assert_int_equal(n, 512u << 20);
+	assert_int_equal(cli_size("5g", 0, UINT64_MAX, &n), 0);
+	assert_int_equal(n, UINT64_C(5) << 30);
+	assert_int_equal(cli_size("4096", 0, UINT64_MAX, &n), 0);
+	assert_int_equal(n, 4096);
+	n = 7;
+	for (const char **bad = (const char *[]){"", "M", "5X", "5MB", "5 M", "-5M", "16777216T", "1M", NULL}; *bad; bad++)
+		assert_int_equal(cli_size(*bad, 2 << 20, UINT64_MAX, &n), -1);
+	assert_int_equal(n, 7);
+}
+
+static void times(void **state)
+{
+	uint64_t n = 7;
+
+	(void)state;
+	assert_int_equal(cli_time("30s", &n), 0);
+	assert_int_equal(n, UINT64_C(30000000000));
+	assert_int_equal(cli_time("30", &n), 0);
+	assert_int_equal(n, UINT64_C(30000000000));
+	assert_int_equal(cli_time("2m", &n), 0);
+	assert_int_equal(n, UINT64_C(120000000000));
+	assert_int_equal(cli_time("500ms", &n), 0);
+	assert_int_equal(n, 500000000);
+	n = 7;
+	for (const char **bad = (const char *[]){"", "s", "1d", "1.5s", "-1s", "30000000000s", NULL}; *bad; bad++)
+		assert_int_equal(cli_time(*bad, &n), -1);
+	assert_int_equal(n, 7);
+}
+
+#define MAX_ARGS 8
+
+static int parse(struct run_options *o, struct err *err, const char *const args[])
+{
+	char *argv[MAX_ARGS + 2] = {(char *)"run"};
+	int argc = 1;
+
+	while (args[argc - 1]) {
+		argv[argc] = (char *)args[argc - 1];
+		argc++;
+	}
+	*err = (struct err){0};
+	return run_options_parse(o, argc, argv, err);
+}
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void good_options(void **state)
+{
+	struct run_options o;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(
+		parse(&o, &err, ARGS("--kernel", "k", "--cpus=16", "--memory=5G", "--delay", "250", "--rate=30", "--per-cpu")),
+		0);
+	assert_string_equal(o.vm.kernel, "k");
+	assert_int_equal(o.vm.cpus, 16);
+	assert_int_equal(o.vm.memory, UINT64_C(5) << 30);
+	assert_int_equal(o.detect.delay_ns, 250000);
+	assert_int_equal(o.detect.rate, 30);
+	assert_true(o.detect.per_cpu);
+	assert_int_equal(parse(&o, &err, ARGS("--kernel", "k", "--seed=0xffffffffffffffff", "--duration=2m")), 0);
+	assert_true(o.detect.seed == UINT64_MAX);
+	assert_int_equal(o.duration_ns, UINT64_C(120000000000));
+	assert_int_equal(o.vm.cpus, 2);
+}
+
+static void wrong_options(void **state)
+{
+	static const struct {
+		const char *args[4], *said;
+	} cases[] = {
+		{{"--rate=5"}, "needs --kernel"},
+		{{"--kernel=k", "--cpus=0"}, "--cpus 0: give a number from 1 to 16"},
+		{{"--kernel=k", "--cpus=17"}, "--cpus 17: give a number from 1 to 16"},
+		{{"--kernel=k", "--memory=63M"}, "--memory 63M: give a size"},
+		{{"--kernel=k", "--memory=100000001"}, "--memory 100000001: give a size"},
+		{{"--kernel=k", "--rate=0"}, "--rate 0: give"},
+		{{"--kernel=k", "--delay=0"}, "--delay 0: give"},
+		{{"--kernel=k", "--seed=x"}, "--seed x: give"},
+		{{"--kernel=k", "--duration=0"}, "--duration 0: give"},
+		{{"--kernel=k", "--frobnicate"}, "--frobnicate is not an option of `outrider run`"},
+		{{"--kernel=k", "-z"}, "-z is not an option of `outrider run`"},
+		{{"--kernel=k", "--rate"}, "--rate needs a value"},
+		{{"--kernel=k", "--per-cpu=1"}, "--per-cpu=1 is not an option"},
+		{{"--kernel=k", "stray"}, "'stray' is not expected"},
+		{{"--kernel=k", "--sample="}, "--sample is empty"},
+		{{"--kernel=k", "--no-detect", "--json=f"}, "--no-detect"},
+	};
+	struct run_options o;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse(&o, &err, cases[i].args), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+		if (!strstr(err.text, cases[i].said))
+			fail_msg("'%s' is not in '%s'", cases[i].said, err.text);
+		assert_null(strchr(err.text, '\n'));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers),	cmocka_unit_test(sizes),	 cmocka_unit_test(times),
+		cmocka_unit_test(good_options), cmocka_unit_test(wrong_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
