@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Picks the workloads out of the arguments and the kernel command line, and runs them one by one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+#define OPTION "outrider.run="
+
+static const struct workload *const workloads[] = {&workload_gt,    &workload_gtcase, &workload_busy,  &workload_loop,
+						   &workload_debug, &workload_dmesg,  &workload_sleep, &workload_sh};
+
+struct outcome {
+	int run, failed;
+	bool stop;
+};
+
+static const struct workload *find(const char *word, const char **args)
+{
+	size_t len = strcspn(word, ":");
+
+	*args = word[len] ? word + len + 1 : "";
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
+		if (strlen(workloads[i]->name) == len && !strncmp(workloads[i]->name, word, len))
+			return workloads[i];
+	return NULL;
+}
+
+/* In a process of its own: a workload that crashes must not take init, and so the guest, with it. */
+static int run_workload(const char *word)
+{
+	const char *args;
+	const struct workload *w = find(word, &args);
+	int pid;
+
+	if (!w) {
+		say("%s: no such workload", word);
+		return AGENT_UNKNOWN;
+	}
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		return say_failed("%s: fork", word);
+	if (!pid)
+		exit(w->run(args));
+	return wait_status(pid);
+}
+
+static void run_word(const char *word, struct outcome *o)
+{
+	double start = now();
+	int rc;
+
+	if (o->stop || !*word)
+		return;
+	if (!strcmp(word, "poweroff")) {
+		o->stop = true;
+		return;
+	}
+	say("%s: start", word);
+	rc = run_workload(word);
+	o->run++;
+	o->failed += rc != 0;
+	if (getpid() == 1)
+		init_kill_rest();
+	say("%s: done rc=%d seconds=%.2f", word, rc, now() - start);
+}
+
+/*
+ * outrider.run=A,B,C: for boot loaders that know nothing of "--". The kernel keeps words with a dot for modules' parameters, so
+ * it does not pass this one on as an argument.
+ */
+static void run_kernel_option(struct outcome *o)
+{
+	char line[4096], *save_word, *save;
+
+	if (read_text("/proc/cmdline", line, sizeof(line)) < 0)
+		return;
+	for (char *word = strtok_r(line, " \t\n", &save_word); word; word = strtok_r(NULL, " \t\n", &save_word)) {
+		if (!strcmp(word, "--"))
+			return;
+		if (strncmp(word, OPTION, strlen(OPTION)))
+			continue;
+		for (char *w = strtok_r(word + strlen(OPTION), ",", &save); w; w = strtok_r(NULL, ",", &save))
+			run_word(w, o);
+	}
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: agent WORKLOAD...   (as /init: kernel command line \"-- WORKLOAD...\" or \"" OPTION
+			"WORKLOAD,...\")\n");
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
+		fprintf(stderr, "  %s\n", workloads[i]->usage);
+	fprintf(stderr, "  poweroff: end here (as /init, what comes after the last workload anyway)\n");
+	return AGENT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct outcome o = {0};
+	bool init = getpid() == 1;
+
+	if (!init && argc < 2)
+		return usage();
+	if (init)
+		init_system();
+	say("ready");
+	for (int i = 1; i < argc; i++)
+		run_word(argv[i], &o);
+	if (init)
+		run_kernel_option(&o);
+	say("end workloads=%d failed=%d", o.run, o.failed);
+	if (init)
+		init_power_off();
+	return o.failed ? AGENT_FAIL : AGENT_OK;
+}

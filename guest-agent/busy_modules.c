@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Modules: loads those that came with the initramfs and were not loaded at boot, in their order, and unloads them again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "busy.h"
+
+#define ORDER "/lib/modules/load-order"
+#define MAX_MODULES 32
+
+/* Returns 0, or errno's value. */
+static int load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+	close(fd);
+	return rc;
+}
+
+/* The kernel calls a file a-b.ko module a_b. */
+static void unload(const char *path)
+{
+	char name[64];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+	name[strcspn(name, ".")] = '\0';
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	syscall(SYS_delete_module, name, O_NONBLOCK);
+}
+
+static enum busy_result round_modules(struct busy_worker *w)
+{
+	char text[8192], *save, *loaded[MAX_MODULES];
+	int n = 0, rc = 0;
+
+	(void)w;
+	if (read_text(ORDER, text, sizeof(text)) <= 0)
+		return BUSY_SKIP;
+	for (char *path = strtok_r(text, "\n", &save); path && n < MAX_MODULES; path = strtok_r(NULL, "\n", &save)) {
+		rc = load(path);
+		if (!rc)
+			loaded[n++] = path;
+		else if (rc != EEXIST)
+			break;
+	}
+	for (int i = n; i > 0; i--)
+		unload(loaded[i - 1]);
+	errno = rc;
+	return rc && rc != EEXIST ? BUSY_ERROR : n ? BUSY_OK : BUSY_SKIP;
+}
+
+const struct stressor stressor_modules = {"modules", true, round_modules};

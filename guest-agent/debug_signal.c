@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A program that handles its own SIGTRAP. */
+#include <signal.h>
+#include <string.h>
+#include <sys/ucontext.h>
+#include <ucontext.h>
+
+#include "agent.h"
+#include "debug.h"
+
+#define TRAP_DB 1 /* vector numbers, as the kernel puts them into REG_TRAPNO */
+#define TRAP_BP 3
+#define EFLAGS_TF 0x100
+
+/* What the handler saw. A handler has no argument of its own, so this is file scope. */
+static volatile struct {
+	unsigned int breakpoints, steps, other;
+	greg_t rip;
+} seen;
+
+static void on_trap(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	greg_t vector = uc->uc_mcontext.gregs[REG_TRAPNO];
+
+	(void)sig;
+	seen.rip = uc->uc_mcontext.gregs[REG_RIP];
+	if (vector == TRAP_BP && info->si_code == SI_KERNEL)
+		seen.breakpoints++;
+	else if (vector == TRAP_DB && info->si_code == TRAP_TRACE)
+		seen.steps++;
+	else
+		seen.other++;
+}
+
+static bool told(bool ok)
+{
+	if (!ok)
+		say("debug: %u breakpoints, %u steps, %u other traps, the last at 0x%llx", seen.breakpoints, seen.steps,
+		    seen.other, (unsigned long long)seen.rip);
+	return ok;
+}
+
+static bool handle(void)
+{
+	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+
+	seen.breakpoints = seen.steps = seen.other = 0;
+	return !sigaction(SIGTRAP, &action, NULL);
+}
+
+bool check_int3_handler(void)
+{
+	bool ok = handle();
+
+	for (int i = 0; ok && i < DEBUG_ROUNDS; i++) {
+		greg_t after;
+
+		__asm__ volatile("leaq 1f(%%rip), %0\n\tint3\n1:" : "=&r"(after) : : "memory");
+		ok = seen.rip == after && seen.breakpoints == (unsigned int)i + 1 && !seen.other && !seen.steps;
+	}
+	return told(ok);
+}
+
+/* TF is set by one POPF and cleared by the next: a trap follows each of the three instructions after the first. */
+bool check_trap_flag(void)
+{
+	bool ok = handle();
+
+	for (int i = 0; ok && i < DEBUG_ROUNDS; i++) {
+		unsigned int before = seen.steps;
+
+		__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* over the red zone */
+				 "pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\t"
+				 "nop\n\t"
+				 "pushfq\n\tandq %1, (%%rsp)\n\tpopfq\n\t"
+				 "leaq 128(%%rsp), %%rsp"
+				 :
+				 : "i"(EFLAGS_TF), "i"(~EFLAGS_TF)
+				 : "memory", "cc");
+		ok = seen.steps - before == 4 && !seen.other && !seen.breakpoints;
+	}
+	return told(ok);
+}

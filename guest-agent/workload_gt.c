@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs cases of the ground-truth module, one after the other, through its /proc file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+#define MODULE_FILE "/outrider_gt.ko"
+#define MODULE_NAME "outrider_gt"
+#define CONTROL "/proc/outrider_gt"
+#define DEFAULT_SECONDS 10.0
+#define MAX_CASES 64
+
+struct gt_line {
+	char name[32], group[32], state[16], side[2][32];
+	unsigned long long rounds[2];
+};
+
+static int load(bool *loaded)
+{
+	int fd = open(MODULE_FILE, O_RDONLY | O_CLOEXEC), rc = AGENT_OK;
+
+	*loaded = false;
+	if (fd < 0 && !access(CONTROL, F_OK))
+		return AGENT_OK;
+	if (fd < 0)
+		return say_failed("gt: %s", MODULE_FILE);
+	if (!syscall(SYS_finit_module, fd, "", 0))
+		*loaded = true;
+	else if (errno != EEXIST)
+		rc = say_failed("gt: load %s", MODULE_FILE);
+	close(fd);
+	return rc;
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK) ? say_failed("gt: unload " MODULE_NAME) : AGENT_OK;
+}
+
+/* The module's cases; the number of them, or -1 with a line said. */
+static int list(struct gt_line lines[MAX_CASES])
+{
+	char text[8192], *save;
+	int n = 0;
+
+	if (read_text(CONTROL, text, sizeof(text)) < 0) {
+		say_failed("gt: %s", CONTROL);
+		return -1;
+	}
+	for (char *line = strtok_r(text, "\n", &save); line && n < MAX_CASES; line = strtok_r(NULL, "\n", &save), n++) {
+		struct gt_line *l = &lines[n];
+
+		if (sscanf(line, "%31s %31s %15s %31[^=]=%llu %31[^=]=%llu", l->name, l->group, l->state, l->side[0],
+			   &l->rounds[0], l->side[1], &l->rounds[1]) != 7) {
+			say("gt: %s: cannot read '%s'", CONTROL, line);
+			return -1;
+		}
+	}
+	return n;
+}
+
+static int command(const char *verb, const char *name)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "%s %s", verb, name), rc = AGENT_OK;
+	int fd = open(CONTROL, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return say_failed("gt: %s", CONTROL);
+	if (write(fd, text, (size_t)len) != len)
+		rc = say_failed("gt: %s %s", verb, name);
+	close(fd);
+	return rc;
+}
+
+static int run_case(const struct gt_line *c, double seconds)
+{
+	struct gt_line lines[MAX_CASES];
+	int n, rc = command("start", c->name);
+	double start = now();
+
+	if (rc)
+		return rc;
+	say("gt: case %s: running", c->name);
+	sleep_seconds(seconds);
+	seconds = now() - start; /* in a slow guest, longer than asked for */
+	rc = command("stop", c->name);
+	n = list(lines);
+	for (int i = 0; i < n; i++) {
+		if (strcmp(lines[i].name, c->name))
+			continue;
+		say("gt: case %s: %s=%llu %s=%llu seconds=%.1f", c->name, lines[i].side[0], lines[i].rounds[0],
+		    lines[i].side[1], lines[i].rounds[1], seconds);
+		return lines[i].rounds[0] && lines[i].rounds[1] ? rc : AGENT_FAIL;
+	}
+	return AGENT_FAIL;
+}
+
+static bool selected(const struct gt_line *c, const char *what, bool by_name)
+{
+	bool control = !strcmp(c->group, "controls");
+
+	if (by_name)
+		return !strcmp(c->name, what);
+	return !strcmp(what, "all") || !strcmp(c->group, what) || (!strcmp(what, "racy") && !control);
+}
+
+static int run_selected(const char *what, double seconds, bool by_name)
+{
+	struct gt_line lines[MAX_CASES];
+	int n, rc, found = 0;
+	bool loaded;
+
+	rc = load(&loaded);
+	if (rc)
+		return rc;
+	n = list(lines);
+	for (int i = 0; i < n; i++) {
+		if (!selected(&lines[i], what, by_name))
+			continue;
+		found++;
+		if (run_case(&lines[i], seconds))
+			rc = AGENT_FAIL;
+	}
+	if (loaded && unload())
+		rc = AGENT_FAIL;
+	if (!found)
+		say("gt: no %s '%s'", by_name ? "case" : "group", what);
+	return found ? rc : AGENT_USAGE;
+}
+
+static int run(const char *args, bool by_name)
+{
+	char what[32];
+	size_t len = strcspn(args, ":");
+	double seconds = DEFAULT_SECONDS;
+
+	if (!len || len >= sizeof(what)) {
+		say("gt: name a %s", by_name ? "case" : "group");
+		return AGENT_USAGE;
+	}
+	memcpy(what, args, len);
+	what[len] = '\0';
+	if (args[len] && !parse_seconds(args + len + 1, &seconds))
+		return AGENT_USAGE;
+	return run_selected(what, seconds, by_name);
+}
+
+static int run_group(const char *args)
+{
+	return run(args, false);
+}
+
+static int run_one(const char *args)
+{
+	return run(args, true);
+}
+
+const struct workload workload_gt = {"gt", "gt:GROUP[:SECONDS_PER_CASE]: ground-truth cases of a group, of racy or of all",
+				     run_group};
+const struct workload workload_gtcase = {"gtcase", "gtcase:NAME[:SECONDS]: one ground-truth case", run_one};

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sleep and sh. */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+static int run_sleep(const char *args)
+{
+	double seconds;
+
+	if (!parse_seconds(args, &seconds))
+		return AGENT_USAGE;
+	sleep_seconds(seconds);
+	return AGENT_OK;
+}
+
+const struct workload workload_sleep = {"sleep", "sleep:SECONDS", run_sleep};
+
+/* With a controlling terminal, so that Ctrl-C ends the command and not nothing. */
+static void take_terminal(void)
+{
+	int fd;
+
+	setsid();
+	fd = open("/dev/console", O_RDWR);
+	if (fd < 0)
+		return;
+	ioctl(fd, TIOCSCTTY, 1);
+	close(fd);
+}
+
+static int run_sh(const char *args)
+{
+	static const char *const shells[] = {"/bin/sh", "/bin/busybox", "/busybox"};
+
+	/* Not for a command: when its session ends the terminal is hung up, and what it printed last is lost. */
+	if (getppid() == 1 && !*args)
+		take_terminal();
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
+		if (*args)
+			execl(shells[i], "sh", "-c", args, NULL);
+		else
+			execl(shells[i], "sh", NULL);
+	}
+	return say_failed("sh: no /bin/sh or busybox here");
+}
+
+const struct workload workload_sh = {"sh", "sh[:COMMAND]: a shell on the console, or one command", run_sh};
