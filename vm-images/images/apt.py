@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Debian packages through apt, without root and without changing the machine: its own package lists where its suite will do,
+else private lists of another suite from the very servers the machine already uses (apt-get indextargets names them).
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+
+from . import cache
+from .error import Failure
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+LISTS_MAX_AGE = 24 * 3600  # seconds; private lists older than this are refreshed
+ROOM_NEEDED = 1 << 30  # bytes; the largest entry, a kernel's debug symbols, takes 0.9 GB while it is made
+SUITE = re.compile(r"[a-z][a-z0-9-]*\Z")
+
+
+def command(words, cwd=None):
+    """Run a tool of Debian's and return what it printed; its last line of complaint becomes the Failure."""
+    environment = dict(os.environ, LC_ALL="C.UTF-8", DEBIAN_FRONTEND="noninteractive")
+    try:
+        done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise Failure(f"{words[0]} is not installed; run `make deps`") from error
+    if done.returncode:
+        complaint = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+        raise Failure(f"{words[0]} failed: {complaint[-1].strip()}")
+    return done.stdout
+
+
+def lists_state():
+    """Changes whenever `apt-get update` or a change of sources may have changed what apt offers."""
+    places = ("/var/lib/apt/lists", "/etc/apt", "/etc/apt/sources.list", "/etc/apt/sources.list.d", "/etc/apt/preferences.d")
+    return [os.stat(place).st_mtime_ns if os.path.exists(place) else 0 for place in places]
+
+
+def machine_sources():
+    """The machine's own Debian sources: {codename-like suite: address}, for example {"bookworm": ..., "bookworm-security": ...}."""
+    wanted = "$(ORIGIN)|$(LABEL)|$(RELEASE)|$(SITE)"
+    sources = {}
+    for line in command(["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"]).splitlines():
+        origin, _label, suite, site = line.split("|")
+        if origin == "Debian" and SUITE.match(suite):
+            sources.setdefault(suite, site)
+    if not sources:
+        raise Failure("apt knows no Debian package lists; run `apt-get update` as root first")
+    return sources
+
+
+def check_suite(suite):
+    """Suites become file names and lines of apt's sources: nothing else may pass for one. None is the machine's own."""
+    if suite is not None and not SUITE.match(suite):
+        raise Failure(f"'{suite}' is not a Debian suite; for example bookworm-backports, bullseye, trixie")
+
+
+class Apt:
+    """apt over the machine's lists (suite None) or over private ones in which `suite` is added to the machine's own."""
+
+    def __init__(self, suite=None):
+        check_suite(suite)
+        sources = machine_sources()
+        self.suite = suite
+        self.options = ["-o", f"APT::Default-Release={suite}"] if suite else []
+        if suite and suite not in sources:
+            self._private_lists(suite, sources)
+
+    def _private_lists(self, suite, sources):
+        folder = cache.root() / f"apt-{suite}"
+        for name in ("lists/partial", "archives/partial", "parts"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        options = [
+            f"Dir::Etc::SourceList={folder}/sources.list", f"Dir::Etc::SourceParts={folder}/parts",
+            f"Dir::State::Lists={folder}/lists", f"Dir::Cache={folder}", "Debug::NoLocking=1",
+            # The user running this is not apt's sandbox user, and the cache is in that user's home.
+            "APT::Sandbox::User=root",
+        ]
+        self.options += [word for option in options for word in ("-o", option)]
+        base = next((site for name, site in sources.items() if "-" not in name), next(iter(sources.values())))
+        lines = [f"deb [signed-by={KEYRING}] {site} {name} main" for name, site in sources.items()]
+        text = "\n".join([*lines, f"deb [signed-by={KEYRING}] {base} {suite} main", ""])
+        with cache.lock(f"apt-{suite}"):
+            self._refresh(folder, text)
+
+    def _refresh(self, folder, text):
+        listing, stamp = folder / "sources.list", folder / "updated"
+        fresh = stamp.exists() and time.time() - stamp.stat().st_mtime < LISTS_MAX_AGE
+        if fresh and listing.exists() and listing.read_text() == text:
+            return
+        listing.write_text(text)
+        command(["apt-get", *self.options, "-q", "update"])
+        stamp.write_text("")
+
+    def field(self, package, name):
+        """A control field of the newest `package` this apt would choose; Failure if there is no such package or field."""
+        text = command(["apt-cache", *self.options, "show", "--no-all-versions", package])
+        for line in text.splitlines():
+            if line.startswith(f"{name}: "):
+                return line.split(": ", 1)[1].strip()
+        raise Failure(f"package {package} has no field {name} in apt's lists; run `apt-get update` as root first")
+
+    def missing_for(self, packages):
+        """`packages` and all they need that this machine lacks, as name=version words for download()."""
+        plan = command(["apt-get", *self.options, "-s", "-q", "--no-install-recommends", "install", *packages])
+        needed = re.findall(r"^Inst (\S+) (?:\[\S+\] )?\((\S+) ", plan, re.MULTILINE)
+        return [f"{name}={version}" for name, version in needed]
+
+    def download(self, packages, folder):
+        """Fetch the packages' archives, checked by apt against the signed lists, into `folder`; returns their paths."""
+        if shutil.disk_usage(folder).free < ROOM_NEEDED:
+            raise Failure(f"less than 1 GiB free in {folder}; make room or set XDG_CACHE_HOME")
+        command(["apt-get", *self.options, "-q", "-o", "APT::Sandbox::User=root", "download", *packages],
+                cwd=folder)
+        return sorted(pathlib.Path(folder).glob("*.deb"))
+
+
+def unpack(archives, folder):
+    """dpkg -x each archive into `folder` and delete it, so that a cache entry holds only what is used."""
+    for archive in archives:
+        command(["dpkg", "-x", str(archive), str(folder)])
+        archive.unlink()

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One error type: its text is the one line a user reads (what, where, what to do)."""
+
+import signal
+import sys
+
+
+class Failure(Exception):
+    """The work cannot be done; str() is the line for the user."""
+
+
+def main(body):
+    """Run `body`, a function that returns an exit status, and turn a Failure into one line and exit status 3."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that has seen enough is no error
+    try:
+        sys.exit(body())
+    except Failure as failure:
+        print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {failure}", file=sys.stderr)
+        sys.exit(3)
+    except KeyboardInterrupt:
+        sys.exit(130)

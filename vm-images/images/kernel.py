@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian's stock cloud kernel, and its debug symbols, unpacked into the cache."""
+
+import pathlib
+import re
+import subprocess
+
+from . import cache
+from .apt import LISTS_MAX_AGE, Apt, check_suite, command, lists_state, unpack
+from .error import Failure
+
+METAPACKAGE = "linux-image-cloud-amd64"
+
+
+def resolve(suite=None):
+    """[package, version] of the newest stock kernel. apt takes a second to say, so it is asked again only when it may differ."""
+    check_suite(suite)
+    return cache.remember(f"newest-kernel-{suite or 'default'}", lists_state(), LISTS_MAX_AGE, lambda: _ask(suite))
+
+
+def _ask(suite):
+    """The metapackage's own dependency."""
+    depends = Apt(suite).field(METAPACKAGE, "Depends")
+    found = re.match(r"(linux-image-[0-9][a-z0-9.+-]*-cloud-amd64) \(= (\S+)\)", depends)
+    if not found:
+        raise Failure(f"{METAPACKAGE} depends on '{depends}', which names no kernel package; is this apt's amd64 list?")
+    return [found.group(1), found.group(2)]
+
+
+def _merge_usr(folder):
+    """depmod and everybody else looks in lib/modules; packages since trixie ship usr/lib/modules."""
+    if not (folder / "lib").exists() and (folder / "usr/lib/modules").is_dir():
+        (folder / "lib").symlink_to("usr/lib")
+
+
+def fetch(suite=None):
+    """Paths of the kernel: version, folder, vmlinuz, modules (with modules.dep). Its System.map is a stub: see fetch_debug."""
+    package, version = resolve(suite)
+
+    def build(scratch):
+        unpack(Apt(suite).download([f"{package}={version}"], scratch), scratch)
+        _merge_usr(scratch)
+        command(["/sbin/depmod", "-b", str(scratch), package.removeprefix("linux-image-")])
+
+    return describe(cache.entry(f"{package}_{version}", build))
+
+
+def describe(folder):
+    """The paths in an unpacked kernel package, checked to be there."""
+    images = sorted(pathlib.Path(folder).glob("boot/vmlinuz-*"))
+    if len(images) != 1:
+        raise Failure(f"{folder} does not hold one kernel; delete it and try again")
+    release = images[0].name.removeprefix("vmlinuz-")
+    paths = {"version": release, "folder": folder, "vmlinuz": images[0], "modules": folder / "lib/modules" / release}
+    if not (paths["modules"] / "modules.dep").is_file():
+        raise Failure(f"{paths['modules']} has no modules.dep; delete {folder} and try again")
+    return paths
+
+
+def fetch_debug(suite=None):
+    """
+    Paths of the kernel's symbols, out of its -dbg package (a 283 MB download for 6.1): folder (laid out as /usr/lib/debug),
+    vmlinux and modules (DWARF), system_map.
+    """
+    package, version = resolve(suite)
+    release = package.removeprefix("linux-image-")
+    root = "./usr/lib/debug"
+    wanted = [f"{root}/boot/vmlinux-{release}", f"{root}/boot/System.map-{release}", f"{root}/lib/modules/{release}/kernel"]
+
+    def build(scratch):
+        archive, = Apt(suite).download([f"{package}-dbg={version}"], scratch)
+        with subprocess.Popen(["dpkg", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE) as source:
+            done = subprocess.run(["tar", "-x", "--strip-components=4", "-C", str(scratch), *wanted],
+                                  stdin=source.stdout, capture_output=True, text=True, check=False)
+        archive.unlink()
+        if done.returncode:
+            raise Failure(f"{archive.name} does not hold {wanted[0]}: {done.stderr.strip().splitlines()[-1]}")
+
+    folder = cache.entry(f"{package}-dbg-root_{version}", build)
+    return {"version": release, "folder": folder, "vmlinux": folder / f"boot/vmlinux-{release}",
+            "modules": folder / "lib/modules" / release, "system_map": folder / f"boot/System.map-{release}"}
