@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lab host's own kernel and initramfs, by way of vm-images/."""
+
+import pathlib
+import subprocess
+import sys
+
+from .error import LabFailure
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+INIT = pathlib.Path(__file__).with_name("init")
+DISK_MODULES = ["ata_piix", "sd_mod"]
+
+
+def _tool(*words):
+    done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabFailure(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"{words[0]} failed")
+    return done.stdout
+
+
+def fetch(*things):
+    """{"kernel.vmlinuz": path, "qemu.emulator": path, ...} for two or more things of vm-images/fetch; one thing: no prefix."""
+    lines = _tool(TREE / "vm-images/fetch", *things).splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def initramfs(out, kernel_folder, kvm_module):
+    """Write the lab host's initramfs to `out`."""
+    modules = [word for name in [kvm_module, *DISK_MODULES] for word in ("--module", name)]
+    _tool(TREE / "vm-images/build-initramfs", "-o", out, "--kernel-dir", kernel_folder, "--init", INIT, "--unsigned", *modules)
+
+
+def libraries(programs):
+    """Absolute paths of all the shared libraries the programs need."""
+    sys.path.insert(0, str(TREE / "vm-images"))
+    from images import error, programs as elf  # noqa: PLC0415, found only through the line above
+    try:
+        return sorted({path for program in programs for path in elf.libraries(program)})
+    except error.Failure as failure:
+        raise LabFailure(str(failure)) from failure

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One lab from payload to results."""
+
+import dataclasses
+import os
+import pathlib
+import secrets
+import shutil
+import sys
+import tempfile
+
+from . import amd, images, intel, native, payload
+from .error import LabFailure
+from .watch import Watch
+
+KINDS = {"amd": amd, "intel": intel}
+CONSOLE_TAIL = 40  # lines
+# In a lab the command's PATH has its own folder first, so that `outrider` and `./outrider` are the same.
+LAB_PATH = "/lab:/bin:/sbin:/usr/bin:/usr/sbin"
+
+
+@dataclasses.dataclass
+class Spec:
+    """What an emulator needs to boot a lab. All paths are in `folder`, which is this lab's own."""
+
+    folder: pathlib.Path
+    cpus: int
+    memory: int  # MiB
+
+    def __post_init__(self):
+        self.console = self.folder / "console.log"  # first serial line: kernel and init
+        self.output = self.folder / "output"        # second serial line: the command
+        self.emulator_log = self.folder / "emulator.log"
+        self.payload = self.folder / "payload.img"
+        self.results = self.folder / "results.img"
+
+
+def run(options):
+    """The command's exit status. `options` are those of tests/lab/run."""
+    items = [payload.Item(word) for word in options.file]
+    programs = [payload.Item(word) for word in options.bin]
+    environment = {"LAB_KIND": options.kvm, **dict(options.env)}
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-lab."))
+    try:
+        if options.kvm == "native":
+            note(options, "running on this machine itself")
+            return native.run(options.command, items + programs, environment, folder, options.out, options.timeout)
+        return _emulated(options, items, programs, environment, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _emulated(options, items, programs, environment, folder):
+    kind = KINDS[options.kvm]
+    spec = Spec(folder, options.cpus, options.memory or kind.MEMORY)
+    nonce = secrets.token_hex(8)
+    libraries = images.libraries([program.source for program in programs])
+    variables = {**environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
+    payload.write_payload(spec.payload, items + programs, libraries, options.command, variables, nonce)
+    payload.make_result_disk(spec.results, spec.memory << 20)
+    note(options, f"booting {kind.NAME}, {spec.cpus} CPUs, {spec.memory} MiB")
+    try:
+        started = _boot_and_follow(kind, spec, nonce, options.timeout)
+        status = payload.read_results(spec.results, nonce, options.out)
+    except LabFailure as failure:
+        if failure.show_console:
+            show_console(spec)
+        raise
+    finally:
+        keep_console(spec, options.console)
+    note(options, f"command started after {started:.1f} s, ended with status {status}")
+    return status
+
+
+def _boot_and_follow(kind, spec, nonce, limit):
+    """Boot, watch to the end, and leave no process behind. Returns the seconds until the command started."""
+    process, terminal = kind.start(spec)
+    try:
+        watch = Watch(process, spec.console, spec.output, nonce, kind.BOOT_LIMIT, limit, terminal)
+        watch.follow()
+        return watch.started or 0.0
+    finally:
+        process.kill()
+        process.wait()
+        if terminal is not None:
+            os.close(terminal)
+
+
+def note(options, text):
+    if not options.quiet:
+        print(f"lab: {text}", file=sys.stderr, flush=True)
+
+
+def show_console(spec):
+    """The end of what the emulator and the lab's kernel said, so that a failed lab explains itself."""
+    for path in (spec.emulator_log, spec.console):
+        if not path.exists():
+            continue
+        lines = path.read_bytes().decode(errors="replace").replace("\r", "").splitlines()[-CONSOLE_TAIL:]
+        print(f"lab: end of {path.name}:", file=sys.stderr)
+        for line in lines:
+            print(f"  | {line}", file=sys.stderr)
+
+
+def keep_console(spec, target):
+    if target is not None and spec.console.exists():
+        shutil.copyfile(spec.console, target)

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The labs do what tests/lab/run promises, in QEMU and, meanwhile, in Bochs; two at once is one of the promises."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+RUN = HERE / "run"
+EXIT_LAB = 125
+LIMIT = "900"  # seconds for one lab, however busy the machine
+# Both streams, arguments a shell would take apart, the files, and what comes back.
+SCRIPT = """\
+printf '%s\\n' "$@"
+echo complaint >&2
+cat greeting deep/er/file
+grep -q "^payload$" script.sh; echo "grep $?"
+mkdir -p "$LAB_OUT/sub"
+echo "left in $LAB_KIND" >"$LAB_OUT/sub/left"
+kvm_trial && ./kvm_trial
+exit 7
+# the line that grep looks for:
+payload
+"""
+ARGUMENTS = ["two words", "quo'te", '$HOME "and" `more`', "line\nbreak", ""]
+
+
+def command(kind, *words, options=()):
+    return [sys.executable, str(RUN), "--kvm", kind, "--timeout", LIMIT, *options, "--", *words]
+
+
+def run(kind, *words, options=()):
+    return subprocess.run(command(kind, *words, options=options), capture_output=True, text=True, check=False)
+
+
+class Everything:
+    """One lab of `kind` that uses all there is; runs in the background until finish()."""
+
+    def __init__(self, kind, folder):
+        self.kind, self.folder = kind, pathlib.Path(folder, kind)
+        self.folder.mkdir()
+        (self.folder / "greeting").write_text("hello\n")
+        (self.folder / "file").write_text("world\n")
+        (self.folder / "script.sh").write_text(SCRIPT)
+        trial = self.folder / "kvm_trial"
+        subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", "-o", trial, HERE / "kvm_trial.c"], check=True)
+        options = ["--file", self.folder / "greeting", "--file", f"{self.folder}/file:deep/er/file", "--bin", trial,
+                   "--file", self.folder / "script.sh", "--out", self.folder / "out", "--quiet"]
+        self.process = subprocess.Popen(command(kind, "sh", "script.sh", *ARGUMENTS, options=map(str, options)),
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self):
+        self.output, self.complaints = self.process.communicate()
+
+    def check(self, test):
+        expected = "".join(f"{word}\n" for word in ARGUMENTS)
+        expected += "complaint\nhello\nworld\ngrep 0\nkvm trial: ok\nkvm trial: ok\n"
+        test.assertEqual((self.output, self.complaints, self.process.returncode), (expected, "", 7))
+        test.assertEqual((self.folder / "out/sub/left").read_text(), f"left in {self.kind}\n")
+
+
+class Labs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.intel = Everything("intel", cls.folder)
+        cls.amd = Everything("amd", cls.folder)
+        cls.amd.finish()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.intel.process.terminate()
+        cls.intel.process.communicate()
+
+    def test_amd_does_everything(self):
+        self.amd.check(self)
+
+    def test_two_at_once(self):
+        again = run("amd", "true")
+        self.assertEqual((again.returncode, again.stdout), (0, ""), again.stderr)
+        self.assertIn("command started after", again.stderr)
+
+    def test_missing_command(self):
+        done = run("amd", "no-such-command")
+        self.assertEqual(done.returncode, 127, done.stderr)
+        self.assertIn("no-such-command: not found", done.stdout)
+
+    def test_killed_command(self):
+        done = run("amd", "sh", "-c", "kill -9 $$")
+        self.assertEqual(done.returncode, 128 + 9, done.stderr)
+
+    def test_output_is_live(self):
+        with subprocess.Popen(command("amd", "sh", "-c", "echo first; sleep 4; echo second", options=["--quiet"]),
+                              stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "first\n")
+            begin = time.monotonic()
+            self.assertEqual(process.stdout.readline(), "second\n")
+        self.assertGreater(time.monotonic() - begin, 2)
+
+    def test_timeout(self):
+        done = run("amd", "sleep", "600", options=["--timeout", "12"])
+        self.assertEqual(done.returncode, EXIT_LAB, done.stdout)
+        self.assertIn("--timeout 12 seconds", done.stderr)
+
+    def test_dead_kernel(self):
+        done = run("amd", "sh", "-c", "echo c >/proc/sysrq-trigger")
+        self.assertEqual(done.returncode, EXIT_LAB, done.stdout)
+        self.assertIn("kernel panicked", done.stderr)
+        self.assertIn("  | ", done.stderr)
+
+    def test_wrong_use(self):
+        for options in (["--cpus", "0"], ["--nonsense"], ["--file", "/no/such/file"], ["--file", f"{RUN}:../up"],
+                        ["--bin", "/no/such/program"], ["--env", "1=2"]):
+            with self.subTest(options=options):
+                done = run("amd", "true", options=options)
+                self.assertEqual(done.returncode, EXIT_LAB)
+                self.assertRegex(done.stderr.splitlines()[-1], "^lab: ")
+        self.assertEqual(run("vax", "true").returncode, EXIT_LAB)
+
+    def test_native_is_the_same_but_for_the_lab(self):
+        native = Everything("native", self.folder)
+        native.finish()
+        # This machine's KVM may be of any kind, even missing: only what does not depend on it is compared.
+        lines = [line for line in native.output.splitlines(True) if not line.startswith("kvm trial:")]
+        expected = "".join(f"{word}\n" for word in ARGUMENTS) + "complaint\nhello\nworld\ngrep 0\n"
+        self.assertEqual(("".join(lines), native.complaints, native.process.returncode), (expected, "", 7))
+        self.assertEqual((native.folder / "out/sub/left").read_text(), "left in native\n")
+
+    def test_zz_intel_does_everything(self):
+        """Last by name: Bochs takes its time, and the others ran beside it."""
+        self.intel.finish()
+        self.intel.check(self)
+
+
+if __name__ == "__main__":
+    unittest.main()
