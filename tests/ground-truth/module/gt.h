@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ground-truth cases and the harness that runs them.
+ *
+ * Outrider judges machine code, so the harness has a rule the compiler does not know: outside the racing accesses of the cases,
+ * two threads share memory only through LOCKed instructions or through functions of the kernel. A READ_ONCE() flag would be a
+ * plain load in this module's text, and would be reported, rightly.
+ *
+ * Names: what a report may name begins with gt_ and the case; the harness's functions begin with harness_.
+ */
+#ifndef OUTRIDER_GT_H
+#define OUTRIDER_GT_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+/* A function the reports name: never inlined, cloned or folded into a twin with the same body. */
+#define gt_fn noinline __attribute__((noipa))
+
+/* A case's datum: `used`, or the compiler drops the stores to what it never sees read. */
+#define gt_datum __used ____cacheline_aligned
+
+/* Keeps the load that produced `v`, and makes it happen before what follows. */
+#define gt_use(v) asm volatile("" : : "r"(v) : "memory")
+
+enum gt_context {
+	GT_TASK,  /* a kthread bound to the side's CPU, in a paced loop */
+	GT_TIMER, /* an hrtimer in hardirq on the side's CPU */
+};
+
+struct gt_side {
+	const char *name;
+	/* One round; `round` counts from 1 on this side. Never sleeps for long, never spins for the other side. */
+	void (*step)(u64 round);
+	unsigned int cpu;
+	enum gt_context context;
+};
+
+struct gt_case {
+	const char *name, *group;
+	struct gt_side side[2];
+	int (*setup)(void);	/* optional: before either side runs; 0 or -errno */
+	void (*teardown)(void); /* optional: after both sides ended */
+};
+
+#define GT_MAX_CASES 32
+
+/* NULL-terminated. */
+extern const struct gt_case *const gt_all_cases[];
+
+extern const struct gt_case gt_case_rwrace, gt_case_wwrace, gt_case_samevalue, gt_case_statcount, gt_case_flagbits,
+	gt_case_bitfield, gt_case_addtocache, gt_case_refput, gt_case_halflock, gt_case_nlink, gt_case_latesize, gt_case_dclock,
+	gt_case_irqsame, gt_case_irqcross, gt_case_alias, gt_case_straddle, gt_case_repmovs;
+extern const struct gt_case gt_case_spinlock, gt_case_mutex, gt_case_rwsem, gt_case_atomics, gt_case_rcu, gt_case_completion,
+	gt_case_percpu, gt_case_irqsoff, gt_case_bytes;
+
+/*
+ * Start and stop the case at `index` of gt_all_cases. The caller holds the lock of the /proc file. harness_start() returns 0,
+ * -EBUSY when it runs already, -ENODEV when the guest has too few CPUs, or -ENOMEM; harness_stop() does nothing to a case at
+ * rest.
+ */
+int harness_start(unsigned int index);
+void harness_stop(unsigned int index);
+bool harness_running(unsigned int index);
+u64 harness_rounds(unsigned int index, unsigned int side);
+
+/* Waits for the pace of a racing loop: busy, so that a round costs no VM exit. */
+void harness_pause(void);
+
+/* /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them. */
+int harness_proc_init(void);
+void harness_proc_exit(void);
+
+/* A counter's value by a LOCKed instruction: atomic64_read() would be a plain load. */
+static inline u64 gt_locked_read(atomic64_t *v)
+{
+	return atomic64_fetch_add(0, v);
+}
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs the two sides of a case. All a run shares between threads is its round counters, and those are LOCKed; the rest of
+ * struct gt_run is written while neither side exists.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "gt.h"
+
+/* 100 us a round: thousands a second, yet only some thousand instructions of an emulated CPU. */
+static unsigned int pace_us = 100;
+module_param(pace_us, uint, 0444);
+MODULE_PARM_DESC(pace_us, "microseconds between two rounds of a side that is a task");
+
+/* An interrupt costs an emulated guest hundreds of times what a round of a task does. */
+static unsigned int timer_us = 1000;
+module_param(timer_us, uint, 0444);
+MODULE_PARM_DESC(timer_us, "microseconds between two rounds of a side that is a timer interrupt");
+
+#define ROUNDS_PER_NAP 32
+
+struct gt_side_run {
+	const struct gt_side *side;
+	struct task_struct *task;
+	struct hrtimer timer;
+	atomic64_t rounds ____cacheline_aligned;
+};
+
+static struct gt_side_run gt_runs[GT_MAX_CASES][2];
+
+void harness_pause(void)
+{
+	udelay(clamp(pace_us, 1u, 1000u));
+}
+
+static ktime_t timer_period(void)
+{
+	return ns_to_ktime(clamp(timer_us, 100u, 1000000u) * (u64)NSEC_PER_USEC);
+}
+
+static int harness_task_loop(void *data)
+{
+	struct gt_side_run *run = data;
+
+	while (!kthread_should_stop()) {
+		u64 round = atomic64_inc_return(&run->rounds);
+
+		run->side->step(round);
+		harness_pause();
+		cond_resched();
+		/* A kthread that never sleeps would hold up RCU-tasks and everything of a lower priority. */
+		if (round % ROUNDS_PER_NAP == 0)
+			usleep_range(200, 400);
+	}
+	return 0;
+}
+
+static enum hrtimer_restart harness_timer_fire(struct hrtimer *timer)
+{
+	struct gt_side_run *run = container_of(timer, struct gt_side_run, timer);
+
+	run->side->step(atomic64_inc_return(&run->rounds));
+	/*
+	 * From now, not from the last expiry, so that a slow guest fires less often instead of never leaving the interrupt. The
+	 * inline hrtimer_forward_now() would read timer->base here with a plain load.
+	 */
+	hrtimer_forward(timer, ktime_get(), timer_period());
+	return HRTIMER_RESTART;
+}
+
+/* A pinned timer fires on the CPU that started it: this thread is there to be on that CPU. */
+static int harness_timer_loop(void *data)
+{
+	struct gt_side_run *run = data;
+
+	hrtimer_start(&run->timer, timer_period(), HRTIMER_MODE_REL_PINNED_HARD);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ / 20);
+	hrtimer_cancel(&run->timer);
+	return 0;
+}
+
+static int harness_side_start(struct gt_side_run *run, const struct gt_case *c, unsigned int i)
+{
+	const struct gt_side *side = &c->side[i];
+	struct task_struct *task;
+
+	run->side = side;
+	atomic64_set(&run->rounds, 0);
+	if (side->context == GT_TIMER) {
+		hrtimer_init(&run->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+		run->timer.function = harness_timer_fire;
+	}
+	task = kthread_create(side->context == GT_TIMER ? harness_timer_loop : harness_task_loop, run, "gt/%s/%s", c->name,
+			      side->name);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	kthread_bind(task, side->cpu);
+	set_user_nice(task, MAX_NICE);
+	run->task = task;
+	wake_up_process(task);
+	return 0;
+}
+
+static void harness_side_stop(struct gt_side_run *run)
+{
+	if (run->task)
+		kthread_stop(run->task);
+	run->task = NULL;
+}
+
+int harness_start(unsigned int index)
+{
+	const struct gt_case *c = gt_all_cases[index];
+	struct gt_side_run *run = gt_runs[index];
+	int rc;
+
+	if (run[0].task)
+		return -EBUSY;
+	if (!cpu_online(c->side[0].cpu) || !cpu_online(c->side[1].cpu))
+		return -ENODEV;
+	rc = c->setup ? c->setup() : 0;
+	if (rc)
+		return rc;
+	rc = harness_side_start(&run[0], c, 0);
+	if (!rc)
+		rc = harness_side_start(&run[1], c, 1);
+	if (rc) {
+		harness_side_stop(&run[0]);
+		if (c->teardown)
+			c->teardown();
+	}
+	return rc;
+}
+
+void harness_stop(unsigned int index)
+{
+	const struct gt_case *c = gt_all_cases[index];
+	struct gt_side_run *run = gt_runs[index];
+
+	if (!run[0].task)
+		return;
+	harness_side_stop(&run[0]);
+	harness_side_stop(&run[1]);
+	if (c->teardown)
+		c->teardown();
+}
+
+bool harness_running(unsigned int index)
+{
+	return gt_runs[index][0].task;
+}
+
+u64 harness_rounds(unsigned int index, unsigned int side)
+{
+	return gt_locked_read(&gt_runs[index][side].rounds);
+}
+
+static int __init harness_init(void)
+{
+	return harness_proc_init();
+}
+
+static void __exit harness_exit(void)
+{
+	unsigned int i;
+
+	harness_proc_exit();
+	for (i = 0; gt_all_cases[i]; i++)
+		harness_stop(i);
+}
+
+module_init(harness_init);
+module_exit(harness_exit);
+MODULE_DESCRIPTION("Outrider's ground truth: known data races, and code that must never be reported");
+MODULE_LICENSE("GPL");

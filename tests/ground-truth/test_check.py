@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The checker must accept what the manifest asks for, and fail on everything that is a little off."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MANIFEST = os.path.join(HERE, "manifest.json")
+UNKNOWN = {"unknown": True}
+
+
+def side(expected, kind=None):
+    access = {"kind": kind or expected["kinds"][-1], "address": "0xffffc90000000000", "size": expected["sizes"][0]}
+    return {"unknown": False, "module": "outrider_gt", "function": expected["function"], "offset": 12, "access": access}
+
+
+def race(first, second, number=0):
+    return {"id": f"{number:012x}", "count": 3, "sides": [first, second]}
+
+
+def plain(function, kind="write"):
+    return side({"function": function, "kinds": [kind], "sizes": [8]})
+
+
+class CheckTest(unittest.TestCase):
+    def setUp(self):
+        with open(MANIFEST, encoding="utf-8") as f:
+            self.manifest = json.load(f)
+        self.head = {"schema": "outrider-races/1", "complete": True, "summary": {"sampling": {"windows": 1000}}}
+        self.racy = [case for case in self.manifest["cases"] if case["kind"] == "racy"]
+        self.races = {case["name"]: race(*[side(s) for s in case["sides"]]) for case in self.racy}
+        for case in self.racy:
+            if case["reread_only"]:
+                self.races[case["name"]]["sides"][1] = UNKNOWN
+
+    def check(self, *arguments, races=None, text=None):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            f.write(text if text is not None else json.dumps(dict(self.head, races=list(races or self.races.values()))))
+            f.flush()
+            command = [sys.executable, os.path.join(HERE, "check"), "--manifest", MANIFEST, "--races", f.name, *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def extra(self, first, second):
+        return self.check(races=[*self.races.values(), race(first, second)])
+
+    def test_complete(self):
+        status, output = self.check()
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("MISSING", output)
+
+    def test_sides_in_the_other_order(self):
+        for found in self.races.values():
+            found["sides"].reverse()
+        self.assertEqual(self.check()[0], 0)
+
+    def test_each_missing_race_is_a_fault(self):
+        for name in self.races:
+            rest = [found for other, found in self.races.items() if other != name]
+            status, output = self.check(races=rest)
+            self.assertEqual(status, 1, name)
+            self.assertIn("MISSING", output)
+
+    def test_only_the_chosen_groups_must_be_found(self):
+        irq = [self.races[case["name"]] for case in self.racy if case["group"] == "irq"]
+        self.assertEqual(self.check("--group", "irq", races=irq)[0], 0)
+        self.assertEqual(self.check("--group", "irq", "--group", "basic", races=irq)[0], 1)
+
+    def test_any_control_is_a_fault_whatever_the_group(self):
+        for case in self.manifest["cases"]:
+            if case["kind"] == "control":
+                status, output = self.extra(*[plain(function) for function in case["functions"]])
+                self.assertEqual(status, 1, case["name"])
+                self.assertIn("REPORTED", output)
+                found = [*self.races.values(), race(plain(case["functions"][0]), UNKNOWN)]
+                self.assertEqual(self.check("--group", "irq", races=found)[0], 1, case["name"])
+
+    def test_a_wrong_kind_size_or_module_is_a_fault(self):
+        for key, value in (("kind", "read"), ("size", 2)):
+            races = copy.deepcopy(self.races)
+            races["wwrace"]["sides"][0]["access"][key] = value
+            self.assertEqual(self.check(races=races.values())[0], 1, key)
+        self.races["wwrace"]["sides"][0]["module"] = None
+        self.assertEqual(self.check()[0], 1)
+
+    def test_two_reads_prove_nothing(self):
+        owner, user = next(case["sides"] for case in self.racy if case["name"] == "refput")
+        self.races["refput"] = race(side(owner, "read"), side(user, "read"))
+        self.assertEqual(self.check()[0], 1)
+
+    def test_functions_of_two_cases_are_no_pair(self):
+        status, output = self.extra(plain("gt_wwrace_first"), plain("gt_latesize_write"))
+        self.assertEqual(status, 1)
+        self.assertIn("WRONG", output)
+
+    def test_one_function_with_the_kernel_is_a_fault(self):
+        kernel = {**plain("kfree"), "module": None}
+        self.assertEqual(self.extra(plain("gt_wwrace_first"), kernel)[0], 1)
+
+    def test_the_harness_is_a_fault(self):
+        self.assertEqual(self.extra(plain("harness_task_loop"), UNKNOWN)[0], 1)
+
+    def test_rereading_does_not_prove_what_watchpoints_see(self):
+        self.races["wwrace"]["sides"][1] = UNKNOWN
+        status, output = self.check()
+        self.assertEqual(status, 1)
+        self.assertNotIn("WRONG", output)
+
+    def test_allowed_pair(self):
+        status, output = self.extra(plain("gt_rcu_fetch", "read"), plain("gt_rcu_publish"))
+        self.assertEqual(status, 0, output)
+        self.assertIn("allowed", output)
+
+    def test_the_kernel_alone_is_no_matter(self):
+        kernel = {**plain("kfree"), "module": None}
+        self.assertEqual(self.extra(kernel, kernel)[0], 0)
+
+    def test_controls_need_windows(self):
+        self.head["summary"]["sampling"]["windows"] = 99
+        self.assertEqual(self.check()[0], 1)
+        self.assertEqual(self.check("--windows", "99")[0], 0)
+        self.assertEqual(self.check("--group", "irq")[0], 0)
+        self.head.update(complete=False, summary={})
+        self.assertEqual(self.check()[0], 1)
+
+    def test_another_schema(self):
+        self.head["schema"] = "outrider-races/2"
+        self.assertEqual(self.check()[0], 3)
+
+    def test_bad_input(self):
+        head = '{"schema": "outrider-races/1", "complete": true, "races": '
+        for text in (head + "[1]}", head + '[{"sides": []}]}', head + '[{"sides": [1, 2]}]}', head + "[]}",
+                     "", "[]", '{"races": 1}', '{"races": []}'):
+            status, output = self.check(text=text)
+            self.assertEqual(status, 3, text)
+            self.assertEqual(output.count("\n"), 1, output)
+        self.assertEqual(self.check("--group", "nosuch")[0], 3)
+        self.assertEqual(self.check("--nosuch")[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
