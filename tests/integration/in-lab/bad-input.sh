@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is wrong, one at a time. Each attempt leaves a line "NAME|EXIT STATUS|LINES ON STANDARD ERROR|THEIR TEXT" in $LAB_OUT/attempts; the
+# note that every run begins with is left out.
+[ -n "${APART:-}" ] || APART=yes exec unshare -m sh "$0" # what is mounted here goes with us
+kernel=vmlinuz
+initrd=initrd.img
+
+note() {
+	grep -v '^outrider: booting; seed' errors >said
+	echo "$1|$2|$(grep -c '' said)|$(tr '\n' ' ' <said)" >>"$LAB_OUT/attempts"
+}
+
+# attempt NAME OPTION...: a run with these options.
+attempt() {
+	name=$1
+	shift
+	timeout 120 outrider run "$@" </dev/null >output 2>errors
+	note "$name" $?
+}
+
+# boot NAME CMDLINE OPTION...: one of the stock kernel, its console in $LAB_OUT/NAME.console.
+boot() {
+	name=$1
+	cmdline=$2
+	shift 2
+	attempt "$name" --kernel $kernel --initrd $initrd --append "$cmdline" --console "$LAB_OUT/$name.console" "$@"
+}
+
+# Files that are none.
+attempt no-kernel --kernel nowhere
+attempt kernel-is-a-folder --kernel /
+: >empty
+attempt kernel-is-empty --kernel empty
+echo "not a kernel" >text
+attempt kernel-is-text --kernel text
+head -c 5000000 $kernel >cut
+attempt kernel-is-cut --kernel cut
+head -c 515 $kernel >cut-header
+attempt kernel-header-is-cut --kernel cut-header
+attempt no-initrd --kernel $kernel --initrd nowhere
+truncate -s 200M large
+attempt initrd-too-large --kernel $kernel --initrd large --memory 128M
+attempt memory-too-small --kernel $kernel --memory 64M
+attempt no-symbols --kernel $kernel --symbols nowhere
+attempt symbols-are-text --kernel $kernel --symbols text
+attempt console-nowhere --kernel $kernel --console nowhere/console
+attempt console-is-a-folder --kernel $kernel --console /
+attempt json-nowhere --kernel $kernel --json nowhere/races.json
+attempt json-is-a-folder --kernel $kernel --json /
+
+# A /dev/kvm that is none, or not there, in a mount namespace of its own.
+elsewhere() {
+	name=$1
+	shift
+	unshare -m sh -c "$* && exec outrider run --kernel $kernel" </dev/null >output 2>errors
+	note "$name" $?
+}
+mkdir -p empty-dev
+elsewhere kvm-is-not-kvm "mount -o bind /dev/null /dev/kvm"
+elsewhere kvm-is-not-there "mount -o bind empty-dev /dev"
+
+# A System.map of this very kernel, as far as it is needed, then others that are nearly so.
+boot map 'nokaslr quiet -- "sh:grep -e asm_exc_ -e linux_banner -e init_top_pgt -e system_state -e _stext -e _etext -e T.vfs_ /proc/kallsyms"' \
+	--no-detect
+tr -d '\r' <"$LAB_OUT/map.console" | grep '^ffffffff........ [A-Za-z] [A-Za-z0-9_.]*$' >map
+boot own-map "quiet -- sleep:2" --symbols map
+grep -v ' linux_banner$' map >map-without-banner
+boot map-without-banner "quiet -- sleep:2" --symbols map-without-banner
+sed 's/^\(.............\)... T asm_exc_int3$/\1ff0 T asm_exc_int3/' map >map-gate
+boot map-gate "quiet -- sleep:2" --symbols map-gate
+sed 's/^ffffffff8\(.*\) linux_banner$/ffffffffa\1 linux_banner/' map >map-banner
+boot map-banner "quiet -- sleep:2" --symbols map-banner
+sed '/ T vfs_/s/^ffffffff81./ffffffff817/' map >map-functions
+boot map-functions "quiet -- sleep:2" --symbols map-functions
+
+# Guests that die.
+attempt no-root --kernel $kernel --append "quiet panic=0 root=/dev/none" --console "$LAB_OUT/no-root.console" --no-detect
+
+# Disks that are full: from the start, in the middle, for the console, for what is printed.
+mkdir full small
+mount -t tmpfs -o size=64k tmp full
+head -c 65536 /dev/zero >full/file
+boot json-on-a-full-disk "quiet -- sleep:1" --json full/races.json
+mount -t tmpfs -o size=48k tmp small
+boot disk-fills-up "quiet -- gt:basic:2" --module outrider_gt --rate 1000 --delay 2000 --json small/races.json
+cp small/races.json "$LAB_OUT/disk-fills-up.json"
+cp output "$LAB_OUT/disk-fills-up.printed"
+attempt console-on-a-full-disk --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --console /dev/full --no-detect
+timeout 120 outrider run --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --no-detect </dev/null >/dev/full 2>errors
+note output-on-a-full-disk $?
+
+# Killed: what was printed is in the file, and the file is whole.
+outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:20" --module outrider_gt --rate 1000 --delay 2000 \
+	--json "$LAB_OUT/killed.json" --console /dev/null </dev/null >"$LAB_OUT/killed.printed" 2>errors &
+run=$!
+tries=0
+until [ "$(grep -c '^RACE' "$LAB_OUT/killed.printed")" -ge 3 ] || [ $tries -ge 600 ]; do
+	tries=$((tries + 1))
+	usleep 100000
+done
+kill -9 $run
+wait $run
+note killed $?
+
+# Ended by Ctrl-C and its like: that is an end as asked.
+outrider run --kernel $kernel --initrd $initrd --append "quiet -- sleep:60" --json "$LAB_OUT/interrupted.json" --console /dev/null \
+	</dev/null >"$LAB_OUT/interrupted.printed" 2>errors &
+run=$!
+sleep 3
+kill -TERM $run
+wait $run
+note interrupted $?

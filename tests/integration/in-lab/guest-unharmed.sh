@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Whole-kernel sampling while the guest works hard and debugs itself; then boots that are sampled from the first moment on.
+run() {
+	log=$1
+	shift
+	timeout 300 outrider run --kernel vmlinuz --initrd initrd.img --json "$LAB_OUT/$log.json" --console "$LAB_OUT/$log.log" "$@"
+	echo "$log exit $?" >>"$LAB_OUT/exits"
+}
+
+run busy --append "quiet -- busy:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 1
+run debug --append "quiet -- debug:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 2
+for i in $BOOTS; do
+	run "boot$i" --append "quiet -- busy:5 dmesg poweroff" --rate 1000 --delay 1000 --seed "$i"
+done

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the integration tests: images, a lab, and TAP lines ("ok 1 - name"), which tests/check counts.
+# OUTRIDER_BUILD: what `make` built (default build). OUTRIDER_KVM: native or amd instead of what tests/lab/pick finds.
+set -eu
+
+cd "$(dirname "$0")/../.."
+build=${OUTRIDER_BUILD:-build}
+name=$(basename "$0")
+work=$build/integration/$name
+rm -rf "$work"
+mkdir -p "$work"
+
+count=0
+failed=0
+
+# verdict STATUS NAME: one TAP line.
+verdict() {
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		failed=1
+	fi
+}
+
+# expect NAME COMMAND...: passes when the command does.
+expect() {
+	what=$1
+	shift
+	if "$@"; then verdict 0 "$what"; else verdict 1 "$what"; fi
+}
+
+# finish: the script's exit status.
+finish() {
+	echo "1..$count"
+	exit "$failed"
+}
+
+fast_kvm() {
+	tests/lab/pick --outrider "$build/outrider"
+}
+
+# images: $work/vmlinuz and $work/initrd.img, the stock kernel and a guest with the agent and the ground-truth module.
+images() {
+	cp "$(vm-images/fetch kernel --print vmlinuz)" "$work/vmlinuz"
+	cp "$build/outrider_gt.ko" "$work/outrider_gt.ko"
+	strip --strip-debug "$work/outrider_gt.ko"
+	vm-images/build-initramfs -o "$work/initrd.img" --init "$build/guest-agent" --file "$work/outrider_gt.ko:/outrider_gt.ko"
+}
+
+# in_lab KVM SECONDS SCRIPT [ENV=VALUE]...: run tests/integration/in-lab/SCRIPT in a lab; its files come to $work/KVM, its output to
+# $work/KVM.log. The status is the script's.
+in_lab() {
+	kvm=$1
+	seconds=$2
+	script=$3
+	shift 3
+	set -- --file "tests/integration/in-lab/$script" "$@"
+	lab_status=0
+	run_lab "$@" || lab_status=$?
+	# 125: not the script failed but the emulator or the lab host's own kernel, which happens (docs/labs.md). Once more, and no more.
+	if [ $lab_status = 125 ]; then
+		cp "$work/$kvm.log" "$work/$kvm.died.log"
+		echo "# the $kvm lab died ($work/$kvm.died.log): once more"
+		lab_status=0
+		run_lab "$@" || lab_status=$?
+	fi
+	return $lab_status
+}
+
+# run_lab ARGS...: one try of in_lab.
+run_lab() {
+	tests/lab/run --kvm "$kvm" --timeout "$seconds" --bin "$build/outrider" --file "$work/vmlinuz" --file "$work/initrd.img" \
+		--out "$work/$kvm" --console "$work/$kvm.console" "$@" -- sh "$script" >"$work/$kvm.log" 2>&1
+}
