@@ -29,7 +29,8 @@ def _major(words, libraries):
 
 
 def _describe(folder):
-    libraries = f"{folder}/usr/lib/x86_64-linux-gnu"
+    # Some of bookworm's packages still put theirs into /lib, which on an installed system is the same folder.
+    libraries = f"{folder}/usr/lib/x86_64-linux-gnu:{folder}/lib/x86_64-linux-gnu"
     return {"emulator": folder / "usr/bin" / EMULATOR, "libraries": libraries,
             "data": f"{folder}/usr/share/qemu:{folder}/usr/share/seabios"}
 
