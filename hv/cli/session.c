@@ -21,6 +21,17 @@ static void keep_error(struct session *s, const struct err *err, bool said)
 	pthread_mutex_unlock(&s->err_lock);
 }
 
+static void tell_kernel(struct session *s)
+{
+	struct report_kernel kernel = {
+		.banner = guest_banner(s->guest), .symbols = guest_symbol_source(s->guest), .slide = guest_slide(s->guest)};
+	struct err err = {0};
+
+	kernel.build_id_len = symtab_build_id(guest_symtab(s->guest), &kernel.build_id);
+	if (report_set_kernel(s->report, &kernel, &err) < 0)
+		keep_error(s, &err, false);
+}
+
 static void on_race(void *ctx, const struct observation *o)
 {
 	struct session *s = ctx;
@@ -28,9 +39,7 @@ static void on_race(void *ctx, const struct observation *o)
 
 	if (!s->kernel_told) {
 		s->kernel_told = true;
-		if (report_set_kernel(s->report, guest_banner(s->guest), guest_slide(s->guest), guest_symbol_source(s->guest),
-				      &err) < 0)
-			keep_error(s, &err, false);
+		tell_kernel(s);
 	}
 	if (report_observe(s->report, o, &err) == 0)
 		return;
@@ -90,21 +99,13 @@ static int open_machine(struct session *s, struct err *err)
 	return s->vm ? 0 : -1;
 }
 
-/* A terminal that takes colours, and a user who has not asked for none (no-color.org). */
-static bool wants_colour(void)
-{
-	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(no_colour && no_colour[0]);
-}
-
 static int open_report(struct session *s, struct err *err)
 {
 	const struct run_options *o = s->options;
 
 	s->report_config = (struct report_config){
 		.json = o->json,
-		.style = {.colour = wants_colour(), .symbol_at = symbol_at, .ctx = s},
+		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
 		.print_ctx = s,
 		.tool_version = OUTRIDER_VERSION,

@@ -17,3 +17,19 @@ void clean_text(const char *text, size_t n, char *out, size_t size)
 	}
 	out[used] = '\0';
 }
+
+void unclean_text(const char *clean, char *out, size_t size)
+{
+	size_t used = 0;
+	unsigned byte;
+
+	while (*clean != '\0' && used + 1 < size) {
+		if (clean[0] == '\\' && clean[1] == 'x' && sscanf(clean + 2, "%2x", &byte) == 1) {
+			clean += clean[3] ? 4 : 3;
+			out[used++] = (char)byte;
+		} else {
+			out[used++] = *clean++;
+		}
+	}
+	out[used] = '\0';
+}

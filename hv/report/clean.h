@@ -14,4 +14,7 @@
  */
 void clean_text(const char *text, size_t n, char *out, size_t size);
 
+/* The other way round: \xHH back to its byte. Cut at `size`, always ended; a NUL ends it. */
+void unclean_text(const char *clean, char *out, size_t size);
+
 #endif

@@ -4,26 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/report/clean.h"
-#include "hv/report/race_json.h"
-
-#define SCHEMA "outrider-races/1"
+#include "hv/report/json_write.h"
 
 /* A string of ours or of the guest's; null for NULL. */
 static json_t *text_json(const char *text)
 {
-	char *clean;
-	json_t *string;
-
-	if (!text)
-		return json_null();
-	clean = malloc(CLEAN_MAX(strlen(text)));
-	if (!clean)
-		return NULL;
-	clean_text(text, strlen(text), clean, CLEAN_MAX(strlen(text)));
-	string = json_string(clean);
-	free(clean);
-	return string;
+	return text ? json_clean(text, strlen(text)) : json_null();
 }
 
 static json_t *run_json(const struct report_config *c)
@@ -47,8 +33,8 @@ static char *open_object(json_t *object)
 
 char *document_head(const struct report_config *config)
 {
-	char *text = open_object(
-		json_pack("{s:s, s:s, s:o}", "schema", SCHEMA, "tool_version", config->tool_version, "run", run_json(config)));
+	char *text = open_object(json_pack("{s:s, s:s, s:o}", "schema", DOCUMENT_SCHEMA, "tool_version", config->tool_version,
+					   "run", run_json(config)));
 	char *head = NULL;
 
 	if (text && asprintf(&head, "%s,\n\"races\": [", text) < 0)
@@ -61,8 +47,8 @@ static json_t *kernel_json(const struct document_kernel *k)
 {
 	if (!k->banner)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o}", "banner", text_json(k->banner), "slide", json_hex(k->slide), "symbols",
-			 text_json(k->symbols));
+	return json_pack("{s:o, s:o, s:o, s:o}", "banner", text_json(k->banner), "slide", json_hex(k->slide), "symbols",
+			 text_json(k->symbols), "build_id", json_build_id(k->build_id, k->build_id_len));
 }
 
 static json_t *counters_json(const struct detect_stats *s)
@@ -120,10 +106,12 @@ static json_t *summary_json(const struct detect_stats *s, const char *end)
 	return NULL;
 }
 
-char *document_tail(const struct document_kernel *kernel, const struct detect_stats *stats, const char *end)
+char *document_tail(const struct document_kernel *kernel, const struct report_modules *modules,
+		    const struct detect_stats *stats, const char *end)
 {
-	json_t *object = json_pack("{s:o, s:b, s:o}", "kernel", kernel_json(kernel), "complete", end != NULL, "summary",
-				   end ? summary_json(stats, end) : json_null());
+	json_t *object =
+		json_pack("{s:o, s:o, s:b, s:o}", "kernel", kernel_json(kernel), "modules", report_modules_json(modules),
+			  "complete", end != NULL, "summary", end ? summary_json(stats, end) : json_null());
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 	char *tail = NULL;
 

@@ -8,12 +8,17 @@
 struct document_kernel {
 	char *banner, *symbols; /* NULL until known */
 	uint64_t slide;
+	uint8_t build_id[REPORT_BUILD_ID_MAX];
+	size_t build_id_len; /* 0: not known */
 };
+
+#define DOCUMENT_SCHEMA "outrider-races/1"
 
 /* "{... "races":[" and "\n]...}\n" as text from malloc(); NULL when memory ran out. */
 char *document_head(const struct report_config *config);
 
 /* `end` NULL: the run goes on, and the document says that it is not complete. */
-char *document_tail(const struct document_kernel *kernel, const struct detect_stats *stats, const char *end);
+char *document_tail(const struct document_kernel *kernel, const struct report_modules *modules,
+		    const struct detect_stats *stats, const char *end);
 
 #endif

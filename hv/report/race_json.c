@@ -1,52 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/race_json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "hv/report/clean.h"
+#include "hv/report/json_write.h"
+#include "hv/report/names_json.h"
 #include "hv/report/words.h"
-
-/*
- * json_object_set_new() and json_array_append_new() take NULL values as errors, and leave a container without them. `failed`
- * gathers that, so that a report is complete or not made at all, without a check at each line.
- */
-struct builder {
-	bool failed;
-};
-
-static void put(struct builder *b, json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, value) < 0)
-		b->failed = true;
-}
-
-static void add(struct builder *b, json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, value) < 0)
-		b->failed = true;
-}
-
-json_t *json_hex(uint64_t value)
-{
-	char text[19];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, value);
-	return json_string(text);
-}
-
-json_t *json_seconds(uint64_t ns)
-{
-	return json_real((double)(ns / 1000) / 1e6);
-}
-
-static json_t *clean_json(const char *text, size_t size)
-{
-	char clean[CLEAN_MAX(128)];
-
-	clean_text(text, size, clean, sizeof(clean));
-	return json_string(clean);
-}
 
 static json_t *bytes_json(const uint8_t *bytes, size_t len)
 {
@@ -68,7 +25,7 @@ static json_t *value_json(const uint8_t *bytes, uint32_t len)
 	return len ? json_string(text) : json_null();
 }
 
-static json_t *memory_json(struct builder *b, uint64_t gva, const uint8_t *bytes, size_t len)
+static json_t *memory_json(struct json_builder *b, uint64_t gva, const uint8_t *bytes, size_t len)
 {
 	json_t *memory = json_object();
 
@@ -77,7 +34,7 @@ static json_t *memory_json(struct builder *b, uint64_t gva, const uint8_t *bytes
 	return memory;
 }
 
-static json_t *registers_json(struct builder *b, const struct x86_regs *regs)
+static json_t *registers_json(struct json_builder *b, const struct x86_regs *regs)
 {
 	json_t *o = json_object();
 
@@ -96,30 +53,30 @@ static json_t *registers_json(struct builder *b, const struct x86_regs *regs)
 	return o;
 }
 
-static json_t *context_json(struct builder *b, const struct guest_context *context)
+static json_t *context_json(struct json_builder *b, const struct guest_context *context)
 {
 	json_t *o = json_object();
 
 	put(b, o, "kind", json_string(context_word(context)));
 	put(b, o, "pid", context->pid >= 0 ? json_integer(context->pid) : json_null());
-	put(b, o, "comm", context->comm[0] ? clean_json(context->comm, sizeof(context->comm)) : json_null());
+	put(b, o, "comm", json_clean(context->comm, sizeof(context->comm)));
 	put(b, o, "irqs_off", context->known ? json_boolean(context->irqs_off) : json_null());
 	put(b, o, "preempt_off", context->known ? json_boolean(context->preempt_off) : json_null());
 	return o;
 }
 
-static void put_symbol(struct builder *b, json_t *o, const struct detect_side *side)
+static void put_symbol(struct json_builder *b, json_t *o, const struct detect_side *side)
 {
 	const struct guest_symbol *symbol = &side->symbol;
 	bool named = symbol->name[0] != '\0';
 
-	put(b, o, "module", named && symbol->module[0] ? clean_json(symbol->module, sizeof(symbol->module)) : json_null());
-	put(b, o, "function", named ? clean_json(symbol->name, sizeof(symbol->name)) : json_null());
+	put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
+	put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
 	put(b, o, "offset", named ? json_integer((json_int_t)(site_address(side) - symbol->addr)) : json_null());
 	put(b, o, "function_size", named ? json_integer((json_int_t)symbol->size) : json_null());
 }
 
-static json_t *frame_json(struct builder *b, const struct guest_frame *frame)
+static json_t *frame_json(struct json_builder *b, const struct guest_frame *frame)
 {
 	const struct guest_symbol *symbol = &frame->symbol;
 	const struct guest_context context = {.known = true, .kind = frame->context};
@@ -127,8 +84,8 @@ static json_t *frame_json(struct builder *b, const struct guest_frame *frame)
 	json_t *o = json_object();
 
 	put(b, o, "pc", json_hex(frame->pc));
-	put(b, o, "module", named && symbol->module[0] ? clean_json(symbol->module, sizeof(symbol->module)) : json_null());
-	put(b, o, "function", named ? clean_json(symbol->name, sizeof(symbol->name)) : json_null());
+	put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
+	put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
 	put(b, o, "offset", named ? json_integer((json_int_t)(frame->pc - symbol->addr)) : json_null());
 	put(b, o, "kind", json_string(frame_word(frame->kind)));
 	put(b, o, "context", json_string(context_word(&context)));
@@ -136,8 +93,9 @@ static json_t *frame_json(struct builder *b, const struct guest_frame *frame)
 	return o;
 }
 
-static json_t *stack_json(struct builder *b, const struct detect_side *side)
+static json_t *stack_json(struct json_builder *b, const struct race *race, unsigned which)
 {
+	const struct detect_side *side = &race->first.sides[which];
 	json_t *o = memory_json(b, side->regs.gpr[X86_RSP], side->stack, side->stack_len);
 	json_t *frames = json_array(), *interrupted = json_array();
 	const char *origin = origin_word(side->calls.origin), *trouble = trouble_phrase(&side->calls);
@@ -147,8 +105,12 @@ static json_t *stack_json(struct builder *b, const struct detect_side *side)
 		add(b, interrupted, memory_json(b, side->interrupted[i].gva, bytes, side->interrupted[i].len));
 		bytes += side->interrupted[i].len;
 	}
-	for (unsigned i = 0; i < side->calls.count; i++)
-		add(b, frames, frame_json(b, &side->calls.frames[i]));
+	for (unsigned i = 0; i < side->calls.count; i++) {
+		json_t *frame = frame_json(b, &side->calls.frames[i]);
+
+		put(b, frame, "source", names_source_json(b, race->names, which, i));
+		add(b, frames, frame);
+	}
 	put(b, o, "interrupted", interrupted);
 	put(b, o, "frames", frames);
 	put(b, o, "unwound_to", origin ? json_string(origin) : json_null());
@@ -156,7 +118,7 @@ static json_t *stack_json(struct builder *b, const struct detect_side *side)
 	return o;
 }
 
-static json_t *side_json(struct builder *b, const struct race *race, int which)
+static json_t *side_json(struct json_builder *b, const struct race *race, unsigned which)
 {
 	const struct detect_side *side = &race->first.sides[which];
 	json_t *o = json_object(), *access = json_object();
@@ -177,12 +139,14 @@ static json_t *side_json(struct builder *b, const struct race *race, int which)
 	put(b, o, "cpu", json_integer(side->cpu));
 	put(b, o, "context", context_json(b, &side->context));
 	put(b, o, "registers", registers_json(b, &side->regs));
-	put(b, o, "stack", stack_json(b, side));
+	put(b, o, "source", names_source_json(b, race->names, which, 0));
+	put(b, o, "datum", names_datum_json(b, race->names, which));
+	put(b, o, "stack", stack_json(b, race, which));
 	put(b, o, "code", memory_json(b, side->code_gva, side->code, side->code_len));
 	return o;
 }
 
-static json_t *instance_side_json(struct builder *b, const struct race_instance_side *side)
+static json_t *instance_side_json(struct json_builder *b, const struct race_instance_side *side)
 {
 	json_t *o = json_object();
 
@@ -196,7 +160,7 @@ static json_t *instance_side_json(struct builder *b, const struct race_instance_
 	return o;
 }
 
-static json_t *datum_json(struct builder *b, uint64_t gva, uint64_t gpa, uint32_t len)
+static json_t *datum_json(struct json_builder *b, uint64_t gva, uint64_t gpa, uint32_t len)
 {
 	json_t *o = json_object();
 
@@ -206,7 +170,7 @@ static json_t *datum_json(struct builder *b, uint64_t gva, uint64_t gpa, uint32_
 	return o;
 }
 
-static json_t *instance_json(struct builder *b, const struct race_instance *instance)
+static json_t *instance_json(struct json_builder *b, const struct race_instance *instance)
 {
 	json_t *o = json_object(), *sides = json_array();
 
@@ -225,8 +189,11 @@ static json_t *instance_json(struct builder *b, const struct race_instance *inst
 json_t *race_json(const struct race *race)
 {
 	const struct observation *first = &race->first;
-	json_t *o = json_object(), *sides = json_array(), *instances = json_array();
-	struct builder b = {0};
+	json_t *o = json_object(), *sides = json_array(), *instances = json_array(), *modules = json_array();
+	struct json_builder b = {0};
+
+	for (size_t i = 0; i < race->module_count; i++)
+		add(&b, modules, json_integer((json_int_t)race->modules[i]));
 
 	put(&b, o, "id", json_string(race->id));
 	put(&b, o, "count", json_integer((json_int_t)race->count));
@@ -236,7 +203,9 @@ json_t *race_json(const struct race *race)
 	put(&b, o, "datum", datum_json(&b, first->sides[0].gva, first->gpa, first->data_len));
 	put(&b, o, "value_before", value_json(first->before, first->data_len));
 	put(&b, o, "value_after", value_json(first->after, first->data_len));
-	for (int i = 0; i < 2; i++)
+	put(&b, o, "name", race->names ? names_datum_json(&b, race->names, race->names->best) : json_null());
+	put(&b, o, "modules", modules);
+	for (unsigned i = 0; i < 2; i++)
 		add(&b, sides, side_json(&b, race, i));
 	put(&b, o, "sides", sides);
 	for (unsigned i = 0; i < race->kept; i++)

@@ -6,6 +6,7 @@
 
 #include "hv/report/document.h"
 #include "hv/report/json_file.h"
+#include "hv/report/naming.h"
 #include "hv/report/race_json.h"
 
 struct report {
@@ -13,6 +14,10 @@ struct report {
 	struct race_store *store;
 	struct json_file *json; /* NULL: none asked for */
 	struct document_kernel kernel;
+	struct report_modules modules; /* all that any race may be in */
+	struct insn_decoder *decoder;  /* for names */
+	uint64_t *loaded;	       /* ids of those loaded now; loaded_count */
+	size_t loaded_count;
 	bool json_behind; /* the user knows that the file could not be written */
 };
 
@@ -23,7 +28,7 @@ static int no_memory(struct err *err)
 
 static int create_json(struct report *r, struct err *err)
 {
-	char *head = document_head(r->config), *tail = document_tail(&r->kernel, NULL, NULL);
+	char *head = document_head(r->config), *tail = document_tail(&r->kernel, &r->modules, NULL, NULL);
 
 	if (head && tail)
 		r->json = json_file_create(r->config->json, head, tail, err);
@@ -44,20 +49,63 @@ struct report *report_new(const struct report_config *config, struct err *err)
 	}
 	r->config = config;
 	r->store = race_store_new(err);
-	if (!r->store || (config->json && create_json(r, err) < 0)) {
+	r->decoder = insn_decoder_new();
+	if (!r->decoder)
+		no_memory(err);
+	if (!r->store || !r->decoder || (config->json && create_json(r, err) < 0)) {
 		report_free(r);
 		return NULL;
 	}
 	return r;
 }
 
-int report_set_kernel(struct report *r, const char *banner, uint64_t slide, const char *symbols, struct err *err)
+int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err)
 {
-	free(r->kernel.banner);
-	free(r->kernel.symbols);
-	r->kernel = (struct document_kernel){strdup(banner), strdup(symbols), slide};
-	race_store_set_slide(r->store, slide);
-	return r->kernel.banner && r->kernel.symbols ? 0 : no_memory(err);
+	struct document_kernel *k = &r->kernel;
+
+	free(k->banner);
+	free(k->symbols);
+	*k = (struct document_kernel){
+		.banner = strdup(kernel->banner), .symbols = strdup(kernel->symbols), .slide = kernel->slide};
+	if (kernel->build_id_len <= sizeof(k->build_id)) {
+		memcpy(k->build_id, kernel->build_id, kernel->build_id_len);
+		k->build_id_len = kernel->build_id_len;
+	}
+	race_store_set_slide(r->store, kernel->slide);
+	return k->banner && k->symbols ? 0 : no_memory(err);
+}
+
+int report_set_modules(struct report *r, const struct report_module *loaded, size_t n, struct err *err)
+{
+	uint64_t *ids = calloc(n ? n : 1, sizeof(*ids));
+
+	if (!ids)
+		return no_memory(err);
+	free(r->loaded);
+	r->loaded = ids;
+	r->loaded_count = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (report_modules_add(&r->modules, &loaded[i], err) < 0)
+			return -1;
+		ids[r->loaded_count++] = loaded[i].id;
+	}
+	return 0;
+}
+
+/* What makes a new race complete in itself, and its names. */
+static int complete_race(struct report *r, struct race *race, struct err *err)
+{
+	const struct naming naming = {r->config->names, r->decoder,	    &r->modules,
+				      r->kernel.slide,	r->kernel.build_id, r->kernel.build_id_len};
+
+	if (r->loaded_count) {
+		race->modules = calloc(r->loaded_count, sizeof(*race->modules));
+		if (!race->modules)
+			return no_memory(err);
+		memcpy(race->modules, r->loaded, r->loaded_count * sizeof(*race->modules));
+		race->module_count = r->loaded_count;
+	}
+	return naming.names ? naming_race(&naming, race, err) : 0;
 }
 
 static char *race_text(void *ctx, size_t index)
@@ -82,7 +130,7 @@ static int update_json(struct report *r, struct err *err)
 
 	if (!r->json)
 		return 0;
-	tail = document_tail(&r->kernel, NULL, NULL);
+	tail = document_tail(&r->kernel, &r->modules, NULL, NULL);
 	/* Told once: on a disk that stays full every further race would say the same. */
 	rc = tail ? json_file_update(r->json, tail, &all, r->json_behind ? NULL : err) : no_memory(err);
 	free(tail);
@@ -105,7 +153,7 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	size_t len = 0;
 	bool is_new;
 	struct err own = {0};
-	const struct race *race = race_store_add(r->store, o, &is_new, &own);
+	struct race *race = race_store_add(r->store, o, &is_new, &own);
 	FILE *out;
 	int rc;
 
@@ -113,7 +161,9 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 		return own.code == EXIT_OK ? 0 : err_set(err, own.code, "%s", own.text);
 	if (!is_new)
 		return 0;
-	rc = update_json(r, err);
+	rc = complete_race(r, race, err);
+	if (update_json(r, err) < 0)
+		rc = -1;
 	out = open_memstream(&text, &len);
 	if (!out)
 		return no_memory(err);
@@ -137,7 +187,7 @@ int report_finish(struct report *r, const struct detect_stats *stats, const char
 	if (!r->json)
 		return 0;
 	head = document_head(r->config);
-	tail = document_tail(&r->kernel, stats, end);
+	tail = document_tail(&r->kernel, &r->modules, stats, end);
 	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
 	free(head);
 	free(tail);
@@ -150,6 +200,9 @@ void report_free(struct report *r)
 		return;
 	json_file_close(r->json);
 	race_store_free(r->store);
+	report_modules_free(&r->modules);
+	insn_decoder_free(r->decoder);
+	free(r->loaded);
 	free(r->kernel.banner);
 	free(r->kernel.symbols);
 	free(r);

@@ -9,11 +9,13 @@
 #define OUTRIDER_REPORT_REPORT_H
 
 #include "hv/base/err.h"
+#include "hv/report/modules.h"
 #include "hv/report/text.h"
 
 struct report_config {
 	const char *json; /* file, or NULL: none */
 	struct text_style style;
+	struct names *names; /* debug files to name races by, before they are shown; NULL: none. Used by the report alone */
 	/* Whole lines for people, in one piece. */
 	void (*print)(void *ctx, const char *text, size_t len);
 	void *print_ctx;
@@ -28,8 +30,18 @@ struct report;
 /* Makes the JSON file, valid and empty. Copies nothing of `config`: it must last. NULL: see err. */
 struct report *report_new(const struct report_config *config, struct err *err);
 
-/* What runs in the guest, once it is known; before the first observation. The strings are copied. 0, or -1 with err set. */
-int report_set_kernel(struct report *r, const char *banner, uint64_t slide, const char *symbols, struct err *err);
+struct report_kernel {
+	const char *banner, *symbols; /* where the symbols are from */
+	uint64_t slide;
+	const uint8_t *build_id; /* of build_id_len bytes; 0: not known */
+	size_t build_id_len;
+};
+
+/* What runs in the guest, once it is known; before the first observation. Copied. 0, or -1 with err set. */
+int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err);
+
+/* The modules loaded now, for the observations from now on. Copied. 0, or -1 with err set. */
+int report_set_modules(struct report *r, const struct report_module *loaded, size_t n, struct err *err);
 
 /*
  * An observation. A new race is in the file before it is printed. A file that cannot be written any more is an error in `err`

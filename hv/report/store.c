@@ -22,12 +22,21 @@ struct race_store *race_store_new(struct err *err)
 	return s;
 }
 
+void race_free(struct race *race)
+{
+	if (!race)
+		return;
+	race_names_free(race->names);
+	free(race->modules);
+	free(race);
+}
+
 void race_store_free(struct race_store *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->count; i++)
-		free(s->races[i]);
+		race_free(s->races[i]);
 	free(s->races);
 	free(s);
 }
@@ -107,27 +116,33 @@ static struct race *find(const struct race_store *s, const char *id, const char 
 	return NULL;
 }
 
+static int make_room(struct race_store *s, struct err *err)
+{
+	size_t room = s->room ? 2 * s->room : 64;
+	struct race **races;
+
+	if (s->count < s->room)
+		return 0;
+	races = realloc(s->races, room * sizeof(struct race *));
+	if (!races)
+		return err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", s->count);
+	s->races = races;
+	s->room = room;
+	return 0;
+}
+
 static struct race *append(struct race_store *s, struct err *err)
 {
 	struct race *race;
 
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct race **races = realloc(s->races, room * sizeof(struct race *));
-
-		if (!races)
-			goto fail;
-		s->races = races;
-		s->room = room;
-	}
+	if (make_room(s, err) < 0)
+		return NULL;
 	race = calloc(1, sizeof(*race));
-	if (!race)
-		goto fail;
-	s->races[s->count++] = race;
+	if (race)
+		s->races[s->count++] = race;
+	else
+		err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", s->count);
 	return race;
-fail:
-	err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", s->count);
-	return NULL;
 }
 
 static uint32_t at_most(uint32_t value, uint32_t max)
@@ -166,7 +181,7 @@ static void copy_observation(struct observation *to, const struct observation *f
 	}
 }
 
-const struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err)
+struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err)
 {
 	char id[RACE_ID_MAX], site[2][SITE_NAME_MAX];
 	struct race *race;
@@ -194,12 +209,46 @@ const struct race *race_store_add(struct race_store *s, const struct observation
 	return race;
 }
 
+static void merge(struct race *into, const struct race *from, bool swap)
+{
+	for (unsigned i = 0; i < from->kept && into->kept < RACE_INSTANCES_MAX; i++) {
+		struct race_instance *instance = &into->instances[into->kept++];
+
+		*instance = from->instances[i];
+		instance->sides[0] = from->instances[i].sides[swap];
+		instance->sides[1] = from->instances[i].sides[!swap];
+	}
+	into->rw[0] |= from->rw[swap];
+	into->rw[1] |= from->rw[!swap];
+	into->count += from->count;
+	if (from->first_ns < into->first_ns)
+		into->first_ns = from->first_ns;
+	if (from->last_ns > into->last_ns)
+		into->last_ns = from->last_ns;
+}
+
+struct race *race_store_put(struct race_store *s, struct race *race, struct err *err)
+{
+	bool swap = false;
+	struct race *known = find(s, race->id, race->site[0], race->site[1], &swap);
+
+	if (known) {
+		merge(known, race, swap);
+		race_free(race);
+		return known;
+	}
+	if (make_room(s, err) < 0)
+		return NULL;
+	s->races[s->count++] = race;
+	return race;
+}
+
 size_t race_store_count(const struct race_store *s)
 {
 	return s->count;
 }
 
-const struct race *race_store_get(const struct race_store *s, size_t index)
+struct race *race_store_get(const struct race_store *s, size_t index)
 {
 	return s->races[index];
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/report/names.h"
 #include "hv/report/site.h"
 
 #define RACE_INSTANCES_MAX 8 /* kept of each race, the first ones */
@@ -43,8 +44,14 @@ struct race {
 	uint64_t first_ns, last_ns;
 	unsigned kept; /* instances kept, the first of them the one in `first` */
 	struct race_instance instances[RACE_INSTANCES_MAX];
+	struct race_names *names; /* NULL: no debug files were asked */
+	uint64_t *modules;	  /* ids in the report's modules: those loaded when the first instance was seen; module_count */
+	size_t module_count;
 	struct observation first; /* in full */
 };
+
+/* A race and all it owns; one that is in a store belongs to that. */
+void race_free(struct race *race);
 
 struct race_store;
 
@@ -57,12 +64,19 @@ void race_store_set_slide(struct race_store *s, uint64_t slide);
 /*
  * Add an observation (copied). Returns its race and says in *is_new whether it is the first of it; NULL when the observation is
  * no conflict (both sides LOCKed, or both only read: counted by race_store_ignored()) or, with err set, when memory ran out.
+ * What names it is the caller's to fill in.
  */
-const struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
+struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
+
+/*
+ * Take a race over as it is, from another run's report; a race that is there already takes over its instances and times. NULL
+ * when memory ran out: then it is still the caller's.
+ */
+struct race *race_store_put(struct race_store *s, struct race *race, struct err *err);
 
 /* In the order they were found. Races stay where they are until race_store_free(). */
 size_t race_store_count(const struct race_store *s);
-const struct race *race_store_get(const struct race_store *s, size_t index);
+struct race *race_store_get(const struct race_store *s, size_t index);
 
 uint64_t race_store_ignored(const struct race_store *s);
 

@@ -34,7 +34,14 @@ void text_site(const struct detect_side *side, char out[TEXT_SITE_MAX])
 		snprintf(out, TEXT_SITE_MAX, "0x%016" PRIx64, site_address(side));
 }
 
-static void title_side(FILE *out, const struct race *race, int which)
+const struct datum_name *text_datum(const struct race *race)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
+
+	return d && d->by != DATUM_UNNAMED ? d : NULL;
+}
+
+static void title_side(FILE *out, const struct race *race, unsigned which)
 {
 	const struct detect_side *side = &race->first.sides[which];
 	char site[TEXT_SITE_MAX];
@@ -49,17 +56,32 @@ static void title_side(FILE *out, const struct race *race, int which)
 		site);
 }
 
+/* As the datum's type wants it, where that is known; else the number. */
+static void title_bytes(const char *decoded, const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
+{
+	if (decoded[0])
+		clean_text(decoded, strlen(decoded), out, VALUE_TEXT_MAX);
+	else
+		value_text(bytes, len, out);
+}
+
 static void title_value(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
-	char before[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX];
+	const struct datum_name *d = text_datum(race);
+	char before[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX], path[CLEAN_MAX(sizeof(d->path))];
 
-	fprintf(out, "   %" PRIu32 " byte%s at 0x%016" PRIx64, o->data_len, o->data_len == 1 ? "" : "s", o->sides[0].gva);
+	if (d) {
+		clean_text(d->path, sizeof(d->path), path, sizeof(path));
+		fprintf(out, "   %s,", path);
+	}
+	fprintf(out, "%s%" PRIu32 " byte%s at 0x%016" PRIx64, d ? " " : "   ", o->data_len, o->data_len == 1 ? "" : "s",
+		o->sides[0].gva);
 	/* Long ones would push all else off the line; they follow in the details. */
 	if (o->data_len == 0 || o->data_len > sizeof(uint64_t))
 		return;
-	value_text(o->before, o->data_len, before);
-	value_text(o->after, o->data_len, after);
+	title_bytes(d ? d->before : "", o->before, o->data_len, before);
+	title_bytes(d ? d->after : "", o->after, o->data_len, after);
 	if (memcmp(o->before, o->after, o->data_len) == 0)
 		fprintf(out, ", %s unchanged", before);
 	else
@@ -91,7 +113,7 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 	fputs(text_colour(style, TEXT_PLAIN), out);
 	title_value(out, race);
 	fputc('\n', out);
-	for (int i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		if (race->first.sides[i].known)
 			text_side(out, race, i, style);
 	}

@@ -19,9 +19,17 @@ void text_place(const struct guest_symbol *symbol, uint64_t address, char out[TE
 void text_site(const struct detect_side *side, char out[TEXT_SITE_MAX]);
 
 /* Everything that is known of one side, indented. */
-void text_side(FILE *out, const struct race *race, int which, const struct text_style *style);
+void text_side(FILE *out, const struct race *race, unsigned which, const struct text_style *style);
 
-/* The calls that led to a side, one a line; what is guessed has a question mark. */
-void text_calls(FILE *out, const struct guest_calls *calls);
+/* The calls that led to a side, one a line, what was inlined into them on lines of its own; guesses have a question mark. */
+void text_calls(FILE *out, const struct race *race, unsigned which);
+
+#define TEXT_SOURCE_MAX 320
+
+/* "fs/inode.c:451", or "" when it is not known. */
+void text_source(const struct source_line *line, char out[TEXT_SOURCE_MAX]);
+
+/* The better of the two names of what was raced on; NULL: it has none. */
+const struct datum_name *text_datum(const struct race *race);
 
 #endif

@@ -94,7 +94,38 @@ static void put_stack_names(FILE *out, const struct detect_side *side, const str
 		fputc('\n', out);
 }
 
-void text_side(FILE *out, const struct race *race, int which, const struct text_style *style)
+/* Where the access is written: the innermost line, which may be inlined. */
+static void put_source(FILE *out, const struct race *race, unsigned which)
+{
+	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(SOURCE_FUNCTION_MAX)];
+	size_t n;
+	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
+
+	if (!line || !line->file[0])
+		return;
+	text_source(line, source);
+	clean_text(line->function, sizeof(line->function), function, sizeof(function));
+	fprintf(out, "             at %s%s%s\n", source, n > 1 ? " in inlined " : "", n > 1 ? function : "");
+}
+
+static void put_datum(FILE *out, const struct race *race, unsigned which)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[which] : NULL;
+	char path[CLEAN_MAX(sizeof(d->path))], owner[CLEAN_MAX(sizeof(d->owner))], type[CLEAN_MAX(sizeof(d->type))];
+
+	if (!d || d->by == DATUM_UNNAMED)
+		return;
+	clean_text(d->path, sizeof(d->path), path, sizeof(path));
+	clean_text(d->owner, sizeof(d->owner), owner, sizeof(owner));
+	clean_text(d->type, sizeof(d->type), type, sizeof(type));
+	fprintf(out, "             of %s%s%s%s", d->guess ? "(it seems) " : "", path, type[0] ? ", " : "", type);
+	/* A path that is all of the variable has said its type. */
+	if (d->member[0])
+		fprintf(out, " at +%" PRIu64 " in %s", d->offset, owner);
+	fputc('\n', out);
+}
+
+void text_side(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
 {
 	const struct detect_side *side = &race->first.sides[which];
 	char site[TEXT_SITE_MAX];
@@ -103,13 +134,15 @@ void text_side(FILE *out, const struct race *race, int which, const struct text_
 	fprintf(out, "  %-10s %s%s%s%s   %" PRIu32 " byte%s at 0x%016" PRIx64 "\n", access_word(race->rw[which]),
 		text_colour(style, TEXT_STRONG), side->pc ? "" : "just before ", site, text_colour(style, TEXT_PLAIN),
 		side->size, side->size == 1 ? "" : "s", side->gva);
+	put_source(out, race, which);
+	put_datum(out, race, which);
 	put_context(out, side);
 	fputs(text_colour(style, TEXT_FAINT), out);
 	put_registers(out, &side->regs);
 	put_code(out, side);
 	put_stack_words(out, side);
 	fputs(text_colour(style, TEXT_PLAIN), out);
-	text_calls(out, &side->calls);
+	text_calls(out, race, which);
 	if (side->calls.count < 2 && side->calls.origin == GUEST_ORIGIN_UNKNOWN)
 		put_stack_names(out, side, style);
 }

@@ -1,90 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/words.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "symbols/insn.h"
 
 const char *const gpr_names[X86_GPRS] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
 					 "r8",	"r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* By rw bits. */
+static const char *const access_words[] = {
+	[0] = "unknown", [INSN_READ] = "read", [INSN_WRITE] = "write", [INSN_READ | INSN_WRITE] = "read-write"};
+
+static const char *const context_words[] = {
+	[GUEST_TASK] = "task", [GUEST_SOFTIRQ] = "softirq", [GUEST_HARDIRQ] = "hardirq", [GUEST_NMI] = "nmi"};
+
+static const char *const how_words[] = {
+	[DETECT_WATCH] = "watchpoint", [DETECT_POINT] = "breakpoint", [DETECT_REREAD] = "re-read"};
+
+static const char *const frame_words[] = {
+	[UNWIND_STOPPED] = "stopped", [UNWIND_CALL] = "call", [UNWIND_INTERRUPTED] = "interrupted"};
+
+static const char *const origin_words[] = {
+	[GUEST_ORIGIN_UNKNOWN] = NULL,		[GUEST_ORIGIN_SYSCALL] = "syscall", [GUEST_ORIGIN_EXCEPTION] = "exception",
+	[GUEST_ORIGIN_INTERRUPT] = "interrupt", [GUEST_ORIGIN_NMI] = "nmi",	    [GUEST_ORIGIN_KTHREAD] = "kthread",
+	[GUEST_ORIGIN_IDLE] = "idle",
+};
+
+static const char *const trouble_phrases[] = {
+	[UNWIND_USER] = "the outermost function is no entry known of",
+	[UNWIND_FIRST] = "the outermost function is no entry known of",
+	[UNWIND_NO_RULE] = "the kernel has no unwind rule for an address",
+	[UNWIND_NO_MEMORY] = "it leads to memory that is no captured stack",
+	[UNWIND_NO_REG] = "it leads to a register whose value is not known",
+	[UNWIND_STUCK] = "it leads back to where it came from",
+	[UNWIND_TOO_DEEP] = "there are too many calls",
+};
+
+static int find_word(const char *const *words, size_t n, const char *word)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (words[i] && strcmp(words[i], word) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
 const char *access_word(uint8_t rw)
 {
-	switch (rw & (INSN_READ | INSN_WRITE)) {
-	case INSN_READ:
-		return "read";
-	case INSN_WRITE:
-		return "write";
-	case INSN_READ | INSN_WRITE:
-		return "read-write";
-	default:
-		return "unknown";
-	}
+	return access_words[rw & (INSN_READ | INSN_WRITE)];
+}
+
+int access_from_word(const char *word)
+{
+	return find_word(access_words, COUNT(access_words), word);
 }
 
 const char *context_word(const struct guest_context *context)
 {
-	static const char *const words[] = {
-		[GUEST_TASK] = "task", [GUEST_SOFTIRQ] = "softirq", [GUEST_HARDIRQ] = "hardirq", [GUEST_NMI] = "nmi"};
+	return context->known && context->kind < COUNT(context_words) ? context_words[context->kind] : "unknown";
+}
 
-	if (!context->known || context->kind >= sizeof(words) / sizeof(words[0]))
-		return "unknown";
-	return words[context->kind];
+int context_from_word(const char *word, struct guest_context *context)
+{
+	int kind = find_word(context_words, COUNT(context_words), word);
+
+	context->known = kind >= 0;
+	context->kind = kind >= 0 ? (uint8_t)kind : GUEST_TASK;
+	return kind >= 0 || strcmp(word, "unknown") == 0 ? 0 : -1;
 }
 
 const char *how_word(enum detect_how how)
 {
-	switch (how) {
-	case DETECT_WATCH:
-		return "watchpoint";
-	case DETECT_POINT:
-		return "breakpoint";
-	case DETECT_REREAD:
-		return "re-read";
-	}
-	return "unknown";
+	return how < COUNT(how_words) ? how_words[how] : "unknown";
+}
+
+int how_from_word(const char *word)
+{
+	return find_word(how_words, COUNT(how_words), word);
 }
 
 const char *frame_word(uint8_t kind)
 {
-	static const char *const words[] = {
-		[UNWIND_STOPPED] = "stopped", [UNWIND_CALL] = "call", [UNWIND_INTERRUPTED] = "interrupted"};
+	return frame_words[kind < COUNT(frame_words) ? kind : UNWIND_CALL];
+}
 
-	return kind < sizeof(words) / sizeof(words[0]) ? words[kind] : "call";
+int frame_from_word(const char *word)
+{
+	return find_word(frame_words, COUNT(frame_words), word);
 }
 
 const char *origin_word(enum guest_origin origin)
 {
-	static const char *const words[] = {
-		[GUEST_ORIGIN_SYSCALL] = "syscall",	[GUEST_ORIGIN_EXCEPTION] = "exception",
-		[GUEST_ORIGIN_INTERRUPT] = "interrupt", [GUEST_ORIGIN_NMI] = "nmi",
-		[GUEST_ORIGIN_KTHREAD] = "kthread",	[GUEST_ORIGIN_IDLE] = "idle",
-	};
+	return origin < COUNT(origin_words) ? origin_words[origin] : NULL;
+}
 
-	return origin < sizeof(words) / sizeof(words[0]) ? words[origin] : NULL;
+int origin_from_word(const char *word)
+{
+	return find_word(origin_words, COUNT(origin_words), word);
 }
 
 const char *trouble_phrase(const struct guest_calls *calls)
 {
 	if (calls->origin != GUEST_ORIGIN_UNKNOWN && !calls->guessed)
 		return NULL;
-	switch (calls->why) {
-	case UNWIND_USER:
-	case UNWIND_FIRST:
-		return "the outermost function is no entry known of";
-	case UNWIND_NO_RULE:
-		return "the kernel has no unwind rule for an address";
-	case UNWIND_NO_MEMORY:
-		return "it leads to memory that is no captured stack";
-	case UNWIND_NO_REG:
-		return "it leads to a register whose value is not known";
-	case UNWIND_STUCK:
-		return "it leads back to where it came from";
-	case UNWIND_TOO_DEEP:
-		return "there are too many calls";
-	}
-	return "unknown";
+	return calls->why < COUNT(trouble_phrases) ? trouble_phrases[calls->why] : "unknown";
+}
+
+int trouble_from_phrase(const char *phrase, struct guest_calls *calls)
+{
+	int why = find_word(trouble_phrases, COUNT(trouble_phrases), phrase);
+
+	if (why < 0)
+		return -1;
+	calls->why = calls->end = (enum unwind_end)why;
+	return 0;
 }
 
 void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
@@ -101,4 +137,37 @@ void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
 	}
 	for (uint32_t i = 0; i < len && i < DETECT_DATA_MAX; i++)
 		at += sprintf(at, "%s%02x", i ? " " : "", bytes[i]);
+}
+
+static int integer_from_text(const char *text, uint32_t len, uint8_t *bytes)
+{
+	uint64_t value;
+	char *end;
+
+	if (strncmp(text, "0x", 2) != 0)
+		return -1;
+	errno = 0;
+	value = strtoull(text, &end, 16);
+	if (*end || errno || (len < 8 && value >> (8 * len)))
+		return -1;
+	for (uint32_t i = 0; i < len; i++)
+		bytes[i] = (uint8_t)(value >> (8 * i));
+	return 0;
+}
+
+int value_from_text(const char *text, uint32_t len, uint8_t *bytes)
+{
+	int used;
+
+	if (len == 1 || len == 2 || len == 4 || len == 8)
+		return integer_from_text(text, len, bytes);
+	if (len > DETECT_DATA_MAX)
+		return -1;
+	for (uint32_t i = 0; i < len; i++) {
+		used = 0;
+		if (sscanf(text, i ? " %2" SCNx8 "%n" : "%2" SCNx8 "%n", &bytes[i], &used) != 1)
+			return -1;
+		text += used;
+	}
+	return *text ? -1 : 0;
 }

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hv/report/load.h"
 #include "hv/report/report.h"
 #include "tests/unit/test_report_sample.h"
 
@@ -64,11 +65,12 @@ static int teardown(void **state)
 static struct report *start(struct fixture *f)
 {
 	struct err err = {0};
+	const struct report_kernel kernel = sample_kernel();
 	struct report *r = report_new(&f->config, &err);
 
 	assert_string_equal(err.text, "");
 	assert_non_null(r);
-	assert_int_equal(report_set_kernel(r, "Linux version 6.1.0 \"quoted\"", 0x1000000, "System.map", &err), 0);
+	assert_int_equal(report_set_kernel(r, &kernel, &err), 0);
 	return r;
 }
 
@@ -401,16 +403,50 @@ static void old_file_is_replaced_links_are_followed(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* As if debug files had been there: one side's chain and both names. */
+static int name_sample(struct race *race, struct err *err)
+{
+	struct race_names *names = race->names = calloc(1, sizeof(*names));
+
+	for (int i = 0; names && i < 2; i++) {
+		struct source_line *line = race_names_add(names, err);
+
+		if (!line)
+			return -1;
+		*line = (struct source_line){
+			.inlined = i == 0, .line = i == 0 ? 0 : 451, .function = "f", .file = "fs/ext4/file.c"};
+	}
+	names->datum[0] = (struct datum_name){.by = DATUM_BY_REGISTER, .path = "inode->i_nlink", .member = "i_nlink"};
+	names->datum[1] = (struct datum_name){
+		.by = DATUM_BY_VARIABLE, .guess = true, .path = "flags.on", .bit_size = 1, .before = "1", .after = "0"};
+	return 0;
+}
+
+static int rewrite_named(const char *file, struct err *err)
+{
+	struct report_load l;
+	int rc = -1;
+
+	if (report_load(&l, file, err) < 0)
+		return -1;
+	if (name_sample(l.races[0], err) == 0 && report_load_update(&l, err) == 0)
+		rc = json_dump_file(l.document, file, 0);
+	report_load_free(&l);
+	return rc;
+}
+
 /* With --write FILE: a complete document with one race of each kind, for the schema's test. */
 static int write_sample(const char *file)
 {
 	const struct detect_stats stats = {.hits = 5, .windows = 3, .sampling_ns = 2000000000};
 	struct fixture f = {.config = {.json = file, .print = print, .print_ctx = &f, .tool_version = "0", .cmdline = "quiet"}};
+	const struct report_kernel kernel = sample_kernel();
+	const struct report_module module = sample_module();
 	struct err err = {0};
 	struct observation o;
 	struct report *r = report_new(&f.config, &err);
 
-	if (!r || report_set_kernel(r, "Linux version 6.1.0", 0, "System.map", &err) < 0)
+	if (!r || report_set_kernel(r, &kernel, &err) < 0 || report_set_modules(r, &module, 1, &err) < 0)
 		return 1;
 	sample_observation(&o, 0);
 	report_observe(r, &o, &err);
@@ -432,7 +468,7 @@ static int write_sample(const char *file)
 	report_observe(r, &o, &err);
 	report_finish(r, &stats, "guest powered off", &err);
 	report_free(r);
-	return err.code;
+	return err.code ? (int)err.code : rewrite_named(file, &err);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hv/detect/detect.h"
+#include "hv/report/report.h"
 #include "symbols/insn.h"
 
 static inline void sample_frame(struct guest_calls *calls, const char *module, const char *name, uint64_t function,
@@ -62,6 +62,33 @@ static inline void sample_side(struct detect_side *side, const char *module, con
 	memset(side->stack, 0xee, side->stack_len);
 	memcpy(side->stack + 8, &side->pc, sizeof(side->pc));
 	sample_calls(side);
+}
+
+/* A kernel for report_set_kernel(). */
+static const uint8_t sample_build_id[20] = {0xab, 0xcd, 0xef, 0x01};
+
+static inline struct report_kernel sample_kernel(void)
+{
+	return (struct report_kernel){.banner = "Linux version 6.1.0 \"quoted\"",
+				      .symbols = "System.map",
+				      .slide = 0x1000000,
+				      .build_id = sample_build_id,
+				      .build_id_len = sizeof(sample_build_id)};
+}
+
+/* The module of the observation's first side. */
+static inline struct report_module sample_module(void)
+{
+	static struct names_section sections[] = {{".text", 0xffffffffc0100000}, {".data", 0xffffffffc0108000}};
+
+	return (struct report_module){.id = 7,
+				      .name = "ext4",
+				      .base = 0xffffffffc0100000,
+				      .size = 0x5000,
+				      .build_id = {0x12, 0x34},
+				      .build_id_len = 20,
+				      .sections = sections,
+				      .nsections = 2};
 }
 
 /* `slide` moves the kernel and the module, as KASLR does. */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/modules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/report/clean.h"
+#include "hv/report/json_read.h"
+#include "hv/report/json_write.h"
+
+#define SECTIONS_MAX 1024
+
+void report_modules_free(struct report_modules *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		free(m->list[i].sections);
+	free(m->list);
+	*m = (struct report_modules){0};
+}
+
+const struct report_module *report_modules_find(const struct report_modules *m, uint64_t id)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		if (m->list[i].id == id)
+			return &m->list[i];
+	}
+	return NULL;
+}
+
+int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err)
+{
+	struct report_module copy = *module, *list;
+
+	if (report_modules_find(m, module->id))
+		return 0;
+	copy.sections = calloc(module->nsections + 1, sizeof(*copy.sections));
+	list = copy.sections ? realloc(m->list, (m->count + 1) * sizeof(*list)) : NULL;
+	if (!list) {
+		free(copy.sections);
+		return err_set(err, EXIT_INTERNAL, "out of memory while keeping the list of modules");
+	}
+	if (module->nsections)
+		memcpy(copy.sections, module->sections, module->nsections * sizeof(*copy.sections));
+	m->list = list;
+	list[m->count++] = copy;
+	return 0;
+}
+
+static json_t *sections_json(const struct report_module *module)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; o && i < module->nsections; i++) {
+		char name[CLEAN_MAX(sizeof(module->sections[i].name))];
+
+		clean_text(module->sections[i].name, sizeof(module->sections[i].name), name, sizeof(name));
+		if (json_object_set_new(o, name, json_hex(module->sections[i].addr)) == 0)
+			continue;
+		json_decref(o);
+		o = NULL;
+	}
+	return o;
+}
+
+json_t *report_modules_json(const struct report_modules *m)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < m->count; i++) {
+		const struct report_module *module = &m->list[i];
+		char name[CLEAN_MAX(sizeof(module->name))];
+		json_t *o;
+
+		clean_text(module->name, sizeof(module->name), name, sizeof(name));
+		o = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o}", "id", (json_int_t)module->id, "name", name, "base",
+			      json_hex(module->base), "size", (json_int_t)module->size, "build_id",
+			      json_build_id(module->build_id, module->build_id_len), "sections", sections_json(module));
+		if (o && json_array_append_new(list, o) == 0)
+			continue;
+		json_decref(list);
+		list = NULL;
+	}
+	return list;
+}
+
+static void read_sections(struct json_reader *r, const json_t *o, struct report_module *out)
+{
+	const json_t *sections = read_object(r, o, "sections"), *value;
+	const char *name;
+
+	if (json_object_size(sections) > SECTIONS_MAX)
+		read_wrong(r, "sections", "a list as short as it must be");
+	if (r->failed)
+		return;
+	out->sections = calloc(json_object_size(sections) + 1, sizeof(*out->sections));
+	if (!out->sections) {
+		read_wrong(r, "sections", "small enough for the memory there is");
+		return;
+	}
+	/* jansson's iteration takes no const object, though it changes none. */
+	json_object_foreach((json_t *)sections, name, value)
+	{
+		struct names_section *section = &out->sections[out->nsections++];
+
+		(void)value;
+		unclean_text(name, section->name, sizeof(section->name));
+		section->addr = read_hex(r, sections, name);
+	}
+}
+
+static void read_module(struct json_reader *r, const json_t *o, struct report_module *out)
+{
+	out->id = read_number(r, o, "id", INT64_MAX);
+	read_text(r, o, "name", out->name, sizeof(out->name));
+	out->base = read_hex(r, o, "base");
+	out->size = read_number(r, o, "size", INT64_MAX);
+	if (read_optional(o, "build_id"))
+		out->build_id_len = read_bytes(r, o, "build_id", out->build_id, sizeof(out->build_id));
+	read_sections(r, o, out);
+}
+
+int report_modules_read(struct report_modules *m, const json_t *list, struct err *err)
+{
+	char what[32];
+	int rc = 0;
+
+	for (size_t i = 0; i < json_array_size(list) && rc == 0; i++) {
+		struct json_reader r = {.what = what, .err = err};
+		struct report_module module = {0};
+
+		snprintf(what, sizeof(what), "module %zu", i + 1);
+		read_module(&r, json_array_get(list, i), &module);
+		rc = r.failed ? -1 : report_modules_add(m, &module, err);
+		free(module.sections);
+	}
+	return rc;
+}

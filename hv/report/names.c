@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/names.h"
+
+#include <stdlib.h>
+
+void race_names_free(struct race_names *names)
+{
+	if (!names)
+		return;
+	free(names->lines);
+	free(names);
+}
+
+const struct source_line *race_names_lines(const struct race_names *names, unsigned side, unsigned frame, size_t *n)
+{
+	const struct source_line *first = NULL;
+
+	*n = 0;
+	for (size_t i = 0; names && i < names->count; i++) {
+		const struct source_line *line = &names->lines[i];
+
+		if (line->side != side || line->frame != frame)
+			continue;
+		if (!first)
+			first = line;
+		++*n;
+	}
+	return first;
+}
+
+struct source_line *race_names_add(struct race_names *names, struct err *err)
+{
+	if (names->count == names->room) {
+		size_t room = names->room ? 2 * names->room : 32;
+		struct source_line *lines = realloc(names->lines, room * sizeof(*lines));
+
+		if (!lines) {
+			err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
+			return NULL;
+		}
+		names->lines = lines;
+		names->room = room;
+	}
+	names->lines[names->count] = (struct source_line){0};
+	return &names->lines[names->count++];
+}

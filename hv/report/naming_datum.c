@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the memory raced on is called, by the variable at its address or by the pointer that an access went through. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/report/naming.h"
+
+/* The operand of the side's instruction that is the access reported. */
+static const struct insn_mem *find_operand(const struct detect_side *side, const struct insn *insn)
+{
+	const struct insn_mem *found = NULL;
+
+	for (unsigned i = 0; i < insn->nmem; i++) {
+		if (side->rw && !(insn->mem[i].rw & side->rw))
+			continue;
+		if (!found || insn->mem[i].rw == side->rw)
+			found = &insn->mem[i];
+	}
+	return found;
+}
+
+static bool decode(const struct naming *n, const struct detect_side *side, struct insn *insn)
+{
+	uint64_t at = side->pc - side->code_gva;
+
+	return side->pc && at < side->code_len && insn_decode(n->decoder, side->code + at, side->code_len - at, side->pc, insn);
+}
+
+/*
+ * How far the access is from what its base register pointed to. The registers of the watched side are those after the
+ * instruction: one that it wrote, or moved on as string instructions do, tells that no more, but the operand may.
+ */
+static int64_t displacement(const struct detect_side *side, const struct insn *insn, const struct insn_mem *mem, bool after)
+{
+	if ((insn->flags & INSN_STRING) || (after && insn->regs_written >> mem->base & 1))
+		return mem->disp;
+	return (int64_t)(side->gva - side->regs.gpr[mem->base]);
+}
+
+static void keep(struct datum_name *out, enum datum_by by, const struct debuginfo_datum *d)
+{
+	*out = (struct datum_name){.by = (uint8_t)by,
+				   .guess = d->fit < 2,
+				   .bit_offset = d->bit_offset,
+				   .bit_size = d->bit_size,
+				   .offset = d->offset};
+	snprintf(out->path, sizeof(out->path), "%s", d->path);
+	snprintf(out->variable, sizeof(out->variable), "%s", d->variable ? d->variable : "");
+	snprintf(out->owner, sizeof(out->owner), "%s", d->owner);
+	snprintf(out->member, sizeof(out->member), "%s", d->member);
+	snprintf(out->type, sizeof(out->type), "%s", d->type);
+}
+
+/* A pointer's text is followed by what it points to, if that has a name. */
+static void name_pointer(const struct naming *n, const struct race *race, const uint8_t *bytes, char *text, size_t size)
+{
+	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
+	struct names_image image;
+	struct debuginfo_datum d;
+	struct debuginfo *di;
+	uint64_t value;
+	size_t used = strlen(text);
+	int count;
+
+	memcpy(&value, bytes, sizeof(value));
+	di = naming_image(n, race, value, &image) ? names_of(n->names, &image) : NULL;
+	if (!di)
+		return;
+	count = debuginfo_variable_at(di, value, 1, &d, NULL);
+	if (count > 0) {
+		snprintf(text + used, size - used, " (&%.48s)", d.path);
+		return;
+	}
+	count = debuginfo_lines(di, value, frames, NULL);
+	if (count > 0 && frames[count - 1].function)
+		snprintf(text + used, size - used, " (%.48s)", frames[count - 1].function);
+}
+
+static void put_value(const struct naming *n, const struct race *race, struct debuginfo *di, const struct debuginfo_datum *d,
+		      const uint8_t *bytes, size_t len, char *text, size_t size)
+{
+	char value[DEBUGINFO_VALUE_MAX];
+	bool pointer = false;
+
+	text[0] = '\0';
+	if (debuginfo_value(di, d, bytes, len, value, &pointer, NULL) <= 0)
+		return;
+	snprintf(text, size, "%s", value);
+	if (pointer && len == sizeof(uint64_t))
+		name_pointer(n, race, bytes, text, size);
+}
+
+/* The values kept are of the sampled datum; the other side may have accessed only a part of it. */
+static void put_values(const struct naming *n, const struct race *race, const struct detect_side *side, struct debuginfo *di,
+		       const struct debuginfo_datum *d, struct datum_name *out)
+{
+	const struct observation *o = &race->first;
+	uint64_t from = side->gva - o->sides[0].gva;
+
+	if (from >= o->data_len || side->size > o->data_len - from)
+		return;
+	put_value(n, race, di, d, o->before + from, side->size, out->before, sizeof(out->before));
+	put_value(n, race, di, d, o->after + from, side->size, out->after, sizeof(out->after));
+}
+
+static bool by_variable(const struct naming *n, const struct race *race, const struct detect_side *side, uint64_t addr,
+			const struct names_image *image, struct datum_name *out)
+{
+	struct debuginfo *di = names_of(n->names, image);
+	struct debuginfo_datum d;
+	struct err err = {0};
+	int found = di ? debuginfo_variable_at(di, addr, side->size, &d, &err) : 0;
+
+	if (found < 0)
+		names_failed(n->names, image, &err);
+	if (found <= 0)
+		return false;
+	keep(out, DATUM_BY_VARIABLE, &d);
+	put_values(n, race, side, di, &d, out);
+	return true;
+}
+
+static bool by_register(const struct naming *n, const struct race *race, unsigned which, const struct insn *insn,
+			struct datum_name *out)
+{
+	const struct detect_side *side = &race->first.sides[which];
+	const struct insn_mem *mem = find_operand(side, insn);
+	struct names_image image;
+	struct debuginfo_datum d;
+	struct debuginfo *di;
+	struct err err = {0};
+	int found;
+
+	if (!mem || mem->base < 0 || mem->base == X86_RSP || mem->seg || !naming_image(n, race, side->pc, &image))
+		return false;
+	di = names_of(n->names, &image);
+	found = di ? debuginfo_datum(di, side->pc, (enum x86_gpr)mem->base, displacement(side, insn, mem, which == 1),
+				     side->size, &d, 1, &err)
+		   : 0;
+	if (found < 0)
+		names_failed(n->names, &image, &err);
+	if (found <= 0)
+		return false;
+	keep(out, DATUM_BY_REGISTER, &d);
+	put_values(n, race, side, di, &d, out);
+	return true;
+}
+
+/* A per-CPU variable's address is an offset in its CPU's area, which GS points to; debug files know the offset. */
+static bool by_per_cpu(const struct naming *n, const struct race *race, const struct detect_side *side, const struct insn *insn,
+		       struct datum_name *out)
+{
+	const struct insn_mem *mem = find_operand(side, insn);
+	struct names_image image;
+
+	return mem && mem->seg == INSN_GS && naming_image(n, race, side->pc, &image) &&
+	       by_variable(n, race, side, side->gva - side->regs.gs_base, &image, out);
+}
+
+static void name_side(const struct naming *n, const struct race *race, unsigned which, struct datum_name *out)
+{
+	const struct detect_side *side = &race->first.sides[which];
+	struct names_image image;
+	struct insn insn;
+
+	if (!side->known || (naming_image(n, race, side->gva, &image) && by_variable(n, race, side, side->gva, &image, out)) ||
+	    !decode(n, side, &insn) || by_per_cpu(n, race, side, &insn, out))
+		return;
+	by_register(n, race, which, &insn, out);
+}
+
+static int worth(const struct datum_name *d)
+{
+	return d->by == DATUM_UNNAMED ? 0 : d->guess ? 1 : d->by == DATUM_BY_REGISTER ? 2 : 3;
+}
+
+void naming_datum(const struct naming *n, const struct race *race, struct race_names *names)
+{
+	for (unsigned i = 0; i < 2; i++)
+		name_side(n, race, i, &names->datum[i]);
+	names->best = worth(&names->datum[1]) > worth(&names->datum[0]);
+}
