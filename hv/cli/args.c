@@ -87,6 +87,9 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		printf("\n%s", cli_exit_codes);
 		exit(EXIT_OK);
 	case ARGP_KEY_ARG:
+		/* The command's parser comes next. */
+		if (in->argp->args_doc)
+			return ARGP_ERR_UNKNOWN;
 		err_set(in->command->err, EXIT_USAGE, "'%s' is not expected; see `outrider %s --help`", arg, in->name);
 		return EINVAL;
 	case ARGP_KEY_ERROR:

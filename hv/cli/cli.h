@@ -13,6 +13,7 @@
 /* A subcommand: argv[0] is its name. Returns the exit code; has said by then why if that is not EXIT_OK. */
 int cli_run(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_report(int argc, char **argv);
 
 /* Print e->text as "outrider: ..." on standard error; returns e->code, for `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);
@@ -22,8 +23,8 @@ extern const char cli_exit_codes[];
 
 /*
  * argp_parse() with this program's manners: a wrong option or argument is one line and EXIT_USAGE (argp's own is two). The
- * parser of `argp` reports failures by err_set() on the `struct err` in state->input's first member and returns EINVAL; it
- * takes ARGP_KEY_ARG as error unless it wants arguments. --help prints and exits with 0. 0, or -1 with err set.
+ * parser of `argp` reports failures by err_set() on the `struct err` in state->input's first member and returns EINVAL;
+ * arguments are an error unless `argp` has an args_doc. --help prints and exits with 0. 0, or -1 with err set.
  */
 struct cli_input {
 	struct err *err;

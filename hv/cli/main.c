@@ -13,6 +13,7 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{"run", cli_run, "launch a virtual machine with the detector attached"},
+	{"report", cli_report, "show the races of a run again, named by debug files"},
 	{"doctor", cli_doctor, "can this host do it, what is missing, and what to do"},
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/terminal.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool terminal_readable(void)
@@ -31,4 +33,11 @@ void terminal_restore(struct terminal *t)
 	/* Not TCSADRAIN: a terminal whose output is stopped would keep us from ending. */
 	if (t->changed)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
+}
+
+bool terminal_wants_colour(void)
+{
+	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(no_colour && no_colour[0]);
 }

@@ -17,6 +17,9 @@ struct terminal {
 /* Whether standard input may be read: not a terminal, or one whose foreground job we are. */
 bool terminal_readable(void);
 
+/* Whether standard output is a terminal that takes colours, of a user who has not asked for none (no-color.org). */
+bool terminal_wants_colour(void);
+
 /* Does nothing when standard input is not a terminal of ours. terminal_restore() must follow, on every way out. */
 void terminal_guest_mode(struct terminal *t);
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider report`: races found earlier, perhaps on another machine, named by the debug files that are here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/cli/cli.h"
+#include "hv/cli/terminal.h"
+#include "hv/report/load.h"
+#include "hv/report/naming.h"
+#include "hv/report/text.h"
+
+enum report_key { KEY_SYMBOLS = 0x200, KEY_FORMAT };
+
+enum report_format { FORMAT_TEXT, FORMAT_JSON };
+
+struct report_options {
+	struct cli_input input; /* first: see cli_parse() */
+	enum report_format format;
+	struct names *names;
+	const char **files;
+	size_t count;
+};
+
+static const struct argp_option options[] = {
+	{"symbols", KEY_SYMBOLS, "PATH", 0,
+	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
+	 "several times (and /usr/lib/debug and debuginfod's cache are looked in anyway)",
+	 0},
+	{"format", KEY_FORMAT, "text|json", 0, "for people (default), or the same document with all names in it", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Show the races of a run again, with the source lines, inlined calls and data names that debug files add.\v"
+	"FILE is what `outrider run --json` wrote; - is standard input. Races of several files are put together.";
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct report_options *o = state->input;
+	const char **files;
+
+	switch (key) {
+	case KEY_SYMBOLS:
+		return names_add(o->names, arg, o->input.err) < 0 ? EINVAL : 0;
+	case KEY_FORMAT:
+		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
+			return cli_usage(state, "--format %s: give text or json", arg);
+		o->format = strcmp(arg, "json") == 0 ? FORMAT_JSON : FORMAT_TEXT;
+		return 0;
+	case ARGP_KEY_ARG:
+		files = realloc(o->files, (o->count + 1) * sizeof(*files));
+		if (!files)
+			return ENOMEM;
+		o->files = files;
+		files[o->count++] = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check(const struct report_options *o, struct err *err)
+{
+	if (!o->count)
+		return err_set(err, EXIT_USAGE,
+			       "report needs a FILE that `outrider run --json` wrote; see `outrider report --help`");
+	if (o->format == FORMAT_JSON && o->count > 1)
+		return err_set(err, EXIT_USAGE, "--format json takes one FILE; give them one by one");
+	return 0;
+}
+
+static int name_races(const struct report_options *o, struct insn_decoder *decoder, struct report_load *l, struct err *err)
+{
+	const struct naming naming = {
+		o->names, decoder, &l->modules, l->kernel.slide, l->kernel.build_id, l->kernel.build_id_len};
+	unsigned found, asked;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct race_names *before = l->races[i]->names;
+
+		/* Without debug files here, what was named where the run was stays. */
+		l->races[i]->names = NULL;
+		if (naming_race(&naming, l->races[i], err) < 0)
+			return -1;
+		names_used(o->names, &found, &asked);
+		if (found == 0 && before) {
+			race_names_free(l->races[i]->names);
+			l->races[i]->names = before;
+		} else {
+			race_names_free(before);
+		}
+	}
+	return 0;
+}
+
+static int print_json(struct report_load *l, struct err *err)
+{
+	if (report_load_update(l, err) < 0)
+		return -1;
+	if (json_dumpf(l->document, stdout, JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF)
+		return err_set(err, EXIT_INPUT, "standard output: cannot be written");
+	return 0;
+}
+
+/* The store takes the races over. */
+static int collect(struct report_load *l, struct race_store *store, struct err *err)
+{
+	while (l->count) {
+		if (!race_store_put(store, l->races[0], err))
+			return -1;
+		memmove(l->races, l->races + 1, --l->count * sizeof(struct race *));
+	}
+	return 0;
+}
+
+static void print_text(const struct race_store *store)
+{
+	const struct text_style style = {.colour = terminal_wants_colour()};
+
+	for (size_t i = 0; i < race_store_count(store); i++)
+		text_race(stdout, race_store_get(store, i), &style);
+	text_summary(stdout, store, NULL, &style);
+}
+
+static int report_file(const struct report_options *o, struct insn_decoder *decoder, const char *path, struct race_store *store,
+		       struct err *err)
+{
+	struct report_load l;
+	int rc;
+
+	if (report_load(&l, path, err) < 0)
+		return -1;
+	rc = name_races(o, decoder, &l, err);
+	if (rc == 0)
+		rc = o->format == FORMAT_JSON ? print_json(&l, err) : collect(&l, store, err);
+	report_load_free(&l);
+	return rc;
+}
+
+static int report_files(const struct report_options *o, struct err *err)
+{
+	struct insn_decoder *decoder = insn_decoder_new();
+	struct race_store *store = race_store_new(err);
+	int rc = decoder && store ? 0 : err_set(err, EXIT_INTERNAL, "out of memory");
+
+	for (size_t i = 0; i < o->count && rc == 0; i++)
+		rc = report_file(o, decoder, o->files[i], store, err);
+	if (rc == 0 && o->format == FORMAT_TEXT)
+		print_text(store);
+	if (rc == 0 && fflush(stdout) == EOF)
+		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
+	race_store_free(store);
+	insn_decoder_free(decoder);
+	return rc;
+}
+
+static void on_note(void *ctx, const char *line)
+{
+	(void)ctx;
+	fprintf(stderr, "outrider: %s\n", line);
+}
+
+int cli_report(int argc, char **argv)
+{
+	const struct argp argp = {.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc};
+	const struct names_sink sink = {.note = on_note};
+	struct err err = {0};
+	struct report_options o = {.input = {&err}, .names = names_new(&sink, &err)};
+
+	if (o.names && cli_parse(&argp, argc, argv, &o.input) == 0 && check(&o, &err) == 0 &&
+	    names_add_usual(o.names, &err) == 0)
+		report_files(&o, &err);
+	names_free(o.names);
+	free(o.files);
+	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
+}
