@@ -95,8 +95,12 @@ static int name_races(const struct report_options *o, struct insn_decoder *decod
 	return 0;
 }
 
-static int print_json(struct report_load *l, struct err *err)
+static int print_json(const struct report_options *o, struct report_load *l, struct err *err)
 {
+	unsigned found, asked;
+
+	names_used(o->names, &found, &asked);
+	l->kernel.debug_files |= found != 0;
 	if (report_load_update(l, err) < 0)
 		return -1;
 	if (json_dumpf(l->document, stdout, JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF)
@@ -115,13 +119,15 @@ static int collect(struct report_load *l, struct race_store *store, struct err *
 	return 0;
 }
 
-static void print_text(const struct race_store *store)
+static void print_text(const struct race_store *store, const struct names *names)
 {
 	const struct text_style style = {.colour = terminal_wants_colour()};
 
 	for (size_t i = 0; i < race_store_count(store); i++)
 		text_race(stdout, race_store_get(store, i), &style);
 	text_summary(stdout, store, NULL, &style);
+	if (race_store_count(store))
+		text_names(stdout, names);
 }
 
 static int report_file(const struct report_options *o, struct insn_decoder *decoder, const char *path, struct race_store *store,
@@ -134,7 +140,7 @@ static int report_file(const struct report_options *o, struct insn_decoder *deco
 		return -1;
 	rc = name_races(o, decoder, &l, err);
 	if (rc == 0)
-		rc = o->format == FORMAT_JSON ? print_json(&l, err) : collect(&l, store, err);
+		rc = o->format == FORMAT_JSON ? print_json(o, &l, err) : collect(&l, store, err);
 	report_load_free(&l);
 	return rc;
 }
@@ -148,7 +154,7 @@ static int report_files(const struct report_options *o, struct err *err)
 	for (size_t i = 0; i < o->count && rc == 0; i++)
 		rc = report_file(o, decoder, o->files[i], store, err);
 	if (rc == 0 && o->format == FORMAT_TEXT)
-		print_text(store);
+		print_text(store, o->names);
 	if (rc == 0 && fflush(stdout) == EOF)
 		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
 	race_store_free(store);

@@ -39,7 +39,10 @@ static const struct argp_option options[] = {
 	{"memory", KEY_MEMORY, "SIZE", 0, "guest memory, with K, M, G or T (default 512M); reserved as it is used", 0},
 	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console there (default: standard output)", 0},
 	{NULL, 0, NULL, 0, "What is sampled", 2},
-	{"symbols", KEY_SYMBOLS, "FILE", 0, "vmlinux or System.map of this kernel (default: the tables in the guest's memory)",
+	{"symbols", KEY_SYMBOLS, "PATH", 0,
+	 "vmlinux or System.map of this kernel, or a folder with debug files, found by build id (default: the tables in the "
+	 "guest's "
+	 "memory; /usr/lib/debug and debuginfod's cache are looked in anyway)",
 	 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "only functions with these names, e.g. 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "only in this module; waits until it is loaded", 0},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hv/base/clock.h"
@@ -99,12 +100,47 @@ static int open_machine(struct session *s, struct err *err)
 	return s->vm ? 0 : -1;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A vmlinux has lines and types too; a System.map, which has not, is text. */
+static bool has_debug_info(const char *path)
+{
+	char magic[4] = "";
+	FILE *file = fopen(path, "r");
+	bool elf;
+
+	if (!file)
+		return false;
+	elf = fread(magic, 1, sizeof(magic), file) == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+	fclose(file);
+	return elf;
+}
+
+static int open_names(struct session *s, struct err *err)
+{
+	const struct names_sink sink = {.note = on_note, .ctx = s};
+	const char *symbols = s->options->symbols;
+
+	s->names = names_new(&sink, err);
+	if (!s->names)
+		return -1;
+	if (symbols && (is_folder(symbols) || has_debug_info(symbols)) && names_add(s->names, symbols, err) < 0)
+		return -1;
+	return names_add_usual(s->names, err);
+}
+
 static int open_report(struct session *s, struct err *err)
 {
 	const struct run_options *o = s->options;
 
 	s->report_config = (struct report_config){
 		.json = o->json,
+		.names = s->names,
 		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
 		.print_ctx = s,
@@ -126,11 +162,13 @@ static int open_report(struct session *s, struct err *err)
 static int open_detector(struct session *s, struct err *err)
 {
 	const struct detect_sink sink = {.race = on_race, .note = on_note, .failed = on_failed, .ctx = s};
+	const char *symbols = s->options->symbols;
 
 	s->target = kvm_target_new(s->vm, s->breakpoints, err);
 	if (!s->target)
 		return -1;
-	s->guest = guest_new(s->target, s->options->symbols, err);
+	/* A folder's files are for names; what is where the guest says best itself. */
+	s->guest = guest_new(s->target, symbols && is_folder(symbols) ? NULL : symbols, err);
 	if (!s->guest)
 		return -1;
 	s->detect = detect_new(s->target, s->guest, &s->options->detect, &sink, err);
@@ -145,7 +183,7 @@ int session_open(struct session *s, struct err *err)
 	if (open_machine(s, err) < 0)
 		return -1;
 	/* The report last: its file takes the place of an older one only when the run can begin. */
-	if (!s->options->no_detect && (open_detector(s, err) < 0 || open_report(s, err) < 0))
+	if (!s->options->no_detect && (open_detector(s, err) < 0 || open_names(s, err) < 0 || open_report(s, err) < 0))
 		return -1;
 	terminal_guest_mode(&s->terminal);
 	return 0;
@@ -209,6 +247,7 @@ void session_close(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
 	report_free(s->report);
+	names_free(s->names);
 	detect_free(s->detect);
 	guest_free(s->guest);
 	if (s->target)

@@ -30,6 +30,7 @@ struct session {
 	struct guest *guest;
 	struct detect *detect; /* NULL with --no-detect, as the two above */
 	bool detecting;
+	struct names *names; /* debug files; the reporter thread's while it runs */
 	struct report_config report_config;
 	struct report *report;
 	bool kernel_told;	  /* the reporter thread's */

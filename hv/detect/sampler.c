@@ -208,6 +208,8 @@ static int prepare(struct detect *d, struct err *err)
 	}
 	if (ready < 0)
 		return -1;
+	if (guest_symbols_refused(d->guest))
+		detect_note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
 	detect_note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
 		    guest_symbol_source(d->guest));
 	if (d->config.module) {

@@ -24,7 +24,7 @@ void guest_free(struct guest *g);
 
 /*
  * Look for the kernel and wait for its text to be final. 1: ready, 0: not yet, call again in some milliseconds; -1: never will
- * be (symbols of another kernel). Stops a CPU for a moment until the kernel is found, later only reads memory.
+ * be (no kernel with symbols). Stops a CPU for a moment until the kernel is found, later only reads memory.
  */
 int guest_poll(struct guest *g, struct err *err);
 
@@ -34,6 +34,11 @@ const char *guest_banner(const struct guest *g);
 /* KASLR slide of the kernel image, and where names came from (for the report). */
 uint64_t guest_slide(const struct guest *g);
 const char *guest_symbol_source(const struct guest *g);
+
+#define GUEST_OWN_TABLES "the guest's kallsyms"
+
+/* One line on why the symbols that the user gave are not used, the guest's own tables being there; NULL: they are. */
+const char *guest_symbols_refused(const struct guest *g);
 
 /* Kernel symbols at run-time addresses. Valid after guest_poll() said 1. */
 const struct symtab *guest_symtab(const struct guest *g);

@@ -24,7 +24,7 @@ struct guest *guest_new(struct target *target, const char *symbols, struct err *
 	}
 	g->target = target;
 	g->reader = (struct guest_reader){.read = reader_read, .ctx = g};
-	g->source = "the guest's kallsyms";
+	g->source = GUEST_OWN_TABLES;
 	pthread_rwlock_init(&g->modules_lock, NULL);
 	if (symbols) {
 		g->symtab = symtab_load(symbols, err);
@@ -126,6 +126,11 @@ uint64_t guest_slide(const struct guest *g)
 const char *guest_symbol_source(const struct guest *g)
 {
 	return g->source;
+}
+
+const char *guest_symbols_refused(const struct guest *g)
+{
+	return g->refused[0] ? g->refused : NULL;
 }
 
 const struct symtab *guest_symtab(const struct guest *g)

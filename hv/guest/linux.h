@@ -51,7 +51,8 @@ struct guest {
 	struct target *target;
 	enum linux_stage stage;
 	struct symtab *symtab;
-	const char *source; /* "vmlinux or System.map", "guest kallsyms" */
+	const char *source; /* "vmlinux or System.map", or GUEST_OWN_TABLES */
+	char refused[512];  /* why the user's file is not used; "" if it is, or there is none */
 	bool from_file;
 	struct btf *btf; /* NULL: the kernel has none */
 	unsigned misses; /* looks in kernel mode that did not show the kernel */

@@ -5,6 +5,7 @@
  * is searched for its own kallsyms tables; with one they are what the file must agree with, since two builds of one version may
  * have their entry code and banner in the same places and all else elsewhere.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "hv/guest/linux.h"
@@ -140,20 +141,40 @@ static bool another_build(const struct guest *g, uint64_t handler)
 	return by_id == DIFFER || (by_id == UNKNOWN && compare_functions(g, handler) == DIFFER);
 }
 
-static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
+/* The guest's own tables in place of a file's, if they can be read. */
+static int adopt(struct guest *g, struct symtab *own, struct err *err)
+{
+	if (g->symtab != own)
+		symtab_free(g->symtab);
+	g->symtab = own;
+	g->from_file = false;
+	g->source = GUEST_OWN_TABLES;
+	g->slide = symtab_addr(own, "_text") - LINK_TEXT;
+	return read_banner(g, own) == 0
+		       ? 1
+		       : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
+}
+
+/* The user's file is no good, and the run goes on without it, if it can. */
+static int refuse_file(struct guest *g, uint64_t handler, const char *why, struct err *err)
 {
 	struct symtab *own = kallsyms_around(g, handler, NULL);
 	int version;
 
 	if (own)
 		read_banner(g, own);
-	symtab_free(own);
 	/* "Linux version 6.1.0-9-amd64 (who built it) ..." */
 	version = (int)strcspn(g->banner, "(");
 	while (version && g->banner[version - 1] == ' ')
 		version--;
-	return err_set(err, EXIT_INPUT, "%s: symbols of another kernel than the guest's%s%.*s; give those of this very build",
-		       g->source, g->banner[0] ? ", which is " : "", version, g->banner);
+	snprintf(g->refused, sizeof(g->refused), "%s: %s%s%.*s", g->source, why,
+		 g->banner[0] ? " than the guest's, which is " : "", version, g->banner);
+	return own ? adopt(g, own, err) : err_set(err, EXIT_INPUT, "%s; give those of this very build", g->refused);
+}
+
+static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
+{
+	return refuse_file(g, handler, "symbols of another kernel", err);
 }
 
 /* The slide follows from one gate, and the rest must agree. Before the IDT is final a disagreement means nothing. */
@@ -166,8 +187,8 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 	symtab_set_slide(g->symtab, 0);
 	linked = symtab_addr(g->symtab, "asm_exc_int3");
 	if (!linked || !symtab_addr(g->symtab, "linux_banner"))
-		return err_set(err, EXIT_INPUT, "%s: no symbols asm_exc_int3 and linux_banner: not an x86-64 Linux kernel's",
-			       g->source);
+		return final ? refuse_file(g, handler, "no symbols asm_exc_int3 and linux_banner, so of another kernel", err)
+			     : 0;
 	g->slide = handler - linked;
 	if (handler < linked || g->slide % IMAGE_ALIGN || g->slide > IMAGE_END - IMAGE_START)
 		return final ? wrong_symbols(g, handler, err) : 0;
@@ -185,16 +206,13 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 static int search_memory(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
 {
 	struct err why = {0};
+	struct symtab *own = kallsyms_around(g, handler, &why);
 
-	g->symtab = kallsyms_around(g, handler, &why);
-	if (!g->symtab && why.code == EXIT_INPUT && may_be_hidden(g, regs))
+	if (own)
+		return adopt(g, own, err);
+	if (why.code == EXIT_INPUT && may_be_hidden(g, regs))
 		return 0;
-	if (!g->symtab)
-		return err_set(err, why.code, "%s", why.text);
-	g->slide = symtab_addr(g->symtab, "_text") - LINK_TEXT;
-	return read_banner(g, g->symtab) == 0
-		       ? 1
-		       : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
+	return err_set(err, why.code, "%s", why.text);
 }
 
 int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err)

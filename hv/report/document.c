@@ -43,12 +43,18 @@ char *document_head(const struct report_config *config)
 	return head;
 }
 
+const char *document_names_word(bool debug_files)
+{
+	return debug_files ? "debug files" : "guest's tables";
+}
+
 static json_t *kernel_json(const struct document_kernel *k)
 {
 	if (!k->banner)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o}", "banner", text_json(k->banner), "slide", json_hex(k->slide), "symbols",
-			 text_json(k->symbols), "build_id", json_build_id(k->build_id, k->build_id_len));
+	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "banner", text_json(k->banner), "slide", json_hex(k->slide), "symbols",
+			 text_json(k->symbols), "build_id", json_build_id(k->build_id, k->build_id_len), "names",
+			 document_names_word(k->debug_files));
 }
 
 static json_t *counters_json(const struct detect_stats *s)

@@ -10,9 +10,13 @@ struct document_kernel {
 	uint64_t slide;
 	uint8_t build_id[REPORT_BUILD_ID_MAX];
 	size_t build_id_len; /* 0: not known */
+	bool debug_files;    /* some races are named by them; else by the guest's own tables alone */
 };
 
 #define DOCUMENT_SCHEMA "outrider-races/1"
+
+/* Where names are from: kernel.names in the document. */
+const char *document_names_word(bool debug_files);
 
 /* "{... "races":[" and "\n]...}\n" as text from malloc(); NULL when memory ran out. */
 char *document_head(const struct report_config *config);

@@ -64,6 +64,8 @@ static int read_kernel(struct report_load *l, const char *path, struct err *err)
 	l->kernel.banner = read_line(&r, o, "banner", BANNER_MAX);
 	l->kernel.symbols = read_line(&r, o, "symbols", SYMBOLS_MAX);
 	l->kernel.slide = read_hex(&r, o, "slide");
+	l->kernel.debug_files =
+		read_optional(o, "names") && strcmp(read_string(&r, o, "names"), document_names_word(true)) == 0;
 	if (read_optional(o, "build_id"))
 		l->kernel.build_id_len = read_bytes(&r, o, "build_id", l->kernel.build_id, sizeof(l->kernel.build_id));
 	return r.failed ? -1 : 0;
@@ -113,6 +115,15 @@ void report_load_free(struct report_load *l)
 	*l = (struct report_load){0};
 }
 
+static int update_kernel(struct report_load *l)
+{
+	json_t *kernel = json_object_get(l->document, "kernel");
+
+	return json_is_object(kernel)
+		       ? json_object_set_new(kernel, "names", json_string(document_names_word(l->kernel.debug_files)))
+		       : 0;
+}
+
 int report_load_update(struct report_load *l, struct err *err)
 {
 	json_t *list = json_array();
@@ -125,7 +136,7 @@ int report_load_update(struct report_load *l, struct err *err)
 		json_decref(list);
 		list = NULL;
 	}
-	if (list && json_object_set_new(l->document, "races", list) == 0)
+	if (list && json_object_set_new(l->document, "races", list) == 0 && update_kernel(l) == 0)
 		return 0;
 	return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
 }

@@ -92,6 +92,15 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
 	return 0;
 }
 
+static void note_names(struct report *r)
+{
+	unsigned found = 0, asked;
+
+	if (r->config->names)
+		names_used(r->config->names, &found, &asked);
+	r->kernel.debug_files = found != 0;
+}
+
 /* What makes a new race complete in itself, and its names. */
 static int complete_race(struct report *r, struct race *race, struct err *err)
 {
@@ -105,7 +114,10 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 		memcpy(race->modules, r->loaded, r->loaded_count * sizeof(*race->modules));
 		race->module_count = r->loaded_count;
 	}
-	return naming.names ? naming_race(&naming, race, err) : 0;
+	if (naming.names && naming_race(&naming, race, err) < 0)
+		return -1;
+	note_names(r);
+	return 0;
 }
 
 static char *race_text(void *ctx, size_t index)
@@ -183,6 +195,8 @@ int report_finish(struct report *r, const struct detect_stats *stats, const char
 	if (!out)
 		return no_memory(err);
 	text_summary(out, r->store, stats, &r->config->style);
+	if (race_store_count(r->store))
+		text_names(out, r->config->names);
 	print_stream(r, out, &text, &len);
 	if (!r->json)
 		return 0;

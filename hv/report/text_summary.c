@@ -99,3 +99,20 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 	if (stats)
 		put_stats(out, stats);
 }
+
+void text_names(FILE *out, const struct names *names)
+{
+	unsigned found = 0, asked = 0;
+
+	if (names)
+		names_used(names, &found, &asked);
+	fputs("  names         ", out);
+	if (found == 0)
+		fputs("the guest's own tables: functions and variables; debug files (--symbols PATH) add lines and types\n",
+		      out);
+	else if (found < asked)
+		fprintf(out, "debug files of the kernel and its modules, %u of %u asked for; else the guest's own tables\n",
+			found, asked);
+	else
+		fputs("debug files of the kernel and its modules\n", out);
+}

@@ -17,6 +17,12 @@ uint64_t guest_slide(const struct guest *g)
 	return 0;
 }
 
+const char *guest_symbols_refused(const struct guest *g)
+{
+	(void)g;
+	return NULL;
+}
+
 const char *guest_symbol_source(const struct guest *g)
 {
 	(void)g;
