@@ -13,6 +13,7 @@
 #include "hv/base/err.h"
 #include "hv/base/guest_reader.h"
 #include "symbols/btf.h"
+#include "symbols/section.h"
 #include "symbols/symbols.h"
 
 #define MODULE_NAME_MAX 64 /* MODULE_NAME_LEN is 56 */
@@ -45,6 +46,15 @@ int modules_stamp(const struct guest_reader *reader, const struct symtab *kernel
  */
 int modules_read(const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf,
 		 struct module_info **list, size_t *n, struct err *err);
+
+#define MODULE_SECTIONS_MAX 256
+
+/*
+ * Where the module's sections are, as the kernel keeps it for sysfs (struct module_sect_attrs, kernel/module/sysfs.c). At most
+ * `max` are written to out[]; returns how many, 0 when the kernel does not tell.
+ */
+unsigned module_sections(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
+			 struct image_section *out, unsigned max);
 
 /*
  * The symbols of one module as kallsyms has them (struct mod_kallsyms), at run-time addresses, with sizes. NULL with

@@ -13,15 +13,11 @@
 
 #include "hv/base/err.h"
 #include "symbols/debuginfo.h"
+#include "symbols/section.h"
 
 #define NAMES_KERNEL "vmlinux"
 
 struct names;
-
-struct names_section {
-	char name[48];
-	uint64_t addr; /* GVA */
-};
 
 /* A kernel or module as it is in the guest's memory. */
 struct names_image {
@@ -30,7 +26,7 @@ struct names_image {
 	size_t id_len;
 	uint64_t slide;			      /* of the kernel */
 	uint64_t generation;		      /* of a module: another one each time it is loaded, perhaps elsewhere */
-	const struct names_section *sections; /* of a module */
+	const struct image_section *sections; /* of a module */
 	size_t nsections;
 };
 

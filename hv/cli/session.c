@@ -28,9 +28,58 @@ static void tell_kernel(struct session *s)
 		.banner = guest_banner(s->guest), .symbols = guest_symbol_source(s->guest), .slide = guest_slide(s->guest)};
 	struct err err = {0};
 
-	kernel.build_id_len = symtab_build_id(guest_symtab(s->guest), &kernel.build_id);
+	kernel.build_id_len = guest_build_id(s->guest, &kernel.build_id);
 	if (report_set_kernel(s->report, &kernel, &err) < 0)
 		keep_error(s, &err, false);
+}
+
+/* ---- the modules loaded, for the report ---- */
+
+struct module_list {
+	struct report_module *list;
+	size_t count;
+	bool failed;
+};
+
+static void copy_module(void *ctx, const struct guest_module *m)
+{
+	struct module_list *l = ctx;
+	struct report_module *list = realloc(l->list, (l->count + 1) * sizeof(*list)), *to;
+	struct image_section *sections = calloc(m->nsections + 1, sizeof(*sections));
+
+	if (list)
+		l->list = list;
+	if (!list || !sections) {
+		free(sections);
+		l->failed = true;
+		return;
+	}
+	to = &list[l->count++];
+	*to = (struct report_module){
+		.id = m->generation, .base = m->base, .size = m->size, .sections = sections, .nsections = m->nsections};
+	snprintf(to->name, sizeof(to->name), "%s", m->name);
+	memcpy(to->build_id, m->build_id, m->build_id_len);
+	to->build_id_len = m->build_id_len;
+	if (m->nsections)
+		memcpy(sections, m->sections, m->nsections * sizeof(*sections));
+}
+
+static void tell_modules(struct session *s)
+{
+	struct module_list l = {0};
+	struct err err = {0};
+
+	s->modules_told = guest_modules_version(s->guest);
+	guest_each_module(s->guest, copy_module, &l);
+	if (l.failed)
+		err_set(&err, EXIT_INTERNAL, "out of memory while copying the list of modules");
+	else
+		report_set_modules(s->report, l.list, l.count, &err);
+	if (err.code != EXIT_OK)
+		keep_error(s, &err, false);
+	for (size_t i = 0; i < l.count; i++)
+		free(l.list[i].sections);
+	free(l.list);
 }
 
 static void on_race(void *ctx, const struct observation *o)
@@ -42,6 +91,8 @@ static void on_race(void *ctx, const struct observation *o)
 		s->kernel_told = true;
 		tell_kernel(s);
 	}
+	if (s->modules_told != guest_modules_version(s->guest))
+		tell_modules(s);
 	if (report_observe(s->report, o, &err) == 0)
 		return;
 	/* Said at once, since the run goes on; the exit code remembers it. */

@@ -33,7 +33,8 @@ struct session {
 	struct names *names; /* debug files; the reporter thread's while it runs */
 	struct report_config report_config;
 	struct report *report;
-	bool kernel_told;	  /* the reporter thread's */
+	bool kernel_told;	  /* the reporter thread's, as is */
+	uint64_t modules_told;	  /* guest_modules_version() then */
 	pthread_mutex_t err_lock; /* of err: the detector's threads fail too */
 	struct err err;		  /* of callbacks, until session_stop_detector() hands it on */
 	bool said;		  /* the user has read the error that session_stop_detector() handed on */

@@ -12,6 +12,7 @@
 #include "hv/base/guest_reader.h"
 #include "hv/target/target.h"
 #include "symbols/insn.h"
+#include "symbols/modules.h"
 #include "symbols/symbols.h"
 #include "symbols/unwind.h"
 
@@ -39,6 +40,9 @@ const char *guest_symbol_source(const struct guest *g);
 
 /* One line on why the symbols that the user gave are not used, the guest's own tables being there; NULL: they are. */
 const char *guest_symbols_refused(const struct guest *g);
+
+/* The kernel's build id and its length, or length 0: not known. Valid after guest_poll() said 1. */
+size_t guest_build_id(const struct guest *g, const uint8_t **id);
 
 /* Kernel symbols at run-time addresses. Valid after guest_poll() said 1. */
 const struct symtab *guest_symtab(const struct guest *g);
@@ -94,7 +98,10 @@ struct guest_module {
 	uint64_t base, size; /* executable text, GVA and bytes */
 	struct symtab *symbols;
 	uint64_t generation; /* unique for each time a module is loaded */
-	char build_id[41];   /* hex, or "" */
+	uint8_t build_id[MODULE_BUILD_ID_MAX];
+	size_t build_id_len; /* 0: not known */
+	struct image_section *sections;
+	unsigned nsections;
 };
 
 struct guest_module_events {
@@ -107,6 +114,12 @@ struct guest_module_events {
 
 /* Compare the module list with what was last seen and report what changed. Cheap when nothing did. */
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events);
+
+/* Changes whenever a module comes or goes. Any thread. */
+uint64_t guest_modules_version(const struct guest *g);
+
+/* Every module known, in no order, each valid during the call only. `each` must not call back into the guest. Any thread. */
+void guest_each_module(const struct guest *g, void (*each)(void *ctx, const struct guest_module *m), void *ctx);
 
 /* ---- events ---- */
 

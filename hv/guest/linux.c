@@ -81,6 +81,7 @@ static int become_ready(struct guest *g, struct err *err)
 	if (!top || guest_translate(g, top, &gpa))
 		return err_set(err, EXIT_INPUT, "%s: no init_top_pgt: cannot find the kernel's page tables", g->source);
 	g->cr3 = gpa;
+	linux_find_build_id(g);
 	linux_find_excluded(g);
 	linux_find_context(g);
 	linux_find_stacks(g);
@@ -131,6 +132,12 @@ const char *guest_symbol_source(const struct guest *g)
 const char *guest_symbols_refused(const struct guest *g)
 {
 	return g->refused[0] ? g->refused : NULL;
+}
+
+size_t guest_build_id(const struct guest *g, const uint8_t **id)
+{
+	*id = g->build_id;
+	return g->build_id_len;
 }
 
 const struct symtab *guest_symtab(const struct guest *g)

@@ -60,6 +60,9 @@ struct guest {
 	uint64_t cr3, cr4; /* kernel page tables */
 	char banner[256];
 
+	uint8_t build_id[MODULE_BUILD_ID_MAX];
+	size_t build_id_len; /* 0: not known */
+
 	struct text_range excluded[LINUX_RANGES_MAX];
 	unsigned excluded_count;
 
@@ -77,6 +80,7 @@ struct guest {
 	pthread_rwlock_t modules_lock; /* guards the list below; written by guest_poll_modules() only */
 	struct loaded_module **modules;
 	size_t module_count;
+	atomic_uint_least64_t modules_version;
 	size_t module_bytes; /* of their symbols */
 	uint64_t next_generation;
 	uint64_t modules_seen; /* modules_stamp() of the list as last walked */
@@ -87,6 +91,9 @@ struct guest {
  * is none that could be used, or the symbols the user gave are another one's.
  */
 int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err);
+
+/* linux_search.c: read the kernel's build id. */
+void linux_find_build_id(struct guest *g);
 
 /* linux_exclude.c: collect the ranges once symbols are known. */
 void linux_find_excluded(struct guest *g);

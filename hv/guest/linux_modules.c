@@ -16,6 +16,7 @@
 static void free_module(struct loaded_module *lm)
 {
 	symtab_free(lm->m.symbols);
+	free(lm->m.sections);
 	free(lm);
 }
 
@@ -42,6 +43,7 @@ static int publish(struct guest *g, struct loaded_module *lm)
 	if (list) {
 		g->modules = list;
 		list[g->module_count++] = lm;
+		atomic_fetch_add(&g->modules_version, 1);
 	}
 	pthread_rwlock_unlock(&g->modules_lock);
 	return list ? 0 : -1;
@@ -54,6 +56,19 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 	lm->m.symbols = module_symbols(&g->reader, g->symtab, g->btf, info, NULL);
 	lm->charge = lm->m.symbols ? symtab_bytes(lm->m.symbols) : BAD_TABLE;
 	g->module_bytes += lm->charge;
+}
+
+/* For the report: which section is where says where a debug file's addresses are. */
+static void read_sections(const struct guest *g, struct loaded_module *lm, const struct module_info *info)
+{
+	struct image_section all[MODULE_SECTIONS_MAX];
+	unsigned n = module_sections(&g->reader, g->btf, info, all, MODULE_SECTIONS_MAX);
+
+	lm->m.sections = n ? malloc(n * sizeof(*all)) : NULL;
+	if (!lm->m.sections)
+		return;
+	memcpy(lm->m.sections, all, n * sizeof(*all));
+	lm->m.nsections = n;
 }
 
 static void add(struct guest *g, const struct module_info *info, const struct guest_module_events *events)
@@ -71,9 +86,10 @@ static void add(struct guest *g, const struct module_info *info, const struct gu
 	linux_find_module_unwind(g, info->addr, &lm->orc);
 	lm->m.generation = ++g->next_generation;
 	lm->seen = true;
-	for (size_t i = 0; i < info->build_id_len && 2 * i + 2 < sizeof(lm->m.build_id); i++)
-		snprintf(lm->m.build_id + 2 * i, 3, "%02x", info->build_id[i]);
+	memcpy(lm->m.build_id, info->build_id, info->build_id_len);
+	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
+	read_sections(g, lm, info);
 	if (publish(g, lm)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
@@ -98,6 +114,7 @@ static void drop(struct guest *g, size_t index, const struct guest_module_events
 	pthread_rwlock_wrlock(&g->modules_lock);
 	memmove(g->modules + index, g->modules + index + 1, (g->module_count - index - 1) * sizeof(*g->modules));
 	g->module_count--;
+	atomic_fetch_add(&g->modules_version, 1);
 	pthread_rwlock_unlock(&g->modules_lock);
 	g->module_bytes -= lm->charge;
 	free_module(lm);
@@ -172,6 +189,21 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 	update(g, list, n, events);
 	g->modules_seen = stamp;
 	free(list);
+}
+
+uint64_t guest_modules_version(const struct guest *g)
+{
+	return atomic_load(&g->modules_version);
+}
+
+void guest_each_module(const struct guest *cg, void (*each)(void *ctx, const struct guest_module *m), void *ctx)
+{
+	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count; i++)
+		each(ctx, &g->modules[i]->m);
+	pthread_rwlock_unlock(&g->modules_lock);
 }
 
 /* ---- names ---- */

@@ -90,21 +90,41 @@ static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
 
 enum agreement { AGREE, DIFFER, UNKNOWN };
 
-/* Build ids, where both sides have one (ELF note type 3 of owner GNU, in the kernel's .notes). */
-static enum agreement compare_build_ids(const struct guest *g)
+/* The kernel's GNU build id (ELF note type 3 of owner GNU, in its .notes): `max` bytes at most; length 0: not known. */
+static size_t read_build_id(const struct guest *g, uint8_t *out, size_t max)
 {
 	uint64_t start = symtab_addr(g->symtab, "__start_notes"), end = symtab_addr(g->symtab, "__stop_notes");
-	const uint8_t *id;
-	size_t len = symtab_build_id(g->symtab, &id);
 	uint8_t notes[4096];
+	uint32_t len;
 
-	if (!len || !start || end <= start || end - start > sizeof(notes) || guest_read(g, start, notes, end - start))
-		return UNKNOWN;
-	for (size_t at = 0; at + 16 + len <= end - start; at += 4) {
-		if (memcmp(notes + at, "\4\0\0\0", 4) == 0 && memcmp(notes + at + 8, "\3\0\0\0GNU", 8) == 0)
-			return memcmp(notes + at + 16, id, len) == 0 ? AGREE : DIFFER;
+	if (!start || end <= start || end - start > sizeof(notes) || guest_read(g, start, notes, end - start))
+		return 0;
+	for (size_t at = 0; at + 16 <= end - start; at += 4) {
+		if (memcmp(notes + at, "\4\0\0\0", 4) != 0 || memcmp(notes + at + 8, "\3\0\0\0GNU", 8) != 0)
+			continue;
+		memcpy(&len, notes + at + 4, sizeof(len));
+		if (len > max || len > end - start - at - 16)
+			return 0;
+		memcpy(out, notes + at + 16, len);
+		return len;
 	}
-	return UNKNOWN;
+	return 0;
+}
+
+void linux_find_build_id(struct guest *g)
+{
+	g->build_id_len = read_build_id(g, g->build_id, sizeof(g->build_id));
+}
+
+static enum agreement compare_build_ids(const struct guest *g)
+{
+	uint8_t own[MODULE_BUILD_ID_MAX];
+	const uint8_t *id;
+	size_t len = symtab_build_id(g->symtab, &id), own_len = read_build_id(g, own, sizeof(own));
+
+	if (!len || !own_len)
+		return UNKNOWN;
+	return len == own_len && memcmp(own, id, len) == 0 ? AGREE : DIFFER;
 }
 
 /*

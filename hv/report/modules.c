@@ -100,7 +100,7 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 	/* jansson's iteration takes no const object, though it changes none. */
 	json_object_foreach((json_t *)sections, name, value)
 	{
-		struct names_section *section = &out->sections[out->nsections++];
+		struct image_section *section = &out->sections[out->nsections++];
 
 		(void)value;
 		unclean_text(name, section->name, sizeof(section->name));

@@ -19,7 +19,7 @@ struct report_module {
 	uint64_t base, size; /* of its text: GVA and bytes */
 	uint8_t build_id[REPORT_BUILD_ID_MAX];
 	size_t build_id_len; /* 0: not known */
-	struct names_section *sections;
+	struct image_section *sections;
 	size_t nsections;
 };
 

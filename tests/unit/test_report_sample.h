@@ -79,7 +79,7 @@ static inline struct report_kernel sample_kernel(void)
 /* The module of the observation's first side. */
 static inline struct report_module sample_module(void)
 {
-	static struct names_section sections[] = {{".text", 0xffffffffc0100000}, {".data", 0xffffffffc0108000}};
+	static struct image_section sections[] = {{".text", 0xffffffffc0100000}, {".data", 0xffffffffc0108000}};
 
 	return (struct report_module){.id = 7,
 				      .name = "ext4",

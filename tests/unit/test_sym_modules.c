@@ -10,6 +10,7 @@
 #define HEAP 0xffffffffc0100000ull
 #define TEXT 0xffffffffc0200000ull
 #define NOTES 0xffff888004000000ull
+#define SECTIONS 0xffff888004800000ull
 #define TABLES 0xffff888005000000ull
 #define STRUCT_SIZE 256
 #define MODULES 3
@@ -27,6 +28,7 @@ enum {
 	NOTES_ATTRS = 136,
 	NOINSTR = 144,
 	NOINSTR_LEN = 152,
+	SECT_ATTRS = 160,
 };
 
 struct world {
@@ -37,6 +39,7 @@ struct world {
 	uint8_t head[16];
 	uint8_t heap[MODULES * STRUCT_SIZE];
 	uint8_t notes[512];
+	uint8_t sections[1024];
 	struct blob tables;
 };
 
@@ -55,10 +58,27 @@ static uint64_t list_gva(unsigned i)
 	return HEAP + i * STRUCT_SIZE + LIST;
 }
 
+/* Since 6.14 the attributes themselves, before a struct around each, and their number. */
+static void make_section_types(struct btf_maker *m, bool newest, uint32_t bin, uint32_t u32, uint32_t u64)
+{
+	uint32_t element = bin;
+
+	if (!newest) {
+		element = make_type(m, "module_sect_attr", BTF_STRUCT, 2, 56);
+		make_field(m, "battr", bin, 0);
+		make_field(m, "address", u64, 48 * 8);
+	}
+	element = make_array(m, element, 0);
+	make_type(m, "module_sect_attrs", BTF_STRUCT, newest ? 1 : 2, 16);
+	if (!newest)
+		make_field(m, "nsections", u32, 64);
+	make_field(m, "attrs", element, 128);
+}
+
 static void make_module_types(struct btf_maker *m, bool with_mem)
 {
 	uint32_t u8 = make_int(m, "u8", 1), u32 = make_int(m, "u32", 4), u64 = make_int(m, "u64", 8);
-	uint32_t ptr = make_type(m, "", BTF_PTR, 0, 0), list, name = make_array(m, u8, 56), memory, mem;
+	uint32_t bin, ptr = make_type(m, "", BTF_PTR, 0, 0), list, name = make_array(m, u8, 56), memory, mem;
 
 	list = make_type(m, "list_head", BTF_STRUCT, 2, 16);
 	make_field(m, "next", ptr, 0);
@@ -72,7 +92,7 @@ static void make_module_types(struct btf_maker *m, bool with_mem)
 	blob_u32(&m->types, 0);
 	blob_u32(&m->types, (uint32_t)blob_string(&m->strings, "MOD_INIT_TEXT"));
 	blob_u32(&m->types, 1);
-	make_type(m, "module", BTF_STRUCT, with_mem ? 8 : 9, STRUCT_SIZE);
+	make_type(m, "module", BTF_STRUCT, with_mem ? 9 : 10, STRUCT_SIZE);
 	make_field(m, "state", u32, STATE * 8);
 	make_field(m, "list", list, LIST * 8);
 	make_field(m, "name", name, NAME * 8);
@@ -84,6 +104,7 @@ static void make_module_types(struct btf_maker *m, bool with_mem)
 	}
 	make_field(m, "kallsyms", ptr, KALLSYMS * 8);
 	make_field(m, "notes_attrs", ptr, NOTES_ATTRS * 8);
+	make_field(m, "sect_attrs", ptr, SECT_ATTRS * 8);
 	make_field(m, "noinstr_text_start", ptr, NOINSTR * 8);
 	make_field(m, "noinstr_text_size", u32, NOINSTR_LEN * 8);
 	make_type(m, "mod_kallsyms", BTF_STRUCT, 4, 32);
@@ -97,9 +118,11 @@ static void make_module_types(struct btf_maker *m, bool with_mem)
 	make_field(m, "attr", m->count - 1, 0);
 	make_field(m, "size", u64, 128);
 	make_field(m, "private", ptr, 192);
-	make_array(m, m->count, 0);
+	bin = m->count;
+	make_array(m, bin, 0);
 	make_type(m, "module_notes_attrs", BTF_STRUCT, 1, 8);
 	make_field(m, "attrs", m->count - 1, 64);
+	make_section_types(m, with_mem, bin, u32, u64);
 }
 
 static void make_symbols(struct world *w)
@@ -152,6 +175,22 @@ static void make_notes(struct world *w)
 	memcpy(w->notes + 256, "\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0ABCDEFGHIJKLMNOPQRST", 36);
 }
 
+/* Two sections; behind them, what would be a third but for the count or the name. */
+static void make_sections(struct world *w, bool newest)
+{
+	const size_t stride = newest ? 48 : 56;
+
+	put(w->sections + 8, 2);
+	for (unsigned i = 0; i < 3; i++) {
+		uint8_t *attr = w->sections + 16 + i * stride;
+
+		put(attr, i < 2 || !newest ? SECTIONS + 512 + 16 * (i % 2) : 0);
+		put(attr + (newest ? 24 : 48), TEXT + i * 0x1000);
+	}
+	memcpy(w->sections + 512, ".text", 6);
+	memcpy(w->sections + 512 + 16, ".data", 6);
+}
+
 static void make_modules(struct world *w)
 {
 	static const char *const names[MODULES] = {"third", "second", "first"};
@@ -168,6 +207,7 @@ static void make_modules(struct world *w)
 		put(m + TEXT_LEN, 0x2000);
 		put(m + KALLSYMS, TABLES);
 		put(m + NOTES_ATTRS, NOTES);
+		put(m + SECT_ATTRS, SECTIONS);
 	}
 	put(module_at(w, 1) + STATE, MODULE_COMING);
 	put(module_at(w, 1) + INIT_BASE, TEXT + 0x80000);
@@ -193,10 +233,12 @@ static struct world *make_world(bool with_mem)
 		fail_msg("%s", err.text);
 	make_modules(w);
 	make_notes(w);
+	make_sections(w, with_mem);
 	make_symbols(w);
 	fake_memory_map(&w->mem, HEAD, w->head, sizeof(w->head));
 	fake_memory_map(&w->mem, HEAP, w->heap, sizeof(w->heap));
 	fake_memory_map(&w->mem, NOTES, w->notes, sizeof(w->notes));
+	fake_memory_map(&w->mem, SECTIONS, w->sections, sizeof(w->sections));
 	fake_memory_map(&w->mem, TABLES, w->tables.bytes, w->tables.len);
 	w->mem.user = w;
 	w->reader = fake_reader(&w->mem);
@@ -285,6 +327,61 @@ static void test_symbols(void **state)
 	symtab_free(st);
 	free(list);
 	free_world(w);
+}
+
+static unsigned sections_of_first(struct world *w, struct image_section *out, unsigned max)
+{
+	struct module_info *list;
+	unsigned found;
+	size_t n;
+
+	assert_int_equal(modules_read(&w->reader, w->kernel, w->btf, &list, &n, NULL), 0);
+	found = module_sections(&w->reader, w->btf, &list[0], out, max);
+	free(list);
+	return found;
+}
+
+static void test_sections(void **state)
+{
+	(void)state;
+	for (unsigned newest = 0; newest < 2; newest++) {
+		struct world *w = make_world(newest);
+		struct image_section out[8];
+
+		assert_int_equal(sections_of_first(w, out, 8), 2);
+		assert_string_equal(out[0].name, ".text");
+		assert_true(out[0].addr == TEXT);
+		assert_string_equal(out[1].name, ".data");
+		assert_true(out[1].addr == TEXT + 0x1000);
+		assert_int_equal(sections_of_first(w, out, 1), 1);
+		free_world(w);
+	}
+}
+
+/* Names and addresses that are none end the list; nothing else of it is believed. */
+static void test_wild_sections(void **state)
+{
+	static const struct {
+		size_t at;
+		uint64_t value;
+		unsigned found;
+	} changes[] = {
+		{16, 0, 0},			/* no name */
+		{16, 0xffff888009000000ull, 0}, /* one that is not mapped */
+		{16 + 48, 0x1234, 0},		/* no kernel address */
+		{512 + 16, 0x0a61746164ull, 1}, /* a name with a line break */
+		{8, UINT64_MAX, 3},		/* a count that is too large */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		struct world *w = make_world(false);
+		struct image_section out[8];
+
+		put(w->sections + changes[i].at, changes[i].value);
+		assert_int_equal(sections_of_first(w, out, 8), changes[i].found);
+		free_world(w);
+	}
 }
 
 static void test_symbols_gone(void **state)
@@ -477,6 +574,8 @@ int main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_empty_list),
 		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_wild_sections),
 		cmocka_unit_test(test_symbols_gone),
 		cmocka_unit_test(test_corrupt_list),
 		cmocka_unit_test(test_wild_text),
