@@ -55,6 +55,44 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertNotIn("MISSING", output)
 
+    def name_all(self):
+        """As `outrider report` with debug files does."""
+        for case in self.racy:
+            for named, expected in zip(self.races[case["name"]]["sides"], case["sides"]):
+                if named is UNKNOWN:
+                    continue
+                datum = case["datum"]
+                member = datum["member"].split(" or ")[0]
+                named["datum"] = {"path": "p", "variable": datum["variable"] or "ptr", "owner": datum["type"] or "struct s",
+                                  "member": member}
+                named["source"] = [{"function": "inlined", "line": 3}, {"function": expected["function"], "line": 7}]
+
+    def test_names(self):
+        self.name_all()
+        status, output = self.check("--names")
+        self.assertEqual(status, 0, output)
+
+    def test_wrong_names(self):
+        changes = [
+            lambda side: side.pop("datum"),
+            lambda side: side["datum"].update(member="other"),
+            lambda side: side["datum"].update(owner="struct other", variable="other"),
+            lambda side: side.pop("source"),
+            lambda side: side["source"][0].update(line=None),
+            lambda side: side["source"][-1].update(function="other"),
+        ]
+        for case in self.racy:
+            for number, change in enumerate(changes):
+                with self.subTest(case=case["name"], change=number):
+                    self.name_all()
+                    change(self.races[case["name"]]["sides"][0])
+                    status, output = self.check("--names")
+                    self.assertEqual(status, 1, output)
+                    self.assertIn(f"MISNAMED: {case['name']}", output)
+
+    def test_no_names_at_all(self):
+        self.assertEqual(self.check("--names")[0], 1)
+
     def test_sides_in_the_other_order(self):
         for found in self.races.values():
             found["sides"].reverse()
