@@ -34,7 +34,8 @@ struct wanted {
 	const uint8_t *id;
 	size_t len;
 	char hex[2 * MAX_ID + 1];
-	const char *other; /* a file of that name and another build */
+	const char *other;   /* a file of that name and another build */
+	struct err unusable; /* why another of that name cannot be used */
 };
 
 struct debugfiles *debugfiles_new(struct err *err)
@@ -154,7 +155,7 @@ static bool fits(struct wanted *w, const char *path)
 	bool dwarf = false, kind, same;
 	struct di_file f;
 
-	if (di_file_open(&f, path, NULL))
+	if (di_file_open(&f, path, named(path, w->name) ? &w->unusable : NULL))
 		return false;
 	for (size_t i = 1; i < f.count; i++)
 		dwarf = dwarf || (f.sections[i].bytes && !strcmp(f.sections[i].name, ".debug_info"));
@@ -162,8 +163,10 @@ static bool fits(struct wanted *w, const char *path)
 	kind = f.relocatable == !!strcmp(w->name, "vmlinux");
 	same = !w->len || (f.build_id_len == w->len && !memcmp(f.build_id, w->id, w->len));
 	di_file_close(&f);
-	if (dwarf && kind && !same && named(path, w->name))
+	if (kind && !same && named(path, w->name))
 		w->other = path;
+	else if (kind && !dwarf && named(path, w->name))
+		err_set(&w->unusable, EXIT_INPUT, "%s: has no debug information (.debug_info)", path);
 	return dwarf && kind && same;
 }
 
@@ -239,6 +242,8 @@ const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8
 		err_set(err, local.code, "%s", local.text);
 	else if (w.other)
 		err_set(err, EXIT_INPUT, "%s: of another build than the %s in use (build id %s)", w.other, name, w.hex);
+	else if (w.unusable.code)
+		err_set(err, w.unusable.code, "%s", w.unusable.text);
 	else
 		err_set(err, EXIT_INPUT, "no debug file for %s (build id %s); the kernel's -dbg package has them", name,
 			w.len ? w.hex : "not known");

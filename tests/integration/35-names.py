@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+35-names' checks.
+
+    NAMED.JSON SCHEMA             every call named by debug files is in the function that the guest's own tables say
+    --rss MIB COMMAND...          runs the command, whose memory must stay within that
+    --corrupt FILE SECTION        makes noise of a section of an ELF file
+"""
+
+import collections
+import json
+import re
+import resource
+import subprocess
+import sys
+
+import jsonschema
+
+# What the compiler adds to the name of a function it made of another one.
+SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|lto_priv)(\.\d+)?)+$")
+
+
+def same_function(table, debug):
+    """Equal but for a compiler's suffix."""
+    return SUFFIX.sub("", table) == debug
+
+
+def from_assembler(source):
+    """Its symbols need not be functions: DWARF says the nearest one that is called so, kallsyms the nearest label."""
+    return (source[-1]["file"] or "").endswith(".S")
+
+
+def frames_of(document):
+    for race in document["races"]:
+        for side in race["sides"]:
+            yield from [] if side["unknown"] else side["stack"]["frames"]
+
+
+def compare(path, schema_path):
+    with open(path, encoding="utf-8") as file, open(schema_path, encoding="utf-8") as schema:
+        document = json.load(file)
+        jsonschema.Draft7Validator(json.load(schema)).validate(document)
+    seen = collections.Counter()
+    wrong = []
+    for frame in frames_of(document):
+        source = frame["source"]
+        if not frame["reliable"] or frame["function"] is None:
+            seen["not looked at"] += 1
+        elif not source or not source[-1]["line"]:
+            wrong.append(f"{frame['function']}: no line")
+        elif same_function(frame["function"], source[-1]["function"] or ""):
+            seen["equal"] += 1
+        elif from_assembler(source):
+            seen["labels of assembler"] += 1
+        else:
+            wrong.append(f"{frame['function']}: {source[-1]['function']} in debug files")
+    named = sum(race["name"] is not None for race in document["races"])
+    print(f"# {len(document['races'])} races, {named} data named; calls: " + ", ".join(f"{n} {what}" for what, n in seen.items()))
+    for line in wrong:
+        print(f"# {line}")
+    return bool(wrong) or not seen["equal"] or not named
+
+
+def limited(mib, command):
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    print(f"# {used} MiB")
+    return done.returncode or used > mib
+
+
+def corrupt(path, section):
+    table = subprocess.run(["readelf", "-SW", path], check=True, capture_output=True, text=True).stdout
+    found = re.search(rf"\s{re.escape(section)}\s+PROGBITS\s+[0-9a-f]+\s+([0-9a-f]+)", table)
+    with open(path, "r+b") as file:
+        file.seek(int(found.group(1), 16))
+        file.write(bytes((7 * i + i // 251) % 256 for i in range(1 << 20)))
+    return 0
+
+
+def main():
+    if sys.argv[1] == "--rss":
+        return limited(int(sys.argv[2]), sys.argv[3:])
+    if sys.argv[1] == "--corrupt":
+        return corrupt(sys.argv[2], sys.argv[3])
+    return compare(sys.argv[1], sys.argv[2])
+
+
+sys.exit(main())
