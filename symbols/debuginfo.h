@@ -100,10 +100,10 @@ int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t
 #define DEBUGINFO_VALUE_MAX 96
 
 /*
- * Write down a value of the datum as its type wants it: "-1", "0x1f", "true", "'a'", an enumerator "PIDTYPE_PGID", a pointer
- * "0xffff888100042000" with *is_pointer set, so that the caller may know more of it. `bytes` are the `size` ones from the first
- * byte asked for on. 1; or 0: no scalar, or only a part of one. Numbers are unsigned as decimals up to 9, else hexadecimal;
- * signed ones decimal.
+ * Write down a value of the datum as its type wants it: "-1", "0x1f", "true", "'a'", an enumerator "PIDTYPE_PGID" or several of
+ * one bit each "FL_A|FL_B", a pointer "0xffff888100042000" with *is_pointer set, so that the caller may know more of it.
+ * `bytes` are the `size` ones from the first byte asked for on. 1; or 0: no scalar, or only a part of one. Numbers are unsigned
+ * as decimals up to 9, else hexadecimal; signed ones decimal.
  */
 int debuginfo_value(struct debuginfo *di, const struct debuginfo_datum *datum, const uint8_t *bytes, size_t size,
 		    char text[DEBUGINFO_VALUE_MAX], bool *is_pointer, struct err *err);

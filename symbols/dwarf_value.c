@@ -12,14 +12,31 @@ struct scalar {
 	uint64_t size;	   /* bytes */
 	uint64_t value;
 	const char *enumerator;
+	char flags[DEBUGINFO_VALUE_MAX]; /* the one-bit enumerators that are set in the value, "A|B" */
+	uint64_t named;			 /* their bits */
 };
+
+static void add_flag(struct scalar *s, uint64_t bit, const char *name)
+{
+	size_t used = strlen(s->flags);
+
+	if (!name || (s->named & bit) || used + strlen(name) + 2 > sizeof(s->flags))
+		return;
+	snprintf(s->flags + used, sizeof(s->flags) - used, "%s%s", used ? "|" : "", name);
+	s->named |= bit;
+}
 
 static int look_at_enumerator(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct scalar *s = ctx;
 	uint64_t bits = s->size < 8 ? (1ull << s->size * 8) - 1 : UINT64_MAX, value;
 
-	if (tag != DW_TAG_enumerator || !di_number(u, child, DW_AT_const_value, &value) || (value & bits) != s->value)
+	if (tag != DW_TAG_enumerator || !di_number(u, child, DW_AT_const_value, &value))
+		return 0;
+	value &= bits;
+	if (value && !(value & (value - 1)) && (s->value & value))
+		add_flag(s, value, di_string(u, child, DW_AT_name));
+	if (value != s->value)
 		return 0;
 	s->enumerator = di_string(u, child, DW_AT_name);
 	return 1;
@@ -83,6 +100,8 @@ static int say(const struct scalar *s, unsigned bits, char *text)
 		return 0;
 	if (s->enumerator)
 		snprintf(text, DEBUGINFO_VALUE_MAX, "%.90s", s->enumerator);
+	else if (s->named && s->named == s->value)
+		snprintf(text, DEBUGINFO_VALUE_MAX, "%s", s->flags);
 	else if (s->encoding == DW_ATE_boolean && s->value <= 1)
 		snprintf(text, DEBUGINFO_VALUE_MAX, "%s", s->value ? "true" : "false");
 	else if (character && s->value < 0x80 && isprint((int)s->value))

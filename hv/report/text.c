@@ -88,6 +88,50 @@ static void title_value(FILE *out, const struct race *race)
 		fprintf(out, ", %s -> %s", before, after);
 }
 
+/* Whether what a datum is called says that its bits mean something each. */
+static bool is_flags(const struct datum_name *d)
+{
+	static const char *const words[] = {"flag", "state", "mask", "bits"};
+	const char *last = strrchr(d->path, '.'), *arrow = strrchr(d->path, '>');
+
+	last = last > arrow ? last : arrow ? arrow : d->path;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr(last, words[i]))
+			return true;
+	}
+	return false;
+}
+
+static void put_bits(FILE *out, const char *what, uint64_t bits)
+{
+	if (!bits)
+		return;
+	fprintf(out, "  %s bit", what);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		if (bits >> bit & 1)
+			fprintf(out, " %u", bit);
+	}
+}
+
+/* Which flags changed, where the whole of them was accessed. */
+static void put_flags(FILE *out, const struct race *race)
+{
+	const struct observation *o = &race->first;
+	const struct datum_name *d = text_datum(race);
+	uint64_t before = 0, after = 0;
+
+	if (!d || !d->before[0] || o->data_len > sizeof(before) || !is_flags(d) || d->bit_size)
+		return;
+	memcpy(&before, o->before, o->data_len);
+	memcpy(&after, o->after, o->data_len);
+	if (before == after)
+		return;
+	fputs("  flags  ", out);
+	put_bits(out, "set", after & ~before);
+	put_bits(out, "cleared", before & ~after);
+	fputc('\n', out);
+}
+
 static void details(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
@@ -99,6 +143,7 @@ static void details(FILE *out, const struct race *race)
 		value_text(o->after, o->data_len, value);
 		fprintf(out, "  after    %s\n", value);
 	}
+	put_flags(out, race);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
 }

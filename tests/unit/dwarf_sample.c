@@ -56,6 +56,7 @@ __attribute__((section(".data..percpu"))) struct {
 	volatile int before, counter;
 } percpu_data = {0, 1};
 volatile enum color { RED, GREEN = 7, BLUE = -1 } color;
+volatile enum { FL_A = 1, FL_B = 2, FL_D = 8 } some_flags;
 volatile _Bool truth;
 static volatile int file_static;
 

@@ -249,6 +249,9 @@ static void check_values(const struct open_sample *s)
 	expect_decoded(s, "color", 0, 4, 7, "GREEN");
 	expect_decoded(s, "color", 0, 4, 0xffffffff, "BLUE");
 	expect_decoded(s, "color", 0, 4, 3, "3");
+	expect_decoded(s, "some_flags", 0, 4, 8, "FL_D");
+	expect_decoded(s, "some_flags", 0, 4, 11, "FL_A|FL_B|FL_D");
+	expect_decoded(s, "some_flags", 0, 4, 5, "5"); /* 4 has no name */
 	expect_decoded(s, "truth", 0, 1, 1, "true");
 	/* Half of a number, a structure, bytes of several bit-fields. */
 	expect_decoded(s, "global_outer", 18, 1, 1, NULL);
