@@ -62,6 +62,71 @@ static void title_says_it_all(void **state)
 	free(text);
 }
 
+static void add_line(struct race_names *names, uint8_t frame, bool inlined, const char *function, const char *file,
+		     unsigned line)
+{
+	struct source_line *l = race_names_add(names, NULL);
+
+	assert_non_null(l);
+	*l = (struct source_line){.frame = frame, .inlined = inlined, .line = line};
+	strcpy(l->function, function);
+	strcpy(l->file, file);
+}
+
+static struct race_names *sample_names(void)
+{
+	struct race_names *names = calloc(1, sizeof(*names));
+
+	assert_non_null(names);
+	add_line(names, 0, true, "set_state", "include/linux/ext4.h", 12);
+	add_line(names, 0, false, "ext4_foo", "fs/ext4/file.c", 451);
+	add_line(names, 3, false, "entry_SYSCALL_64", "arch/x86/entry/entry\x1b.S", 0);
+	names->datum[0] = (struct datum_name){.by = DATUM_BY_REGISTER,
+					      .guess = true,
+					      .path = "inode->i_state",
+					      .owner = "struct inode",
+					      .member = "i_state",
+					      .type = "long unsigned int",
+					      .offset = 152,
+					      .before = "I_NEW",
+					      .after = "I_NEW|I_SYNC"};
+	names->datum[1] = (struct datum_name){.by = DATUM_BY_VARIABLE, .path = "whole", .owner = "int", .type = "int"};
+	return names;
+}
+
+static void names_of_debug_files(void **state)
+{
+	struct race_store *s = race_store_new(NULL);
+	struct observation *o = malloc(sizeof(*o));
+	char *text = NULL;
+	struct race *race;
+	bool is_new;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	sample_observation(o, 0);
+	race = race_store_add(s, o, &is_new, NULL);
+	assert_non_null(race);
+	race->names = sample_names();
+	out = open_memstream(&text, &len);
+	text_race(out, race, &plain);
+	fclose(out);
+	first_line(text,
+		   "RACE 24fe57074e90  write in ext4_foo+0x1c [ext4]  <->  read in generic_bar+0x33   inode->i_state, 4 bytes "
+		   "at 0xffff888012345678, I_NEW -> I_NEW|I_SYNC");
+	has(text, "at include/linux/ext4.h:12 in inlined set_state\n");
+	has(text, "of (it seems) inode->i_state, long unsigned int at +152 in struct inode\n");
+	has(text, "of whole, int\n");
+	has(text, "calls  hardirq  set_state                                        include/linux/ext4.h:12\n");
+	has(text, "ext4_foo+0x1c [ext4]                             fs/ext4/file.c:451\n");
+	has(text, "entry_SYSCALL_64_after_hwframe+0x64              arch/x86/entry/entry\\x1b.S\n");
+	has(text, "  flags    set bit 1  cleared bit 0\n");
+	free(text);
+	free(o);
+	race_store_free(s);
+}
+
 static void both_sides_in_full(void **state)
 {
 	struct observation o;
@@ -333,19 +398,13 @@ static void summary_is_sorted_by_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(title_says_it_all),
-		cmocka_unit_test(both_sides_in_full),
-		cmocka_unit_test(value_that_did_not_change),
-		cmocka_unit_test(locked_and_unknown_sides),
-		cmocka_unit_test(long_values_have_their_own_lines),
-		cmocka_unit_test(stack_words_get_names),
-		cmocka_unit_test(calls_by_context),
-		cmocka_unit_test(guessed_calls_are_marked),
-		cmocka_unit_test(every_end_has_its_words),
-		cmocka_unit_test(terminal_is_not_steered),
-		cmocka_unit_test(colours_only_when_asked),
-		cmocka_unit_test(values_are_little_endian),
-		cmocka_unit_test(summary_of_nothing),
+		cmocka_unit_test(title_says_it_all),	      cmocka_unit_test(names_of_debug_files),
+		cmocka_unit_test(both_sides_in_full),	      cmocka_unit_test(value_that_did_not_change),
+		cmocka_unit_test(locked_and_unknown_sides),   cmocka_unit_test(long_values_have_their_own_lines),
+		cmocka_unit_test(stack_words_get_names),      cmocka_unit_test(calls_by_context),
+		cmocka_unit_test(guessed_calls_are_marked),   cmocka_unit_test(every_end_has_its_words),
+		cmocka_unit_test(terminal_is_not_steered),    cmocka_unit_test(colours_only_when_asked),
+		cmocka_unit_test(values_are_little_endian),   cmocka_unit_test(summary_of_nothing),
 		cmocka_unit_test(summary_is_sorted_by_count),
 	};
 
