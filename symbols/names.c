@@ -89,7 +89,8 @@ static struct entry *find(struct names *n, const struct names_image *image)
 	for (size_t i = 0; i < n->count; i++) {
 		struct entry *e = &n->entries[i];
 
-		if (strcmp(e->name, image->name) == 0 && e->id_len == image->id_len && !memcmp(e->id, image->id, e->id_len))
+		if (strcmp(e->name, image->name) == 0 && e->id_len == image->id_len &&
+		    (!e->id_len || memcmp(e->id, image->id, e->id_len) == 0))
 			return e;
 	}
 	return NULL;
@@ -117,7 +118,8 @@ static struct entry *add(struct names *n, const struct names_image *image)
 	*e = (struct entry){.name = strdup(image->name), .id_len = image->id_len};
 	if (!e->name)
 		return NULL;
-	memcpy(e->id, image->id, image->id_len);
+	if (image->id_len)
+		memcpy(e->id, image->id, image->id_len);
 	n->count++;
 	e->di = open_file(n, image);
 	return e;

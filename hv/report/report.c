@@ -67,7 +67,7 @@ int report_set_kernel(struct report *r, const struct report_kernel *kernel, stru
 	free(k->symbols);
 	*k = (struct document_kernel){
 		.banner = strdup(kernel->banner), .symbols = strdup(kernel->symbols), .slide = kernel->slide};
-	if (kernel->build_id_len <= sizeof(k->build_id)) {
+	if (kernel->build_id_len && kernel->build_id_len <= sizeof(k->build_id)) {
 		memcpy(k->build_id, kernel->build_id, kernel->build_id_len);
 		k->build_id_len = kernel->build_id_len;
 	}
