@@ -15,7 +15,8 @@
 
 #define DETECT_STACK_MAX 16384 /* bytes kept of the stack each side is on, and as many of those it interrupted */
 #define DETECT_DATA_MAX 64     /* bytes of the sampled datum re-read and kept */
-#define DETECT_CODE_MAX 64     /* bytes of code kept, around the accessing instruction */
+#define DETECT_CODE_MAX 512    /* bytes of code kept: the whole function if it is no longer, else around the access */
+#define DETECT_CALLEES_MAX 24  /* calls in that code whose targets are kept by name */
 
 struct detect_config {
 	uint64_t seed;	    /* of the choice of points and delays */
@@ -40,6 +41,12 @@ struct detect_stack {
 	uint32_t len;
 };
 
+/* A call, or a jump to another function, in a side's code. */
+struct detect_callee {
+	uint16_t at; /* offset of the instruction in the code */
+	char name[62];
+};
+
 /* One side of a conflict, as caught. The large arrays come last: seldom is much of them in use. */
 struct detect_side {
 	bool known; /* false: only re-reading saw it; nothing else is set */
@@ -53,10 +60,12 @@ struct detect_side {
 	struct guest_context context;
 	struct guest_symbol symbol; /* of pc, or of regs.rip; name "" if unknown */
 	uint64_t code_gva;
-	uint32_t code_len, stack_len; /* the stack is copied from regs.rsp up */
+	uint32_t code_len, stack_len; /* code from an instruction on; the stack is copied from regs.rsp up */
+	uint32_t callee_count;	      /* direct ones, in the order of the code */
 	/* The stacks that the current one interrupted, from inside outwards, one after the other in below[]; len 0: none. */
 	struct detect_stack interrupted[GUEST_STACKS_MAX - 1];
 	uint8_t code[DETECT_CODE_MAX];
+	struct detect_callee callees[DETECT_CALLEES_MAX];
 	struct guest_calls calls; /* count 0: not unwound */
 	uint8_t stack[DETECT_STACK_MAX];
 	uint8_t below[DETECT_STACK_MAX];

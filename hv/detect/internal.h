@@ -168,6 +168,11 @@ void capture_side(struct detect *d, unsigned cpu, const struct x86_regs *regs, c
  */
 void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 
+/* ---- describe.c: on the reporter thread, without the lock ---- */
+
+/* Fill in symbol, code and callees of a side whose access is known as far as it will be. */
+void describe_side(struct detect *d, struct insn_decoder *decoder, struct detect_side *side);
+
 /* Code as the guest wrote it, without our INT3s. Takes d->lock. */
 int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len);
 

@@ -17,23 +17,6 @@ int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len)
 	return ret;
 }
 
-static void describe_side(struct detect *d, struct detect_side *side)
-{
-	uint64_t at = side->pc ? side->pc : side->regs.rip;
-	uint64_t start = at - DETECT_CODE_MAX / 2, end = at + DETECT_CODE_MAX / 2;
-
-	if (guest_symbol_at(d->guest, at, &side->symbol) == 0) {
-		if (start < side->symbol.addr)
-			start = side->symbol.addr;
-		if (end > side->symbol.addr + side->symbol.size)
-			end = side->symbol.addr + side->symbol.size;
-	}
-	side->code_gva = start;
-	side->code_len = (uint32_t)(end - start);
-	if (detect_code(d, start, side->code, side->code_len))
-		side->code_len = 0;
-}
-
 /* Of an interrupted stack all was kept that might be needed; what was not goes. */
 static void trim_stacks(struct detect_side *side, unsigned n)
 {
@@ -81,7 +64,7 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 	for (int i = 0; i < 2; i++) {
 		if (!o->sides[i].known)
 			continue;
-		describe_side(d, &o->sides[i]);
+		describe_side(d, decoder, &o->sides[i]);
 		unwind_side(d, &o->sides[i]);
 	}
 	d->sink.race(d->sink.ctx, o);

@@ -118,6 +118,21 @@ static json_t *stack_json(struct json_builder *b, const struct race *race, unsig
 	return o;
 }
 
+static json_t *code_json(struct json_builder *b, const struct detect_side *side)
+{
+	json_t *o = memory_json(b, side->code_gva, side->code, side->code_len), *calls = json_array();
+
+	for (uint32_t i = 0; i < side->callee_count; i++) {
+		json_t *call = json_object();
+
+		put(b, call, "at", json_integer(side->callees[i].at));
+		put(b, call, "function", json_clean(side->callees[i].name, sizeof(side->callees[i].name)));
+		add(b, calls, call);
+	}
+	put(b, o, "calls", calls);
+	return o;
+}
+
 static json_t *side_json(struct json_builder *b, const struct race *race, unsigned which)
 {
 	const struct detect_side *side = &race->first.sides[which];
@@ -142,7 +157,7 @@ static json_t *side_json(struct json_builder *b, const struct race *race, unsign
 	put(b, o, "source", names_source_json(b, race->names, which, 0));
 	put(b, o, "datum", names_datum_json(b, race->names, which));
 	put(b, o, "stack", stack_json(b, race, which));
-	put(b, o, "code", memory_json(b, side->code_gva, side->code, side->code_len));
+	put(b, o, "code", code_json(b, side));
 	return o;
 }
 

@@ -135,10 +135,28 @@ static void read_access(struct json_reader *r, const json_t *parent, struct dete
 	side->size = (uint32_t)read_number(r, o, "size", UINT32_MAX);
 }
 
+/* Reports of before the calls were kept have none. */
+static void read_code(struct json_reader *r, const json_t *parent, struct detect_side *side)
+{
+	const json_t *o = read_object(r, parent, "code"), *calls;
+
+	if (!o)
+		return;
+	side->code_gva = read_hex(r, o, "address");
+	side->code_len = read_bytes(r, o, "bytes", side->code, sizeof(side->code));
+	calls = read_optional(o, "calls") ? read_array(r, o, "calls", DETECT_CALLEES_MAX) : NULL;
+	for (size_t i = 0; i < json_array_size(calls); i++) {
+		struct detect_callee *callee = &side->callees[side->callee_count++];
+		const json_t *call = json_array_get(calls, i);
+
+		callee->at = (uint16_t)read_number(r, call, "at", DETECT_CODE_MAX);
+		read_text(r, call, "function", callee->name, sizeof(callee->name));
+	}
+}
+
 static void read_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct detect_side *side = &race->first.sides[which];
-	const json_t *code;
 
 	side->known = !read_bool(r, o, "unknown");
 	if (!side->known) {
@@ -157,11 +175,7 @@ static void read_side(struct json_reader *r, const json_t *o, struct race *race,
 	names_source_read(r, o, which, 0, &race->names);
 	names_datum_read(r, o, which, &race->names);
 	read_stack(r, o, race, which);
-	code = read_object(r, o, "code");
-	if (!code)
-		return;
-	side->code_gva = read_hex(r, code, "address");
-	side->code_len = read_bytes(r, code, "bytes", side->code, sizeof(side->code));
+	read_code(r, o, side);
 }
 
 static void read_value(struct json_reader *r, const json_t *o, const char *key, uint32_t len, uint8_t *bytes)

@@ -160,6 +160,7 @@ static void copy_side(struct detect_side *to, const struct detect_side *from)
 
 	memcpy(to, from, offsetof(struct detect_side, calls.frames));
 	to->code_len = at_most(to->code_len, sizeof(to->code));
+	to->callee_count = at_most(to->callee_count, DETECT_CALLEES_MAX);
 	to->stack_len = at_most(to->stack_len, sizeof(to->stack));
 	to->calls.count = at_most(to->calls.count, UNWIND_FRAMES_MAX);
 	for (int i = 0; i < GUEST_STACKS_MAX - 1; i++) {

@@ -7,6 +7,7 @@
 #include "hv/report/words.h"
 
 #define STACK_WORDS_SHOWN 8
+#define CODE_SHOWN 64 /* bytes */
 #define STACK_NAMES_SHOWN 12
 #define TEXT_START UINT64_C(0xffffffff80000000) /* the kernel image and its modules (Documentation/x86/x86_64/mm.rst) */
 
@@ -34,15 +35,17 @@ static void put_registers(FILE *out, const struct x86_regs *regs)
 			i % 4 == 3 ? "\n" : "");
 }
 
-/* As in a kernel oops: the accessing instruction's first byte stands in <>. */
+/* As in a kernel oops: the accessing instruction's first byte stands in <>, and it is that many bytes. */
 static void put_code(FILE *out, const struct detect_side *side)
 {
 	uint64_t at = site_address(side) - side->code_gva;
 
+	uint64_t from = at > CODE_SHOWN / 2 ? at - CODE_SHOWN / 2 : 0;
+
 	if (side->code_len == 0)
 		return;
 	fputs("             code", out);
-	for (uint32_t i = 0; i < side->code_len; i++)
+	for (uint64_t i = from; i < side->code_len && i < from + CODE_SHOWN; i++)
 		fprintf(out, i == at ? " <%02x>" : " %02x", side->code[i]);
 	fputc('\n', out);
 }

@@ -58,6 +58,8 @@ static inline void sample_side(struct detect_side *side, const char *module, con
 	side->code_len = 32;
 	memset(side->code, 0x90, side->code_len);
 	side->code[offset % 32] = 0x89;
+	side->callee_count = 1;
+	side->callees[0] = (struct detect_callee){.at = 27, .name = "_raw_spin_lock"};
 	side->stack_len = 128;
 	memset(side->stack, 0xee, side->stack_len);
 	memcpy(side->stack + 8, &side->pc, sizeof(side->pc));

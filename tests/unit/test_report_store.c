@@ -205,6 +205,7 @@ static void wrong_lengths_are_cut(void **state)
 	o.sides[0].interrupted[1].len = UINT32_MAX;
 	o.sides[0].calls.count = UINT32_MAX;
 	o.sides[1].code_len = UINT32_MAX;
+	o.sides[1].callee_count = UINT32_MAX;
 	race = add(*state, &o, true);
 	assert_int_equal(race->first.data_len, DETECT_DATA_MAX);
 	assert_int_equal(race->first.sides[0].stack_len, DETECT_STACK_MAX);
@@ -212,6 +213,7 @@ static void wrong_lengths_are_cut(void **state)
 	assert_int_equal(race->first.sides[0].interrupted[1].len, 1);
 	assert_int_equal(race->first.sides[0].calls.count, UNWIND_FRAMES_MAX);
 	assert_int_equal(race->first.sides[1].code_len, DETECT_CODE_MAX);
+	assert_int_equal(race->first.sides[1].callee_count, DETECT_CALLEES_MAX);
 	assert_int_equal(race->instances[0].data_len, DETECT_DATA_MAX);
 }
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code around an access, for whoever judges the race later without the guest: it starts with an instruction, and the
+ * functions that it calls are named, since their addresses mean nothing elsewhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/detect/internal.h"
+
+#define FUNCTION_MAX (64u << 10)
+#define CODE_BEFORE 192 /* of DETECT_CODE_MAX, where a function is longer than that: what leads to the access, */
+#define CODE_AFTER (DETECT_CODE_MAX - CODE_BEFORE)
+
+/* The first instruction at or behind `wanted`, found by decoding the function from its start; `wanted` where that fails. */
+static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const struct guest_symbol *fn, uint64_t wanted)
+{
+	size_t len = wanted - fn->addr + INSN_MAX_LEN, at = 0;
+	uint8_t *code = fn->size <= FUNCTION_MAX ? malloc(len) : NULL;
+	struct insn insn;
+
+	if (code && detect_code(d, fn->addr, code, len) == 0) {
+		while (at < wanted - fn->addr) {
+			unsigned n = insn_decode(decoder, code + at, len - at, fn->addr + at, &insn);
+
+			at = n ? at + n : len;
+		}
+	}
+	free(code);
+	return at && at < len ? fn->addr + at : wanted;
+}
+
+/* Where a direct call or jump goes: rel32 behind E8 or E9 (SDM vol. 2, CALL and JMP), prefixes or not. False: it is neither. */
+static bool direct_target(const struct insn *insn, uint64_t *target)
+{
+	int32_t rel;
+
+	if (!(insn->flags & INSN_BRANCH) || insn->len < 5 || (insn->bytes[insn->len - 5] & 0xfe) != 0xe8)
+		return false;
+	memcpy(&rel, insn->bytes + insn->len - sizeof(rel), sizeof(rel));
+	*target = insn->addr + insn->len + (uint64_t)(int64_t)rel;
+	return true;
+}
+
+static void name_callees(struct detect *d, struct insn_decoder *decoder, struct detect_side *side)
+{
+	uint32_t at = 0;
+	struct guest_symbol symbol;
+	struct insn insn;
+	uint64_t target;
+
+	side->callee_count = 0;
+	while (at < side->code_len && side->callee_count < DETECT_CALLEES_MAX) {
+		struct detect_callee *callee = &side->callees[side->callee_count];
+		unsigned n = insn_decode(decoder, side->code + at, side->code_len - at, side->code_gva + at, &insn);
+
+		if (!n)
+			break;
+		if (direct_target(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
+		    guest_symbol_at(d->guest, target, &symbol) == 0 && symbol.addr == target) {
+			callee->at = (uint16_t)at;
+			/* A longer name is cut: what is looked for in callees is short. */
+			snprintf(callee->name, sizeof(callee->name), "%.*s", (int)sizeof(callee->name) - 1, symbol.name);
+			side->callee_count++;
+		}
+		at += n;
+	}
+}
+
+void describe_side(struct detect *d, struct insn_decoder *decoder, struct detect_side *side)
+{
+	uint64_t at = side->pc ? side->pc : side->regs.rip;
+	uint64_t start = at - CODE_BEFORE, end = at + CODE_AFTER;
+
+	if (guest_symbol_at(d->guest, at, &side->symbol) == 0) {
+		const struct guest_symbol *fn = &side->symbol;
+
+		if (fn->size <= DETECT_CODE_MAX || at - fn->addr <= CODE_BEFORE)
+			start = fn->addr;
+		else
+			start = boundary(d, decoder, fn, start);
+		if (end > fn->addr + fn->size || fn->size <= DETECT_CODE_MAX)
+			end = fn->addr + fn->size;
+	}
+	side->code_gva = start;
+	side->code_len = (uint32_t)(end - start);
+	if (detect_code(d, start, side->code, side->code_len))
+		side->code_len = 0;
+	name_callees(d, decoder, side);
+}
