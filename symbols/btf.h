@@ -41,6 +41,21 @@ int btf_member(const struct btf *btf, const char *type, const char *path, struct
 /* sizeof(struct|union type), or 0. */
 uint32_t btf_sizeof(const struct btf *btf, const char *type);
 
+/*
+ * The way back: the member of struct or union `type` that an access of `size` bytes at `offset` is to, as btf_member() would
+ * want it: "f_lock.rlock.raw_lock", "comm[3]". Of a union's members the one that fits best, then the one declared first;
+ * bit-fields that share the bytes as "{a,b}"; of several members the first; "" when it is to all of the object, or between
+ * members. Cut off at `max`. 0, or -1: no such type, or not inside it.
+ */
+int btf_path_at(const struct btf *btf, const char *type, uint32_t offset, uint32_t size, char *out, size_t max);
+
+/*
+ * The same for a variable that BTF knows, which are the per-CPU ones; and the name of its type into type[type_max], "" where
+ * that has none.
+ */
+int btf_variable_at(const struct btf *btf, const char *variable, uint32_t offset, uint32_t size, char *type, size_t type_max,
+		    char *out, size_t max);
+
 /* Value of an enumerator by name; 0 or -1. */
 int btf_enumerator(const struct btf *btf, const char *name, int64_t *value);
 
