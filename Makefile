@@ -20,7 +20,7 @@ say = @printf '  %-7s %s\n' $(1) $(2)
 
 # ---- flags ----
 
-PKGS := capstone jansson libelf zlib
+PKGS := capstone jansson libelf libxml-2.0 zlib
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 # libdwarf has no pkg-config file in bookworm; its headers are included as <libdwarf/...>.
 PKG_LIBS = -ldwarf $(shell pkg-config --libs $(PKGS) 2>/dev/null)
@@ -61,6 +61,13 @@ $(OUT)/gen/dsdt.h: hv/vmm/dsdt.asl
 	@mkdir -p $(@D)
 	$(Q)iasl -tc -p $(@D)/dsdt $< >$(@D)/iasl.log 2>&1 || { cat $(@D)/iasl.log >&2; exit 1; }
 	$(Q)mv $(@D)/dsdt.hex $@
+
+# The HTML page's style and script, as C strings.
+PAGE := $(OUT)/gen/page.css.h $(OUT)/gen/page.js.h
+$(PAGE): $(OUT)/gen/%.h: hv/export/%
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
+$(OUT)/obj/hv/export/html.o: $(PAGE)
 
 $(AGENT_OBJS): ALL_CFLAGS = $(BASE_CFLAGS)
 
@@ -129,15 +136,15 @@ demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves bui
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/demo
 
 .PHONY: lint
-lint: ## clang-format and cppcheck
+lint: $(PAGE) ## clang-format and cppcheck
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
-	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. \
+	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. -I$(OUT)/gen \
 		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
 
 # ---- packages ----
 
 BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
-	libdwarf-dev libelf-dev libjansson-dev linux-libc-dev make pkg-config python3 python3-jsonschema zlib1g-dev
+	libdwarf-dev libelf-dev libjansson-dev libxml2-dev linux-libc-dev make pkg-config python3 python3-jsonschema python3-junitparser python3-sarif-python-om zlib1g-dev
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
 MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(LAB_PACKAGES)); do \
 	dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)

@@ -7,17 +7,27 @@
 
 #include "hv/cli/cli.h"
 #include "hv/cli/terminal.h"
+#include "hv/export/export.h"
 #include "hv/report/load.h"
 #include "hv/report/naming.h"
 #include "hv/report/text.h"
 
 enum report_key { KEY_SYMBOLS = 0x200, KEY_FORMAT };
 
-enum report_format { FORMAT_TEXT, FORMAT_JSON };
+/* What a format makes of all races: exports take them as they are, the two others have more to say. */
+static const struct format {
+	const char *name;
+	int (*export)(FILE *out, const struct export_run *run, struct err *err);
+} formats[] = {
+	{"text", NULL},		 {"json", NULL},	{"sarif", export_sarif},
+	{"kcsan", export_kcsan}, {"html", export_html}, {"junit", export_junit},
+};
+
+enum { FORMAT_TEXT, FORMAT_JSON };
 
 struct report_options {
 	struct cli_input input; /* first: see cli_parse() */
-	enum report_format format;
+	size_t format;		/* index of formats[] */
 	struct names *names;
 	const char **files;
 	size_t count;
@@ -28,13 +38,25 @@ static const struct argp_option options[] = {
 	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
 	 "several times (and /usr/lib/debug and debuginfod's cache are looked in anyway)",
 	 0},
-	{"format", KEY_FORMAT, "text|json", 0, "for people (default), or the same document with all names in it", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0,
+	 "text, for people (default); json, the same document with all names in it; sarif, kcsan, junit or html, for other "
+	 "tools",
+	 0},
 	{0},
 };
 
 static const char doc[] =
 	"Show the races of a run again, with the source lines, inlined calls and data names that debug files add.\v"
 	"FILE is what `outrider run --json` wrote; - is standard input. Races of several files are put together.";
+
+static error_t format_option(struct report_options *o, const char *arg, struct argp_state *state)
+{
+	for (o->format = 0; o->format < sizeof(formats) / sizeof(formats[0]); o->format++) {
+		if (strcmp(arg, formats[o->format].name) == 0)
+			return 0;
+	}
+	return cli_usage(state, "--format %s: give text, json, sarif, kcsan, html or junit", arg);
+}
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
@@ -45,10 +67,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_SYMBOLS:
 		return names_add(o->names, arg, o->input.err) < 0 ? EINVAL : 0;
 	case KEY_FORMAT:
-		if (strcmp(arg, "text") != 0 && strcmp(arg, "json") != 0)
-			return cli_usage(state, "--format %s: give text or json", arg);
-		o->format = strcmp(arg, "json") == 0 ? FORMAT_JSON : FORMAT_TEXT;
-		return 0;
+		return format_option(o, arg, state);
 	case ARGP_KEY_ARG:
 		files = realloc(o->files, (o->count + 1) * sizeof(*files));
 		if (!files)
@@ -130,8 +149,25 @@ static void print_text(const struct race_store *store, const struct names *names
 		text_names(stdout, names);
 }
 
+static int print_export(const struct report_options *o, const struct race_store *store, const char *kernel, struct err *err)
+{
+	struct export_run run = {.tool_version = OUTRIDER_VERSION, .kernel = kernel, .count = race_store_count(store)};
+	struct export_race *races = calloc(run.count + 1, sizeof(*races));
+	int rc;
+
+	if (!races)
+		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
+	for (size_t i = 0; i < run.count; i++)
+		races[i] = (struct export_race){.race = race_store_get(store, i), .level = EXPORT_UNSURE};
+	run.races = races;
+	rc = formats[o->format].export(stdout, &run, err);
+	free(races);
+	return rc;
+}
+
+/* *kernel becomes the banner of the first report that has one, from malloc(). */
 static int report_file(const struct report_options *o, struct insn_decoder *decoder, const char *path, struct race_store *store,
-		       struct err *err)
+		       char **kernel, struct err *err)
 {
 	struct report_load l;
 	int rc;
@@ -141,6 +177,10 @@ static int report_file(const struct report_options *o, struct insn_decoder *deco
 	rc = name_races(o, decoder, &l, err);
 	if (rc == 0)
 		rc = o->format == FORMAT_JSON ? print_json(o, &l, err) : collect(&l, store, err);
+	if (!*kernel && l.kernel.banner) {
+		*kernel = l.kernel.banner;
+		l.kernel.banner = NULL;
+	}
 	report_load_free(&l);
 	return rc;
 }
@@ -149,14 +189,18 @@ static int report_files(const struct report_options *o, struct err *err)
 {
 	struct insn_decoder *decoder = insn_decoder_new();
 	struct race_store *store = race_store_new(err);
+	char *kernel = NULL;
 	int rc = decoder && store ? 0 : err_set(err, EXIT_INTERNAL, "out of memory");
 
 	for (size_t i = 0; i < o->count && rc == 0; i++)
-		rc = report_file(o, decoder, o->files[i], store, err);
+		rc = report_file(o, decoder, o->files[i], store, &kernel, err);
 	if (rc == 0 && o->format == FORMAT_TEXT)
 		print_text(store, o->names);
+	else if (rc == 0 && formats[o->format].export)
+		rc = print_export(o, store, kernel, err);
 	if (rc == 0 && fflush(stdout) == EOF)
 		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
+	free(kernel);
 	race_store_free(store);
 	insn_decoder_free(decoder);
 	return rc;

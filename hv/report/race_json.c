@@ -87,6 +87,7 @@ static json_t *frame_json(struct json_builder *b, const struct guest_frame *fram
 	put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
 	put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
 	put(b, o, "offset", named ? json_integer((json_int_t)(frame->pc - symbol->addr)) : json_null());
+	put(b, o, "function_size", symbol->size ? json_integer((json_int_t)symbol->size) : json_null());
 	put(b, o, "kind", json_string(frame_word(frame->kind)));
 	put(b, o, "context", json_string(context_word(&context)));
 	put(b, o, "reliable", json_boolean(frame->reliable));

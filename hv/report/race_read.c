@@ -80,6 +80,8 @@ static void read_frame(struct json_reader *r, const json_t *o, struct guest_fram
 	out->context = context.kind;
 	out->reliable = read_bool(r, o, "reliable");
 	read_symbol(r, o, out->pc, &out->symbol);
+	if (read_optional(o, "function_size"))
+		out->symbol.size = read_number(r, o, "function_size", INT64_MAX);
 }
 
 static void read_calls(struct json_reader *r, const json_t *stack, struct race *race, unsigned which)

@@ -414,7 +414,7 @@ static int name_sample(struct race *race, struct err *err)
 		if (!line)
 			return -1;
 		*line = (struct source_line){
-			.inlined = i == 0, .line = i == 0 ? 0 : 451, .function = "f", .file = "fs/ext4/file.c"};
+			.inlined = i == 0, .line = 450u + (unsigned)i, .function = "f", .file = "fs/ext4/file.c"};
 	}
 	names->datum[0] = (struct datum_name){.by = DATUM_BY_REGISTER, .path = "inode->i_nlink", .member = "i_nlink"};
 	names->datum[1] = (struct datum_name){

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "hv/export/internal.h"
+#include "hv/report/words.h"
+
+void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX])
+{
+	clean_text(text, size < 256 ? size : 256, out, EXPORT_NAME_MAX);
+}
+
+void export_function(const struct detect_side *side, char out[EXPORT_NAME_MAX])
+{
+	if (side->symbol.name[0])
+		export_text(side->symbol.name, sizeof(side->symbol.name), out);
+	else
+		snprintf(out, EXPORT_NAME_MAX, "0x%016" PRIx64, site_address(side));
+}
+
+const struct source_line *export_line(const struct race *race, unsigned which)
+{
+	size_t n;
+	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
+
+	return line && line->file[0] && line->line ? line : NULL;
+}
+
+void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
+{
+	char held[EXPORT_NAME_MAX], other[EXPORT_NAME_MAX], datum[EXPORT_NAME_MAX] = "";
+	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
+
+	export_function(&race->first.sides[0], held);
+	if (d && d->by != DATUM_UNNAMED)
+		export_text(d->path, sizeof(d->path), datum);
+	if (race->first.sides[1].known) {
+		export_function(&race->first.sides[1], other);
+		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against %s in %s%s%s", access_word(race->rw[0]), held,
+			 access_word(race->rw[1]), other, datum[0] ? ": " : "", datum);
+	} else {
+		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against a writer nobody saw%s%s", access_word(race->rw[0]), held,
+			 datum[0] ? ": " : "", datum);
+	}
+}
