@@ -94,22 +94,10 @@ static int name_races(const struct report_options *o, struct insn_decoder *decod
 {
 	const struct naming naming = {
 		o->names, decoder, &l->modules, l->kernel.slide, l->kernel.build_id, l->kernel.build_id_len};
-	unsigned found, asked;
 
 	for (size_t i = 0; i < l->count; i++) {
-		struct race_names *before = l->races[i]->names;
-
-		/* Without debug files here, what was named where the run was stays. */
-		l->races[i]->names = NULL;
 		if (naming_race(&naming, l->races[i], err) < 0)
 			return -1;
-		names_used(o->names, &found, &asked);
-		if (found == 0 && before) {
-			race_names_free(l->races[i]->names);
-			l->races[i]->names = before;
-		} else {
-			race_names_free(before);
-		}
 	}
 	return 0;
 }
@@ -130,10 +118,10 @@ static int print_json(const struct report_options *o, struct report_load *l, str
 /* The store takes the races over. */
 static int collect(struct report_load *l, struct race_store *store, struct err *err)
 {
-	while (l->count) {
-		if (!race_store_put(store, l->races[0], err))
+	for (size_t i = 0; i < l->count; i++) {
+		if (!race_store_put(store, l->races[i], err))
 			return -1;
-		memmove(l->races, l->races + 1, --l->count * sizeof(struct race *));
+		l->races[i] = NULL;
 	}
 	return 0;
 }
@@ -146,7 +134,7 @@ static void print_text(const struct race_store *store, const struct names *names
 		text_race(stdout, race_store_get(store, i), &style);
 	text_summary(stdout, store, NULL, &style);
 	if (race_store_count(store))
-		text_names(stdout, names);
+		text_names(stdout, store, names);
 }
 
 static int print_export(const struct report_options *o, const struct race_store *store, const char *kernel, struct err *err)

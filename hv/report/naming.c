@@ -158,8 +158,6 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 	struct race_names *names = calloc(1, sizeof(*names));
 	int rc = names ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
 
-	race_names_free(race->names);
-	race->names = NULL;
 	for (unsigned side = 0; side < 2 && rc == 0; side++) {
 		if (race->first.sides[side].known)
 			rc = name_side(n, race, side, names, err);
@@ -169,6 +167,12 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 		return -1;
 	}
 	naming_datum(n, race, names);
+	/* Named before, where there were more debug files: those names stay. */
+	if (race->names && race->names->count > names->count) {
+		race_names_free(names);
+		return 0;
+	}
+	race_names_free(race->names);
 	race->names = names;
 	return 0;
 }

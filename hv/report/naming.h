@@ -22,8 +22,8 @@ struct naming {
 };
 
 /*
- * Make race->names, anew if there are some. What the debug files do not know stays unnamed. 0; -1 with EXIT_INTERNAL: out of
- * memory, and then the race has no names.
+ * Make race->names, in place of those it has if these say as much. What the debug files do not know stays unnamed. 0; -1 with
+ * EXIT_INTERNAL: out of memory, and then the race is as it was.
  */
 int naming_race(const struct naming *n, struct race *race, struct err *err);
 

@@ -196,7 +196,7 @@ int report_finish(struct report *r, const struct detect_stats *stats, const char
 		return no_memory(err);
 	text_summary(out, r->store, stats, &r->config->style);
 	if (race_store_count(r->store))
-		text_names(out, r->config->names);
+		text_names(out, r->store, r->config->names);
 	print_stream(r, out, &text, &len);
 	if (!r->json)
 		return 0;

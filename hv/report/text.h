@@ -26,6 +26,6 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
 
 /* Where the names of a summary's races are from. `names` may be NULL. */
-void text_names(FILE *out, const struct names *names);
+void text_names(FILE *out, const struct race_store *store, const struct names *names);
 
 #endif

@@ -100,14 +100,27 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 		put_stats(out, stats);
 }
 
-void text_names(FILE *out, const struct names *names)
+static bool any_named(const struct race_store *store)
+{
+	for (size_t i = 0; i < race_store_count(store); i++) {
+		const struct race_names *names = race_store_get(store, i)->names;
+
+		if (names && names->count)
+			return true;
+	}
+	return false;
+}
+
+void text_names(FILE *out, const struct race_store *store, const struct names *names)
 {
 	unsigned found = 0, asked = 0;
 
 	if (names)
 		names_used(names, &found, &asked);
 	fputs("  names         ", out);
-	if (found == 0)
+	if (found == 0 && any_named(store))
+		fputs("debug files, where the report was made\n", out);
+	else if (found == 0)
 		fputs("the guest's own tables: functions and variables; debug files (--symbols PATH) add lines and types\n",
 		      out);
 	else if (found < asked)
