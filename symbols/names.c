@@ -96,6 +96,11 @@ static struct entry *find(struct names *n, const struct names_image *image)
 	return NULL;
 }
 
+const char *names_path(struct names *n, const char *name, const uint8_t *id, size_t len)
+{
+	return debugfiles_find(n->files, name, id, len, NULL);
+}
+
 static struct debuginfo *open_file(struct names *n, const struct names_image *image)
 {
 	struct err err = {0};

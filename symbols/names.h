@@ -49,6 +49,9 @@ int names_add(struct names *n, const char *path, struct err *err);
 /* Look where distributions and debuginfod keep debug files, if there is such a place. -1: out of memory. */
 int names_add_usual(struct names *n, struct err *err);
 
+/* The path of an image's debug file, without opening it; lives as long as the struct names. NULL: there is none. */
+const char *names_path(struct names *n, const char *name, const uint8_t *id, size_t len);
+
 /* The debug file of the image as it lies in memory, for the queries of debuginfo.h; NULL: there is none that can be used. */
 struct debuginfo *names_of(struct names *n, const struct names_image *image);
 

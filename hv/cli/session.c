@@ -210,16 +210,25 @@ static int open_report(struct session *s, struct err *err)
 	return s->report ? 0 : -1;
 }
 
+/* Asked for before there is a race, so that the reporter thread has no use of the names yet. */
+static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
+{
+	struct session *s = ctx;
+
+	return names_path(s->names, NAMES_KERNEL, id, len);
+}
+
 static int open_detector(struct session *s, struct err *err)
 {
 	const struct detect_sink sink = {.race = on_race, .note = on_note, .failed = on_failed, .ctx = s};
+	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
 	const char *symbols = s->options->symbols;
 
 	s->target = kvm_target_new(s->vm, s->breakpoints, err);
 	if (!s->target)
 		return -1;
 	/* A folder's files are for names; what is where the guest says best itself. */
-	s->guest = guest_new(s->target, symbols && is_folder(symbols) ? NULL : symbols, err);
+	s->guest = guest_new(s->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
 	if (!s->guest)
 		return -1;
 	s->detect = detect_new(s->target, s->guest, &s->options->detect, &sink, err);
@@ -234,7 +243,7 @@ int session_open(struct session *s, struct err *err)
 	if (open_machine(s, err) < 0)
 		return -1;
 	/* The report last: its file takes the place of an older one only when the run can begin. */
-	if (!s->options->no_detect && (open_detector(s, err) < 0 || open_names(s, err) < 0 || open_report(s, err) < 0))
+	if (!s->options->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
 		return -1;
 	terminal_guest_mode(&s->terminal);
 	return 0;

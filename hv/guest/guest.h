@@ -18,9 +18,18 @@
 
 struct guest;
 
+/* Where to look for a kernel's vmlinux when its own tables cannot be read. */
+struct guest_symbol_files {
+	/* The path of the file of that build id, valid until the guest is freed; NULL: there is none. On guest_poll()'s thread.
+	 */
+	const char *(*find)(void *ctx, const uint8_t *id, size_t len);
+	void *ctx;
+};
+
 /* `symbols`: a vmlinux or System.map, or NULL for the tables in the guest's own memory. Read at once; checked in guest_poll().
+ * `files`, copied, may be NULL.
  */
-struct guest *guest_new(struct target *target, const char *symbols, struct err *err);
+struct guest *guest_new(struct target *target, const char *symbols, const struct guest_symbol_files *files, struct err *err);
 void guest_free(struct guest *g);
 
 /*
@@ -38,7 +47,7 @@ const char *guest_symbol_source(const struct guest *g);
 
 #define GUEST_OWN_TABLES "the guest's kallsyms"
 
-/* One line on why the symbols that the user gave are not used, the guest's own tables being there; NULL: they are. */
+/* One line on why the symbols that were to be used are not, others being there; NULL: they are. */
 const char *guest_symbols_refused(const struct guest *g);
 
 /* The kernel's build id and its length, or length 0: not known. Valid after guest_poll() said 1. */

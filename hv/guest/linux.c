@@ -14,7 +14,7 @@ static int reader_read(void *ctx, uint64_t gva, void *buf, size_t len)
 	return guest_read(ctx, gva, buf, len);
 }
 
-struct guest *guest_new(struct target *target, const char *symbols, struct err *err)
+struct guest *guest_new(struct target *target, const char *symbols, const struct guest_symbol_files *files, struct err *err)
 {
 	struct guest *g = calloc(1, sizeof(*g));
 
@@ -25,6 +25,8 @@ struct guest *guest_new(struct target *target, const char *symbols, struct err *
 	g->target = target;
 	g->reader = (struct guest_reader){.read = reader_read, .ctx = g};
 	g->source = GUEST_OWN_TABLES;
+	if (files)
+		g->files = *files;
 	pthread_rwlock_init(&g->modules_lock, NULL);
 	if (symbols) {
 		g->symtab = symtab_load(symbols, err);

@@ -52,7 +52,8 @@ struct guest {
 	enum linux_stage stage;
 	struct symtab *symtab;
 	const char *source; /* "vmlinux or System.map", or GUEST_OWN_TABLES */
-	char refused[512];  /* why the user's file is not used; "" if it is, or there is none */
+	char refused[512];  /* why not the user's file, or not the guest's tables; "" if they are */
+	struct guest_symbol_files files;
 	bool from_file;
 	struct btf *btf; /* NULL: the kernel has none */
 	unsigned misses; /* looks in kernel mode that did not show the kernel */

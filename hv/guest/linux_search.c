@@ -14,6 +14,7 @@
 #define IMAGE_START 0xffffffff80000000ull
 #define IMAGE_END 0xffffffffc0000000ull
 #define IMAGE_ALIGN 0x200000ull
+#define NOTE_HEADER 16u /* sizes, type and "GNU" */
 #define LINK_TEXT 0xffffffff81000000ull
 #define CPU_ENTRY_AREA 0xfffffe0000000000ull /* where the IDT moves to once it is final */
 #define CPU_ENTRY_AREA_SIZE (1ull << 39)
@@ -44,14 +45,23 @@ static bool may_be_hidden(struct guest *g, const struct x86_regs *regs)
 }
 
 /* The kernel image is mapped with 2 MiB pages (4 KiB at the seams): the mapped stretch around `inside`. */
+static void image_around(const struct guest *g, uint64_t inside, uint64_t *start, uint64_t *end)
+{
+	uint64_t gpa;
+
+	*start = inside & ~(IMAGE_ALIGN - 1);
+	*end = *start + IMAGE_ALIGN;
+	while (*start > IMAGE_START && guest_translate(g, *start - IMAGE_ALIGN, &gpa) == 0)
+		*start -= IMAGE_ALIGN;
+	while (*end < IMAGE_END && guest_translate(g, *end, &gpa) == 0)
+		*end += IMAGE_ALIGN;
+}
+
 static struct symtab *kallsyms_around(const struct guest *g, uint64_t inside, struct err *err)
 {
-	uint64_t start = inside & ~(IMAGE_ALIGN - 1), end = start + IMAGE_ALIGN, gpa;
+	uint64_t start, end;
 
-	while (start > IMAGE_START && guest_translate(g, start - IMAGE_ALIGN, &gpa) == 0)
-		start -= IMAGE_ALIGN;
-	while (end < IMAGE_END && guest_translate(g, end, &gpa) == 0)
-		end += IMAGE_ALIGN;
+	image_around(g, inside, &start, &end);
 	return symtab_from_kallsyms(&g->reader, start, end, err);
 }
 
@@ -90,25 +100,32 @@ static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
 
 enum agreement { AGREE, DIFFER, UNKNOWN };
 
-/* The kernel's GNU build id (ELF note type 3 of owner GNU, in its .notes): `max` bytes at most; length 0: not known. */
+/* The GNU build id among ELF notes (type 3 of owner GNU): `max` bytes at most; length 0: there is none. */
+static size_t id_in_notes(const uint8_t *notes, size_t size, uint8_t *out, size_t max)
+{
+	uint32_t len;
+
+	for (size_t at = 0; at + NOTE_HEADER <= size; at += 4) {
+		if (memcmp(notes + at, "\4\0\0\0", 4) != 0 || memcmp(notes + at + 8, "\3\0\0\0GNU", 8) != 0)
+			continue;
+		memcpy(&len, notes + at + 4, sizeof(len));
+		if (len > max || len > size - at - NOTE_HEADER)
+			return 0;
+		memcpy(out, notes + at + NOTE_HEADER, len);
+		return len;
+	}
+	return 0;
+}
+
+/* The kernel's, in its .notes. */
 static size_t read_build_id(const struct guest *g, uint8_t *out, size_t max)
 {
 	uint64_t start = symtab_addr(g->symtab, "__start_notes"), end = symtab_addr(g->symtab, "__stop_notes");
 	uint8_t notes[4096];
-	uint32_t len;
 
 	if (!start || end <= start || end - start > sizeof(notes) || guest_read(g, start, notes, end - start))
 		return 0;
-	for (size_t at = 0; at + 16 <= end - start; at += 4) {
-		if (memcmp(notes + at, "\4\0\0\0", 4) != 0 || memcmp(notes + at + 8, "\3\0\0\0GNU", 8) != 0)
-			continue;
-		memcpy(&len, notes + at + 4, sizeof(len));
-		if (len > max || len > end - start - at - 16)
-			return 0;
-		memcpy(out, notes + at + 16, len);
-		return len;
-	}
-	return 0;
+	return id_in_notes(notes, end - start, out, max);
 }
 
 void linux_find_build_id(struct guest *g)
@@ -223,6 +240,39 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 
 /* ---- symbols in the guest's memory ---- */
 
+/* The build id when no symbol says where it is: the first note of that kind in the mapped image around `inside`. */
+static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *out, size_t max)
+{
+	uint64_t start, end;
+	uint8_t page[X86_PAGE_SIZE + NOTE_HEADER + MODULE_BUILD_ID_MAX]; /* and a note that goes on behind it */
+	size_t len = 0;
+
+	image_around(g, inside, &start, &end);
+	for (uint64_t at = start; at < end && !len; at += X86_PAGE_SIZE) {
+		size_t size = guest_read(g, at, page, sizeof(page)) == 0 ? sizeof(page) : X86_PAGE_SIZE;
+
+		if (size == sizeof(page) || guest_read(g, at, page, size) == 0)
+			len = id_in_notes(page, size, out, max);
+	}
+	return len;
+}
+
+/* The kernel's tables make no sense: its vmlinux, if it is found by build id, says the same. False: it is not. */
+static bool load_by_build_id(struct guest *g, uint64_t handler, const char *why)
+{
+	uint8_t id[MODULE_BUILD_ID_MAX];
+	size_t len = g->files.find ? search_build_id(g, handler, id, sizeof(id)) : 0;
+	const char *path = len ? g->files.find(g->files.ctx, id, len) : NULL;
+
+	g->symtab = path ? symtab_load(path, NULL) : NULL;
+	if (!g->symtab)
+		return false;
+	g->source = path;
+	g->from_file = true;
+	snprintf(g->refused, sizeof(g->refused), "%.480s", why);
+	return true;
+}
+
 static int search_memory(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
 {
 	struct err why = {0};
@@ -232,6 +282,8 @@ static int search_memory(struct guest *g, const struct x86_regs *regs, uint64_t 
 		return adopt(g, own, err);
 	if (why.code == EXIT_INPUT && may_be_hidden(g, regs))
 		return 0;
+	if (why.code == EXIT_INPUT && load_by_build_id(g, handler, why.text))
+		return match_file(g, regs, handler, err);
 	return err_set(err, why.code, "%s", why.text);
 }
 

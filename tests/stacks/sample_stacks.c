@@ -213,7 +213,7 @@ static int run(struct trial *t, char **argv, struct err *err)
 		return -1;
 	vm = vm_create(&config, err);
 	target = vm ? kvm_target_new(vm, probe.breakpoints == BP_INTERCEPT ? KVM_BP_INTERCEPT : KVM_BP_IDT_GATE, err) : NULL;
-	t->guest = target ? guest_new(target, NULL, err) : NULL;
+	t->guest = target ? guest_new(target, NULL, NULL, err) : NULL;
 	detect = t->guest ? detect_new(target, t->guest, &sampling, &sink, err) : NULL;
 	if (!detect)
 		return -1;

@@ -38,7 +38,7 @@ static int setup(void **state)
 	if (!f)
 		return -1;
 	f->ft = fake_target_new(1, 4);
-	f->g = f->ft ? guest_new(&f->ft->target, NULL, NULL) : NULL;
+	f->g = f->ft ? guest_new(&f->ft->target, NULL, NULL, NULL) : NULL;
 	if (!f->g)
 		return -1;
 	g = f->g;

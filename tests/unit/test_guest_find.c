@@ -33,6 +33,7 @@
 #define STATE 0x3000u
 #define TOP_TABLE 0x4000u
 #define FUNCTION 0x1040u
+#define NOTES 0x5f00u
 #define KALLSYMS 0x10000u
 
 static const char map[] = "ffffffff81000000 T _text\n"
@@ -45,7 +46,9 @@ static const char map[] = "ffffffff81000000 T _text\n"
 			  "ffffffff81001100 T _etext\n"
 			  "ffffffff81002000 R linux_banner\n"
 			  "ffffffff81003000 D system_state\n"
-			  "ffffffff81004000 D init_top_pgt\n";
+			  "ffffffff81004000 D init_top_pgt\n"
+			  "ffffffff81005f00 R __start_notes\n"
+			  "ffffffff81005f24 R __stop_notes\n";
 
 static const char banner[] = "Linux version 6.1.0-9-test (someone@somewhere) #1 SMP\n";
 
@@ -54,6 +57,7 @@ struct boot {
 	struct guest *g;
 	struct err err;
 	char path[64];
+	unsigned asked; /* for a file by build id */
 };
 
 static void set_gate(struct boot *b, unsigned vector, uint64_t handler)
@@ -89,7 +93,7 @@ static void boot(struct boot *b)
 	*regs = (struct x86_regs){.cr3 = cr3s[1], .efer = EFER_LMA, .idt_base = IDT_FINAL};
 }
 
-static void load(struct boot *b, const char *symbols)
+static void save(struct boot *b, const char *symbols)
 {
 	int fd;
 
@@ -98,7 +102,12 @@ static void load(struct boot *b, const char *symbols)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, symbols, strlen(symbols)), strlen(symbols));
 	close(fd);
-	b->g = guest_new(&b->ft->target, b->path, &b->err);
+}
+
+static void load(struct boot *b, const char *symbols)
+{
+	save(b, symbols);
+	b->g = guest_new(&b->ft->target, b->path, NULL, &b->err);
 	unlink(b->path);
 	assert_non_null(b->g);
 }
@@ -373,11 +382,89 @@ static void test_endless_banner(void **state)
 	assert_int_equal(strlen(guest_banner(b->g)), 255);
 }
 
+/* ---- tables that cannot be read ---- */
+
+static const uint8_t build_id[20] = {0xde, 0xad, 0xbe, 0xef};
+
+static void put_build_id(struct boot *b)
+{
+	uint8_t note[16 + sizeof(build_id)] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU";
+
+	memcpy(note + 16, build_id, sizeof(build_id));
+	fake_write(b->ft, IMAGE_GPA + NOTES, note, sizeof(note));
+}
+
+static const char *find_file(void *ctx, const uint8_t *id, size_t len)
+{
+	struct boot *b = ctx;
+
+	b->asked++;
+	assert_int_equal(len, sizeof(build_id));
+	assert_memory_equal(id, build_id, len);
+	return b->path[0] ? b->path : NULL;
+}
+
+static void load_without_tables(struct boot *b)
+{
+	const struct guest_symbol_files files = {.find = find_file, .ctx = b};
+
+	b->g = guest_new(&b->ft->target, NULL, &files, &b->err);
+	assert_non_null(b->g);
+}
+
+static void poll_to_the_end(struct boot *b, int expected)
+{
+	int ready = 0;
+
+	for (unsigned i = 0; i < 10000 && !ready; i++)
+		ready = guest_poll(b->g, &b->err);
+	assert_int_equal(ready, expected);
+}
+
+static void test_file_in_place_of_tables(void **state)
+{
+	struct boot *b = *state;
+	const uint8_t *id;
+
+	put_build_id(b);
+	save(b, map);
+	load_without_tables(b);
+	poll_to_the_end(b, 1);
+	assert_string_equal(guest_symbol_source(b->g), b->path);
+	assert_non_null(strstr(guest_symbols_refused(b->g), "kallsyms"));
+	assert_int_equal(guest_slide(b->g), SLIDE);
+	assert_int_equal(guest_build_id(b->g, &id), sizeof(build_id));
+	assert_memory_equal(id, build_id, sizeof(build_id));
+	unlink(b->path);
+}
+
+static void test_neither_tables_nor_file(void **state)
+{
+	struct boot *b = *state;
+
+	put_build_id(b);
+	load_without_tables(b);
+	poll_to_the_end(b, -1);
+	assert_int_equal(b->err.code, EXIT_INPUT);
+	assert_int_equal(b->asked, 1);
+}
+
+/* Not even a build id to ask for. */
+static void test_nothing_to_go_by(void **state)
+{
+	struct boot *b = *state;
+
+	load_without_tables(b);
+	poll_to_the_end(b, -1);
+	assert_int_equal(b->err.code, EXIT_INPUT);
+	assert_int_equal(b->asked, 0);
+}
+
 static void test_no_such_file(void **state)
 {
 	struct boot *b = *state;
 
-	assert_null(guest_new(&b->ft->target, "/nonexistent/System.map", &b->err));
+	assert_null(guest_new(&b->ft->target, "/nonexistent/System.map", NULL, &b->err));
 	assert_int_equal(b->err.code, EXIT_INPUT);
 }
 
@@ -400,6 +487,9 @@ int main(void)
 		T(test_no_gate_symbol),
 		T(test_no_page_tables),
 		T(test_endless_banner),
+		T(test_file_in_place_of_tables),
+		T(test_neither_tables_nor_file),
+		T(test_nothing_to_go_by),
 		T(test_no_such_file),
 	};
 

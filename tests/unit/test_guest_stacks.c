@@ -59,7 +59,7 @@ static int setup(void **state)
 
 	*state = f;
 	f->ft = fake_target_new(1, 4);
-	f->g = f->ft ? guest_new(&f->ft->target, NULL, NULL) : NULL;
+	f->g = f->ft ? guest_new(&f->ft->target, NULL, NULL, NULL) : NULL;
 	if (!f->g)
 		return -1;
 	f->g->cr3 = fake_page(f->ft);
