@@ -58,6 +58,12 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 	g->module_bytes += lm->charge;
 }
 
+/* Freed when the module is up, but listed to its end; by then something else may be there. */
+static bool is_init(const struct image_section *section)
+{
+	return strncmp(section->name, ".init", strlen(".init")) == 0;
+}
+
 /* For the report: which section is where says where a debug file's addresses are. */
 static void read_sections(const struct guest *g, struct loaded_module *lm, const struct module_info *info)
 {
@@ -65,10 +71,10 @@ static void read_sections(const struct guest *g, struct loaded_module *lm, const
 	unsigned n = module_sections(&g->reader, g->btf, info, all, MODULE_SECTIONS_MAX);
 
 	lm->m.sections = n ? malloc(n * sizeof(*all)) : NULL;
-	if (!lm->m.sections)
-		return;
-	memcpy(lm->m.sections, all, n * sizeof(*all));
-	lm->m.nsections = n;
+	for (unsigned i = 0; lm->m.sections && i < n; i++) {
+		if (!is_init(&all[i]))
+			lm->m.sections[lm->m.nsections++] = all[i];
+	}
 }
 
 static void add(struct guest *g, const struct module_info *info, const struct guest_module_events *events)
