@@ -162,11 +162,50 @@ bool guest_text_going(struct guest *g, uint64_t addr);
 struct guest_symbol {
 	char module[64]; /* "" for the kernel itself */
 	char name[128];
-	uint64_t addr, size; /* of the function; run-time GVA */
+	/* Of the function or variable: run-time GVA, or of a per-CPU variable what its symbol says; and bytes. */
+	uint64_t addr, size;
 };
 
 /* The function that contains `addr`, in the kernel or a module loaded now. 0 or -1. */
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
+
+/* ---- memory ---- */
+
+enum guest_memory_kind {
+	GUEST_MEMORY_UNKNOWN,
+	GUEST_MEMORY_KERNEL,	 /* the kernel's image: a variable of its */
+	GUEST_MEMORY_MODULE,	 /* a module's variable */
+	GUEST_MEMORY_PER_CPU,	 /* a CPU's copy: of a variable, or, without a symbol, of what was allocated for each CPU */
+	GUEST_MEMORY_SLAB,	 /* an object of a slab cache, or what is between them */
+	GUEST_MEMORY_STACK,	 /* of a task, an interrupt or an exception */
+	GUEST_MEMORY_PAGE_TABLE, /* told by kernels since 6.10; before they are pages */
+	GUEST_MEMORY_PAGE_INFO,	 /* a struct page */
+	GUEST_MEMORY_VMALLOC,	 /* other memory that was mapped where there was room for it */
+	GUEST_MEMORY_PAGE,	 /* other RAM, where all of it is mapped */
+	GUEST_MEMORY_USER,
+};
+
+/*
+ * What there is at an address. The object is what it is part of: the variable (of per-CPU ones that CPU's copy), slab object,
+ * stack, struct page.
+ */
+struct guest_memory {
+	uint8_t kind;		    /* enum guest_memory_kind */
+	struct guest_symbol symbol; /* KERNEL, MODULE, PER_CPU: the variable; name "": none known */
+	int cpu;		    /* PER_CPU: whose it is; else -1 */
+	char cache[64];		    /* SLAB: the cache's name */
+	uint64_t object;	    /* GVA of the object; 0: none known, and then */
+	uint32_t object_size;	    /* bytes that it has, and */
+	uint32_t offset;  /* how far into it the address is, are 0; SLAB: behind object_size is what the allocator keeps */
+	char type[64];	  /* a struct's name, if the object is known to be one, */
+	char member[128]; /* and btf_path_at() of the access in it */
+};
+
+/*
+ * What is at `gva` now, where the CPU with these registers accessed `size` bytes: an object may have been freed since. From the
+ * guest's own tables, without debug files: some hundred words of guest memory are read, so not for a callback.
+ */
+void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, uint32_t size, struct guest_memory *out);
 
 /* ---- calls ---- */
 

@@ -87,6 +87,7 @@ static int become_ready(struct guest *g, struct err *err)
 	linux_find_excluded(g);
 	linux_find_context(g);
 	linux_find_stacks(g);
+	linux_find_memory(g);
 	linux_find_unwind(g);
 	g->stage = LINUX_READY;
 	return 1;

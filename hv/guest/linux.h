@@ -36,6 +36,47 @@ struct linux_stacks {
 	unsigned exception_count;
 };
 
+/* Pages of a type have value in the bits of page_type that are in mask; mask 0: not known. */
+struct linux_page_type {
+	uint32_t mask, value;
+};
+
+#define LINUX_PAGE_STRUCT_MAX 256
+
+/* struct page and what overlays it (linux_memory_page.c); size 0 of a member: there is none. All lie within `size`. */
+struct linux_page_layout {
+	uint32_t size; /* of struct page; 0: nothing is known of pages */
+	struct btf_member flags, type, head, cache, objects;
+	struct btf_member owner[2]; /* where a page of per-CPU memory may have a pointer to its chunk */
+	int slab_flag;		    /* bit in flags that slab pages have, or -1: they have a type, */
+	struct linux_page_type slab, table;
+};
+
+/* struct kmem_cache (linux_memory_slab.c). */
+struct linux_cache_layout {
+	struct btf_member name, size, object_size, left_pad, aliases;
+};
+
+/* Per-CPU memory (linux_memory_percpu.c): a chunk has a unit for each CPU; the first chunk has the variables. */
+struct linux_percpu {
+	uint64_t offsets;    /* GVA of __per_cpu_offset[], and */
+	uint32_t cpus;	     /* how many of its elements count; 0: nothing is known */
+	uint32_t unit_size;  /* bytes */
+	uint64_t start, end; /* of the variables, as symbols have them */
+	uint64_t first;	     /* GVA of the first chunk; 0: not known */
+	struct btf_member chunk_base;
+};
+
+/* What is where in the kernel's half of the address space (Documentation/arch/x86/x86_64/mm.rst). */
+struct linux_memory {
+	struct text_range image;
+	uint64_t page_offset, vmalloc, vmemmap; /* 0: not known */
+	uint64_t pages_max;			/* struct pages that there may be at vmemmap */
+	struct linux_page_layout page;
+	struct linux_cache_layout cache;
+	struct linux_percpu percpu;
+};
+
 struct loaded_module {
 	struct guest_module m;
 	uint64_t address;	     /* of its struct module */
@@ -72,6 +113,7 @@ struct guest {
 	struct btf_member pid, comm;
 
 	struct linux_stacks stacks;
+	struct linux_memory memory;
 	struct text_range kernel_text;
 	struct orc_format orc_format;
 	struct orc_table orc; /* of the kernel; count 0: none */
@@ -108,11 +150,58 @@ uint64_t linux_percpu_offset(const struct guest *g, const char *symbol, const ch
 /* linux_stack.c */
 void linux_find_stacks(struct guest *g);
 
+/* The stack that has `gva`, of those that the CPU with these registers may be on: its task's and its own. */
+bool linux_stack_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, struct text_range *out);
+
+/* linux_memory.c: look up what tells memory apart. */
+void linux_find_memory(struct guest *g);
+
+/* The type's member within `limit` bytes, a word at most; else size 0. */
+void linux_find_member(const struct guest *g, const char *type, const char *path, uint32_t limit, struct btf_member *out);
+
+/* Its value in a copy of the structure; of a bit-field, that. */
+uint64_t linux_member_value(const uint8_t *copy, const struct btf_member *m);
+
+/* Its value in the guest's structure at `gva`. 0 or -1. */
+int linux_read_member(const struct guest *g, uint64_t gva, const struct btf_member *m, uint64_t *value);
+
+/* linux_memory_page.c. A page's struct: a copy of it, `info` where it is. */
+struct linux_page {
+	uint64_t pfn, info;
+	uint8_t copy[LINUX_PAGE_STRUCT_MAX];
+};
+
+void linux_find_pages(struct guest *g);
+int linux_page(const struct guest *g, uint64_t gpa, struct linux_page *out);
+
+/* Of pages that belong together the first, which speaks for them; a page on its own is its own. 0 or -1. */
+int linux_page_head(const struct guest *g, const struct linux_page *page, struct linux_page *out);
+bool linux_page_is_slab(const struct guest *g, const struct linux_page *head);
+bool linux_page_is_table(const struct guest *g, const struct linux_page *page);
+
+/* linux_memory_slab.c: fill in an object of the slab with this head, `gva` in the direct map. False: no slab after all. */
+void linux_find_caches(struct guest *g);
+bool linux_slab_at(const struct guest *g, const struct linux_page *head, uint64_t gva, uint32_t size, struct guest_memory *out);
+
+/* linux_memory_types.c: the struct that a cache's objects are, if they are one: perhaps that of the cache's own name. */
+struct linux_cache_type {
+	const char *type;
+	const char *tail; /* the last member, of which objects may have only a part; or NULL */
+};
+
+struct linux_cache_type linux_cache_type(const char *cache);
+
+/* linux_memory_percpu.c: fill in per-CPU memory; `page`: of `gva`, or NULL. False: it is none. */
+void linux_find_percpu(struct guest *g);
+bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct linux_page *page, uint32_t size,
+		     struct guest_memory *out);
+
 /* linux_unwind.c: the unwind tables of the kernel; those of a module whose struct module is at `address`. */
 void linux_find_unwind(struct guest *g);
 void linux_find_module_unwind(const struct guest *g, uint64_t address, struct orc_table *out);
 
-/* linux_modules.c */
+/* linux_modules.c; the symbol, of a function or a variable, with `addr` in any module's own table: 0 or -1. */
 void linux_free_modules(struct guest *g);
+int linux_module_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
 
 #endif

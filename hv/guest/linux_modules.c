@@ -248,3 +248,22 @@ out:
 	pthread_rwlock_unlock(&g->modules_lock);
 	return ret;
 }
+
+int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
+{
+	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct symbol sym;
+	int ret = -1;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count && ret; i++) {
+		const struct guest_module *m = &g->modules[i]->m;
+
+		if (!m->symbols || symtab_at(m->symbols, addr, &sym))
+			continue;
+		fill(out, m->name, &sym);
+		ret = 0;
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return ret;
+}

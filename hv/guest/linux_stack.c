@@ -109,6 +109,14 @@ static struct bounds stack_of(const struct guest *g, const struct x86_regs *regs
 	return (struct bounds){.kind = UNKNOWN};
 }
 
+bool linux_stack_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, struct text_range *out)
+{
+	struct bounds b = stack_of(g, regs, gva);
+
+	*out = (struct text_range){b.start, b.end};
+	return b.kind != UNKNOWN;
+}
+
 /* The stack pointer that was interrupted; 0: user mode's. Something senseless where that cannot be told. */
 static uint64_t interrupted_sp(const struct guest *g, const struct bounds *b)
 {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a kernel address is: first by where it is in the kernel's address space, of which the parts are placed anew at each boot
+ * (arch/x86/mm/kaslr.c); then by what the kernel itself keeps on that memory.
+ */
+#include <stdio.h>
+
+#include "hv/guest/linux.h"
+
+/* Where the parts are when they are not moved (Documentation/arch/x86/x86_64/mm.rst), which takes four levels of tables. */
+#define PAGE_OFFSET 0xffff888000000000ull
+#define VMALLOC_START 0xffffc90000000000ull
+#define VMEMMAP_START 0xffffea0000000000ull
+#define MODULES_END 0xffffffffff000000ull
+
+#define PAGES_MAX_L4 (1ull << 34) /* 46 bits of physical address, */
+#define PAGES_MAX_L5 (1ull << 40) /* 52 bits */
+
+#define STACK_END_MAGIC 0x57ac6e9dull /* lowest word of a task's stack (include/uapi/linux/magic.h) */
+
+void linux_find_member(const struct guest *g, const char *type, const char *path, uint32_t limit, struct btf_member *out)
+{
+	if (!g->btf || btf_member(g->btf, type, path, out) || out->size > sizeof(uint64_t) || out->bits > 63 ||
+	    out->size > limit || out->offset > limit - out->size)
+		*out = (struct btf_member){0};
+}
+
+uint64_t linux_member_value(const uint8_t *copy, const struct btf_member *m)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, copy + m->offset, m->size);
+	return m->bits ? value >> m->shift & ((1ull << m->bits) - 1) : value;
+}
+
+int linux_read_member(const struct guest *g, uint64_t gva, const struct btf_member *m, uint64_t *value)
+{
+	const struct btf_member here = {.size = m->size, .bits = m->bits, .shift = m->shift};
+	uint8_t copy[sizeof(uint64_t)];
+
+	if (!m->size || !x86_kernel_address(gva) || guest_read(g, gva + m->offset, copy, m->size))
+		return -1;
+	*value = linux_member_value(copy, &here);
+	return 0;
+}
+
+/* The value of the variable that says where a part is; 0: not known. */
+static uint64_t part(const struct guest *g, const char *variable, uint64_t fixed)
+{
+	uint64_t at = symtab_addr(g->symtab, variable), value;
+
+	if (!at)
+		return g->cr4 & X86_CR4_LA57 ? 0 : fixed;
+	return guest_read(g, at, &value, sizeof(value)) || !x86_kernel_address(value) ? 0 : value;
+}
+
+void linux_find_memory(struct guest *g)
+{
+	struct linux_memory *m = &g->memory;
+
+	m->image = (struct text_range){symtab_addr(g->symtab, "_text"), symtab_addr(g->symtab, "_end")};
+	m->page_offset = part(g, "page_offset_base", PAGE_OFFSET);
+	m->vmalloc = part(g, "vmalloc_base", VMALLOC_START);
+	m->vmemmap = part(g, "vmemmap_base", VMEMMAP_START);
+	m->pages_max = g->cr4 & X86_CR4_LA57 ? PAGES_MAX_L5 : PAGES_MAX_L4;
+	linux_find_pages(g);
+	linux_find_caches(g);
+	linux_find_percpu(g);
+}
+
+static void set_object(struct guest_memory *out, uint64_t gva, uint64_t start, uint64_t size)
+{
+	if (gva - start > UINT32_MAX || size > UINT32_MAX)
+		return;
+	out->object = start;
+	out->object_size = (uint32_t)size;
+	out->offset = (uint32_t)(gva - start);
+}
+
+/* Another task's is known by the mark that the kernel leaves at its end, to see when it was overrun. */
+static bool task_stack(const struct guest *g, uint64_t gva, struct text_range *out)
+{
+	uint64_t start = gva & ~(g->stacks.size - 1), mark;
+
+	*out = (struct text_range){start, start + g->stacks.size};
+	return g->stacks.size && guest_read(g, start, &mark, sizeof(mark)) == 0 && mark == STACK_END_MAGIC;
+}
+
+static void stack_at(uint64_t gva, const struct text_range *stack, struct guest_memory *out)
+{
+	out->kind = GUEST_MEMORY_STACK;
+	set_object(out, gva, stack->start, stack->end - stack->start);
+}
+
+static bool variable_at(const struct guest *g, uint64_t gva, struct guest_memory *out)
+{
+	if (gva >= g->memory.image.start && gva < g->memory.image.end) {
+		out->kind = GUEST_MEMORY_KERNEL;
+		guest_symbol_at(g, gva, &out->symbol);
+	} else if (linux_module_symbol_at(g, gva, &out->symbol) == 0) {
+		out->kind = GUEST_MEMORY_MODULE;
+	} else {
+		return false;
+	}
+	if (out->symbol.name[0])
+		set_object(out, gva, out->symbol.addr, out->symbol.size);
+	return true;
+}
+
+/* A struct page itself: of a slab's pages it is a struct slab, where there is one. */
+static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, struct guest_memory *out)
+{
+	const struct linux_memory *m = &g->memory;
+	uint64_t index = m->page.size ? (gva - m->vmemmap) / m->page.size : 0;
+	struct linux_page page;
+	const char *type = "page";
+
+	if (!m->page.size || !m->vmemmap || gva < m->vmemmap || index >= m->pages_max || linux_page(g, index << 12, &page))
+		return false;
+	if (linux_page_is_slab(g, &page) && btf_sizeof(g->btf, "slab"))
+		type = "slab";
+	out->kind = GUEST_MEMORY_PAGE_INFO;
+	set_object(out, gva, page.info, m->page.size);
+	snprintf(out->type, sizeof(out->type), "%s", type);
+	if (btf_path_at(g->btf, type, out->offset, size, out->member, sizeof(out->member)))
+		out->member[0] = '\0';
+	return true;
+}
+
+/* Where all RAM is mapped, one address after the other. */
+static void direct_at(const struct guest *g, const struct linux_page *page, uint64_t gva, uint32_t size,
+		      struct guest_memory *out)
+{
+	struct text_range stack;
+	struct linux_page head;
+
+	if (page && linux_page_head(g, page, &head) == 0 && linux_page_is_slab(g, &head) &&
+	    linux_slab_at(g, &head, gva, size, out))
+		return;
+	if (page && linux_page_is_table(g, page))
+		out->kind = GUEST_MEMORY_PAGE_TABLE;
+	else if (task_stack(g, gva, &stack))
+		stack_at(gva, &stack, out);
+	else
+		out->kind = GUEST_MEMORY_PAGE;
+}
+
+/* Memory that is known by its page: needs to be mapped. */
+static void mapped_at(const struct guest *g, uint64_t gva, uint32_t size, struct guest_memory *out)
+{
+	const struct linux_memory *m = &g->memory;
+	struct linux_page copy, *page = NULL;
+	struct text_range stack;
+	uint64_t gpa;
+	bool mapped;
+
+	if (guest_translate(g, gva, &gpa))
+		return;
+	if (linux_page(g, gpa, &copy) == 0)
+		page = &copy;
+	mapped = (m->vmalloc && gva >= m->vmalloc && gva < m->vmemmap) ||
+		 (m->image.end && gva >= m->image.end && gva < MODULES_END);
+	if (linux_percpu_at(g, gva, mapped ? page : NULL, size, out))
+		return;
+	if (m->page_offset && gva >= m->page_offset && gva - m->page_offset == gpa)
+		direct_at(g, page, gva, size, out);
+	else if (mapped && task_stack(g, gva, &stack))
+		stack_at(gva, &stack, out);
+	else if (mapped)
+		out->kind = GUEST_MEMORY_VMALLOC;
+	else
+		page_info_at(g, gva, size, out);
+}
+
+void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, uint32_t size, struct guest_memory *out)
+{
+	struct text_range stack;
+
+	*out = (struct guest_memory){.cpu = -1};
+	if (!x86_kernel_address(gva))
+		out->kind = GUEST_MEMORY_USER;
+	else if (g->stage != LINUX_READY)
+		return;
+	else if (linux_stack_at(g, regs, gva, &stack))
+		stack_at(gva, &stack, out);
+	else if (!variable_at(g, gva, out))
+		mapped_at(g, gva, size, out);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the kernel keeps on each page of RAM (include/linux/mm_types.h, page-flags.h). That a page is a slab's was a flag until
+ * 6.9; then it became a page type, one bit of page_type being clear; since 6.12 page types are numbers in its highest byte.
+ */
+#include <stdio.h>
+
+#include "hv/guest/linux.h"
+
+#define PAGES_TOGETHER_MAX (1u << 10) /* of a slab; far more are together only for user memory */
+
+static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
+{
+	int64_t value, base;
+
+	if (btf_enumerator(g->btf, number, &value) == 0 && value > 0 && value <= UINT8_MAX)
+		return (struct linux_page_type){0xff000000, (uint32_t)value << 24};
+	/* Below 64 it is a flag's number. */
+	if (btf_enumerator(g->btf, bit, &value) || btf_enumerator(g->btf, "PAGE_TYPE_BASE", &base) || (uint64_t)value < 64)
+		return (struct linux_page_type){0};
+	return (struct linux_page_type){(uint32_t)(base | value), (uint32_t)base};
+}
+
+void linux_find_pages(struct guest *g)
+{
+	struct linux_page_layout *p = &g->memory.page;
+	int64_t flag;
+	uint32_t size;
+
+	*p = (struct linux_page_layout){.slab_flag = -1};
+	size = g->btf ? btf_sizeof(g->btf, "page") : 0;
+	if (!size || size > LINUX_PAGE_STRUCT_MAX || !g->memory.vmemmap)
+		return;
+	linux_find_member(g, "page", "flags", size, &p->flags);
+	linux_find_member(g, "page", "page_type", size, &p->type);
+	linux_find_member(g, "page", "compound_head", size, &p->head);
+	linux_find_member(g, "slab", "slab_cache", size, &p->cache);
+	linux_find_member(g, "slab", "objects", size, &p->objects);
+	if (!p->cache.size) {
+		linux_find_member(g, "page", "slab_cache", size, &p->cache);
+		linux_find_member(g, "page", "objects", size, &p->objects);
+	}
+	linux_find_member(g, "page", "index", size, &p->owner[0]);
+	linux_find_member(g, "page", "private", size, &p->owner[1]);
+	if (btf_enumerator(g->btf, "PG_slab", &flag) == 0 && flag >= 0 && flag < 64)
+		p->slab_flag = (int)flag;
+	p->slab = page_type(g, "PGTY_slab", "PG_slab");
+	p->table = page_type(g, "PGTY_table", "PG_table");
+	p->size = size;
+}
+
+int linux_page(const struct guest *g, uint64_t gpa, struct linux_page *out)
+{
+	const struct linux_memory *m = &g->memory;
+
+	out->pfn = gpa / X86_PAGE_SIZE;
+	if (!m->page.size || out->pfn >= m->pages_max)
+		return -1;
+	out->info = m->vmemmap + out->pfn * m->page.size;
+	return guest_read(g, out->info, out->copy, m->page.size);
+}
+
+int linux_page_head(const struct guest *g, const struct linux_page *page, struct linux_page *out)
+{
+	const struct linux_page_layout *p = &g->memory.page;
+	uint64_t link = linux_member_value(page->copy, &p->head), before;
+
+	*out = *page;
+	if (!(link & 1))
+		return 0;
+	before = page->info - (link - 1);
+	if (link - 1 > page->info || before % p->size || before / p->size >= PAGES_TOGETHER_MAX)
+		return -1;
+	return linux_page(g, (page->pfn - before / p->size) * X86_PAGE_SIZE, out);
+}
+
+static bool is_of_type(const struct guest *g, const struct linux_page *page, const struct linux_page_type *type)
+{
+	const struct btf_member *m = &g->memory.page.type;
+
+	return type->mask && m->size && ((uint32_t)linux_member_value(page->copy, m) & type->mask) == type->value;
+}
+
+bool linux_page_is_slab(const struct guest *g, const struct linux_page *head)
+{
+	const struct linux_page_layout *p = &g->memory.page;
+
+	if (p->slab_flag >= 0)
+		return p->flags.size && linux_member_value(head->copy, &p->flags) >> p->slab_flag & 1;
+	return is_of_type(g, head, &p->slab);
+}
+
+bool linux_page_is_table(const struct guest *g, const struct linux_page *page)
+{
+	return is_of_type(g, page, &g->memory.page.table);
+}

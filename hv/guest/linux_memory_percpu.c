@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Per-CPU memory (mm/percpu.c): chunks of one unit for each CPU, which are in all chunks equally far apart. The first chunk's
+ * units begin with the variables of the kernel. A variable's symbol, or what an allocation returned, plus
+ * __per_cpu_offset[cpu] is that CPU's copy, in whichever chunk.
+ */
+#include <stdio.h>
+
+#include "hv/guest/linux.h"
+
+#define CPUS_MAX 8192
+#define UNIT_MAX (64u << 20)
+#define OFFSETS_AT_ONCE 64u
+
+static uint64_t read_variable(const struct guest *g, const char *name, size_t size)
+{
+	uint64_t at = symtab_addr(g->symtab, name), value = 0;
+
+	return at && guest_read(g, at, &value, size) == 0 ? value : 0;
+}
+
+void linux_find_percpu(struct guest *g)
+{
+	struct linux_percpu *p = &g->memory.percpu;
+	struct symbol offsets, start, end;
+	uint64_t cpus, unit;
+
+	*p = (struct linux_percpu){0};
+	if (symtab_find(g->symtab, "__per_cpu_offset", &offsets) || symtab_find(g->symtab, "__per_cpu_start", &start) ||
+	    symtab_find(g->symtab, "__per_cpu_end", &end) || end.addr <= start.addr || end.addr - start.addr > UNIT_MAX)
+		return;
+	unit = read_variable(g, "pcpu_unit_size", sizeof(uint32_t));
+	cpus = read_variable(g, "nr_cpu_ids", sizeof(uint32_t));
+	p->offsets = offsets.addr;
+	p->start = start.addr;
+	p->end = end.addr;
+	p->unit_size = (uint32_t)(unit >= end.addr - start.addr && unit <= UNIT_MAX ? unit : end.addr - start.addr);
+	p->cpus = (uint32_t)(cpus && cpus <= CPUS_MAX ? cpus : 0);
+	p->first = read_variable(g, "pcpu_base_addr", sizeof(uint64_t));
+	linux_find_member(g, "pcpu_chunk", "base_addr", X86_PAGE_SIZE, &p->chunk_base);
+}
+
+/* Whose unit of the first chunk has `gva`, and what its symbol would say. */
+static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *symbol)
+{
+	const struct linux_percpu *p = &g->memory.percpu;
+	uint64_t offsets[OFFSETS_AT_ONCE];
+
+	for (uint32_t at = 0; at < p->cpus; at += OFFSETS_AT_ONCE) {
+		uint32_t n = p->cpus - at < OFFSETS_AT_ONCE ? p->cpus - at : OFFSETS_AT_ONCE;
+
+		if (guest_read(g, p->offsets + at * sizeof(*offsets), offsets, n * sizeof(*offsets)))
+			return false;
+		for (uint32_t i = 0; i < n; i++) {
+			if (gva - offsets[i] - p->start >= p->unit_size)
+				continue;
+			*cpu = (int)(at + i);
+			*symbol = gva - offsets[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Later chunks' pages lead to where theirs begins. */
+static bool find_later_unit(const struct guest *g, uint64_t gva, const struct linux_page *page, int *cpu, uint64_t *symbol)
+{
+	const struct linux_percpu *p = &g->memory.percpu;
+
+	for (size_t i = 0; i < sizeof(g->memory.page.owner) / sizeof(g->memory.page.owner[0]) && p->first; i++) {
+		uint64_t chunk = linux_member_value(page->copy, &g->memory.page.owner[i]), base;
+
+		if (linux_read_member(g, chunk, &p->chunk_base, &base) || !x86_kernel_address(base) || base % X86_PAGE_SIZE ||
+		    !find_unit(g, gva - base + p->first, cpu, symbol))
+			continue;
+		*symbol += base - p->first;
+		return true;
+	}
+	return false;
+}
+
+bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct linux_page *page, uint32_t size,
+		     struct guest_memory *out)
+{
+	const struct linux_percpu *p = &g->memory.percpu;
+	uint64_t symbol;
+	int cpu;
+
+	if (!find_unit(g, gva, &cpu, &symbol) && !(page && find_later_unit(g, gva, page, &cpu, &symbol)))
+		return false;
+	out->kind = GUEST_MEMORY_PER_CPU;
+	out->cpu = cpu;
+	if (symbol - p->start < p->end - p->start ? guest_symbol_at(g, symbol, &out->symbol)
+						  : linux_module_symbol_at(g, symbol, &out->symbol))
+		return true;
+	out->offset = (uint32_t)(symbol - out->symbol.addr);
+	out->object = gva - out->offset;
+	out->object_size = (uint32_t)out->symbol.size;
+	if (g->btf && !out->symbol.module[0] &&
+	    btf_variable_at(g->btf, out->symbol.name, out->offset, size, out->type, sizeof(out->type), out->member,
+			    sizeof(out->member)))
+		out->type[0] = out->member[0] = '\0';
+	return true;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* An object of a slab cache: a slab's pages hold objects of the cache's size, one after the other (mm/slub.c). */
+#include <stdio.h>
+
+#include "hv/guest/linux.h"
+
+#define OBJECT_MAX (4u << 20)
+
+void linux_find_caches(struct guest *g)
+{
+	struct linux_cache_layout *c = &g->memory.cache;
+	uint32_t size = g->btf ? btf_sizeof(g->btf, "kmem_cache") : 0;
+
+	linux_find_member(g, "kmem_cache", "name", size, &c->name);
+	linux_find_member(g, "kmem_cache", "size", size, &c->size);
+	linux_find_member(g, "kmem_cache", "object_size", size, &c->object_size);
+	linux_find_member(g, "kmem_cache", "red_left_pad", size, &c->left_pad);
+	linux_find_member(g, "kmem_cache", "refcount", size, &c->aliases);
+	/* The other allocator, gone since 6.8, puts its objects elsewhere in the slab and is what has colours. */
+	if (g->btf && btf_member(g->btf, "kmem_cache", "colour", &(struct btf_member){0}) == 0)
+		c->size.size = 0;
+}
+
+/* A printable string of at most max - 1 bytes. 0 or -1. */
+static int read_name(const struct guest *g, uint64_t gva, char *out, size_t max)
+{
+	size_t len = X86_PAGE_SIZE - (gva & (X86_PAGE_SIZE - 1)), end;
+
+	if (len > max)
+		len = max;
+	if (!x86_kernel_address(gva) || guest_read(g, gva, out, len))
+		return -1;
+	if (!memchr(out, '\0', len) && len < max) {
+		if (guest_read(g, gva + len, out + len, max - len))
+			return -1;
+		len = max;
+	}
+	end = strnlen(out, len);
+	for (size_t i = 0; i < end; i++) {
+		if (out[i] < ' ' || out[i] > '~')
+			return -1;
+	}
+	if (!end || end == max)
+		return -1;
+	memset(out + end, 0, max - end);
+	return 0;
+}
+
+/* Bytes that an object must have to be one of that type; 0: there is no such type. */
+static uint32_t least_size(const struct guest *g, const struct linux_cache_type *type)
+{
+	struct btf_member tail;
+
+	if (type->tail && btf_member(g->btf, type->type, type->tail, &tail) == 0)
+		return tail.offset;
+	return btf_sizeof(g->btf, type->type);
+}
+
+/* Caches of like objects are merged under the name of one of them: what the objects are is then not known. */
+static void name_type(const struct guest *g, uint64_t cache, uint32_t size, struct guest_memory *out)
+{
+	const struct linux_cache_type type = linux_cache_type(out->cache);
+	uint32_t least = least_size(g, &type);
+	uint64_t aliases;
+
+	if (linux_read_member(g, cache, &g->memory.cache.aliases, &aliases) == 0 && (int32_t)aliases > 1)
+		return;
+	if (!least || least > out->object_size || out->offset >= out->object_size ||
+	    btf_path_at(g->btf, type.type, out->offset, size, out->member, sizeof(out->member)))
+		return;
+	snprintf(out->type, sizeof(out->type), "%s", type.type);
+}
+
+bool linux_slab_at(const struct guest *g, const struct linux_page *head, uint64_t gva, uint32_t size, struct guest_memory *out)
+{
+	const struct linux_cache_layout *c = &g->memory.cache;
+	const struct linux_page_layout *p = &g->memory.page;
+	uint64_t start = g->memory.page_offset + head->pfn * X86_PAGE_SIZE, object;
+	uint64_t cache = linux_member_value(head->copy, &p->cache), objects = linux_member_value(head->copy, &p->objects);
+	uint64_t name, stride, object_size, left_pad = 0;
+
+	if (linux_read_member(g, cache, &c->name, &name) || linux_read_member(g, cache, &c->size, &stride) ||
+	    linux_read_member(g, cache, &c->object_size, &object_size) || !stride || stride > OBJECT_MAX ||
+	    object_size > stride || gva < start)
+		return false;
+	if (c->left_pad.size && (linux_read_member(g, cache, &c->left_pad, &left_pad) || left_pad > stride - object_size))
+		return false;
+	if (read_name(g, name, out->cache, sizeof(out->cache))) {
+		out->cache[0] = '\0';
+		return false;
+	}
+	out->kind = GUEST_MEMORY_SLAB;
+	object = start + (gva - start) / stride * stride + left_pad;
+	/* In a red zone, behind the last object, or in one that KFENCE guards, which are elsewhere on their page. */
+	if (gva < object || (gva - start) / stride >= objects)
+		return true;
+	out->object = object;
+	out->object_size = (uint32_t)object_size;
+	out->offset = (uint32_t)(gva - object);
+	name_type(g, cache, size, out);
+	return true;
+}
