@@ -81,11 +81,7 @@ static struct target_action not_a_point(struct detect *d, const struct x86_regs 
 	if (target_translate(d->target, regs->cr3, regs->cr4, regs->rip, &gpa) || target_read_phys(d->target, gpa, &byte, 1) ||
 	    byte == X86_INT3)
 		return (struct target_action){.kind = TARGET_NOT_MINE};
-	/*
-	 * Written again, for a CPU that has decoded the INT3 and missed that it went: an emulated one (the labs') can keep it
-	 * for good, and would come back here for ever.
-	 */
-	d->target->ops->swap_byte(d->target, gpa, byte, byte);
+	target_refetch(d->target, gpa, byte);
 	d->stats.stale_hits++;
 	return resume;
 }

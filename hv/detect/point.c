@@ -75,7 +75,7 @@ struct point *points_plant(struct points *p, const struct insn *insn, uint64_t g
 
 	if (p->hash[b] || p->count == p->capacity)
 		return NULL;
-	if (!tail_stands(p, insn, gpa) || p->target->ops->swap_byte(p->target, gpa, insn->bytes[0], X86_INT3))
+	if (!tail_stands(p, insn, gpa) || target_plant(p->target, insn->addr, gpa, insn->bytes[0]))
 		return NULL;
 
 	slot = p->free_slots[p->capacity - 1 - p->count];
@@ -111,8 +111,7 @@ void points_remove(struct points *p, struct point *point)
 	uint32_t slot = (uint32_t)(point - p->slots);
 	uint32_t last = p->armed[p->count - 1];
 
-	if (tail_stands(p, &point->insn, point->gpa))
-		p->target->ops->swap_byte(p->target, point->gpa, X86_INT3, point->insn.bytes[0]);
+	target_unplant(p->target, point->addr, point->gpa, point->insn.bytes[0], tail_stands(p, &point->insn, point->gpa));
 	unhash(p, point->addr);
 	p->armed[point->position] = last;
 	p->slots[last].position = point->position;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Planted INT3s. A point knows the byte it replaced and what the instruction does, so a hit decodes nothing.
+ * Planted breakpoints. A point knows the byte it may have replaced and what the instruction does, so a hit decodes nothing.
  *
- * Not thread-safe: the engine's lock guards the table. Planting and removing are one atomic byte each, so CPUs may run
- * meanwhile; the byte is exchanged only for the one expected, so the guest's own text patching is never overwritten.
+ * Not thread-safe: the engine's lock guards the table. CPUs may run while points come and go, and only text that is as expected
+ * is touched (target_plant()), so the guest's own text patching is never overwritten.
  */
 #ifndef OUTRIDER_DETECT_POINT_H
 #define OUTRIDER_DETECT_POINT_H
@@ -40,7 +40,7 @@ struct point *points_find(const struct points *p, uint64_t addr);
 /* Plant at insn->addr (mapped at gpa). NULL when full, already there, or the byte is not the instruction's first any more. */
 struct point *points_plant(struct points *p, const struct insn *insn, uint64_t gpa);
 
-/* Remove: restores the byte if it is still our INT3. The point is gone after this. */
+/* Remove: the guest's text is its own again. The point is gone after this. */
 void points_remove(struct points *p, struct point *point);
 
 /* Show code as the guest wrote it: undo our INT3s in a copy `buf` of [gva, gva+len). */

@@ -56,13 +56,35 @@ static int kvm_write_phys(struct target *t, uint64_t gpa, const void *buf, size_
 	return 0;
 }
 
-static int kvm_swap_byte(struct target *t, uint64_t gpa, uint8_t expect, uint8_t value)
+/* Atomically, and only if the byte is `expect`: the guest patches its text too. 0, 1: it was another one, -1: not RAM. */
+static int swap_byte(struct target *t, uint64_t gpa, uint8_t expect, uint8_t value)
 {
 	uint8_t *ram = vm_ram(kvm_target(t)->vm, gpa, 1);
 
 	if (!ram)
 		return -1;
 	return __atomic_compare_exchange_n(ram, &expect, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 0 : 1;
+}
+
+/* ---- breakpoints: INT3s in the guest's text ---- */
+
+static int kvm_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
+{
+	(void)gva;
+	return swap_byte(t, gpa, first, X86_INT3);
+}
+
+static void kvm_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
+{
+	(void)gva;
+	if (intact)
+		swap_byte(t, gpa, X86_INT3, first);
+}
+
+/* An emulated CPU (the labs') that has decoded the INT3 and missed that it went can keep it for good. A write makes it look. */
+static void kvm_refetch(struct target *t, uint64_t gpa, uint8_t byte)
+{
+	swap_byte(t, gpa, byte, byte);
 }
 
 /* ---- debug registers, machine-wide ---- */
@@ -265,7 +287,9 @@ static void kvm_stop(struct target *t)
 static const struct target_ops kvm_ops = {
 	.read_phys = kvm_read_phys,
 	.write_phys = kvm_write_phys,
-	.swap_byte = kvm_swap_byte,
+	.plant = kvm_plant,
+	.unplant = kvm_unplant,
+	.refetch = kvm_refetch,
 	.intercept = kvm_intercept,
 	.watch_set = kvm_watch_set,
 	.watch_clear = kvm_watch_clear,

@@ -55,9 +55,9 @@ struct target_action {
 /* Callbacks; `regs` is the stopped CPU's state, valid during the call. They must not block on another CPU's callback. */
 struct target_client {
 	/*
-	 * The CPU is about to execute the instruction at regs->rip, where an INT3 stands or stood a moment ago. Whether one of
-	 * the guest's own stands there the client must decide while nothing can be planted: looked at a moment later, an INT3
-	 * just planted would be taken for the guest's, and kill it.
+	 * The CPU is about to execute the instruction at regs->rip, where a breakpoint stands or stood a moment ago. Whether an
+	 * INT3 of the guest's own stands there the client must decide while nothing can be planted: looked at a moment later,
+	 * an INT3 just planted would be taken for the guest's, and kill it.
 	 */
 	struct target_action (*on_breakpoint)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/*
@@ -86,8 +86,9 @@ struct target_ops {
 	/* Bytes [gpa, gpa+len) of guest-physical RAM; -1 when any is not RAM. */
 	int (*read_phys)(struct target *t, uint64_t gpa, void *buf, size_t len);
 	int (*write_phys)(struct target *t, uint64_t gpa, const void *buf, size_t len);
-	/* Atomically replace the byte at gpa if it is `expect`. 0 done, -1 not RAM, 1 it was something else. */
-	int (*swap_byte)(struct target *t, uint64_t gpa, uint8_t expect, uint8_t value);
+	int (*plant)(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first);
+	void (*unplant)(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact);
+	void (*refetch)(struct target *t, uint64_t gpa, uint8_t byte);
 	/* Whether any INT3 is planted: turns breakpoint interception on or off for all CPUs. Returns once it is in force. */
 	int (*intercept)(struct target *t, bool on, struct err *err);
 	void (*watch_set)(struct target *t, unsigned slot, const struct target_watch *watch);
@@ -125,6 +126,30 @@ int target_read(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, void
 
 /* The same, to the guest; only ever to a stack that the CPU we stopped was about to write to itself. */
 int target_write(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, const void *buf, size_t len);
+
+/*
+ * Plant a breakpoint on the instruction at `gva`, mapped at `gpa`, if its first byte is still `first`. CPUs may run meanwhile.
+ * 0; 1: another byte stands there; -1: it cannot be planted.
+ */
+static inline int target_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
+{
+	return t->ops->plant(t, gva, gpa, first);
+}
+
+/*
+ * Take it out again, so that `first` is executed. Not `intact`: the rest of the instruction is no longer there, so what is at
+ * gpa may be somebody else's by now and is left as it is.
+ */
+static inline void target_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
+{
+	t->ops->unplant(t, gva, gpa, first, intact);
+}
+
+/* A CPU stopped for a breakpoint that is no longer there; `byte` is. See to it that this is what it executes. */
+static inline void target_refetch(struct target *t, uint64_t gpa, uint8_t byte)
+{
+	t->ops->refetch(t, gpa, byte);
+}
 
 /*
  * Publish a watch in a slot that is clear. In force on another CPU only after target_watch_sync(): set all slots of a window,

@@ -48,6 +48,26 @@ static int swap_byte(struct target *t, uint64_t gpa, uint8_t expect, uint8_t val
 															  : 1;
 }
 
+static int plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
+{
+	(void)gva;
+	return swap_byte(t, gpa, first, X86_INT3);
+}
+
+static void unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
+{
+	(void)gva;
+	if (intact)
+		swap_byte(t, gpa, X86_INT3, first);
+}
+
+static void refetch(struct target *t, uint64_t gpa, uint8_t byte)
+{
+	(void)t;
+	(void)gpa;
+	(void)byte;
+}
+
 void fake_write(struct fake_target *ft, uint64_t gpa, const void *buf, size_t len)
 {
 	int ret = write_phys(&ft->target, gpa, buf, len);
@@ -244,7 +264,9 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 	static const struct target_ops ops = {
 		.read_phys = read_phys,
 		.write_phys = write_phys,
-		.swap_byte = swap_byte,
+		.plant = plant,
+		.unplant = unplant,
+		.refetch = refetch,
 		.intercept = intercept,
 		.watch_set = watch_set,
 		.watch_clear = watch_clear,

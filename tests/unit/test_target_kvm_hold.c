@@ -339,12 +339,28 @@ static void test_memory(void **state)
 	assert_int_equal(target_read_phys(vm->target, FAKE_RAM - 4, &word, 8), -1);
 	assert_int_equal(target_read_phys(vm->target, ~0ull, &word, 8), -1);
 
-	assert_int_equal(vm->target->ops->swap_byte(vm->target, 0x300000, '0', X86_INT3), 0);
-	assert_int_equal(vm->target->ops->swap_byte(vm->target, 0x300000, '0', 'x'), 1);
-	assert_int_equal(fake_byte(vm->memory, 0x300000), X86_INT3);
-	assert_int_equal(vm->target->ops->swap_byte(vm->target, FAKE_RAM, 0, 1), -1);
 	target_stop(vm->target);
 	assert_int_equal(vm->stops, 1);
+}
+
+/* Never over what the guest has put there meanwhile. */
+static void test_plant(void **state)
+{
+	struct vm *vm = *state;
+
+	fake_write(vm->memory, 0x300000, "01", 2);
+	assert_int_equal(target_plant(vm->target, 0, 0x300000, '0'), 0);
+	assert_int_equal(fake_byte(vm->memory, 0x300000), X86_INT3);
+	assert_int_equal(target_plant(vm->target, 0, 0x300000, '0'), 1);
+	assert_int_equal(target_plant(vm->target, 0, FAKE_RAM, '0'), -1);
+	target_unplant(vm->target, 0, 0x300000, '0', false);
+	assert_int_equal(fake_byte(vm->memory, 0x300000), X86_INT3);
+	target_unplant(vm->target, 0, 0x300000, '0', true);
+	assert_int_equal(fake_byte(vm->memory, 0x300000), '0');
+	target_unplant(vm->target, 0, 0x300001, '0', true);
+	assert_int_equal(fake_byte(vm->memory, 0x300001), '1');
+	target_refetch(vm->target, 0x300001, '1');
+	assert_int_equal(fake_byte(vm->memory, 0x300001), '1');
 }
 
 int main(void)
@@ -366,6 +382,7 @@ int main(void)
 		T(test_over),
 		T(test_peek),
 		T(test_memory),
+		T(test_plant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
