@@ -83,12 +83,25 @@ int detect_start(struct detect *d, struct err *err)
 	return 0;
 }
 
-/* Take out every point that no window needs, let held CPUs go, and close what remains: then no INT3 of ours is left. */
+static void wait_windows(struct detect *d)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	uint64_t until = monotonic_ns() + CLOSE_NS;
+	bool open = true;
+
+	while (open && !atomic_load(&d->target->over) && monotonic_ns() < until) {
+		pthread_mutex_lock(&d->lock);
+		open = d->open_windows;
+		pthread_mutex_unlock(&d->lock);
+		if (open)
+			nanosleep(&pause, NULL);
+	}
+}
+
+/* Take out every point that no window needs, let held CPUs go, and close what remains: then no breakpoint of ours is left. */
 static void disarm_all(struct detect *d)
 {
-	uint64_t until = monotonic_ns() + CLOSE_NS;
-
-	pthread_mutex_lock(&d->lock);
+	detect_enter(d);
 	d->closing = true;
 	d->event_points = 0;
 	for (uint32_t i = d->points.count; i-- > 0;) {
@@ -101,18 +114,14 @@ static void disarm_all(struct detect *d)
 		if (d->windows[c].open)
 			target_release(d->target, c);
 	}
-	while (d->open_windows && !atomic_load(&d->target->over) && monotonic_ns() < until) {
-		struct timespec pause = {.tv_nsec = 1000000};
-
-		pthread_mutex_unlock(&d->lock);
-		nanosleep(&pause, NULL);
-		pthread_mutex_lock(&d->lock);
-	}
+	detect_leave(d);
+	wait_windows(d);
+	detect_enter(d);
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
 		if (d->windows[c].open)
 			window_close(d, &d->windows[c]);
 	}
-	pthread_mutex_unlock(&d->lock);
+	detect_leave(d);
 }
 
 void detect_stop(struct detect *d)

@@ -57,13 +57,16 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 
 /*
  * A CPU that is held already, stopped inside an interrupt handler, cannot be held twice. And the last one that runs must go on:
- * with all CPUs held nobody is left to race with, and the windows that are open would be for nothing.
+ * with all CPUs held nobody is left to race with, and the windows that are open would be for nothing. (A single CPU races with
+ * its own interrupts, if it takes them.)
  */
 static bool may_hold(struct detect *d, unsigned cpu)
 {
+	const struct target_caps *caps = &d->target->caps;
+
 	if (d->closing || d->windows[cpu].open)
 		return false;
-	if (d->open_windows + 1 < d->target->caps.cpus || d->target->caps.cpus == 1)
+	if (d->open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held))
 		return true;
 	d->stats.skipped_last++;
 	return false;

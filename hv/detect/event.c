@@ -84,19 +84,22 @@ void event_plant(struct detect *d)
 	struct guest_event_site sites[GUEST_EVENT_SITES_MAX];
 	unsigned n = guest_event_sites(d->guest, sites, GUEST_EVENT_SITES_MAX);
 
+	/* Where points are few, they are hardware's and not in the guest's memory: nothing can go wrong behind their back. */
+	if (d->target->caps.points && d->target->caps.points < 2 * GUEST_EVENT_SITES_MAX)
+		n = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct point *point;
 		uint64_t gpa;
 
 		if (guest_translate(d->guest, sites[i].insn.addr, &gpa))
 			continue;
-		pthread_mutex_lock(&d->lock);
+		detect_enter(d);
 		point = points_plant(&d->points, &sites[i].insn, gpa);
 		if (point) {
 			point->event = 1 + (int)sites[i].kind;
 			d->event_points++;
 		}
-		pthread_mutex_unlock(&d->lock);
+		detect_leave(d);
 	}
 	/* What the guest set after its registers were shadowed and before these points stood, nobody has seen. */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)

@@ -99,6 +99,19 @@ struct detect {
 	bool sampler_started, reporter_started;
 };
 
+/* d->lock for all but callbacks: points can be planted and memory read under it on every target. */
+static inline void detect_enter(struct detect *d)
+{
+	target_enter(d->target);
+	pthread_mutex_lock(&d->lock);
+}
+
+static inline void detect_leave(struct detect *d)
+{
+	pthread_mutex_unlock(&d->lock);
+	target_leave(d->target);
+}
+
 void detect_note(struct detect *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- engine.c ---- */

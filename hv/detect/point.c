@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/clock.h"
+
 int points_init(struct points *p, struct target *target, uint32_t capacity)
 {
 	uint32_t buckets = 1;
@@ -80,7 +82,8 @@ struct point *points_plant(struct points *p, const struct insn *insn, uint64_t g
 
 	slot = p->free_slots[p->capacity - 1 - p->count];
 	point = &p->slots[slot];
-	*point = (struct point){.addr = insn->addr, .gpa = gpa, .insn = *insn, .position = p->count};
+	*point = (struct point){
+		.addr = insn->addr, .gpa = gpa, .insn = *insn, .position = p->count, .planted_ns = monotonic_ns()};
 	p->armed[p->count++] = slot;
 	p->hash[b] = slot + 1;
 	return point;

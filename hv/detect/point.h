@@ -21,6 +21,7 @@ struct point {
 	struct insn insn;
 	struct window *window; /* the open window it belongs to */
 	uint32_t position;     /* in points->armed */
+	uint64_t planted_ns;   /* CLOCK_MONOTONIC */
 };
 
 struct points {

@@ -9,11 +9,11 @@ int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len)
 	int ret;
 
 	/* Copy and overlay under one lock: a point planted or removed in between would be taken for the guest's own byte. */
-	pthread_mutex_lock(&d->lock);
+	detect_enter(d);
 	ret = guest_read(d->guest, gva, buf, len);
 	if (!ret)
 		points_overlay(&d->points, gva, buf, len);
-	pthread_mutex_unlock(&d->lock);
+	detect_leave(d);
 	return ret;
 }
 

@@ -16,6 +16,7 @@
 #define ARMS_PER_TICK 512u
 #define ARM_NS 100000000u /* at most at a time: modules and the rate must be looked at too */
 #define FIRST_POINTS 256u
+#define STALE_NS 1000000000u /* for a point to be hit, if it keeps others from being planted */
 
 struct pace {
 	double budget; /* hits that may still be provoked */
@@ -81,9 +82,9 @@ static void module_gone(void *ctx, const struct guest_module *m)
 	struct detect *d = ctx;
 
 	pool_remove(d->pool, m);
-	pthread_mutex_lock(&d->lock);
+	detect_enter(d);
 	event_text_gone(d, m->base, m->size);
-	pthread_mutex_unlock(&d->lock);
+	detect_leave(d);
 }
 
 /* ---- points ---- */
@@ -107,7 +108,7 @@ static enum arm_result arm_one(struct detect *d)
 	    !insn_decode(d->decoder, code, len, addr, &insn) || !pool_is_site(d->pool, &insn))
 		return REFUSED;
 
-	pthread_mutex_lock(&d->lock);
+	detect_enter(d);
 	if (points_find(&d->points, addr))
 		result = ARMED_ALREADY;
 	else if (!guest_text_going(d->guest, addr) && points_plant(&d->points, &insn, gpa))
@@ -116,7 +117,7 @@ static enum arm_result arm_one(struct detect *d)
 		d->started_ns = monotonic_ns();
 		target_stats(d->target, &d->stats_before);
 	}
-	pthread_mutex_unlock(&d->lock);
+	detect_leave(d);
 	return result;
 }
 
@@ -142,16 +143,51 @@ static void arm(struct detect *d, struct pace *pace)
 	}
 }
 
-static void disarm_excess(struct detect *d)
+/*
+ * Take out what is more than wanted, and when `starved` also those that nobody came by for a while: where points are few, all
+ * would end on code that is never executed.
+ */
+static void disarm_some(struct detect *d, bool starved, uint64_t now)
 {
-	pthread_mutex_lock(&d->lock);
-	for (uint32_t i = d->points.count; i-- > 0 && d->points.count - d->event_points > d->wanted;) {
+	detect_enter(d);
+	for (uint32_t i = d->points.count; i-- > 0;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
+		bool excess = d->points.count - d->event_points > d->wanted;
 
-		if (!point->window && !point->event)
+		if (!point->window && !point->event && (excess || (starved && point->planted_ns + STALE_NS < now)))
 			points_remove(&d->points, point);
 	}
+	detect_leave(d);
+}
+
+/* As many as the target takes, beside the event points. */
+static uint32_t most_points(struct detect *d)
+{
+	uint32_t most = MAX_POINTS - GUEST_EVENT_SITES_MAX, events;
+
+	pthread_mutex_lock(&d->lock);
+	events = d->event_points;
 	pthread_mutex_unlock(&d->lock);
+	if (d->target->caps.points && d->target->caps.points < most + events)
+		most = d->target->caps.points > events ? d->target->caps.points - events : 0;
+	return most;
+}
+
+static uint32_t first_points(struct detect *d)
+{
+	uint32_t most = most_points(d);
+
+	return FIRST_POINTS < most ? FIRST_POINTS : most;
+}
+
+static bool too_many(struct detect *d)
+{
+	bool excess;
+
+	pthread_mutex_lock(&d->lock);
+	excess = d->points.count - d->event_points > d->wanted;
+	pthread_mutex_unlock(&d->lock);
+	return excess;
 }
 
 /* Too few hits: more points. Too many: fewer. In between, leave it. */
@@ -159,11 +195,12 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 {
 	double rate = (double)(pace->hits - pace->adapt_hits) * 1e9 / (double)(now - pace->adapt_ns);
 	uint64_t sites = pool_sites(d->pool);
-	uint32_t most = sites && sites < MAX_POINTS ? (uint32_t)sites : MAX_POINTS - GUEST_EVENT_SITES_MAX;
+	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit;
+	bool starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
 
 	/* An empty pool (the module is not there yet) says nothing about k. */
 	if (!sites)
-		d->wanted = FIRST_POINTS;
+		d->wanted = first_points(d);
 	else if (rate < 0.5 * d->config.rate)
 		d->wanted *= 2;
 	else if (rate < 0.8 * d->config.rate)
@@ -176,7 +213,8 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	pace->adapt_ns = now;
 	if (sites) /* after its module has gone, still what was sampled */
 		atomic_store(&d->site_count, sites);
-	disarm_excess(d);
+	if (starved || too_many(d))
+		disarm_some(d, starved, now);
 }
 
 static void refill(struct detect *d, struct pace *pace, uint64_t now)
@@ -227,7 +265,7 @@ static void sample(struct detect *d)
 	struct pace pace = {.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1};
 	uint64_t modules_ns = 0;
 
-	d->wanted = FIRST_POINTS;
+	d->wanted = first_points(d);
 	do {
 		uint64_t now = monotonic_ns();
 

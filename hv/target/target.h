@@ -27,6 +27,7 @@ struct target;
 struct target_caps {
 	unsigned cpus;
 	unsigned watches;    /* watchpoint slots the client may use, 0..TARGET_MAX_WATCHES */
+	unsigned points;     /* breakpoints that may be planted at a time; 0: any number */
 	bool irq_while_held; /* a held CPU still takes its interrupts */
 	bool parallel;	     /* callbacks for different CPUs may be concurrent */
 };
@@ -83,6 +84,8 @@ struct target_stats {
 };
 
 struct target_ops {
+	void (*enter)(struct target *t); /* this and leave may be NULL: nothing to do */
+	void (*leave)(struct target *t);
 	/* Bytes [gpa, gpa+len) of guest-physical RAM; -1 when any is not RAM. */
 	int (*read_phys)(struct target *t, uint64_t gpa, void *buf, size_t len);
 	int (*write_phys)(struct target *t, uint64_t gpa, const void *buf, size_t len);
@@ -109,6 +112,23 @@ struct target {
 	const struct target_client *client; /* set before CPUs run; NULL: nobody listens */
 	atomic_bool over;		    /* the machine has ended: no callback comes any more */
 };
+
+/*
+ * Around what is done to the machine from outside a callback, if it is to be done at one go or under the client's locks. A
+ * target that can only be touched while it stands still is stopped once for all of it, not before the guest had its share of
+ * time: this may wait long. Nests. Never under the client's locks: callbacks take those while the machine stands still.
+ */
+static inline void target_enter(struct target *t)
+{
+	if (t->ops->enter)
+		t->ops->enter(t);
+}
+
+static inline void target_leave(struct target *t)
+{
+	if (t->ops->leave)
+		t->ops->leave(t);
+}
 
 static inline int target_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 {

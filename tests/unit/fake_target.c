@@ -140,6 +140,16 @@ void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t 
 
 /* ---- what the target is told ---- */
 
+static void enter(struct target *t)
+{
+	atomic_fetch_add(&fake(t)->inside, 1);
+}
+
+static void leave(struct target *t)
+{
+	atomic_fetch_sub(&fake(t)->inside, 1);
+}
+
 static int intercept(struct target *t, bool on, struct err *err)
 {
 	struct fake_target *ft = fake(t);
@@ -264,6 +274,8 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 	static const struct target_ops ops = {
 		.read_phys = read_phys,
 		.write_phys = write_phys,
+		.enter = enter,
+		.leave = leave,
 		.plant = plant,
 		.unplant = unplant,
 		.refetch = refetch,

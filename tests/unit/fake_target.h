@@ -23,6 +23,7 @@ struct fake_target {
 	struct x86_regs peek[TARGET_MAX_CPUS];
 	atomic_bool busy[TARGET_MAX_CPUS]; /* not idle; at first all are */
 
+	atomic_int inside;    /* target_enter() without target_leave() yet */
 	pthread_mutex_t lock; /* guards what follows */
 	struct target_watch watches[FAKE_SLOTS];
 	bool watched[FAKE_SLOTS];

@@ -150,6 +150,7 @@ static void stop_and_compare(struct life *l)
 	assert_int_equal(fake_watch_count(l->r->ft), 0);
 	assert_int_equal(l->r->d->points.count, 0);
 	assert_int_equal(l->r->d->open_windows, 0);
+	assert_int_equal(atomic_load(&l->r->ft->inside), 0);
 }
 
 static void test_arms_and_disarms(void **state)
@@ -167,6 +168,32 @@ static void test_arms_and_disarms(void **state)
 	assert_true(l->r->ft->intercepts > 0);
 	assert_int_equal(atomic_load(&l->failures), 0);
 	assert_true(atomic_load(&l->notes) > 0);
+}
+
+/* Where a target has few points, those that nobody hits make room for others. */
+static void test_few_points(void **state)
+{
+	const unsigned points = 20;
+	struct life *l = *state;
+	uint64_t until = monotonic_ns() + PATIENCE_NS;
+	uint8_t seen[KERNEL_SITES] = {0};
+	unsigned sites = 0;
+
+	l->r->ft->target.caps.points = points;
+	start(l);
+	wait_int3s(l, 0, RIG_TEXT_SIZE, points, points);
+	while (sites <= 2 * points) {
+		assert_true(monotonic_ns() < until);
+		assert_true(rig_int3s(l->r, 0, RIG_TEXT_SIZE) <= 2 * points); /* looked at while they change */
+		for (unsigned i = 0; i < KERNEL_SITES; i++) {
+			if (rig_text_byte(l->r, i * SITE_LEN) == X86_INT3 && !seen[i]) {
+				seen[i] = 1;
+				sites++;
+			}
+		}
+		pause_ms(2);
+	}
+	stop_and_compare(l);
 }
 
 /* An armed site: its offset. */
@@ -375,11 +402,11 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_arms_and_disarms),     T(test_stop_with_open_window), T(test_stop_when_over),
-		T(test_reports_before_stop),  T(test_wrong_symbols),	     T(test_cannot_intercept),
-		T(test_no_text_bounds),	      T(test_stop_while_waiting),    T(test_module),
-		T(test_other_module),	      T(test_kernel_and_module),     T(test_going_text),
-		T(test_same_seed_same_order),
+		T(test_arms_and_disarms), T(test_few_points),		T(test_stop_with_open_window),
+		T(test_stop_when_over),	  T(test_reports_before_stop),	T(test_wrong_symbols),
+		T(test_cannot_intercept), T(test_no_text_bounds),	T(test_stop_while_waiting),
+		T(test_module),		  T(test_other_module),		T(test_kernel_and_module),
+		T(test_going_text),	  T(test_same_seed_same_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -398,6 +398,11 @@ static void test_single_cpu(void **state)
 	(void)state;
 	assert_non_null(r);
 	regs = rig_regs(r, 0, 0);
+	r->ft->target.caps.irq_while_held = false;
+	rig_plant(r, 0, READ_8);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(r->d->stats.skipped_last, 1);
+	r->ft->target.caps.irq_while_held = true;
 	rig_plant(r, 0, READ_8);
 	hold(r, 0, &regs); /* interrupts may still race with it */
 	rig_free(r);
