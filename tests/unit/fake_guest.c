@@ -148,3 +148,11 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 	snprintf(out->name, sizeof(out->name), "%s", symbol.name);
 	return 0;
 }
+
+void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, uint32_t size, struct guest_memory *out)
+{
+	*out = g->memory;
+	out->symbol.addr = regs->rip;
+	out->object = gva;
+	out->object_size = size;
+}

@@ -29,6 +29,9 @@ struct guest {
 	uint32_t unused; /* bytes at the start of each of them that unwinding does without */
 	enum guest_origin origin;
 
+	struct guest_memory memory; /* what guest_memory_at() says, but for object, its size and symbol.addr: gva, size and RIP
+				       it was asked with */
+
 	struct guest_module module;
 	atomic_bool module_here; /* what the guest's list would say */
 	bool module_reported;	 /* the sampler's */

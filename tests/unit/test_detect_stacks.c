@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks of both sides: copied in full, those they interrupted too, unwound on the reporter's thread and then trimmed. */
+/*
+ * Stacks of both sides: copied in full, those they interrupted too, unwound on the reporter's thread and then trimmed. What
+ * else is added there.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -181,6 +184,24 @@ static void test_first_frame_is_the_access(void **state)
 	assert_int_equal(o->sides[1].calls.frames[0].pc, RIG_TEXT + 0x100);
 }
 
+/* By the sampled side, whose access has not been made yet: its registers are those of the access. */
+static void test_datum_is_named(void **state)
+{
+	struct rig *r = *state;
+	const struct observation *o;
+
+	r->guest.memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB, .cache = "a_cache", .member = "a_member"};
+	conflict(r);
+	o = report(r);
+	assert_non_null(o);
+	assert_int_equal(o->memory.kind, GUEST_MEMORY_SLAB);
+	assert_string_equal(o->memory.cache, "a_cache");
+	assert_string_equal(o->memory.member, "a_member");
+	assert_int_equal(o->memory.object, RIG_DATA);
+	assert_int_equal(o->memory.object_size, 8);
+	assert_int_equal(o->memory.symbol.addr, RIG_TEXT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +210,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unwound_and_trimmed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_unwound_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_first_frame_is_the_access, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_datum_is_named, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

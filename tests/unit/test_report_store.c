@@ -238,6 +238,15 @@ static void stacks_are_kept(void **state)
 	}
 }
 
+static void memory_is_kept(void **state)
+{
+	struct observation o;
+
+	sample_observation(&o, 0);
+	o.memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB, .cache = "filp", .object = 0xffff888000001000, .offset = 8};
+	assert_memory_equal(&add(*state, &o, true)->first.memory, &o.memory, sizeof(o.memory));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -255,6 +264,7 @@ int main(void)
 		TEST(keeps_the_first_instances_only),
 		TEST(wrong_lengths_are_cut),
 		TEST(stacks_are_kept),
+		TEST(memory_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
