@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/rsp/regmap.h"
+
+#include <libxml/parser.h>
+#include <libxml/tree.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 4u
+#define DOCUMENTS_MAX 64u
+#define REGISTERS_MAX 4096u
+#define BITS_MAX 65536u
+
+static const struct wanted {
+	const char *name;
+	uint16_t at;  /* in struct x86_regs */
+	uint8_t size; /* there */
+	bool needed;
+} wanted[REGMAP_REGS] = {
+	{"rax", offsetof(struct x86_regs, gpr[0]), 8, true},
+	{"rcx", offsetof(struct x86_regs, gpr[1]), 8, true},
+	{"rdx", offsetof(struct x86_regs, gpr[2]), 8, true},
+	{"rbx", offsetof(struct x86_regs, gpr[3]), 8, true},
+	{"rsp", offsetof(struct x86_regs, gpr[4]), 8, true},
+	{"rbp", offsetof(struct x86_regs, gpr[5]), 8, true},
+	{"rsi", offsetof(struct x86_regs, gpr[6]), 8, true},
+	{"rdi", offsetof(struct x86_regs, gpr[7]), 8, true},
+	{"r8", offsetof(struct x86_regs, gpr[8]), 8, true},
+	{"r9", offsetof(struct x86_regs, gpr[9]), 8, true},
+	{"r10", offsetof(struct x86_regs, gpr[10]), 8, true},
+	{"r11", offsetof(struct x86_regs, gpr[11]), 8, true},
+	{"r12", offsetof(struct x86_regs, gpr[12]), 8, true},
+	{"r13", offsetof(struct x86_regs, gpr[13]), 8, true},
+	{"r14", offsetof(struct x86_regs, gpr[14]), 8, true},
+	{"r15", offsetof(struct x86_regs, gpr[15]), 8, true},
+	{"rip", offsetof(struct x86_regs, rip), 8, true},
+	{"eflags", offsetof(struct x86_regs, rflags), 8, true},
+	{"cs", offsetof(struct x86_regs, cs), 2, true},
+	{"ss", offsetof(struct x86_regs, ss), 2, true},
+	{"gs_base", offsetof(struct x86_regs, gs_base), 8, true},
+	{"cr3", offsetof(struct x86_regs, cr3), 8, true},
+	{"cr4", offsetof(struct x86_regs, cr4), 8, true},
+	{"efer", offsetof(struct x86_regs, efer), 8, true},
+	{"fs_base", offsetof(struct x86_regs, fs_base), 8, false},
+	{"cr0", offsetof(struct x86_regs, cr0), 8, false},
+};
+
+#define WRITABLE 18u /* of these, from the first */
+
+struct reading {
+	struct regmap *map;
+	regmap_fetch *fetch;
+	void *ctx;
+	struct err *err;
+	unsigned documents;
+	unsigned registers;
+	uint32_t next_number, offset;
+	char architecture[32];
+};
+
+static bool is(const xmlNode *node, const char *name)
+{
+	return node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
+}
+
+/* A decimal attribute; `otherwise` if there is none. -1: not a number up to `max`. */
+static int attribute(xmlNode *node, const char *name, uint32_t otherwise, uint32_t max, uint32_t *out)
+{
+	char *text = (char *)xmlGetNoNsProp(node, (const xmlChar *)name), *end;
+	unsigned long value;
+	int ret = 0;
+
+	*out = otherwise;
+	if (!text)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || value > max)
+		ret = -1;
+	*out = (uint32_t)value;
+	xmlFree(text);
+	return ret;
+}
+
+static int add_register(struct reading *r, xmlNode *node)
+{
+	uint32_t bits, number;
+	char *name;
+
+	if (++r->registers > REGISTERS_MAX || attribute(node, "bitsize", 0, BITS_MAX, &bits) || !bits || bits % 8 ||
+	    attribute(node, "regnum", r->next_number, UINT16_MAX, &number) || number < r->next_number)
+		return err_set(r->err, EXIT_INPUT, "the gdbstub describes its registers in a way that makes no sense");
+	name = (char *)xmlGetNoNsProp(node, (const xmlChar *)"name");
+	for (unsigned i = 0; name && i < REGMAP_REGS; i++) {
+		if (strcmp(name, wanted[i].name) != 0)
+			continue;
+		r->map->regs[i].known = bits <= 64 && bits / 8 >= wanted[i].size / 2;
+		r->map->regs[i].number = (uint16_t)number;
+		r->map->regs[i].size = (uint8_t)(bits / 8);
+		r->map->regs[i].offset = r->offset;
+	}
+	xmlFree(name);
+	r->next_number = number + 1;
+	r->offset += bits / 8;
+	return 0;
+}
+
+static int read_document(struct reading *r, const char *annex, unsigned depth);
+
+static int include(struct reading *r, xmlNode *node, unsigned depth)
+{
+	char *href = (char *)xmlGetNoNsProp(node, (const xmlChar *)"href");
+	int ret = href ? read_document(r, href, depth + 1) : 0;
+
+	xmlFree(href);
+	return ret;
+}
+
+static int read_children(struct reading *r, xmlNode *parent, unsigned depth)
+{
+	for (xmlNode *node = parent->children; node; node = node->next) {
+		int ret = 0;
+
+		/* QEMU does not declare the prefix it uses, which makes it a part of the name. */
+		if (is(node, "include") || is(node, "xi:include")) {
+			ret = include(r, node, depth);
+		} else if (is(node, "reg")) {
+			ret = add_register(r, node);
+		} else if (is(node, "feature") && depth <= DEPTH_MAX) {
+			ret = read_children(r, node, depth + 1);
+		} else if (is(node, "architecture")) {
+			char *text = (char *)xmlNodeGetContent(node);
+
+			snprintf(r->architecture, sizeof(r->architecture), "%s", text ? text : "");
+			xmlFree(text);
+		}
+		if (ret)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_document(struct reading *r, const char *annex, unsigned depth)
+{
+	xmlDoc *doc = NULL;
+	xmlNode *root;
+	char *text;
+	int ret = -1;
+
+	if (depth > DEPTH_MAX || ++r->documents > DOCUMENTS_MAX)
+		return err_set(r->err, EXIT_INPUT, "the gdbstub's register description includes itself");
+	text = r->fetch(r->ctx, annex, r->err);
+	if (!text)
+		return -1;
+	doc = xmlReadMemory(text, (int)strlen(text), NULL, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+	root = doc ? xmlDocGetRootElement(doc) : NULL;
+	if (!root)
+		err_set(r->err, EXIT_INPUT, "the gdbstub's register description (%s) is not XML", annex);
+	else
+		ret = read_children(r, root, depth);
+	xmlFreeDoc(doc);
+	free(text);
+	return ret;
+}
+
+int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *err)
+{
+	struct reading r = {.map = map, .fetch = fetch, .ctx = ctx, .err = err};
+
+	*map = (struct regmap){0};
+	if (read_document(&r, "target.xml", 0))
+		return -1;
+	if (r.architecture[0] && strcmp(r.architecture, "i386:x86-64") != 0)
+		return err_set(err, EXIT_INPUT, "the guest is not an x86-64 machine but %s", r.architecture);
+	for (unsigned i = 0; i < REGMAP_REGS; i++) {
+		if (wanted[i].needed && !map->regs[i].known)
+			return err_set(err, EXIT_INPUT,
+				       "the gdbstub does not show register %s: it must be an x86-64 machine of QEMU 5 or newer",
+				       wanted[i].name);
+	}
+	return 0;
+}
+
+int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, struct x86_regs *regs)
+{
+	*regs = (struct x86_regs){0};
+	for (unsigned i = 0; i < REGMAP_REGS; i++) {
+		size_t size = map->regs[i].size, offset = map->regs[i].offset;
+		uint64_t value = 0;
+
+		if (!map->regs[i].known)
+			continue;
+		if (offset > len || size > len - offset)
+			return -1;
+		memcpy(&value, bytes + offset, size); /* the stub is little-endian, and so are we */
+		memcpy((char *)regs + wanted[i].at, &value, wanted[i].size);
+	}
+	return 0;
+}
+
+int regmap_writable(const struct regmap *map, unsigned n, const struct x86_regs *regs, unsigned *number, unsigned *size,
+		    uint64_t *value)
+{
+	if (n >= WRITABLE)
+		return -1;
+	*number = map->regs[n].number;
+	*size = map->regs[n].size;
+	*value = 0;
+	memcpy(value, (const char *)regs + wanted[n].at, wanted[n].size);
+	return 0;
+}
