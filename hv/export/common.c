@@ -28,12 +28,10 @@ const struct source_line *export_line(const struct race *race, unsigned which)
 
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
 {
-	char held[EXPORT_NAME_MAX], other[EXPORT_NAME_MAX], datum[EXPORT_NAME_MAX] = "";
-	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
+	char held[EXPORT_NAME_MAX], other[EXPORT_NAME_MAX], datum[DATUM_TEXT_MAX];
 
 	export_function(&race->first.sides[0], held);
-	if (d && d->by != DATUM_UNNAMED)
-		export_text(d->path, sizeof(d->path), datum);
+	datum_path(race, datum);
 	if (race->first.sides[1].known) {
 		export_function(&race->first.sides[1], other);
 		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against %s in %s%s%s", access_word(race->rw[0]), held,

@@ -90,7 +90,7 @@ static void put_counts(FILE *out, const struct export_run *run)
 static void put_row(FILE *out, const struct export_race *r, size_t order)
 {
 	const struct race *race = r->race;
-	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
+	char datum[DATUM_TEXT_MAX];
 
 	fprintf(out,
 		"<tr data-race=\"race-%s\"><td class=\"number\">%zu</td><td><a class=\"mono\" href=\"#race-%s\">%s</a></td>",
@@ -98,8 +98,8 @@ static void put_row(FILE *out, const struct export_race *r, size_t order)
 	fprintf(out, "<td class=\"%s\">", level_class(r->level));
 	html_text(out, verdict(r));
 	fputs("</td><td class=\"mono\">", out);
-	if (d && d->by != DATUM_UNNAMED)
-		html_guest(out, d->path, sizeof(d->path));
+	datum_path(race, datum);
+	html_text(out, datum);
 	for (int i = 0; i < 2; i++) {
 		fprintf(out, "</td><td class=\"mono\">%s ", race->first.sides[i].known ? access_word(race->rw[i]) : "write");
 		html_text(out, race->first.sides[i].known ? race->site[i] : "(unseen)");

@@ -189,7 +189,7 @@ static void put_values(FILE *out, const struct race *race)
 void html_race(FILE *out, const struct export_race *r, const char *level, const char *verdict)
 {
 	const struct race *race = r->race;
-	char title[EXPORT_TITLE_MAX];
+	char title[EXPORT_TITLE_MAX], memory[DATUM_TEXT_MAX];
 
 	export_title(race, title);
 	fprintf(out, "<section class=\"race\" id=\"race-%s\">\n<h2>", race->id);
@@ -206,6 +206,11 @@ void html_race(FILE *out, const struct export_race *r, const char *level, const 
 		" time%s, first %.3f s into the run by %s, %.3f ms into the window; physical 0x%" PRIx64 "</p>\n",
 		race->id, race->count, race->count == 1 ? "" : "s", (double)race->first_ns / 1e9, how_word(race->first.how),
 		(double)race->first.held_ns / 1e6, race->first.gpa);
+	if (datum_memory(&race->first.memory, memory)) {
+		fputs("<p>Memory: ", out);
+		html_text(out, memory);
+		fputs("</p>\n", out);
+	}
 	put_values(out, race);
 	fputs("<div class=\"sides\">\n", out);
 	put_side(out, race, 0);

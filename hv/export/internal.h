@@ -5,9 +5,10 @@
 
 #include "hv/export/export.h"
 #include "hv/report/clean.h"
+#include "hv/report/datum.h"
 
 #define EXPORT_NAME_MAX CLEAN_MAX(256)
-#define EXPORT_TITLE_MAX (2 * EXPORT_NAME_MAX + DEBUGINFO_PATH_MAX * 4 + 128)
+#define EXPORT_TITLE_MAX (2 * EXPORT_NAME_MAX + DATUM_TEXT_MAX + 128)
 
 /* The string in `size` bytes at `text`, of at most 256, made printable. */
 void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX]);

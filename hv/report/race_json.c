@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/race_json.h"
 
+#include "hv/report/datum.h"
 #include "hv/report/json_write.h"
 #include "hv/report/names_json.h"
 #include "hv/report/words.h"
@@ -220,6 +221,7 @@ json_t *race_json(const struct race *race)
 	put(&b, o, "value_before", value_json(first->before, first->data_len));
 	put(&b, o, "value_after", value_json(first->after, first->data_len));
 	put(&b, o, "name", race->names ? names_datum_json(&b, race->names, race->names->best) : json_null());
+	put(&b, o, "memory", datum_memory_json(&b, &first->memory));
 	put(&b, o, "modules", modules);
 	for (unsigned i = 0; i < 2; i++)
 		add(&b, sides, side_json(&b, race, i));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/report/datum.h"
 #include "hv/report/json_read.h"
 #include "hv/report/names_json.h"
 #include "hv/report/words.h"
@@ -232,6 +233,7 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 	first->data_len = read_datum(r, o, &gva, &first->gpa);
 	read_value(r, o, "value_before", first->data_len, first->before);
 	read_value(r, o, "value_after", first->data_len, first->after);
+	datum_memory_read(r, o, &first->memory);
 	for (unsigned i = 0; i < 2; i++)
 		read_side(r, json_array_get(sides, i), race, i);
 	if (!first->sides[0].known)

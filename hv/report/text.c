@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/report/clean.h"
+#include "hv/report/datum.h"
 #include "hv/report/text_internal.h"
 #include "hv/report/words.h"
 
@@ -69,13 +70,11 @@ static void title_value(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
 	const struct datum_name *d = text_datum(race);
-	char before[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX], path[CLEAN_MAX(sizeof(d->path))];
+	char before[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX], path[DATUM_TEXT_MAX];
 
-	if (d) {
-		clean_text(d->path, sizeof(d->path), path, sizeof(path));
+	if (datum_path(race, path))
 		fprintf(out, "   %s,", path);
-	}
-	fprintf(out, "%s%" PRIu32 " byte%s at 0x%016" PRIx64, d ? " " : "   ", o->data_len, o->data_len == 1 ? "" : "s",
+	fprintf(out, "%s%" PRIu32 " byte%s at 0x%016" PRIx64, path[0] ? " " : "   ", o->data_len, o->data_len == 1 ? "" : "s",
 		o->sides[0].gva);
 	/* Long ones would push all else off the line; they follow in the details. */
 	if (o->data_len == 0 || o->data_len > sizeof(uint64_t))
@@ -135,7 +134,7 @@ static void put_flags(FILE *out, const struct race *race)
 static void details(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
-	char value[VALUE_TEXT_MAX];
+	char value[VALUE_TEXT_MAX], memory[DATUM_TEXT_MAX];
 
 	if (o->data_len > sizeof(uint64_t)) {
 		value_text(o->before, o->data_len, value);
@@ -144,6 +143,8 @@ static void details(FILE *out, const struct race *race)
 		fprintf(out, "  after    %s\n", value);
 	}
 	put_flags(out, race);
+	if (datum_memory(&o->memory, memory))
+		fprintf(out, "  memory   %s\n", memory);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
 }

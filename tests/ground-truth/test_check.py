@@ -93,6 +93,32 @@ class CheckTest(unittest.TestCase):
     def test_no_names_at_all(self):
         self.assertEqual(self.check("--names")[0], 1)
 
+    def place_all(self):
+        """As the guest's own tables tell it."""
+        for case in self.racy:
+            datum = case["datum"]
+            kind = {"global": "module data", "heap": "slab", "page": "page", "per-cpu": "per-CPU"}[datum["storage"]]
+            self.races[case["name"]]["memory"] = {"kind": kind, "variable": datum["variable"], "module": "outrider_gt",
+                                                  "cache": "kmalloc-64" if kind == "slab" else None}
+
+    def test_memory(self):
+        self.place_all()
+        status, output = self.check("--memory")
+        self.assertEqual(status, 0, output)
+
+    def test_wrong_memory(self):
+        for case in self.racy:
+            for change in ({"kind": "stack"}, {"variable": "other"}, {"module": None}, {"cache": None}):
+                storage, key = case["datum"]["storage"], next(iter(change))
+                if key in ("variable", "module") and storage != "global" or key == "cache" and storage != "heap":
+                    continue
+                with self.subTest(case=case["name"], change=change):
+                    self.place_all()
+                    self.races[case["name"]]["memory"].update(change)
+                    status, output = self.check("--memory")
+                    self.assertEqual(status, 1, output)
+                    self.assertIn(f"MISPLACED: {case['name']}", output)
+
     def test_sides_in_the_other_order(self):
         for found in self.races.values():
             found["sides"].reverse()

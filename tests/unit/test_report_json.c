@@ -449,6 +449,8 @@ static int write_sample(const char *file)
 	if (!r || report_set_kernel(r, &kernel, &err) < 0 || report_set_modules(r, &module, 1, &err) < 0)
 		return 1;
 	sample_observation(&o, 0);
+	o.memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB, .cpu = 1, .cache = "dentry", .object = 0xffff888012345640};
+	snprintf(o.memory.symbol.name, sizeof(o.memory.symbol.name), "x");
 	report_observe(r, &o, &err);
 	report_observe(r, &o, &err);
 	o.how = DETECT_REREAD;

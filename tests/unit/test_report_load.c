@@ -88,12 +88,32 @@ static void strange_names(struct observation *o)
 	strcpy(o->sides[0].symbol.name, "odd\nname");
 }
 
+static void slab_memory(struct observation *o)
+{
+	o->memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB,
+					  .cpu = -1,
+					  .cache = "task_struct",
+					  .object = 0xffff888012345640,
+					  .object_size = 3264,
+					  .offset = 56,
+					  .type = "task_struct",
+					  .member = "flags"};
+}
+
+static void per_cpu_memory(struct observation *o)
+{
+	o->memory =
+		(struct guest_memory){.kind = GUEST_MEMORY_PER_CPU, .cpu = 1, .symbol = {.name = "runqueues", .module = "m"}};
+}
+
 static void test_round_trip_of_the_unusual(void **state)
 {
 	(void)state;
 	check_round_trip(make_race(unseen_writer));
 	check_round_trip(make_race(little_known));
 	check_round_trip(make_race(strange_names));
+	check_round_trip(make_race(slab_memory));
+	check_round_trip(make_race(per_cpu_memory));
 }
 
 static void test_round_trip_of_names(void **state)

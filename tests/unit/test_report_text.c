@@ -127,6 +127,61 @@ static void names_of_debug_files(void **state)
 	race_store_free(s);
 }
 
+static void memory_without_debug_files(void **state)
+{
+	const struct {
+		struct guest_memory memory;
+		const char *path, *line;
+	} cases[] = {
+		{{.kind = GUEST_MEMORY_KERNEL,
+		  .cpu = -1,
+		  .symbol.name = "jiffies_64",
+		  .object = 0xffffffff82a05000,
+		  .object_size = 8},
+		 "   jiffies_64, 4 bytes",
+		 "  memory   kernel data jiffies_64, +0 in 8 bytes at 0xffffffff82a05000\n"},
+		{{.kind = GUEST_MEMORY_PER_CPU,
+		  .cpu = 1,
+		  .symbol.name = "runqueues",
+		  .object = 0xffff88801f031380,
+		  .object_size = 3200,
+		  .offset = 8},
+		 "   runqueues+0x8 of CPU 1, 4 bytes",
+		 "  memory   per-CPU runqueues of CPU 1, +8 in 3200 bytes at 0xffff88801f031380\n"},
+		{{.kind = GUEST_MEMORY_SLAB,
+		  .cpu = -1,
+		  .cache = "kmalloc-64",
+		  .object = 0xffff888012345640,
+		  .object_size = 64,
+		  .offset = 56},
+		 "   kmalloc-64+0x38, 4 bytes",
+		 "  memory   slab kmalloc-64, +56 in 64 bytes at 0xffff888012345640\n"},
+		{{.kind = GUEST_MEMORY_SLAB,
+		  .cpu = -1,
+		  .cache = "dentry",
+		  .object = 0xffff888012345640,
+		  .object_size = 192,
+		  .type = "dentry",
+		  .member = "d_flags\x1b"},
+		 "   dentry.d_flags\\x1b, 4 bytes",
+		 "  memory   slab dentry, +0 in 192 bytes"},
+		{{.kind = GUEST_MEMORY_PAGE, .cpu = -1}, "generic_bar+0x33   4 bytes", "  memory   page\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct observation o;
+		char *text;
+
+		sample_observation(&o, 0);
+		o.memory = cases[i].memory;
+		text = race_text(&o, &plain);
+		has(text, cases[i].path);
+		has(text, cases[i].line);
+		free(text);
+	}
+}
+
 static void both_sides_in_full(void **state)
 {
 	struct observation o;
@@ -398,13 +453,21 @@ static void summary_is_sorted_by_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(title_says_it_all),	      cmocka_unit_test(names_of_debug_files),
-		cmocka_unit_test(both_sides_in_full),	      cmocka_unit_test(value_that_did_not_change),
-		cmocka_unit_test(locked_and_unknown_sides),   cmocka_unit_test(long_values_have_their_own_lines),
-		cmocka_unit_test(stack_words_get_names),      cmocka_unit_test(calls_by_context),
-		cmocka_unit_test(guessed_calls_are_marked),   cmocka_unit_test(every_end_has_its_words),
-		cmocka_unit_test(terminal_is_not_steered),    cmocka_unit_test(colours_only_when_asked),
-		cmocka_unit_test(values_are_little_endian),   cmocka_unit_test(summary_of_nothing),
+		cmocka_unit_test(title_says_it_all),
+		cmocka_unit_test(names_of_debug_files),
+		cmocka_unit_test(memory_without_debug_files),
+		cmocka_unit_test(both_sides_in_full),
+		cmocka_unit_test(value_that_did_not_change),
+		cmocka_unit_test(locked_and_unknown_sides),
+		cmocka_unit_test(long_values_have_their_own_lines),
+		cmocka_unit_test(stack_words_get_names),
+		cmocka_unit_test(calls_by_context),
+		cmocka_unit_test(guessed_calls_are_marked),
+		cmocka_unit_test(every_end_has_its_words),
+		cmocka_unit_test(terminal_is_not_steered),
+		cmocka_unit_test(colours_only_when_asked),
+		cmocka_unit_test(values_are_little_endian),
+		cmocka_unit_test(summary_of_nothing),
 		cmocka_unit_test(summary_is_sorted_by_count),
 	};
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a race's datum is called, by the best that is known of it. */
+#ifndef OUTRIDER_REPORT_DATUM_H
+#define OUTRIDER_REPORT_DATUM_H
+
+#include "hv/report/json_read.h"
+#include "hv/report/json_write.h"
+#include "hv/report/store.h"
+
+#define DATUM_TEXT_MAX 1200
+
+/*
+ * The datum's name, printable: by debug files "inode->i_nlink"; else what the guest's own tables tell: "jiffies_64",
+ * "runqueues+0x148 of CPU 1", "task_struct.flags", "kmalloc-64+0x10". False, and "": it has none.
+ */
+bool datum_path(const struct race *race, char out[DATUM_TEXT_MAX]);
+
+/* What kind of memory it is, as a phrase: "slab task_struct, +44 in an object of 3264 bytes at 0x..."; false: not known. */
+bool datum_memory(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
+
+/* The same as JSON (null: not known), and back from the race's member "memory", which may be missing. */
+json_t *datum_memory_json(struct json_builder *b, const struct guest_memory *memory);
+void datum_memory_read(struct json_reader *r, const json_t *race, struct guest_memory *out);
+
+#endif
