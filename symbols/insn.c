@@ -3,20 +3,14 @@
  * Decoding. Prefixes are read here and not taken from Capstone, which keeps only one of each group and none of those it
  * considers part of the opcode.
  */
-#include <capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/insn.h"
+#include "symbols/insn_internal.h"
 #include "symbols/insn_length.h"
 #include "symbols/insn_table.h"
 
 #define UDB 0xd6 /* one byte, since 2025; Linux uses it for kernel control-flow traps */
-
-struct insn_decoder {
-	csh cs;
-	cs_insn *ci;
-};
 
 /* Legacy prefixes and the opcode's place, from the bytes (SDM vol. 2, 2.1.1). */
 struct prefixes {
@@ -68,7 +62,7 @@ void insn_decoder_free(struct insn_decoder *dec)
 	free(dec);
 }
 
-static int8_t gpr_number(unsigned reg)
+int8_t insn_gpr(unsigned reg)
 {
 	if (reg == X86_REG_RIP || reg == X86_REG_EIP)
 		return INSN_REG_RIP;
@@ -213,8 +207,8 @@ static void mem_operand(struct insn *out, const struct prefixes *p, unsigned id,
 		.disp = op->mem.disp,
 		.size = operand_size(p, id, op),
 		.rw = rw,
-		.base = gpr_number(op->mem.base),
-		.index = gpr_number(op->mem.index),
+		.base = insn_gpr(op->mem.base),
+		.index = insn_gpr(op->mem.index),
 		.scale = (uint8_t)op->mem.scale,
 		.seg = p->seg,
 		.addr32 = p->addr32,
@@ -236,7 +230,7 @@ static void operands(struct insn *out, const struct prefixes *p, const cs_insn *
 				mem_operand(out, p, ci->id, op, operand_rw(ci->id, facts, i));
 		} else if (op->type == X86_OP_REG) {
 			bool written = i == 0 ? !(facts & F_REG_READ) : i == 1 && facts & F_REG2_WRITE;
-			int8_t gpr = gpr_number(op->reg);
+			int8_t gpr = insn_gpr(op->reg);
 
 			if (written && gpr >= 0)
 				out->regs_written |= 1u << gpr;
@@ -254,7 +248,7 @@ static void implicit_registers(struct insn *out, const cs_detail *detail, uint16
 	if (facts & F_RAX_WRITE)
 		out->regs_written |= 1u << X86_RAX;
 	for (unsigned i = 0; i < detail->regs_write_count; i++) {
-		int8_t gpr = gpr_number(detail->regs_write[i]);
+		int8_t gpr = insn_gpr(detail->regs_write[i]);
 
 		if (gpr >= 0)
 			out->regs_written |= 1u << gpr;
@@ -342,6 +336,7 @@ unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, 
 	uint64_t next_addr = addr;
 	struct prefixes p;
 
+	dec->detailed = false;
 	if (!avail)
 		return 0;
 	/* What fills the gaps between functions, half of all "instructions" in a kernel's text, needs no Capstone. */
@@ -351,6 +346,7 @@ unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, 
 	}
 	if (!cs_disasm_iter(dec->cs, &next, &left, &next_addr, dec->ci) || length_is_wrong(dec->ci))
 		return decode_unknown(code, avail, addr, out);
+	dec->detailed = true;
 	*out = (struct insn){.addr = addr, .len = (uint8_t)(next - code)};
 	memcpy(out->bytes, code, out->len);
 	p = scan_prefixes(out->bytes, out->len);
