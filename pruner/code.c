@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pruner/code.h"
+
+#include <string.h>
+
+static const char *callee_at(const struct detect_side *side, uint32_t at)
+{
+	for (uint32_t i = 0; i < side->callee_count; i++) {
+		if (side->callees[i].at == at)
+			return side->callees[i].name;
+	}
+	return NULL;
+}
+
+/* Kernels built against return prediction attacks return by a jump. */
+static bool is_return_thunk(const char *callee)
+{
+	return callee && strstr(callee, "return_thunk") != NULL;
+}
+
+static void decode_from(struct code *code, struct insn_decoder *decoder, const struct detect_side *side, uint32_t at)
+{
+	code->count = 0;
+	code->access = -1;
+	memset(code->index, 0xff, sizeof(code->index));
+	while (at < side->code_len) {
+		struct code_insn *insn = &code->insns[code->count];
+		uint64_t addr = side->code_gva + at;
+		unsigned n = insn_op_decode(decoder, side->code + at, side->code_len - at, addr, &insn->op);
+
+		if (!n)
+			break;
+		insn->callee = callee_at(side, at);
+		insn->entered = false;
+		if (insn->op.kind == INSN_OP_JUMP && is_return_thunk(insn->callee))
+			insn->op.kind = INSN_OP_RET;
+		if (side->pc && addr == side->pc)
+			code->access = (int)code->count;
+		code->index[at] = (int16_t)code->count++;
+		at += n;
+	}
+}
+
+static int index_of(const struct code *code, uint64_t addr)
+{
+	uint64_t at = addr - code->base;
+
+	return at < DETECT_CODE_MAX ? code->index[at] : CODE_OUTSIDE;
+}
+
+static void mark_entered(struct code *code)
+{
+	int next[2];
+
+	for (unsigned i = 0; i < code->count; i++) {
+		unsigned n = code_next(code, i, next);
+
+		for (unsigned j = 0; j < n; j++) {
+			if (next[j] != CODE_OUTSIDE)
+				code->insns[next[j]].entered = true;
+		}
+	}
+}
+
+void code_load(struct code *code, struct insn_decoder *decoder, const struct detect_side *side)
+{
+	code->base = side->code_gva;
+	code->whole = side->symbol.name[0] && side->symbol.addr == side->code_gva;
+	for (uint32_t at = 0; at < INSN_MAX_LEN; at++) {
+		decode_from(code, decoder, side, at);
+		if (code->access >= 0 || !side->pc)
+			break;
+	}
+	mark_entered(code);
+}
+
+unsigned code_next(const struct code *code, unsigned i, int next[2])
+{
+	const struct insn_op *op = &code->insns[i].op;
+	int behind = i + 1 < code->count ? (int)i + 1 : CODE_OUTSIDE;
+
+	switch (op->kind) {
+	case INSN_OP_RET:
+	case INSN_OP_STOP:
+		return 0;
+	case INSN_OP_JUMP:
+		next[0] = op->target ? index_of(code, op->target) : CODE_OUTSIDE;
+		return 1;
+	case INSN_OP_JCC:
+		next[0] = behind;
+		next[1] = index_of(code, op->target);
+		return 2;
+	default:
+		next[0] = behind;
+		return 1;
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Values through the few instructions around an access (DataCollider, section 3.3, "safe flag updates"): which bits of a word a
+ * store changes, whether it counts up, and which bits of a loaded word are looked at. What is not understood counts as
+ * everything: all bits changed, all bits used.
+ */
+#ifndef OUTRIDER_PRUNER_FLOW_H
+#define OUTRIDER_PRUNER_FLOW_H
+
+#include "pruner/code.h"
+
+/* How a value differs from what was loaded. Bits: of several ways, their union. */
+enum flow_step {
+	FLOW_UP = 1,   /* a positive constant was added */
+	FLOW_DOWN = 2, /* or taken off */
+	FLOW_SUM = 4,  /* something was added, nobody knows what */
+	FLOW_ELSE = 8, /* anything else */
+};
+
+struct flow;
+
+/* The state before every instruction, by abstract interpretation. NULL: out of memory. `code` must last. */
+struct flow *flow_new(const struct code *code);
+void flow_free(struct flow *flow);
+
+/* What instruction `i` writes to the memory that it accesses. */
+struct flow_write {
+	bool merges;	  /* what was there (loaded before, or in the same instruction) but for the bits of `changed` */
+	uint64_t changed; /* from bit 0 of its first byte; all of it unless `merges` */
+	unsigned steps; /* enum flow_step bits; of a value that does not come from there FLOW_ELSE; 0: written back as it was */
+	bool constant;	/* it is always `value` */
+	uint64_t value;
+};
+
+void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);
+
+/* Whether two instructions access memory from the same address on, whatever that is; false where it cannot be told. */
+bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
+
+/* What becomes of what the access at `i` loads. */
+struct flow_read {
+	uint64_t used;	   /* bits that something may depend on, from bit 0 of its first byte */
+	bool written_back; /* it, or something made of it, is stored where it came from */
+	unsigned steps;	   /* then: what the stores do to it, enum flow_step bits */
+	bool tested;	   /* compared or tested */
+	bool dereferenced; /* is part of an address */
+};
+
+void flow_read(const struct flow *flow, unsigned i, struct flow_read *out);
+
+/* Mask of the low `bytes` bytes. */
+static inline uint64_t flow_bytes(unsigned bytes)
+{
+	return bytes < 8 ? (1ull << 8 * bytes) - 1 : ~0ull;
+}
+
+#endif

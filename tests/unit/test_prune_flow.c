@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Values through code: which bits a store changes, which a load's reader looks at; and where that must not be believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/base/rng.h"
+#include "pruner/flow.h"
+
+#define CODE_ADDR 0xffffffff81000000ull
+#define CODE(bytes) (bytes), sizeof(bytes) - 1
+
+struct write_case {
+	const char *text, *code;
+	size_t len;
+	uint32_t at; /* of the store */
+	struct flow_write wanted;
+};
+
+static const struct write_case write_cases[] = {
+	/* orl $4,(%rdi) */
+	{"or bits", CODE("\x83\x0f\x04"), 0, {true, 4, FLOW_ELSE, false, 0}},
+	/* andl $~8,(%rdi) */
+	{"and bits", CODE("\x83\x27\xf7"), 0, {true, 8, FLOW_ELSE, false, 0}},
+	/* btsl $5,(%rdi) */
+	{"bts", CODE("\x0f\xba\x2f\x05"), 0, {true, 0x20, FLOW_ELSE, false, 0}},
+	/* addl $0x10,(%rdi) */
+	{"add 16", CODE("\x83\x07\x10"), 0, {true, 0xfffffff0, FLOW_UP, false, 0}},
+	/* incl (%rdi) */
+	{"inc", CODE("\xff\x07"), 0, {true, 0xffffffff, FLOW_UP, false, 0}},
+	/* decq (%rdi) */
+	{"dec", CODE("\x48\xff\x0f"), 0, {true, ~0ull, FLOW_DOWN, false, 0}},
+	/* addq %rax,(%rdi) */
+	{"add register", CODE("\x48\x01\x07"), 0, {true, ~0ull, FLOW_SUM, false, 0}},
+	/* subl $-1,(%rdi) */
+	{"sub -1", CODE("\x83\x2f\xff"), 0, {true, 0xffffffff, FLOW_UP, false, 0}},
+	/* movl $7,(%rdi) */
+	{"constant", CODE("\xc7\x07\x07\x00\x00\x00"), 0, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl %eax,(%rdi) */
+	{"register", CODE("\x89\x07"), 0, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* xchgl %eax,(%rdi) */
+	{"xchg", CODE("\x87\x07"), 0, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl (%rdi),%eax; movl %eax,%edx; andl $~2,%eax; orl $2,%edx; andl $1,%esi; cmovne %edx,%eax; movl %eax,(%rdi) */
+	{"flags of two ways",
+	 CODE("\x8b\x07\x89\xc2\x83\xe0\xfd\x83\xca\x02\x83\xe6\x01\x0f\x45\xc2\x89\x07"),
+	 16,
+	 {true, 2, FLOW_ELSE, false, 0}},
+	/* movzbl (%rdi),%edx; andl $7,%eax; andl $~0xf,%edx; orl %eax,%edx; movb %dl,(%rdi) */
+	{"bit-field", CODE("\x0f\xb6\x17\x83\xe0\x07\x83\xe2\xf0\x09\xc2\x88\x17"), 11, {true, 0xf, FLOW_ELSE, false, 0}},
+	/* movl 8(%rdi),%eax; orl $1,%eax; movl %eax,(%rdi) */
+	{"other place", CODE("\x8b\x47\x08\x83\xc8\x01\x89\x07"), 6, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl (%rdi),%eax; orl $1,%eax; addq $8,%rdi; movl %eax,(%rdi) */
+	{"base changed", CODE("\x8b\x07\x83\xc8\x01\x48\x83\xc7\x08\x89\x07"), 9, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl (%rdi),%eax; orl $1,%eax; call 1f; movl %eax,(%rdi); 1: nop */
+	{"call between",
+	 CODE("\x8b\x07\x83\xc8\x01\xe8\x02\x00\x00\x00\x89\x07\x90"),
+	 10,
+	 {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl (%rbx),%ebp; orl $1,%ebp; call 1f; movl %ebp,(%rbx); 1: nop */
+	{"call, kept registers",
+	 CODE("\x8b\x2b\x83\xcd\x01\xe8\x02\x00\x00\x00\x89\x2b\x90"),
+	 10,
+	 {true, 1, FLOW_ELSE, false, 0}},
+	/* movq %rdi,%rbx; movl (%rdi),%eax; orl $1,%eax; movl %eax,(%rbx) */
+	{"copied base", CODE("\x48\x89\xfb\x8b\x07\x83\xc8\x01\x89\x03"), 8, {true, 1, FLOW_ELSE, false, 0}},
+	/* movl (%rdi),%eax; testb $1,%sil; je 1f; addl $1,%eax; jmp 2f; 1: subl $1,%eax; 2: movl %eax,(%rdi) */
+	{"up or down",
+	 CODE("\x8b\x07\x40\xf6\xc6\x01\x74\x05\x83\xc0\x01\xeb\x03\x83\xe8\x01\x89\x07"),
+	 16,
+	 {true, 0xffffffff, FLOW_UP | FLOW_DOWN, false, 0}},
+	/* movq (%rdi),%rax; leaq 1(%rax),%rdx; movq %rdx,(%rdi) */
+	{"up by lea", CODE("\x48\x8b\x07\x48\x8d\x50\x01\x48\x89\x17"), 7, {true, ~0ull, FLOW_UP, false, 0}},
+	/* movl (%rdi),%eax; orl $1,%eax; 1: nop; movl %eax,(%rdi); movl %esi,%eax; jmp 1b */
+	{"another way in",
+	 CODE("\x8b\x07\x83\xc8\x01\x90\x89\x07\x89\xf0\xeb\xf9"),
+	 6,
+	 {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl (%rdi),%eax; movl %esi,(%rdi); orl $1,%eax; movl %eax,(%rdi) */
+	{"stored before", CODE("\x8b\x07\x89\x37\x83\xc8\x01\x89\x07"), 7, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl (%rdi),%eax; orb $1,%al; movl %eax,(%rdi) */
+	{"low byte or", CODE("\x8b\x07\x0c\x01\x89\x07"), 4, {true, 1, FLOW_ELSE, false, 0}},
+	/* movq (%rdi),%rbx; orb $1,%bh; movq %rbx,(%rdi) */
+	{"set high byte", CODE("\x48\x8b\x1f\x80\xcf\x01\x48\x89\x1f"), 6, {false, ~0ull, FLOW_ELSE, false, 0}},
+	/* movzbl (%rdi),%eax; orl $1,%eax; movl %eax,(%rdi) */
+	{"narrow load", CODE("\x0f\xb6\x07\x83\xc8\x01\x89\x07"), 6, {false, 0xffffffff, FLOW_ELSE, false, 0}},
+	/* movl $1,%edx; shll $6,%edx; movl (%rdi),%eax; orl %edx,%eax; movl %eax,(%rdi) */
+	{"shl bit", CODE("\xba\x01\x00\x00\x00\xc1\xe2\x06\x8b\x07\x09\xd0\x89\x07"), 12, {true, 0x40, FLOW_ELSE, false, 0}},
+	/* xorl %edx,%edx; sete %dl; movl (%rdi),%eax; orl %edx,%eax; movl %eax,(%rdi) */
+	{"setcc", CODE("\x31\xd2\x0f\x94\xc2\x8b\x07\x09\xd0\x89\x07"), 9, {true, 1, FLOW_ELSE, false, 0}},
+	/* 1: movl (%rdi),%eax; addl $1,%eax; nop; movl %eax,(%rdi); jmp 1b */
+	{"counted in a loop", CODE("\x8b\x07\x83\xc0\x01\x90\x89\x07\xeb\xf6"), 6, {true, 0xffffffff, FLOW_UP, false, 0}},
+};
+
+struct read_case {
+	const char *text, *code;
+	size_t len;
+	uint32_t at; /* of the load */
+	struct flow_read wanted;
+};
+
+static const struct read_case read_cases[] = {
+	/* testb $1,(%rdi) */
+	{"test", CODE("\xf6\x07\x01"), 0, {1, false, 0, true, false}},
+	/* cmpl $0,(%rdi) */
+	{"cmp", CODE("\x83\x3f\x00"), 0, {0xffffffff, false, 0, true, false}},
+	/* btl $9,(%rdi) */
+	{"bt", CODE("\x0f\xba\x27\x09"), 0, {0x200, false, 0, true, false}},
+	/* movl (%rdi),%eax; testb $4,%al; je 1f; nop; 1: xorl %eax,%eax; ret */
+	{"test register", CODE("\x8b\x07\xa8\x04\x74\x01\x90\x31\xc0\xc3"), 0, {4, false, 0, true, false}},
+	/* movl (%rdi),%eax; shrl $3,%eax; andl $1,%eax; ret */
+	{"shr and", CODE("\x8b\x07\xc1\xe8\x03\x83\xe0\x01\xc3"), 0, {8, false, 0, false, false}},
+	/* movl (%rdi),%eax; ret */
+	{"returned", CODE("\x8b\x07\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	/* movl (%rdi),%eax; xorl %eax,%eax; ret */
+	{"dead", CODE("\x8b\x07\x31\xc0\xc3"), 0, {0, false, 0, false, false}},
+	/* movl (%rdi),%eax; andl $~1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
+	{"written back", CODE("\x8b\x07\x83\xe0\xfe\x89\x07\x31\xc0\xc3"), 0, {0xfffffffe, true, FLOW_ELSE, false, false}},
+	/* movl (%rdi),%eax; addl $1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
+	{"counted up", CODE("\x8b\x07\x83\xc0\x01\x89\x07\x31\xc0\xc3"), 0, {0xffffffff, true, FLOW_UP, false, false}},
+	/* movl (%rdi),%eax; testb $1,%sil; je 1f; addl $1,%eax; jmp 2f; 1: subl $1,%eax; 2: movl %eax,(%rdi); xorl %eax,%eax;
+	   ret */
+	{"counted down or up",
+	 CODE("\x8b\x07\x40\xf6\xc6\x01\x74\x05\x83\xc0\x01\xeb\x03\x83\xe8\x01\x89\x07\x31\xc0\xc3"),
+	 0,
+	 {0xffffffff, true, FLOW_UP | FLOW_DOWN, false, false}},
+	/* movq (%rdi),%rdx; movq 8(%rdx),%rax; ret */
+	{"dereferenced", CODE("\x48\x8b\x17\x48\x8b\x42\x08\xc3"), 0, {~0ull, false, 0, false, true}},
+	/* movl (%rdi),%edx; andl $6,%edx; movl %esi,%eax; jne 1f; nop; 1: movl $0,%edx; ret */
+	{"flags behind a move",
+	 CODE("\x8b\x17\x83\xe2\x06\x89\xf0\x75\x01\x90\xba\x00\x00\x00\x00\xc3"),
+	 0,
+	 {6, false, 0, true, false}},
+	/* movl (%rdi),%edx; andl $6,%edx; xorl %eax,%eax; ret */
+	{"narrowed, not tested", CODE("\x8b\x17\x83\xe2\x06\x31\xc0\xc3"), 0, {0, false, 0, false, false}},
+	/* movl (%rdi),%eax; pushq %rax; xorl %eax,%eax; ret */
+	{"pushed", CODE("\x8b\x07\x50\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	/* movl (%rdi),%esi; call 1f; 1: ret */
+	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	/* movl (%rdi),%eax; call 1f; 1: ret */
+	{"lost by a call", CODE("\x8b\x07\xe8\x00\x00\x00\x00\xc3"), 0, {0, false, 0, false, false}},
+	/* movl (%rdi),%edx; movl %edx,8(%rdi); xorl %eax,%eax; ret */
+	{"stored elsewhere", CODE("\x8b\x17\x89\x57\x08\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	/* movl (%rdi),%eax; movzbl %al,%eax; testl %eax,%eax; je 1f; nop; 1: xorl %eax,%eax; ret */
+	{"low byte", CODE("\x8b\x07\x0f\xb6\xc0\x85\xc0\x74\x01\x90\x31\xc0\xc3"), 0, {0xff, false, 0, true, false}},
+	/* movl (%rdi),%edx; testl %esi,%esi; je 1f; testb $1,%dl; jmp 2f; 1: testb $2,%dl; 2: sete %al; movl $0,%edx; ret */
+	{"two ways, two bits",
+	 CODE("\x8b\x17\x85\xf6\x74\x05\xf6\xc2\x01\xeb\x03\xf6\xc2\x02\x0f\x94\xc0\xba\x00\x00\x00\x00\xc3"),
+	 0,
+	 {3, false, 0, true, false}},
+	/* movl (%rdi),%edx; jmp .+100 */
+	{"leaves the code", CODE("\x8b\x17\xeb\x62"), 0, {0xffffffff, false, 0, false, false}},
+	/* movl (%rdi),%edx; testl %edx,%edx; js 1f; 1: xorl %eax,%eax; ret */
+	{"bit test with sign", CODE("\x8b\x17\x85\xd2\x78\x00\x31\xc0\xc3"), 0, {0xffffffff, false, 0, true, false}},
+	/* 1: movl (%rdi),%edx; testb $8,%dl; pause; jne 1b; xorl %eax,%eax; ret */
+	{"in a loop", CODE("\x8b\x17\xf6\xc2\x08\xf3\x90\x75\xf7\x31\xc0\xc3"), 0, {8, false, 0, true, false}},
+};
+
+struct fixture {
+	struct insn_decoder *decoder;
+	struct code code;
+	struct flow *flow;
+	struct detect_side side;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->decoder = insn_decoder_new();
+	*state = f;
+	return f->decoder ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	flow_free(f->flow);
+	insn_decoder_free(f->decoder);
+	free(f);
+	return 0;
+}
+
+static void load(struct fixture *f, const void *code, size_t len, uint32_t at)
+{
+	f->side = (struct detect_side){.known = true, .pc = CODE_ADDR + at, .code_gva = CODE_ADDR, .code_len = (uint32_t)len};
+	memcpy(f->side.code, code, len);
+	f->side.symbol = (struct guest_symbol){.name = "f", .addr = CODE_ADDR, .size = len};
+	code_load(&f->code, f->decoder, &f->side);
+	flow_free(f->flow);
+	f->flow = flow_new(&f->code);
+	assert_non_null(f->flow);
+}
+
+static void test_writes(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(write_cases) / sizeof(write_cases[0]); i++) {
+		const struct write_case *c = &write_cases[i];
+		struct flow_write got;
+
+		load(f, c->code, c->len, c->at);
+		assert_true(f->code.access >= 0);
+		flow_write(f->flow, (unsigned)f->code.access, &got);
+		if (got.merges != c->wanted.merges || got.changed != c->wanted.changed || got.steps != c->wanted.steps)
+			fail_msg("%s: merges %d, changed %#jx, steps %u", c->text, got.merges, (uintmax_t)got.changed,
+				 got.steps);
+	}
+}
+
+static void test_constants(void **state)
+{
+	struct fixture *f = *state;
+	struct flow_write got;
+
+	load(f, CODE("\xc7\x07\x07\0\0\0"), 0); /* movl $7,(%rdi) */
+	flow_write(f->flow, 0, &got);
+	assert_true(got.constant);
+	assert_int_equal(got.value, 7);
+	load(f, CODE("\xb8\xff\xff\xff\xff\x88\x07"), 5); /* mov $-1,%eax; mov %al,(%rdi) */
+	flow_write(f->flow, 1, &got);
+	assert_true(got.constant);
+	assert_int_equal(got.value, 0xff);
+	load(f, CODE("\x89\x07"), 0); /* mov %eax,(%rdi) */
+	flow_write(f->flow, 0, &got);
+	assert_false(got.constant);
+}
+
+static void test_reads(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(read_cases) / sizeof(read_cases[0]); i++) {
+		const struct read_case *c = &read_cases[i];
+		const struct flow_read *wanted = &c->wanted;
+		struct flow_read got;
+
+		load(f, c->code, c->len, c->at);
+		assert_true(f->code.access >= 0);
+		flow_read(f->flow, (unsigned)f->code.access, &got);
+		if (got.used != wanted->used || got.written_back != wanted->written_back || got.steps != wanted->steps ||
+		    got.tested != wanted->tested || got.dereferenced != wanted->dereferenced)
+			fail_msg("%s: used %#jx, written back %d, steps %u, tested %d, dereferenced %d", c->text,
+				 (uintmax_t)got.used, got.written_back, got.steps, got.tested, got.dereferenced);
+	}
+}
+
+/* An old run kept bytes from anywhere on; decoding falls into step before it gets to the access. */
+static void test_code_that_starts_anywhere(void **state)
+{
+	struct fixture *f = *state;
+	/* The last bytes of movabs $...,%rax; then nop; mov %eax,(%rdi); ret */
+	static const char code[] = "\xff\xff\x48\xb8\x90\x90\x90\x90\x90\x90\x90\x89\x07\xc3";
+
+	load(f, code, sizeof(code) - 1, 11);
+	assert_true(f->code.access >= 0);
+	assert_int_equal(f->code.insns[f->code.access].op.insn.addr, CODE_ADDR + 11);
+}
+
+static void test_access_that_is_no_instruction(void **state)
+{
+	struct fixture *f = *state;
+
+	load(f, CODE("\x06\x06\x06"), 1);
+	assert_int_equal(f->code.access, -1);
+	load(f, CODE(""), 0);
+	assert_int_equal(f->code.count, 0);
+}
+
+/* Any bytes at all: it comes to an end, and stays within its memory (the sanitizers look). */
+static void test_any_bytes(void **state)
+{
+	struct fixture *f = *state;
+	struct rng rng = {7};
+	uint8_t bytes[DETECT_CODE_MAX];
+
+	for (int round = 0; round < 300; round++) {
+		size_t len = 1 + rng_below(&rng, sizeof(bytes));
+
+		for (size_t i = 0; i < len; i++)
+			bytes[i] = (uint8_t)rng_below(&rng, 256);
+		/* Branches back and forth, loads and stores. */
+		for (size_t i = 0; i + 4 < len && round & 1; i += 4)
+			memcpy(bytes + i, rng_below(&rng, 2) ? "\x75\xf0\x8b\x07" : "\x89\x07\x74\x08", 4);
+		load(f, bytes, len, 0);
+		for (unsigned i = 0; i < f->code.count; i++) {
+			struct flow_write write;
+			struct flow_read read;
+
+			flow_write(f->flow, i, &write);
+			flow_read(f->flow, i, &read);
+			flow_same_place(f->flow, i, 0);
+		}
+	}
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_writes),
+		T(test_constants),
+		T(test_reads),
+		T(test_code_that_starts_anywhere),
+		T(test_access_that_is_no_instruction),
+		T(test_any_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
