@@ -69,6 +69,12 @@ $(PAGE): $(OUT)/gen/%.h: hv/export/%
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
 $(OUT)/obj/hv/export/html.o: $(PAGE)
 
+# The pruner's lists, as one C string.
+$(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $^ >$@.tmp && mv $@.tmp $@
+$(OUT)/obj/pruner/rules.o: $(OUT)/gen/prune_conf.h
+
 $(AGENT_OBJS): ALL_CFLAGS = $(BASE_CFLAGS)
 
 $(OUT)/obj/%.o: %.c Makefile | $(OUT)/gen/dsdt.h $(OUT)/packages-found

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Locks, as far as a function's own code shows them: calls of functions that take and give back locks, on the ways to an
+ * access and behind it. What a caller holds is not seen, but for spinlocks: they turn preemption off.
+ */
+#include <string.h>
+
+#include "pruner/view.h"
+
+/* In which states of locking a way may lead to an instruction. */
+enum { FREE = 1, HELD = 2 };
+
+static uint8_t behind_call(const struct view *v, const char *callee, uint8_t states)
+{
+	if (callee && rules_function(v->rules, LIST_UNLOCK, callee))
+		return FREE;
+	if (callee && rules_function(v->rules, LIST_LOCK, callee))
+		return HELD;
+	return states;
+}
+
+/* To a fixed point: two bits an instruction, which are only ever set. `start` is not followed into again. */
+static void spread(const struct view *v, const struct view_side *s, uint8_t states[DETECT_CODE_MAX])
+{
+	const struct code *code = &s->code;
+	bool changed = true;
+	int next[2];
+
+	while (changed) {
+		changed = false;
+		for (unsigned i = 0; i < code->count; i++) {
+			uint8_t after = states[i] ? behind_call(v, code->insns[i].callee, states[i]) : 0;
+			unsigned n = after ? code_next(code, i, next) : 0;
+
+			for (unsigned j = 0; j < n; j++) {
+				if (next[j] == CODE_OUTSIDE || (states[next[j]] | after) == states[next[j]])
+					continue;
+				states[next[j]] |= after;
+				changed = true;
+			}
+		}
+	}
+}
+
+enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
+{
+	const struct guest_context *context = &s->side->context;
+	uint8_t states[DETECT_CODE_MAX] = {FREE};
+
+	if (context->known && context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off))
+		return LOCK_HELD;
+	if (!s->followed)
+		return LOCK_UNKNOWN;
+	spread(v, s, states);
+	if (states[s->at] == HELD)
+		return LOCK_HELD;
+	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE
+												       : LOCK_UNKNOWN;
+}
+
+bool lock_then_again(const struct view *v, const struct view_side *s)
+{
+	uint8_t states[DETECT_CODE_MAX] = {0};
+
+	if (!s->followed)
+		return false;
+	states[s->at] = FREE;
+	spread(v, s, states);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const struct insn *insn = &s->code.insns[i].op.insn;
+
+		if (i != s->at && states[i] == HELD && insn->nmem && insn->mem[0].rw & INSN_READ &&
+		    flow_same_place(s->flow, s->at, i))
+			return true;
+	}
+	return false;
+}
+
+const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind)
+{
+	uint8_t states[DETECT_CODE_MAX] = {0};
+
+	if (!s->followed)
+		return NULL;
+	states[s->at] = FREE;
+	spread(v, s, states);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const char *callee = s->code.insns[i].callee;
+
+		if (states[i] && callee && rules_function(v->rules, kind, callee))
+			return callee;
+	}
+	return NULL;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules one after the other; the first that fits names the race, what makes it worse orders it. */
+#include <string.h>
+
+#include "pruner/view.h"
+
+static const struct {
+	int from, to; /* ranks */
+	const char *word;
+} classes[] = {
+	[VERDICT_HARMFUL] = {60, 99, "harmful candidate"},
+	[VERDICT_UNCLEAR] = {40, 59, "unclear"},
+	[VERDICT_SYNCHRONISATION] = {20, 39, "synchronisation"},
+	[VERDICT_BENIGN] = {0, 19, "benign"},
+};
+
+/* What is surest first. */
+static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
+	rule_special, rule_marked, rule_flags, rule_counter, rule_double_check, rule_same_value, rule_spin, rule_named,
+};
+
+const struct prune_rule_help prune_rule_help[] = {
+	{"special-variable", "benign: the datum is in a list of variables that race by design"},
+	{"marked-accesses", "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like"},
+	{"safe-flag-update", "benign: one side looks at some bits, the other changes others"},
+	{"statistics-counter", "benign: all that is done is adding, and it only grew; unclear on few instances"},
+	{"double-checked-locking", "benign: tested without the lock, and again with it; unclear if the writer has none"},
+	{"same-value-writes", "unclear, kept high: both sides store one value"},
+	{"user-built-synchronisation", "unclear: a loop that waits for the other side's store"},
+	{"approximate-computation", "unclear: in a list of data that is read for a rough figure"},
+	{"both-values-valid", "unclear: in a list of data of which the old value is as good as the new"},
+	{"reference-count", "harmful candidate: an object's life depends on the count"},
+	{"freed-afterwards", "harmful candidate: one side may free an object behind its access"},
+	{"lost-update", "harmful candidate: a store undoes the other side's"},
+	{"lock-on-one-side", "harmful candidate: one side holds a lock, the other takes none"},
+	{"pointer", "harmful candidate: the datum is a pointer"},
+	{"dangerous-datum", "harmful candidate: linkage, a length or the like, by a list of names"},
+	{"value-used", "harmful candidate: what is read decides a branch or an address"},
+	{"torn", "harmful candidate: a part of a store may be seen"},
+	{"interrupt-against-task", "harmful candidate: an interrupt against a task"},
+	{"one-side-marked", "harmful candidate: a marked access against a plain one"},
+	{"no-benign-pattern", "harmful candidate: nothing above"},
+	{NULL, NULL},
+};
+
+const char *verdict_class_word(enum verdict_class class)
+{
+	return classes[class].word;
+}
+
+static void no_pattern(const struct view *v, struct verdict *out)
+{
+	out->class = VERDICT_HARMFUL;
+	out->rule = NULL;
+	if (!v->race->first.sides[1].known)
+		evidence(out, "no benign pattern fits %s; who writes was not seen", view_datum(v));
+	else
+		evidence(out, "no benign pattern fits %s", view_datum(v));
+}
+
+/* Of what is pruned it orders, but is no evidence. */
+static int add_up(const struct view *v, struct verdict *out, const char **worst)
+{
+	struct verdict unsaid = {0};
+	bool pruned = out->class == VERDICT_BENIGN || out->class == VERDICT_SYNCHRONISATION;
+
+	return raise_points(v, pruned ? &unsaid : out, worst);
+}
+
+static void judge(const struct view *v, struct verdict *out)
+{
+	const char *worst = NULL;
+	bool fits = false;
+	int points, room;
+
+	for (size_t i = 0; i < sizeof(rules_in_order) / sizeof(rules_in_order[0]) && !fits; i++)
+		fits = rules_in_order[i](v, out);
+	if (!fits)
+		no_pattern(v, out);
+	points = add_up(v, out, &worst);
+	if (!out->rule)
+		out->rule = worst ? worst : "no-benign-pattern";
+	/* What DataCollider's authors would not prune stands at the head of its class. */
+	if (strcmp(out->rule, "same-value-writes") == 0)
+		points += 15;
+	room = classes[out->class].to - classes[out->class].from;
+	out->rank = classes[out->class].from + (points < room ? points : room);
+}
+
+void prune_race(const struct prune_rules *rules, const struct race *race, struct verdict *out)
+{
+	struct view *v = view_new(rules, race);
+
+	*out = (struct verdict){.class = VERDICT_UNCLEAR, .rule = "no-benign-pattern", .rank = classes[VERDICT_UNCLEAR].to};
+	if (v)
+		judge(v, out);
+	else
+		evidence(out, "memory ran out before this race was looked at");
+	view_free(v);
+}

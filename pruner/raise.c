@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What makes a race more likely to be a bug, or a bug worse. Points add up and order the races within their class. */
+#include <string.h>
+
+#include "pruner/view.h"
+
+struct tally {
+	const struct view *v;
+	struct verdict *out;
+	int points, most;
+	const char *worst;
+};
+
+static void count(struct tally *t, int points, const char *name)
+{
+	t->points += points;
+	if (points > t->most) {
+		t->most = points;
+		t->worst = name;
+	}
+}
+
+/* By the datum's names: reference counts, then what the lists have of linkage, lengths and so on. */
+static void names(struct tally *t)
+{
+	const struct list_entry *e = NULL;
+
+	for (unsigned i = 0; i < 2 && !e; i++)
+		e = rules_datum(t->v->rules, LIST_REFCOUNT, t->v->race, i);
+	if (e) {
+		evidence(t->out, "; %s is a reference count by name", view_datum(t->v));
+		count(t, 20, "reference-count");
+		return;
+	}
+	for (unsigned i = 0; i < 2 && !e; i++)
+		e = rules_datum(t->v->rules, LIST_RAISE, t->v->race, i);
+	if (e) {
+		evidence(t->out, "; %s is %s by name", view_datum(t->v), e->name);
+		count(t, e->points, "dangerous-datum");
+	}
+}
+
+static bool is_kernel_pointer(uint64_t value)
+{
+	return value >> 47 == 0x1ffff;
+}
+
+static bool points_somewhere(const struct view *v)
+{
+	const struct race_names *names = v->race->names;
+	const char *type = names && names->datum[names->best].by != DATUM_UNNAMED ? names->datum[names->best].type : "";
+	uint64_t before, after;
+	size_t len = strlen(type);
+
+	if (len)
+		return type[len - 1] == '*';
+	if (v->race->first.data_len != sizeof(before) || !view_values(&v->race->instances[0], &before, &after))
+		return false;
+	return is_kernel_pointer(before) && is_kernel_pointer(after);
+}
+
+static void pointer(struct tally *t)
+{
+	if (!points_somewhere(t->v))
+		return;
+	evidence(t->out, "; %s is a pointer", view_datum(t->v));
+	count(t, 10, "pointer");
+}
+
+/* Whether the side changes the datum by what it read of it, in one instruction that is not LOCKed or in several. */
+static bool updates(const struct view_side *s)
+{
+	return s->side->known && s->followed &&
+	       ((s->reads && s->writes) || (s->reads && s->read.written_back) || (s->writes && s->write.merges));
+}
+
+static void lost_update(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
+
+		if (!updates(s) || s->side->locked || !other->side->known || !(other->writes || updates(other)))
+			continue;
+		evidence(t->out, "; %s writes back what it made of an old value: what %s stored meanwhile is lost",
+			 view_function(s), view_function(other));
+		count(t, 12, "lost-update");
+		return;
+	}
+}
+
+static void freed(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const char *callee = called_behind(t->v, &t->v->side[i], LIST_FREE);
+
+		if (!callee)
+			continue;
+		evidence(t->out, "; %s may call %s afterwards", view_function(&t->v->side[i]), callee);
+		count(t, 15, "freed-afterwards");
+		return;
+	}
+}
+
+static void one_lock(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *held = &t->v->side[i], *none = &t->v->side[!i];
+
+		if (held->lock != LOCK_HELD || none->lock != LOCK_NONE)
+			continue;
+		evidence(t->out, "; %s holds a lock or has preemption off, %s takes none", view_function(held),
+			 view_function(none));
+		count(t, 11, "lock-on-one-side");
+		return;
+	}
+}
+
+static void interrupt(struct tally *t)
+{
+	const struct guest_context *a = &t->v->race->first.sides[0].context, *b = &t->v->race->first.sides[1].context;
+
+	if (!a->known || !b->known || a->kind == b->kind)
+		return;
+	evidence(t->out, "; one side is an interrupt");
+	count(t, 5, "interrupt-against-task");
+}
+
+/* One side may see a part of what the other stores. One memory may have two addresses: then pages are alike in their offsets.
+ */
+static void torn(struct tally *t)
+{
+	const struct detect_side *a = &t->v->race->first.sides[0], *b = &t->v->race->first.sides[1];
+	bool same = (a->gva - b->gva) % X86_PAGE_SIZE == 0 && a->size == b->size;
+
+	if (!b->known || !a->size || !b->size || (same && a->size <= 8 && a->gva % a->size == 0))
+		return;
+	evidence(t->out, "; the accesses are not to the same bytes, or not aligned");
+	count(t, 6, "torn");
+}
+
+static void used(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *s = &t->v->side[i];
+
+		if (!s->side->known || !s->followed || !s->reads || !(s->read.tested || s->read.dereferenced))
+			continue;
+		evidence(t->out, "; %s %s it", view_function(s), s->read.dereferenced ? "goes through" : "branches on");
+		count(t, s->read.dereferenced ? 8 : 4, "value-used");
+		return;
+	}
+}
+
+static void half_marked(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *marked = &t->v->side[i], *plain = &t->v->side[!i];
+
+		if (!marked->marked || plain->marked || !plain->side->known)
+			continue;
+		evidence(t->out, "; one side only is marked: %s in %s, a plain access in %s", marked->mark,
+			 view_function(marked), view_function(plain));
+		count(t, 2, "one-side-marked");
+		return;
+	}
+}
+
+int raise_points(const struct view *v, struct verdict *out, const char **worst)
+{
+	struct tally t = {.v = v, .out = out};
+
+	names(&t);
+	pointer(&t);
+	freed(&t);
+	lost_update(&t);
+	one_lock(&t);
+	torn(&t);
+	used(&t);
+	interrupt(&t);
+	half_marked(&t);
+	*worst = t.worst;
+	return t.points;
+}

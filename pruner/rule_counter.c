@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Statistics counters (DataCollider, section 3.3): all that is done to the datum is adding, and over the instances it only
+ * grew. A reference count is taken down again.
+ */
+#include <inttypes.h>
+
+#include "pruner/view.h"
+
+#define INSTANCES_ENOUGH 3
+
+/* What a side does to the datum, enum flow_step bits; 0: it only looks. */
+static unsigned steps(const struct view_side *s)
+{
+	unsigned steps = 0;
+
+	if (!s->side->known || !s->followed)
+		return FLOW_ELSE;
+	if (s->writes)
+		steps = s->write.merges && s->write.steps ? s->write.steps : FLOW_ELSE;
+	if (s->reads && s->read.written_back)
+		steps |= s->read.steps ? s->read.steps : FLOW_ELSE;
+	return steps;
+}
+
+/* Over the instances at one address, in the order of time. */
+struct growth {
+	unsigned instances;
+	uint64_t from, to;
+	bool fell;
+};
+
+static void look(const struct race *race, uint64_t gva, struct growth *out)
+{
+	uint64_t before, after;
+
+	*out = (struct growth){0};
+	for (unsigned i = 0; i < race->kept; i++) {
+		if (race->instances[i].gva != gva || !view_values(&race->instances[i], &before, &after))
+			continue;
+		if (out->instances == 0)
+			out->from = before;
+		else
+			out->fell |= before < out->to;
+		out->fell |= after < before;
+		out->to = after;
+		out->instances++;
+	}
+}
+
+/* The address with most instances; a fall at any. */
+static struct growth growth_of(const struct race *race)
+{
+	struct growth best = {0}, g;
+	bool fell = false;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		look(race, race->instances[i].gva, &g);
+		fell |= g.fell;
+		if (g.instances > best.instances)
+			best = g;
+	}
+	best.fell = fell;
+	return best;
+}
+
+bool rule_counter(const struct view *v, struct verdict *out)
+{
+	unsigned a = steps(&v->side[0]), b = steps(&v->side[1]);
+	struct growth g = growth_of(v->race);
+	bool by_name, enough;
+
+	if (((a | b) & ~(FLOW_UP | FLOW_SUM)) || !(a | b) || g.fell)
+		return false;
+	if (rules_datum(v->rules, LIST_REFCOUNT, v->race, 0) || rules_datum(v->rules, LIST_REFCOUNT, v->race, 1))
+		return false;
+	by_name = rules_datum(v->rules, LIST_COUNTER, v->race, 0) || rules_datum(v->rules, LIST_COUNTER, v->race, 1);
+	enough = g.instances >= INSTANCES_ENOUGH && g.to > g.from;
+	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
+	out->rule = "statistics-counter";
+	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]),
+		 view_datum(v), (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
+	if (g.to > g.from)
+		evidence(out, "over %u instances it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell", g.instances,
+			 g.from, g.to);
+	else
+		evidence(out, "it was not seen to grow in %u instance%s", g.instances, g.instances == 1 ? "" : "s");
+	if (by_name)
+		evidence(out, "; its name is that of a statistic");
+	else if (!enough)
+		evidence(out, "; too few to tell it from a reference count");
+	return true;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Double-checked locking (replay paper, table 2): what was read without the lock is read again once the lock is held, and only
+ * that counts; the writer holds it.
+ */
+#include "pruner/view.h"
+
+static bool checks_again(const struct view *v, const struct view_side *s)
+{
+	return s->followed && s->reads && !s->writes && s->read.tested && !s->read.dereferenced && s->lock != LOCK_HELD &&
+	       lock_then_again(v, s);
+}
+
+bool rule_double_check(const struct view *v, struct verdict *out)
+{
+	unsigned r = v->side[0].writes ? 1 : 0;
+	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
+
+	if (!writer->side->known || !writer->writes || !checks_again(v, reader))
+		return false;
+	out->class = writer->lock == LOCK_HELD ? VERDICT_BENIGN : VERDICT_UNCLEAR;
+	out->rule = "double-checked-locking";
+	evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader),
+		 view_datum(v), called_behind(v, reader, LIST_LOCK), view_function(writer),
+		 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and no lock is seen there");
+	return true;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Safe flag updates (DataCollider, section 3.3): one side looks at some bits of a word, the other rewrites the word to change
+ * other bits. Two writers are never safe: one's store undoes the other's (its figure 1).
+ */
+#include <inttypes.h>
+
+#include "pruner/view.h"
+
+/* Bits of both sides, from the lower one's first byte on. */
+struct bits {
+	uint64_t used, changed;
+	uint64_t start; /* GVA of bit 0 */
+};
+
+static bool shifted(const struct view_side *s, uint64_t start, uint64_t mask, uint64_t *out)
+{
+	uint64_t bytes = s->side->gva - start;
+
+	if (bytes + s->side->size > sizeof(*out))
+		return false;
+	*out = mask << 8 * bytes;
+	return true;
+}
+
+/* What the reader's source says of the bits narrows what its code says. */
+static uint64_t used_bits(const struct view_side *reader)
+{
+	const struct datum_name *d = reader->datum;
+	uint64_t used = reader->read.used;
+
+	if (d && !d->guess && d->bit_size && d->bit_offset + d->bit_size <= 64)
+		used &= (~0ull >> (64 - d->bit_size)) << d->bit_offset;
+	return used;
+}
+
+static bool bits_of(const struct view_side *reader, const struct view_side *writer, struct bits *out)
+{
+	out->start = reader->side->gva < writer->side->gva ? reader->side->gva : writer->side->gva;
+	return shifted(reader, out->start, used_bits(reader), &out->used) &&
+	       shifted(writer, out->start, writer->write.changed, &out->changed);
+}
+
+/*
+ * In no instance did a bit change that the reader looks at. Instances tell the address of the access that was held, so both
+ * sides must begin at one address for its bits to be numbered alike.
+ */
+static bool observed(const struct view *v, const struct bits *bits)
+{
+	uint64_t before, after;
+
+	if (v->side[0].side->gva != v->side[1].side->gva)
+		return false;
+	for (unsigned i = 0; i < v->race->kept; i++) {
+		if (view_values(&v->race->instances[i], &before, &after) && (before ^ after) & bits->used)
+			return false;
+	}
+	return true;
+}
+
+bool rule_flags(const struct view *v, struct verdict *out)
+{
+	unsigned r = v->side[0].writes ? 1 : 0;
+	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
+	struct bits bits;
+
+	if (!reader->followed || !writer->followed || reader->writes || !reader->reads || !writer->writes ||
+	    reader->read.written_back || !writer->write.merges || !bits_of(reader, writer, &bits))
+		return false;
+	if (!bits.used || bits.used & bits.changed || !observed(v, &bits))
+		return false;
+	out->class = VERDICT_BENIGN;
+	out->rule = "safe-flag-update";
+	evidence(out,
+		 "%s looks only at the bits 0x%" PRIx64 " of %s, %s writes back what it read but for the bits 0x%" PRIx64
+		 ", and in %u instances none of the former changed",
+		 view_function(reader), bits.used, view_datum(v), view_function(writer), bits.changed, v->race->kept);
+	return true;
+}

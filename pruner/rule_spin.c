@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * User-built synchronisation (replay paper, table 2): a loop that does nothing but read the datum until the other side stores
+ * what ends it. It works or not by the order of what is around it, so it is named and not hidden.
+ */
+#include "pruner/view.h"
+
+#define LOOP_MAX 12 /* instructions */
+
+static bool idle(const struct insn_op *op)
+{
+	switch (op->kind) {
+	case INSN_OP_MOV:
+	case INSN_OP_AND:
+		return op->dst.kind == INSN_OPERAND_REG;
+	case INSN_OP_TEST:
+	case INSN_OP_CMP:
+	case INSN_OP_BT:
+	case INSN_OP_NOP:
+	case INSN_OP_JCC:
+	case INSN_OP_JUMP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether one of the ways from `i` leads back to the access over idle instructions alone. */
+static bool comes_back(const struct view_side *s, unsigned i, unsigned left)
+{
+	int next[2];
+	unsigned n = left ? code_next(&s->code, i, next) : 0;
+
+	for (unsigned j = 0; j < n; j++) {
+		if (next[j] == CODE_OUTSIDE)
+			continue;
+		if ((unsigned)next[j] == s->at ||
+		    (idle(&s->code.insns[next[j]].op) && comes_back(s, (unsigned)next[j], left - 1)))
+			return true;
+	}
+	return false;
+}
+
+bool rule_spin(const struct view *v, struct verdict *out)
+{
+	unsigned r = v->side[0].writes ? 1 : 0;
+	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
+
+	if (!reader->followed || reader->writes || !writer->writes || !reader->read.tested ||
+	    !comes_back(reader, reader->at, LOOP_MAX))
+		return false;
+	out->class = VERDICT_UNCLEAR;
+	out->rule = "user-built-synchronisation";
+	evidence(out, "%s reads %s in a loop that does nothing else, until %s stores to it", view_function(reader),
+		 view_datum(v), view_function(writer));
+	return true;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pruner/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pruner/conf.h"
+
+static const char built_in[] =
+#include "prune_conf.h"
+	;
+
+static const char *const kind_words[LIST_KINDS] = {
+	[LIST_SPECIAL] = "special",	  [LIST_COUNTER] = "counter", [LIST_APPROXIMATE] = "approximate",
+	[LIST_BOTH_VALID] = "both-valid", [LIST_MARKED] = "marked",   [LIST_LOCK] = "lock",
+	[LIST_UNLOCK] = "unlock",	  [LIST_FREE] = "free",	      [LIST_REFCOUNT] = "refcount",
+	[LIST_RAISE] = "raise",
+};
+
+#define POINTS_MAX 39
+
+const char *kernel_version(const char *text, uint32_t *out)
+{
+	unsigned major, minor;
+	int used = 0;
+
+	if (sscanf(text, "%5u.%5u%n", &major, &minor, &used) != 2 || !used || major > 0x7fff || minor > 0xffff)
+		return NULL;
+	*out = major << 16 | minor;
+	return text + used;
+}
+
+/* "any", "5.10", "5.10..6.1", "..6.1" or "5.10..". */
+static int kernel_range(struct list_entry *e, const char *text)
+{
+	const char *rest = text;
+
+	if (strcmp(text, "any") == 0)
+		return 0;
+	if (strncmp(rest, "..", 2) != 0) {
+		rest = kernel_version(rest, &e->kernel_from);
+		if (!rest)
+			return -1;
+		if (!*rest) {
+			e->kernel_to = e->kernel_from;
+			return 0;
+		}
+	}
+	if (strncmp(rest, "..", 2) != 0)
+		return -1;
+	rest += 2;
+	if (*rest)
+		rest = kernel_version(rest, &e->kernel_to);
+	return rest && !*rest ? 0 : -1;
+}
+
+static char **text_field(struct list_entry *e, const char *key)
+{
+	const struct {
+		const char *key;
+		char **field;
+	} fields[] = {
+		{"variable", &e->variable}, {"type", &e->type},	    {"member", &e->member}, {"function", &e->function},
+		{"word", &e->word},	    {"reason", &e->reason}, {"source", &e->source}, {"name", &e->name},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (strcmp(key, fields[i].key) == 0)
+			return fields[i].field;
+	}
+	return NULL;
+}
+
+static int take_field(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
+{
+	char **text = text_field(e, f->key), *end;
+	long points;
+
+	if (text) {
+		free(*text);
+		*text = strdup(f->value);
+		return *text ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while reading %s", file);
+	}
+	if (strcmp(f->key, "kernel") == 0) {
+		if (kernel_range(e, f->value) < 0)
+			return conf_wrong(file, f->line, err, "kernel = %.40s: give any, 5.10, 5.10..6.1 or 5.10..", f->value);
+		return 0;
+	}
+	if (strcmp(f->key, "points") == 0) {
+		points = strtol(f->value, &end, 10);
+		if (*end || end == f->value || points < 0 || points > POINTS_MAX)
+			return conf_wrong(file, f->line, err, "points = %.40s: give 0 to %d", f->value, POINTS_MAX);
+		e->points = (int)points;
+		return 0;
+	}
+	return conf_wrong(file, f->line, err, "'%.40s' is no key of a rule; see docs/pruning.md", f->key);
+}
+
+/* An entry that says nothing would match everything. */
+static int check(const struct list_entry *e, const struct conf_stanza *s, struct err *err)
+{
+	bool of_data = e->kind <= LIST_BOTH_VALID || e->kind >= LIST_REFCOUNT;
+
+	if (of_data && !e->variable && !e->type && !e->member)
+		return conf_wrong(s->file, s->line, err, "[%s] needs a variable, type or member", s->kind);
+	if (!of_data && !e->function && !e->word)
+		return conf_wrong(s->file, s->line, err, "[%s] needs a function or word", s->kind);
+	if (e->kind <= LIST_BOTH_VALID && !e->reason)
+		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
+	if (e->kind == LIST_RAISE && !e->name)
+		return conf_wrong(s->file, s->line, err, "[%s] needs a name", s->kind);
+	return 0;
+}
+
+static void entry_free(struct list_entry *e)
+{
+	free(e->variable);
+	free(e->type);
+	free(e->member);
+	free(e->function);
+	free(e->word);
+	free(e->reason);
+	free(e->source);
+	free(e->name);
+}
+
+static int kind_of(const char *word)
+{
+	for (int i = 0; i < LIST_KINDS; i++) {
+		if (strcmp(word, kind_words[i]) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
+{
+	struct prune_rules *rules = ctx;
+	struct list_entry *e, *grown;
+	int kind = kind_of(s->kind);
+
+	if (kind < 0)
+		return conf_wrong(s->file, s->line, err, "[%.40s] is no kind of rule; see docs/pruning.md", s->kind);
+	if (rules->count == rules->room) {
+		grown = realloc(rules->entries, (rules->room * 2 + 64) * sizeof(*grown));
+		if (!grown)
+			return err_set(err, EXIT_INTERNAL, "out of memory while reading %s", s->file);
+		rules->entries = grown;
+		rules->room = rules->room * 2 + 64;
+	}
+	e = &rules->entries[rules->count++];
+	*e = (struct list_entry){.kind = (enum list_kind)kind, .kernel_to = KERNEL_ANY};
+	for (unsigned i = 0; i < s->count; i++) {
+		if (take_field(e, s->file, &s->fields[i], err) < 0)
+			return -1;
+	}
+	return check(e, s, err);
+}
+
+struct prune_rules *prune_rules_new(struct err *err)
+{
+	struct prune_rules *rules = calloc(1, sizeof(*rules));
+
+	if (rules) {
+		rules->kernel = KERNEL_ANY;
+		rules->decoder = insn_decoder_new();
+	}
+	if (!rules || !rules->decoder) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		prune_rules_free(rules);
+		return NULL;
+	}
+	if (conf_parse("built-in rules", built_in, strlen(built_in), take_stanza, rules, err) < 0) {
+		prune_rules_free(rules);
+		return NULL;
+	}
+	return rules;
+}
+
+void prune_rules_free(struct prune_rules *rules)
+{
+	if (!rules)
+		return;
+	for (size_t i = 0; i < rules->count; i++)
+		entry_free(&rules->entries[i]);
+	free(rules->entries);
+	free(rules->sources);
+	insn_decoder_free(rules->decoder);
+	free(rules);
+}
+
+int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err)
+{
+	return conf_read(path, take_stanza, rules, err);
+}
+
+int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struct err *err)
+{
+	char *copy = folder ? strdup(folder) : NULL;
+
+	if (folder && !copy)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	free(rules->sources);
+	rules->sources = copy;
+	return 0;
+}
+
+void prune_rules_set_kernel(struct prune_rules *rules, const char *banner)
+{
+	static const char before[] = "Linux version ";
+	const char *at = banner ? strstr(banner, before) : NULL;
+
+	if (!at || !kernel_version(at + strlen(before), &rules->kernel))
+		rules->kernel = KERNEL_ANY;
+}
+
+static bool kernel_fits(const struct prune_rules *rules, const struct list_entry *e)
+{
+	return rules->kernel == KERNEL_ANY || (rules->kernel >= e->kernel_from && rules->kernel <= e->kernel_to);
+}
+
+static bool fits(const char *globs, const char *text)
+{
+	return !globs || (text[0] && conf_match(globs, text));
+}
+
+/* A member is named by its path, "stats.rx_packets"; lists may name its last part alone. Without one the variable counts. */
+static bool fits_member(const char *globs, const struct datum_name *d)
+{
+	const char *path = d->member[0] ? d->member : d->variable, *last = strrchr(path, '.');
+	char part[sizeof(d->member)];
+
+	if (!globs)
+		return true;
+	snprintf(part, sizeof(part), "%s", last ? last + 1 : path);
+	part[strcspn(part, "[")] = '\0';
+	return fits(globs, path) || fits(globs, part);
+}
+
+const struct list_entry *rules_datum(const struct prune_rules *rules, enum list_kind kind, const struct race *race,
+				     unsigned side)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[side] : NULL;
+	const char *function = race->first.sides[side].symbol.name;
+
+	if (!d || d->by == DATUM_UNNAMED || d->guess)
+		return NULL;
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct list_entry *e = &rules->entries[i];
+
+		if (e->kind == kind && kernel_fits(rules, e) && fits(e->variable, d->variable) && fits(e->type, d->owner) &&
+		    fits_member(e->member, d) && fits(e->function, function))
+			return e;
+	}
+	return NULL;
+}
+
+const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct list_entry *e = &rules->entries[i];
+
+		if (e->kind == kind && e->function && kernel_fits(rules, e) && fits(e->function, function))
+			return e;
+	}
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The lists behind the rules, loaded. Shared by the files of the pruner only. */
+#ifndef OUTRIDER_PRUNER_RULES_H
+#define OUTRIDER_PRUNER_RULES_H
+
+#include "pruner/prune.h"
+#include "symbols/insn.h"
+
+enum list_kind {
+	LIST_SPECIAL,	  /* variables that race by design */
+	LIST_COUNTER,	  /* statistics, by name */
+	LIST_APPROXIMATE, /* read for a rough figure */
+	LIST_BOTH_VALID,  /* the old value and the new one are both right */
+	LIST_MARKED,	  /* functions and words of marked accesses */
+	LIST_LOCK,	  /* functions that take a lock, */
+	LIST_UNLOCK,	  /* that give one back, */
+	LIST_FREE,	  /* that free an object, at once or later */
+	LIST_REFCOUNT,	  /* counts that an object's life depends on */
+	LIST_RAISE,	  /* other data that makes a race worse */
+	LIST_KINDS
+};
+
+#define KERNEL_ANY 0xffffffffu
+
+struct list_entry {
+	enum list_kind kind;
+	/* Shell patterns separated by blanks; all that are given must match. NULL: not given. */
+	char *variable, *type, *member, *function, *word;
+	char *reason, *source;
+	char *name;			 /* of a raise: what it is called in a verdict */
+	int points;			 /* of a raise */
+	uint32_t kernel_from, kernel_to; /* major << 16 | minor, both included */
+};
+
+struct prune_rules {
+	struct insn_decoder *decoder;
+	struct list_entry *entries;
+	size_t count, room;
+	char *sources;	 /* folder or NULL */
+	uint32_t kernel; /* as in struct list_entry; KERNEL_ANY: not known */
+};
+
+/* "6.1" and "6.1.0-21-amd64" as major << 16 | minor; returns where it ended, or NULL. */
+const char *kernel_version(const char *text, uint32_t *out);
+
+/* The first entry of a kind for this datum, by its names as `side` calls it, and for this kernel; or NULL. */
+const struct list_entry *rules_datum(const struct prune_rules *rules, enum list_kind kind, const struct race *race,
+				     unsigned side);
+
+/* The first entry of a kind that has this function; or NULL. */
+const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function);
+
+#endif

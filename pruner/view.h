@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A race as the rules look at it: everything that more than one of them wants to know, found out once. Pruner's own. */
+#ifndef OUTRIDER_PRUNER_VIEW_H
+#define OUTRIDER_PRUNER_VIEW_H
+
+#include "pruner/flow.h"
+#include "pruner/rules.h"
+
+enum lock_held {
+	LOCK_UNKNOWN,
+	LOCK_NONE, /* the function takes none on any way to the access, and may be preempted there */
+	LOCK_HELD, /* on every way there; or preemption or interrupts are off */
+};
+
+#define MARK_MAX 96
+
+struct view_side {
+	const struct detect_side *side;
+	const struct datum_name *datum; /* or NULL */
+	bool reads, writes;		/* over all instances */
+	struct code code;
+	struct flow *flow;
+	bool followed; /* the accessing instruction is there: read and write say what it does */
+	unsigned at;   /* its index */
+	struct flow_read read;
+	struct flow_write write;
+	enum lock_held lock;
+	bool marked;
+	char mark[MARK_MAX]; /* how: "atomic_read()", "READ_ONCE() at fs/inode.c:12" */
+};
+
+struct view {
+	const struct prune_rules *rules;
+	const struct race *race;
+	struct view_side side[2];
+};
+
+/* NULL: out of memory. `rules` and `race` must last. */
+struct view *view_new(const struct prune_rules *rules, const struct race *race);
+void view_free(struct view *v);
+
+/* mark.c: fill in marked and mark. */
+void view_mark(const struct view *v, unsigned which, struct view_side *s);
+
+/* lock.c: which locks are held; and whether an access is made again under a lock taken behind it. */
+enum lock_held lock_held_at(const struct view *v, const struct view_side *s);
+bool lock_then_again(const struct view *v, const struct view_side *s);
+
+/* lock.c: whether a function of that list may be called behind the access; its name, or NULL. */
+const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind);
+
+/* What the datum is called, or "the datum". */
+const char *view_datum(const struct view *v);
+
+/* The side's function, or "an unknown function". */
+const char *view_function(const struct view_side *s);
+
+/* The instance's values as numbers. False: they do not fit in 8 bytes, or there are none. */
+bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after);
+
+/* Append to a verdict's evidence; too much is cut. */
+void evidence(struct verdict *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- the rules, a file each; true: it fits, and `out` has class, rule and evidence ---- */
+
+bool rule_special(const struct view *v, struct verdict *out);
+bool rule_marked(const struct view *v, struct verdict *out);
+bool rule_flags(const struct view *v, struct verdict *out);
+bool rule_counter(const struct view *v, struct verdict *out);
+bool rule_double_check(const struct view *v, struct verdict *out);
+bool rule_same_value(const struct view *v, struct verdict *out);
+bool rule_spin(const struct view *v, struct verdict *out);
+bool rule_named(const struct view *v, struct verdict *out); /* approximate computation and both values valid, by name */
+
+/* raise.c: what makes it worse, said in the evidence: points, and in *worst the name of what has most of them. */
+int raise_points(const struct view *v, struct verdict *out, const char **worst);
+
+#endif

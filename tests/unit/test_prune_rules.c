@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Every rule on a race that was recorded, and on the same race with the one thing changed that must keep it from matching. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/prune_races.h"
+
+struct fixture {
+	struct report_load load;
+	struct prune_rules *rules;
+	struct verdict verdict;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = {0};
+
+	*state = f;
+	f->rules = prune_rules_new(&err);
+	if (!f->rules || report_load(&f->load, PRUNE_RACES, &err) < 0) {
+		print_error("%s\n", err.text);
+		return -1;
+	}
+	prune_rules_set_kernel(f->rules, f->load.kernel.banner);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	report_load_free(&f->load);
+	prune_rules_free(f->rules);
+	free(f);
+	return 0;
+}
+
+static struct race *race_of(struct fixture *f, const char *a, const char *b)
+{
+	struct race *race = recorded(&f->load, a, b);
+
+	if (!race)
+		fail_msg("no race of %s and %s was recorded", a, b);
+	return race;
+}
+
+static void expect(struct fixture *f, const struct race *race, enum verdict_class class, const char *rule)
+{
+	prune_race(f->rules, race, &f->verdict);
+	if (f->verdict.class != class || strcmp(f->verdict.rule, rule) != 0)
+		fail_msg("%s, %s: %s", verdict_class_word(f->verdict.class), f->verdict.rule, f->verdict.evidence);
+}
+
+/* Not that pattern, nor any other by which it would be pruned. */
+static void expect_not(struct fixture *f, const struct race *race, const char *rule)
+{
+	prune_race(f->rules, race, &f->verdict);
+	if (f->verdict.class != VERDICT_HARMFUL || strcmp(f->verdict.rule, rule) == 0)
+		fail_msg("%s, %s: %s", verdict_class_word(f->verdict.class), f->verdict.rule, f->verdict.evidence);
+}
+
+static void says(const struct fixture *f, const char *text)
+{
+	if (!strstr(f->verdict.evidence, text))
+		fail_msg("\"%s\" does not say \"%s\"", f->verdict.evidence, text);
+}
+
+/* ---- statistics counter ---- */
+
+static void test_counter(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+	says(f, "over 8 instances it grew from");
+	race->kept = 1;
+	expect(f, race, VERDICT_UNCLEAR, "statistics-counter");
+	says(f, "too few");
+	/* Unless it is called what statistics are called. */
+	set_datum(race, "dev", "struct net_device_stats", "rx_packets");
+	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+}
+
+static void test_counter_that_falls(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+	uint8_t last[DETECT_DATA_MAX];
+
+	memcpy(last, race->instances[7].after, sizeof(last));
+	memset(race->instances[7].before, 0, sizeof(last));
+	expect_not(f, race, "statistics-counter");
+	memcpy(race->instances[7].before, last, sizeof(last));
+	memset(race->instances[7].after, 0, sizeof(last));
+	expect_not(f, race, "statistics-counter");
+}
+
+static void test_counter_that_is_taken_down(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	set_code(race, 0, "\x48\xff\x0f\xc3", 4, 0); /* decq (%rdi); ret */
+	expect_not(f, race, "statistics-counter");
+	set_code(race, 0, "\x48\x09\x07\xc3", 4, 0); /* or %rax,(%rdi); ret */
+	expect_not(f, race, "statistics-counter");
+}
+
+static void test_counter_of_references(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	set_datum(race, "obj", "struct obj", "refcnt");
+	expect(f, race, VERDICT_HARMFUL, "reference-count");
+}
+
+/* Somebody looks at a counter; or at a counter to count it down. */
+static void test_counter_that_is_read(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	race->rw[0] = INSN_READ;
+	set_code(race, 0, "\x48\x8b\x07\xc3", 4, 0); /* mov (%rdi),%rax; ret */
+	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+	/* mov (%rdi),%rax; sub $1,%rax; mov %rax,(%rdi); ret */
+	set_code(race, 0, "\x48\x8b\x07\x48\x83\xe8\x01\x48\x89\x07\xc3", 11, 0);
+	expect_not(f, race, "statistics-counter");
+	/* The same with add. */
+	set_code(race, 0, "\x48\x8b\x07\x48\x83\xc0\x01\x48\x89\x07\xc3", 11, 0);
+	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+}
+
+/* ---- safe flag update ---- */
+
+static void test_flags(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, race_of(f, "gt_flagbits_tester", "gt_flagbits_marker"), VERDICT_BENIGN, "safe-flag-update");
+	says(f, "looks only at the bits 0x1");
+	says(f, "but for the bits 0x2");
+}
+
+static void test_flags_of_one_bit(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+
+	set_code(race, side_of(race, "gt_flagbits_tester"), "\xf6\x07\x03\xc3", 4, 0); /* testb $3,(%rdi); ret */
+	expect_not(f, race, "safe-flag-update");
+}
+
+/* The code says one thing and the instances another. */
+static void test_flags_seen_to_change(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+
+	race->instances[3].after[0] ^= 1;
+	expect_not(f, race, "safe-flag-update");
+}
+
+static void test_flags_of_two_writers(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+	unsigned tester = side_of(race, "gt_flagbits_tester");
+
+	race->rw[tester] = INSN_READ | INSN_WRITE;
+	set_code(race, tester, "\x80\x0f\x01\xc3", 4, 0); /* orb $1,(%rdi); ret */
+	expect(f, race, VERDICT_HARMFUL, "lost-update");
+	expect(f, race_of(f, "gt_bitfield_status", "gt_bitfield_received"), VERDICT_HARMFUL, "lost-update");
+}
+
+static void test_flags_stored_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+
+	set_code(race, side_of(race, "gt_flagbits_marker"), "\x89\x07\xc3", 3, 0); /* mov %eax,(%rdi); ret */
+	expect_not(f, race, "safe-flag-update");
+}
+
+/* A load of the whole word, of which the source names one bit-field. */
+static void test_flags_by_bit_field(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+	unsigned tester = side_of(race, "gt_flagbits_tester");
+
+	set_code(race, tester, "\x0f\xb6\x07\xc3", 4, 0); /* movzbl (%rdi),%eax; ret */
+	expect_not(f, race, "safe-flag-update");
+	race->names->datum[tester].bit_offset = 2;
+	race->names->datum[tester].bit_size = 3;
+	expect(f, race, VERDICT_BENIGN, "safe-flag-update");
+	says(f, "0x1c");
+	race->names->datum[tester].bit_offset = 0;
+	expect_not(f, race, "safe-flag-update");
+}
+
+/* ---- double-checked locking ---- */
+
+static void test_double_check(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_dclock_user", "gt_dclock_reset");
+	unsigned user = side_of(race, "gt_dclock_user");
+
+	expect(f, race, VERDICT_BENIGN, "double-checked-locking");
+	says(f, "_raw_spin_lock");
+	/* Whoever writes without the lock makes the second look as racy as the first. */
+	race->first.sides[!user].context.preempt_off = false;
+	race->first.sides[!user].callee_count = 0;
+	expect(f, race, VERDICT_UNCLEAR, "double-checked-locking");
+	race->first.sides[user].callee_count = 0;
+	expect_not(f, race, "double-checked-locking");
+}
+
+static void test_double_check_once(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_dclock_user", "gt_dclock_reset");
+	unsigned user = side_of(race, "gt_dclock_user");
+	/* mov (%rbx),%eax; test %eax,%eax; jne +12; call; mov 8(%rbx),%eax; test; nop; ret: another word is looked at */
+	static const char other[] = "\x8b\x03\x85\xc0\x75\x0a\xe8\x00\x01\x00\x00\x8b\x43\x08\x85\xc0\xc3";
+
+	set_code(race, user, other, sizeof(other) - 1, 0);
+	race->first.sides[user].callees[0] = (struct detect_callee){.at = 6, .name = "mutex_lock"};
+	race->first.sides[user].callee_count = 1;
+	expect_not(f, race, "double-checked-locking");
+	/* With 0 for 8 it is the same. */
+	race->first.sides[user].code[13] = 0;
+	expect(f, race, VERDICT_BENIGN, "double-checked-locking");
+	/* And unlocked before that it is not. */
+	strcpy(race->first.sides[user].callees[0].name, "mutex_unlock");
+	expect_not(f, race, "double-checked-locking");
+}
+
+static void test_half_lock(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, race_of(f, "gt_halflock_setter", "gt_halflock_watchdog"), VERDICT_HARMFUL, "lock-on-one-side");
+	expect(f, race_of(f, "gt_latesize_get_inode", "gt_latesize_write"), VERDICT_HARMFUL, "lock-on-one-side");
+}
+
+/* ---- same-value writes ---- */
+
+static void test_same_value(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_samevalue_first", "gt_samevalue_second");
+
+	expect(f, race, VERDICT_UNCLEAR, "same-value-writes");
+	assert_true(f->verdict.rank >= 55);
+	/* It was seen to become something else. */
+	race->instances[1].after[0] = 2;
+	expect_not(f, race, "same-value-writes");
+}
+
+static void test_values_that_differ(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_samevalue_first", "gt_samevalue_second");
+
+	set_code(race, 0, "\xc7\x07\x02\0\0\0\xc3", 7, 0); /* movl $2,(%rdi); ret */
+	expect_not(f, race, "same-value-writes");
+	/* DataCollider's figure 4: what is rewritten is what is there, and still an update can be lost. */
+	expect(f, race_of(f, "gt_addtocache", "gt_addtocache"), VERDICT_HARMFUL, "lost-update");
+}
+
+/* ---- special variables ---- */
+
+static void test_special(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	set_datum(race, "jiffies_64", "u64", "");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	says(f, "jiffies.h");
+	/* A guess at a name is none. */
+	race->names->datum[0].guess = race->names->datum[1].guess = true;
+	expect_not(f, race, "special-variable");
+	set_datum(race, "jiffies_of_mine", "u64", "");
+	expect_not(f, race, "special-variable");
+}
+
+static void test_special_by_kernel(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	set_datum(race, "input_pool_data", "u32[]", "");
+	expect_not(f, race, "special-variable");
+	prune_rules_set_kernel(f->rules, "Linux version 5.10.0-30-amd64 (x)");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	prune_rules_set_kernel(f->rules, "Linux version 5.17.0");
+	expect_not(f, race, "special-variable");
+	prune_rules_set_kernel(f->rules, NULL);
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+}
+
+/* ---- names: approximate, both valid, reference counts, linkage ---- */
+
+static void test_named(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	set_datum(race, "rq", "struct rq", "cfs.avg.load_avg");
+	expect(f, race, VERDICT_UNCLEAR, "approximate-computation");
+	set_datum(race, "rq", "struct rq_of_mine", "cfs.avg.load_avg");
+	expect_not(f, race, "approximate-computation");
+	set_datum(race, "inode", "struct inode", "i_mtime.tv_sec");
+	expect(f, race, VERDICT_UNCLEAR, "both-values-valid");
+	set_datum(race, "inode", "struct inode", "i_mapping");
+	expect_not(f, race, "both-values-valid");
+	set_datum(race, "head", "struct list_head", "next");
+	expect(f, race, VERDICT_HARMFUL, "dangerous-datum");
+	says(f, "list linkage");
+	set_datum(race, "plain", "struct plain", "thing");
+	expect(f, race, VERDICT_HARMFUL, "no-benign-pattern");
+}
+
+static void test_pointer(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	set_datum(race, "plain", "struct plain", "thing");
+	strcpy(race->names->datum[0].type, "struct thing *");
+	strcpy(race->names->datum[1].type, "struct thing *");
+	expect(f, race, VERDICT_HARMFUL, "pointer");
+}
+
+/* ---- marked accesses ---- */
+
+static void inlined(struct race *race, unsigned side, const char *function)
+{
+	for (size_t i = 0; i < race->names->count; i++) {
+		struct source_line *line = &race->names->lines[i];
+
+		if (line->side == side && line->frame == 0) {
+			snprintf(line->function, sizeof(line->function), "%s", function);
+			return;
+		}
+	}
+	fail_msg("no line of side %u", side);
+}
+
+static void test_marked(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	inlined(race, 0, "arch_atomic_read");
+	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
+	says(f, "arch_atomic_read() in gt_wwrace_");
+	inlined(race, 1, "arch_atomic_set");
+	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
+	inlined(race, 1, "my_atomic_set");
+	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
+}
+
+static void test_marked_by_the_instruction(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	race->first.sides[0].locked = true;
+	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
+	says(f, "a LOCKed instruction");
+}
+
+/* A folder with one file of source: line 2 is that of both sides. */
+static void write_source(char folder[64], const char *line)
+{
+	char path[96];
+	FILE *file;
+
+	strcpy(folder, "/tmp/test_prune_rules.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/a.c", folder);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "/* READ_ONCE(owner) in another line */\n%s\n", line);
+	fclose(file);
+}
+
+static void expect_by_source(struct fixture *f, struct race *race, const char *line, enum verdict_class class)
+{
+	char folder[64], path[96];
+
+	write_source(folder, line);
+	assert_int_equal(prune_rules_set_sources(f->rules, folder, NULL), 0);
+	prune_race(f->rules, race, &f->verdict);
+	if (f->verdict.class != class)
+		fail_msg("%s: %s", line, f->verdict.evidence);
+	snprintf(path, sizeof(path), "%s/a.c", folder);
+	unlink(path);
+	rmdir(folder);
+}
+
+static void test_marked_by_the_source(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	for (size_t i = 0; i < race->names->count; i++) {
+		strcpy(race->names->lines[i].file, "./a.c");
+		race->names->lines[i].line = 2;
+	}
+	expect_by_source(f, race, "\tif (READ_ONCE(gt_wwrace.owner) > 1)", VERDICT_SYNCHRONISATION);
+	says(f, "READ_ONCE() at ./a.c:2");
+	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
+	/* Of something else, a part of a word, no call, no such word. */
+	expect_by_source(f, race, "\tx->owner = READ_ONCE(y->other);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tREAD_ONCE(gt_wwrace.owner_id);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tREAD_ONCE + owner;", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tMY_READ_ONCE(owner);", VERDICT_HARMFUL);
+	/* A report must not have other files read. */
+	for (size_t i = 0; i < race->names->count; i++)
+		strcpy(race->names->lines[i].file, "b/../a.c");
+	expect_by_source(f, race, "\tREAD_ONCE(owner)", VERDICT_HARMFUL);
+}
+
+/* ---- user-built synchronisation ---- */
+
+static void test_spin(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_halflock_setter", "gt_halflock_watchdog");
+	unsigned reader = side_of(race, "gt_halflock_watchdog");
+
+	/* 1: testb $1,(%rdi); jne 2f; pause; jmp 1b; 2: ret */
+	set_code(race, reader, "\xf6\x07\x01\x75\x04\xf3\x90\xeb\xf7\xc3", 10, 0);
+	expect(f, race, VERDICT_UNCLEAR, "user-built-synchronisation");
+	/* incl (%rsi) in the loop, in place of pause */
+	set_code(race, reader, "\xf6\x07\x01\x75\x04\xff\x06\xeb\xf7\xc3", 10, 0);
+	expect_not(f, race, "user-built-synchronisation");
+}
+
+/* ---- the rest of what raises ---- */
+
+static void test_raises(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, race_of(f, "gt_refput_owner", "gt_refput_user"), VERDICT_HARMFUL, "reference-count");
+	says(f, "may call kvfree_call_rcu afterwards");
+	expect(f, race_of(f, "gt_irqsame_task", "gt_irqsame_timer"), VERDICT_HARMFUL, "lost-update");
+	says(f, "one side is an interrupt");
+	expect(f, race_of(f, "gt_straddle_reader", "gt_straddle_writer"), VERDICT_HARMFUL, "torn");
+	expect(f, race_of(f, "gt_alias_reader", "gt_alias_writer"), VERDICT_HARMFUL, "no-benign-pattern");
+	expect(f, race_of(f, "gt_rwrace_reader", "gt_rwrace_writer"), VERDICT_HARMFUL, "no-benign-pattern");
+}
+
+static void test_unseen_writer(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, race_of(f, "gt_alias_reader", ""), VERDICT_HARMFUL, "no-benign-pattern");
+	says(f, "who writes was not seen");
+}
+
+/* Without debug files the code and the instances are still there. */
+static void test_without_names(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < f->load.count; i++) {
+		race_names_free(f->load.races[i]->names);
+		f->load.races[i]->names = NULL;
+	}
+	expect(f, race_of(f, "gt_statcount_rx", "gt_statcount_tx"), VERDICT_BENIGN, "statistics-counter");
+	expect(f, race_of(f, "gt_flagbits_tester", "gt_flagbits_marker"), VERDICT_BENIGN, "safe-flag-update");
+	expect(f, race_of(f, "gt_dclock_user", "gt_dclock_reset"), VERDICT_BENIGN, "double-checked-locking");
+	expect(f, race_of(f, "gt_samevalue_first", "gt_samevalue_second"), VERDICT_UNCLEAR, "same-value-writes");
+	expect(f, race_of(f, "gt_nlink_rename", "gt_nlink_link"), VERDICT_HARMFUL, "lost-update");
+	/* Nor code: nothing is pruned. */
+	for (size_t i = 0; i < f->load.count; i++) {
+		f->load.races[i]->first.sides[0].code_len = f->load.races[i]->first.sides[1].code_len = 0;
+		prune_race(f->rules, f->load.races[i], &f->verdict);
+		assert_int_equal(f->verdict.class, VERDICT_HARMFUL);
+	}
+}
+
+/* Every verdict names a rule that --list-rules explains. */
+static void test_rules_are_explained(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < f->load.count; i++) {
+		const struct prune_rule_help *help = prune_rule_help;
+
+		prune_race(f->rules, f->load.races[i], &f->verdict);
+		while (help->name && strcmp(help->name, f->verdict.rule) != 0)
+			help++;
+		assert_non_null(help->name);
+		assert_in_range(f->verdict.rank, 0, 99);
+		assert_true(f->verdict.evidence[0] != '\0');
+	}
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_counter),
+		T(test_counter_that_falls),
+		T(test_counter_that_is_taken_down),
+		T(test_counter_of_references),
+		T(test_counter_that_is_read),
+		T(test_flags),
+		T(test_flags_of_one_bit),
+		T(test_flags_seen_to_change),
+		T(test_flags_of_two_writers),
+		T(test_flags_stored_anew),
+		T(test_flags_by_bit_field),
+		T(test_double_check),
+		T(test_double_check_once),
+		T(test_half_lock),
+		T(test_same_value),
+		T(test_values_that_differ),
+		T(test_special),
+		T(test_special_by_kernel),
+		T(test_named),
+		T(test_pointer),
+		T(test_marked),
+		T(test_marked_by_the_instruction),
+		T(test_marked_by_the_source),
+		T(test_spin),
+		T(test_raises),
+		T(test_unseen_writer),
+		T(test_without_names),
+		T(test_rules_are_explained),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
