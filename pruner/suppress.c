@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pruner/suppress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pruner/conf.h"
+
+#define NEVER 99991231u
+
+struct entry {
+	unsigned line, expires; /* as 20270131 */
+	char *site[2];		/* shell patterns; of either side, both if there are two */
+	char *type, *member, *variable, *reason;
+	bool used;
+};
+
+struct suppressions {
+	char *path;
+	unsigned today;
+	struct entry *entries;
+	size_t count;
+};
+
+static int take_date(struct entry *e, const char *file, const struct conf_field *f, struct err *err)
+{
+	unsigned year, month, day;
+	char rest;
+
+	if (sscanf(f->value, "%4u-%2u-%2u%c", &year, &month, &day, &rest) != 3 || month < 1 || month > 12 || day < 1 ||
+	    day > 31)
+		return conf_wrong(file, f->line, err, "expires = %.40s: give a day, 2027-01-31", f->value);
+	e->expires = year * 10000 + month * 100 + day;
+	return 0;
+}
+
+static char **text_field(struct entry *e, const char *key)
+{
+	if (strcmp(key, "site") == 0)
+		return e->site[0] ? &e->site[1] : &e->site[0];
+	if (strcmp(key, "type") == 0)
+		return &e->type;
+	if (strcmp(key, "member") == 0)
+		return &e->member;
+	if (strcmp(key, "variable") == 0)
+		return &e->variable;
+	return strcmp(key, "reason") == 0 ? &e->reason : NULL;
+}
+
+static int take_field(struct entry *e, const char *file, const struct conf_field *f, struct err *err)
+{
+	char **text;
+
+	if (strcmp(f->key, "expires") == 0)
+		return take_date(e, file, f, err);
+	text = text_field(e, f->key);
+	if (!text)
+		return conf_wrong(file, f->line, err, "'%.40s' is no key of a suppression; see docs/pruning.md", f->key);
+	if (*text)
+		return conf_wrong(file, f->line, err, "'%.40s' is there already", f->key);
+	*text = strdup(f->value);
+	return *text ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while reading %s", file);
+}
+
+static int take_stanza(void *ctx, const struct conf_stanza *stanza, struct err *err)
+{
+	struct suppressions *s = ctx;
+	struct entry *grown = realloc(s->entries, (s->count + 1) * sizeof(*grown)), *e;
+
+	if (!grown)
+		return err_set(err, EXIT_INTERNAL, "out of memory while reading %s", stanza->file);
+	s->entries = grown;
+	e = &grown[s->count++];
+	*e = (struct entry){.line = stanza->line, .expires = NEVER};
+	if (strcmp(stanza->kind, "suppress") != 0)
+		return conf_wrong(stanza->file, stanza->line, err, "[%.40s]: a suppression begins with [suppress]",
+				  stanza->kind);
+	for (unsigned i = 0; i < stanza->count; i++) {
+		if (take_field(e, stanza->file, &stanza->fields[i], err) < 0)
+			return -1;
+	}
+	if (!e->site[0] && !e->type && !e->member && !e->variable)
+		return conf_wrong(stanza->file, stanza->line, err, "a suppression needs a site, type, member or variable");
+	if (!e->reason || !e->reason[0])
+		return conf_wrong(stanza->file, stanza->line, err, "a suppression needs a reason");
+	return 0;
+}
+
+struct suppressions *suppress_read(const char *path, unsigned today, struct err *err)
+{
+	struct suppressions *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		s->today = today;
+		s->path = strdup(path);
+	}
+	if (!s || !s->path)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	else if (conf_read(path, take_stanza, s, err) == 0)
+		return s;
+	suppress_free(s);
+	return NULL;
+}
+
+void suppress_free(struct suppressions *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		struct entry *e = &s->entries[i];
+
+		free(e->site[0]);
+		free(e->site[1]);
+		free(e->type);
+		free(e->member);
+		free(e->variable);
+		free(e->reason);
+	}
+	free(s->entries);
+	free(s->path);
+	free(s);
+}
+
+/* A site by its whole name, "ext4:ext4_foo+0x1c", without the offset, or by the function alone. */
+static bool site_fits(const char *globs, const char *site)
+{
+	char name[SITE_NAME_MAX];
+	const char *function;
+
+	if (conf_match(globs, site))
+		return true;
+	snprintf(name, sizeof(name), "%s", site);
+	name[strcspn(name, "+")] = '\0';
+	function = strchr(name, ':');
+	return conf_match(globs, name) || (function && conf_match(globs, function + 1));
+}
+
+static bool sites_fit(const struct entry *e, const struct race *race)
+{
+	if (!e->site[0])
+		return true;
+	if (!e->site[1])
+		return site_fits(e->site[0], race->site[0]) || site_fits(e->site[0], race->site[1]);
+	return (site_fits(e->site[0], race->site[0]) && site_fits(e->site[1], race->site[1])) ||
+	       (site_fits(e->site[0], race->site[1]) && site_fits(e->site[1], race->site[0]));
+}
+
+static bool fits(const char *globs, const char *text)
+{
+	return !globs || conf_match(globs, text);
+}
+
+static bool datum_fits(const struct entry *e, const struct race *race)
+{
+	if (!e->type && !e->member && !e->variable)
+		return true;
+	for (unsigned i = 0; race->names && i < 2; i++) {
+		const struct datum_name *d = &race->names->datum[i];
+
+		if (d->by != DATUM_UNNAMED && fits(e->type, d->owner) && fits(e->member, d->member) &&
+		    fits(e->variable, d->variable))
+			return true;
+	}
+	return false;
+}
+
+const char *suppress_find(struct suppressions *s, const struct race *race)
+{
+	for (size_t i = 0; s && i < s->count; i++) {
+		struct entry *e = &s->entries[i];
+
+		if (e->expires < s->today || !sites_fit(e, race) || !datum_fits(e, race))
+			continue;
+		e->used = true;
+		return e->reason;
+	}
+	return NULL;
+}
+
+void suppress_leftover(const struct suppressions *s, void (*each)(void *ctx, const char *line), void *ctx)
+{
+	char line[512];
+
+	for (size_t i = 0; s && i < s->count; i++) {
+		const struct entry *e = &s->entries[i];
+
+		if (e->expires < s->today)
+			snprintf(line, sizeof(line), "%.200s:%u: expired on %04u-%02u-%02u: %.200s", s->path, e->line,
+				 e->expires / 10000, e->expires / 100 % 100, e->expires % 100, e->reason);
+		else if (!e->used)
+			snprintf(line, sizeof(line), "%.200s:%u: fits no race here: %.200s", s->path, e->line, e->reason);
+		else
+			continue;
+		each(ctx, line);
+	}
+}
