@@ -14,6 +14,7 @@
 int cli_run(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_prune(int argc, char **argv);
 
 /* Print e->text as "outrider: ..." on standard error; returns e->code, for `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);

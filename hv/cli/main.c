@@ -14,6 +14,7 @@ static const struct command {
 } commands[] = {
 	{"run", cli_run, "launch a virtual machine with the detector attached"},
 	{"report", cli_report, "show the races of a run again, named by debug files"},
+	{"prune", cli_prune, "tell the likely bugs from the races that do no harm"},
 	{"doctor", cli_doctor, "can this host do it, what is missing, and what to do"},
 };
 

@@ -115,17 +115,6 @@ static int print_json(const struct report_options *o, struct report_load *l, str
 	return 0;
 }
 
-/* The store takes the races over. */
-static int collect(struct report_load *l, struct race_store *store, struct err *err)
-{
-	for (size_t i = 0; i < l->count; i++) {
-		if (!race_store_put(store, l->races[i], err))
-			return -1;
-		l->races[i] = NULL;
-	}
-	return 0;
-}
-
 static void print_text(const struct race_store *store, const struct names *names)
 {
 	const struct text_style style = {.colour = terminal_wants_colour()};
@@ -164,7 +153,7 @@ static int report_file(const struct report_options *o, struct insn_decoder *deco
 		return -1;
 	rc = name_races(o, decoder, &l, err);
 	if (rc == 0)
-		rc = o->format == FORMAT_JSON ? print_json(o, &l, err) : collect(&l, store, err);
+		rc = o->format == FORMAT_JSON ? print_json(o, &l, err) : report_load_into(&l, store, err);
 	if (!*kernel && l.kernel.banner) {
 		*kernel = l.kernel.banner;
 		l.kernel.banner = NULL;

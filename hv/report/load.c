@@ -115,6 +115,16 @@ void report_load_free(struct report_load *l)
 	*l = (struct report_load){0};
 }
 
+int report_load_into(struct report_load *l, struct race_store *store, struct err *err)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		if (!race_store_put(store, l->races[i], err))
+			return -1;
+		l->races[i] = NULL;
+	}
+	return 0;
+}
+
 static int update_kernel(struct report_load *l)
 {
 	json_t *kernel = json_object_get(l->document, "kernel");

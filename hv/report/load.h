@@ -23,6 +23,9 @@ struct report_load {
 int report_load(struct report_load *out, const char *path, struct err *err);
 void report_load_free(struct report_load *l);
 
+/* Hand all races over to `store`. 0, or -1 when memory ran out: the rest are still the load's. */
+int report_load_into(struct report_load *l, struct race_store *store, struct err *err);
+
 /* Put the races, changed since, into the document in place of those read. 0, or -1 when memory ran out. */
 int report_load_update(struct report_load *l, struct err *err);
 
