@@ -196,7 +196,8 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	double rate = (double)(pace->hits - pace->adapt_hits) * 1e9 / (double)(now - pace->adapt_ns);
 	uint64_t sites = pool_sites(d->pool);
 	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit;
-	bool starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
+	/* Only where points are few: elsewhere those that wait long are what samples code that runs seldom. */
+	bool starved = d->target->caps.points && limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
 
 	/* An empty pool (the module is not there yet) says nothing about k. */
 	if (!sites)
