@@ -3,16 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hv/cli/cli.h"
-#include "hv/cli/terminal.h"
-#include "hv/export/export.h"
-#include "hv/report/load.h"
+#include "hv/cli/report_show.h"
 #include "hv/report/naming.h"
-#include "hv/report/text.h"
 
-enum report_key { KEY_SYMBOLS = 0x200, KEY_FORMAT };
+enum report_key { KEY_SYMBOLS = 0x200, KEY_FORMAT, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_RULES, KEY_SOURCES };
 
 /* What a format makes of all races: exports take them as they are, the two others have more to say. */
 static const struct format {
@@ -23,12 +21,17 @@ static const struct format {
 	{"kcsan", export_kcsan}, {"html", export_html}, {"junit", export_junit},
 };
 
-enum { FORMAT_TEXT, FORMAT_JSON };
+#define FORMAT_JSON 1 /* in formats[] */
 
 struct report_options {
 	struct cli_input input; /* first: see cli_parse() */
 	size_t format;		/* index of formats[] */
 	struct names *names;
+	struct prune_rules *rules;
+	const char *suppress; /* file, or NULL */
+	struct suppressions *suppressions;
+	enum verdicts_order order;
+	bool all;
 	const char **files;
 	size_t count;
 };
@@ -42,6 +45,13 @@ static const struct argp_option options[] = {
 	 "text, for people (default); json, the same document with all names in it; sarif, kcsan, junit or html, for other "
 	 "tools",
 	 0},
+	{"all", KEY_ALL, NULL, 0, "show every race in full, those too that are likely no bugs", 0},
+	{"sort", KEY_SORT, "ORDER", 0,
+	 "rank, likely bugs first (default); count, most often seen first; time, as found; or site", 0},
+	{"suppress", KEY_SUPPRESS, "FILE", 0, "races that are known, with reasons", 0},
+	{"rules", KEY_RULES, "FILE", 0,
+	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source, to see READ_ONCE() and its like in", 0},
 	{0},
 };
 
@@ -58,6 +68,16 @@ static error_t format_option(struct report_options *o, const char *arg, struct a
 	return cli_usage(state, "--format %s: give text, json, sarif, kcsan, html or junit", arg);
 }
 
+static error_t sort_option(struct report_options *o, const char *arg, struct argp_state *state)
+{
+	int order = verdicts_order(arg);
+
+	if (order < 0)
+		return cli_usage(state, "--sort %s: give rank, count, time or site", arg);
+	o->order = (enum verdicts_order)order;
+	return 0;
+}
+
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct report_options *o = state->input;
@@ -68,6 +88,18 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return names_add(o->names, arg, o->input.err) < 0 ? EINVAL : 0;
 	case KEY_FORMAT:
 		return format_option(o, arg, state);
+	case KEY_ALL:
+		o->all = true;
+		return 0;
+	case KEY_SORT:
+		return sort_option(o, arg, state);
+	case KEY_SUPPRESS:
+		o->suppress = arg;
+		return 0;
+	case KEY_RULES:
+		return prune_rules_add(o->rules, arg, o->input.err) < 0 ? EINVAL : 0;
+	case KEY_SOURCES:
+		return prune_rules_set_sources(o->rules, arg, o->input.err) < 0 ? EINVAL : 0;
 	case ARGP_KEY_ARG:
 		files = realloc(o->files, (o->count + 1) * sizeof(*files));
 		if (!files)
@@ -104,41 +136,35 @@ static int name_races(const struct report_options *o, struct insn_decoder *decod
 
 static int print_json(const struct report_options *o, struct report_load *l, struct err *err)
 {
+	struct verdicts v = {0};
 	unsigned found, asked;
+	int rc;
 
 	names_used(o->names, &found, &asked);
 	l->kernel.debug_files |= found != 0;
-	if (report_load_update(l, err) < 0)
-		return -1;
-	if (json_dumpf(l->document, stdout, JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF)
-		return err_set(err, EXIT_INPUT, "standard output: cannot be written");
-	return 0;
+	prune_rules_set_kernel(o->rules, l->kernel.banner);
+	rc = verdicts_judge(&v, o->rules, o->suppressions, l->races, l->count, err);
+	if (rc == 0)
+		rc = show_json(&v, l, err);
+	verdicts_free(&v);
+	return rc;
 }
 
-static void print_text(const struct race_store *store, const struct names *names)
+static int print_judged(const struct report_options *o, const struct race_store *store, const char *kernel, struct err *err)
 {
-	const struct text_style style = {.colour = terminal_wants_colour()};
-
-	for (size_t i = 0; i < race_store_count(store); i++)
-		text_race(stdout, race_store_get(store, i), &style);
-	text_summary(stdout, store, NULL, &style);
-	if (race_store_count(store))
-		text_names(stdout, store, names);
-}
-
-static int print_export(const struct report_options *o, const struct race_store *store, const char *kernel, struct err *err)
-{
-	struct export_run run = {.tool_version = OUTRIDER_VERSION, .kernel = kernel, .count = race_store_count(store)};
-	struct export_race *races = calloc(run.count + 1, sizeof(*races));
+	struct verdicts v = {0};
 	int rc;
 
-	if (!races)
-		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
-	for (size_t i = 0; i < run.count; i++)
-		races[i] = (struct export_race){.race = race_store_get(store, i), .level = EXPORT_UNSURE};
-	run.races = races;
-	rc = formats[o->format].export(stdout, &run, err);
-	free(races);
+	prune_rules_set_kernel(o->rules, kernel);
+	rc = verdicts_judge_store(&v, o->rules, o->suppressions, store, err);
+	if (rc == 0) {
+		verdicts_sort(&v, o->order);
+		if (formats[o->format].export)
+			rc = show_export(&v, kernel, formats[o->format].export, err);
+		else
+			show_text(&v, store, o->names, o->all);
+	}
+	verdicts_free(&v);
 	return rc;
 }
 
@@ -171,10 +197,8 @@ static int report_files(const struct report_options *o, struct err *err)
 
 	for (size_t i = 0; i < o->count && rc == 0; i++)
 		rc = report_file(o, decoder, o->files[i], store, &kernel, err);
-	if (rc == 0 && o->format == FORMAT_TEXT)
-		print_text(store, o->names);
-	else if (rc == 0 && formats[o->format].export)
-		rc = print_export(o, store, kernel, err);
+	if (rc == 0 && o->format != FORMAT_JSON)
+		rc = print_judged(o, store, kernel, err);
 	if (rc == 0 && fflush(stdout) == EOF)
 		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
 	free(kernel);
@@ -189,16 +213,31 @@ static void on_note(void *ctx, const char *line)
 	fprintf(stderr, "outrider: %s\n", line);
 }
 
+static int read_suppressions(struct report_options *o, struct err *err)
+{
+	time_t now = time(NULL);
+	struct tm today;
+
+	if (!o->suppress)
+		return 0;
+	localtime_r(&now, &today);
+	o->suppressions = suppress_read(
+		o->suppress, (unsigned)((today.tm_year + 1900) * 10000 + (today.tm_mon + 1) * 100 + today.tm_mday), err);
+	return o->suppressions ? 0 : -1;
+}
+
 int cli_report(int argc, char **argv)
 {
 	const struct argp argp = {.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc};
 	const struct names_sink sink = {.note = on_note};
 	struct err err = {0};
-	struct report_options o = {.input = {&err}, .names = names_new(&sink, &err)};
+	struct report_options o = {.input = {&err}, .names = names_new(&sink, &err), .rules = prune_rules_new(&err)};
 
-	if (o.names && cli_parse(&argp, argc, argv, &o.input) == 0 && check(&o, &err) == 0 &&
-	    names_add_usual(o.names, &err) == 0)
-		report_files(&o, &err);
+	if (o.names && o.rules && cli_parse(&argp, argc, argv, &o.input) == 0 && check(&o, &err) == 0 &&
+	    names_add_usual(o.names, &err) == 0 && read_suppressions(&o, &err) == 0 && report_files(&o, &err) == 0)
+		suppress_leftover(o.suppressions, on_note, NULL);
+	suppress_free(o.suppressions);
+	prune_rules_free(o.rules);
 	names_free(o.names);
 	free(o.files);
 	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);

@@ -159,6 +159,8 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 	fputs(text_colour(style, TEXT_PLAIN), out);
 	title_value(out, race);
 	fputc('\n', out);
+	if (style->remark)
+		fputs(style->remark, out);
 	for (unsigned i = 0; i < 2; i++) {
 		if (race->first.sides[i].known)
 			text_side(out, race, i, style);

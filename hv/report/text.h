@@ -14,6 +14,7 @@ struct text_style {
 	/* The function that contains a kernel address, to name words of the stack: 0, or -1. NULL: none are named. */
 	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
 	void *ctx;
+	const char *remark; /* whole lines to stand under a race's first one, or NULL */
 };
 
 /*

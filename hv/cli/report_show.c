@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/report_show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/cli/terminal.h"
+#include "hv/report/clean.h"
+#include "hv/report/text.h"
+
+#define REMARK_MAX (CLEAN_MAX(VERDICT_EVIDENCE_MAX) + 256)
+
+static void in_full(const struct judged *j, struct text_style *style)
+{
+	char evidence[CLEAN_MAX(VERDICT_EVIDENCE_MAX)], remark[REMARK_MAX];
+
+	clean_text(j->verdict.evidence, sizeof(j->verdict.evidence), evidence, sizeof(evidence));
+	snprintf(remark, sizeof(remark), "  verdict  %s: %s, rank %d%s\n           %s\n", verdict_class_word(j->verdict.class),
+		 j->verdict.rule, j->verdict.rank, j->suppressed ? ", suppressed" : "", evidence);
+	style->remark = remark;
+	text_race(stdout, j->race, style);
+	style->remark = NULL;
+}
+
+static void folded(const struct verdicts *v)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < v->count; i++) {
+		if (!verdict_is_folded(&v->list[i]))
+			continue;
+		if (!any)
+			puts("FOLDED    likely no bugs, or suppressed; --all shows them in full");
+		any = true;
+		verdict_row(stdout, &v->list[i], true);
+	}
+	if (any)
+		putchar('\n');
+}
+
+void show_text(const struct verdicts *v, const struct race_store *store, const struct names *names, bool all)
+{
+	struct text_style style = {.colour = terminal_wants_colour()};
+
+	for (size_t i = 0; i < v->count; i++) {
+		if (all || !verdict_is_folded(&v->list[i]))
+			in_full(&v->list[i], &style);
+	}
+	if (!all)
+		folded(v);
+	text_summary(stdout, store, NULL, &style);
+	if (!v->count)
+		return;
+	fputs("  verdicts      ", stdout);
+	verdicts_sum(stdout, v);
+	text_names(stdout, store, names);
+}
+
+static enum export_level level_of(enum verdict_class class)
+{
+	switch (class) {
+	case VERDICT_HARMFUL:
+		return EXPORT_HARMFUL;
+	case VERDICT_UNCLEAR:
+		return EXPORT_UNSURE;
+	default:
+		return EXPORT_BENIGN;
+	}
+}
+
+int show_export(const struct verdicts *v, const char *kernel,
+		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err)
+{
+	struct export_run run = {.tool_version = OUTRIDER_VERSION, .kernel = kernel, .count = v->count};
+	struct export_race *races = calloc(v->count + 1, sizeof(*races));
+	int rc;
+
+	if (!races)
+		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
+	for (size_t i = 0; i < v->count; i++) {
+		const struct judged *j = &v->list[i];
+
+		races[i] = (struct export_race){.race = j->race,
+						.level = level_of(j->verdict.class),
+						.verdict = verdict_class_word(j->verdict.class),
+						.rule = j->verdict.rule,
+						.evidence = j->verdict.evidence,
+						.suppression = j->suppressed};
+	}
+	run.races = races;
+	rc = export(stdout, &run, err);
+	free(races);
+	return rc;
+}
+
+int show_json(const struct verdicts *v, struct report_load *l, struct err *err)
+{
+	const json_t *races;
+
+	if (report_load_update(l, err) < 0)
+		return -1;
+	races = json_object_get(l->document, "races");
+	for (size_t i = 0; i < v->count; i++) {
+		if (json_object_set_new(json_array_get(races, i), "verdict", verdict_json(&v->list[i])) < 0)
+			return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
+	}
+	if (json_dumpf(l->document, stdout, JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF)
+		return err_set(err, EXIT_INPUT, "standard output: cannot be written");
+	return 0;
+}
