@@ -67,6 +67,32 @@ class CheckTest(unittest.TestCase):
                                   "member": member}
                 named["source"] = [{"function": "inlined", "line": 3}, {"function": expected["function"], "line": 7}]
 
+    def judge_all(self):
+        """As `outrider report` does."""
+        for case in self.racy:
+            benign = case["nature"] == "benign"
+            self.races[case["name"]]["verdict"] = {"class": "benign" if benign else "harmful candidate",
+                                                   "rule": case["pattern"] or "torn", "evidence": "e"}
+
+    def test_verdicts(self):
+        self.judge_all()
+        status, output = self.check("--verdicts")
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"harmful +13 +0 +0 +0\n")
+        self.assertRegex(output, r"safe-flag-update +0 +0 +0 +1\n")
+
+    def test_wrong_verdicts(self):
+        for name, change in [("nlink", {"class": "benign", "rule": "statistics-counter"}), ("nlink", {"class": "unclear"}),
+                             ("statcount", {"rule": "special-variable"}), ("dclock", {"class": "harmful candidate"})]:
+            with self.subTest(name=name, change=change):
+                self.judge_all()
+                self.races[name]["verdict"].update(change)
+                status, output = self.check("--verdicts")
+                self.assertEqual(status, 1, output)
+                self.assertIn(f"MISJUDGED: {name}", output)
+        del self.races["nlink"]["verdict"]
+        self.assertEqual(self.check("--verdicts")[0], 1)
+
     def test_names(self):
         self.name_all()
         status, output = self.check("--names")
