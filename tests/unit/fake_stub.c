@@ -323,9 +323,10 @@ static void request(struct fake_stub *s, const uint8_t *payload, size_t len)
 /* An interrupt is a byte of its own between packets; the parser of packets would skip it. */
 static size_t take_interrupt(struct fake_stub *s, uint8_t *bytes, size_t len)
 {
-	uint8_t *at = memchr(bytes, 3, len);
+	uint8_t *at = memchr(bytes, 3, len), *packet = memchr(bytes, '$', len);
 
-	if (!at || (len && bytes[0] == '$'))
+	/* Behind a packet it is to be taken after that, and within one it is data. */
+	if (!at || (packet && packet < at))
 		return len;
 	s->interrupts++;
 	memmove(at, at + 1, (size_t)(bytes + len - at - 1));
