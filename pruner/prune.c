@@ -14,9 +14,9 @@ static const struct {
 	[VERDICT_BENIGN] = {0, 19, "benign"},
 };
 
-/* What is surest first. */
+/* What people wrote down first, then what is surest. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_special, rule_marked, rule_flags, rule_counter, rule_double_check, rule_same_value, rule_spin, rule_named,
+	rule_special, rule_marked, rule_named, rule_flags, rule_counter, rule_double_check, rule_same_value, rule_spin,
 };
 
 const struct prune_rule_help prune_rule_help[] = {

@@ -125,14 +125,25 @@ static void interrupt(struct tally *t)
 	count(t, 5, "interrupt-against-task");
 }
 
-/* One side may see a part of what the other stores. One memory may have two addresses: then pages are alike in their offsets.
- */
+/* All that the reader loads is stored at once: one aligned store covers it. */
+static bool covered(const struct detect_side *reader, const struct detect_side *writer)
+{
+	/* One memory may have two addresses, but they are alike within a page. */
+	uint64_t from = (reader->gva - writer->gva) % X86_PAGE_SIZE;
+
+	return writer->size <= sizeof(uint64_t) && writer->gva % writer->size == 0 && reader->size <= writer->size &&
+	       from <= writer->size - reader->size;
+}
+
+/* One side may see, or undo, a part of what the other stores. */
 static void torn(struct tally *t)
 {
-	const struct detect_side *a = &t->v->race->first.sides[0], *b = &t->v->race->first.sides[1];
-	bool same = (a->gva - b->gva) % X86_PAGE_SIZE == 0 && a->size == b->size;
+	unsigned w = t->v->side[0].writes ? 0 : 1;
+	const struct view_side *writer = &t->v->side[w], *other = &t->v->side[!w];
 
-	if (!b->known || !a->size || !b->size || (same && a->size <= 8 && a->gva % a->size == 0))
+	if (!writer->side->known || !other->side->known || !writer->side->size || !other->side->size)
+		return;
+	if (covered(other->side, writer->side) && !(other->writes && other->side->size != writer->side->size))
 		return;
 	evidence(t->out, "; the accesses are not to the same bytes, or not aligned");
 	count(t, 6, "torn");

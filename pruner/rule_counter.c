@@ -81,8 +81,8 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]),
 		 view_datum(v), (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
 	if (g.to > g.from)
-		evidence(out, "over %u instances it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell", g.instances,
-			 g.from, g.to);
+		evidence(out, "over %u instance%s it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell", g.instances,
+			 g.instances == 1 ? "" : "s", g.from, g.to);
 	else
 		evidence(out, "it was not seen to grow in %u instance%s", g.instances, g.instances == 1 ? "" : "s");
 	if (by_name)

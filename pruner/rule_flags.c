@@ -41,18 +41,33 @@ static bool bits_of(const struct view_side *reader, const struct view_side *writ
 	       shifted(writer, out->start, writer->write.changed, &out->changed);
 }
 
-/*
- * In no instance did a bit change that the reader looks at. Instances tell the address of the access that was held, so both
- * sides must begin at one address for its bits to be numbered alike.
- */
+/* The side whose access the instance's values are of; they do not say. -1: it may be either, and their addresses differ. */
+static int held_side(const struct view *v, const struct race_instance *instance)
+{
+	bool fits[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct detect_side *s = v->side[i].side;
+
+		/* Of another object, perhaps, but as far from a word's beginning. */
+		fits[i] = instance->data_len == s->size && (instance->gva - s->gva) % sizeof(uint64_t) == 0;
+	}
+	if (fits[0] && fits[1] && v->side[0].side->gva != v->side[1].side->gva)
+		return -1;
+	return fits[0] ? 0 : fits[1] ? 1 : -1;
+}
+
+/* In no instance did a bit change that the reader looks at. */
 static bool observed(const struct view *v, const struct bits *bits)
 {
-	uint64_t before, after;
+	uint64_t before, after, changed;
 
-	if (v->side[0].side->gva != v->side[1].side->gva)
-		return false;
 	for (unsigned i = 0; i < v->race->kept; i++) {
-		if (view_values(&v->race->instances[i], &before, &after) && (before ^ after) & bits->used)
+		const struct race_instance *instance = &v->race->instances[i];
+		int held = held_side(v, instance);
+
+		if (held < 0 || !view_values(instance, &before, &after) ||
+		    !shifted(&v->side[held], bits->start, before ^ after, &changed) || changed & bits->used)
 			return false;
 	}
 	return true;
@@ -73,7 +88,8 @@ bool rule_flags(const struct view *v, struct verdict *out)
 	out->rule = "safe-flag-update";
 	evidence(out,
 		 "%s looks only at the bits 0x%" PRIx64 " of %s, %s writes back what it read but for the bits 0x%" PRIx64
-		 ", and in %u instances none of the former changed",
-		 view_function(reader), bits.used, view_datum(v), view_function(writer), bits.changed, v->race->kept);
+		 ", and in %u instance%s none of the former changed",
+		 view_function(reader), bits.used, view_datum(v), view_function(writer), bits.changed, v->race->kept,
+		 v->race->kept == 1 ? "" : "s");
 	return true;
 }

@@ -225,6 +225,18 @@ static bool fits(const char *globs, const char *text)
 	return !globs || (text[0] && conf_match(globs, text));
 }
 
+/* "const struct inode" is a struct inode all the same. */
+static const char *unqualified(const char *type)
+{
+	static const char *const words[] = {"const ", "volatile "};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(type, words[i], strlen(words[i])) == 0)
+			return unqualified(type + strlen(words[i]));
+	}
+	return type;
+}
+
 /* A member is named by its path, "stats.rx_packets"; lists may name its last part alone. Without one the variable counts. */
 static bool fits_member(const char *globs, const struct datum_name *d)
 {
@@ -249,8 +261,8 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, enum list_
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == kind && kernel_fits(rules, e) && fits(e->variable, d->variable) && fits(e->type, d->owner) &&
-		    fits_member(e->member, d) && fits(e->function, function))
+		if (e->kind == kind && kernel_fits(rules, e) && fits(e->variable, d->variable) &&
+		    fits(e->type, unqualified(d->owner)) && fits_member(e->member, d) && fits(e->function, function))
 			return e;
 	}
 	return NULL;

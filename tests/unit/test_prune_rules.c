@@ -208,6 +208,43 @@ static void test_flags_by_bit_field(void **state)
 	expect_not(f, race, "safe-flag-update");
 }
 
+/* The tester looks at one byte, the third, of the word that the marker rewrites. */
+static void test_flags_in_another_byte(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+	unsigned tester = side_of(race, "gt_flagbits_tester");
+
+	set_code(race, tester, "\xf6\x07\x10\xc3", 4, 0); /* testb $0x10,(%rdi); ret */
+	race->first.sides[tester].gva += 2;
+	for (unsigned i = 0; i < race->kept; i++) {
+		struct race_instance *instance = &race->instances[i];
+
+		if (instance->data_len == 1) {
+			instance->gva += 2;
+			instance->before[0] = instance->after[0] = 0;
+		}
+	}
+	expect(f, race, VERDICT_BENIGN, "safe-flag-update");
+	says(f, "0x100000");
+	/* Whichever side was held, its bits are in their places. */
+	race->instances[1].data_len = 1;
+	race->instances[1].gva = race->first.sides[tester].gva;
+	race->instances[1].before[0] = 0;
+	race->instances[1].after[0] = 0x10;
+	expect_not(f, race, "safe-flag-update");
+	race->instances[1].data_len = 4;
+	race->instances[1].gva -= 2;
+	race->instances[1].after[0] = 0;
+	expect(f, race, VERDICT_BENIGN, "safe-flag-update");
+	race->instances[1].after[2] = 0x10;
+	expect_not(f, race, "safe-flag-update");
+	/* Where neither side fits the instance nobody knows. */
+	race->instances[1].after[2] = 0;
+	race->instances[1].data_len = 2;
+	expect_not(f, race, "safe-flag-update");
+}
+
 /* ---- double-checked locking ---- */
 
 static void test_double_check(void **state)
@@ -319,6 +356,8 @@ static void test_named(void **state)
 	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
 
 	set_datum(race, "rq", "struct rq", "cfs.avg.load_avg");
+	expect(f, race, VERDICT_UNCLEAR, "approximate-computation");
+	set_datum(race, "rq", "const volatile struct rq", "cfs.avg.load_avg");
 	expect(f, race, VERDICT_UNCLEAR, "approximate-computation");
 	set_datum(race, "rq", "struct rq_of_mine", "cfs.avg.load_avg");
 	expect_not(f, race, "approximate-computation");
@@ -529,6 +568,7 @@ int main(void)
 		T(test_flags_of_two_writers),
 		T(test_flags_stored_anew),
 		T(test_flags_by_bit_field),
+		T(test_flags_in_another_byte),
 		T(test_double_check),
 		T(test_double_check_once),
 		T(test_half_lock),
