@@ -16,13 +16,15 @@
 #define ARMS_PER_TICK 512u
 #define ARM_NS 100000000u /* at most at a time: modules and the rate must be looked at too */
 #define FIRST_POINTS 256u
-#define STALE_NS 1000000000u /* for a point to be hit, if it keeps others from being planted */
+#define STALE_NS 1000000000u /* for a point to be hit, if it keeps others from being planted; */
+#define TURNOVER 1024u	     /* then as many make room each ADAPT_NS */
 
 struct pace {
 	double budget; /* hits that may still be provoked */
 	uint64_t last_ns, hits;
 	uint64_t adapt_ns, adapt_hits;
 	uint64_t refused;
+	uint32_t turn; /* index in points.armed: whose turn it is to make room */
 };
 
 void detect_note(struct detect *d, const char *fmt, ...)
@@ -143,19 +145,40 @@ static void arm(struct detect *d, struct pace *pace)
 	}
 }
 
-/*
- * Take out what is more than wanted, and when `starved` also those that nobody came by for a while: where points are few, all
- * would end on code that is never executed.
- */
-static void disarm_some(struct detect *d, bool starved, uint64_t now)
+/* Take out what is more than wanted. */
+static void disarm_excess(struct detect *d)
 {
 	detect_enter(d);
-	for (uint32_t i = d->points.count; i-- > 0;) {
+	for (uint32_t i = d->points.count; i-- > 0 && d->points.count - d->event_points > d->wanted;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
-		bool excess = d->points.count - d->event_points > d->wanted;
 
-		if (!point->window && !point->event && (excess || (starved && point->planted_ns + STALE_NS < now)))
+		if (!point->window && !point->event)
 			points_remove(&d->points, point);
+	}
+	detect_leave(d);
+}
+
+/*
+ * A point moves on when it is hit, so with as many as there can be all would end on code that is never executed. Those that
+ * nobody came by for a while make room, in turn: where points are few all of them, else a part of them each time, since
+ * planting costs.
+ */
+static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
+{
+	uint32_t quota = d->target->caps.points ? UINT32_MAX : TURNOVER;
+
+	detect_enter(d);
+	for (uint32_t looked = d->points.count; looked && quota && d->points.count; looked--) {
+		uint32_t at = pace->turn % d->points.count;
+		struct point *point = &d->points.slots[d->points.armed[at]];
+
+		/* Of one removed, the place is taken by the last. */
+		pace->turn = at + 1;
+		if (point->window || point->event || point->planted_ns + STALE_NS >= now)
+			continue;
+		points_remove(&d->points, point);
+		pace->turn = at;
+		quota--;
 	}
 	detect_leave(d);
 }
@@ -196,8 +219,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	double rate = (double)(pace->hits - pace->adapt_hits) * 1e9 / (double)(now - pace->adapt_ns);
 	uint64_t sites = pool_sites(d->pool);
 	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit;
-	/* Only where points are few: elsewhere those that wait long are what samples code that runs seldom. */
-	bool starved = d->target->caps.points && limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
+	bool starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
 
 	/* An empty pool (the module is not there yet) says nothing about k. */
 	if (!sites)
@@ -214,8 +236,10 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	pace->adapt_ns = now;
 	if (sites) /* after its module has gone, still what was sampled */
 		atomic_store(&d->site_count, sites);
-	if (starved || too_many(d))
-		disarm_some(d, starved, now);
+	if (too_many(d))
+		disarm_excess(d);
+	if (starved)
+		disarm_stale(d, pace, now);
 }
 
 static void refill(struct detect *d, struct pace *pace, uint64_t now)
