@@ -82,7 +82,8 @@ static void put_counts(FILE *out, const struct export_run *run)
 	}
 	fprintf(out,
 		"<div class=\"counts\"><span><b>%zu</b> races</span><span class=\"harmful\"><b>%zu</b> may be harmful</span>"
-		"<span class=\"unsure\"><b>%zu</b> not judged</span><span class=\"benign\"><b>%zu</b> benign</span>"
+		"<span class=\"unsure\"><b>%zu</b> unclear or not judged</span><span class=\"benign\"><b>%zu</b> benign or "
+		"synchronisation</span>"
 		"<span class=\"faint\"><b>%zu</b> suppressed</span></div>\n",
 		run->count, counts[EXPORT_HARMFUL], counts[EXPORT_UNSURE], counts[EXPORT_BENIGN], suppressed);
 }
