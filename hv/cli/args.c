@@ -52,6 +52,10 @@ static bool wants_value(const struct argp *argp, const char *word)
 		if (o->name && o->arg && !(o->flags & OPTION_ARG_OPTIONAL) && strncmp(word, o->name, strlen(word)) == 0)
 			return true;
 	}
+	for (const struct argp_child *child = argp->children; child && child->argp; child++) {
+		if (wants_value(child->argp, word))
+			return true;
+	}
 	return false;
 }
 

@@ -4,16 +4,14 @@
 #define OUTRIDER_CLI_RUN_OPTIONS_H
 
 #include "hv/cli/cli.h"
-#include "hv/detect/detect.h"
+#include "hv/cli/detect_options.h"
 #include "hv/vmm/vmm.h"
 
 struct run_options {
-	struct cli_input input;	     /* first: see cli_parse() */
-	struct vmm_config vm;	     /* without its descriptors */
-	struct detect_config detect; /* its strings, like all others, are argv's */
-	const char *symbols;	     /* NULL: the tables in the guest's own memory */
-	const char *json, *console;
-	uint64_t duration_ns; /* 0: until the guest ends */
+	struct cli_input input; /* first: see cli_parse() */
+	struct vmm_config vm;	/* without its descriptors; its strings, like all others, are argv's */
+	struct detect_options detect;
+	const char *console;
 	bool no_detect;
 };
 

@@ -2,6 +2,7 @@
 #include "hv/cli/session.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,28 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
+#include "hv/cli/terminal.h"
+#include "hv/report/report.h"
+
+struct session {
+	const struct detect_options *options;
+	struct machine *machine;
+	bool wants_detector;
+	struct screen *screen;
+	struct terminal terminal;
+	struct guest *guest;
+	struct detect *detect; /* NULL: nothing is detected */
+	bool detecting;
+	struct names *names; /* debug files; the reporter thread's while it runs */
+	struct report_config report_config;
+	struct report *report;
+	bool kernel_told;	  /* the reporter thread's, as is */
+	uint64_t modules_told;	  /* guest_modules_version() then */
+	pthread_mutex_t err_lock; /* of err: the detector's threads fail too */
+	struct err err;		  /* of callbacks, until stop_detector() hands it on */
+	bool said;		  /* the user has read the error that stop_detector() handed on */
+	uint64_t started_ns;
+};
 
 /* ---- the detector's sink: its own threads ---- */
 
@@ -130,27 +153,6 @@ static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
 
 /* ---- life ---- */
 
-void session_init(struct session *s, const struct run_options *options)
-{
-	*s = (struct session){.options = options, .err_lock = PTHREAD_MUTEX_INITIALIZER, .end = VM_END_STOPPED};
-}
-
-static int open_machine(struct session *s, struct err *err)
-{
-	struct vmm_config config = s->options->vm;
-
-	s->screen = screen_new(err);
-	if (!s->screen)
-		return -1;
-	s->console = console_open(s->options->console, s->screen, err);
-	if (!s->console)
-		return -1;
-	config.console_out = console_fd(s->console);
-	config.console_in = terminal_readable() ? STDIN_FILENO : -1;
-	s->vm = vm_create(&config, err);
-	return s->vm ? 0 : -1;
-}
-
 static bool is_folder(const char *path)
 {
 	struct stat st;
@@ -187,7 +189,8 @@ static int open_names(struct session *s, struct err *err)
 
 static int open_report(struct session *s, struct err *err)
 {
-	const struct run_options *o = s->options;
+	const struct detect_options *o = s->options;
+	const struct machine *m = s->machine;
 
 	s->report_config = (struct report_config){
 		.json = o->json,
@@ -196,15 +199,15 @@ static int open_report(struct session *s, struct err *err)
 		.print = print,
 		.print_ctx = s,
 		.tool_version = OUTRIDER_VERSION,
-		.kernel_file = o->vm.kernel,
-		.cmdline = o->vm.cmdline,
-		.sample = o->detect.sample,
-		.module = o->detect.module,
-		.seed = o->detect.seed,
-		.delay_ns = o->detect.delay_ns,
-		.memory = o->vm.memory,
-		.rate = o->detect.rate,
-		.cpus = o->vm.cpus,
+		.kernel_file = m->kernel,
+		.cmdline = m->cmdline,
+		.sample = o->config.sample,
+		.module = o->config.module,
+		.seed = o->config.seed,
+		.delay_ns = o->config.delay_ns,
+		.memory = m->memory,
+		.rate = o->config.rate,
+		.cpus = m->cpus,
 	};
 	s->report = report_new(&s->report_config, err);
 	return s->report ? 0 : -1;
@@ -224,50 +227,45 @@ static int open_detector(struct session *s, struct err *err)
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
 	const char *symbols = s->options->symbols;
 
-	s->target = kvm_target_new(s->vm, s->breakpoints, err);
-	if (!s->target)
-		return -1;
 	/* A folder's files are for names; what is where the guest says best itself. */
-	s->guest = guest_new(s->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
+	s->guest = guest_new(s->machine->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
 	if (!s->guest)
 		return -1;
-	s->detect = detect_new(s->target, s->guest, &s->options->detect, &sink, err);
+	s->detect = detect_new(s->machine->target, s->guest, &s->options->config, &sink, err);
 	if (!s->detect)
 		return -1;
-	s->target->client = detect_client(s->detect);
+	s->machine->target->client = detect_client(s->detect);
 	return 0;
 }
 
-int session_open(struct session *s, struct err *err)
+static int open_all(struct session *s, struct err *err)
 {
-	if (open_machine(s, err) < 0)
+	s->screen = screen_new(err);
+	if (!s->screen || s->machine->ops->open(s->machine, s->screen, err) < 0)
 		return -1;
 	/* The report last: its file takes the place of an older one only when the run can begin. */
-	if (!s->options->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
+	if (s->wants_detector && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
 		return -1;
-	terminal_guest_mode(&s->terminal);
+	if (s->machine->keyboard)
+		terminal_guest_mode(&s->terminal);
 	return 0;
 }
 
-int session_start_detector(struct session *s, struct err *err)
+static int start_detector(struct session *s, struct err *err)
 {
 	char line[80];
 
 	s->started_ns = monotonic_ns();
 	if (!s->detect)
 		return 0;
-	snprintf(line, sizeof(line), "booting; seed %" PRIu64, s->options->detect.seed);
+	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->machine->beginning, s->options->config.seed);
 	screen_note(s->screen, line);
 	s->detecting = true;
 	return detect_start(s->detect, err);
 }
 
-const struct vm_hooks *session_hooks(struct session *s)
-{
-	return s->target ? kvm_target_hooks(s->target) : NULL;
-}
-
-uint64_t session_elapsed_ns(void *session)
+/* Time sampled so far; without detector, time since the start. */
+static uint64_t elapsed_ns(void *session)
 {
 	struct session *s = session;
 	struct detect_stats stats;
@@ -278,10 +276,10 @@ uint64_t session_elapsed_ns(void *session)
 	return stats.sampling_ns;
 }
 
-void session_stop_detector(struct session *s, struct err *err)
+/* Join the detector's threads. What they failed with comes into err, which keeps an error it has. */
+static void stop_detector(struct session *s, struct err *err)
 {
-	if (s->target)
-		kvm_target_over(s->target);
+	s->machine->ops->over(s->machine);
 	if (s->detecting)
 		detect_stop(s->detect);
 	s->detecting = false;
@@ -289,10 +287,24 @@ void session_stop_detector(struct session *s, struct err *err)
 		s->said = s->said && err->code == EXIT_OK;
 		err_set(err, s->err.code, "%s", s->err.text);
 	}
-	console_finish(s->console, err);
 }
 
-void session_summary(struct session *s, const char *end, struct err *err)
+/* The word of the summary. */
+static const char *end_word(struct session *s, enum stop_reason stopped, struct err *err)
+{
+	const char *machine = s->machine->ops->end_word(s->machine, stopped, err);
+
+	if (err->code == EXIT_GUEST)
+		return "guest died";
+	if (err->code != EXIT_OK)
+		return "failed";
+	if (stopped == STOP_SIGNAL)
+		return "stopped by a signal";
+	return stopped == STOP_DURATION ? "duration over" : machine;
+}
+
+/* Print the summary, complete the JSON file. */
+static void summarize(struct session *s, const char *end, struct err *err)
 {
 	struct detect_stats stats;
 
@@ -303,19 +315,45 @@ void session_summary(struct session *s, const char *end, struct err *err)
 	report_finish(s->report, &stats, end, err);
 }
 
-void session_close(struct session *s, struct err *err)
+static void run_all(struct session *s, struct err *err)
+{
+	const struct stopper_config config = {s->machine, s->screen, &s->terminal, s->options->duration_ns, elapsed_ns, s};
+	struct stopper *stopper = stopper_start(&config, err);
+	enum stop_reason stopped;
+
+	if (!stopper)
+		return;
+	if (start_detector(s, err) == 0)
+		s->machine->ops->run(s->machine, err);
+	stop_detector(s, err);
+	s->machine->ops->finish(s->machine, err);
+	stopped = stopper_finish(stopper);
+	summarize(s, end_word(s, stopped, err), err);
+}
+
+/* Everything given back, the terminal as it was. Errors found on the way come into err. */
+static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
 	report_free(s->report);
 	names_free(s->names);
 	detect_free(s->detect);
 	guest_free(s->guest);
-	if (s->target)
-		kvm_target_free(s->target);
-	vm_destroy(s->vm);
-	console_free(s->console);
+	s->machine->ops->close(s->machine);
 	if (s->screen)
 		screen_check(s->screen, err);
 	screen_free(s->screen);
 	pthread_mutex_destroy(&s->err_lock);
+}
+
+int session_run(struct machine *machine, const struct detect_options *options, bool detect)
+{
+	struct session s = {
+		.options = options, .machine = machine, .wants_detector = detect, .err_lock = PTHREAD_MUTEX_INITIALIZER};
+	struct err err = {0};
+
+	if (open_all(&s, &err) == 0)
+		run_all(&s, &err);
+	close_all(&s, &err);
+	return err.code == EXIT_OK || s.said ? (int)err.code : cli_fail(&err);
 }

@@ -43,7 +43,7 @@ static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 	if (s->reason != STOP_NONE)
 		return;
 	s->reason = reason;
-	vm_stop(s->config->vm);
+	s->config->machine->ops->stop(s->config->machine);
 	if (why)
 		screen_note(s->config->screen, why);
 }
@@ -56,7 +56,7 @@ static void on_signal(struct stopper *s, int number)
 		terminal_restore(s->config->terminal);
 		_exit(128 + number);
 	}
-	snprintf(why, sizeof(why), "SIG%s: stopping the guest; once more ends at once", sigabbrev_np(number));
+	snprintf(why, sizeof(why), "SIG%s: %s; once more ends at once", sigabbrev_np(number), s->config->machine->stopping);
 	if (s->reason == STOP_NONE)
 		stop(s, STOP_SIGNAL, why);
 	else
@@ -66,10 +66,14 @@ static void on_signal(struct stopper *s, int number)
 static void poll_machine(struct stopper *s)
 {
 	const struct stopper_config *config = s->config;
+	const struct machine *machine = config->machine;
+	char why[80];
 
-	if (config->duration_ns != 0 && config->elapsed_ns(config->ctx) >= config->duration_ns)
-		stop(s, STOP_DURATION, "--duration is over: stopping the guest");
-	if (console_panic(config->console) && ++s->panic_polls == PANIC_POLLS)
+	if (s->reason == STOP_NONE && config->duration_ns != 0 && config->elapsed_ns(config->ctx) >= config->duration_ns) {
+		snprintf(why, sizeof(why), "--duration is over: %s", machine->stopping);
+		stop(s, STOP_DURATION, why);
+	}
+	if (machine->ops->panic && machine->ops->panic(machine) && ++s->panic_polls == PANIC_POLLS)
 		stop(s, STOP_PANIC, NULL);
 }
 

@@ -10,19 +10,15 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
-#include "hv/cli/console.h"
+#include "hv/cli/machine.h"
 #include "hv/cli/screen.h"
 #include "hv/cli/terminal.h"
-#include "hv/vmm/vmm.h"
-
-enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_PANIC };
 
 struct stopper_config {
-	struct vm *vm;
-	const struct console *console; /* watched for a panic */
-	struct screen *screen;	       /* told why */
-	struct terminal *terminal;     /* restored when a second signal ends the process at once */
-	uint64_t duration_ns;	       /* 0: no limit */
+	struct machine *machine;   /* stopped; watched for a panic */
+	struct screen *screen;	   /* told why */
+	struct terminal *terminal; /* restored when a second signal ends the process at once */
+	uint64_t duration_ns;	   /* 0: no limit */
 	uint64_t (*elapsed_ns)(void *ctx);
 	void *ctx;
 };

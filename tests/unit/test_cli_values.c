@@ -97,12 +97,12 @@ static void good_options(void **state)
 	assert_string_equal(o.vm.kernel, "k");
 	assert_int_equal(o.vm.cpus, 16);
 	assert_int_equal(o.vm.memory, UINT64_C(5) << 30);
-	assert_int_equal(o.detect.delay_ns, 250000);
-	assert_int_equal(o.detect.rate, 30);
-	assert_true(o.detect.per_cpu);
+	assert_int_equal(o.detect.config.delay_ns, 250000);
+	assert_int_equal(o.detect.config.rate, 30);
+	assert_true(o.detect.config.per_cpu);
 	assert_int_equal(parse(&o, &err, ARGS("--kernel", "k", "--seed=0xffffffffffffffff", "--duration=2m")), 0);
-	assert_true(o.detect.seed == UINT64_MAX);
-	assert_int_equal(o.duration_ns, UINT64_C(120000000000));
+	assert_true(o.detect.config.seed == UINT64_MAX);
+	assert_int_equal(o.detect.duration_ns, UINT64_C(120000000000));
 	assert_int_equal(o.vm.cpus, 2);
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/detect_options.h"
+
+#include <sys/random.h>
+
+#define RATE_MAX 1000000
+#define DELAY_MAX_US 1000000
+#define NS_PER_US 1000
+
+enum detect_key {
+	KEY_SYMBOLS = 0x200,
+	KEY_SAMPLE,
+	KEY_MODULE,
+	KEY_PER_CPU,
+	KEY_RATE,
+	KEY_DELAY,
+	KEY_SEED,
+	KEY_DURATION,
+	KEY_JSON,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What is sampled", 2},
+	{"symbols", KEY_SYMBOLS, "PATH", 0,
+	 "vmlinux or System.map of this kernel, or a folder with debug files, found by build id (default: the tables in the "
+	 "guest's memory; /usr/lib/debug and debuginfod's cache are looked in anyway)",
+	 0},
+	{"sample", KEY_SAMPLE, "GLOB,...", 0, "only functions with these names, e.g. 'ext4_*,jbd2_*'", 0},
+	{"module", KEY_MODULE, "NAME", 0, "only in this module; waits until it is loaded", 0},
+	{"per-cpu", KEY_PER_CPU, NULL, 0, "per-CPU data (GS-relative accesses) too", 0},
+	{NULL, 0, NULL, 0, "How", 3},
+	{"rate", KEY_RATE, "HITS", 0, "sampled accesses per second to aim at (default 100)", 0},
+	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time to hold an access back (default 10000)", 0},
+	{"seed", KEY_SEED, "N", 0, "of the choice of sample points (default: random, and reported)", 0},
+	{"duration", KEY_DURATION, "T", 0, "end this long after the first point was armed: 500ms, 30s, 2m, 1h", 0},
+	{NULL, 0, NULL, 0, "Results", 4},
+	{"json", KEY_JSON, "FILE", 0, "write the races there; the file is valid at every moment", 0},
+	{0},
+};
+
+/* A value that is not what the option takes. */
+static error_t wrong(struct argp_state *state, const char *option, const char *value, const char *wanted)
+{
+	return cli_usage(state, "--%s %s: give %s", option, value, wanted);
+}
+
+static error_t number_option(int key, char *arg, struct argp_state *state)
+{
+	struct detect_options *o = state->input;
+	uint64_t value = 0;
+
+	switch (key) {
+	case KEY_RATE:
+		if (cli_number(arg, 1, RATE_MAX, &value) < 0)
+			return wrong(state, "rate", arg, "hits per second, from 1 to 1000000");
+		o->config.rate = (unsigned)value;
+		return 0;
+	case KEY_DELAY:
+		if (cli_number(arg, 1, DELAY_MAX_US, &value) < 0)
+			return wrong(state, "delay", arg, "microseconds, from 1 to 1000000");
+		o->config.delay_ns = value * NS_PER_US;
+		return 0;
+	case KEY_SEED:
+		if (cli_number(arg, 0, UINT64_MAX, &o->config.seed) < 0)
+			return wrong(state, "seed", arg, "a number of at most 64 bits");
+		return 0;
+	case KEY_DURATION:
+		if (cli_time(arg, &o->duration_ns) < 0 || o->duration_ns == 0)
+			return wrong(state, "duration", arg, "a time, for example 500ms, 30s, 2m or 1h");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct detect_options *o = state->input;
+
+	switch (key) {
+	case KEY_SYMBOLS:
+		o->symbols = arg;
+		return 0;
+	case KEY_SAMPLE:
+		o->config.sample = arg;
+		return 0;
+	case KEY_MODULE:
+		o->config.module = arg;
+		return 0;
+	case KEY_PER_CPU:
+		o->config.per_cpu = true;
+		return 0;
+	case KEY_JSON:
+		o->json = arg;
+		return 0;
+	default:
+		return number_option(key, arg, state);
+	}
+}
+
+const struct argp detect_argp = {.options = options, .parser = parser};
+
+int detect_options_init(struct detect_options *o, struct err *err)
+{
+	*o = (struct detect_options){.input = {err}, .config = {.rate = 100, .delay_ns = 10000 * NS_PER_US}};
+	/* Seeds are typed again by people: 32 bits are plenty. */
+	if (getrandom(&o->config.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
+		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");
+	return 0;
+}
+
+int detect_options_check(const struct detect_options *o, struct err *err)
+{
+	if (o->config.sample && o->config.sample[0] == '\0')
+		return err_set(err, EXIT_USAGE, "--sample is empty: give function names, for example 'ext4_*'");
+	if (o->config.module && o->config.module[0] == '\0')
+		return err_set(err, EXIT_USAGE, "--module is empty: give a module's name");
+	return 0;
+}

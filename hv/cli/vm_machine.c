@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/vm_machine.h"
+
+#include <unistd.h>
+
+#include "hv/cli/terminal.h"
+
+static struct vm_machine *vm_machine(struct machine *m)
+{
+	return (struct vm_machine *)m;
+}
+
+static int open_vm(struct machine *m, struct screen *screen, struct err *err)
+{
+	struct vm_machine *v = vm_machine(m);
+	struct vmm_config config = v->options->vm;
+
+	v->console = console_open(v->options->console, screen, err);
+	if (!v->console)
+		return -1;
+	config.console_out = console_fd(v->console);
+	config.console_in = terminal_readable() ? STDIN_FILENO : -1;
+	v->vm = vm_create(&config, err);
+	if (!v->vm)
+		return -1;
+	if (v->options->no_detect)
+		return 0;
+	m->target = kvm_target_new(v->vm, v->breakpoints, err);
+	return m->target ? 0 : -1;
+}
+
+static int run_vm(struct machine *m, struct err *err)
+{
+	struct vm_machine *v = vm_machine(m);
+
+	return vm_run(v->vm, m->target ? kvm_target_hooks(m->target) : NULL, &v->end, err);
+}
+
+static void stop_vm(struct machine *m)
+{
+	vm_stop(vm_machine(m)->vm);
+}
+
+static void vm_over(struct machine *m)
+{
+	if (m->target)
+		kvm_target_over(m->target);
+}
+
+static void finish_vm(struct machine *m, struct err *err)
+{
+	console_finish(vm_machine(m)->console, err);
+}
+
+static const char *vm_panic(const struct machine *m)
+{
+	return console_panic(((const struct vm_machine *)m)->console);
+}
+
+/* How the guest ended, as an error if it died. */
+static void judge_end(const struct vm_machine *v, enum stop_reason stopped, struct err *err)
+{
+	const char *panic = console_panic(v->console);
+
+	switch (v->end) {
+	case VM_END_TRIPLE_FAULT:
+	case VM_END_INTERNAL:
+	case VM_END_PANIC:
+		err_set(err, EXIT_GUEST, "the guest died: %s", vm_end_detail(v->vm));
+		return;
+	case VM_END_REBOOT:
+		if (panic)
+			err_set(err, EXIT_GUEST, "the guest's kernel panicked and rebooted: %s", panic);
+		return;
+	case VM_END_STOPPED:
+		if (stopped == STOP_PANIC)
+			err_set(err, EXIT_GUEST, "the guest's kernel panicked: %s", panic);
+		return;
+	case VM_END_POWEROFF:
+		return;
+	}
+}
+
+static const char *vm_end_word(struct machine *m, enum stop_reason stopped, struct err *err)
+{
+	struct vm_machine *v = vm_machine(m);
+
+	if (err->code == EXIT_OK)
+		judge_end(v, stopped, err);
+	return v->end == VM_END_REBOOT ? "guest rebooted" : "guest powered off";
+}
+
+static void close_vm(struct machine *m)
+{
+	struct vm_machine *v = vm_machine(m);
+
+	if (m->target)
+		kvm_target_free(m->target);
+	m->target = NULL;
+	vm_destroy(v->vm);
+	console_free(v->console);
+}
+
+void vm_machine_init(struct vm_machine *m, const struct run_options *options, enum kvm_bp_method breakpoints)
+{
+	static const struct machine_ops ops = {
+		.open = open_vm,
+		.run = run_vm,
+		.stop = stop_vm,
+		.over = vm_over,
+		.finish = finish_vm,
+		.panic = vm_panic,
+		.end_word = vm_end_word,
+		.close = close_vm,
+	};
+
+	*m = (struct vm_machine){
+		.machine =
+			{
+				.ops = &ops,
+				.beginning = "booting",
+				.stopping = "stopping the guest",
+				.keyboard = true,
+				.kernel = options->vm.kernel,
+				.cmdline = options->vm.cmdline,
+				.memory = options->vm.memory,
+				.cpus = options->vm.cpus,
+			},
+		.options = options,
+		.breakpoints = breakpoints,
+		.end = VM_END_STOPPED,
+	};
+}

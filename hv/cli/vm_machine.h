@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The machine of `outrider run`: a virtual machine of our own, its console on the screen or in a file. */
+#ifndef OUTRIDER_CLI_VM_MACHINE_H
+#define OUTRIDER_CLI_VM_MACHINE_H
+
+#include "hv/cli/console.h"
+#include "hv/cli/machine.h"
+#include "hv/cli/run_options.h"
+#include "hv/target/kvm.h"
+
+struct vm_machine {
+	struct machine machine;
+	const struct run_options *options;
+	enum kvm_bp_method breakpoints;
+	struct console *console;
+	struct vm *vm;
+	enum vm_end end;
+};
+
+/* `options` must last. */
+void vm_machine_init(struct vm_machine *m, const struct run_options *options, enum kvm_bp_method breakpoints);
+
+#endif
