@@ -16,7 +16,7 @@ struct x86_regs {
 	uint64_t rip, rflags;
 	uint64_t cr0, cr3, cr4, efer;
 	uint64_t fs_base, gs_base; /* of the current mode: in the kernel gs_base is this CPU's per-CPU area */
-	uint64_t idt_base;	   /* GVA */
+	uint64_t idt_base;	   /* GVA; 0: not known */
 	uint16_t cs, ss;
 };
 

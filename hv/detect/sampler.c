@@ -18,12 +18,15 @@
 #define FIRST_POINTS 256u
 #define STALE_NS 1000000000u /* for a point to be hit, if it keeps others from being planted; */
 #define TURNOVER 1024u	     /* then as many make room each ADAPT_NS */
+#define FEW_POINTS 64u	     /* with no more than these it is their turn sooner, or little would be looked at: */
+#define FEW_STALE_NS 50000000u
 
 struct pace {
 	double budget; /* hits that may still be provoked */
 	uint64_t last_ns, hits;
 	uint64_t adapt_ns, adapt_hits;
 	uint64_t refused;
+	bool starved;  /* too few hits, with as many points as there may be */
 	uint32_t turn; /* index in points.armed: whose turn it is to make room */
 };
 
@@ -158,6 +161,11 @@ static void disarm_excess(struct detect *d)
 	detect_leave(d);
 }
 
+static bool few_points(const struct detect *d)
+{
+	return d->target->caps.points && d->target->caps.points <= FEW_POINTS;
+}
+
 /*
  * A point moves on when it is hit, so with as many as there can be all would end on code that is never executed. Those that
  * nobody came by for a while make room, in turn: where points are few all of them, else a part of them each time, since
@@ -166,6 +174,7 @@ static void disarm_excess(struct detect *d)
 static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 {
 	uint32_t quota = d->target->caps.points ? UINT32_MAX : TURNOVER;
+	uint64_t patience = few_points(d) ? FEW_STALE_NS : STALE_NS;
 
 	detect_enter(d);
 	for (uint32_t looked = d->points.count; looked && quota && d->points.count; looked--) {
@@ -174,7 +183,7 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 
 		/* Of one removed, the place is taken by the last. */
 		pace->turn = at + 1;
-		if (point->window || point->event || point->planted_ns + STALE_NS >= now)
+		if (point->window || point->event || point->planted_ns + patience >= now)
 			continue;
 		points_remove(&d->points, point);
 		pace->turn = at;
@@ -219,8 +228,8 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	double rate = (double)(pace->hits - pace->adapt_hits) * 1e9 / (double)(now - pace->adapt_ns);
 	uint64_t sites = pool_sites(d->pool);
 	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit;
-	bool starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
 
+	pace->starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
 	/* An empty pool (the module is not there yet) says nothing about k. */
 	if (!sites)
 		d->wanted = first_points(d);
@@ -238,7 +247,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 		atomic_store(&d->site_count, sites);
 	if (too_many(d))
 		disarm_excess(d);
-	if (starved)
+	if (pace->starved && !few_points(d))
 		disarm_stale(d, pace, now);
 }
 
@@ -301,6 +310,8 @@ static void sample(struct detect *d)
 		refill(d, &pace, now);
 		if (now - pace.adapt_ns >= ADAPT_NS)
 			adapt(d, &pace, now);
+		if (pace.starved && few_points(d))
+			disarm_stale(d, &pace, now);
 		arm(d, &pace);
 	} while (!sleep_or_stop(d, TICK_NS));
 }

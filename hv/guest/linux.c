@@ -102,6 +102,9 @@ int guest_poll(struct guest *g, struct err *err)
 		return 1;
 	if (target_peek_regs(g->target, 0, &regs))
 		return 0;
+	/* Not every target shows it; where it is final it is always here. */
+	if (!regs.idt_base)
+		regs.idt_base = LINUX_FINAL_IDT;
 	if (!(regs.efer & EFER_LMA) || !x86_kernel_address(regs.idt_base))
 		return 0;
 	g->cr3 = regs.cr3;

@@ -21,6 +21,7 @@ enum linux_stage {
 #define LINUX_RANGES_MAX 16
 #define LINUX_EXCEPTION_STACKS_MAX 8
 #define LINUX_UNKNOWN UINT64_MAX
+#define LINUX_FINAL_IDT 0xfffffe0000000000ull /* the start of the CPU entry area, where the IDT is read-only to all CPUs */
 
 struct text_range {
 	uint64_t start, end;

@@ -16,13 +16,12 @@
 #define IMAGE_ALIGN 0x200000ull
 #define NOTE_HEADER 16u /* sizes, type and "GNU" */
 #define LINK_TEXT 0xffffffff81000000ull
-#define CPU_ENTRY_AREA 0xfffffe0000000000ull /* where the IDT moves to once it is final */
 #define CPU_ENTRY_AREA_SIZE (1ull << 39)
 #define MISSES_MAX 10 /* looks at kernel mode without what must be there */
 
 static bool idt_is_final(const struct x86_regs *regs)
 {
-	return regs->idt_base >= CPU_ENTRY_AREA && regs->idt_base - CPU_ENTRY_AREA < CPU_ENTRY_AREA_SIZE;
+	return regs->idt_base >= LINUX_FINAL_IDT && regs->idt_base - LINUX_FINAL_IDT < CPU_ENTRY_AREA_SIZE;
 }
 
 /* Handler of an IDT gate (SDM vol. 3, figure 6-8), or 0. */

@@ -80,6 +80,9 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size);
 /* Let these threads go on, or all (n == 0). */
 int rsp_resume(struct rsp *r, const uint32_t *threads, unsigned n);
 
+/* Let one thread make one step; rsp_wait() sees its end. */
+int rsp_step(struct rsp *r, uint32_t thread);
+
 /* Remove what the stub knows of ours and let the machine run on. */
 int rsp_detach(struct rsp *r);
 

@@ -84,6 +84,16 @@ int rsp_resume(struct rsp *r, const uint32_t *threads, unsigned n)
 	return rsp_send(r, text, len);
 }
 
+int rsp_step(struct rsp *r, uint32_t thread)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "vCont;s:%x", thread);
+
+	r->requests++;
+	r->running = true;
+	return rsp_send(r, text, (size_t)len);
+}
+
 int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop)
 {
 	uint64_t deadline = monotonic_ns() + timeout_ns;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider attach`: a machine that runs already. */
+#include "hv/cli/attach_machine.h"
+#include "hv/cli/cli.h"
+#include "hv/cli/session.h"
+
+int cli_attach(int argc, char **argv)
+{
+	struct err err = {0};
+	struct attach_options options;
+	struct attach_machine machine;
+
+	if (attach_options_parse(&options, argc, argv, &err) < 0)
+		return cli_fail(&err);
+	stopper_block_signals();
+	attach_machine_init(&machine, &options);
+	return session_run(&machine.machine, &options.detect, true);
+}

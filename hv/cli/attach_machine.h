@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The machine of `outrider attach`: one that runs already, behind a gdbstub. It is never stopped for good, only let go. */
+#ifndef OUTRIDER_CLI_ATTACH_MACHINE_H
+#define OUTRIDER_CLI_ATTACH_MACHINE_H
+
+#include "hv/cli/attach_options.h"
+#include "hv/cli/machine.h"
+#include "hv/target/gdb.h"
+
+struct attach_machine {
+	struct machine machine;
+	const struct attach_options *options;
+	struct screen *screen;
+	enum gdb_end end;
+};
+
+/* `options` must last. */
+void attach_machine_init(struct attach_machine *m, const struct attach_options *options);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/attach_options.h"
+
+#define OVERHEAD_MAX 50
+
+enum attach_key {
+	KEY_GDB = 0x100,
+	KEY_OVERHEAD,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "The machine", 1},
+	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "the gdbstub of a QEMU that runs already", 0},
+	{NULL, 0, NULL, 0, "How", 3},
+	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "of the time that the guest may stand still, 1 to 50 (default 5)", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Look for data races in the Linux kernel of a virtual machine that runs already, and leave it as it was.\v"
+	"Ctrl-C detaches, keeps the results and prints the summary; a second one ends at once.";
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct attach_options *o = state->input;
+	uint64_t value;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->detect;
+		return 0;
+	case KEY_GDB:
+		o->gdb = arg;
+		return 0;
+	case KEY_OVERHEAD:
+		if (cli_number(arg, 1, OVERHEAD_MAX, &value) < 0)
+			return cli_usage(state, "--overhead %s: give percent, from 1 to 50", arg);
+		o->overhead = (unsigned)value;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err)
+{
+	const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
+	const struct argp argp = {.options = options, .parser = parser, .doc = doc, .children = children};
+
+	*o = (struct attach_options){.input = {err}, .overhead = 5};
+	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
+		return -1;
+	if (!o->gdb)
+		return err_set(err, EXIT_USAGE, "attach needs --gdb ADDRESS; see `outrider attach --help`");
+	return detect_options_check(&o->detect, err);
+}

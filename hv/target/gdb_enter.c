@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stopping the machine, and for how long. Each stop costs a fraction of a millisecond before anything is done, so the machine
+ * is not resumed at once: it lingers, for another request that may follow, up to a slice. It is not stopped again before the
+ * guest had its share, and by target_enter() only once something is done for which it must be.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "hv/target/gdb_internal.h"
+
+#define LINGER_NS 100000u
+#define SLICE_NS 4000000u
+#define BURST_NS 10000000.0 /* credit that may be saved up */
+#define NAP_NS 1000000u	    /* between looks at the credit */
+#define HOLD_NS 50000000u   /* to wait for a window's end: at most, since the next may begin at once */
+
+/* ---- the lock ---- */
+
+static bool mine(struct gdb_target *gt)
+{
+	return atomic_load(&gt->owned) && pthread_equal(atomic_load(&gt->owner), pthread_self());
+}
+
+void gdb_lock(struct gdb_target *gt)
+{
+	if (!mine(gt)) {
+		pthread_mutex_lock(&gt->lock);
+		atomic_store(&gt->owner, pthread_self());
+		atomic_store(&gt->owned, true);
+	}
+	gt->depth++;
+}
+
+void gdb_unlock(struct gdb_target *gt)
+{
+	if (--gt->depth)
+		return;
+	atomic_store(&gt->owned, false);
+	pthread_mutex_unlock(&gt->lock);
+}
+
+void gdb_wake(struct gdb_target *gt)
+{
+	uint64_t one = 1;
+
+	/* A full counter wakes as well. */
+	(void)!write(gt->wake_fd, &one, sizeof(one));
+}
+
+/* ---- stop and go ---- */
+
+void gdb_account(struct gdb_target *gt)
+{
+	struct gdb_budget *b = &gt->budget;
+	uint64_t now = monotonic_ns(), passed = now - b->last_ns;
+
+	b->last_ns = now;
+	b->credit_ns += b->share * (double)passed;
+	if (gt->stopped) {
+		b->credit_ns -= (double)passed;
+		gt->paused_ns += passed;
+	}
+	if (b->credit_ns > BURST_NS)
+		b->credit_ns = BURST_NS;
+}
+
+void gdb_over(struct gdb_target *gt)
+{
+	pthread_mutex_lock(&gt->end_lock);
+	atomic_store(&gt->target.over, true);
+	pthread_cond_broadcast(&gt->ended);
+	pthread_mutex_unlock(&gt->end_lock);
+}
+
+int gdb_stop(struct gdb_target *gt)
+{
+	struct rsp_stop stop;
+
+	if (gt->stopped)
+		return 0;
+	if (atomic_load(&gt->target.over))
+		return -1;
+	gt->kicks++;
+	if (rsp_interrupt(gt->rsp) || rsp_wait(gt->rsp, RSP_PATIENCE_NS, &stop) <= 0) {
+		gdb_over(gt);
+		return -1;
+	}
+	gdb_account(gt);
+	gt->stopped = true;
+	gt->stops++;
+	gt->stopped_ns = monotonic_ns();
+	gt->have_event = stop.kind != RSP_STOP_OTHER;
+	gt->event = stop;
+	return 0;
+}
+
+int gdb_resume(struct gdb_target *gt)
+{
+	uint32_t go[TARGET_MAX_CPUS];
+	unsigned n = 0;
+
+	if (!gt->stopped || atomic_load(&gt->target.over))
+		return 0;
+	gdb_apply_watches(gt);
+	gdb_memory_forget(&gt->memory);
+	for (unsigned c = 0; c < gt->target.caps.cpus; c++) {
+		if (!gt->holds[c].active)
+			go[n++] = gt->threads[c];
+	}
+	/* None: the client holds all. Until the first hold ends. */
+	if (!n)
+		return 0;
+	gdb_account(gt);
+	gt->stopped = false;
+	if (rsp_resume(gt->rsp, go, n == gt->target.caps.cpus ? 0 : n) == 0)
+		return 0;
+	gdb_over(gt);
+	return -1;
+}
+
+/* ---- from outside a callback ---- */
+
+static bool holding(const struct gdb_target *gt)
+{
+	bool any = false;
+
+	for (unsigned c = 0; c < gt->target.caps.cpus; c++)
+		any |= gt->holds[c].active;
+	return any;
+}
+
+/* Wait for the guest's share, then take the lock. */
+static void lock_in_time(struct gdb_target *gt)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	uint64_t began = monotonic_ns();
+
+	for (;;) {
+		bool now;
+
+		gdb_lock(gt);
+		gdb_account(gt);
+		/* A stop of ours can make QEMU forget what a CPU has just run into: not in a window, if that can be. */
+		now = gt->budget.credit_ns >= 0 && (gt->stopped || !holding(gt) || monotonic_ns() - began > HOLD_NS);
+		if ((now || atomic_load(&gt->ending) || atomic_load(&gt->target.over)) && !(gt->stopped && gt->have_event))
+			return;
+		gdb_unlock(gt);
+		nanosleep(&nap, NULL);
+	}
+}
+
+void gdb_enter(struct target *t)
+{
+	struct gdb_target *gt = gdb_target(t);
+
+	if (mine(gt))
+		gdb_lock(gt);
+	else
+		lock_in_time(gt);
+}
+
+void gdb_leave(struct target *t)
+{
+	struct gdb_target *gt = gdb_target(t);
+	uint64_t now;
+
+	if (gt->depth > 1) {
+		gdb_unlock(gt);
+		return;
+	}
+	now = monotonic_ns();
+	gdb_account(gt);
+	if (!gt->stopped) {
+		gt->linger_ns = 0;
+	} else if (gt->have_event || now - gt->stopped_ns > SLICE_NS || gt->budget.credit_ns < 0) {
+		gt->linger_ns = 0;
+		gdb_wake(gt);
+	} else {
+		bool lingers = gt->linger_ns != 0;
+
+		gt->linger_ns = now + LINGER_NS;
+		if (!lingers)
+			gdb_wake(gt); /* else it looks at the new time by itself */
+	}
+	gdb_unlock(gt);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/target/gdb_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "hv/base/x86.h"
+
+#define BLOCK (2u << 20)      /* asked about as a whole, */
+#define LOW_MEMORY (1u << 20) /* except where PCs have holes and ROMs: there page by page */
+
+/* ---- what is RAM ---- */
+
+/* QEMU's own address of the page at `gpa`; 0: not RAM. */
+static uint64_t ask_hva(struct gdb_memory *m, uint64_t gpa)
+{
+	char command[64], answer[256], *at;
+
+	snprintf(command, sizeof(command), "gpa2hva 0x%" PRIx64, gpa);
+	if (rsp_monitor(m->rsp, command, answer, sizeof(answer)))
+		return 0;
+	/* "Host virtual address for 0x1000 (pc.ram) is 0x7f..."; anything else says why not. */
+	at = strncmp(answer, "Host virtual address", 20) == 0 ? strstr(answer, " is 0x") : NULL;
+	return at ? strtoull(at + 4, NULL, 16) : 0;
+}
+
+static const struct gdb_run *find_run(const struct gdb_memory *m, uint64_t gpa)
+{
+	for (unsigned i = 0; i < m->run_count; i++) {
+		if (gpa - m->runs[i].gpa < m->runs[i].len)
+			return &m->runs[i];
+	}
+	return NULL;
+}
+
+static void add_run(struct gdb_memory *m, const struct gdb_run *new)
+{
+	pthread_rwlock_wrlock(&m->lock);
+	for (unsigned i = 0; i < m->run_count; i++) {
+		struct gdb_run *run = &m->runs[i];
+
+		if (run->gpa + run->len == new->gpa && (run->hva ? new->hva == run->hva + run->len : !new->hva)) {
+			run->len += new->len;
+			goto out;
+		}
+	}
+	/* The guest can lead us to any number of addresses where nothing is. */
+	if (m->run_count == GDB_RUNS_MAX)
+		m->run_count = 0;
+	m->runs[m->run_count++] = *new;
+out:
+	pthread_rwlock_unlock(&m->lock);
+}
+
+static struct gdb_run ask_about(struct gdb_memory *m, uint64_t gpa)
+{
+	uint64_t size = gpa < LOW_MEMORY ? X86_PAGE_SIZE : BLOCK;
+	struct gdb_run run = {.gpa = gpa & ~(size - 1), .len = size};
+
+	run.hva = ask_hva(m, run.gpa);
+	if (size == X86_PAGE_SIZE || (run.hva && ask_hva(m, run.gpa + size - X86_PAGE_SIZE) == run.hva + size - X86_PAGE_SIZE))
+		return run;
+	/* The block has an end or a beginning of RAM in it. */
+	run = (struct gdb_run){.gpa = gpa & ~(uint64_t)(X86_PAGE_SIZE - 1), .len = X86_PAGE_SIZE};
+	run.hva = ask_hva(m, run.gpa);
+	return run;
+}
+
+/*
+ * Bytes from `gpa` on, at most `len`, that are in one run; 0: not RAM. Without a monitor all is taken for RAM: the stub will
+ * say.
+ */
+static size_t ram_here(struct gdb_memory *m, uint64_t gpa, size_t len)
+{
+	const struct gdb_run *run;
+	uint64_t left;
+
+	if (!m->monitor)
+		return len;
+	run = find_run(m, gpa);
+	if (!run) {
+		struct gdb_run new = ask_about(m, gpa);
+
+		add_run(m, &new);
+		run = find_run(m, gpa);
+	}
+	if (!run || !run->hva)
+		return 0;
+	left = run->len - (gpa - run->gpa);
+	return left < len ? (size_t)left : len;
+}
+
+/* ---- without the stub ---- */
+
+static int read_process(const struct gdb_memory *m, uint64_t hva, void *buf, size_t len)
+{
+	struct iovec local = {buf, len}, remote = {(void *)(uintptr_t)hva, len};
+
+	return process_vm_readv(m->pid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0 : -1;
+}
+
+int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
+{
+	int ret = 0;
+
+	if (!m->direct)
+		return 1;
+	if (gpa + len < gpa)
+		return -1;
+	pthread_rwlock_rdlock(&m->lock);
+	for (size_t done = 0, n; done < len && ret == 0; done += n) {
+		const struct gdb_run *run = find_run(m, gpa + done);
+		uint64_t into = run ? gpa + done - run->gpa : 0, left = run ? run->len - into : 0;
+
+		n = left < len - done ? (size_t)left : len - done;
+		if (!run)
+			ret = 1;
+		else if (!run->hva)
+			ret = -1;
+		else if (read_process(m, run->hva + into, (char *)buf + done, n))
+			ret = 1;
+	}
+	pthread_rwlock_unlock(&m->lock);
+	return ret;
+}
+
+/* ---- through the stub ---- */
+
+/* The line that `gpa` is in, or NULL. */
+static const struct gdb_line *read_line(struct gdb_memory *m, uint64_t gpa)
+{
+	struct gdb_line *line = &m->lines[gpa / GDB_LINE % GDB_LINES];
+
+	gpa &= ~(uint64_t)(GDB_LINE - 1);
+	if (line->valid && line->gpa == gpa)
+		return line;
+	line->valid = false;
+	line->gpa = gpa;
+	if (rsp_read(m->rsp, gpa, line->bytes, sizeof(line->bytes)))
+		return NULL;
+	line->valid = true;
+	return line;
+}
+
+static int read_stub(struct gdb_memory *m, uint64_t gpa, uint8_t *buf, size_t len)
+{
+	size_t offset = gpa & (GDB_LINE - 1);
+	const struct gdb_line *line;
+
+	if (len > GDB_LINE - offset)
+		return rsp_read(m->rsp, gpa, buf, len);
+	line = read_line(m, gpa);
+	if (line)
+		memcpy(buf, line->bytes + offset, len);
+	return line ? 0 : -1;
+}
+
+int gdb_memory_read(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
+{
+	if (gpa + len < gpa)
+		return -1;
+	for (size_t done = 0, n; done < len; done += n) {
+		n = ram_here(m, gpa + done, len - done);
+		if (!n)
+			return -1;
+		if (gdb_memory_direct(m, gpa + done, (char *)buf + done, n) &&
+		    read_stub(m, gpa + done, (uint8_t *)buf + done, n))
+			return -1;
+	}
+	return 0;
+}
+
+int gdb_memory_write(struct gdb_memory *m, uint64_t gpa, const void *buf, size_t len)
+{
+	if (gpa + len < gpa)
+		return -1;
+	gdb_memory_forget(m);
+	for (size_t done = 0, n; done < len; done += n) {
+		n = ram_here(m, gpa + done, len - done);
+		if (!n || rsp_write(m->rsp, gpa + done, (const char *)buf + done, n))
+			return -1;
+	}
+	return 0;
+}
+
+void gdb_memory_forget(struct gdb_memory *m)
+{
+	for (unsigned i = 0; i < GDB_LINES; i++)
+		m->lines[i].valid = false;
+}
+
+/* ---- life ---- */
+
+static pid_t peer(const struct rsp *rsp)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(rsp_fd(rsp), SOL_SOCKET, SO_PEERCRED, &peer, &len) || len != sizeof(peer))
+		return 0;
+	return peer.pid == getpid() ? 0 : peer.pid;
+}
+
+/*
+ * That the process is the right one, and lets us: what it has and what the stub shows must be the same, at some places that are
+ * not empty.
+ */
+static bool try_direct(struct gdb_memory *m)
+{
+	uint8_t here[GDB_LINE], there[GDB_LINE];
+	unsigned same = 0;
+
+	for (uint64_t gpa = 0; gpa < 64u << 20; gpa += 61 * X86_PAGE_SIZE) {
+		uint64_t hva = ask_hva(m, gpa);
+
+		if (!hva || rsp_read(m->rsp, gpa, there, sizeof(there)))
+			continue;
+		if (read_process(m, hva, here, sizeof(here)) || memcmp(here, there, sizeof(here)) != 0)
+			return false;
+		for (unsigned i = 0; i < sizeof(here); i++)
+			same += here[i] != 0;
+	}
+	return same > GDB_LINE;
+}
+
+void gdb_memory_init(struct gdb_memory *m, struct rsp *rsp, pid_t pid)
+{
+	char answer[64];
+
+	*m = (struct gdb_memory){.rsp = rsp, .pid = pid ? pid : peer(rsp)};
+	pthread_rwlock_init(&m->lock, NULL);
+	m->monitor =
+		rsp_monitor(rsp, "gpa2hva 0", answer, sizeof(answer)) == 0 && strncmp(answer, "Host virtual address", 20) == 0;
+	m->direct = m->monitor && m->pid > 0 && try_direct(m);
+}
+
+void gdb_memory_fini(struct gdb_memory *m)
+{
+	pthread_rwlock_destroy(&m->lock);
+}
