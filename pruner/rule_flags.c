@@ -17,7 +17,7 @@ static bool shifted(const struct view_side *s, uint64_t start, uint64_t mask, ui
 {
 	uint64_t bytes = s->side->gva - start;
 
-	if (bytes + s->side->size > sizeof(*out))
+	if (bytes >= sizeof(*out) || s->side->size > sizeof(*out) - bytes)
 		return false;
 	*out = mask << 8 * bytes;
 	return true;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "hv/base/rng.h"
 #include "tests/unit/prune_races.h"
 
 struct fixture {
@@ -553,6 +554,72 @@ static void test_rules_are_explained(void **state)
 	}
 }
 
+static uint64_t any_number(struct rng *rng)
+{
+	static const uint64_t odd[] = {0, 1, 3, 8, 63, 64, 0x7fffffff, 0xffffffff, 1ull << 63, ~0ull};
+
+	return rng_below(rng, 2) ? odd[rng_below(rng, sizeof(odd) / sizeof(odd[0]))] : rng_next(rng);
+}
+
+static void spoil(struct rng *rng, struct race *race)
+{
+	struct detect_side *s = &race->first.sides[rng_below(rng, 2)];
+	struct race_instance *instance = &race->instances[rng_below(rng, RACE_INSTANCES_MAX)];
+
+	switch (rng_below(rng, 8)) {
+	case 0:
+		s->gva = any_number(rng);
+		break;
+	case 1:
+		s->size = (uint32_t)any_number(rng);
+		break;
+	case 2:
+		s->pc = rng_below(rng, 2) ? any_number(rng) : s->code_gva + rng_below(rng, DETECT_CODE_MAX);
+		break;
+	case 3:
+		for (size_t i = 0; i < sizeof(s->code); i++)
+			s->code[i] = (uint8_t)rng_next(rng);
+		s->code_len = (uint32_t)rng_below(rng, DETECT_CODE_MAX + 1);
+		break;
+	case 4:
+		instance->gva = any_number(rng);
+		instance->data_len = (uint32_t)rng_below(rng, DETECT_DATA_MAX + 1);
+		break;
+	case 5:
+		race->kept = (unsigned)rng_below(rng, RACE_INSTANCES_MAX + 1);
+		break;
+	case 6:
+		race->rw[rng_below(rng, 2)] = (uint8_t)rng_below(rng, 4);
+		break;
+	default:
+		race->names->datum[rng_below(rng, 2)].bit_size = (unsigned)rng_below(rng, 4097);
+		s->code_gva = any_number(rng);
+	}
+}
+
+/* A record can be anybody's: whatever is in it, there is a verdict (the sanitizers look). */
+static void test_any_record(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = malloc(sizeof(*race));
+	struct race_names *names = malloc(sizeof(*names));
+	struct rng rng = {11};
+
+	for (int round = 0; round < 3000; round++) {
+		const struct race *from = f->load.races[rng_below(&rng, f->load.count)];
+
+		memcpy(race, from, sizeof(*race));
+		memcpy(names, from->names, sizeof(*names));
+		race->names = names;
+		for (uint64_t n = 1 + rng_below(&rng, 4); n; n--)
+			spoil(&rng, race);
+		prune_race(f->rules, race, &f->verdict);
+		assert_in_range(f->verdict.rank, 0, 99);
+	}
+	free(names);
+	free(race);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -586,6 +653,7 @@ int main(void)
 		T(test_unseen_writer),
 		T(test_without_names),
 		T(test_rules_are_explained),
+		T(test_any_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
