@@ -133,6 +133,13 @@ class Exports(unittest.TestCase):
         self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "fs/ext4/file.c")
         self.check_sarif(report(self.nasty(), "sarif"))
 
+    def test_published_examples(self):
+        folder = ROOT / "docs/evaluation"
+        self.assertEqual(len(self.check_sarif((folder / "example.sarif").read_text(encoding="utf-8"))), 5)
+        for kind, name in (("sarif", "example.sarif"), ("junit", "example.xml"), ("html", "example.html"),
+                           ("kcsan", "example.kcsan.txt")):
+            self.assertEqual(report(folder / "example.json", kind), (folder / name).read_text(encoding="utf-8"))
+
     def test_junit(self):
         for path in (self.path, self.nasty()):
             suites = junitparser.JUnitXml.fromstring(report(path, "junit").encode())

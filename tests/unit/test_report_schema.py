@@ -57,6 +57,12 @@ class Schema(unittest.TestCase):
         self.assertEqual([error.message for error in self.validator.iter_errors(self.document)], [])
         self.assertEqual(len(self.document["races"]), 3)
 
+    def test_published_example_is_valid(self):
+        with open(ROOT / "docs/evaluation/example.json", encoding="utf-8") as f:
+            example = json.load(f)
+        self.assertEqual([error.message for error in self.validator.iter_errors(example)], [])
+        self.assertTrue(example["races"])
+
     def test_nothing_may_be_missing_but_some_figures(self):
         optional = {"armed", "stale_hits", "skipped_stack", "skipped_memory", "skipped_short", "skipped_last", "cut_short", "cut_idle",
                     "no_watch", "calls", "refused", "stacks", "stacks_unwound", "debug_exits", "stale_exits", "reinjected", "sampling"}
