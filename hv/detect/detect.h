@@ -109,6 +109,7 @@ struct detect_stats {
 	uint64_t no_watch;	    /* windows (partly) without watchpoints: registers ran out, or user memory */
 	uint64_t conflicts;	    /* seen */
 	uint64_t lost;		    /* of these: not reported, the reporter was too far behind */
+	uint64_t unexplained;	    /* the same: told late by the target, and no access fits */
 	uint64_t refused;	    /* points not armed since the bytes there were not as expected */
 	uint64_t stacks;	    /* of conflicts' sides, looked at; */
 	uint64_t stacks_unwound;    /* of these: to their beginning without a guess */

@@ -59,8 +59,15 @@ static void unwind_side(struct detect *d, struct detect_side *side)
 
 static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
 {
-	if (o->how == DETECT_WATCH)
+	if (o->how == DETECT_WATCH) {
 		attribute_watch(d, decoder, o);
+		if (!o->sides[1].pc && d->target->caps.late_watch) {
+			pthread_mutex_lock(&d->lock);
+			d->stats.unexplained++;
+			pthread_mutex_unlock(&d->lock);
+			return;
+		}
+	}
 	guest_memory_at(d->guest, &o->sides[0].regs, o->sides[0].gva, o->sides[0].size, &o->memory);
 	for (int i = 0; i < 2; i++) {
 		if (!o->sides[i].known)

@@ -30,6 +30,7 @@ struct target_caps {
 	unsigned points;     /* breakpoints that may be planted at a time; 0: any number */
 	bool irq_while_held; /* a held CPU still takes its interrupts */
 	bool parallel;	     /* callbacks for different CPUs may be concurrent */
+	bool late_watch; /* on_watch may come late, at a later stop of that CPU: only an access that fits is to be believed */
 };
 
 /* A data watchpoint: `len` is 1, 2, 4 or 8 and gva a multiple of it (SDM vol. 3, 18.2.5). */

@@ -248,6 +248,25 @@ static void test_reports_before_stop(void **state)
 	assert_int_equal(atomic_load(&l->races), 1);
 }
 
+/* What a target tells late is believed only of an instruction that does access those bytes. */
+static void test_unexplained(void **state)
+{
+	struct life *l = *state;
+	struct x86_regs regs, other;
+	struct detect_stats stats;
+
+	l->r->ft->target.caps.late_watch = true;
+	start(l);
+	regs = rig_regs(l->r, 0, armed_site(l));
+	other = rig_regs(l->r, 1, 0x2000); /* no code there */
+	assert_int_equal(rig_hit(l->r, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(rig_watch_hit(l->r, 1, &other, rig_cookie(l->r, 0)).kind, TARGET_RESUME);
+	stop_and_compare(l);
+	assert_int_equal(atomic_load(&l->races), 0);
+	detect_stats(l->r->d, &stats);
+	assert_int_equal(stats.unexplained, 1);
+}
+
 static void test_wrong_symbols(void **state)
 {
 	struct life *l = *state;
@@ -402,11 +421,11 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_arms_and_disarms), T(test_few_points),		T(test_stop_with_open_window),
-		T(test_stop_when_over),	  T(test_reports_before_stop),	T(test_wrong_symbols),
-		T(test_cannot_intercept), T(test_no_text_bounds),	T(test_stop_while_waiting),
-		T(test_module),		  T(test_other_module),		T(test_kernel_and_module),
-		T(test_going_text),	  T(test_same_seed_same_order),
+		T(test_arms_and_disarms),      T(test_few_points),	 T(test_unexplained),
+		T(test_stop_with_open_window), T(test_stop_when_over),	 T(test_reports_before_stop),
+		T(test_wrong_symbols),	       T(test_cannot_intercept), T(test_no_text_bounds),
+		T(test_stop_while_waiting),    T(test_module),		 T(test_other_module),
+		T(test_kernel_and_module),     T(test_going_text),	 T(test_same_seed_same_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
