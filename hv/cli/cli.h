@@ -13,6 +13,7 @@
 /* A subcommand: argv[0] is its name. Returns the exit code; has said by then why if that is not EXIT_OK. */
 int cli_run(int argc, char **argv);
 int cli_attach(int argc, char **argv);
+int cli_list(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);

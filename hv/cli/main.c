@@ -13,6 +13,7 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{"run", cli_run, "launch a virtual machine with the detector attached"},
+	{"list", cli_list, "which virtual machines of libvirt can be attached to"},
 	{"attach", cli_attach, "look for races in a virtual machine that runs already, and leave it as it was"},
 	{"report", cli_report, "show the races of a run again, named by debug files"},
 	{"prune", cli_prune, "tell the likely bugs from the races that do no harm"},

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider list`: libvirt's domains, and whether each can be attached to. */
+#include <stdio.h>
+
+#include "hv/cli/cli.h"
+#include "hv/libvirt/domain.h"
+
+struct list_options {
+	struct cli_input input; /* first: see cli_parse() */
+	const char *connect;
+};
+
+static const struct argp_option options[] = {
+	{"connect", 'c', "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
+	{0},
+};
+
+static const char doc[] = "List libvirt's domains, running or not, and whether `outrider attach` can look into each.";
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct list_options *o = state->input;
+
+	if (key != 'c')
+		return ARGP_ERR_UNKNOWN;
+	o->connect = arg;
+	return 0;
+}
+
+static void print(void *ctx, const struct domain_listed *domain)
+{
+	(void)ctx;
+	printf("%-24s %-14s %s\n", domain->name, domain->state, domain->why_not[0] ? domain->why_not : "can be attached to");
+}
+
+int cli_list(int argc, char **argv)
+{
+	const struct argp argp = {.options = options, .parser = parser, .doc = doc};
+	struct err err = {0};
+	struct list_options o = {.input = {&err}};
+
+	if (cli_parse(&argp, argc, argv, &o.input) < 0 || domain_list(o.connect, print, NULL, &err) < 0)
+		return cli_fail(&err);
+	return EXIT_OK;
+}
