@@ -9,10 +9,17 @@ int cli_attach(int argc, char **argv)
 	struct err err = {0};
 	struct attach_options options;
 	struct attach_machine machine;
+	struct guard *guard;
+	int code;
 
 	if (attach_options_parse(&options, argc, argv, &err) < 0)
 		return cli_fail(&err);
+	guard = guard_start(&err);
+	if (!guard)
+		return cli_fail(&err);
 	stopper_block_signals();
-	attach_machine_init(&machine, &options);
-	return session_run(&machine.machine, &options.detect, true);
+	attach_machine_init(&machine, &options, guard);
+	code = session_run(&machine.machine, &options.detect, true);
+	guard_end(guard);
+	return code;
 }

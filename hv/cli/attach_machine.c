@@ -7,6 +7,8 @@
 #include "hv/rsp/rsp.h"
 #include "hv/vmm/probe.h"
 
+#define POLL_NS 200000000u
+
 static struct attach_machine *attach_machine(struct machine *m)
 {
 	return (struct attach_machine *)m;
@@ -20,21 +22,69 @@ static bool kvm_needs_hardware(void)
 	return probe_host(&probe, NULL) == 0 && probe.breakpoints != BP_INTERCEPT;
 }
 
+static int open_domain(struct attach_machine *a, struct gdb_config *config, bool *leftover, struct err *err)
+{
+	const struct domain_facts *facts;
+
+	a->domain = domain_open(a->options->connect, a->options->domain, err);
+	if (!a->domain)
+		return -1;
+	facts = domain_facts(a->domain);
+	a->machine.kernel = facts->kernel[0] ? facts->kernel : NULL;
+	a->machine.cmdline = facts->cmdline[0] ? facts->cmdline : NULL;
+	a->machine.memory = facts->memory;
+	config->running = true;
+	config->pid = domain_pid(a->domain);
+	config->fd = domain_open_stub(a->domain, leftover, err);
+	return config->fd < 0 ? -1 : 0;
+}
+
+static int open_stub(struct attach_machine *a, struct gdb_config *config, bool *leftover, struct err *err)
+{
+	if (a->options->domain)
+		return open_domain(a, config, leftover, err);
+	config->fd = rsp_connect(a->options->gdb, err);
+	return config->fd < 0 ? -1 : 0;
+}
+
+static int open_journal(struct attach_machine *a, struct gdb_config *config, struct err *err)
+{
+	const struct attach_options *o = a->options;
+	char key[600];
+
+	snprintf(key, sizeof(key), "%s", o->domain ? o->domain : o->gdb);
+	a->journal = gdb_journal_open(key, &a->left, err);
+	if (!a->journal)
+		return -1;
+	config->planted = gdb_journal_planted(a->journal);
+	/* Paused it may be, but by what was left. */
+	config->running = a->left;
+	return 0;
+}
+
 static int open_attached(struct machine *m, struct screen *screen, struct err *err)
 {
 	struct attach_machine *a = attach_machine(m);
-	struct gdb_config config = {.overhead = a->options->overhead / 100.0, .kvm_needs_hardware = kvm_needs_hardware};
+	const struct attach_options *o = a->options;
+	struct gdb_config config = {.overhead = o->overhead / 100.0, .kvm_needs_hardware = kvm_needs_hardware};
+	bool leftover = false;
 
 	a->screen = screen;
-	config.fd = rsp_connect(a->options->gdb, err);
-	if (config.fd < 0)
+	if (open_journal(a, &config, err))
 		return -1;
+	leftover = config.running;
+	if (open_stub(a, &config, &leftover, err))
+		return -1;
+	guard_watch(a->guard, config.fd, gdb_journal_path(a->journal), o->connect,
+		    a->domain ? domain_facts(a->domain)->name : NULL);
 	m->target = gdb_target_new(&config, err);
 	if (!m->target)
 		return -1;
 	m->cpus = m->target->caps.cpus;
+	if (leftover)
+		screen_note(screen, "an outrider was killed here: what it has left in the guest is removed");
 	if (!gdb_target_was_running(m->target))
-		return err_set(err, EXIT_INPUT, "the guest at %s is paused: let it run first", a->options->gdb);
+		return err_set(err, EXIT_INPUT, "the guest is paused: let it run first");
 	return 0;
 }
 
@@ -53,11 +103,18 @@ static void say_how(struct attach_machine *a)
 static int run_attached(struct machine *m, struct err *err)
 {
 	struct attach_machine *a = attach_machine(m);
+	int ret;
 
 	say_how(a);
 	if (gdb_target_start(m->target, err))
 		return -1;
-	return gdb_target_wait(m->target, &a->end, err);
+	do {
+		ret = gdb_target_wait(m->target, POLL_NS, &a->end, err);
+		a->ended = a->domain ? domain_event(a->domain) : NULL;
+	} while (ret > 0 && !a->ended);
+	/* From here on nothing need be spared: the sooner all is taken back the better. */
+	target_stop(m->target);
+	return ret < 0 ? -1 : 0;
 }
 
 static void stop_attached(struct machine *m)
@@ -70,39 +127,63 @@ static void attached_over(struct machine *m)
 	(void)m; /* it goes on: the detector takes its points out of a running machine */
 }
 
+static const char *end_of(const struct attach_machine *a)
+{
+	if (a->ended)
+		return a->ended;
+	switch (a->end) {
+	case GDB_END_GONE:
+		return "the guest has ended";
+	case GDB_END_PAUSED:
+		return "the guest was paused by somebody else";
+	case GDB_END_STOPPED:
+		break;
+	}
+	return "detached, the guest runs on";
+}
+
 static void finish_attached(struct machine *m, struct err *err)
 {
 	struct attach_machine *a = attach_machine(m);
 	struct gdb_figures figures;
 	double elapsed;
-	char line[200];
+	char line[256];
 
-	(void)err;
 	gdb_target_figures(m->target, &figures);
-	gdb_target_detach(m->target, true);
+	gdb_target_detach(m->target);
+	if (a->domain)
+		domain_close_stub(a->domain, err);
 	elapsed = (double)figures.elapsed_ns / 1e9;
 	if (!figures.elapsed_ns)
 		return;
 	snprintf(line, sizeof(line), "%s; it stood still for %.1f %% of %.1f s, in %" PRIu64 " stops with %" PRIu64 " requests",
-		 a->end == GDB_END_GONE ? "the guest has ended" : "detached, the guest runs on",
-		 (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
+		 end_of(a), (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
 	screen_note(a->screen, line);
 }
 
 static const char *attached_end_word(struct machine *m, enum stop_reason stopped, struct err *err)
 {
+	const struct attach_machine *a = attach_machine(m);
+
 	(void)stopped;
 	(void)err;
-	return attach_machine(m)->end == GDB_END_GONE ? "guest ended" : "detached";
+	return a->ended || a->end != GDB_END_STOPPED ? end_of(a) : "detached";
 }
 
 static void close_attached(struct machine *m)
 {
+	struct attach_machine *a = attach_machine(m);
+
+	/* What somebody else has left is still there if we did not come so far. */
+	bool clean = m->target || !a->left;
+
 	gdb_target_free(m->target);
 	m->target = NULL;
+	domain_free(a->domain);
+	gdb_journal_close(a->journal, clean);
 }
 
-void attach_machine_init(struct attach_machine *m, const struct attach_options *options)
+void attach_machine_init(struct attach_machine *m, const struct attach_options *options, struct guard *guard)
 {
 	static const struct machine_ops ops = {
 		.open = open_attached,
@@ -117,6 +198,7 @@ void attach_machine_init(struct attach_machine *m, const struct attach_options *
 	*m = (struct attach_machine){
 		.machine = {.ops = &ops, .beginning = "attached", .stopping = "detaching"},
 		.options = options,
+		.guard = guard,
 		.end = GDB_END_STOPPED,
 	};
 }

@@ -4,17 +4,24 @@
 #define OUTRIDER_CLI_ATTACH_MACHINE_H
 
 #include "hv/cli/attach_options.h"
+#include "hv/cli/guard.h"
 #include "hv/cli/machine.h"
+#include "hv/libvirt/domain.h"
 #include "hv/target/gdb.h"
 
 struct attach_machine {
 	struct machine machine;
 	const struct attach_options *options;
 	struct screen *screen;
+	struct domain *domain; /* NULL: a gdbstub without libvirt */
+	struct guard *guard;
+	struct gdb_journal *journal;
+	bool left;	   /* its last owner was killed */
+	const char *ended; /* what libvirt said of the end, or NULL */
 	enum gdb_end end;
 };
 
-/* `options` must last. */
-void attach_machine_init(struct attach_machine *m, const struct attach_options *options);
+/* `options` and `guard` must last. */
+void attach_machine_init(struct attach_machine *m, const struct attach_options *options, struct guard *guard);
 
 #endif

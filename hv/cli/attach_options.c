@@ -6,11 +6,13 @@
 enum attach_key {
 	KEY_GDB = 0x100,
 	KEY_OVERHEAD,
+	KEY_CONNECT,
 };
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The machine", 1},
-	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "the gdbstub of a QEMU that runs already", 0},
+	{"connect", KEY_CONNECT, "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
+	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "instead of DOMAIN: the gdbstub of any QEMU", 0},
 	{NULL, 0, NULL, 0, "How", 3},
 	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "of the time that the guest may stand still, 1 to 50 (default 5)", 0},
 	{0},
@@ -29,6 +31,14 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->detect;
 		return 0;
+	case ARGP_KEY_ARG:
+		if (o->domain)
+			return cli_usage(state, "attach to one domain: '%s' or '%s'", o->domain, arg);
+		o->domain = arg;
+		return 0;
+	case KEY_CONNECT:
+		o->connect = arg;
+		return 0;
 	case KEY_GDB:
 		o->gdb = arg;
 		return 0;
@@ -45,12 +55,12 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err)
 {
 	const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
-	const struct argp argp = {.options = options, .parser = parser, .doc = doc, .children = children};
+	const struct argp argp = {.options = options, .parser = parser, .args_doc = "DOMAIN", .doc = doc, .children = children};
 
 	*o = (struct attach_options){.input = {err}, .overhead = 5};
 	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
 		return -1;
-	if (!o->gdb)
-		return err_set(err, EXIT_USAGE, "attach needs --gdb ADDRESS; see `outrider attach --help`");
+	if (!o->gdb == !o->domain)
+		return err_set(err, EXIT_USAGE, "attach needs a DOMAIN (`outrider list` shows them) or --gdb ADDRESS");
 	return detect_options_check(&o->detect, err);
 }

@@ -7,7 +7,9 @@
 
 struct attach_options {
 	struct cli_input input; /* first: see cli_parse() */
-	const char *gdb;	/* a gdbstub's address */
+	const char *connect;	/* libvirt's URI; NULL: its default */
+	const char *domain;	/* this, */
+	const char *gdb;	/* or a gdbstub's address */
 	unsigned overhead;	/* percent of the time that the guest may stand still */
 	struct detect_options detect;
 };

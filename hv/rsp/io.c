@@ -54,6 +54,7 @@ static int put(struct rsp *r, const uint8_t *bytes, size_t len)
 			if (!ready && monotonic_ns() >= deadline)
 				return rsp_die(r, "the gdbstub does not take requests any more");
 		} else if (n == 0 || errno != EINTR) {
+			r->exited |= errno == EPIPE || errno == ECONNRESET;
 			return rsp_die(r, "the connection to the gdbstub was lost: %s", strerror(errno));
 		}
 	}
@@ -118,6 +119,7 @@ static int fill(struct rsp *r)
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		return 0;
+	r->exited |= n == 0 || errno == ECONNRESET;
 	if (n < 0)
 		return rsp_die(r, "the connection to the gdbstub was lost: %s", strerror(errno));
 	return rsp_die(r, "the gdbstub has closed the connection");

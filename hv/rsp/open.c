@@ -110,7 +110,7 @@ int rsp_handshake(struct rsp *r, struct err *err)
 	return 0;
 }
 
-struct rsp *rsp_open(int fd, struct err *err)
+struct rsp *rsp_open(int fd, bool running, struct err *err)
 {
 	struct rsp *r = calloc(1, sizeof(*r));
 
@@ -120,6 +120,7 @@ struct rsp *rsp_open(int fd, struct err *err)
 		return NULL;
 	}
 	r->fd = fd;
+	r->was_running = running;
 	if (rsp_handshake(r, err) == 0)
 		return r;
 	if (r->dead.code != EXIT_OK)

@@ -29,10 +29,11 @@ struct rsp;
  */
 int rsp_connect(const char *address, struct err *err);
 
-/* Take over the connected descriptor and find out what is at its end. Stops the machine. NULL: see err; the descriptor is
- * closed.
+/*
+ * Take over the connected descriptor and find out what is at its end. Stops the machine. `running`: the caller knows that it
+ * ran. NULL: see err; the descriptor is closed, and a machine that ran goes on.
  */
-struct rsp *rsp_open(int fd, struct err *err);
+struct rsp *rsp_open(int fd, bool running, struct err *err);
 
 /* Closes the connection. Without rsp_detach() before, the machine is left as it is. */
 void rsp_close(struct rsp *r);
@@ -43,7 +44,7 @@ int rsp_fd(const struct rsp *r);
  */
 bool rsp_was_running(const struct rsp *r);
 
-/* NULL: it lives. Else one line on why not. `exited`: the machine itself has ended. */
+/* NULL: it lives. Else one line on why not. `exited`: the machine has ended, or at least its stub. */
 const char *rsp_dead(const struct rsp *r, bool *exited);
 
 /* Requests made so far: each is one round trip. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -53,10 +54,11 @@ static int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first
 	int ret = -1;
 
 	gdb_enter(t);
-	if (gt->planted_count < gt->target.caps.points && gdb_stop(gt) == 0 && gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
+	if (gt->planted->count < gt->target.caps.points && gdb_stop(gt) == 0 &&
+	    gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
 		ret = byte != first ? 1 : rsp_insert(gt->rsp, point_type(gt), gva, 1);
 	if (ret == 0)
-		gt->planted[gt->planted_count++] = gva;
+		gt->planted->gva[gt->planted->count++] = gva;
 	gdb_leave(t);
 	return ret;
 }
@@ -72,9 +74,9 @@ static void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t fi
 	gdb_enter(t);
 	if (gdb_stop(gt) == 0)
 		rsp_remove(gt->rsp, point_type(gt), gva, 1);
-	for (unsigned i = 0; i < gt->planted_count; i++) {
-		if (gt->planted[i] == gva)
-			gt->planted[i] = gt->planted[--gt->planted_count];
+	for (unsigned i = 0; i < gt->planted->count; i++) {
+		if (gt->planted->gva[i] == gva)
+			gt->planted->gva[i] = gt->planted->gva[--gt->planted->count];
 	}
 	gdb_leave(t);
 }
@@ -213,6 +215,9 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 			  : kvm	       ? GDB_POINTS_MAX
 				       : EMULATED_POINTS,
 	};
+	/* QEMU has forgotten them by now; another stub may not. */
+	for (; gt->planted->count; gt->planted->count--)
+		rsp_remove(gt->rsp, point_type(gt), gt->planted->gva[gt->planted->count - 1], 1);
 	if (rsp_dead(gt->rsp, &exited))
 		return err_set(err, EXIT_INPUT, "%s", rsp_dead(gt->rsp, &exited));
 	return 0;
@@ -229,13 +234,14 @@ static struct gdb_target *make(const struct gdb_config *config, struct err *err)
 	}
 	gt->target.ops = &gdb_ops;
 	gt->overhead = config->overhead;
+	gt->planted = config->planted ? config->planted : &gt->own_planted;
 	gt->budget = (struct gdb_budget){.share = 0.5, .last_ns = monotonic_ns()};
 	gt->stopped = true;
 	pthread_mutex_init(&gt->lock, NULL);
 	pthread_mutex_init(&gt->end_lock, NULL);
 	pthread_cond_init(&gt->ended, NULL);
 	gt->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	gt->rsp = rsp_open(config->fd, err);
+	gt->rsp = rsp_open(config->fd, config->running, err);
 	return gt;
 }
 
@@ -278,17 +284,30 @@ int gdb_target_start(struct target *t, struct err *err)
 	return 0;
 }
 
-int gdb_target_wait(struct target *t, enum gdb_end *end, struct err *err)
+static bool has_ended(const struct gdb_target *gt)
+{
+	return atomic_load(&gt->ending) || atomic_load(&gt->foreign) || atomic_load(&gt->target.over);
+}
+
+int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, struct err *err)
 {
 	struct gdb_target *gt = gdb_target(t);
+	struct timespec until;
 	const char *why;
-	bool exited;
+	bool exited, ended;
 
+	clock_gettime(CLOCK_REALTIME, &until);
+	timeout_ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(timeout_ns / 1000000000u);
+	until.tv_nsec = (long)(timeout_ns % 1000000000u);
 	pthread_mutex_lock(&gt->end_lock);
-	while (!atomic_load(&gt->ending) && !atomic_load(&t->over))
-		pthread_cond_wait(&gt->ended, &gt->end_lock);
+	while (!has_ended(gt) && pthread_cond_timedwait(&gt->ended, &gt->end_lock, &until) == 0)
+		;
+	ended = has_ended(gt);
 	pthread_mutex_unlock(&gt->end_lock);
-	*end = GDB_END_STOPPED;
+	if (!ended)
+		return 1;
+	*end = atomic_load(&gt->foreign) ? GDB_END_PAUSED : GDB_END_STOPPED;
 	if (!atomic_load(&t->over))
 		return 0;
 	*end = GDB_END_GONE;
@@ -298,26 +317,39 @@ int gdb_target_wait(struct target *t, enum gdb_end *end, struct err *err)
 	return exited || !why ? 0 : err_set(err, EXIT_GUEST, "%s", why);
 }
 
-void gdb_target_detach(struct target *t, bool resume)
+static void end_serving(struct gdb_target *gt)
+{
+	if (!gt->serving)
+		return;
+	atomic_store(&gt->finish, true);
+	gdb_wake(gt);
+	pthread_join(gt->server, NULL);
+	gt->serving = false;
+}
+
+/* What the client has left planted or watched, one by one: detaching would do it, but also resume. */
+static void remove_all(struct gdb_target *gt)
+{
+	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++)
+		gt->slots[i].used = false;
+	gdb_apply_watches(gt);
+	for (; gt->planted->count; gt->planted->count--)
+		rsp_remove(gt->rsp, point_type(gt), gt->planted->gva[gt->planted->count - 1], 1);
+}
+
+void gdb_target_detach(struct target *t)
 {
 	struct gdb_target *gt = gdb_target(t);
 
-	if (gt->serving) {
-		atomic_store(&gt->finish, true);
-		gdb_wake(gt);
-		pthread_join(gt->server, NULL);
-		gt->serving = false;
-	}
+	end_serving(gt);
 	if (gt->detached || !gt->rsp)
 		return;
 	gt->detached = true;
 	gdb_lock(gt);
 	gdb_account(gt);
-	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++)
-		gt->slots[i].used = false;
 	if (gdb_stop(gt) == 0) {
-		gdb_apply_watches(gt);
-		if (resume)
+		remove_all(gt);
+		if (gt->was_running && !atomic_load(&gt->foreign))
 			rsp_detach(gt->rsp);
 		else
 			rsp_physical(gt->rsp, false);
@@ -331,7 +363,7 @@ void gdb_target_free(struct target *t)
 
 	if (!t)
 		return;
-	gdb_target_detach(t, gt->was_running);
+	gdb_target_detach(t);
 	if (gt->memory.rsp)
 		gdb_memory_fini(&gt->memory);
 	rsp_close(gt->rsp);

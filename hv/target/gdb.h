@@ -14,12 +14,15 @@
 
 #include <sys/types.h>
 
+#include "hv/target/gdb_journal.h"
 #include "hv/target/target.h"
 
 struct gdb_config {
-	int fd;		 /* connected to the stub; the target's from here on, whatever comes */
-	pid_t pid;	 /* of the QEMU on this host that is behind it; 0: what the socket says, if it does */
-	double overhead; /* share of time, 0 to 1 */
+	int fd;			     /* connected to the stub; the target's from here on, whatever comes */
+	bool running;		     /* it is known that it ran, whatever the stub says */
+	pid_t pid;		     /* of the QEMU on this host that is behind it; 0: what the socket says, if it does */
+	double overhead;	     /* share of time, 0 to 1 */
+	struct gdb_planted *planted; /* where to keep what is planted; what is in it is removed first. NULL: nowhere */
 	/* Whether a guest on KVM needs its breakpoints in debug registers, since that KVM does not intercept INT3; NULL: none
 	 * does. */
 	bool (*kvm_needs_hardware)(void);
@@ -28,7 +31,7 @@ struct gdb_config {
 /* Connect and stop the machine. NULL: see err; then it runs on as before. */
 struct target *gdb_target_new(const struct gdb_config *config, struct err *err);
 
-/* Whether it ran before. If not, somebody else has stopped it (or a client of ours was killed). */
+/* Whether it ran before. If not, somebody else has paused it, and detaching leaves it so. */
 bool gdb_target_was_running(struct target *t);
 
 /* From here on the machine runs, and the client is called. */
@@ -37,17 +40,18 @@ int gdb_target_start(struct target *t, struct err *err);
 enum gdb_end {
 	GDB_END_STOPPED, /* target_stop() */
 	GDB_END_GONE,	 /* the machine has ended or closed the connection */
+	GDB_END_PAUSED,	 /* somebody else has stopped it, and it is not ours to resume */
 };
 
-/* Wait for the end. The target goes on working, so that the client can put everything in order. 0; -1: the connection failed.
- */
-int gdb_target_wait(struct target *t, enum gdb_end *end, struct err *err);
-
 /*
- * The client has finished: let all go that is held or planted and detach, the machine running if `resume` (else as it stands:
- * it did not run before). Safe when the machine has gone.
+ * Wait for the end. The target goes on working, so that the client can put everything in order. 0; 1: not within the time; -1:
+ * the stub has failed.
  */
-void gdb_target_detach(struct target *t, bool resume);
+int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, struct err *err);
+
+/* The client has finished: let all go that is held or planted and detach, unless the machine has gone. It runs then, or stands
+ * still if it was paused by somebody else. */
+void gdb_target_detach(struct target *t);
 
 /* Detaches if that was not done. */
 void gdb_target_free(struct target *t);

@@ -73,6 +73,14 @@ void gdb_over(struct gdb_target *gt)
 	pthread_mutex_unlock(&gt->end_lock);
 }
 
+void gdb_paused(struct gdb_target *gt)
+{
+	pthread_mutex_lock(&gt->end_lock);
+	atomic_store(&gt->foreign, true);
+	pthread_cond_broadcast(&gt->ended);
+	pthread_mutex_unlock(&gt->end_lock);
+}
+
 int gdb_stop(struct gdb_target *gt)
 {
 	struct rsp_stop stop;
@@ -100,7 +108,7 @@ int gdb_resume(struct gdb_target *gt)
 	uint32_t go[TARGET_MAX_CPUS];
 	unsigned n = 0;
 
-	if (!gt->stopped || atomic_load(&gt->target.over))
+	if (!gt->stopped || atomic_load(&gt->target.over) || atomic_load(&gt->foreign))
 		return 0;
 	gdb_apply_watches(gt);
 	gdb_memory_forget(&gt->memory);

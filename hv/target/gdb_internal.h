@@ -16,8 +16,6 @@
 #include "hv/target/gdb.h"
 #include "hv/target/gdb_memory.h"
 
-#define GDB_POINTS_MAX 1024u
-
 struct gdb_hold {
 	bool active;
 	atomic_bool released;
@@ -42,7 +40,8 @@ struct gdb_target {
 	struct rsp *rsp;
 	double overhead;
 	bool hardware;
-	bool was_running;
+	bool was_running;    /* so it shall run again */
+	atomic_bool foreign; /* somebody else has stopped it */
 	bool detached;
 	uint32_t threads[TARGET_MAX_CPUS]; /* the stub's ids, by CPU */
 
@@ -59,8 +58,7 @@ struct gdb_target {
 	struct gdb_budget budget;
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
-	uint64_t planted[GDB_POINTS_MAX]; /* GVA; caps.points at most */
-	unsigned planted_count;
+	struct gdb_planted *planted, own_planted; /* caps.points at most */
 	struct gdb_memory memory;
 	uint64_t started_ns, paused_ns;
 	uint64_t stops, events, stale, kicks;
@@ -96,6 +94,9 @@ int gdb_resume(struct gdb_target *gt);
 
 /* The connection is dead: the machine is over for us. */
 void gdb_over(struct gdb_target *gt);
+
+/* Somebody else has stopped the machine: it stands still from here on, and the client is to end. */
+void gdb_paused(struct gdb_target *gt);
 
 void gdb_enter(struct target *t);
 void gdb_leave(struct target *t);

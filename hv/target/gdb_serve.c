@@ -32,8 +32,8 @@ static void act(struct gdb_target *gt, unsigned cpu, struct target_action action
 
 static bool at_point(const struct gdb_target *gt, uint64_t rip)
 {
-	for (unsigned i = 0; i < gt->planted_count; i++) {
-		if (gt->planted[i] == rip)
+	for (unsigned i = 0; i < gt->planted->count; i++) {
+		if (gt->planted->gva[i] == rip)
 			return true;
 	}
 	return false;
@@ -147,7 +147,7 @@ static uint64_t until_next(const struct gdb_target *gt)
 
 	if (gt->stopped && gt->linger_ns)
 		return gt->linger_ns > now ? gt->linger_ns - now : 0;
-	for (unsigned c = 0; c < gt->target.caps.cpus; c++) {
+	for (unsigned c = 0; c < gt->target.caps.cpus && !atomic_load(&gt->foreign); c++) {
 		if (gt->holds[c].active && gt->holds[c].deadline_ns < next)
 			next = gt->holds[c].deadline_ns;
 	}
@@ -171,6 +171,8 @@ static void look_for_stop(struct gdb_target *gt)
 	gt->have_event = stop.kind != RSP_STOP_OTHER;
 	gt->event = stop;
 	gt->linger_ns = 0;
+	if (stop.kind == RSP_STOP_OTHER)
+		gdb_paused(gt);
 }
 
 /* Everything that is to be done now. Returns how long to wait afterwards. */

@@ -36,7 +36,7 @@ static struct rsp *connect_to(struct fake_stub *s)
 	struct rsp *r;
 
 	fake_stub_start(s);
-	r = rsp_open(s->client_fd, &err);
+	r = rsp_open(s->client_fd, false, &err);
 	assert_string_equal(err.text, "");
 	assert_non_null(r);
 	return r;
@@ -228,7 +228,7 @@ static void test_hangs_up(void **state)
 	fake_stub_hang_up(s);
 	assert_int_equal(rsp_wait(r, SECOND_NS, &stop), -1);
 	assert_non_null(strstr(rsp_dead(r, &exited), "closed the connection"));
-	assert_false(exited);
+	assert_true(exited);
 	rsp_close(r);
 }
 
@@ -237,7 +237,7 @@ static void refuse(struct fake_stub *s, const char *why)
 	struct err err = {0};
 
 	fake_stub_start(s);
-	assert_null(rsp_open(s->client_fd, &err));
+	assert_null(rsp_open(s->client_fd, false, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 	if (!strstr(err.text, why))
 		fail_msg("'%s' is not in '%s'", why, err.text);
@@ -331,7 +331,7 @@ static void test_fuzz(void **state)
 			assert_true(write(fds[1], text, strlen(text)) >= 0);
 		}
 		shutdown(fds[1], SHUT_WR);
-		r = rsp_open(fds[0], &err);
+		r = rsp_open(fds[0], false, &err);
 		assert_true(r || err.code != EXIT_OK);
 		rsp_close(r);
 		close(fds[1]);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/guard.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hv/libvirt/domain.h"
+#include "hv/rsp/rsp.h"
+
+#define QUIET_MS 300
+
+struct guard {
+	int fd; /* to the process */
+	pid_t pid;
+};
+
+/* What the process is told: all it needs, in one message, with the descriptor. A message without one: there is nothing any
+ * more. */
+struct charge {
+	bool has_uri, has_domain;
+	char journal[512], uri[512], domain[256];
+};
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* ---- the process ---- */
+
+/*
+ * The stub may be in the middle of a packet, of an answer, or of running the machine. End the packet, which then is a damaged
+ * one; stop the machine; and let all answers pass that are not for us.
+ */
+static void settle(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	char scrap[4096];
+
+	if (send(fd, "+#00\x03", 5, MSG_NOSIGNAL) < 0)
+		return;
+	while (poll(&poll_fd, 1, QUIET_MS) > 0) {
+		if (recv(fd, scrap, sizeof(scrap), 0) <= 0)
+			return;
+	}
+}
+
+static void take_over(int fd, const struct charge *charge)
+{
+	struct rsp *rsp;
+
+	settle(fd);
+	rsp = rsp_open(fd, true, NULL); /* makes QEMU forget our points, */
+	if (rsp) {
+		rsp_detach(rsp); /* and run on */
+		rsp_close(rsp);
+	}
+	if (charge->has_domain)
+		domain_drop_stub(charge->has_uri ? charge->uri : NULL, charge->domain);
+	unlink(charge->journal);
+}
+
+/* One message: false, nothing will come any more. */
+static bool listen_once(int from, struct charge *charge, int *fd)
+{
+	union control control;
+	struct iovec iov = {charge, sizeof(*charge)};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *header;
+	ssize_t n = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS && n == sizeof(*charge))
+		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
+	return true;
+}
+
+/* It must outlast what kills us: a Ctrl-C or a terminal that closes goes to our whole group. */
+static void be_guard(int from)
+{
+	struct charge charge = {0};
+	int fd = -1;
+
+	setsid();
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	while (listen_once(from, &charge, &fd))
+		;
+	if (fd >= 0)
+		take_over(fd, &charge);
+	_exit(0);
+}
+
+/* ---- ours ---- */
+
+struct guard *guard_start(struct err *err)
+{
+	struct guard *g = calloc(1, sizeof(*g));
+	int fds[2];
+
+	if (!g || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
+		free(g);
+		err_set(err, EXIT_INTERNAL, "cannot start the guard: %s", strerror(errno));
+		return NULL;
+	}
+	g->pid = fork();
+	if (g->pid == 0) {
+		close(fds[1]);
+		be_guard(fds[0]);
+	}
+	close(fds[0]);
+	g->fd = fds[1];
+	if (g->pid > 0)
+		return g;
+	err_set(err, EXIT_INTERNAL, "cannot start the guard: %s", strerror(errno));
+	close(g->fd);
+	free(g);
+	return NULL;
+}
+
+void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, const char *domain)
+{
+	struct charge charge = {.has_uri = uri, .has_domain = domain};
+	union control control = {0};
+	struct iovec iov = {&charge, sizeof(charge)};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	snprintf(charge.journal, sizeof(charge.journal), "%s", journal);
+	snprintf(charge.uri, sizeof(charge.uri), "%s", uri ? uri : "");
+	snprintf(charge.domain, sizeof(charge.domain), "%s", domain ? domain : "");
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	/* Without a guard the journal remains. */
+	(void)!sendmsg(g->fd, &message, MSG_NOSIGNAL);
+}
+
+void guard_end(struct guard *g)
+{
+	if (!g)
+		return;
+	(void)!send(g->fd, "", 1, MSG_NOSIGNAL);
+	close(g->fd);
+	waitpid(g->pid, NULL, 0);
+	free(g);
+}

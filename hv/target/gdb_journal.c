@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/target/gdb_journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC 0x4a52544fu
+
+struct gdb_journal {
+	int fd;
+	char path[512];
+	struct gdb_planted *planted;
+};
+
+/* Root's in /run, a user's where the system keeps what lasts as long as they are logged in; neither outlives the machine. */
+static int make_folder(char *folder, size_t size, struct err *err)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+
+	if (geteuid() == 0)
+		snprintf(folder, size, "/run/outrider");
+	else if (runtime)
+		snprintf(folder, size, "%s/outrider", runtime);
+	else
+		snprintf(folder, size, "/tmp/outrider-%d", (int)geteuid());
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return err_set(err, EXIT_INPUT, "%s: cannot make the folder for journals: %s", folder, strerror(errno));
+	if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return err_set(err, EXIT_INPUT, "%s: is not a folder of yours: remove it", folder);
+	return 0;
+}
+
+/* FNV-1a: a name for the file that any key can have. */
+static uint64_t hash(const char *key)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (; *key; key++)
+		h = (h ^ (uint8_t)*key) * 0x100000001b3ull;
+	return h;
+}
+
+static int open_file(struct gdb_journal *j, const char *key, struct err *err)
+{
+	char folder[400];
+
+	if (make_folder(folder, sizeof(folder), err))
+		return -1;
+	snprintf(j->path, sizeof(j->path), "%s/%016" PRIx64 ".journal", folder, hash(key));
+	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (j->fd < 0)
+		return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
+	if (flock(j->fd, LOCK_EX | LOCK_NB))
+		return err_set(err, EXIT_INPUT, "%s: another outrider is attached", key);
+	if (ftruncate(j->fd, sizeof(*j->planted)))
+		return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
+	j->planted = mmap(NULL, sizeof(*j->planted), PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
+	if (j->planted != MAP_FAILED)
+		return 0;
+	j->planted = NULL;
+	return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
+}
+
+static void release(struct gdb_journal *j)
+{
+	if (j->planted)
+		munmap(j->planted, sizeof(*j->planted));
+	if (j->fd >= 0)
+		close(j->fd);
+	free(j);
+}
+
+struct gdb_journal *gdb_journal_open(const char *key, bool *left, struct err *err)
+{
+	struct gdb_journal *j = calloc(1, sizeof(*j));
+
+	*left = false;
+	if (!j) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	j->fd = -1;
+	if (open_file(j, key, err)) {
+		release(j);
+		return NULL;
+	}
+	*left = j->planted->magic == MAGIC;
+	if (!*left || j->planted->count > GDB_POINTS_MAX)
+		j->planted->count = 0;
+	j->planted->magic = MAGIC;
+	return j;
+}
+
+struct gdb_planted *gdb_journal_planted(struct gdb_journal *j)
+{
+	return j->planted;
+}
+
+const char *gdb_journal_path(const struct gdb_journal *j)
+{
+	return j->path;
+}
+
+void gdb_journal_close(struct gdb_journal *j, bool clean)
+{
+	if (!j)
+		return;
+	if (clean)
+		unlink(j->path);
+	release(j);
+}
