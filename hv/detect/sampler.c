@@ -20,6 +20,7 @@
 #define TURNOVER 1024u	     /* then as many make room each ADAPT_NS */
 #define FEW_POINTS 64u	     /* with no more than these it is their turn sooner, or little would be looked at: */
 #define FEW_STALE_NS 50000000u
+#define COSTLY_TICK_NS 25000000u /* where each tick stops the guest */
 
 struct pace {
 	double budget; /* hits that may still be provoked */
@@ -297,7 +298,7 @@ static void sample(struct detect *d)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
 	struct pace pace = {.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1};
-	uint64_t modules_ns = 0;
+	uint64_t modules_ns = 0, tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
 
 	d->wanted = first_points(d);
 	do {
@@ -310,10 +311,12 @@ static void sample(struct detect *d)
 		refill(d, &pace, now);
 		if (now - pace.adapt_ns >= ADAPT_NS)
 			adapt(d, &pace, now);
+		target_enter(d->target); /* one stop for what goes and for what comes */
 		if (pace.starved && few_points(d))
 			disarm_stale(d, &pace, now);
 		arm(d, &pace);
-	} while (!sleep_or_stop(d, TICK_NS));
+		target_leave(d->target);
+	} while (!sleep_or_stop(d, tick));
 }
 
 void *sampler_main(void *arg)

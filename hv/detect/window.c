@@ -126,7 +126,8 @@ struct target_action window_open(struct detect *d, struct point *point, unsigned
 	point->window = w;
 	d->open_windows++;
 	d->stats.windows++;
-	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->hold_ns / FIRST_LOOK};
+	w->looked = d->target->caps.costly_stops;
+	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
 
 void window_settle(struct detect *d, struct window *w)

@@ -208,6 +208,7 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 	kvm = on_kvm(gt);
 	gt->hardware = kvm && config->kvm_needs_hardware && config->kvm_needs_hardware();
 	gt->target.caps = (struct target_caps){
+		.costly_stops = true,
 		.late_watch = true,
 		.cpus = (unsigned)cpus,
 		.watches = gt->hardware ? TARGET_MAX_WATCHES - HARDWARE_POINTS : TARGET_MAX_WATCHES,

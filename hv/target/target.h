@@ -30,6 +30,7 @@ struct target_caps {
 	unsigned points;     /* breakpoints that may be planted at a time; 0: any number */
 	bool irq_while_held; /* a held CPU still takes its interrupts */
 	bool parallel;	     /* callbacks for different CPUs may be concurrent */
+	bool costly_stops;   /* nothing can be looked at or changed but with all CPUs stopped, which costs much of a window */
 	bool late_watch; /* on_watch may come late, at a later stop of that CPU: only an access that fits is to be believed */
 };
 
