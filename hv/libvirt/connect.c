@@ -10,31 +10,34 @@ static void say_nothing(void *ctx, virErrorPtr error)
 	(void)error;
 }
 
-static void explain(const char *uri, struct err *err)
+/* Whether the user is the reason; also where nobody could be asked, as without a system bus. */
+static bool may_not(const virError *error)
 {
-	virErrorPtr error = virGetLastError();
-	const char *where = uri ? uri : "libvirt's default connection";
-
-	switch (error ? error->code : VIR_ERR_INTERNAL_ERROR) {
+	switch (error->code) {
 	case VIR_ERR_AUTH_FAILED:
 	case VIR_ERR_AUTH_CANCELLED:
 	case VIR_ERR_AUTH_UNAVAILABLE:
 	case VIR_ERR_OPERATION_DENIED:
 	case VIR_ERR_ACCESS_DENIED:
-		err_set(err, EXIT_INPUT, "%s: you may not manage its domains; be root or in the group libvirt", where);
-		return;
-	case VIR_ERR_SYSTEM_ERROR:
-	case VIR_ERR_NO_CONNECT:
-	case VIR_ERR_RPC:
-		if (error->message && strstr(error->message, "ermission denied"))
-			err_set(err, EXIT_INPUT, "%s: you may not manage its domains; be root or in the group libvirt", where);
-		else
-			err_set(err, EXIT_INPUT, "%s: libvirt does not answer (%s); is libvirtd running?", where,
-				error->message);
-		return;
+		return true;
 	default:
-		err_set(err, EXIT_INPUT, "%s: %s", where, error && error->message ? error->message : "libvirt failed");
+		return error->message && (strstr(error->message, "ermission denied") || strstr(error->message, "system bus"));
 	}
+}
+
+static void explain(const char *uri, struct err *err)
+{
+	const virError *error = virGetLastError();
+	const char *where = uri ? uri : "libvirt's default connection";
+	const char *message = error && error->message ? error->message : "libvirt failed";
+
+	if (error && may_not(error))
+		err_set(err, EXIT_INPUT, "%s: you may not manage its domains; be root or in the group libvirt", where);
+	else if (error &&
+		 (error->code == VIR_ERR_SYSTEM_ERROR || error->code == VIR_ERR_NO_CONNECT || error->code == VIR_ERR_RPC))
+		err_set(err, EXIT_INPUT, "%s: libvirt does not answer (%s); is libvirtd running?", where, message);
+	else
+		err_set(err, EXIT_INPUT, "%s: %s", where, message);
 }
 
 virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err)
