@@ -37,14 +37,11 @@ def boot():
         initrd = os.path.join(folder, "initrd")
         tool(os.path.join(TREE, "vm-images/build-initramfs"), "-o", initrd, "--init", os.path.join(BUILD, "guest-agent"),
              "--file", os.path.join(BUILD, "outrider_gt.ko") + ":/outrider_gt.ko")
-        data = [word for place in paths["qemu.data"].split(":") if place for word in ("-L", place)]
-        command = ["setpriv", "--pdeathsig", "KILL", paths["qemu.emulator"], *data,
+        command = ["setpriv", "--pdeathsig", "KILL", paths["qemu.emulator"],
                    "-accel", "tcg,thread=multi", "-smp", "2", "-m", "512", "-kernel", paths["kernel.vmlinuz"],
                    "-initrd", initrd, "-append", "console=ttyS0 quiet -- " + " ".join(f'"{word}"' for word, _ in WORKLOADS),
                    "-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"]
-        environment = dict(os.environ, LD_LIBRARY_PATH=paths["qemu.libraries"]) if paths["qemu.libraries"] else None
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=LIMIT,
-                              check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
     return done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
 
 

@@ -59,31 +59,39 @@ def check_suite(suite):
 
 
 class Apt:
-    """apt over the machine's lists (suite None) or over private ones in which `suite` is added to the machine's own."""
+    """
+    apt over the machine's lists (suite None) or over private ones in which `suite` is added to the machine's own. bare: over
+    those of `suite` (and what a -backports builds upon) alone, as if nothing were installed, so that missing_for() is everything
+    down to libc: for programs of another release, which this machine's libraries are too old for.
+    """
 
-    def __init__(self, suite=None):
+    def __init__(self, suite=None, bare=False):
         check_suite(suite)
         sources = machine_sources()
         self.suite = suite
         self.options = ["-o", f"APT::Default-Release={suite}"] if suite else []
-        if suite and suite not in sources:
-            self._private_lists(suite, sources)
+        base = next((site for name, site in sources.items() if "-" not in name), next(iter(sources.values())))
+        if bare:
+            self._private_lists(f"apt-{suite}-bare", {suite.removesuffix("-backports"): base, suite: base}, bare)
+        elif suite and suite not in sources:
+            self._private_lists(f"apt-{suite}", {**sources, suite: base}, bare)
 
-    def _private_lists(self, suite, sources):
-        folder = cache.root() / f"apt-{suite}"
-        for name in ("lists/partial", "archives/partial", "parts"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+    def _private_lists(self, name, sources, bare):
+        folder = cache.root() / name
+        for part in ("lists/partial", "archives/partial", "parts"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
         options = [
             f"Dir::Etc::SourceList={folder}/sources.list", f"Dir::Etc::SourceParts={folder}/parts",
             f"Dir::State::Lists={folder}/lists", f"Dir::Cache={folder}", "Debug::NoLocking=1",
             # The user running this is not apt's sandbox user, and the cache is in that user's home.
             "APT::Sandbox::User=root",
         ]
+        if bare:
+            (folder / "status").touch()
+            options.append(f"Dir::State::status={folder}/status")
         self.options += [word for option in options for word in ("-o", option)]
-        base = next((site for name, site in sources.items() if "-" not in name), next(iter(sources.values())))
-        lines = [f"deb [signed-by={KEYRING}] {site} {name} main" for name, site in sources.items()]
-        text = "\n".join([*lines, f"deb [signed-by={KEYRING}] {base} {suite} main", ""])
-        with cache.lock(f"apt-{suite}"):
+        text = "".join(f"deb [signed-by={KEYRING}] {site} {suite} main\n" for suite, site in sources.items())
+        with cache.lock(name):
             self._refresh(folder, text)
 
     def _refresh(self, folder, text):

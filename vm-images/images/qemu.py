@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-QEMU 10 or newer: the first whose SVM emulation loads DR7 on VMRUN, without which no debug register fires in a nested guest.
-The machine's own if it is new enough, else bookworm-backports' unpacked into the cache, where it changes nothing.
+QEMU 10.2 or newer. 10.0 is the first whose SVM emulation loads DR7 on VMRUN, without which no debug register fires in a nested
+guest; up to 10.1 its CPU threads change the word of pending interrupts without a lock, and nested guests and their hosts die of it.
+The machine's own if it is new enough, else the next release's backport with all its libraries, unpacked into the cache, where it
+changes nothing.
 """
 
 import re
@@ -12,50 +14,48 @@ from . import cache
 from .apt import LISTS_MAX_AGE, Apt, lists_state, unpack
 from .error import Failure
 
-OLDEST = 10
-SUITE = "bookworm-backports"
+OLDEST = (10, 2)
+SUITE = "trixie-backports"
 PACKAGES = ["qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios"]
 EMULATOR = "qemu-system-x86_64"
+STARTER = "start-qemu"
+# Of a newer release than this machine: started by its own loader, with its own libc and all other libraries.
+START = f"""#!/bin/sh
+root=$(dirname "$(readlink -f "$0")")
+lib=lib/x86_64-linux-gnu
+exec "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/$lib:$root/$lib" "$root/usr/bin/{EMULATOR}" \\
+	-L "$root/usr/share/qemu" -L "$root/usr/share/seabios" "$@"
+"""
 
 
-def _major(words, libraries):
-    environment = {"LD_LIBRARY_PATH": libraries} if libraries else None
+def _version(program):
     try:
-        done = subprocess.run([*words, "--version"], env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     except OSError:
-        return 0
-    found = re.search(r"version (\d+)\.", done.stdout)
-    return int(found.group(1)) if found else 0
+        return (0, 0)
+    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
 
 
-def _describe(folder):
-    # Some of bookworm's packages still put theirs into /lib, which on an installed system is the same folder.
-    libraries = f"{folder}/usr/lib/x86_64-linux-gnu:{folder}/lib/x86_64-linux-gnu"
-    return {"emulator": folder / "usr/bin" / EMULATOR, "libraries": libraries,
-            "data": f"{folder}/usr/share/qemu:{folder}/usr/share/seabios"}
-
-
-def _works(paths):
-    return _major([paths["emulator"]], paths["libraries"]) >= OLDEST
+def _build(apt, scratch):
+    unpack(apt.download(apt.missing_for(PACKAGES), scratch), scratch)
+    starter = scratch / STARTER
+    starter.write_text(START)
+    starter.chmod(0o755)
+    if _version(starter) < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise Failure(f"QEMU of {SUITE} does not start from the cache; install one of at least {wanted}")
 
 
 def fetch():
-    """Paths of QEMU: emulator; libraries for LD_LIBRARY_PATH and data folders (colon-separated) for -L, or "" if not needed."""
+    """{"emulator": path} of the program to start; it finds its libraries and data by itself."""
     own = shutil.which(EMULATOR)
-    if own and _major([own], "") >= OLDEST:
-        return {"emulator": own, "libraries": "", "data": ""}
-    version = cache.remember("newest-qemu", lists_state(), LISTS_MAX_AGE, lambda: Apt(SUITE).field(PACKAGES[0], "Version"))
-    name = f"qemu-system-x86_{version.replace(':', '%3a')}"
+    if own and _version(own) >= OLDEST:
+        return {"emulator": own}
 
-    def build(scratch):
-        apt = Apt(SUITE)
-        unpack(apt.download(apt.missing_for(PACKAGES), scratch), scratch)
-        if not _works(_describe(scratch)):
-            raise Failure(f"QEMU {version} of {SUITE} does not start from the cache; install a QEMU of at least {OLDEST}")
+    def newest():
+        return Apt(SUITE, bare=True).field(PACKAGES[0], "Version")
 
-    paths = _describe(cache.entry(name, build))
-    if _works(paths):
-        return paths
-    # It holds the libraries that were missing when it was made; the machine has lost others since.
-    cache.drop(name)
-    return _describe(cache.entry(name, build))
+    version = cache.remember(f"newest-qemu-{SUITE}", lists_state(), LISTS_MAX_AGE, newest).replace(":", "%3a")
+    folder = cache.entry(f"qemu-system-x86_{version}", lambda scratch: _build(Apt(SUITE, bare=True), scratch))
+    return {"emulator": folder / STARTER}

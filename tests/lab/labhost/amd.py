@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kvm_amd on the SVM that QEMU's TCG emulates: fast and truly parallel, one host thread a CPU."""
 
-import os
 import subprocess
 
 from . import images
@@ -21,18 +20,14 @@ def start(spec):
     images.initramfs(initrd, paths["kernel.folder"], KVM_MODULE)
     words = [
         "setpriv", "--pdeathsig", "KILL", paths["qemu.emulator"],
-        *(word for folder in paths["qemu.data"].split(":") if folder for word in ("-L", folder)),
         "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none",
         "-accel", "tcg,thread=multi", "-cpu", "max,+svm,+npt", "-smp", str(spec.cpus), "-m", str(spec.memory),
         "-kernel", paths["kernel.vmlinuz"], "-initrd", str(initrd), "-append", COMMAND_LINE,
         "-serial", f"file:{spec.console}", "-serial", f"file:{spec.output}",
         *_disk(0, spec.payload), *_disk(1, spec.results),
     ]
-    environment = dict(os.environ)
-    if paths["qemu.libraries"]:
-        environment["LD_LIBRARY_PATH"] = paths["qemu.libraries"]
     with open(spec.emulator_log, "wb") as log:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=spec.folder)
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=spec.folder)
     return process, None
 
 
