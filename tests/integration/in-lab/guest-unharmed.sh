@@ -3,8 +3,9 @@
 run() {
 	log=$1
 	shift
-	timeout 300 outrider run --kernel vmlinuz --initrd initrd.img --json "$LAB_OUT/$log.json" --console "$LAB_OUT/$log.log" "$@"
-	echo "$log exit $?" >>"$LAB_OUT/exits"
+	timeout 300 outrider run --kernel vmlinuz --initrd initrd.img --json "$LAB_OUT/$log.json" --console "$LAB_OUT/$log.log" "$@" >said 2>&1
+	echo "$log exit $?: $(tail -n 1 said)" >>"$LAB_OUT/exits"
+	cat said
 }
 
 run busy --append "quiet -- busy:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 1
