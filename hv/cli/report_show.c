@@ -93,18 +93,17 @@ int show_export(const struct verdicts *v, const char *kernel,
 	return rc;
 }
 
-int show_json(const struct verdicts *v, struct report_load *l, struct err *err)
+/* `ctx` has a verdict for each race, in their order. */
+static int add_verdict(void *ctx, size_t index, json_t *race)
 {
-	const json_t *races;
+	const struct verdicts *v = ctx;
 
-	if (report_load_update(l, err) < 0)
-		return -1;
-	races = json_object_get(l->document, "races");
-	for (size_t i = 0; i < v->count; i++) {
-		if (json_object_set_new(json_array_get(races, i), "verdict", verdict_json(&v->list[i])) < 0)
-			return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
-	}
-	if (json_dumpf(l->document, stdout, JSON_REAL_PRECISION(12)) < 0 || putchar('\n') == EOF)
-		return err_set(err, EXIT_INPUT, "standard output: cannot be written");
-	return 0;
+	return json_object_set_new(race, "verdict", verdict_json(&v->list[index]));
+}
+
+int show_json(struct verdicts *v, struct report_load *l, struct err *err)
+{
+	if (report_load_write(l, stdout, add_verdict, v, err) == 0)
+		return 0;
+	return err_set(err, EXIT_INPUT, "standard output: cannot be written");
 }

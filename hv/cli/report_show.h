@@ -19,6 +19,6 @@ int show_export(const struct verdicts *v, const char *kernel,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
 
 /* The document of `l`, its races as they are now and each with its verdict, to standard output. `v` is in the order of `l`. */
-int show_json(const struct verdicts *v, struct report_load *l, struct err *err);
+int show_json(struct verdicts *v, struct report_load *l, struct err *err);
 
 #endif

@@ -4,12 +4,13 @@
 #define OUTRIDER_REPORT_LOAD_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "hv/report/document.h"
 #include "hv/report/store.h"
 
 struct report_load {
-	json_t *document; /* whole: what is not understood is kept as it is */
+	json_t *document; /* all but the races, of which the list is empty: what is not understood is kept as it is */
 	struct race **races;
 	size_t count;
 	struct report_modules modules;
@@ -17,8 +18,9 @@ struct report_load {
 };
 
 /*
- * Read `path`, "-" for standard input. -1 with EXIT_INPUT: it cannot be read, is no JSON (with line and column), of another
- * schema, or an object in it is not as docs/report-format.md says; `out` is then empty.
+ * Read `path`, "-" for standard input, race by race: never is more than one of them a tree in memory. -1 with EXIT_INPUT: it
+ * cannot be read, is no JSON (with line and byte), of another schema, or an object in it is not as docs/report-format.md
+ * says; `out` is then empty.
  */
 int report_load(struct report_load *out, const char *path, struct err *err);
 void report_load_free(struct report_load *l);
@@ -26,7 +28,11 @@ void report_load_free(struct report_load *l);
 /* Hand all races over to `store`. 0, or -1 when memory ran out: the rest are still the load's. */
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err);
 
-/* Put the races, changed since, into the document in place of those read. 0, or -1 when memory ran out. */
-int report_load_update(struct report_load *l, struct err *err);
+/*
+ * Write the document anew, the races as they are by now. `amend`, unless NULL, can add to the object of race `index`: 0, or -1
+ * for out of memory. 0, or -1: memory ran out, with err set, or `out` cannot be written, without.
+ */
+int report_load_write(struct report_load *l, FILE *out, int (*amend)(void *ctx, size_t index, json_t *race), void *ctx,
+		      struct err *err);
 
 #endif

@@ -425,12 +425,17 @@ static int name_sample(struct race *race, struct err *err)
 static int rewrite_named(const char *file, struct err *err)
 {
 	struct report_load l;
+	FILE *out = NULL;
 	int rc = -1;
 
 	if (report_load(&l, file, err) < 0)
 		return -1;
-	if (name_sample(l.races[0], err) == 0 && report_load_update(&l, err) == 0)
-		rc = json_dump_file(l.document, file, 0);
+	if (name_sample(l.races[0], err) == 0)
+		out = fopen(file, "w");
+	if (out) {
+		rc = report_load_write(&l, out, NULL, NULL, err);
+		rc |= fclose(out);
+	}
 	report_load_free(&l);
 	return rc;
 }
