@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
+#include "pruner/rules.h"
 #include "tests/unit/prune_races.h"
 
 struct fixture {
@@ -339,7 +340,7 @@ static void test_special_by_kernel(void **state)
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
 
-	set_datum(race, "input_pool_data", "u32[]", "");
+	set_datum(race, "watchdog_touch_ts", "unsigned long", "");
 	expect_not(f, race, "special-variable");
 	prune_rules_set_kernel(f->rules, "Linux version 5.10.0-30-amd64 (x)");
 	expect(f, race, VERDICT_BENIGN, "special-variable");
@@ -347,6 +348,24 @@ static void test_special_by_kernel(void **state)
 	expect_not(f, race, "special-variable");
 	prune_rules_set_kernel(f->rules, NULL);
 	expect(f, race, VERDICT_BENIGN, "special-variable");
+}
+
+/* Whoever is told that a race is by design can look it up. */
+static void test_special_has_a_source(void **state)
+{
+	const struct fixture *f = *state;
+	size_t found = 0;
+
+	for (size_t i = 0; i < f->rules->count; i++) {
+		const struct list_entry *e = &f->rules->entries[i];
+
+		if (e->kind != LIST_SPECIAL)
+			continue;
+		if (!e->source || !strpbrk(e->source, "/"))
+			fail_msg("\"%s\" has no source", e->reason);
+		found++;
+	}
+	assert_true(found > 15);
 }
 
 /* ---- names: approximate, both valid, reference counts, linkage ---- */
@@ -643,6 +662,7 @@ int main(void)
 		T(test_values_that_differ),
 		T(test_special),
 		T(test_special_by_kernel),
+		T(test_special_has_a_source),
 		T(test_named),
 		T(test_pointer),
 		T(test_marked),
