@@ -88,12 +88,18 @@ static bool mentions(const char *from, const char *to, const char *name)
 	return false;
 }
 
-static bool is_marking(const struct prune_rules *rules, const char *word)
+/*
+ * Whether the macro `word` marks an access to `name`, with the parentheses from `from` to `to`: the datum stands in them, or it
+ * is one that the macro itself accesses, as set_current_state() does current->__state.
+ */
+static bool is_marking(const struct prune_rules *rules, const char *word, const char *from, const char *to, const char *name)
 {
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == LIST_MARKED && e->word && conf_match(e->word, word))
+		if (e->kind != LIST_MARKED || !e->word || !conf_match(e->word, word))
+			continue;
+		if (e->member ? conf_match(e->member, name) : mentions(from, to, name))
 			return true;
 	}
 	return false;
@@ -114,7 +120,7 @@ static bool marked_in(const struct prune_rules *rules, const char *text, const c
 		if (len < WORD_MAX && text[len] == '(') {
 			memcpy(word, text, len);
 			word[len] = '\0';
-			if (is_marking(rules, word) && mentions(text + len, closing(text + len), name))
+			if (is_marking(rules, word, text + len, closing(text + len), name))
 				return true;
 		}
 		text += len;

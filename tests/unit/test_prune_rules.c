@@ -510,6 +510,26 @@ static void test_marked_by_the_source(void **state)
 	expect_by_source(f, race, "\tREAD_ONCE(owner)", VERDICT_HARMFUL);
 }
 
+/* set_current_state(x) is smp_store_mb(current->__state, x): the line does not say what it stores to. */
+static void test_marked_by_a_macro_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	for (size_t i = 0; i < race->names->count; i++) {
+		strcpy(race->names->lines[i].file, "a.c");
+		race->names->lines[i].line = 2;
+	}
+	set_datum(race, "current_task", "struct task_struct", "__state");
+	expect_by_source(f, race, "\t__set_current_state(TASK_RUNNING);", VERDICT_SYNCHRONISATION);
+	says(f, "__set_current_state() at a.c:2");
+	expect_by_source(f, race, "\tif (task_is_running(p))", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tif (task_is_stopped(p))", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tp->__state = set_current_state;", VERDICT_HARMFUL);
+	set_datum(race, "current_task", "struct task_struct", "exit_state");
+	expect_by_source(f, race, "\t__set_current_state(TASK_RUNNING);", VERDICT_HARMFUL);
+}
+
 /* ---- user-built synchronisation ---- */
 
 static void test_spin(void **state)
@@ -684,6 +704,7 @@ int main(void)
 		T(test_marked),
 		T(test_marked_by_the_instruction),
 		T(test_marked_by_the_source),
+		T(test_marked_by_a_macro_of_its_own),
 		T(test_spin),
 		T(test_raises),
 		T(test_unseen_writer),
