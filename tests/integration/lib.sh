@@ -67,6 +67,7 @@ in_lab() {
 		lab_status=0
 		run_lab "$@" || lab_status=$?
 	fi
+	[ $lab_status = 0 ] || tail -n 6 "$work/$kvm.log" | sed 's/^/# /'
 	return $lab_status
 }
 
