@@ -80,7 +80,8 @@ struct observation {
 	uint32_t data_len;
 	uint8_t before[DETECT_DATA_MAX]; /* the sampled datum when the window opened */
 	uint8_t after[DETECT_DATA_MAX];	 /* and when the conflict was seen */
-	struct guest_memory memory;	 /* what the sampled datum is, as told soon after */
+	struct guest_page_state page;	 /* of the sampled datum, when the conflict was seen; and what */
+	struct guest_memory memory;	 /* the datum is, as told soon after */
 	struct detect_side sides[2];
 };
 

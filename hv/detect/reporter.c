@@ -68,7 +68,7 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 			return;
 		}
 	}
-	guest_memory_at(d->guest, &o->sides[0].regs, o->sides[0].gva, o->sides[0].size, &o->memory);
+	guest_memory_at(d->guest, &o->sides[0].regs, &o->page, o->sides[0].gva, o->sides[0].size, &o->memory);
 	for (int i = 0; i < 2; i++) {
 		if (!o->sides[i].known)
 			continue;

@@ -162,6 +162,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	o->gpa = datum->extents[0].gpa;
 	o->data_len = datum->len;
 	memcpy(o->before, datum->before, sizeof(o->before));
+	guest_page_state(d->guest, o->gpa, &o->page);
 	capture_side(d, w->cpu, &w->regs, &w->context, side);
 	side->pc = w->regs.rip;
 	side->gva = datum->access.gva;

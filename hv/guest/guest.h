@@ -171,6 +171,24 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 
 /* ---- memory ---- */
 
+#define GUEST_PAGE_STRUCT_MAX 256
+
+/* A struct page: a copy of it, `info` where it is. */
+struct guest_page {
+	uint64_t pfn, info;
+	uint8_t copy[GUEST_PAGE_STRUCT_MAX];
+};
+
+/* What the kernel keeps on the page of a GPA, as it was at one moment. */
+struct guest_page_state {
+	uint64_t gpa;
+	bool page_known, head_known;
+	struct guest_page page, head; /* head: of pages that belong together the first; a page on its own is its own */
+};
+
+/* Copies it, for guest_memory_at(): soon an object there may be freed, and its page be another's. Fine in a callback. */
+void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out);
+
 enum guest_memory_kind {
 	GUEST_MEMORY_UNKNOWN,
 	GUEST_MEMORY_KERNEL,	 /* the kernel's image: a variable of its */
@@ -202,10 +220,12 @@ struct guest_memory {
 };
 
 /*
- * What is at `gva` now, where the CPU with these registers accessed `size` bytes: an object may have been freed since. From the
- * guest's own tables, without debug files: some hundred words of guest memory are read, so not for a callback.
+ * What was at `gva` when the CPU with these registers accessed `size` bytes there and their page was in this state. From the
+ * guest's own tables, without debug files: some hundred words of guest memory are read, so not for a callback. Of those, caches
+ * and chunks of per-CPU memory outlive their objects.
  */
-void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, uint32_t size, struct guest_memory *out);
+void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const struct guest_page_state *page, uint64_t gva,
+		     uint32_t size, struct guest_memory *out);
 
 /* ---- calls ---- */
 

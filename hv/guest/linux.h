@@ -42,8 +42,6 @@ struct linux_page_type {
 	uint32_t mask, value;
 };
 
-#define LINUX_PAGE_STRUCT_MAX 256
-
 /* struct page and what overlays it (linux_memory_page.c); size 0 of a member: there is none. All lie within `size`. */
 struct linux_page_layout {
 	uint32_t size; /* of struct page; 0: nothing is known of pages */
@@ -166,23 +164,15 @@ uint64_t linux_member_value(const uint8_t *copy, const struct btf_member *m);
 /* Its value in the guest's structure at `gva`. 0 or -1. */
 int linux_read_member(const struct guest *g, uint64_t gva, const struct btf_member *m, uint64_t *value);
 
-/* linux_memory_page.c. A page's struct: a copy of it, `info` where it is. */
-struct linux_page {
-	uint64_t pfn, info;
-	uint8_t copy[LINUX_PAGE_STRUCT_MAX];
-};
-
+/* linux_memory_page.c */
 void linux_find_pages(struct guest *g);
-int linux_page(const struct guest *g, uint64_t gpa, struct linux_page *out);
-
-/* Of pages that belong together the first, which speaks for them; a page on its own is its own. 0 or -1. */
-int linux_page_head(const struct guest *g, const struct linux_page *page, struct linux_page *out);
-bool linux_page_is_slab(const struct guest *g, const struct linux_page *head);
-bool linux_page_is_table(const struct guest *g, const struct linux_page *page);
+int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out);
+bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
+bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 
 /* linux_memory_slab.c: fill in an object of the slab with this head, `gva` in the direct map. False: no slab after all. */
 void linux_find_caches(struct guest *g);
-bool linux_slab_at(const struct guest *g, const struct linux_page *head, uint64_t gva, uint32_t size, struct guest_memory *out);
+bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_t gva, uint32_t size, struct guest_memory *out);
 
 /* linux_memory_types.c: the struct that a cache's objects are, if they are one: perhaps that of the cache's own name. */
 struct linux_cache_type {
@@ -194,7 +184,7 @@ struct linux_cache_type linux_cache_type(const char *cache);
 
 /* linux_memory_percpu.c: fill in per-CPU memory; `page`: of `gva`, or NULL. False: it is none. */
 void linux_find_percpu(struct guest *g);
-bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct linux_page *page, uint32_t size,
+bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct guest_page *page, uint32_t size,
 		     struct guest_memory *out);
 
 /* linux_unwind.c: the unwind tables of the kernel; those of a module whose struct module is at `address`. */

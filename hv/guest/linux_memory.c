@@ -112,7 +112,7 @@ static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, str
 {
 	const struct linux_memory *m = &g->memory;
 	uint64_t index = m->page.size ? (gva - m->vmemmap) / m->page.size : 0;
-	struct linux_page page;
+	struct guest_page page;
 	const char *type = "page";
 
 	if (!m->page.size || !m->vmemmap || gva < m->vmemmap || index >= m->pages_max || linux_page(g, index << 12, &page))
@@ -128,16 +128,14 @@ static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, str
 }
 
 /* Where all RAM is mapped, one address after the other. */
-static void direct_at(const struct guest *g, const struct linux_page *page, uint64_t gva, uint32_t size,
+static void direct_at(const struct guest *g, const struct guest_page_state *page, uint64_t gva, uint32_t size,
 		      struct guest_memory *out)
 {
 	struct text_range stack;
-	struct linux_page head;
 
-	if (page && linux_page_head(g, page, &head) == 0 && linux_page_is_slab(g, &head) &&
-	    linux_slab_at(g, &head, gva, size, out))
+	if (page->head_known && linux_page_is_slab(g, &page->head) && linux_slab_at(g, &page->head, gva, size, out))
 		return;
-	if (page && linux_page_is_table(g, page))
+	if (page->page_known && linux_page_is_table(g, &page->page))
 		out->kind = GUEST_MEMORY_PAGE_TABLE;
 	else if (task_stack(g, gva, &stack))
 		stack_at(gva, &stack, out);
@@ -145,24 +143,19 @@ static void direct_at(const struct guest *g, const struct linux_page *page, uint
 		out->kind = GUEST_MEMORY_PAGE;
 }
 
-/* Memory that is known by its page: needs to be mapped. */
-static void mapped_at(const struct guest *g, uint64_t gva, uint32_t size, struct guest_memory *out)
+/* Memory that is known by its page. */
+static void mapped_at(const struct guest *g, const struct guest_page_state *page, uint64_t gva, uint32_t size,
+		      struct guest_memory *out)
 {
 	const struct linux_memory *m = &g->memory;
-	struct linux_page copy, *page = NULL;
 	struct text_range stack;
-	uint64_t gpa;
 	bool mapped;
 
-	if (guest_translate(g, gva, &gpa))
-		return;
-	if (linux_page(g, gpa, &copy) == 0)
-		page = &copy;
 	mapped = (m->vmalloc && gva >= m->vmalloc && gva < m->vmemmap) ||
 		 (m->image.end && gva >= m->image.end && gva < MODULES_END);
-	if (linux_percpu_at(g, gva, mapped ? page : NULL, size, out))
+	if (linux_percpu_at(g, gva, mapped && page->page_known ? &page->page : NULL, size, out))
 		return;
-	if (m->page_offset && gva >= m->page_offset && gva - m->page_offset == gpa)
+	if (m->page_offset && gva >= m->page_offset && gva - m->page_offset == page->gpa)
 		direct_at(g, page, gva, size, out);
 	else if (mapped && task_stack(g, gva, &stack))
 		stack_at(gva, &stack, out);
@@ -172,7 +165,8 @@ static void mapped_at(const struct guest *g, uint64_t gva, uint32_t size, struct
 		page_info_at(g, gva, size, out);
 }
 
-void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, uint32_t size, struct guest_memory *out)
+void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const struct guest_page_state *page, uint64_t gva,
+		     uint32_t size, struct guest_memory *out)
 {
 	struct text_range stack;
 
@@ -184,5 +178,5 @@ void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_
 	else if (linux_stack_at(g, regs, gva, &stack))
 		stack_at(gva, &stack, out);
 	else if (!variable_at(g, gva, out))
-		mapped_at(g, gva, size, out);
+		mapped_at(g, page, gva, size, out);
 }

@@ -29,7 +29,7 @@ void linux_find_pages(struct guest *g)
 
 	*p = (struct linux_page_layout){.slab_flag = -1};
 	size = g->btf ? btf_sizeof(g->btf, "page") : 0;
-	if (!size || size > LINUX_PAGE_STRUCT_MAX || !g->memory.vmemmap)
+	if (!size || size > GUEST_PAGE_STRUCT_MAX || !g->memory.vmemmap)
 		return;
 	linux_find_member(g, "page", "flags", size, &p->flags);
 	linux_find_member(g, "page", "page_type", size, &p->type);
@@ -49,7 +49,7 @@ void linux_find_pages(struct guest *g)
 	p->size = size;
 }
 
-int linux_page(const struct guest *g, uint64_t gpa, struct linux_page *out)
+int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 {
 	const struct linux_memory *m = &g->memory;
 
@@ -60,7 +60,8 @@ int linux_page(const struct guest *g, uint64_t gpa, struct linux_page *out)
 	return guest_read(g, out->info, out->copy, m->page.size);
 }
 
-int linux_page_head(const struct guest *g, const struct linux_page *page, struct linux_page *out)
+/* Of pages that belong together the first, which speaks for them. 0 or -1. */
+static int page_head(const struct guest *g, const struct guest_page *page, struct guest_page *out)
 {
 	const struct linux_page_layout *p = &g->memory.page;
 	uint64_t link = linux_member_value(page->copy, &p->head), before;
@@ -74,14 +75,21 @@ int linux_page_head(const struct guest *g, const struct linux_page *page, struct
 	return linux_page(g, (page->pfn - before / p->size) * X86_PAGE_SIZE, out);
 }
 
-static bool is_of_type(const struct guest *g, const struct linux_page *page, const struct linux_page_type *type)
+static bool is_of_type(const struct guest *g, const struct guest_page *page, const struct linux_page_type *type)
 {
 	const struct btf_member *m = &g->memory.page.type;
 
 	return type->mask && m->size && ((uint32_t)linux_member_value(page->copy, m) & type->mask) == type->value;
 }
 
-bool linux_page_is_slab(const struct guest *g, const struct linux_page *head)
+void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out)
+{
+	out->gpa = gpa;
+	out->page_known = linux_page(g, gpa, &out->page) == 0;
+	out->head_known = out->page_known && page_head(g, &out->page, &out->head) == 0;
+}
+
+bool linux_page_is_slab(const struct guest *g, const struct guest_page *head)
 {
 	const struct linux_page_layout *p = &g->memory.page;
 
@@ -90,7 +98,7 @@ bool linux_page_is_slab(const struct guest *g, const struct linux_page *head)
 	return is_of_type(g, head, &p->slab);
 }
 
-bool linux_page_is_table(const struct guest *g, const struct linux_page *page)
+bool linux_page_is_table(const struct guest *g, const struct guest_page *page)
 {
 	return is_of_type(g, page, &g->memory.page.table);
 }

@@ -63,7 +63,7 @@ static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *s
 }
 
 /* Later chunks' pages lead to where theirs begins. */
-static bool find_later_unit(const struct guest *g, uint64_t gva, const struct linux_page *page, int *cpu, uint64_t *symbol)
+static bool find_later_unit(const struct guest *g, uint64_t gva, const struct guest_page *page, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;
 
@@ -79,7 +79,7 @@ static bool find_later_unit(const struct guest *g, uint64_t gva, const struct li
 	return false;
 }
 
-bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct linux_page *page, uint32_t size,
+bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct guest_page *page, uint32_t size,
 		     struct guest_memory *out)
 {
 	const struct linux_percpu *p = &g->memory.percpu;

@@ -71,7 +71,7 @@ static void name_type(const struct guest *g, uint64_t cache, uint32_t size, stru
 	snprintf(out->type, sizeof(out->type), "%s", type.type);
 }
 
-bool linux_slab_at(const struct guest *g, const struct linux_page *head, uint64_t gva, uint32_t size, struct guest_memory *out)
+bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_t gva, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_cache_layout *c = &g->memory.cache;
 	const struct linux_page_layout *p = &g->memory.page;

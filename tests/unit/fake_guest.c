@@ -149,8 +149,16 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 	return 0;
 }
 
-void guest_memory_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, uint32_t size, struct guest_memory *out)
+void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out)
 {
+	(void)g;
+	out->gpa = gpa;
+}
+
+void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const struct guest_page_state *page, uint64_t gva,
+		     uint32_t size, struct guest_memory *out)
+{
+	(void)page;
 	*out = g->memory;
 	out->symbol.addr = regs->rip;
 	out->object = gva;
