@@ -350,6 +350,38 @@ static void test_special_by_kernel(void **state)
 	expect(f, race, VERDICT_BENIGN, "special-variable");
 }
 
+static void test_special_renamed(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	strcpy(race->first.sides[1].symbol.name, "lru_add_drain_cpu");
+	set_datum(race, "lru_rotate", "struct lru_rotate", "fbatch.nr");
+	prune_rules_set_kernel(f->rules, "Linux version 6.1.0-56-cloud-amd64");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	prune_rules_set_kernel(f->rules, "Linux version 6.12.95+deb12-cloud-amd64");
+	expect_not(f, race, "special-variable");
+	set_datum(race, "fbatches", "struct cpu_fbatches", "lru_move_tail.nr");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	/* The comment that permits it speaks of one batch. */
+	set_datum(race, "fbatches", "struct cpu_fbatches", "lru_add.nr");
+	expect_not(f, race, "special-variable");
+}
+
+/* What was a bug once is not hidden where it still is one. */
+static void test_special_since_a_fix(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	strcpy(race->first.sides[1].symbol.name, "dup_user_cpus_ptr");
+	set_datum(race, "src", "struct task_struct", "user_cpus_ptr");
+	prune_rules_set_kernel(f->rules, "Linux version 6.1.0-56-cloud-amd64");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	prune_rules_set_kernel(f->rules, "Linux version 6.0.0");
+	expect_not(f, race, "special-variable");
+}
+
 /* What one function may look at without the lock is no licence for the others. */
 static void test_special_in_one_function(void **state)
 {
@@ -697,6 +729,8 @@ int main(void)
 		T(test_values_that_differ),
 		T(test_special),
 		T(test_special_by_kernel),
+		T(test_special_renamed),
+		T(test_special_since_a_fix),
 		T(test_special_in_one_function),
 		T(test_special_has_a_source),
 		T(test_named),
