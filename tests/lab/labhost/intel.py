@@ -10,6 +10,7 @@ from .error import LabFailure
 
 NAME = "kvm_intel in Bochs"
 KVM_MODULE = "kvm-intel"
+CPUS = 2
 MEMORY = 1024  # MiB
 BOOT_LIMIT = 600  # seconds; about 20 on an idle machine
 IPS = 50000000  # instructions of each CPU in a virtual second

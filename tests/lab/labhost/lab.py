@@ -52,13 +52,13 @@ def run(options):
 
 def _emulated(options, items, programs, environment, folder):
     kind = KINDS[options.kvm]
-    spec = Spec(folder, options.cpus, options.memory or kind.MEMORY)
+    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY)
     nonce = secrets.token_hex(8)
     libraries = images.libraries([program.source for program in programs])
     variables = {**environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
     payload.write_payload(spec.payload, items + programs, libraries, options.command, variables, nonce)
     payload.make_result_disk(spec.results, spec.memory << 20)
-    note(options, f"booting {kind.NAME}, {spec.cpus} CPUs, {spec.memory} MiB")
+    note(options, f"booting {kind.NAME}, {spec.cpus} CPU{'s' * (spec.cpus > 1)}, {spec.memory} MiB")
     try:
         started = _boot_and_follow(kind, spec, nonce, options.timeout)
         status = payload.read_results(spec.results, nonce, options.out)
