@@ -224,7 +224,7 @@ static int run(struct trial *t, char **argv, struct err *err)
 		return -1;
 	kvm_target_over(target);
 	detect_stop(detect);
-	return 0;
+	return end == VM_END_POWEROFF ? 0 : err_set(err, EXIT_GUEST, "the guest died: %s", vm_end_detail(vm));
 }
 
 int main(int argc, char **argv)
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 	}
 	if (run(&t, argv, &err)) {
 		fprintf(stderr, "sample_stacks: %s\n", err.text);
-		return EXIT_INPUT;
+		return err.code;
 	}
 	return verdict(&t, strtoull(argv[6], NULL, 10));
 }
