@@ -18,5 +18,5 @@ wait_for() {
 wait_for "sleep:4: start" || exit 1
 outrider attach --gdb unix:gdb.sock --duration 7s --seed 1 || exit
 wait_for "gt:all:$CASE_SECONDS: start" || exit 1
-timeout 400 outrider attach --gdb unix:gdb.sock --module outrider_gt --rate 300 --delay 3000 --seed 1 --json "$LAB_OUT/races.json" || exit
+timeout -k 20 400 outrider attach --gdb unix:gdb.sock --module outrider_gt --rate 300 --delay 3000 --seed 1 --json "$LAB_OUT/races.json" || exit
 wait $qemu

@@ -14,7 +14,7 @@ note() {
 attempt() {
 	name=$1
 	shift
-	timeout 120 outrider run "$@" </dev/null >output 2>errors
+	timeout -k 20 120 outrider run "$@" </dev/null >output 2>errors
 	note "$name" $?
 }
 
@@ -86,7 +86,7 @@ boot disk-fills-up "quiet -- gt:basic:2" --module outrider_gt --rate 1000 --dela
 cp small/races.json "$LAB_OUT/disk-fills-up.json"
 cp output "$LAB_OUT/disk-fills-up.printed"
 attempt console-on-a-full-disk --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --console /dev/full --no-detect
-timeout 120 outrider run --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --no-detect </dev/null >/dev/full 2>errors
+timeout -k 20 120 outrider run --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --no-detect </dev/null >/dev/full 2>errors
 note output-on-a-full-disk $?
 
 # Killed: what was printed is in the file, and the file is whole.
