@@ -31,7 +31,8 @@ void linux_free_modules(struct guest *g)
 
 static bool same(const struct loaded_module *lm, const struct module_info *info)
 {
-	return lm->m.base == info->text && lm->m.size == info->text_size && strcmp(lm->m.name, info->name) == 0;
+	return lm->address == info->addr && lm->m.base == info->text && lm->m.size == info->text_size &&
+	       strcmp(lm->m.name, info->name) == 0;
 }
 
 static int publish(struct guest *g, struct loaded_module *lm)
@@ -135,14 +136,19 @@ static struct loaded_module *find(struct guest *g, const struct module_info *inf
 	return NULL;
 }
 
-/* A module that was freed and is live again, at the same place, is another one. */
+/* A module that was going (it does not come back from that) or freed, and is live again at the same place, is another one. */
+static bool reloaded(const struct loaded_module *lm, const struct module_info *info)
+{
+	return (atomic_load(&lm->going) || lm->retired) && info->state == MODULE_LIVE && same(lm, info);
+}
+
 static void drop_reloaded(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
 {
 	for (size_t i = g->module_count; i-- > 0;) {
 		struct loaded_module *lm = g->modules[i];
 
-		for (size_t j = 0; j < n && atomic_load(&lm->going); j++) {
-			if (!same(lm, &list[j]) || list[j].state != MODULE_LIVE)
+		for (size_t j = 0; j < n; j++) {
+			if (!reloaded(lm, &list[j]))
 				continue;
 			drop(g, i, events);
 			break;
