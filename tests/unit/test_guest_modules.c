@@ -50,12 +50,8 @@ static void make_types(struct btf_maker *m)
 	uint32_t u8 = make_int(m, "u8", 1), u32 = make_int(m, "u32", 4);
 	uint32_t ptr = make_type(m, "", BTF_PTR, 0, 0), list, layout, name = make_array(m, u8, 56);
 
-	list = make_type(m, "list_head", BTF_STRUCT, 2, 16);
-	make_field(m, "next", ptr, 0);
-	make_field(m, "prev", ptr, 64);
-	layout = make_type(m, "module_layout", BTF_STRUCT, 2, 16);
-	make_field(m, "base", ptr, 0);
-	make_field(m, "text_size", u32, 64);
+	list = make_list_head(m, ptr);
+	layout = make_module_layout(m, ptr, u32);
 	make_type(m, "module", BTF_STRUCT, 5, STRUCT_SIZE);
 	make_field(m, "state", u32, STATE * 8);
 	make_field(m, "list", list, LIST * 8);

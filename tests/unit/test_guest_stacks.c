@@ -418,12 +418,8 @@ static void make_module_types(struct btf_maker *m)
 	uint32_t u8 = make_int(m, "u8", 1), u32 = make_int(m, "u32", 4), ptr = make_type(m, "", BTF_PTR, 0, 0);
 	uint32_t name = make_array(m, u8, 56), list, layout, arch;
 
-	list = make_type(m, "list_head", BTF_STRUCT, 2, 16);
-	make_field(m, "next", ptr, 0);
-	make_field(m, "prev", ptr, 64);
-	layout = make_type(m, "module_layout", BTF_STRUCT, 2, 16);
-	make_field(m, "base", ptr, 0);
-	make_field(m, "text_size", u32, 64);
+	list = make_list_head(m, ptr);
+	layout = make_module_layout(m, ptr, u32);
 	arch = make_type(m, "mod_arch_specific", BTF_STRUCT, 3, 24);
 	make_field(m, "num_orcs", u32, 0);
 	make_field(m, "orc_unwind_ip", ptr, 64);

@@ -51,6 +51,26 @@ static inline uint32_t make_array(struct btf_maker *m, uint32_t type, uint32_t c
 }
 
 /* Header, types, strings. */
+/* struct list_head, of pointers of type `ptr`. */
+static inline uint32_t make_list_head(struct btf_maker *m, uint32_t ptr)
+{
+	uint32_t id = make_type(m, "list_head", BTF_STRUCT, 2, 16);
+
+	make_field(m, "next", ptr, 0);
+	make_field(m, "prev", ptr, 64);
+	return id;
+}
+
+/* struct module_layout as it was until 6.3, as far as it is looked at. */
+static inline uint32_t make_module_layout(struct btf_maker *m, uint32_t ptr, uint32_t u32)
+{
+	uint32_t id = make_type(m, "module_layout", BTF_STRUCT, 2, 16);
+
+	make_field(m, "base", ptr, 0);
+	make_field(m, "text_size", u32, 64);
+	return id;
+}
+
 static inline struct blob make_btf(const struct btf_maker *m)
 {
 	struct blob b = {0};

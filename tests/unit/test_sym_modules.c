@@ -80,9 +80,7 @@ static void make_module_types(struct btf_maker *m, bool with_mem)
 	uint32_t u8 = make_int(m, "u8", 1), u32 = make_int(m, "u32", 4), u64 = make_int(m, "u64", 8);
 	uint32_t bin, ptr = make_type(m, "", BTF_PTR, 0, 0), list, name = make_array(m, u8, 56), memory, mem;
 
-	list = make_type(m, "list_head", BTF_STRUCT, 2, 16);
-	make_field(m, "next", ptr, 0);
-	make_field(m, "prev", ptr, 64);
+	list = make_list_head(m, ptr);
 	memory = make_type(m, "module_memory", BTF_STRUCT, 2, 16);
 	make_field(m, "base", ptr, 0);
 	make_field(m, with_mem ? "size" : "text_size", u32, 64);
