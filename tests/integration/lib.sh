@@ -62,7 +62,7 @@ in_lab() {
 	# 125: not the script failed but the emulator or the lab host's own kernel, which happens (docs/labs.md). Once more, and no more.
 	if [ $lab_status = 125 ] || guest_died; then
 		mv "$work/$kvm.log" "$work/$kvm.died.log"
-		mv "$work/$kvm.console" "$work/$kvm.died.console"
+		[ ! -e "$work/$kvm.console" ] || mv "$work/$kvm.console" "$work/$kvm.died.console"
 		rm -rf "${work:?}/$kvm"
 		echo "# the $kvm lab, or a guest in it, died ($work/$kvm.died.log): once more"
 		lab_status=0

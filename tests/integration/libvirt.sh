@@ -16,6 +16,10 @@ clean_up() {
 	rm -rf "$folder"
 }
 
+# A shell that a signal ends does not run its EXIT trap, and a domain would be left running.
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 # wait_for SECONDS COMMAND...: until it succeeds.
 wait_for() {
 	left=$(($1 * 5))
