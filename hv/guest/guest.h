@@ -186,7 +186,10 @@ struct guest_page_state {
 	struct guest_page page, head; /* head: of pages that belong together the first; a page on its own is its own */
 };
 
-/* Copies it, for guest_memory_at(): soon an object there may be freed, and its page be another's. Fine in a callback. */
+/*
+ * Copies it, for guest_memory_at(): soon an object there may be freed, and its page be another's. Without the kernel's types,
+ * or where they lead nowhere, nothing is known but the GPA. Reads two structs at most: fine in a callback.
+ */
 void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out);
 
 enum guest_memory_kind {
