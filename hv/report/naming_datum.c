@@ -28,11 +28,11 @@ static bool decode(const struct naming *n, const struct detect_side *side, struc
 
 /*
  * How far the access is from what its base register pointed to. The registers of the watched side are those after the
- * instruction: one that it wrote, or moved on as string instructions do, tells that no more, but the operand may.
+ * instruction: one that it wrote tells that no more, but the operand may.
  */
 static int64_t displacement(const struct detect_side *side, const struct insn *insn, const struct insn_mem *mem, bool after)
 {
-	if ((insn->flags & INSN_STRING) || (after && insn->regs_written >> mem->base & 1))
+	if (after && insn->regs_written >> mem->base & 1)
 		return mem->disp;
 	return (int64_t)(side->gva - side->regs.gpr[mem->base]);
 }
@@ -120,29 +120,70 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 	return true;
 }
 
+struct register_access {
+	const struct names_image *image;
+	const struct insn_mem *mem;
+	int64_t disp; /* from what the register points to for debug files */
+};
+
+static int ask(const struct naming *n, const struct detect_side *side, const struct register_access *a,
+	       struct debuginfo_datum *out)
+{
+	struct debuginfo *di = names_of(n->names, a->image);
+	struct err err = {0};
+	int found = di ? debuginfo_datum(di, side->pc, (enum x86_gpr)a->mem->base, a->disp, side->size, out, 1, &err) : 0;
+
+	if (found < 0)
+		names_failed(n->names, a->image, &err);
+	return found;
+}
+
+/*
+ * A string instruction moves its registers on, so they tell what it began with, but no more how far it is. If that is what the
+ * guest's allocator says is there, its object tells; else the name is a guess.
+ */
+static int ask_string(const struct naming *n, const struct race *race, const struct detect_side *side,
+		      struct register_access *a, struct debuginfo_datum *out)
+{
+	static const char tag[] = "struct ";
+	const struct guest_memory *m = &race->first.memory;
+	uint64_t offset = side->gva - m->object;
+	int found;
+
+	a->disp = a->mem->disp;
+	found = ask(n, side, a, out);
+	if (found <= 0)
+		return found;
+	if (m->object && offset < m->object_size && strncmp(out->owner, tag, strlen(tag)) == 0 &&
+	    strcmp(out->owner + strlen(tag), m->type) == 0) {
+		a->disp = (int64_t)offset;
+		return ask(n, side, a, out);
+	}
+	out->fit = 1;
+	return found;
+}
+
 static bool by_register(const struct naming *n, const struct race *race, unsigned which, const struct insn *insn,
 			struct datum_name *out)
 {
 	const struct detect_side *side = &race->first.sides[which];
-	const struct insn_mem *mem = find_operand(side, insn);
 	struct names_image image;
+	struct register_access a = {.image = &image, .mem = find_operand(side, insn)};
 	struct debuginfo_datum d;
-	struct debuginfo *di;
-	struct err err = {0};
 	int found;
 
-	if (!mem || mem->base < 0 || mem->base == X86_RSP || mem->seg || !naming_image(n, race, side->pc, &image))
+	if (!a.mem || a.mem->base < 0 || a.mem->base == X86_RSP || a.mem->seg || !naming_image(n, race, side->pc, &image))
 		return false;
-	di = names_of(n->names, &image);
-	found = di ? debuginfo_datum(di, side->pc, (enum x86_gpr)mem->base, displacement(side, insn, mem, which == 1),
-				     side->size, &d, 1, &err)
-		   : 0;
-	if (found < 0)
-		names_failed(n->names, &image, &err);
+	if (insn->flags & INSN_STRING) {
+		found = ask_string(n, race, side, &a, &d);
+	} else {
+		a.disp = displacement(side, insn, a.mem, which == 1);
+		found = ask(n, side, &a, &d);
+	}
 	if (found <= 0)
 		return false;
 	keep(out, DATUM_BY_REGISTER, &d);
-	put_values(n, race, side, di, &d, out);
+	put_values(n, race, side, names_of(n->names, &image), &d, out);
 	return true;
 }
 
