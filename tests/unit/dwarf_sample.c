@@ -45,6 +45,13 @@ struct outer {
 
 typedef struct outer outer_t;
 
+struct record {
+	struct list link;
+	union word word;
+	struct list *volatile parent;
+	volatile long values[4];
+};
+
 struct hidden; /* never defined: nothing is known of it but its name */
 
 outer_t global_outer;
@@ -139,6 +146,28 @@ API int read_table(void)
 API __attribute__((section(".text.unlikely"))) int cold(outer_t *o)
 {
 	return o->x;
+}
+
+/* Not volatile: with that, compilers compute the address first. */
+API long read_at(long *vector, unsigned long i)
+{
+	return vector[i];
+}
+
+/* Both write the registers that they access memory through, in ways that a compiler may not choose to. */
+API long follow(volatile long *vector)
+{
+	long l;
+
+	__asm__ volatile("mov 16(%%rdi), %%rdi" : "=D"(l) : "D"(vector) : "memory");
+	return l;
+}
+
+API void copy(struct record *to, struct record *from)
+{
+	unsigned long words = sizeof(*to) / 8;
+
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 }
 
 void _start(void)
