@@ -142,6 +142,17 @@ static void by_source(const struct view *v, struct view_side *s, const struct so
 	}
 }
 
+/* A look at what others change by LOCKed instructions alone: the words that mark it leave nothing in machine code. */
+static void by_datum(const struct view *v, struct view_side *s)
+{
+	const struct datum_name *name;
+
+	if (s->writes || !view_listed(v, LIST_ATOMIC, &name))
+		return;
+	s->marked = true;
+	snprintf(s->mark, sizeof(s->mark), "a look at %.60s, which is listed", name->path);
+}
+
 void view_mark(const struct view *v, unsigned which, struct view_side *s)
 {
 	size_t n;
@@ -161,4 +172,6 @@ void view_mark(const struct view *v, unsigned which, struct view_side *s)
 		say(s, s->side->symbol.name, "()", 0);
 	else if (lines)
 		by_source(v, s, lines, n);
+	if (!s->marked)
+		by_datum(v, s);
 }

@@ -14,15 +14,16 @@ static const struct {
 	[VERDICT_BENIGN] = {0, 19, "benign"},
 };
 
-/* What people wrote down first, then what is surest. */
+/* What the code itself proves first, then what people wrote down, then what is told by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_special, rule_marked, rule_named, rule_flags, rule_counter, rule_double_check, rule_same_value, rule_spin,
+	rule_marked, rule_flags, rule_special, rule_named, rule_counter, rule_double_check, rule_same_value, rule_spin,
 };
 
 const struct prune_rule_help prune_rule_help[] = {
-	{"special-variable", "benign: the datum is in a list of variables that race by design"},
-	{"marked-accesses", "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like"},
+	{"marked-accesses",
+	 "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like; unclear if both write"},
 	{"safe-flag-update", "benign: one side looks at some bits, the other changes others"},
+	{"special-variable", "benign: the datum is in a list of variables that race by design"},
 	{"statistics-counter", "benign: all that is done is adding, and it only grew; unclear on few instances"},
 	{"double-checked-locking", "benign: tested without the lock, and again with it; unclear if the writer has none"},
 	{"same-value-writes", "unclear, kept high: both sides store one value"},
@@ -53,9 +54,9 @@ static void no_pattern(const struct view *v, struct verdict *out)
 	out->class = VERDICT_HARMFUL;
 	out->rule = NULL;
 	if (!v->race->first.sides[1].known)
-		evidence(out, "no benign pattern fits %s; who writes was not seen", view_datum(v));
+		evidence(out, "no benign pattern fits %s; who writes was not seen", v->datum);
 	else
-		evidence(out, "no benign pattern fits %s", view_datum(v));
+		evidence(out, "no benign pattern fits %s", v->datum);
 }
 
 /* Of what is pruned it orders, but is no evidence. */

@@ -23,19 +23,16 @@ static void count(struct tally *t, int points, const char *name)
 /* By the datum's names: reference counts, then what the lists have of linkage, lengths and so on. */
 static void names(struct tally *t)
 {
-	const struct list_entry *e = NULL;
+	const struct list_entry *e;
 
-	for (unsigned i = 0; i < 2 && !e; i++)
-		e = rules_datum(t->v->rules, LIST_REFCOUNT, t->v->race, i);
-	if (e) {
-		evidence(t->out, "; %s is a reference count by name", view_datum(t->v));
+	if (view_listed(t->v, LIST_REFCOUNT, NULL)) {
+		evidence(t->out, "; %s is a reference count by name", t->v->datum);
 		count(t, 20, "reference-count");
 		return;
 	}
-	for (unsigned i = 0; i < 2 && !e; i++)
-		e = rules_datum(t->v->rules, LIST_RAISE, t->v->race, i);
+	e = view_listed(t->v, LIST_RAISE, NULL);
 	if (e) {
-		evidence(t->out, "; %s is %s by name", view_datum(t->v), e->name);
+		evidence(t->out, "; %s is %s by name", t->v->datum, e->name);
 		count(t, e->points, "dangerous-datum");
 	}
 }
@@ -45,7 +42,7 @@ static bool is_kernel_pointer(uint64_t value)
 	return value >> 47 == 0x1ffff;
 }
 
-static bool points_somewhere(const struct view *v)
+bool view_is_pointer(const struct view *v)
 {
 	const struct race_names *names = v->race->names;
 	const char *type = names && names->datum[names->best].by != DATUM_UNNAMED ? names->datum[names->best].type : "";
@@ -61,9 +58,9 @@ static bool points_somewhere(const struct view *v)
 
 static void pointer(struct tally *t)
 {
-	if (!points_somewhere(t->v))
+	if (!view_is_pointer(t->v))
 		return;
-	evidence(t->out, "; %s is a pointer", view_datum(t->v));
+	evidence(t->out, "; %s is a pointer", t->v->datum);
 	count(t, 10, "pointer");
 }
 
@@ -125,25 +122,32 @@ static void interrupt(struct tally *t)
 	count(t, 5, "interrupt-against-task");
 }
 
-/* All that the reader loads is stored at once: one aligned store covers it. */
-static bool covered(const struct detect_side *reader, const struct detect_side *writer)
+/* All that `part` accesses is accessed by `whole` at once: one aligned access covers it. */
+static bool covered(const struct detect_side *part, const struct detect_side *whole)
 {
 	/* One memory may have two addresses, but they are alike within a page. */
-	uint64_t from = (reader->gva - writer->gva) % X86_PAGE_SIZE;
+	uint64_t from = (part->gva - whole->gva) % X86_PAGE_SIZE;
 
-	return writer->size <= sizeof(uint64_t) && writer->gva % writer->size == 0 && reader->size <= writer->size &&
-	       from <= writer->size - reader->size;
+	return whole->size <= sizeof(uint64_t) && whole->gva % whole->size == 0 && part->size <= whole->size &&
+	       from <= whole->size - part->size;
 }
 
-/* One side may see, or undo, a part of what the other stores. */
-static void torn(struct tally *t)
+bool view_may_tear(const struct view *v)
 {
-	unsigned w = t->v->side[0].writes ? 0 : 1;
-	const struct view_side *writer = &t->v->side[w], *other = &t->v->side[!w];
+	unsigned w = v->side[0].writes ? 0 : 1;
+	const struct view_side *writer = &v->side[w], *other = &v->side[!w];
 
 	if (!writer->side->known || !other->side->known || !writer->side->size || !other->side->size)
-		return;
-	if (covered(other->side, writer->side) && !(other->writes && other->side->size != writer->side->size))
+		return false;
+	if (covered(other->side, writer->side))
+		return other->writes && other->side->size != writer->side->size;
+	/* A LOCKed one changes the whole of the datum, in the byte that its bit is in. */
+	return !writer->side->locked || other->writes || !covered(writer->side, other->side);
+}
+
+static void torn(struct tally *t)
+{
+	if (!view_may_tear(t->v))
 		return;
 	evidence(t->out, "; the accesses are not to the same bytes, or not aligned");
 	count(t, 6, "torn");

@@ -72,14 +72,14 @@ bool rule_counter(const struct view *v, struct verdict *out)
 
 	if (((a | b) & ~(FLOW_UP | FLOW_SUM)) || !(a | b) || g.fell)
 		return false;
-	if (rules_datum(v->rules, LIST_REFCOUNT, v->race, 0) || rules_datum(v->rules, LIST_REFCOUNT, v->race, 1))
+	if (view_listed(v, LIST_REFCOUNT, NULL))
 		return false;
-	by_name = rules_datum(v->rules, LIST_COUNTER, v->race, 0) || rules_datum(v->rules, LIST_COUNTER, v->race, 1);
+	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
 	enough = g.instances >= INSTANCES_ENOUGH && g.to > g.from;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "statistics-counter";
-	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]),
-		 view_datum(v), (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
+	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]), v->datum,
+		 (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
 	if (g.to > g.from)
 		evidence(out, "over %u instance%s it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell", g.instances,
 			 g.instances == 1 ? "" : "s", g.from, g.to);

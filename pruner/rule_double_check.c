@@ -20,8 +20,8 @@ bool rule_double_check(const struct view *v, struct verdict *out)
 		return false;
 	out->class = writer->lock == LOCK_HELD ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "double-checked-locking";
-	evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader),
-		 view_datum(v), called_behind(v, reader, LIST_LOCK), view_function(writer),
+	evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader), v->datum,
+		 called_behind(v, reader, LIST_LOCK), view_function(writer),
 		 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and no lock is seen there");
 	return true;
 }

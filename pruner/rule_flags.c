@@ -89,7 +89,7 @@ bool rule_flags(const struct view *v, struct verdict *out)
 	evidence(out,
 		 "%s looks only at the bits 0x%" PRIx64 " of %s, %s writes back what it read but for the bits 0x%" PRIx64
 		 ", and in %u instance%s none of the former changed",
-		 view_function(reader), bits.used, view_datum(v), view_function(writer), bits.changed, v->race->kept,
+		 view_function(reader), bits.used, v->datum, view_function(writer), bits.changed, v->race->kept,
 		 v->race->kept == 1 ? "" : "s");
 	return true;
 }

@@ -2,16 +2,29 @@
 /*
  * Marked accesses: what the kernel itself says is meant to race (atomic_*, READ_ONCE(), test_bit(), rcu_dereference(),
  * seqcounts, data_race()). DataCollider's users went through these by hand; here inline chains and sources tell.
+ *
+ * A mark says that each access is whole, not that two writers agree: unless both are LOCKed, what one stores may undo the
+ * other's, and two unlocked list_del_rcu() are a bug.
  */
 #include "pruner/view.h"
 
+static bool changes(const struct view_side *s)
+{
+	return s->writes || (s->followed && s->reads && s->read.written_back);
+}
+
 bool rule_marked(const struct view *v, struct verdict *out)
 {
-	if (!v->side[0].marked || !v->side[1].marked)
+	const struct view_side *a = &v->side[0], *b = &v->side[1];
+	bool may_undo = changes(a) && changes(b) && !(a->side->locked && b->side->locked);
+
+	if (!a->marked || !b->marked)
 		return false;
-	out->class = VERDICT_SYNCHRONISATION;
+	out->class = may_undo ? VERDICT_UNCLEAR : VERDICT_SYNCHRONISATION;
 	out->rule = "marked-accesses";
-	evidence(out, "both sides are marked accesses: %s in %s and %s in %s", v->side[0].mark, view_function(&v->side[0]),
-		 v->side[1].mark, view_function(&v->side[1]));
+	evidence(out, "both sides are marked accesses: %s in %s and %s in %s", a->mark, view_function(a), b->mark,
+		 view_function(b));
+	if (may_undo)
+		evidence(out, "; but both change %s, and a store of one may undo the other's", v->datum);
 	return true;
 }

@@ -7,18 +7,15 @@
 
 static bool by_list(const struct view *v, enum list_kind kind, const char *rule, struct verdict *out)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		const struct list_entry *e = rules_datum(v->rules, kind, v->race, i);
+	const struct datum_name *name;
+	const struct list_entry *e = view_listed(v, kind, &name);
 
-		if (!e)
-			continue;
-		out->class = VERDICT_UNCLEAR;
-		out->rule = rule;
-		evidence(out, "%s: %s%s%s%s", v->side[i].datum->path, e->reason, e->source ? " (" : "",
-			 e->source ? e->source : "", e->source ? ")" : "");
-		return true;
-	}
-	return false;
+	if (!e)
+		return false;
+	out->class = VERDICT_UNCLEAR;
+	out->rule = rule;
+	evidence_listed(out, e, name);
+	return true;
 }
 
 bool rule_named(const struct view *v, struct verdict *out)

@@ -49,6 +49,6 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 	evidence(out,
 		 "%s and %s both store 0x%" PRIx64
 		 " to %s; such a pair can still be a bug, where something must be between them",
-		 view_function(&v->side[0]), view_function(&v->side[1]), a, view_datum(v));
+		 view_function(&v->side[0]), view_function(&v->side[1]), a, v->datum);
 	return true;
 }

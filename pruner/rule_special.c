@@ -4,16 +4,13 @@
 
 bool rule_special(const struct view *v, struct verdict *out)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		const struct list_entry *e = rules_datum(v->rules, LIST_SPECIAL, v->race, i);
+	const struct datum_name *name;
+	const struct list_entry *e = view_listed(v, LIST_SPECIAL, &name);
 
-		if (!e)
-			continue;
-		out->class = VERDICT_BENIGN;
-		out->rule = "special-variable";
-		evidence(out, "%s: %s%s%s%s", v->side[i].datum->path, e->reason, e->source ? " (" : "",
-			 e->source ? e->source : "", e->source ? ")" : "");
-		return true;
-	}
-	return false;
+	if (!e)
+		return false;
+	out->class = VERDICT_BENIGN;
+	out->rule = "special-variable";
+	evidence_listed(out, e, name);
+	return true;
 }

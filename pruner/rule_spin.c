@@ -51,7 +51,7 @@ bool rule_spin(const struct view *v, struct verdict *out)
 		return false;
 	out->class = VERDICT_UNCLEAR;
 	out->rule = "user-built-synchronisation";
-	evidence(out, "%s reads %s in a loop that does nothing else, until %s stores to it", view_function(reader),
-		 view_datum(v), view_function(writer));
+	evidence(out, "%s reads %s in a loop that does nothing else, until %s stores to it", view_function(reader), v->datum,
+		 view_function(writer));
 	return true;
 }

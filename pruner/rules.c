@@ -14,8 +14,8 @@ static const char built_in[] =
 static const char *const kind_words[LIST_KINDS] = {
 	[LIST_SPECIAL] = "special",	  [LIST_COUNTER] = "counter", [LIST_APPROXIMATE] = "approximate",
 	[LIST_BOTH_VALID] = "both-valid", [LIST_MARKED] = "marked",   [LIST_LOCK] = "lock",
-	[LIST_UNLOCK] = "unlock",	  [LIST_FREE] = "free",	      [LIST_REFCOUNT] = "refcount",
-	[LIST_RAISE] = "raise",
+	[LIST_UNLOCK] = "unlock",	  [LIST_FREE] = "free",	      [LIST_ATOMIC] = "atomic",
+	[LIST_REFCOUNT] = "refcount",	  [LIST_RAISE] = "raise",
 };
 
 #define POINTS_MAX 39
@@ -94,19 +94,25 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 		e->points = (int)points;
 		return 0;
 	}
+	if (strcmp(f->key, "writers") == 0) {
+		e->two_writers = strcmp(f->value, "two") == 0;
+		if (!e->two_writers && strcmp(f->value, "one") != 0)
+			return conf_wrong(file, f->line, err, "writers = %.40s: give one or two", f->value);
+		return 0;
+	}
 	return conf_wrong(file, f->line, err, "'%.40s' is no key of a rule; see docs/pruning.md", f->key);
 }
 
 /* An entry that says nothing would match everything. */
 static int check(const struct list_entry *e, const struct conf_stanza *s, struct err *err)
 {
-	bool of_data = e->kind <= LIST_BOTH_VALID || e->kind >= LIST_REFCOUNT;
+	bool of_data = e->kind <= LIST_ATOMIC || e->kind >= LIST_REFCOUNT;
 
 	if (of_data && !e->variable && !e->type && !e->member)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a variable, type or member", s->kind);
 	if (!of_data && !e->function && !e->word)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a function or word", s->kind);
-	if (e->kind <= LIST_BOTH_VALID && !e->reason)
+	if (e->kind <= LIST_ATOMIC && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
 	if (e->kind == LIST_RAISE && !e->name)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a name", s->kind);
@@ -250,19 +256,18 @@ static bool fits_member(const char *globs, const struct datum_name *d)
 	return fits(globs, path) || fits(globs, part);
 }
 
-const struct list_entry *rules_datum(const struct prune_rules *rules, enum list_kind kind, const struct race *race,
-				     unsigned side)
+const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query)
 {
-	const struct datum_name *d = race->names ? &race->names->datum[side] : NULL;
-	const char *function = race->first.sides[side].symbol.name;
+	const struct datum_name *d = query->datum;
 
-	if (!d || d->by == DATUM_UNNAMED || d->guess)
+	if (d->by == DATUM_UNNAMED || d->guess)
 		return NULL;
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == kind && kernel_fits(rules, e) && fits(e->variable, d->variable) &&
-		    fits(e->type, unqualified(d->owner)) && fits_member(e->member, d) && fits(e->function, function))
+		if (e->kind == query->kind && kernel_fits(rules, e) && (e->two_writers || !query->two_writers) &&
+		    fits(e->variable, d->variable) && fits(e->type, unqualified(d->owner)) && fits_member(e->member, d) &&
+		    fits(e->function, query->function))
 			return e;
 	}
 	return NULL;

@@ -11,6 +11,7 @@ enum list_kind {
 	LIST_COUNTER,	  /* statistics, by name */
 	LIST_APPROXIMATE, /* read for a rough figure */
 	LIST_BOTH_VALID,  /* the old value and the new one are both right */
+	LIST_ATOMIC,	  /* data that only LOCKed instructions change while others look */
 	LIST_MARKED,	  /* functions and words of marked accesses */
 	LIST_LOCK,	  /* functions that take a lock, */
 	LIST_UNLOCK,	  /* that give one back, */
@@ -29,6 +30,7 @@ struct list_entry {
 	char *reason, *source;
 	char *name;			 /* of a raise: what it is called in a verdict */
 	int points;			 /* of a raise */
+	bool two_writers;		 /* the reason is good for two writers too */
 	uint32_t kernel_from, kernel_to; /* major << 16 | minor, both included */
 };
 
@@ -43,9 +45,15 @@ struct prune_rules {
 /* "6.1" and "6.1.0-21-amd64" as major << 16 | minor; returns where it ended, or NULL. */
 const char *kernel_version(const char *text, uint32_t *out);
 
-/* The first entry of a kind for this datum, by its names as `side` calls it, and for this kernel; or NULL. */
-const struct list_entry *rules_datum(const struct prune_rules *rules, enum list_kind kind, const struct race *race,
-				     unsigned side);
+struct list_query {
+	enum list_kind kind;
+	const struct datum_name *datum;
+	const char *function; /* that accesses it */
+	bool two_writers;     /* only what is good for them */
+};
+
+/* The first entry for that datum, and for this kernel; or NULL. */
+const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query);
 
 /* The first entry of a kind that has this function; or NULL. */
 const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function);

@@ -29,8 +29,25 @@ static int load_side(struct view *v, unsigned which)
 		flow_write(s->flow, s->at, &s->write);
 	}
 	s->lock = lock_held_at(v, s);
-	view_mark(v, which, s);
 	return 0;
+}
+
+/* The guest's allocator and its types, BTF, say as much as debug files of many data. */
+static void name_by_memory(struct view *v)
+{
+	const struct guest_memory *m = &v->race->first.memory;
+	struct datum_name *d = &v->by_memory;
+
+	*d = (struct datum_name){.by = DATUM_UNNAMED};
+	if (!m->symbol.name[0] && !m->type[0])
+		return;
+	d->by = DATUM_BY_VARIABLE;
+	snprintf(d->variable, sizeof(d->variable), "%s", m->symbol.name);
+	snprintf(d->member, sizeof(d->member), "%s", m->member);
+	if (m->type[0])
+		snprintf(d->owner, sizeof(d->owner), "struct %s", m->type);
+	snprintf(d->path, sizeof(d->path), "%s%s%s", m->symbol.name[0] ? m->symbol.name : m->type, m->member[0] ? "." : "",
+		 m->member);
 }
 
 struct view *view_new(const struct prune_rules *rules, const struct race *race)
@@ -41,6 +58,9 @@ struct view *view_new(const struct prune_rules *rules, const struct race *race)
 		return NULL;
 	v->rules = rules;
 	v->race = race;
+	name_by_memory(v);
+	if (!datum_path(race, v->datum))
+		snprintf(v->datum, sizeof(v->datum), "the datum");
 	for (unsigned i = 0; i < 2; i++) {
 		struct view_side *s = &v->side[i];
 
@@ -57,6 +77,10 @@ struct view *view_new(const struct prune_rules *rules, const struct race *race)
 			return NULL;
 		}
 	}
+	for (unsigned i = 0; i < 2; i++) {
+		if (v->side[i].side->known)
+			view_mark(v, i, &v->side[i]);
+	}
 	return v;
 }
 
@@ -69,11 +93,29 @@ void view_free(struct view *v)
 	free(v);
 }
 
-const char *view_datum(const struct view *v)
+/* Either side's name is the datum's, but one may have none: inlined code often lacks it. */
+static const struct list_entry *listed_for(const struct view *v, unsigned which, enum list_kind kind,
+					   const struct datum_name **name)
 {
-	const struct race_names *names = v->race->names;
+	const struct datum_name *const names[] = {v->side[which].datum, v->side[!which].datum, &v->by_memory};
+	struct list_query query = {.kind = kind, .function = v->side[which].side->symbol.name};
+	const struct list_entry *e = NULL;
 
-	return names && names->datum[names->best].by != DATUM_UNNAMED ? names->datum[names->best].path : "the datum";
+	query.two_writers = kind <= LIST_BOTH_VALID && kind != LIST_COUNTER && v->side[0].writes && v->side[1].writes;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !e; i++) {
+		query.datum = names[i];
+		e = names[i] ? rules_datum(v->rules, &query) : NULL;
+		if (e && name)
+			*name = names[i];
+	}
+	return e;
+}
+
+const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name)
+{
+	const struct list_entry *e = listed_for(v, 0, kind, name);
+
+	return e ? e : listed_for(v, 1, kind, name);
 }
 
 const char *view_function(const struct view_side *s)
@@ -99,4 +141,11 @@ void evidence(struct verdict *out, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(out->evidence + used, sizeof(out->evidence) - used, fmt, ap);
 	va_end(ap);
+}
+
+void evidence_listed(struct verdict *out, const struct list_entry *e, const struct datum_name *name)
+{
+	evidence(out, "%s: %s", name->path, e->reason);
+	if (e->source)
+		evidence(out, " (%s)", e->source);
 }

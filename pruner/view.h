@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_PRUNER_VIEW_H
 #define OUTRIDER_PRUNER_VIEW_H
 
+#include "hv/report/datum.h"
 #include "pruner/flow.h"
 #include "pruner/rules.h"
 
@@ -32,6 +33,8 @@ struct view_side {
 struct view {
 	const struct prune_rules *rules;
 	const struct race *race;
+	struct datum_name by_memory; /* what the guest's own tables call the datum */
+	char datum[DATUM_TEXT_MAX];  /* by the best that is known of it, for people */
 	struct view_side side[2];
 };
 
@@ -49,8 +52,14 @@ bool lock_then_again(const struct view *v, const struct view_side *s);
 /* lock.c: whether a function of that list may be called behind the access; its name, or NULL. */
 const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind);
 
-/* What the datum is called, or "the datum". */
-const char *view_datum(const struct view *v);
+/*
+ * The first entry of a list that has the datum, by any of its names: as each side's code calls it, or as the guest's tables do;
+ * *name, if not NULL, is that. Lists that say why a race is meant to be must be good for two writers if there are two.
+ */
+const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name);
+
+/* As the evidence of a verdict that a list gave. */
+void evidence_listed(struct verdict *out, const struct list_entry *e, const struct datum_name *name);
 
 /* The side's function, or "an unknown function". */
 const char *view_function(const struct view_side *s);
@@ -72,7 +81,13 @@ bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
 bool rule_named(const struct view *v, struct verdict *out); /* approximate computation and both values valid, by name */
 
-/* raise.c: what makes it worse, said in the evidence: points, and in *worst the name of what has most of them. */
+/* raise.c: whether the datum is a pointer, by its type or its values; */
+bool view_is_pointer(const struct view *v);
+
+/* whether one side may see, or undo, a part of what the other stores; */
+bool view_may_tear(const struct view *v);
+
+/* what makes it worse, said in the evidence: points, and in *worst the name of what has most of them. */
 int raise_points(const struct view *v, struct verdict *out, const char **worst);
 
 #endif

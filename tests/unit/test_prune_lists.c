@@ -57,8 +57,9 @@ static void write_file(const struct fixture *f, const char *text, size_t len)
 
 static void test_rules_of_ones_own(void **state)
 {
-	static const char text[] = "# mine\n\n[special]\n variable = gt_ww* \r\nkernel = 5.10..6.1\nreason = so it is\n"
-				   "[marked]\nfunction = my_atomic_*\n[raise]\nname = a thing\nmember = x\npoints = 9";
+	static const char text[] =
+		"# mine\n\n[special]\n variable = gt_ww* \r\nkernel = 5.10..6.1\nwriters = two\nreason = so it is\n"
+		"[marked]\nfunction = my_atomic_*\n[raise]\nname = a thing\nmember = x\npoints = 9";
 	struct fixture *f = *state;
 	struct prune_rules *rules = prune_rules_new(NULL);
 	struct race *race = recorded(&f->load, "gt_wwrace_first", "gt_wwrace_second");
@@ -95,6 +96,8 @@ static void test_wrong_rules(void **state)
 		{"[special]\nvariable = x\nkernel = 6\nreason = y\n", ":3: kernel = 6"},
 		{"[special]\nvariable = x\nkernel = 5.10..x\nreason = y\n", ":3: kernel = 5.10..x"},
 		{"[special]\nvariable = x\nkernel = 5.10-6.1\nreason = y\n", ":3: kernel"},
+		{"[special]\nvariable = x\nwriters = 3\nreason = y\n", ":3: writers = 3: give one or two"},
+		{"[atomic]\nmember = x\n", ":1: [atomic] needs a reason"},
 	};
 	struct fixture *f = *state;
 

@@ -323,7 +323,7 @@ static void test_values_that_differ(void **state)
 static void test_special(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	set_datum(race, "jiffies_64", "u64", "");
 	expect(f, race, VERDICT_BENIGN, "special-variable");
@@ -338,7 +338,7 @@ static void test_special(void **state)
 static void test_special_by_kernel(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	set_datum(race, "watchdog_touch_ts", "unsigned long", "");
 	expect_not(f, race, "special-variable");
@@ -353,7 +353,7 @@ static void test_special_by_kernel(void **state)
 static void test_special_renamed(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	strcpy(race->first.sides[1].symbol.name, "lru_add_drain_cpu");
 	set_datum(race, "lru_rotate", "struct lru_rotate", "fbatch.nr");
@@ -372,7 +372,7 @@ static void test_special_renamed(void **state)
 static void test_special_since_a_fix(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	strcpy(race->first.sides[1].symbol.name, "dup_user_cpus_ptr");
 	set_datum(race, "src", "struct task_struct", "user_cpus_ptr");
@@ -386,7 +386,7 @@ static void test_special_since_a_fix(void **state)
 static void test_special_in_one_function(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	set_datum(race, "pipe", "struct pipe_inode_info", "writers");
 	expect_not(f, race, "special-variable");
@@ -394,6 +394,57 @@ static void test_special_in_one_function(void **state)
 	expect(f, race, VERDICT_BENIGN, "special-variable");
 	says(f, "fs/pipe.c");
 	set_datum(race, "pipe", "struct pipe_inode_info", "ring_size");
+	expect_not(f, race, "special-variable");
+}
+
+/* What is good for one writer and readers is no reason for a lost store. */
+static void test_special_of_two_writers(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	set_datum(race, "jiffies_64", "u64", "");
+	expect_not(f, race, "special-variable");
+	set_datum(race, "oops_in_progress", "int", "");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+}
+
+/* Inlined code often has no name for what it accesses; the other side's is the datum's too. */
+static void test_special_by_the_other_side(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+
+	set_datum(race, "pipe", "struct pipe_inode_info", "writers");
+	race->names->datum[reader].by = DATUM_UNNAMED;
+	expect_not(f, race, "special-variable");
+	strcpy(race->first.sides[reader].symbol.name, "pipe_poll");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	says(f, "pipe.writers: ");
+	race->names->datum[!reader].guess = true;
+	expect_not(f, race, "special-variable");
+}
+
+/* The guest's own tables know variables, and the structs that slab caches and per-CPU variables are made of. */
+static void test_special_by_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	struct guest_memory *m = &race->first.memory;
+
+	race_names_free(race->names);
+	race->names = NULL;
+	*m = (struct guest_memory){.kind = GUEST_MEMORY_KERNEL, .cpu = -1, .symbol.name = "jiffies"};
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	strcpy(m->symbol.name, "jiffies_of_mine");
+	expect_not(f, race, "special-variable");
+	*m = (struct guest_memory){.kind = GUEST_MEMORY_SLAB, .cpu = -1, .type = "sock", .member = "sk_err"};
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	says(f, "sock.sk_err: ");
+	strcpy(m->member, "sk_error_queue.qlen");
+	expect_not(f, race, "special-variable");
+	*m = (struct guest_memory){.kind = GUEST_MEMORY_SLAB, .cpu = -1, .cache = "sock"};
 	expect_not(f, race, "special-variable");
 }
 
@@ -420,7 +471,7 @@ static void test_special_has_a_source(void **state)
 static void test_named(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	set_datum(race, "rq", "struct rq", "cfs.avg.load_avg");
 	expect(f, race, VERDICT_UNCLEAR, "approximate-computation");
@@ -468,11 +519,11 @@ static void inlined(struct race *race, unsigned side, const char *function)
 static void test_marked(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	inlined(race, 0, "arch_atomic_read");
 	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
-	says(f, "arch_atomic_read() in gt_wwrace_");
+	says(f, "arch_atomic_read() in gt_rwrace_");
 	inlined(race, 1, "arch_atomic_set");
 	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
 	inlined(race, 1, "my_atomic_set");
@@ -487,6 +538,57 @@ static void test_marked_by_the_instruction(void **state)
 	race->first.sides[0].locked = true;
 	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
 	says(f, "a LOCKed instruction");
+}
+
+/* A mark says that an access is whole; two unlocked list_del_rcu() are a bug all the same. */
+static void test_marked_of_two_writers(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+
+	inlined(race, 0, "list_del_rcu");
+	inlined(race, 1, "arch_atomic_set");
+	expect(f, race, VERDICT_UNCLEAR, "marked-accesses");
+	says(f, "a store of one may undo the other's");
+	race->first.sides[0].locked = true;
+	expect(f, race, VERDICT_UNCLEAR, "marked-accesses");
+	race->first.sides[1].locked = true;
+	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
+}
+
+/* READ_ONCE(), a subtraction, WRITE_ONCE(): each whole, but not together. */
+static void test_marked_update_in_parts(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+
+	inlined(race, reader, "arch_atomic_read");
+	inlined(race, !reader, "arch_atomic_set");
+	/* movl (%rdi),%eax; subl $1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
+	set_code(race, reader, "\x8b\x07\x83\xe8\x01\x89\x07\x31\xc0\xc3", 10, 0);
+	expect(f, race, VERDICT_UNCLEAR, "marked-accesses");
+}
+
+/* A look at what only LOCKed instructions change leaves no mark in machine code. */
+static void test_marked_by_the_datum(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+
+	set_datum(race, "p", "struct task_struct", "thread_info.flags");
+	expect_not(f, race, "marked-accesses");
+	race->first.sides[!reader].locked = true;
+	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
+	says(f, "a look at p.thread_info.flags");
+	/* task_struct has other flags, which are plain. */
+	set_datum(race, "p", "struct task_struct", "flags");
+	expect_not(f, race, "marked-accesses");
+	set_datum(race, "p", "struct thing", "refs.counter");
+	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
+	race->first.sides[!reader].locked = false;
+	expect_not(f, race, "marked-accesses");
 }
 
 /* A folder with one file of source: line 2 is that of both sides. */
@@ -521,8 +623,9 @@ static void expect_by_source(struct fixture *f, struct race *race, const char *l
 static void test_marked_by_the_source(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
+	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
 	for (size_t i = 0; i < race->names->count; i++) {
 		strcpy(race->names->lines[i].file, "./a.c");
 		race->names->lines[i].line = 2;
@@ -546,7 +649,7 @@ static void test_marked_by_the_source(void **state)
 static void test_marked_by_a_macro_of_its_own(void **state)
 {
 	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_wwrace_first", "gt_wwrace_second");
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 
 	for (size_t i = 0; i < race->names->count; i++) {
 		strcpy(race->names->lines[i].file, "a.c");
@@ -732,11 +835,17 @@ int main(void)
 		T(test_special_renamed),
 		T(test_special_since_a_fix),
 		T(test_special_in_one_function),
+		T(test_special_of_two_writers),
+		T(test_special_by_the_other_side),
+		T(test_special_by_memory),
 		T(test_special_has_a_source),
 		T(test_named),
 		T(test_pointer),
 		T(test_marked),
 		T(test_marked_by_the_instruction),
+		T(test_marked_of_two_writers),
+		T(test_marked_update_in_parts),
+		T(test_marked_by_the_datum),
 		T(test_marked_by_the_source),
 		T(test_marked_by_a_macro_of_its_own),
 		T(test_spin),

@@ -117,12 +117,17 @@ class Verdicts(unittest.TestCase):
 
     def test_rules_of_ones_own(self):
         with tempfile.NamedTemporaryFile("w") as f:
-            f.write("[special]\nvariable = gt_wwrace\nreason = mine\n")
+            f.write("[special]\nvariable = gt_wwrace gt_rwrace*\nreason = mine\n")
+            f.flush()
+            found = outrider("prune", "--rules", f.name, RACES)[0]
+            self.assertRegex(found, r"special-variable .*gt_rwrace")
+            self.assertNotRegex(found, r"special-variable .*gt_wwrace")
+            f.write("writers = two\n")
             f.flush()
             self.assertRegex(outrider("prune", "--rules", f.name, RACES)[0], r"special-variable .*gt_wwrace")
             f.write("[nonsense]\n")
             f.flush()
-            self.assertIn(":4: [nonsense]", outrider("prune", "--rules", f.name, RACES, status=3)[1])
+            self.assertIn(":5: [nonsense]", outrider("prune", "--rules", f.name, RACES, status=3)[1])
 
 
 if __name__ == "__main__":
