@@ -18,6 +18,12 @@ static bool is_return_thunk(const char *callee)
 	return callee && strstr(callee, "return_thunk") != NULL;
 }
 
+/* Where functions with arrays end that were overrun: it does not come back. */
+static bool is_stack_failure(const char *callee)
+{
+	return callee && strcmp(callee, "__stack_chk_fail") == 0;
+}
+
 static void decode_from(struct code *code, struct insn_decoder *decoder, const struct detect_side *side, uint32_t at)
 {
 	code->count = 0;
@@ -31,9 +37,11 @@ static void decode_from(struct code *code, struct insn_decoder *decoder, const s
 		if (!n)
 			break;
 		insn->callee = callee_at(side, at);
-		insn->entered = false;
+		insn->entered = insn->shows = false;
 		if (insn->op.kind == INSN_OP_JUMP && is_return_thunk(insn->callee))
 			insn->op.kind = INSN_OP_RET;
+		if (insn->op.kind == INSN_OP_CALL && is_stack_failure(insn->callee))
+			insn->op.kind = INSN_OP_STOP;
 		if (side->pc && addr == side->pc)
 			code->access = (int)code->count;
 		code->index[at] = (int16_t)code->count++;

@@ -16,6 +16,7 @@ struct code {
 		struct insn_op op;
 		const char *callee; /* the side's: what it calls or jumps to by name, or NULL */
 		bool entered;	    /* some instruction here goes on to this one */
+		bool shows;	    /* a call of what shows its arguments to people; for who knows the lists to set */
 	} insns[DETECT_CODE_MAX];
 	int16_t index[DETECT_CODE_MAX]; /* by offset into the bytes; -1: no instruction starts there */
 	uint64_t base;

@@ -40,10 +40,12 @@ bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
 /* What becomes of what the access at `i` loads. */
 struct flow_read {
 	uint64_t used;	   /* bits that something may depend on, from bit 0 of its first byte */
-	bool written_back; /* it, or something made of it, is stored where it came from */
+	bool written_back; /* it, or something made of it, is stored where it came from, and not by a LOCKed instruction */
 	unsigned steps;	   /* then: what the stores do to it, enum flow_step bits */
 	bool tested;	   /* compared or tested */
 	bool dereferenced; /* is part of an address */
+	bool shown;	   /* it, or something made of it, is an argument of a call that shows it to people */
+	bool escapes;	   /* and it goes elsewhere: to memory, an address, a comparison, another function */
 };
 
 void flow_read(const struct flow *flow, unsigned i, struct flow_read *out);

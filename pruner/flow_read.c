@@ -53,6 +53,17 @@ static bool has_some(const struct parts *parts, uint16_t regs)
 	return false;
 }
 
+static void escape(struct follow *f, const struct parts *parts, uint16_t regs)
+{
+	f->out->escapes |= has_some(parts, regs);
+}
+
+static void leave(struct follow *f, const struct parts *parts, uint16_t regs)
+{
+	use(f, parts, regs);
+	escape(f, parts, regs);
+}
+
 static void clear(struct parts *parts, uint16_t regs)
 {
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
@@ -68,7 +79,7 @@ static void note_address(struct follow *f, const struct parts *parts, const stru
 		uint16_t regs = (uint16_t)((mem->base >= 0 ? 1u << mem->base : 0) | (mem->index >= 0 ? 1u << mem->index : 0));
 
 		if (has_some(parts, regs)) {
-			f->out->dereferenced = true;
+			f->out->dereferenced = f->out->escapes = true;
 			use(f, parts, regs);
 		}
 	}
@@ -79,44 +90,12 @@ static void store(struct follow *f, const struct parts *parts, const struct insn
 	struct flow_write write;
 
 	use(f, parts, op->reads);
-	if (!has_some(parts, op->reads) || !flow_same_place(f->flow, f->from, i))
+	escape(f, parts, op->reads);
+	if (!has_some(parts, op->reads) || op->insn.flags & INSN_LOCKED || !flow_same_place(f->flow, f->from, i))
 		return;
 	flow_write(f->flow, i, &write);
 	f->out->written_back = true;
 	f->out->steps |= write.steps;
-}
-
-/* Not understood: it may look at all of what it reads, and what it makes of that is no part of the value any more. */
-static void other(struct follow *f, struct parts *parts, const struct insn_op *op)
-{
-	bool some = has_some(parts, op->reads);
-
-	use(f, parts, op->reads);
-	clear(parts, op->writes);
-	for (unsigned reg = 0; some && reg < X86_GPRS; reg++) {
-		if (op->writes >> reg & 1 && reg != X86_RSP)
-			parts->gpr[reg].made = true;
-	}
-}
-
-static void test(struct follow *f, const struct parts *parts, const struct insn_op *op)
-{
-	uint64_t looked_at = flow_bytes(op->dst.size);
-
-	if (!has_some(parts, op->reads))
-		return;
-	f->out->tested = true;
-	if (op->src.kind == INSN_OPERAND_IMM && op->dst.kind == INSN_OPERAND_REG && !op->dst.high && op->kind != INSN_OP_CMP) {
-		const struct part *p = &parts->gpr[op->dst.reg];
-
-		if (op->kind == INSN_OP_TEST)
-			looked_at &= op->imm;
-		else
-			looked_at &= 1ull << (op->imm & (8 * op->dst.size - 1));
-		f->out->used |= (p->mask & looked_at) << p->shift;
-	} else {
-		use(f, parts, op->reads);
-	}
 }
 
 /* Whether anything reads the flags that instruction `i` sets, as the code stands: compilers move only moves in between. */
@@ -135,6 +114,43 @@ static bool flags_are_read(const struct follow *f, unsigned i)
 	return true;
 }
 
+/*
+ * Not understood: it may look at all of what it reads, and what it makes of that is no part of the value any more. It goes no
+ * further than the register that it is made in, unless flags tell of it.
+ */
+static void other(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
+{
+	bool some = has_some(parts, op->reads);
+
+	use(f, parts, op->reads);
+	f->out->escapes |= some && (op->dst.kind != INSN_OPERAND_REG || op->dst.high || flags_are_read(f, i));
+	clear(parts, op->writes);
+	for (unsigned reg = 0; some && reg < X86_GPRS; reg++) {
+		if (op->writes >> reg & 1 && reg != X86_RSP)
+			parts->gpr[reg].made = true;
+	}
+}
+
+static void test(struct follow *f, const struct parts *parts, const struct insn_op *op)
+{
+	uint64_t looked_at = flow_bytes(op->dst.size);
+
+	if (!has_some(parts, op->reads))
+		return;
+	f->out->tested = f->out->escapes = true;
+	if (op->src.kind == INSN_OPERAND_IMM && op->dst.kind == INSN_OPERAND_REG && !op->dst.high && op->kind != INSN_OP_CMP) {
+		const struct part *p = &parts->gpr[op->dst.reg];
+
+		if (op->kind == INSN_OP_TEST)
+			looked_at &= op->imm;
+		else
+			looked_at &= 1ull << (op->imm & (8 * op->dst.size - 1));
+		f->out->used |= (p->mask & looked_at) << p->shift;
+	} else {
+		use(f, parts, op->reads);
+	}
+}
+
 /* and, shr and mov of registers leave a part of the value; every other operation on one is not followed. */
 static void change(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -147,25 +163,63 @@ static void change(struct follow *f, struct parts *parts, const struct insn_op *
 		dst->mask &= op->imm & flow_bytes(op->dst.size);
 		dst->made |= dst->mask != 0;
 		if (flags_are_read(f, i)) {
-			f->out->tested = true;
+			f->out->tested = f->out->escapes = true;
 			use(f, parts, op->writes);
 		}
 	} else if (op->kind == INSN_OP_SHR && op->src.kind == INSN_OPERAND_IMM && op->dst.size >= 4 &&
 		   (op->imm & 63) + dst->shift < 64) {
-		if (flags_are_read(f, i))
+		if (flags_are_read(f, i)) {
 			use(f, parts, op->reads);
+			escape(f, parts, op->reads);
+		}
 		dst->mask = (dst->mask & flow_bytes(op->dst.size)) >> (op->imm & 63);
 		dst->shift += op->imm & 63;
 	} else if (op->kind == INSN_OP_XOR && op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg) {
 		clear(parts, op->writes);
 	} else {
-		other(f, parts, op);
+		other(f, parts, op, i);
 	}
 }
 
-static void call(struct follow *f, struct parts *parts, const struct insn_op *op)
+/*
+ * Whether what instruction `i` pushes is an argument of a call that shows it: nothing but loads, moves and more pushes stands
+ * between them.
+ */
+static bool pushed_to_show(const struct code *code, unsigned i)
+{
+	while (++i < code->count) {
+		const struct insn_op *op = &code->insns[i].op;
+		bool moves = op->dst.kind == INSN_OPERAND_REG && op->dst.reg != X86_RSP;
+
+		if (op->kind == INSN_OP_CALL)
+			return code->insns[i].shows;
+		if (op->insn.nmem && op->insn.mem[0].base == X86_RSP)
+			return false;
+		if (op->kind != INSN_OP_PUSH && op->kind != INSN_OP_NOP &&
+		    !(moves && op->kind >= INSN_OP_MOV && op->kind <= INSN_OP_LEA))
+			return false;
+	}
+	return false;
+}
+
+static void push(struct follow *f, const struct parts *parts, const struct insn_op *op, unsigned i)
+{
+	use(f, parts, op->reads);
+	if (!has_some(parts, op->reads))
+		return;
+	if (pushed_to_show(f->flow->code, i))
+		f->out->shown = true;
+	else
+		f->out->escapes = true;
+}
+
+static void call(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	use(f, parts, arguments | op->reads);
+	if (f->flow->code->insns[i].shows)
+		f->out->shown |= has_some(parts, arguments);
+	else
+		escape(f, parts, arguments | op->reads);
 	clear(parts, (uint16_t)~callee_saved);
 }
 
@@ -175,9 +229,11 @@ static void step(struct follow *f, struct parts *parts, unsigned i)
 
 	note_address(f, parts, op);
 	if (op->kind == INSN_OP_CALL)
-		call(f, parts, op);
+		call(f, parts, op, i);
+	else if (op->kind == INSN_OP_PUSH)
+		push(f, parts, op, i);
 	else if (op->kind == INSN_OP_RET)
-		use(f, parts, 1u << X86_RAX);
+		leave(f, parts, 1u << X86_RAX);
 	else if (op->kind == INSN_OP_JCC || op->kind == INSN_OP_NOP)
 		return;
 	else if (op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP || op->kind == INSN_OP_BT)
@@ -187,7 +243,7 @@ static void step(struct follow *f, struct parts *parts, unsigned i)
 	else if (op->dst.kind == INSN_OPERAND_REG && !op->dst.high)
 		change(f, parts, op, i);
 	else
-		other(f, parts, op);
+		other(f, parts, op, i);
 }
 
 /* Two ways meet. What two parts of the value have in common cannot be said: both are used. True: `into` changed. */
@@ -225,7 +281,7 @@ static void go_on(struct follow *f, unsigned i, const struct parts *parts)
 
 	for (unsigned j = 0; j < n; j++) {
 		if (next[j] == CODE_OUTSIDE) {
-			use(f, parts, UINT16_MAX);
+			leave(f, parts, UINT16_MAX);
 			continue;
 		}
 		if (has_some(parts, UINT16_MAX) && join(f, &f->parts[next[j]], parts) && !f->parts[next[j]].queued) {
@@ -248,8 +304,10 @@ static void follow(struct follow *f, const struct parts *start)
 		step(f, &parts, i);
 		go_on(f, i, &parts);
 	}
-	if (f->queue_len)
+	if (f->queue_len) {
 		f->out->used = ~0ull;
+		f->out->escapes = true;
+	}
 }
 
 /* Where the loaded value is behind the access; false: nowhere, the instruction itself looks at it. */
@@ -271,7 +329,7 @@ void flow_read(const struct flow *flow, unsigned i, struct flow_read *out)
 	struct follow f = {.flow = flow, .from = i, .out = out};
 	struct parts start = {.reached = true};
 
-	*out = (struct flow_read){.used = all};
+	*out = (struct flow_read){.used = all, .escapes = true};
 	if (op->dst.kind == INSN_OPERAND_MEM && op->src.kind == INSN_OPERAND_IMM &&
 	    (op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP || op->kind == INSN_OP_BT)) {
 		out->tested = true;
@@ -279,6 +337,11 @@ void flow_read(const struct flow *flow, unsigned i, struct flow_read *out)
 			out->used = op->imm & all;
 		else if (op->kind == INSN_OP_BT)
 			out->used = 1ull << (op->imm & (8 * op->dst.size - 1));
+		return;
+	}
+	if (op->kind == INSN_OP_PUSH && !flow->failed) {
+		out->shown = pushed_to_show(flow->code, i);
+		out->escapes = !out->shown;
 		return;
 	}
 	out->tested = op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP;
@@ -289,6 +352,7 @@ void flow_read(const struct flow *flow, unsigned i, struct flow_read *out)
 		if (op->kind != INSN_OP_MOV)
 			start.gpr[op->dst.reg].made = true;
 		out->used = op->kind == INSN_OP_MOV ? 0 : all;
+		out->escapes = op->kind != INSN_OP_MOV && flags_are_read(&f, i);
 		follow(&f, &start);
 		out->used &= all;
 	}

@@ -16,7 +16,8 @@ static const struct {
 
 /* What the code itself proves first, then what people wrote down, then what is told by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_marked, rule_flags, rule_special, rule_named, rule_counter, rule_double_check, rule_same_value, rule_spin,
+	rule_marked,  rule_flags,	 rule_special,	  rule_named, rule_shown,
+	rule_counter, rule_double_check, rule_same_value, rule_spin,
 };
 
 const struct prune_rule_help prune_rule_help[] = {
@@ -24,6 +25,7 @@ const struct prune_rule_help prune_rule_help[] = {
 	 "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like; unclear if both write"},
 	{"safe-flag-update", "benign: one side looks at some bits, the other changes others"},
 	{"special-variable", "benign: the datum is in a list of variables that race by design"},
+	{"only-shown", "benign: all that becomes of what is read is that people see it"},
 	{"statistics-counter", "benign: all that is done is adding, and it only grew; unclear on few instances"},
 	{"double-checked-locking", "benign: tested without the lock, and again with it; unclear if the writer has none"},
 	{"same-value-writes", "unclear, kept high: both sides store one value"},

@@ -12,10 +12,10 @@ static const char built_in[] =
 	;
 
 static const char *const kind_words[LIST_KINDS] = {
-	[LIST_SPECIAL] = "special",	  [LIST_COUNTER] = "counter", [LIST_APPROXIMATE] = "approximate",
-	[LIST_BOTH_VALID] = "both-valid", [LIST_MARKED] = "marked",   [LIST_LOCK] = "lock",
-	[LIST_UNLOCK] = "unlock",	  [LIST_FREE] = "free",	      [LIST_ATOMIC] = "atomic",
-	[LIST_REFCOUNT] = "refcount",	  [LIST_RAISE] = "raise",
+	[LIST_SPECIAL] = "special",	  [LIST_COUNTER] = "counter",	[LIST_APPROXIMATE] = "approximate",
+	[LIST_BOTH_VALID] = "both-valid", [LIST_MARKED] = "marked",	[LIST_LOCK] = "lock",
+	[LIST_UNLOCK] = "unlock",	  [LIST_FREE] = "free",		[LIST_SHOW] = "show",
+	[LIST_ATOMIC] = "atomic",	  [LIST_REFCOUNT] = "refcount", [LIST_RAISE] = "raise",
 };
 
 #define POINTS_MAX 39

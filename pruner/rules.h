@@ -15,7 +15,8 @@ enum list_kind {
 	LIST_MARKED,	  /* functions and words of marked accesses */
 	LIST_LOCK,	  /* functions that take a lock, */
 	LIST_UNLOCK,	  /* that give one back, */
-	LIST_FREE,	  /* that free an object, at once or later */
+	LIST_FREE,	  /* that free an object, at once or later, */
+	LIST_SHOW,	  /* that show numbers to people and keep nothing of them */
 	LIST_REFCOUNT,	  /* counts that an object's life depends on */
 	LIST_RAISE,	  /* other data that makes a race worse */
 	LIST_KINDS

@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void note_shows(const struct prune_rules *rules, struct code *code)
+{
+	for (unsigned i = 0; i < code->count; i++) {
+		const char *callee = code->insns[i].callee;
+
+		code->insns[i].shows = callee && rules_function(rules, LIST_SHOW, callee);
+	}
+}
+
 static int load_side(struct view *v, unsigned which)
 {
 	const struct race *race = v->race;
@@ -19,6 +28,7 @@ static int load_side(struct view *v, unsigned which)
 	if (!s->side->known)
 		return 0;
 	code_load(&s->code, v->rules->decoder, s->side);
+	note_shows(v->rules, &s->code);
 	s->flow = flow_new(&s->code);
 	if (!s->flow)
 		return -1;

@@ -79,6 +79,7 @@ bool rule_counter(const struct view *v, struct verdict *out);
 bool rule_double_check(const struct view *v, struct verdict *out);
 bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
+bool rule_shown(const struct view *v, struct verdict *out);
 bool rule_named(const struct view *v, struct verdict *out); /* approximate computation and both values valid, by name */
 
 /* raise.c: whether the datum is a pointer, by its type or its values; */

@@ -21,6 +21,7 @@ static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(JNO, JCC),	    KIND(JB, JCC),     KIND(JAE, JCC),	   KIND(JE, JCC),      KIND(JNE, JCC),	   KIND(JBE, JCC),
 	KIND(JA, JCC),	    KIND(JS, JCC),     KIND(JNS, JCC),	   KIND(JP, JCC),      KIND(JNP, JCC),	   KIND(JL, JCC),
 	KIND(JGE, JCC),	    KIND(JLE, JCC),    KIND(JG, JCC),	   KIND(JRCXZ, JCC),   KIND(JECXZ, JCC),   KIND(LOOP, JCC),
+	KIND(PUSH, PUSH),   KIND(POP, POP),
 };
 
 static bool only_writes_dst(const struct insn_op *op)
@@ -28,7 +29,7 @@ static bool only_writes_dst(const struct insn_op *op)
 	/* A part of a register leaves the rest of it, so the old value still counts. */
 	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size < 4)
 		return false;
-	return op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA;
+	return op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_POP;
 }
 
 static struct insn_operand operand(const struct insn_op *op, const cs_x86_op *from)
@@ -153,6 +154,10 @@ unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t le
 	out->kind = kind_of[dec->ci->id];
 	if (out->kind == INSN_OP_LEA)
 		lea_operands(out, x);
+	else if (out->kind == INSN_OP_PUSH)
+		out->src = operand(out, &x->operands[0]);
+	else if (out->kind == INSN_OP_POP)
+		out->dst = operand(out, &x->operands[0]);
 	else if (out->kind >= INSN_OP_JUMP && out->kind <= INSN_OP_RET)
 		branch_target(out, x);
 	else if (out->kind >= INSN_OP_MOV && out->kind <= INSN_OP_SET)

@@ -25,8 +25,10 @@ enum insn_op_kind {
 	INSN_OP_BTR,
 	INSN_OP_BTC,
 	INSN_OP_CMOV,
-	INSN_OP_SET, /* dst becomes 0 or 1 */
-	INSN_OP_LEA, /* dst = src + imm where src is a register; else src is INSN_OPERAND_NONE */
+	INSN_OP_SET,  /* dst becomes 0 or 1 */
+	INSN_OP_LEA,  /* dst = src + imm where src is a register; else src is INSN_OPERAND_NONE */
+	INSN_OP_PUSH, /* of src */
+	INSN_OP_POP,  /* to dst */
 	INSN_OP_JUMP,
 	INSN_OP_JCC,
 	INSN_OP_CALL,

@@ -105,59 +105,113 @@ struct read_case {
 
 static const struct read_case read_cases[] = {
 	/* testb $1,(%rdi) */
-	{"test", CODE("\xf6\x07\x01"), 0, {1, false, 0, true, false}},
+	{"test", CODE("\xf6\x07\x01"), 0, {1, false, 0, true, false, false, true}},
 	/* cmpl $0,(%rdi) */
-	{"cmp", CODE("\x83\x3f\x00"), 0, {0xffffffff, false, 0, true, false}},
+	{"cmp", CODE("\x83\x3f\x00"), 0, {0xffffffff, false, 0, true, false, false, true}},
 	/* btl $9,(%rdi) */
-	{"bt", CODE("\x0f\xba\x27\x09"), 0, {0x200, false, 0, true, false}},
+	{"bt", CODE("\x0f\xba\x27\x09"), 0, {0x200, false, 0, true, false, false, true}},
 	/* movl (%rdi),%eax; testb $4,%al; je 1f; nop; 1: xorl %eax,%eax; ret */
-	{"test register", CODE("\x8b\x07\xa8\x04\x74\x01\x90\x31\xc0\xc3"), 0, {4, false, 0, true, false}},
+	{"test register", CODE("\x8b\x07\xa8\x04\x74\x01\x90\x31\xc0\xc3"), 0, {4, false, 0, true, false, false, true}},
 	/* movl (%rdi),%eax; shrl $3,%eax; andl $1,%eax; ret */
-	{"shr and", CODE("\x8b\x07\xc1\xe8\x03\x83\xe0\x01\xc3"), 0, {8, false, 0, false, false}},
+	{"shr and", CODE("\x8b\x07\xc1\xe8\x03\x83\xe0\x01\xc3"), 0, {8, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; ret */
-	{"returned", CODE("\x8b\x07\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	{"returned", CODE("\x8b\x07\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; xorl %eax,%eax; ret */
-	{"dead", CODE("\x8b\x07\x31\xc0\xc3"), 0, {0, false, 0, false, false}},
+	{"dead", CODE("\x8b\x07\x31\xc0\xc3"), 0, {0, false, 0, false, false, false, false}},
 	/* movl (%rdi),%eax; andl $~1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
-	{"written back", CODE("\x8b\x07\x83\xe0\xfe\x89\x07\x31\xc0\xc3"), 0, {0xfffffffe, true, FLOW_ELSE, false, false}},
+	{"written back",
+	 CODE("\x8b\x07\x83\xe0\xfe\x89\x07\x31\xc0\xc3"),
+	 0,
+	 {0xfffffffe, true, FLOW_ELSE, false, false, false, true}},
 	/* movl (%rdi),%eax; addl $1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
-	{"counted up", CODE("\x8b\x07\x83\xc0\x01\x89\x07\x31\xc0\xc3"), 0, {0xffffffff, true, FLOW_UP, false, false}},
+	{"counted up",
+	 CODE("\x8b\x07\x83\xc0\x01\x89\x07\x31\xc0\xc3"),
+	 0,
+	 {0xffffffff, true, FLOW_UP, false, false, false, true}},
 	/* movl (%rdi),%eax; testb $1,%sil; je 1f; addl $1,%eax; jmp 2f; 1: subl $1,%eax; 2: movl %eax,(%rdi); xorl %eax,%eax;
 	   ret */
 	{"counted down or up",
 	 CODE("\x8b\x07\x40\xf6\xc6\x01\x74\x05\x83\xc0\x01\xeb\x03\x83\xe8\x01\x89\x07\x31\xc0\xc3"),
 	 0,
-	 {0xffffffff, true, FLOW_UP | FLOW_DOWN, false, false}},
+	 {0xffffffff, true, FLOW_UP | FLOW_DOWN, false, false, false, true}},
 	/* movq (%rdi),%rdx; movq 8(%rdx),%rax; ret */
-	{"dereferenced", CODE("\x48\x8b\x17\x48\x8b\x42\x08\xc3"), 0, {~0ull, false, 0, false, true}},
+	{"dereferenced", CODE("\x48\x8b\x17\x48\x8b\x42\x08\xc3"), 0, {~0ull, false, 0, false, true, false, true}},
 	/* movl (%rdi),%edx; andl $6,%edx; movl %esi,%eax; jne 1f; nop; 1: movl $0,%edx; ret */
 	{"flags behind a move",
 	 CODE("\x8b\x17\x83\xe2\x06\x89\xf0\x75\x01\x90\xba\x00\x00\x00\x00\xc3"),
 	 0,
-	 {6, false, 0, true, false}},
+	 {6, false, 0, true, false, false, true}},
 	/* movl (%rdi),%edx; andl $6,%edx; xorl %eax,%eax; ret */
-	{"narrowed, not tested", CODE("\x8b\x17\x83\xe2\x06\x31\xc0\xc3"), 0, {0, false, 0, false, false}},
+	{"narrowed, not tested", CODE("\x8b\x17\x83\xe2\x06\x31\xc0\xc3"), 0, {0, false, 0, false, false, false, false}},
 	/* movl (%rdi),%eax; pushq %rax; xorl %eax,%eax; ret */
-	{"pushed", CODE("\x8b\x07\x50\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	{"pushed", CODE("\x8b\x07\x50\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%esi; call 1f; 1: ret */
-	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; call 1f; 1: ret */
-	{"lost by a call", CODE("\x8b\x07\xe8\x00\x00\x00\x00\xc3"), 0, {0, false, 0, false, false}},
+	{"lost by a call", CODE("\x8b\x07\xe8\x00\x00\x00\x00\xc3"), 0, {0, false, 0, false, false, false, false}},
 	/* movl (%rdi),%edx; movl %edx,8(%rdi); xorl %eax,%eax; ret */
-	{"stored elsewhere", CODE("\x8b\x17\x89\x57\x08\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false}},
+	{"stored elsewhere", CODE("\x8b\x17\x89\x57\x08\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; movzbl %al,%eax; testl %eax,%eax; je 1f; nop; 1: xorl %eax,%eax; ret */
-	{"low byte", CODE("\x8b\x07\x0f\xb6\xc0\x85\xc0\x74\x01\x90\x31\xc0\xc3"), 0, {0xff, false, 0, true, false}},
+	{"low byte",
+	 CODE("\x8b\x07\x0f\xb6\xc0\x85\xc0\x74\x01\x90\x31\xc0\xc3"),
+	 0,
+	 {0xff, false, 0, true, false, false, true}},
 	/* movl (%rdi),%edx; testl %esi,%esi; je 1f; testb $1,%dl; jmp 2f; 1: testb $2,%dl; 2: sete %al; movl $0,%edx; ret */
 	{"two ways, two bits",
 	 CODE("\x8b\x17\x85\xf6\x74\x05\xf6\xc2\x01\xeb\x03\xf6\xc2\x02\x0f\x94\xc0\xba\x00\x00\x00\x00\xc3"),
 	 0,
-	 {3, false, 0, true, false}},
+	 {3, false, 0, true, false, false, true}},
 	/* movl (%rdi),%edx; jmp .+100 */
-	{"leaves the code", CODE("\x8b\x17\xeb\x62"), 0, {0xffffffff, false, 0, false, false}},
+	{"leaves the code", CODE("\x8b\x17\xeb\x62"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%edx; testl %edx,%edx; js 1f; 1: xorl %eax,%eax; ret */
-	{"bit test with sign", CODE("\x8b\x17\x85\xd2\x78\x00\x31\xc0\xc3"), 0, {0xffffffff, false, 0, true, false}},
+	{"bit test with sign",
+	 CODE("\x8b\x17\x85\xd2\x78\x00\x31\xc0\xc3"),
+	 0,
+	 {0xffffffff, false, 0, true, false, false, true}},
 	/* 1: movl (%rdi),%edx; testb $8,%dl; pause; jne 1b; xorl %eax,%eax; ret */
-	{"in a loop", CODE("\x8b\x17\xf6\xc2\x08\xf3\x90\x75\xf7\x31\xc0\xc3"), 0, {8, false, 0, true, false}},
+	{"in a loop", CODE("\x8b\x17\xf6\xc2\x08\xf3\x90\x75\xf7\x31\xc0\xc3"), 0, {8, false, 0, true, false, false, true}},
+};
+
+/* Of the load at the beginning; every call shows its arguments to people. */
+struct shown_case {
+	const char *text, *code;
+	size_t len;
+	bool shown, escapes;
+};
+
+static const struct shown_case shown_cases[] = {
+	/* movl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
+	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	/* movl (%rdi),%eax; leal -1(%rax),%edx; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"made of it", CODE("\x8b\x07\x8d\x50\xff\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	/* pushq (%rdi); movl $1,%esi; call 1f; 1: popq %rdx; ret */
+	{"pushed from memory", CODE("\xff\x37\xbe\x01\x00\x00\x00\xe8\x00\x00\x00\x00\x5a\xc3"), true, false},
+	/* movq (%rdi),%rax; pushq %rax; pushq %rsi; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"pushed", CODE("\x48\x8b\x07\x50\x56\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: popq %rbx; xorl %eax,%eax; ret */
+	{"lost by a pop", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x5b\x31\xc0\xc3"), true, false},
+	/* movl (%rdi),%eax; pushq %rax; testl %esi,%esi; je 1f; call 1f; 1: xorl %eax,%eax; ret */
+	{"pushed before a branch", CODE("\x8b\x07\x50\x85\xf6\x74\x05\xe8\x00\x00\x00\x00\x31\xc0\xc3"), false, true},
+	/* movl (%rdi),%eax; pushq %rax; movl (%rsp),%ecx; call 1f; 1: xorl %eax,%eax; ret */
+	{"read back from the stack", CODE("\x8b\x07\x50\x8b\x0c\x24\xe8\x00\x00\x00\x00\x31\xc0\xc3"), false, true},
+	/* pushq (%rdi); ret */
+	{"pushed for nothing", CODE("\xff\x37\xc3"), false, true},
+	/* movl (%rdi),%esi; testl %esi,%esi; je 1f; call 1f; 1: xorl %eax,%eax; xorl %esi,%esi; ret */
+	{"tested too", CODE("\x8b\x37\x85\xf6\x74\x05\xe8\x00\x00\x00\x00\x31\xc0\x31\xf6\xc3"), true, true},
+	/* movl (%rdi),%esi; subl $1,%esi; js 1f; call 1f; 1: xorl %esi,%esi; xorl %eax,%eax; ret */
+	{"branched on what is made", CODE("\x8b\x37\x83\xee\x01\x78\x05\xe8\x00\x00\x00\x00\x31\xf6\x31\xc0\xc3"), true, true},
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: movl %ebx,(%rbp); xorl %ebx,%ebx; ret */
+	{"stored too", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x89\x5d\x00\x31\xdb\xc3"), true, true},
+	/* movq (%rdi),%rsi; movq (%rsi),%rsi; call 1f; 1: xorl %eax,%eax; ret */
+	{"gone through", CODE("\x48\x8b\x37\x48\x8b\x36\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, true},
+	/* movl (%rdi),%esi; movl %esi,%eax; ret */
+	{"returned", CODE("\x8b\x37\x89\xf0\xc3"), false, true},
+	/* movl (%rdi),%esi; xorl %esi,%esi; call 1f; 1: xorl %eax,%eax; ret */
+	{"dead", CODE("\x8b\x37\x31\xf6\xe8\x00\x00\x00\x00\x31\xc0\xc3"), false, false},
+	/* addl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
+	{"added up", CODE("\x03\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	/* addl (%rdi),%esi; js 1f; call 1f; 1: xorl %esi,%esi; xorl %eax,%eax; ret */
+	{"branched on the sum", CODE("\x03\x37\x78\x05\xe8\x00\x00\x00\x00\x31\xf6\x31\xc0\xc3"), true, true},
 };
 
 struct fixture {
@@ -245,9 +299,28 @@ static void test_reads(void **state)
 		assert_true(f->code.access >= 0);
 		flow_read(f->flow, (unsigned)f->code.access, &got);
 		if (got.used != wanted->used || got.written_back != wanted->written_back || got.steps != wanted->steps ||
-		    got.tested != wanted->tested || got.dereferenced != wanted->dereferenced)
-			fail_msg("%s: used %#jx, written back %d, steps %u, tested %d, dereferenced %d", c->text,
-				 (uintmax_t)got.used, got.written_back, got.steps, got.tested, got.dereferenced);
+		    got.tested != wanted->tested || got.dereferenced != wanted->dereferenced || got.shown ||
+		    got.escapes != wanted->escapes)
+			fail_msg("%s: used %#jx, written back %d, steps %u, tested %d, dereferenced %d, shown %d, escapes %d",
+				 c->text, (uintmax_t)got.used, got.written_back, got.steps, got.tested, got.dereferenced,
+				 got.shown, got.escapes);
+	}
+}
+
+static void test_shown(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(shown_cases) / sizeof(shown_cases[0]); i++) {
+		const struct shown_case *c = &shown_cases[i];
+		struct flow_read got;
+
+		load(f, c->code, c->len, 0);
+		for (unsigned j = 0; j < f->code.count; j++)
+			f->code.insns[j].shows = f->code.insns[j].op.kind == INSN_OP_CALL;
+		flow_read(f->flow, 0, &got);
+		if (got.shown != c->shown || got.escapes != c->escapes)
+			fail_msg("%s: shown %d, escapes %d", c->text, got.shown, got.escapes);
 	}
 }
 
@@ -307,6 +380,7 @@ int main(void)
 		T(test_writes),
 		T(test_constants),
 		T(test_reads),
+		T(test_shown),
 		T(test_code_that_starts_anywhere),
 		T(test_access_that_is_no_instruction),
 		T(test_any_bytes),

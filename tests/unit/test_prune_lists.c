@@ -98,6 +98,7 @@ static void test_wrong_rules(void **state)
 		{"[special]\nvariable = x\nkernel = 5.10-6.1\nreason = y\n", ":3: kernel"},
 		{"[special]\nvariable = x\nwriters = 3\nreason = y\n", ":3: writers = 3: give one or two"},
 		{"[atomic]\nmember = x\n", ":1: [atomic] needs a reason"},
+		{"[show]\nmember = x\n", ":1: [show] needs a function"},
 	};
 	struct fixture *f = *state;
 

@@ -568,6 +568,9 @@ static void test_marked_update_in_parts(void **state)
 	/* movl (%rdi),%eax; subl $1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
 	set_code(race, reader, "\x8b\x07\x83\xe8\x01\x89\x07\x31\xc0\xc3", 10, 0);
 	expect(f, race, VERDICT_UNCLEAR, "marked-accesses");
+	/* movl (%rdi),%eax; lea 1(%rax),%edx; lock cmpxchg %edx,(%rdi); xorl %eax,%eax; ret: it notices */
+	set_code(race, reader, "\x8b\x07\x8d\x50\x01\xf0\x0f\xb1\x17\x31\xc0\xc3", 12, 0);
+	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
 }
 
 /* A look at what only LOCKed instructions change leaves no mark in machine code. */
@@ -663,6 +666,45 @@ static void test_marked_by_a_macro_of_its_own(void **state)
 	expect_by_source(f, race, "\tp->__state = set_current_state;", VERDICT_HARMFUL);
 	set_datum(race, "current_task", "struct task_struct", "exit_state");
 	expect_by_source(f, race, "\t__set_current_state(TASK_RUNNING);", VERDICT_HARMFUL);
+}
+
+/* ---- only shown ---- */
+
+static void test_shown(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+	struct detect_side *s = &race->first.sides[reader], *writer = &race->first.sides[!reader];
+
+	set_datum(race, "plain", "struct plain", "thing");
+	strcpy(race->names->datum[0].type, "int");
+	strcpy(race->names->datum[1].type, "int");
+	/* movl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
+	set_code(race, reader, "\x8b\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3", 10, 0);
+	expect_not(f, race, "only-shown");
+	s->callees[0] = (struct detect_callee){.at = 2, .name = "seq_printf"};
+	s->callee_count = 1;
+	expect(f, race, VERDICT_BENIGN, "only-shown");
+	says(f, "is to show it to people");
+	/* A function like any other; */
+	strcpy(s->callees[0].name, "seq_open");
+	expect_not(f, race, "only-shown");
+	strcpy(s->callees[0].name, "seq_printf");
+	/* what is shown of a pointer may be what it points to; */
+	strcpy(race->names->datum[race->names->best].type, "char *");
+	expect_not(f, race, "only-shown");
+	strcpy(race->names->datum[race->names->best].type, "int");
+	/* a part of a number is none; */
+	writer->gva += 2;
+	expect_not(f, race, "only-shown");
+	writer->gva -= 2;
+	/* and what is freed must not be read at all. movl $1,(%rdi); call 1f; 1: ret */
+	set_code(race, !reader, "\xc7\x07\x01\x00\x00\x00\xe8\x00\x00\x00\x00\xc3", 12, 0);
+	expect(f, race, VERDICT_BENIGN, "only-shown");
+	writer->callees[0] = (struct detect_callee){.at = 6, .name = "kfree"};
+	writer->callee_count = 1;
+	expect_not(f, race, "only-shown");
 }
 
 /* ---- user-built synchronisation ---- */
@@ -848,6 +890,7 @@ int main(void)
 		T(test_marked_by_the_datum),
 		T(test_marked_by_the_source),
 		T(test_marked_by_a_macro_of_its_own),
+		T(test_shown),
 		T(test_spin),
 		T(test_raises),
 		T(test_unseen_writer),
