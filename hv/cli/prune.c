@@ -4,56 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/cli/cli.h"
+#include "hv/cli/race_files.h"
 #include "hv/cli/verdicts.h"
-#include "hv/report/load.h"
 
-enum prune_key { KEY_RULES = 0x200, KEY_SOURCES, KEY_EXPLAIN, KEY_LIST };
+enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
 
 struct prune_options {
-	struct cli_input input; /* first: see cli_parse() */
-	struct prune_rules *rules;
+	struct race_files in; /* first: see cli_parse() */
 	const char *explain;
 	bool list;
-	const char **files;
-	size_t count;
 };
 
 static const struct argp_option options[] = {
-	{"rules", KEY_RULES, "FILE", 0,
-	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
-	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source, to see READ_ONCE() and its like in", 0},
 	{"explain", KEY_EXPLAIN, "ID", 0, "only this race, with the whole of the evidence", 0},
 	{"list-rules", KEY_LIST, NULL, 0, "what the rules are called and what each looks for", 0},
 	{0},
 };
 
-static const char doc[] = "Say which races of a run are likely bugs, which are not, and by what that was told.\v"
-			  "FILE is what `outrider run --json` wrote; - is standard input. Verdicts are better on races that "
-			  "`outrider report --symbols PATH --format json` has named. Races of several files are put together.";
+static const char doc[] =
+	"Say which races of a run are likely bugs, which are not, and by what that was told.\v"
+	"FILE is what `outrider run --json` wrote; - is standard input. Races of several files are put together. "
+	"Verdicts need no debug files, but are better with them.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct prune_options *o = state->input;
-	const char **files;
 
 	switch (key) {
-	case KEY_RULES:
-		return prune_rules_add(o->rules, arg, o->input.err) < 0 ? EINVAL : 0;
-	case KEY_SOURCES:
-		return prune_rules_set_sources(o->rules, arg, o->input.err) < 0 ? EINVAL : 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->in;
+		return 0;
 	case KEY_EXPLAIN:
 		o->explain = arg;
 		return 0;
 	case KEY_LIST:
 		o->list = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		files = realloc(o->files, (o->count + 1) * sizeof(*files));
-		if (!files)
-			return ENOMEM;
-		o->files = files;
-		files[o->count++] = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -86,37 +71,15 @@ static int explain(const struct verdicts *v, const char *id, struct err *err)
 	return err_set(err, EXIT_USAGE, "no race %s in the files given", id);
 }
 
-/* The kernel is that of the first file which knows its own. */
-static int load_files(const struct prune_options *o, struct race_store *store, struct err *err)
-{
-	bool kernel = false;
-
-	for (size_t i = 0; i < o->count; i++) {
-		struct report_load l;
-		int rc;
-
-		if (report_load(&l, o->files[i], err) < 0)
-			return -1;
-		if (!kernel && l.kernel.banner) {
-			prune_rules_set_kernel(o->rules, l.kernel.banner);
-			kernel = true;
-		}
-		rc = report_load_into(&l, store, err);
-		report_load_free(&l);
-		if (rc < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int prune_files(const struct prune_options *o, struct err *err)
 {
 	struct race_store *store = race_store_new(err);
 	struct verdicts v = {0};
-	int rc = store ? load_files(o, store, err) : -1;
+	char *kernel = NULL;
+	int rc = store ? race_files_load_all(&o->in, store, &kernel, err) : -1;
 
 	if (rc == 0)
-		rc = verdicts_judge_store(&v, o->rules, NULL, store, err);
+		rc = verdicts_judge_store(&v, o->in.rules, NULL, store, err);
 	if (rc == 0) {
 		verdicts_sort(&v, VERDICTS_BY_RANK);
 		if (o->explain)
@@ -128,25 +91,27 @@ static int prune_files(const struct prune_options *o, struct err *err)
 		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
 	verdicts_free(&v);
 	race_store_free(store);
+	free(kernel);
 	return rc;
 }
 
 int cli_prune(int argc, char **argv)
 {
-	const struct argp argp = {.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc};
+	const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {0}};
+	const struct argp argp = {
+		.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
 	struct err err = {0};
-	struct prune_options o = {.input = {&err}, .rules = prune_rules_new(&err)};
+	struct prune_options o = {0};
 
-	if (o.rules && cli_parse(&argp, argc, argv, &o.input) == 0) {
+	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0) {
 		if (o.list)
 			print_rules();
-		else if (!o.count)
+		else if (!o.in.count)
 			err_set(&err, EXIT_USAGE,
 				"prune needs a FILE that `outrider run --json` wrote; see `outrider prune --help`");
-		else
+		else if (names_add_usual(o.in.names, &err) == 0)
 			prune_files(&o, &err);
 	}
-	prune_rules_free(o.rules);
-	free(o.files);
+	race_files_free(&o.in);
 	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
 }

@@ -109,6 +109,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(len(explained.splitlines()), 2)
         self.assertIn("no race 123", outrider("prune", "--explain", "123", RACES, status=2)[1])
         self.assertIn("needs a FILE", outrider("prune", status=2)[1])
+        self.assertIn("/nonexistent", outrider("prune", "--symbols", "/nonexistent", RACES, status=3)[1])
 
     def test_every_rule_is_listed(self):
         listed = re.findall(r"^  ([a-z-]+) ", outrider("prune", "--list-rules")[0], re.M)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/race_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hv/report/naming.h"
+
+enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES };
+
+static const struct argp_option options[] = {
+	{"symbols", KEY_SYMBOLS, "PATH", 0,
+	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
+	 "several times (and /usr/lib/debug and debuginfod's cache are looked in anyway)",
+	 0},
+	{"rules", KEY_RULES, "FILE", 0,
+	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source, to see READ_ONCE() and its like in", 0},
+	{0},
+};
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct race_files *f = state->input;
+	const char **files;
+
+	switch (key) {
+	case KEY_SYMBOLS:
+		return names_add(f->names, arg, f->input.err) < 0 ? EINVAL : 0;
+	case KEY_RULES:
+		return prune_rules_add(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
+	case KEY_SOURCES:
+		return prune_rules_set_sources(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
+	case ARGP_KEY_ARG:
+		files = realloc(f->files, (f->count + 1) * sizeof(*files));
+		if (!files)
+			return ENOMEM;
+		f->files = files;
+		files[f->count++] = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp race_files_argp = {.options = options, .parser = parser};
+
+void race_files_note(void *ctx, const char *line)
+{
+	(void)ctx;
+	fprintf(stderr, "outrider: %s\n", line);
+}
+
+int race_files_init(struct race_files *f, struct err *err)
+{
+	static const struct names_sink sink = {.note = race_files_note};
+
+	*f = (struct race_files){
+		.input = {err}, .names = names_new(&sink, err), .decoder = insn_decoder_new(), .rules = prune_rules_new(err)};
+	if (f->names && f->rules && !f->decoder)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	return f->names && f->rules && f->decoder ? 0 : -1;
+}
+
+void race_files_free(struct race_files *f)
+{
+	prune_rules_free(f->rules);
+	insn_decoder_free(f->decoder);
+	names_free(f->names);
+	free(f->files);
+}
+
+int race_files_load(const struct race_files *f, const char *path, struct report_load *out, struct err *err)
+{
+	if (report_load(out, path, err) < 0)
+		return -1;
+	const struct naming naming = {f->names,		 f->decoder,	       &out->modules,
+				      out->kernel.slide, out->kernel.build_id, out->kernel.build_id_len};
+
+	for (size_t i = 0; i < out->count; i++) {
+		if (naming_race(&naming, out->races[i], err) < 0) {
+			report_load_free(out);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int load_into(const struct race_files *f, const char *path, struct race_store *store, char **kernel, struct err *err)
+{
+	struct report_load l;
+	int rc;
+
+	if (race_files_load(f, path, &l, err) < 0)
+		return -1;
+	rc = report_load_into(&l, store, err);
+	if (!*kernel && l.kernel.banner) {
+		*kernel = l.kernel.banner;
+		l.kernel.banner = NULL;
+	}
+	report_load_free(&l);
+	return rc;
+}
+
+int race_files_load_all(const struct race_files *f, struct race_store *store, char **kernel, struct err *err)
+{
+	*kernel = NULL;
+	for (size_t i = 0; i < f->count; i++) {
+		if (load_into(f, f->files[i], store, kernel, err) < 0) {
+			free(*kernel);
+			*kernel = NULL;
+			return -1;
+		}
+	}
+	prune_rules_set_kernel(f->rules, *kernel);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Races found earlier: the files that they are in, and what names and judges them. For every command that looks at such files.
+ */
+#ifndef OUTRIDER_CLI_RACE_FILES_H
+#define OUTRIDER_CLI_RACE_FILES_H
+
+#include "hv/cli/cli.h"
+#include "hv/report/load.h"
+#include "pruner/prune.h"
+#include "symbols/insn.h"
+#include "symbols/names.h"
+
+struct race_files {
+	struct cli_input input; /* first: see cli_parse() */
+	struct names *names;
+	struct insn_decoder *decoder;
+	struct prune_rules *rules;
+	const char **files;
+	size_t count;
+};
+
+/* --symbols, --rules, --sources and FILE...; its input is the struct race_files. */
+extern const struct argp race_files_argp;
+
+/* 0, or -1 with EXIT_INTERNAL; race_files_free() either way. */
+int race_files_init(struct race_files *f, struct err *err);
+void race_files_free(struct race_files *f);
+
+/* One file's races, named; report_load_free() it when that succeeded. 0, or -1. */
+int race_files_load(const struct race_files *f, const char *path, struct report_load *out, struct err *err);
+
+/*
+ * All files' races into `store`, and the rules set to their kernel: that of the first file which knows its own. *kernel becomes
+ * its banner, from malloc(), or NULL. 0, or -1.
+ */
+int race_files_load_all(const struct race_files *f, struct race_store *store, char **kernel, struct err *err);
+
+/* One line on standard error, for what takes a note(). */
+void race_files_note(void *ctx, const char *line);
+
+#endif
