@@ -156,7 +156,8 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 		return found;
 	if (m->object && offset < m->object_size && strncmp(out->owner, tag, strlen(tag)) == 0 &&
 	    strcmp(out->owner + strlen(tag), m->type) == 0) {
-		a->disp = (int64_t)offset;
+		/* A copy may begin inside of the object: debug files know how far, as the first answer's offset. */
+		a->disp += (int64_t)(offset - out->offset);
 		return ask(n, side, a, out);
 	}
 	out->fit = 1;

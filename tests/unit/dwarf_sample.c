@@ -170,6 +170,15 @@ API void copy(struct record *to, struct record *from)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 }
 
+/* As a struct is copied but for what must stay as it is: the links. */
+API void copy_rest(struct record *to, struct record *from)
+{
+	char *t = (char *)to + sizeof(to->link), *f = (char *)from + sizeof(from->link);
+	unsigned long words = (sizeof(*to) - sizeof(to->link)) / 8;
+
+	__asm__ volatile("rep movsq" : "+D"(t), "+S"(f), "+c"(words) : : "memory");
+}
+
 void _start(void)
 {
 	outermost(&global_outer);

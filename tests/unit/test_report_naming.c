@@ -12,6 +12,7 @@
 /* In struct record, */
 #define AT_WORD 16
 #define AT_PARENT 24
+#define AT_VALUES 32
 /* in struct outer: in[1].b[2]. */
 #define AT_NUMBER 64
 
@@ -120,14 +121,19 @@ static struct insn set_side(struct fixture *f, unsigned which, const char *funct
 }
 
 /* The copy has come to the access, so that its registers tell nothing of how far it is from where they began. */
-static void set_copy(struct fixture *f, unsigned which, uint8_t rw, uint64_t gva, uint32_t size)
+static void set_copy_by(struct fixture *f, unsigned which, const char *function, uint8_t rw, uint64_t gva, uint32_t size)
 {
-	struct insn i = set_side(f, which, "copy", 0, gva, size);
+	struct insn i = set_side(f, which, function, 0, gva, size);
 	struct detect_side *side = &f->race.first.sides[which];
 
 	assert_true(i.flags & INSN_STRING);
 	side->rw = rw;
 	side->regs.gpr[X86_RSI] = side->regs.gpr[X86_RDI] = gva;
+}
+
+static void set_copy(struct fixture *f, unsigned which, uint8_t rw, uint64_t gva, uint32_t size)
+{
+	set_copy_by(f, which, "copy", rw, gva, size);
 }
 
 static void set_object(struct fixture *f, const char *type)
@@ -173,6 +179,25 @@ static void test_copy_is_named_by_object(void **state)
 		expect_name(f, which, DATUM_BY_REGISTER, "to->word.whole", false);
 		set_copy(f, which, INSN_READ, OBJECT, 8);
 		expect_name(f, which, DATUM_BY_REGISTER, "from->link.next", false);
+	}
+}
+
+static void test_copy_from_inside_of_object(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned which = 0; which < 2; which++) {
+		forget_race(state);
+		set_object(f, "record");
+		set_copy_by(f, which, "copy_rest", INSN_READ, OBJECT + AT_PARENT, 8);
+		expect_name(f, which, DATUM_BY_REGISTER, "from->parent", false);
+		assert_int_equal(f->race.names->datum[which].offset, AT_PARENT);
+		set_copy_by(f, which, "copy_rest", INSN_READ, OBJECT + AT_WORD, 4);
+		expect_name(f, which, DATUM_BY_REGISTER, "from->word.whole", false);
+		set_copy_by(f, which, "copy_rest", INSN_WRITE, OBJECT + AT_VALUES + 8, 8);
+		expect_name(f, which, DATUM_BY_REGISTER, "to->values[1]", false);
+		set_object(f, "outer");
+		expect_name(f, which, DATUM_BY_REGISTER, "to->word.whole", true);
 	}
 }
 
@@ -324,6 +349,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_copy_is_named_by_object),
+		TEST(test_copy_from_inside_of_object),
 		TEST(test_copy_of_another_type_is_a_guess),
 		TEST(test_copy_of_no_object_is_a_guess),
 		TEST(test_copy_outside_of_object_is_a_guess),
