@@ -231,18 +231,6 @@ static bool fits(const char *globs, const char *text)
 	return !globs || (text[0] && conf_match(globs, text));
 }
 
-/* "const struct inode" is a struct inode all the same. */
-static const char *unqualified(const char *type)
-{
-	static const char *const words[] = {"const ", "volatile "};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strncmp(type, words[i], strlen(words[i])) == 0)
-			return unqualified(type + strlen(words[i]));
-	}
-	return type;
-}
-
 /* A member is named by its path, "stats.rx_packets"; lists may name its last part alone. Without one the variable counts. */
 static bool fits_member(const char *globs, const struct datum_name *d)
 {
@@ -266,7 +254,7 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, const stru
 		const struct list_entry *e = &rules->entries[i];
 
 		if (e->kind == query->kind && kernel_fits(rules, e) && (e->two_writers || !query->two_writers) &&
-		    fits(e->variable, d->variable) && fits(e->type, unqualified(d->owner)) && fits_member(e->member, d) &&
+		    fits(e->variable, d->variable) && fits(e->type, datum_unqualified(d->owner)) && fits_member(e->member, d) &&
 		    fits(e->function, query->function))
 			return e;
 	}

@@ -2,6 +2,18 @@
 #include "hv/report/names.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+const char *datum_unqualified(const char *type)
+{
+	static const char *const words[] = {"const ", "volatile "};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(type, words[i], strlen(words[i])) == 0)
+			return datum_unqualified(type + strlen(words[i]));
+	}
+	return type;
+}
 
 void race_names_free(struct race_names *names)
 {

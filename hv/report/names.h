@@ -53,6 +53,9 @@ struct race_names {
 	struct source_line *lines; /* ordered by side and frame */
 };
 
+/* An owner or type without what qualifies it: "const struct inode" is a struct inode all the same. */
+const char *datum_unqualified(const char *type);
+
 void race_names_free(struct race_names *names);
 
 /* The lines of one call, and how many; NULL and 0: none are known. */

@@ -138,6 +138,14 @@ static int ask(const struct naming *n, const struct detect_side *side, const str
 	return found;
 }
 
+static bool is_of_object(const char *owner, const struct guest_memory *m)
+{
+	static const char tag[] = "struct ";
+	const char *type = datum_unqualified(owner);
+
+	return strncmp(type, tag, strlen(tag)) == 0 && strcmp(type + strlen(tag), m->type) == 0;
+}
+
 /*
  * A string instruction moves its registers on, so they tell what it began with, but no more how far it is. If that is what the
  * guest's allocator says is there, its object tells; else the name is a guess.
@@ -145,7 +153,6 @@ static int ask(const struct naming *n, const struct detect_side *side, const str
 static int ask_string(const struct naming *n, const struct race *race, const struct detect_side *side,
 		      struct register_access *a, struct debuginfo_datum *out)
 {
-	static const char tag[] = "struct ";
 	const struct guest_memory *m = &race->first.memory;
 	uint64_t offset = side->gva - m->object;
 	int found;
@@ -154,8 +161,7 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	found = ask(n, side, a, out);
 	if (found <= 0)
 		return found;
-	if (m->object && offset < m->object_size && strncmp(out->owner, tag, strlen(tag)) == 0 &&
-	    strcmp(out->owner + strlen(tag), m->type) == 0) {
+	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
 		/* A copy may begin inside of the object: debug files know how far, as the first answer's offset. */
 		a->disp += (int64_t)(offset - out->offset);
 		return ask(n, side, a, out);

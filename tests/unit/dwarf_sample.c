@@ -179,6 +179,13 @@ API void copy_rest(struct record *to, struct record *from)
 	__asm__ volatile("rep movsq" : "+D"(t), "+S"(f), "+c"(words) : : "memory");
 }
 
+API void copy_const(struct record *to, const struct record *from)
+{
+	unsigned long words = sizeof(*to) / 8;
+
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+}
+
 void _start(void)
 {
 	outermost(&global_outer);

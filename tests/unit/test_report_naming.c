@@ -201,6 +201,21 @@ static void test_copy_from_inside_of_object(void **state)
 	}
 }
 
+static void test_copy_of_constant_is_named_by_object(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned which = 0; which < 2; which++) {
+		forget_race(state);
+		set_object(f, "record");
+		set_copy_by(f, which, "copy_const", INSN_READ, OBJECT + AT_PARENT, 8);
+		expect_name(f, which, DATUM_BY_REGISTER, "from->parent", false);
+		assert_string_equal(f->race.names->datum[which].owner, "const struct record");
+		set_object(f, "outer");
+		expect_name(f, which, DATUM_BY_REGISTER, "from->link.next", true);
+	}
+}
+
 static void test_copy_of_another_type_is_a_guess(void **state)
 {
 	static const char *const types[] = {"outer", "recor", "records", "struct record", ""};
@@ -350,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_copy_is_named_by_object),
 		TEST(test_copy_from_inside_of_object),
+		TEST(test_copy_of_constant_is_named_by_object),
 		TEST(test_copy_of_another_type_is_a_guess),
 		TEST(test_copy_of_no_object_is_a_guess),
 		TEST(test_copy_outside_of_object_is_a_guess),
