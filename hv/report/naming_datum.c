@@ -28,13 +28,21 @@ static bool decode(const struct naming *n, const struct detect_side *side, struc
 
 /*
  * How far the access is from what its base register pointed to. The registers of the watched side are those after the
- * instruction: one that it wrote tells that no more, but the operand may.
+ * instruction: one that it wrote tells that no more, but the operand may. False: not even that does, for its index is lost too.
  */
-static int64_t displacement(const struct detect_side *side, const struct insn *insn, const struct insn_mem *mem, bool after)
+static bool displacement(const struct detect_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
+			 int64_t *disp)
 {
-	if (after && insn->regs_written >> mem->base & 1)
-		return mem->disp;
-	return (int64_t)(side->gva - side->regs.gpr[mem->base]);
+	uint16_t lost = after ? insn->regs_written : 0;
+
+	*disp = mem->disp;
+	if (!(lost >> mem->base & 1))
+		*disp = (int64_t)(side->gva - side->regs.gpr[mem->base]);
+	else if (mem->index >= 0 && lost >> mem->index & 1)
+		return false;
+	else if (mem->index >= 0)
+		*disp = (int64_t)((uint64_t)mem->disp + side->regs.gpr[mem->index] * mem->scale);
+	return true;
 }
 
 static void keep(struct datum_name *out, enum datum_by by, const struct debuginfo_datum *d)
@@ -170,6 +178,17 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	return found;
 }
 
+static int ask_plain(const struct naming *n, const struct detect_side *side, const struct insn *insn, bool after,
+		     struct register_access *a, struct debuginfo_datum *out)
+{
+	bool sure = displacement(side, insn, a->mem, after, &a->disp);
+	int found = ask(n, side, a, out);
+
+	if (found > 0 && !sure)
+		out->fit = 1;
+	return found;
+}
+
 static bool by_register(const struct naming *n, const struct race *race, unsigned which, const struct insn *insn,
 			struct datum_name *out)
 {
@@ -181,12 +200,10 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 
 	if (!a.mem || a.mem->base < 0 || a.mem->base == X86_RSP || a.mem->seg || !naming_image(n, race, side->pc, &image))
 		return false;
-	if (insn->flags & INSN_STRING) {
+	if (insn->flags & INSN_STRING)
 		found = ask_string(n, race, side, &a, &d);
-	} else {
-		a.disp = displacement(side, insn, a.mem, which == 1);
-		found = ask(n, side, &a, &d);
-	}
+	else
+		found = ask_plain(n, side, insn, which == 1, &a, &d);
 	if (found <= 0)
 		return false;
 	keep(out, DATUM_BY_REGISTER, &d);

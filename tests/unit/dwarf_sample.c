@@ -154,13 +154,29 @@ API long read_at(long *vector, unsigned long i)
 	return vector[i];
 }
 
-/* Both write the registers that they access memory through, in ways that a compiler may not choose to. */
+/* These write the registers that they access memory through, in ways that a compiler may not choose to. */
 API long follow(volatile long *vector)
 {
 	long l;
 
 	__asm__ volatile("mov 16(%%rdi), %%rdi" : "=D"(l) : "D"(vector) : "memory");
 	return l;
+}
+
+API long follow_at(volatile long *vector, unsigned long i)
+{
+	long l;
+
+	__asm__ volatile("mov (%%rdi,%2,8), %%rdi" : "=D"(l) : "D"(vector), "S"(i) : "memory");
+	return l;
+}
+
+API long multiply_at(volatile long *vector, unsigned long i)
+{
+	unsigned long low, high;
+
+	__asm__ volatile("mulq (%%rax,%%rdx,8)" : "=a"(low), "=d"(high) : "a"(vector), "d"(i) : "memory");
+	return low + high;
 }
 
 API void copy(struct record *to, struct record *from)

@@ -301,6 +301,44 @@ static void test_load_over_its_own_base(void **state)
 	}
 }
 
+/* An index that is left tells the element still, */
+static void test_load_by_index_over_its_own_base(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned which = 0; which < 2; which++) {
+		struct x86_regs *regs = &f->race.first.sides[which].regs;
+		struct insn i;
+
+		forget_race(state);
+		i = set_side(f, which, "follow_at", 0, ELSEWHERE + 3 * sizeof(long), sizeof(long));
+		assert_true(i.regs_written >> i.mem[0].base & 1);
+		assert_false(i.regs_written >> i.mem[0].index & 1);
+		regs->gpr[i.mem[0].base] = which ? OBJECT : ELSEWHERE;
+		regs->gpr[i.mem[0].index] = 3;
+		expect_name(f, which, DATUM_BY_REGISTER, "vector[3]", false);
+	}
+}
+
+/* and one that is not leaves the vector's name, but not the element's. */
+static void test_access_over_base_and_index(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned which = 0; which < 2; which++) {
+		struct x86_regs *regs = &f->race.first.sides[which].regs;
+		struct insn i;
+
+		forget_race(state);
+		i = set_side(f, which, "multiply_at", 0, ELSEWHERE + 3 * sizeof(long), sizeof(long));
+		assert_true(i.regs_written >> i.mem[0].base & 1);
+		assert_true(i.regs_written >> i.mem[0].index & 1);
+		regs->gpr[i.mem[0].base] = which ? 0 : ELSEWHERE;
+		regs->gpr[i.mem[0].index] = which ? 5 : 3;
+		expect_name(f, which, DATUM_BY_REGISTER, which ? "*vector" : "vector[3]", which);
+	}
+}
+
 /* Before the access the register is good, though the instruction writes it: another distance than the operand's tells so. */
 static void test_sampled_side_has_registers_before(void **state)
 {
@@ -372,6 +410,8 @@ int main(void)
 		TEST(test_load_is_named_by_register),
 		TEST(test_load_does_not_ask_object),
 		TEST(test_load_over_its_own_base),
+		TEST(test_load_by_index_over_its_own_base),
+		TEST(test_access_over_base_and_index),
 		TEST(test_sampled_side_has_registers_before),
 		TEST(test_best_is_no_guess),
 		TEST(test_best_of_what_there_is),
