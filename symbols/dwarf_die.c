@@ -274,14 +274,15 @@ const char *di_string(struct di_unit *u, Dwarf_Die die, Dwarf_Half at)
 }
 
 /*
- * Go from `die` to where what it leaves out is: its abstract origin or its specification. 1: *u and *die are there (free *die),
- * 0: nowhere, -1: error set.
+ * Go from `die` to where what it leaves out is: its abstract origin, its specification, or the type unit's type that it stands
+ * for. 1: *u and *die are there (free *die), 0: nowhere, -1: error set.
  */
 static int next_origin(struct di_unit **u, Dwarf_Die *die)
 {
 	uint64_t offset;
 
-	if (!di_reference(*u, *die, DW_AT_abstract_origin, &offset) && !di_reference(*u, *die, DW_AT_specification, &offset))
+	if (!di_reference(*u, *die, DW_AT_abstract_origin, &offset) && !di_reference(*u, *die, DW_AT_specification, &offset) &&
+	    !di_reference(*u, *die, DW_AT_signature, &offset))
 		return (*u)->di->err->code == EXIT_OK ? 0 : -1;
 	return di_die_at((*u)->di, offset, u, die) ? -1 : 1;
 }

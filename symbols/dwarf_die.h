@@ -39,7 +39,9 @@ Dwarf_Half di_form(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 /* The bytes of an expression or block, in the file's sections. 1; 0: there is none, or it is something else; -1: error set. */
 int di_block(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, const uint8_t **bytes, uint64_t *length);
 
-/* The name, own or of the DIE's abstract origin or specification: linker's name first, if `linkage`. NULL: none, or error set.
+/*
+ * The name, own or of the DIE's abstract origin or specification, or of the type unit's type that it stands for: linker's name
+ * first, if `linkage`. NULL: none, or error set.
  */
 const char *di_name(struct di_unit *u, Dwarf_Die die, bool linkage);
 

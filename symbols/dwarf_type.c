@@ -43,12 +43,13 @@ int di_dimensions(struct debuginfo *di, uint64_t where, struct di_dimensions *ou
 	return status;
 }
 
-/* The type at `where`, as it is written there. */
+/* The type at `where`, as it is written there. 1: all that it is, its target is; 0: it is one of its own; -1: error set. */
 static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, struct di_dimensions *dims)
 {
 	struct di_unit *u;
 	Dwarf_Die die;
 	int status = 0;
+	bool stub;
 
 	*out = (struct di_type){.where = where};
 	dims->n = 0;
@@ -57,7 +58,10 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	if (di_die_at(di, where, &u, &die))
 		return -1;
 	out->tag = di_tag(u, die);
-	di_reference(u, die, DW_AT_type, &out->target);
+	/* A type unit's type may be written as its tag and this alone, to be referred to by offset. */
+	stub = di_reference(u, die, DW_AT_signature, &out->target);
+	if (!stub)
+		di_reference(u, die, DW_AT_type, &out->target);
 	di_number(u, die, DW_AT_byte_size, &out->size);
 	out->incomplete = di_flag(u, die, DW_AT_declaration);
 	if (out->tag == DW_TAG_pointer_type && !out->size)
@@ -65,7 +69,7 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	if (out->tag == DW_TAG_array_type)
 		status = dimensions(u, die, dims);
 	dwarf_dealloc_die(die);
-	return status || di->err->code != EXIT_OK ? -1 : 0;
+	return status || di->err->code != EXIT_OK ? -1 : stub || only_a_name(out->tag);
 }
 
 /* Elements of an array times elements, or 0: not known, or more than fit into memory. */
@@ -84,14 +88,16 @@ static int type_at_depth(struct debuginfo *di, uint64_t where, unsigned depth, s
 {
 	struct di_dimensions dims;
 	struct di_type element;
+	int more;
 
 	do {
 		if (depth++ > DI_MAX_DEPTH)
 			return err_set(di->err, EXIT_INPUT, "%s: a type that leads back to itself: corrupt", di->file.path);
-		if (read_type(di, where, out, &dims))
+		more = read_type(di, where, out, &dims);
+		if (more < 0)
 			return -1;
 		where = out->target;
-	} while (only_a_name(out->tag));
+	} while (more);
 	if (out->tag == DW_TAG_array_type && !out->size) {
 		if (type_at_depth(di, out->target, depth, &element))
 			return -1;

@@ -99,6 +99,12 @@ API int read_member(outer_t *o)
 	return o->in[1].b[2];
 }
 
+/* The struct by its tag as well: what is referred to twice, a unit may have a stub for. */
+API int read_tagged(struct outer *o)
+{
+	return o->in[2].b[1];
+}
+
 API int read_through_two(outer_t *o)
 {
 	return o->parent->word.high;

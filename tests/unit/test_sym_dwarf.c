@@ -213,6 +213,7 @@ static void check_data(const struct open_sample *s, bool gcc)
 {
 	expect_datum(s, "outermost", "o->link.next", 8, "outer_t");
 	expect_datum(s, "read_member", "o->in[1].b[2]", 4, "outer_t");
+	expect_datum(s, "read_tagged", "o->in[2].b[1]", 4, "struct outer");
 	expect_datum(s, "read_through_two", "o->parent", 8, "outer_t");
 	expect_datum(s, "read_through_two", "o->parent->word.high", 1, "struct outer");
 	expect_datum(s, "read_global_pointer", "global_pointer->y", 4, "const outer_t");
@@ -295,6 +296,78 @@ static void test_type_units(void **state)
 	check_all("gcc", "-gdwarf-4 -fdebug-types-section " SAMPLE_LINKED);
 }
 
+/* In a type unit's header (DWARF 5 section 7.5.1.3). */
+enum { UNIT_KIND = 6, UNIT_SIGNATURE = 12, UNIT_TYPE = 20, KIND_TYPE = 2 };
+
+static uint32_t unit_length(const uint8_t *unit)
+{
+	uint32_t length;
+
+	memcpy(&length, unit, sizeof(length));
+	return length + sizeof(length);
+}
+
+static bool is_signature(const uint8_t *info, size_t len, const uint8_t *bytes)
+{
+	for (size_t at = 0; at < len; at += unit_length(info + at)) {
+		if (info[at + UNIT_KIND] == KIND_TYPE && !memcmp(info + at + UNIT_SIGNATURE, bytes, 8))
+			return true;
+	}
+	return false;
+}
+
+/* Make stubs their unit's type, which they say they stand for: those that the end of a unit tells from other bytes. */
+static unsigned close_circles(uint8_t *info, size_t len)
+{
+	unsigned n = 0;
+
+	for (uint8_t *unit = info; unit < info + len; unit += unit_length(unit)) {
+		uint32_t stub = unit_length(unit) - 10; /* an abbreviation's number, a signature, and the 0 behind the last */
+
+		if (unit[UNIT_KIND] != KIND_TYPE || !is_signature(info, len, unit + stub + 1))
+			continue;
+		memcpy(unit + stub + 1, unit + UNIT_SIGNATURE, 8);
+		memcpy(unit + UNIT_TYPE, &stub, sizeof(stub));
+		n++;
+	}
+	return n;
+}
+
+static struct debuginfo *open_changed(const struct sample *file)
+{
+	FILE *f = fopen(file->path, "wb");
+	struct debuginfo *di;
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(file->bytes, 1, file->len, f), file->len);
+	assert_int_equal(fclose(f), 0);
+	di = debuginfo_open(file->path, NULL);
+	assert_non_null(di);
+	return di;
+}
+
+static void test_stub_of_itself(void **state)
+{
+	struct sample file;
+	struct debuginfo_datum d;
+	struct debuginfo *di;
+	struct err err = {0};
+	const uint8_t *info;
+	size_t len = 0;
+
+	(void)state;
+	sample_build(&file, "gcc", "-gdwarf-5 -fdebug-types-section " SAMPLE_LINKED);
+	info = sample_section(&file, ".debug_info", &len);
+	assert_non_null(info);
+	assert_true(close_circles(file.bytes + (info - file.bytes), len) > 0);
+	di = open_changed(&file);
+	assert_int_equal(debuginfo_datum(di, sample_symbol(&file, "copy").addr, X86_RSI, 0, 8, &d, 1, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, "leads back to itself"));
+	debuginfo_close(di);
+	sample_free(&file);
+}
+
 static void test_compressed(void **state)
 {
 	(void)state;
@@ -313,7 +386,8 @@ static void test_clang(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gcc_linked), cmocka_unit_test(test_gcc_relocatable), cmocka_unit_test(test_type_units),
+		cmocka_unit_test(test_gcc_linked), cmocka_unit_test(test_gcc_relocatable),
+		cmocka_unit_test(test_type_units), cmocka_unit_test(test_stub_of_itself),
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_clang),
 	};
 
