@@ -172,7 +172,10 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
 		/* A copy may begin inside of the object: debug files know how far, as the first answer's offset. */
 		a->disp += (int64_t)(offset - out->offset);
-		return ask(n, side, a, out);
+		found = ask(n, side, a, out);
+		/* Of several pointers in the register it may be about another one now. */
+		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
+			return found;
 	}
 	out->fit = 1;
 	return found;

@@ -208,6 +208,14 @@ API void copy_const(struct record *to, const struct record *from)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 }
 
+API void copy_as_another(struct outer *to, struct outer *from)
+{
+	unsigned long words = sizeof(struct record) / 8;
+	struct record *r = (struct record *)from;
+
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(r), "+c"(words) : : "memory");
+}
+
 void _start(void)
 {
 	outermost(&global_outer);

@@ -216,6 +216,18 @@ static void test_copy_of_constant_is_named_by_object(void **state)
 	}
 }
 
+/* Two pointers of different types are in the register: what is told of the one is not exact for the other. */
+static void test_copy_of_two_types_is_no_other_type(void **state)
+{
+	struct fixture *f = *state;
+	const struct datum_name *d;
+
+	set_object(f, "outer");
+	set_copy_by(f, 0, "copy_as_another", INSN_READ, OBJECT + AT_PARENT, 8);
+	d = name_side(f, 0);
+	assert_true(d->guess || strcmp(d->owner, "struct outer") == 0);
+}
+
 static void test_copy_of_another_type_is_a_guess(void **state)
 {
 	static const char *const types[] = {"outer", "recor", "records", "struct record", ""};
@@ -404,6 +416,7 @@ int main(void)
 		TEST(test_copy_is_named_by_object),
 		TEST(test_copy_from_inside_of_object),
 		TEST(test_copy_of_constant_is_named_by_object),
+		TEST(test_copy_of_two_types_is_no_other_type),
 		TEST(test_copy_of_another_type_is_a_guess),
 		TEST(test_copy_of_no_object_is_a_guess),
 		TEST(test_copy_outside_of_object_is_a_guess),
