@@ -707,6 +707,25 @@ static void test_shown(void **state)
 	expect_not(f, race, "only-shown");
 }
 
+/* What is left in registers where an overrun stack was found goes nowhere: that call does not come back. */
+static void test_shown_with_a_stack_check(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+	struct detect_side *s = &race->first.sides[reader];
+
+	set_datum(race, "plain", "struct plain", "thing");
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: testl %edi,%edi; jne 2f; popq %rbx; ret; 2: call 3f; 3: */
+	set_code(race, reader, "\x8b\x1f\x89\xde\xe8\0\0\0\0\x85\xff\x75\x02\x5b\xc3\xe8\0\0\0\0", 20, 0);
+	s->callees[0] = (struct detect_callee){.at = 4, .name = "seq_printf"};
+	s->callees[1] = (struct detect_callee){.at = 15, .name = "__stack_chk_fail"};
+	s->callee_count = 2;
+	expect(f, race, VERDICT_BENIGN, "only-shown");
+	strcpy(s->callees[1].name, "seq_putc");
+	expect_not(f, race, "only-shown");
+}
+
 /* ---- user-built synchronisation ---- */
 
 static void test_spin(void **state)
@@ -891,6 +910,7 @@ int main(void)
 		T(test_marked_by_the_source),
 		T(test_marked_by_a_macro_of_its_own),
 		T(test_shown),
+		T(test_shown_with_a_stack_check),
 		T(test_spin),
 		T(test_raises),
 		T(test_unseen_writer),
