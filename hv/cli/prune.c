@@ -71,7 +71,7 @@ static int explain(const struct verdicts *v, const char *id, struct err *err)
 	return err_set(err, EXIT_USAGE, "no race %s in the files given", id);
 }
 
-static int prune_files(const struct prune_options *o, struct err *err)
+static int prune_files(struct prune_options *o, struct err *err)
 {
 	struct race_store *store = race_store_new(err);
 	struct verdicts v = {0};

@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/report/naming.h"
 
-enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES };
+enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE };
 
 static const struct argp_option options[] = {
 	{"symbols", KEY_SYMBOLS, "PATH", 0,
@@ -16,9 +17,21 @@ static const struct argp_option options[] = {
 	 0},
 	{"rules", KEY_RULES, "FILE", 0,
 	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
+	{"race", KEY_RACE, "ID", 0, "only this race; may be given several times", 0},
 	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source, to see READ_ONCE() and its like in", 0},
 	{0},
 };
+
+static error_t want(struct race_files *f, const char *id)
+{
+	struct race_wanted *wanted = realloc(f->wanted, (f->wanted_count + 1) * sizeof(*wanted));
+
+	if (!wanted)
+		return ENOMEM;
+	f->wanted = wanted;
+	wanted[f->wanted_count++] = (struct race_wanted){.id = id};
+	return 0;
+}
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
@@ -32,6 +45,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return prune_rules_add(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_SOURCES:
 		return prune_rules_set_sources(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
+	case KEY_RACE:
+		return want(f, arg);
 	case ARGP_KEY_ARG:
 		files = realloc(f->files, (f->count + 1) * sizeof(*files));
 		if (!files)
@@ -69,12 +84,27 @@ void race_files_free(struct race_files *f)
 	insn_decoder_free(f->decoder);
 	names_free(f->names);
 	free(f->files);
+	free(f->wanted);
 }
 
-int race_files_load(const struct race_files *f, const char *path, struct report_load *out, struct err *err)
+static bool is_wanted(void *ctx, const struct race *race)
+{
+	struct race_files *f = ctx;
+
+	for (size_t i = 0; i < f->wanted_count; i++) {
+		if (strcmp(f->wanted[i].id, race->id) == 0) {
+			f->wanted[i].found = true;
+			return true;
+		}
+	}
+	return !f->wanted_count;
+}
+
+int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err)
 {
 	if (report_load(out, path, err) < 0)
 		return -1;
+	report_load_keep(out, is_wanted, f);
 	const struct naming naming = {f->names,		 f->decoder,	       &out->modules,
 				      out->kernel.slide, out->kernel.build_id, out->kernel.build_id_len};
 
@@ -87,7 +117,16 @@ int race_files_load(const struct race_files *f, const char *path, struct report_
 	return 0;
 }
 
-static int load_into(const struct race_files *f, const char *path, struct race_store *store, char **kernel, struct err *err)
+int race_files_all_found(const struct race_files *f, struct err *err)
+{
+	for (size_t i = 0; i < f->wanted_count; i++) {
+		if (!f->wanted[i].found)
+			return err_set(err, EXIT_USAGE, "no race %s in the files given", f->wanted[i].id);
+	}
+	return 0;
+}
+
+static int load_into(struct race_files *f, const char *path, struct race_store *store, char **kernel, struct err *err)
 {
 	struct report_load l;
 	int rc;
@@ -103,15 +142,19 @@ static int load_into(const struct race_files *f, const char *path, struct race_s
 	return rc;
 }
 
-int race_files_load_all(const struct race_files *f, struct race_store *store, char **kernel, struct err *err)
+int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err)
 {
+	int rc = 0;
+
 	*kernel = NULL;
-	for (size_t i = 0; i < f->count; i++) {
-		if (load_into(f, f->files[i], store, kernel, err) < 0) {
-			free(*kernel);
-			*kernel = NULL;
-			return -1;
-		}
+	for (size_t i = 0; i < f->count && rc == 0; i++)
+		rc = load_into(f, f->files[i], store, kernel, err);
+	if (rc == 0)
+		rc = race_files_all_found(f, err);
+	if (rc < 0) {
+		free(*kernel);
+		*kernel = NULL;
+		return -1;
 	}
 	prune_rules_set_kernel(f->rules, *kernel);
 	return 0;

@@ -17,9 +17,14 @@ struct race_files {
 	struct prune_rules *rules;
 	const char **files;
 	size_t count;
+	struct race_wanted {
+		const char *id;
+		bool found;
+	} * wanted; /* only these; none: all */
+	size_t wanted_count;
 };
 
-/* --symbols, --rules, --sources and FILE...; its input is the struct race_files. */
+/* --symbols, --rules, --sources, --race and FILE...; its input is the struct race_files. */
 extern const struct argp race_files_argp;
 
 /* 0, or -1 with EXIT_INTERNAL; race_files_free() either way. */
@@ -27,13 +32,16 @@ int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
 
 /* One file's races, named; report_load_free() it when that succeeded. 0, or -1. */
-int race_files_load(const struct race_files *f, const char *path, struct report_load *out, struct err *err);
+int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err);
+
+/* After all files: 0, or -1 with EXIT_USAGE when a race that is wanted was in none of them. */
+int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*
  * All files' races into `store`, and the rules set to their kernel: that of the first file which knows its own. *kernel becomes
  * its banner, from malloc(), or NULL. 0, or -1.
  */
-int race_files_load_all(const struct race_files *f, struct race_store *store, char **kernel, struct err *err);
+int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err);
 
 /* One line on standard error, for what takes a note(). */
 void race_files_note(void *ctx, const char *line);

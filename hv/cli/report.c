@@ -115,14 +115,16 @@ static int print_json(const struct report_options *o, struct report_load *l, str
 	return rc;
 }
 
-static int report_json(const struct report_options *o, struct err *err)
+static int report_json(struct report_options *o, struct err *err)
 {
 	struct report_load l;
 	int rc;
 
 	if (race_files_load(&o->in, o->in.files[0], &l, err) < 0)
 		return -1;
-	rc = print_json(o, &l, err);
+	rc = race_files_all_found(&o->in, err);
+	if (rc == 0)
+		rc = print_json(o, &l, err);
 	report_load_free(&l);
 	return rc;
 }
@@ -137,13 +139,13 @@ static int print_judged(const struct report_options *o, const struct race_store 
 		if (formats[o->format].export)
 			rc = show_export(&v, kernel, formats[o->format].export, err);
 		else
-			show_text(&v, store, o->in.names, o->all);
+			show_text(&v, store, o->in.names, o->all || o->in.wanted_count);
 	}
 	verdicts_free(&v);
 	return rc;
 }
 
-static int report_together(const struct report_options *o, struct err *err)
+static int report_together(struct report_options *o, struct err *err)
 {
 	struct race_store *store = race_store_new(err);
 	char *kernel = NULL;
@@ -156,7 +158,7 @@ static int report_together(const struct report_options *o, struct err *err)
 	return rc;
 }
 
-static int report_files(const struct report_options *o, struct err *err)
+static int report_files(struct report_options *o, struct err *err)
 {
 	int rc = o->format == FORMAT_JSON ? report_json(o, err) : report_together(o, err);
 
@@ -187,7 +189,8 @@ int cli_report(int argc, char **argv)
 	struct report_options o = {0};
 
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0 && check(&o, &err) == 0 &&
-	    names_add_usual(o.in.names, &err) == 0 && read_suppressions(&o, &err) == 0 && report_files(&o, &err) == 0)
+	    names_add_usual(o.in.names, &err) == 0 && read_suppressions(&o, &err) == 0 && report_files(&o, &err) == 0 &&
+	    !o.in.wanted_count)
 		suppress_leftover(o.suppressions, race_files_note, NULL);
 	suppress_free(o.suppressions);
 	race_files_free(&o.in);

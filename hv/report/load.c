@@ -204,6 +204,19 @@ void report_load_free(struct report_load *l)
 	*l = (struct report_load){0};
 }
 
+void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		if (wanted(ctx, l->races[i]))
+			l->races[kept++] = l->races[i];
+		else
+			race_free(l->races[i]);
+	}
+	l->count = kept;
+}
+
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err)
 {
 	for (size_t i = 0; i < l->count; i++) {

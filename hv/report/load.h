@@ -25,6 +25,9 @@ struct report_load {
 int report_load(struct report_load *out, const char *path, struct err *err);
 void report_load_free(struct report_load *l);
 
+/* Free the races that are not wanted. */
+void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx);
+
 /* Hand all races over to `store`. 0, or -1 when memory ran out: the rest are still the load's. */
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err);
 

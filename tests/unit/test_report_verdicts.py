@@ -51,6 +51,18 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(len(re.findall("^RACE ", text, re.M)), 19)
         self.assertNotIn("FOLDED", text)
 
+    def test_one_race(self):
+        folded = re.findall("benign +[a-z-]+ +([0-9a-f]{12}) ", self.report())
+        text = self.report("--race", folded[0], "--race", folded[1])
+        self.assertEqual(set(re.findall("^RACE ([0-9a-f]+)", text, re.M)), set(folded[:2]))
+        self.assertNotIn("FOLDED", text)
+        document = json.loads(self.report("--race", folded[0], "--format", "json"))
+        self.assertEqual([race["id"] for race in document["races"]], folded[:1])
+        self.assertEqual(len(re.findall("^ +[0-9]+ benign", outrider("prune", "--race", folded[0], RACES)[0], re.M)), 1)
+        for kind in ("text", "json"):
+            self.assertIn("no race 123 in the files",
+                          outrider("report", "--race", "123", "--format", kind, RACES, status=2)[1])
+
     def test_sort(self):
         order = re.findall("^RACE ([0-9a-f]+)", self.report("--all", "--sort", "time"), re.M)
         races = json.loads(RACES.read_text())["races"]
