@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Marked accesses, told by the instruction, by what was inlined around it, and by the line of source where that is at hand. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,9 @@
 #include "pruner/conf.h"
 #include "pruner/view.h"
 
-#define LINE_MAX_LEN 4096
+#define LINE_MAX_LEN 1024
+#define STATEMENT_LINES 6
+#define STATEMENT_MAX (STATEMENT_LINES * LINE_MAX_LEN)
 #define WORD_MAX 64
 
 static void say(struct view_side *s, const char *how, const char *where, unsigned line)
@@ -31,17 +34,41 @@ static FILE *open_source(const struct prune_rules *rules, const char *file)
 	return fopen(path, "re");
 }
 
-static bool read_line(const struct prune_rules *rules, const struct source_line *at, char text[LINE_MAX_LEN])
+/* Whether a statement goes on behind `text`, as it is written: within parentheses, or behind an operator. */
+static bool goes_on(const char *text)
+{
+	size_t len = strlen(text);
+	int depth = 0;
+
+	while (len && isspace((unsigned char)text[len - 1]))
+		len--;
+	for (size_t i = 0; i < len; i++) {
+		depth += text[i] == '(';
+		depth -= text[i] == ')';
+	}
+	return len && (depth > 0 || strchr("=|&+-?,", text[len - 1]));
+}
+
+/* The statement of the line: an access is given one of its lines, and its macro may stand in another. */
+static bool read_statement(const struct prune_rules *rules, const struct source_line *at, char text[STATEMENT_MAX])
 {
 	FILE *file = open_source(rules, at->file);
-	bool found = false;
+	unsigned n = 0, lines = 0;
+	size_t used = 0;
 
 	if (!file)
 		return false;
-	for (unsigned n = 1; n <= at->line && fgets(text, LINE_MAX_LEN, file); n++)
-		found = n == at->line;
+	while (n < at->line + STATEMENT_LINES && fgets(text + used, LINE_MAX_LEN, file)) {
+		bool more = goes_on(text) && ++lines < STATEMENT_LINES;
+
+		n++;
+		if (n >= at->line && !more)
+			break;
+		used = more ? used + strlen(text + used) : 0;
+		lines = more ? lines : 0;
+	}
 	fclose(file);
-	return found;
+	return n >= at->line;
 }
 
 static bool is_word(char c)
@@ -130,11 +157,11 @@ static bool marked_in(const struct prune_rules *rules, const char *text, const c
 
 static void by_source(const struct view *v, struct view_side *s, const struct source_line *lines, size_t n)
 {
-	char text[LINE_MAX_LEN], name[DEBUGINFO_PATH_MAX], word[WORD_MAX], how[WORD_MAX + 2];
+	char text[STATEMENT_MAX], name[DEBUGINFO_PATH_MAX], word[WORD_MAX], how[WORD_MAX + 2];
 
 	wanted_name(s, name);
 	for (size_t i = 0; i < n; i++) {
-		if (!lines[i].line || !read_line(v->rules, &lines[i], text) || !marked_in(v->rules, text, name, word))
+		if (!lines[i].line || !read_statement(v->rules, &lines[i], text) || !marked_in(v->rules, text, name, word))
 			continue;
 		snprintf(how, sizeof(how), "%s()", word);
 		say(s, how, lines[i].file, lines[i].line);

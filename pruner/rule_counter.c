@@ -25,7 +25,7 @@ static unsigned steps(const struct view_side *s)
 
 /* Over the instances at one address, in the order of time. */
 struct growth {
-	unsigned instances;
+	unsigned instances, grew; /* of them: beyond the one before */
 	uint64_t from, to;
 	bool fell;
 };
@@ -42,13 +42,14 @@ static void look(const struct race *race, uint64_t gva, struct growth *out)
 			out->from = before;
 		else
 			out->fell |= before < out->to;
+		out->grew += after > (out->instances ? out->to : before);
 		out->fell |= after < before;
 		out->to = after;
 		out->instances++;
 	}
 }
 
-/* The address with most instances; a fall at any. */
+/* The address where most was seen; a fall at any. */
 static struct growth growth_of(const struct race *race)
 {
 	struct growth best = {0}, g;
@@ -57,7 +58,7 @@ static struct growth growth_of(const struct race *race)
 	for (unsigned i = 0; i < race->kept; i++) {
 		look(race, race->instances[i].gva, &g);
 		fell |= g.fell;
-		if (g.instances > best.instances)
+		if (g.grew > best.grew || g.instances > best.instances)
 			best = g;
 	}
 	best.fell = fell;
@@ -75,7 +76,8 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	if (view_listed(v, LIST_REFCOUNT, NULL))
 		return false;
 	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
-	enough = g.instances >= INSTANCES_ENOUGH && g.to > g.from;
+	/* What is put back to 0 now and then may be seen there twice, and once above. */
+	enough = g.grew >= INSTANCES_ENOUGH;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "statistics-counter";
 	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]), v->datum,

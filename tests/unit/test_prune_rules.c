@@ -91,6 +91,21 @@ static void test_counter(void **state)
 	expect(f, race, VERDICT_BENIGN, "statistics-counter");
 }
 
+/* What is put back to 0 now and then was not seen to grow, however often it was looked at. */
+static void test_counter_put_back(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		memset(race->instances[i].before, 0, DETECT_DATA_MAX);
+		memset(race->instances[i].after, 0, DETECT_DATA_MAX);
+	}
+	race->instances[race->kept - 1].after[0] = 1;
+	expect(f, race, VERDICT_UNCLEAR, "statistics-counter");
+	says(f, "too few");
+}
+
 static void test_counter_that_falls(void **state)
 {
 	struct fixture *f = *state;
@@ -637,11 +652,26 @@ static void test_marked_by_the_source(void **state)
 	says(f, "READ_ONCE() at ./a.c:2");
 	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_SYNCHRONISATION);
 	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
+	/* A statement has several lines, */
+	expect_by_source(f, race, "\tx = max(READ_ONCE(a->owner),\n\t\ty);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx = max(y,\n\t\tREAD_ONCE(a->owner));", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx =\n\t\tREAD_ONCE(a->owner);", VERDICT_SYNCHRONISATION);
+	/* and the next is another. */
+	expect_by_source(f, race, "\tif (x)\n\t\tREAD_ONCE(a->owner);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = y;\n\tREAD_ONCE(a->owner);", VERDICT_HARMFUL);
 	/* Of something else, a part of a word, no call, no such word. */
 	expect_by_source(f, race, "\tx->owner = READ_ONCE(y->other);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tREAD_ONCE(gt_wwrace.owner_id);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tREAD_ONCE + owner;", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tMY_READ_ONCE(owner);", VERDICT_HARMFUL);
+	for (size_t i = 0; i < race->names->count; i++)
+		race->names->lines[i].line = 3;
+	expect_by_source(f, race, "\tx = max(READ_ONCE(a->owner),\n\t\ty);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tif (READ_ONCE(a->owner) == 0)\n\t\ta->owner = 1;", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = READ_ONCE(a->owner);\n\ta->owner = 1;", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = 1;", VERDICT_HARMFUL);
+	for (size_t i = 0; i < race->names->count; i++)
+		race->names->lines[i].line = 2;
 	/* A report must not have other files read. */
 	for (size_t i = 0; i < race->names->count; i++)
 		strcpy(race->names->lines[i].file, "b/../a.c");
@@ -875,6 +905,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_counter),
+		T(test_counter_put_back),
 		T(test_counter_that_falls),
 		T(test_counter_that_is_taken_down),
 		T(test_counter_of_references),
