@@ -135,7 +135,7 @@ class Exports(unittest.TestCase):
 
     def test_published_examples(self):
         folder = ROOT / "docs/evaluation"
-        self.assertEqual(len(self.check_sarif((folder / "example.sarif").read_text(encoding="utf-8"))), 5)
+        self.assertEqual(len(self.check_sarif((folder / "example.sarif").read_text(encoding="utf-8"))), 8)
         for kind, name in (("sarif", "example.sarif"), ("junit", "example.xml"), ("html", "example.html"),
                            ("kcsan", "example.kcsan.txt")):
             self.assertEqual(report(folder / "example.json", kind), (folder / name).read_text(encoding="utf-8"))
