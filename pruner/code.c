@@ -49,6 +49,28 @@ static void decode_from(struct code *code, struct insn_decoder *decoder, const s
 	}
 }
 
+static bool is_ud2(const struct insn_op *op)
+{
+	return op->kind == INSN_OP_NOP && op->insn.bytes[0] == 0x0f && op->insn.bytes[1] == 0x0b;
+}
+
+/*
+ * Linux goes on behind the ud2 of a WARN_ON(), but no function ends in one: the last, but for what the next function is aligned
+ * by, is a BUG()'s, and nothing comes out of the code there.
+ */
+static void end_at_bug(struct code *code, const struct guest_symbol *symbol)
+{
+	unsigned i = code->count;
+	const struct insn *last = i ? &code->insns[i - 1].op.insn : NULL;
+
+	if (!last || !symbol->name[0] || last->addr + last->len != symbol->addr + symbol->size)
+		return;
+	while (i > 1 && code->insns[i - 1].op.kind == INSN_OP_NOP && !is_ud2(&code->insns[i - 1].op))
+		i--;
+	if (is_ud2(&code->insns[i - 1].op))
+		code->insns[i - 1].op.kind = INSN_OP_STOP;
+}
+
 static int index_of(const struct code *code, uint64_t addr)
 {
 	uint64_t at = addr - code->base;
@@ -79,6 +101,7 @@ void code_load(struct code *code, struct insn_decoder *decoder, const struct det
 		if (code->access >= 0 || !side->pc)
 			break;
 	}
+	end_at_bug(code, &side->symbol);
 	mark_entered(code);
 }
 

@@ -5,14 +5,22 @@
 #include "symbols/insn_op.h"
 
 #define ALL_GPRS UINT16_MAX
+/* What Capstone says of cmpxchg and xadd is here alone. */
+#define MODIFIES_FLAGS                                                                                                      \
+	(X86_EFLAGS_MODIFY_AF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_PF | \
+	 X86_EFLAGS_MODIFY_OF)
 #define KIND(name, kind) [X86_INS_##name] = INSN_OP_##kind
 
+/*
+ * ud2 stands where BUG() and WARN_ON() are, which look alike here; behind the latter the trap's handler goes on. Behind a BUG()
+ * it is a way too many, of which nothing worse comes than that less is known.
+ */
 static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(MOV, MOV),	    KIND(MOVABS, MOV), KIND(MOVZX, MOV),   KIND(AND, AND),     KIND(OR, OR),	   KIND(XOR, XOR),
 	KIND(ADD, ADD),	    KIND(INC, ADD),    KIND(SUB, SUB),	   KIND(DEC, SUB),     KIND(SHL, SHL),	   KIND(SAL, SHL),
 	KIND(SHR, SHR),	    KIND(TEST, TEST),  KIND(CMP, CMP),	   KIND(BT, BT),       KIND(BTS, BTS),	   KIND(BTR, BTR),
 	KIND(BTC, BTC),	    KIND(LEA, LEA),    KIND(JMP, JUMP),	   KIND(CALL, CALL),   KIND(RET, RET),	   KIND(INT3, STOP),
-	KIND(UD2, STOP),    KIND(NOP, NOP),    KIND(PAUSE, NOP),   KIND(CMOVO, CMOV),  KIND(CMOVNO, CMOV), KIND(CMOVB, CMOV),
+	KIND(UD2, NOP),	    KIND(NOP, NOP),    KIND(PAUSE, NOP),   KIND(CMOVO, CMOV),  KIND(CMOVNO, CMOV), KIND(CMOVB, CMOV),
 	KIND(CMOVAE, CMOV), KIND(CMOVE, CMOV), KIND(CMOVNE, CMOV), KIND(CMOVBE, CMOV), KIND(CMOVA, CMOV),  KIND(CMOVS, CMOV),
 	KIND(CMOVNS, CMOV), KIND(CMOVP, CMOV), KIND(CMOVNP, CMOV), KIND(CMOVL, CMOV),  KIND(CMOVGE, CMOV), KIND(CMOVLE, CMOV),
 	KIND(CMOVG, CMOV),  KIND(SETO, SET),   KIND(SETNO, SET),   KIND(SETB, SET),    KIND(SETAE, SET),   KIND(SETE, SET),
@@ -21,7 +29,7 @@ static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(JNO, JCC),	    KIND(JB, JCC),     KIND(JAE, JCC),	   KIND(JE, JCC),      KIND(JNE, JCC),	   KIND(JBE, JCC),
 	KIND(JA, JCC),	    KIND(JS, JCC),     KIND(JNS, JCC),	   KIND(JP, JCC),      KIND(JNP, JCC),	   KIND(JL, JCC),
 	KIND(JGE, JCC),	    KIND(JLE, JCC),    KIND(JG, JCC),	   KIND(JRCXZ, JCC),   KIND(JECXZ, JCC),   KIND(LOOP, JCC),
-	KIND(PUSH, PUSH),   KIND(POP, POP),
+	KIND(LOOPE, JCC),   KIND(LOOPNE, JCC), KIND(PUSH, PUSH),   KIND(POP, POP),
 };
 
 static bool only_writes_dst(const struct insn_op *op)
@@ -61,6 +69,7 @@ static void read_reg(struct insn_op *op, unsigned reg)
 static void registers(struct insn_op *op, const cs_detail *detail)
 {
 	const cs_x86 *x = &detail->x86;
+	uint16_t address;
 	bool first_kept;
 
 	for (unsigned i = 0; i < x->op_count; i++) {
@@ -69,6 +78,8 @@ static void registers(struct insn_op *op, const cs_detail *detail)
 			read_reg(op, x->operands[i].mem.index);
 		}
 	}
+	address = op->reads;
+	op->reads = 0;
 	first_kept = only_writes_dst(op);
 	for (unsigned i = first_kept ? 1 : 0; i < x->op_count; i++) {
 		if (x->operands[i].type == X86_OP_REG)
@@ -78,9 +89,14 @@ static void registers(struct insn_op *op, const cs_detail *detail)
 		read_reg(op, detail->regs_read[i]);
 		op->reads_flags |= detail->regs_read[i] == X86_REG_EFLAGS;
 	}
+	op->sets_flags = x->eflags & MODIFIES_FLAGS;
+	for (unsigned i = 0; i < detail->regs_write_count; i++)
+		op->sets_flags |= detail->regs_write[i] == X86_REG_EFLAGS;
 	op->writes = op->insn.regs_written;
 	if (op->insn.flags & INSN_STRING)
 		op->reads |= 1u << X86_RSI | 1u << X86_RDI | 1u << X86_RCX | 1u << X86_RAX;
+	op->data = op->reads;
+	op->reads |= address;
 }
 
 static void lea_operands(struct insn_op *op, const cs_x86 *x)
@@ -89,10 +105,10 @@ static void lea_operands(struct insn_op *op, const cs_x86 *x)
 
 	op->dst = operand(op, &x->operands[0]);
 	op->src = (struct insn_operand){.kind = INSN_OPERAND_NONE, .reg = INSN_REG_NONE};
+	op->imm = (uint64_t)mem->disp;
 	if (mem->index != X86_REG_INVALID || mem->segment != X86_REG_INVALID || insn_gpr(mem->base) < 0)
 		return;
 	op->src = (struct insn_operand){.kind = INSN_OPERAND_REG, .reg = insn_gpr(mem->base), .size = 8};
-	op->imm = (uint64_t)mem->disp;
 }
 
 /* The branches; a return through a thunk is a jump like any other, whose target's name says so. */
@@ -132,7 +148,8 @@ static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
 /* What Capstone does not know by instruction number. */
 static void unknown(struct insn_op *op)
 {
-	op->reads = op->writes = ALL_GPRS;
+	op->reads = op->data = op->writes = ALL_GPRS;
+	op->sets_flags = true;
 	if (op->insn.flags & INSN_BRANCH)
 		op->kind = INSN_OP_STOP;
 }

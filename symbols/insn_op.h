@@ -26,15 +26,15 @@ enum insn_op_kind {
 	INSN_OP_BTC,
 	INSN_OP_CMOV,
 	INSN_OP_SET,  /* dst becomes 0 or 1 */
-	INSN_OP_LEA,  /* dst = src + imm where src is a register; else src is INSN_OPERAND_NONE */
+	INSN_OP_LEA,  /* dst = src + imm where src is a register; else src is INSN_OPERAND_NONE, imm the displacement */
 	INSN_OP_PUSH, /* of src */
 	INSN_OP_POP,  /* to dst */
 	INSN_OP_JUMP,
-	INSN_OP_JCC,
+	INSN_OP_JCC, /* or by what a register holds: jrcxz, loop */
 	INSN_OP_CALL,
 	INSN_OP_RET,
-	INSN_OP_STOP, /* does not go on behind it: int3, ud2 */
-	INSN_OP_NOP,  /* pause is one */
+	INSN_OP_STOP, /* does not go on behind it: int3, ud1 */
+	INSN_OP_NOP,  /* pause is one, and ud2: Linux goes on behind that of a WARN_ON() */
 };
 
 enum insn_operand_kind { INSN_OPERAND_NONE, INSN_OPERAND_REG, INSN_OPERAND_IMM, INSN_OPERAND_MEM };
@@ -49,11 +49,12 @@ struct insn_operand {
 struct insn_op {
 	struct insn insn;
 	uint8_t kind; /* enum insn_op_kind */
-	bool reads_flags;
+	bool reads_flags, sets_flags;
 	struct insn_operand dst, src;
 	uint64_t imm;		/* of src, sign-extended from dst's size */
 	uint64_t target;	/* of a direct jump or call; 0: indirect */
 	uint16_t reads, writes; /* bit per x86_gpr: at least those; not RSP of a push, call or ret */
+	uint16_t data;		/* of `reads`: not only for the address of its memory, or of a lea */
 };
 
 /* insn_decode(), with all that it does. Returns its length, or 0. */

@@ -336,6 +336,20 @@ static void test_code_that_starts_anywhere(void **state)
 	assert_int_equal(f->code.insns[f->code.access].op.insn.addr, CODE_ADDR + 11);
 }
 
+/* mov %eax,(%rdi); ud2; nop: a BUG() where the function ends there, and what WARN_ON() may go on behind where it does not. */
+static void test_ud2(void **state)
+{
+	struct fixture *f = *state;
+	int next[2];
+
+	load(f, CODE("\x89\x07\x0f\x0b\x90"), 0);
+	assert_int_equal(code_next(&f->code, 1, next), 0);
+	f->side.symbol.size++;
+	code_load(&f->code, f->decoder, &f->side);
+	assert_int_equal(code_next(&f->code, 1, next), 1);
+	assert_int_equal(next[0], 2);
+}
+
 static void test_access_that_is_no_instruction(void **state)
 {
 	struct fixture *f = *state;
@@ -382,6 +396,7 @@ int main(void)
 		T(test_reads),
 		T(test_shown),
 		T(test_code_that_starts_anywhere),
+		T(test_ud2),
 		T(test_access_that_is_no_instruction),
 		T(test_any_bytes),
 	};

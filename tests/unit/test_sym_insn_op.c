@@ -63,13 +63,21 @@ static const struct op_case cases[] = {
 	 .writes = BIT(X86_RDX)},
 	{"lea (%rax,%rbx),%rdx", C("\x48\x8d\x14\x18"), INSN_OP_LEA, REG(X86_RDX, 8), .reads = BIT(X86_RAX) | BIT(X86_RBX),
 	 .writes = BIT(X86_RDX)},
+	{"lea 0x1234(,%rax,8),%rdx", C("\x48\x8d\x14\xc5\x34\x12\x00\x00"), INSN_OP_LEA, REG(X86_RDX, 8), .imm = 0x1234,
+	 .reads = BIT(X86_RAX), .writes = BIT(X86_RDX)},
+	{"lea -8(%rax,%rbx),%rdx", C("\x48\x8d\x54\x18\xf8"), INSN_OP_LEA, REG(X86_RDX, 8), .imm = -8ull,
+	 .reads = BIT(X86_RAX) | BIT(X86_RBX), .writes = BIT(X86_RDX)},
+	{"jrcxz +2", C("\xe3\x02"), INSN_OP_JCC, .target = CODE_ADDR + 4, .reads = BIT(X86_RCX)},
+	{"loop -2", C("\xe2\xfe"), INSN_OP_JCC, .target = CODE_ADDR, .reads = BIT(X86_RCX), .writes = BIT(X86_RCX)},
+	{"loope -2", C("\xe1\xfe"), INSN_OP_JCC, .target = CODE_ADDR, .reads = BIT(X86_RCX), .writes = BIT(X86_RCX),
+	 .reads_flags = true},
 	{"je +2", C("\x74\x02"), INSN_OP_JCC, .target = CODE_ADDR + 4, .reads_flags = true},
 	{"jmp +0x10", C("\xe9\x10\0\0\0"), INSN_OP_JUMP, .target = CODE_ADDR + 0x15},
 	{"call -5", C("\xe8\xf6\xff\xff\xff"), INSN_OP_CALL, .target = CODE_ADDR - 5},
 	{"call *%rax", C("\xff\xd0"), INSN_OP_CALL, .reads = BIT(X86_RAX)},
 	{"ret", C("\xc3"), INSN_OP_RET},
 	{"pause", C("\xf3\x90"), INSN_OP_NOP},
-	{"ud2", C("\x0f\x0b"), INSN_OP_STOP},
+	{"ud2 of a WARN_ON()", C("\x0f\x0b"), INSN_OP_NOP},
 	{"int3", C("\xcc"), INSN_OP_STOP, .reads = 0xffff, .writes = 0xffff},
 	{"mov %gs is not understood", C("\x8c\xe8"), INSN_OP_OTHER, .reads = BIT(X86_RAX), .writes = BIT(X86_RAX)},
 	{"imul %rbx,%rax", C("\x48\x0f\xaf\xc3"), INSN_OP_OTHER, .reads = BIT(X86_RAX) | BIT(X86_RBX), .writes = BIT(X86_RAX)},
@@ -115,6 +123,41 @@ static void test_cases(void **state)
 	insn_decoder_free(dec);
 }
 
+static void test_flags_and_data(void **state)
+{
+	static const struct {
+		const char *text, *code;
+		size_t len;
+		bool sets_flags;
+		uint16_t data;
+	} table[] = {
+		{"mov %eax,8(%rdi)", C("\x89\x47\x08"), false, BIT(X86_RAX)},
+		{"mov (%rdi),%eax", C("\x8b\x07"), false, 0},
+		{"add %eax,(%rax)", C("\x01\x00"), true, BIT(X86_RAX)},
+		{"cmp (%rdi),%eax", C("\x3b\x07"), true, BIT(X86_RAX)},
+		{"movslq (%rdi),%rax", C("\x48\x63\x07"), false, BIT(X86_RAX)},
+		{"lock xadd %eax,(%rdi)", C("\xf0\x0f\xc1\x07"), true, BIT(X86_RAX)},
+		{"lock cmpxchg %edx,(%rdi)", C("\xf0\x0f\xb1\x17"), true, BIT(X86_RAX) | BIT(X86_RDX)},
+		{"neg %eax", C("\xf7\xd8"), true, BIT(X86_RAX)},
+		{"lea (%rax,%rbx),%rdx", C("\x48\x8d\x14\x18"), false, 0},
+		{"call *%rax", C("\xff\xd0"), false, BIT(X86_RAX)},
+		{"call *8(%rax)", C("\xff\x50\x08"), false, 0},
+		{"cmove %edx,%eax", C("\x0f\x44\xc2"), false, BIT(X86_RAX) | BIT(X86_RDX)},
+	};
+	struct insn_decoder *dec = insn_decoder_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct insn_op op;
+
+		assert_int_equal(insn_op_decode(dec, (const uint8_t *)table[i].code, table[i].len, CODE_ADDR, &op),
+				 table[i].len);
+		if (op.sets_flags != table[i].sets_flags || (op.data & ~BIT(X86_RSP)) != table[i].data)
+			fail_msg("%s: sets flags %d, data %#x", table[i].text, op.sets_flags, op.data);
+	}
+	insn_decoder_free(dec);
+}
+
 static void test_high_bytes(void **state)
 {
 	struct insn_decoder *dec = insn_decoder_new();
@@ -142,6 +185,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_flags_and_data),
 		cmocka_unit_test(test_high_bytes),
 		cmocka_unit_test(test_no_instruction),
 	};
