@@ -90,16 +90,29 @@ static void move(struct state *state, const struct insn_op *op, unsigned i)
 	*dst = cut;
 }
 
+/* A shift sees as much of a register as is its operand, and of the number of bits as that operand can have, but 31 at least. */
+static void cut_for_shift(struct value *dst, struct value *by, unsigned size)
+{
+	const uint64_t low = flow_bytes(size), number = size == 8 ? 63 : 31;
+
+	dst->may &= low;
+	dst->must &= low;
+	by->may &= number;
+	by->must &= number;
+}
+
 static void combine(struct state *state, const struct insn_op *op, unsigned i)
 {
-	struct value *dst = &state->gpr[op->dst.reg], src, out;
-	bool same = op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg;
+	struct value *dst = &state->gpr[op->dst.reg], old = *dst, src, out;
+	bool same = op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg && !op->src.high;
 
 	src = op->src.kind == INSN_OPERAND_MEM ? load(state, op, i) : value_of(state, &op->src, op->imm);
+	if (op->kind == INSN_OP_SHL || op->kind == INSN_OP_SHR)
+		cut_for_shift(&old, &src, op->dst.size);
 	if (same && (op->kind == INSN_OP_XOR || op->kind == INSN_OP_SUB))
 		out = (struct value){0};
 	else
-		out = value_combine((enum insn_op_kind)op->kind, dst, &src, op->dst.size);
+		out = value_combine((enum insn_op_kind)op->kind, &old, &src, op->dst.size);
 	if (op->dst.size < 4 && dst->loaded && out.loaded) {
 		/* Of what was loaded only the low part can have changed. */
 		out.changed = dst->changed | (out.changed & flow_bytes(op->dst.size));

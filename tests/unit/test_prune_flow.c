@@ -92,6 +92,11 @@ static const struct write_case write_cases[] = {
 	{"shl bit", CODE("\xba\x01\x00\x00\x00\xc1\xe2\x06\x8b\x07\x09\xd0\x89\x07"), 12, {true, 0x40, FLOW_ELSE, false, 0}},
 	/* xorl %edx,%edx; sete %dl; movl (%rdi),%eax; orl %edx,%eax; movl %eax,(%rdi) */
 	{"setcc", CODE("\x31\xd2\x0f\x94\xc2\x8b\x07\x09\xd0\x89\x07"), 9, {true, 1, FLOW_ELSE, false, 0}},
+	/* movl $0x300,%edx; xorb %dh,%dl; movl (%rdi),%eax; orl %edx,%eax; movl %eax,(%rdi) */
+	{"xor of two bytes",
+	 CODE("\xba\x00\x03\x00\x00\x30\xf2\x8b\x07\x09\xd0\x89\x07"),
+	 11,
+	 {true, 0x3ff, FLOW_ELSE, false, 0}},
 	/* 1: movl (%rdi),%eax; addl $1,%eax; nop; movl %eax,(%rdi); jmp 1b */
 	{"counted in a loop", CODE("\x8b\x07\x83\xc0\x01\x90\x89\x07\xeb\xf6"), 6, {true, 0xffffffff, FLOW_UP, false, 0}},
 };
@@ -281,6 +286,16 @@ static void test_constants(void **state)
 	flow_write(f->flow, 1, &got);
 	assert_true(got.constant);
 	assert_int_equal(got.value, 0xff);
+	/* mov $-1,%rax; shr $1,%eax; mov %eax,(%rdi): the upper half is not moved down */
+	load(f, CODE("\x48\xc7\xc0\xff\xff\xff\xff\xd1\xe8\x89\x07"), 9);
+	flow_write(f->flow, 2, &got);
+	assert_true(got.constant);
+	assert_int_equal(got.value, 0x7fffffff);
+	/* mov $4,%eax; shr $33,%eax; mov %eax,(%rdi): by 1 */
+	load(f, CODE("\xb8\x04\x00\x00\x00\xc1\xe8\x21\x89\x07"), 8);
+	flow_write(f->flow, 2, &got);
+	assert_true(got.constant);
+	assert_int_equal(got.value, 2);
 	load(f, CODE("\x89\x07"), 0); /* mov %eax,(%rdi) */
 	flow_write(f->flow, 0, &got);
 	assert_false(got.constant);
