@@ -42,10 +42,11 @@ struct flow_read {
 	uint64_t used;	   /* bits that something may depend on, from bit 0 of its first byte */
 	bool written_back; /* it, or something made of it, is stored where it came from, and not by a LOCKed instruction */
 	unsigned steps;	   /* then: what the stores do to it, enum flow_step bits */
-	bool tested;	   /* compared or tested */
-	bool dereferenced; /* is part of an address */
+	bool tested;	   /* compared, or flags that are made of it, or of something made of it, are read */
+	bool dereferenced; /* it, or something made of it, is part of an address */
 	bool shown;	   /* it, or something made of it, is an argument of a call that shows it to people */
-	bool escapes;	   /* and it goes elsewhere: to memory, an address, a comparison, another function */
+	bool escapes; /* it, or something made of it, goes elsewhere: to memory (but for `written_back`), to another function,
+			 to the caller; or it may, for it is not understood, or leaves the code that was kept */
 };
 
 void flow_read(const struct flow *flow, unsigned i, struct flow_read *out);

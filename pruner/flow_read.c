@@ -6,16 +6,25 @@
 #include "pruner/flow_internal.h"
 
 #define STEPS_PER_INSN 64
+#define LEA_NUMBER_MAX 4096 /* what lea adds beyond is an array's address, and not arithmetic of the source */
 
-/* What a register has of the value: `mask` bits of it, moved down by `shift`; `made`: something was made of it. */
+/* Something that was made of the value, in order of what may be. */
+enum made {
+	NOT_MADE,
+	POPPED, /* by a pop, behind a push of some of it: compilers drop what was pushed so, into any register */
+	MADE,
+};
+
+/* What a register has of the value: `mask` bits of it, moved down by `shift`; and whether it has something made of it. */
 struct part {
 	uint64_t mask;
 	uint8_t shift;
-	bool made;
+	uint8_t made; /* enum made */
 };
 
 struct parts {
 	bool reached, queued;
+	bool pushed; /* some of the value was: it may be what a pop gets */
 	struct part gpr[X86_GPRS];
 };
 
@@ -44,13 +53,21 @@ static void use(struct follow *f, const struct parts *parts, uint16_t regs)
 	}
 }
 
+/* Those of `regs` that have some of the value, or something made of it. */
+static uint16_t with_some(const struct parts *parts, uint16_t regs)
+{
+	uint16_t out = 0;
+
+	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
+		if (parts->gpr[reg].mask || parts->gpr[reg].made)
+			out |= (uint16_t)(1u << reg);
+	}
+	return out & regs;
+}
+
 static bool has_some(const struct parts *parts, uint16_t regs)
 {
-	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
-		if (regs >> reg & 1 && (parts->gpr[reg].mask || parts->gpr[reg].made))
-			return true;
-	}
-	return false;
+	return with_some(parts, regs) != 0;
 }
 
 static void escape(struct follow *f, const struct parts *parts, uint16_t regs)
@@ -72,6 +89,15 @@ static void clear(struct parts *parts, uint16_t regs)
 	}
 }
 
+/* The registers hold something new, made of the value or not. */
+static void set_made(struct parts *parts, uint16_t regs, enum made made)
+{
+	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
+		if (regs >> reg & 1)
+			parts->gpr[reg] = (struct part){.made = made};
+	}
+}
+
 static void note_address(struct follow *f, const struct parts *parts, const struct insn_op *op)
 {
 	for (unsigned i = 0; i < op->insn.nmem; i++) {
@@ -79,56 +105,117 @@ static void note_address(struct follow *f, const struct parts *parts, const stru
 		uint16_t regs = (uint16_t)((mem->base >= 0 ? 1u << mem->base : 0) | (mem->index >= 0 ? 1u << mem->index : 0));
 
 		if (has_some(parts, regs)) {
-			f->out->dereferenced = f->out->escapes = true;
+			f->out->dereferenced = true;
 			use(f, parts, regs);
 		}
 	}
+}
+
+/*
+ * Whether the instruction leaves nothing of the flags that were there. inc and dec, which are an addition of 1 here, keep CF;
+ * bt and its like keep ZF; a shift by a register may be one by 0.
+ */
+static bool sets_all_flags(const struct insn_op *op)
+{
+	switch (op->kind) {
+	case INSN_OP_AND:
+	case INSN_OP_OR:
+	case INSN_OP_XOR:
+	case INSN_OP_TEST:
+	case INSN_OP_CMP:
+		return true;
+	case INSN_OP_ADD:
+	case INSN_OP_SUB:
+		return op->src.kind != INSN_OPERAND_IMM || op->imm != 1;
+	case INSN_OP_SHL:
+	case INSN_OP_SHR:
+		return op->src.kind == INSN_OPERAND_IMM && (op->imm & 31);
+	default:
+		return false;
+	}
+}
+
+/*
+ * Whether anything reads the flags that instruction `i` sets: compilers move only moves in between, and jumps. Functions find
+ * and leave none.
+ */
+static bool flags_are_read(const struct code *code, unsigned i)
+{
+	int next[2];
+
+	if (!code->insns[i].op.sets_flags)
+		return false;
+	for (unsigned left = code->count; left; left--) {
+		const struct insn_op *op;
+
+		if (code_next(code, i, next) != 1)
+			return true;
+		if (next[0] == CODE_OUTSIDE)
+			return !code->insns[i].callee;
+		i = (unsigned)next[0];
+		op = &code->insns[i].op;
+		if (op->reads_flags || op->kind == INSN_OP_JCC)
+			return true;
+		if (op->kind == INSN_OP_CALL || op->kind == INSN_OP_RET || sets_all_flags(op))
+			return false;
+	}
+	return true;
+}
+
+/* The flags that instruction `i` sets tell of what is in these registers. */
+static void note_flags(struct follow *f, const struct parts *parts, uint16_t regs, unsigned i)
+{
+	if (!has_some(parts, regs) || !flags_are_read(f->flow->code, i))
+		return;
+	f->out->tested = true;
+	use(f, parts, regs);
 }
 
 static void store(struct follow *f, const struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	struct flow_write write;
 
-	use(f, parts, op->reads);
-	escape(f, parts, op->reads);
-	if (!has_some(parts, op->reads) || op->insn.flags & INSN_LOCKED || !flow_same_place(f->flow, f->from, i))
+	if (!has_some(parts, op->data))
 		return;
+	use(f, parts, op->data);
+	note_flags(f, parts, op->data, i);
+	if (op->insn.flags & INSN_LOCKED || !flow_same_place(f->flow, f->from, i)) {
+		f->out->escapes = true;
+		return;
+	}
 	flow_write(f->flow, i, &write);
 	f->out->written_back = true;
 	f->out->steps |= write.steps;
 }
 
-/* Whether anything reads the flags that instruction `i` sets, as the code stands: compilers move only moves in between. */
-static bool flags_are_read(const struct follow *f, unsigned i)
-{
-	const struct code *code = f->flow->code;
-
-	while (++i < code->count) {
-		const struct insn_op *op = &code->insns[i].op;
-
-		if (op->reads_flags || op->kind == INSN_OP_JUMP)
-			return true;
-		if (op->kind == INSN_OP_CALL || op->kind == INSN_OP_RET || (op->kind >= INSN_OP_AND && op->kind <= INSN_OP_BTC))
-			return false;
-	}
-	return true;
-}
-
 /*
  * Not understood: it may look at all of what it reads, and what it makes of that is no part of the value any more. It goes no
- * further than the register that it is made in, unless flags tell of it.
+ * further than the register that it is made in; but not into the stack's, of which it would be in every address.
  */
 static void other(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	bool some = has_some(parts, op->reads);
 
 	use(f, parts, op->reads);
-	f->out->escapes |= some && (op->dst.kind != INSN_OPERAND_REG || op->dst.high || flags_are_read(f, i));
-	clear(parts, op->writes);
-	for (unsigned reg = 0; some && reg < X86_GPRS; reg++) {
-		if (op->writes >> reg & 1 && reg != X86_RSP)
-			parts->gpr[reg].made = true;
-	}
+	note_flags(f, parts, op->reads, i);
+	if (op->dst.kind != INSN_OPERAND_REG)
+		escape(f, parts, op->data);
+	if (op->writes & 1u << X86_RSP)
+		escape(f, parts, op->reads);
+	set_made(parts, op->writes & (uint16_t) ~(1u << X86_RSP), some ? MADE : NOT_MADE);
+}
+
+/*
+ * Arithmetic, or the address of something: an array's element is as far from the value as the array is, which another register
+ * says, or a large number. No address fits in 32 bits.
+ */
+static void lea(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
+{
+	bool far = op->imm + LEA_NUMBER_MAX > 2 * LEA_NUMBER_MAX;
+	uint16_t some = with_some(parts, op->reads);
+
+	f->out->dereferenced |= op->dst.size == 8 && some && (some != op->reads || far);
+	other(f, parts, op, i);
 }
 
 static void test(struct follow *f, const struct parts *parts, const struct insn_op *op)
@@ -137,7 +224,7 @@ static void test(struct follow *f, const struct parts *parts, const struct insn_
 
 	if (!has_some(parts, op->reads))
 		return;
-	f->out->tested = f->out->escapes = true;
+	f->out->tested = true;
 	if (op->src.kind == INSN_OPERAND_IMM && op->dst.kind == INSN_OPERAND_REG && !op->dst.high && op->kind != INSN_OP_CMP) {
 		const struct part *p = &parts->gpr[op->dst.reg];
 
@@ -151,31 +238,40 @@ static void test(struct follow *f, const struct parts *parts, const struct insn_
 	}
 }
 
+/* jrcxz and loop look at a register. */
+static void branch(struct follow *f, struct parts *parts, const struct insn_op *op)
+{
+	bool some = has_some(parts, op->reads);
+
+	f->out->tested |= some;
+	use(f, parts, op->reads);
+	set_made(parts, op->writes, some ? MADE : NOT_MADE);
+}
+
 /* and, shr and mov of registers leave a part of the value; every other operation on one is not followed. */
 static void change(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	struct part *dst = &parts->gpr[op->dst.reg];
+	unsigned shift = op->imm & (8 * op->dst.size - 1); /* as much of it as the CPU takes */
 
 	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_REG && !op->src.high && op->dst.size >= 4) {
 		*dst = parts->gpr[op->src.reg];
 		dst->mask &= flow_bytes(op->src.size);
 	} else if (op->kind == INSN_OP_AND && op->src.kind == INSN_OPERAND_IMM && op->dst.size >= 4) {
 		dst->mask &= op->imm & flow_bytes(op->dst.size);
-		dst->made |= dst->mask != 0;
-		if (flags_are_read(f, i)) {
-			f->out->tested = f->out->escapes = true;
-			use(f, parts, op->writes);
-		}
+		if (dst->mask)
+			dst->made = MADE;
+		note_flags(f, parts, op->writes, i);
 	} else if (op->kind == INSN_OP_SHR && op->src.kind == INSN_OPERAND_IMM && op->dst.size >= 4 &&
-		   (op->imm & 63) + dst->shift < 64) {
-		if (flags_are_read(f, i)) {
-			use(f, parts, op->reads);
-			escape(f, parts, op->reads);
-		}
-		dst->mask = (dst->mask & flow_bytes(op->dst.size)) >> (op->imm & 63);
-		dst->shift += op->imm & 63;
-	} else if (op->kind == INSN_OP_XOR && op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg) {
+		   shift + dst->shift < 64) {
+		note_flags(f, parts, op->reads, i);
+		dst->mask = (dst->mask & flow_bytes(op->dst.size)) >> shift;
+		dst->shift += shift;
+	} else if (op->kind == INSN_OP_XOR && op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg &&
+		   op->dst.size >= 4) {
 		clear(parts, op->writes);
+	} else if (op->kind == INSN_OP_LEA) {
+		lea(f, parts, op, i);
 	} else {
 		other(f, parts, op, i);
 	}
@@ -202,25 +298,59 @@ static bool pushed_to_show(const struct code *code, unsigned i)
 	return false;
 }
 
-static void push(struct follow *f, const struct parts *parts, const struct insn_op *op, unsigned i)
+static void push(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	use(f, parts, op->reads);
 	if (!has_some(parts, op->reads))
 		return;
+	parts->pushed = true;
 	if (pushed_to_show(f->flow->code, i))
 		f->out->shown = true;
 	else
 		f->out->escapes = true;
 }
 
+/* Which of the pushed values it gets is not told: any. */
+static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
+{
+	if (op->dst.kind == INSN_OPERAND_REG && op->dst.reg != X86_RSP)
+		set_made(parts, 1u << op->dst.reg, parts->pushed ? POPPED : NOT_MADE);
+	else
+		f->out->escapes |= parts->pushed;
+}
+
+/* Written in assembly: of a retpoline any register is the target, of the others RAX is not what C has there. */
+static bool takes_any_register(const char *callee)
+{
+	static const char *const beginnings[] = {"__x86_indirect", "__put_user", "__get_user"};
+
+	for (unsigned i = 0; callee && i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		if (strncmp(callee, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void call(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
+	const struct code_insn *insn = &f->flow->code->insns[i];
+
 	use(f, parts, arguments | op->reads);
-	if (f->flow->code->insns[i].shows)
+	if (takes_any_register(insn->callee))
+		leave(f, parts, UINT16_MAX);
+	else if (insn->shows)
 		f->out->shown |= has_some(parts, arguments);
 	else
-		escape(f, parts, arguments | op->reads);
+		escape(f, parts, arguments | op->data);
 	clear(parts, (uint16_t)~callee_saved);
+}
+
+/* RDX is the second half of a small structure, or stale: that does not tell which bits are used, but goes elsewhere. */
+static void ret(struct follow *f, const struct parts *parts)
+{
+	leave(f, parts, 1u << X86_RAX);
+	if (parts->gpr[X86_RDX].made != POPPED)
+		escape(f, parts, 1u << X86_RDX);
 }
 
 static void step(struct follow *f, struct parts *parts, unsigned i)
@@ -233,44 +363,57 @@ static void step(struct follow *f, struct parts *parts, unsigned i)
 	else if (op->kind == INSN_OP_PUSH)
 		push(f, parts, op, i);
 	else if (op->kind == INSN_OP_RET)
-		leave(f, parts, 1u << X86_RAX);
-	else if (op->kind == INSN_OP_JCC || op->kind == INSN_OP_NOP)
+		ret(f, parts);
+	else if (op->kind == INSN_OP_JCC)
+		branch(f, parts, op);
+	else if (op->kind == INSN_OP_POP)
+		pop(f, parts, op);
+	else if (op->kind == INSN_OP_NOP)
 		return;
 	else if (op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP || op->kind == INSN_OP_BT)
 		test(f, parts, op);
 	else if (op->dst.kind == INSN_OPERAND_MEM)
 		store(f, parts, op, i);
-	else if (op->dst.kind == INSN_OPERAND_REG && !op->dst.high)
+	else if (op->dst.kind == INSN_OPERAND_REG && !op->dst.high && op->dst.reg != X86_RSP)
 		change(f, parts, op, i);
 	else
 		other(f, parts, op, i);
 }
 
-/* Two ways meet. What two parts of the value have in common cannot be said: both are used. True: `into` changed. */
+/* What two differently moved parts have in common cannot be said: both are used, and what is there is made of them. */
+static bool join_part(struct follow *f, struct part *into, const struct part *from)
+{
+	struct part out = *into;
+
+	if (!out.mask)
+		out.shift = from->shift;
+	if (from->made > out.made)
+		out.made = from->made;
+	if (from->mask && from->shift != out.shift) {
+		f->out->used |= bits_of(into) | bits_of(from);
+		out.made = MADE;
+	} else {
+		out.mask |= from->mask;
+	}
+	if (out.mask == into->mask && out.made == into->made)
+		return false;
+	*into = out;
+	return true;
+}
+
+/* Two ways meet. True: `into` changed. */
 static bool join(struct follow *f, struct parts *into, const struct parts *from)
 {
-	bool changed = !into->reached;
+	bool changed = from->pushed && !into->pushed;
 
-	if (changed) {
-		*into = (struct parts){.reached = true, .queued = into->queued};
+	if (!into->reached) {
+		*into = (struct parts){.reached = true, .queued = into->queued, .pushed = from->pushed};
 		memcpy(into->gpr, from->gpr, sizeof(into->gpr));
 		return true;
 	}
-	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
-		struct part *a = &into->gpr[reg];
-		const struct part *b = &from->gpr[reg];
-		uint64_t mask = a->mask | b->mask;
-
-		if (a->mask && b->mask && a->shift != b->shift) {
-			f->out->used |= bits_of(a) | bits_of(b);
-			mask = a->mask;
-		}
-		changed |= mask != a->mask || (b->made && !a->made);
-		if (!a->mask)
-			a->shift = b->shift;
-		a->mask = mask;
-		a->made |= b->made;
-	}
+	into->pushed |= from->pushed;
+	for (unsigned reg = 0; reg < X86_GPRS; reg++)
+		changed |= join_part(f, &into->gpr[reg], &from->gpr[reg]);
 	return changed;
 }
 
@@ -284,7 +427,8 @@ static void go_on(struct follow *f, unsigned i, const struct parts *parts)
 			leave(f, parts, UINT16_MAX);
 			continue;
 		}
-		if (has_some(parts, UINT16_MAX) && join(f, &f->parts[next[j]], parts) && !f->parts[next[j]].queued) {
+		if ((parts->pushed || has_some(parts, UINT16_MAX)) && join(f, &f->parts[next[j]], parts) &&
+		    !f->parts[next[j]].queued) {
 			f->parts[next[j]].queued = true;
 			f->queue[f->queue_len++] = (unsigned)next[j];
 		}
@@ -310,15 +454,43 @@ static void follow(struct follow *f, const struct parts *start)
 	}
 }
 
-/* Where the loaded value is behind the access; false: nowhere, the instruction itself looks at it. */
-static bool loaded_into(const struct insn_op *op, struct parts *start)
+/* What the instruction itself makes of it, unless the value is left in a register to be followed. */
+static void look(const struct code *code, unsigned i, struct flow_read *out)
 {
-	unsigned size = op->src.size;
+	const struct insn_op *op = &code->insns[i].op;
+	bool compares = op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP || op->kind == INSN_OP_BT;
+	bool in_memory = op->dst.kind == INSN_OPERAND_MEM;
 
-	if (op->src.kind != INSN_OPERAND_MEM || op->dst.kind != INSN_OPERAND_REG || op->dst.high || op->kind == INSN_OP_TEST ||
-	    op->kind == INSN_OP_CMP)
+	out->tested = compares || flags_are_read(code, i);
+	out->escapes = !compares && !(in_memory && op->kind >= INSN_OP_AND && op->kind <= INSN_OP_BTC);
+	if (!in_memory || op->src.kind != INSN_OPERAND_IMM)
+		return;
+	if (op->kind == INSN_OP_TEST)
+		out->used &= op->imm;
+	else if (op->kind == INSN_OP_BT)
+		out->used = 1ull << (op->imm & (8 * op->dst.size - 1));
+}
+
+/* Where the loaded value is behind the access; false: nowhere to be followed from. */
+static bool begin(struct follow *f, struct parts *parts)
+{
+	const struct insn_op *op = &f->flow->code->insns[f->from].op;
+
+	if (op->kind == INSN_OP_PUSH) {
+		f->out->shown = pushed_to_show(f->flow->code, f->from);
+		f->out->escapes = !f->out->shown;
+		parts->pushed = true;
+		return true;
+	}
+	if (op->src.kind != INSN_OPERAND_MEM || op->dst.kind != INSN_OPERAND_REG || op->dst.high || op->dst.reg == X86_RSP ||
+	    op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP)
 		return false;
-	start->gpr[op->dst.reg] = (struct part){.mask = flow_bytes(size)};
+	f->out->escapes = false;
+	parts->gpr[op->dst.reg].mask = flow_bytes(op->src.size);
+	if (op->kind == INSN_OP_MOV)
+		f->out->used = 0;
+	else /* An operation on what the register held before: all of the value counts. */
+		parts->gpr[op->dst.reg].made = MADE;
 	return true;
 }
 
@@ -329,30 +501,11 @@ void flow_read(const struct flow *flow, unsigned i, struct flow_read *out)
 	struct follow f = {.flow = flow, .from = i, .out = out};
 	struct parts start = {.reached = true};
 
-	*out = (struct flow_read){.used = all, .escapes = true};
-	if (op->dst.kind == INSN_OPERAND_MEM && op->src.kind == INSN_OPERAND_IMM &&
-	    (op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP || op->kind == INSN_OP_BT)) {
-		out->tested = true;
-		if (op->kind == INSN_OP_TEST)
-			out->used = op->imm & all;
-		else if (op->kind == INSN_OP_BT)
-			out->used = 1ull << (op->imm & (8 * op->dst.size - 1));
-		return;
-	}
-	if (op->kind == INSN_OP_PUSH && !flow->failed) {
-		out->shown = pushed_to_show(flow->code, i);
-		out->escapes = !out->shown;
-		return;
-	}
-	out->tested = op->kind == INSN_OP_TEST || op->kind == INSN_OP_CMP;
+	*out = (struct flow_read){.used = all};
+	look(flow->code, i, out);
 	f.parts = calloc(flow->code->count, sizeof(*f.parts));
 	f.queue = calloc(flow->code->count, sizeof(*f.queue));
-	if (!flow->failed && f.parts && f.queue && loaded_into(op, &start)) {
-		/* An operation on what the register held before: all of the value counts. */
-		if (op->kind != INSN_OP_MOV)
-			start.gpr[op->dst.reg].made = true;
-		out->used = op->kind == INSN_OP_MOV ? 0 : all;
-		out->escapes = op->kind != INSN_OP_MOV && flags_are_read(&f, i);
+	if (!flow->failed && f.parts && f.queue && begin(&f, &start)) {
 		follow(&f, &start);
 		out->used &= all;
 	}

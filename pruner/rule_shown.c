@@ -10,7 +10,8 @@ bool rule_shown(const struct view *v, struct verdict *out)
 	unsigned r = v->side[0].writes ? 1 : 0;
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 
-	if (!reader->followed || reader->writes || !writer->writes || !reader->read.shown || reader->read.escapes)
+	if (!reader->followed || reader->writes || !writer->writes || !reader->read.shown || reader->read.escapes ||
+	    reader->read.tested || reader->read.dereferenced || reader->read.written_back)
 		return false;
 	if (view_is_pointer(v) || view_may_tear(v) || called_behind(v, writer, LIST_FREE))
 		return false;

@@ -110,13 +110,13 @@ struct read_case {
 
 static const struct read_case read_cases[] = {
 	/* testb $1,(%rdi) */
-	{"test", CODE("\xf6\x07\x01"), 0, {1, false, 0, true, false, false, true}},
+	{"test", CODE("\xf6\x07\x01"), 0, {1, false, 0, true, false, false, false}},
 	/* cmpl $0,(%rdi) */
-	{"cmp", CODE("\x83\x3f\x00"), 0, {0xffffffff, false, 0, true, false, false, true}},
+	{"cmp", CODE("\x83\x3f\x00"), 0, {0xffffffff, false, 0, true, false, false, false}},
 	/* btl $9,(%rdi) */
-	{"bt", CODE("\x0f\xba\x27\x09"), 0, {0x200, false, 0, true, false, false, true}},
+	{"bt", CODE("\x0f\xba\x27\x09"), 0, {0x200, false, 0, true, false, false, false}},
 	/* movl (%rdi),%eax; testb $4,%al; je 1f; nop; 1: xorl %eax,%eax; ret */
-	{"test register", CODE("\x8b\x07\xa8\x04\x74\x01\x90\x31\xc0\xc3"), 0, {4, false, 0, true, false, false, true}},
+	{"test register", CODE("\x8b\x07\xa8\x04\x74\x01\x90\x31\xc0\xc3"), 0, {4, false, 0, true, false, false, false}},
 	/* movl (%rdi),%eax; shrl $3,%eax; andl $1,%eax; ret */
 	{"shr and", CODE("\x8b\x07\xc1\xe8\x03\x83\xe0\x01\xc3"), 0, {8, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; ret */
@@ -127,96 +127,262 @@ static const struct read_case read_cases[] = {
 	{"written back",
 	 CODE("\x8b\x07\x83\xe0\xfe\x89\x07\x31\xc0\xc3"),
 	 0,
-	 {0xfffffffe, true, FLOW_ELSE, false, false, false, true}},
+	 {0xfffffffe, true, FLOW_ELSE, false, false, false, false}},
 	/* movl (%rdi),%eax; addl $1,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
 	{"counted up",
 	 CODE("\x8b\x07\x83\xc0\x01\x89\x07\x31\xc0\xc3"),
 	 0,
-	 {0xffffffff, true, FLOW_UP, false, false, false, true}},
+	 {0xffffffff, true, FLOW_UP, false, false, false, false}},
 	/* movl (%rdi),%eax; testb $1,%sil; je 1f; addl $1,%eax; jmp 2f; 1: subl $1,%eax; 2: movl %eax,(%rdi); xorl %eax,%eax;
 	   ret */
 	{"counted down or up",
 	 CODE("\x8b\x07\x40\xf6\xc6\x01\x74\x05\x83\xc0\x01\xeb\x03\x83\xe8\x01\x89\x07\x31\xc0\xc3"),
 	 0,
-	 {0xffffffff, true, FLOW_UP | FLOW_DOWN, false, false, false, true}},
+	 {0xffffffff, true, FLOW_UP | FLOW_DOWN, false, false, false, false}},
 	/* movq (%rdi),%rdx; movq 8(%rdx),%rax; ret */
 	{"dereferenced", CODE("\x48\x8b\x17\x48\x8b\x42\x08\xc3"), 0, {~0ull, false, 0, false, true, false, true}},
 	/* movl (%rdi),%edx; andl $6,%edx; movl %esi,%eax; jne 1f; nop; 1: movl $0,%edx; ret */
 	{"flags behind a move",
 	 CODE("\x8b\x17\x83\xe2\x06\x89\xf0\x75\x01\x90\xba\x00\x00\x00\x00\xc3"),
 	 0,
-	 {6, false, 0, true, false, false, true}},
-	/* movl (%rdi),%edx; andl $6,%edx; xorl %eax,%eax; ret */
-	{"narrowed, not tested", CODE("\x8b\x17\x83\xe2\x06\x31\xc0\xc3"), 0, {0, false, 0, false, false, false, false}},
+	 {6, false, 0, true, false, false, false}},
+	/* movl (%rdi),%ecx; andl $6,%ecx; xorl %eax,%eax; ret */
+	{"narrowed, not tested", CODE("\x8b\x0f\x83\xe1\x06\x31\xc0\xc3"), 0, {0, false, 0, false, false, false, false}},
 	/* movl (%rdi),%eax; pushq %rax; xorl %eax,%eax; ret */
 	{"pushed", CODE("\x8b\x07\x50\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%esi; call 1f; 1: ret */
 	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; call 1f; 1: ret */
 	{"lost by a call", CODE("\x8b\x07\xe8\x00\x00\x00\x00\xc3"), 0, {0, false, 0, false, false, false, false}},
-	/* movl (%rdi),%edx; movl %edx,8(%rdi); xorl %eax,%eax; ret */
-	{"stored elsewhere", CODE("\x8b\x17\x89\x57\x08\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
+	/* movl (%rdi),%ecx; movl %ecx,8(%rdi); xorl %eax,%eax; ret */
+	{"stored elsewhere", CODE("\x8b\x0f\x89\x4f\x08\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
 	/* movl (%rdi),%eax; movzbl %al,%eax; testl %eax,%eax; je 1f; nop; 1: xorl %eax,%eax; ret */
 	{"low byte",
 	 CODE("\x8b\x07\x0f\xb6\xc0\x85\xc0\x74\x01\x90\x31\xc0\xc3"),
 	 0,
-	 {0xff, false, 0, true, false, false, true}},
+	 {0xff, false, 0, true, false, false, false}},
 	/* movl (%rdi),%edx; testl %esi,%esi; je 1f; testb $1,%dl; jmp 2f; 1: testb $2,%dl; 2: sete %al; movl $0,%edx; ret */
 	{"two ways, two bits",
 	 CODE("\x8b\x17\x85\xf6\x74\x05\xf6\xc2\x01\xeb\x03\xf6\xc2\x02\x0f\x94\xc0\xba\x00\x00\x00\x00\xc3"),
 	 0,
-	 {3, false, 0, true, false, false, true}},
+	 {3, false, 0, true, false, false, false}},
+	/* movl (%rdi),%ecx; testb $1,%cl; je 1f; xorl %eax,%eax; ret; 1: ud2; nop */
+	{"BUG_ON() at the end",
+	 CODE("\x8b\x0f\xf6\xc1\x01\x74\x03\x31\xc0\xc3\x0f\x0b\x90"),
+	 0,
+	 {1, false, 0, true, false, false, false}},
 	/* movl (%rdi),%edx; jmp .+100 */
 	{"leaves the code", CODE("\x8b\x17\xeb\x62"), 0, {0xffffffff, false, 0, false, false, false, true}},
-	/* movl (%rdi),%edx; testl %edx,%edx; js 1f; 1: xorl %eax,%eax; ret */
+	/* movl (%rdi),%ecx; testl %ecx,%ecx; js 1f; 1: xorl %eax,%eax; ret */
 	{"bit test with sign",
-	 CODE("\x8b\x17\x85\xd2\x78\x00\x31\xc0\xc3"),
+	 CODE("\x8b\x0f\x85\xc9\x78\x00\x31\xc0\xc3"),
+	 0,
+	 {0xffffffff, false, 0, true, false, false, false}},
+	/* 1: movl (%rdi),%ecx; testb $8,%cl; pause; jne 1b; xorl %eax,%eax; ret */
+	{"in a loop", CODE("\x8b\x0f\xf6\xc1\x08\xf3\x90\x75\xf7\x31\xc0\xc3"), 0, {8, false, 0, true, false, false, false}},
+	/* cmpl %eax,(%rdi) */
+	{"cmp with a register", CODE("\x39\x07"), 0, {0xffffffff, false, 0, true, false, false, false}},
+	/* cmpl (%rdi),%eax */
+	{"cmp from memory", CODE("\x3b\x07"), 0, {0xffffffff, false, 0, true, false, false, false}},
+	/* orl $4,(%rdi); xorl %eax,%eax; ret */
+	{"or in memory", CODE("\x83\x0f\x04\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, false}},
+	/* lock decl (%rdi); je 1f; nop; 1: xorl %eax,%eax; ret */
+	{"count in memory, tested",
+	 CODE("\xf0\xff\x0f\x74\x01\x90\x31\xc0\xc3"),
+	 0,
+	 {0xffffffff, false, 0, true, false, false, false}},
+	/* lock xaddl %eax,(%rdi); ret */
+	{"xadd", CODE("\xf0\x0f\xc1\x07\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
+	/* lock cmpxchgl %edx,(%rdi); jne 1f; nop; 1: xorl %eax,%eax; ret */
+	{"cmpxchg, tested",
+	 CODE("\xf0\x0f\xb1\x17\x75\x01\x90\x31\xc0\xc3"),
 	 0,
 	 {0xffffffff, false, 0, true, false, false, true}},
-	/* 1: movl (%rdi),%edx; testb $8,%dl; pause; jne 1b; xorl %eax,%eax; ret */
-	{"in a loop", CODE("\x8b\x17\xf6\xc2\x08\xf3\x90\x75\xf7\x31\xc0\xc3"), 0, {8, false, 0, true, false, false, true}},
+	/* movl (%rdi),%eax; lock orl %eax,(%rdi); xorl %eax,%eax; ret */
+	{"written back locked", CODE("\x8b\x07\xf0\x09\x07\x31\xc0\xc3"), 0, {0xffffffff, false, 0, false, false, false, true}},
+	/* movl (%rdi),%edx; xorl %eax,%eax; ret */
+	{"second half returned", CODE("\x8b\x17\x31\xc0\xc3"), 0, {0, false, 0, false, false, false, true}},
+	/* movq (%rdi),%rsp; xorl %eax,%eax; ret */
+	{"loaded into the stack pointer", CODE("\x48\x8b\x27\x31\xc0\xc3"), 0, {~0ull, false, 0, false, false, false, true}},
+	/* movq (%rdi),%rcx; movl $0,8(%rcx); xorl %eax,%eax; ret */
+	{"stored to",
+	 CODE("\x48\x8b\x0f\xc7\x41\x08\x00\x00\x00\x00\x31\xc0\xc3"),
+	 0,
+	 {~0ull, false, 0, false, true, false, false}},
 };
+
+enum { SHOWN = 1, ESCAPES = 2, TESTED = 4, DEREFERENCED = 8 };
 
 /* Of the load at the beginning; every call shows its arguments to people. */
 struct shown_case {
 	const char *text, *code;
 	size_t len;
-	bool shown, escapes;
+	unsigned wanted;
 };
 
 static const struct shown_case shown_cases[] = {
 	/* movl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
-	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	{"argument", CODE("\x8b\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
 	/* movl (%rdi),%eax; leal -1(%rax),%edx; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
-	{"made of it", CODE("\x8b\x07\x8d\x50\xff\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	{"made of it", CODE("\x8b\x07\x8d\x50\xff\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
 	/* pushq (%rdi); movl $1,%esi; call 1f; 1: popq %rdx; ret */
-	{"pushed from memory", CODE("\xff\x37\xbe\x01\x00\x00\x00\xe8\x00\x00\x00\x00\x5a\xc3"), true, false},
+	{"pushed from memory", CODE("\xff\x37\xbe\x01\x00\x00\x00\xe8\x00\x00\x00\x00\x5a\xc3"), SHOWN},
 	/* movq (%rdi),%rax; pushq %rax; pushq %rsi; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
-	{"pushed", CODE("\x48\x8b\x07\x50\x56\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	{"pushed", CODE("\x48\x8b\x07\x50\x56\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
 	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: popq %rbx; xorl %eax,%eax; ret */
-	{"lost by a pop", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x5b\x31\xc0\xc3"), true, false},
+	{"lost by a pop", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x5b\x31\xc0\xc3"), SHOWN},
 	/* movl (%rdi),%eax; pushq %rax; testl %esi,%esi; je 1f; call 1f; 1: xorl %eax,%eax; ret */
-	{"pushed before a branch", CODE("\x8b\x07\x50\x85\xf6\x74\x05\xe8\x00\x00\x00\x00\x31\xc0\xc3"), false, true},
+	{"pushed before a branch", CODE("\x8b\x07\x50\x85\xf6\x74\x05\xe8\x00\x00\x00\x00\x31\xc0\xc3"), ESCAPES},
 	/* movl (%rdi),%eax; pushq %rax; movl (%rsp),%ecx; call 1f; 1: xorl %eax,%eax; ret */
-	{"read back from the stack", CODE("\x8b\x07\x50\x8b\x0c\x24\xe8\x00\x00\x00\x00\x31\xc0\xc3"), false, true},
+	{"read back from the stack", CODE("\x8b\x07\x50\x8b\x0c\x24\xe8\x00\x00\x00\x00\x31\xc0\xc3"), ESCAPES},
 	/* pushq (%rdi); ret */
-	{"pushed for nothing", CODE("\xff\x37\xc3"), false, true},
+	{"pushed for nothing", CODE("\xff\x37\xc3"), ESCAPES},
 	/* movl (%rdi),%esi; testl %esi,%esi; je 1f; call 1f; 1: xorl %eax,%eax; xorl %esi,%esi; ret */
-	{"tested too", CODE("\x8b\x37\x85\xf6\x74\x05\xe8\x00\x00\x00\x00\x31\xc0\x31\xf6\xc3"), true, true},
+	{"tested too", CODE("\x8b\x37\x85\xf6\x74\x05\xe8\x00\x00\x00\x00\x31\xc0\x31\xf6\xc3"), SHOWN | TESTED},
 	/* movl (%rdi),%esi; subl $1,%esi; js 1f; call 1f; 1: xorl %esi,%esi; xorl %eax,%eax; ret */
-	{"branched on what is made", CODE("\x8b\x37\x83\xee\x01\x78\x05\xe8\x00\x00\x00\x00\x31\xf6\x31\xc0\xc3"), true, true},
+	{"branched on what is made", CODE("\x8b\x37\x83\xee\x01\x78\x05\xe8\x00\x00\x00\x00\x31\xf6\x31\xc0\xc3"),
+	 SHOWN | TESTED},
 	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: movl %ebx,(%rbp); xorl %ebx,%ebx; ret */
-	{"stored too", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x89\x5d\x00\x31\xdb\xc3"), true, true},
+	{"stored too", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x89\x5d\x00\x31\xdb\xc3"), SHOWN | ESCAPES},
 	/* movq (%rdi),%rsi; movq (%rsi),%rsi; call 1f; 1: xorl %eax,%eax; ret */
-	{"gone through", CODE("\x48\x8b\x37\x48\x8b\x36\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, true},
+	{"gone through", CODE("\x48\x8b\x37\x48\x8b\x36\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN | DEREFERENCED},
 	/* movl (%rdi),%esi; movl %esi,%eax; ret */
-	{"returned", CODE("\x8b\x37\x89\xf0\xc3"), false, true},
+	{"returned", CODE("\x8b\x37\x89\xf0\xc3"), ESCAPES},
 	/* movl (%rdi),%esi; xorl %esi,%esi; call 1f; 1: xorl %eax,%eax; ret */
-	{"dead", CODE("\x8b\x37\x31\xf6\xe8\x00\x00\x00\x00\x31\xc0\xc3"), false, false},
+	{"dead", CODE("\x8b\x37\x31\xf6\xe8\x00\x00\x00\x00\x31\xc0\xc3"), 0},
 	/* addl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
-	{"added up", CODE("\x03\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), true, false},
+	{"added up", CODE("\x03\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
 	/* addl (%rdi),%esi; js 1f; call 1f; 1: xorl %esi,%esi; xorl %eax,%eax; ret */
-	{"branched on the sum", CODE("\x03\x37\x78\x05\xe8\x00\x00\x00\x00\x31\xf6\x31\xc0\xc3"), true, true},
+	{"branched on the sum", CODE("\x03\x37\x78\x05\xe8\x00\x00\x00\x00\x31\xf6\x31\xc0\xc3"), SHOWN | TESTED},
+	/* movl (%rdi),%eax; movl %eax,%esi; xorb %al,%al; movl %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"cleared in part", CODE("\x8b\x07\x89\xc6\x30\xc0\x41\x89\x04\x24\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | ESCAPES},
+	/* movl (%rdi),%eax; movl %eax,%esi; xorw %ax,%ax; movl %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"16 bits cleared", CODE("\x8b\x07\x89\xc6\x66\x31\xc0\x41\x89\x04\x24\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | ESCAPES},
+	/* movl (%rdi),%eax; movl %eax,%esi; xorb %ah,%al; movl %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"two bytes of it", CODE("\x8b\x07\x89\xc6\x30\xe0\x41\x89\x04\x24\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | ESCAPES},
+	/* movl (%rdi),%eax; movl %eax,%esi; shrl $33,%eax; movl %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"shr by more than the CPU takes",
+	 CODE("\x8b\x07\x89\xc6\xc1\xe8\x21\x41\x89\x04\x24\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN | ESCAPES},
+	/* movl (%rdi),%eax; movl %eax,%esi; testl %ecx,%ecx; je 2f; shrl $16,%eax; jmp 3f; 2: movzbl %al,%eax; 3: andl
+	   $0xff00,%eax; movl %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"moved on one way",
+	 CODE("\x8b\x07\x89\xc6\x85\xc9\x74\x05\xc1\xe8\x10\xeb\x03\x0f\xb6\xc0\x25\x00\xff\x00\x00\x41\x89\x04\x24\x31\xc0\xe8"
+	      "\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | ESCAPES},
+	/* movl (%rdi),%eax; movl %eax,%esi; testl %ecx,%ecx; je 2f; movzbl %al,%eax; jmp 3f; 2: shrl $16,%eax; 3: andl
+	   $0xff00,%eax; movl %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"moved on the other way",
+	 CODE("\x8b\x07\x89\xc6\x85\xc9\x74\x05\x0f\xb6\xc0\xeb\x03\xc1\xe8\x10\x25\x00\xff\x00\x00\x41\x89\x04\x24\x31\xc0\xe8"
+	      "\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | ESCAPES},
+	/* movl (%rdi),%eax; movl %eax,%esi; testl %ecx,%ecx; je 2f; shrl $16,%eax; testq %r9,%r9; 3: andl $0xff00,%eax; movl
+	   %eax,(%r12); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret; 2: movzbl %al,%eax; jmp 3b */
+	{"moved, and then met",
+	 CODE("\x8b\x07\x89\xc6\x85\xc9\x74\x19\xc1\xe8\x10\x4d\x85\xc9\x25\x00\xff\x00\x00\x41\x89\x04\x24\x31\xc0\xe8\x00\x00"
+	      "\x00\x00\x31\xc0\xc3\x0f\xb6\xc0\xeb\xe8"),
+	 SHOWN | ESCAPES},
+	/* movl (%rdi),%ebx; testq %r12,%r12; je 3f; 4: movl %ebx,%esi; call 1f; 1: xorl %ebx,%ebx; xorl %eax,%eax; ret; 3: ud2;
+	   movl %ebx,(%r13); jmp 4b */
+	{"stored behind a warning",
+	 CODE("\x8b\x1f\x4d\x85\xe4\x74\x0c\x89\xde\xe8\x00\x00\x00\x00\x31\xdb\x31\xc0\xc3\x0f\x0b\x41\x89\x5d\x00\xeb\xec"),
+	 SHOWN | ESCAPES},
+	/* movq (%rdi),%rax; pushq %rax; call 1f; 1: popq %rdx; movq %rdx,(%r12); xorl %edx,%edx; ret */
+	{"popped and stored", CODE("\x48\x8b\x07\x50\xe8\x00\x00\x00\x00\x5a\x49\x89\x14\x24\x31\xd2\xc3"), SHOWN | ESCAPES},
+	/* pushq (%rdi); call 1f; 1: popq %rdx; movq %rdx,(%r12); ret */
+	{"pushed from memory, popped and stored", CODE("\xff\x37\xe8\x00\x00\x00\x00\x5a\x49\x89\x14\x24\xc3"),
+	 SHOWN | ESCAPES},
+	/* movq (%rdi),%rax; pushq %rax; call 1f; 1: popq %rax; ret */
+	{"popped and returned", CODE("\x48\x8b\x07\x50\xe8\x00\x00\x00\x00\x58\xc3"), SHOWN | ESCAPES},
+	/* movq (%rdi),%rbx; 2: popq %rdx; movq %rdx,(%r12); pushq %rbx; call 1f; 1: jmp 2b */
+	{"popped on the next round", CODE("\x48\x8b\x1f\x5a\x49\x89\x14\x24\x53\xe8\x00\x00\x00\x00\xeb\xf3"), SHOWN | ESCAPES},
+	/* movq (%rdi),%rax; pushq %rax; call 1f; 1: popq %rdx; popq %rbx; popq %rbp; xorl %eax,%eax; ret */
+	{"popped by an epilogue", CODE("\x48\x8b\x07\x50\xe8\x00\x00\x00\x00\x5a\x5b\x5d\x31\xc0\xc3"), SHOWN},
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: movl %ebx,%edx; xorl %ebx,%ebx; xorl %eax,%eax; ret */
+	{"returned in RDX", CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x89\xda\x31\xdb\x31\xc0\xc3"), SHOWN | ESCAPES},
+	/* movq (%rdi),%rax; movl %eax,%esi; addq %rax,%rsp; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"moves the stack", CODE("\x48\x8b\x07\x89\xc6\x48\x01\xc4\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN | ESCAPES},
+	/* movq (%rdi),%rax; movl %eax,%esi; movq %rax,%rsp; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"is the stack", CODE("\x48\x8b\x07\x89\xc6\x48\x89\xc4\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN | ESCAPES},
+	/* movq (%rdi),%rax; movq %rax,%rsi; movl $1,8(%rax); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"stored to", CODE("\x48\x8b\x07\x48\x89\xc6\xc7\x40\x08\x01\x00\x00\x00\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | DEREFERENCED},
+	/* movl (%rdi),%ecx; movl %ecx,%edx; jrcxz 2f; movl $1,(%rsi); 2: call 1f; 1: xorl %eax,%eax; ret */
+	{"jrcxz", CODE("\x8b\x0f\x89\xca\xe3\x06\xc7\x06\x01\x00\x00\x00\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN | TESTED},
+	/* movl (%rdi),%ecx; movl %ecx,%esi; 2: nop; loop 2b; call 1f; 1: xorl %eax,%eax; ret */
+	{"loop", CODE("\x8b\x0f\x89\xce\x90\xe2\xfd\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN | TESTED},
+	/* movl (%rdi),%eax; movl %eax,%esi; subl %r8d,%eax; decl %ecx; jb 2f; movl $1,(%r12); 2: xorl %eax,%eax; call 1f; 1:
+	   xorl %eax,%eax; ret */
+	{"tested behind a dec",
+	 CODE("\x8b\x07\x89\xc6\x44\x29\xc0\xff\xc9\x72\x08\x41\xc7\x04\x24\x01\x00\x00\x00\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0"
+	      "\xc3"),
+	 SHOWN | TESTED},
+	/* movl (%rdi),%eax; movl %eax,%esi; subl %r8d,%eax; btl $3,%ecx; je 2f; movl $1,(%r12); 2: xorl %eax,%eax; call 1f; 1:
+	   xorl %eax,%eax; ret */
+	{"tested behind a bt",
+	 CODE("\x8b\x07\x89\xc6\x44\x29\xc0\x0f\xba\xe1\x03\x74\x08\x41\xc7\x04\x24\x01\x00\x00\x00\x31\xc0\xe8\x00\x00\x00\x00"
+	      "\x31\xc0\xc3"),
+	 SHOWN | TESTED},
+	/* movl (%rdi),%eax; movl %eax,%esi; subl %r8d,%eax; shll %cl,%edx; je 2f; movl $1,(%r12); 2: xorl %eax,%eax; call 1f;
+	   1: xorl %eax,%eax; ret */
+	{"tested behind a shift by none",
+	 CODE("\x8b\x07\x89\xc6\x44\x29\xc0\xd3\xe2\x74\x08\x41\xc7\x04\x24\x01\x00\x00\x00\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0"
+	      "\xc3"),
+	 SHOWN | TESTED},
+	/* movl (%rdi),%eax; movl %eax,%esi; addl $1,%eax; setc %cl; movb %cl,(%r12); xorl %eax,%eax; call 1f; 1: xorl
+	   %eax,%eax; ret */
+	{"its carry stored",
+	 CODE("\x8b\x07\x89\xc6\x83\xc0\x01\x0f\x92\xc1\x41\x88\x0c\x24\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | TESTED},
+	/* movl (%rdi),%ebx; andl $1,%esi; je 2f; movl %ebx,%esi; 2: call 1f; 1: xorl %ebx,%ebx; xorl %eax,%eax; ret */
+	{"flags of something else", CODE("\x8b\x1f\x83\xe6\x01\x74\x02\x89\xde\xe8\x00\x00\x00\x00\x31\xdb\x31\xc0\xc3"),
+	 SHOWN},
+	/* movq (%rdi),%rsi; testl %edx,%edx; movq (%rsi),%rcx; je 2f; nop; 2: call 1f; 1: xorl %eax,%eax; ret */
+	{"flags are not a load's", CODE("\x48\x8b\x37\x85\xd2\x48\x8b\x0e\x74\x01\x90\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | DEREFERENCED},
+	/* movl (%rdi),%eax; leaq 0x12345678(,%rax,8),%rdx; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"an array's index", CODE("\x8b\x07\x48\x8d\x14\xc5\x78\x56\x34\x12\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | DEREFERENCED},
+	/* movl (%rdi),%eax; leaq (%rbx,%rax,8),%rdx; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"an index behind a pointer", CODE("\x8b\x07\x48\x8d\x14\xc3\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"),
+	 SHOWN | DEREFERENCED},
+	/* movq (%rdi),%rsi; leaq (%rsi,%rsi,4),%rsi; call 1f; 1: xorl %eax,%eax; ret */
+	{"five times", CODE("\x48\x8b\x37\x48\x8d\x34\xb6\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
+	/* movl (%rdi),%eax; leaq 0(,%rax,8),%rdx; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"eight times", CODE("\x8b\x07\x48\x8d\x14\xc5\x00\x00\x00\x00\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
+	/* movl (%rdi),%eax; leal (%rbx,%rax),%edx; xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	{"a sum", CODE("\x8b\x07\x8d\x14\x03\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
+};
+
+/* The same, but only the first call shows anything; the second is one of `callee`. */
+static const struct called_case {
+	struct shown_case c;
+	const char *callee;
+} called_cases[] = {
+	/* movq (%rdi),%rbx; movq %rbx,%rsi; call 1f; 1: movq %rbx,%rax; call 2f; 2: xorl %ebx,%ebx; xorl %eax,%eax; ret */
+	{{"called by a retpoline",
+	  CODE("\x48\x8b\x1f\x48\x89\xde\xe8\x00\x00\x00\x00\x48\x89\xd8\xe8\x00\x00\x00\x00\x31\xdb\x31\xc0\xc3"),
+	  SHOWN | ESCAPES},
+	 "__x86_indirect_thunk_rax"},
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: movl %ebx,%eax; movq %r12,%rcx; call 2f; 2: xorl %ebx,%ebx; xorl
+	   %eax,%eax; ret */
+	{{"stored for user space",
+	  CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x89\xd8\x4c\x89\xe1\xe8\x00\x00\x00\x00\x31\xdb\x31\xc0\xc3"),
+	  SHOWN | ESCAPES},
+	 "__put_user_4"},
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: movl %ebx,%eax; movq %r12,%rcx; call 2f; 2: xorl %ebx,%ebx; xorl
+	   %eax,%eax; ret */
+	{{"in RAX at a call of C",
+	  CODE("\x8b\x1f\x89\xde\xe8\x00\x00\x00\x00\x89\xd8\x4c\x89\xe1\xe8\x00\x00\x00\x00\x31\xdb\x31\xc0\xc3"), SHOWN},
+	 "fput"},
+	/* movq (%rdi),%rbx; movq %rbx,%rsi; call 1f; 1: call *%rbx; xorl %ebx,%ebx; xorl %eax,%eax; ret */
+	{{"called", CODE("\x48\x8b\x1f\x48\x89\xde\xe8\x00\x00\x00\x00\xff\xd3\x31\xdb\x31\xc0\xc3"), SHOWN | ESCAPES}, "f"},
+	/* movq (%rdi),%rbx; movq %rbx,%rsi; call 1f; 1: call *8(%rbx); xorl %ebx,%ebx; xorl %eax,%eax; ret */
+	{{"called through", CODE("\x48\x8b\x1f\x48\x89\xde\xe8\x00\x00\x00\x00\xff\x53\x08\x31\xdb\x31\xc0\xc3"),
+	  SHOWN | DEREFERENCED},
+	 "f"},
 };
 
 struct fixture {
@@ -322,21 +488,65 @@ static void test_reads(void **state)
 	}
 }
 
+static void check_shown(const struct fixture *f, const struct shown_case *c)
+{
+	struct flow_read got;
+	unsigned what;
+
+	flow_read(f->flow, 0, &got);
+	what = (got.shown ? SHOWN : 0) | (got.escapes ? ESCAPES : 0) | (got.tested ? TESTED : 0) |
+	       (got.dereferenced ? DEREFERENCED : 0);
+	if (what != c->wanted || got.written_back)
+		fail_msg("%s: shown %d, escapes %d, tested %d, dereferenced %d, written back %d", c->text, got.shown,
+			 got.escapes, got.tested, got.dereferenced, got.written_back);
+}
+
 static void test_shown(void **state)
 {
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(shown_cases) / sizeof(shown_cases[0]); i++) {
-		const struct shown_case *c = &shown_cases[i];
-		struct flow_read got;
-
-		load(f, c->code, c->len, 0);
+		load(f, shown_cases[i].code, shown_cases[i].len, 0);
 		for (unsigned j = 0; j < f->code.count; j++)
 			f->code.insns[j].shows = f->code.insns[j].op.kind == INSN_OP_CALL;
-		flow_read(f->flow, 0, &got);
-		if (got.shown != c->shown || got.escapes != c->escapes)
-			fail_msg("%s: shown %d, escapes %d", c->text, got.shown, got.escapes);
+		check_shown(f, &shown_cases[i]);
 	}
+}
+
+static void test_called(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(called_cases) / sizeof(called_cases[0]); i++) {
+		const struct called_case *c = &called_cases[i];
+		unsigned calls = 0;
+
+		load(f, c->c.code, c->c.len, 0);
+		for (unsigned j = 0; j < f->code.count; j++) {
+			struct code_insn *insn = &f->code.insns[j];
+
+			if (insn->op.kind != INSN_OP_CALL)
+				continue;
+			insn->shows = calls == 0;
+			insn->callee = calls++ ? c->callee : NULL;
+		}
+		check_shown(f, &c->c);
+	}
+}
+
+/* incl (%rdi); jmp .+0x60: to another function, which finds no flags; or to a part of this one that was not kept. */
+static void test_flags_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct flow_read got;
+
+	load(f, CODE("\xff\x07\xeb\x60"), 0);
+	flow_read(f->flow, 0, &got);
+	assert_true(got.tested);
+	f->code.insns[1].callee = "fput";
+	flow_read(f->flow, 0, &got);
+	assert_false(got.tested);
+	assert_false(got.escapes);
 }
 
 /* An old run kept bytes from anywhere on; decoding falls into step before it gets to the access. */
@@ -410,6 +620,8 @@ int main(void)
 		T(test_constants),
 		T(test_reads),
 		T(test_shown),
+		T(test_called),
+		T(test_flags_at_the_end),
 		T(test_code_that_starts_anywhere),
 		T(test_ud2),
 		T(test_access_that_is_no_instruction),
