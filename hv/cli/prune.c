@@ -87,12 +87,22 @@ static int prune_files(struct prune_options *o, struct err *err)
 		else
 			print_all(&v);
 	}
-	if (rc == 0 && fflush(stdout) == EOF)
-		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
 	verdicts_free(&v);
 	race_store_free(store);
 	free(kernel);
 	return rc;
+}
+
+static int prune(struct prune_options *o, struct err *err)
+{
+	if (o->list) {
+		print_rules();
+		return 0;
+	}
+	if (!o->in.count)
+		return err_set(err, EXIT_USAGE,
+			       "prune needs a FILE that `outrider run --json` wrote; see `outrider prune --help`");
+	return names_add_usual(o->in.names, err) < 0 ? -1 : prune_files(o, err);
 }
 
 int cli_prune(int argc, char **argv)
@@ -103,15 +113,9 @@ int cli_prune(int argc, char **argv)
 	struct err err = {0};
 	struct prune_options o = {0};
 
-	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0) {
-		if (o.list)
-			print_rules();
-		else if (!o.in.count)
-			err_set(&err, EXIT_USAGE,
-				"prune needs a FILE that `outrider run --json` wrote; see `outrider prune --help`");
-		else if (names_add_usual(o.in.names, &err) == 0)
-			prune_files(&o, &err);
-	}
+	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0 && prune(&o, &err) == 0 &&
+	    fflush(stdout) == EOF)
+		err_set(&err, EXIT_INPUT, "standard output: cannot be written");
 	race_files_free(&o.in);
 	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
 }

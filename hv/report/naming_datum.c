@@ -171,7 +171,7 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 		return found;
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
 		/* A copy may begin inside of the object: debug files know how far, as the first answer's offset. */
-		a->disp += (int64_t)(offset - out->offset);
+		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);
 		/* Of several pointers in the register it may be about another one now. */
 		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
