@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Marked accesses, told by the instruction, by what was inlined around it, and by the line of source where that is at hand. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pruner/conf.h"
+#include "pruner/statement.h"
 #include "pruner/view.h"
 
-#define LINE_MAX_LEN 1024
-#define STATEMENT_LINES 6
-#define STATEMENT_MAX (STATEMENT_LINES * LINE_MAX_LEN)
 #define WORD_MAX 64
 
 static void say(struct view_side *s, const char *how, const char *where, unsigned line)
@@ -20,55 +17,6 @@ static void say(struct view_side *s, const char *how, const char *where, unsigne
 		snprintf(s->mark, sizeof(s->mark), "%.40s at %.40s:%u", how, where, line);
 	else
 		snprintf(s->mark, sizeof(s->mark), "%.60s%s", how, where);
-}
-
-/* Paths come from a report, which may be anybody's: only files below the folder are opened. */
-static FILE *open_source(const struct prune_rules *rules, const char *file)
-{
-	char path[4096];
-
-	file += strspn(file, "./");
-	if (!rules->sources || !*file || strstr(file, "..") ||
-	    snprintf(path, sizeof(path), "%s/%s", rules->sources, file) >= (int)sizeof(path))
-		return NULL;
-	return fopen(path, "re");
-}
-
-/* Whether a statement goes on behind `text`, as it is written: within parentheses, or behind an operator. */
-static bool goes_on(const char *text)
-{
-	size_t len = strlen(text);
-	int depth = 0;
-
-	while (len && isspace((unsigned char)text[len - 1]))
-		len--;
-	for (size_t i = 0; i < len; i++) {
-		depth += text[i] == '(';
-		depth -= text[i] == ')';
-	}
-	return len && (depth > 0 || strchr("=|&+-?,", text[len - 1]));
-}
-
-/* The statement of the line: an access is given one of its lines, and its macro may stand in another. */
-static bool read_statement(const struct prune_rules *rules, const struct source_line *at, char text[STATEMENT_MAX])
-{
-	FILE *file = open_source(rules, at->file);
-	unsigned n = 0, lines = 0;
-	size_t used = 0;
-
-	if (!file)
-		return false;
-	while (n < at->line + STATEMENT_LINES && fgets(text + used, LINE_MAX_LEN, file)) {
-		bool more = goes_on(text) && ++lines < STATEMENT_LINES;
-
-		n++;
-		if (n >= at->line && !more)
-			break;
-		used = more ? used + strlen(text + used) : 0;
-		lines = more ? lines : 0;
-	}
-	fclose(file);
-	return n >= at->line;
 }
 
 static bool is_word(char c)
@@ -91,13 +39,16 @@ static const char *closing(const char *text)
 }
 
 /* The last part of what raced, as it must stand in the marked access's parentheses; "": not known. */
-static void wanted_name(const struct view_side *s, char out[DEBUGINFO_PATH_MAX])
+static void wanted_name(const struct view *v, unsigned which, char out[DEBUGINFO_PATH_MAX])
 {
-	const char *path = !s->datum		 ? ""
-			   : s->datum->member[0] ? s->datum->member
-						 : s->datum->variable,
-		   *last = strrchr(path, '.');
+	const struct datum_name *const names[] = {v->side[which].datum, v->side[!which].datum, &v->by_memory};
+	const char *path = "", *last;
 
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !*path; i++) {
+		if (names[i] && !names[i]->guess)
+			path = names[i]->member[0] ? names[i]->member : names[i]->variable;
+	}
+	last = strrchr(path, '.');
 	snprintf(out, DEBUGINFO_PATH_MAX, "%s", last ? last + 1 : path);
 	out[strcspn(out, "[")] = '\0';
 }
@@ -106,8 +57,6 @@ static bool mentions(const char *from, const char *to, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (!len)
-		return true;
 	for (const char *at = from; (at = strstr(at, name)) && at + len <= to; at++) {
 		if (!is_word(at[-1]) && !is_word(at[len]))
 			return true;
@@ -115,25 +64,31 @@ static bool mentions(const char *from, const char *to, const char *name)
 	return false;
 }
 
-/*
- * Whether the macro `word` marks an access to `name`, with the parentheses from `from` to `to`: the datum stands in them, or it
- * is one that the macro itself accesses, as set_current_state() does current->__state.
- */
-static bool is_marking(const struct prune_rules *rules, const char *word, const char *from, const char *to, const char *name)
-{
-	for (size_t i = 0; i < rules->count; i++) {
-		const struct list_entry *e = &rules->entries[i];
+struct wanted {
+	const struct prune_rules *rules;
+	char name[DEBUGINFO_PATH_MAX];
+	uint8_t access; /* INSN_READ, INSN_WRITE or both */
+};
 
-		if (e->kind != LIST_MARKED || !e->word || !conf_match(e->word, word))
+/*
+ * Whether the macro `word` marks such an access, with the parentheses from `from` to `to`: the datum stands in them, or it is
+ * one that the macro itself accesses, as set_current_state() does current->__state.
+ */
+static bool is_marking(const struct wanted *w, const char *word, const char *from, const char *to)
+{
+	for (size_t i = 0; i < w->rules->count; i++) {
+		const struct list_entry *e = &w->rules->entries[i];
+
+		if (e->kind != LIST_MARKED || !e->word || (e->access && e->access != w->access) || !conf_match(e->word, word))
 			continue;
-		if (e->member ? conf_match(e->member, name) : mentions(from, to, name))
+		if (e->member ? conf_match(e->member, w->name) : mentions(from, to, w->name))
 			return true;
 	}
 	return false;
 }
 
-/* A marked access in the line, around the datum: "x = READ_ONCE(foo->bar)". */
-static bool marked_in(const struct prune_rules *rules, const char *text, const char *name, char word[WORD_MAX])
+/* A marked access in the statement, around the datum: "x = READ_ONCE(foo->bar)". */
+static bool marked_in(const struct wanted *w, const char *text, char word[WORD_MAX])
 {
 	while (*text) {
 		size_t len = 0;
@@ -147,7 +102,7 @@ static bool marked_in(const struct prune_rules *rules, const char *text, const c
 		if (len < WORD_MAX && text[len] == '(') {
 			memcpy(word, text, len);
 			word[len] = '\0';
-			if (is_marking(rules, word, text + len, closing(text + len), name))
+			if (is_marking(w, word, text + len, closing(text + len)))
 				return true;
 		}
 		text += len;
@@ -155,13 +110,16 @@ static bool marked_in(const struct prune_rules *rules, const char *text, const c
 	return false;
 }
 
-static void by_source(const struct view *v, struct view_side *s, const struct source_line *lines, size_t n)
+static void by_source(const struct view *v, unsigned which, struct view_side *s, const struct source_line *lines, size_t n)
 {
-	char text[STATEMENT_MAX], name[DEBUGINFO_PATH_MAX], word[WORD_MAX], how[WORD_MAX + 2];
+	char text[STATEMENT_MAX], word[WORD_MAX], how[WORD_MAX + 2];
+	struct wanted w = {.rules = v->rules};
 
-	wanted_name(s, name);
-	for (size_t i = 0; i < n; i++) {
-		if (!lines[i].line || !read_statement(v->rules, &lines[i], text) || !marked_in(v->rules, text, name, word))
+	w.access = (uint8_t)((s->reads ? INSN_READ : 0) | (s->writes ? INSN_WRITE : 0));
+	wanted_name(v, which, w.name);
+	for (size_t i = 0; i < n && w.name[0] && v->rules->sources; i++) {
+		if (!lines[i].line || !statement_at(v->rules->sources, lines[i].file, lines[i].line, text) ||
+		    !marked_in(&w, text, word))
 			continue;
 		snprintf(how, sizeof(how), "%s()", word);
 		say(s, how, lines[i].file, lines[i].line);
@@ -198,7 +156,7 @@ void view_mark(const struct view *v, unsigned which, struct view_side *s)
 	if (rules_function(v->rules, LIST_MARKED, s->side->symbol.name))
 		say(s, s->side->symbol.name, "()", 0);
 	else if (lines)
-		by_source(v, s, lines, n);
+		by_source(v, which, s, lines, n);
 	if (!s->marked)
 		by_datum(v, s);
 }

@@ -56,6 +56,9 @@ int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struc
 /* The kernel that the races are of, by its banner ("Linux version 6.1.0-..."), or NULL: then every kernel range fits. */
 void prune_rules_set_kernel(struct prune_rules *rules, const char *banner);
 
+/* The races are of that kernel too, unless it is the first: of several versions, only what is good for any kernel fits. */
+void prune_rules_add_kernel(struct prune_rules *rules, const char *banner);
+
 /* The verdict of one race, from all of its instances. When memory runs out it is unclear, and says so. */
 void prune_race(const struct prune_rules *rules, const struct race *race, struct verdict *out);
 

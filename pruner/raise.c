@@ -37,23 +37,34 @@ static void names(struct tally *t)
 	}
 }
 
+/* In the upper half, but no small negative number, nor an error code. */
 static bool is_kernel_pointer(uint64_t value)
 {
-	return value >> 47 == 0x1ffff;
+	return value >> 47 == 0x1ffff && value < 0xffffffffff000000;
+}
+
+/* Typedefs do not say that they are pointers, but values do, and one of them may be NULL. */
+static bool looks_like_pointer(const struct race *race)
+{
+	uint64_t before, after;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct race_instance *instance = &race->instances[i];
+
+		if (instance->data_len == sizeof(before) && view_values(instance, &before, &after) &&
+		    (is_kernel_pointer(before) || is_kernel_pointer(after)))
+			return true;
+	}
+	return false;
 }
 
 bool view_is_pointer(const struct view *v)
 {
 	const struct race_names *names = v->race->names;
 	const char *type = names && names->datum[names->best].by != DATUM_UNNAMED ? names->datum[names->best].type : "";
-	uint64_t before, after;
 	size_t len = strlen(type);
 
-	if (len)
-		return type[len - 1] == '*';
-	if (v->race->first.data_len != sizeof(before) || !view_values(&v->race->instances[0], &before, &after))
-		return false;
-	return is_kernel_pointer(before) && is_kernel_pointer(after);
+	return (len && type[len - 1] == '*') || strstr(type, "(*") || looks_like_pointer(v->race);
 }
 
 static void pointer(struct tally *t)

@@ -23,6 +23,36 @@ static unsigned steps(const struct view_side *s)
 	return steps;
 }
 
+/* What the side makes of what it loaded, but for storing it again: an index, an id, a decision. */
+struct uses {
+	bool taken, tested;
+};
+
+static void add_uses(const struct flow *flow, unsigned i, struct uses *out)
+{
+	struct flow_read read;
+
+	flow_read(flow, i, &read);
+	out->taken |= read.dereferenced || read.escapes;
+	out->tested |= read.tested;
+}
+
+/* Of a side that counts: the loads that its stores are made of too. One that only looks may do with it what it likes. */
+static void uses_of(const struct view_side *s, struct uses *out)
+{
+	if (!steps(s))
+		return;
+	if (s->reads)
+		add_uses(s->flow, s->at, out);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const struct insn_op *op = &s->code.insns[i].op;
+
+		if (i != s->at && op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_MEM &&
+		    flow_same_place(s->flow, s->at, i))
+			add_uses(s->flow, i, out);
+	}
+}
+
 /* Over the instances at one address, in the order of time. */
 struct growth {
 	unsigned instances, grew; /* of them: beyond the one before */
@@ -58,7 +88,7 @@ static struct growth growth_of(const struct race *race)
 	for (unsigned i = 0; i < race->kept; i++) {
 		look(race, race->instances[i].gva, &g);
 		fell |= g.fell;
-		if (g.grew > best.grew || g.instances > best.instances)
+		if (g.grew > best.grew || (g.grew == best.grew && g.instances > best.instances))
 			best = g;
 	}
 	best.fell = fell;
@@ -69,15 +99,18 @@ bool rule_counter(const struct view *v, struct verdict *out)
 {
 	unsigned a = steps(&v->side[0]), b = steps(&v->side[1]);
 	struct growth g = growth_of(v->race);
+	struct uses uses = {0};
 	bool by_name, enough;
 
 	if (((a | b) & ~(FLOW_UP | FLOW_SUM)) || !(a | b) || g.fell)
 		return false;
-	if (view_listed(v, LIST_REFCOUNT, NULL))
+	uses_of(&v->side[0], &uses);
+	uses_of(&v->side[1], &uses);
+	if (uses.taken || view_listed(v, LIST_REFCOUNT, NULL))
 		return false;
 	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
 	/* What is put back to 0 now and then may be seen there twice, and once above. */
-	enough = g.grew >= INSTANCES_ENOUGH;
+	enough = g.grew >= INSTANCES_ENOUGH && !uses.tested;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "statistics-counter";
 	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]), v->datum,
@@ -89,6 +122,8 @@ bool rule_counter(const struct view *v, struct verdict *out)
 		evidence(out, "it was not seen to grow in %u instance%s", g.instances, g.instances == 1 ? "" : "s");
 	if (by_name)
 		evidence(out, "; its name is that of a statistic");
+	else if (uses.tested)
+		evidence(out, "; but whoever counts tests it, as a limit or a reference count is");
 	else if (!enough)
 		evidence(out, "; too few to tell it from a reference count");
 	return true;

@@ -8,15 +8,10 @@
  */
 #include "pruner/view.h"
 
-static bool changes(const struct view_side *s)
-{
-	return s->writes || (s->followed && s->reads && s->read.written_back);
-}
-
 bool rule_marked(const struct view *v, struct verdict *out)
 {
 	const struct view_side *a = &v->side[0], *b = &v->side[1];
-	bool may_undo = changes(a) && changes(b) && !(a->side->locked && b->side->locked);
+	bool may_undo = view_changes(a) && view_changes(b) && !(a->side->locked && b->side->locked);
 
 	if (!a->marked || !b->marked)
 		return false;

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Only shown: all that becomes of a number that is read is that people see it, as in /proc. The datum's old value is as good as
- * the new one to them; a pointer is not, for what shows it may go through it, nor a number of which a part may be seen.
+ * the new one to them. Not so of a pointer, which may be gone through to show what is there; of a length, by which an array may
+ * be shown; of a number of which a part may be seen; nor where the writer frees what the datum is in, or may.
  */
 #include "pruner/view.h"
+
+static bool is_all_shown(const struct flow_read *read)
+{
+	return read->shown && !read->escapes && !read->tested && !read->dereferenced && !read->written_back;
+}
+
+static bool is_a_number(const struct view *v)
+{
+	return v->side[0].side->size && v->side[1].side->size && !view_is_pointer(v) && !view_may_tear(v) &&
+	       !view_listed(v, LIST_RAISE, NULL) && !view_listed(v, LIST_REFCOUNT, NULL);
+}
 
 bool rule_shown(const struct view *v, struct verdict *out)
 {
 	unsigned r = v->side[0].writes ? 1 : 0;
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 
-	if (!reader->followed || reader->writes || !writer->writes || !reader->read.shown || reader->read.escapes ||
-	    reader->read.tested || reader->read.dereferenced || reader->read.written_back)
-		return false;
-	if (view_is_pointer(v) || view_may_tear(v) || called_behind(v, writer, LIST_FREE))
+	if (!reader->followed || !writer->followed || reader->writes || !writer->writes || !is_all_shown(&reader->read) ||
+	    !is_a_number(v) || called_behind(v, writer, LIST_FREE))
 		return false;
 	out->class = VERDICT_BENIGN;
 	out->rule = "only-shown";

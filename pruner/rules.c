@@ -11,12 +11,29 @@ static const char built_in[] =
 #include "prune_conf.h"
 	;
 
-static const char *const kind_words[LIST_KINDS] = {
-	[LIST_SPECIAL] = "special",	  [LIST_COUNTER] = "counter",	[LIST_APPROXIMATE] = "approximate",
-	[LIST_BOTH_VALID] = "both-valid", [LIST_MARKED] = "marked",	[LIST_LOCK] = "lock",
-	[LIST_UNLOCK] = "unlock",	  [LIST_FREE] = "free",		[LIST_SHOW] = "show",
-	[LIST_ATOMIC] = "atomic",	  [LIST_REFCOUNT] = "refcount", [LIST_RAISE] = "raise",
+/* Which keys say what an entry is of: a datum's names, or a function's (and words). */
+static const struct list_traits {
+	const char *word;
+	bool of_data, needs_reason, by_design;
+} traits[LIST_KINDS] = {
+	[LIST_SPECIAL] = {"special", true, true, true},
+	[LIST_COUNTER] = {"counter", true, true, false},
+	[LIST_APPROXIMATE] = {"approximate", true, true, true},
+	[LIST_BOTH_VALID] = {"both-valid", true, true, true},
+	[LIST_ATOMIC] = {"atomic", true, true, false},
+	[LIST_MARKED] = {"marked", false, false, false},
+	[LIST_LOCK] = {"lock", false, false, false},
+	[LIST_UNLOCK] = {"unlock", false, false, false},
+	[LIST_FREE] = {"free", false, false, false},
+	[LIST_SHOW] = {"show", false, false, false},
+	[LIST_REFCOUNT] = {"refcount", true, false, false},
+	[LIST_RAISE] = {"raise", true, false, false},
 };
+
+bool list_is_by_design(enum list_kind kind)
+{
+	return traits[kind].by_design;
+}
 
 #define POINTS_MAX 39
 
@@ -72,10 +89,33 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
+/* A key with two values, of kinds that `allowed` says; *second: it has the second. */
+static int either(const char *file, const struct conf_field *f, bool allowed, const char *first, const char *second, bool *out,
+		  struct err *err)
+{
+	*out = strcmp(f->value, second) == 0;
+	if (!allowed)
+		return conf_wrong(file, f->line, err, "'%s' is no key of such an entry; see docs/pruning.md", f->key);
+	if (!*out && strcmp(f->value, first) != 0)
+		return conf_wrong(file, f->line, err, "%s = %.40s: give %s or %s", f->key, f->value, first, second);
+	return 0;
+}
+
+static int take_number(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
+{
+	char *end;
+	long points = strtol(f->value, &end, 10);
+
+	if (*end || end == f->value || points < 0 || points > POINTS_MAX)
+		return conf_wrong(file, f->line, err, "points = %.40s: give 0 to %d", f->value, POINTS_MAX);
+	e->points = (int)points;
+	return 0;
+}
+
 static int take_field(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
 {
-	char **text = text_field(e, f->key), *end;
-	long points;
+	bool by_design = traits[e->kind].by_design, writes;
+	char **text = text_field(e, f->key);
 
 	if (text) {
 		free(*text);
@@ -87,17 +127,16 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 			return conf_wrong(file, f->line, err, "kernel = %.40s: give any, 5.10, 5.10..6.1 or 5.10..", f->value);
 		return 0;
 	}
-	if (strcmp(f->key, "points") == 0) {
-		points = strtol(f->value, &end, 10);
-		if (*end || end == f->value || points < 0 || points > POINTS_MAX)
-			return conf_wrong(file, f->line, err, "points = %.40s: give 0 to %d", f->value, POINTS_MAX);
-		e->points = (int)points;
-		return 0;
-	}
-	if (strcmp(f->key, "writers") == 0) {
-		e->two_writers = strcmp(f->value, "two") == 0;
-		if (!e->two_writers && strcmp(f->value, "one") != 0)
-			return conf_wrong(file, f->line, err, "writers = %.40s: give one or two", f->value);
+	if (strcmp(f->key, "points") == 0)
+		return take_number(e, file, f, err);
+	if (strcmp(f->key, "writers") == 0)
+		return either(file, f, by_design, "one", "two", &e->two_writers, err);
+	if (strcmp(f->key, "side") == 0)
+		return either(file, f, by_design, "reader", "writer", &e->of_writer, err);
+	if (strcmp(f->key, "access") == 0) {
+		if (either(file, f, e->kind == LIST_MARKED, "read", "write", &writes, err) < 0)
+			return -1;
+		e->access = writes ? INSN_WRITE : INSN_READ;
 		return 0;
 	}
 	return conf_wrong(file, f->line, err, "'%.40s' is no key of a rule; see docs/pruning.md", f->key);
@@ -106,13 +145,13 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 /* An entry that says nothing would match everything. */
 static int check(const struct list_entry *e, const struct conf_stanza *s, struct err *err)
 {
-	bool of_data = e->kind <= LIST_ATOMIC || e->kind >= LIST_REFCOUNT;
+	bool of_data = traits[e->kind].of_data;
 
 	if (of_data && !e->variable && !e->type && !e->member)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a variable, type or member", s->kind);
 	if (!of_data && !e->function && !e->word)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a function or word", s->kind);
-	if (e->kind <= LIST_ATOMIC && !e->reason)
+	if (traits[e->kind].needs_reason && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
 	if (e->kind == LIST_RAISE && !e->name)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a name", s->kind);
@@ -134,7 +173,7 @@ static void entry_free(struct list_entry *e)
 static int kind_of(const char *word)
 {
 	for (int i = 0; i < LIST_KINDS; i++) {
-		if (strcmp(word, kind_words[i]) == 0)
+		if (strcmp(word, traits[i].word) == 0)
 			return i;
 	}
 	return -1;
@@ -221,8 +260,19 @@ void prune_rules_set_kernel(struct prune_rules *rules, const char *banner)
 		rules->kernel = KERNEL_ANY;
 }
 
+void prune_rules_add_kernel(struct prune_rules *rules, const char *banner)
+{
+	uint32_t before = rules->kernel;
+
+	prune_rules_set_kernel(rules, banner);
+	if (before != KERNEL_ANY && before != rules->kernel)
+		rules->kernel = KERNEL_SEVERAL;
+}
+
 static bool kernel_fits(const struct prune_rules *rules, const struct list_entry *e)
 {
+	if (rules->kernel == KERNEL_SEVERAL)
+		return !e->kernel_from && e->kernel_to == KERNEL_ANY;
 	return rules->kernel == KERNEL_ANY || (rules->kernel >= e->kernel_from && rules->kernel <= e->kernel_to);
 }
 
@@ -244,6 +294,16 @@ static bool fits_member(const char *globs, const struct datum_name *d)
 	return fits(globs, path) || fits(globs, part);
 }
 
+/* What a function may look at without the lock is no licence to store there. */
+static bool fits_side(const struct list_entry *e, const struct list_query *query)
+{
+	if (!traits[e->kind].by_design)
+		return fits(e->function, query->function);
+	if (query->two_writers && !e->two_writers)
+		return false;
+	return !e->function || ((query->changes == e->of_writer || query->two_writers) && fits(e->function, query->function));
+}
+
 const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query)
 {
 	const struct datum_name *d = query->datum;
@@ -253,9 +313,8 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, const stru
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == query->kind && kernel_fits(rules, e) && (e->two_writers || !query->two_writers) &&
-		    fits(e->variable, d->variable) && fits(e->type, datum_unqualified(d->owner)) && fits_member(e->member, d) &&
-		    fits(e->function, query->function))
+		if (e->kind == query->kind && kernel_fits(rules, e) && fits(e->variable, d->variable) &&
+		    fits(e->type, datum_unqualified(d->owner)) && fits_member(e->member, d) && fits_side(e, query))
 			return e;
 	}
 	return NULL;

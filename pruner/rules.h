@@ -23,6 +23,7 @@ enum list_kind {
 };
 
 #define KERNEL_ANY 0xffffffffu
+#define KERNEL_SEVERAL 0xfffffffeu
 
 struct list_entry {
 	enum list_kind kind;
@@ -32,6 +33,8 @@ struct list_entry {
 	char *name;			 /* of a raise: what it is called in a verdict */
 	int points;			 /* of a raise */
 	bool two_writers;		 /* the reason is good for two writers too */
+	bool of_writer;			 /* the functions are those of the writer, not of who looks */
+	uint8_t access;			 /* of a marked word: INSN_READ or INSN_WRITE if it marks only those; 0: both */
 	uint32_t kernel_from, kernel_to; /* major << 16 | minor, both included */
 };
 
@@ -40,17 +43,21 @@ struct prune_rules {
 	struct list_entry *entries;
 	size_t count, room;
 	char *sources;	 /* folder or NULL */
-	uint32_t kernel; /* as in struct list_entry; KERNEL_ANY: not known */
+	uint32_t kernel; /* as in struct list_entry; KERNEL_ANY: not known; KERNEL_SEVERAL */
 };
 
 /* "6.1" and "6.1.0-21-amd64" as major << 16 | minor; returns where it ended, or NULL. */
 const char *kernel_version(const char *text, uint32_t *out);
 
+/* Kinds whose entries say why a race is by design: they speak of whoever looks without a lock, and of one writer. */
+bool list_is_by_design(enum list_kind kind);
+
 struct list_query {
 	enum list_kind kind;
 	const struct datum_name *datum;
 	const char *function; /* that accesses it */
-	bool two_writers;     /* only what is good for them */
+	bool changes;	      /* and stores to it */
+	bool two_writers;     /* both sides do */
 };
 
 /* The first entry for that datum, and for this kernel; or NULL. */

@@ -52,7 +52,11 @@ static void name_by_memory(struct view *v)
 	if (!m->symbol.name[0] && !m->type[0])
 		return;
 	d->by = DATUM_BY_VARIABLE;
-	snprintf(d->variable, sizeof(d->variable), "%s", m->symbol.name);
+	/* What has no member there may be something else behind a small variable; lists say of which it may not. */
+	if (m->symbol.name[0] && !m->member[0] && m->offset)
+		snprintf(d->variable, sizeof(d->variable), "%.*s+", (int)sizeof(d->variable) - 2, m->symbol.name);
+	else
+		snprintf(d->variable, sizeof(d->variable), "%s", m->symbol.name);
 	snprintf(d->member, sizeof(d->member), "%s", m->member);
 	if (m->type[0])
 		snprintf(d->owner, sizeof(d->owner), "struct %s", m->type);
@@ -103,6 +107,11 @@ void view_free(struct view *v)
 	free(v);
 }
 
+bool view_changes(const struct view_side *s)
+{
+	return !s->side->known || s->writes || !s->reads || (s->followed && s->read.written_back);
+}
+
 /* Either side's name is the datum's, but one may have none: inlined code often lacks it. */
 static const struct list_entry *listed_for(const struct view *v, unsigned which, enum list_kind kind,
 					   const struct datum_name **name)
@@ -111,7 +120,8 @@ static const struct list_entry *listed_for(const struct view *v, unsigned which,
 	struct list_query query = {.kind = kind, .function = v->side[which].side->symbol.name};
 	const struct list_entry *e = NULL;
 
-	query.two_writers = kind <= LIST_BOTH_VALID && kind != LIST_COUNTER && v->side[0].writes && v->side[1].writes;
+	query.changes = view_changes(&v->side[which]);
+	query.two_writers = query.changes && view_changes(&v->side[!which]);
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !e; i++) {
 		query.datum = names[i];
 		e = names[i] ? rules_datum(v->rules, &query) : NULL;

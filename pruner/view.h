@@ -52,6 +52,9 @@ bool lock_then_again(const struct view *v, const struct view_side *s);
 /* lock.c: whether a function of that list may be called behind the access; its name, or NULL. */
 const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind);
 
+/* Whether the side stores to the datum, or may: a side nobody saw did, and so does a load that is written back later. */
+bool view_changes(const struct view_side *s);
+
 /*
  * The first entry of a list that has the datum, by any of its names: as each side's code calls it, or as the guest's tables do;
  * *name, if not NULL, is that. Lists that say why a race is meant to be must be good for two writers if there are two.
@@ -82,13 +85,13 @@ bool rule_spin(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 bool rule_named(const struct view *v, struct verdict *out); /* approximate computation and both values valid, by name */
 
-/* raise.c: whether the datum is a pointer, by its type or its values; */
+/* raise.c: whether the datum is a pointer by its type, or looks like one by its values; false too if neither is known. */
 bool view_is_pointer(const struct view *v);
 
-/* whether one side may see, or undo, a part of what the other stores; */
+/* raise.c: whether one side may see, or undo, a part of what the other stores; false too if one side is not known. */
 bool view_may_tear(const struct view *v);
 
-/* what makes it worse, said in the evidence: points, and in *worst the name of what has most of them. */
+/* raise.c: what makes it worse, said in the evidence: points, and in *worst the name of what has most of them. */
 int raise_points(const struct view *v, struct verdict *out, const char **worst);
 
 #endif

@@ -90,14 +90,13 @@ void race_files_free(struct race_files *f)
 static bool is_wanted(void *ctx, const struct race *race)
 {
 	struct race_files *f = ctx;
+	bool found = !f->wanted_count;
 
 	for (size_t i = 0; i < f->wanted_count; i++) {
-		if (strcmp(f->wanted[i].id, race->id) == 0) {
-			f->wanted[i].found = true;
-			return true;
-		}
+		if (strcmp(f->wanted[i].id, race->id) == 0)
+			found = f->wanted[i].found = true;
 	}
-	return !f->wanted_count;
+	return found;
 }
 
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err)
@@ -134,6 +133,8 @@ static int load_into(struct race_files *f, const char *path, struct race_store *
 	if (race_files_load(f, path, &l, err) < 0)
 		return -1;
 	rc = report_load_into(&l, store, err);
+	if (l.kernel.banner)
+		prune_rules_add_kernel(f->rules, l.kernel.banner);
 	if (!*kernel && l.kernel.banner) {
 		*kernel = l.kernel.banner;
 		l.kernel.banner = NULL;
@@ -156,6 +157,5 @@ int race_files_load_all(struct race_files *f, struct race_store *store, char **k
 		*kernel = NULL;
 		return -1;
 	}
-	prune_rules_set_kernel(f->rules, *kernel);
 	return 0;
 }

@@ -38,8 +38,8 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*
- * All files' races into `store`, and the rules set to their kernel: that of the first file which knows its own. *kernel becomes
- * its banner, from malloc(), or NULL. 0, or -1.
+ * All files' races into `store`, and the rules set to their kernels. *kernel becomes the banner of the first file that knows
+ * its own, from malloc(), or NULL. 0, or -1.
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err);
 

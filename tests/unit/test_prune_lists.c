@@ -98,6 +98,10 @@ static void test_wrong_rules(void **state)
 		{"[special]\nvariable = x\nkernel = 5.10-6.1\nreason = y\n", ":3: kernel"},
 		{"[special]\nvariable = x\nwriters = 3\nreason = y\n", ":3: writers = 3: give one or two"},
 		{"[atomic]\nmember = x\n", ":1: [atomic] needs a reason"},
+		{"[atomic]\nmember = x\nwriters = two\nreason = y\n", ":3: 'writers' is no key of such an entry"},
+		{"[special]\nmember = x\nside = left\nreason = y\n", ":3: side = left: give reader or writer"},
+		{"[marked]\nword = x\naccess = both\n", ":3: access = both: give read or write"},
+		{"[lock]\nfunction = x\naccess = read\n", ":3: 'access' is no key of such an entry"},
 		{"[show]\nmember = x\n", ":1: [show] needs a function"},
 	};
 	struct fixture *f = *state;

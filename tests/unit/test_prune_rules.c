@@ -11,6 +11,7 @@
 
 #include "hv/base/rng.h"
 #include "pruner/rules.h"
+#include "pruner/statement.h"
 #include "tests/unit/prune_races.h"
 
 struct fixture {
@@ -153,8 +154,33 @@ static void test_counter_that_is_read(void **state)
 	set_code(race, 0, "\x48\x8b\x07\x48\x83\xe8\x01\x48\x89\x07\xc3", 11, 0);
 	expect_not(f, race, "statistics-counter");
 	/* The same with add. */
-	set_code(race, 0, "\x48\x8b\x07\x48\x83\xc0\x01\x48\x89\x07\xc3", 11, 0);
+	set_code(race, 0, "\x48\x8b\x07\x48\x83\xc0\x01\x48\x89\x07\x31\xc0\xc3", 13, 0);
 	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+}
+
+/* An id, an index or a limit is counted up too. */
+static void test_counter_that_is_used(void **state)
+{
+	/* mov (%rdi),%rax; lea 1(%rax),%rdx; mov %rdx,(%rdi); mov %rcx,(%rsi,%rax,8); xor %eax,%eax; xor %edx,%edx; ret */
+	static const char index[] = "\x48\x8b\x07\x48\x8d\x50\x01\x48\x89\x17\x48\x89\x0c\xc6\x31\xc0\x31\xd2\xc3";
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	set_code(race, 0, "\x48\xff\x07\x31\xc0\xc3", 6, 0); /* incq (%rdi); xor %eax,%eax; ret */
+	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+	set_code(race, 0, "\x48\xff\x07\x74\x00\xc3", 6, 0); /* incq (%rdi); je 1f; 1: ret */
+	expect(f, race, VERDICT_UNCLEAR, "statistics-counter");
+	says(f, "tests it");
+	race->rw[0] = INSN_READ;
+	/* mov (%rdi),%rax; add $1,%rax; mov %rax,(%rdi); ret: it is returned */
+	set_code(race, 0, "\x48\x8b\x07\x48\x83\xc0\x01\x48\x89\x07\xc3", 11, 0);
+	expect_not(f, race, "statistics-counter");
+	set_code(race, 0, index, sizeof(index) - 1, 0);
+	expect_not(f, race, "statistics-counter");
+	/* The same, seen at its store. */
+	race->rw[0] = INSN_WRITE;
+	set_code(race, 0, index, sizeof(index) - 1, 7);
+	expect_not(f, race, "statistics-counter");
 }
 
 /* ---- safe flag update ---- */
@@ -369,8 +395,9 @@ static void test_special_renamed(void **state)
 {
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
 
-	strcpy(race->first.sides[1].symbol.name, "lru_add_drain_cpu");
+	strcpy(race->first.sides[reader].symbol.name, "lru_add_drain_cpu");
 	set_datum(race, "lru_rotate", "struct lru_rotate", "fbatch.nr");
 	prune_rules_set_kernel(f->rules, "Linux version 6.1.0-56-cloud-amd64");
 	expect(f, race, VERDICT_BENIGN, "special-variable");
@@ -388,8 +415,9 @@ static void test_special_since_a_fix(void **state)
 {
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
 
-	strcpy(race->first.sides[1].symbol.name, "dup_user_cpus_ptr");
+	strcpy(race->first.sides[reader].symbol.name, "dup_user_cpus_ptr");
 	set_datum(race, "src", "struct task_struct", "user_cpus_ptr");
 	prune_rules_set_kernel(f->rules, "Linux version 6.1.0-56-cloud-amd64");
 	expect(f, race, VERDICT_BENIGN, "special-variable");
@@ -402,13 +430,27 @@ static void test_special_in_one_function(void **state)
 {
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
 
 	set_datum(race, "pipe", "struct pipe_inode_info", "writers");
 	expect_not(f, race, "special-variable");
-	strcpy(race->first.sides[1].symbol.name, "pipe_poll");
+	strcpy(race->first.sides[reader].symbol.name, "pipe_poll");
 	expect(f, race, VERDICT_BENIGN, "special-variable");
 	says(f, "fs/pipe.c");
 	set_datum(race, "pipe", "struct pipe_inode_info", "ring_size");
+	expect_not(f, race, "special-variable");
+	set_datum(race, "pipe", "struct pipe_inode_info", "writers");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	/* Whoever looks without the lock may not store without it. */
+	strcpy(race->first.sides[!reader].symbol.name, "pipe_poll");
+	strcpy(race->first.sides[reader].symbol.name, "my_peek");
+	expect_not(f, race, "special-variable");
+	/* Unless it is the writer who is meant. */
+	strcpy(race->first.sides[!reader].symbol.name, "handle_softirqs");
+	set_datum(race, "p", "struct task_struct", "flags");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	/* And what is loaded to be stored again is no look: movl (%rdi),%eax; orl $64,%eax; movl %eax,(%rdi); ret */
+	set_code(race, reader, "\x8b\x07\x83\xc8\x40\x89\x07\xc3", 8, 0);
 	expect_not(f, race, "special-variable");
 }
 
@@ -421,6 +463,13 @@ static void test_special_of_two_writers(void **state)
 	set_datum(race, "jiffies_64", "u64", "");
 	expect_not(f, race, "special-variable");
 	set_datum(race, "oops_in_progress", "int", "");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
+	/* Who was not seen did write. */
+	set_datum(race, "jiffies_64", "u64", "");
+	race->first.sides[1].known = false;
+	race->rw[1] = 0;
+	expect_not(f, race, "special-variable");
+	race->rw[0] = INSN_READ;
 	expect(f, race, VERDICT_BENIGN, "special-variable");
 }
 
@@ -454,6 +503,13 @@ static void test_special_by_memory(void **state)
 	expect(f, race, VERDICT_BENIGN, "special-variable");
 	strcpy(m->symbol.name, "jiffies_of_mine");
 	expect_not(f, race, "special-variable");
+	/* What lies behind a number is something else, but within a struct it is not. */
+	strcpy(m->symbol.name, "jiffies");
+	m->offset = 8;
+	expect_not(f, race, "special-variable");
+	strcpy(m->symbol.name, "tk_core");
+	strcpy(race->first.sides[side_of(race, "gt_rwrace_reader")].symbol.name, "ktime_get");
+	expect(f, race, VERDICT_BENIGN, "special-variable");
 	*m = (struct guest_memory){.kind = GUEST_MEMORY_SLAB, .cpu = -1, .type = "sock", .member = "sk_err"};
 	expect(f, race, VERDICT_BENIGN, "special-variable");
 	says(f, "sock.sk_err: ");
@@ -542,6 +598,8 @@ static void test_marked(void **state)
 	inlined(race, 1, "arch_atomic_set");
 	expect(f, race, VERDICT_SYNCHRONISATION, "marked-accesses");
 	inlined(race, 1, "my_atomic_set");
+	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
+	inlined(race, 1, "atomic_notifier_chain_register");
 	expect(f, race, VERDICT_HARMFUL, "one-side-marked");
 }
 
@@ -642,15 +700,18 @@ static void test_marked_by_the_source(void **state)
 {
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
 
 	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
 	for (size_t i = 0; i < race->names->count; i++) {
 		strcpy(race->names->lines[i].file, "./a.c");
 		race->names->lines[i].line = 2;
 	}
+	race->first.sides[!reader].locked = true;
 	expect_by_source(f, race, "\tif (READ_ONCE(gt_wwrace.owner) > 1)", VERDICT_SYNCHRONISATION);
 	says(f, "READ_ONCE() at ./a.c:2");
-	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_SYNCHRONISATION);
+	/* A load is not marked by what marks stores. */
+	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
 	/* A statement has several lines, */
 	expect_by_source(f, race, "\tx = max(READ_ONCE(a->owner),\n\t\ty);", VERDICT_SYNCHRONISATION);
@@ -659,6 +720,11 @@ static void test_marked_by_the_source(void **state)
 	/* and the next is another. */
 	expect_by_source(f, race, "\tif (x)\n\t\tREAD_ONCE(a->owner);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tx = y;\n\tREAD_ONCE(a->owner);", VERDICT_HARMFUL);
+	/* Comments and texts are no code, nor are their parentheses. */
+	expect_by_source(f, race, "\tif (a->owner && /* READ_ONCE(a->owner) is for others */", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tshow(\"READ_ONCE(owner)\", a->owner); // READ_ONCE(owner)", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = '\"' + READ_ONCE(a->owner);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "#define x READ_ONCE(a->owner)", VERDICT_HARMFUL);
 	/* Of something else, a part of a word, no call, no such word. */
 	expect_by_source(f, race, "\tx->owner = READ_ONCE(y->other);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tREAD_ONCE(gt_wwrace.owner_id);", VERDICT_HARMFUL);
@@ -669,7 +735,15 @@ static void test_marked_by_the_source(void **state)
 	expect_by_source(f, race, "\tx = max(READ_ONCE(a->owner),\n\t\ty);", VERDICT_SYNCHRONISATION);
 	expect_by_source(f, race, "\tif (READ_ONCE(a->owner) == 0)\n\t\ta->owner = 1;", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tx = READ_ONCE(a->owner);\n\ta->owner = 1;", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tputs(\" (\", READ_ONCE(a->owner));\n\ta->owner = 1;", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tx = 1;", VERDICT_HARMFUL);
+	/* A store is not marked by what marks loads. */
+	race->first.sides[!reader].locked = false;
+	inlined(race, reader, "arch_atomic_read");
+	expect_by_source(f, race, "\n\tx->owner = READ_ONCE(y->owner);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\n\trcu_assign_pointer(x->owner, new);", VERDICT_SYNCHRONISATION);
+	race->first.sides[!reader].locked = true;
+	inlined(race, reader, "gt_rwrace_reader");
 	for (size_t i = 0; i < race->names->count; i++)
 		race->names->lines[i].line = 2;
 	/* A report must not have other files read. */
@@ -683,14 +757,18 @@ static void test_marked_by_a_macro_of_its_own(void **state)
 {
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
 
 	for (size_t i = 0; i < race->names->count; i++) {
 		strcpy(race->names->lines[i].file, "a.c");
 		race->names->lines[i].line = 2;
 	}
 	set_datum(race, "current_task", "struct task_struct", "__state");
+	inlined(race, reader, "arch_atomic_read");
 	expect_by_source(f, race, "\t__set_current_state(TASK_RUNNING);", VERDICT_SYNCHRONISATION);
 	says(f, "__set_current_state() at a.c:2");
+	inlined(race, reader, "gt_rwrace_reader");
+	race->first.sides[!reader].locked = true;
 	expect_by_source(f, race, "\tif (task_is_running(p))", VERDICT_SYNCHRONISATION);
 	expect_by_source(f, race, "\tif (task_is_stopped(p))", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tp->__state = set_current_state;", VERDICT_HARMFUL);
@@ -725,6 +803,20 @@ static void test_shown(void **state)
 	strcpy(race->names->datum[race->names->best].type, "char *");
 	expect_not(f, race, "only-shown");
 	strcpy(race->names->datum[race->names->best].type, "int");
+	strcpy(race->names->datum[race->names->best].type, "int (*)(void)");
+	expect_not(f, race, "only-shown");
+	/* nor does a typedef say so, but its values do; */
+	strcpy(race->names->datum[race->names->best].type, "initcall_t");
+	race->instances[0].data_len = 8;
+	memcpy(race->instances[0].before, "\0\x10\x20\x81\xff\xff\xff\xff", 8);
+	memset(race->instances[0].after, 0, 8);
+	expect_not(f, race, "only-shown");
+	race->instances[0].data_len = 4;
+	strcpy(race->names->datum[race->names->best].type, "int");
+	/* by a length an array may be shown; */
+	set_datum(race, "d", "struct dentry", "d_name.len");
+	expect_not(f, race, "only-shown");
+	set_datum(race, "plain", "struct plain", "thing");
 	/* a part of a number is none; */
 	writer->gva += 2;
 	expect_not(f, race, "only-shown");
@@ -900,6 +992,42 @@ static void test_any_record(void **state)
 	free(race);
 }
 
+/* Nor is a source tree anybody's own: whatever is in its files (the sanitizers look). */
+static void test_any_source(void **state)
+{
+	static const char some[] = "\"'/*\\\n\n#() =,;aX";
+	struct rng rng = {5};
+	char folder[64], path[96], text[STATEMENT_MAX];
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		unsigned lines = 1;
+		FILE *file;
+
+		write_source(folder, "");
+		snprintf(path, sizeof(path), "%s/a.c", folder);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		for (uint64_t n = rng_below(&rng, 5000); n; n--) {
+			int c = rng_below(&rng, 50) ? some[rng_below(&rng, sizeof(some))] : 'a';
+
+			fputc(c, file);
+			lines += c == '\n';
+		}
+		assert_int_equal(fclose(file), 0);
+		for (unsigned line = 0; line < 40; line++) {
+			if (statement_at(folder, "a.c", line, text))
+				assert_in_range(strlen(text), 0, STATEMENT_MAX - 1);
+			else
+				assert_true(line == 0 || line >= lines);
+		}
+		assert_false(statement_at(folder, "b/../a.c", 1, text));
+		assert_false(statement_at(folder, "b.c", 1, text));
+		unlink(path);
+		rmdir(folder);
+	}
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -910,6 +1038,7 @@ int main(void)
 		T(test_counter_that_is_taken_down),
 		T(test_counter_of_references),
 		T(test_counter_that_is_read),
+		T(test_counter_that_is_used),
 		T(test_flags),
 		T(test_flags_of_one_bit),
 		T(test_flags_seen_to_change),
@@ -948,6 +1077,7 @@ int main(void)
 		T(test_without_names),
 		T(test_rules_are_explained),
 		T(test_any_record),
+		T(test_any_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

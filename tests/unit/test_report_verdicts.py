@@ -53,7 +53,7 @@ class Verdicts(unittest.TestCase):
 
     def test_one_race(self):
         folded = re.findall("benign +[a-z-]+ +([0-9a-f]{12}) ", self.report())
-        text = self.report("--race", folded[0], "--race", folded[1])
+        text = self.report("--race", folded[0], "--race", folded[1], "--race", folded[1])
         self.assertEqual(set(re.findall("^RACE ([0-9a-f]+)", text, re.M)), set(folded[:2]))
         self.assertNotIn("FOLDED", text)
         document = json.loads(self.report("--race", folded[0], "--format", "json"))
