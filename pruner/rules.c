@@ -11,7 +11,10 @@ static const char built_in[] =
 #include "prune_conf.h"
 	;
 
-/* Which keys say what an entry is of: a datum's names, or a function's (and words). */
+/*
+ * Which keys say what an entry is of: a datum's names, or a function's (and words). Those that say why a race is by design
+ * speak of whoever looks without a lock, and of one writer.
+ */
 static const struct list_traits {
 	const char *word;
 	bool of_data, needs_reason, by_design;
@@ -29,11 +32,6 @@ static const struct list_traits {
 	[LIST_REFCOUNT] = {"refcount", true, false, false},
 	[LIST_RAISE] = {"raise", true, false, false},
 };
-
-bool list_is_by_design(enum list_kind kind)
-{
-	return traits[kind].by_design;
-}
 
 #define POINTS_MAX 39
 

@@ -49,9 +49,6 @@ struct prune_rules {
 /* "6.1" and "6.1.0-21-amd64" as major << 16 | minor; returns where it ended, or NULL. */
 const char *kernel_version(const char *text, uint32_t *out);
 
-/* Kinds whose entries say why a race is by design: they speak of whoever looks without a lock, and of one writer. */
-bool list_is_by_design(enum list_kind kind);
-
 struct list_query {
 	enum list_kind kind;
 	const struct datum_name *datum;

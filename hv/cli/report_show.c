@@ -30,7 +30,7 @@ static void folded(const struct verdicts *v)
 		if (!verdict_is_folded(&v->list[i]))
 			continue;
 		if (!any)
-			puts("FOLDED    likely no bugs, or suppressed; --all shows them in full");
+			puts("FOLDED    likely no bugs, or suppressed; --all or --race ID shows them in full");
 		any = true;
 		verdict_row(stdout, &v->list[i], true);
 	}
