@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marked accesses, told by the instruction, by what was inlined around it, and by the line of source where that is at hand. */
+/* Marked accesses, told by the instruction, by what was inlined around it, and by the source where that is at hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The end of what is in the parentheses that open at `text`, or of the line. */
+/* The end of what is in the parentheses that open at `text`, or of the text. */
 static const char *closing(const char *text)
 {
 	int depth = 0;
@@ -41,10 +41,11 @@ static const char *closing(const char *text)
 /* The last part of what raced, as it must stand in the marked access's parentheses; "": not known. */
 static void wanted_name(const struct view *v, unsigned which, char out[DEBUGINFO_PATH_MAX])
 {
-	const struct datum_name *const names[] = {v->side[which].datum, v->side[!which].datum, &v->by_memory};
+	const struct datum_name *names[VIEW_NAMES];
 	const char *path = "", *last;
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !*path; i++) {
+	view_names(v, which, names);
+	for (unsigned i = 0; i < VIEW_NAMES && !*path; i++) {
 		if (names[i] && !names[i]->guess)
 			path = names[i]->member[0] ? names[i]->member : names[i]->variable;
 	}

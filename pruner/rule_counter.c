@@ -28,28 +28,29 @@ struct uses {
 	bool taken, tested;
 };
 
-static void add_uses(const struct flow *flow, unsigned i, struct uses *out)
+static void add_uses(const struct flow_read *read, struct uses *out)
 {
-	struct flow_read read;
-
-	flow_read(flow, i, &read);
-	out->taken |= read.dereferenced || read.escapes;
-	out->tested |= read.tested;
+	out->taken |= read->dereferenced || read->escapes;
+	out->tested |= read->tested;
 }
 
 /* Of a side that counts: the loads that its stores are made of too. One that only looks may do with it what it likes. */
 static void uses_of(const struct view_side *s, struct uses *out)
 {
+	struct flow_read read;
+
 	if (!steps(s))
 		return;
 	if (s->reads)
-		add_uses(s->flow, s->at, out);
+		add_uses(&s->read, out);
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const struct insn_op *op = &s->code.insns[i].op;
 
-		if (i != s->at && op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_MEM &&
-		    flow_same_place(s->flow, s->at, i))
-			add_uses(s->flow, i, out);
+		if (i == s->at || op->kind != INSN_OP_MOV || op->src.kind != INSN_OPERAND_MEM ||
+		    !flow_same_place(s->flow, s->at, i))
+			continue;
+		flow_read(s->flow, i, &read);
+		add_uses(&read, out);
 	}
 }
 

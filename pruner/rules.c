@@ -87,7 +87,7 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
-/* A key with two values, of kinds that `allowed` says; *second: it has the second. */
+/* A key with two values, which not every kind of entry may have; *out: it has the second. */
 static int either(const char *file, const struct conf_field *f, bool allowed, const char *first, const char *second, bool *out,
 		  struct err *err)
 {
@@ -99,7 +99,7 @@ static int either(const char *file, const struct conf_field *f, bool allowed, co
 	return 0;
 }
 
-static int take_number(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
+static int take_points(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
 {
 	char *end;
 	long points = strtol(f->value, &end, 10);
@@ -126,7 +126,7 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 		return 0;
 	}
 	if (strcmp(f->key, "points") == 0)
-		return take_number(e, file, f, err);
+		return take_points(e, file, f, err);
 	if (strcmp(f->key, "writers") == 0)
 		return either(file, f, by_design, "one", "two", &e->two_writers, err);
 	if (strcmp(f->key, "side") == 0)

@@ -113,16 +113,24 @@ bool view_changes(const struct view_side *s)
 }
 
 /* Either side's name is the datum's, but one may have none: inlined code often lacks it. */
+void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES])
+{
+	out[0] = v->side[which].datum;
+	out[1] = v->side[!which].datum;
+	out[2] = v->by_memory.by != DATUM_UNNAMED ? &v->by_memory : NULL;
+}
+
 static const struct list_entry *listed_for(const struct view *v, unsigned which, enum list_kind kind,
 					   const struct datum_name **name)
 {
-	const struct datum_name *const names[] = {v->side[which].datum, v->side[!which].datum, &v->by_memory};
+	const struct datum_name *names[VIEW_NAMES];
 	struct list_query query = {.kind = kind, .function = v->side[which].side->symbol.name};
 	const struct list_entry *e = NULL;
 
+	view_names(v, which, names);
 	query.changes = view_changes(&v->side[which]);
 	query.two_writers = query.changes && view_changes(&v->side[!which]);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !e; i++) {
+	for (unsigned i = 0; i < VIEW_NAMES && !e; i++) {
 		query.datum = names[i];
 		e = names[i] ? rules_datum(v->rules, &query) : NULL;
 		if (e && name)

@@ -14,6 +14,7 @@ enum lock_held {
 };
 
 #define MARK_MAX 96
+#define VIEW_NAMES 3
 
 struct view_side {
 	const struct detect_side *side;
@@ -54,6 +55,10 @@ const char *called_behind(const struct view *v, const struct view_side *s, enum 
 
 /* Whether the side stores to the datum, or may: a side nobody saw did, and so does a load that is written back later. */
 bool view_changes(const struct view_side *s);
+
+/* The datum's names, as `which` side's code calls it first; then the other's, then the guest's own tables. NULL: it has none.
+ */
+void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES]);
 
 /*
  * The first entry of a list that has the datum, by any of its names: as each side's code calls it, or as the guest's tables do;

@@ -2,7 +2,6 @@
 /* `outrider prune`: the verdicts alone, a line a race, likely harmful first; or all that was found out about one of them. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "hv/cli/race_files.h"
 #include "hv/cli/verdicts.h"
@@ -11,7 +10,7 @@ enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
 
 struct prune_options {
 	struct race_files in; /* first: see cli_parse() */
-	const char *explain;
+	bool explain;	      /* what is wanted, by --explain */
 	bool list;
 };
 
@@ -35,8 +34,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->in;
 		return 0;
 	case KEY_EXPLAIN:
-		o->explain = arg;
-		return 0;
+		o->explain = true;
+		return race_files_want(&o->in, arg);
 	case KEY_LIST:
 		o->list = true;
 		return 0;
@@ -60,15 +59,10 @@ static void print_all(const struct verdicts *v)
 	verdicts_sum(stdout, v);
 }
 
-static int explain(const struct verdicts *v, const char *id, struct err *err)
+static void explain(const struct verdicts *v)
 {
-	for (size_t i = 0; i < v->count; i++) {
-		if (strcmp(v->list[i].race->id, id) == 0) {
-			verdict_row(stdout, &v->list[i], true);
-			return 0;
-		}
-	}
-	return err_set(err, EXIT_USAGE, "no race %s in the files given", id);
+	for (size_t i = 0; i < v->count; i++)
+		verdict_row(stdout, &v->list[i], true);
 }
 
 static int prune_files(struct prune_options *o, struct err *err)
@@ -83,7 +77,7 @@ static int prune_files(struct prune_options *o, struct err *err)
 	if (rc == 0) {
 		verdicts_sort(&v, VERDICTS_BY_RANK);
 		if (o->explain)
-			rc = explain(&v, o->explain, err);
+			explain(&v);
 		else
 			print_all(&v);
 	}

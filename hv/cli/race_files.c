@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static error_t want(struct race_files *f, const char *id)
+error_t race_files_want(struct race_files *f, const char *id)
 {
 	struct race_wanted *wanted = realloc(f->wanted, (f->wanted_count + 1) * sizeof(*wanted));
 
@@ -46,7 +46,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_SOURCES:
 		return prune_rules_set_sources(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_RACE:
-		return want(f, arg);
+		return race_files_want(f, arg);
 	case ARGP_KEY_ARG:
 		files = realloc(f->files, (f->count + 1) * sizeof(*files));
 		if (!files)

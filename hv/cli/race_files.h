@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Races found earlier: the files that they are in, and what names and judges them. For every command that looks at such files.
- */
+/* Races found earlier: the files that they are in, and what names and judges them. For commands that look at such files. */
 #ifndef OUTRIDER_CLI_RACE_FILES_H
 #define OUTRIDER_CLI_RACE_FILES_H
 
@@ -31,7 +30,13 @@ extern const struct argp race_files_argp;
 int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
 
-/* One file's races, named; report_load_free() it when that succeeded. 0, or -1. */
+/* Only this race, and those asked for in the same way; `id` must last. 0, or ENOMEM: an option parser's results. */
+error_t race_files_want(struct race_files *f, const char *id);
+
+/*
+ * One file's races, named, but for those that are not wanted; report_load_free() it when that succeeded. 0; or -1: as
+ * report_load(), or EXIT_INTERNAL.
+ */
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err);
 
 /* After all files: 0, or -1 with EXIT_USAGE when a race that is wanted was in none of them. */
@@ -39,7 +44,7 @@ int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*
  * All files' races into `store`, and the rules set to their kernels. *kernel becomes the banner of the first file that knows
- * its own, from malloc(), or NULL. 0, or -1.
+ * its own, from malloc(), or NULL. 0; or -1: as race_files_load() and race_files_all_found(), and *kernel is NULL.
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err);
 
