@@ -33,6 +33,7 @@ struct linux_stacks {
 	uint64_t irq_top;	/* per-CPU offset of the pointer to the interrupt stack's top, or LINUX_UNKNOWN */
 	uint64_t exceptions;	/* the same of the pointer to the exception stacks */
 	struct btf_member task; /* the pointer in task_struct; size 0: not known */
+	bool direct;		/* tasks' stacks are known to be where all RAM is mapped: built without CONFIG_VMAP_STACK */
 	struct text_range exception[LINUX_EXCEPTION_STACKS_MAX]; /* offsets from where that points to */
 	unsigned exception_count;
 };

@@ -137,7 +137,8 @@ static void direct_at(const struct guest *g, const struct guest_page_state *page
 		return;
 	if (page->page_known && linux_page_is_table(g, &page->page))
 		out->kind = GUEST_MEMORY_PAGE_TABLE;
-	else if (task_stack(g, gva, &stack))
+	/* Of a stack that is mapped page by page, the pages behind one with its mark are anybody's. */
+	else if (g->stacks.direct && task_stack(g, gva, &stack))
 		stack_at(gva, &stack, out);
 	else
 		out->kind = GUEST_MEMORY_PAGE;

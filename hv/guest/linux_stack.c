@@ -34,6 +34,7 @@ static void find_exception_stacks(struct guest *g)
 void linux_find_stacks(struct guest *g)
 {
 	struct linux_stacks *s = &g->stacks;
+	struct btf_member area;
 	uint64_t size = g->btf ? btf_sizeof(g->btf, "irq_stack") : 0;
 
 	/* Both orders are 2 plus what KASAN needs (arch/x86/include/asm/page_64_types.h); only one of them has a type. */
@@ -43,6 +44,7 @@ void linux_find_stacks(struct guest *g)
 	s->exception_count = 0;
 	if (!g->btf || btf_member(g->btf, "task_struct", "stack", &s->task) || s->task.size != sizeof(uint64_t))
 		s->task = (struct btf_member){0};
+	s->direct = s->task.size && btf_member(g->btf, "task_struct", "stack_vm_area", &area) != 0;
 	if (g->btf)
 		find_exception_stacks(g);
 }

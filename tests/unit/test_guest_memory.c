@@ -55,6 +55,7 @@ struct facts {
 	unsigned cache_at; /* in struct page or slab */
 	struct x86_regs regs;
 	struct guest_memory m;
+	bool mapped_stacks; /* CONFIG_VMAP_STACK */
 };
 
 static const struct symbol symbols[] = {
@@ -141,7 +142,10 @@ static struct btf *make_types(const struct facts *f)
 	make_field(&m, "i_tags", tag, 16 * 8);
 	thread = make_type(&m, "", BTF_STRUCT, 1, 100);
 	make_field(&m, "fpu", u64, 32 * 8);
-	make_type(&m, "task_struct", BTF_STRUCT, 2, 132);
+	make_type(&m, "task_struct", BTF_STRUCT, f->mapped_stacks ? 4 : 3, 132);
+	make_field(&m, "stack", u64, 8 * 8);
+	if (f->mapped_stacks)
+		make_field(&m, "stack_vm_area", u64, 16 * 8);
 	make_field(&m, "pids", tag, 36 * 8);
 	make_field(&m, "thread", thread, 32 * 8);
 	counters = make_type(&m, "counters_of_cpu", BTF_STRUCT, 2, 32);
@@ -540,6 +544,20 @@ static void test_stacks(void **state)
 	expect_object(f, DIRECT + PLAIN_GPA, STACK_SIZE, 0x3f00);
 }
 
+/* Of a stack that is mapped page by page only the first page has the mark, freed or not; those behind it are others'. */
+static void test_stacks_mapped_by_page(void **state)
+{
+	struct facts *f = *state;
+
+	f->mapped_stacks = true;
+	btf_free(f->g->btf);
+	f->g->btf = make_types(f);
+	linux_find_stacks(f->g);
+	expect_kind(f, STACK + 0x3f00, 8, GUEST_MEMORY_STACK);
+	put64(f, PLAIN_GPA, 0x57ac6e9d);
+	expect_kind(f, DIRECT + PLAIN_GPA + 0x3f00, 8, GUEST_MEMORY_PAGE);
+}
+
 static void test_elsewhere(void **state)
 {
 	struct facts *f = *state;
@@ -654,6 +672,7 @@ int main(void)
 		T(test_type_too_large),
 		T(test_page_info),
 		T(test_stacks),
+		T(test_stacks_mapped_by_page),
 		T(test_elsewhere),
 		T(test_no_types),
 		T(test_no_symbols),
