@@ -9,6 +9,7 @@
 """
 
 import collections
+import functools
 import json
 import re
 import resource
@@ -24,6 +25,24 @@ SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|lto_priv)(\.\d+)?)+$")
 def same_function(table, debug):
     """Equal but for a compiler's suffix."""
     return SUFFIX.sub("", table) == debug
+
+
+@functools.lru_cache(maxsize=1)
+def addresses(vmlinux):
+    """Of each symbol's name: where it is."""
+    table = collections.defaultdict(set)
+    for line in subprocess.run(["nm", "--defined-only", vmlinux], check=True, capture_output=True, text=True).stdout.splitlines():
+        address, _, name = line.split()
+        table[name].add(address)
+    return table
+
+
+def aliases(frame, debug, vmlinux):
+    """Two names of one function: of a system call without arguments, kallsyms says the one and DWARF the other."""
+    if frame["module"]:
+        return False
+    table = addresses(vmlinux)
+    return not table[frame["function"]].isdisjoint(table[debug])
 
 
 def from_assembler(source):
@@ -64,6 +83,8 @@ def compare(path, schema_path, vmlinux):
             seen["equal"] += 1
         elif from_assembler(source):
             seen["labels of assembler"] += 1
+        elif aliases(frame, source[-1]["function"], vmlinux):
+            seen["aliases"] += 1
         else:
             wrong.append(f"{frame['function']}: {source[-1]['function']} in debug files")
     named = sum(race["name"] is not None for race in document["races"])
