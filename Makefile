@@ -151,7 +151,8 @@ lint: $(PAGE) ## clang-format and cppcheck
 # ---- packages ----
 
 BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
-	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make pkg-config python3 python3-jsonschema python3-junitparser python3-sarif-python-om zlib1g-dev
+	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make pkg-config python3 \
+	python3-jsonschema python3-junitparser zlib1g-dev
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
 MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(LAB_PACKAGES)); do \
 	dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)

@@ -11,11 +11,14 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
 import junitparser
-import sarif_om
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
+SCHEMA = subprocess.run([ROOT / "vm-images/fetch", "sarif-schema", "--print", "schema"], check=True,
+                        stdout=subprocess.PIPE, text=True).stdout.strip()
+SARIF = jsonschema.Draft7Validator(json.loads(pathlib.Path(SCHEMA).read_text(encoding="utf-8")))
 NASTY = "</pre><script>x</script>&\"'"
 
 # As Documentation/dev-tools/kcsan.rst lays a report out.
@@ -85,46 +88,17 @@ class Exports(unittest.TestCase):
             json.dump(document, file)
         return path
 
-    def build(self, name, data):
-        """An object of SARIF's object model: a member that it does not have, or lacks, is an error there."""
-        kind = getattr(sarif_om, name)
-        known = {attribute.metadata["schema_property_name"]: attribute.name for attribute in kind.__attrs_attrs__}
-        for key in data:
-            self.assertIn(key, known, f"{name} has no {key}")
-        return kind(**{known[key]: value for key, value in data.items()})
-
-    def check_location(self, data):
-        self.build("Location", data)
-        for logical in data["logicalLocations"]:
-            self.build("LogicalLocation", logical)
-        if "physicalLocation" in data:
-            physical = self.build("PhysicalLocation", data["physicalLocation"])
-            self.build("ArtifactLocation", physical.artifact_location)
-            self.assertGreaterEqual(self.build("Region", physical.region).start_line, 1)
-
-    def check_result(self, data, rules):
-        result = self.build("Result", data)
-        self.assertIn(result.level, ("error", "warning", "note"))
-        self.assertIn(result.rule_id, rules)
-        self.assertTrue(self.build("Message", result.message).text)
-        for location in data["locations"] + data.get("relatedLocations", []):
-            self.check_location(location)
-        for stack in data["stacks"]:
-            self.build("Stack", stack)
-            for frame in stack["frames"]:
-                self.check_location(self.build("StackFrame", frame).location)
-
     def check_sarif(self, text):
-        log = self.build("SarifLog", {key: value for key, value in json.loads(text).items() if key != "$schema"})
-        self.assertEqual(log.version, "2.1.0")
-        self.assertEqual(len(log.runs), 1)
-        run = self.build("Run", log.runs[0])
-        driver = self.build("ToolComponent", self.build("Tool", run.tool).driver)
-        rules = [self.build("ReportingDescriptor", rule).id for rule in driver.rules]
+        log = json.loads(text)
+        SARIF.validate(log)
+        self.assertEqual(len(log["runs"]), 1)
+        run = log["runs"][0]
+        rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
         self.assertEqual(len(rules), len(set(rules)))
-        for result in run.results:
-            self.check_result(result, rules)
-        return run.results
+        for result in run["results"]:
+            self.assertIn(result["ruleId"], rules)
+            self.assertTrue(result["message"]["text"])
+        return run["results"]
 
     def test_sarif(self):
         results = self.check_sarif(report(self.path, "sarif"))
