@@ -22,7 +22,7 @@ bool flow_place(const struct state *state, const struct insn_op *op, struct plac
 		return false;
 	*out = (struct place){.base = FLOW_ABSOLUTE, .disp = mem->disp, .seg = mem->seg};
 	if (mem->base == INSN_REG_RIP)
-		out->disp += (int64_t)(op->insn.addr + op->insn.len);
+		out->disp = (int64_t)((uint64_t)out->disp + op->insn.addr + op->insn.len);
 	else if (mem->base != INSN_REG_NONE)
 		out->base = state->gpr[mem->base].number;
 	return out->base != FLOW_NOWHERE;

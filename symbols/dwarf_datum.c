@@ -60,15 +60,15 @@ static void keep(struct query *q, const struct rated *r)
 	q->found[at] = *r;
 }
 
-/* A variable that is in memory itself, at register + offset. */
-static int in_memory(struct query *q, struct di_pointee *to, int64_t offset)
+/* A variable that is in memory itself, `distance` bytes before what is accessed. */
+static int in_memory(struct query *q, struct di_pointee *to, int64_t distance)
 {
 	struct rated r = {.first_object = true};
 	struct di_type type;
 
 	if (di_type(q->di, to->type, &type))
 		return -1;
-	to->offset = (uint64_t)(q->disp - offset);
+	to->offset = (uint64_t)distance;
 	if (to->offset >= type.size)
 		return 0;
 	r.object_size = type.size;
@@ -112,6 +112,7 @@ static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, 
 	struct query *q = ctx;
 	struct di_pointee to = {.function = q->function};
 	struct di_location location;
+	int64_t distance;
 
 	if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
 		return 0;
@@ -122,8 +123,9 @@ static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, 
 	to.variable = di_name(u, child, false);
 	if (!to.variable || !di_inherited_reference(u, child, DW_AT_type, &to.type))
 		return q->di->err->code == EXIT_OK ? 0 : -1;
-	return location.place == DI_VALUE ? through_pointer(q, &to, q->disp - location.offset)
-					  : in_memory(q, &to, location.offset);
+	/* Any offset may come from a debug file: wrapped around, it is far off. */
+	distance = (int64_t)((uint64_t)q->disp - (uint64_t)location.offset);
+	return location.place == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
 }
 
 /* The name of the function that the i-th scope belongs to. */

@@ -132,6 +132,14 @@ API long read_index(volatile long *vector)
 	return vector[2];
 }
 
+/* One of them is only the other register's value and a constant. */
+API long read_next(volatile long *vector)
+{
+	volatile long *next = vector + 1;
+
+	return *next;
+}
+
 API void write_bits(struct flags *f)
 {
 	f->count = 5;

@@ -411,15 +411,20 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void load(struct fixture *f, const void *code, size_t len, uint32_t at)
+static void load_at(struct fixture *f, uint64_t gva, const void *code, size_t len, uint32_t at)
 {
-	f->side = (struct detect_side){.known = true, .pc = CODE_ADDR + at, .code_gva = CODE_ADDR, .code_len = (uint32_t)len};
+	f->side = (struct detect_side){.known = true, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
 	memcpy(f->side.code, code, len);
-	f->side.symbol = (struct guest_symbol){.name = "f", .addr = CODE_ADDR, .size = len};
+	f->side.symbol = (struct guest_symbol){.name = "f", .addr = gva, .size = len};
 	code_load(&f->code, f->decoder, &f->side);
 	flow_free(f->flow);
 	f->flow = flow_new(&f->code);
 	assert_non_null(f->flow);
+}
+
+static void load(struct fixture *f, const void *code, size_t len, uint32_t at)
+{
+	load_at(f, CODE_ADDR, code, len, at);
 }
 
 static void test_writes(void **state)
@@ -561,6 +566,18 @@ static void test_code_that_starts_anywhere(void **state)
 	assert_int_equal(f->code.insns[f->code.access].op.insn.addr, CODE_ADDR + 11);
 }
 
+/* A report may say any address of its code. mov 0x7fffffff(%rip),%eax; mov %eax,0x7ffffff9(%rip): the same place. */
+static void test_code_that_is_anywhere(void **state)
+{
+	static const uint64_t gvas[] = {CODE_ADDR, INT64_MAX - 8, UINT64_MAX - 8};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(gvas) / sizeof(gvas[0]); i++) {
+		load_at(f, gvas[i], CODE("\x8b\x05\xff\xff\xff\x7f\x89\x05\xf9\xff\xff\x7f"), 6);
+		assert_true(flow_same_place(f->flow, 0, 1));
+	}
+}
+
 /* mov %eax,(%rdi); ud2; nop: a BUG() where the function ends there, and what WARN_ON() may go on behind where it does not. */
 static void test_ud2(void **state)
 {
@@ -623,6 +640,7 @@ int main(void)
 		T(test_called),
 		T(test_flags_at_the_end),
 		T(test_code_that_starts_anywhere),
+		T(test_code_that_is_anywhere),
 		T(test_ud2),
 		T(test_access_that_is_no_instruction),
 		T(test_any_bytes),

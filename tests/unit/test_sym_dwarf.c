@@ -368,6 +368,31 @@ static void test_stub_of_itself(void **state)
 	sample_free(&file);
 }
 
+/* A debug file may say any offset, and an instruction any displacement. */
+static void test_far_off(void **state)
+{
+	static const int64_t ends[] = {INT64_MIN, INT64_MAX};
+	struct sample file;
+	struct debuginfo_datum d;
+	struct debuginfo *di;
+	struct err err = {0};
+	struct place p;
+
+	(void)state;
+	sample_build(&file, "gcc", "-gdwarf-5 " SAMPLE_LINKED);
+	di = debuginfo_open(file.path, NULL);
+	assert_non_null(di);
+	p = sample_symbol(&file, "read_next");
+	for (uint64_t pc = p.addr; pc < p.addr + p.size; pc++) {
+		for (int i = 0; i < 32; i++) {
+			assert_int_equal(debuginfo_datum(di, pc, i / 2, ends[i % 2], 8, &d, 1, &err), 0);
+			assert_int_equal(err.code, EXIT_OK);
+		}
+	}
+	debuginfo_close(di);
+	sample_free(&file);
+}
+
 static void test_compressed(void **state)
 {
 	(void)state;
@@ -388,7 +413,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gcc_linked), cmocka_unit_test(test_gcc_relocatable),
 		cmocka_unit_test(test_type_units), cmocka_unit_test(test_stub_of_itself),
-		cmocka_unit_test(test_compressed), cmocka_unit_test(test_clang),
+		cmocka_unit_test(test_far_off),	   cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_clang),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
