@@ -54,20 +54,22 @@ static void uses_of(const struct view_side *s, struct uses *out)
 	}
 }
 
-/* Over the instances at one address, in the order of time. */
+/* Over the instances at one address of one run, in the order of time. */
 struct growth {
 	unsigned instances, grew; /* of them: beyond the one before */
 	uint64_t from, to;
 	bool fell;
 };
 
-static void look(const struct race *race, uint64_t gva, struct growth *out)
+static void look(const struct race *race, const struct race_instance *where, struct growth *out)
 {
 	uint64_t before, after;
 
 	*out = (struct growth){0};
 	for (unsigned i = 0; i < race->kept; i++) {
-		if (race->instances[i].gva != gva || !view_values(&race->instances[i], &before, &after))
+		const struct race_instance *instance = &race->instances[i];
+
+		if (instance->run != where->run || instance->gva != where->gva || !view_values(instance, &before, &after))
 			continue;
 		if (out->instances == 0)
 			out->from = before;
@@ -87,7 +89,7 @@ static struct growth growth_of(const struct race *race)
 	bool fell = false;
 
 	for (unsigned i = 0; i < race->kept; i++) {
-		look(race, race->instances[i].gva, &g);
+		look(race, &race->instances[i], &g);
 		fell |= g.fell;
 		if (g.grew > best.grew || (g.grew == best.grew && g.instances > best.instances))
 			best = g;

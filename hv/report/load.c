@@ -219,6 +219,7 @@ void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const str
 
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err)
 {
+	race_store_begin_run(store);
 	for (size_t i = 0; i < l->count; i++) {
 		if (!race_store_put(store, l->races[i], err))
 			return -1;

@@ -11,6 +11,7 @@ struct race_store {
 	size_t count, room;
 	uint64_t slide;
 	uint64_t ignored;
+	unsigned run;
 };
 
 struct race_store *race_store_new(struct err *err)
@@ -228,11 +229,18 @@ static void merge(struct race *into, const struct race *from, bool swap)
 		into->last_ns = from->last_ns;
 }
 
+void race_store_begin_run(struct race_store *s)
+{
+	s->run++;
+}
+
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err)
 {
 	bool swap = false;
 	struct race *known = find(s, race->id, race->site[0], race->site[1], &swap);
 
+	for (unsigned i = 0; i < race->kept; i++)
+		race->instances[i].run = s->run;
 	if (known) {
 		merge(known, race, swap);
 		race_free(race);

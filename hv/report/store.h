@@ -28,6 +28,7 @@ struct race_instance_side {
 
 /* One observation of a race, the compact form. Sides are in the race's order, not the observation's. */
 struct race_instance {
+	unsigned run; /* of race_store_begin_run(): addresses and values of two runs have nothing to do with each other */
 	uint64_t time_ns, held_ns; /* as in struct observation */
 	enum detect_how how;
 	uint64_t gva, gpa; /* of the sampled datum */
@@ -67,6 +68,9 @@ void race_store_set_slide(struct race_store *s, uint64_t slide);
  * What names it is the caller's to fill in.
  */
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
+
+/* What is put from now on is another run's. */
+void race_store_begin_run(struct race_store *s);
 
 /*
  * Take a race over as it is, from another run's report; a race that is there already takes over its instances and times. NULL

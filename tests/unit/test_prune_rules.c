@@ -121,6 +121,40 @@ static void test_counter_that_falls(void **state)
 	expect_not(f, race, "statistics-counter");
 }
 
+/* Two runs begin to count anew, at one address where there is no KASLR. */
+static void test_counter_of_two_runs(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
+
+	memmove(&race->instances[4], &race->instances[0], 4 * sizeof(race->instances[0]));
+	expect_not(f, race, "statistics-counter");
+	for (unsigned i = 4; i < race->kept; i++)
+		race->instances[i].run = 1;
+	expect(f, race, VERDICT_BENIGN, "statistics-counter");
+	says(f, "over 4 instances it grew from");
+}
+
+/* Nothing in a second run that shows what the first did changes what that told. */
+static void test_two_runs_together(void **state)
+{
+	struct fixture *f = *state;
+	struct race_store *store = race_store_new(NULL);
+	struct verdict once[64];
+	struct report_load again;
+
+	assert_in_range(f->load.count, 1, 64);
+	for (size_t i = 0; i < f->load.count; i++)
+		prune_race(f->rules, f->load.races[i], &once[i]);
+	assert_int_equal(report_load(&again, PRUNE_RACES, NULL), 0);
+	assert_int_equal(report_load_into(&f->load, store, NULL), 0);
+	assert_int_equal(report_load_into(&again, store, NULL), 0);
+	report_load_free(&again);
+	for (size_t i = 0; i < race_store_count(store); i++)
+		expect(f, race_store_get(store, i), once[i].class, once[i].rule);
+	race_store_free(store);
+}
+
 static void test_counter_that_is_taken_down(void **state)
 {
 	struct fixture *f = *state;
@@ -1035,6 +1069,8 @@ int main(void)
 		T(test_counter),
 		T(test_counter_put_back),
 		T(test_counter_that_falls),
+		T(test_counter_of_two_runs),
+		T(test_two_runs_together),
 		T(test_counter_that_is_taken_down),
 		T(test_counter_of_references),
 		T(test_counter_that_is_read),
