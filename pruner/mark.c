@@ -80,7 +80,8 @@ static bool is_marking(const struct wanted *w, const char *word, const char *fro
 	for (size_t i = 0; i < w->rules->count; i++) {
 		const struct list_entry *e = &w->rules->entries[i];
 
-		if (e->kind != LIST_MARKED || !e->word || (e->access && e->access != w->access) || !conf_match(e->word, word))
+		if (e->kind != LIST_MARKED || !e->word || (e->access && e->access != w->access) ||
+		    !rules_kernel_fits(w->rules, e) || !conf_match(e->word, word))
 			continue;
 		if (e->member ? conf_match(e->member, w->name) : mentions(from, to, w->name))
 			return true;

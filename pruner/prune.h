@@ -48,8 +48,8 @@ void prune_rules_free(struct prune_rules *rules);
 int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err);
 
 /*
- * A folder with the guest kernel's source, where marked accesses are looked for that leave no trace in machine code. NULL:
- * none. Copied; 0, or -1 when memory ran out.
+ * A folder with the guest kernel's source, where marked accesses are looked for that leave no trace in machine code.
+ * Copied; 0, or -1 with EXIT_INPUT: there is no such folder.
  */
 int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struct err *err);
 

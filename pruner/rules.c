@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pruner/rules.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pruner/conf.h"
 
@@ -15,23 +17,25 @@ static const char built_in[] =
  * Which keys say what an entry is of: a datum's names, or a function's (and words). Those that say why a race is by design
  * speak of whoever looks without a lock, and of one writer.
  */
+#define DATA "variable type member "
 static const struct list_traits {
-	const char *word;
+	const char *word, *keys; /* beside those of `any_keys` */
 	bool of_data, needs_reason, by_design;
 } traits[LIST_KINDS] = {
-	[LIST_SPECIAL] = {"special", true, true, true},
-	[LIST_COUNTER] = {"counter", true, true, false},
-	[LIST_APPROXIMATE] = {"approximate", true, true, true},
-	[LIST_BOTH_VALID] = {"both-valid", true, true, true},
-	[LIST_ATOMIC] = {"atomic", true, true, false},
-	[LIST_MARKED] = {"marked", false, false, false},
-	[LIST_LOCK] = {"lock", false, false, false},
-	[LIST_UNLOCK] = {"unlock", false, false, false},
-	[LIST_FREE] = {"free", false, false, false},
-	[LIST_SHOW] = {"show", false, false, false},
-	[LIST_REFCOUNT] = {"refcount", true, false, false},
-	[LIST_RAISE] = {"raise", true, false, false},
+	[LIST_SPECIAL] = {"special", DATA "function writers side", true, true, true},
+	[LIST_COUNTER] = {"counter", DATA "function", true, true, false},
+	[LIST_APPROXIMATE] = {"approximate", DATA "function writers side", true, true, true},
+	[LIST_BOTH_VALID] = {"both-valid", DATA "function writers side", true, true, true},
+	[LIST_ATOMIC] = {"atomic", DATA "function", true, true, false},
+	[LIST_MARKED] = {"marked", "function word member access", false, false, false},
+	[LIST_LOCK] = {"lock", "function", false, false, false},
+	[LIST_UNLOCK] = {"unlock", "function", false, false, false},
+	[LIST_FREE] = {"free", "function", false, false, false},
+	[LIST_SHOW] = {"show", "function", false, false, false},
+	[LIST_REFCOUNT] = {"refcount", DATA, true, false, false},
+	[LIST_RAISE] = {"raise", DATA "name points", true, false, false},
 };
+static const char any_keys[] = "reason source kernel";
 
 #define POINTS_MAX 39
 
@@ -46,7 +50,7 @@ const char *kernel_version(const char *text, uint32_t *out)
 	return text + used;
 }
 
-/* "any", "5.10", "5.10..6.1", "..6.1" or "5.10..". */
+/* "any", "5.10", "5.10..6.1", "..6.1" or "5.10..". No kernel is in "6.1..5.10". */
 static int kernel_range(struct list_entry *e, const char *text)
 {
 	const char *rest = text;
@@ -67,7 +71,7 @@ static int kernel_range(struct list_entry *e, const char *text)
 	rest += 2;
 	if (*rest)
 		rest = kernel_version(rest, &e->kernel_to);
-	return rest && !*rest ? 0 : -1;
+	return rest && !*rest && e->kernel_from <= e->kernel_to ? 0 : -1;
 }
 
 static char **text_field(struct list_entry *e, const char *key)
@@ -87,13 +91,11 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
-/* A key with two values, which not every kind of entry may have; *out: it has the second. */
-static int either(const char *file, const struct conf_field *f, bool allowed, const char *first, const char *second, bool *out,
+/* A key with two values; *out: it has the second. */
+static int either(const char *file, const struct conf_field *f, const char *first, const char *second, bool *out,
 		  struct err *err)
 {
 	*out = strcmp(f->value, second) == 0;
-	if (!allowed)
-		return conf_wrong(file, f->line, err, "'%s' is no key of such an entry; see docs/pruning.md", f->key);
 	if (!*out && strcmp(f->value, first) != 0)
 		return conf_wrong(file, f->line, err, "%s = %.40s: give %s or %s", f->key, f->value, first, second);
 	return 0;
@@ -104,40 +106,43 @@ static int take_points(struct list_entry *e, const char *file, const struct conf
 	char *end;
 	long points = strtol(f->value, &end, 10);
 
-	if (*end || end == f->value || points < 0 || points > POINTS_MAX)
-		return conf_wrong(file, f->line, err, "points = %.40s: give 0 to %d", f->value, POINTS_MAX);
+	if (*end || end == f->value || points < 1 || points > POINTS_MAX)
+		return conf_wrong(file, f->line, err, "points = %.40s: give 1 to %d", f->value, POINTS_MAX);
 	e->points = (int)points;
 	return 0;
 }
 
 static int take_field(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
 {
-	bool by_design = traits[e->kind].by_design, writes;
 	char **text = text_field(e, f->key);
+	bool writes;
 
+	if (!conf_match(any_keys, f->key) && !conf_match(traits[e->kind].keys, f->key))
+		return conf_wrong(file, f->line, err, "'%.40s' is no key of [%s]; see docs/pruning.md", f->key,
+				  traits[e->kind].word);
 	if (text) {
-		free(*text);
+		if (*text)
+			return conf_wrong(file, f->line, err, "'%.40s' is there already", f->key);
 		*text = strdup(f->value);
 		return *text ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while reading %s", file);
 	}
 	if (strcmp(f->key, "kernel") == 0) {
 		if (kernel_range(e, f->value) < 0)
-			return conf_wrong(file, f->line, err, "kernel = %.40s: give any, 5.10, 5.10..6.1 or 5.10..", f->value);
+			return conf_wrong(file, f->line, err, "kernel = %.40s: give any, 5.10, 5.10..6.1, ..6.1 or 5.10..",
+					  f->value);
 		return 0;
 	}
 	if (strcmp(f->key, "points") == 0)
 		return take_points(e, file, f, err);
 	if (strcmp(f->key, "writers") == 0)
-		return either(file, f, by_design, "one", "two", &e->two_writers, err);
+		return either(file, f, "one", "two", &e->two_writers, err);
 	if (strcmp(f->key, "side") == 0)
-		return either(file, f, by_design, "reader", "writer", &e->of_writer, err);
-	if (strcmp(f->key, "access") == 0) {
-		if (either(file, f, e->kind == LIST_MARKED, "read", "write", &writes, err) < 0)
-			return -1;
-		e->access = writes ? INSN_WRITE : INSN_READ;
-		return 0;
-	}
-	return conf_wrong(file, f->line, err, "'%.40s' is no key of a rule; see docs/pruning.md", f->key);
+		return either(file, f, "reader", "writer", &e->of_writer, err);
+	/* "access", the only key left. */
+	if (either(file, f, "read", "write", &writes, err) < 0)
+		return -1;
+	e->access = writes ? INSN_WRITE : INSN_READ;
+	return 0;
 }
 
 /* An entry that says nothing would match everything. */
@@ -148,11 +153,17 @@ static int check(const struct list_entry *e, const struct conf_stanza *s, struct
 	if (of_data && !e->variable && !e->type && !e->member)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a variable, type or member", s->kind);
 	if (!of_data && !e->function && !e->word)
-		return conf_wrong(s->file, s->line, err, "[%s] needs a function or word", s->kind);
+		return conf_wrong(s->file, s->line, err, "[%s] needs a function%s", s->kind,
+				  e->kind == LIST_MARKED ? " or word" : "");
+	if (e->kind == LIST_MARKED && e->function && (e->member || e->access))
+		return conf_wrong(s->file, s->line, err, "[%s]: member and access say more of a word, not of a function",
+				  s->kind);
 	if (traits[e->kind].needs_reason && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
 	if (e->kind == LIST_RAISE && !e->name)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a name", s->kind);
+	if (e->kind == LIST_RAISE && !e->points)
+		return conf_wrong(s->file, s->line, err, "[%s] needs points", s->kind);
 	return 0;
 }
 
@@ -240,9 +251,15 @@ int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err
 
 int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struct err *err)
 {
-	char *copy = folder ? strdup(folder) : NULL;
+	struct stat st;
+	char *copy;
 
-	if (folder && !copy)
+	if (stat(folder, &st) < 0)
+		return err_set(err, EXIT_INPUT, "%s: %s", folder, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, EXIT_INPUT, "%s: give the folder of the guest kernel's source", folder);
+	copy = strdup(folder);
+	if (!copy)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	free(rules->sources);
 	rules->sources = copy;
@@ -267,7 +284,7 @@ void prune_rules_add_kernel(struct prune_rules *rules, const char *banner)
 		rules->kernel = KERNEL_SEVERAL;
 }
 
-static bool kernel_fits(const struct prune_rules *rules, const struct list_entry *e)
+bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry *e)
 {
 	if (rules->kernel == KERNEL_SEVERAL)
 		return !e->kernel_from && e->kernel_to == KERNEL_ANY;
@@ -311,7 +328,7 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, const stru
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == query->kind && kernel_fits(rules, e) && fits(e->variable, d->variable) &&
+		if (e->kind == query->kind && rules_kernel_fits(rules, e) && fits(e->variable, d->variable) &&
 		    fits(e->type, datum_unqualified(d->owner)) && fits_member(e->member, d) && fits_side(e, query))
 			return e;
 	}
@@ -323,7 +340,7 @@ const struct list_entry *rules_function(const struct prune_rules *rules, enum li
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == kind && e->function && kernel_fits(rules, e) && fits(e->function, function))
+		if (e->kind == kind && e->function && rules_kernel_fits(rules, e) && fits(e->function, function))
 			return e;
 	}
 	return NULL;

@@ -57,6 +57,9 @@ struct list_query {
 	bool two_writers;     /* both sides do */
 };
 
+/* Whether the entry is meant for the kernel that the races are of. */
+bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry *e);
+
 /* The first entry for that datum, and for this kernel; or NULL. */
 const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query);
 

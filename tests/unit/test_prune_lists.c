@@ -98,11 +98,20 @@ static void test_wrong_rules(void **state)
 		{"[special]\nvariable = x\nkernel = 5.10-6.1\nreason = y\n", ":3: kernel"},
 		{"[special]\nvariable = x\nwriters = 3\nreason = y\n", ":3: writers = 3: give one or two"},
 		{"[atomic]\nmember = x\n", ":1: [atomic] needs a reason"},
-		{"[atomic]\nmember = x\nwriters = two\nreason = y\n", ":3: 'writers' is no key of such an entry"},
+		{"[atomic]\nmember = x\nwriters = two\nreason = y\n", ":3: 'writers' is no key of [atomic]"},
 		{"[special]\nmember = x\nside = left\nreason = y\n", ":3: side = left: give reader or writer"},
 		{"[marked]\nword = x\naccess = both\n", ":3: access = both: give read or write"},
-		{"[lock]\nfunction = x\naccess = read\n", ":3: 'access' is no key of such an entry"},
-		{"[show]\nmember = x\n", ":1: [show] needs a function"},
+		{"[lock]\nfunction = x\naccess = read\n", ":3: 'access' is no key of [lock]"},
+		{"[lock]\nword = x\n", ":2: 'word' is no key of [lock]"},
+		{"[lock]\nreason = x\n", ":1: [lock] needs a function"},
+		{"[special]\nvariable = x\nname = y\nreason = z\n", ":3: 'name' is no key of [special]"},
+		{"[refcount]\nmember = x\nfunction = y\n", ":3: 'function' is no key of [refcount]"},
+		{"[counter]\nmember = x\nmember = y\nreason = z\n", ":3: 'member' is there already"},
+		{"[raise]\nmember = x\nname = y\n", ":1: [raise] needs points"},
+		{"[raise]\nmember = x\nname = y\npoints = 0\n", ":4: points = 0: give 1 to"},
+		{"[special]\nvariable = x\nkernel = 6.12..5.10\nreason = y\n", ":3: kernel = 6.12..5.10"},
+		{"[marked]\nfunction = x\naccess = read\n", ":1: [marked]: member and access say more of a word"},
+		{"[show]\nreason = x\n", ":1: [show] needs a function"},
 	};
 	struct fixture *f = *state;
 
@@ -117,6 +126,23 @@ static void test_wrong_rules(void **state)
 			fail_msg("%s: \"%s\"", cases[i].text, err.text);
 		prune_rules_free(rules);
 	}
+}
+
+static void test_sources_that_are_no_folder(void **state)
+{
+	struct fixture *f = *state;
+	struct prune_rules *rules = prune_rules_new(NULL);
+	struct err err = {0};
+
+	write_file(f, "x", 1);
+	assert_int_equal(prune_rules_set_sources(rules, f->file, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, "give the folder"));
+	err = (struct err){0};
+	assert_int_equal(prune_rules_set_sources(rules, "/nowhere/at/all", &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, "/nowhere/at/all: No such file"));
+	prune_rules_free(rules);
 }
 
 static void test_files_that_are_no_lists(void **state)
@@ -285,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_rules_of_ones_own),
 		T(test_wrong_rules),
+		T(test_sources_that_are_no_folder),
 		T(test_files_that_are_no_lists),
 		T(test_globs),
 		T(test_suppressed_sites),

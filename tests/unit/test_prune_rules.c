@@ -787,6 +787,31 @@ static void test_marked_by_the_source(void **state)
 }
 
 /* set_current_state(x) is smp_store_mb(current->__state, x): the line does not say what it stores to. */
+static void test_marked_by_the_kernel(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+	static const char of_old[] = "[marked]\nword = old_once\nkernel = ..5.10\n";
+	char path[] = "/tmp/outrider-rules-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, of_old, sizeof(of_old) - 1), sizeof(of_old) - 1);
+	close(fd);
+	assert_int_equal(prune_rules_add(f->rules, path, NULL), 0);
+	unlink(path);
+	for (size_t i = 0; i < race->names->count; i++) {
+		strcpy(race->names->lines[i].file, "a.c");
+		race->names->lines[i].line = 2;
+	}
+	set_datum(race, "thing", "struct thing", "word");
+	race->first.sides[!reader].locked = true;
+	expect_by_source(f, race, "\tx = old_once(t->word);", VERDICT_HARMFUL);
+	prune_rules_set_kernel(f->rules, "Linux version 5.10.0");
+	expect_by_source(f, race, "\tx = old_once(t->word);", VERDICT_SYNCHRONISATION);
+}
+
 static void test_marked_by_a_macro_of_its_own(void **state)
 {
 	struct fixture *f = *state;
@@ -1104,6 +1129,7 @@ int main(void)
 		T(test_marked_update_in_parts),
 		T(test_marked_by_the_datum),
 		T(test_marked_by_the_source),
+		T(test_marked_by_the_kernel),
 		T(test_marked_by_a_macro_of_its_own),
 		T(test_shown),
 		T(test_shown_with_a_stack_check),
