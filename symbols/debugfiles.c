@@ -34,6 +34,7 @@ struct wanted {
 	const uint8_t *id;
 	size_t len;
 	char hex[2 * MAX_ID + 1];
+	bool given;	     /* the user names the very file that is tried */
 	const char *other;   /* a file of that name and another build */
 	struct err unusable; /* why another of that name cannot be used */
 };
@@ -149,13 +150,19 @@ static bool named(const char *path, const char *name)
 	return !strncmp(base + len, ".ko", 3);
 }
 
+/* Whether it is to be said why the file is none: it is called so, or the user says so of a file of any name. */
+static bool meant(const struct wanted *w, const char *path)
+{
+	return named(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(path, ".ko"));
+}
+
 /* Whether the file has DWARF and, if one is wanted, the build id. */
 static bool fits(struct wanted *w, const char *path)
 {
 	bool dwarf = false, kind, same;
 	struct di_file f;
 
-	if (di_file_open(&f, path, named(path, w->name) ? &w->unusable : NULL))
+	if (di_file_open(&f, path, meant(w, path) ? &w->unusable : NULL))
 		return false;
 	for (size_t i = 1; i < f.count; i++)
 		dwarf = dwarf || (f.sections[i].bytes && !strcmp(f.sections[i].name, ".debug_info"));
@@ -163,9 +170,9 @@ static bool fits(struct wanted *w, const char *path)
 	kind = f.relocatable == !!strcmp(w->name, "vmlinux");
 	same = !w->len || (f.build_id_len == w->len && !memcmp(f.build_id, w->id, w->len));
 	di_file_close(&f);
-	if (kind && !same && named(path, w->name))
+	if (kind && !same && meant(w, path))
 		w->other = path;
-	else if (kind && !dwarf && named(path, w->name))
+	else if (kind && !dwarf && meant(w, path))
 		err_set(&w->unusable, EXIT_INPUT, "%s: has no debug information (.debug_info)", path);
 	return dwarf && kind && same;
 }
@@ -231,8 +238,10 @@ const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8
 	for (size_t i = 0; i < w.len; i++)
 		snprintf(w.hex + 2 * i, 3, "%02x", id[i]);
 	for (size_t i = 0; i < df->n; i++) {
-		const char *path = by_id(df, &w, &df->places[i], &local);
+		const char *path;
 
+		w.given = df->places[i].is_file;
+		path = by_id(df, &w, &df->places[i], &local);
 		if (!path)
 			path = by_name(&w, &df->places[i], &local);
 		if (path)

@@ -153,12 +153,42 @@ static void test_file(void **state)
 	debugfiles_free(df);
 }
 
+/* One that the user names is not passed over in silence, whatever it is called. */
+static void test_file_of_any_name(void **state)
+{
+	struct fixture *f = *state;
+	struct debugfiles *df = debugfiles_new(NULL);
+	uint8_t other[20] = {1};
+	struct err err = {0};
+	char path[128], cut[128];
+	struct sample half = f->kernel;
+
+	put(f, &f->kernel, "kernel.dbg", path, sizeof(path));
+	assert_int_equal(debugfiles_add(df, path, NULL), 0);
+	assert_string_equal(debugfiles_find(df, "vmlinux", f->id, f->len, NULL), path);
+	assert_null(debugfiles_find(df, "vmlinux", other, sizeof(other), &err));
+	assert_non_null(strstr(err.text, "kernel.dbg: of another build"));
+	err = (struct err){0};
+	assert_null(debugfiles_find(df, "xfs", other, sizeof(other), &err));
+	assert_non_null(strstr(err.text, "no debug file for xfs"));
+	debugfiles_free(df);
+	half.len /= 2;
+	put(f, &half, "half.dbg", cut, sizeof(cut));
+	df = debugfiles_new(NULL);
+	assert_int_equal(debugfiles_add(df, cut, NULL), 0);
+	err = (struct err){0};
+	assert_null(debugfiles_find(df, "vmlinux", f->id, f->len, &err));
+	assert_non_null(strstr(err.text, "half.dbg"));
+	debugfiles_free(df);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_package, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_file_of_any_name, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
