@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "pruner/conf.h"
+#include "pruner/datum_match.h"
 
 static const char built_in[] =
 #include "prune_conf.h"
@@ -296,19 +297,6 @@ static bool fits(const char *globs, const char *text)
 	return !globs || (text[0] && conf_match(globs, text));
 }
 
-/* A member is named by its path, "stats.rx_packets"; lists may name its last part alone. Without one the variable counts. */
-static bool fits_member(const char *globs, const struct datum_name *d)
-{
-	const char *path = d->member[0] ? d->member : d->variable, *last = strrchr(path, '.');
-	char part[sizeof(d->member)];
-
-	if (!globs)
-		return true;
-	snprintf(part, sizeof(part), "%s", last ? last + 1 : path);
-	part[strcspn(part, "[")] = '\0';
-	return fits(globs, path) || fits(globs, part);
-}
-
 /* What a function may look at without the lock is no licence to store there. */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {
@@ -328,8 +316,8 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, const stru
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == query->kind && rules_kernel_fits(rules, e) && fits(e->variable, d->variable) &&
-		    fits(e->type, datum_unqualified(d->owner)) && fits_member(e->member, d) && fits_side(e, query))
+		if (e->kind == query->kind && rules_kernel_fits(rules, e) && datum_match(d, e->variable, e->type, e->member) &&
+		    fits_side(e, query))
 			return e;
 	}
 	return NULL;

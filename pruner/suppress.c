@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pruner/conf.h"
+#include "pruner/datum_match.h"
 
 #define NEVER 99991231u
 
@@ -146,11 +147,6 @@ static bool sites_fit(const struct entry *e, const struct race *race)
 	       (site_fits(e->site[0], race->site[1]) && site_fits(e->site[1], race->site[0]));
 }
 
-static bool fits(const char *globs, const char *text)
-{
-	return !globs || conf_match(globs, text);
-}
-
 static bool datum_fits(const struct entry *e, const struct race *race)
 {
 	if (!e->type && !e->member && !e->variable)
@@ -158,8 +154,7 @@ static bool datum_fits(const struct entry *e, const struct race *race)
 	for (unsigned i = 0; race->names && i < 2; i++) {
 		const struct datum_name *d = &race->names->datum[i];
 
-		if (d->by != DATUM_UNNAMED && fits(e->type, d->owner) && fits(e->member, d->member) &&
-		    fits(e->variable, d->variable))
+		if (d->by != DATUM_UNNAMED && datum_match(d, e->variable, e->type, e->member))
 			return true;
 	}
 	return false;
@@ -167,15 +162,18 @@ static bool datum_fits(const struct entry *e, const struct race *race)
 
 const char *suppress_find(struct suppressions *s, const struct race *race)
 {
+	const char *reason = NULL;
+
 	for (size_t i = 0; s && i < s->count; i++) {
 		struct entry *e = &s->entries[i];
 
 		if (e->expires < s->today || !sites_fit(e, race) || !datum_fits(e, race))
 			continue;
 		e->used = true;
-		return e->reason;
+		if (!reason)
+			reason = e->reason;
 	}
-	return NULL;
+	return reason;
 }
 
 void suppress_leftover(const struct suppressions *s, void (*each)(void *ctx, const char *line), void *ctx)

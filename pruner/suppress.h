@@ -15,7 +15,7 @@ struct suppressions;
 struct suppressions *suppress_read(const char *path, unsigned today, struct err *err);
 void suppress_free(struct suppressions *s);
 
-/* The reason of the first entry that fits the race, which counts as used; NULL: none does. `s` may be NULL. */
+/* The reason of the first entry that fits the race, NULL: none does; all that do count as used. `s` may be NULL. */
 const char *suppress_find(struct suppressions *s, const struct race *race);
 
 /* Calls `each` for every entry that has expired or that fitted no race, with a line that says where and what. */

@@ -231,6 +231,11 @@ static void test_suppressed_data(void **state)
 	assert_true(fits(f, "type = struct?gt_inode\nmember = i_nlink", race));
 	assert_true(fits(f, "variable = gt_nlink_*", race));
 	assert_false(fits(f, "type = struct?gt_inode\nmember = i_size", race));
+	snprintf(race->names->datum[0].member, sizeof(race->names->datum[0].member), "links[2].of_it[3]");
+	snprintf(race->names->datum[0].owner, sizeof(race->names->datum[0].owner), "const struct gt_inode");
+	assert_true(fits(f, "member = of_it", race));
+	assert_true(fits(f, "type = struct?gt_inode\nmember = links[[]*", race));
+	assert_false(fits(f, "member = links", race));
 	assert_false(fits(f, "site = gt_halflock*\nmember = i_nlink", race));
 	race_names_free(race->names);
 	race->names = NULL;
@@ -241,7 +246,8 @@ static void test_leftovers(void **state)
 {
 	static const char text[] = "[suppress]\nsite = gt_nlink_rename\nreason = known\nexpires = 2027-01-15\n"
 				   "[suppress]\nsite = gt_nlink_*\nreason = over\nexpires = 2027-01-14\n"
-				   "[suppress]\nsite = gone\nreason = of old\n";
+				   "[suppress]\nsite = gone\nreason = of old\n"
+				   "[suppress]\nsite = gt_nlink_*\nreason = known as well\n";
 	struct fixture *f = *state;
 	struct suppressions *s = read_text(f, text);
 	const struct race *race = recorded(&f->load, "gt_nlink_rename", "gt_nlink_link");
