@@ -13,8 +13,8 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The machine", 1},
 	{"connect", KEY_CONNECT, "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
 	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "instead of DOMAIN: the gdbstub of any QEMU", 0},
-	{NULL, 0, NULL, 0, "How", 3},
-	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "of the time that the guest may stand still, 1 to 50 (default 5)", 0},
+	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "of the time that the guest may stand still, 1 to 50 (default 5)",
+	 DETECT_GROUP_HOW},
 	{0},
 };
 
@@ -60,7 +60,9 @@ int attach_options_parse(struct attach_options *o, int argc, char **argv, struct
 	*o = (struct attach_options){.input = {err}, .overhead = 5};
 	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
 		return -1;
-	if (!o->gdb == !o->domain)
+	if (o->gdb && o->domain)
+		return err_set(err, EXIT_USAGE, "give DOMAIN %s or --gdb %s, not both", o->domain, o->gdb);
+	if (!o->gdb && !o->domain)
 		return err_set(err, EXIT_USAGE, "attach needs a DOMAIN (`outrider list` shows them) or --gdb ADDRESS");
 	return detect_options_check(&o->detect, err);
 }

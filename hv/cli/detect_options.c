@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "only functions with these names, e.g. 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "only in this module; waits until it is loaded", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "per-CPU data (GS-relative accesses) too", 0},
-	{NULL, 0, NULL, 0, "How", 3},
+	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
 	{"rate", KEY_RATE, "HITS", 0, "sampled accesses per second to aim at (default 100)", 0},
 	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time to hold an access back (default 10000)", 0},
 	{"seed", KEY_SEED, "N", 0, "of the choice of sample points (default: random, and reported)", 0},

@@ -14,6 +14,8 @@ struct detect_options {
 	uint64_t duration_ns; /* 0: no limit */
 };
 
+#define DETECT_GROUP_HOW 3 /* for a command's own options that are of this kind */
+
 /* A child parser, in the option groups 2 to 4; its input is a struct detect_options. */
 extern const struct argp detect_argp;
 

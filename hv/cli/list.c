@@ -10,8 +10,10 @@ struct list_options {
 	const char *connect;
 };
 
+enum list_key { KEY_CONNECT = 0x100 };
+
 static const struct argp_option options[] = {
-	{"connect", 'c', "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
+	{"connect", KEY_CONNECT, "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
 	{0},
 };
 
@@ -21,7 +23,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct list_options *o = state->input;
 
-	if (key != 'c')
+	if (key != KEY_CONNECT)
 		return ARGP_ERR_UNKNOWN;
 	o->connect = arg;
 	return 0;

@@ -120,7 +120,8 @@ int race_files_all_found(const struct race_files *f, struct err *err)
 {
 	for (size_t i = 0; i < f->wanted_count; i++) {
 		if (!f->wanted[i].found)
-			return err_set(err, EXIT_USAGE, "no race %s in the files given", f->wanted[i].id);
+			return err_set(err, EXIT_USAGE, "no race '%s' in the files given; `outrider prune` lists them",
+				       f->wanted[i].id);
 	}
 	return 0;
 }

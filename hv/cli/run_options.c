@@ -23,8 +23,7 @@ static const struct argp_option options[] = {
 	{"cpus", KEY_CPUS, "N", 0, "1 to 16 virtual CPUs (default 2)", 0},
 	{"memory", KEY_MEMORY, "SIZE", 0, "guest memory, with K, M, G or T (default 512M); reserved as it is used", 0},
 	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console there (default: standard output)", 0},
-	{NULL, 0, NULL, 0, "How", 3},
-	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest: the baseline to compare with", 0},
+	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest: the baseline to compare with", DETECT_GROUP_HOW},
 	{0},
 };
 

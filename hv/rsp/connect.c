@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -29,12 +30,20 @@ static int connect_unix(const char *path, struct err *err)
 	return -1;
 }
 
+static bool is_port(const char *text)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && port > 0 && port <= UINT16_MAX;
+}
+
 /* "HOST:PORT" in two; the host may be in brackets or empty. */
 static int split(const char *address, char *host, size_t size, const char **port)
 {
 	const char *colon = strrchr(address, ':'), *end = colon;
 
-	if (!colon || !colon[1])
+	if (!colon || !is_port(colon + 1))
 		return -1;
 	if (address[0] == '[' && colon > address && colon[-1] == ']') {
 		address++;

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "hv/cli/attach_options.h"
 #include "hv/cli/run_options.h"
+#include "hv/rsp/rsp.h"
 
 static void numbers(void **state)
 {
@@ -141,11 +143,54 @@ static void wrong_options(void **state)
 	}
 }
 
+static void wrong_attach_options(void **state)
+{
+	static const struct {
+		const char *args[2], *said;
+	} cases[] = {
+		{{NULL}, "attach needs a DOMAIN"},
+		{{"here", "--gdb=:1234"}, "give DOMAIN here or --gdb :1234, not both"},
+		{{"here", "there"}, "attach to one domain: 'here' or 'there'"},
+		{{"here", "--overhead=51"}, "--overhead 51: give percent"},
+	};
+	struct attach_options o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *argv[3] = {"outrider attach", (char *)cases[i].args[0], (char *)cases[i].args[1]};
+		struct err err = {0};
+
+		assert_int_equal(attach_options_parse(&o, 1 + !!argv[1] + !!argv[2], argv, &err), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+		if (!strstr(err.text, cases[i].said))
+			fail_msg("'%s' is not in '%s'", cases[i].said, err.text);
+	}
+}
+
+static void wrong_stub_addresses(void **state)
+{
+	static const char *const cases[] = {"foo", "foo:", "foo:bar", "foo:0", "foo:65536", ":12x", "[::1]"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct err err = {0};
+
+		assert_int_equal(rsp_connect(cases[i], &err), -1);
+		assert_int_equal(err.code, EXIT_USAGE);
+		assert_non_null(strstr(err.text, "give unix:PATH or HOST:PORT"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),	cmocka_unit_test(sizes),	 cmocka_unit_test(times),
-		cmocka_unit_test(good_options), cmocka_unit_test(wrong_options),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(times),
+		cmocka_unit_test(good_options),
+		cmocka_unit_test(wrong_options),
+		cmocka_unit_test(wrong_attach_options),
+		cmocka_unit_test(wrong_stub_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
