@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SARIF's JSON Schema, which Debian has since its 14th release: in a Rust library that makes its types of it."""
+"""The JSON Schema of SARIF 2.1.0: so far sid alone has it, in a Rust library that makes its types of it."""
+
+import shutil
 
 from . import cache
-from .apt import LISTS_MAX_AGE, Apt, lists_state, unpack
+from .apt import Apt, unpack
 from .error import Failure
 
 SUITE = "sid"
@@ -10,17 +12,17 @@ PACKAGE = "librust-serde-sarif-dev"
 SCHEMA = "schema.json"
 
 
-def _build(apt, version, scratch):
-    unpack(apt.download([f"{PACKAGE}={version}"], scratch), scratch)
+def _build(folder):
+    scratch = folder / "package"
+    scratch.mkdir()
+    unpack(Apt(SUITE, bare=True).download([PACKAGE], scratch), scratch)
     found = list(scratch.glob(f"usr/share/cargo/registry/serde-sarif-*/src/{SCHEMA}"))
     if len(found) != 1:
-        raise Failure(f"{PACKAGE} {version} of {SUITE} has {len(found)} files src/{SCHEMA}, not one")
-    found[0].rename(scratch / SCHEMA)
+        raise Failure(f"{PACKAGE} of {SUITE} has {len(found)} files src/{SCHEMA}, not one")
+    found[0].rename(folder / SCHEMA)
+    shutil.rmtree(scratch)
 
 
 def fetch():
-    """{"schema": path} of SARIF 2.1.0's."""
-    version = cache.remember(f"newest-sarif-schema-{SUITE}", lists_state(), LISTS_MAX_AGE,
-                             lambda: Apt(SUITE, bare=True).field(PACKAGE, "Version"))
-    folder = cache.entry(f"sarif-schema_{version.replace(':', '%3a')}", lambda scratch: _build(Apt(SUITE, bare=True), version, scratch))
-    return {"schema": folder / SCHEMA}
+    """{"schema": path}. The standard does not change, so whichever package it came from first will do."""
+    return {"schema": cache.entry("sarif-schema-2.1.0", _build) / SCHEMA}
