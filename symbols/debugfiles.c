@@ -153,7 +153,9 @@ static bool named(const char *path, const char *name)
 /* Whether it is to be said why the file is none: it is called so, or the user says so of a file of any name. */
 static bool meant(const struct wanted *w, const char *path)
 {
-	return named(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(path, ".ko"));
+	const char *base = strrchr(path, '/');
+
+	return named(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(base ? base : path, ".ko"));
 }
 
 /* Whether the file has DWARF and, if one is wanted, the build id. */
@@ -219,8 +221,15 @@ static const char *by_id(struct debugfiles *df, struct wanted *w, const struct p
 
 static const char *by_name(struct wanted *w, struct place *p, struct err *err)
 {
+	if (p->is_file && !w->len && !named(p->path, w->name)) {
+		if (meant(w, p->path))
+			err_set(&w->unusable, EXIT_INPUT,
+				"%s: without a build id to compare, only a file called vmlinux* is taken for the kernel's",
+				p->path);
+		return NULL;
+	}
 	if (p->is_file)
-		return (w->len || named(p->path, w->name)) && fits(w, p->path) ? p->path : NULL;
+		return fits(w, p->path) ? p->path : NULL;
 	if (!p->walked && walk(p, err))
 		return NULL;
 	for (size_t i = 0; i < p->n; i++) {

@@ -123,7 +123,7 @@ static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, 
 	to.variable = di_name(u, child, false);
 	if (!to.variable || !di_inherited_reference(u, child, DW_AT_type, &to.type))
 		return q->di->err->code == EXIT_OK ? 0 : -1;
-	/* Any offset may come from a debug file: wrapped around, it is far off. */
+	/* Any offset may come from a debug file: it wraps around as addresses do. */
 	distance = (int64_t)((uint64_t)q->disp - (uint64_t)location.offset);
 	return location.place == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
 }

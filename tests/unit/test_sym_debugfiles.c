@@ -163,7 +163,7 @@ static void test_file_of_any_name(void **state)
 	char path[128], cut[128];
 	struct sample half = f->kernel;
 
-	put(f, &f->kernel, "kernel.dbg", path, sizeof(path));
+	put(f, &f->kernel, "my.kolab/kernel.dbg", path, sizeof(path));
 	assert_int_equal(debugfiles_add(df, path, NULL), 0);
 	assert_string_equal(debugfiles_find(df, "vmlinux", f->id, f->len, NULL), path);
 	assert_null(debugfiles_find(df, "vmlinux", other, sizeof(other), &err));
@@ -171,9 +171,12 @@ static void test_file_of_any_name(void **state)
 	err = (struct err){0};
 	assert_null(debugfiles_find(df, "xfs", other, sizeof(other), &err));
 	assert_non_null(strstr(err.text, "no debug file for xfs"));
+	err = (struct err){0};
+	assert_null(debugfiles_find(df, "vmlinux", NULL, 0, &err));
+	assert_non_null(strstr(err.text, "kernel.dbg: without a build id"));
 	debugfiles_free(df);
 	half.len /= 2;
-	put(f, &half, "half.dbg", cut, sizeof(cut));
+	put(f, &half, "my.kolab/half.dbg", cut, sizeof(cut));
 	df = debugfiles_new(NULL);
 	assert_int_equal(debugfiles_add(df, cut, NULL), 0);
 	err = (struct err){0};
