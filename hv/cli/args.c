@@ -13,7 +13,7 @@ const char cli_exit_codes[] = "Exit status:\n"
 			      "  2  a wrong option or argument\n"
 			      "  3  a file, host or guest that cannot be used (kernel, image, symbols, /dev/kvm,\n"
 			      "     a full disk)\n"
-			      "  4  the guest died\n"
+			      "  4  the guest of `outrider run` died\n"
 			      "  5  an error of outrider's own\n";
 
 int cli_fail(const struct err *e)

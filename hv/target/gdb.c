@@ -315,7 +315,7 @@ int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, st
 	gdb_lock(gt);
 	why = rsp_dead(gt->rsp, &exited);
 	gdb_unlock(gt);
-	return exited || !why ? 0 : err_set(err, EXIT_GUEST, "%s", why);
+	return exited || !why ? 0 : err_set(err, EXIT_INPUT, "%s", why);
 }
 
 static void end_serving(struct gdb_target *gt)
