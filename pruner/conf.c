@@ -154,3 +154,8 @@ int conf_match(const char *globs, const char *text)
 	}
 	return 0;
 }
+
+int conf_fits(const char *globs, const char *text)
+{
+	return !globs || (text[0] && conf_match(globs, text));
+}

@@ -36,4 +36,7 @@ int conf_wrong(const char *file, unsigned line, struct err *err, const char *fmt
 /* Whether `text` matches one of the shell patterns in `globs`, which are separated by blanks. */
 int conf_match(const char *globs, const char *text);
 
+/* The same of a key that need not be given: NULL matches all. What has no name matches nothing else. */
+int conf_fits(const char *globs, const char *text);
+
 #endif

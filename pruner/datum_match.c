@@ -6,24 +6,23 @@
 
 #include "pruner/conf.h"
 
-static bool fits(const char *globs, const char *text)
+void datum_last_part(const struct datum_name *d, char out[DEBUGINFO_PATH_MAX])
 {
-	return !globs || (text[0] && conf_match(globs, text));
+	const char *path = d->member[0] ? d->member : d->variable, *last = strrchr(path, '.');
+
+	snprintf(out, DEBUGINFO_PATH_MAX, "%s", last ? last + 1 : path);
+	out[strcspn(out, "[")] = '\0';
 }
 
 static bool fits_member(const char *globs, const struct datum_name *d)
 {
-	const char *path = d->member[0] ? d->member : d->variable, *last = strrchr(path, '.');
-	char part[sizeof(d->member)];
+	char part[DEBUGINFO_PATH_MAX];
 
-	if (!globs)
-		return true;
-	snprintf(part, sizeof(part), "%s", last ? last + 1 : path);
-	part[strcspn(part, "[")] = '\0';
-	return fits(globs, path) || fits(globs, part);
+	datum_last_part(d, part);
+	return conf_fits(globs, d->member[0] ? d->member : d->variable) || conf_fits(globs, part);
 }
 
 bool datum_match(const struct datum_name *d, const char *variable, const char *type, const char *member)
 {
-	return fits(variable, d->variable) && fits(type, datum_unqualified(d->owner)) && fits_member(member, d);
+	return conf_fits(variable, d->variable) && conf_fits(type, datum_unqualified(d->owner)) && fits_member(member, d);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pruner/conf.h"
+#include "pruner/datum_match.h"
 #include "pruner/statement.h"
 #include "pruner/view.h"
 
@@ -38,20 +39,17 @@ static const char *closing(const char *text)
 	return text;
 }
 
-/* The last part of what raced, as it must stand in the marked access's parentheses; "": not known. */
+/* What raced, as it must stand in the marked access's parentheses; "": not known. */
 static void wanted_name(const struct view *v, unsigned which, char out[DEBUGINFO_PATH_MAX])
 {
 	const struct datum_name *names[VIEW_NAMES];
-	const char *path = "", *last;
 
+	out[0] = '\0';
 	view_names(v, which, names);
-	for (unsigned i = 0; i < VIEW_NAMES && !*path; i++) {
+	for (unsigned i = 0; i < VIEW_NAMES && !out[0]; i++) {
 		if (names[i] && !names[i]->guess)
-			path = names[i]->member[0] ? names[i]->member : names[i]->variable;
+			datum_last_part(names[i], out);
 	}
-	last = strrchr(path, '.');
-	snprintf(out, DEBUGINFO_PATH_MAX, "%s", last ? last + 1 : path);
-	out[strcspn(out, "[")] = '\0';
 }
 
 static bool mentions(const char *from, const char *to, const char *name)

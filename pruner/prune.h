@@ -49,7 +49,7 @@ int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err
 
 /*
  * A folder with the guest kernel's source, where marked accesses are looked for that leave no trace in machine code.
- * Copied; 0, or -1 with EXIT_INPUT: there is no such folder.
+ * Copied; 0, or -1 with EXIT_INPUT: there is no such folder, or memory ran out.
  */
 int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struct err *err);
 

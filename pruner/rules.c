@@ -118,12 +118,12 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 	char **text = text_field(e, f->key);
 	bool writes;
 
+	if (!f->value[0])
+		return conf_wrong(file, f->line, err, "'%.40s' has no value", f->key);
 	if (!conf_match(any_keys, f->key) && !conf_match(traits[e->kind].keys, f->key))
 		return conf_wrong(file, f->line, err, "'%.40s' is no key of [%s]; see docs/pruning.md", f->key,
 				  traits[e->kind].word);
 	if (text) {
-		if (*text)
-			return conf_wrong(file, f->line, err, "'%.40s' is there already", f->key);
 		*text = strdup(f->value);
 		return *text ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while reading %s", file);
 	}
@@ -189,6 +189,15 @@ static int kind_of(const char *word)
 	return -1;
 }
 
+static bool is_repeated(const struct conf_stanza *s, unsigned field)
+{
+	for (unsigned i = 0; i < field; i++) {
+		if (strcmp(s->fields[i].key, s->fields[field].key) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
 {
 	struct prune_rules *rules = ctx;
@@ -207,6 +216,8 @@ static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
 	e = &rules->entries[rules->count++];
 	*e = (struct list_entry){.kind = (enum list_kind)kind, .kernel_to = KERNEL_ANY};
 	for (unsigned i = 0; i < s->count; i++) {
+		if (is_repeated(s, i))
+			return conf_wrong(s->file, s->fields[i].line, err, "'%.40s' is there already", s->fields[i].key);
 		if (take_field(e, s->file, &s->fields[i], err) < 0)
 			return -1;
 	}
@@ -292,19 +303,15 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 	return rules->kernel == KERNEL_ANY || (rules->kernel >= e->kernel_from && rules->kernel <= e->kernel_to);
 }
 
-static bool fits(const char *globs, const char *text)
-{
-	return !globs || (text[0] && conf_match(globs, text));
-}
-
 /* What a function may look at without the lock is no licence to store there. */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {
 	if (!traits[e->kind].by_design)
-		return fits(e->function, query->function);
+		return conf_fits(e->function, query->function);
 	if (query->two_writers && !e->two_writers)
 		return false;
-	return !e->function || ((query->changes == e->of_writer || query->two_writers) && fits(e->function, query->function));
+	return !e->function ||
+	       ((query->changes == e->of_writer || query->two_writers) && conf_fits(e->function, query->function));
 }
 
 const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query)
@@ -328,7 +335,7 @@ const struct list_entry *rules_function(const struct prune_rules *rules, enum li
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == kind && e->function && rules_kernel_fits(rules, e) && fits(e->function, function))
+		if (e->kind == kind && e->function && rules_kernel_fits(rules, e) && conf_fits(e->function, function))
 			return e;
 	}
 	return NULL;

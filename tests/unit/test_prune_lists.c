@@ -107,6 +107,8 @@ static void test_wrong_rules(void **state)
 		{"[special]\nvariable = x\nname = y\nreason = z\n", ":3: 'name' is no key of [special]"},
 		{"[refcount]\nmember = x\nfunction = y\n", ":3: 'function' is no key of [refcount]"},
 		{"[counter]\nmember = x\nmember = y\nreason = z\n", ":3: 'member' is there already"},
+		{"[counter]\nmember = x\nkernel = 5.10\nkernel = any\nreason = z\n", ":4: 'kernel' is there already"},
+		{"[counter]\nmember = x\nreason =\n", ":3: 'reason' has no value"},
 		{"[raise]\nmember = x\nname = y\n", ":1: [raise] needs points"},
 		{"[raise]\nmember = x\nname = y\npoints = 0\n", ":4: points = 0: give 1 to"},
 		{"[special]\nvariable = x\nkernel = 6.12..5.10\nreason = y\n", ":3: kernel = 6.12..5.10"},
