@@ -6,7 +6,7 @@
 #include "symbols/dwarf_datum.h"
 
 #define MAX_NAMES 8
-#define MAX_TRIES 64 /* of candidates that turn out to be no variable there */
+#define MAX_TRIES 256 /* of candidates that turn out to be no variable there */
 
 struct query {
 	struct debuginfo *di;
@@ -139,23 +139,33 @@ static size_t count_before(const struct debuginfo *di, uint64_t addr)
 	return low;
 }
 
-static int find_variable(struct query *q, struct debuginfo_datum *out)
+/* Try those that begin between `low` and `high`, the nearest to `high` first. */
+static int search(const struct query *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
 {
-	struct debuginfo *di = q->di;
-	size_t at = count_before(di, q->addr);
+	const struct debuginfo *di = q->di;
+	size_t at = count_before(di, high);
 
 	for (unsigned tries = 0; at-- && tries < MAX_TRIES; tries++) {
-		const struct di_variable *v = &di->variables[at];
 		int res;
 
-		/* What begins before the symbol that contains the address cannot reach it. */
-		if (q->n_names && v->addr < q->start)
+		if (di->variables[at].addr < low)
 			return 0;
-		res = try_candidate(q, v, out);
+		res = try_candidate(q, &di->variables[at], out);
 		if (res)
 			return res;
 	}
 	return 0;
+}
+
+/*
+ * What begins before the symbol that contains the address cannot reach it, and what begins with it is it, most likely: between
+ * them there may be any number of addresses of its members, which calls hand on.
+ */
+static int find_variable(const struct query *q, struct debuginfo_datum *out)
+{
+	int res = q->n_names ? search(q, q->start, q->start, out) : 0;
+
+	return res ? res : search(q, q->n_names ? q->start : 0, q->addr, out);
 }
 
 int di_variable_at(struct debuginfo *di, uint64_t link, uint64_t size, struct debuginfo_datum *out)

@@ -67,6 +67,12 @@ volatile enum { FL_A = 1, FL_B = 2, FL_D = 8 } some_flags;
 volatile _Bool truth;
 static volatile int file_static;
 
+/* What its members' addresses are handed to stands in the debug information as often. */
+struct {
+	volatile int many[100];
+	volatile long last;
+} crowded;
+
 #ifdef __clang__
 #define API __attribute__((noinline))
 #else
@@ -222,6 +228,21 @@ API void copy_as_another(struct outer *to, struct outer *from)
 	struct record *r = (struct record *)from;
 
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(r), "+c"(words) : : "memory");
+}
+
+API void take(volatile int *one)
+{
+	*one = 1;
+}
+
+#define TEN(i)                                                                                                            \
+	take(&crowded.many[i]), take(&crowded.many[(i) + 1]), take(&crowded.many[(i) + 2]), take(&crowded.many[(i) + 3]), \
+		take(&crowded.many[(i) + 4]), take(&crowded.many[(i) + 5]), take(&crowded.many[(i) + 6]),                 \
+		take(&crowded.many[(i) + 7]), take(&crowded.many[(i) + 8]), take(&crowded.many[(i) + 9])
+
+API void take_all(void)
+{
+	TEN(0), TEN(10), TEN(20), TEN(30), TEN(40), TEN(50), TEN(60), TEN(70), TEN(80), TEN(90);
 }
 
 void _start(void)

@@ -158,6 +158,7 @@ static void check_variables(const struct open_sample *s, bool gcc)
 	expect_variable(s, "callback", 0, 8, "callback", "void (*)()");
 	expect_variable(s, "file_static", 0, 4, "file_static", "volatile int");
 	expect_variable(s, "percpu_data", 4, 4, "percpu_data.counter", "volatile int");
+	expect_variable(s, "crowded", 400, 8, "crowded.last", gcc ? "volatile long int" : "volatile long");
 }
 
 static void test_none(const struct open_sample *s, uint64_t addr)
