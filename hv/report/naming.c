@@ -43,13 +43,17 @@ static const struct report_module *module_at(const struct naming *n, const struc
 	return best;
 }
 
+struct names_image naming_kernel(const struct naming *n)
+{
+	return (struct names_image){.name = NAMES_KERNEL, .id = n->build_id, .id_len = n->build_id_len, .slide = n->slide};
+}
+
 bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct names_image *out)
 {
 	const struct report_module *module;
 
 	if (gva >= IMAGE_START && gva < MODULES_START) {
-		*out = (struct names_image){
-			.name = NAMES_KERNEL, .id = n->build_id, .id_len = n->build_id_len, .slide = n->slide};
+		*out = naming_kernel(n);
 		return true;
 	}
 	module = gva >= MODULES_START ? module_at(n, race, gva) : NULL;

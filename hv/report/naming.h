@@ -29,6 +29,8 @@ int naming_race(const struct naming *n, struct race *race, struct err *err);
 
 /* Shared by the parts of naming. */
 
+struct names_image naming_kernel(const struct naming *n);
+
 /* The image that has `gva`: a module that was loaded when the race was seen, else the kernel. False: neither. */
 bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct names_image *out);
 

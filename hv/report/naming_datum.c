@@ -225,16 +225,42 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 	       by_variable(n, race, side, side->gva - side->regs.gs_base, &image, out);
 }
 
+/*
+ * A CPU's copy of a variable, reached by a pointer that debug files know nothing of. The guest's tables say which variable it
+ * is; how far it is in that CPU's area tells GS of the side that ran there, if one did: else something else is there, or
+ * nothing.
+ */
+static void by_memory(const struct naming *n, const struct race *race, const struct detect_side *side, struct datum_name *out)
+{
+	const struct guest_memory *m = &race->first.memory;
+	const struct names_image image = naming_kernel(n);
+
+	if (m->kind != GUEST_MEMORY_PER_CPU || m->symbol.module[0] || !m->symbol.name[0])
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct detect_side *there = &race->first.sides[i];
+		struct datum_name name;
+
+		if (!there->known || !by_variable(n, race, side, side->gva - there->regs.gs_base, &image, &name) ||
+		    strcmp(name.variable, m->symbol.name) != 0)
+			continue;
+		*out = name;
+		return;
+	}
+}
+
 static void name_side(const struct naming *n, const struct race *race, unsigned which, struct datum_name *out)
 {
 	const struct detect_side *side = &race->first.sides[which];
 	struct names_image image;
 	struct insn insn;
 
-	if (!side->known || (naming_image(n, race, side->gva, &image) && by_variable(n, race, side, side->gva, &image, out)) ||
-	    !decode(n, side, &insn) || by_per_cpu(n, race, side, &insn, out))
+	if (!side->known || (naming_image(n, race, side->gva, &image) && by_variable(n, race, side, side->gva, &image, out)))
 		return;
-	by_register(n, race, which, &insn, out);
+	if (decode(n, side, &insn) && (by_per_cpu(n, race, side, &insn, out) || by_register(n, race, which, &insn, out)) &&
+	    !out->guess)
+		return;
+	by_memory(n, race, side, out);
 }
 
 static int worth(const struct datum_name *d)

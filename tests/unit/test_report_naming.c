@@ -408,6 +408,33 @@ static void test_variable_comes_first(void **state)
 	}
 }
 
+/* Another CPU's copy, reached by a pointer that nothing is known of: the side that runs there knows where its area is. */
+static void test_copy_of_another_cpu(void **state)
+{
+	struct fixture *f = *state;
+	struct guest_memory *m = &f->race.first.memory;
+	uint64_t offset = sample_symbol(&f->sample, "percpu_data").addr, area = ELSEWHERE;
+
+	for (unsigned which = 0; which < 2; which++) {
+		struct detect_side *side = &f->race.first.sides[which], *there = &f->race.first.sides[!which];
+
+		forget_race(state);
+		set_side(f, which, "read_member", 0, area + offset + 4, 4);
+		side->code_len = 0;
+		side->regs.gs_base = area + 0x40000;
+		*m = (struct guest_memory){.kind = GUEST_MEMORY_PER_CPU, .object = area + offset};
+		strcpy(m->symbol.name, "percpu_data");
+		expect_name(f, which, DATUM_UNNAMED, "", false);
+		*there = (struct detect_side){.known = true, .regs = {.gs_base = area}};
+		expect_name(f, which, DATUM_BY_VARIABLE, "percpu_data.counter", false);
+		strcpy(m->symbol.name, "percpu_dat");
+		expect_name(f, which, DATUM_UNNAMED, "", false);
+		strcpy(m->symbol.name, "percpu_data");
+		strcpy(m->symbol.module, "other");
+		expect_name(f, which, DATUM_UNNAMED, "", false);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, forget_race, forget_race)
 
 int main(void)
@@ -429,6 +456,7 @@ int main(void)
 		TEST(test_best_is_no_guess),
 		TEST(test_best_of_what_there_is),
 		TEST(test_variable_comes_first),
+		TEST(test_copy_of_another_cpu),
 	};
 	int failed = cmocka_run_group_tests_name("gcc", tests, setup_gcc, teardown);
 
