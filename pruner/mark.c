@@ -52,12 +52,30 @@ static void wanted_name(const struct view *v, unsigned which, char out[DEBUGINFO
 	}
 }
 
-static bool mentions(const char *from, const char *to, const char *name)
+/* Whether what ends at `at` is used to get at something else, which is what the parentheses are about: "it->", "it[3]->". */
+static bool leads_on(const char *at)
+{
+	int depth = 0;
+
+	for (; *at && (depth || *at == '[' || *at == ' ' || *at == '\t' || *at == '\n'); at++) {
+		depth += *at == '[';
+		depth -= *at == ']';
+	}
+	return strncmp(at, "->", 2) == 0;
+}
+
+/* Whether the name stands between the parentheses: anywhere, or as what is accessed, which neither an index nor a pointer is.
+ */
+static bool mentions(const char *from, const char *to, const char *name, bool anywhere)
 {
 	size_t len = strlen(name);
+	int depth = 0;
 
-	for (const char *at = from; (at = strstr(at, name)) && at + len <= to; at++) {
-		if (!is_word(at[-1]) && !is_word(at[len]))
+	for (const char *at = from; at + len <= to; at++) {
+		depth += *at == '[';
+		depth -= *at == ']';
+		if (strncmp(at, name, len) == 0 && !is_word(at[-1]) && !is_word(at[len]) &&
+		    (anywhere || (!depth && !leads_on(at + len))))
 			return true;
 	}
 	return false;
@@ -67,6 +85,7 @@ struct wanted {
 	const struct prune_rules *rules;
 	char name[DEBUGINFO_PATH_MAX];
 	uint8_t access; /* INSN_READ, INSN_WRITE or both */
+	bool inlined;	/* the statement calls what has the access: macros around that one stand elsewhere */
 };
 
 /*
@@ -81,7 +100,9 @@ static bool is_marking(const struct wanted *w, const char *word, const char *fro
 		if (e->kind != LIST_MARKED || !e->word || (e->access && e->access != w->access) ||
 		    !rules_kernel_fits(w->rules, e) || !conf_match(e->word, word))
 			continue;
-		if (e->member ? conf_match(e->member, w->name) : mentions(from, to, w->name))
+		if (w->inlined && !e->covers_all)
+			continue;
+		if (e->member ? conf_match(e->member, w->name) : mentions(from, to, w->name, e->covers_all))
 			return true;
 	}
 	return false;
@@ -118,6 +139,7 @@ static void by_source(const struct view *v, unsigned which, struct view_side *s,
 	w.access = (uint8_t)((s->reads ? INSN_READ : 0) | (s->writes ? INSN_WRITE : 0));
 	wanted_name(v, which, w.name);
 	for (size_t i = 0; i < n && w.name[0] && v->rules->sources; i++) {
+		w.inlined = i > 0;
 		if (!lines[i].line || !statement_at(v->rules->sources, lines[i].file, lines[i].line, text) ||
 		    !marked_in(&w, text, word))
 			continue;

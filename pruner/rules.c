@@ -28,7 +28,7 @@ static const struct list_traits {
 	[LIST_APPROXIMATE] = {"approximate", DATA "function writers side", true, true, true},
 	[LIST_BOTH_VALID] = {"both-valid", DATA "function writers side", true, true, true},
 	[LIST_ATOMIC] = {"atomic", DATA "function", true, true, false},
-	[LIST_MARKED] = {"marked", "function word member access", false, false, false},
+	[LIST_MARKED] = {"marked", "function word member access covers", false, false, false},
 	[LIST_LOCK] = {"lock", "function", false, false, false},
 	[LIST_UNLOCK] = {"unlock", "function", false, false, false},
 	[LIST_FREE] = {"free", "function", false, false, false},
@@ -139,6 +139,8 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 		return either(file, f, "one", "two", &e->two_writers, err);
 	if (strcmp(f->key, "side") == 0)
 		return either(file, f, "reader", "writer", &e->of_writer, err);
+	if (strcmp(f->key, "covers") == 0)
+		return either(file, f, "operand", "expression", &e->covers_all, err);
 	/* "access", the only key left. */
 	if (either(file, f, "read", "write", &writes, err) < 0)
 		return -1;
@@ -156,9 +158,9 @@ static int check(const struct list_entry *e, const struct conf_stanza *s, struct
 	if (!of_data && !e->function && !e->word)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a function%s", s->kind,
 				  e->kind == LIST_MARKED ? " or word" : "");
-	if (e->kind == LIST_MARKED && e->function && (e->member || e->access))
-		return conf_wrong(s->file, s->line, err, "[%s]: member and access say more of a word, not of a function",
-				  s->kind);
+	if (e->kind == LIST_MARKED && e->function && (e->member || e->access || e->covers_all))
+		return conf_wrong(s->file, s->line, err,
+				  "[%s]: member, access and covers say more of a word, not of a function", s->kind);
 	if (traits[e->kind].needs_reason && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
 	if (e->kind == LIST_RAISE && !e->name)

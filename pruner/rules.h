@@ -34,6 +34,7 @@ struct list_entry {
 	int points;			 /* of a raise */
 	bool two_writers;		 /* the reason is good for two writers too */
 	bool of_writer;			 /* the functions are those of the writer, not of who looks */
+	bool covers_all;		 /* a marked word marks all accesses in its parentheses */
 	uint8_t access;			 /* of a marked word: INSN_READ or INSN_WRITE if it marks only those; 0: both */
 	uint32_t kernel_from, kernel_to; /* major << 16 | minor, both included */
 };

@@ -755,6 +755,16 @@ static void test_marked_by_the_source(void **state)
 	/* A load is not marked by what marks stores. */
 	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
+	/* It is around what is accessed, not around a pointer or an index that leads there; */
+	expect_by_source(f, race, "\tx = READ_ONCE(a->owner[i]);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx = READ_ONCE(a->owner.name);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx = READ_ONCE((a->owner));", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx = READ_ONCE(a->owner->name);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = READ_ONCE(a->owner [i] ->name);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = READ_ONCE(b[a->owner]);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = READ_ONCE(b[a->owner].owner);", VERDICT_SYNCHRONISATION);
+	/* but for what is around all of them. */
+	expect_by_source(f, race, "\tx = data_race(a->owner->name);", VERDICT_SYNCHRONISATION);
 	/* A statement has several lines, */
 	expect_by_source(f, race, "\tx = max(READ_ONCE(a->owner),\n\t\ty);", VERDICT_SYNCHRONISATION);
 	expect_by_source(f, race, "\tx = max(y,\n\t\tREAD_ONCE(a->owner));", VERDICT_SYNCHRONISATION);
