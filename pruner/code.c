@@ -92,6 +92,36 @@ static void mark_entered(struct code *code)
 	}
 }
 
+/* Whether instruction `i` may go on to a part of the function that was not kept: and from there to anywhere. */
+static bool leads_off(const struct code *code, unsigned i, const struct guest_symbol *symbol)
+{
+	const struct insn_op *op = &code->insns[i].op;
+	const struct insn *insn = &op->insn;
+	bool jumps = op->kind == INSN_OP_JUMP || op->kind == INSN_OP_JCC;
+	int next[2];
+	unsigned n = code_next(code, i, next);
+
+	/* Through a table, or a call that does not return. */
+	if (op->kind == INSN_OP_JUMP && !op->target)
+		return true;
+	for (unsigned j = 0; j < n; j++) {
+		uint64_t to = jumps && j == n - 1 ? op->target : insn->addr + insn->len;
+
+		if (next[j] == CODE_OUTSIDE && to - symbol->addr < symbol->size)
+			return true;
+	}
+	return false;
+}
+
+static bool is_closed(const struct code *code, const struct guest_symbol *symbol)
+{
+	for (unsigned i = 0; i < code->count; i++) {
+		if (leads_off(code, i, symbol))
+			return false;
+	}
+	return code->whole;
+}
+
 void code_load(struct code *code, struct insn_decoder *decoder, const struct detect_side *side)
 {
 	code->base = side->code_gva;
@@ -103,6 +133,7 @@ void code_load(struct code *code, struct insn_decoder *decoder, const struct det
 	}
 	end_at_bug(code, &side->symbol);
 	mark_entered(code);
+	code->closed = is_closed(code, &side->symbol);
 }
 
 unsigned code_next(const struct code *code, unsigned i, int next[2])

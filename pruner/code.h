@@ -10,8 +10,9 @@
 
 struct code {
 	unsigned count;
-	int access; /* index of the racing instruction; -1: not known or not among them */
-	bool whole; /* the function's start is there: what leads to the access is all known */
+	int access;  /* index of the racing instruction; -1: not known or not among them */
+	bool whole;  /* the function's start is there */
+	bool closed; /* and all of it that kept code leads to: no way comes in that is not known, but at the start */
 	struct code_insn {
 		struct insn_op op;
 		const char *callee; /* the side's: what it calls or jumps to by name, or NULL */

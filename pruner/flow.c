@@ -104,6 +104,12 @@ void flow_write(const struct flow *flow, unsigned i, struct flow_write *out)
 		plain_store(state, op, out);
 	else if (op->kind >= INSN_OP_AND && op->kind <= INSN_OP_BTC)
 		update(state, op, out);
+	/* Code that was not kept may come back to here, with anything in the register. */
+	if (op->src.kind != INSN_OPERAND_IMM && !flow->code->closed) {
+		out->changed = all;
+		out->steps |= FLOW_ELSE;
+		out->constant = false;
+	}
 	out->changed &= all;
 	out->value &= all;
 }

@@ -52,7 +52,8 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 	if (!s->followed)
 		return LOCK_UNKNOWN;
 	spread(v, s, states);
-	if (states[s->at] == HELD)
+	/* A way that is not known may come with the lock given back. */
+	if (states[s->at] == HELD && s->code.closed)
 		return LOCK_HELD;
 	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE
 												       : LOCK_UNKNOWN;
@@ -62,7 +63,7 @@ bool lock_then_again(const struct view *v, const struct view_side *s)
 {
 	uint8_t states[DETECT_CODE_MAX] = {0};
 
-	if (!s->followed)
+	if (!s->followed || !s->code.closed)
 		return false;
 	states[s->at] = FREE;
 	spread(v, s, states);

@@ -82,7 +82,7 @@ bool rule_flags(const struct view *v, struct verdict *out)
 	if (!reader->followed || !writer->followed || reader->writes || !reader->reads || !writer->writes ||
 	    reader->read.written_back || !writer->write.merges || !bits_of(reader, writer, &bits))
 		return false;
-	if (!bits.used || bits.used & bits.changed || !observed(v, &bits))
+	if (!bits.used || !bits.changed || bits.used & bits.changed || !observed(v, &bits))
 		return false;
 	out->class = VERDICT_BENIGN;
 	out->rule = "safe-flag-update";

@@ -422,6 +422,17 @@ static void load_at(struct fixture *f, uint64_t gva, const void *code, size_t le
 	assert_non_null(f->flow);
 }
 
+/* The same code, of a function that goes on behind it. */
+static void load_part(struct fixture *f, const void *code, size_t len, uint32_t at)
+{
+	load_at(f, CODE_ADDR, code, len, at);
+	f->side.symbol.size += 0x1000;
+	code_load(&f->code, f->decoder, &f->side);
+	flow_free(f->flow);
+	f->flow = flow_new(&f->code);
+	assert_non_null(f->flow);
+}
+
 static void load(struct fixture *f, const void *code, size_t len, uint32_t at)
 {
 	load_at(f, CODE_ADDR, code, len, at);
@@ -470,6 +481,43 @@ static void test_constants(void **state)
 	load(f, CODE("\x89\x07"), 0); /* mov %eax,(%rdi) */
 	flow_write(f->flow, 0, &got);
 	assert_false(got.constant);
+}
+
+/* What leaves for a part of the function that was not kept may come back with anything in its registers. */
+static void test_part_of_a_function(void **state)
+{
+	/* je outside; xorl %eax,%eax; subl %eax,(%rdi); ret */
+	static const char zero[] = "\x0f\x84\x00\x02\x00\x00\x31\xc0\x29\x07\xc3";
+	/* movl (%rdi),%eax; je outside; orl $1,%eax; movl %eax,(%rdi); ret */
+	static const char merge[] = "\x8b\x07\x0f\x84\x00\x02\x00\x00\x83\xc8\x01\x89\x07\xc3";
+	struct fixture *f = *state;
+	struct flow_write got;
+
+	load(f, CODE(zero), 8);
+	flow_write(f->flow, (unsigned)f->code.access, &got);
+	assert_true(f->code.closed && got.merges && !got.changed);
+	load_part(f, CODE(zero), 8);
+	flow_write(f->flow, (unsigned)f->code.access, &got);
+	assert_true(!f->code.closed && got.merges && got.changed == 0xffffffff && got.steps & FLOW_ELSE);
+	load(f, CODE(merge), 11);
+	flow_write(f->flow, (unsigned)f->code.access, &got);
+	assert_true(f->code.closed && got.merges && got.changed == 1);
+	load_part(f, CODE(merge), 11);
+	flow_write(f->flow, (unsigned)f->code.access, &got);
+	assert_true(!f->code.closed && got.merges && got.changed == 0xffffffff);
+	/* An immediate is what it is; nor does code leave that returns, or calls another function. */
+	load_part(f, CODE("\x0f\x84\x00\x02\x00\x00\x83\x0f\x04\xc3"), 6);
+	flow_write(f->flow, (unsigned)f->code.access, &got);
+	assert_true(!f->code.closed && got.merges && got.changed == 4);
+	load_part(f, CODE("\x31\xc0\x29\x07\xc3"), 2);
+	assert_true(f->code.closed);
+	load_part(f, CODE("\x31\xc0\x29\x07\xe9\x00\x20\x00\x00"), 2);
+	assert_true(f->code.closed);
+	/* It does where it goes on behind what was kept, or jumps through a table: notrack jmp *(%rax). */
+	load_part(f, CODE("\x31\xc0\x29\x07"), 2);
+	assert_false(f->code.closed);
+	load(f, CODE("\x29\x07\x3e\xff\x20"), 0);
+	assert_false(f->code.closed);
 }
 
 static void test_reads(void **state)
@@ -635,6 +683,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_writes),
 		T(test_constants),
+		T(test_part_of_a_function),
 		T(test_reads),
 		T(test_shown),
 		T(test_called),

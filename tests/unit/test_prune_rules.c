@@ -340,6 +340,12 @@ static void test_double_check(void **state)
 
 	expect(f, race, VERDICT_BENIGN, "double-checked-locking");
 	says(f, "_raw_spin_lock");
+	/* What was not kept of the function may come to the second look without the lock. */
+	race->first.sides[user].symbol.addr -= 16;
+	race->first.sides[user].symbol.size += 16;
+	expect_not(f, race, "double-checked-locking");
+	race->first.sides[user].symbol.addr += 16;
+	race->first.sides[user].symbol.size -= 16;
 	/* Whoever writes without the lock makes the second look as racy as the first. */
 	race->first.sides[!user].context.preempt_off = false;
 	race->first.sides[!user].callee_count = 0;
