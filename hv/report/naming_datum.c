@@ -263,9 +263,12 @@ static void name_side(const struct naming *n, const struct race *race, unsigned 
 	by_memory(n, race, side, out);
 }
 
+/* "*addr" is all that an inlined function's parameter says. */
 static int worth(const struct datum_name *d)
 {
-	return d->by == DATUM_UNNAMED ? 0 : d->guess ? 1 : d->by == DATUM_BY_REGISTER ? 2 : 3;
+	if (d->by == DATUM_UNNAMED || d->guess)
+		return d->by != DATUM_UNNAMED;
+	return d->by == DATUM_BY_VARIABLE ? 4 : d->path[0] == '*' ? 2 : 3;
 }
 
 void naming_datum(const struct naming *n, const struct race *race, struct race_names *names)

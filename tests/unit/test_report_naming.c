@@ -392,6 +392,25 @@ static void test_best_of_what_there_is(void **state)
 	assert_int_equal(f->race.names->best, 0);
 }
 
+/* What a parameter points to says less than the member that it is. */
+static void test_best_is_a_member(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned bare = 0; bare < 2; bare++) {
+		struct insn i;
+
+		forget_race(state);
+		i = set_side(f, bare, "read_at", 0, OBJECT + AT_NUMBER, 8);
+		f->race.first.sides[bare].regs.gpr[i.mem[0].base] = OBJECT + AT_NUMBER;
+		i = set_side(f, !bare, "read_member", 0, OBJECT + AT_NUMBER, 4);
+		f->race.first.sides[!bare].regs.gpr[i.mem[0].base] = OBJECT;
+		expect_name(f, bare, DATUM_BY_REGISTER, "*vector", false);
+		expect_name(f, !bare, DATUM_BY_REGISTER, "o->in[1].b[2]", false);
+		assert_int_equal(f->race.names->best, !bare);
+	}
+}
+
 /* The register, the object and the type agree on another name, and yet the address says all. */
 static void test_variable_comes_first(void **state)
 {
@@ -455,6 +474,7 @@ int main(void)
 		TEST(test_sampled_side_has_registers_before),
 		TEST(test_best_is_no_guess),
 		TEST(test_best_of_what_there_is),
+		TEST(test_best_is_a_member),
 		TEST(test_variable_comes_first),
 		TEST(test_copy_of_another_cpu),
 	};
