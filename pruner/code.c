@@ -92,25 +92,26 @@ static void mark_entered(struct code *code)
 	}
 }
 
+/* Of a function's cold part the symbol is another, "foo.cold", and jumps go to its middle too. Other names are tail calls. */
+static bool is_tail_call(const struct code_insn *insn)
+{
+	return insn->op.kind == INSN_OP_JUMP && insn->callee && !strstr(insn->callee, ".cold");
+}
+
 /* Whether instruction `i` may go on to a part of the function that was not kept: and from there to anywhere. */
 static bool leads_off(const struct code *code, unsigned i, const struct guest_symbol *symbol)
 {
-	const struct insn_op *op = &code->insns[i].op;
-	const struct insn *insn = &op->insn;
-	bool jumps = op->kind == INSN_OP_JUMP || op->kind == INSN_OP_JCC;
+	const struct code_insn *insn = &code->insns[i];
+	uint64_t behind = insn->op.insn.addr + insn->op.insn.len;
 	int next[2];
 	unsigned n = code_next(code, i, next);
 
-	/* Through a table, or a call that does not return. */
-	if (op->kind == INSN_OP_JUMP && !op->target)
+	if (insn->op.kind == INSN_OP_JUMP)
+		return next[0] == CODE_OUTSIDE && !is_tail_call(insn);
+	/* No function ends so, but in a call that does not return. */
+	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || behind - symbol->addr < symbol->size))
 		return true;
-	for (unsigned j = 0; j < n; j++) {
-		uint64_t to = jumps && j == n - 1 ? op->target : insn->addr + insn->len;
-
-		if (next[j] == CODE_OUTSIDE && to - symbol->addr < symbol->size)
-			return true;
-	}
-	return false;
+	return n > 1 && next[1] == CODE_OUTSIDE;
 }
 
 static bool is_closed(const struct code *code, const struct guest_symbol *symbol)

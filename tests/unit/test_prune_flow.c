@@ -422,11 +422,14 @@ static void load_at(struct fixture *f, uint64_t gva, const void *code, size_t le
 	assert_non_null(f->flow);
 }
 
-/* The same code, of a function that goes on behind it. */
-static void load_part(struct fixture *f, const void *code, size_t len, uint32_t at)
+/* The same code, of a function that goes on behind it; of what it jumps to at `from`, unless that is 0, the name is known. */
+static void load_part(struct fixture *f, const void *code, size_t len, uint32_t at, uint16_t from, const char *callee)
 {
 	load_at(f, CODE_ADDR, code, len, at);
 	f->side.symbol.size += 0x1000;
+	f->side.callees[0].at = from;
+	f->side.callee_count = from != 0;
+	strcpy(f->side.callees[0].name, callee);
 	code_load(&f->code, f->decoder, &f->side);
 	flow_free(f->flow);
 	f->flow = flow_new(&f->code);
@@ -486,37 +489,62 @@ static void test_constants(void **state)
 /* What leaves for a part of the function that was not kept may come back with anything in its registers. */
 static void test_part_of_a_function(void **state)
 {
-	/* je outside; xorl %eax,%eax; subl %eax,(%rdi); ret */
-	static const char zero[] = "\x0f\x84\x00\x02\x00\x00\x31\xc0\x29\x07\xc3";
+	/* je ret; je outside; xorl %eax,%eax; subl %eax,(%rdi); ret */
+	static const char zero[] = "\x74\x0a\x0f\x84\x00\x02\x00\x00\x31\xc0\x29\x07\xc3";
 	/* movl (%rdi),%eax; je outside; orl $1,%eax; movl %eax,(%rdi); ret */
 	static const char merge[] = "\x8b\x07\x0f\x84\x00\x02\x00\x00\x83\xc8\x01\x89\x07\xc3";
 	struct fixture *f = *state;
 	struct flow_write got;
 
-	load(f, CODE(zero), 8);
+	load(f, CODE("\x74\x04\x31\xc0\x29\x07\xc3"), 4);
 	flow_write(f->flow, (unsigned)f->code.access, &got);
 	assert_true(f->code.closed && got.merges && !got.changed);
-	load_part(f, CODE(zero), 8);
+	load_part(f, CODE(zero), 10, 0, "");
 	flow_write(f->flow, (unsigned)f->code.access, &got);
 	assert_true(!f->code.closed && got.merges && got.changed == 0xffffffff && got.steps & FLOW_ELSE);
-	load(f, CODE(merge), 11);
-	flow_write(f->flow, (unsigned)f->code.access, &got);
-	assert_true(f->code.closed && got.merges && got.changed == 1);
-	load_part(f, CODE(merge), 11);
+	load_part(f, CODE(merge), 11, 0, "");
 	flow_write(f->flow, (unsigned)f->code.access, &got);
 	assert_true(!f->code.closed && got.merges && got.changed == 0xffffffff);
-	/* An immediate is what it is; nor does code leave that returns, or calls another function. */
-	load_part(f, CODE("\x0f\x84\x00\x02\x00\x00\x83\x0f\x04\xc3"), 6);
+	/* The cold part of a function is another to the linker. */
+	load(f, CODE(zero), 10);
+	assert_false(f->code.closed);
+	/* An immediate is what it is. */
+	load_part(f, CODE("\x0f\x84\x00\x02\x00\x00\x83\x0f\x04\xc3"), 6, 0, "");
 	flow_write(f->flow, (unsigned)f->code.access, &got);
 	assert_true(!f->code.closed && got.merges && got.changed == 4);
-	load_part(f, CODE("\x31\xc0\x29\x07\xc3"), 2);
+}
+
+static void test_ways_out_of_a_function(void **state)
+{
+	static const char jump[] = "\x31\xc0\x29\x07\xe9\x00\x20\x00\x00";
+	struct fixture *f = *state;
+
+	/* subl %eax,(%rdi); ret */
+	load_part(f, CODE("\x29\x07\xc3"), 0, 0, "");
 	assert_true(f->code.closed);
-	load_part(f, CODE("\x31\xc0\x29\x07\xe9\x00\x20\x00\x00"), 2);
+	/* A call of another function that comes back elsewhere, unless it is the cold part, or who knows what. */
+	load_part(f, CODE(jump), 2, 4, "other");
 	assert_true(f->code.closed);
-	/* It does where it goes on behind what was kept, or jumps through a table: notrack jmp *(%rax). */
-	load_part(f, CODE("\x31\xc0\x29\x07"), 2);
+	load_part(f, CODE(jump), 2, 4, "f.cold");
 	assert_false(f->code.closed);
-	load(f, CODE("\x29\x07\x3e\xff\x20"), 0);
+	load_part(f, CODE(jump), 2, 0, "");
+	assert_false(f->code.closed);
+	/* On behind what was kept; */
+	load_part(f, CODE("\x31\xc0\x29\x07"), 2, 0, "");
+	assert_false(f->code.closed);
+	load(f, CODE("\x31\xc0\x29\x07"), 2);
+	assert_true(f->code.closed);
+	f->side.symbol.size = 0;
+	code_load(&f->code, f->decoder, &f->side);
+	assert_false(f->code.closed);
+	/* through a table: jmp *(%rax); */
+	load(f, CODE("\x29\x07\xff\x20"), 0);
+	assert_false(f->code.closed);
+	/* from before what was kept. */
+	load(f, CODE("\x29\x07\xc3"), 0);
+	f->side.symbol.addr -= 16;
+	f->side.symbol.size += 16;
+	code_load(&f->code, f->decoder, &f->side);
 	assert_false(f->code.closed);
 }
 
@@ -684,6 +712,7 @@ int main(void)
 		T(test_writes),
 		T(test_constants),
 		T(test_part_of_a_function),
+		T(test_ways_out_of_a_function),
 		T(test_reads),
 		T(test_shown),
 		T(test_called),
