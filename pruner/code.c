@@ -120,7 +120,8 @@ static bool is_closed(const struct code *code, const struct guest_symbol *symbol
 		if (leads_off(code, i, symbol))
 			return false;
 	}
-	return code->whole;
+	/* A cold part is entered by jumps from the function that it is of. */
+	return code->whole && !strstr(symbol->name, ".cold");
 }
 
 void code_load(struct code *code, struct insn_decoder *decoder, const struct detect_side *side)

@@ -42,6 +42,15 @@ static void spread(const struct view *v, const struct view_side *s, uint8_t stat
 	}
 }
 
+/* What nothing seen goes on to, as where an exception is handled, is entered without a lock for all that is known. */
+static void seed(const struct code *code, uint8_t states[DETECT_CODE_MAX])
+{
+	for (unsigned i = 1; i < code->count; i++) {
+		if (!code->insns[i].entered)
+			states[i] = FREE;
+	}
+}
+
 enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 {
 	const struct guest_context *context = &s->side->context;
@@ -51,6 +60,7 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 		return LOCK_HELD;
 	if (!s->followed)
 		return LOCK_UNKNOWN;
+	seed(&s->code, states);
 	spread(v, s, states);
 	/* A way that is not known may come with the lock given back. */
 	if (states[s->at] == HELD && s->code.closed)
@@ -66,6 +76,7 @@ bool lock_then_again(const struct view *v, const struct view_side *s)
 	if (!s->followed || !s->code.closed)
 		return false;
 	states[s->at] = FREE;
+	seed(&s->code, states);
 	spread(v, s, states);
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const struct insn *insn = &s->code.insns[i].op.insn;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pruner/conf.h"
-#include "pruner/datum_match.h"
+#include "pruner/operand.h"
 #include "pruner/statement.h"
 #include "pruner/view.h"
 
@@ -20,70 +20,22 @@ static void say(struct view_side *s, const char *how, const char *where, unsigne
 		snprintf(s->mark, sizeof(s->mark), "%.60s%s", how, where);
 }
 
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* The end of what is in the parentheses that open at `text`, or of the text. */
-static const char *closing(const char *text)
-{
-	int depth = 0;
-
-	for (; *text; text++) {
-		depth += *text == '(';
-		depth -= *text == ')';
-		if (depth == 0)
-			break;
-	}
-	return text;
-}
-
-/* What raced, as it must stand in the marked access's parentheses; "": not known. */
-static void wanted_name(const struct view *v, unsigned which, char out[DEBUGINFO_PATH_MAX])
+/* What raced, as it must stand in the marked access's parentheses. */
+static void wanted_operand(const struct view *v, unsigned which, struct operand *out)
 {
 	const struct datum_name *names[VIEW_NAMES];
 
-	out[0] = '\0';
+	*out = (struct operand){0};
 	view_names(v, which, names);
-	for (unsigned i = 0; i < VIEW_NAMES && !out[0]; i++) {
+	for (unsigned i = 0; i < VIEW_NAMES && !out->name[0]; i++) {
 		if (names[i] && !names[i]->guess)
-			datum_last_part(names[i], out);
+			operand_of(names[i], out);
 	}
-}
-
-/* Whether what ends at `at` is used to get at something else, which is what the parentheses are about: "it->", "it[3]->". */
-static bool leads_on(const char *at)
-{
-	int depth = 0;
-
-	for (; *at && (depth || *at == '[' || *at == ' ' || *at == '\t' || *at == '\n'); at++) {
-		depth += *at == '[';
-		depth -= *at == ']';
-	}
-	return strncmp(at, "->", 2) == 0;
-}
-
-/* Whether the name stands between the parentheses: anywhere, or as what is accessed, which neither an index nor a pointer is.
- */
-static bool mentions(const char *from, const char *to, const char *name, bool anywhere)
-{
-	size_t len = strlen(name);
-	int depth = 0;
-
-	for (const char *at = from; at + len <= to; at++) {
-		depth += *at == '[';
-		depth -= *at == ']';
-		if (strncmp(at, name, len) == 0 && !is_word(at[-1]) && !is_word(at[len]) &&
-		    (anywhere || (!depth && !leads_on(at + len))))
-			return true;
-	}
-	return false;
 }
 
 struct wanted {
 	const struct prune_rules *rules;
-	char name[DEBUGINFO_PATH_MAX];
+	struct operand operand;
 	uint8_t access; /* INSN_READ, INSN_WRITE or both */
 	bool inlined;	/* the statement calls what has the access: macros around that one stand elsewhere */
 };
@@ -102,7 +54,9 @@ static bool is_marking(const struct wanted *w, const char *word, const char *fro
 			continue;
 		if (w->inlined && !e->covers_all)
 			continue;
-		if (e->member ? conf_match(e->member, w->name) : mentions(from, to, w->name, e->covers_all))
+		if (e->member	    ? conf_match(e->member, w->operand.name)
+		    : e->covers_all ? operand_mentioned(&w->operand, from, to)
+				    : operand_stands(&w->operand, from, to))
 			return true;
 	}
 	return false;
@@ -114,7 +68,7 @@ static bool marked_in(const struct wanted *w, const char *text, char word[WORD_M
 	while (*text) {
 		size_t len = 0;
 
-		while (is_word(text[len]))
+		while (is_word_char(text[len]))
 			len++;
 		if (!len) {
 			text++;
@@ -123,7 +77,7 @@ static bool marked_in(const struct wanted *w, const char *text, char word[WORD_M
 		if (len < WORD_MAX && text[len] == '(') {
 			memcpy(word, text, len);
 			word[len] = '\0';
-			if (is_marking(w, word, text + len, closing(text + len)))
+			if (is_marking(w, word, text + len, operand_end(text + len)))
 				return true;
 		}
 		text += len;
@@ -131,14 +85,18 @@ static bool marked_in(const struct wanted *w, const char *text, char word[WORD_M
 	return false;
 }
 
+static uint8_t access_of(const struct view_side *s)
+{
+	return (uint8_t)((s->reads ? INSN_READ : 0) | (s->writes ? INSN_WRITE : 0));
+}
+
 static void by_source(const struct view *v, unsigned which, struct view_side *s, const struct source_line *lines, size_t n)
 {
 	char text[STATEMENT_MAX], word[WORD_MAX], how[WORD_MAX + 2];
-	struct wanted w = {.rules = v->rules};
+	struct wanted w = {.rules = v->rules, .access = access_of(s)};
 
-	w.access = (uint8_t)((s->reads ? INSN_READ : 0) | (s->writes ? INSN_WRITE : 0));
-	wanted_name(v, which, w.name);
-	for (size_t i = 0; i < n && w.name[0] && v->rules->sources; i++) {
+	wanted_operand(v, which, &w.operand);
+	for (size_t i = 0; i < n && w.operand.name[0] && v->rules->sources; i++) {
 		w.inlined = i > 0;
 		if (!lines[i].line || !statement_at(v->rules->sources, lines[i].file, lines[i].line, text) ||
 		    !marked_in(&w, text, word))
@@ -170,12 +128,12 @@ void view_mark(const struct view *v, unsigned which, struct view_side *s)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (rules_function(v->rules, LIST_MARKED, lines[i].function)) {
+		if (rules_access(v->rules, LIST_MARKED, lines[i].function, access_of(s))) {
 			say(s, lines[i].function, "()", 0);
 			return;
 		}
 	}
-	if (rules_function(v->rules, LIST_MARKED, s->side->symbol.name))
+	if (rules_access(v->rules, LIST_MARKED, s->side->symbol.name, access_of(s)))
 		say(s, s->side->symbol.name, "()", 0);
 	else if (lines)
 		by_source(v, which, s, lines, n);

@@ -158,9 +158,9 @@ static int check(const struct list_entry *e, const struct conf_stanza *s, struct
 	if (!of_data && !e->function && !e->word)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a function%s", s->kind,
 				  e->kind == LIST_MARKED ? " or word" : "");
-	if (e->kind == LIST_MARKED && e->function && (e->member || e->access || e->covers_all))
-		return conf_wrong(s->file, s->line, err,
-				  "[%s]: member, access and covers say more of a word, not of a function", s->kind);
+	if (e->kind == LIST_MARKED && e->function && (e->member || e->covers_all))
+		return conf_wrong(s->file, s->line, err, "[%s]: member and covers say more of a word, not of a function",
+				  s->kind);
 	if (traits[e->kind].needs_reason && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
 	if (e->kind == LIST_RAISE && !e->name)
@@ -332,13 +332,20 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, const stru
 	return NULL;
 }
 
-const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function)
+const struct list_entry *rules_access(const struct prune_rules *rules, enum list_kind kind, const char *function,
+				      uint8_t access)
 {
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct list_entry *e = &rules->entries[i];
 
-		if (e->kind == kind && e->function && rules_kernel_fits(rules, e) && conf_fits(e->function, function))
+		if (e->kind == kind && e->function && (!e->access || e->access == access) && rules_kernel_fits(rules, e) &&
+		    conf_fits(e->function, function))
 			return e;
 	}
 	return NULL;
+}
+
+const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function)
+{
+	return rules_access(rules, kind, function, 0);
 }

@@ -35,7 +35,7 @@ struct list_entry {
 	bool two_writers;		 /* the reason is good for two writers too */
 	bool of_writer;			 /* the functions are those of the writer, not of who looks */
 	bool covers_all;		 /* a marked word marks all accesses in its parentheses */
-	uint8_t access;			 /* of a marked word: INSN_READ or INSN_WRITE if it marks only those; 0: both */
+	uint8_t access;			 /* of what is marked: INSN_READ or INSN_WRITE if only those are; 0: both */
 	uint32_t kernel_from, kernel_to; /* major << 16 | minor, both included */
 };
 
@@ -64,7 +64,11 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 /* The first entry for that datum, and for this kernel; or NULL. */
 const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query);
 
-/* The first entry of a kind that has this function; or NULL. */
+/* The same for such an access in it, INSN_READ, INSN_WRITE or both. */
+const struct list_entry *rules_access(const struct prune_rules *rules, enum list_kind kind, const char *function,
+				      uint8_t access);
+
+/* The first entry of a kind that has this function, for all accesses in it; or NULL. */
 const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function);
 
 #endif

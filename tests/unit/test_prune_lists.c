@@ -112,7 +112,7 @@ static void test_wrong_rules(void **state)
 		{"[raise]\nmember = x\nname = y\n", ":1: [raise] needs points"},
 		{"[raise]\nmember = x\nname = y\npoints = 0\n", ":4: points = 0: give 1 to"},
 		{"[special]\nvariable = x\nkernel = 6.12..5.10\nreason = y\n", ":3: kernel = 6.12..5.10"},
-		{"[marked]\nfunction = x\naccess = read\n", ":1: [marked]: member, access and covers say more of a word"},
+		{"[marked]\nfunction = x\ncovers = expression\n", ":1: [marked]: member and covers say more of a word"},
 		{"[show]\nreason = x\n", ":1: [show] needs a function"},
 	};
 	struct fixture *f = *state;

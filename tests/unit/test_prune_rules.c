@@ -236,6 +236,16 @@ static void test_flags(void **state)
 	says(f, "but for the bits 0x2");
 }
 
+/* subl $0,(%rdi): what changes nothing is no update. */
+static void test_flags_of_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_flagbits_tester", "gt_flagbits_marker");
+
+	set_code(race, side_of(race, "gt_flagbits_marker"), "\x83\x2f\x00\xc3", 4, 0);
+	expect_not(f, race, "safe-flag-update");
+}
+
 static void test_flags_of_one_bit(void **state)
 {
 	struct fixture *f = *state;
@@ -346,6 +356,14 @@ static void test_double_check(void **state)
 	expect_not(f, race, "double-checked-locking");
 	race->first.sides[user].symbol.addr += 16;
 	race->first.sides[user].symbol.size -= 16;
+	/* The writer's lock is told by its code then; of which, too, there may be more. */
+	race->first.sides[!user].context.preempt_off = false;
+	expect(f, race, VERDICT_BENIGN, "double-checked-locking");
+	race->first.sides[!user].symbol.addr -= 16;
+	race->first.sides[!user].symbol.size += 16;
+	expect(f, race, VERDICT_UNCLEAR, "double-checked-locking");
+	race->first.sides[!user].symbol.addr += 16;
+	race->first.sides[!user].symbol.size -= 16;
 	/* Whoever writes without the lock makes the second look as racy as the first. */
 	race->first.sides[!user].context.preempt_off = false;
 	race->first.sides[!user].callee_count = 0;
@@ -761,14 +779,43 @@ static void test_marked_by_the_source(void **state)
 	/* A load is not marked by what marks stores. */
 	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_HARMFUL);
 	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
-	/* It is around what is accessed, not around a pointer or an index that leads there; */
+	/* It is around what is accessed, not around what leads there or is handed to something else; */
+	static const struct {
+		const char *text;
+		enum verdict_class class;
+	} around[] = {
+		{"READ_ONCE(a->owner.name)", VERDICT_SYNCHRONISATION},
+		{"READ_ONCE((a->owner))", VERDICT_SYNCHRONISATION},
+		{"READ_ONCE(((struct a *)p)->owner)", VERDICT_SYNCHRONISATION},
+		{"READ_ONCE(b[a->owner].owner)", VERDICT_SYNCHRONISATION},
+		{"READ_ONCE(get(b)->owner)", VERDICT_SYNCHRONISATION},
+		{"smp_load_acquire(&a->owner)", VERDICT_SYNCHRONISATION},
+		{"smp_load_acquire(this_cpu_ptr(&a.owner))", VERDICT_SYNCHRONISATION},
+		{"smp_load_acquire(this_cpu_ptr(a.owner))", VERDICT_HARMFUL},
+		{"smp_load_acquire(get(&a.owner))", VERDICT_HARMFUL},
+		{"READ_ONCE(a->owner[i])", VERDICT_HARMFUL},
+		{"READ_ONCE(a->owner->name)", VERDICT_HARMFUL},
+		{"READ_ONCE(a->owner [i] ->name)", VERDICT_HARMFUL},
+		{"READ_ONCE((a->owner)->name)", VERDICT_HARMFUL},
+		{"READ_ONCE(*a->owner)", VERDICT_HARMFUL},
+		{"READ_ONCE((*a->owner).name)", VERDICT_HARMFUL},
+		{"READ_ONCE(b[a->owner])", VERDICT_HARMFUL},
+		{"READ_ONCE(get(a->owner)->name)", VERDICT_HARMFUL},
+		{"READ_ONCE(*per_cpu_ptr(a->owner, cpu))", VERDICT_HARMFUL},
+		{"rcu_dereference_check(b->p, a->owner)", VERDICT_HARMFUL},
+		{"rcu_dereference_protected(a->owner, true)", VERDICT_HARMFUL},
+		{"smp_cond_load_acquire(&b->p, VAL == a->owner)", VERDICT_HARMFUL},
+		{"READ_ONCE(((((((((((((((((((((((((((((((((((a->owner)))))))))))))))))))))))))))))))))))", VERDICT_HARMFUL},
+	};
+	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
+		expect_by_source(f, race, around[i].text, around[i].class);
+	/* of an array it is an element that is accessed, and of a pointer what it points to; */
+	strcpy(race->names->datum[reader].path, "a->owner[2]");
 	expect_by_source(f, race, "\tx = READ_ONCE(a->owner[i]);", VERDICT_SYNCHRONISATION);
-	expect_by_source(f, race, "\tx = READ_ONCE(a->owner.name);", VERDICT_SYNCHRONISATION);
-	expect_by_source(f, race, "\tx = READ_ONCE((a->owner));", VERDICT_SYNCHRONISATION);
-	expect_by_source(f, race, "\tx = READ_ONCE(a->owner->name);", VERDICT_HARMFUL);
-	expect_by_source(f, race, "\tx = READ_ONCE(a->owner [i] ->name);", VERDICT_HARMFUL);
-	expect_by_source(f, race, "\tx = READ_ONCE(b[a->owner]);", VERDICT_HARMFUL);
-	expect_by_source(f, race, "\tx = READ_ONCE(b[a->owner].owner);", VERDICT_SYNCHRONISATION);
+	expect_by_source(f, race, "\tx = READ_ONCE(a->owner[i]->name);", VERDICT_HARMFUL);
+	strcpy(race->names->datum[reader].path, "*owner");
+	expect_by_source(f, race, "\tx = READ_ONCE(*owner);", VERDICT_SYNCHRONISATION);
+	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
 	/* but for what is around all of them. */
 	expect_by_source(f, race, "\tx = data_race(a->owner->name);", VERDICT_SYNCHRONISATION);
 	/* A statement has several lines, */
@@ -1125,6 +1172,7 @@ int main(void)
 		T(test_counter_that_is_read),
 		T(test_counter_that_is_used),
 		T(test_flags),
+		T(test_flags_of_nothing),
 		T(test_flags_of_one_bit),
 		T(test_flags_seen_to_change),
 		T(test_flags_of_two_writers),

@@ -101,7 +101,7 @@ class Apt:
             return
         listing.write_text(text)
         command(["apt-get", *self.options, "-q", "update"])
-        # apt-get goes on, and says that all is well, with old lists or with none.
+        # apt-get says that all is well where it could fetch nothing. Old lists will do, none will not.
         if not any((folder / "lists").glob(f"*_dists_{self.suite}_*Release")):
             raise Failure(f"the package lists of {self.suite} cannot be fetched; is this machine on the network?")
         stamp.write_text("")
