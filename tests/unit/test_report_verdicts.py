@@ -60,7 +60,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual([race["id"] for race in document["races"]], folded[:1])
         self.assertEqual(len(re.findall("^ +[0-9]+ benign", outrider("prune", "--race", folded[0], RACES)[0], re.M)), 1)
         for kind in ("text", "json"):
-            self.assertIn("no race 123 in the files",
+            self.assertIn("no race '123' in the files",
                           outrider("report", "--race", "123", "--format", kind, RACES, status=2)[1])
 
     def test_sort(self):
@@ -119,7 +119,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual([int(row[0]) for row in rows], sorted((int(row[0]) for row in rows), reverse=True))
         explained = outrider("prune", "--explain", rows[-1][3], RACES)[0]
         self.assertEqual(len(explained.splitlines()), 2)
-        self.assertIn("no race 123", outrider("prune", "--explain", "123", RACES, status=2)[1])
+        self.assertIn("no race '123'", outrider("prune", "--explain", "123", RACES, status=2)[1])
         self.assertIn("needs a FILE", outrider("prune", status=2)[1])
         self.assertIn("/nonexistent", outrider("prune", "--symbols", "/nonexistent", RACES, status=3)[1])
 
