@@ -762,24 +762,9 @@ static void expect_by_source(struct fixture *f, struct race *race, const char *l
 	rmdir(folder);
 }
 
-static void test_marked_by_the_source(void **state)
+/* READ_ONCE() is around what is accessed, not around what leads there or is handed to something else. */
+static void test_marked_operand(void **state)
 {
-	struct fixture *f = *state;
-	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
-	unsigned reader = side_of(race, "gt_rwrace_reader");
-
-	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
-	for (size_t i = 0; i < race->names->count; i++) {
-		strcpy(race->names->lines[i].file, "./a.c");
-		race->names->lines[i].line = 2;
-	}
-	race->first.sides[!reader].locked = true;
-	expect_by_source(f, race, "\tif (READ_ONCE(gt_wwrace.owner) > 1)", VERDICT_SYNCHRONISATION);
-	says(f, "READ_ONCE() at ./a.c:2");
-	/* A load is not marked by what marks stores. */
-	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_HARMFUL);
-	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
-	/* It is around what is accessed, not around what leads there or is handed to something else; */
 	static const struct {
 		const char *text;
 		enum verdict_class class;
@@ -807,17 +792,46 @@ static void test_marked_by_the_source(void **state)
 		{"smp_cond_load_acquire(&b->p, VAL == a->owner)", VERDICT_HARMFUL},
 		{"READ_ONCE(((((((((((((((((((((((((((((((((((a->owner)))))))))))))))))))))))))))))))))))", VERDICT_HARMFUL},
 	};
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+
+	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
+	for (size_t i = 0; i < race->names->count; i++) {
+		strcpy(race->names->lines[i].file, "a.c");
+		race->names->lines[i].line = 2;
+	}
+	race->first.sides[!reader].locked = true;
 	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
 		expect_by_source(f, race, around[i].text, around[i].class);
-	/* of an array it is an element that is accessed, and of a pointer what it points to; */
+	/* Of an array it is an element that is accessed, and of a pointer what it points to. */
 	strcpy(race->names->datum[reader].path, "a->owner[2]");
 	expect_by_source(f, race, "\tx = READ_ONCE(a->owner[i]);", VERDICT_SYNCHRONISATION);
 	expect_by_source(f, race, "\tx = READ_ONCE(a->owner[i]->name);", VERDICT_HARMFUL);
 	strcpy(race->names->datum[reader].path, "*owner");
 	expect_by_source(f, race, "\tx = READ_ONCE(*owner);", VERDICT_SYNCHRONISATION);
 	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
-	/* but for what is around all of them. */
+	/* But for what is around all of them. */
 	expect_by_source(f, race, "\tx = data_race(a->owner->name);", VERDICT_SYNCHRONISATION);
+}
+
+static void test_marked_by_the_source(void **state)
+{
+	struct fixture *f = *state;
+	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
+	unsigned reader = side_of(race, "gt_rwrace_reader");
+
+	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
+	for (size_t i = 0; i < race->names->count; i++) {
+		strcpy(race->names->lines[i].file, "./a.c");
+		race->names->lines[i].line = 2;
+	}
+	race->first.sides[!reader].locked = true;
+	expect_by_source(f, race, "\tif (READ_ONCE(gt_wwrace.owner) > 1)", VERDICT_SYNCHRONISATION);
+	says(f, "READ_ONCE() at ./a.c:2");
+	/* A load is not marked by what marks stores. */
+	expect_by_source(f, race, "\trcu_assign_pointer(x->owner, new);", VERDICT_HARMFUL);
+	expect_by_source(f, race, "\tx = data_race(a[owner]);", VERDICT_SYNCHRONISATION);
 	/* A statement has several lines, */
 	expect_by_source(f, race, "\tx = max(READ_ONCE(a->owner),\n\t\ty);", VERDICT_SYNCHRONISATION);
 	expect_by_source(f, race, "\tx = max(y,\n\t\tREAD_ONCE(a->owner));", VERDICT_SYNCHRONISATION);
@@ -1200,6 +1214,7 @@ int main(void)
 		T(test_marked_of_two_writers),
 		T(test_marked_update_in_parts),
 		T(test_marked_by_the_datum),
+		T(test_marked_operand),
 		T(test_marked_by_the_source),
 		T(test_marked_by_the_kernel),
 		T(test_marked_by_a_macro_of_its_own),
