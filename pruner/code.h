@@ -12,7 +12,8 @@ struct code {
 	unsigned count;
 	int access;  /* index of the racing instruction; -1: not known or not among them */
 	bool whole;  /* the function's start is there */
-	bool closed; /* and all of it that kept code leads to: no way comes in that is not known, but at the start */
+	bool closed; /* and all of it that kept code leads to: no way comes in that is not known, but at the start
+		      and where an exception may land, which nothing here goes on to */
 	struct code_insn {
 		struct insn_op op;
 		const char *callee; /* the side's: what it calls or jumps to by name, or NULL */

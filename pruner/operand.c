@@ -8,7 +8,7 @@
 #define DEPTH_MAX 32
 
 /* Where in an argument we are. */
-struct place {
+struct progress {
 	unsigned depth;	  /* of parentheses, the macro's own not among them */
 	uint32_t is_call; /* a bit for each of them: arguments stand in it */
 	int brackets;
@@ -94,7 +94,7 @@ static bool holds_arguments(const char *parenthesis, const char *from)
 }
 
 /* One character further. False: the argument is over, or too deep. */
-static bool pass(struct place *p, const char *at, const char *from, const char *to)
+static bool pass(struct progress *p, const char *at, const char *from, const char *to)
 {
 	if (*at == '(') {
 		if (p->depth == DEPTH_MAX)
@@ -114,7 +114,7 @@ static bool pass(struct place *p, const char *at, const char *from, const char *
 
 bool operand_stands(const struct operand *o, const char *from, const char *to)
 {
-	struct place p = {0};
+	struct progress p = {0};
 
 	for (const char *at = from + 1; at < to && pass(&p, at, from, to); at++) {
 		if (!p.brackets && !p.is_call && (!p.star || o->pointee) && is_name(o, at, to) &&

@@ -14,11 +14,12 @@ static const char built_in[] =
 #include "prune_conf.h"
 	;
 
+#define DATA "variable type member " /* keys that name a datum */
+
 /*
  * Which keys say what an entry is of: a datum's names, or a function's (and words). Those that say why a race is by design
  * speak of whoever looks without a lock, and of one writer.
  */
-#define DATA "variable type member "
 static const struct list_traits {
 	const char *word, *keys; /* beside those of `any_keys` */
 	bool of_data, needs_reason, by_design;

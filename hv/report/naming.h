@@ -29,6 +29,7 @@ int naming_race(const struct naming *n, struct race *race, struct err *err);
 
 /* Shared by the parts of naming. */
 
+/* The kernel's own image; its strings are the naming's. */
 struct names_image naming_kernel(const struct naming *n);
 
 /* The image that has `gva`: a module that was loaded when the race was seen, else the kernel. False: neither. */

@@ -411,15 +411,20 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void reload(struct fixture *f)
+{
+	code_load(&f->code, f->decoder, &f->side);
+	flow_free(f->flow);
+	f->flow = flow_new(&f->code);
+	assert_non_null(f->flow);
+}
+
 static void load_at(struct fixture *f, uint64_t gva, const void *code, size_t len, uint32_t at)
 {
 	f->side = (struct detect_side){.known = true, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
 	memcpy(f->side.code, code, len);
 	f->side.symbol = (struct guest_symbol){.name = "f", .addr = gva, .size = len};
-	code_load(&f->code, f->decoder, &f->side);
-	flow_free(f->flow);
-	f->flow = flow_new(&f->code);
-	assert_non_null(f->flow);
+	reload(f);
 }
 
 /* The same code, of a function that goes on behind it; of what it jumps to at `from`, unless that is 0, the name is known. */
@@ -430,10 +435,7 @@ static void load_part(struct fixture *f, const void *code, size_t len, uint32_t 
 	f->side.callees[0].at = from;
 	f->side.callee_count = from != 0;
 	strcpy(f->side.callees[0].name, callee);
-	code_load(&f->code, f->decoder, &f->side);
-	flow_free(f->flow);
-	f->flow = flow_new(&f->code);
-	assert_non_null(f->flow);
+	reload(f);
 }
 
 static void load(struct fixture *f, const void *code, size_t len, uint32_t at)

@@ -748,6 +748,15 @@ static void write_source(char folder[64], const char *line)
 	fclose(file);
 }
 
+/* Both sides are in that line of that file. */
+static void set_lines(struct race *race, const char *file, unsigned line)
+{
+	for (size_t i = 0; i < race->names->count; i++) {
+		strcpy(race->names->lines[i].file, file);
+		race->names->lines[i].line = line;
+	}
+}
+
 static void expect_by_source(struct fixture *f, struct race *race, const char *line, enum verdict_class class)
 {
 	char folder[64], path[96];
@@ -797,10 +806,7 @@ static void test_marked_operand(void **state)
 	unsigned reader = side_of(race, "gt_rwrace_reader");
 
 	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
-	for (size_t i = 0; i < race->names->count; i++) {
-		strcpy(race->names->lines[i].file, "a.c");
-		race->names->lines[i].line = 2;
-	}
+	set_lines(race, "a.c", 2);
 	race->first.sides[!reader].locked = true;
 	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
 		expect_by_source(f, race, around[i].text, around[i].class);
@@ -822,10 +828,7 @@ static void test_marked_by_the_source(void **state)
 	unsigned reader = side_of(race, "gt_rwrace_reader");
 
 	set_datum(race, "gt_wwrace", "struct gt_wwrace", "owner");
-	for (size_t i = 0; i < race->names->count; i++) {
-		strcpy(race->names->lines[i].file, "./a.c");
-		race->names->lines[i].line = 2;
-	}
+	set_lines(race, "./a.c", 2);
 	race->first.sides[!reader].locked = true;
 	expect_by_source(f, race, "\tif (READ_ONCE(gt_wwrace.owner) > 1)", VERDICT_SYNCHRONISATION);
 	says(f, "READ_ONCE() at ./a.c:2");
@@ -885,10 +888,7 @@ static void test_marked_by_the_kernel(void **state)
 	close(fd);
 	assert_int_equal(prune_rules_add(f->rules, path, NULL), 0);
 	unlink(path);
-	for (size_t i = 0; i < race->names->count; i++) {
-		strcpy(race->names->lines[i].file, "a.c");
-		race->names->lines[i].line = 2;
-	}
+	set_lines(race, "a.c", 2);
 	set_datum(race, "thing", "struct thing", "word");
 	race->first.sides[!reader].locked = true;
 	expect_by_source(f, race, "\tx = old_once(t->word);", VERDICT_HARMFUL);
@@ -903,10 +903,7 @@ static void test_marked_by_a_macro_of_its_own(void **state)
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 	unsigned reader = side_of(race, "gt_rwrace_reader");
 
-	for (size_t i = 0; i < race->names->count; i++) {
-		strcpy(race->names->lines[i].file, "a.c");
-		race->names->lines[i].line = 2;
-	}
+	set_lines(race, "a.c", 2);
 	set_datum(race, "current_task", "struct task_struct", "__state");
 	inlined(race, reader, "arch_atomic_read");
 	expect_by_source(f, race, "\t__set_current_state(TASK_RUNNING);", VERDICT_SYNCHRONISATION);
