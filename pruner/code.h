@@ -4,7 +4,7 @@
 #define OUTRIDER_PRUNER_CODE_H
 
 #include "hv/detect/detect.h"
-#include "symbols/insn_op.h"
+#include "symbols/insn/op.h"
 
 #define CODE_OUTSIDE (-1)
 

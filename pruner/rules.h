@@ -4,7 +4,7 @@
 #define OUTRIDER_PRUNER_RULES_H
 
 #include "pruner/prune.h"
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 enum list_kind {
 	LIST_SPECIAL,	  /* variables that race by design */

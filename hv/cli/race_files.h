@@ -6,8 +6,8 @@
 #include "hv/cli/cli.h"
 #include "hv/report/load.h"
 #include "pruner/prune.h"
-#include "symbols/insn.h"
-#include "symbols/names.h"
+#include "symbols/insn/insn.h"
+#include "symbols/files/debug_images.h"
 
 struct race_files {
 	struct cli_input input; /* first: see cli_parse() */

@@ -6,7 +6,7 @@
 #include "hv/cli/verdicts.h"
 #include "hv/export/export.h"
 #include "hv/report/load.h"
-#include "symbols/names.h"
+#include "symbols/files/debug_images.h"
 
 /*
  * For people, in their order: those not folded in full, each with its verdict, then one line and the evidence for the others;

@@ -10,7 +10,7 @@
 
 #include "hv/guest/guest.h"
 #include "hv/target/target.h"
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 struct window;
 

@@ -19,8 +19,8 @@
 
 #include "hv/base/err.h"
 #include "hv/base/rng.h"
-#include "symbols/insn.h"
-#include "symbols/symbols.h"
+#include "symbols/insn/insn.h"
+#include "symbols/tables/symtab.h"
 
 struct pool_filter {
 	const char *sample; /* comma-separated globs on function names, or NULL: all */

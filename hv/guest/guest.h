@@ -11,10 +11,10 @@
 #include "hv/base/err.h"
 #include "hv/base/guest_reader.h"
 #include "hv/target/target.h"
-#include "symbols/insn.h"
-#include "symbols/modules.h"
-#include "symbols/symbols.h"
-#include "symbols/unwind.h"
+#include "symbols/insn/insn.h"
+#include "symbols/modules/modules.h"
+#include "symbols/tables/symtab.h"
+#include "symbols/unwind/unwind.h"
 
 struct guest;
 

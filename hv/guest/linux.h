@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "hv/guest/guest.h"
-#include "symbols/btf.h"
-#include "symbols/modules.h"
-#include "symbols/orc.h"
+#include "symbols/btf/btf.h"
+#include "symbols/modules/modules.h"
+#include "symbols/unwind/orc.h"
 
 enum linux_stage {
 	LINUX_SEARCHING, /* no kernel seen yet */

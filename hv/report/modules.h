@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "hv/base/err.h"
-#include "symbols/names.h"
+#include "symbols/files/debug_images.h"
 
 #define REPORT_BUILD_ID_MAX 20
 

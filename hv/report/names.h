@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
-#include "symbols/debuginfo.h"
+#include "symbols/dwarf/debuginfo.h"
 
 #define SOURCE_FUNCTION_MAX 128
 #define SOURCE_FILE_MAX 256

@@ -8,8 +8,8 @@
 
 #include "hv/report/modules.h"
 #include "hv/report/store.h"
-#include "symbols/insn.h"
-#include "symbols/names.h"
+#include "symbols/insn/insn.h"
+#include "symbols/files/debug_images.h"
 
 /* What is needed to name races of one run; nothing in it is owned. */
 struct naming {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 struct race_store {
 	struct race **races;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "hv/report/store.h"
-#include "symbols/names.h"
+#include "symbols/files/debug_images.h"
 
 struct text_style {
 	bool colour; /* ANSI colours: only for a terminal */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 const char *const gpr_names[X86_GPRS] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
 					 "r8",	"r9",  "r10", "r11", "r12", "r13", "r14", "r15"};

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "hv/base/rng.h"
-#include "symbols/debuginfo.h"
-#include "symbols/insn.h"
+#include "symbols/dwarf/debuginfo.h"
+#include "symbols/insn/insn.h"
 
 #define PLACE 0xffffffffc0100000ull /* of a module's section */
 #define NOT_SAMPLED (INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT)

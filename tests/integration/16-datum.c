@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/debuginfo.h"
-#include "symbols/insn.h"
+#include "symbols/dwarf/debuginfo.h"
+#include "symbols/insn/insn.h"
 
 struct code {
 	const uint8_t *bytes;

@@ -17,7 +17,7 @@
 /* cmocka.h wants the ones above */
 #include <cmocka.h>
 
-#include "symbols/debuginfo.h"
+#include "symbols/dwarf/debuginfo.h"
 
 /* With the relocations kept, as Debian's vmlinux has them: they must not be applied again. */
 #define SAMPLE_LINKED                                                                                 \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "hv/report/report.h"
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 static inline void sample_frame(struct guest_calls *calls, const char *module, const char *name, uint64_t function,
 				uint64_t offset, enum unwind_kind kind, enum guest_context_kind context)

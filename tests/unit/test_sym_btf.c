@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbols/symbols.h"
+#include "symbols/tables/symtab.h"
 #include "tests/unit/test_sym_btf_maker.h"
 
 /*

@@ -3,8 +3,8 @@
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_BTF_MAKER_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_BTF_MAKER_H
 
-#include "symbols/btf.h"
-#include "symbols/btf_types.h"
+#include "symbols/btf/btf.h"
+#include "symbols/btf/types.h"
 #include "tests/unit/test_sym_blob.h"
 
 #define KIND_FLAG 0x80000000u

@@ -5,7 +5,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "symbols/debugfiles.h"
+#include "symbols/files/debugfiles.h"
 
 struct fixture {
 	char root[32];

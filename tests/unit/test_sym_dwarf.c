@@ -5,7 +5,7 @@
  */
 #include "tests/unit/dwarf_sample.h"
 
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 #define SLIDE 0x1234000ull
 #define MODULE 0xffffffffc0000000ull /* each section of a relocatable sample gets a page of its own from here on */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "hv/base/rng.h"
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 #include "tests/unit/test_sym_btf_maker.h"
 #include "tests/unit/test_sym_elf_maker.h"
 #include "tests/unit/test_sym_kallsyms_maker.h"

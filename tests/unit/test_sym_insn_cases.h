@@ -6,7 +6,7 @@
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_INSN_CASES_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_INSN_CASES_H
 
-#include "symbols/insn.h"
+#include "symbols/insn/insn.h"
 
 struct insn_case {
 	const char *text;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/insn_op.h"
+#include "symbols/insn/op.h"
 
 #define CODE_ADDR 0xffffffff81000000ull
 #define BIT(gpr) (1u << (gpr))

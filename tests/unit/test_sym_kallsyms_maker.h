@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "symbols/symbols.h"
+#include "symbols/tables/symtab.h"
 #include "tests/unit/test_sym_blob.h"
 
 #define IMAGE_BASE 0xffffffff81000000ull

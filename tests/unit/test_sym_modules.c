@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "hv/base/rng.h"
-#include "symbols/modules.h"
+#include "symbols/modules/modules.h"
 #include "tests/unit/test_sym_btf_maker.h"
 
 #define HEAD 0xffffffff82b00000ull

@@ -2,7 +2,7 @@
 /* Debug files of what runs in a guest: found once, moved to where it is, and complained of once. */
 #include "tests/unit/dwarf_sample.h"
 
-#include "symbols/names.h"
+#include "symbols/files/debug_images.h"
 
 #define MODULE 0xffffffffc0000000ull
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ORC tables in made-up guest memory, in the three layouts that kernels have had. */
 #include "hv/base/rng.h"
-#include "symbols/orc.h"
+#include "symbols/unwind/orc.h"
 #include "tests/unit/test_sym_btf_maker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "symbols/symbols.h"
-#include "symbols/symtab_build.h"
+#include "symbols/tables/symtab.h"
+#include "symbols/tables/symtab_build.h"
 #include "tests/unit/test_sym_elf_maker.h"
 
 #define TEXT 0xffffffff81000000ull

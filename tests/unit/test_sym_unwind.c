@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "symbols/unwind.h"
+#include "symbols/unwind/unwind.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define TASK 0xffffc90000100000ull

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parsing: one pass checks every record's bounds; strings and ids are checked where they are used. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/btf/types.h"
+#include "symbols/tables/symtab.h"
+
+#define BTF_MAGIC 0xeb9f
+#define BTF_MAX_BYTES (64u << 20) /* stock kernels have 4 to 7 MiB */
+#define MAX_CHAIN 64
+
+struct btf_header {
+	uint16_t magic;
+	uint8_t version;
+	uint8_t flags;
+	uint32_t hdr_len;
+	uint32_t type_off, type_len; /* from the header's end */
+	uint32_t str_off, str_len;
+};
+
+/* Bytes that follow a record of this kind: once, and for each of its vlen elements. */
+static const struct {
+	uint8_t once, each;
+} extra_bytes[BTF_KINDS] = {
+	[BTF_INT] = {4, 0}, [BTF_ARRAY] = {12, 0},   [BTF_STRUCT] = {0, 12},  [BTF_UNION] = {0, 12},	 [BTF_ENUM] = {0, 8},
+	[BTF_VAR] = {4, 0}, [BTF_DATASEC] = {0, 12}, [BTF_DECL_TAG] = {4, 0}, [BTF_FUNC_PROTO] = {0, 8}, [BTF_ENUM64] = {0, 12},
+};
+
+static int check_header(const struct btf_header *h, size_t len, struct err *err)
+{
+	if (h->magic != BTF_MAGIC || h->version != 1)
+		return err_set(err, EXIT_INPUT, "BTF: no BTF type information of version 1 here");
+	if (h->hdr_len < sizeof(*h) || h->hdr_len > len)
+		return err_set(err, EXIT_INPUT, "BTF: a header of %" PRIu32 " bytes: corrupt", h->hdr_len);
+	len -= h->hdr_len;
+	if (h->type_off > len || h->type_len > len - h->type_off || h->str_off > len || h->str_len > len - h->str_off)
+		return err_set(err, EXIT_INPUT, "BTF: sections reach beyond its end: truncated");
+	return 0;
+}
+
+/* Length of the record at `pos`, or 0 if it is none. */
+static uint32_t record_length(const struct btf *btf, uint32_t pos)
+{
+	struct btf_type t;
+	uint32_t n = sizeof(t);
+
+	if (btf->types_len - pos < sizeof(t))
+		return 0;
+	memcpy(&t, btf->types + pos, sizeof(t));
+	if (btf_kind(&t) == BTF_VOID || btf_kind(&t) >= BTF_KINDS)
+		return 0;
+	n += extra_bytes[btf_kind(&t)].once + extra_bytes[btf_kind(&t)].each * btf_vlen(&t);
+	return n <= btf->types_len - pos ? n : 0;
+}
+
+static int index_types(struct btf *btf, struct err *err)
+{
+	uint32_t n, capacity = btf->types_len / sizeof(struct btf_type) + 1;
+
+	btf->offsets = calloc(capacity, sizeof(*btf->offsets));
+	if (!btf->offsets)
+		return err_set(err, EXIT_INTERNAL, "BTF: out of memory");
+	btf->count = 1;
+	for (uint32_t pos = 0; pos < btf->types_len; pos += n) {
+		n = record_length(btf, pos);
+		if (!n)
+			return err_set(err, EXIT_INPUT, "BTF: type %" PRIu32 " is of no known kind or truncated", btf->count);
+		btf->offsets[btf->count++] = pos;
+	}
+	return 0;
+}
+
+struct btf *btf_parse(const void *blob, size_t len, struct err *err)
+{
+	struct btf *btf = NULL;
+	struct btf_header h;
+
+	if (len < sizeof(h) || len > BTF_MAX_BYTES) {
+		err_set(err, EXIT_INPUT, "BTF: %zu bytes: not BTF type information", len);
+		return NULL;
+	}
+	btf = calloc(1, sizeof(*btf));
+	if (btf)
+		btf->blob = malloc(len);
+	if (!btf || !btf->blob) {
+		err_set(err, EXIT_INTERNAL, "BTF: out of memory");
+		goto fail;
+	}
+	memcpy(btf->blob, blob, len);
+	memcpy(&h, btf->blob, sizeof(h));
+	if (check_header(&h, len, err))
+		goto fail;
+	btf->types = btf->blob + h.hdr_len + h.type_off;
+	btf->types_len = h.type_len;
+	btf->strings = (const char *)btf->blob + h.hdr_len + h.str_off;
+	btf->strings_len = h.str_len;
+	if (!h.str_len || btf->strings[h.str_len - 1]) {
+		err_set(err, EXIT_INPUT, "BTF: strings do not end: corrupt");
+		goto fail;
+	}
+	if (index_types(btf, err) || btf_index_names(btf, err))
+		goto fail;
+	return btf;
+fail:
+	btf_free(btf);
+	return NULL;
+}
+
+void btf_free(struct btf *btf)
+{
+	if (!btf)
+		return;
+	free(btf->by_name);
+	free(btf->offsets);
+	free(btf->blob);
+	free(btf);
+}
+
+struct btf *btf_from_guest(const struct guest_reader *reader, const struct symtab *kernel, struct err *err)
+{
+	uint64_t start = symtab_addr(kernel, "__start_BTF"), stop = symtab_addr(kernel, "__stop_BTF");
+	struct btf *btf = NULL;
+	void *blob;
+
+	if (!start || stop <= start || stop - start > BTF_MAX_BYTES) {
+		err_set(err, EXIT_INPUT, "BTF: the guest's kernel has no type information (CONFIG_DEBUG_INFO_BTF)");
+		return NULL;
+	}
+	blob = malloc(stop - start);
+	if (!blob)
+		err_set(err, EXIT_INTERNAL, "BTF: out of memory");
+	else if (reader->read(reader->ctx, start, blob, stop - start))
+		err_set(err, EXIT_INPUT, "BTF: cannot read the guest's memory at %#" PRIx64, start);
+	else
+		btf = btf_parse(blob, stop - start, err);
+	free(blob);
+	return btf;
+}
+
+bool btf_type_get(const struct btf *btf, uint32_t id, struct btf_type *out)
+{
+	if (!id || id >= btf->count)
+		return false;
+	memcpy(out, btf->types + btf->offsets[id], sizeof(*out));
+	return true;
+}
+
+void btf_extra(const struct btf *btf, uint32_t id, uint32_t index, void *out, uint32_t size)
+{
+	memcpy(out, btf->types + btf->offsets[id] + sizeof(struct btf_type) + (size_t)index * size, size);
+}
+
+const char *btf_string(const struct btf *btf, uint32_t offset)
+{
+	return offset < btf->strings_len ? btf->strings + offset : "";
+}
+
+uint32_t btf_resolve(const struct btf *btf, uint32_t id)
+{
+	struct btf_type t;
+
+	for (unsigned i = 0; i < MAX_CHAIN && btf_type_get(btf, id, &t); i++) {
+		switch (btf_kind(&t)) {
+		case BTF_TYPEDEF:
+		case BTF_VOLATILE:
+		case BTF_CONST:
+		case BTF_RESTRICT:
+		case BTF_TYPE_TAG:
+			id = t.size_or_type;
+			break;
+		default:
+			return id;
+		}
+	}
+	return 0;
+}
+
+uint64_t btf_type_size(const struct btf *btf, uint32_t id)
+{
+	struct btf_array array;
+	struct btf_type t;
+	uint64_t count = 1;
+
+	/* Arrays of arrays multiply; a kernel's object stays below 4 GiB, and so does what is returned. */
+	for (unsigned i = 0; i < MAX_CHAIN && count <= UINT32_MAX; i++) {
+		id = btf_resolve(btf, id);
+		if (!btf_type_get(btf, id, &t))
+			return 0;
+		switch (btf_kind(&t)) {
+		case BTF_PTR:
+			return count <= UINT32_MAX / 8 ? count * 8 : 0;
+		case BTF_ARRAY:
+			btf_extra(btf, id, 0, &array, sizeof(array));
+			count *= array.count;
+			id = array.type;
+			break;
+		case BTF_INT:
+		case BTF_STRUCT:
+		case BTF_UNION:
+		case BTF_ENUM:
+		case BTF_ENUM64:
+		case BTF_FLOAT:
+			return count * t.size_or_type <= UINT32_MAX ? count * t.size_or_type : 0;
+		default:
+			return 0;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Types by name. The kernel has some 100,000 types and a walk of its modules asks for dozens, again and again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/btf/types.h"
+
+/* Names made to collide must not cost more than this a lookup; a type beyond it is as good as not there. */
+#define MAX_PROBES 1024u
+
+static uint32_t hash_name(const char *name)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * 16777619u;
+	return h ^ h >> 15;
+}
+
+static bool nameable(const struct btf *btf, uint32_t id, struct btf_type *t)
+{
+	if (!btf_type_get(btf, id, t) || !t->name)
+		return false;
+	return btf_kind(t) == BTF_STRUCT || btf_kind(t) == BTF_UNION || btf_kind(t) == BTF_TYPEDEF;
+}
+
+int btf_index_names(struct btf *btf, struct err *err)
+{
+	uint32_t named = 0;
+	struct btf_type t;
+
+	for (uint32_t id = 1; id < btf->count; id++)
+		named += nameable(btf, id, &t);
+	btf->by_name_size = 16;
+	while (btf->by_name_size < 2 * named)
+		btf->by_name_size *= 2;
+	btf->by_name = calloc(btf->by_name_size, sizeof(*btf->by_name));
+	if (!btf->by_name)
+		return err_set(err, EXIT_INTERNAL, "BTF: out of memory");
+	for (uint32_t id = 1; id < btf->count; id++) {
+		uint32_t slot, probes = 0;
+
+		if (!nameable(btf, id, &t))
+			continue;
+		slot = hash_name(btf_string(btf, t.name)) & (btf->by_name_size - 1);
+		while (btf->by_name[slot] && ++probes < MAX_PROBES)
+			slot = (slot + 1) & (btf->by_name_size - 1);
+		if (!btf->by_name[slot])
+			btf->by_name[slot] = id;
+	}
+	return 0;
+}
+
+uint32_t btf_find_type(const struct btf *btf, const char *name)
+{
+	uint32_t slot = hash_name(name) & (btf->by_name_size - 1), alias = 0;
+	struct btf_type t;
+
+	for (uint32_t probes = 0; probes < MAX_PROBES && btf->by_name[slot]; probes++) {
+		uint32_t id = btf->by_name[slot];
+
+		slot = (slot + 1) & (btf->by_name_size - 1);
+		if (!btf_type_get(btf, id, &t) || strcmp(btf_string(btf, t.name), name))
+			continue;
+		if (btf_kind(&t) != BTF_TYPEDEF && btf_vlen(&t))
+			return id;
+		if (btf_kind(&t) == BTF_TYPEDEF && !alias)
+			alias = id;
+	}
+	return alias ? btf_resolve(btf, alias) : 0;
+}

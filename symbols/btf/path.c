@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From an offset in a type to the member there, down through structures, unions and arrays. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "symbols/btf/types.h"
+
+#define MAX_NESTING 32
+#define MAX_STEPS (1u << 16) /* made-up types nest into each other: what a search may cost */
+#define MAX_BIT_FIELDS 32
+#define MAX_TEXT 256
+
+/* How well a place fits an access: it only begins there, lies inside, is all of it. */
+enum fit { FIT_NONE, FIT_BEGINS, FIT_INSIDE, FIT_EXACT };
+
+struct way {
+	char text[MAX_TEXT];
+	size_t len;
+	enum fit fit;
+	bool anonymous; /* where it leads to has no name of its own: a way to one of its members, or none */
+};
+
+struct search {
+	const struct btf *btf;
+	uint32_t size; /* of the access */
+	uint32_t steps;
+};
+
+struct member {
+	const char *name; /* "": anonymous */
+	uint32_t type;
+	uint64_t offset, size; /* bytes; of the bytes that hold a bit-field */
+	bool bits;	       /* it is one */
+	bool open;	       /* an array without a bound */
+};
+
+/* The members of one structure or union, while they are looked through. */
+struct look {
+	const struct way *from;
+	uint64_t offset; /* of the access, in the structure */
+	unsigned depth;
+	struct way best; /* FIT_NONE: none yet */
+	struct way open; /* in an array without a bound: what is left when nothing else is there */
+	const char *bits[MAX_BIT_FIELDS];
+	unsigned n_bits;
+};
+
+static void add(struct way *w, const char *text)
+{
+	size_t len = strnlen(text, sizeof(w->text) - 1 - w->len);
+
+	memcpy(w->text + w->len, text, len);
+	w->len += len;
+	w->text[w->len] = '\0';
+}
+
+static void add_name(struct way *w, const char *name)
+{
+	if (w->len)
+		add(w, ".");
+	add(w, name);
+}
+
+static enum fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
+{
+	if (rest > size || access > size - rest)
+		return FIT_BEGINS;
+	return !rest && access == size ? FIT_EXACT : FIT_INSIDE;
+}
+
+static bool open_array(const struct btf *btf, uint32_t type)
+{
+	uint32_t id = btf_resolve(btf, type);
+	struct btf_array array;
+	struct btf_type t;
+
+	if (!btf_type_get(btf, id, &t) || btf_kind(&t) != BTF_ARRAY)
+		return false;
+	btf_extra(btf, id, 0, &array, sizeof(array));
+	return !array.count;
+}
+
+static void read_member(const struct btf *btf, uint32_t id, const struct btf_type *t, uint32_t index, struct member *m)
+{
+	uint32_t at, bits = 0;
+	struct btf_field f;
+
+	btf_extra(btf, id, index, &f, sizeof(f));
+	at = f.offset;
+	if (btf_kind_flag(t)) {
+		bits = f.offset >> 24;
+		at &= 0xffffff;
+	}
+	*m = (struct member){.name = btf_string(btf, f.name), .type = f.type, .offset = at / 8, .bits = bits};
+	m->size = bits ? (at % 8 + bits + 7) / 8 : btf_type_size(btf, f.type);
+	m->open = !m->size && open_array(btf, f.type);
+}
+
+static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct way *w);
+
+static void look_at_member(struct search *s, const struct member *m, struct look *look)
+{
+	struct way way;
+
+	if (m->bits) {
+		if (m->offset < look->offset + s->size && look->offset < m->offset + m->size && look->n_bits < MAX_BIT_FIELDS &&
+		    *m->name)
+			look->bits[look->n_bits++] = m->name;
+		return;
+	}
+	if (look->offset < m->offset || (!m->open && look->offset - m->offset >= m->size))
+		return;
+	way = *look->from;
+	way.anonymous = !*m->name;
+	if (*m->name)
+		add_name(&way, m->name);
+	descend(s, m->type, look->offset - m->offset, look->depth + 1, &way);
+	if (!m->open && way.fit > look->best.fit)
+		look->best = way;
+	else if (m->open && way.fit > look->open.fit)
+		look->open = way;
+}
+
+static void name_bits(const struct look *look, struct way *w)
+{
+	w->fit = FIT_INSIDE;
+	if (look->n_bits == 1) {
+		add_name(w, look->bits[0]);
+		return;
+	}
+	add_name(w, "{");
+	for (unsigned i = 0; i < look->n_bits; i++) {
+		add(w, i ? "," : "");
+		add(w, look->bits[i]);
+	}
+	add(w, "}");
+}
+
+static void into_structure(struct search *s, uint32_t id, const struct btf_type *t, uint64_t offset, unsigned depth,
+			   struct way *w)
+{
+	const struct way from = *w;
+	struct look look = {.from = &from, .offset = offset, .depth = depth};
+	struct member m;
+	bool part;
+
+	for (uint32_t i = 0; i < btf_vlen(t) && ++s->steps < MAX_STEPS; i++) {
+		read_member(s->btf, id, t, i, &m);
+		look_at_member(s, &m, &look);
+	}
+	/* An access to all of a structure that has a name is not one to its first members. */
+	part = w->fit < FIT_EXACT || w->anonymous;
+	if (look.best.fit > FIT_BEGINS || (look.best.fit && part))
+		*w = look.best;
+	else if (look.n_bits && part)
+		name_bits(&look, w);
+	else if (look.open.fit > FIT_BEGINS)
+		*w = look.open;
+	else if (w->anonymous)
+		w->fit = FIT_NONE;
+}
+
+/* Into the array's element, unless the access takes more than one. */
+static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned depth, struct way *w)
+{
+	struct btf_array array;
+	uint64_t element;
+	char text[32];
+
+	btf_extra(s->btf, id, 0, &array, sizeof(array));
+	element = btf_type_size(s->btf, array.type);
+	if (!element || offset % element + s->size > element || (array.count && offset / element >= array.count))
+		return;
+	snprintf(text, sizeof(text), "[%" PRIu64 "]", offset / element);
+	add(w, text);
+	descend(s, array.type, offset % element, depth + 1, w);
+}
+
+static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct way *w)
+{
+	uint32_t id = btf_resolve(s->btf, type);
+	struct btf_type t;
+
+	w->fit = fit_of(offset, s->size, btf_type_size(s->btf, id));
+	if (depth > MAX_NESTING || !btf_type_get(s->btf, id, &t))
+		return;
+	if (btf_kind(&t) == BTF_STRUCT || btf_kind(&t) == BTF_UNION)
+		into_structure(s, id, &t, offset, depth, w);
+	else if (btf_kind(&t) == BTF_ARRAY)
+		into_array(s, id, offset, depth, w);
+}
+
+static int path_in(const struct btf *btf, uint32_t id, uint32_t offset, uint32_t size, char *out, size_t max)
+{
+	struct search s = {.btf = btf, .size = size};
+	struct way w = {0};
+
+	if (offset >= btf_type_size(btf, id))
+		return -1;
+	descend(&s, id, offset, 0, &w);
+	snprintf(out, max, "%s", w.text);
+	return 0;
+}
+
+int btf_path_at(const struct btf *btf, const char *type, uint32_t offset, uint32_t size, char *out, size_t max)
+{
+	uint32_t id = btf_find_type(btf, type);
+
+	return id ? path_in(btf, id, offset, size, out, max) : -1;
+}
+
+int btf_variable_at(const struct btf *btf, const char *variable, uint32_t offset, uint32_t size, char *type, size_t type_max,
+		    char *out, size_t max)
+{
+	struct btf_type t, of;
+
+	for (uint32_t id = 1; btf_type_get(btf, id, &t); id++) {
+		if (btf_kind(&t) != BTF_VAR || strcmp(btf_string(btf, t.name), variable) != 0)
+			continue;
+		snprintf(type, type_max, "%s",
+			 btf_type_get(btf, btf_resolve(btf, t.size_or_type), &of) ? btf_string(btf, of.name) : "");
+		return path_in(btf, t.size_or_type, offset, size, out, max);
+	}
+	return -1;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From an address of code to its unit: .debug_aranges (DWARF 5 section 6.1.2) lists most units' addresses in one small section.
+ * When it knows nothing of an address, units that are not in it (assembler, other compilers) are asked, all of them, once.
+ */
+#include <stdlib.h>
+
+#include "symbols/dwarf/die.h"
+
+static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange)
+{
+	Dwarf_Unsigned segment, segment_size, length;
+	Dwarf_Error e = NULL;
+	struct di_head *head;
+	Dwarf_Addr start;
+	Dwarf_Off where;
+
+	/* `where` is the unit's first DIE; that it lies in a unit at all is for us to see. */
+	if (dwarf_get_arange_info_b(arange, &segment, &segment_size, &start, &length, &where, &e) != DW_DLV_OK) {
+		if (e)
+			dwarf_dealloc_error(dbg, e);
+		return 0;
+	}
+	head = di_head_at(di, where);
+	if (!head || !length)
+		return 0;
+	head->in_aranges = true;
+	return di_ranges_add(di, &di->addresses, start, start + length, head->offset);
+}
+
+/* A section that is absent or corrupt only means that the units have to be asked themselves. */
+static int read_aranges(struct debuginfo *di)
+{
+	struct di_view view = {.di = di};
+	Dwarf_Arange *list = NULL;
+	Dwarf_Debug dbg = NULL;
+	Dwarf_Error e = NULL;
+	Dwarf_Signed n = 0;
+	int status = 0, res;
+
+	res = di_view_open(&view, &dbg, &e);
+	if (res == DW_DLV_OK)
+		res = dwarf_get_aranges(dbg, &list, &n, &e);
+	for (Dwarf_Signed i = 0; res == DW_DLV_OK && !status && i < n; i++)
+		status = add_arange(di, dbg, list[i]);
+	if (res == DW_DLV_ERROR && e)
+		dwarf_dealloc_error(dbg, e);
+	if (dbg)
+		dwarf_object_finish(dbg, &e); /* frees the list too */
+	return status;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct di_range *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return (x->where > y->where) - (x->where < y->where);
+}
+
+static void sort_addresses(struct debuginfo *di)
+{
+	if (di->addresses.n)
+		qsort(di->addresses.at, di->addresses.n, sizeof(*di->addresses.at), by_address);
+}
+
+/* Ranges of the units that .debug_aranges leaves out. One that is corrupt is left out again. */
+static int read_units(struct debuginfo *di)
+{
+	for (size_t i = 0; i < di->n_heads; i++) {
+		struct err *err = di->err, local = {0};
+		struct di_unit *u;
+
+		if (di->heads[i].in_aranges || di->heads[i].type_offset)
+			continue;
+		di->err = &local;
+		u = di_unit_open(di, &di->heads[i]);
+		if (u)
+			di_die_ranges(u, u->cu, &di->addresses, u->head->offset);
+		di_unit_close(u);
+		di->err = err;
+		if (local.code == EXIT_INTERNAL)
+			return err_set(err, local.code, "%s", local.text);
+	}
+	return 0;
+}
+
+static uint64_t find_address(const struct debuginfo *di, uint64_t pc)
+{
+	size_t low = 0, high = di->addresses.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (di->addresses.at[middle].low <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && pc < di->addresses.at[low - 1].high ? di->addresses.at[low - 1].where : UINT64_MAX;
+}
+
+struct di_unit *di_unit_of_code(struct debuginfo *di, uint64_t pc)
+{
+	uint64_t where;
+
+	if (di_index(di))
+		return NULL;
+	if (!di->have_aranges) {
+		di->have_aranges = true;
+		if (read_aranges(di))
+			return NULL;
+		sort_addresses(di);
+	}
+	where = find_address(di, pc);
+	if (where == UINT64_MAX && !di->have_all_ranges) {
+		di->have_all_ranges = true;
+		if (read_units(di))
+			return NULL;
+		sort_addresses(di);
+		where = find_address(di, pc);
+	}
+	return where == UINT64_MAX ? NULL : di_unit_at(di, where);
+}

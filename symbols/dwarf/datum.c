@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* debuginfo_datum(): which variable a register is at a PC, and the member it leads to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "symbols/dwarf/datum.h"
+#include "symbols/dwarf/location.h"
+#include "symbols/dwarf/origin.h"
+#include "symbols/dwarf/scope.h"
+
+#define MAX_FOUND 8
+#define MAX_STEPS 6	/* from a register to what it was made of */
+#define MAX_INDEX 65536 /* a pointee further on than this many of its kind is none */
+
+/* A datum and how good it is: compared in this order. */
+struct rated {
+	struct debuginfo_datum datum;
+	bool first_object; /* not pointer[3] */
+	uint64_t object_size;
+};
+
+struct query {
+	struct debuginfo *di;
+	struct di_unit *u;
+	uint64_t pc; /* link address */
+	int reg;
+	int64_t disp;
+	uint64_t size;
+	const char *function; /* of the scope that is looked through */
+	struct rated found[MAX_FOUND];
+	size_t n;
+};
+
+static bool better(const struct rated *a, const struct rated *b)
+{
+	if (a->first_object != b->first_object)
+		return a->first_object;
+	if (a->datum.fit != b->datum.fit)
+		return a->datum.fit > b->datum.fit;
+	return a->object_size > b->object_size;
+}
+
+/* Keep the best, in order; of equals, the one found first, in the inner scope. */
+static void keep(struct query *q, const struct rated *r)
+{
+	size_t at = q->n;
+
+	/* Inlined functions hand the same pointer on under the same name. */
+	for (size_t i = 0; i < q->n; i++) {
+		if (!strcmp(q->found[i].datum.path, r->datum.path) && !strcmp(q->found[i].datum.owner, r->datum.owner))
+			return;
+	}
+	while (at && better(r, &q->found[at - 1]))
+		at--;
+	if (at == MAX_FOUND)
+		return;
+	if (q->n < MAX_FOUND)
+		q->n++;
+	memmove(&q->found[at + 1], &q->found[at], (q->n - at - 1) * sizeof(*q->found));
+	q->found[at] = *r;
+}
+
+/* A variable that is in memory itself, `distance` bytes before what is accessed. */
+static int in_memory(struct query *q, struct di_pointee *to, int64_t distance)
+{
+	struct rated r = {.first_object = true};
+	struct di_type type;
+
+	if (di_type(q->di, to->type, &type))
+		return -1;
+	to->offset = (uint64_t)distance;
+	if (to->offset >= type.size)
+		return 0;
+	r.object_size = type.size;
+	if (di_fill_datum(q->di, to, q->size, &r.datum))
+		return -1;
+	keep(q, &r);
+	return 0;
+}
+
+/* What a pointer points to, `distance` bytes on; the pointer's type is to->type. */
+static int through_pointer(struct query *q, struct di_pointee *to, int64_t distance)
+{
+	struct di_type pointer, object;
+	struct rated r;
+
+	if (di_type(q->di, to->type, &pointer))
+		return -1;
+	if (pointer.tag != DW_TAG_pointer_type && pointer.tag != DW_TAG_reference_type)
+		return 0;
+	if (di_type(q->di, pointer.target, &object))
+		return -1;
+	if (!object.size || distance < 0 || (uint64_t)distance / object.size > MAX_INDEX)
+		return 0;
+	to->by_pointer = true;
+	to->type = pointer.target;
+	to->index = (uint64_t)distance / object.size;
+	to->offset = (uint64_t)distance % object.size;
+	r = (struct rated){.first_object = !to->index, .object_size = object.size};
+	if (di_fill_datum(q->di, to, q->size, &r.datum))
+		return -1;
+	/* Arrays of structures are rare, pointers into a larger object (list_head) are not: that this one is meant is a guess.
+	 */
+	if (to->index && object.tag != DW_TAG_base_type && object.tag != DW_TAG_pointer_type)
+		r.datum.fit = 1;
+	keep(q, &r);
+	return 0;
+}
+
+static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
+{
+	struct query *q = ctx;
+	struct di_pointee to = {.function = q->function};
+	struct di_location location;
+	int64_t distance;
+
+	if (tag != DW_TAG_variable && tag != DW_TAG_formal_parameter)
+		return 0;
+	if (di_location(u, child, q->pc, &location))
+		return -1;
+	if (location.place == DI_NOWHERE || location.reg != q->reg)
+		return 0;
+	to.variable = di_name(u, child, false);
+	if (!to.variable || !di_inherited_reference(u, child, DW_AT_type, &to.type))
+		return q->di->err->code == EXIT_OK ? 0 : -1;
+	/* Any offset may come from a debug file: it wraps around as addresses do. */
+	distance = (int64_t)((uint64_t)q->disp - (uint64_t)location.offset);
+	return location.place == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
+}
+
+/* The name of the function that the i-th scope belongs to. */
+static int name_function(struct query *q, const struct di_scopes *scopes, size_t i)
+{
+	struct di_unit *u;
+	Dwarf_Die die;
+
+	while (i && scopes->at[i].tag != DW_TAG_subprogram && scopes->at[i].tag != DW_TAG_inlined_subroutine)
+		i--;
+	if (di_die_at(q->di, scopes->at[i].where, &u, &die))
+		return -1;
+	q->function = di_name(u, die, false);
+	dwarf_dealloc_die(die);
+	return 0;
+}
+
+static int look_through(struct query *q, const struct di_scopes *scopes)
+{
+	for (size_t i = scopes->n; i--;) {
+		struct di_unit *u;
+		Dwarf_Die die;
+		int res;
+
+		if (name_function(q, scopes, i) || di_die_at(q->di, scopes->at[i].where, &u, &die))
+			return -1;
+		res = di_children(u, die, look_at_variable, q);
+		dwarf_dealloc_die(die);
+		if (res < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int collect(struct query *q, unsigned steps);
+
+/* The register is what an instruction loaded: if that was a pointer, what it points to. */
+static int through_load(struct query *q, const struct di_origin *from, unsigned steps)
+{
+	struct query inner = {.di = q->di, .u = q->u, .pc = from->pc, .reg = from->reg, .disp = from->disp, .size = 8};
+
+	if (from->reg >= 0) {
+		if (collect(&inner, steps))
+			return -1;
+	} else {
+		int res = di_variable_at(q->di, from->addr, 8, &inner.found[0].datum);
+
+		if (res < 0)
+			return -1;
+		inner.n = (size_t)res;
+	}
+	for (size_t i = 0; i < inner.n; i++) {
+		const struct debuginfo_datum *d = &inner.found[i].datum;
+		struct di_pointee to = {.variable = d->variable, .function = d->function, .text = d->path, .type = d->type_id};
+
+		if (d->fit == 3 && through_pointer(q, &to, q->disp))
+			return -1;
+	}
+	return 0;
+}
+
+/* The register is what a function of this file returned. */
+static int through_return(struct query *q, uint64_t target)
+{
+	struct di_unit *u = di_unit_of_code(q->di, target), *same;
+	struct di_pointee to = {0};
+	struct di_scopes scopes;
+	char text[DEBUGINFO_TYPE_MAX];
+	Dwarf_Die die;
+	int status = 0;
+
+	if (!u || di_scopes(u, target, &scopes))
+		return q->di->err->code == EXIT_OK ? 0 : -1;
+	if (!scopes.n || scopes.low != target)
+		return 0;
+	if (di_die_at(q->di, scopes.at[0].where, &same, &die))
+		return -1;
+	to.variable = di_name(u, die, false);
+	if (to.variable && di_inherited_reference(u, die, DW_AT_type, &to.type)) {
+		snprintf(text, sizeof(text), "%s()", to.variable);
+		to.text = text;
+		status = through_pointer(q, &to, q->disp);
+	}
+	dwarf_dealloc_die(die);
+	return status;
+}
+
+/* The register is the address of a variable, or of something in it. */
+static int at_address(struct query *q, uint64_t addr)
+{
+	struct rated r = {.first_object = true};
+	int res = di_variable_at(q->di, addr + (uint64_t)q->disp, q->size, &r.datum);
+
+	if (res > 0)
+		keep(q, &r);
+	return res < 0 ? -1 : 0;
+}
+
+static int follow(struct query *q, const struct di_origin *from, unsigned steps)
+{
+	switch (from->kind) {
+	case DI_SUM:
+		q->pc = from->pc;
+		q->reg = from->reg;
+		q->disp = (int64_t)((uint64_t)q->disp + (uint64_t)from->disp);
+		return collect(q, steps);
+	case DI_LOAD:
+		return through_load(q, from, steps);
+	case DI_ADDRESS:
+		return at_address(q, from->addr);
+	case DI_RETURN:
+		return through_return(q, from->addr);
+	default:
+		return 0;
+	}
+}
+
+/* Where ways meet, what comes from all of them must be the same member of the same type: then it does not matter which it was.
+ */
+static int follow_all(struct query *q, const struct di_origin *from, int n, unsigned steps)
+{
+	struct rated first = {0};
+
+	for (int i = 0; i < n; i++) {
+		struct query one = {.di = q->di, .u = q->u, .pc = q->pc, .reg = q->reg, .disp = q->disp, .size = q->size};
+
+		if (follow(&one, &from[i], steps))
+			return -1;
+		if (!one.n)
+			return 0;
+		if (!i)
+			first = one.found[0];
+		else if (strcmp(first.datum.owner, one.found[0].datum.owner) ||
+			 strcmp(first.datum.member, one.found[0].datum.member))
+			return 0;
+	}
+	keep(q, &first);
+	return 0;
+}
+
+/* Gather what [reg + disp] may be at the query's PC: by variables, and by what the register was made of. */
+static int collect(struct query *q, unsigned steps)
+{
+	struct di_origin from[DI_MAX_ORIGINS];
+	struct di_scopes scopes;
+	int n;
+
+	if (di_scopes(q->u, q->pc, &scopes))
+		return -1;
+	if (!scopes.n)
+		return 0;
+	if (look_through(q, &scopes))
+		return -1;
+	n = steps ? di_origins(q->di, scopes.low, scopes.high, q->pc, q->reg, from) : 0;
+	if (n > 1)
+		return follow_all(q, from, n, steps - 1);
+	return n == 1 ? follow(q, &from[0], steps - 1) : n;
+}
+
+int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t disp, size_t size, struct debuginfo_datum *out,
+		    size_t max, struct err *err)
+{
+	struct query q = {.di = di, .reg = reg, .disp = disp, .size = size ? size : 1};
+	struct di_query query;
+
+	di_begin(di, &query, err);
+	if (di_file_to_link(&di->file, pc, &q.pc)) {
+		q.u = di_unit_of_code(di, q.pc);
+		if (q.u)
+			collect(&q, MAX_STEPS);
+	}
+	if (q.n > max)
+		q.n = max;
+	for (size_t i = 0; i < q.n; i++)
+		out[i] = q.found[i].datum;
+	return di_end(di, &query, (int)q.n);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Open, map and check a debug file. libelf reads the headers; what is needed of them is copied, for relocating may change the
+ * map. */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "symbols/dwarf/file.h"
+
+#define MAX_SECTIONS 100000u
+#define MAX_INFLATED (1u << 30)
+
+/* Link addresses of a relocatable file's sections begin here and are this far apart, so that no address is two sections' end.
+ */
+#define RELOCATABLE_BASE 0x100000ull
+#define RELOCATABLE_GAP 4096ull
+
+static int map_file(struct di_file *f, struct err *err)
+{
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int status = -1;
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		err_set(err, EXIT_INPUT, "%s: %s", f->path, strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr)) {
+		err_set(err, EXIT_INPUT, "%s: not an ELF file", f->path);
+		goto out;
+	}
+	f->map_size = (size_t)st.st_size;
+	map = mmap(NULL, f->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED) {
+		err_set(err, EXIT_INPUT, "%s: cannot be mapped: %s", f->path, strerror(errno));
+		goto out;
+	}
+	f->map = map;
+	status = 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int check_header(struct di_file *f, Elf *elf, struct err *err)
+{
+	GElf_Ehdr ehdr;
+
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
+		return err_set(err, EXIT_INPUT, "%s: not an ELF file, or a broken one", f->path);
+	if (gelf_getclass(elf) != ELFCLASS64 || ehdr.e_machine != EM_X86_64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
+		return err_set(err, EXIT_INPUT, "%s: an ELF file, but not for x86-64", f->path);
+	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN && ehdr.e_type != ET_REL)
+		return err_set(err, EXIT_INPUT, "%s: an ELF file, but neither a linked kernel nor a module", f->path);
+	f->relocatable = ehdr.e_type == ET_REL;
+	return 0;
+}
+
+static int add_section(struct di_file *f, struct di_section *s, const GElf_Shdr *shdr, const char *name, uint64_t *next,
+		       struct err *err)
+{
+	bool bytes = shdr->sh_type != SHT_NOBITS && shdr->sh_type != SHT_NULL;
+
+	if (!name)
+		return err_set(err, EXIT_INPUT, "%s: a section without a name; is the file complete?", f->path);
+	if (bytes && (shdr->sh_offset > f->map_size || shdr->sh_size > f->map_size - shdr->sh_offset))
+		return err_set(err, EXIT_INPUT, "%s: section %s lies beyond the file's end; is the file complete?", f->path,
+			       name);
+	s->name = strdup(name);
+	if (!s->name)
+		return err_set(err, EXIT_INTERNAL, "%s: out of memory", f->path);
+	s->alloc = shdr->sh_flags & SHF_ALLOC;
+	s->type = shdr->sh_type;
+	s->link_section = shdr->sh_link;
+	s->info_section = shdr->sh_info;
+	s->compressed = bytes && shdr->sh_flags & SHF_COMPRESSED;
+	s->bytes = bytes && shdr->sh_size ? f->map + shdr->sh_offset : NULL;
+	s->size = shdr->sh_size;
+	s->link = shdr->sh_addr;
+	if (f->relocatable && s->alloc) {
+		if (s->size > UINT32_MAX)
+			return err_set(err, EXIT_INPUT, "%s: section %s is too large for a module", f->path, name);
+		s->link = *next;
+		*next += (s->size + 2 * RELOCATABLE_GAP - 1) & ~(RELOCATABLE_GAP - 1);
+	} else if (f->relocatable) {
+		s->link = 0;
+	}
+	return 0;
+}
+
+static int read_sections(struct di_file *f, Elf *elf, struct err *err)
+{
+	uint64_t next = RELOCATABLE_BASE;
+	size_t count, names;
+
+	if (elf_getshdrnum(elf, &count) || elf_getshdrstrndx(elf, &names) || count < 2 || count > MAX_SECTIONS)
+		return err_set(err, EXIT_INPUT, "%s: section table missing or broken; is the file complete?", f->path);
+	f->sections = calloc(count, sizeof(*f->sections));
+	if (!f->sections)
+		return err_set(err, EXIT_INTERNAL, "%s: out of memory", f->path);
+	f->count = count;
+	for (size_t i = 1; i < count; i++) {
+		Elf_Scn *scn = elf_getscn(elf, i);
+		GElf_Shdr shdr;
+
+		if (!scn || !gelf_getshdr(scn, &shdr))
+			return err_set(err, EXIT_INPUT, "%s: section table truncated; is the file complete?", f->path);
+		if (add_section(f, &f->sections[i], &shdr, elf_strptr(elf, names, shdr.sh_name), &next, err))
+			return -1;
+		if (!f->relocatable && f->sections[i].alloc && !shdr.sh_addr && !strcmp(f->sections[i].name, ".data..percpu"))
+			f->percpu_size = shdr.sh_size;
+	}
+	return 0;
+}
+
+/* Notes of the gABI: name and descriptor sizes and a type, then both, each padded to four bytes. */
+static void find_build_id(struct di_file *f, const struct di_section *s)
+{
+	uint64_t at = 0;
+
+	while (s->size - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		uint64_t name, desc;
+
+		memcpy(&note, s->bytes + at, sizeof(note));
+		name = at + sizeof(note);
+		desc = name + ((uint64_t)note.n_namesz + 3) / 4 * 4;
+		if (desc > s->size || note.n_descsz > s->size - desc)
+			return;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(s->bytes + name, "GNU", 4) &&
+		    note.n_descsz <= sizeof(f->build_id)) {
+			memcpy(f->build_id, s->bytes + desc, note.n_descsz);
+			f->build_id_len = note.n_descsz;
+			return;
+		}
+		at = desc + ((uint64_t)note.n_descsz + 3) / 4 * 4;
+		if (at > s->size)
+			return;
+	}
+}
+
+int di_file_open(struct di_file *f, const char *path, struct err *err)
+{
+	Elf *elf = NULL;
+	int status = -1;
+
+	*f = (struct di_file){.path = strdup(path)};
+	if (!f->path) {
+		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
+		goto out;
+	}
+	if (map_file(f, err))
+		goto out;
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)f->map, f->map_size);
+	if (check_header(f, elf, err) || read_sections(f, elf, err))
+		goto out;
+	for (size_t i = 1; i < f->count && !f->build_id_len; i++) {
+		if (f->sections[i].type == SHT_NOTE && f->sections[i].alloc && f->sections[i].bytes)
+			find_build_id(f, &f->sections[i]);
+	}
+	status = 0;
+out:
+	elf_end(elf);
+	if (status)
+		di_file_close(f);
+	return status;
+}
+
+void di_file_close(struct di_file *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		free(f->sections[i].name);
+		free(f->sections[i].inflated);
+	}
+	free(f->sections);
+	free(f->path);
+	if (f->map)
+		munmap(f->map, f->map_size);
+	*f = (struct di_file){0};
+}
+
+static int inflate_section(struct di_file *f, struct di_section *s, struct err *err)
+{
+	Elf64_Chdr head;
+	uLongf size;
+
+	if (s->size < sizeof(head))
+		return err_set(err, EXIT_INPUT, "%s: section %s is broken", f->path, s->name);
+	memcpy(&head, s->bytes, sizeof(head));
+	if (head.ch_type != ELFCOMPRESS_ZLIB)
+		return err_set(err, EXIT_INPUT, "%s: section %s is compressed, and not by zlib; unpack it with objcopy",
+			       f->path, s->name);
+	/* zlib makes at most 1032 bytes of one: a larger claim is a lie, not worth its memory. */
+	if (!head.ch_size || head.ch_size > MAX_INFLATED || head.ch_size / 1032 > s->size)
+		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes", f->path, s->name,
+			       (unsigned long)head.ch_size);
+	s->inflated = malloc(head.ch_size);
+	if (!s->inflated)
+		return err_set(err, EXIT_INTERNAL, "%s: out of memory", f->path);
+	size = head.ch_size;
+	if (uncompress(s->inflated, &size, s->bytes + sizeof(head), s->size - sizeof(head)) != Z_OK || size != head.ch_size)
+		return err_set(err, EXIT_INPUT, "%s: section %s cannot be inflated: corrupt", f->path, s->name);
+	s->bytes = s->inflated;
+	s->size = size;
+	return 0;
+}
+
+/* Inflate and relocate, once: of a section that turned out corrupt, nothing is left. */
+static int make_ready(struct di_file *f, size_t index, struct err *err)
+{
+	struct di_section *s = &f->sections[index];
+
+	if (s->ready)
+		return 0;
+	if ((s->compressed && inflate_section(f, s, err)) || (f->relocatable && di_file_relocate(f, index, err))) {
+		s->bytes = NULL;
+		return -1;
+	}
+	s->ready = true;
+	return 0;
+}
+
+struct di_section *di_file_section(struct di_file *f, const char *name, struct err *err)
+{
+	for (size_t i = 1; i < f->count; i++) {
+		struct di_section *s = &f->sections[i];
+
+		if (s->bytes && !strcmp(s->name, name))
+			return make_ready(f, i, err) ? NULL : s;
+	}
+	return NULL;
+}
+
+const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, struct err *err)
+{
+	for (size_t i = 1; i < f->count; i++) {
+		struct di_section *s = &f->sections[i];
+
+		if (s->bytes && s->alloc && !s->compressed && addr >= s->link && addr - s->link < s->size &&
+		    len <= s->size - (addr - s->link))
+			return make_ready(f, i, err) ? NULL : s->bytes + (addr - s->link);
+	}
+	return NULL;
+}
+
+bool di_file_to_link(const struct di_file *f, uint64_t run, uint64_t *link)
+{
+	if (!f->relocatable) {
+		*link = run < f->percpu_size ? run : run - f->slide;
+		return true;
+	}
+	for (size_t i = 1; i < f->count; i++) {
+		const struct di_section *s = &f->sections[i];
+
+		if (s->placed && run - s->run < s->size) {
+			*link = s->link + (run - s->run);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool di_file_to_run(const struct di_file *f, uint64_t link, uint64_t *run)
+{
+	if (!f->relocatable) {
+		*run = link < f->percpu_size ? link : link + f->slide;
+		return true;
+	}
+	for (size_t i = 1; i < f->count; i++) {
+		const struct di_section *s = &f->sections[i];
+
+		if (s->placed && link - s->link < s->size) {
+			*run = s->run + (link - s->link);
+			return true;
+		}
+	}
+	return false;
+}
+
+void di_file_release(const struct di_file *f)
+{
+	if (!f->relocatable)
+		madvise(f->map, f->map_size, MADV_DONTNEED);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* debuginfo_lines(): a PC's source line and the chain of functions inlined into each other there. */
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/scope.h"
+
+struct place {
+	const char *file;
+	unsigned line, column;
+};
+
+static struct place place_of_pc(struct di_unit *u, const struct di_lines *lines, uint64_t pc)
+{
+	const struct di_line *row = di_lines_at(lines, pc);
+
+	if (!row)
+		return (struct place){0};
+	return (struct place){di_lines_path(u, lines, row->file), row->line, row->column};
+}
+
+static struct place place_of_call(struct di_unit *u, const struct di_lines *lines, Dwarf_Die die)
+{
+	uint64_t file = UINT64_MAX, line = 0, column = 0;
+
+	di_number(u, die, DW_AT_call_file, &file);
+	di_number(u, die, DW_AT_call_line, &line);
+	di_number(u, die, DW_AT_call_column, &column);
+	return (struct place){file == UINT64_MAX ? NULL : di_lines_path(u, lines, file), (unsigned)line, (unsigned)column};
+}
+
+/* The frames of the scopes, innermost first; *place is where the PC is, and becomes where the outermost function is left. */
+static int frames_of(struct di_unit *u, const struct di_scopes *scopes, const struct di_lines *lines, struct place place,
+		     struct debuginfo_frame *frames)
+{
+	int n = 0;
+
+	for (size_t i = scopes->n; i-- && n < DEBUGINFO_MAX_FRAMES;) {
+		const struct di_scope *s = &scopes->at[i];
+		struct di_unit *same;
+		Dwarf_Die die;
+
+		if (s->tag != DW_TAG_subprogram && s->tag != DW_TAG_inlined_subroutine)
+			continue;
+		if (di_die_at(u->di, s->where, &same, &die))
+			return -1;
+		frames[n++] = (struct debuginfo_frame){
+			.function = di_name(u, die, true),
+			.file = place.file,
+			.comp_dir = lines->comp_dir,
+			.line = place.line,
+			.column = place.column,
+			.inlined = s->tag == DW_TAG_inlined_subroutine,
+		};
+		place = place_of_call(u, lines, die);
+		dwarf_dealloc_die(die);
+		if (s->tag == DW_TAG_subprogram)
+			break;
+	}
+	return n;
+}
+
+static int find_frames(struct debuginfo *di, uint64_t pc, struct debuginfo_frame *frames)
+{
+	struct di_unit *u = di_unit_of_code(di, pc);
+	const struct di_lines *lines;
+	struct di_scopes scopes;
+	struct place place;
+	int n;
+
+	if (!u)
+		return 0;
+	lines = di_lines(u);
+	if (!lines || di_scopes(u, pc, &scopes))
+		return -1;
+	place = place_of_pc(u, lines, pc);
+	n = frames_of(u, &scopes, lines, place, frames);
+	if (n == 0 && place.line) {
+		frames[0] = (struct debuginfo_frame){
+			.function = di_file_function(&di->file, pc),
+			.file = place.file,
+			.comp_dir = lines->comp_dir,
+			.line = place.line,
+			.column = place.column,
+		};
+		n = 1;
+	}
+	return n;
+}
+
+int debuginfo_lines(struct debuginfo *di, uint64_t pc, struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES], struct err *err)
+{
+	struct di_query q;
+	uint64_t link;
+	int n = 0;
+
+	di_begin(di, &q, err);
+	if (di_file_to_link(&di->file, pc, &link))
+		n = find_frames(di, link, frames);
+	return di_end(di, &q, n);
+}

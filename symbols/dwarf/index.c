@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the units are: hop from header to header (DWARF 5 section 7.5.1, DWARF 4 section 7.5.1) without reading what is
+ * between. */
+#include <stdlib.h>
+
+#include "symbols/dwarf/cursor.h"
+#include "symbols/dwarf/unit.h"
+
+#define MAX_UNITS (1u << 20)
+
+/* Read the header at c->at and go to the next; false when it is broken. */
+static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
+{
+	uint64_t start = c->at, end = c->end, kind = DW_UT_compile;
+	size_t width;
+
+	if (!di_enter(c, &width))
+		return false;
+	*head = (struct di_head){.offset = start, .length = c->end - start, .wide = width == 8};
+	head->version = (uint8_t)di_take(c, 2);
+	if (head->version >= 5)
+		kind = di_take(c, 1);
+	/* The abbreviations' offset and an address's size; their order depends on the version, but nobody asks here. */
+	di_skip(c, width + 1);
+	if (types || kind == DW_UT_type) {
+		head->signature = di_take(c, 8);
+		head->type_offset = di_take(c, width);
+	}
+	if (c->bad || head->version < 2 || head->version > 5)
+		return false;
+	c->at = c->end;
+	c->end = end;
+	return true;
+}
+
+static int add_head(struct debuginfo *di, const struct di_head *head, size_t *room)
+{
+	if (di->n_heads == *room) {
+		size_t more = *room ? *room * 2 : 64;
+		struct di_head *heads = more > MAX_UNITS ? NULL : realloc(di->heads, more * sizeof(*heads));
+
+		if (!heads)
+			return di_memory(di);
+		di->heads = heads;
+		*room = more;
+	}
+	di->heads[di->n_heads++] = *head;
+	return 0;
+}
+
+/* Units behind a broken header cannot be found: what comes before it is still of use. */
+static int index_section(struct debuginfo *di, const char *name, uint64_t mark, size_t *room)
+{
+	struct di_section *s = di_file_section(&di->file, name, di->err);
+	struct di_cursor c;
+
+	if (!s)
+		return di->err->code == EXIT_OK ? 0 : -1;
+	c = (struct di_cursor){.bytes = s->bytes, .end = s->size};
+	while (c.at < c.end) {
+		struct di_head head;
+
+		if (!read_head(&c, mark != 0, &head))
+			break;
+		head.offset |= mark;
+		if (add_head(di, &head, room))
+			return -1;
+	}
+	return 0;
+}
+
+int di_index(struct debuginfo *di)
+{
+	size_t room = 0;
+
+	if (!di->indexed) {
+		di->indexed = true;
+		if (index_section(di, ".debug_info", 0, &room) || index_section(di, ".debug_types", DI_IN_TYPES, &room))
+			return -1;
+		di_file_release(&di->file); /* a header every few pages: much was mapped, little was read */
+	}
+	if (!di->n_heads)
+		return err_set(di->err, EXIT_INPUT, "%s: .debug_info holds no unit: corrupt", di->file.path);
+	return 0;
+}
+
+const struct di_head *di_type_unit(struct debuginfo *di, uint64_t signature)
+{
+	for (size_t i = 0; i < di->n_heads; i++) {
+		if (di->heads[i].type_offset && di->heads[i].signature == signature)
+			return &di->heads[i];
+	}
+	err_set(di->err, EXIT_INPUT, "%s: a type unit is missing: corrupt, or incomplete", di->file.path);
+	return NULL;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From an offset in a type to the member there (DWARF 5 section 5.7.6), down through structures, unions and arrays. */
+#include <stdio.h>
+#include <string.h>
+
+#include "symbols/dwarf/type.h"
+
+#define MAX_BIT_FIELDS 32
+
+/* A member: its bytes, or its bits within the structure. */
+struct member {
+	const char *name; /* NULL: anonymous */
+	uint64_t type;
+	uint64_t offset, size; /* bytes; the size of an array without a bound is 0 */
+	bool open;	       /* such an array */
+	uint64_t bits, bit_at; /* bits 0: not a bit-field; bit_at from the structure's beginning */
+};
+
+/* The members of one structure or union, while they are looked through. */
+struct look {
+	struct debuginfo *di;
+	const struct di_path *from;
+	uint64_t offset, size; /* of the access, in the structure */
+	unsigned depth;
+	struct di_path best; /* fit 0: none yet */
+	struct di_path open; /* in an array without a bound: what is left when nothing else is there */
+	struct member bits[MAX_BIT_FIELDS];
+	unsigned n_bits;
+};
+
+void di_path_add(struct di_path *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len > sizeof(p->text) - 1 - p->len)
+		len = sizeof(p->text) - 1 - p->len;
+	memcpy(p->text + p->len, text, len);
+	p->len += len;
+	p->text[p->len] = '\0';
+}
+
+static void add_name(struct di_path *p, const char *name)
+{
+	if (p->len)
+		di_path_add(p, ".");
+	di_path_add(p, name);
+}
+
+static unsigned fit_of(uint64_t rest, uint64_t access, uint64_t size)
+{
+	if (!size || rest > size || access > size - rest)
+		return 1;
+	return !rest && access == size ? 3 : 2;
+}
+
+/*
+ * Where a bit-field's bits are: DW_AT_data_bit_offset counts from the structure's beginning; DW_AT_bit_offset, before DWARF 5,
+ * from the high end of the storage unit at the member's offset.
+ */
+static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
+{
+	uint64_t offset, storage = m->size;
+
+	if (di_number(u, die, DW_AT_data_bit_offset, &offset)) {
+		m->bit_at = offset;
+	} else if (di_number(u, die, DW_AT_bit_offset, &offset)) {
+		di_number(u, die, DW_AT_byte_size, &storage);
+		m->bit_at = (m->offset + storage) * 8 - offset - m->bits;
+	} else {
+		m->bit_at = m->offset * 8;
+	}
+	m->offset = m->bit_at / 8;
+	m->size = (m->bit_at % 8 + m->bits + 7) / 8;
+}
+
+/* 0, or -1 with the error set. A member placed by an expression, which C has none of, is taken to be at 0. */
+static int read_member(struct di_unit *u, Dwarf_Die die, struct member *m)
+{
+	struct di_type type;
+
+	*m = (struct member){.name = di_string(u, die, DW_AT_name)};
+	di_reference(u, die, DW_AT_type, &m->type);
+	di_number(u, die, DW_AT_data_member_location, &m->offset);
+	di_number(u, die, DW_AT_bit_size, &m->bits);
+	if (di_type(u->di, m->type, &type))
+		return -1;
+	m->size = type.size;
+	m->open = !type.size && type.tag == DW_TAG_array_type;
+	if (m->bits)
+		place_bits(u, die, m);
+	return u->di->err->code == EXIT_OK ? 0 : -1;
+}
+
+static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct di_path *p);
+
+static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
+{
+	struct look *look = ctx;
+	struct di_path way;
+	struct member m;
+
+	if (tag != DW_TAG_member)
+		return 0;
+	if (read_member(u, child, &m))
+		return -1;
+	if (m.bits) {
+		if (m.offset < look->offset + look->size && look->offset < m.offset + m.size && look->n_bits < MAX_BIT_FIELDS &&
+		    m.name)
+			look->bits[look->n_bits++] = m;
+		return 0;
+	}
+	if (look->offset < m.offset || (!m.open && look->offset - m.offset >= m.size))
+		return 0;
+	way = *look->from;
+	if (m.name)
+		add_name(&way, m.name);
+	if (descend(u->di, m.type, look->offset - m.offset, look->size, look->depth + 1, &way))
+		return -1;
+	/* Of a union's members that fit equally well, the one declared first. */
+	if (!m.open && way.fit > look->best.fit)
+		look->best = way;
+	else if (m.open && way.fit > look->open.fit)
+		look->open = way;
+	return 0;
+}
+
+static void name_bits(const struct look *look, struct di_path *p)
+{
+	const struct member *first = &look->bits[0];
+
+	if (look->n_bits == 1) {
+		add_name(p, first->name);
+		p->type = first->type;
+		p->size = first->size;
+		p->rest = look->offset > first->offset ? look->offset - first->offset : 0;
+		p->bit_offset = (unsigned)(first->bit_at - first->offset * 8);
+		p->bit_size = (unsigned)first->bits;
+		p->fit = 2;
+		return;
+	}
+	add_name(p, "{");
+	for (unsigned i = 0; i < look->n_bits; i++) {
+		di_path_add(p, i ? "," : "");
+		di_path_add(p, look->bits[i].name);
+	}
+	di_path_add(p, "}");
+	p->several = true;
+	p->fit = 2;
+}
+
+static int into_structure(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
+			  struct di_path *p)
+{
+	struct di_path from = *p;
+	struct look look = {.di = di, .from = &from, .offset = offset, .size = size, .depth = depth};
+	struct di_unit *u;
+	Dwarf_Die die;
+	int status;
+
+	if (di_die_at(di, type->where, &u, &die))
+		return -1;
+	status = di_children(u, die, look_at_member, &look);
+	dwarf_dealloc_die(die);
+	if (status < 0)
+		return -1;
+	/* An access to all of a structure is not one to its first member. */
+	if (look.best.fit && (look.best.fit > 1 || p->fit < 3))
+		*p = look.best;
+	else if (look.n_bits)
+		name_bits(&look, p);
+	else if (look.open.fit > 1)
+		*p = look.open;
+	return 0;
+}
+
+/* Into the array's element, unless the access takes more than one. */
+static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
+		      struct di_path *p)
+{
+	struct di_dimensions dims;
+	struct di_type element;
+	uint64_t index, stride = 1;
+
+	if (di_type(di, type->target, &element) || di_dimensions(di, type->where, &dims))
+		return -1;
+	if (!element.size || offset % element.size + size > element.size || !dims.n)
+		return 0;
+	index = offset / element.size;
+	for (unsigned i = 1; i < dims.n; i++) {
+		if (!dims.count[i] || __builtin_mul_overflow(stride, dims.count[i], &stride))
+			return 0;
+	}
+	if (dims.count[0] && index / stride >= dims.count[0])
+		return 0;
+	for (unsigned i = 0; i < dims.n; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "[%lu]", (unsigned long)(index / stride));
+		di_path_add(p, text);
+		index %= stride;
+		stride /= i + 1 < dims.n ? dims.count[i + 1] : 1;
+	}
+	return descend(di, type->target, offset % element.size, size, depth + 1, p);
+}
+
+static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct di_path *p)
+{
+	struct di_type type;
+
+	if (depth > DI_MAX_DEPTH)
+		return err_set(di->err, EXIT_INPUT, "%s: a type that contains itself: corrupt", di->file.path);
+	if (di_type(di, where, &type))
+		return -1;
+	p->type = where;
+	p->size = type.size;
+	p->rest = offset;
+	p->bit_offset = p->bit_size = 0;
+	p->fit = fit_of(offset, size, type.size);
+	switch (type.tag) {
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return into_structure(di, &type, offset, size, depth, p);
+	case DW_TAG_array_type:
+		return into_array(di, &type, offset, size, depth, p);
+	default:
+		return 0;
+	}
+}
+
+int di_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct di_path *p)
+{
+	return descend(di, type, offset, size, 0, p);
+}

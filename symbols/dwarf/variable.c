@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* debuginfo_variable_at(): the global or static variable at an address, and the member there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "symbols/dwarf/datum.h"
+
+#define MAX_NAMES 8
+#define MAX_TRIES 256 /* of candidates that turn out to be no variable there */
+
+struct query {
+	struct debuginfo *di;
+	uint64_t addr; /* link address */
+	uint64_t size;
+	const char *names[MAX_NAMES]; /* of the ELF symbols there */
+	size_t n_names;
+	uint64_t start; /* of these symbols */
+};
+
+/* A DIE whose location is at `expression` of the file. */
+struct found {
+	uint64_t expression;
+	uint64_t where; /* last DIE that begins before it, at each level */
+	Dwarf_Half tag;
+	const char *function;
+};
+
+static int last_before(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
+{
+	struct found *f = ctx;
+	uint64_t where = di_offset(u, child);
+
+	if (!where)
+		return -1;
+	if (where > f->expression)
+		return 1;
+	f->where = where;
+	f->tag = tag;
+	return 0;
+}
+
+/* Find the DIE that an offset is inside of, from level to level. *die is to be freed. 1, 0 or -1. */
+static int find_die(struct di_unit *u, struct found *f, Dwarf_Die *die)
+{
+	Dwarf_Die at = u->cu;
+
+	f->function = NULL;
+	for (unsigned depth = 0; depth < DI_MAX_DEPTH; depth++) {
+		struct di_unit *same;
+		int res;
+
+		f->where = 0;
+		res = di_children(u, at, last_before, f);
+		if (at != u->cu && (res < 0 || f->where))
+			dwarf_dealloc_die(at);
+		if (res < 0)
+			return -1;
+		if (!f->where) {
+			*die = at;
+			return at != u->cu;
+		}
+		if (di_die_at(u->di, f->where, &same, &at))
+			return -1;
+		if (f->tag == DW_TAG_subprogram || f->tag == DW_TAG_inlined_subroutine)
+			f->function = di_name(u, at, false);
+	}
+	dwarf_dealloc_die(at);
+	return 0;
+}
+
+/* A static variable of a function is "name.123" to the linker; so is any variable of a compiler that made a copy. */
+static bool named(const struct query *q, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < q->n_names; i++) {
+		if (!strncmp(q->names[i], name, len) && (!q->names[i][len] || q->names[i][len] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* Whether `die` is a variable at `v->addr` that contains the address: 1, 0 or -1; then `out` is filled. */
+static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const struct di_variable *v, const char *function,
+		 struct debuginfo_datum *out)
+{
+	struct di_pointee to = {.offset = q->addr - v->addr, .function = function};
+	struct di_type type;
+
+	if (di_tag(u, die) != DW_TAG_variable || !di_has(u, die, DW_AT_location))
+		return 0;
+	to.variable = di_name(u, die, false);
+	if (!to.variable || (q->n_names && v->addr == q->start && !named(q, to.variable)))
+		return 0;
+	if (!di_inherited_reference(u, die, DW_AT_type, &to.type) || di_type(q->di, to.type, &type))
+		return q->di->err->code == EXIT_OK ? 0 : -1;
+	if (to.offset >= (type.size ? type.size : 1))
+		return 0;
+	if (di_fill_datum(q->di, &to, q->size, out))
+		return -1;
+	if (!di_file_to_run(&q->di->file, v->addr, &out->start))
+		out->start = 0;
+	return 1;
+}
+
+static int try_candidate(const struct query *q, const struct di_variable *v, struct debuginfo_datum *out)
+{
+	struct found f = {.expression = v->where};
+	struct di_unit *u;
+	Dwarf_Die die;
+	int res;
+
+	if (!di_head_at(q->di, v->where))
+		return 0;
+	u = di_unit_at(q->di, v->where);
+	if (!u)
+		return -1;
+	res = find_die(u, &f, &die);
+	if (res <= 0)
+		return res;
+	res = check(q, u, die, v, f.function, out);
+	dwarf_dealloc_die(die);
+	return res;
+}
+
+/* How many variables begin at or before the address. */
+static size_t count_before(const struct debuginfo *di, uint64_t addr)
+{
+	size_t low = 0, high = di->n_variables;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (di->variables[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Try those that begin between `low` and `high`, the nearest to `high` first. */
+static int search(const struct query *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
+{
+	const struct debuginfo *di = q->di;
+	size_t at = count_before(di, high);
+
+	for (unsigned tries = 0; at-- && tries < MAX_TRIES; tries++) {
+		int res;
+
+		if (di->variables[at].addr < low)
+			return 0;
+		res = try_candidate(q, &di->variables[at], out);
+		if (res)
+			return res;
+	}
+	return 0;
+}
+
+/*
+ * What begins before the symbol that contains the address cannot reach it, and what begins with it is it, most likely: between
+ * them there may be any number of addresses of its members, which calls hand on.
+ */
+static int find_variable(const struct query *q, struct debuginfo_datum *out)
+{
+	int res = q->n_names ? search(q, q->start, q->start, out) : 0;
+
+	return res ? res : search(q, q->n_names ? q->start : 0, q->addr, out);
+}
+
+int di_variable_at(struct debuginfo *di, uint64_t link, uint64_t size, struct debuginfo_datum *out)
+{
+	struct query q = {.di = di, .addr = link, .size = size};
+
+	if (di_index(di) || di_index_variables(di))
+		return -1;
+	q.n_names = di_file_objects(&di->file, link, q.names, MAX_NAMES, &q.start);
+	return find_variable(&q, out);
+}
+
+int debuginfo_variable_at(struct debuginfo *di, uint64_t addr, size_t size, struct debuginfo_datum *out, struct err *err)
+{
+	struct di_query query;
+	uint64_t link;
+	int n = 0;
+
+	di_begin(di, &query, err);
+	*out = (struct debuginfo_datum){0};
+	if (di_file_to_link(&di->file, addr, &link))
+		n = di_variable_at(di, link, size ? size : 1, out);
+	return di_end(di, &query, n);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "symbols/insn/internal.h"
+#include "symbols/insn/op.h"
+
+#define ALL_GPRS UINT16_MAX
+/* What Capstone says of cmpxchg and xadd is here alone. */
+#define MODIFIES_FLAGS                                                                                                      \
+	(X86_EFLAGS_MODIFY_AF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_PF | \
+	 X86_EFLAGS_MODIFY_OF)
+#define KIND(name, kind) [X86_INS_##name] = INSN_OP_##kind
+
+/*
+ * ud2 stands where BUG() and WARN_ON() are, which look alike here; behind the latter the trap's handler goes on. Behind a BUG()
+ * it is a way too many, of which nothing worse comes than that less is known.
+ */
+static const uint8_t kind_of[X86_INS_ENDING] = {
+	KIND(MOV, MOV),	    KIND(MOVABS, MOV), KIND(MOVZX, MOV),   KIND(AND, AND),     KIND(OR, OR),	   KIND(XOR, XOR),
+	KIND(ADD, ADD),	    KIND(INC, ADD),    KIND(SUB, SUB),	   KIND(DEC, SUB),     KIND(SHL, SHL),	   KIND(SAL, SHL),
+	KIND(SHR, SHR),	    KIND(TEST, TEST),  KIND(CMP, CMP),	   KIND(BT, BT),       KIND(BTS, BTS),	   KIND(BTR, BTR),
+	KIND(BTC, BTC),	    KIND(LEA, LEA),    KIND(JMP, JUMP),	   KIND(CALL, CALL),   KIND(RET, RET),	   KIND(INT3, STOP),
+	KIND(UD2, NOP),	    KIND(NOP, NOP),    KIND(PAUSE, NOP),   KIND(CMOVO, CMOV),  KIND(CMOVNO, CMOV), KIND(CMOVB, CMOV),
+	KIND(CMOVAE, CMOV), KIND(CMOVE, CMOV), KIND(CMOVNE, CMOV), KIND(CMOVBE, CMOV), KIND(CMOVA, CMOV),  KIND(CMOVS, CMOV),
+	KIND(CMOVNS, CMOV), KIND(CMOVP, CMOV), KIND(CMOVNP, CMOV), KIND(CMOVL, CMOV),  KIND(CMOVGE, CMOV), KIND(CMOVLE, CMOV),
+	KIND(CMOVG, CMOV),  KIND(SETO, SET),   KIND(SETNO, SET),   KIND(SETB, SET),    KIND(SETAE, SET),   KIND(SETE, SET),
+	KIND(SETNE, SET),   KIND(SETBE, SET),  KIND(SETA, SET),	   KIND(SETS, SET),    KIND(SETNS, SET),   KIND(SETP, SET),
+	KIND(SETNP, SET),   KIND(SETL, SET),   KIND(SETGE, SET),   KIND(SETLE, SET),   KIND(SETG, SET),	   KIND(JO, JCC),
+	KIND(JNO, JCC),	    KIND(JB, JCC),     KIND(JAE, JCC),	   KIND(JE, JCC),      KIND(JNE, JCC),	   KIND(JBE, JCC),
+	KIND(JA, JCC),	    KIND(JS, JCC),     KIND(JNS, JCC),	   KIND(JP, JCC),      KIND(JNP, JCC),	   KIND(JL, JCC),
+	KIND(JGE, JCC),	    KIND(JLE, JCC),    KIND(JG, JCC),	   KIND(JRCXZ, JCC),   KIND(JECXZ, JCC),   KIND(LOOP, JCC),
+	KIND(LOOPE, JCC),   KIND(LOOPNE, JCC), KIND(PUSH, PUSH),   KIND(POP, POP),
+};
+
+static bool only_writes_dst(const struct insn_op *op)
+{
+	/* A part of a register leaves the rest of it, so the old value still counts. */
+	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size < 4)
+		return false;
+	return op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_POP;
+}
+
+static struct insn_operand operand(const struct insn_op *op, const cs_x86_op *from)
+{
+	struct insn_operand out = {.size = from->size, .reg = INSN_REG_NONE};
+
+	if (from->type == X86_OP_IMM) {
+		out.kind = INSN_OPERAND_IMM;
+	} else if (from->type == X86_OP_MEM && op->insn.nmem == 1) {
+		out.kind = INSN_OPERAND_MEM;
+	} else if (from->type == X86_OP_REG && insn_gpr(from->reg) >= 0) {
+		out.kind = INSN_OPERAND_REG;
+		out.reg = insn_gpr(from->reg);
+		out.high = from->reg == X86_REG_AH || from->reg == X86_REG_BH || from->reg == X86_REG_CH ||
+			   from->reg == X86_REG_DH;
+	}
+	return out;
+}
+
+static void read_reg(struct insn_op *op, unsigned reg)
+{
+	int8_t gpr = insn_gpr(reg);
+
+	if (gpr >= 0)
+		op->reads |= (uint16_t)(1u << gpr);
+}
+
+/* All that is named is taken as read; what is then only written is taken off again. */
+static void registers(struct insn_op *op, const cs_detail *detail)
+{
+	const cs_x86 *x = &detail->x86;
+	uint16_t address;
+	bool first_kept;
+
+	for (unsigned i = 0; i < x->op_count; i++) {
+		if (x->operands[i].type == X86_OP_MEM) {
+			read_reg(op, x->operands[i].mem.base);
+			read_reg(op, x->operands[i].mem.index);
+		}
+	}
+	address = op->reads;
+	op->reads = 0;
+	first_kept = only_writes_dst(op);
+	for (unsigned i = first_kept ? 1 : 0; i < x->op_count; i++) {
+		if (x->operands[i].type == X86_OP_REG)
+			read_reg(op, x->operands[i].reg);
+	}
+	for (unsigned i = 0; i < detail->regs_read_count; i++) {
+		read_reg(op, detail->regs_read[i]);
+		op->reads_flags |= detail->regs_read[i] == X86_REG_EFLAGS;
+	}
+	op->sets_flags = x->eflags & MODIFIES_FLAGS;
+	for (unsigned i = 0; i < detail->regs_write_count; i++)
+		op->sets_flags |= detail->regs_write[i] == X86_REG_EFLAGS;
+	op->writes = op->insn.regs_written;
+	if (op->insn.flags & INSN_STRING)
+		op->reads |= 1u << X86_RSI | 1u << X86_RDI | 1u << X86_RCX | 1u << X86_RAX;
+	op->data = op->reads;
+	op->reads |= address;
+}
+
+static void lea_operands(struct insn_op *op, const cs_x86 *x)
+{
+	const x86_op_mem *mem = &x->operands[1].mem;
+
+	op->dst = operand(op, &x->operands[0]);
+	op->src = (struct insn_operand){.kind = INSN_OPERAND_NONE, .reg = INSN_REG_NONE};
+	op->imm = (uint64_t)mem->disp;
+	if (mem->index != X86_REG_INVALID || mem->segment != X86_REG_INVALID || insn_gpr(mem->base) < 0)
+		return;
+	op->src = (struct insn_operand){.kind = INSN_OPERAND_REG, .reg = insn_gpr(mem->base), .size = 8};
+}
+
+/* The branches; a return through a thunk is a jump like any other, whose target's name says so. */
+static void branch_target(struct insn_op *op, const cs_x86 *x)
+{
+	if (op->kind != INSN_OP_RET && x->op_count && x->operands[0].type == X86_OP_IMM)
+		op->target = (uint64_t)x->operands[0].imm;
+}
+
+/* Capstone extends some to 64 bits and some to the operand's size. */
+static uint64_t extend(int64_t imm, unsigned size)
+{
+	unsigned unused = size && size < 8 ? 64 - 8 * size : 0;
+
+	return (uint64_t)((int64_t)((uint64_t)imm << unused) >> unused);
+}
+
+/* Two operands of general registers, memory and numbers; anything else is not understood. */
+static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
+{
+	if (x->op_count < 1 || x->op_count > 2) {
+		op->kind = INSN_OP_OTHER;
+		return;
+	}
+	op->dst = operand(op, &x->operands[0]);
+	if (x->op_count == 2) {
+		op->src = operand(op, &x->operands[1]);
+		op->imm = op->src.kind == INSN_OPERAND_IMM ? extend(x->operands[1].imm, op->dst.size) : 0;
+	} else if (id == X86_INS_INC || id == X86_INS_DEC || op->kind == INSN_OP_SHL || op->kind == INSN_OP_SHR) {
+		op->src = (struct insn_operand){.kind = INSN_OPERAND_IMM, .reg = INSN_REG_NONE, .size = 1};
+		op->imm = 1;
+	}
+	if (op->dst.kind == INSN_OPERAND_NONE || (op->kind != INSN_OP_SET && op->src.kind == INSN_OPERAND_NONE))
+		op->kind = INSN_OP_OTHER;
+}
+
+/* What Capstone does not know by instruction number. */
+static void unknown(struct insn_op *op)
+{
+	op->reads = op->data = op->writes = ALL_GPRS;
+	op->sets_flags = true;
+	if (op->insn.flags & INSN_BRANCH)
+		op->kind = INSN_OP_STOP;
+}
+
+unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, uint64_t addr, struct insn_op *out)
+{
+	struct insn insn;
+	unsigned n = insn_decode(dec, code, len, addr, &insn);
+	const cs_x86 *x;
+
+	*out = (struct insn_op){.insn = insn};
+	if (!n)
+		return 0;
+	if (!dec->detailed) {
+		unknown(out);
+		return n;
+	}
+	x = &dec->ci->detail->x86;
+	out->kind = kind_of[dec->ci->id];
+	if (out->kind == INSN_OP_LEA)
+		lea_operands(out, x);
+	else if (out->kind == INSN_OP_PUSH)
+		out->src = operand(out, &x->operands[0]);
+	else if (out->kind == INSN_OP_POP)
+		out->dst = operand(out, &x->operands[0]);
+	else if (out->kind >= INSN_OP_JUMP && out->kind <= INSN_OP_RET)
+		branch_target(out, x);
+	else if (out->kind >= INSN_OP_MOV && out->kind <= INSN_OP_SET)
+		data_operands(out, dec->ci->id, x);
+	registers(out, dec->ci->detail);
+	return n;
+}

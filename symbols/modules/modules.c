@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list. Writers change it under module_mutex with the RCU list functions, so a reader may at any time see it mid-change. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/x86.h"
+#include "symbols/modules/layout.h"
+#include "symbols/modules/notes.h"
+#include "symbols/modules/modules.h"
+
+#define MAX_MODULES 4096
+#define MAX_TEXT (256ull << 20)
+#define ATTEMPTS 5
+#define UNFORMED 3 /* MODULE_STATE_UNFORMED: still being set up, its layout means nothing yet */
+
+struct walk {
+	const struct guest_reader *reader;
+	struct module_layout layout;
+	uint64_t head; /* of the list */
+	uint64_t at;   /* list entry */
+	uint64_t prev;
+	unsigned count;
+	uint8_t module[MODULE_STRUCT_MAX];
+};
+
+static int read_u64(const struct guest_reader *reader, uint64_t gva, uint64_t *v)
+{
+	return reader->read(reader->ctx, gva, v, sizeof(*v));
+}
+
+static int walk_start(struct walk *w, const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf,
+		      struct err *err)
+{
+	w->reader = reader;
+	w->head = symtab_addr(kernel, "modules");
+	if (!w->head)
+		return err_set(err, EXIT_INPUT, "modules: this kernel has no list of modules");
+	return module_layout_find(btf, &w->layout, err);
+}
+
+/*
+ * Step to the next entry, with the first `bytes` of its struct module in w->module. 1: there; 0: the end; -1: torn. An entry
+ * being removed has a poisoned `prev`, one being added is not yet pointed back to: both show.
+ */
+static int walk_next(struct walk *w, size_t bytes)
+{
+	uint64_t links[2];
+
+	if (w->count == 0) {
+		w->prev = w->head;
+		if (read_u64(w->reader, w->head, &w->at))
+			return -1;
+	} else {
+		w->prev = w->at;
+		memcpy(&w->at, w->module + w->layout.list.offset, sizeof(w->at));
+	}
+	if (w->at == w->head)
+		return 0;
+	if (++w->count > MAX_MODULES || !x86_kernel_address(w->at) || w->at % sizeof(uint64_t))
+		return -1;
+	if (w->reader->read(w->reader->ctx, w->at - w->layout.list.offset, w->module, bytes))
+		return -1;
+	memcpy(links, w->module + w->layout.list.offset, sizeof(links));
+	return links[1] == w->prev ? 1 : -1;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+}
+
+/* Only the list is followed; its bytes before `state` and `list` end are all that is read. */
+static int stamp(struct walk *w, uint64_t *out)
+{
+	const struct module_layout *l = &w->layout;
+	size_t list_end = l->list.offset + l->list.size, state_end = l->state.offset + l->state.size;
+	uint64_t hash = 0;
+	int more;
+
+	w->count = 0;
+	while ((more = walk_next(w, list_end > state_end ? list_end : state_end)) > 0)
+		hash = mix(mix(hash, w->at), module_field(w->module, &l->state));
+	*out = mix(hash, w->count);
+	return more;
+}
+
+int modules_stamp(const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf, uint64_t *out)
+{
+	struct walk w;
+
+	return walk_start(&w, reader, kernel, btf, NULL) ? -1 : stamp(&w, out);
+}
+
+/* Module names are made of file names: letters, digits, '_' and rarely '-' or '.'. */
+static bool copy_name(const struct walk *w, char name[MODULE_NAME_MAX])
+{
+	size_t room = w->layout.name.size < MODULE_NAME_MAX ? w->layout.name.size : MODULE_NAME_MAX;
+	const char *from = (const char *)w->module + w->layout.name.offset;
+	size_t len = strnlen(from, room);
+
+	if (!len || len == room)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (from[i] <= ' ' || from[i] > '~' || from[i] == '/')
+			return false;
+	}
+	memcpy(name, from, len + 1);
+	return true;
+}
+
+/* A stretch of text: in the kernel half, no longer than text gets, not wrapping; otherwise there is none. */
+static bool text_range(const struct walk *w, const struct btf_member *base, const struct btf_member *size, uint64_t *start,
+		       uint64_t *len)
+{
+	*start = module_field(w->module, base);
+	*len = module_field(w->module, size);
+	if (x86_kernel_address(*start) && *len && *len <= MAX_TEXT && *start + *len > *start)
+		return true;
+	*start = *len = 0;
+	return false;
+}
+
+static bool inside_text(const struct module_info *m, uint64_t start, uint64_t len)
+{
+	return start >= m->text && start - m->text <= m->text_size && len <= m->text_size - (start - m->text);
+}
+
+static int take(const struct walk *w, struct module_info *m)
+{
+	const struct module_layout *l = &w->layout;
+
+	*m = (struct module_info){
+		.addr = w->at - l->list.offset,
+		.state = (enum module_state)module_field(w->module, &l->state),
+	};
+	if (!copy_name(w, m->name))
+		return -1;
+	text_range(w, &l->text, &l->text_size, &m->text, &m->text_size);
+	text_range(w, &l->init_text, &l->init_text_size, &m->init_text, &m->init_text_size);
+	if (text_range(w, &l->noinstr, &l->noinstr_size, &m->noinstr, &m->noinstr_size) &&
+	    !inside_text(m, m->noinstr, m->noinstr_size))
+		return -1;
+	if (text_range(w, &l->kprobes, &l->kprobes_size, &m->kprobes, &m->kprobes_size) &&
+	    !inside_text(m, m->kprobes, m->kprobes_size))
+		return -1;
+	return 0;
+}
+
+static int collect(struct walk *w, struct module_info **list, size_t *n, struct err *err)
+{
+	size_t capacity = 0;
+	int more;
+
+	w->count = 0;
+	while ((more = walk_next(w, w->layout.size)) > 0) {
+		uint64_t state = module_field(w->module, &w->layout.state);
+
+		if (state == UNFORMED)
+			continue;
+		if (*n == capacity) {
+			struct module_info *bigger = reallocarray(*list, capacity + 64, sizeof(*bigger));
+
+			if (!bigger)
+				return err_set(err, EXIT_INTERNAL, "modules: out of memory");
+			*list = bigger;
+			capacity += 64;
+		}
+		if (state > UNFORMED || take(w, &(*list)[*n]))
+			return -1;
+		(*n)++;
+	}
+	return more;
+}
+
+int modules_read(const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf,
+		 struct module_info **list, size_t *n, struct err *err)
+{
+	uint64_t before, after;
+	struct walk w;
+
+	*list = NULL;
+	*n = 0;
+	if (walk_start(&w, reader, kernel, btf, err))
+		return -1;
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
+		if (!stamp(&w, &before) && !collect(&w, list, n, err) && !stamp(&w, &after) && before == after) {
+			for (size_t m = 0; m < *n; m++)
+				module_build_id(reader, btf, &w.layout, &(*list)[m]);
+			return 0;
+		}
+		free(*list);
+		*list = NULL;
+		*n = 0;
+	}
+	return err_set(err, EXIT_INPUT, "modules: the guest's list of modules changes all the time or is corrupt");
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a module's sections are, from what the kernel keeps to show in /sys/module/NAME/sections. */
+#include <string.h>
+
+#include "hv/base/x86.h"
+#include "symbols/modules/layout.h"
+#include "symbols/modules/modules.h"
+
+#define STRIDE_MAX 512u
+
+/* struct module_sect_attrs: an array of attributes, each with its section's name and address. */
+struct sections_layout {
+	struct btf_member attrs; /* the array */
+	struct btf_member name;	 /* of an element: pointer to the name, */
+	struct btf_member addr;	 /* and the address */
+	uint32_t stride;
+	struct btf_member count; /* size 0: none is kept, a name that is none ends the array */
+};
+
+static bool usable(const struct sections_layout *l)
+{
+	return l->stride && l->stride <= STRIDE_MAX && l->name.size == 8 && l->addr.size == 8 &&
+	       l->name.offset <= l->stride - 8 && l->addr.offset <= l->stride - 8;
+}
+
+/* Until 6.13 there was a struct module_sect_attr around a bin_attribute; since then the bin_attribute is all. */
+static bool find_layout(const struct btf *btf, struct sections_layout *l)
+{
+	if (btf_member(btf, "module_sect_attrs", "attrs", &l->attrs))
+		return false;
+	if (btf_member(btf, "module_sect_attrs", "nsections", &l->count) || l->count.size != sizeof(uint32_t))
+		l->count.size = 0;
+	l->stride = btf_sizeof(btf, "module_sect_attr");
+	if (l->stride)
+		return !btf_member(btf, "module_sect_attr", "battr.attr.name", &l->name) &&
+		       !btf_member(btf, "module_sect_attr", "address", &l->addr) && usable(l);
+	l->stride = btf_sizeof(btf, "bin_attribute");
+	return !btf_member(btf, "bin_attribute", "attr.name", &l->name) &&
+	       !btf_member(btf, "bin_attribute", "private", &l->addr) && usable(l);
+}
+
+/* Byte by byte: it may be the last thing that is mapped. */
+static bool read_name(const struct guest_reader *reader, uint64_t gva, char out[SECTION_NAME_MAX])
+{
+	memset(out, 0, SECTION_NAME_MAX);
+	for (size_t i = 0; i + 1 < SECTION_NAME_MAX; i++) {
+		if (reader->read(reader->ctx, gva + i, &out[i], 1))
+			return false;
+		if (!out[i])
+			return i > 0;
+		if (out[i] <= ' ' || out[i] > '~')
+			return false;
+	}
+	out[SECTION_NAME_MAX - 1] = '\0';
+	return true;
+}
+
+unsigned module_sections(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
+			 struct image_section *out, unsigned max)
+{
+	struct btf_member pointer;
+	struct sections_layout l;
+	uint64_t attrs;
+	uint32_t count;
+	unsigned n = 0;
+
+	if (btf_member(btf, "module", "sect_attrs", &pointer) || pointer.size != sizeof(attrs) || !find_layout(btf, &l) ||
+	    reader->read(reader->ctx, module->addr + pointer.offset, &attrs, sizeof(attrs)) || !x86_kernel_address(attrs))
+		return 0;
+	if (l.count.size && reader->read(reader->ctx, attrs + l.count.offset, &count, sizeof(count)) == 0 && count < max)
+		max = count;
+	for (; n < max; n++) {
+		uint64_t at = attrs + l.attrs.offset + (uint64_t)n * l.stride, name;
+
+		if (reader->read(reader->ctx, at + l.name.offset, &name, sizeof(name)) || !x86_kernel_address(name) ||
+		    reader->read(reader->ctx, at + l.addr.offset, &out[n].addr, sizeof(out[n].addr)) ||
+		    !x86_kernel_address(out[n].addr) || !read_name(reader, name, out[n].name))
+			break;
+	}
+	return n;
+}

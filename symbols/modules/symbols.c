@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A module's own symbol table: ELF symbols with absolute values, kept by the kernel for kallsyms (kernel/module/kallsyms.c). */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/x86.h"
+#include "symbols/modules/layout.h"
+#include "symbols/modules/modules.h"
+#include "symbols/tables/symtab_build.h"
+
+#define MAX_SYMBOLS (1u << 20)
+#define MAX_STRINGS (64u << 20)
+
+struct tables {
+	Elf64_Sym *symbols;
+	char *types;   /* nm(1)'s letters */
+	char *strings; /* strings_len bytes and a NUL */
+	uint32_t count;
+	size_t strings_len;
+};
+
+struct pointers { /* struct mod_kallsyms */
+	uint64_t symtab, strtab, typetab;
+	uint32_t count;
+};
+
+static int read_member(const struct guest_reader *reader, const struct btf *btf, uint64_t base, const char *name, uint64_t *v)
+{
+	struct btf_member m;
+
+	*v = 0;
+	if (btf_member(btf, "mod_kallsyms", name, &m) || m.size > sizeof(*v))
+		return -1;
+	return reader->read(reader->ctx, base + m.offset, v, m.size);
+}
+
+static int read_pointers(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
+			 struct pointers *p, struct err *err)
+{
+	struct module_layout layout;
+	uint64_t kallsyms, count;
+
+	if (module_layout_find(btf, &layout, err))
+		return -1;
+	if (layout.kallsyms.size != sizeof(kallsyms) ||
+	    reader->read(reader->ctx, module->addr + layout.kallsyms.offset, &kallsyms, sizeof(kallsyms)) ||
+	    read_member(reader, btf, kallsyms, "symtab", &p->symtab) ||
+	    read_member(reader, btf, kallsyms, "num_symtab", &count) ||
+	    read_member(reader, btf, kallsyms, "strtab", &p->strtab) ||
+	    read_member(reader, btf, kallsyms, "typetab", &p->typetab) || !count || count > MAX_SYMBOLS)
+		return err_set(err, EXIT_INPUT, "module %s: no symbols in the guest's memory; is it gone?", module->name);
+	p->count = (uint32_t)count;
+	return 0;
+}
+
+/* Names end nobody knows where: read what is mapped of the stretch that can hold them, a page at a time. */
+static int read_strings(const struct guest_reader *reader, uint64_t strtab, struct tables *t)
+{
+	uint32_t last = 0;
+	size_t len;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (t->symbols[i].st_name > last)
+			last = t->symbols[i].st_name;
+	}
+	if (last > MAX_STRINGS)
+		return -1;
+	len = (size_t)last + SYMTAB_MAX_NAME;
+	t->strings = calloc(1, len + 1);
+	if (!t->strings)
+		return -1;
+	while (t->strings_len < len) {
+		uint64_t at = strtab + t->strings_len;
+		size_t n = X86_PAGE_SIZE - at % X86_PAGE_SIZE;
+
+		if (n > len - t->strings_len)
+			n = len - t->strings_len;
+		if (reader->read(reader->ctx, at, t->strings + t->strings_len, n))
+			break;
+		t->strings_len += n;
+	}
+	/* A read that failed half-way may have left anything behind the last good page. */
+	memset(t->strings + t->strings_len, 0, len + 1 - t->strings_len);
+	return t->strings_len > last ? 0 : -1;
+}
+
+static int read_tables(const struct guest_reader *reader, const struct pointers *p, struct tables *t)
+{
+	t->count = p->count;
+	t->symbols = calloc(p->count, sizeof(*t->symbols));
+	t->types = calloc(p->count, 1);
+	if (!t->symbols || !t->types)
+		return -1;
+	if (reader->read(reader->ctx, p->symtab, t->symbols, p->count * sizeof(*t->symbols)) ||
+	    reader->read(reader->ctx, p->typetab, t->types, p->count))
+		return -1;
+	return read_strings(reader, p->strtab, t);
+}
+
+static int add_symbols(const struct tables *t, struct symtab_builder *b, struct err *err)
+{
+	for (uint32_t i = 0; i < t->count; i++) {
+		const Elf64_Sym *sym = &t->symbols[i];
+		const char *name = t->strings + sym->st_name;
+		size_t len = strnlen(name, t->strings_len - sym->st_name);
+		char type = t->types[i];
+
+		/* One bad name (a table that changes under us) costs that name only. */
+		if (sym->st_shndx == SHN_UNDEF || !sym->st_value || !symtab_name_ok(name, len))
+			continue;
+		if ((type < 'A' || type > 'Z') && (type < 'a' || type > 'z'))
+			type = '?';
+		if (symtab_builder_add(b, name, len, sym->st_value, sym->st_size, type, err))
+			return -1;
+	}
+	return 0;
+}
+
+struct symtab *module_symbols(const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf,
+			      const struct module_info *module, struct err *err)
+{
+	struct symtab_builder *b = NULL;
+	struct symtab *st = NULL;
+	struct tables t = {0};
+	struct pointers p;
+
+	(void)kernel;
+	if (read_pointers(reader, btf, module, &p, err))
+		return NULL;
+	if (read_tables(reader, &p, &t)) {
+		err_set(err, EXIT_INPUT, "module %s: symbols at %#" PRIx64 " cannot be read; is it gone?", module->name,
+			p.symtab);
+		goto out;
+	}
+	b = symtab_builder_new();
+	if (!b) {
+		err_set(err, EXIT_INTERNAL, "module %s: out of memory", module->name);
+		goto out;
+	}
+	if (add_symbols(&t, b, err))
+		goto out;
+	st = symtab_builder_finish(b, err);
+	b = NULL;
+out:
+	symtab_builder_free(b);
+	free(t.symbols);
+	free(t.types);
+	free(t.strings);
+	return st;
+}

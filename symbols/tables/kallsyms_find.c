@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the tables are. Characters that occur in symbols are tokens of themselves, at their own number, so the ten digits
+ * stand in a row in every token table there is; everything else follows from that and is checked against each other.
+ */
+#include <stdlib.h>
+
+#include "hv/base/x86.h"
+#include "symbols/tables/kallsyms.h"
+#include "symbols/tables/symtab_build.h"
+
+#define MARKER_STEP 256u
+#define KERNEL_ALIGN (2u << 20) /* of _text, the first symbol: CONFIG_PHYSICAL_ALIGN is at least this on x86-64 */
+#define MAX_TOKEN_TABLE (16u << 10)
+#define MAX_NAME_TOKENS 2048u
+
+static const char digits[] = "0\0001\0002\0003\0004\0005\0006\0007\0008\0009";
+
+static bool inside(const struct kallsyms *k, size_t offset, size_t len)
+{
+	return offset <= k->image->len && len <= k->image->len - offset;
+}
+
+static size_t align_up(size_t x, size_t to)
+{
+	return (x + to - 1) & ~(to - 1);
+}
+
+static unsigned token_offset(const struct kallsyms *k, unsigned token)
+{
+	return guest_image_u16(k->image, k->token_index + 2 * token);
+}
+
+static bool spend(struct kallsyms *k, uint64_t steps)
+{
+	k->budget -= steps < k->budget ? steps : k->budget;
+	return k->budget > 0;
+}
+
+/* Each token starts where the index says, is printable, and ends where the next one starts; the index follows the last. */
+static bool tokens_consistent(const struct kallsyms *k)
+{
+	size_t pos = k->token_table;
+
+	for (unsigned token = 0; token < KALLSYMS_TOKENS; token++) {
+		if (token_offset(k, token) != pos - k->token_table)
+			return false;
+		while (pos < k->token_index && k->image->bytes[pos]) {
+			if (k->image->bytes[pos] <= ' ' || k->image->bytes[pos] > '~')
+				return false;
+			pos++;
+		}
+		pos++;
+	}
+	return align_up(pos, 4) == k->token_index || align_up(pos, 8) == k->token_index;
+}
+
+/* With the digits at `found`, where would the index be? */
+static bool find_token_index(struct kallsyms *k, size_t found)
+{
+	size_t first = align_up(found + sizeof(digits), 4);
+
+	for (size_t at = first; at < first + MAX_TOKEN_TABLE; at += 4) {
+		unsigned zero;
+
+		if (!inside(k, at, 2 * KALLSYMS_TOKENS) || !spend(k, 1))
+			return false;
+		zero = guest_image_u16(k->image, at + 2 * '0');
+		if (guest_image_u16(k->image, at) || guest_image_u16(k->image, at + 2 * '1') != zero + 2 || zero > found)
+			continue;
+		k->token_index = at;
+		k->token_table = found - zero;
+		if (!(k->token_table % 4) && tokens_consistent(k))
+			return true;
+	}
+	return false;
+}
+
+bool kallsyms_find_tokens(struct kallsyms *k, size_t *from)
+{
+	while (*from < k->image->len) {
+		const uint8_t *at = memmem(k->image->bytes + *from, k->image->len - *from, digits, sizeof(digits));
+
+		if (!at)
+			return false;
+		*from = (size_t)(at - k->image->bytes) + 1;
+		if (find_token_index(k, *from - 1))
+			return true;
+	}
+	return false;
+}
+
+bool kallsyms_name_length(const struct kallsyms *k, size_t *pos, size_t *len)
+{
+	if (!inside(k, *pos, 2))
+		return false;
+	*len = k->image->bytes[(*pos)++];
+	if (k->long_names && *len & 0x80)
+		*len = (*len & 0x7f) | (size_t)k->image->bytes[(*pos)++] << 7;
+	return *len && *len <= MAX_NAME_TOKENS && inside(k, *pos, *len);
+}
+
+size_t kallsyms_expand(const struct kallsyms *k, size_t pos, size_t len, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *token = (const char *)k->image->bytes + k->token_table + token_offset(k, k->image->bytes[pos + i]);
+		size_t token_len = strlen(token);
+
+		if (token_len > size - n)
+			return 0;
+		memcpy(out + n, token, token_len);
+		n += token_len;
+	}
+	return n;
+}
+
+/* Follow all lengths to the names' end. */
+static bool walk_names(struct kallsyms *k)
+{
+	size_t pos = k->names, len;
+
+	for (uint32_t i = 0; i < k->num; i++) {
+		if (!spend(k, 1) || !kallsyms_name_length(k, &pos, &len))
+			return false;
+		pos += len;
+	}
+	k->names_end = pos;
+	return true;
+}
+
+/* The markers hold what the walk finds, and they, or seqs_of_names behind them (3 bytes a symbol), end at the tokens. */
+static bool markers_agree(const struct kallsyms *k)
+{
+	size_t markers = align_up(k->names_end, k->align), pos = k->names, len;
+	size_t end = align_up(markers + 4 * (((size_t)k->num + MARKER_STEP - 1) / MARKER_STEP), k->align);
+
+	if (end != k->token_table && align_up(end + 3 * (size_t)k->num, k->align) != k->token_table)
+		return false;
+	for (uint32_t i = 0; i < k->num; i++) {
+		if (i % MARKER_STEP == 0 && guest_image_u32(k->image, markers + 4 * (i / MARKER_STEP)) != pos - k->names)
+			return false;
+		if (!kallsyms_name_length(k, &pos, &len))
+			return false;
+		pos += len;
+	}
+	return true;
+}
+
+/* Cheap test of a place for names: the first one expands to a type letter and a name. */
+static bool first_name_plausible(struct kallsyms *k)
+{
+	char name[SYMTAB_MAX_NAME];
+	size_t pos = k->names, len, n;
+
+	/* Tokens may be made empty, and thousands of them expand to nothing. */
+	if (!kallsyms_name_length(k, &pos, &len) || !spend(k, len))
+		return false;
+	n = kallsyms_expand(k, pos, len, name, sizeof(name));
+	return n > 1 && ((name[0] >= 'A' && name[0] <= 'Z') || (name[0] >= 'a' && name[0] <= 'z'));
+}
+
+static bool names_here(struct kallsyms *k, size_t num_at)
+{
+	k->num = guest_image_u32(k->image, num_at);
+	if (!k->num || k->num > SYMTAB_MAX_SYMBOLS || (k->align == 8 && guest_image_u32(k->image, num_at + 4)))
+		return false;
+	k->names = num_at + k->align;
+	/* Both kinds of length read the same unless a name is long. */
+	for (unsigned kind = 0; kind < 2; kind++) {
+		k->long_names = kind == 0;
+		if (first_name_plausible(k) && walk_names(k) && markers_agree(k))
+			return true;
+	}
+	return false;
+}
+
+/* In all orders the names come before the tokens: go down from there, the nearest is the likeliest. */
+bool kallsyms_find_names(struct kallsyms *k)
+{
+	for (k->align = 8; k->align >= 4; k->align -= 4) {
+		for (size_t at = k->token_table & ~(k->align - 1); at >= k->image->first + k->align; at -= k->align) {
+			if (!spend(k, 1))
+				return false;
+			if (names_here(k, at - k->align))
+				return true;
+		}
+	}
+	return false;
+}
+
+uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
+{
+	uint32_t offset = guest_image_u32(k->image, k->offsets + 4 * (size_t)index);
+
+	switch (k->encoding) {
+	case KALLSYMS_RELATIVE:
+		return k->relative_base + offset;
+	case KALLSYMS_PERCPU:
+		/* As kallsyms_sym_address() has it: base - 1 - (s32)offset. */
+		return (int32_t)offset >= 0 ? offset : k->relative_base + ~offset;
+	case KALLSYMS_SELF:
+		break;
+	}
+	return k->image->base + k->offsets + 4 * (size_t)index + (uint64_t)(int64_t)(int32_t)offset;
+}
+
+/* kallsyms is sorted by address: with the wrong place or the wrong encoding it would not be. */
+static bool addresses_sorted(const struct kallsyms *k)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < k->num; i++) {
+		uint64_t addr = kallsyms_address(k, i);
+
+		if (addr < last)
+			return false;
+		last = addr;
+	}
+	return last >= k->image->base;
+}
+
+/* Offsets at `at`, with the base they count from behind them. */
+static bool based_offsets(struct kallsyms *k, size_t at)
+{
+	size_t base = at + align_up(4 * (size_t)k->num, 8);
+
+	if (!inside(k, at, 4 * (size_t)k->num) || !inside(k, base, 8))
+		return false;
+	k->offsets = at;
+	k->relative_base = guest_image_u64(k->image, base);
+	if (!x86_kernel_address(k->relative_base))
+		return false;
+	/* Without a single negative one there would be nothing but absolute symbols. */
+	k->encoding = KALLSYMS_RELATIVE;
+	for (uint32_t i = 0; i < k->num && k->encoding == KALLSYMS_RELATIVE; i++) {
+		if ((int32_t)guest_image_u32(k->image, at + 4 * (size_t)i) < 0)
+			k->encoding = KALLSYMS_PERCPU;
+	}
+	return addresses_sorted(k);
+}
+
+static bool self_relative_offsets(struct kallsyms *k, size_t at)
+{
+	if (!inside(k, at, 4 * (size_t)k->num))
+		return false;
+	k->offsets = at;
+	k->encoding = KALLSYMS_SELF;
+	return x86_kernel_address(kallsyms_address(k, 0)) && !(kallsyms_address(k, 0) % KERNEL_ALIGN) && addresses_sorted(k);
+}
+
+bool kallsyms_find_offsets(struct kallsyms *k)
+{
+	size_t after = align_up(k->token_index + 2 * KALLSYMS_TOKENS, k->align);
+	size_t before = align_up(4 * (size_t)k->num, 8) + 16; /* offsets, relative_base and num_syms */
+
+	if (based_offsets(k, after) || (k->names >= before && based_offsets(k, k->names - before)))
+		return true;
+	/* Last: with no base to check, a chance run of growing numbers could pass for it. */
+	return self_relative_offsets(k, after);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/unwind/unwind.h"
+
+#include <string.h>
+
+/*
+ * struct pt_regs, which is user-space ABI (arch/x86/include/uapi/asm/ptrace.h): fifteen registers in this order, the system
+ * call's number or an error code, and what the CPU pushes (SDM vol. 3, 6.14.2), in 64-bit words.
+ */
+static const uint8_t pt_gpr[] = {15, 14,     13,      12,      X86_RBP, X86_RBX, 11,	 10,
+				 9,  X86_R8, X86_RAX, X86_RCX, X86_RDX, X86_RSI, X86_RDI};
+enum { PT_GPRS = sizeof(pt_gpr), PT_IRET = PT_GPRS + 1, PT_WORDS = PT_IRET + 5 };
+enum { IRET_RIP, IRET_CS, IRET_RFLAGS, IRET_RSP, IRET_SS, IRET_WORDS };
+
+#define ALL_KNOWN 0xffffu
+#define NOWHERE UNWIND_STACKS_MAX
+
+struct state {
+	const struct unwind_stack *stacks;
+	unsigned n;
+	const struct unwind_source *source;
+	struct unwind *out;
+
+	uint64_t pc, sp, bp;
+	bool interrupted; /* pc is no return address */
+	bool user;	  /* nor the kernel's */
+	bool reliable;
+	unsigned at;	  /* the stack that sp is on, or NOWHERE */
+	unsigned entered; /* bit mask of stacks that sp has been on */
+	uint64_t gpr[X86_GPRS];
+	uint32_t known;	     /* bit mask of what in gpr[] has this frame's value */
+	enum unwind_end why; /* of the step that failed */
+};
+
+static bool fail(struct state *s, enum unwind_end why)
+{
+	s->why = why;
+	return false;
+}
+
+/* ---- the stacks ---- */
+
+static bool holds(const struct unwind_stack *stack, uint64_t gva, uint32_t len)
+{
+	return gva >= stack->gva && gva - stack->gva <= stack->len && len <= stack->len - (gva - stack->gva);
+}
+
+static bool load(struct state *s, uint64_t gva, uint64_t *words, unsigned count)
+{
+	uint32_t len = count * (uint32_t)sizeof(*words);
+
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct unwind_stack *stack = &s->stacks[i];
+		uint32_t offset = (uint32_t)(gva - stack->gva);
+
+		if (!holds(stack, gva, len))
+			continue;
+		memcpy(words, stack->bytes + offset, len);
+		if (offset < s->out->used_from[i])
+			s->out->used_from[i] = offset;
+		return true;
+	}
+	return fail(s, UNWIND_NO_MEMORY);
+}
+
+static unsigned find_stack(const struct state *s, uint64_t sp)
+{
+	if (s->at != NOWHERE && holds(&s->stacks[s->at], sp, 0))
+		return s->at;
+	for (unsigned i = 0; i < s->n; i++) {
+		if (holds(&s->stacks[i], sp, 0))
+			return i;
+	}
+	return NOWHERE;
+}
+
+/* Each stack is entered once and walked upwards: so there is an end. */
+static bool move_to(struct state *s, uint64_t sp)
+{
+	unsigned at = find_stack(s, sp);
+
+	if (at == s->at ? at != NOWHERE && sp <= s->sp : at != NOWHERE && (s->entered >> at & 1))
+		return fail(s, UNWIND_STUCK);
+	if (at != NOWHERE)
+		s->entered |= 1u << at;
+	s->at = at;
+	s->sp = sp;
+	return true;
+}
+
+/* ---- one step by a rule (arch/x86/kernel/unwind_orc.c says what each means) ---- */
+
+static bool from_register(struct state *s, unsigned reg, uint64_t *value)
+{
+	*value = s->gpr[reg];
+	return s->known >> reg & 1 ? true : fail(s, UNWIND_NO_REG);
+}
+
+/* Where the caller's stack pointer was before it called, or the interrupted registers are. */
+static bool previous_sp(struct state *s, const struct orc_rule *rule, uint64_t *sp)
+{
+	uint64_t offset = (uint64_t)(int64_t)rule->sp_offset;
+
+	switch (rule->sp_base) {
+	case ORC_BASE_SP:
+		*sp = s->sp + offset;
+		return true;
+	case ORC_BASE_BP:
+		*sp = s->bp + offset;
+		return true;
+	case ORC_BASE_SP_INDIRECT:
+		if (!load(s, s->sp, sp, 1))
+			return false;
+		*sp += offset;
+		return true;
+	case ORC_BASE_BP_INDIRECT:
+		return load(s, s->bp + offset, sp, 1);
+	case ORC_BASE_R10:
+		return from_register(s, 10, sp);
+	case ORC_BASE_R13:
+		return from_register(s, 13, sp);
+	case ORC_BASE_DI:
+		return from_register(s, X86_RDI, sp);
+	case ORC_BASE_DX:
+		return from_register(s, X86_RDX, sp);
+	default:
+		return fail(s, UNWIND_NO_RULE);
+	}
+}
+
+static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t sp, uint64_t *bp)
+{
+	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
+
+	switch (rule->bp_base) {
+	case ORC_BASE_NONE: /* as it was, or among the interrupted registers */
+		*bp = s->bp;
+		return true;
+	case ORC_BASE_PREV_SP:
+		return load(s, sp + offset, bp, 1);
+	case ORC_BASE_BP:
+		return load(s, s->bp + offset, bp, 1);
+	default:
+		return fail(s, UNWIND_NO_RULE);
+	}
+}
+
+/* What the CPU pushed when it was interrupted. On a stack that begins there nothing is left to unwind. */
+static bool take_iret(struct state *s, const uint64_t iret[IRET_WORDS])
+{
+	s->pc = iret[IRET_RIP];
+	s->user = (iret[IRET_CS] & 3) == 3;
+	return s->user || move_to(s, iret[IRET_RSP]);
+}
+
+static bool take_regs(struct state *s, uint64_t at)
+{
+	uint64_t words[PT_WORDS];
+
+	if (!load(s, at, words, PT_WORDS))
+		return false;
+	for (unsigned i = 0; i < PT_GPRS; i++)
+		s->gpr[pt_gpr[i]] = words[i];
+	s->known = ALL_KNOWN;
+	s->bp = s->gpr[X86_RBP];
+	return take_iret(s, words + PT_IRET);
+}
+
+static bool apply(struct state *s, const struct orc_rule *rule)
+{
+	uint64_t sp, bp, iret[IRET_WORDS];
+	bool taken;
+
+	if (!previous_sp(s, rule, &sp) || !previous_bp(s, rule, sp, &bp))
+		return false;
+	s->interrupted = rule->interrupted;
+	switch (rule->type) {
+	case ORC_CALL:
+		taken = load(s, sp - sizeof(sp), &s->pc, 1) && move_to(s, sp);
+		s->known = 0;
+		break;
+	case ORC_REGS:
+		taken = take_regs(s, sp);
+		if (rule->bp_base == ORC_BASE_NONE)
+			bp = s->bp;
+		break;
+	case ORC_REGS_PARTIAL: /* early in an entry: the other registers have not changed yet */
+		taken = load(s, sp, iret, IRET_WORDS) && take_iret(s, iret);
+		break;
+	default:
+		return fail(s, UNWIND_NO_RULE);
+	}
+	s->bp = bp;
+	return taken;
+}
+
+/* All or nothing: a step that fails half-way leaves but its reason. */
+static bool try(struct state *s, const struct orc_rule *rule)
+{
+	struct state next = *s;
+
+	if (!apply(&next, rule))
+		return fail(s, next.why);
+	*s = next;
+	return true;
+}
+
+/* ---- guessing ---- */
+
+static bool guessed(struct state *s, enum unwind_end trouble)
+{
+	if (!s->out->guessed)
+		s->out->trouble = trouble;
+	s->out->guessed = true;
+	s->reliable = false;
+	return true;
+}
+
+static bool returns_to(const struct state *s, uint64_t pc)
+{
+	return s->source->returns_to(s->source->ctx, pc);
+}
+
+/* Code made at run time has no rules but keeps a frame pointer, mostly. */
+static bool try_frame_pointer(struct state *s)
+{
+	static const struct orc_rule rule = {
+		.type = ORC_CALL,
+		.sp_base = ORC_BASE_BP,
+		.sp_offset = 16,
+		.bp_base = ORC_BASE_PREV_SP,
+		.bp_offset = -16,
+	};
+	struct state next = *s;
+
+	if (!apply(&next, &rule) || !returns_to(s, next.pc))
+		return false;
+	*s = next;
+	return guessed(s, UNWIND_NO_RULE);
+}
+
+/* The next word up this stack that looks like a return address. */
+static bool search(struct state *s)
+{
+	const struct unwind_stack *stack;
+	enum unwind_end trouble = s->why;
+	uint64_t word;
+
+	if (s->at == NOWHERE)
+		return false;
+	stack = &s->stacks[s->at];
+	for (uint64_t at = (s->sp + 7) & ~7ull; holds(stack, at, sizeof(word)); at += sizeof(word)) {
+		memcpy(&word, stack->bytes + (at - stack->gva), sizeof(word));
+		if (!returns_to(s, word))
+			continue;
+		s->pc = word;
+		s->sp = at + sizeof(word);
+		s->interrupted = false;
+		s->known = 0;
+		return guessed(s, trouble);
+	}
+	return false;
+}
+
+/* ---- all steps ---- */
+
+/* To the caller's frame. False: there is none to be found, s->why. */
+static bool step(struct state *s)
+{
+	struct orc_rule rule;
+	/* What follows the last call of a function that does not return is another function. */
+	uint64_t pc = s->interrupted ? s->pc : s->pc - 1;
+
+	if (s->source->rule(s->source->ctx, pc, &rule)) {
+		s->why = UNWIND_NO_RULE;
+		return try_frame_pointer(s) || search(s);
+	}
+	/* No first frame is ever interrupted; retpolines are said to be one in some kernels. */
+	if (rule.type == ORC_END && !s->interrupted)
+		return fail(s, UNWIND_FIRST);
+	return try(s, &rule) || search(s);
+}
+
+static void add_frame(struct state *s)
+{
+	struct unwind *out = s->out;
+	enum unwind_kind kind = s->interrupted ? UNWIND_INTERRUPTED : UNWIND_CALL;
+
+	out->frames[out->count] =
+		(struct unwind_frame){.pc = s->pc, .kind = out->count ? kind : UNWIND_STOPPED, .reliable = s->reliable};
+	out->count++;
+}
+
+void unwind(const struct x86_regs *regs, const struct unwind_stack *stacks, unsigned n, const struct unwind_source *source,
+	    struct unwind *out)
+{
+	struct state s = {
+		.stacks = stacks,
+		.n = n,
+		.source = source,
+		.out = out,
+		.pc = regs->rip,
+		.sp = regs->gpr[X86_RSP],
+		.bp = regs->gpr[X86_RBP],
+		.interrupted = true,
+		.user = x86_user_mode(regs),
+		.reliable = true,
+		.at = NOWHERE,
+		.known = ALL_KNOWN,
+	};
+
+	memcpy(s.gpr, regs->gpr, sizeof(s.gpr));
+	out->count = 0;
+	out->guessed = false;
+	for (unsigned i = 0; i < n; i++)
+		out->used_from[i] = i ? stacks[i].len : 0;
+	move_to(&s, s.sp);
+	do {
+		add_frame(&s);
+	} while (!s.user && out->count < UNWIND_FRAMES_MAX && step(&s) && !s.user);
+	if (s.user)
+		s.why = UNWIND_USER;
+	else if (out->count == UNWIND_FRAMES_MAX)
+		s.why = UNWIND_TOO_DEEP;
+	out->end = s.why;
+}
