@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_PRUNER_DATUM_MATCH_H
 #define OUTRIDER_PRUNER_DATUM_MATCH_H
 
-#include "hv/report/names.h"
+#include "hv/race/names.h"
 
 /* The last part of a member's path, or else of the variable's name, without an index: "b" of "a.b[2]"; "": there is neither. */
 void datum_last_part(const struct datum_name *d, char out[DEBUGINFO_PATH_MAX]);

@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_PRUNER_OPERAND_H
 #define OUTRIDER_PRUNER_OPERAND_H
 
-#include "hv/report/names.h"
+#include "hv/race/names.h"
 
 /* A datum as it stands in a statement. */
 struct operand {

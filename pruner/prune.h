@@ -11,7 +11,7 @@
 #define OUTRIDER_PRUNER_PRUNE_H
 
 #include "hv/base/err.h"
-#include "hv/report/store.h"
+#include "hv/race/store.h"
 
 enum verdict_class {
 	VERDICT_HARMFUL,	 /* candidate: no benign pattern fits */

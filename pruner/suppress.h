@@ -7,7 +7,7 @@
 #define OUTRIDER_PRUNER_SUPPRESS_H
 
 #include "hv/base/err.h"
-#include "hv/report/store.h"
+#include "hv/race/store.h"
 
 struct suppressions;
 

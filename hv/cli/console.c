@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hv/report/clean.h"
+#include "hv/base/clean.h"
 
 #define PARTIAL_LINE_MS 100
 #define LINE_MAX_KEPT 200 /* enough for printk's time stamp and what a panic says */

@@ -4,7 +4,7 @@
 #define OUTRIDER_CLI_RACE_FILES_H
 
 #include "hv/cli/cli.h"
-#include "hv/report/load.h"
+#include "hv/report/json/load.h"
 #include "pruner/prune.h"
 #include "symbols/insn/insn.h"
 #include "symbols/files/debug_images.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "hv/cli/terminal.h"
-#include "hv/report/clean.h"
-#include "hv/report/text.h"
+#include "hv/base/clean.h"
+#include "hv/report/text/text.h"
 
 #define REMARK_MAX (CLEAN_MAX(VERDICT_EVIDENCE_MAX) + 256)
 

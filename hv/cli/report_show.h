@@ -5,7 +5,7 @@
 
 #include "hv/cli/verdicts.h"
 #include "hv/export/export.h"
-#include "hv/report/load.h"
+#include "hv/report/json/load.h"
 #include "symbols/files/debug_images.h"
 
 /*

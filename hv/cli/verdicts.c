@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/report/clean.h"
-#include "hv/report/json_write.h"
+#include "hv/base/clean.h"
+#include "hv/report/json/write.h"
 
 static const char *const order_words[] = {
 	[VERDICTS_BY_RANK] = "rank",

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "hv/base/err.h"
-#include "hv/report/store.h"
+#include "hv/race/store.h"
 
 enum export_level {
 	EXPORT_HARMFUL, /* a maintainer should look */

@@ -4,7 +4,7 @@
 #define OUTRIDER_EXPORT_INTERNAL_H
 
 #include "hv/export/export.h"
-#include "hv/report/clean.h"
+#include "hv/base/clean.h"
 #include "hv/report/datum.h"
 
 #define EXPORT_NAME_MAX CLEAN_MAX(256)

@@ -2,7 +2,7 @@
 #include <libxml/xmlwriter.h>
 
 #include "hv/export/internal.h"
-#include "hv/report/text.h"
+#include "hv/report/text/text.h"
 
 /* libxml2 keeps writing calls simple by taking its own character type. */
 static const xmlChar *x(const char *text)

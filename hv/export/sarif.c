@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
-#include "hv/report/json_write.h"
+#include "hv/report/json/write.h"
 #include "hv/report/words.h"
 
 #define UNDECIDED_RULE "data-race"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hv/report/clean.h"
+#include "hv/base/clean.h"
 
 static const char *const kind_words[] = {
 	[GUEST_MEMORY_UNKNOWN] = "unknown",

@@ -3,9 +3,9 @@
 #ifndef OUTRIDER_REPORT_DATUM_H
 #define OUTRIDER_REPORT_DATUM_H
 
-#include "hv/report/json_read.h"
-#include "hv/report/json_write.h"
-#include "hv/report/store.h"
+#include "hv/report/json/read.h"
+#include "hv/report/json/write.h"
+#include "hv/race/store.h"
 
 #define DATUM_TEXT_MAX 1200
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/report/clean.h"
-#include "hv/report/json_read.h"
-#include "hv/report/json_write.h"
+#include "hv/base/clean.h"
+#include "hv/report/json/read.h"
+#include "hv/report/json/write.h"
 
 #define SECTIONS_MAX 1024
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/report/document.h"
-#include "hv/report/json_file.h"
-#include "hv/report/naming.h"
-#include "hv/report/race_json.h"
+#include "hv/report/json/document.h"
+#include "hv/report/json/file.h"
+#include "hv/report/naming/naming.h"
+#include "hv/report/json/race_json.h"
 
 struct report {
 	const struct report_config *config;

@@ -10,7 +10,7 @@
 
 #include "hv/base/err.h"
 #include "hv/report/modules.h"
-#include "hv/report/text.h"
+#include "hv/report/text/text.h"
 
 struct report_config {
 	const char *json; /* file, or NULL: none */

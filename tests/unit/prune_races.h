@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hv/report/load.h"
+#include "hv/report/json/load.h"
 #include "pruner/prune.h"
 
 #define PRUNE_RACES "tests/data/ground-truth-races.json"

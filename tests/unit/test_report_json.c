@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hv/report/load.h"
+#include "hv/report/json/load.h"
 #include "hv/report/report.h"
 #include "tests/unit/test_report_sample.h"
 

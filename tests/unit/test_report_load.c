@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "hv/base/rng.h"
-#include "hv/report/clean.h"
-#include "hv/report/load.h"
-#include "hv/report/race_json.h"
-#include "hv/report/race_read.h"
+#include "hv/base/clean.h"
+#include "hv/report/json/load.h"
+#include "hv/report/json/race_json.h"
+#include "hv/report/json/race_read.h"
 #include "tests/unit/test_report_sample.h"
 
 #define MUTATIONS 3000

@@ -2,7 +2,7 @@
 /* What the memory raced on is called: by its variable, by the pointer an access went through, or by its object as well. */
 #include "tests/unit/dwarf_sample.h"
 
-#include "hv/report/naming.h"
+#include "hv/report/naming/naming.h"
 
 #define SLIDE 0x1c00000ull
 #define OBJECT 0xffff888012345680ull

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hv/report/store.h"
+#include "hv/race/store.h"
 #include "tests/unit/test_report_sample.h"
 
 static int setup(void **state)

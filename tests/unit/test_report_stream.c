@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "hv/base/rng.h"
-#include "hv/report/json_stream.h"
-#include "hv/report/load.h"
-#include "hv/report/race_json.h"
+#include "hv/report/json/stream.h"
+#include "hv/report/json/load.h"
+#include "hv/report/json/race_json.h"
 #include "tests/unit/test_report_sample.h"
 
 struct fixture {

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "hv/report/text.h"
+#include "hv/report/text/text.h"
 #include "hv/report/words.h"
 #include "tests/unit/test_report_sample.h"
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/site.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+
+/* Where Linux links its image, and the reach of KASLR (arch/x86: KERNEL_IMAGE_SIZE is 1 GiB). */
+#define IMAGE_START UINT64_C(0xffffffff80000000)
+#define IMAGE_END UINT64_C(0xffffffffc0000000)
+
+/* FNV-1a, 64 bits (draft-eastlake-fnv, sections 4 and 5). */
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+#define ID_BITS 48
+
+uint64_t site_address(const struct detect_side *side)
+{
+	return side->pc ? side->pc : side->regs.rip;
+}
+
+void site_name(const struct detect_side *side, uint64_t slide, char out[SITE_NAME_MAX])
+{
+	const struct guest_symbol *symbol = &side->symbol;
+	uint64_t address = site_address(side);
+	const char *stop = side->pc ? "" : "stop:";
+	char module[CLEAN_MAX(sizeof(symbol->module))], name[CLEAN_MAX(sizeof(symbol->name))];
+
+	if (!side->known) {
+		snprintf(out, SITE_NAME_MAX, "unknown");
+		return;
+	}
+	if (symbol->name[0] == '\0') {
+		if (address >= IMAGE_START && address < IMAGE_END)
+			snprintf(out, SITE_NAME_MAX, "%simage+0x%" PRIx64, stop, address - slide - IMAGE_START);
+		else
+			snprintf(out, SITE_NAME_MAX, "%sraw+0x%" PRIx64, stop, address);
+		return;
+	}
+	clean_text(symbol->module, sizeof(symbol->module), module, sizeof(module));
+	clean_text(symbol->name, sizeof(symbol->name), name, sizeof(name));
+	snprintf(out, SITE_NAME_MAX, "%s%.64s%s%.160s+0x%" PRIx64, stop, module, module[0] ? ":" : "", name,
+		 address - symbol->addr);
+}
+
+static uint64_t fnv1a(uint64_t hash, const char *bytes)
+{
+	for (; *bytes; bytes++)
+		hash = (hash ^ (uint8_t)*bytes) * FNV_PRIME;
+	return hash;
+}
+
+void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
+{
+	const char *first = strcmp(site_a, site_b) <= 0 ? site_a : site_b;
+	const char *second = first == site_a ? site_b : site_a;
+	uint64_t hash = fnv1a(fnv1a(fnv1a(FNV_OFFSET, first), "\n"), second);
+
+	/* Folded, not cut: the low bits of FNV are the good ones, and the high ones should count. */
+	hash = (hash >> ID_BITS) ^ (hash & ((UINT64_C(1) << ID_BITS) - 1));
+	snprintf(out, RACE_ID_MAX, "%012" PRIx64, hash);
+}

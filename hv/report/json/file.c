@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/json/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One of the two files: head, `items` items up to offset `end`, then a tail. */
+struct half {
+	int fd; /* -1: none */
+	off_t end;
+	size_t items;
+};
+
+struct json_file {
+	char *path, *next_path;
+	char *head;
+	struct half now;  /* path: the document users see */
+	struct half next; /* next_path: the same document some items ago, or none */
+	bool cannot_exchange;
+};
+
+static int disk_error(const struct json_file *f, struct err *err)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT;
+
+	return err_set(err, EXIT_INPUT, "cannot write %s: %s%s%s", f->path, strerror(errno), full ? "; make room" : "",
+		       full && f->now.fd >= 0 ? ": only what was found before is in it" : "");
+}
+
+static int write_text(int fd, const char *text, off_t *at)
+{
+	size_t len = strlen(text);
+
+	while (len > 0) {
+		ssize_t n = pwrite(fd, text, len, *at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = EIO;
+		if (n <= 0)
+			return -1;
+		text += n;
+		*at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void drop_next(struct json_file *f)
+{
+	if (f->next.fd >= 0) {
+		unlink(f->next_path);
+		close(f->next.fd);
+	}
+	f->next = (struct half){.fd = -1};
+}
+
+static int open_next(struct json_file *f)
+{
+	if (f->next.fd >= 0)
+		return 0;
+	f->next = (struct half){.fd = open(f->next_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666)};
+	if (f->next.fd < 0)
+		return -1;
+	return write_text(f->next.fd, f->head, &f->next.end);
+}
+
+static int write_items(struct half *h, const struct json_items *all)
+{
+	for (; h->items < all->count; h->items++) {
+		char *text = all->text(all->ctx, h->items);
+		int rc = -1;
+
+		if (!text)
+			errno = ENOMEM;
+		else if (write_text(h->fd, h->items ? ",\n" : "\n", &h->end) == 0)
+			rc = write_text(h->fd, text, &h->end);
+		free(text);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Make NAME.next the document as it should be now. */
+static int prepare_next(struct json_file *f, const char *tail, const struct json_items *all)
+{
+	off_t at;
+
+	if (open_next(f) < 0 || write_items(&f->next, all) < 0)
+		return -1;
+	at = f->next.end;
+	if (write_text(f->next.fd, tail, &at) < 0)
+		return -1;
+	return ftruncate(f->next.fd, at);
+}
+
+static int take_name(struct json_file *f, bool exchange)
+{
+	struct half old = f->now;
+
+	if (exchange && renameat2(AT_FDCWD, f->next_path, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
+		f->now = f->next;
+		f->next = old;
+		return 0;
+	}
+	if (exchange)
+		f->cannot_exchange = true;
+	if (rename(f->next_path, f->path) < 0)
+		return -1;
+	f->now = f->next;
+	f->next = (struct half){.fd = -1};
+	if (old.fd >= 0)
+		close(old.fd);
+	return 0;
+}
+
+int json_file_update(struct json_file *f, const char *tail, const struct json_items *all, struct err *err)
+{
+	if (prepare_next(f, tail, all) < 0 || take_name(f, !f->cannot_exchange) < 0) {
+		disk_error(f, err);
+		drop_next(f);
+		return -1;
+	}
+	return 0;
+}
+
+int json_file_rewrite(struct json_file *f, const char *head, const char *tail, const struct json_items *all, struct err *err)
+{
+	char *copy = strdup(head);
+
+	if (!copy)
+		return err_set(err, EXIT_INTERNAL, "out of memory while writing %s", f->path);
+	free(f->head);
+	f->head = copy;
+	drop_next(f);
+	if (prepare_next(f, tail, all) < 0 || fsync(f->next.fd) < 0 || take_name(f, false) < 0) {
+		disk_error(f, err);
+		drop_next(f);
+		return -1;
+	}
+	return 0;
+}
+
+/* The file itself, not a link to it, since it will be renamed over. */
+static char *real_name(const char *path, struct err *err)
+{
+	char *name = realpath(path, NULL);
+	const char *wrong = NULL;
+	struct stat st;
+
+	if (!name && errno == ENOENT) {
+		name = strdup(path);
+		if (!name)
+			err_set(err, EXIT_INTERNAL, "out of memory while creating %s", path);
+		return name;
+	}
+	if (!name || stat(name, &st) < 0)
+		wrong = strerror(errno);
+	else if (!S_ISREG(st.st_mode))
+		wrong = "it is not a regular file";
+	else if (access(name, W_OK) < 0)
+		wrong = strerror(errno);
+	if (!wrong)
+		return name;
+	err_set(err, EXIT_INPUT, "cannot write %s: %s", path, wrong);
+	free(name);
+	return NULL;
+}
+
+struct json_file *json_file_create(const char *path, const char *head, const char *tail, struct err *err)
+{
+	const struct json_items none = {0};
+	struct json_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		goto no_memory;
+	f->now.fd = f->next.fd = -1;
+	f->path = real_name(path, err);
+	if (!f->path)
+		goto fail;
+	f->head = strdup(head);
+	f->next_path = malloc(strlen(f->path) + sizeof(".next"));
+	if (!f->head || !f->next_path)
+		goto no_memory;
+	sprintf(f->next_path, "%s.next", f->path);
+	if (prepare_next(f, tail, &none) < 0 || take_name(f, false) < 0) {
+		disk_error(f, err);
+		goto fail;
+	}
+	return f;
+no_memory:
+	err_set(err, EXIT_INTERNAL, "out of memory while creating %s", path);
+fail:
+	json_file_close(f);
+	return NULL;
+}
+
+void json_file_close(struct json_file *f)
+{
+	if (!f)
+		return;
+	drop_next(f);
+	if (f->now.fd >= 0)
+		close(f->now.fd);
+	free(f->path);
+	free(f->next_path);
+	free(f->head);
+	free(f);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/json/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/report/json/read.h"
+#include "hv/report/json/stream.h"
+#include "hv/report/json/race_read.h"
+
+#define BANNER_MAX 512
+#define SYMBOLS_MAX 4096
+
+/* A report on its way in. */
+struct reading {
+	struct report_load *l;
+	struct json_stream *in;
+	const char *path;
+	size_t room;	       /* in l->races */
+	struct err wrong_race; /* the first: not said before the schema is known, which may explain it */
+};
+
+static int check_schema(const json_t *document, const char *path, struct err *err)
+{
+	const char *schema = json_string_value(json_object_get(document, "schema"));
+
+	if (!schema)
+		return err_set(err, EXIT_INPUT, "%s: no \"schema\": it is no report of `outrider run --json`", path);
+	if (strcmp(schema, DOCUMENT_SCHEMA) != 0)
+		return err_set(err, EXIT_INPUT, "%s: schema \"%.40s\", but this version reads %s only", path, schema,
+			       DOCUMENT_SCHEMA);
+	return 0;
+}
+
+static char *read_line(struct json_reader *r, const json_t *o, const char *key, size_t max)
+{
+	char *text = malloc(max);
+
+	if (text)
+		read_text(r, o, key, text, max);
+	else
+		read_wrong(r, key, "small enough for the memory there is");
+	return text;
+}
+
+static int read_kernel(struct report_load *l, const char *path, struct err *err)
+{
+	const json_t *o = read_optional(l->document, "kernel");
+	struct json_reader r = {.what = path, .err = err};
+
+	if (!o)
+		return 0;
+	l->kernel.banner = read_line(&r, o, "banner", BANNER_MAX);
+	l->kernel.symbols = read_line(&r, o, "symbols", SYMBOLS_MAX);
+	l->kernel.slide = read_hex(&r, o, "slide");
+	l->kernel.debug_files =
+		read_optional(o, "names") && strcmp(read_string(&r, o, "names"), document_names_word(true)) == 0;
+	if (read_optional(o, "build_id"))
+		l->kernel.build_id_len = read_bytes(&r, o, "build_id", l->kernel.build_id, sizeof(l->kernel.build_id));
+	return r.failed ? -1 : 0;
+}
+
+static int make_room(struct reading *r)
+{
+	size_t room = r->room ? 2 * r->room : 64;
+	struct race **races;
+
+	if (r->l->count < r->room)
+		return 0;
+	races = realloc(r->l->races, room * sizeof(struct race *));
+	if (!races)
+		return err_set(&r->wrong_race, EXIT_INTERNAL, "%s: out of memory", r->path);
+	r->l->races = races;
+	r->room = room;
+	return 0;
+}
+
+static void add_race(struct reading *r, const json_t *object)
+{
+	char what[256];
+	struct race *race;
+
+	if (r->wrong_race.code != EXIT_OK || make_room(r) < 0)
+		return;
+	snprintf(what, sizeof(what), "%.200s: race %zu", r->path, r->l->count + 1);
+	race = race_read(object, what, &r->wrong_race);
+	if (race)
+		r->l->races[r->l->count++] = race;
+}
+
+static int pass_on(const struct err *wrong, struct err *err)
+{
+	return err_set(err, wrong->code, "%s", wrong->text);
+}
+
+/* From behind the list's bracket on. */
+static int read_races(struct reading *r, struct err *err)
+{
+	if (json_stream_take(r->in, ']'))
+		return 0;
+	do {
+		json_t *race = json_stream_value(r->in, err);
+
+		if (!race)
+			return -1;
+		add_race(r, race);
+		json_decref(race);
+		if (r->wrong_race.code != EXIT_OK && json_object_get(r->l->document, "schema"))
+			return pass_on(&r->wrong_race, err);
+	} while (json_stream_take(r->in, ','));
+	return json_stream_take(r->in, ']') ? 0 : json_stream_wrong(r->in, "',' or ']' expected", err);
+}
+
+/* The value of `key`: a tree to keep, but for the races. */
+static int read_value(struct reading *r, const char *key, struct err *err)
+{
+	json_t *document = r->l->document, *value;
+	bool races = strcmp(key, "races") == 0;
+
+	if (races && json_object_get(document, key))
+		return json_stream_wrong(r->in, "a second list of races", err);
+	if (races && json_stream_take(r->in, '[')) {
+		if (read_races(r, err) < 0)
+			return -1;
+		value = json_array();
+	} else {
+		value = json_stream_value(r->in, err);
+	}
+	if (json_object_set_new(document, key, value) < 0)
+		return err_set(err, EXIT_INTERNAL, "%s: out of memory", r->path);
+	/* Another schema is known before its races are read, where it stands in front of them. */
+	return strcmp(key, "schema") == 0 ? check_schema(document, r->path, err) : 0;
+}
+
+static int read_member(struct reading *r, struct err *err)
+{
+	json_t *key = json_stream_value(r->in, err);
+	int rc = -1;
+
+	if (!key)
+		return -1;
+	if (!json_is_string(key) || !json_stream_take(r->in, ':'))
+		json_stream_wrong(r->in, "a key and ':' expected", err);
+	else
+		rc = read_value(r, json_string_value(key), err);
+	json_decref(key);
+	return rc;
+}
+
+static int read_document(struct reading *r, struct err *err)
+{
+	if (!json_stream_take(r->in, '{'))
+		return json_stream_wrong(r->in, "'{' expected", err);
+	if (!json_stream_take(r->in, '}')) {
+		do {
+			if (read_member(r, err) < 0)
+				return -1;
+		} while (json_stream_take(r->in, ','));
+		if (!json_stream_take(r->in, '}'))
+			return json_stream_wrong(r->in, "',' or '}' expected", err);
+	}
+	return json_stream_at_end(r->in) ? 0 : json_stream_wrong(r->in, "end of file expected", err);
+}
+
+/* There is a list of races, and they are all as they must be. */
+static int check_races(const struct reading *r, struct err *err)
+{
+	struct json_reader reader = {.what = r->path, .err = err};
+
+	if (!read_array(&reader, r->l->document, "races", 0))
+		return -1;
+	return r->wrong_race.code == EXIT_OK ? 0 : pass_on(&r->wrong_race, err);
+}
+
+int report_load(struct report_load *out, const char *path, struct err *err)
+{
+	struct reading r = {.l = out, .path = path};
+	int rc = -1;
+
+	*out = (struct report_load){.document = json_object()};
+	if (!out->document)
+		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
+	else
+		r.in = json_stream_open(path, err);
+	if (r.in && read_document(&r, err) == 0 && check_schema(out->document, path, err) == 0 &&
+	    read_kernel(out, path, err) == 0 &&
+	    report_modules_read(&out->modules, json_object_get(out->document, "modules"), err) == 0)
+		rc = check_races(&r, err);
+	json_stream_close(r.in);
+	if (rc < 0)
+		report_load_free(out);
+	return rc;
+}
+
+void report_load_free(struct report_load *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		race_free(l->races[i]);
+	free(l->races);
+	report_modules_free(&l->modules);
+	free(l->kernel.banner);
+	free(l->kernel.symbols);
+	json_decref(l->document);
+	*l = (struct report_load){0};
+}
+
+void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		if (wanted(ctx, l->races[i]))
+			l->races[kept++] = l->races[i];
+		else
+			race_free(l->races[i]);
+	}
+	l->count = kept;
+}
+
+int report_load_into(struct report_load *l, struct race_store *store, struct err *err)
+{
+	race_store_begin_run(store);
+	for (size_t i = 0; i < l->count; i++) {
+		if (!race_store_put(store, l->races[i], err))
+			return -1;
+		l->races[i] = NULL;
+	}
+	return 0;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/json/race_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/report/datum.h"
+#include "hv/report/json/read.h"
+#include "hv/report/json/names_json.h"
+#include "hv/report/words.h"
+
+#define PID_MAX INT32_MAX
+#define CPU_MAX UINT16_MAX
+#define MODULES_MAX 4096 /* loaded at one time */
+
+/* A word that `lookup` knows; `fallback` after an error. */
+static int read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word), int fallback)
+{
+	int value = lookup(read_string(r, o, key));
+
+	if (value >= 0)
+		return value;
+	read_wrong(r, key, "a word known of");
+	return fallback;
+}
+
+static void read_context(struct json_reader *r, const json_t *parent, struct guest_context *out)
+{
+	const json_t *o = read_object(r, parent, "context");
+
+	*out = (struct guest_context){.pid = -1};
+	if (!o)
+		return;
+	if (context_from_word(read_string(r, o, "kind"), out) < 0)
+		read_wrong(r, "context", "of a kind known of");
+	if (read_optional(o, "pid"))
+		out->pid = (int32_t)read_number(r, o, "pid", PID_MAX);
+	read_text(r, o, "comm", out->comm, sizeof(out->comm));
+	out->irqs_off = read_optional(o, "irqs_off") && read_bool(r, o, "irqs_off");
+	out->preempt_off = read_optional(o, "preempt_off") && read_bool(r, o, "preempt_off");
+}
+
+static void read_registers(struct json_reader *r, const json_t *side, struct x86_regs *regs)
+{
+	const json_t *o = read_object(r, side, "registers");
+
+	if (!o)
+		return;
+	for (int i = 0; i < X86_GPRS; i++)
+		regs->gpr[i] = read_hex(r, o, gpr_names[i]);
+	regs->rip = read_hex(r, o, "rip");
+	regs->rflags = read_hex(r, o, "rflags");
+	regs->cs = (uint16_t)read_hex(r, o, "cs");
+	regs->ss = (uint16_t)read_hex(r, o, "ss");
+	regs->fs_base = read_hex(r, o, "fs_base");
+	regs->gs_base = read_hex(r, o, "gs_base");
+	regs->cr0 = read_hex(r, o, "cr0");
+	regs->cr3 = read_hex(r, o, "cr3");
+	regs->cr4 = read_hex(r, o, "cr4");
+	regs->efer = read_hex(r, o, "efer");
+}
+
+/* Module, function and the offset of `address` in it. */
+static void read_symbol(struct json_reader *r, const json_t *o, uint64_t address, struct guest_symbol *out)
+{
+	if (!read_optional(o, "function"))
+		return;
+	read_text(r, o, "module", out->module, sizeof(out->module));
+	read_text(r, o, "function", out->name, sizeof(out->name));
+	out->addr = address - read_number(r, o, "offset", INT64_MAX);
+}
+
+static void read_frame(struct json_reader *r, const json_t *o, struct guest_frame *out)
+{
+	struct guest_context context;
+
+	out->pc = read_hex(r, o, "pc");
+	out->kind = (uint8_t)read_word(r, o, "kind", frame_from_word, UNWIND_CALL);
+	if (context_from_word(read_string(r, o, "context"), &context) < 0)
+		read_wrong(r, "context", "a word known of");
+	out->context = context.kind;
+	out->reliable = read_bool(r, o, "reliable");
+	read_symbol(r, o, out->pc, &out->symbol);
+	if (read_optional(o, "function_size"))
+		out->symbol.size = read_number(r, o, "function_size", INT64_MAX);
+}
+
+static void read_calls(struct json_reader *r, const json_t *stack, struct race *race, unsigned which)
+{
+	const json_t *frames = read_array(r, stack, "frames", UNWIND_FRAMES_MAX);
+	struct guest_calls *out = &race->first.sides[which].calls;
+
+	for (size_t i = 0; i < json_array_size(frames); i++) {
+		const json_t *frame = json_array_get(frames, i);
+
+		read_frame(r, frame, &out->frames[i]);
+		/* Those of the first are the side's own too, and read there. */
+		if (i)
+			names_source_read(r, frame, which, (unsigned)i, &race->names);
+		out->guessed |= !out->frames[i].reliable;
+	}
+	out->count = (unsigned)json_array_size(frames);
+	if (read_optional(stack, "unwound_to"))
+		out->origin = (enum guest_origin)read_word(r, stack, "unwound_to", origin_from_word, GUEST_ORIGIN_UNKNOWN);
+	if (read_optional(stack, "trouble") && trouble_from_phrase(read_string(r, stack, "trouble"), out) < 0)
+		read_wrong(r, "trouble", "a reason known of");
+}
+
+static void read_stack(struct json_reader *r, const json_t *parent, struct race *race, unsigned which)
+{
+	const json_t *o = read_object(r, parent, "stack"), *below;
+	struct detect_side *side = &race->first.sides[which];
+	size_t used = 0;
+
+	if (!o)
+		return;
+	side->stack_len = read_bytes(r, o, "bytes", side->stack, sizeof(side->stack));
+	below = read_array(r, o, "interrupted", GUEST_STACKS_MAX - 1);
+	for (size_t i = 0; i < json_array_size(below); i++) {
+		const json_t *memory = json_array_get(below, i);
+
+		side->interrupted[i].gva = read_hex(r, memory, "address");
+		side->interrupted[i].len = read_bytes(r, memory, "bytes", side->below + used, sizeof(side->below) - used);
+		used += side->interrupted[i].len;
+	}
+	read_calls(r, o, race, which);
+}
+
+static void read_access(struct json_reader *r, const json_t *parent, struct detect_side *side, uint8_t *rw)
+{
+	const json_t *o = read_object(r, parent, "access");
+
+	if (!o)
+		return;
+	*rw = side->rw = (uint8_t)read_word(r, o, "kind", access_from_word, 0);
+	side->locked = read_bool(r, o, "locked");
+	side->gva = read_hex(r, o, "address");
+	side->size = (uint32_t)read_number(r, o, "size", UINT32_MAX);
+}
+
+/* Reports of before the calls were kept have none. */
+static void read_code(struct json_reader *r, const json_t *parent, struct detect_side *side)
+{
+	const json_t *o = read_object(r, parent, "code"), *calls;
+
+	if (!o)
+		return;
+	side->code_gva = read_hex(r, o, "address");
+	side->code_len = read_bytes(r, o, "bytes", side->code, sizeof(side->code));
+	calls = read_optional(o, "calls") ? read_array(r, o, "calls", DETECT_CALLEES_MAX) : NULL;
+	for (size_t i = 0; i < json_array_size(calls); i++) {
+		struct detect_callee *callee = &side->callees[side->callee_count++];
+		const json_t *call = json_array_get(calls, i);
+
+		callee->at = (uint16_t)read_number(r, call, "at", DETECT_CODE_MAX);
+		read_text(r, call, "function", callee->name, sizeof(callee->name));
+	}
+}
+
+static void read_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
+{
+	struct detect_side *side = &race->first.sides[which];
+
+	side->known = !read_bool(r, o, "unknown");
+	if (!side->known) {
+		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
+		return;
+	}
+	snprintf(race->site[which], SITE_NAME_MAX, "%s", read_string(r, o, "site"));
+	side->pc = read_optional(o, "pc") ? read_hex(r, o, "pc") : 0;
+	read_access(r, o, side, &race->rw[which]);
+	side->cpu = (uint16_t)read_number(r, o, "cpu", CPU_MAX);
+	read_context(r, o, &side->context);
+	read_registers(r, o, &side->regs);
+	read_symbol(r, o, site_address(side), &side->symbol);
+	if (side->symbol.name[0])
+		side->symbol.size = read_number(r, o, "function_size", INT64_MAX);
+	names_source_read(r, o, which, 0, &race->names);
+	names_datum_read(r, o, which, &race->names);
+	read_stack(r, o, race, which);
+	read_code(r, o, side);
+}
+
+static void read_value(struct json_reader *r, const json_t *o, const char *key, uint32_t len, uint8_t *bytes)
+{
+	if (len && value_from_text(read_string(r, o, key), len, bytes) < 0)
+		read_wrong(r, key, "a value of the datum's size");
+}
+
+static uint32_t read_datum(struct json_reader *r, const json_t *parent, uint64_t *gva, uint64_t *gpa)
+{
+	const json_t *o = read_object(r, parent, "datum");
+
+	if (!o)
+		return 0;
+	*gva = read_hex(r, o, "address");
+	*gpa = read_hex(r, o, "physical");
+	return (uint32_t)read_number(r, o, "size", DETECT_DATA_MAX);
+}
+
+static void read_instance_side(struct json_reader *r, const json_t *o, struct race_instance_side *out)
+{
+	out->known = !read_bool(r, o, "unknown");
+	if (!out->known)
+		return;
+	out->rw = (uint8_t)read_word(r, o, "kind", access_from_word, 0);
+	out->locked = read_bool(r, o, "locked");
+	out->cpu = (uint16_t)read_number(r, o, "cpu", CPU_MAX);
+	read_context(r, o, &out->context);
+}
+
+static void read_instance(struct json_reader *r, const json_t *o, struct race_instance *out)
+{
+	const json_t *sides = read_array(r, o, "sides", 2);
+
+	out->time_ns = read_seconds(r, o, "time_s");
+	out->held_ns = read_number(r, o, "held_us", INT64_MAX / 1000) * 1000;
+	out->how = (enum detect_how)read_word(r, o, "how", how_from_word, DETECT_WATCH);
+	out->data_len = read_datum(r, o, &out->gva, &out->gpa);
+	read_value(r, o, "value_before", out->data_len, out->before);
+	read_value(r, o, "value_after", out->data_len, out->after);
+	for (int i = 0; i < 2; i++)
+		read_instance_side(r, json_array_get(sides, (size_t)i), &out->sides[i]);
+}
+
+static void read_first(struct json_reader *r, const json_t *o, struct race *race)
+{
+	const json_t *sides = read_array(r, o, "sides", 2);
+	struct observation *first = &race->first;
+	uint64_t gva = 0;
+
+	first->how = (enum detect_how)read_word(r, o, "how", how_from_word, DETECT_WATCH);
+	first->data_len = read_datum(r, o, &gva, &first->gpa);
+	read_value(r, o, "value_before", first->data_len, first->before);
+	read_value(r, o, "value_after", first->data_len, first->after);
+	datum_memory_read(r, o, &first->memory);
+	for (unsigned i = 0; i < 2; i++)
+		read_side(r, json_array_get(sides, i), race, i);
+	if (!first->sides[0].known)
+		read_wrong(r, "sides", "a known side and another one");
+}
+
+static void read_instances(struct json_reader *r, const json_t *o, struct race *race)
+{
+	const json_t *instances = read_array(r, o, "instances", RACE_INSTANCES_MAX);
+
+	race->kept = (unsigned)json_array_size(instances);
+	for (size_t i = 0; i < race->kept; i++)
+		read_instance(r, json_array_get(instances, i), &race->instances[i]);
+	if (!race->kept) {
+		read_wrong(r, "instances", "a list of at least one");
+		return;
+	}
+	/* The rest of the first observation is what the first instance says of it. */
+	race->first.time_ns = race->instances[0].time_ns;
+	race->first.held_ns = race->instances[0].held_ns;
+	for (int i = 0; i < 2; i++)
+		race->first.sides[i].rw = race->instances[0].sides[i].rw;
+}
+
+/* Reports of before there were modules in them are reports all the same. */
+static void read_modules(struct json_reader *r, const json_t *o, struct race *race)
+{
+	const json_t *list = read_optional(o, "modules") ? read_array(r, o, "modules", MODULES_MAX) : NULL;
+
+	if (!json_array_size(list))
+		return;
+	race->modules = calloc(json_array_size(list), sizeof(*race->modules));
+	if (!race->modules) {
+		read_wrong(r, "modules", "small enough for the memory there is");
+		return;
+	}
+	for (size_t i = 0; i < json_array_size(list); i++)
+		race->modules[race->module_count++] = (uint64_t)json_integer_value(json_array_get(list, i));
+}
+
+/* Which of the two names is the better one is not in the file: it is the one that "name" repeats. */
+static void read_best(const json_t *o, struct race *race)
+{
+	const char *path = json_string_value(json_object_get(json_object_get(o, "name"), "path"));
+
+	if (race->names && path)
+		race->names->best = strcmp(race->names->datum[0].path, path) != 0;
+}
+
+static void read_id(struct json_reader *r, const json_t *o, struct race *race)
+{
+	const char *id = read_string(r, o, "id");
+
+	if (strlen(id) != RACE_ID_MAX - 1 || strspn(id, "0123456789abcdef") != RACE_ID_MAX - 1)
+		read_wrong(r, "id", "12 hexadecimal digits");
+	else
+		memcpy(race->id, id, RACE_ID_MAX);
+}
+
+struct race *race_read(const json_t *object, const char *what, struct err *err)
+{
+	struct json_reader r = {.what = what, .err = err};
+	struct race *race = calloc(1, sizeof(*race));
+
+	if (!race) {
+		err_set(err, EXIT_INTERNAL, "out of memory while reading %s", what);
+		return NULL;
+	}
+	read_id(&r, object, race);
+	race->count = read_number(&r, object, "count", INT64_MAX);
+	race->first_ns = read_seconds(&r, object, "first_s");
+	race->last_ns = read_seconds(&r, object, "last_s");
+	read_first(&r, object, race);
+	read_instances(&r, object, race);
+	read_modules(&r, object, race);
+	read_best(object, race);
+	if (!r.failed)
+		return race;
+	race_free(race);
+	return NULL;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/json/stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_SIZE 65536
+#define FIRST_GIVE 64 /* bytes for jansson to begin with: a list of small numbers is not read over and over */
+#define KEEP 4096     /* of what was given to jansson, at least: it reads ahead, by 1 KiB at a time */
+
+struct json_stream {
+	const char *path;
+	FILE *file;
+	int error;	 /* errno of reading; 0: none */
+	uint64_t before; /* bytes of the file that are no longer in the buffer */
+	uint64_t line;	 /* of what comes next, from 1 */
+	size_t pos, len; /* what comes next, and the end of what was read */
+	char buffer[BUFFER_SIZE];
+};
+
+/* What one json_load_callback() takes, to give back what of it is behind the value. */
+struct feed {
+	struct json_stream *s;
+	size_t given;
+	bool too_long;
+};
+
+struct json_stream *json_stream_open(const char *path, struct err *err)
+{
+	struct json_stream *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
+		return NULL;
+	}
+	s->path = path;
+	s->line = 1;
+	s->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	if (s->file)
+		return s;
+	err_set(err, EXIT_INPUT, "%s: %s", path, strerror(errno));
+	free(s);
+	return NULL;
+}
+
+void json_stream_close(struct json_stream *s)
+{
+	if (!s)
+		return;
+	if (s->file != stdin)
+		fclose(s->file);
+	free(s);
+}
+
+/* See that something is at `pos`. False: the file ends there, or cannot be read on. */
+static bool fill(struct json_stream *s)
+{
+	size_t drop = s->pos > KEEP ? s->pos - KEEP : 0;
+
+	if (s->pos < s->len)
+		return true;
+	memmove(s->buffer, s->buffer + drop, s->len - drop);
+	s->before += drop;
+	s->pos -= drop;
+	s->len -= drop;
+	s->len += fread(s->buffer + s->len, 1, BUFFER_SIZE - s->len, s->file);
+	if (ferror(s->file))
+		s->error = errno;
+	return s->pos < s->len;
+}
+
+static uint64_t lines_in(const char *text, size_t len)
+{
+	const char *end = text + len;
+	uint64_t lines = 0;
+
+	while ((text = memchr(text, '\n', (size_t)(end - text)))) {
+		lines++;
+		text++;
+	}
+	return lines;
+}
+
+static bool skip_blanks(struct json_stream *s)
+{
+	while (fill(s)) {
+		char c = s->buffer[s->pos];
+
+		if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+			return true;
+		s->line += c == '\n';
+		s->pos++;
+	}
+	return false;
+}
+
+bool json_stream_take(struct json_stream *s, char c)
+{
+	if (!skip_blanks(s) || s->buffer[s->pos] != c)
+		return false;
+	s->pos++;
+	return true;
+}
+
+bool json_stream_at_end(struct json_stream *s)
+{
+	return !skip_blanks(s) && !s->error;
+}
+
+static size_t give(void *buffer, size_t size, void *data)
+{
+	struct feed *feed = data;
+	struct json_stream *s = feed->s;
+
+	feed->too_long = feed->given > JSON_STREAM_VALUE_MAX;
+	if (feed->too_long || !fill(s))
+		return feed->too_long || s->error ? (size_t)-1 : 0;
+	if (size > s->len - s->pos)
+		size = s->len - s->pos;
+	if (size > (feed->given ? KEEP : FIRST_GIVE))
+		size = feed->given ? KEEP : FIRST_GIVE;
+	memcpy(buffer, s->buffer + s->pos, size);
+	s->line += lines_in(s->buffer + s->pos, size);
+	s->pos += size;
+	feed->given += size;
+	return size;
+}
+
+/*
+ * jansson counts what it has used and reads ahead by less than one give(). That is still in the buffer: fill() keeps KEEP
+ * bytes of what was given.
+ */
+static void take_back(const struct feed *feed, size_t used)
+{
+	struct json_stream *s = feed->s;
+	size_t excess = feed->given - used;
+
+	s->pos -= excess;
+	s->line -= lines_in(s->buffer + s->pos, excess);
+}
+
+/* `byte`: of the file, the first is 1. */
+static int wrong_at(const struct json_stream *s, uint64_t line, uint64_t byte, const char *what, struct err *err)
+{
+	if (s->error)
+		return err_set(err, EXIT_INPUT, "%s: %s", s->path, strerror(s->error));
+	return err_set(err, EXIT_INPUT,
+		       "%s: line %" PRIu64 ", byte %" PRIu64
+		       ": %.160s; it is no report of `outrider run --json`, or a damaged one",
+		       s->path, line, byte, what);
+}
+
+json_t *json_stream_value(struct json_stream *s, struct err *err)
+{
+	struct feed feed = {.s = s};
+	json_error_t error;
+	json_t *value;
+	uint64_t line, byte;
+
+	skip_blanks(s);
+	line = s->line;
+	byte = s->before + s->pos;
+	value = json_load_callback(give, &feed, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
+	if (value) {
+		take_back(&feed, (size_t)error.position);
+		return value;
+	}
+	if (feed.too_long)
+		wrong_at(s, line, byte + 1, "a value too long for a report begins here", err);
+	else if (!error.text[0])
+		err_set(err, EXIT_INTERNAL, "%s: out of memory", s->path);
+	else
+		wrong_at(s, line + (uint64_t)error.line - 1, byte + (uint64_t)error.position, error.text, err);
+	return NULL;
+}
+
+int json_stream_wrong(const struct json_stream *s, const char *wanted, struct err *err)
+{
+	return wrong_at(s, s->line, s->before + s->pos + 1, wanted, err);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/json/write.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+
+#define BUILD_ID_MAX 64
+
+void put(struct json_builder *b, json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, value) < 0)
+		b->failed = true;
+}
+
+void add(struct json_builder *b, json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) < 0)
+		b->failed = true;
+}
+
+json_t *json_hex(uint64_t value)
+{
+	char text[19];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	return json_string(text);
+}
+
+json_t *json_seconds(uint64_t ns)
+{
+	return json_real((double)(ns / 1000) / 1e6);
+}
+
+json_t *json_clean(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+	char *clean;
+	json_t *string;
+
+	if (len == 0)
+		return json_null();
+	clean = malloc(CLEAN_MAX(len));
+	if (!clean)
+		return NULL;
+	clean_text(text, len, clean, CLEAN_MAX(len));
+	string = json_string(clean);
+	free(clean);
+	return string;
+}
+
+json_t *json_build_id(const uint8_t *id, size_t len)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	if (!len || len > BUILD_ID_MAX)
+		return json_null();
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	return json_string(hex);
+}

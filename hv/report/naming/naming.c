@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/naming/naming.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where Linux maps its image, and modules behind it (Documentation/arch/x86/x86_64/mm.rst). */
+#define IMAGE_START UINT64_C(0xffffffff80000000)
+#define MODULES_START UINT64_C(0xffffffffc0000000)
+
+/* A module's data follow its text at some distance, each in a section of its own: the one that begins next below an address. */
+#define SECTION_MAX (UINT64_C(64) << 20)
+
+static uint64_t nearest_below(const struct report_module *module, uint64_t gva)
+{
+	uint64_t nearest = UINT64_MAX;
+
+	if (gva - module->base < module->size)
+		return 0;
+	for (size_t i = 0; i < module->nsections; i++) {
+		uint64_t distance = gva - module->sections[i].addr;
+
+		if (module->sections[i].addr && distance < SECTION_MAX && distance < nearest)
+			nearest = distance;
+	}
+	return nearest;
+}
+
+static const struct report_module *module_at(const struct naming *n, const struct race *race, uint64_t gva)
+{
+	const struct report_module *best = NULL;
+	uint64_t nearest = UINT64_MAX;
+
+	for (size_t i = 0; i < race->module_count; i++) {
+		const struct report_module *module = report_modules_find(n->modules, race->modules[i]);
+		uint64_t distance = module ? nearest_below(module, gva) : UINT64_MAX;
+
+		if (distance >= nearest)
+			continue;
+		nearest = distance;
+		best = module;
+	}
+	return best;
+}
+
+struct names_image naming_kernel(const struct naming *n)
+{
+	return (struct names_image){.name = NAMES_KERNEL, .id = n->build_id, .id_len = n->build_id_len, .slide = n->slide};
+}
+
+bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct names_image *out)
+{
+	const struct report_module *module;
+
+	if (gva >= IMAGE_START && gva < MODULES_START) {
+		*out = naming_kernel(n);
+		return true;
+	}
+	module = gva >= MODULES_START ? module_at(n, race, gva) : NULL;
+	if (!module)
+		return false;
+	*out = (struct names_image){.name = module->name,
+				    .id = module->build_id,
+				    .id_len = module->build_id_len,
+				    .generation = module->id,
+				    .sections = module->sections,
+				    .nsections = module->nsections};
+	return true;
+}
+
+/* How much of `file` is the folder that it has in common with `folder`, without the slash after it. */
+static size_t common_folder(const char *file, const char *folder)
+{
+	size_t common = 0;
+
+	for (size_t i = 0; file[i]; i++) {
+		if (file[i] == '/' && (folder[i] == '/' || !folder[i]))
+			common = i;
+		if (!folder[i] || file[i] != folder[i])
+			break;
+	}
+	return common;
+}
+
+/*
+ * Compilers are told in many ways where the sources are. What file and compilation folder have in common is where the tree was
+ * on the machine that built it, which says nothing.
+ */
+static void put_file(const struct debuginfo_frame *frame, char out[SOURCE_FILE_MAX])
+{
+	const char *file = frame->file ? frame->file : "";
+	size_t common = frame->comp_dir ? common_folder(file, frame->comp_dir) : 0;
+	char *at;
+
+	if (common)
+		file += common + 1;
+	while (strncmp(file, "./", 2) == 0)
+		file += 2;
+	snprintf(out, SOURCE_FILE_MAX, "%s", file);
+	while ((at = strstr(out, "/./")))
+		memmove(at, at + 2, strlen(at + 2) + 1);
+}
+
+static int add_lines(const struct debuginfo_frame *frames, int count, unsigned side, unsigned call, struct race_names *names,
+		     struct err *err)
+{
+	for (int i = 0; i < count; i++) {
+		struct source_line *line = race_names_add(names, err);
+
+		if (!line)
+			return -1;
+		line->side = (uint8_t)side;
+		line->frame = (uint8_t)call;
+		line->inlined = frames[i].inlined;
+		line->line = frames[i].line;
+		line->column = frames[i].column;
+		snprintf(line->function, sizeof(line->function), "%s", frames[i].function ? frames[i].function : "");
+		put_file(&frames[i], line->file);
+	}
+	return 0;
+}
+
+/* `pc` of call number `call` of a side. A call's own instruction is the one before where it returns to. */
+static int name_call(const struct naming *n, const struct race *race, unsigned side, unsigned call, uint64_t pc,
+		     struct race_names *names, struct err *err)
+{
+	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
+	struct names_image image;
+	struct err own = {0};
+	struct debuginfo *di;
+	int count;
+
+	if (!naming_image(n, race, pc, &image))
+		return 0;
+	di = names_of(n->names, &image);
+	if (!di)
+		return 0;
+	count = debuginfo_lines(di, pc, frames, &own);
+	if (count < 0)
+		names_failed(n->names, &image, &own);
+	return add_lines(frames, count, side, call, names, err);
+}
+
+static int name_side(const struct naming *n, const struct race *race, unsigned side, struct race_names *names, struct err *err)
+{
+	const struct detect_side *s = &race->first.sides[side];
+	int rc = 0;
+
+	/* Not unwound: the place of the access is all there is. */
+	if (s->calls.count == 0)
+		return name_call(n, race, side, 0, site_address(s), names, err);
+	for (unsigned i = 0; i < s->calls.count && rc == 0; i++) {
+		const struct guest_frame *frame = &s->calls.frames[i];
+
+		rc = name_call(n, race, side, i, frame->kind == UNWIND_CALL ? frame->pc - 1 : frame->pc, names, err);
+	}
+	return rc;
+}
+
+int naming_race(const struct naming *n, struct race *race, struct err *err)
+{
+	struct race_names *names = calloc(1, sizeof(*names));
+	int rc = names ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
+
+	for (unsigned side = 0; side < 2 && rc == 0; side++) {
+		if (race->first.sides[side].known)
+			rc = name_side(n, race, side, names, err);
+	}
+	if (rc < 0) {
+		race_names_free(names);
+		return -1;
+	}
+	naming_datum(n, race, names);
+	/* Named before, where there were more debug files: those names stay. */
+	if (race->names && race->names->count > names->count) {
+		race_names_free(names);
+		return 0;
+	}
+	race_names_free(race->names);
+	race->names = names;
+	return 0;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+#include "hv/report/text/internal.h"
+#include "hv/report/words.h"
+
+#define STACK_WORDS_SHOWN 8
+#define CODE_SHOWN 64 /* bytes */
+#define STACK_NAMES_SHOWN 12
+#define TEXT_START UINT64_C(0xffffffff80000000) /* the kernel image and its modules (Documentation/x86/x86_64/mm.rst) */
+
+static void put_context(FILE *out, const struct detect_side *side)
+{
+	const struct guest_context *context = &side->context;
+	char comm[CLEAN_MAX(sizeof(context->comm))];
+
+	clean_text(context->comm, sizeof(context->comm), comm, sizeof(comm));
+	fprintf(out, "             CPU %u", side->cpu);
+	if (context->pid >= 0)
+		fprintf(out, ", %s (pid %" PRId32 ")", comm, context->pid);
+	if (context->known)
+		fprintf(out, ", %s, interrupts %s, preemption %s", context_word(context), context->irqs_off ? "off" : "on",
+			context->preempt_off ? "off" : "on");
+	fputc('\n', out);
+}
+
+static void put_registers(FILE *out, const struct x86_regs *regs)
+{
+	fprintf(out, "             rip %016" PRIx64 "  rflags %08" PRIx64 "  cr3 %016" PRIx64 "  gs %016" PRIx64 "\n",
+		regs->rip, regs->rflags, regs->cr3, regs->gs_base);
+	for (int i = 0; i < X86_GPRS; i++)
+		fprintf(out, "%s%-3s %016" PRIx64 "%s", i % 4 ? "  " : "             ", gpr_names[i], regs->gpr[i],
+			i % 4 == 3 ? "\n" : "");
+}
+
+/* As in a kernel oops: the accessing instruction's first byte stands in <>, and it is that many bytes. */
+static void put_code(FILE *out, const struct detect_side *side)
+{
+	uint64_t at = site_address(side) - side->code_gva;
+
+	uint64_t from = at > CODE_SHOWN / 2 ? at - CODE_SHOWN / 2 : 0;
+
+	if (side->code_len == 0)
+		return;
+	fputs("             code", out);
+	for (uint64_t i = from; i < side->code_len && i < from + CODE_SHOWN; i++)
+		fprintf(out, i == at ? " <%02x>" : " %02x", side->code[i]);
+	fputc('\n', out);
+}
+
+static uint64_t stack_word(const struct detect_side *side, uint32_t index)
+{
+	uint64_t word;
+
+	memcpy(&word, side->stack + index * sizeof(word), sizeof(word));
+	return word;
+}
+
+static void put_stack_words(FILE *out, const struct detect_side *side)
+{
+	uint32_t words = side->stack_len / sizeof(uint64_t);
+
+	for (uint32_t i = 0; i < words && i < STACK_WORDS_SHOWN; i++) {
+		if (i % 4 == 0)
+			fprintf(out, "%s             stack+%02x", i ? "\n" : "", i * 8);
+		fprintf(out, "  %016" PRIx64, stack_word(side, i));
+	}
+	if (words)
+		fputc('\n', out);
+}
+
+/*
+ * Where nothing could be unwound: every word that names a place in kernel text, which includes old ones that no call will
+ * return to. A function's first byte is never returned to, it is a pointer to the function.
+ */
+static void put_stack_names(FILE *out, const struct detect_side *side, const struct text_style *style)
+{
+	uint32_t words = side->stack_len / sizeof(uint64_t);
+	char place[TEXT_SITE_MAX];
+	unsigned shown = 0;
+
+	if (!style->symbol_at)
+		return;
+	for (uint32_t i = 0; i < words && shown < STACK_NAMES_SHOWN; i++) {
+		uint64_t word = stack_word(side, i);
+		struct guest_symbol symbol;
+
+		if (word < TEXT_START || style->symbol_at(style->ctx, word, &symbol) < 0 || word == symbol.addr)
+			continue;
+		text_place(&symbol, word, place);
+		fprintf(out, "%s%s", shown ? "  " : "             on the stack:  ", place);
+		shown++;
+	}
+	if (shown)
+		fputc('\n', out);
+}
+
+/* Where the access is written: the innermost line, which may be inlined. */
+static void put_source(FILE *out, const struct race *race, unsigned which)
+{
+	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(SOURCE_FUNCTION_MAX)];
+	size_t n;
+	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
+
+	if (!line || !line->file[0])
+		return;
+	text_source(line, source);
+	clean_text(line->function, sizeof(line->function), function, sizeof(function));
+	fprintf(out, "             at %s%s%s\n", source, n > 1 ? " in inlined " : "", n > 1 ? function : "");
+}
+
+static void put_datum(FILE *out, const struct race *race, unsigned which)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[which] : NULL;
+	char path[CLEAN_MAX(sizeof(d->path))], owner[CLEAN_MAX(sizeof(d->owner))], type[CLEAN_MAX(sizeof(d->type))];
+
+	if (!d || d->by == DATUM_UNNAMED)
+		return;
+	clean_text(d->path, sizeof(d->path), path, sizeof(path));
+	clean_text(d->owner, sizeof(d->owner), owner, sizeof(owner));
+	clean_text(d->type, sizeof(d->type), type, sizeof(type));
+	fprintf(out, "             of %s%s%s%s", d->guess ? "(it seems) " : "", path, type[0] ? ", " : "", type);
+	/* A path that is all of the variable has said its type. */
+	if (d->member[0])
+		fprintf(out, " at +%" PRIu64 " in %s", d->offset, owner);
+	fputc('\n', out);
+}
+
+void text_side(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
+{
+	const struct detect_side *side = &race->first.sides[which];
+	char site[TEXT_SITE_MAX];
+
+	text_site(side, site);
+	fprintf(out, "  %-10s %s%s%s%s   %" PRIu32 " byte%s at 0x%016" PRIx64 "\n", access_word(race->rw[which]),
+		text_colour(style, TEXT_STRONG), side->pc ? "" : "just before ", site, text_colour(style, TEXT_PLAIN),
+		side->size, side->size == 1 ? "" : "s", side->gva);
+	put_source(out, race, which);
+	put_datum(out, race, which);
+	put_context(out, side);
+	fputs(text_colour(style, TEXT_FAINT), out);
+	put_registers(out, &side->regs);
+	put_code(out, side);
+	put_stack_words(out, side);
+	fputs(text_colour(style, TEXT_PLAIN), out);
+	text_calls(out, race, which);
+	if (side->calls.count < 2 && side->calls.origin == GUEST_ORIGIN_UNKNOWN)
+		put_stack_names(out, side, style);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "hv/report/text/internal.h"
+#include "hv/report/words.h"
+
+static int more_often_first(const void *left, const void *right)
+{
+	const struct race *a = *(const struct race *const *)left, *b = *(const struct race *const *)right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns;
+}
+
+static void put_row(FILE *out, const struct race *race)
+{
+	char site[2][TEXT_SITE_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		if (race->first.sides[i].known)
+			text_site(&race->first.sides[i], site[i]);
+		else
+			snprintf(site[i], sizeof(site[i]), "(unseen writer)");
+	}
+	fprintf(out, "  %s %7" PRIu64 " %9.3f %9.3f  %s %s  <->  %s %s\n", race->id, race->count, (double)race->first_ns / 1e9,
+		(double)race->last_ns / 1e9, access_word(race->rw[0]), site[0],
+		race->first.sides[1].known ? access_word(race->rw[1]) : "write", site[1]);
+}
+
+static void put_table(FILE *out, const struct race_store *store)
+{
+	size_t n = race_store_count(store);
+	const struct race **sorted = calloc(n ? n : 1, sizeof(struct race *));
+
+	if (!sorted || n == 0)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = race_store_get(store, i);
+	qsort(sorted, n, sizeof(struct race *), more_often_first);
+	fprintf(out, "  %-12s %7s %9s %9s  %s\n", "race", "count", "first s", "last s", "sites");
+	for (size_t i = 0; i < n; i++)
+		put_row(out, sorted[i]);
+out:
+	free(sorted);
+}
+
+static double per(uint64_t value, double units)
+{
+	return units > 0 ? (double)value / units : 0;
+}
+
+static void put_stats(FILE *out, const struct detect_stats *s)
+{
+	double seconds = (double)s->sampling_ns / 1e9, windows = (double)s->windows;
+
+	fprintf(out,
+		"  sampling      %.1f s, %" PRIu64 " sites, %" PRIu64 " hits (%.1f/s), %" PRIu64 " windows (%.1f/s), %" PRIu64
+		" conflicts\n",
+		seconds, s->sites, s->hits, per(s->hits, seconds), s->windows, per(s->windows, seconds), s->conflicts);
+	fprintf(out, "  per window    %.2f exits, %.2f ioctls, %.2f kicks\n", per(s->target.exits, windows),
+		per(s->target.ioctls, windows), per(s->target.kicks, windows));
+	fprintf(out,
+		"  not held      %" PRIu64 " on the stack, %" PRIu64 " without memory to watch, %" PRIu64
+		" with no time allowed, %" PRIu64 " on the last running CPU\n",
+		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_last);
+	fprintf(out,
+		"  cut short     %" PRIu64 " windows for another to pass, %" PRIu64 " with nobody running; %" PRIu64
+		" partly unwatched\n",
+		s->cut_short, s->cut_idle, s->no_watch);
+	if (s->stacks)
+		fprintf(out, "  stacks        %" PRIu64 " of %" PRIu64 " unwound to their beginning without a guess\n",
+			s->stacks_unwound, s->stacks);
+	if (s->refused || s->target.reinjected)
+		fprintf(out,
+			"  guest's own   %" PRIu64 " points not armed since the text had changed, %" PRIu64
+			" of its #BP and #DB handed back\n",
+			s->refused, s->target.reinjected);
+	if (s->lost)
+		fprintf(out, "  lost          %" PRIu64 " conflicts came faster than they could be reported\n", s->lost);
+}
+
+void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style)
+{
+	size_t n = race_store_count(store);
+
+	fprintf(out, "%sSUMMARY%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
+	/* That is no news of the kernel: it was not found, or the module never came, or the guest ended too soon. */
+	if (stats && !stats->sampling_ns) {
+		fputs("nothing was sampled: the run ended before the first point was armed\n", out);
+		return;
+	}
+	if (n == 0)
+		fputs("no races\n", out);
+	else
+		fprintf(out, "%zu race%s\n", n, n == 1 ? "" : "s");
+	put_table(out, store);
+	if (stats)
+		put_stats(out, stats);
+}
+
+static bool any_named(const struct race_store *store)
+{
+	for (size_t i = 0; i < race_store_count(store); i++) {
+		const struct race_names *names = race_store_get(store, i)->names;
+
+		if (names && names->count)
+			return true;
+	}
+	return false;
+}
+
+void text_names(FILE *out, const struct race_store *store, const struct names *names)
+{
+	unsigned found = 0, asked = 0;
+
+	if (names)
+		names_used(names, &found, &asked);
+	fputs("  names         ", out);
+	if (found == 0 && any_named(store))
+		fputs("debug files, where the report was made\n", out);
+	else if (found == 0)
+		fputs("the guest's own tables: functions and variables; debug files (--symbols PATH) add lines and types\n",
+		      out);
+	else if (found < asked)
+		fprintf(out, "debug files of the kernel and its modules, %u of %u asked for; else the guest's own tables\n",
+			found, asked);
+	else
+		fputs("debug files of the kernel and its modules\n", out);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/text/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+#include "hv/report/datum.h"
+#include "hv/report/text/internal.h"
+#include "hv/report/words.h"
+
+const char *text_colour(const struct text_style *style, enum text_colour colour)
+{
+	static const char *const sequences[] = {
+		[TEXT_PLAIN] = "\x1b[0m", [TEXT_TITLE] = "\x1b[1;31m", [TEXT_STRONG] = "\x1b[1m", [TEXT_FAINT] = "\x1b[2m"};
+
+	return style->colour ? sequences[colour] : "";
+}
+
+void text_place(const struct guest_symbol *symbol, uint64_t address, char out[TEXT_SITE_MAX])
+{
+	char module[CLEAN_MAX(sizeof(symbol->module))], name[CLEAN_MAX(sizeof(symbol->name))];
+
+	clean_text(symbol->module, sizeof(symbol->module), module, sizeof(module));
+	clean_text(symbol->name, sizeof(symbol->name), name, sizeof(name));
+	snprintf(out, TEXT_SITE_MAX, "%.160s+0x%" PRIx64 "%s%.64s%s", name, address - symbol->addr, module[0] ? " [" : "",
+		 module, module[0] ? "]" : "");
+}
+
+void text_site(const struct detect_side *side, char out[TEXT_SITE_MAX])
+{
+	if (side->symbol.name[0] != '\0')
+		text_place(&side->symbol, site_address(side), out);
+	else
+		snprintf(out, TEXT_SITE_MAX, "0x%016" PRIx64, site_address(side));
+}
+
+const struct datum_name *text_datum(const struct race *race)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
+
+	return d && d->by != DATUM_UNNAMED ? d : NULL;
+}
+
+static void title_side(FILE *out, const struct race *race, unsigned which)
+{
+	const struct detect_side *side = &race->first.sides[which];
+	char site[TEXT_SITE_MAX];
+
+	if (!side->known) {
+		fputs("changed by a writer nobody saw", out);
+		return;
+	}
+	text_site(side, site);
+	/* Without the instruction, all that is sure is where the CPU was right after it. */
+	fprintf(out, "%s%s %s %s", side->locked ? "locked " : "", access_word(race->rw[which]), side->pc ? "in" : "just before",
+		site);
+}
+
+/* As the datum's type wants it, where that is known; else the number. */
+static void title_bytes(const char *decoded, const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
+{
+	if (decoded[0])
+		clean_text(decoded, strlen(decoded), out, VALUE_TEXT_MAX);
+	else
+		value_text(bytes, len, out);
+}
+
+static void title_value(FILE *out, const struct race *race)
+{
+	const struct observation *o = &race->first;
+	const struct datum_name *d = text_datum(race);
+	char before[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX], path[DATUM_TEXT_MAX];
+
+	if (datum_path(race, path))
+		fprintf(out, "   %s,", path);
+	fprintf(out, "%s%" PRIu32 " byte%s at 0x%016" PRIx64, path[0] ? " " : "   ", o->data_len, o->data_len == 1 ? "" : "s",
+		o->sides[0].gva);
+	/* Long ones would push all else off the line; they follow in the details. */
+	if (o->data_len == 0 || o->data_len > sizeof(uint64_t))
+		return;
+	title_bytes(d ? d->before : "", o->before, o->data_len, before);
+	title_bytes(d ? d->after : "", o->after, o->data_len, after);
+	if (memcmp(o->before, o->after, o->data_len) == 0)
+		fprintf(out, ", %s unchanged", before);
+	else
+		fprintf(out, ", %s -> %s", before, after);
+}
+
+/* Whether what a datum is called says that its bits mean something each. */
+static bool is_flags(const struct datum_name *d)
+{
+	static const char *const words[] = {"flag", "state", "mask", "bits"};
+	const char *last = strrchr(d->path, '.'), *arrow = strrchr(d->path, '>');
+
+	last = last > arrow ? last : arrow ? arrow : d->path;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr(last, words[i]))
+			return true;
+	}
+	return false;
+}
+
+static void put_bits(FILE *out, const char *what, uint64_t bits)
+{
+	if (!bits)
+		return;
+	fprintf(out, "  %s bit", what);
+	for (unsigned bit = 0; bit < 64; bit++) {
+		if (bits >> bit & 1)
+			fprintf(out, " %u", bit);
+	}
+}
+
+/* Which flags changed, where the whole of them was accessed. */
+static void put_flags(FILE *out, const struct race *race)
+{
+	const struct observation *o = &race->first;
+	const struct datum_name *d = text_datum(race);
+	uint64_t before = 0, after = 0;
+
+	if (!d || !d->before[0] || o->data_len > sizeof(before) || !is_flags(d) || d->bit_size)
+		return;
+	memcpy(&before, o->before, o->data_len);
+	memcpy(&after, o->after, o->data_len);
+	if (before == after)
+		return;
+	fputs("  flags  ", out);
+	put_bits(out, "set", after & ~before);
+	put_bits(out, "cleared", before & ~after);
+	fputc('\n', out);
+}
+
+static void details(FILE *out, const struct race *race)
+{
+	const struct observation *o = &race->first;
+	char value[VALUE_TEXT_MAX], memory[DATUM_TEXT_MAX];
+
+	if (o->data_len > sizeof(uint64_t)) {
+		value_text(o->before, o->data_len, value);
+		fprintf(out, "  before   %s\n", value);
+		value_text(o->after, o->data_len, value);
+		fprintf(out, "  after    %s\n", value);
+	}
+	put_flags(out, race);
+	if (datum_memory(&o->memory, memory))
+		fprintf(out, "  memory   %s\n", memory);
+	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
+		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
+}
+
+void text_race(FILE *out, const struct race *race, const struct text_style *style)
+{
+	fprintf(out, "%sRACE %s%s  %s", text_colour(style, TEXT_TITLE), race->id, text_colour(style, TEXT_PLAIN),
+		text_colour(style, TEXT_STRONG));
+	title_side(out, race, 0);
+	fputs("  <->  ", out);
+	title_side(out, race, 1);
+	fputs(text_colour(style, TEXT_PLAIN), out);
+	title_value(out, race);
+	fputc('\n', out);
+	if (style->remark)
+		fputs(style->remark, out);
+	for (unsigned i = 0; i < 2; i++) {
+		if (race->first.sides[i].known)
+			text_side(out, race, i, style);
+	}
+	details(out, race);
+	fputc('\n', out);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Races and the end of a run, for people. */
+#ifndef OUTRIDER_REPORT_TEXT_TEXT_H
+#define OUTRIDER_REPORT_TEXT_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "hv/race/store.h"
+#include "symbols/files/debug_images.h"
+
+struct text_style {
+	bool colour; /* ANSI colours: only for a terminal */
+	/* The function that contains a kernel address, to name words of the stack: 0, or -1. NULL: none are named. */
+	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
+	void *ctx;
+	const char *remark; /* whole lines to stand under a race's first one, or NULL */
+};
+
+/*
+ * One race, from its first instance. The first line says what raced, where and how the value changed; then each side with its
+ * context, registers, code and the top of its stack. Everything from the guest is made printable. Write errors stay in `out`.
+ */
+void text_race(FILE *out, const struct race *race, const struct text_style *style);
+
+/* The table of all races, most often seen first, and the run's figures. `stats` may be NULL: nothing was sampled. */
+void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
+
+/* Where the names of a summary's races are from. `names` may be NULL. */
+void text_names(FILE *out, const struct race_store *store, const struct names *names);
+
+#endif
