@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `outrider attach`: a machine that runs already. */
-#include "hv/cli/attach_machine.h"
+#include "hv/session/attach_engine.h"
 #include "hv/cli/cli.h"
-#include "hv/cli/session.h"
+#include "hv/session/session.h"
 
 int cli_attach(int argc, char **argv)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "hv/cli/race_files.h"
-#include "hv/cli/verdicts.h"
+#include "pruner/verdicts.h"
 
 enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
 

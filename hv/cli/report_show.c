@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/cli/terminal.h"
+#include "hv/session/terminal.h"
 #include "hv/base/clean.h"
 #include "hv/report/text/text.h"
 

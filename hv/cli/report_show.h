@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_CLI_REPORT_SHOW_H
 #define OUTRIDER_CLI_REPORT_SHOW_H
 
-#include "hv/cli/verdicts.h"
+#include "pruner/verdicts.h"
 #include "hv/export/export.h"
 #include "hv/report/json/load.h"
 #include "symbols/files/debug_images.h"

@@ -2,8 +2,8 @@
 /* `outrider run`: a machine of our own, if this host can do it. */
 #include "hv/cli/cli.h"
 #include "hv/cli/run_options.h"
-#include "hv/cli/session.h"
-#include "hv/cli/vm_machine.h"
+#include "hv/session/session.h"
+#include "hv/session/vm_engine.h"
 #include "hv/vmm/probe.h"
 
 static int check_host(enum kvm_bp_method *breakpoints, struct err *err)

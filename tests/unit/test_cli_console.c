@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hv/cli/console.h"
+#include "hv/session/console.h"
 
 struct fixture {
 	struct screen *screen;

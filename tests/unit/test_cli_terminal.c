@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hv/cli/terminal.h"
+#include "hv/session/terminal.h"
 
 /* Bits of a child's exit status: what did not hold in it. */
 enum wrong { NOT_READABLE = 1, NOT_CHANGED = 2, ECHOES = 4, NO_CTRL_C = 8, NOT_RESTORED = 16, TOUCHED = 32 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/session.h"
+#include "hv/session/session.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
-#include "hv/cli/terminal.h"
+#include "hv/session/terminal.h"
 #include "hv/report/report.h"
 
 struct session {

@@ -3,8 +3,8 @@
  * A process of ours that does nothing until we are gone: killed without a chance to clean up, we leave the machine to it. It
  * has the same connection to the gdbstub, takes everything of ours out of the machine and lets it run.
  */
-#ifndef OUTRIDER_CLI_GUARD_H
-#define OUTRIDER_CLI_GUARD_H
+#ifndef OUTRIDER_SESSION_GUARD_H
+#define OUTRIDER_SESSION_GUARD_H
 
 #include "hv/base/err.h"
 

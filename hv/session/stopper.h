@@ -3,16 +3,16 @@
  * What ends a run from outside the guest: Ctrl-C and its like, --duration, and a kernel that has panicked and would sit
  * there for ever. A thread of its own waits for the signals, so nothing of ours ever runs in a signal handler.
  */
-#ifndef OUTRIDER_CLI_STOPPER_H
-#define OUTRIDER_CLI_STOPPER_H
+#ifndef OUTRIDER_SESSION_STOPPER_H
+#define OUTRIDER_SESSION_STOPPER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "hv/base/err.h"
-#include "hv/cli/machine.h"
-#include "hv/cli/screen.h"
-#include "hv/cli/terminal.h"
+#include "hv/session/engine.h"
+#include "hv/session/screen.h"
+#include "hv/session/terminal.h"
 
 struct stopper_config {
 	struct machine *machine;   /* stopped; watched for a panic */

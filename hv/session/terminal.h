@@ -3,8 +3,8 @@
  * The user's terminal as the guest's keyboard: every key goes to the guest at once and unechoed, except Ctrl-C, which stays
  * the user's way to end the run.
  */
-#ifndef OUTRIDER_CLI_TERMINAL_H
-#define OUTRIDER_CLI_TERMINAL_H
+#ifndef OUTRIDER_SESSION_TERMINAL_H
+#define OUTRIDER_SESSION_TERMINAL_H
 
 #include <stdbool.h>
 #include <termios.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Races with their verdicts, put in order: what `outrider report` and `outrider prune` show. */
-#ifndef OUTRIDER_CLI_VERDICTS_H
-#define OUTRIDER_CLI_VERDICTS_H
+#ifndef OUTRIDER_PRUNER_VERDICTS_H
+#define OUTRIDER_PRUNER_VERDICTS_H
 
 #include <jansson.h>
 #include <stdio.h>

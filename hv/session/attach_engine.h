@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The machine of `outrider attach`: one that runs already, behind a gdbstub. It is never stopped for good, only let go. */
-#ifndef OUTRIDER_CLI_ATTACH_MACHINE_H
-#define OUTRIDER_CLI_ATTACH_MACHINE_H
+#ifndef OUTRIDER_SESSION_ATTACH_ENGINE_H
+#define OUTRIDER_SESSION_ATTACH_ENGINE_H
 
 #include "hv/cli/attach_options.h"
-#include "hv/cli/guard.h"
-#include "hv/cli/machine.h"
+#include "hv/session/guard.h"
+#include "hv/session/engine.h"
 #include "hv/libvirt/domain.h"
 #include "hv/target/gdb.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/stopper.h"
+#include "hv/session/stopper.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/screen.h"
+#include "hv/session/screen.h"
 
 #include <errno.h>
 #include <pthread.h>

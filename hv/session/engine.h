@@ -5,13 +5,13 @@
  *
  * Order: open(); run(); over(); the detector is stopped; finish(); end_word(); close(), which is right at any point.
  */
-#ifndef OUTRIDER_CLI_MACHINE_H
-#define OUTRIDER_CLI_MACHINE_H
+#ifndef OUTRIDER_SESSION_ENGINE_H
+#define OUTRIDER_SESSION_ENGINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hv/cli/screen.h"
+#include "hv/session/screen.h"
 #include "hv/target/target.h"
 
 struct machine;

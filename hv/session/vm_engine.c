@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/vm_machine.h"
+#include "hv/session/vm_engine.h"
 
 #include <unistd.h>
 
-#include "hv/cli/terminal.h"
+#include "hv/session/terminal.h"
 
 static struct vm_machine *vm_machine(struct machine *m)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/console.h"
+#include "hv/session/console.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/guard.h"
+#include "hv/session/guard.h"
 
 #include <errno.h>
 #include <poll.h>

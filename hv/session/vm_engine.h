@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The machine of `outrider run`: a virtual machine of our own, its console on the screen or in a file. */
-#ifndef OUTRIDER_CLI_VM_MACHINE_H
-#define OUTRIDER_CLI_VM_MACHINE_H
+#ifndef OUTRIDER_SESSION_VM_ENGINE_H
+#define OUTRIDER_SESSION_VM_ENGINE_H
 
-#include "hv/cli/console.h"
-#include "hv/cli/machine.h"
+#include "hv/session/console.h"
+#include "hv/session/engine.h"
 #include "hv/cli/run_options.h"
 #include "hv/target/kvm.h"
 

@@ -3,12 +3,12 @@
  * One look for races in one machine: screen, machine, detector, names and report put together, and taken apart in the opposite
  * order.
  */
-#ifndef OUTRIDER_CLI_SESSION_H
-#define OUTRIDER_CLI_SESSION_H
+#ifndef OUTRIDER_SESSION_SESSION_H
+#define OUTRIDER_SESSION_SESSION_H
 
 #include "hv/cli/detect_options.h"
-#include "hv/cli/machine.h"
-#include "hv/cli/stopper.h"
+#include "hv/session/engine.h"
+#include "hv/session/stopper.h"
 
 /*
  * From open() to close() of the machine, with everything said that is to be said. stopper_block_signals() must have been

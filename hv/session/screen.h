@@ -5,8 +5,8 @@
  *
  * Any thread may call; a lock inside.
  */
-#ifndef OUTRIDER_CLI_SCREEN_H
-#define OUTRIDER_CLI_SCREEN_H
+#ifndef OUTRIDER_SESSION_SCREEN_H
+#define OUTRIDER_SESSION_SCREEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

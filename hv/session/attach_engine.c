@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/attach_machine.h"
+#include "hv/session/attach_engine.h"
 
 #include <inttypes.h>
 #include <stdio.h>

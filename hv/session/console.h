@@ -3,11 +3,11 @@
  * Where the guest's serial console goes: through a pipe and a thread of ours to the screen or a file. On the way a kernel
  * panic is recognised, since a stock kernel has no other way to tell a machine without pvpanic.
  */
-#ifndef OUTRIDER_CLI_CONSOLE_H
-#define OUTRIDER_CLI_CONSOLE_H
+#ifndef OUTRIDER_SESSION_CONSOLE_H
+#define OUTRIDER_SESSION_CONSOLE_H
 
 #include "hv/base/err.h"
-#include "hv/cli/screen.h"
+#include "hv/session/screen.h"
 
 struct console;
 

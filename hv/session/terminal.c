@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/terminal.h"
+#include "hv/session/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

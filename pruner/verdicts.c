@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/verdicts.h"
+#include "pruner/verdicts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
