@@ -135,7 +135,7 @@ check: deps ## everything: unit tests, plain and sanitized, lint, lab and ground
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined unit-build
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs \
 		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) $(UNIT_BINS:$(OUT)/%=$(OUT)/san-address-undefined/%) \
-		$(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
+		tests/recorded/check $(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
 
 .PHONY: demo
 demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves build/demo/races.json
