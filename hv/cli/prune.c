@@ -96,7 +96,7 @@ static int prune(struct prune_options *o, struct err *err)
 	if (!o->in.count)
 		return err_set(err, EXIT_USAGE,
 			       "prune needs a FILE that `outrider run --json` wrote; see `outrider prune --help`");
-	return names_add_usual(o->in.names, err) < 0 ? -1 : prune_files(o, err);
+	return debug_images_add_usual(o->in.images, err) < 0 ? -1 : prune_files(o, err);
 }
 
 int cli_prune(int argc, char **argv)

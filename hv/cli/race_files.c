@@ -40,7 +40,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_SYMBOLS:
-		return names_add(f->names, arg, f->input.err) < 0 ? EINVAL : 0;
+		return debug_images_add(f->images, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_RULES:
 		return prune_rules_add(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_SOURCES:
@@ -69,20 +69,22 @@ void race_files_note(void *ctx, const char *line)
 
 int race_files_init(struct race_files *f, struct err *err)
 {
-	static const struct names_sink sink = {.note = race_files_note};
+	static const struct debug_images_sink sink = {.note = race_files_note};
 
-	*f = (struct race_files){
-		.input = {err}, .names = names_new(&sink, err), .decoder = insn_decoder_new(), .rules = prune_rules_new(err)};
-	if (f->names && f->rules && !f->decoder)
+	*f = (struct race_files){.input = {err},
+				 .images = debug_images_new(&sink, err),
+				 .decoder = insn_decoder_new(),
+				 .rules = prune_rules_new(err)};
+	if (f->images && f->rules && !f->decoder)
 		err_set(err, EXIT_INTERNAL, "out of memory");
-	return f->names && f->rules && f->decoder ? 0 : -1;
+	return f->images && f->rules && f->decoder ? 0 : -1;
 }
 
 void race_files_free(struct race_files *f)
 {
 	prune_rules_free(f->rules);
 	insn_decoder_free(f->decoder);
-	names_free(f->names);
+	debug_images_free(f->images);
 	free(f->files);
 	free(f->wanted);
 }
@@ -104,7 +106,7 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 	if (report_load(out, path, err) < 0)
 		return -1;
 	report_load_keep(out, is_wanted, f);
-	const struct naming naming = {f->names,		 f->decoder,	       &out->modules,
+	const struct naming naming = {f->images,	 f->decoder,	       &out->modules,
 				      out->kernel.slide, out->kernel.build_id, out->kernel.build_id_len};
 
 	for (size_t i = 0; i < out->count; i++) {

@@ -11,7 +11,7 @@
 
 struct race_files {
 	struct cli_input input; /* first: see cli_parse() */
-	struct names *names;
+	struct debug_images *images;
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;
 	const char **files;

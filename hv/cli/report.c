@@ -105,7 +105,7 @@ static int print_json(const struct report_options *o, struct report_load *l, str
 	unsigned found, asked;
 	int rc;
 
-	names_used(o->in.names, &found, &asked);
+	debug_images_used(o->in.images, &found, &asked);
 	l->kernel.debug_files |= found != 0;
 	prune_rules_set_kernel(o->in.rules, l->kernel.banner);
 	rc = verdicts_judge(&v, o->in.rules, o->suppressions, l->races, l->count, err);
@@ -139,7 +139,7 @@ static int print_judged(const struct report_options *o, const struct race_store 
 		if (formats[o->format].export)
 			rc = show_export(&v, kernel, formats[o->format].export, err);
 		else
-			show_text(&v, store, o->in.names, o->all || o->in.wanted_count);
+			show_text(&v, store, o->in.images, o->all || o->in.wanted_count);
 	}
 	verdicts_free(&v);
 	return rc;
@@ -189,7 +189,7 @@ int cli_report(int argc, char **argv)
 	struct report_options o = {0};
 
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0 && check(&o, &err) == 0 &&
-	    names_add_usual(o.in.names, &err) == 0 && read_suppressions(&o, &err) == 0 && report_files(&o, &err) == 0 &&
+	    debug_images_add_usual(o.in.images, &err) == 0 && read_suppressions(&o, &err) == 0 && report_files(&o, &err) == 0 &&
 	    !o.in.wanted_count)
 		suppress_leftover(o.suppressions, race_files_note, NULL);
 	suppress_free(o.suppressions);

@@ -38,7 +38,7 @@ static void folded(const struct verdicts *v)
 		putchar('\n');
 }
 
-void show_text(const struct verdicts *v, const struct race_store *store, const struct names *names, bool all)
+void show_text(const struct verdicts *v, const struct race_store *store, const struct debug_images *images, bool all)
 {
 	struct text_style style = {.colour = terminal_wants_colour()};
 
@@ -53,7 +53,7 @@ void show_text(const struct verdicts *v, const struct race_store *store, const s
 		return;
 	fputs("  verdicts      ", stdout);
 	verdicts_sum(stdout, v);
-	text_names(stdout, store, names);
+	text_names(stdout, store, images);
 }
 
 static enum export_level level_of(enum verdict_class class)

@@ -12,7 +12,7 @@
  * For people, in their order: those not folded in full, each with its verdict, then one line and the evidence for the others;
  * `all`: every one in full. Then the table of `store`, which has the same races.
  */
-void show_text(const struct verdicts *v, const struct race_store *store, const struct names *names, bool all);
+void show_text(const struct verdicts *v, const struct race_store *store, const struct debug_images *images, bool all);
 
 /* For other tools, in their order, to standard output. 0, or -1 when memory ran out. */
 int show_export(const struct verdicts *v, const char *kernel,

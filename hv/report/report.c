@@ -96,16 +96,16 @@ static void note_names(struct report *r)
 {
 	unsigned found = 0, asked;
 
-	if (r->config->names)
-		names_used(r->config->names, &found, &asked);
+	if (r->config->images)
+		debug_images_used(r->config->images, &found, &asked);
 	r->kernel.debug_files = found != 0;
 }
 
 /* What makes a new race complete in itself, and its names. */
 static int complete_race(struct report *r, struct race *race, struct err *err)
 {
-	const struct naming naming = {r->config->names, r->decoder,	    &r->modules,
-				      r->kernel.slide,	r->kernel.build_id, r->kernel.build_id_len};
+	const struct naming naming = {r->config->images, r->decoder,	     &r->modules,
+				      r->kernel.slide,	 r->kernel.build_id, r->kernel.build_id_len};
 
 	if (r->loaded_count) {
 		race->modules = calloc(r->loaded_count, sizeof(*race->modules));
@@ -114,7 +114,7 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 		memcpy(race->modules, r->loaded, r->loaded_count * sizeof(*race->modules));
 		race->module_count = r->loaded_count;
 	}
-	if (naming.names && naming_race(&naming, race, err) < 0)
+	if (naming.images && naming_race(&naming, race, err) < 0)
 		return -1;
 	note_names(r);
 	return 0;
@@ -196,7 +196,7 @@ int report_finish(struct report *r, const struct detect_stats *stats, const char
 		return no_memory(err);
 	text_summary(out, r->store, stats, &r->config->style);
 	if (race_store_count(r->store))
-		text_names(out, r->store, r->config->names);
+		text_names(out, r->store, r->config->images);
 	print_stream(r, out, &text, &len);
 	if (!r->json)
 		return 0;

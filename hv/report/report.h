@@ -15,7 +15,8 @@
 struct report_config {
 	const char *json; /* file, or NULL: none */
 	struct text_style style;
-	struct names *names; /* debug files to name races by, before they are shown; NULL: none. Used by the report alone */
+	struct debug_images
+		*images; /* debug files to name races by, before they are shown; NULL: none. Used by the report alone */
 	/* Whole lines for people, in one piece. */
 	void (*print)(void *ctx, const char *text, size_t len);
 	void *print_ctx;

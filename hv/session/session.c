@@ -22,7 +22,7 @@ struct session {
 	struct guest *guest;
 	struct detect *detect; /* NULL: nothing is detected */
 	bool detecting;
-	struct names *names; /* debug files; the reporter thread's while it runs */
+	struct debug_images *images; /* debug files; the reporter thread's while it runs */
 	struct report_config report_config;
 	struct report *report;
 	bool kernel_told;	  /* the reporter thread's, as is */
@@ -176,15 +176,15 @@ static bool has_debug_info(const char *path)
 
 static int open_names(struct session *s, struct err *err)
 {
-	const struct names_sink sink = {.note = on_note, .ctx = s};
+	const struct debug_images_sink sink = {.note = on_note, .ctx = s};
 	const char *symbols = s->options->symbols;
 
-	s->names = names_new(&sink, err);
-	if (!s->names)
+	s->images = debug_images_new(&sink, err);
+	if (!s->images)
 		return -1;
-	if (symbols && (is_folder(symbols) || has_debug_info(symbols)) && names_add(s->names, symbols, err) < 0)
+	if (symbols && (is_folder(symbols) || has_debug_info(symbols)) && debug_images_add(s->images, symbols, err) < 0)
 		return -1;
-	return names_add_usual(s->names, err);
+	return debug_images_add_usual(s->images, err);
 }
 
 static int open_report(struct session *s, struct err *err)
@@ -194,7 +194,7 @@ static int open_report(struct session *s, struct err *err)
 
 	s->report_config = (struct report_config){
 		.json = o->json,
-		.names = s->names,
+		.images = s->images,
 		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
 		.print_ctx = s,
@@ -218,7 +218,7 @@ static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 {
 	struct session *s = ctx;
 
-	return names_path(s->names, NAMES_KERNEL, id, len);
+	return debug_images_path(s->images, DEBUG_IMAGE_KERNEL, id, len);
 }
 
 static int open_detector(struct session *s, struct err *err)
@@ -336,7 +336,7 @@ static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
 	report_free(s->report);
-	names_free(s->names);
+	debug_images_free(s->images);
 	detect_free(s->detect);
 	guest_free(s->guest);
 	s->machine->ops->close(s->machine);

@@ -22,55 +22,55 @@ struct entry {
 	uint64_t slide, generation;
 };
 
-struct names {
-	struct names_sink sink;
+struct debug_images {
+	struct debug_images_sink sink;
 	struct debugfiles *files;
 	struct entry *entries;
 	size_t count;
 	bool asked; /* the user named a place to look in */
 };
 
-struct names *names_new(const struct names_sink *sink, struct err *err)
+struct debug_images *debug_images_new(const struct debug_images_sink *sink, struct err *err)
 {
-	struct names *n = calloc(1, sizeof(*n));
+	struct debug_images *images = calloc(1, sizeof(*images));
 
-	if (!n) {
+	if (!images) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	n->sink = *sink;
-	n->files = debugfiles_new(err);
-	if (n->files)
-		return n;
-	free(n);
+	images->sink = *sink;
+	images->files = debugfiles_new(err);
+	if (images->files)
+		return images;
+	free(images);
 	return NULL;
 }
 
-void names_free(struct names *n)
+void debug_images_free(struct debug_images *images)
 {
-	if (!n)
+	if (!images)
 		return;
-	for (size_t i = 0; i < n->count; i++) {
-		debuginfo_close(n->entries[i].di);
-		free(n->entries[i].name);
+	for (size_t i = 0; i < images->count; i++) {
+		debuginfo_close(images->entries[i].di);
+		free(images->entries[i].name);
 	}
-	free(n->entries);
-	debugfiles_free(n->files);
-	free(n);
+	free(images->entries);
+	debugfiles_free(images->files);
+	free(images);
 }
 
-int names_add(struct names *n, const char *path, struct err *err)
+int debug_images_add(struct debug_images *images, const char *path, struct err *err)
 {
-	n->asked = true;
-	return debugfiles_add(n->files, path, err);
+	images->asked = true;
+	return debugfiles_add(images->files, path, err);
 }
 
-static int add_if_there(struct names *n, const char *folder, struct err *err)
+static int add_if_there(struct debug_images *images, const char *folder, struct err *err)
 {
-	return access(folder, R_OK | X_OK) == 0 ? debugfiles_add(n->files, folder, err) : 0;
+	return access(folder, R_OK | X_OK) == 0 ? debugfiles_add(images->files, folder, err) : 0;
 }
 
-int names_add_usual(struct names *n, struct err *err)
+int debug_images_add_usual(struct debug_images *images, struct err *err)
 {
 	const char *debuginfod = getenv("DEBUGINFOD_CACHE_PATH"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char path[PATH_MAX];
@@ -81,13 +81,13 @@ int names_add_usual(struct names *n, struct err *err)
 		snprintf(path, sizeof(path), "%s/debuginfod_client", cache);
 	else
 		snprintf(path, sizeof(path), "%s/.cache/debuginfod_client", home ? home : "");
-	return add_if_there(n, "/usr/lib/debug", err) < 0 || add_if_there(n, path, err) < 0 ? -1 : 0;
+	return add_if_there(images, "/usr/lib/debug", err) < 0 || add_if_there(images, path, err) < 0 ? -1 : 0;
 }
 
-static struct entry *find(struct names *n, const struct names_image *image)
+static struct entry *find(struct debug_images *images, const struct debug_image *image)
 {
-	for (size_t i = 0; i < n->count; i++) {
-		struct entry *e = &n->entries[i];
+	for (size_t i = 0; i < images->count; i++) {
+		struct entry *e = &images->entries[i];
 
 		if (strcmp(e->name, image->name) == 0 && e->id_len == image->id_len &&
 		    (!e->id_len || memcmp(e->id, image->id, e->id_len) == 0))
@@ -96,41 +96,41 @@ static struct entry *find(struct names *n, const struct names_image *image)
 	return NULL;
 }
 
-const char *names_path(struct names *n, const char *name, const uint8_t *id, size_t len)
+const char *debug_images_path(struct debug_images *images, const char *name, const uint8_t *id, size_t len)
 {
-	return debugfiles_find(n->files, name, id, len, NULL);
+	return debugfiles_find(images->files, name, id, len, NULL);
 }
 
-static struct debuginfo *open_file(struct names *n, const struct names_image *image)
+static struct debuginfo *open_file(struct debug_images *images, const struct debug_image *image)
 {
 	struct err err = {0};
-	const char *path = debugfiles_find(n->files, image->name, image->id, image->id_len, &err);
+	const char *path = debugfiles_find(images->files, image->name, image->id, image->id_len, &err);
 	struct debuginfo *di = path ? debuginfo_open(path, &err) : NULL;
 
-	if (!di && n->asked)
-		n->sink.note(n->sink.ctx, err.text);
+	if (!di && images->asked)
+		images->sink.note(images->sink.ctx, err.text);
 	return di;
 }
 
-static struct entry *add(struct names *n, const struct names_image *image)
+static struct entry *add(struct debug_images *images, const struct debug_image *image)
 {
-	struct entry *entries = realloc(n->entries, (n->count + 1) * sizeof(*entries)), *e;
+	struct entry *entries = realloc(images->entries, (images->count + 1) * sizeof(*entries)), *e;
 
 	if (!entries)
 		return NULL;
-	n->entries = entries;
-	e = &entries[n->count];
+	images->entries = entries;
+	e = &entries[images->count];
 	*e = (struct entry){.name = strdup(image->name), .id_len = image->id_len};
 	if (!e->name)
 		return NULL;
 	if (image->id_len)
 		memcpy(e->id, image->id, image->id_len);
-	n->count++;
-	e->di = open_file(n, image);
+	images->count++;
+	e->di = open_file(images, image);
 	return e;
 }
 
-static void place(struct entry *e, const struct names_image *image)
+static void place(struct entry *e, const struct debug_image *image)
 {
 	if (e->placed && e->slide == image->slide && e->generation == image->generation)
 		return;
@@ -143,35 +143,35 @@ static void place(struct entry *e, const struct names_image *image)
 	e->placed = true;
 }
 
-struct debuginfo *names_of(struct names *n, const struct names_image *image)
+struct debuginfo *debug_images_of(struct debug_images *images, const struct debug_image *image)
 {
 	struct entry *e;
 
 	if (image->id_len > ID_MAX)
 		return NULL;
-	e = find(n, image);
+	e = find(images, image);
 	if (!e)
-		e = add(n, image);
+		e = add(images, image);
 	if (!e || !e->di)
 		return NULL;
 	place(e, image);
 	return e->di;
 }
 
-void names_failed(struct names *n, const struct names_image *image, const struct err *err)
+void debug_images_failed(struct debug_images *images, const struct debug_image *image, const struct err *err)
 {
-	struct entry *e = find(n, image);
+	struct entry *e = find(images, image);
 
 	if (!e || e->said)
 		return;
 	e->said = true;
-	n->sink.note(n->sink.ctx, err->text);
+	images->sink.note(images->sink.ctx, err->text);
 }
 
-void names_used(const struct names *n, unsigned *found, unsigned *asked)
+void debug_images_used(const struct debug_images *images, unsigned *found, unsigned *asked)
 {
 	*found = 0;
-	*asked = (unsigned)n->count;
-	for (size_t i = 0; i < n->count; i++)
-		*found += n->entries[i].di != NULL;
+	*asked = (unsigned)images->count;
+	for (size_t i = 0; i < images->count; i++)
+		*found += images->entries[i].di != NULL;
 }

@@ -18,7 +18,7 @@
 
 struct fixture {
 	struct sample sample;
-	struct names *names;
+	struct debug_images *images;
 	struct insn_decoder *decoder;
 	struct naming naming;
 	uint8_t id[32];
@@ -34,7 +34,7 @@ static void note(void *ctx, const char *line)
 static int setup(void **state, const char *compiler)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct names_sink sink = {.note = note};
+	const struct debug_images_sink sink = {.note = note};
 	struct debuginfo *di;
 	const uint8_t *id;
 
@@ -46,10 +46,10 @@ static int setup(void **state, const char *compiler)
 	assert_in_range(f->naming.build_id_len, 1, sizeof(f->id));
 	memcpy(f->id, id, f->naming.build_id_len);
 	debuginfo_close(di);
-	f->naming.names = f->names = names_new(&sink, NULL);
+	f->naming.images = f->images = debug_images_new(&sink, NULL);
 	f->naming.decoder = f->decoder = insn_decoder_new();
-	assert_true(f->names && f->decoder);
-	assert_int_equal(names_add(f->names, f->sample.path, NULL), 0);
+	assert_true(f->images && f->decoder);
+	assert_int_equal(debug_images_add(f->images, f->sample.path, NULL), 0);
 	*state = f;
 	return 0;
 }
@@ -69,7 +69,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	insn_decoder_free(f->decoder);
-	names_free(f->names);
+	debug_images_free(f->images);
 	sample_free(&f->sample);
 	free(f);
 	return 0;

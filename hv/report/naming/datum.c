@@ -63,7 +63,7 @@ static void keep(struct datum_name *out, enum datum_by by, const struct debuginf
 static void name_pointer(const struct naming *n, const struct race *race, const uint8_t *bytes, char *text, size_t size)
 {
 	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
-	struct names_image image;
+	struct debug_image image;
 	struct debuginfo_datum d;
 	struct debuginfo *di;
 	uint64_t value;
@@ -71,7 +71,7 @@ static void name_pointer(const struct naming *n, const struct race *race, const 
 	int count;
 
 	memcpy(&value, bytes, sizeof(value));
-	di = naming_image(n, race, value, &image) ? names_of(n->names, &image) : NULL;
+	di = naming_image(n, race, value, &image) ? debug_images_of(n->images, &image) : NULL;
 	if (!di)
 		return;
 	count = debuginfo_variable_at(di, value, 1, &d, NULL);
@@ -112,15 +112,15 @@ static void put_values(const struct naming *n, const struct race *race, const st
 }
 
 static bool by_variable(const struct naming *n, const struct race *race, const struct detect_side *side, uint64_t addr,
-			const struct names_image *image, struct datum_name *out)
+			const struct debug_image *image, struct datum_name *out)
 {
-	struct debuginfo *di = names_of(n->names, image);
+	struct debuginfo *di = debug_images_of(n->images, image);
 	struct debuginfo_datum d;
 	struct err err = {0};
 	int found = di ? debuginfo_variable_at(di, addr, side->size, &d, &err) : 0;
 
 	if (found < 0)
-		names_failed(n->names, image, &err);
+		debug_images_failed(n->images, image, &err);
 	if (found <= 0)
 		return false;
 	keep(out, DATUM_BY_VARIABLE, &d);
@@ -129,7 +129,7 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 }
 
 struct register_access {
-	const struct names_image *image;
+	const struct debug_image *image;
 	const struct insn_mem *mem;
 	int64_t disp; /* from what the register points to for debug files */
 };
@@ -137,12 +137,12 @@ struct register_access {
 static int ask(const struct naming *n, const struct detect_side *side, const struct register_access *a,
 	       struct debuginfo_datum *out)
 {
-	struct debuginfo *di = names_of(n->names, a->image);
+	struct debuginfo *di = debug_images_of(n->images, a->image);
 	struct err err = {0};
 	int found = di ? debuginfo_datum(di, side->pc, (enum x86_gpr)a->mem->base, a->disp, side->size, out, 1, &err) : 0;
 
 	if (found < 0)
-		names_failed(n->names, a->image, &err);
+		debug_images_failed(n->images, a->image, &err);
 	return found;
 }
 
@@ -196,7 +196,7 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 			struct datum_name *out)
 {
 	const struct detect_side *side = &race->first.sides[which];
-	struct names_image image;
+	struct debug_image image;
 	struct register_access a = {.image = &image, .mem = find_operand(side, insn)};
 	struct debuginfo_datum d;
 	int found;
@@ -210,7 +210,7 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 	if (found <= 0)
 		return false;
 	keep(out, DATUM_BY_REGISTER, &d);
-	put_values(n, race, side, names_of(n->names, &image), &d, out);
+	put_values(n, race, side, debug_images_of(n->images, &image), &d, out);
 	return true;
 }
 
@@ -219,7 +219,7 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 		       struct datum_name *out)
 {
 	const struct insn_mem *mem = find_operand(side, insn);
-	struct names_image image;
+	struct debug_image image;
 
 	return mem && mem->seg == INSN_GS && naming_image(n, race, side->pc, &image) &&
 	       by_variable(n, race, side, side->gva - side->regs.gs_base, &image, out);
@@ -233,7 +233,7 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 static void by_memory(const struct naming *n, const struct race *race, const struct detect_side *side, struct datum_name *out)
 {
 	const struct guest_memory *m = &race->first.memory;
-	const struct names_image image = naming_kernel(n);
+	const struct debug_image image = naming_kernel(n);
 
 	if (m->kind != GUEST_MEMORY_PER_CPU || m->symbol.module[0] || !m->symbol.name[0])
 		return;
@@ -252,7 +252,7 @@ static void by_memory(const struct naming *n, const struct race *race, const str
 static void name_side(const struct naming *n, const struct race *race, unsigned which, struct datum_name *out)
 {
 	const struct detect_side *side = &race->first.sides[which];
-	struct names_image image;
+	struct debug_image image;
 	struct insn insn;
 
 	if (!side->known || (naming_image(n, race, side->gva, &image) && by_variable(n, race, side, side->gva, &image, out)))

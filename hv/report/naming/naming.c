@@ -43,12 +43,13 @@ static const struct report_module *module_at(const struct naming *n, const struc
 	return best;
 }
 
-struct names_image naming_kernel(const struct naming *n)
+struct debug_image naming_kernel(const struct naming *n)
 {
-	return (struct names_image){.name = NAMES_KERNEL, .id = n->build_id, .id_len = n->build_id_len, .slide = n->slide};
+	return (struct debug_image){
+		.name = DEBUG_IMAGE_KERNEL, .id = n->build_id, .id_len = n->build_id_len, .slide = n->slide};
 }
 
-bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct names_image *out)
+bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct debug_image *out)
 {
 	const struct report_module *module;
 
@@ -59,7 +60,7 @@ bool naming_image(const struct naming *n, const struct race *race, uint64_t gva,
 	module = gva >= MODULES_START ? module_at(n, race, gva) : NULL;
 	if (!module)
 		return false;
-	*out = (struct names_image){.name = module->name,
+	*out = (struct debug_image){.name = module->name,
 				    .id = module->build_id,
 				    .id_len = module->build_id_len,
 				    .generation = module->id,
@@ -125,19 +126,19 @@ static int name_call(const struct naming *n, const struct race *race, unsigned s
 		     struct race_names *names, struct err *err)
 {
 	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
-	struct names_image image;
+	struct debug_image image;
 	struct err own = {0};
 	struct debuginfo *di;
 	int count;
 
 	if (!naming_image(n, race, pc, &image))
 		return 0;
-	di = names_of(n->names, &image);
+	di = debug_images_of(n->images, &image);
 	if (!di)
 		return 0;
 	count = debuginfo_lines(di, pc, frames, &own);
 	if (count < 0)
-		names_failed(n->names, &image, &own);
+		debug_images_failed(n->images, &image, &own);
 	return add_lines(frames, count, side, call, names, err);
 }
 

@@ -13,7 +13,7 @@
 
 /* What is needed to name races of one run; nothing in it is owned. */
 struct naming {
-	struct names *names;
+	struct debug_images *images;
 	struct insn_decoder *decoder;
 	const struct report_modules *modules;
 	uint64_t slide;		 /* of the kernel */
@@ -30,10 +30,10 @@ int naming_race(const struct naming *n, struct race *race, struct err *err);
 /* Shared by the parts of naming. */
 
 /* The kernel's own image; its strings are the naming's. */
-struct names_image naming_kernel(const struct naming *n);
+struct debug_image naming_kernel(const struct naming *n);
 
 /* The image that has `gva`: a module that was loaded when the race was seen, else the kernel. False: neither. */
-bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct names_image *out);
+bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct debug_image *out);
 
 /* Fill in names->datum and names->best. */
 void naming_datum(const struct naming *n, const struct race *race, struct race_names *names);

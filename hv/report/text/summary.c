@@ -111,12 +111,12 @@ static bool any_named(const struct race_store *store)
 	return false;
 }
 
-void text_names(FILE *out, const struct race_store *store, const struct names *names)
+void text_names(FILE *out, const struct race_store *store, const struct debug_images *images)
 {
 	unsigned found = 0, asked = 0;
 
-	if (names)
-		names_used(names, &found, &asked);
+	if (images)
+		debug_images_used(images, &found, &asked);
 	fputs("  names         ", out);
 	if (found == 0 && any_named(store))
 		fputs("debug files, where the report was made\n", out);

@@ -26,7 +26,7 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 /* The table of all races, most often seen first, and the run's figures. `stats` may be NULL: nothing was sampled. */
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
 
-/* Where the names of a summary's races are from. `names` may be NULL. */
-void text_names(FILE *out, const struct race_store *store, const struct names *names);
+/* Where the names of a summary's races are from. `images` may be NULL. */
+void text_names(FILE *out, const struct race_store *store, const struct debug_images *images);
 
 #endif

@@ -7,7 +7,7 @@
 #define MODULE 0xffffffffc0000000ull
 
 struct fixture {
-	struct names *names;
+	struct debug_images *images;
 	struct sample kernel, module;
 	uint8_t id[32];
 	size_t len;
@@ -26,7 +26,7 @@ static void note(void *ctx, const char *line)
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct names_sink sink = {.note = note, .ctx = f};
+	const struct debug_images_sink sink = {.note = note, .ctx = f};
 	struct debuginfo *di;
 	const uint8_t *id;
 
@@ -38,8 +38,8 @@ static int setup(void **state)
 	f->len = debuginfo_build_id(di, &id);
 	memcpy(f->id, id, f->len);
 	debuginfo_close(di);
-	f->names = names_new(&sink, NULL);
-	assert_non_null(f->names);
+	f->images = debug_images_new(&sink, NULL);
+	assert_non_null(f->images);
 	*state = f;
 	return 0;
 }
@@ -48,16 +48,16 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	names_free(f->names);
+	debug_images_free(f->images);
 	sample_free(&f->kernel);
 	sample_free(&f->module);
 	free(f);
 	return 0;
 }
 
-static struct names_image kernel_at(const struct fixture *f, uint64_t slide)
+static struct debug_image kernel_at(const struct fixture *f, uint64_t slide)
 {
-	return (struct names_image){.name = NAMES_KERNEL, .id = f->id, .id_len = f->len, .slide = slide};
+	return (struct debug_image){.name = DEBUG_IMAGE_KERNEL, .id = f->id, .id_len = f->len, .slide = slide};
 }
 
 static void expect_function(struct debuginfo *di, uint64_t pc, const char *name)
@@ -75,10 +75,10 @@ static void test_kernel_moves(void **state)
 	const uint64_t slides[] = {0, 0x1c00000, 0x400000};
 	struct place p = sample_symbol(&f->kernel, "outermost");
 
-	assert_int_equal(names_add(f->names, f->kernel.path, NULL), 0);
+	assert_int_equal(debug_images_add(f->images, f->kernel.path, NULL), 0);
 	for (size_t i = 0; i < sizeof(slides) / sizeof(slides[0]); i++) {
-		const struct names_image image = kernel_at(f, slides[i]);
-		struct debuginfo *di = names_of(f->names, &image);
+		const struct debug_image image = kernel_at(f, slides[i]);
+		struct debuginfo *di = debug_images_of(f->images, &image);
 
 		assert_non_null(di);
 		expect_function(di, p.addr + slides[i], "outermost");
@@ -91,21 +91,21 @@ static void test_module_moves(void **state)
 {
 	struct fixture *f = *state;
 	struct place p = sample_symbol(&f->module, "outermost");
-	char folder[] = "/tmp/names-XXXXXX", path[64], command[256];
+	char folder[] = "/tmp/debug-images-XXXXXX", path[64], command[256];
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/some-module.ko", folder);
 	snprintf(command, sizeof(command), "cp %s %s", f->module.path, path);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(names_add(f->names, folder, NULL), 0);
+	assert_int_equal(debug_images_add(f->images, folder, NULL), 0);
 	for (uint64_t generation = 1; generation < 4; generation++) {
 		struct image_section section = {.addr = MODULE + generation * 0x10000};
-		const struct names_image image = {
+		const struct debug_image image = {
 			.name = "some_module", .generation = generation, .sections = &section, .nsections = 1};
 		struct debuginfo *di;
 
 		snprintf(section.name, sizeof(section.name), "%s", p.section);
-		di = names_of(f->names, &image);
+		di = debug_images_of(f->images, &image);
 		assert_non_null(di);
 		expect_function(di, section.addr + p.offset, "outermost");
 	}
@@ -117,16 +117,16 @@ static void test_module_moves(void **state)
 static void test_complains_once(void **state)
 {
 	struct fixture *f = *state;
-	struct names_image image = kernel_at(f, 0);
+	struct debug_image image = kernel_at(f, 0);
 	unsigned found, asked;
 
 	f->id[0] ^= 1;
-	assert_int_equal(names_add(f->names, f->kernel.path, NULL), 0);
+	assert_int_equal(debug_images_add(f->images, f->kernel.path, NULL), 0);
 	for (unsigned i = 0; i < 3; i++)
-		assert_null(names_of(f->names, &image));
+		assert_null(debug_images_of(f->images, &image));
 	assert_int_equal(f->notes, 1);
 	assert_non_null(strstr(f->last, "build id"));
-	names_used(f->names, &found, &asked);
+	debug_images_used(f->images, &found, &asked);
 	assert_int_equal(found, 0);
 	assert_int_equal(asked, 1);
 }
@@ -135,24 +135,24 @@ static void test_complains_once(void **state)
 static void test_silent_unless_asked(void **state)
 {
 	struct fixture *f = *state;
-	struct names_image image = kernel_at(f, 0);
+	struct debug_image image = kernel_at(f, 0);
 
 	f->id[0] ^= 1;
-	assert_null(names_of(f->names, &image));
+	assert_null(debug_images_of(f->images, &image));
 	assert_int_equal(f->notes, 0);
 }
 
 static void test_failed_query_is_said_once(void **state)
 {
 	struct fixture *f = *state;
-	struct names_image image = kernel_at(f, 0);
+	struct debug_image image = kernel_at(f, 0);
 	struct err err = {0};
 
-	assert_int_equal(names_add(f->names, f->kernel.path, NULL), 0);
-	assert_non_null(names_of(f->names, &image));
+	assert_int_equal(debug_images_add(f->images, f->kernel.path, NULL), 0);
+	assert_non_null(debug_images_of(f->images, &image));
 	err_set(&err, EXIT_INPUT, "corrupt");
-	names_failed(f->names, &image, &err);
-	names_failed(f->names, &image, &err);
+	debug_images_failed(f->images, &image, &err);
+	debug_images_failed(f->images, &image, &err);
 	assert_int_equal(f->notes, 1);
 	assert_string_equal(f->last, "corrupt");
 }
