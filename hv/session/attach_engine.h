@@ -7,7 +7,7 @@
 #include "hv/session/guard.h"
 #include "hv/session/engine.h"
 #include "hv/libvirt/domain.h"
-#include "hv/target/gdb.h"
+#include "hv/target/gdb/gdb.h"
 
 struct attach_machine {
 	struct machine machine;

@@ -6,7 +6,7 @@
 #include "hv/session/console.h"
 #include "hv/session/engine.h"
 #include "hv/cli/run_options.h"
-#include "hv/target/kvm.h"
+#include "hv/target/kvm/kvm.h"
 
 struct vm_machine {
 	struct machine machine;

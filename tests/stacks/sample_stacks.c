@@ -15,7 +15,7 @@
 
 #include "hv/detect/detect.h"
 #include "hv/report/words.h"
-#include "hv/target/kvm.h"
+#include "hv/target/kvm/kvm.h"
 #include "hv/vmm/probe.h"
 
 #define SHOWN_MAX 20 /* stacks that went wrong */

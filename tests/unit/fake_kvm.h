@@ -8,7 +8,7 @@
 
 #include <linux/kvm.h>
 
-#include "hv/target/kvm.h"
+#include "hv/target/kvm/kvm.h"
 #include "tests/unit/fake_target.h"
 
 struct fake_vcpu {

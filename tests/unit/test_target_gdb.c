@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hv/base/clock.h"
-#include "hv/target/gdb.h"
+#include "hv/target/gdb/gdb.h"
 #include "tests/unit/fake_stub.h"
 
 #define TEXT 0xffffffff81000000ull

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Watchpoints: the stub sets them on all CPUs at once, and only while the machine stands still. So they are sent when they are
  * to be in force, and taken back before the machine goes on. */
-#include "hv/target/gdb_internal.h"
+#include "hv/target/gdb/internal.h"
 
 static enum rsp_point type(const struct target_watch *watch)
 {

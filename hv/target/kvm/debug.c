@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "hv/target/kvm_internal.h"
+#include "hv/target/kvm/internal.h"
 
 #define DR6_STEP (1u << 14)
 #define DR6_TASK_SWITCH (1u << 15)

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hv/target/gdb_internal.h"
+#include "hv/target/gdb/internal.h"
 
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/target/gdb_internal.h"
+#include "hv/target/gdb/internal.h"
 
 #include <errno.h>
 #include <signal.h>

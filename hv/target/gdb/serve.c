@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "hv/target/gdb_internal.h"
+#include "hv/target/gdb/internal.h"
 
 #define FOREVER_NS 1000000000u /* a look around once in a while does no harm */
 

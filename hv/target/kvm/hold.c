@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hv/target/kvm_internal.h"
+#include "hv/target/kvm/internal.h"
 
 #define LONG_HOLD_NS 100000000u
 

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
-#include "hv/target/kvm.h"
+#include "hv/target/kvm/kvm.h"
 
 #define GATE_SLOT 3 /* the debug register the IDT-gate method takes */
 
@@ -77,21 +77,21 @@ static inline struct kvm_target *kvm_target(struct target *t)
 /* A vCPU ioctl from its own thread, counted. 0 or -1 with errno. */
 int cpu_ioctl(struct cpu *cpu, unsigned long request, void *arg);
 
-/* kvm_regs.c: the register file through the shared kvm_run page (KVM_CAP_SYNC_REGS), so without ioctls. */
+/* regs.c: the register file through the shared kvm_run page (KVM_CAP_SYNC_REGS), so without ioctls. */
 void cpu_regs_get(const struct cpu *cpu, struct x86_regs *regs);
 void cpu_regs_set(struct cpu *cpu, const struct x86_regs *regs);
 
-/* kvm_debug.c */
+/* debug.c */
 int cpu_debug_load(struct cpu *cpu, struct err *err);
 int cpu_on_debug(struct cpu *cpu, struct err *err);
 int cpu_inject_bp(struct cpu *cpu, struct err *err);
 
-/* kvm_stats.c */
+/* idle.c */
 void cpu_stats_open(struct cpu *cpu);
 void cpu_stats_close(struct cpu *cpu);
 bool cpu_is_blocked(const struct cpu *cpu);
 
-/* kvm_hold.c */
+/* hold.c */
 int cpu_hold_begin(struct cpu *cpu, const struct x86_regs *regs, uint64_t hold_ns, struct err *err);
 bool cpu_hold_is_over(const struct cpu *cpu);
 int cpu_hold_end(struct cpu *cpu, struct err *err);

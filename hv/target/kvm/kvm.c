@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/target/kvm_internal.h"
+#include "hv/target/kvm/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/target/gdb_memory.h"
+#include "hv/target/gdb/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/target/gdb_journal.h"
+#include "hv/target/gdb/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/target/kvm_internal.h"
+#include "hv/target/kvm/internal.h"
 
 void cpu_regs_get(const struct cpu *cpu, struct x86_regs *regs)
 {

@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-#include "hv/target/gdb_journal.h"
+#include "hv/target/gdb/journal.h"
 #include "hv/target/target.h"
 
 struct gdb_config {

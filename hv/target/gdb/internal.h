@@ -13,8 +13,8 @@
 
 #include "hv/base/clock.h"
 #include "hv/rsp/rsp.h"
-#include "hv/target/gdb.h"
-#include "hv/target/gdb_memory.h"
+#include "hv/target/gdb/gdb.h"
+#include "hv/target/gdb/memory.h"
 
 struct gdb_hold {
 	bool active;
@@ -77,7 +77,7 @@ static inline struct gdb_target *gdb_target(struct target *t)
 	return (struct gdb_target *)t;
 }
 
-/* ---- gdb_enter.c ---- */
+/* ---- enter.c ---- */
 
 void gdb_lock(struct gdb_target *gt);
 void gdb_unlock(struct gdb_target *gt);
@@ -101,7 +101,7 @@ void gdb_paused(struct gdb_target *gt);
 void gdb_enter(struct target *t);
 void gdb_leave(struct target *t);
 
-/* ---- gdb_watch.c ---- */
+/* ---- watch.c ---- */
 
 void gdb_watch_set(struct target *t, unsigned slot, const struct target_watch *watch);
 void gdb_watch_clear(struct target *t, unsigned slot);
@@ -113,7 +113,7 @@ void gdb_apply_watches(struct gdb_target *gt);
 /* The cookies of the watches that a stop at `addr` is about. Returns how many. */
 unsigned gdb_watch_cookies(const struct gdb_target *gt, uint64_t addr, uint32_t cookies[TARGET_MAX_WATCHES]);
 
-/* ---- gdb_serve.c ---- */
+/* ---- serve.c ---- */
 
 void *gdb_serve(void *target);
 void gdb_barrier(struct target *t, unsigned self);

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "hv/target/kvm_internal.h"
+#include "hv/target/kvm/internal.h"
 
 #define DESCRIPTORS_MAX 1024u
 
