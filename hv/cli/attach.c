@@ -8,7 +8,7 @@ int cli_attach(int argc, char **argv)
 {
 	struct err err = {0};
 	struct attach_options options;
-	struct attach_machine machine;
+	struct attach_engine engine;
 	struct guard *guard;
 	int code;
 
@@ -18,8 +18,8 @@ int cli_attach(int argc, char **argv)
 	if (!guard)
 		return cli_fail(&err);
 	stopper_block_signals();
-	attach_machine_init(&machine, &options, guard);
-	code = session_run(&machine.machine, &options.detect, true);
+	attach_engine_init(&engine, &options, guard);
+	code = session_run(&engine.engine, &options.detect, true);
 	guard_end(guard);
 	return code;
 }

@@ -23,13 +23,13 @@ int cli_run(int argc, char **argv)
 	struct err err = {0};
 	struct run_options options;
 	enum kvm_bp_method breakpoints = KVM_BP_INTERCEPT;
-	struct vm_machine machine;
+	struct vm_engine engine;
 
 	if (run_options_parse(&options, argc, argv, &err) < 0)
 		return cli_fail(&err);
 	stopper_block_signals();
 	if (check_host(&breakpoints, &err) < 0)
 		return cli_fail(&err);
-	vm_machine_init(&machine, &options, breakpoints);
-	return session_run(&machine.machine, &options.detect, !options.no_detect);
+	vm_engine_init(&engine, &options, breakpoints);
+	return session_run(&engine.engine, &options.detect, !options.no_detect);
 }

@@ -9,9 +9,9 @@
 
 #define POLL_NS 200000000u
 
-static struct attach_machine *attach_machine(struct machine *m)
+static struct attach_engine *attach_engine(struct engine *e)
 {
-	return (struct attach_machine *)m;
+	return (struct attach_engine *)e;
 }
 
 /* The guest's KVM is this host's, so it can be tried. Where it cannot, a real host's is right. */
@@ -22,7 +22,7 @@ static bool kvm_needs_hardware(void)
 	return probe_host(&probe, NULL) == 0 && probe.breakpoints != BP_INTERCEPT;
 }
 
-static int open_domain(struct attach_machine *a, struct gdb_config *config, bool *leftover, struct err *err)
+static int open_domain(struct attach_engine *a, struct gdb_config *config, bool *leftover, struct err *err)
 {
 	const struct domain_facts *facts;
 
@@ -30,16 +30,16 @@ static int open_domain(struct attach_machine *a, struct gdb_config *config, bool
 	if (!a->domain)
 		return -1;
 	facts = domain_facts(a->domain);
-	a->machine.kernel = facts->kernel[0] ? facts->kernel : NULL;
-	a->machine.cmdline = facts->cmdline[0] ? facts->cmdline : NULL;
-	a->machine.memory = facts->memory;
+	a->engine.kernel = facts->kernel[0] ? facts->kernel : NULL;
+	a->engine.cmdline = facts->cmdline[0] ? facts->cmdline : NULL;
+	a->engine.memory = facts->memory;
 	config->running = true;
 	config->pid = domain_pid(a->domain);
 	config->fd = domain_open_stub(a->domain, leftover, err);
 	return config->fd < 0 ? -1 : 0;
 }
 
-static int open_stub(struct attach_machine *a, struct gdb_config *config, bool *leftover, struct err *err)
+static int open_stub(struct attach_engine *a, struct gdb_config *config, bool *leftover, struct err *err)
 {
 	if (a->options->domain)
 		return open_domain(a, config, leftover, err);
@@ -47,7 +47,7 @@ static int open_stub(struct attach_machine *a, struct gdb_config *config, bool *
 	return config->fd < 0 ? -1 : 0;
 }
 
-static int open_journal(struct attach_machine *a, struct gdb_config *config, struct err *err)
+static int open_journal(struct attach_engine *a, struct gdb_config *config, struct err *err)
 {
 	const struct attach_options *o = a->options;
 	char key[600];
@@ -62,9 +62,9 @@ static int open_journal(struct attach_machine *a, struct gdb_config *config, str
 	return 0;
 }
 
-static int open_attached(struct machine *m, struct screen *screen, struct err *err)
+static int open_attached(struct engine *e, struct screen *screen, struct err *err)
 {
-	struct attach_machine *a = attach_machine(m);
+	struct attach_engine *a = attach_engine(e);
 	const struct attach_options *o = a->options;
 	struct gdb_config config = {.overhead = o->overhead / 100.0, .kvm_needs_hardware = kvm_needs_hardware};
 	bool leftover = false;
@@ -77,22 +77,22 @@ static int open_attached(struct machine *m, struct screen *screen, struct err *e
 		return -1;
 	guard_watch(a->guard, config.fd, gdb_journal_path(a->journal), o->connect,
 		    a->domain ? domain_facts(a->domain)->name : NULL);
-	m->target = gdb_target_new(&config, err);
-	if (!m->target)
+	e->target = gdb_target_new(&config, err);
+	if (!e->target)
 		return -1;
-	m->cpus = m->target->caps.cpus;
+	e->cpus = e->target->caps.cpus;
 	if (leftover)
 		screen_note(screen, "an outrider was killed here: what it has left in the guest is removed");
-	if (!gdb_target_was_running(m->target))
+	if (!gdb_target_was_running(e->target))
 		return err_set(err, EXIT_INPUT, "the guest is paused: let it run first");
 	return 0;
 }
 
-static void say_how(struct attach_machine *a)
+static void say_how(struct attach_engine *a)
 {
 	struct gdb_figures figures;
 
-	gdb_target_figures(a->machine.target, &figures);
+	gdb_target_figures(a->engine.target, &figures);
 	if (!figures.direct)
 		screen_note(a->screen, "guest memory cannot be read past the gdbstub (another user's QEMU, or another host's): "
 				       "the guest has to stand still for that too, and less is sampled");
@@ -100,34 +100,34 @@ static void say_how(struct attach_machine *a)
 		screen_note(a->screen, "this host's KVM does not intercept INT3: few points, in debug registers");
 }
 
-static int run_attached(struct machine *m, struct err *err)
+static int run_attached(struct engine *e, struct err *err)
 {
-	struct attach_machine *a = attach_machine(m);
+	struct attach_engine *a = attach_engine(e);
 	int ret;
 
 	say_how(a);
-	if (gdb_target_start(m->target, err))
+	if (gdb_target_start(e->target, err))
 		return -1;
 	do {
-		ret = gdb_target_wait(m->target, POLL_NS, &a->end, err);
+		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
 	/* From here on nothing need be spared: the sooner all is taken back the better. */
-	target_stop(m->target);
+	target_stop(e->target);
 	return ret < 0 ? -1 : 0;
 }
 
-static void stop_attached(struct machine *m)
+static void stop_attached(struct engine *e)
 {
-	target_stop(m->target);
+	target_stop(e->target);
 }
 
-static void attached_over(struct machine *m)
+static void attached_over(struct engine *e)
 {
-	(void)m; /* it goes on: the detector takes its points out of a running machine */
+	(void)e; /* it goes on: the detector takes its points out of a running machine */
 }
 
-static const char *end_of(const struct attach_machine *a)
+static const char *end_of(const struct attach_engine *a)
 {
 	if (a->ended)
 		return a->ended;
@@ -142,15 +142,15 @@ static const char *end_of(const struct attach_machine *a)
 	return "detached, the guest runs on";
 }
 
-static void finish_attached(struct machine *m, struct err *err)
+static void finish_attached(struct engine *e, struct err *err)
 {
-	struct attach_machine *a = attach_machine(m);
+	struct attach_engine *a = attach_engine(e);
 	struct gdb_figures figures;
 	double elapsed;
 	char line[256];
 
-	gdb_target_figures(m->target, &figures);
-	gdb_target_detach(m->target);
+	gdb_target_figures(e->target, &figures);
+	gdb_target_detach(e->target);
 	if (a->domain)
 		domain_close_stub(a->domain, err);
 	elapsed = (double)figures.elapsed_ns / 1e9;
@@ -161,31 +161,31 @@ static void finish_attached(struct machine *m, struct err *err)
 	screen_note(a->screen, line);
 }
 
-static const char *attached_end_word(struct machine *m, enum stop_reason stopped, struct err *err)
+static const char *attached_end_word(struct engine *e, enum stop_reason stopped, struct err *err)
 {
-	const struct attach_machine *a = attach_machine(m);
+	const struct attach_engine *a = attach_engine(e);
 
 	(void)stopped;
 	(void)err;
 	return a->ended || a->end != GDB_END_STOPPED ? end_of(a) : "detached";
 }
 
-static void close_attached(struct machine *m)
+static void close_attached(struct engine *e)
 {
-	struct attach_machine *a = attach_machine(m);
+	struct attach_engine *a = attach_engine(e);
 
 	/* What somebody else has left is still there if we did not come so far. */
-	bool clean = m->target || !a->left;
+	bool clean = e->target || !a->left;
 
-	gdb_target_free(m->target);
-	m->target = NULL;
+	gdb_target_free(e->target);
+	e->target = NULL;
 	domain_free(a->domain);
 	gdb_journal_close(a->journal, clean);
 }
 
-void attach_machine_init(struct attach_machine *m, const struct attach_options *options, struct guard *guard)
+void attach_engine_init(struct attach_engine *e, const struct attach_options *options, struct guard *guard)
 {
-	static const struct machine_ops ops = {
+	static const struct engine_ops ops = {
 		.open = open_attached,
 		.run = run_attached,
 		.stop = stop_attached,
@@ -195,8 +195,8 @@ void attach_machine_init(struct attach_machine *m, const struct attach_options *
 		.close = close_attached,
 	};
 
-	*m = (struct attach_machine){
-		.machine = {.ops = &ops, .beginning = "attached", .stopping = "detaching"},
+	*e = (struct attach_engine){
+		.engine = {.ops = &ops, .beginning = "attached", .stopping = "detaching"},
 		.options = options,
 		.guard = guard,
 		.end = GDB_END_STOPPED,

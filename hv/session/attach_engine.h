@@ -9,8 +9,8 @@
 #include "hv/libvirt/domain.h"
 #include "hv/target/gdb/gdb.h"
 
-struct attach_machine {
-	struct machine machine;
+struct attach_engine {
+	struct engine engine;
 	const struct attach_options *options;
 	struct screen *screen;
 	struct domain *domain; /* NULL: a gdbstub without libvirt */
@@ -22,6 +22,6 @@ struct attach_machine {
 };
 
 /* `options` and `guard` must last. */
-void attach_machine_init(struct attach_machine *m, const struct attach_options *options, struct guard *guard);
+void attach_engine_init(struct attach_engine *e, const struct attach_options *options, struct guard *guard);
 
 #endif

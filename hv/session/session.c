@@ -15,7 +15,7 @@
 
 struct session {
 	const struct detect_options *options;
-	struct machine *machine;
+	struct engine *engine;
 	bool wants_detector;
 	struct screen *screen;
 	struct terminal terminal;
@@ -190,7 +190,7 @@ static int open_names(struct session *s, struct err *err)
 static int open_report(struct session *s, struct err *err)
 {
 	const struct detect_options *o = s->options;
-	const struct machine *m = s->machine;
+	const struct engine *e = s->engine;
 
 	s->report_config = (struct report_config){
 		.json = o->json,
@@ -199,15 +199,15 @@ static int open_report(struct session *s, struct err *err)
 		.print = print,
 		.print_ctx = s,
 		.tool_version = OUTRIDER_VERSION,
-		.kernel_file = m->kernel,
-		.cmdline = m->cmdline,
+		.kernel_file = e->kernel,
+		.cmdline = e->cmdline,
 		.sample = o->config.sample,
 		.module = o->config.module,
 		.seed = o->config.seed,
 		.delay_ns = o->config.delay_ns,
-		.memory = m->memory,
+		.memory = e->memory,
 		.rate = o->config.rate,
-		.cpus = m->cpus,
+		.cpus = e->cpus,
 	};
 	s->report = report_new(&s->report_config, err);
 	return s->report ? 0 : -1;
@@ -228,25 +228,25 @@ static int open_detector(struct session *s, struct err *err)
 	const char *symbols = s->options->symbols;
 
 	/* A folder's files are for names; what is where the guest says best itself. */
-	s->guest = guest_new(s->machine->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
+	s->guest = guest_new(s->engine->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
 	if (!s->guest)
 		return -1;
-	s->detect = detect_new(s->machine->target, s->guest, &s->options->config, &sink, err);
+	s->detect = detect_new(s->engine->target, s->guest, &s->options->config, &sink, err);
 	if (!s->detect)
 		return -1;
-	s->machine->target->client = detect_client(s->detect);
+	s->engine->target->client = detect_client(s->detect);
 	return 0;
 }
 
 static int open_all(struct session *s, struct err *err)
 {
 	s->screen = screen_new(err);
-	if (!s->screen || s->machine->ops->open(s->machine, s->screen, err) < 0)
+	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
 	/* The report last: its file takes the place of an older one only when the run can begin. */
 	if (s->wants_detector && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
 		return -1;
-	if (s->machine->keyboard)
+	if (s->engine->keyboard)
 		terminal_guest_mode(&s->terminal);
 	return 0;
 }
@@ -258,7 +258,7 @@ static int start_detector(struct session *s, struct err *err)
 	s->started_ns = monotonic_ns();
 	if (!s->detect)
 		return 0;
-	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->machine->beginning, s->options->config.seed);
+	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->options->config.seed);
 	screen_note(s->screen, line);
 	s->detecting = true;
 	return detect_start(s->detect, err);
@@ -279,7 +279,7 @@ static uint64_t elapsed_ns(void *session)
 /* Join the detector's threads. What they failed with comes into err, which keeps an error it has. */
 static void stop_detector(struct session *s, struct err *err)
 {
-	s->machine->ops->over(s->machine);
+	s->engine->ops->over(s->engine);
 	if (s->detecting)
 		detect_stop(s->detect);
 	s->detecting = false;
@@ -292,7 +292,7 @@ static void stop_detector(struct session *s, struct err *err)
 /* The word of the summary. */
 static const char *end_word(struct session *s, enum stop_reason stopped, struct err *err)
 {
-	const char *machine = s->machine->ops->end_word(s->machine, stopped, err);
+	const char *ended = s->engine->ops->end_word(s->engine, stopped, err);
 
 	if (err->code == EXIT_GUEST)
 		return "guest died";
@@ -300,7 +300,7 @@ static const char *end_word(struct session *s, enum stop_reason stopped, struct 
 		return "failed";
 	if (stopped == STOP_SIGNAL)
 		return "stopped by a signal";
-	return stopped == STOP_DURATION ? "duration over" : machine;
+	return stopped == STOP_DURATION ? "duration over" : ended;
 }
 
 /* Print the summary, complete the JSON file. */
@@ -317,16 +317,16 @@ static void summarize(struct session *s, const char *end, struct err *err)
 
 static void run_all(struct session *s, struct err *err)
 {
-	const struct stopper_config config = {s->machine, s->screen, &s->terminal, s->options->duration_ns, elapsed_ns, s};
+	const struct stopper_config config = {s->engine, s->screen, &s->terminal, s->options->duration_ns, elapsed_ns, s};
 	struct stopper *stopper = stopper_start(&config, err);
 	enum stop_reason stopped;
 
 	if (!stopper)
 		return;
 	if (start_detector(s, err) == 0)
-		s->machine->ops->run(s->machine, err);
+		s->engine->ops->run(s->engine, err);
 	stop_detector(s, err);
-	s->machine->ops->finish(s->machine, err);
+	s->engine->ops->finish(s->engine, err);
 	stopped = stopper_finish(stopper);
 	summarize(s, end_word(s, stopped, err), err);
 }
@@ -339,17 +339,17 @@ static void close_all(struct session *s, struct err *err)
 	debug_images_free(s->images);
 	detect_free(s->detect);
 	guest_free(s->guest);
-	s->machine->ops->close(s->machine);
+	s->engine->ops->close(s->engine);
 	if (s->screen)
 		screen_check(s->screen, err);
 	screen_free(s->screen);
 	pthread_mutex_destroy(&s->err_lock);
 }
 
-int session_run(struct machine *machine, const struct detect_options *options, bool detect)
+int session_run(struct engine *engine, const struct detect_options *options, bool detect)
 {
 	struct session s = {
-		.options = options, .machine = machine, .wants_detector = detect, .err_lock = PTHREAD_MUTEX_INITIALIZER};
+		.options = options, .engine = engine, .wants_detector = detect, .err_lock = PTHREAD_MUTEX_INITIALIZER};
 	struct err err = {0};
 
 	if (open_all(&s, &err) == 0)

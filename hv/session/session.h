@@ -14,6 +14,6 @@
  * From open() to close() of the machine, with everything said that is to be said. stopper_block_signals() must have been
  * called. With `detect` false the machine is only run. Returns the exit code.
  */
-int session_run(struct machine *machine, const struct detect_options *options, bool detect);
+int session_run(struct engine *engine, const struct detect_options *options, bool detect);
 
 #endif

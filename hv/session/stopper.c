@@ -43,7 +43,7 @@ static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 	if (s->reason != STOP_NONE)
 		return;
 	s->reason = reason;
-	s->config->machine->ops->stop(s->config->machine);
+	s->config->engine->ops->stop(s->config->engine);
 	if (why)
 		screen_note(s->config->screen, why);
 }
@@ -56,24 +56,24 @@ static void on_signal(struct stopper *s, int number)
 		terminal_restore(s->config->terminal);
 		_exit(128 + number);
 	}
-	snprintf(why, sizeof(why), "SIG%s: %s; once more ends at once", sigabbrev_np(number), s->config->machine->stopping);
+	snprintf(why, sizeof(why), "SIG%s: %s; once more ends at once", sigabbrev_np(number), s->config->engine->stopping);
 	if (s->reason == STOP_NONE)
 		stop(s, STOP_SIGNAL, why);
 	else
 		s->reason = STOP_SIGNAL;
 }
 
-static void poll_machine(struct stopper *s)
+static void poll_engine(struct stopper *s)
 {
 	const struct stopper_config *config = s->config;
-	const struct machine *machine = config->machine;
+	const struct engine *engine = config->engine;
 	char why[80];
 
 	if (s->reason == STOP_NONE && config->duration_ns != 0 && config->elapsed_ns(config->ctx) >= config->duration_ns) {
-		snprintf(why, sizeof(why), "--duration is over: %s", machine->stopping);
+		snprintf(why, sizeof(why), "--duration is over: %s", engine->stopping);
 		stop(s, STOP_DURATION, why);
 	}
-	if (machine->ops->panic && machine->ops->panic(machine) && ++s->panic_polls == PANIC_POLLS)
+	if (engine->ops->panic && engine->ops->panic(engine) && ++s->panic_polls == PANIC_POLLS)
 		stop(s, STOP_PANIC, NULL);
 }
 
@@ -89,7 +89,7 @@ static void *watch(void *arg)
 
 		if (number > 0)
 			on_signal(s, number);
-		poll_machine(s);
+		poll_engine(s);
 	}
 	return NULL;
 }

@@ -15,7 +15,7 @@
 #include "hv/session/terminal.h"
 
 struct stopper_config {
-	struct machine *machine;   /* stopped; watched for a panic */
+	struct engine *engine;	   /* stopped; watched for a panic */
 	struct screen *screen;	   /* told why */
 	struct terminal *terminal; /* restored when a second signal ends the process at once */
 	uint64_t duration_ns;	   /* 0: no limit */

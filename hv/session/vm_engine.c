@@ -5,14 +5,14 @@
 
 #include "hv/session/terminal.h"
 
-static struct vm_machine *vm_machine(struct machine *m)
+static struct vm_engine *vm_engine(struct engine *e)
 {
-	return (struct vm_machine *)m;
+	return (struct vm_engine *)e;
 }
 
-static int open_vm(struct machine *m, struct screen *screen, struct err *err)
+static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 {
-	struct vm_machine *v = vm_machine(m);
+	struct vm_engine *v = vm_engine(e);
 	struct vmm_config config = v->options->vm;
 
 	v->console = console_open(v->options->console, screen, err);
@@ -25,40 +25,40 @@ static int open_vm(struct machine *m, struct screen *screen, struct err *err)
 		return -1;
 	if (v->options->no_detect)
 		return 0;
-	m->target = kvm_target_new(v->vm, v->breakpoints, err);
-	return m->target ? 0 : -1;
+	e->target = kvm_target_new(v->vm, v->breakpoints, err);
+	return e->target ? 0 : -1;
 }
 
-static int run_vm(struct machine *m, struct err *err)
+static int run_vm(struct engine *e, struct err *err)
 {
-	struct vm_machine *v = vm_machine(m);
+	struct vm_engine *v = vm_engine(e);
 
-	return vm_run(v->vm, m->target ? kvm_target_hooks(m->target) : NULL, &v->end, err);
+	return vm_run(v->vm, e->target ? kvm_target_hooks(e->target) : NULL, &v->end, err);
 }
 
-static void stop_vm(struct machine *m)
+static void stop_vm(struct engine *e)
 {
-	vm_stop(vm_machine(m)->vm);
+	vm_stop(vm_engine(e)->vm);
 }
 
-static void vm_over(struct machine *m)
+static void vm_over(struct engine *e)
 {
-	if (m->target)
-		kvm_target_over(m->target);
+	if (e->target)
+		kvm_target_over(e->target);
 }
 
-static void finish_vm(struct machine *m, struct err *err)
+static void finish_vm(struct engine *e, struct err *err)
 {
-	console_finish(vm_machine(m)->console, err);
+	console_finish(vm_engine(e)->console, err);
 }
 
-static const char *vm_panic(const struct machine *m)
+static const char *vm_panic(const struct engine *e)
 {
-	return console_panic(((const struct vm_machine *)m)->console);
+	return console_panic(((const struct vm_engine *)e)->console);
 }
 
 /* How the guest ended, as an error if it died. */
-static void judge_end(const struct vm_machine *v, enum stop_reason stopped, struct err *err)
+static void judge_end(const struct vm_engine *v, enum stop_reason stopped, struct err *err)
 {
 	const char *panic = console_panic(v->console);
 
@@ -81,29 +81,29 @@ static void judge_end(const struct vm_machine *v, enum stop_reason stopped, stru
 	}
 }
 
-static const char *vm_end_word(struct machine *m, enum stop_reason stopped, struct err *err)
+static const char *vm_end_word(struct engine *e, enum stop_reason stopped, struct err *err)
 {
-	struct vm_machine *v = vm_machine(m);
+	struct vm_engine *v = vm_engine(e);
 
 	if (err->code == EXIT_OK)
 		judge_end(v, stopped, err);
 	return v->end == VM_END_REBOOT ? "guest rebooted" : "guest powered off";
 }
 
-static void close_vm(struct machine *m)
+static void close_vm(struct engine *e)
 {
-	struct vm_machine *v = vm_machine(m);
+	struct vm_engine *v = vm_engine(e);
 
-	if (m->target)
-		kvm_target_free(m->target);
-	m->target = NULL;
+	if (e->target)
+		kvm_target_free(e->target);
+	e->target = NULL;
 	vm_destroy(v->vm);
 	console_free(v->console);
 }
 
-void vm_machine_init(struct vm_machine *m, const struct run_options *options, enum kvm_bp_method breakpoints)
+void vm_engine_init(struct vm_engine *e, const struct run_options *options, enum kvm_bp_method breakpoints)
 {
-	static const struct machine_ops ops = {
+	static const struct engine_ops ops = {
 		.open = open_vm,
 		.run = run_vm,
 		.stop = stop_vm,
@@ -114,8 +114,8 @@ void vm_machine_init(struct vm_machine *m, const struct run_options *options, en
 		.close = close_vm,
 	};
 
-	*m = (struct vm_machine){
-		.machine =
+	*e = (struct vm_engine){
+		.engine =
 			{
 				.ops = &ops,
 				.beginning = "booting",

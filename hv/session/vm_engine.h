@@ -8,8 +8,8 @@
 #include "hv/cli/run_options.h"
 #include "hv/target/kvm/kvm.h"
 
-struct vm_machine {
-	struct machine machine;
+struct vm_engine {
+	struct engine engine;
 	const struct run_options *options;
 	enum kvm_bp_method breakpoints;
 	struct console *console;
@@ -18,6 +18,6 @@ struct vm_machine {
 };
 
 /* `options` must last. */
-void vm_machine_init(struct vm_machine *m, const struct run_options *options, enum kvm_bp_method breakpoints);
+void vm_engine_init(struct vm_engine *e, const struct run_options *options, enum kvm_bp_method breakpoints);
 
 #endif
