@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *callee_at(const struct detect_side *side, uint32_t at)
+static const char *callee_at(const struct race_side *side, uint32_t at)
 {
 	for (uint32_t i = 0; i < side->callee_count; i++) {
 		if (side->callees[i].at == at)
@@ -24,7 +24,7 @@ static bool is_stack_failure(const char *callee)
 	return callee && strcmp(callee, "__stack_chk_fail") == 0;
 }
 
-static void decode_from(struct code *code, struct insn_decoder *decoder, const struct detect_side *side, uint32_t at)
+static void decode_from(struct code *code, struct insn_decoder *decoder, const struct race_side *side, uint32_t at)
 {
 	code->count = 0;
 	code->access = -1;
@@ -75,7 +75,7 @@ static int index_of(const struct code *code, uint64_t addr)
 {
 	uint64_t at = addr - code->base;
 
-	return at < DETECT_CODE_MAX ? code->index[at] : CODE_OUTSIDE;
+	return at < RACE_CODE_MAX ? code->index[at] : CODE_OUTSIDE;
 }
 
 static void mark_entered(struct code *code)
@@ -124,7 +124,7 @@ static bool is_closed(const struct code *code, const struct guest_symbol *symbol
 	return code->whole && !strstr(symbol->name, ".cold");
 }
 
-void code_load(struct code *code, struct insn_decoder *decoder, const struct detect_side *side)
+void code_load(struct code *code, struct insn_decoder *decoder, const struct race_side *side)
 {
 	code->base = side->code_gva;
 	code->whole = side->symbol.name[0] && side->symbol.addr == side->code_gva;

@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_PRUNER_CODE_H
 #define OUTRIDER_PRUNER_CODE_H
 
-#include "hv/detect/detect.h"
+#include "hv/race/observation.h"
 #include "symbols/insn/op.h"
 
 #define CODE_OUTSIDE (-1)
@@ -19,8 +19,8 @@ struct code {
 		const char *callee; /* the side's: what it calls or jumps to by name, or NULL */
 		bool entered;	    /* some instruction here goes on to this one */
 		bool shows;	    /* a call of what shows its arguments to people; for who knows the lists to set */
-	} insns[DETECT_CODE_MAX];
-	int16_t index[DETECT_CODE_MAX]; /* by offset into the bytes; -1: no instruction starts there */
+	} insns[RACE_CODE_MAX];
+	int16_t index[RACE_CODE_MAX]; /* by offset into the bytes; -1: no instruction starts there */
 	uint64_t base;
 };
 
@@ -28,7 +28,7 @@ struct code {
  * Decode the code of `side`, whose strings and registers must last. Bytes kept by an old run may start within an instruction:
  * then decoding starts where it meets the access. What cannot be decoded ends the code.
  */
-void code_load(struct code *code, struct insn_decoder *decoder, const struct detect_side *side);
+void code_load(struct code *code, struct insn_decoder *decoder, const struct race_side *side);
 
 /* Where instruction `i` may go on: indices, or CODE_OUTSIDE. Of a call: behind it. Returns how many, 0 to 2. */
 unsigned code_next(const struct code *code, unsigned i, int next[2]);

@@ -20,7 +20,7 @@ static uint8_t behind_call(const struct view *v, const char *callee, uint8_t sta
 }
 
 /* To a fixed point: two bits an instruction, which are only ever set. `start` is not followed into again. */
-static void spread(const struct view *v, const struct view_side *s, uint8_t states[DETECT_CODE_MAX])
+static void spread(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
 {
 	const struct code *code = &s->code;
 	bool changed = true;
@@ -43,7 +43,7 @@ static void spread(const struct view *v, const struct view_side *s, uint8_t stat
 }
 
 /* What nothing seen goes on to, as where an exception is handled, is entered without a lock for all that is known. */
-static void seed(const struct code *code, uint8_t states[DETECT_CODE_MAX])
+static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 {
 	for (unsigned i = 1; i < code->count; i++) {
 		if (!code->insns[i].entered)
@@ -54,7 +54,7 @@ static void seed(const struct code *code, uint8_t states[DETECT_CODE_MAX])
 enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 {
 	const struct guest_context *context = &s->side->context;
-	uint8_t states[DETECT_CODE_MAX] = {FREE};
+	uint8_t states[RACE_CODE_MAX] = {FREE};
 
 	if (context->known && context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off))
 		return LOCK_HELD;
@@ -71,7 +71,7 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 
 bool lock_then_again(const struct view *v, const struct view_side *s)
 {
-	uint8_t states[DETECT_CODE_MAX] = {0};
+	uint8_t states[RACE_CODE_MAX] = {0};
 
 	if (!s->followed || !s->code.closed)
 		return false;
@@ -90,7 +90,7 @@ bool lock_then_again(const struct view *v, const struct view_side *s)
 
 const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind)
 {
-	uint8_t states[DETECT_CODE_MAX] = {0};
+	uint8_t states[RACE_CODE_MAX] = {0};
 
 	if (!s->followed)
 		return NULL;

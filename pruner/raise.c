@@ -134,7 +134,7 @@ static void interrupt(struct tally *t)
 }
 
 /* All that `part` accesses is accessed by `whole` at once: one aligned access covers it. */
-static bool covered(const struct detect_side *part, const struct detect_side *whole)
+static bool covered(const struct race_side *part, const struct race_side *whole)
 {
 	/* One memory may have two addresses, but they are alike within a page. */
 	uint64_t from = (part->gva - whole->gva) % X86_PAGE_SIZE;

@@ -47,7 +47,7 @@ static int held_side(const struct view *v, const struct race_instance *instance)
 	bool fits[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		const struct detect_side *s = v->side[i].side;
+		const struct race_side *s = v->side[i].side;
 
 		/* Of another object, perhaps, but as far from a word's beginning. */
 		fits[i] = instance->data_len == s->size && (instance->gva - s->gva) % sizeof(uint64_t) == 0;

@@ -17,7 +17,7 @@ enum lock_held {
 #define VIEW_NAMES 3
 
 struct view_side {
-	const struct detect_side *side;
+	const struct race_side *side;
 	const struct datum_name *datum; /* or NULL */
 	bool reads, writes;		/* over all instances */
 	struct code code;

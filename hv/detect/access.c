@@ -3,7 +3,7 @@
 
 int datum_locate(struct detect *d, const struct x86_regs *regs, struct datum *datum)
 {
-	uint32_t left = datum->access.size < DETECT_DATA_MAX ? datum->access.size : DETECT_DATA_MAX;
+	uint32_t left = datum->access.size < RACE_DATA_MAX ? datum->access.size : RACE_DATA_MAX;
 	uint64_t gva = datum->access.gva;
 
 	datum->len = left;

@@ -40,9 +40,9 @@ static bool find_insn(struct insn_decoder *dec, const struct sweep *s, uint64_t 
 	return false;
 }
 
-static bool overlaps(const struct detect_side *watched, uint64_t gva, uint32_t size)
+static bool overlaps(const struct race_side *watched, uint64_t gva, uint32_t size)
 {
-	uint32_t len = watched->size < DETECT_DATA_MAX ? watched->size : DETECT_DATA_MAX;
+	uint32_t len = watched->size < RACE_DATA_MAX ? watched->size : RACE_DATA_MAX;
 
 	return gva < watched->gva + len && watched->gva < gva + size;
 }
@@ -67,7 +67,7 @@ static void rewind_call(const struct insn *insn, struct x86_regs *regs)
 		regs->gpr[X86_RSP] += 8;
 }
 
-static void accept(struct detect_side *side, const struct insn *insn, const struct insn_mem *mem, uint64_t gva)
+static void accept(struct race_side *side, const struct insn *insn, const struct insn_mem *mem, uint64_t gva)
 {
 	side->pc = insn->addr;
 	side->gva = gva;
@@ -101,7 +101,7 @@ static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem
  */
 static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, const struct observation *o)
 {
-	const struct detect_side *watched = &o->sides[0], *side = &o->sides[1];
+	const struct race_side *watched = &o->sides[0], *side = &o->sides[1];
 
 	if (insn->flags & INSN_STRING) {
 		uint64_t at = mem->base >= 0 ? side->regs.gpr[mem->base] : 0;
@@ -116,7 +116,7 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 
 static bool explains(const struct insn *insn, struct observation *o, bool exactly)
 {
-	const struct detect_side *watched = &o->sides[0];
+	const struct race_side *watched = &o->sides[0];
 	uint8_t must = watched->rw & INSN_WRITE ? INSN_READ | INSN_WRITE : INSN_WRITE;
 
 	for (unsigned i = 0; i < insn->nmem; i++) {
@@ -134,7 +134,7 @@ static bool explains(const struct insn *insn, struct observation *o, bool exactl
 /* After a call through memory RIP is the callee's first byte, and the return address on the stack names the call. */
 static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, struct observation *o)
 {
-	struct detect_side *side = &o->sides[1];
+	struct race_side *side = &o->sides[1];
 	uint64_t ret;
 	struct insn insn;
 

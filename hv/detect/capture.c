@@ -41,7 +41,7 @@ static uint32_t copy_stack(struct detect *d, const struct x86_regs *regs, const 
 	return len;
 }
 
-static void capture_stacks(struct detect *d, const struct x86_regs *regs, struct detect_side *side)
+static void capture_stacks(struct detect *d, const struct x86_regs *regs, struct race_side *side)
 {
 	struct guest_stack stacks[GUEST_STACKS_MAX];
 	unsigned n = guest_stacks(d->guest, regs, stacks);
@@ -49,9 +49,9 @@ static void capture_stacks(struct detect *d, const struct x86_regs *regs, struct
 
 	side->stack_len = copy_stack(d, regs, &stacks[0], side->stack, sizeof(side->stack));
 	for (unsigned i = 1; i < GUEST_STACKS_MAX; i++) {
-		struct detect_stack *kept = &side->interrupted[i - 1];
+		struct race_stack *kept = &side->interrupted[i - 1];
 
-		*kept = (struct detect_stack){0};
+		*kept = (struct race_stack){0};
 		if (i >= n)
 			continue;
 		kept->gva = stacks[i].start;
@@ -61,7 +61,7 @@ static void capture_stacks(struct detect *d, const struct x86_regs *regs, struct
 }
 
 void capture_side(struct detect *d, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-		  struct detect_side *side)
+		  struct race_side *side)
 {
 	side->known = true;
 	side->cpu = (uint16_t)cpu;

@@ -10,8 +10,8 @@
 #include "hv/detect/internal.h"
 
 #define FUNCTION_MAX (64u << 10)
-#define CODE_BEFORE 192 /* of DETECT_CODE_MAX, where a function is longer than that: what leads to the access, */
-#define CODE_AFTER (DETECT_CODE_MAX - CODE_BEFORE)
+#define CODE_BEFORE 192 /* of RACE_CODE_MAX, where a function is longer than that: what leads to the access, */
+#define CODE_AFTER (RACE_CODE_MAX - CODE_BEFORE)
 
 /* The first instruction at or behind `wanted`, found by decoding the function from its start; `wanted` where that fails. */
 static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const struct guest_symbol *fn, uint64_t wanted)
@@ -43,7 +43,7 @@ static bool direct_target(const struct insn *insn, uint64_t *target)
 	return true;
 }
 
-static void name_callees(struct detect *d, struct insn_decoder *decoder, struct detect_side *side)
+static void name_callees(struct detect *d, struct insn_decoder *decoder, struct race_side *side)
 {
 	uint32_t at = 0;
 	struct guest_symbol symbol;
@@ -51,8 +51,8 @@ static void name_callees(struct detect *d, struct insn_decoder *decoder, struct 
 	uint64_t target;
 
 	side->callee_count = 0;
-	while (at < side->code_len && side->callee_count < DETECT_CALLEES_MAX) {
-		struct detect_callee *callee = &side->callees[side->callee_count];
+	while (at < side->code_len && side->callee_count < RACE_CALLEES_MAX) {
+		struct race_callee *callee = &side->callees[side->callee_count];
 		unsigned n = insn_decode(decoder, side->code + at, side->code_len - at, side->code_gva + at, &insn);
 
 		if (!n)
@@ -68,7 +68,7 @@ static void name_callees(struct detect *d, struct insn_decoder *decoder, struct 
 	}
 }
 
-void describe_side(struct detect *d, struct insn_decoder *decoder, struct detect_side *side)
+void describe_side(struct detect *d, struct insn_decoder *decoder, struct race_side *side)
 {
 	uint64_t at = side->pc ? side->pc : side->regs.rip;
 	uint64_t start = at - CODE_BEFORE, end = at + CODE_AFTER;
@@ -76,11 +76,11 @@ void describe_side(struct detect *d, struct insn_decoder *decoder, struct detect
 	if (guest_symbol_at(d->guest, at, &side->symbol) == 0) {
 		const struct guest_symbol *fn = &side->symbol;
 
-		if (fn->size <= DETECT_CODE_MAX || at - fn->addr <= CODE_BEFORE)
+		if (fn->size <= RACE_CODE_MAX || at - fn->addr <= CODE_BEFORE)
 			start = fn->addr;
 		else
 			start = boundary(d, decoder, fn, start);
-		if (end > fn->addr + fn->size || fn->size <= DETECT_CODE_MAX)
+		if (end > fn->addr + fn->size || fn->size <= RACE_CODE_MAX)
 			end = fn->addr + fn->size;
 	}
 	side->code_gva = start;

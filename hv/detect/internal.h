@@ -23,7 +23,7 @@
 
 #define MAX_POINTS 65536u
 #define MAX_OBSERVATIONS 128u
-#define MAX_EXTENTS 2 /* DETECT_DATA_MAX bytes lie on two pages at most */
+#define MAX_EXTENTS 2 /* RACE_DATA_MAX bytes lie on two pages at most */
 
 /* Physical bytes of an access: what conflicts are decided on. */
 struct extent {
@@ -31,17 +31,17 @@ struct extent {
 	uint32_t len;
 };
 
-/* One access as it is watched: the first DETECT_DATA_MAX bytes of it. */
+/* One access as it is watched: the first RACE_DATA_MAX bytes of it. */
 struct datum {
 	struct mem_access access;
 	struct extent extents[MAX_EXTENTS];
 	unsigned extent_count;
-	uint32_t len;			  /* bytes looked at */
-	unsigned slots;			  /* bit mask of watch slots */
-	uint32_t cookie;		  /* of its watches */
-	bool fully_watched;		  /* every byte has a slot */
-	uint8_t before[DETECT_DATA_MAX];  /* at the hit */
-	uint8_t settled[DETECT_DATA_MAX]; /* when the watches were in force: what a change is measured against */
+	uint32_t len;			/* bytes looked at */
+	unsigned slots;			/* bit mask of watch slots */
+	uint32_t cookie;		/* of its watches */
+	bool fully_watched;		/* every byte has a slot */
+	uint8_t before[RACE_DATA_MAX];	/* at the hit */
+	uint8_t settled[RACE_DATA_MAX]; /* when the watches were in force: what a change is measured against */
 };
 
 struct window {
@@ -151,7 +151,8 @@ void window_close(struct detect *d, struct window *w);
 
 /*
  * A conflict of w's `datum` with an access by `cpu`, stopped with `regs`: both sides are captured, the window is closed, the
- * held CPU let go. `other` is the access if it is known already (DETECT_POINT), NULL if it is to be attributed (DETECT_WATCH).
+ * held CPU let go. `other` is the access if it is known already (RACE_BY_POINT), NULL if it is to be attributed
+ * (RACE_BY_WATCH).
  */
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
 		     const struct datum *other);
@@ -171,7 +172,7 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 struct observation *observation_get(struct detect *d);
 void observation_queue(struct detect *d, struct observation *o);
 void capture_side(struct detect *d, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-		  struct detect_side *side);
+		  struct race_side *side);
 
 /* ---- attribute.c: on the reporter thread, without the lock ---- */
 
@@ -184,7 +185,7 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 /* ---- describe.c: on the reporter thread, without the lock ---- */
 
 /* Fill in symbol, code and callees of a side whose access is known as far as it will be. */
-void describe_side(struct detect *d, struct insn_decoder *decoder, struct detect_side *side);
+void describe_side(struct detect *d, struct insn_decoder *decoder, struct race_side *side);
 
 /* Code as the guest wrote it, without our INT3s. Takes d->lock. */
 int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len);

@@ -18,12 +18,12 @@ int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len)
 }
 
 /* Of an interrupted stack all was kept that might be needed; what was not goes. */
-static void trim_stacks(struct detect_side *side, unsigned n)
+static void trim_stacks(struct race_side *side, unsigned n)
 {
 	uint8_t *from = side->below, *to = side->below;
 
 	for (unsigned i = 1; i < n; i++) {
-		struct detect_stack *kept = &side->interrupted[i - 1];
+		struct race_stack *kept = &side->interrupted[i - 1];
 		uint32_t skip = side->calls.used_from[i], len = kept->len;
 
 		memmove(to, from + skip, len - skip);
@@ -34,7 +34,7 @@ static void trim_stacks(struct detect_side *side, unsigned n)
 	}
 }
 
-static void unwind_side(struct detect *d, struct detect_side *side)
+static void unwind_side(struct detect *d, struct race_side *side)
 {
 	struct unwind_stack stacks[GUEST_STACKS_MAX] = {{side->regs.gpr[X86_RSP], side->stack, side->stack_len}};
 	const uint8_t *bytes = side->below;
@@ -59,7 +59,7 @@ static void unwind_side(struct detect *d, struct detect_side *side)
 
 static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
 {
-	if (o->how == DETECT_WATCH) {
+	if (o->how == RACE_BY_WATCH) {
 		attribute_watch(d, decoder, o);
 		if (!o->sides[1].pc && d->target->caps.late_watch) {
 			pthread_mutex_lock(&d->lock);

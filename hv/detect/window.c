@@ -154,7 +154,7 @@ void window_close(struct detect *d, struct window *w)
 /* The sampled side: its registers and stack are still those of the hit, for that context has not moved. */
 static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
 {
-	struct detect_side *side = &o->sides[0];
+	struct race_side *side = &o->sides[0];
 	uint64_t now = monotonic_ns();
 
 	o->time_ns = now - d->started_ns;
@@ -177,11 +177,11 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 
 	d->stats.conflicts++;
 	if (o) {
-		struct detect_side *side = &o->sides[1];
+		struct race_side *side = &o->sides[1];
 		struct guest_context context;
 
 		fill_sampled(d, w, datum, o);
-		o->how = other ? DETECT_POINT : DETECT_WATCH;
+		o->how = other ? RACE_BY_POINT : RACE_BY_WATCH;
 		datum_read(d, datum, o->after);
 		guest_context(d->guest, regs, &context);
 		capture_side(d, cpu, regs, &context, side);
@@ -242,7 +242,7 @@ static void report_change(struct detect *d, const struct window *w, const struct
 	if (!o)
 		return;
 	fill_sampled(d, w, datum, o);
-	o->how = DETECT_REREAD;
+	o->how = RACE_BY_REREAD;
 	memcpy(o->before, datum->settled, sizeof(o->before));
 	memcpy(o->after, after, sizeof(o->after));
 	observation_queue(d, o);
@@ -250,7 +250,7 @@ static void report_change(struct detect *d, const struct window *w, const struct
 
 struct target_action window_expire(struct detect *d, struct window *w, bool *ask)
 {
-	uint8_t after[DETECT_DATA_MAX] = {0};
+	uint8_t after[RACE_DATA_MAX] = {0};
 	const struct datum *datum = changed_datum(d, w, after);
 	uint64_t end = w->opened_ns + w->hold_ns, now = monotonic_ns();
 

@@ -10,7 +10,7 @@ void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX])
 	clean_text(text, size < 256 ? size : 256, out, EXPORT_NAME_MAX);
 }
 
-void export_function(const struct detect_side *side, char out[EXPORT_NAME_MAX])
+void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX])
 {
 	if (side->symbol.name[0])
 		export_text(side->symbol.name, sizeof(side->symbol.name), out);

@@ -48,7 +48,7 @@ static void put_call(FILE *out, const struct race *race, unsigned which, unsigne
 	fputs("</td></tr>\n", out);
 }
 
-static void put_registers(FILE *out, const struct detect_side *side)
+static void put_registers(FILE *out, const struct race_side *side)
 {
 	const struct x86_regs *regs = &side->regs;
 
@@ -63,7 +63,7 @@ static void put_registers(FILE *out, const struct detect_side *side)
 	fputs("</pre></details>\n", out);
 }
 
-static void put_context(FILE *out, const struct detect_side *side)
+static void put_context(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
 
@@ -103,7 +103,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 
 static void put_side(FILE *out, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	const struct source_line *line = export_line(race, which);
 
 	fputs("<div class=\"side\">\n<h3>", out);

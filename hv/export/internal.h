@@ -14,7 +14,7 @@
 void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX]);
 
 /* The function of a side, or its address where it has no name. */
-void export_function(const struct detect_side *side, char out[EXPORT_NAME_MAX]);
+void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
 
 /* "write in f against read in g: inode->i_state" */
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX]);

@@ -8,7 +8,7 @@
 #define RULER "=================================================================="
 
 /* "task 175", or what it is that has no task of its own. */
-static void put_who(FILE *out, const struct detect_side *side)
+static void put_who(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
 
@@ -22,7 +22,7 @@ static void put_who(FILE *out, const struct detect_side *side)
 
 static void put_access(FILE *out, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 
 	fprintf(out, "%s%s to 0x%016" PRIx64 " of %" PRIu32 " bytes by ", access_word(race->rw[which]),
 		side->locked ? " (marked)" : "", side->gva, side->size);
@@ -48,7 +48,7 @@ static void put_call(FILE *out, const struct guest_symbol *symbol, uint64_t pc, 
 
 static void put_side(FILE *out, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 
 	put_access(out, race, which);
 	/* Not unwound: the place of the access is all there is. */

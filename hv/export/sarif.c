@@ -25,7 +25,7 @@ static json_t *message(struct json_builder *b, const char *text)
 /* 3.28: where the file and line are known, those; the function always. */
 static json_t *location(struct json_builder *b, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	const struct source_line *line = export_line(race, which);
 	json_t *o = json_object(), *logical = json_object(), *list = json_array();
 	char name[EXPORT_NAME_MAX];

@@ -16,12 +16,12 @@
 #define FNV_PRIME UINT64_C(0x100000001b3)
 #define ID_BITS 48
 
-uint64_t site_address(const struct detect_side *side)
+uint64_t site_address(const struct race_side *side)
 {
 	return side->pc ? side->pc : side->regs.rip;
 }
 
-void site_name(const struct detect_side *side, uint64_t slide, char out[SITE_NAME_MAX])
+void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_MAX])
 {
 	const struct guest_symbol *symbol = &side->symbol;
 	uint64_t address = site_address(side);

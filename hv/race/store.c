@@ -50,7 +50,7 @@ void race_store_set_slide(struct race_store *s, uint64_t slide)
 /* design.md's definition: at least one write, and not both synchronisation. A side nobody saw did write: memory changed. */
 static bool is_conflict(const struct observation *o)
 {
-	const struct detect_side *a = &o->sides[0], *b = &o->sides[1];
+	const struct race_side *a = &o->sides[0], *b = &o->sides[1];
 
 	if (!a->known || !b->known)
 		return a->known || b->known;
@@ -60,7 +60,7 @@ static bool is_conflict(const struct observation *o)
 	return a->rw != INSN_READ || b->rw != INSN_READ;
 }
 
-static void keep_side(struct race_instance_side *to, const struct detect_side *from)
+static void keep_side(struct race_instance_side *to, const struct race_side *from)
 {
 	*to = (struct race_instance_side){.known = from->known};
 	if (!from->known)
@@ -82,7 +82,7 @@ static void keep_instance(struct race *race, const struct observation *o, bool s
 	*i = (struct race_instance){.time_ns = o->time_ns, .held_ns = o->held_ns, .how = o->how};
 	i->gva = o->sides[0].gva;
 	i->gpa = o->gpa;
-	i->data_len = o->data_len <= DETECT_DATA_MAX ? o->data_len : DETECT_DATA_MAX;
+	i->data_len = o->data_len <= RACE_DATA_MAX ? o->data_len : RACE_DATA_MAX;
 	memcpy(i->before, o->before, i->data_len);
 	memcpy(i->after, o->after, i->data_len);
 	keep_side(&i->sides[0], &o->sides[swap]);
@@ -155,13 +155,13 @@ static uint32_t at_most(uint32_t value, uint32_t max)
  * Only what is in use of the large arrays: the rest of a race's memory is then never touched and costs nothing. Lengths come
  * from the detector; everything that reads the copy relies on them.
  */
-static void copy_side(struct detect_side *to, const struct detect_side *from)
+static void copy_side(struct race_side *to, const struct race_side *from)
 {
 	uint32_t room = sizeof(to->below);
 
-	memcpy(to, from, offsetof(struct detect_side, calls.frames));
+	memcpy(to, from, offsetof(struct race_side, calls.frames));
 	to->code_len = at_most(to->code_len, sizeof(to->code));
-	to->callee_count = at_most(to->callee_count, DETECT_CALLEES_MAX);
+	to->callee_count = at_most(to->callee_count, RACE_CALLEES_MAX);
 	to->stack_len = at_most(to->stack_len, sizeof(to->stack));
 	to->calls.count = at_most(to->calls.count, UNWIND_FRAMES_MAX);
 	for (int i = 0; i < GUEST_STACKS_MAX - 1; i++) {
@@ -176,7 +176,7 @@ static void copy_side(struct detect_side *to, const struct detect_side *from)
 static void copy_observation(struct observation *to, const struct observation *from)
 {
 	memcpy(to, from, offsetof(struct observation, sides));
-	to->data_len = at_most(to->data_len, DETECT_DATA_MAX);
+	to->data_len = at_most(to->data_len, RACE_DATA_MAX);
 	for (int i = 0; i < 2; i++) {
 		if (from->sides[i].known)
 			copy_side(&to->sides[i], &from->sides[i]);

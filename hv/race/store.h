@@ -30,10 +30,10 @@ struct race_instance_side {
 struct race_instance {
 	unsigned run; /* of race_store_begin_run(): addresses and values of two runs have nothing to do with each other */
 	uint64_t time_ns, held_ns; /* as in struct observation */
-	enum detect_how how;
+	enum race_how how;
 	uint64_t gva, gpa; /* of the sampled datum */
 	uint32_t data_len;
-	uint8_t before[DETECT_DATA_MAX], after[DETECT_DATA_MAX];
+	uint8_t before[RACE_DATA_MAX], after[RACE_DATA_MAX];
 	struct race_instance_side sides[2];
 };
 

@@ -9,6 +9,7 @@
 #define OUTRIDER_REPORT_REPORT_H
 
 #include "hv/base/err.h"
+#include "hv/race/stats.h"
 #include "hv/report/modules.h"
 #include "hv/report/text/text.h"
 

@@ -22,7 +22,7 @@ static const char *const context_words[] = {
 	[GUEST_TASK] = "task", [GUEST_SOFTIRQ] = "softirq", [GUEST_HARDIRQ] = "hardirq", [GUEST_NMI] = "nmi"};
 
 static const char *const how_words[] = {
-	[DETECT_WATCH] = "watchpoint", [DETECT_POINT] = "breakpoint", [DETECT_REREAD] = "re-read"};
+	[RACE_BY_WATCH] = "watchpoint", [RACE_BY_POINT] = "breakpoint", [RACE_BY_REREAD] = "re-read"};
 
 static const char *const frame_words[] = {
 	[UNWIND_STOPPED] = "stopped", [UNWIND_CALL] = "call", [UNWIND_INTERRUPTED] = "interrupted"};
@@ -76,7 +76,7 @@ int context_from_word(const char *word, struct guest_context *context)
 	return kind >= 0 || strcmp(word, "unknown") == 0 ? 0 : -1;
 }
 
-const char *how_word(enum detect_how how)
+const char *how_word(enum race_how how)
 {
 	return how < COUNT(how_words) ? how_words[how] : "unknown";
 }
@@ -135,7 +135,7 @@ void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
 		snprintf(out, VALUE_TEXT_MAX, "0x%" PRIx64, value);
 		return;
 	}
-	for (uint32_t i = 0; i < len && i < DETECT_DATA_MAX; i++)
+	for (uint32_t i = 0; i < len && i < RACE_DATA_MAX; i++)
 		at += sprintf(at, "%s%02x", i ? " " : "", bytes[i]);
 }
 
@@ -161,7 +161,7 @@ int value_from_text(const char *text, uint32_t len, uint8_t *bytes)
 
 	if (len == 1 || len == 2 || len == 4 || len == 8)
 		return integer_from_text(text, len, bytes);
-	if (len > DETECT_DATA_MAX)
+	if (len > RACE_DATA_MAX)
 		return -1;
 	for (uint32_t i = 0; i < len; i++) {
 		used = 0;

@@ -3,9 +3,9 @@
 #ifndef OUTRIDER_REPORT_WORDS_H
 #define OUTRIDER_REPORT_WORDS_H
 
-#include "hv/detect/detect.h"
+#include "hv/race/observation.h"
 
-#define VALUE_TEXT_MAX (3 * DETECT_DATA_MAX + 1)
+#define VALUE_TEXT_MAX (3 * RACE_DATA_MAX + 1)
 
 /* "read", "write", "read-write", or "unknown" for rw 0 (enum insn_rw bits). */
 const char *access_word(uint8_t rw);
@@ -14,7 +14,7 @@ const char *access_word(uint8_t rw);
 const char *context_word(const struct guest_context *context);
 
 /* "watchpoint", "breakpoint" or "re-read". */
-const char *how_word(enum detect_how how);
+const char *how_word(enum race_how how);
 
 /* "stopped", "call" or "interrupted" (enum unwind_kind). */
 const char *frame_word(uint8_t kind);

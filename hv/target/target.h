@@ -18,6 +18,7 @@
 
 #include "hv/base/err.h"
 #include "hv/base/x86.h"
+#include "hv/race/stats.h"
 
 #define TARGET_MAX_CPUS 16
 #define TARGET_MAX_WATCHES 4
@@ -74,15 +75,6 @@ struct target_client {
 	 */
 	struct target_action (*on_hold_end)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	void *ctx;
-};
-
-struct target_stats {
-	uint64_t exits;	      /* times a CPU came back to us, for any reason */
-	uint64_t debug_exits; /* of these: breakpoints, watchpoints */
-	uint64_t stale_exits; /* of these: a watchpoint already retired */
-	uint64_t kicks;	      /* times a running CPU was interrupted by us */
-	uint64_t ioctls;      /* control operations on CPUs, KVM_RUN excluded */
-	uint64_t reinjected;  /* the guest's own #BP and #DB handed back */
 };
 
 struct target_ops {

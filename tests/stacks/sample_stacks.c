@@ -29,7 +29,7 @@ struct trial {
 	uint64_t samples, unwound, crossed, frames, bad_frames;
 	uint64_t origins[ORIGINS];
 	unsigned shown;
-	uint8_t bytes[GUEST_STACKS_MAX][DETECT_STACK_MAX];
+	uint8_t bytes[GUEST_STACKS_MAX][RACE_STACK_MAX];
 	struct guest_calls calls;
 };
 
@@ -38,8 +38,8 @@ static uint32_t copy(const struct trial *t, const struct guest_stack *stack, uin
 	uint64_t len = stack->end - stack->start;
 	uint32_t done = 0;
 
-	if (len > DETECT_STACK_MAX)
-		len = DETECT_STACK_MAX;
+	if (len > RACE_STACK_MAX)
+		len = RACE_STACK_MAX;
 	while (done < len) {
 		uint32_t chunk = X86_PAGE_SIZE - (uint32_t)((stack->start + done) & (X86_PAGE_SIZE - 1));
 

@@ -18,7 +18,7 @@
 static inline struct race *recorded(struct report_load *l, const char *a, const char *b)
 {
 	for (size_t i = 0; i < l->count; i++) {
-		const struct detect_side *s = l->races[i]->first.sides;
+		const struct race_side *s = l->races[i]->first.sides;
 
 		if ((strcmp(s[0].symbol.name, a) == 0 && strcmp(s[1].symbol.name, b) == 0) ||
 		    (strcmp(s[0].symbol.name, b) == 0 && strcmp(s[1].symbol.name, a) == 0))
@@ -35,7 +35,7 @@ static inline unsigned side_of(const struct race *race, const char *function)
 /* A function of its own, which is nothing but `code`, whose instruction at `at` is the access. */
 static inline void set_code(struct race *race, unsigned side, const void *code, size_t len, uint32_t at)
 {
-	struct detect_side *s = &race->first.sides[side];
+	struct race_side *s = &race->first.sides[side];
 
 	s->symbol.addr = s->code_gva;
 	s->symbol.size = len;

@@ -118,7 +118,7 @@ static struct observation *watched(struct rig *r, int64_t at, uint32_t size, uin
 	struct observation *o = calloc(1, sizeof(*o));
 
 	assert_non_null(o);
-	o->how = DETECT_WATCH;
+	o->how = RACE_BY_WATCH;
 	o->sides[0].gva = RIG_DATA + (uint64_t)at;
 	o->sides[0].size = size;
 	o->sides[0].rw = rw;
@@ -130,7 +130,7 @@ static struct observation *watched(struct rig *r, int64_t at, uint32_t size, uin
 static void check_case(struct rig *r, const struct access_case *c)
 {
 	struct observation *o = watched(r, c->watched.at, c->watched.size, c->watched.rw, c->rip);
-	struct detect_side *side = &o->sides[1];
+	struct race_side *side = &o->sides[1];
 	uint64_t *gpr = side->regs.gpr;
 
 	rig_code(r, FIRST, c->code, c->len);

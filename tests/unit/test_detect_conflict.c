@@ -67,7 +67,7 @@ static void expect_open(struct rig *r)
 
 /* ---- seen by a watchpoint ---- */
 
-static void check_sampled_side(const struct rig *r, const struct detect_side *side, const struct x86_regs *regs)
+static void check_sampled_side(const struct rig *r, const struct race_side *side, const struct x86_regs *regs)
 {
 	assert_true(side->known);
 	assert_int_equal(side->cpu, 0);
@@ -96,7 +96,7 @@ static void test_watch(void **state)
 
 	o = rig_observation(r);
 	assert_non_null(o);
-	assert_int_equal(o->how, DETECT_WATCH);
+	assert_int_equal(o->how, RACE_BY_WATCH);
 	assert_int_equal(o->gpa, RIG_DATA_GPA + 8);
 	assert_int_equal(o->data_len, 8);
 	assert_memory_equal(o->before, "\0\0\0\0\0\0\0\0", 8);
@@ -226,7 +226,7 @@ static void test_point(void **state)
 	assert_int_equal(other_hit(r, RIG_DATA + 12, READ_8), TARGET_RESUME);
 	o = rig_observation(r);
 	assert_non_null(o);
-	assert_int_equal(o->how, DETECT_POINT);
+	assert_int_equal(o->how, RACE_BY_POINT);
 	assert_int_equal(o->sides[0].cpu, 0);
 	assert_int_equal(o->sides[0].rw, INSN_WRITE);
 	assert_int_equal(o->sides[1].cpu, 1);
@@ -293,10 +293,10 @@ static void test_long_run(void **state)
 	regs.gpr[X86_RCX] = 200;
 	rig_plant(r, 0, INSN("\xf3\xaa")); /* rep stosb */
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
-	assert_int_equal(other_hit(r, RIG_DATA + DETECT_DATA_MAX, WRITE_1), TARGET_HOLD);
+	assert_int_equal(other_hit(r, RIG_DATA + RACE_DATA_MAX, WRITE_1), TARGET_HOLD);
 	expect_open(r);
 	rig_hold_end(r, 1, &regs);
-	assert_int_equal(other_hit(r, RIG_DATA + DETECT_DATA_MAX - 1, READ_1), TARGET_RESUME);
+	assert_int_equal(other_hit(r, RIG_DATA + RACE_DATA_MAX - 1, READ_1), TARGET_RESUME);
 	expect_closed(r);
 	assert_int_equal(rig_observation(r)->sides[0].size, 200);
 }
@@ -350,7 +350,7 @@ static void test_again_by_another_overlapping(void **state)
 	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
 	o = rig_observation(r);
 	assert_non_null(o);
-	assert_int_equal(o->how, DETECT_POINT);
+	assert_int_equal(o->how, RACE_BY_POINT);
 	assert_int_equal(o->sides[0].pc, o->sides[1].pc);
 	assert_int_equal(o->sides[1].cpu, 1);
 	expect_closed(r);

@@ -54,9 +54,9 @@ static void fill(struct rig *r, uint64_t offset, uint64_t size, const void *code
 		rig_code(r, offset + at, code, len);
 }
 
-static struct detect_side *describe(struct rig *r, uint64_t pc)
+static struct race_side *describe(struct rig *r, uint64_t pc)
 {
-	struct detect_side *side = calloc(1, sizeof(*side));
+	struct race_side *side = calloc(1, sizeof(*side));
 
 	side->known = true;
 	side->pc = RIG_TEXT + pc;
@@ -67,7 +67,7 @@ static struct detect_side *describe(struct rig *r, uint64_t pc)
 static void test_short_function(void **state)
 {
 	struct rig *r = *state;
-	struct detect_side *side;
+	struct race_side *side;
 
 	fill(r, SHORT, 0x40, "\x90", 1);
 	branch(r, SHORT + 4, 0xe8, LOCK);
@@ -90,7 +90,7 @@ static void test_short_function(void **state)
 static void test_long_function(void **state)
 {
 	struct rig *r = *state;
-	struct detect_side *side;
+	struct race_side *side;
 
 	fill(r, LONG, LONG_SIZE, "\x0f\x1f\x80\0\0\0\0", ODD);
 	side = describe(r, LONG + 100 * ODD);
@@ -111,23 +111,23 @@ static void test_long_function(void **state)
 static void test_no_instructions(void **state)
 {
 	struct rig *r = *state;
-	struct detect_side *side;
+	struct race_side *side;
 
 	fill(r, LONG, LONG_SIZE, "\x06", 1);
 	side = describe(r, LONG + 0x400);
 	assert_int_equal(side->code_gva, RIG_TEXT + LONG + 0x400 - 192);
-	assert_int_equal(side->code_len, DETECT_CODE_MAX);
+	assert_int_equal(side->code_len, RACE_CODE_MAX);
 	assert_int_equal(side->callee_count, 0);
 	free(side);
 }
 
 static void test_no_function(void **state)
 {
-	struct detect_side *side = describe(*state, 0x8000);
+	struct race_side *side = describe(*state, 0x8000);
 
 	assert_string_equal(side->symbol.name, "");
 	assert_int_equal(side->code_gva, RIG_TEXT + 0x8000 - 192);
-	assert_int_equal(side->code_len, DETECT_CODE_MAX);
+	assert_int_equal(side->code_len, RACE_CODE_MAX);
 	free(side);
 }
 
@@ -135,12 +135,12 @@ static void test_no_function(void **state)
 static void test_many_calls(void **state)
 {
 	struct rig *r = *state;
-	struct detect_side *side;
+	struct race_side *side;
 
 	for (uint64_t at = 0; at + 5 <= LONG_SIZE; at += 5)
 		branch(r, LONG + at, 0xe8, LOCK);
 	side = describe(r, LONG + 5);
-	assert_int_equal(side->callee_count, DETECT_CALLEES_MAX);
+	assert_int_equal(side->callee_count, RACE_CALLEES_MAX);
 	free(side);
 }
 

@@ -67,7 +67,7 @@ static void test_changed(void **state)
 	assert_int_equal(r->ft->barriers, 1); /* first it asked who did it */
 	o = rig_observation(r);
 	assert_non_null(o);
-	assert_int_equal(o->how, DETECT_REREAD);
+	assert_int_equal(o->how, RACE_BY_REREAD);
 	assert_memory_equal(o->before, "ABCDEFGH", 8);
 	assert_memory_equal(o->after, "ABCDEFGx", 8);
 	assert_true(o->sides[0].known);
@@ -100,7 +100,7 @@ static void test_changed_by_watched(void **state)
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
 	o = rig_observation(r);
 	assert_non_null(o);
-	assert_int_equal(o->how, DETECT_WATCH);
+	assert_int_equal(o->how, RACE_BY_WATCH);
 	expect_end(r, &regs);
 	assert_null(rig_observation(r));
 	assert_int_equal(r->d->stats.conflicts, 1);
@@ -147,7 +147,7 @@ static void test_changed_unwatched(void **state)
 	expect_end(r, &regs);
 	o = rig_observation(r);
 	assert_non_null(o);
-	assert_int_equal(o->how, DETECT_REREAD);
+	assert_int_equal(o->how, RACE_BY_REREAD);
 	assert_memory_equal(o->after, "new\0\0\0\0\0", 8);
 }
 
@@ -212,7 +212,7 @@ static void test_changed_elsewhere(void **state)
 	rig_store(r, 0, "x", 1);
 	regs.rip += 0x800;
 	expect_end(r, &regs);
-	assert_int_equal(rig_observation(r)->how, DETECT_REREAD);
+	assert_int_equal(rig_observation(r)->how, RACE_BY_REREAD);
 }
 
 /* The end of a hold that something else ended before. */

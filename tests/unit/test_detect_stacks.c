@@ -76,7 +76,7 @@ static const struct observation *report(struct rig *r)
 static void test_interrupted_stacks_are_copied(void **state)
 {
 	struct rig *r = *state;
-	const struct detect_side *side;
+	const struct race_side *side;
 
 	fake_write(r->ft, STACK_GPA(2) + 0x100, "interrupted", 11);
 	fake_write(r->ft, STACK_GPA(2) + 0x3f00, "twice", 5);
@@ -100,7 +100,7 @@ static void test_interrupted_stacks_are_copied(void **state)
 static void test_too_much_stack(void **state)
 {
 	struct rig *r = *state;
-	const struct detect_side *side;
+	const struct race_side *side;
 
 	r->guest.interrupted[0] = (struct guest_stack){STACK(2) + 0x1000, STACK_END(2)};
 	r->guest.interrupted[1] = (struct guest_stack){STACK(0), STACK_END(0)};
@@ -108,7 +108,7 @@ static void test_too_much_stack(void **state)
 	conflict(r);
 	side = &rig_observation(r)->sides[0];
 	assert_int_equal(side->interrupted[0].len, 0x3000);
-	assert_int_equal(side->interrupted[1].len, DETECT_STACK_MAX - 0x3000);
+	assert_int_equal(side->interrupted[1].len, RACE_STACK_MAX - 0x3000);
 
 	r->guest.interrupted[0] = (struct guest_stack){RIG_IO, RIG_IO + 0x1000};
 	r->guest.interrupted[1] = (struct guest_stack){STACK(0) + 8, STACK(0)};
@@ -136,7 +136,7 @@ static void test_unwound_and_trimmed(void **state)
 	o = report(r);
 	assert_non_null(o);
 	for (int i = 0; i < 2; i++) {
-		const struct detect_side *side = &o->sides[i];
+		const struct race_side *side = &o->sides[i];
 
 		assert_int_equal(side->calls.count, 4);
 		assert_int_equal(side->calls.frames[0].pc, side->pc ? side->pc : side->regs.rip);

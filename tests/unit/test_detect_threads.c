@@ -186,7 +186,7 @@ static void check_race(struct machine *m, const struct observation *o)
 
 	if (a < 0 || is_locked((unsigned)a))
 		mistake(m, "a race with memory that is locked, or at no site");
-	else if (o->how == DETECT_REREAD)
+	else if (o->how == RACE_BY_REREAD)
 		mistake(m, "memory changed, and the one who did it was not waited for");
 	else if (b < 0 || datum_of((unsigned)a) != datum_of((unsigned)b))
 		mistake(m, "the other side is none of this datum's sites");
@@ -202,7 +202,7 @@ static void on_race(void *ctx, const struct observation *o)
 
 	check_race(m, o);
 	atomic_fetch_add(&m->races, 1);
-	atomic_fetch_add(&m->watched, o->how == DETECT_WATCH);
+	atomic_fetch_add(&m->watched, o->how == RACE_BY_WATCH);
 }
 
 static void on_failed(void *ctx, const struct err *err)

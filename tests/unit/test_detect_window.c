@@ -124,7 +124,7 @@ static void test_exact_cover(void **state)
 	struct rig *r = *state;
 	uint64_t no_watch = 0;
 
-	for (uint64_t len = 1; len <= DETECT_DATA_MAX; len++) {
+	for (uint64_t len = 1; len <= RACE_DATA_MAX; len++) {
 		for (uint64_t at = X86_PAGE_SIZE - 20; at < X86_PAGE_SIZE + 4; at++) {
 			struct x86_regs regs = rig_regs(r, 0, 0);
 
@@ -147,10 +147,10 @@ static void test_long_run(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0);
 
-	regs.gpr[X86_RCX] = DETECT_DATA_MAX + 1;
+	regs.gpr[X86_RCX] = RACE_DATA_MAX + 1;
 	rig_plant(r, 0, REP_STOSB);
 	hold(r, 0, &regs);
-	assert_int_equal(r->d->windows[0].data[0].len, DETECT_DATA_MAX);
+	assert_int_equal(r->d->windows[0].data[0].len, RACE_DATA_MAX);
 	assert_int_equal(r->d->stats.no_watch, 1);
 }
 

@@ -389,7 +389,7 @@ struct fixture {
 	struct insn_decoder *decoder;
 	struct code code;
 	struct flow *flow;
-	struct detect_side side;
+	struct race_side side;
 };
 
 static int setup(void **state)
@@ -421,7 +421,7 @@ static void reload(struct fixture *f)
 
 static void load_at(struct fixture *f, uint64_t gva, const void *code, size_t len, uint32_t at)
 {
-	f->side = (struct detect_side){.known = true, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
+	f->side = (struct race_side){.known = true, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
 	memcpy(f->side.code, code, len);
 	f->side.symbol = (struct guest_symbol){.name = "f", .addr = gva, .size = len};
 	reload(f);
@@ -685,7 +685,7 @@ static void test_any_bytes(void **state)
 {
 	struct fixture *f = *state;
 	struct rng rng = {7};
-	uint8_t bytes[DETECT_CODE_MAX];
+	uint8_t bytes[RACE_CODE_MAX];
 
 	for (int round = 0; round < 300; round++) {
 		size_t len = 1 + rng_below(&rng, sizeof(bytes));

@@ -99,8 +99,8 @@ static void test_counter_put_back(void **state)
 	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
 
 	for (unsigned i = 0; i < race->kept; i++) {
-		memset(race->instances[i].before, 0, DETECT_DATA_MAX);
-		memset(race->instances[i].after, 0, DETECT_DATA_MAX);
+		memset(race->instances[i].before, 0, RACE_DATA_MAX);
+		memset(race->instances[i].after, 0, RACE_DATA_MAX);
 	}
 	race->instances[race->kept - 1].after[0] = 1;
 	expect(f, race, VERDICT_UNCLEAR, "statistics-counter");
@@ -111,7 +111,7 @@ static void test_counter_that_falls(void **state)
 {
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_statcount_rx", "gt_statcount_tx");
-	uint8_t last[DETECT_DATA_MAX];
+	uint8_t last[RACE_DATA_MAX];
 
 	memcpy(last, race->instances[7].after, sizeof(last));
 	memset(race->instances[7].before, 0, sizeof(last));
@@ -381,7 +381,7 @@ static void test_double_check_once(void **state)
 	static const char other[] = "\x8b\x03\x85\xc0\x75\x0a\xe8\x00\x01\x00\x00\x8b\x43\x08\x85\xc0\xc3";
 
 	set_code(race, user, other, sizeof(other) - 1, 0);
-	race->first.sides[user].callees[0] = (struct detect_callee){.at = 6, .name = "mutex_lock"};
+	race->first.sides[user].callees[0] = (struct race_callee){.at = 6, .name = "mutex_lock"};
 	race->first.sides[user].callee_count = 1;
 	expect_not(f, race, "double-checked-locking");
 	/* With 0 for 8 it is the same. */
@@ -924,7 +924,7 @@ static void test_shown(void **state)
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 	unsigned reader = side_of(race, "gt_rwrace_reader");
-	struct detect_side *s = &race->first.sides[reader], *writer = &race->first.sides[!reader];
+	struct race_side *s = &race->first.sides[reader], *writer = &race->first.sides[!reader];
 
 	set_datum(race, "plain", "struct plain", "thing");
 	strcpy(race->names->datum[0].type, "int");
@@ -932,7 +932,7 @@ static void test_shown(void **state)
 	/* movl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
 	set_code(race, reader, "\x8b\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3", 10, 0);
 	expect_not(f, race, "only-shown");
-	s->callees[0] = (struct detect_callee){.at = 2, .name = "seq_printf"};
+	s->callees[0] = (struct race_callee){.at = 2, .name = "seq_printf"};
 	s->callee_count = 1;
 	expect(f, race, VERDICT_BENIGN, "only-shown");
 	says(f, "is to show it to people");
@@ -965,7 +965,7 @@ static void test_shown(void **state)
 	/* and what is freed must not be read at all. movl $1,(%rdi); call 1f; 1: ret */
 	set_code(race, !reader, "\xc7\x07\x01\x00\x00\x00\xe8\x00\x00\x00\x00\xc3", 12, 0);
 	expect(f, race, VERDICT_BENIGN, "only-shown");
-	writer->callees[0] = (struct detect_callee){.at = 6, .name = "kfree"};
+	writer->callees[0] = (struct race_callee){.at = 6, .name = "kfree"};
 	writer->callee_count = 1;
 	expect_not(f, race, "only-shown");
 }
@@ -976,13 +976,13 @@ static void test_shown_with_a_stack_check(void **state)
 	struct fixture *f = *state;
 	struct race *race = race_of(f, "gt_rwrace_reader", "gt_rwrace_writer");
 	unsigned reader = side_of(race, "gt_rwrace_reader");
-	struct detect_side *s = &race->first.sides[reader];
+	struct race_side *s = &race->first.sides[reader];
 
 	set_datum(race, "plain", "struct plain", "thing");
 	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: testl %edi,%edi; jne 2f; popq %rbx; ret; 2: call 3f; 3: */
 	set_code(race, reader, "\x8b\x1f\x89\xde\xe8\0\0\0\0\x85\xff\x75\x02\x5b\xc3\xe8\0\0\0\0", 20, 0);
-	s->callees[0] = (struct detect_callee){.at = 4, .name = "seq_printf"};
-	s->callees[1] = (struct detect_callee){.at = 15, .name = "__stack_chk_fail"};
+	s->callees[0] = (struct race_callee){.at = 4, .name = "seq_printf"};
+	s->callees[1] = (struct race_callee){.at = 15, .name = "__stack_chk_fail"};
 	s->callee_count = 2;
 	expect(f, race, VERDICT_BENIGN, "only-shown");
 	strcpy(s->callees[1].name, "seq_putc");
@@ -1076,7 +1076,7 @@ static uint64_t any_number(struct rng *rng)
 
 static void spoil(struct rng *rng, struct race *race)
 {
-	struct detect_side *s = &race->first.sides[rng_below(rng, 2)];
+	struct race_side *s = &race->first.sides[rng_below(rng, 2)];
 	struct race_instance *instance = &race->instances[rng_below(rng, RACE_INSTANCES_MAX)];
 
 	switch (rng_below(rng, 8)) {
@@ -1087,16 +1087,16 @@ static void spoil(struct rng *rng, struct race *race)
 		s->size = (uint32_t)any_number(rng);
 		break;
 	case 2:
-		s->pc = rng_below(rng, 2) ? any_number(rng) : s->code_gva + rng_below(rng, DETECT_CODE_MAX);
+		s->pc = rng_below(rng, 2) ? any_number(rng) : s->code_gva + rng_below(rng, RACE_CODE_MAX);
 		break;
 	case 3:
 		for (size_t i = 0; i < sizeof(s->code); i++)
 			s->code[i] = (uint8_t)rng_next(rng);
-		s->code_len = (uint32_t)rng_below(rng, DETECT_CODE_MAX + 1);
+		s->code_len = (uint32_t)rng_below(rng, RACE_CODE_MAX + 1);
 		break;
 	case 4:
 		instance->gva = any_number(rng);
-		instance->data_len = (uint32_t)rng_below(rng, DETECT_DATA_MAX + 1);
+		instance->data_len = (uint32_t)rng_below(rng, RACE_DATA_MAX + 1);
 		break;
 	case 5:
 		race->kept = (unsigned)rng_below(rng, RACE_INSTANCES_MAX + 1);

@@ -220,7 +220,7 @@ static void child_adds(struct fixture *f, int fd)
 
 		sample_observation(&o, 0);
 		o.sides[0].pc += i;
-		o.sides[0].stack_len = o.sides[1].stack_len = DETECT_STACK_MAX / 4;
+		o.sides[0].stack_len = o.sides[1].stack_len = RACE_STACK_MAX / 4;
 		if (report_observe(r, &o, &err) < 0 || write(fd, &printed, sizeof(printed)) != sizeof(printed))
 			break;
 	}
@@ -458,12 +458,12 @@ static int write_sample(const char *file)
 	snprintf(o.memory.symbol.name, sizeof(o.memory.symbol.name), "x");
 	report_observe(r, &o, &err);
 	report_observe(r, &o, &err);
-	o.how = DETECT_REREAD;
+	o.how = RACE_BY_REREAD;
 	o.data_len = 24;
 	o.sides[1].known = false;
 	report_observe(r, &o, &err);
 	sample_observation(&o, 0);
-	o.how = DETECT_POINT;
+	o.how = RACE_BY_POINT;
 	o.data_len = 0;
 	o.sides[1].pc = 0;
 	o.sides[1].rw = 0;

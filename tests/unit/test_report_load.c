@@ -64,14 +64,14 @@ static void test_round_trip(void **state)
 
 static void unseen_writer(struct observation *o)
 {
-	o->how = DETECT_REREAD;
+	o->how = RACE_BY_REREAD;
 	o->data_len = 24;
-	o->sides[1] = (struct detect_side){0};
+	o->sides[1] = (struct race_side){0};
 }
 
 static void little_known(struct observation *o)
 {
-	o->how = DETECT_POINT;
+	o->how = RACE_BY_POINT;
 	o->data_len = 0;
 	o->sides[1].pc = 0;
 	o->sides[1].rw = 0;

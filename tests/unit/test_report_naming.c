@@ -103,7 +103,7 @@ static struct insn find_access(const struct fixture *f, const char *function, un
 /* A side whose code is that access. Its registers are left to the test, which gets the instruction to know them. */
 static struct insn set_side(struct fixture *f, unsigned which, const char *function, unsigned nth, uint64_t gva, uint32_t size)
 {
-	struct detect_side *side = &f->race.first.sides[which];
+	struct race_side *side = &f->race.first.sides[which];
 	struct place p = sample_symbol(&f->sample, function);
 	const uint8_t *code;
 	struct insn i;
@@ -112,7 +112,7 @@ static struct insn set_side(struct fixture *f, unsigned which, const char *funct
 	code = sample_section(&f->sample, p.section, &len);
 	assert_non_null(code);
 	i = find_access(f, function, nth, code + p.offset);
-	*side = (struct detect_side){
+	*side = (struct race_side){
 		.known = true, .rw = INSN_READ, .pc = i.addr, .gva = gva, .size = size, .code_gva = p.addr + SLIDE};
 	assert_in_range(p.size, 1, sizeof(side->code));
 	side->code_len = (uint32_t)p.size;
@@ -124,7 +124,7 @@ static struct insn set_side(struct fixture *f, unsigned which, const char *funct
 static void set_copy_by(struct fixture *f, unsigned which, const char *function, uint8_t rw, uint64_t gva, uint32_t size)
 {
 	struct insn i = set_side(f, which, function, 0, gva, size);
-	struct detect_side *side = &f->race.first.sides[which];
+	struct race_side *side = &f->race.first.sides[which];
 
 	assert_true(i.flags & INSN_STRING);
 	side->rw = rw;
@@ -435,7 +435,7 @@ static void test_copy_of_another_cpu(void **state)
 	uint64_t offset = sample_symbol(&f->sample, "percpu_data").addr, area = ELSEWHERE;
 
 	for (unsigned which = 0; which < 2; which++) {
-		struct detect_side *side = &f->race.first.sides[which], *there = &f->race.first.sides[!which];
+		struct race_side *side = &f->race.first.sides[which], *there = &f->race.first.sides[!which];
 
 		forget_race(state);
 		set_side(f, which, "read_member", 0, area + offset + 4, 4);
@@ -444,7 +444,7 @@ static void test_copy_of_another_cpu(void **state)
 		*m = (struct guest_memory){.kind = GUEST_MEMORY_PER_CPU, .object = area + offset};
 		strcpy(m->symbol.name, "percpu_data");
 		expect_name(f, which, DATUM_UNNAMED, "", false);
-		*there = (struct detect_side){.known = true, .regs = {.gs_base = area}};
+		*there = (struct race_side){.known = true, .regs = {.gs_base = area}};
 		expect_name(f, which, DATUM_BY_VARIABLE, "percpu_data.counter", false);
 		strcpy(m->symbol.name, "percpu_dat");
 		expect_name(f, which, DATUM_UNNAMED, "", false);

@@ -22,7 +22,7 @@ static inline void sample_frame(struct guest_calls *calls, const char *module, c
 }
 
 /* The side's function in a timer's interrupt, which came on top of a system call. */
-static inline void sample_calls(struct detect_side *side)
+static inline void sample_calls(struct race_side *side)
 {
 	struct guest_calls *calls = &side->calls;
 	const uint64_t text = 0xffffffff81000000;
@@ -33,14 +33,13 @@ static inline void sample_calls(struct detect_side *side)
 	sample_frame(calls, "", "asm_sysvec_apic_timer_interrupt", text, 0x16, UNWIND_CALL, GUEST_HARDIRQ);
 	sample_frame(calls, "ext4", "ext4_bar", text + 0x100, 0x9, UNWIND_INTERRUPTED, GUEST_TASK);
 	sample_frame(calls, "", "entry_SYSCALL_64_after_hwframe", text + 0x200, 0x64, UNWIND_CALL, GUEST_TASK);
-	side->interrupted[0] = (struct detect_stack){0xffffc90000456f80, 16};
+	side->interrupted[0] = (struct race_stack){0xffffc90000456f80, 16};
 	memset(side->below, 0xdd, 16);
 }
 
-static inline void sample_side(struct detect_side *side, const char *module, const char *name, uint64_t function,
-			       uint64_t offset)
+static inline void sample_side(struct race_side *side, const char *module, const char *name, uint64_t function, uint64_t offset)
 {
-	*side = (struct detect_side){.known = true, .pc = function + offset, .gva = 0xffff888012345678, .size = 4};
+	*side = (struct race_side){.known = true, .pc = function + offset, .gva = 0xffff888012345678, .size = 4};
 	snprintf(side->symbol.module, sizeof(side->symbol.module), "%s", module);
 	snprintf(side->symbol.name, sizeof(side->symbol.name), "%s", name);
 	side->symbol.addr = function;
@@ -59,7 +58,7 @@ static inline void sample_side(struct detect_side *side, const char *module, con
 	memset(side->code, 0x90, side->code_len);
 	side->code[offset % 32] = 0x89;
 	side->callee_count = 1;
-	side->callees[0] = (struct detect_callee){.at = 27, .name = "_raw_spin_lock"};
+	side->callees[0] = (struct race_callee){.at = 27, .name = "_raw_spin_lock"};
 	side->stack_len = 128;
 	memset(side->stack, 0xee, side->stack_len);
 	memcpy(side->stack + 8, &side->pc, sizeof(side->pc));
@@ -97,7 +96,7 @@ static inline struct report_module sample_module(void)
 static inline void sample_observation(struct observation *o, uint64_t slide)
 {
 	*o = (struct observation){
-		.how = DETECT_WATCH, .time_ns = 1500000000, .held_ns = 3200000, .gpa = 0x12345678, .data_len = 4};
+		.how = RACE_BY_WATCH, .time_ns = 1500000000, .held_ns = 3200000, .gpa = 0x12345678, .data_len = 4};
 	o->before[0] = 1;
 	o->after[0] = 2;
 	sample_side(&o->sides[0], "ext4", "ext4_foo", 0xffffffffc0100000 + 3 * slide, 0x1c);
@@ -110,7 +109,7 @@ static inline void sample_observation(struct observation *o, uint64_t slide)
 
 static inline void sample_swap(struct observation *o)
 {
-	struct detect_side first = o->sides[0];
+	struct race_side first = o->sides[0];
 
 	o->sides[0] = o->sides[1];
 	o->sides[1] = first;

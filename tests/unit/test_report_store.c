@@ -153,9 +153,9 @@ static void unseen_writer_has_one_site(void **state)
 	const struct race *race;
 
 	sample_observation(&o, 0);
-	o.how = DETECT_REREAD;
+	o.how = RACE_BY_REREAD;
 	o.sides[0].rw = INSN_READ;
-	o.sides[1] = (struct detect_side){.known = false};
+	o.sides[1] = (struct race_side){.known = false};
 	race = add(*state, &o, true);
 	assert_string_equal(race->site[0], "ext4:ext4_foo+0x1c");
 	assert_string_equal(race->site[1], "unknown");
@@ -201,20 +201,20 @@ static void wrong_lengths_are_cut(void **state)
 	sample_observation(&o, 0);
 	o.data_len = UINT32_MAX;
 	o.sides[0].stack_len = UINT32_MAX;
-	o.sides[0].interrupted[0].len = DETECT_STACK_MAX - 1;
+	o.sides[0].interrupted[0].len = RACE_STACK_MAX - 1;
 	o.sides[0].interrupted[1].len = UINT32_MAX;
 	o.sides[0].calls.count = UINT32_MAX;
 	o.sides[1].code_len = UINT32_MAX;
 	o.sides[1].callee_count = UINT32_MAX;
 	race = add(*state, &o, true);
-	assert_int_equal(race->first.data_len, DETECT_DATA_MAX);
-	assert_int_equal(race->first.sides[0].stack_len, DETECT_STACK_MAX);
-	assert_int_equal(race->first.sides[0].interrupted[0].len, DETECT_STACK_MAX - 1);
+	assert_int_equal(race->first.data_len, RACE_DATA_MAX);
+	assert_int_equal(race->first.sides[0].stack_len, RACE_STACK_MAX);
+	assert_int_equal(race->first.sides[0].interrupted[0].len, RACE_STACK_MAX - 1);
 	assert_int_equal(race->first.sides[0].interrupted[1].len, 1);
 	assert_int_equal(race->first.sides[0].calls.count, UNWIND_FRAMES_MAX);
-	assert_int_equal(race->first.sides[1].code_len, DETECT_CODE_MAX);
-	assert_int_equal(race->first.sides[1].callee_count, DETECT_CALLEES_MAX);
-	assert_int_equal(race->instances[0].data_len, DETECT_DATA_MAX);
+	assert_int_equal(race->first.sides[1].code_len, RACE_CODE_MAX);
+	assert_int_equal(race->first.sides[1].callee_count, RACE_CALLEES_MAX);
+	assert_int_equal(race->instances[0].data_len, RACE_DATA_MAX);
 }
 
 /* Only what is in use is copied; that must be all of it. */
@@ -226,7 +226,7 @@ static void stacks_are_kept(void **state)
 	sample_observation(&o, 0);
 	race = add(*state, &o, true);
 	for (int i = 0; i < 2; i++) {
-		const struct detect_side *from = &o.sides[i], *kept = &race->first.sides[i];
+		const struct race_side *from = &o.sides[i], *kept = &race->first.sides[i];
 
 		assert_int_equal(kept->stack_len, from->stack_len);
 		assert_memory_equal(kept->stack, from->stack, from->stack_len);

@@ -215,8 +215,8 @@ static void locked_and_unknown_sides(void **state)
 	has(text, "<->  locked read just before generic_bar+0x36");
 	free(text);
 
-	o.how = DETECT_REREAD;
-	o.sides[1] = (struct detect_side){.known = false};
+	o.how = RACE_BY_REREAD;
+	o.sides[1] = (struct race_side){.known = false};
 	text = race_text(&o, &plain);
 	first_line(text, "RACE c47fa652175c  write in ext4_foo+0x1c [ext4]  <->  changed by a writer nobody saw   4 bytes at "
 			 "0xffff888012345678, 0x1 -> 0x2");

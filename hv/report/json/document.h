@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_REPORT_JSON_DOCUMENT_H
 #define OUTRIDER_REPORT_JSON_DOCUMENT_H
 
+#include "hv/race/stats.h"
 #include "hv/report/report.h"
 
 struct document_kernel {

@@ -9,7 +9,7 @@
 static json_t *bytes_json(const uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
-	char text[2 * DETECT_STACK_MAX];
+	char text[2 * RACE_STACK_MAX];
 
 	for (size_t i = 0; i < len; i++) {
 		text[2 * i] = digits[bytes[i] >> 4];
@@ -66,7 +66,7 @@ static json_t *context_json(struct json_builder *b, const struct guest_context *
 	return o;
 }
 
-static void put_symbol(struct json_builder *b, json_t *o, const struct detect_side *side)
+static void put_symbol(struct json_builder *b, json_t *o, const struct race_side *side)
 {
 	const struct guest_symbol *symbol = &side->symbol;
 	bool named = symbol->name[0] != '\0';
@@ -97,7 +97,7 @@ static json_t *frame_json(struct json_builder *b, const struct guest_frame *fram
 
 static json_t *stack_json(struct json_builder *b, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	json_t *o = memory_json(b, side->regs.gpr[X86_RSP], side->stack, side->stack_len);
 	json_t *frames = json_array(), *interrupted = json_array();
 	const char *origin = origin_word(side->calls.origin), *trouble = trouble_phrase(&side->calls);
@@ -120,7 +120,7 @@ static json_t *stack_json(struct json_builder *b, const struct race *race, unsig
 	return o;
 }
 
-static json_t *code_json(struct json_builder *b, const struct detect_side *side)
+static json_t *code_json(struct json_builder *b, const struct race_side *side)
 {
 	json_t *o = memory_json(b, side->code_gva, side->code, side->code_len), *calls = json_array();
 
@@ -137,7 +137,7 @@ static json_t *code_json(struct json_builder *b, const struct detect_side *side)
 
 static json_t *side_json(struct json_builder *b, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	json_t *o = json_object(), *access = json_object();
 
 	put(b, o, "unknown", json_boolean(!side->known));

@@ -109,7 +109,7 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 static void read_stack(struct json_reader *r, const json_t *parent, struct race *race, unsigned which)
 {
 	const json_t *o = read_object(r, parent, "stack"), *below;
-	struct detect_side *side = &race->first.sides[which];
+	struct race_side *side = &race->first.sides[which];
 	size_t used = 0;
 
 	if (!o)
@@ -126,7 +126,7 @@ static void read_stack(struct json_reader *r, const json_t *parent, struct race 
 	read_calls(r, o, race, which);
 }
 
-static void read_access(struct json_reader *r, const json_t *parent, struct detect_side *side, uint8_t *rw)
+static void read_access(struct json_reader *r, const json_t *parent, struct race_side *side, uint8_t *rw)
 {
 	const json_t *o = read_object(r, parent, "access");
 
@@ -139,7 +139,7 @@ static void read_access(struct json_reader *r, const json_t *parent, struct dete
 }
 
 /* Reports of before the calls were kept have none. */
-static void read_code(struct json_reader *r, const json_t *parent, struct detect_side *side)
+static void read_code(struct json_reader *r, const json_t *parent, struct race_side *side)
 {
 	const json_t *o = read_object(r, parent, "code"), *calls;
 
@@ -147,19 +147,19 @@ static void read_code(struct json_reader *r, const json_t *parent, struct detect
 		return;
 	side->code_gva = read_hex(r, o, "address");
 	side->code_len = read_bytes(r, o, "bytes", side->code, sizeof(side->code));
-	calls = read_optional(o, "calls") ? read_array(r, o, "calls", DETECT_CALLEES_MAX) : NULL;
+	calls = read_optional(o, "calls") ? read_array(r, o, "calls", RACE_CALLEES_MAX) : NULL;
 	for (size_t i = 0; i < json_array_size(calls); i++) {
-		struct detect_callee *callee = &side->callees[side->callee_count++];
+		struct race_callee *callee = &side->callees[side->callee_count++];
 		const json_t *call = json_array_get(calls, i);
 
-		callee->at = (uint16_t)read_number(r, call, "at", DETECT_CODE_MAX);
+		callee->at = (uint16_t)read_number(r, call, "at", RACE_CODE_MAX);
 		read_text(r, call, "function", callee->name, sizeof(callee->name));
 	}
 }
 
 static void read_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
-	struct detect_side *side = &race->first.sides[which];
+	struct race_side *side = &race->first.sides[which];
 
 	side->known = !read_bool(r, o, "unknown");
 	if (!side->known) {
@@ -195,7 +195,7 @@ static uint32_t read_datum(struct json_reader *r, const json_t *parent, uint64_t
 		return 0;
 	*gva = read_hex(r, o, "address");
 	*gpa = read_hex(r, o, "physical");
-	return (uint32_t)read_number(r, o, "size", DETECT_DATA_MAX);
+	return (uint32_t)read_number(r, o, "size", RACE_DATA_MAX);
 }
 
 static void read_instance_side(struct json_reader *r, const json_t *o, struct race_instance_side *out)
@@ -215,7 +215,7 @@ static void read_instance(struct json_reader *r, const json_t *o, struct race_in
 
 	out->time_ns = read_seconds(r, o, "time_s");
 	out->held_ns = read_number(r, o, "held_us", INT64_MAX / 1000) * 1000;
-	out->how = (enum detect_how)read_word(r, o, "how", how_from_word, DETECT_WATCH);
+	out->how = (enum race_how)read_word(r, o, "how", how_from_word, RACE_BY_WATCH);
 	out->data_len = read_datum(r, o, &out->gva, &out->gpa);
 	read_value(r, o, "value_before", out->data_len, out->before);
 	read_value(r, o, "value_after", out->data_len, out->after);
@@ -229,7 +229,7 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 	struct observation *first = &race->first;
 	uint64_t gva = 0;
 
-	first->how = (enum detect_how)read_word(r, o, "how", how_from_word, DETECT_WATCH);
+	first->how = (enum race_how)read_word(r, o, "how", how_from_word, RACE_BY_WATCH);
 	first->data_len = read_datum(r, o, &gva, &first->gpa);
 	read_value(r, o, "value_before", first->data_len, first->before);
 	read_value(r, o, "value_after", first->data_len, first->after);

@@ -6,7 +6,7 @@
 #include "hv/report/naming/naming.h"
 
 /* The operand of the side's instruction that is the access reported. */
-static const struct insn_mem *find_operand(const struct detect_side *side, const struct insn *insn)
+static const struct insn_mem *find_operand(const struct race_side *side, const struct insn *insn)
 {
 	const struct insn_mem *found = NULL;
 
@@ -19,7 +19,7 @@ static const struct insn_mem *find_operand(const struct detect_side *side, const
 	return found;
 }
 
-static bool decode(const struct naming *n, const struct detect_side *side, struct insn *insn)
+static bool decode(const struct naming *n, const struct race_side *side, struct insn *insn)
 {
 	uint64_t at = side->pc - side->code_gva;
 
@@ -30,7 +30,7 @@ static bool decode(const struct naming *n, const struct detect_side *side, struc
  * How far the access is from what its base register pointed to. The registers of the watched side are those after the
  * instruction: one that it wrote tells that no more, but the operand may. False: not even that does, for its index is lost too.
  */
-static bool displacement(const struct detect_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
+static bool displacement(const struct race_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
 			 int64_t *disp)
 {
 	uint16_t lost = after ? insn->regs_written : 0;
@@ -99,7 +99,7 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 }
 
 /* The values kept are of the sampled datum; the other side may have accessed only a part of it. */
-static void put_values(const struct naming *n, const struct race *race, const struct detect_side *side, struct debuginfo *di,
+static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
 {
 	const struct observation *o = &race->first;
@@ -111,7 +111,7 @@ static void put_values(const struct naming *n, const struct race *race, const st
 	put_value(n, race, di, d, o->after + from, side->size, out->after, sizeof(out->after));
 }
 
-static bool by_variable(const struct naming *n, const struct race *race, const struct detect_side *side, uint64_t addr,
+static bool by_variable(const struct naming *n, const struct race *race, const struct race_side *side, uint64_t addr,
 			const struct debug_image *image, struct datum_name *out)
 {
 	struct debuginfo *di = debug_images_of(n->images, image);
@@ -134,7 +134,7 @@ struct register_access {
 	int64_t disp; /* from what the register points to for debug files */
 };
 
-static int ask(const struct naming *n, const struct detect_side *side, const struct register_access *a,
+static int ask(const struct naming *n, const struct race_side *side, const struct register_access *a,
 	       struct debuginfo_datum *out)
 {
 	struct debuginfo *di = debug_images_of(n->images, a->image);
@@ -158,8 +158,8 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
  * A string instruction moves its registers on, so they tell what it began with, but no more how far it is. If that is what the
  * guest's allocator says is there, its object tells; else the name is a guess.
  */
-static int ask_string(const struct naming *n, const struct race *race, const struct detect_side *side,
-		      struct register_access *a, struct debuginfo_datum *out)
+static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
+		      struct debuginfo_datum *out)
 {
 	const struct guest_memory *m = &race->first.memory;
 	uint64_t offset = side->gva - m->object;
@@ -181,7 +181,7 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	return found;
 }
 
-static int ask_plain(const struct naming *n, const struct detect_side *side, const struct insn *insn, bool after,
+static int ask_plain(const struct naming *n, const struct race_side *side, const struct insn *insn, bool after,
 		     struct register_access *a, struct debuginfo_datum *out)
 {
 	bool sure = displacement(side, insn, a->mem, after, &a->disp);
@@ -195,7 +195,7 @@ static int ask_plain(const struct naming *n, const struct detect_side *side, con
 static bool by_register(const struct naming *n, const struct race *race, unsigned which, const struct insn *insn,
 			struct datum_name *out)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	struct debug_image image;
 	struct register_access a = {.image = &image, .mem = find_operand(side, insn)};
 	struct debuginfo_datum d;
@@ -215,7 +215,7 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 }
 
 /* A per-CPU variable's address is an offset in its CPU's area, which GS points to; debug files know the offset. */
-static bool by_per_cpu(const struct naming *n, const struct race *race, const struct detect_side *side, const struct insn *insn,
+static bool by_per_cpu(const struct naming *n, const struct race *race, const struct race_side *side, const struct insn *insn,
 		       struct datum_name *out)
 {
 	const struct insn_mem *mem = find_operand(side, insn);
@@ -230,7 +230,7 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
  * is; how far it is in that CPU's area tells GS of the side that ran there, if one did: else something else is there, or
  * nothing.
  */
-static void by_memory(const struct naming *n, const struct race *race, const struct detect_side *side, struct datum_name *out)
+static void by_memory(const struct naming *n, const struct race *race, const struct race_side *side, struct datum_name *out)
 {
 	const struct guest_memory *m = &race->first.memory;
 	const struct debug_image image = naming_kernel(n);
@@ -238,7 +238,7 @@ static void by_memory(const struct naming *n, const struct race *race, const str
 	if (m->kind != GUEST_MEMORY_PER_CPU || m->symbol.module[0] || !m->symbol.name[0])
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		const struct detect_side *there = &race->first.sides[i];
+		const struct race_side *there = &race->first.sides[i];
 		struct datum_name name;
 
 		if (!there->known || !by_variable(n, race, side, side->gva - there->regs.gs_base, &image, &name) ||
@@ -251,7 +251,7 @@ static void by_memory(const struct naming *n, const struct race *race, const str
 
 static void name_side(const struct naming *n, const struct race *race, unsigned which, struct datum_name *out)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	struct debug_image image;
 	struct insn insn;
 

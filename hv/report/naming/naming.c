@@ -144,7 +144,7 @@ static int name_call(const struct naming *n, const struct race *race, unsigned s
 
 static int name_side(const struct naming *n, const struct race *race, unsigned side, struct race_names *names, struct err *err)
 {
-	const struct detect_side *s = &race->first.sides[side];
+	const struct race_side *s = &race->first.sides[side];
 	int rc = 0;
 
 	/* Not unwound: the place of the access is all there is. */

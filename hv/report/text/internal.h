@@ -16,7 +16,7 @@ const char *text_colour(const struct text_style *style, enum text_colour colour)
 void text_place(const struct guest_symbol *symbol, uint64_t address, char out[TEXT_SITE_MAX]);
 
 /* The same of a side, whatever is known of it. */
-void text_site(const struct detect_side *side, char out[TEXT_SITE_MAX]);
+void text_site(const struct race_side *side, char out[TEXT_SITE_MAX]);
 
 /* Everything that is known of one side, indented. */
 void text_side(FILE *out, const struct race *race, unsigned which, const struct text_style *style);

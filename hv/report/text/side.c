@@ -11,7 +11,7 @@
 #define STACK_NAMES_SHOWN 12
 #define TEXT_START UINT64_C(0xffffffff80000000) /* the kernel image and its modules (Documentation/x86/x86_64/mm.rst) */
 
-static void put_context(FILE *out, const struct detect_side *side)
+static void put_context(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
 	char comm[CLEAN_MAX(sizeof(context->comm))];
@@ -36,7 +36,7 @@ static void put_registers(FILE *out, const struct x86_regs *regs)
 }
 
 /* As in a kernel oops: the accessing instruction's first byte stands in <>, and it is that many bytes. */
-static void put_code(FILE *out, const struct detect_side *side)
+static void put_code(FILE *out, const struct race_side *side)
 {
 	uint64_t at = site_address(side) - side->code_gva;
 
@@ -50,7 +50,7 @@ static void put_code(FILE *out, const struct detect_side *side)
 	fputc('\n', out);
 }
 
-static uint64_t stack_word(const struct detect_side *side, uint32_t index)
+static uint64_t stack_word(const struct race_side *side, uint32_t index)
 {
 	uint64_t word;
 
@@ -58,7 +58,7 @@ static uint64_t stack_word(const struct detect_side *side, uint32_t index)
 	return word;
 }
 
-static void put_stack_words(FILE *out, const struct detect_side *side)
+static void put_stack_words(FILE *out, const struct race_side *side)
 {
 	uint32_t words = side->stack_len / sizeof(uint64_t);
 
@@ -75,7 +75,7 @@ static void put_stack_words(FILE *out, const struct detect_side *side)
  * Where nothing could be unwound: every word that names a place in kernel text, which includes old ones that no call will
  * return to. A function's first byte is never returned to, it is a pointer to the function.
  */
-static void put_stack_names(FILE *out, const struct detect_side *side, const struct text_style *style)
+static void put_stack_names(FILE *out, const struct race_side *side, const struct text_style *style)
 {
 	uint32_t words = side->stack_len / sizeof(uint64_t);
 	char place[TEXT_SITE_MAX];
@@ -130,7 +130,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 
 void text_side(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	char site[TEXT_SITE_MAX];
 
 	text_site(side, site);

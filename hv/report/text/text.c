@@ -27,7 +27,7 @@ void text_place(const struct guest_symbol *symbol, uint64_t address, char out[TE
 		 module, module[0] ? "]" : "");
 }
 
-void text_site(const struct detect_side *side, char out[TEXT_SITE_MAX])
+void text_site(const struct race_side *side, char out[TEXT_SITE_MAX])
 {
 	if (side->symbol.name[0] != '\0')
 		text_place(&side->symbol, site_address(side), out);
@@ -44,7 +44,7 @@ const struct datum_name *text_datum(const struct race *race)
 
 static void title_side(FILE *out, const struct race *race, unsigned which)
 {
-	const struct detect_side *side = &race->first.sides[which];
+	const struct race_side *side = &race->first.sides[which];
 	char site[TEXT_SITE_MAX];
 
 	if (!side->known) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "hv/race/stats.h"
 #include "hv/race/store.h"
 #include "symbols/files/debug_images.h"
 
