@@ -2,22 +2,24 @@
 #include "hv/vmm/boot.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "hv/vmm/boot_protocols.h"
+#include "hv/vmm/bzimage.h"
 #include "hv/vmm/layout.h"
 
 #define CONSOLE "console=ttyS0"
 
-/* Flat segments; the null entries keep the selectors that boot.rst names. */
+/* Flat segments. The entries in front of them stay null, so that the selectors are those of boot_entry.h. */
 static const uint64_t gdt[] = {
 	[BOOT_CODE64_SEL / 8] = 0x00af9b000000ffff,
 	[BOOT_DATA_SEL / 8] = 0x00cf93000000ffff,
 	[BOOT_CODE32_SEL / 8] = 0x00cf9b000000ffff,
 };
 
-/* 2 MiB pages for the low 4 GiB: PML4, PDPT and four page directories, one after the other. */
+/* Map the low 4 GiB by 2 MiB pages. The PML4, the PDPT and the four page directories lie one after the other. */
 static void write_page_tables(struct guest_memory *mem)
 {
 	uint64_t *table = memory_at(mem, BOOT_PAGE_TABLES_GPA, 6 * 4096);
@@ -28,38 +30,10 @@ static void write_page_tables(struct guest_memory *mem)
 	for (unsigned i = 0; i < 4; i++)
 		table[512 + i] = (BOOT_PAGE_TABLES_GPA + 0x2000 + i * 0x1000) | 3;
 	for (uint64_t i = 0; i < 4 * 512; i++)
-		dir[i] = i << 21 | 0x83; /* and page size */
+		dir[i] = i << 21 | 0x83; /* present, writable, page size */
 }
 
-int boot_initrd(const struct boot_request *req, const struct setup_header *limits, uint64_t start, uint64_t end,
-		struct boot_initrd *out, struct err *err)
-{
-	struct input initrd;
-	uint64_t at;
-	int rc = -1;
-
-	*out = (struct boot_initrd){0};
-	if (!req->initrd)
-		return 0;
-	if (input_open(&initrd, "initrd", req->initrd, err) < 0)
-		return -1;
-	at = bzimage_place_initrd(limits, initrd.size, req->mem->low, start, end);
-	if (!at) {
-		err_set(err, EXIT_INPUT,
-			"initrd %s of %llu MiB does not fit into the guest's memory; give --memory a larger size", req->initrd,
-			(unsigned long long)(initrd.size >> 20));
-		goto out;
-	}
-	if (input_read(&initrd, 0, memory_at(req->mem, at, initrd.size), initrd.size, err) < 0)
-		goto out;
-	*out = (struct boot_initrd){at, initrd.size};
-	rc = 0;
-out:
-	input_close(&initrd);
-	return rc;
-}
-
-static int load(const struct boot_request *req, struct boot_entry *out, struct err *err)
+static int load_kernel(const struct boot_request *req, struct boot_entry *out, struct err *err)
 {
 	uint8_t head[BZIMAGE_HEAD_MAX];
 	size_t len = req->kernel.size < sizeof(head) ? (size_t)req->kernel.size : sizeof(head);
@@ -92,7 +66,7 @@ int boot_load(struct guest_memory *mem, const struct vmm_config *config, uint64_
 	memcpy(memory_at(mem, BOOT_GDT_GPA, sizeof(gdt)), gdt, sizeof(gdt));
 	write_page_tables(mem);
 	strcpy(memory_at(mem, BOOT_CMDLINE_GPA, BOOT_CMDLINE_MAX), req.cmdline);
-	rc = load(&req, out, err);
+	rc = load_kernel(&req, out, err);
 out:
 	free(req.cmdline);
 	input_close(&req.kernel);

@@ -2,7 +2,8 @@
 /* The 64-bit boot protocol: Documentation/arch/x86/boot.rst and zero-page.rst. */
 #include <string.h>
 
-#include "hv/vmm/boot.h"
+#include "hv/vmm/boot_protocols.h"
+#include "hv/vmm/bzimage.h"
 #include "hv/vmm/layout.h"
 
 #define ENTRY64_OFFSET 0x200

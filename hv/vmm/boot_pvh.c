@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "hv/base/x86.h"
-#include "hv/vmm/boot.h"
+#include "hv/vmm/boot_protocols.h"
 #include "hv/vmm/layout.h"
 
 #define NOTE_PHYS32_ENTRY 18

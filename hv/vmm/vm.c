@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hv/vmm/acpi.h"
+#include "hv/vmm/boot.h"
 #include "hv/vmm/host.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"

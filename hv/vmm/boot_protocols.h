@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loaders, one for each boot protocol. A loader puts kernel and initrd into guest RAM, writes the parameters that its
+ * protocol wants, and says how the first CPU enters. It returns 0, or -1 with `err` set (EXIT_INPUT, or EXIT_USAGE for a
+ * command line that the kernel does not take).
+ */
+#ifndef OUTRIDER_VMM_BOOT_PROTOCOLS_H
+#define OUTRIDER_VMM_BOOT_PROTOCOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/vmm/boot_entry.h"
+#include "hv/vmm/boot_request.h"
+
+/* Load a bzImage. `head` is the first `len` bytes of the kernel's file. */
+int boot_bzimage(const struct boot_request *req, const uint8_t *head, size_t len, struct boot_entry *out, struct err *err);
+
+/* Load an ELF vmlinux that has a PVH entry. */
+int boot_pvh(const struct boot_request *req, struct boot_entry *out, struct err *err);
+
+#endif

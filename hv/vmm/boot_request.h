@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What boot_load() (boot.h) asks of a boot protocol's loader, and the loading of the initrd, which the protocols share.
+ */
+#ifndef OUTRIDER_VMM_BOOT_REQUEST_H
+#define OUTRIDER_VMM_BOOT_REQUEST_H
+
+#include <stdint.h>
+
+#include <asm/bootparam.h>
+
+#include "hv/base/err.h"
+#include "hv/vmm/input.h"
+#include "hv/vmm/memory.h"
+
+struct boot_request {
+	struct guest_memory *mem;
+	struct input kernel; /* the kernel's file, open */
+	const char *initrd;  /* path of the initrd; NULL when there is none */
+	char *cmdline;	     /* the complete kernel command line */
+	uint64_t rsdp;	     /* GPA of the ACPI tables' RSDP */
+};
+
+/* Where an initrd was put. */
+struct boot_initrd {
+	uint64_t at;   /* GPA */
+	uint64_t size; /* bytes; 0 when there is no initrd */
+};
+
+/*
+ * Read the initrd, if there is one, into guest RAM. It is put where a kernel with the setup header `limits` can reach it, and
+ * outside [start, end), the GPAs that the kernel takes for itself. Returns 0, or -1 with EXIT_INPUT when the initrd cannot be
+ * read or does not fit.
+ */
+int boot_initrd(const struct boot_request *req, const struct setup_header *limits, uint64_t start, uint64_t end,
+		struct boot_initrd *out, struct err *err);
+
+#endif
