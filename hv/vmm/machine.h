@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "hv/vmm/boot.h"
+#include "hv/vmm/boot_entry.h"
 #include "hv/vmm/dev/bus.h"
 #include "hv/vmm/dev/i8042.h"
 #include "hv/vmm/dev/pci.h"
@@ -43,11 +43,17 @@ struct vm {
 	struct err failure; /* code is EXIT_OK while our side works */
 };
 
-/* End the machine, from any thread but not from a signal handler: only the first end counts and keeps its detail line. */
+/*
+ * End the machine for the reason `end`, and keep the printf-formatted line for vm_end_detail(). Only the first end counts; a
+ * later one changes nothing. Any thread may call it, but no signal handler. In end.c.
+ */
 void machine_end(struct vm *vm, enum vm_end end, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Our side failed: end the machine, and vm_run() with `err`. */
+/* End the machine because our side failed: vm_run() then returns `err`, of several the first. In end.c. */
 void machine_fail(struct vm *vm, const struct err *err);
+
+/* Make every thread of the machine look at `ended` soon. Async-signal-safe. In end.c. */
+void machine_wake(struct vm *vm);
 
 /* The devices on their ports, wired to interrupts and power. */
 void machine_add_devices(struct vm *vm, int console_out);

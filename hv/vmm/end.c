@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the machine ends: from any thread, once, with the reason that came first. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "hv/vmm/machine.h"
+
+/* Async-signal-safe, since vm_stop() is. */
+static bool claim_end(struct vm *vm, enum vm_end end)
+{
+	int running = 0;
+
+	return atomic_compare_exchange_strong(&vm->ended, &running, 1 + (int)end);
+}
+
+void machine_wake(struct vm *vm)
+{
+	uint64_t one = 1;
+	int saved = errno;
+
+	for (unsigned i = 0; i < vm->cpus; i++)
+		vcpu_kick(&vm->vcpu[i]);
+	/* A write fails when the counter is full, and then the thread that waits for it is awake already. */
+	if (write(vm->wake_fd, &one, sizeof(one)) < 0)
+		errno = saved;
+}
+
+void machine_end(struct vm *vm, enum vm_end end, const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&vm->end_lock);
+	if (claim_end(vm, end)) {
+		va_start(ap, fmt);
+		vsnprintf(vm->detail, sizeof(vm->detail), fmt, ap);
+		va_end(ap);
+	}
+	pthread_mutex_unlock(&vm->end_lock);
+	machine_wake(vm);
+}
+
+void machine_fail(struct vm *vm, const struct err *err)
+{
+	pthread_mutex_lock(&vm->end_lock);
+	if (vm->failure.code == EXIT_OK)
+		vm->failure = *err;
+	claim_end(vm, VM_END_STOPPED);
+	pthread_mutex_unlock(&vm->end_lock);
+	machine_wake(vm);
+}
+
+void vm_stop(struct vm *vm)
+{
+	claim_end(vm, VM_END_STOPPED);
+	machine_wake(vm);
+}
