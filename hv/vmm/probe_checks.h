@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "hv/vmm/probe.h"
+#include "hv/vmm/probe_findings.h"
 #include "hv/vmm/probe_guest.h"
 
 struct probing {
