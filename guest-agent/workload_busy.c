@@ -31,12 +31,6 @@ struct busy {
 	int pid[STRESSORS * MAX_CPUS]; /* 0: not started */
 };
 
-unsigned int busy_random(struct busy_worker *w)
-{
-	w->seed = w->seed * 1664525u + 1013904223u;
-	return w->seed >> 8;
-}
-
 static int work(struct busy *b, size_t which, unsigned int cpu)
 {
 	const struct stressor *s = stressors[which];
