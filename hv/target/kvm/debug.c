@@ -27,7 +27,7 @@ static uint64_t dr7_type(unsigned reg, unsigned rw, unsigned len)
 	return (uint64_t)(rw | len_bits[len] << 2) << (16 + 4 * reg);
 }
 
-static bool guest_enabled(const struct cpu *cpu, unsigned reg)
+static bool guest_enabled(const struct kvm_cpu *cpu, unsigned reg)
 {
 	return cpu->guest_dr7 >> (2 * reg) & 3;
 }
@@ -46,7 +46,7 @@ static unsigned free_register(unsigned taken)
  * The guest's breakpoints go into registers we do not use, and when those are used up into those of our watches: a window can
  * do without a watch, a debugger in the guest cannot. Returns all registers taken.
  */
-static unsigned load_guests(struct cpu *cpu, struct kvm_guest_debug *debug, unsigned taken, unsigned ours)
+static unsigned load_guests(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, unsigned taken, unsigned ours)
 {
 	for (unsigned guest = 0; guest < 4; guest++) {
 		unsigned reg = free_register(taken | ours);
@@ -64,12 +64,12 @@ static unsigned load_guests(struct cpu *cpu, struct kvm_guest_debug *debug, unsi
 }
 
 /* The watch slots this CPU should have loaded. */
-static unsigned wanted_watches(const struct cpu *cpu)
+static unsigned wanted_watches(const struct kvm_cpu *cpu)
 {
 	unsigned wanted = 0;
 
 	for (unsigned i = 0; i < cpu->kt->target.caps.watches; i++) {
-		const struct slot *slot = &cpu->kt->desired.slots[i];
+		const struct kvm_slot *slot = &cpu->kt->desired.slots[i];
 
 		if (slot->used && (slot->watch.owner != cpu->vcpu->index || cpu->hold.active))
 			wanted |= 1u << i;
@@ -77,7 +77,7 @@ static unsigned wanted_watches(const struct cpu *cpu)
 	return wanted;
 }
 
-static void load_watches(struct cpu *cpu, struct kvm_guest_debug *debug, unsigned slots)
+static void load_watches(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, unsigned slots)
 {
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++) {
 		const struct target_watch *watch = &cpu->kt->desired.slots[i].watch;
@@ -92,9 +92,9 @@ static void load_watches(struct cpu *cpu, struct kvm_guest_debug *debug, unsigne
 }
 
 /* Fill `debug` from the desired state; kt->lock held. */
-static void compose(struct cpu *cpu, struct kvm_guest_debug *debug)
+static void compose(struct kvm_cpu *cpu, struct kvm_guest_debug *debug)
 {
-	const struct desired *want = &cpu->kt->desired;
+	const struct kvm_desired *want = &cpu->kt->desired;
 	unsigned taken = 0, ours;
 
 	memset(debug, 0, sizeof(*debug));
@@ -107,10 +107,10 @@ static void compose(struct cpu *cpu, struct kvm_guest_debug *debug)
 	if (cpu->kt->method == KVM_BP_INTERCEPT) {
 		debug->control |= KVM_GUESTDBG_USE_SW_BP;
 	} else {
-		taken |= 1u << GATE_SLOT;
+		taken |= 1u << KVM_GATE_SLOT;
 		cpu->gate = want->gate;
-		debug->arch.debugreg[GATE_SLOT] = want->gate;
-		debug->arch.debugreg[7] |= dr7_enable(GATE_SLOT);
+		debug->arch.debugreg[KVM_GATE_SLOT] = want->gate;
+		debug->arch.debugreg[7] |= dr7_enable(KVM_GATE_SLOT);
 	}
 	ours = wanted_watches(cpu);
 	if (!taken && !ours)
@@ -123,21 +123,21 @@ static void compose(struct cpu *cpu, struct kvm_guest_debug *debug)
 
 /* While KVM_GUESTDBG_USE_HW_BP is on, KVM keeps what the guest wrote; else the guest's are in the processor and KVM reads them.
  */
-static int look_at_guest_regs(struct cpu *cpu, struct err *err)
+static int look_at_guest_regs(struct kvm_cpu *cpu, struct err *err)
 {
 	struct kvm_debugregs regs;
 
 	/* Cleared before the look: what changes meanwhile is looked at again. */
 	if (!atomic_exchange(&cpu->guest_regs_unknown, false))
 		return 0;
-	if (cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
+	if (kvm_cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_GET_DEBUGREGS: %s", cpu->vcpu->index, strerror(errno));
 	memcpy(cpu->guest_db, regs.db, sizeof(cpu->guest_db));
 	cpu->guest_dr7 = regs.dr7;
 	return 0;
 }
 
-int cpu_debug_load(struct cpu *cpu, struct err *err)
+int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 {
 	struct kvm_target *kt = cpu->kt;
 	struct kvm_guest_debug debug;
@@ -154,7 +154,7 @@ int cpu_debug_load(struct cpu *cpu, struct err *err)
 	compose(cpu, &debug);
 	pthread_mutex_unlock(&kt->lock);
 
-	if (cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug))
+	if (kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug))
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_SET_GUEST_DEBUG: %s", cpu->vcpu->index, strerror(errno));
 	cpu->reload = false;
 
@@ -165,7 +165,7 @@ int cpu_debug_load(struct cpu *cpu, struct err *err)
 	return 0;
 }
 
-static int inject(struct cpu *cpu, uint32_t what, struct err *err)
+static int inject(struct kvm_cpu *cpu, uint32_t what, struct err *err)
 {
 	struct kvm_guest_debug debug;
 
@@ -176,23 +176,23 @@ static int inject(struct cpu *cpu, uint32_t what, struct err *err)
 	debug.control |= KVM_GUESTDBG_ENABLE | what;
 	cpu->reload = true; /* drops the one-shot request again, and whatever changed since */
 	atomic_fetch_add_explicit(&cpu->reinjected, 1, memory_order_relaxed);
-	if (cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug) && errno != EBUSY)
+	if (kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug) && errno != EBUSY)
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: handing an exception back to the guest: %s", cpu->vcpu->index,
 			       strerror(errno));
 	return 0;
 }
 
-int cpu_inject_bp(struct cpu *cpu, struct err *err)
+static int inject_bp(struct kvm_cpu *cpu, struct err *err)
 {
 	return inject(cpu, KVM_GUESTDBG_INJECT_BP, err);
 }
 
 /* Hand the guest its own #DB, with DR6 as the processor would have left it. */
-static int inject_db(struct cpu *cpu, uint64_t causes, struct err *err)
+static int inject_db(struct kvm_cpu *cpu, uint64_t causes, struct err *err)
 {
 	struct kvm_debugregs regs;
 
-	if (cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
+	if (kvm_cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
 		goto fail;
 	/* In #DB and NMI handlers Linux turns its breakpoints off for a while (local_db_save), which the copies in our
 	 * registers miss. */
@@ -203,7 +203,7 @@ static int inject_db(struct cpu *cpu, uint64_t causes, struct err *err)
 	if (!causes)
 		return 0;
 	regs.dr6 = DR6_ACTIVE_LOW | causes;
-	if (cpu_ioctl(cpu, KVM_SET_DEBUGREGS, &regs))
+	if (kvm_cpu_ioctl(cpu, KVM_SET_DEBUGREGS, &regs))
 		goto fail;
 	return inject(cpu, KVM_GUESTDBG_INJECT_DB, err);
 fail:
@@ -211,7 +211,7 @@ fail:
 }
 
 /* What of this exit's DR6 is for the client (cookies, counted in the result) and what for the guest. */
-static unsigned sort_causes(const struct cpu *cpu, uint64_t dr6, uint32_t cookies[TARGET_MAX_WATCHES], uint64_t *guest)
+static unsigned sort_causes(const struct kvm_cpu *cpu, uint64_t dr6, uint32_t cookies[TARGET_MAX_WATCHES], uint64_t *guest)
 {
 	unsigned n = 0;
 
@@ -227,13 +227,13 @@ static unsigned sort_causes(const struct cpu *cpu, uint64_t dr6, uint32_t cookie
 	return n;
 }
 
-static void count_stale(struct cpu *cpu)
+static void count_stale(struct kvm_cpu *cpu)
 {
 	atomic_fetch_add_explicit(&cpu->stale_exits, 1, memory_order_relaxed);
 }
 
 /* #BP intercepted: RIP still points at the INT3. */
-static int on_intercepted_bp(struct cpu *cpu, struct x86_regs *regs, struct err *err)
+static int on_intercepted_bp(struct kvm_cpu *cpu, struct x86_regs *regs, struct err *err)
 {
 	const struct target_client *client = cpu->kt->target.client;
 	struct target_action action = {.kind = TARGET_NOT_MINE};
@@ -241,8 +241,8 @@ static int on_intercepted_bp(struct cpu *cpu, struct x86_regs *regs, struct err 
 	if (client && !x86_user_mode(regs))
 		action = client->on_breakpoint(client->ctx, cpu->vcpu->index, regs);
 	if (action.kind == TARGET_NOT_MINE)
-		return cpu_inject_bp(cpu, err);
-	return cpu_act(cpu, action, regs, false, err);
+		return inject_bp(cpu, err);
+	return kvm_cpu_act(cpu, action, regs, false, err);
 }
 
 /* The frame that the delivery of #BP pushed (SDM vol. 3, 6.14.2): no error code. */
@@ -252,7 +252,7 @@ struct exception_frame {
 
 /* Stopped at the first instruction of the guest's #BP handler: find out whose INT3 it was and undo the delivery if not its own.
  */
-static int on_gate(struct cpu *cpu, struct x86_regs *regs, struct err *err)
+static int on_gate(struct kvm_cpu *cpu, struct x86_regs *regs, struct err *err)
 {
 	const struct target_client *client = cpu->kt->target.client;
 	struct target_action action = {.kind = TARGET_NOT_MINE};
@@ -269,15 +269,15 @@ static int on_gate(struct cpu *cpu, struct x86_regs *regs, struct err *err)
 	if (client)
 		action = client->on_breakpoint(client->ctx, cpu->vcpu->index, &before);
 	if (action.kind != TARGET_NOT_MINE)
-		return cpu_act(cpu, action, &before, true, err);
+		return kvm_cpu_act(cpu, action, &before, true, err);
 guests_own:
 	regs->rflags |= X86_RFLAGS_RF; /* or the execute breakpoint would stop it here again */
-	cpu_regs_set(cpu, regs);
+	kvm_cpu_regs_set(cpu, regs);
 	atomic_fetch_add_explicit(&cpu->reinjected, 1, memory_order_relaxed);
 	return 0;
 }
 
-static int on_watch(struct cpu *cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n, struct err *err)
+static int on_watch(struct kvm_cpu *cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n, struct err *err)
 {
 	const struct target_client *client = cpu->kt->target.client;
 	struct target_action action = {.kind = TARGET_NOT_MINE};
@@ -286,10 +286,10 @@ static int on_watch(struct cpu *cpu, struct x86_regs *regs, const uint32_t *cook
 		action = client->on_watch(client->ctx, cpu->vcpu->index, regs, cookies, n);
 	if (action.kind == TARGET_NOT_MINE)
 		count_stale(cpu);
-	return cpu_act(cpu, action, regs, false, err);
+	return kvm_cpu_act(cpu, action, regs, false, err);
 }
 
-int cpu_on_debug(struct cpu *cpu, struct err *err)
+int kvm_cpu_on_debug(struct kvm_cpu *cpu, struct err *err)
 {
 	const struct kvm_debug_exit_arch *exit = &cpu->vcpu->run->debug.arch;
 	uint32_t cookies[TARGET_MAX_WATCHES];
@@ -297,10 +297,10 @@ int cpu_on_debug(struct cpu *cpu, struct err *err)
 	uint64_t guest;
 	unsigned n;
 
-	cpu_regs_get(cpu, &regs);
+	kvm_cpu_regs_get(cpu, &regs);
 	if (exit->exception == 3)
 		return on_intercepted_bp(cpu, &regs, err);
-	if (cpu->kt->method == KVM_BP_IDT_GATE && (exit->dr6 >> GATE_SLOT & 1) && regs.rip == cpu->gate)
+	if (cpu->kt->method == KVM_BP_IDT_GATE && (exit->dr6 >> KVM_GATE_SLOT & 1) && regs.rip == cpu->gate)
 		return on_gate(cpu, &regs, err);
 
 	n = sort_causes(cpu, exit->dr6, cookies, &guest);

@@ -15,17 +15,17 @@
 
 #define LONG_HOLD_NS 100000000u
 
-static int set_mp_state(struct cpu *cpu, uint32_t state, struct err *err)
+static int set_mp_state(struct kvm_cpu *cpu, uint32_t state, struct err *err)
 {
 	struct kvm_mp_state mp = {.mp_state = state};
 
-	if (cpu_ioctl(cpu, KVM_SET_MP_STATE, &mp))
+	if (kvm_cpu_ioctl(cpu, KVM_SET_MP_STATE, &mp))
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_SET_MP_STATE: %s", cpu->vcpu->index, strerror(errno));
 	return 0;
 }
 
 /* The timer sends the kick signal to this very thread, so it is made on it, once. */
-static int make_timer(struct cpu *cpu, struct err *err)
+static int make_timer(struct kvm_cpu *cpu, struct err *err)
 {
 	struct sigevent event = {
 		.sigev_notify = SIGEV_THREAD_ID,
@@ -39,7 +39,7 @@ static int make_timer(struct cpu *cpu, struct err *err)
 	return 0;
 }
 
-static void set_timer(struct cpu *cpu, uint64_t deadline_ns)
+static void set_timer(struct kvm_cpu *cpu, uint64_t deadline_ns)
 {
 	struct itimerspec when = {
 		.it_value = {.tv_sec = (time_t)(deadline_ns / 1000000000u), .tv_nsec = (long)(deadline_ns % 1000000000u)},
@@ -48,14 +48,14 @@ static void set_timer(struct cpu *cpu, uint64_t deadline_ns)
 	timer_settime(cpu->hold.timer, TIMER_ABSTIME, &when, NULL);
 }
 
-bool cpu_hold_is_over(const struct cpu *cpu)
+bool kvm_cpu_hold_is_over(const struct kvm_cpu *cpu)
 {
 	return cpu->hold.active && (atomic_load(&cpu->hold.released) || monotonic_ns() >= cpu->hold.deadline_ns);
 }
 
-int cpu_hold_begin(struct cpu *cpu, const struct x86_regs *regs, uint64_t hold_ns, struct err *err)
+static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold_ns, struct err *err)
 {
-	struct hold *hold = &cpu->hold;
+	struct kvm_hold *hold = &cpu->hold;
 
 	/*
 	 * Hit again by the same context after an interrupt, the hold goes on: the timer still runs and a release is not
@@ -79,15 +79,24 @@ int cpu_hold_begin(struct cpu *cpu, const struct x86_regs *regs, uint64_t hold_n
 	return set_mp_state(cpu, KVM_MP_STATE_HALTED, err);
 }
 
-int cpu_hold_end(struct cpu *cpu, struct err *err)
+int kvm_cpu_act(struct kvm_cpu *cpu, struct target_action action, struct x86_regs *regs, bool dirty, struct err *err)
+{
+	if (dirty || action.kind == TARGET_RESUME_REGS)
+		kvm_cpu_regs_set(cpu, regs);
+	if (action.kind == TARGET_HOLD)
+		return begin(cpu, regs, action.hold_ns, err);
+	return 0;
+}
+
+int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 {
 	const struct target_client *client = cpu->kt->target.client;
-	struct hold *hold = &cpu->hold;
+	struct kvm_hold *hold = &cpu->hold;
 	struct target_action action;
 	struct x86_regs regs;
 	uint64_t now;
 
-	cpu_regs_get(cpu, &regs);
+	kvm_cpu_regs_get(cpu, &regs);
 	/* Here and not when the next hold begins: a release may come between the client's decision to hold and its start. */
 	atomic_store(&hold->released, false);
 	action = client->on_hold_end(client->ctx, cpu->vcpu->index, &regs);
@@ -103,12 +112,12 @@ int cpu_hold_end(struct cpu *cpu, struct err *err)
 		set_timer(cpu, 0); /* zero disarms */
 	/* A watchdog could notice so long a hold: tell it, if the guest has a kvmclock at all. */
 	if (now - hold->began_ns > LONG_HOLD_NS)
-		cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
+		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
 	hold->active = false;
 	cpu->reload = true;
 
 	/* If it stands elsewhere, it is running (or is halted by its own HLT, which is not ours to end). */
 	if (regs.rip == hold->rip && regs.gpr[X86_RSP] == hold->rsp && set_mp_state(cpu, KVM_MP_STATE_RUNNABLE, err))
 		return -1;
-	return cpu_act(cpu, action, &regs, false, err);
+	return kvm_cpu_act(cpu, action, &regs, false, err);
 }

@@ -37,24 +37,24 @@ static off_t find_value(int fd, const char *wanted)
 	return at;
 }
 
-void cpu_stats_open(struct cpu *cpu)
+void kvm_cpu_idle_open(struct kvm_cpu *cpu)
 {
 	cpu->stats_fd = ioctl(cpu->vcpu->fd, KVM_GET_STATS_FD, NULL);
 	if (cpu->stats_fd < 0)
 		return;
 	cpu->blocking_at = find_value(cpu->stats_fd, "blocking");
 	if (cpu->blocking_at < 0)
-		cpu_stats_close(cpu);
+		kvm_cpu_idle_close(cpu);
 }
 
-void cpu_stats_close(struct cpu *cpu)
+void kvm_cpu_idle_close(struct kvm_cpu *cpu)
 {
 	if (cpu->stats_fd >= 0)
 		close(cpu->stats_fd);
 	cpu->stats_fd = -1;
 }
 
-bool cpu_is_blocked(const struct cpu *cpu)
+bool kvm_cpu_is_blocked(const struct kvm_cpu *cpu)
 {
 	uint64_t blocking;
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the files of the KVM backend only.
+ * What the files of the KVM target share. No other component includes this header.
  *
- * What each vCPU's debug registers should hold is kept in one place, struct desired, with a generation number; a vCPU compares
- * before every entry and loads what changed. Whoever changes it decides whether to kick (a new watch) or not (a retired one).
+ * struct kvm_desired says, once for the whole machine, what the debug registers of all vCPUs should hold, and carries a
+ * generation number that every change raises. A vCPU compares that number with the one it has loaded before every entry into
+ * the guest, and loads what changed. Whoever makes a change decides whether running vCPUs are kicked: for a new watch they are,
+ * for a retired one they are not.
+ *
+ * The kvm_cpu_*() functions that take a struct err run on the vCPU's own thread while that vCPU is outside KVM_RUN. They return
+ * 0, or -1 with `err` set.
  */
 #ifndef OUTRIDER_TARGET_KVM_INTERNAL_H
 #define OUTRIDER_TARGET_KVM_INTERNAL_H
@@ -15,58 +20,76 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
-#include "hv/target/kvm/kvm.h"
+#include "hv/target/kvm/method.h"
+#include "hv/target/target.h"
+#include "hv/vmm/vmm.h"
 
-#define GATE_SLOT 3 /* the debug register the IDT-gate method takes */
+#define KVM_GATE_SLOT 3 /* The debug register that KVM_BP_IDT_GATE takes for the #BP handler. */
 
-struct slot {
-	bool used;
+/* One of the machine's watches. */
+struct kvm_slot {
+	bool used; /* The client has set `watch` and has not cleared it. */
 	struct target_watch watch;
 };
 
-struct desired {
-	_Atomic uint32_t generation;
-	bool intercept;
-	uint64_t gate; /* GVA of the #BP handler, IDT-gate method only */
-	struct slot slots[TARGET_MAX_WATCHES];
+/* What the debug registers of all vCPUs should hold. kvm_target.lock guards all but the reading of `generation`. */
+struct kvm_desired {
+	_Atomic uint32_t generation; /* Raised by every change. It may wrap around. */
+	bool intercept;		     /* The target intercepts breakpoints. While it does not, no debug register is ours. */
+	uint64_t gate;		     /* GVA of the guest's #BP handler. Only KVM_BP_IDT_GATE uses it. */
+	struct kvm_slot slots[TARGET_MAX_WATCHES];
 };
 
-struct hold {
-	bool active;
-	bool timer_made;
-	atomic_bool released;
-	uint64_t began_ns, deadline_ns; /* CLOCK_MONOTONIC */
-	uint64_t rip, rsp;		/* where the held context stands */
-	timer_t timer;
+/* The hold of one vCPU (TARGET_HOLD). Only that vCPU's own thread uses it, except for `released`. */
+struct kvm_hold {
+	bool active;	      /* The vCPU is held. */
+	bool timer_made;      /* `timer` exists. */
+	atomic_bool released; /* target_release() has ended the hold. Any thread sets this. */
+	uint64_t began_ns;    /* Time at which the hold began, on CLOCK_MONOTONIC. */
+	uint64_t deadline_ns; /* Time at which the hold ends by itself, on CLOCK_MONOTONIC. */
+	uint64_t rip, rsp;    /* The held context: where it was stopped, and its stack pointer there. */
+	timer_t timer;	      /* Kicks the vCPU at deadline_ns. */
 };
 
-struct cpu {
+/*
+ * The target's side of one vCPU. Only that vCPU's own thread uses a field, unless its comment says otherwise.
+ */
+struct kvm_cpu {
 	struct kvm_target *kt;
 	struct vcpu *vcpu;
-	_Atomic uint32_t loaded;		/* generation its debug registers reflect */
-	bool reload;				/* its own part (guest registers, hold) changed */
-	bool watching[TARGET_MAX_WATCHES];	/* a watch is loaded in that register, */
-	uint32_t cookies[TARGET_MAX_WATCHES];	/* this one */
-	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* 1 + the guest's own register loaded there; 0: not the guest's */
-	uint64_t gate;				/* as loaded */
-	uint64_t guest_db[4], guest_dr7;	/* the guest's own breakpoints, as last seen */
-	atomic_bool guest_regs_unknown;		/* they changed since, or were never looked at */
-	struct hold hold;
-	int stats_fd; /* -1: none */
-	off_t blocking_at;
-	struct x86_regs *peek; /* where a peek wants the registers; under kt->lock */
-	_Atomic uint64_t stale_exits, ioctls, reinjected;
+
+	_Atomic uint32_t loaded;		/* The generation that its debug registers reflect. Any thread reads this. */
+	bool reload;				/* They must be loaded again though the generation is the same. */
+	bool watching[TARGET_MAX_WATCHES];	/* Whether each debug register holds one of the machine's watches. */
+	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
+	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each: 0, or 1 + the number of the guest's own breakpoint it holds. */
+	uint64_t gate;				/* The GVA of the #BP handler that KVM_GATE_SLOT holds. */
+
+	uint64_t guest_db[4];		/* The addresses of the guest's own breakpoints when they were last read. */
+	uint64_t guest_dr7;		/* The guest's own DR7 when it was last read. */
+	atomic_bool guest_regs_unknown; /* The two above must be read again. Any thread sets this. */
+
+	struct kvm_hold hold;
+
+	int stats_fd;	   /* Descriptor of the vCPU's binary statistics, or -1 where KVM has none. */
+	off_t blocking_at; /* Offset of the value "blocking" in them. */
+
+	struct x86_regs *peek; /* Where kvm_peek_regs() waits for the registers, or NULL. kvm_target.lock guards it. */
+
+	_Atomic uint64_t stale_exits; /* See struct target_stats for this counter and the next two. */
+	_Atomic uint64_t ioctls;
+	_Atomic uint64_t reinjected;
 };
 
 struct kvm_target {
-	struct target target;
+	struct target target; /* First: kvm_target() converts a pointer to it. */
 	struct vm *vm;
 	struct vm_hooks hooks;
 	enum kvm_bp_method method;
-	pthread_mutex_t lock; /* guards desired and peeks; held for a few instructions only */
-	pthread_cond_t moved; /* a CPU loaded its debug registers, answered a peek, or the machine is over */
-	struct desired desired;
-	struct cpu cpus[TARGET_MAX_CPUS];
+	pthread_mutex_t lock; /* Guards `desired` and every vCPU's `peek`. It is held for a few instructions only. */
+	pthread_cond_t moved; /* A vCPU loaded its debug registers or answered a peek, or the machine is over. */
+	struct kvm_desired desired;
+	struct kvm_cpu cpus[TARGET_MAX_CPUS];
 };
 
 static inline struct kvm_target *kvm_target(struct target *t)
@@ -74,29 +97,74 @@ static inline struct kvm_target *kvm_target(struct target *t)
 	return (struct kvm_target *)t;
 }
 
-/* A vCPU ioctl from its own thread, counted. 0 or -1 with errno. */
-int cpu_ioctl(struct cpu *cpu, unsigned long request, void *arg);
+/* ---- cpu.c ---- */
 
-/* regs.c: the register file through the shared kvm_run page (KVM_CAP_SYNC_REGS), so without ioctls. */
-void cpu_regs_get(const struct cpu *cpu, struct x86_regs *regs);
-void cpu_regs_set(struct cpu *cpu, const struct x86_regs *regs);
+/* Make an ioctl on the vCPU and count it. Any thread may call this. Returns 0, or -1 with errno set. */
+int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg);
 
-/* debug.c */
-int cpu_debug_load(struct cpu *cpu, struct err *err);
-int cpu_on_debug(struct cpu *cpu, struct err *err);
-int cpu_inject_bp(struct cpu *cpu, struct err *err);
+/* Read and write the register file in the shared kvm_run page (KVM_CAP_SYNC_REGS), which takes no ioctl. */
+void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs);
+void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs);
 
-/* idle.c */
-void cpu_stats_open(struct cpu *cpu);
-void cpu_stats_close(struct cpu *cpu);
-bool cpu_is_blocked(const struct cpu *cpu);
+/* ---- idle.c ---- */
 
-/* hold.c */
-int cpu_hold_begin(struct cpu *cpu, const struct x86_regs *regs, uint64_t hold_ns, struct err *err);
-bool cpu_hold_is_over(const struct cpu *cpu);
-int cpu_hold_end(struct cpu *cpu, struct err *err);
+/* Open and close the vCPU's statistics. Where KVM has none, kvm_cpu_is_blocked() always returns false. */
+void kvm_cpu_idle_open(struct kvm_cpu *cpu);
+void kvm_cpu_idle_close(struct kvm_cpu *cpu);
 
-/* kvm.c: carry out what the client said. `regs` are the (possibly changed) registers; `dirty` if we changed them ourselves. */
-int cpu_act(struct cpu *cpu, struct target_action action, struct x86_regs *regs, bool dirty, struct err *err);
+/* Whether the vCPU sleeps in KVM until an interrupt comes. Any thread may call this. */
+bool kvm_cpu_is_blocked(const struct kvm_cpu *cpu);
+
+/* ---- memory.c: operations of struct target_ops ---- */
+
+int kvm_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len);
+int kvm_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len);
+int kvm_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first);
+void kvm_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact);
+void kvm_refetch(struct target *t, uint64_t gpa, uint8_t byte);
+
+/* ---- desired.c: operations of struct target_ops, and what they have in common with peek.c ---- */
+
+int kvm_intercept(struct target *t, bool on, struct err *err);
+void kvm_watch_set(struct target *t, unsigned slot, const struct target_watch *watch);
+void kvm_watch_clear(struct target *t, unsigned slot);
+void kvm_watch_sync(struct target *t, unsigned self);
+void kvm_barrier(struct target *t, unsigned self);
+void kvm_debug_regs_changed(struct target *t, unsigned cpu);
+
+/*
+ * Wait for kvm_target.moved, which the caller's lock protects, but for 200 us at most: a vCPU that leaves the guest by itself
+ * does not announce it.
+ */
+void kvm_wait_moved(struct kvm_target *kt);
+
+/* ---- peek.c ---- */
+
+int kvm_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs); /* An operation of struct target_ops. */
+
+/* Hand the registers to kvm_peek_regs() if it waits for them. */
+int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
+
+/* ---- debug.c ---- */
+
+/* Load the debug registers if they are not what they should be. */
+int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err);
+
+/* Handle a KVM_EXIT_DEBUG: deliver it to the client, or hand it back to the guest. */
+int kvm_cpu_on_debug(struct kvm_cpu *cpu, struct err *err);
+
+/* ---- hold.c ---- */
+
+/*
+ * Carry out what the client answered. `regs` are the registers it was given, which it may have changed. `dirty` says that they
+ * must be written back whatever the answer is, because the target itself has changed them.
+ */
+int kvm_cpu_act(struct kvm_cpu *cpu, struct target_action action, struct x86_regs *regs, bool dirty, struct err *err);
+
+/* Whether the vCPU is held and the hold has ended: its time is over, or it was released. */
+bool kvm_cpu_hold_is_over(const struct kvm_cpu *cpu);
+
+/* End such a hold: call the client's on_hold_end and do what it answers. */
+int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err);
 
 #endif

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/ioctl.h>
+
 #include "hv/target/kvm/internal.h"
 
-void cpu_regs_get(const struct cpu *cpu, struct x86_regs *regs)
+int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg)
+{
+	atomic_fetch_add_explicit(&cpu->ioctls, 1, memory_order_relaxed);
+	return ioctl(cpu->vcpu->fd, request, arg) < 0 ? -1 : 0;
+}
+
+void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs)
 {
 	const struct kvm_regs *r = &cpu->vcpu->run->s.regs.regs;
 	const struct kvm_sregs *s = &cpu->vcpu->run->s.regs.sregs;
@@ -23,7 +31,7 @@ void cpu_regs_get(const struct cpu *cpu, struct x86_regs *regs)
 	};
 }
 
-void cpu_regs_set(struct cpu *cpu, const struct x86_regs *regs)
+void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs)
 {
 	const uint64_t *g = regs->gpr;
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changing what all vCPUs' debug registers should hold, and waiting until they hold it. */
+#include "hv/target/kvm/internal.h"
+
+#define BARRIER_NS 10000000u
+
+static void raise_generation(struct kvm_target *kt)
+{
+	atomic_fetch_add(&kt->desired.generation, 1);
+}
+
+void kvm_watch_set(struct target *t, unsigned slot, const struct target_watch *watch)
+{
+	struct kvm_target *kt = kvm_target(t);
+
+	pthread_mutex_lock(&kt->lock);
+	kt->desired.slots[slot].watch = *watch;
+	kt->desired.slots[slot].used = true;
+	raise_generation(kt);
+	pthread_mutex_unlock(&kt->lock);
+}
+
+void kvm_watch_clear(struct target *t, unsigned slot)
+{
+	struct kvm_target *kt = kvm_target(t);
+
+	pthread_mutex_lock(&kt->lock);
+	kt->desired.slots[slot].used = false;
+	raise_generation(kt);
+	pthread_mutex_unlock(&kt->lock);
+}
+
+/* Wait a moment for `moved`; kt->lock held. Timed, since a vCPU that leaves the guest on its own does not announce it. */
+void kvm_wait_moved(struct kvm_target *kt)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 200000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_cond_timedwait(&kt->moved, &kt->lock, &until);
+}
+
+static bool up_to_date(const struct kvm_cpu *cpu, uint32_t generation)
+{
+	return (int32_t)(atomic_load(&cpu->loaded) - generation) >= 0;
+}
+
+void kvm_watch_sync(struct target *t, unsigned self)
+{
+	struct kvm_target *kt = kvm_target(t);
+	uint32_t generation = atomic_load(&kt->desired.generation);
+
+	/*
+	 * in_guest is set before a vCPU compares generations (struct vm_hooks), and the generation was changed before in_guest
+	 * is read here: either it sees the new generation by itself or we see it inside and kick.
+	 */
+	for (unsigned i = 0; i < t->caps.cpus; i++) {
+		struct kvm_cpu *cpu = &kt->cpus[i];
+
+		if (i != self && !up_to_date(cpu, generation) && atomic_load(&cpu->vcpu->in_guest))
+			vcpu_kick(cpu->vcpu);
+	}
+	for (unsigned i = 0; i < t->caps.cpus; i++) {
+		struct kvm_cpu *cpu = &kt->cpus[i];
+
+		if (i == self)
+			continue;
+		pthread_mutex_lock(&kt->lock);
+		while (!up_to_date(cpu, generation) && atomic_load(&cpu->vcpu->in_guest) && !atomic_load(&kt->target.over))
+			kvm_wait_moved(kt);
+		pthread_mutex_unlock(&kt->lock);
+	}
+}
+
+/*
+ * A CPU loads a new generation only after it has handled what it last stopped for. Unlike for watch_sync(), being outside the
+ * guest is not enough: it may be about to tell us something.
+ */
+void kvm_barrier(struct target *t, unsigned self)
+{
+	struct kvm_target *kt = kvm_target(t);
+	uint64_t until = monotonic_ns() + BARRIER_NS;
+	uint32_t generation;
+
+	pthread_mutex_lock(&kt->lock);
+	raise_generation(kt);
+	generation = atomic_load(&kt->desired.generation);
+	for (unsigned i = 0; i < t->caps.cpus; i++) {
+		struct kvm_cpu *cpu = &kt->cpus[i];
+
+		if (i != self && atomic_load(&cpu->vcpu->in_guest))
+			vcpu_kick(cpu->vcpu);
+	}
+	for (unsigned i = 0; i < t->caps.cpus; i++) {
+		while (i != self && !up_to_date(&kt->cpus[i], generation) && !atomic_load(&t->over) && monotonic_ns() < until)
+			kvm_wait_moved(kt);
+	}
+	pthread_mutex_unlock(&kt->lock);
+}
+
+int kvm_intercept(struct target *t, bool on, struct err *err)
+{
+	struct kvm_target *kt = kvm_target(t);
+	uint64_t gate = 0;
+
+	if (on && kt->method == KVM_BP_IDT_GATE) {
+		struct x86_regs regs;
+		uint16_t desc[8];
+
+		if (target_peek_regs(t, 0, &regs) ||
+		    target_read(t, regs.cr3, regs.cr4, regs.idt_base + 3 * sizeof(desc), desc, sizeof(desc)))
+			return err_set(err, EXIT_INTERNAL, "cannot read the guest's interrupt descriptor for #BP");
+		gate = desc[0] | (uint64_t)desc[3] << 16 | (uint64_t)desc[4] << 32 | (uint64_t)desc[5] << 48;
+	}
+	/* Before any debug exit can come, and only then: registers with every exit have a price when nothing is armed. */
+	for (unsigned i = 0; on && i < t->caps.cpus; i++)
+		kt->cpus[i].vcpu->run->kvm_valid_regs = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;
+	pthread_mutex_lock(&kt->lock);
+	kt->desired.intercept = on;
+	kt->desired.gate = gate;
+	raise_generation(kt);
+	pthread_mutex_unlock(&kt->lock);
+
+	kvm_watch_sync(t, TARGET_MAX_CPUS);
+	return 0;
+}
+
+void kvm_debug_regs_changed(struct target *t, unsigned index)
+{
+	struct kvm_target *kt = kvm_target(t);
+
+	atomic_store(&kt->cpus[index].guest_regs_unknown, true);
+	pthread_mutex_lock(&kt->lock);
+	raise_generation(kt);
+	pthread_mutex_unlock(&kt->lock);
+}
