@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider attach`: a machine that runs already. */
-#include "hv/session/attach_engine.h"
+/* `outrider attach`: look for races in a machine that runs already. */
+#include "hv/cli/attach_options.h"
 #include "hv/cli/cli.h"
 #include "hv/session/session.h"
 
@@ -18,8 +18,10 @@ int cli_attach(int argc, char **argv)
 	if (!guard)
 		return cli_fail(&err);
 	stopper_block_signals();
-	attach_engine_init(&engine, &options, guard);
-	code = session_run(&engine.engine, &options.detect, true);
+	attach_engine_init(&engine, &options.engine, guard);
+	code = session_run(&engine.engine, &options.detect.session, &err);
+	if (err.code != EXIT_OK)
+		cli_fail(&err);
 	guard_end(guard);
 	return code;
 }

@@ -32,20 +32,20 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->detect;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->domain)
-			return cli_usage(state, "attach to one domain: '%s' or '%s'", o->domain, arg);
-		o->domain = arg;
+		if (o->engine.domain)
+			return cli_usage(state, "attach to one domain: '%s' or '%s'", o->engine.domain, arg);
+		o->engine.domain = arg;
 		return 0;
 	case KEY_CONNECT:
-		o->connect = arg;
+		o->engine.connect = arg;
 		return 0;
 	case KEY_GDB:
-		o->gdb = arg;
+		o->engine.gdb = arg;
 		return 0;
 	case KEY_OVERHEAD:
 		if (cli_number(arg, 1, OVERHEAD_MAX, &value) < 0)
 			return cli_usage(state, "--overhead %s: give percent, from 1 to 50", arg);
-		o->overhead = (unsigned)value;
+		o->engine.overhead = (unsigned)value;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -57,12 +57,12 @@ int attach_options_parse(struct attach_options *o, int argc, char **argv, struct
 	const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {.options = options, .parser = parser, .args_doc = "DOMAIN", .doc = doc, .children = children};
 
-	*o = (struct attach_options){.input = {err}, .overhead = 5};
+	*o = (struct attach_options){.input = {err}, .engine.overhead = 5};
 	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
 		return -1;
-	if (o->gdb && o->domain)
-		return err_set(err, EXIT_USAGE, "give DOMAIN %s or --gdb %s, not both", o->domain, o->gdb);
-	if (!o->gdb && !o->domain)
+	if (o->engine.gdb && o->engine.domain)
+		return err_set(err, EXIT_USAGE, "give DOMAIN %s or --gdb %s, not both", o->engine.domain, o->engine.gdb);
+	if (!o->engine.gdb && !o->engine.domain)
 		return err_set(err, EXIT_USAGE, "attach needs a DOMAIN (`outrider list` shows them) or --gdb ADDRESS");
 	return detect_options_check(&o->detect, err);
 }

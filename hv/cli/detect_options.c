@@ -53,19 +53,19 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 	case KEY_RATE:
 		if (cli_number(arg, 1, RATE_MAX, &value) < 0)
 			return wrong(state, "rate", arg, "hits per second, from 1 to 1000000");
-		o->config.rate = (unsigned)value;
+		o->session.detect.rate = (unsigned)value;
 		return 0;
 	case KEY_DELAY:
 		if (cli_number(arg, 1, DELAY_MAX_US, &value) < 0)
 			return wrong(state, "delay", arg, "microseconds, from 1 to 1000000");
-		o->config.delay_ns = value * NS_PER_US;
+		o->session.detect.delay_ns = value * NS_PER_US;
 		return 0;
 	case KEY_SEED:
-		if (cli_number(arg, 0, UINT64_MAX, &o->config.seed) < 0)
+		if (cli_number(arg, 0, UINT64_MAX, &o->session.detect.seed) < 0)
 			return wrong(state, "seed", arg, "a number of at most 64 bits");
 		return 0;
 	case KEY_DURATION:
-		if (cli_time(arg, &o->duration_ns) < 0 || o->duration_ns == 0)
+		if (cli_time(arg, &o->session.duration_ns) < 0 || o->session.duration_ns == 0)
 			return wrong(state, "duration", arg, "a time, for example 500ms, 30s, 2m or 1h");
 		return 0;
 	default:
@@ -79,19 +79,19 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_SYMBOLS:
-		o->symbols = arg;
+		o->session.symbols = arg;
 		return 0;
 	case KEY_SAMPLE:
-		o->config.sample = arg;
+		o->session.detect.sample = arg;
 		return 0;
 	case KEY_MODULE:
-		o->config.module = arg;
+		o->session.detect.module = arg;
 		return 0;
 	case KEY_PER_CPU:
-		o->config.per_cpu = true;
+		o->session.detect.per_cpu = true;
 		return 0;
 	case KEY_JSON:
-		o->json = arg;
+		o->session.json = arg;
 		return 0;
 	default:
 		return number_option(key, arg, state);
@@ -102,18 +102,18 @@ const struct argp detect_argp = {.options = options, .parser = parser};
 
 int detect_options_init(struct detect_options *o, struct err *err)
 {
-	*o = (struct detect_options){.input = {err}, .config = {.rate = 100, .delay_ns = 10000 * NS_PER_US}};
+	*o = (struct detect_options){.input = {err}, .session.detect = {.rate = 100, .delay_ns = 10000 * NS_PER_US}};
 	/* Seeds are typed again by people: 32 bits are plenty. */
-	if (getrandom(&o->config.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
+	if (getrandom(&o->session.detect.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
 		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");
 	return 0;
 }
 
 int detect_options_check(const struct detect_options *o, struct err *err)
 {
-	if (o->config.sample && o->config.sample[0] == '\0')
+	if (o->session.detect.sample && o->session.detect.sample[0] == '\0')
 		return err_set(err, EXIT_USAGE, "--sample is empty: give function names, for example 'ext4_*'");
-	if (o->config.module && o->config.module[0] == '\0')
+	if (o->session.detect.module && o->session.detect.module[0] == '\0')
 		return err_set(err, EXIT_USAGE, "--module is empty: give a module's name");
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider run`: a machine of our own, if this host can do it. */
+/* `outrider run`: boot a virtual machine of our own, if this host can do it. */
 #include "hv/cli/cli.h"
 #include "hv/cli/run_options.h"
 #include "hv/session/session.h"
@@ -22,14 +22,15 @@ int cli_run(int argc, char **argv)
 {
 	struct err err = {0};
 	struct run_options options;
-	enum kvm_bp_method breakpoints = KVM_BP_INTERCEPT;
 	struct vm_engine engine;
+	int code;
 
 	if (run_options_parse(&options, argc, argv, &err) < 0)
 		return cli_fail(&err);
 	stopper_block_signals();
-	if (check_host(&breakpoints, &err) < 0)
+	if (check_host(&options.engine.breakpoints, &err) < 0)
 		return cli_fail(&err);
-	vm_engine_init(&engine, &options, breakpoints);
-	return session_run(&engine.engine, &options.detect, !options.no_detect);
+	vm_engine_init(&engine, &options.engine);
+	code = session_run(&engine.engine, &options.detect.session, &err);
+	return err.code == EXIT_OK ? code : cli_fail(&err);
 }

@@ -48,12 +48,12 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 	case KEY_CPUS:
 		if (cli_number(arg, 1, VMM_MAX_CPUS, &value) < 0)
 			return wrong(state, "cpus", arg, "a number from 1 to 16");
-		o->vm.cpus = (unsigned)value;
+		o->engine.vm.cpus = (unsigned)value;
 		return 0;
 	case KEY_MEMORY:
 		if (cli_size(arg, MEMORY_MIN, TIB, &value) < 0 || value % MIB != 0)
 			return wrong(state, "memory", arg, "a size from 64M to 1T in whole MiB, for example 512M or 5G");
-		o->vm.memory = value;
+		o->engine.vm.memory = value;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -69,19 +69,19 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->detect;
 		return 0;
 	case KEY_KERNEL:
-		o->vm.kernel = arg;
+		o->engine.vm.kernel = arg;
 		return 0;
 	case KEY_INITRD:
-		o->vm.initrd = arg;
+		o->engine.vm.initrd = arg;
 		return 0;
 	case KEY_APPEND:
-		o->vm.cmdline = arg;
+		o->engine.vm.cmdline = arg;
 		return 0;
 	case KEY_CONSOLE:
-		o->console = arg;
+		o->engine.console = arg;
 		return 0;
 	case KEY_NO_DETECT:
-		o->no_detect = true;
+		o->detect.session.no_detect = true;
 		return 0;
 	default:
 		return number_option(key, arg, state);
@@ -90,13 +90,13 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 static int check(const struct run_options *o, struct err *err)
 {
-	if (!o->vm.kernel)
+	if (!o->engine.vm.kernel)
 		return err_set(err, EXIT_USAGE, "run needs --kernel FILE; see `outrider run --help`");
 	if (detect_options_check(&o->detect, err) < 0)
 		return -1;
-	if (o->no_detect && o->detect.json)
+	if (o->detect.session.no_detect && o->detect.session.json)
 		return err_set(err, EXIT_USAGE, "--no-detect finds nothing to write to --json %s: give one of them",
-			       o->detect.json);
+			       o->detect.session.json);
 	return 0;
 }
 
@@ -105,8 +105,9 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
 	const struct argp argp = {.options = options, .parser = parser, .doc = doc, .children = children};
 
-	*o = (struct run_options){.input = {err}, .vm = {.cpus = 2, .memory = 512 * MIB}};
+	*o = (struct run_options){.input = {err}, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
 	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
 		return -1;
+	o->engine.no_target = o->detect.session.no_detect;
 	return check(o, err);
 }

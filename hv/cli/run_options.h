@@ -5,17 +5,16 @@
 
 #include "hv/cli/cli.h"
 #include "hv/cli/detect_options.h"
-#include "hv/vmm/vmm.h"
+#include "hv/session/vm_engine.h"
 
 struct run_options {
-	struct cli_input input; /* first: see cli_parse() */
-	struct vmm_config vm;	/* without its descriptors; its strings, like all others, are argv's */
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	/* The virtual machine. Its strings are those of argv. How the host's KVM sets breakpoints is no option. */
+	struct vm_engine_config engine;
 	struct detect_options detect;
-	const char *console;
-	bool no_detect;
 };
 
-/* Read the command line and check every value. 0, or -1 with err set (EXIT_USAGE). */
+/* Read the command line and check every value. Returns 0, or -1 with err set (EXIT_USAGE). */
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err);
 
 #endif

@@ -26,7 +26,7 @@ static int open_domain(struct attach_engine *a, struct gdb_config *config, bool 
 {
 	const struct domain_facts *facts;
 
-	a->domain = domain_open(a->options->connect, a->options->domain, err);
+	a->domain = domain_open(a->config->connect, a->config->domain, err);
 	if (!a->domain)
 		return -1;
 	facts = domain_facts(a->domain);
@@ -41,15 +41,15 @@ static int open_domain(struct attach_engine *a, struct gdb_config *config, bool 
 
 static int open_stub(struct attach_engine *a, struct gdb_config *config, bool *leftover, struct err *err)
 {
-	if (a->options->domain)
+	if (a->config->domain)
 		return open_domain(a, config, leftover, err);
-	config->fd = rsp_connect(a->options->gdb, err);
+	config->fd = rsp_connect(a->config->gdb, err);
 	return config->fd < 0 ? -1 : 0;
 }
 
 static int open_journal(struct attach_engine *a, struct gdb_config *config, struct err *err)
 {
-	const struct attach_options *o = a->options;
+	const struct attach_engine_config *o = a->config;
 	char key[600];
 
 	snprintf(key, sizeof(key), "%s", o->domain ? o->domain : o->gdb);
@@ -65,7 +65,7 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 static int open_attached(struct engine *e, struct screen *screen, struct err *err)
 {
 	struct attach_engine *a = attach_engine(e);
-	const struct attach_options *o = a->options;
+	const struct attach_engine_config *o = a->config;
 	struct gdb_config config = {.overhead = o->overhead / 100.0, .kvm_needs_hardware = kvm_needs_hardware};
 	bool leftover = false;
 
@@ -183,7 +183,7 @@ static void close_attached(struct engine *e)
 	gdb_journal_close(a->journal, clean);
 }
 
-void attach_engine_init(struct attach_engine *e, const struct attach_options *options, struct guard *guard)
+void attach_engine_init(struct attach_engine *e, const struct attach_engine_config *config, struct guard *guard)
 {
 	static const struct engine_ops ops = {
 		.open = open_attached,
@@ -197,7 +197,7 @@ void attach_engine_init(struct attach_engine *e, const struct attach_options *op
 
 	*e = (struct attach_engine){
 		.engine = {.ops = &ops, .beginning = "attached", .stopping = "detaching"},
-		.options = options,
+		.config = config,
 		.guard = guard,
 		.end = GDB_END_STOPPED,
 	};

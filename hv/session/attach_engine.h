@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine of `outrider attach`: one that runs already, behind a gdbstub. It is never stopped for good, only let go. */
+/*
+ * The engine of `outrider attach`: a machine that runs already, behind a gdbstub. The engine never ends the machine. At the end
+ * it takes back what it planted and lets the machine run.
+ */
 #ifndef OUTRIDER_SESSION_ATTACH_ENGINE_H
 #define OUTRIDER_SESSION_ATTACH_ENGINE_H
 
-#include "hv/cli/attach_options.h"
-#include "hv/session/guard.h"
-#include "hv/session/engine.h"
 #include "hv/libvirt/domain.h"
+#include "hv/session/engine.h"
+#include "hv/session/guard.h"
 #include "hv/target/gdb/gdb.h"
+
+/* Exactly one of `domain` and `gdb` is set. */
+struct attach_engine_config {
+	const char *connect; /* libvirt's URI. NULL: libvirt's own default. */
+	const char *domain;  /* The libvirt domain to attach to. */
+	const char *gdb;     /* The address of a gdbstub, unix:PATH or HOST:PORT. */
+	unsigned overhead;   /* How much of the time the guest may stand still, in percent. */
+};
 
 struct attach_engine {
 	struct engine engine;
-	const struct attach_options *options;
+	const struct attach_engine_config *config;
 	struct screen *screen;
-	struct domain *domain; /* NULL: a gdbstub without libvirt */
+	struct domain *domain; /* NULL: the gdbstub is not libvirt's. */
 	struct guard *guard;
 	struct gdb_journal *journal;
-	bool left;	   /* its last owner was killed */
-	const char *ended; /* what libvirt said of the end, or NULL */
+	bool left;	   /* The last outrider that was attached here was killed, and left something in the guest. */
+	const char *ended; /* What libvirt said of the machine's end. NULL: it said nothing. */
 	enum gdb_end end;
 };
 
-/* `options` and `guard` must last. */
-void attach_engine_init(struct attach_engine *e, const struct attach_options *options, struct guard *guard);
+/* `config` and `guard` must outlive the engine. */
+void attach_engine_init(struct attach_engine *e, const struct attach_engine_config *config, struct guard *guard);
 
 #endif

@@ -2,7 +2,6 @@
 #include "hv/session/session.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,130 +9,26 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
-#include "hv/session/terminal.h"
 #include "hv/report/report.h"
+#include "hv/session/sink.h"
+#include "hv/session/terminal.h"
 
 struct session {
-	const struct detect_options *options;
+	const struct session_config *config;
 	struct engine *engine;
-	bool wants_detector;
 	struct screen *screen;
 	struct terminal terminal;
 	struct guest *guest;
-	struct detect *detect; /* NULL: nothing is detected */
-	bool detecting;
-	struct debug_images *images; /* debug files; the reporter thread's while it runs */
+	struct detect *detect; /* NULL: the session does not look for races. */
+	bool detecting;	       /* The detector's threads run. */
+	/* The debug files. They belong to the reporter thread while it runs. */
+	struct debug_images *images;
 	struct report_config report_config;
 	struct report *report;
-	bool kernel_told;	  /* the reporter thread's, as is */
-	uint64_t modules_told;	  /* guest_modules_version() then */
-	pthread_mutex_t err_lock; /* of err: the detector's threads fail too */
-	struct err err;		  /* of callbacks, until stop_detector() hands it on */
-	bool said;		  /* the user has read the error that stop_detector() handed on */
+	struct sink sink;
+	bool said; /* The user has read the session's error. */
 	uint64_t started_ns;
 };
-
-/* ---- the detector's sink: its own threads ---- */
-
-static void keep_error(struct session *s, const struct err *err, bool said)
-{
-	pthread_mutex_lock(&s->err_lock);
-	if (s->err.code == EXIT_OK) {
-		s->err = *err;
-		s->said = said;
-	}
-	pthread_mutex_unlock(&s->err_lock);
-}
-
-static void tell_kernel(struct session *s)
-{
-	struct report_kernel kernel = {
-		.banner = guest_banner(s->guest), .symbols = guest_symbol_source(s->guest), .slide = guest_slide(s->guest)};
-	struct err err = {0};
-
-	kernel.build_id_len = guest_build_id(s->guest, &kernel.build_id);
-	if (report_set_kernel(s->report, &kernel, &err) < 0)
-		keep_error(s, &err, false);
-}
-
-/* ---- the modules loaded, for the report ---- */
-
-struct module_list {
-	struct report_module *list;
-	size_t count;
-	bool failed;
-};
-
-static void copy_module(void *ctx, const struct guest_module *m)
-{
-	struct module_list *l = ctx;
-	struct report_module *list = realloc(l->list, (l->count + 1) * sizeof(*list)), *to;
-	struct image_section *sections = calloc(m->nsections + 1, sizeof(*sections));
-
-	if (list)
-		l->list = list;
-	if (!list || !sections) {
-		free(sections);
-		l->failed = true;
-		return;
-	}
-	to = &list[l->count++];
-	*to = (struct report_module){
-		.id = m->generation, .base = m->base, .size = m->size, .sections = sections, .nsections = m->nsections};
-	snprintf(to->name, sizeof(to->name), "%s", m->name);
-	memcpy(to->build_id, m->build_id, m->build_id_len);
-	to->build_id_len = m->build_id_len;
-	if (m->nsections)
-		memcpy(sections, m->sections, m->nsections * sizeof(*sections));
-}
-
-static void tell_modules(struct session *s)
-{
-	struct module_list l = {0};
-	struct err err = {0};
-
-	s->modules_told = guest_modules_version(s->guest);
-	guest_each_module(s->guest, copy_module, &l);
-	if (l.failed)
-		err_set(&err, EXIT_INTERNAL, "out of memory while copying the list of modules");
-	else
-		report_set_modules(s->report, l.list, l.count, &err);
-	if (err.code != EXIT_OK)
-		keep_error(s, &err, false);
-	for (size_t i = 0; i < l.count; i++)
-		free(l.list[i].sections);
-	free(l.list);
-}
-
-static void on_race(void *ctx, const struct observation *o)
-{
-	struct session *s = ctx;
-	struct err err = {0};
-
-	if (!s->kernel_told) {
-		s->kernel_told = true;
-		tell_kernel(s);
-	}
-	if (s->modules_told != guest_modules_version(s->guest))
-		tell_modules(s);
-	if (report_observe(s->report, o, &err) == 0)
-		return;
-	/* Said at once, since the run goes on; the exit code remembers it. */
-	screen_note(s->screen, err.text);
-	keep_error(s, &err, true);
-}
-
-static void on_note(void *ctx, const char *line)
-{
-	struct session *s = ctx;
-
-	screen_note(s->screen, line);
-}
-
-static void on_failed(void *ctx, const struct err *err)
-{
-	keep_error(ctx, err, false);
-}
 
 /* ---- the report's callbacks ---- */
 
@@ -142,6 +37,13 @@ static void print(void *ctx, const char *text, size_t len)
 	struct session *s = ctx;
 
 	screen_report(s->screen, text, len);
+}
+
+static void note(void *ctx, const char *line)
+{
+	struct session *s = ctx;
+
+	screen_note(s->screen, line);
 }
 
 static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
@@ -176,8 +78,8 @@ static bool has_debug_info(const char *path)
 
 static int open_names(struct session *s, struct err *err)
 {
-	const struct debug_images_sink sink = {.note = on_note, .ctx = s};
-	const char *symbols = s->options->symbols;
+	const struct debug_images_sink sink = {.note = note, .ctx = s};
+	const char *symbols = s->config->symbols;
 
 	s->images = debug_images_new(&sink, err);
 	if (!s->images)
@@ -189,7 +91,7 @@ static int open_names(struct session *s, struct err *err)
 
 static int open_report(struct session *s, struct err *err)
 {
-	const struct detect_options *o = s->options;
+	const struct session_config *o = s->config;
 	const struct engine *e = s->engine;
 
 	s->report_config = (struct report_config){
@@ -201,19 +103,20 @@ static int open_report(struct session *s, struct err *err)
 		.tool_version = OUTRIDER_VERSION,
 		.kernel_file = e->kernel,
 		.cmdline = e->cmdline,
-		.sample = o->config.sample,
-		.module = o->config.module,
-		.seed = o->config.seed,
-		.delay_ns = o->config.delay_ns,
+		.sample = o->detect.sample,
+		.module = o->detect.module,
+		.seed = o->detect.seed,
+		.delay_ns = o->detect.delay_ns,
 		.memory = e->memory,
-		.rate = o->config.rate,
+		.rate = o->detect.rate,
 		.cpus = e->cpus,
 	};
 	s->report = report_new(&s->report_config, err);
+	s->sink.report = s->report;
 	return s->report ? 0 : -1;
 }
 
-/* Asked for before there is a race, so that the reporter thread has no use of the names yet. */
+/* The detector asks before there is a race, so the reporter thread does not use the debug files yet. */
 static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 {
 	struct session *s = ctx;
@@ -223,28 +126,30 @@ static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 
 static int open_detector(struct session *s, struct err *err)
 {
-	const struct detect_sink sink = {.race = on_race, .note = on_note, .failed = on_failed, .ctx = s};
+	const struct detect_sink callbacks = sink_callbacks(&s->sink);
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
-	const char *symbols = s->options->symbols;
+	const char *symbols = s->config->symbols;
 
-	/* A folder's files are for names; what is where the guest says best itself. */
+	/* The files of a folder give names only. Where the kernel's symbols are, the guest's own tables say best. */
 	s->guest = guest_new(s->engine->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
 	if (!s->guest)
 		return -1;
-	s->detect = detect_new(s->engine->target, s->guest, &s->options->config, &sink, err);
+	s->detect = detect_new(s->engine->target, s->guest, &s->config->detect, &callbacks, err);
 	if (!s->detect)
 		return -1;
 	s->engine->target->client = detect_client(s->detect);
+	s->sink.guest = s->guest;
 	return 0;
 }
 
 static int open_all(struct session *s, struct err *err)
 {
 	s->screen = screen_new(err);
+	s->sink.screen = s->screen;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
 	/* The report last: its file takes the place of an older one only when the run can begin. */
-	if (s->wants_detector && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
+	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
 		return -1;
 	if (s->engine->keyboard)
 		terminal_guest_mode(&s->terminal);
@@ -258,7 +163,7 @@ static int start_detector(struct session *s, struct err *err)
 	s->started_ns = monotonic_ns();
 	if (!s->detect)
 		return 0;
-	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->options->config.seed);
+	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->config->detect.seed);
 	screen_note(s->screen, line);
 	s->detecting = true;
 	return detect_start(s->detect, err);
@@ -276,17 +181,14 @@ static uint64_t elapsed_ns(void *session)
 	return stats.sampling_ns;
 }
 
-/* Join the detector's threads. What they failed with comes into err, which keeps an error it has. */
+/* Join the detector's threads. Their first failure comes into `err`, which keeps an error that it already has. */
 static void stop_detector(struct session *s, struct err *err)
 {
 	s->engine->ops->over(s->engine);
 	if (s->detecting)
 		detect_stop(s->detect);
 	s->detecting = false;
-	if (s->err.code != EXIT_OK) {
-		s->said = s->said && err->code == EXIT_OK;
-		err_set(err, s->err.code, "%s", s->err.text);
-	}
+	s->said = sink_take_error(&s->sink, err);
 }
 
 /* The word of the summary. */
@@ -317,7 +219,7 @@ static void summarize(struct session *s, const char *end, struct err *err)
 
 static void run_all(struct session *s, struct err *err)
 {
-	const struct stopper_config config = {s->engine, s->screen, &s->terminal, s->options->duration_ns, elapsed_ns, s};
+	const struct stopper_config config = {s->engine, s->screen, &s->terminal, s->config->duration_ns, elapsed_ns, s};
 	struct stopper *stopper = stopper_start(&config, err);
 	enum stop_reason stopped;
 
@@ -343,17 +245,20 @@ static void close_all(struct session *s, struct err *err)
 	if (s->screen)
 		screen_check(s->screen, err);
 	screen_free(s->screen);
-	pthread_mutex_destroy(&s->err_lock);
+	sink_destroy(&s->sink);
 }
 
-int session_run(struct engine *engine, const struct detect_options *options, bool detect)
+int session_run(struct engine *engine, const struct session_config *config, struct err *err)
 {
-	struct session s = {
-		.options = options, .engine = engine, .wants_detector = detect, .err_lock = PTHREAD_MUTEX_INITIALIZER};
-	struct err err = {0};
+	struct session s = {.config = config, .engine = engine};
+	enum exit_code code;
 
-	if (open_all(&s, &err) == 0)
-		run_all(&s, &err);
-	close_all(&s, &err);
-	return err.code == EXIT_OK || s.said ? (int)err.code : cli_fail(&err);
+	sink_init(&s.sink);
+	if (open_all(&s, err) == 0)
+		run_all(&s, err);
+	close_all(&s, err);
+	code = err->code;
+	if (s.said)
+		*err = (struct err){0};
+	return (int)code;
 }

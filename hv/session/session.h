@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One look for races in one machine: screen, machine, detector, names and report put together, and taken apart in the opposite
- * order.
+ * A session is one look for races in one machine. It puts screen, engine, detector, names and report together, runs them, and
+ * takes them apart in the opposite order. It knows nothing of the command line.
  */
 #ifndef OUTRIDER_SESSION_SESSION_H
 #define OUTRIDER_SESSION_SESSION_H
 
-#include "hv/cli/detect_options.h"
+#include "hv/detect/detect.h"
 #include "hv/session/engine.h"
 #include "hv/session/stopper.h"
 
+struct session_config {
+	struct detect_config detect;
+	/* A vmlinux, a System.map or a folder of debug files. NULL: the tables in the guest's own memory are used. */
+	const char *symbols;
+	/* The JSON file that the races are written to. NULL: none is written. */
+	const char *json;
+	/* The session ends when this much time has been sampled, in nanoseconds. 0: there is no limit. */
+	uint64_t duration_ns;
+	/* Run the machine without looking for races. */
+	bool no_detect;
+};
+
 /*
- * From open() to close() of the machine, with everything said that is to be said. stopper_block_signals() must have been
- * called. With `detect` false the machine is only run. Returns the exit code.
+ * Run `engine` from its open() to its close(). The caller has called stopper_block_signals() before it started any thread.
+ * `config` and its strings must last for the call. Returns the exit code. `err` is set when the user has not yet read why the
+ * code is not EXIT_OK; the caller prints it.
  */
-int session_run(struct engine *engine, const struct detect_options *options, bool detect);
+int session_run(struct engine *engine, const struct session_config *config, struct err *err);
 
 #endif

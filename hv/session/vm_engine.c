@@ -13,9 +13,9 @@ static struct vm_engine *vm_engine(struct engine *e)
 static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 {
 	struct vm_engine *v = vm_engine(e);
-	struct vmm_config config = v->options->vm;
+	struct vmm_config config = v->config->vm;
 
-	v->console = console_open(v->options->console, screen, err);
+	v->console = console_open(v->config->console, screen, err);
 	if (!v->console)
 		return -1;
 	config.console_out = console_fd(v->console);
@@ -23,9 +23,9 @@ static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 	v->vm = vm_create(&config, err);
 	if (!v->vm)
 		return -1;
-	if (v->options->no_detect)
+	if (v->config->no_target)
 		return 0;
-	e->target = kvm_target_new(v->vm, v->breakpoints, err);
+	e->target = kvm_target_new(v->vm, v->config->breakpoints, err);
 	return e->target ? 0 : -1;
 }
 
@@ -101,7 +101,7 @@ static void close_vm(struct engine *e)
 	console_free(v->console);
 }
 
-void vm_engine_init(struct vm_engine *e, const struct run_options *options, enum kvm_bp_method breakpoints)
+void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 {
 	static const struct engine_ops ops = {
 		.open = open_vm,
@@ -121,13 +121,12 @@ void vm_engine_init(struct vm_engine *e, const struct run_options *options, enum
 				.beginning = "booting",
 				.stopping = "stopping the guest",
 				.keyboard = true,
-				.kernel = options->vm.kernel,
-				.cmdline = options->vm.cmdline,
-				.memory = options->vm.memory,
-				.cpus = options->vm.cpus,
+				.kernel = config->vm.kernel,
+				.cmdline = config->vm.cmdline,
+				.memory = config->vm.memory,
+				.cpus = config->vm.cpus,
 			},
-		.options = options,
-		.breakpoints = breakpoints,
+		.config = config,
 		.end = VM_END_STOPPED,
 	};
 }

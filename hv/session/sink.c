@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/session/sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void keep_error(struct sink *s, const struct err *err, bool said)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->err.code == EXIT_OK) {
+		s->err = *err;
+		s->said = said;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void tell_kernel(struct sink *s)
+{
+	struct report_kernel kernel = {
+		.banner = guest_banner(s->guest), .symbols = guest_symbol_source(s->guest), .slide = guest_slide(s->guest)};
+	struct err err = {0};
+
+	kernel.build_id_len = guest_build_id(s->guest, &kernel.build_id);
+	if (report_set_kernel(s->report, &kernel, &err) < 0)
+		keep_error(s, &err, false);
+}
+
+struct module_list {
+	struct report_module *list;
+	size_t count;
+	bool failed;
+};
+
+static void copy_module(void *ctx, const struct guest_module *m)
+{
+	struct module_list *l = ctx;
+	struct report_module *list = realloc(l->list, (l->count + 1) * sizeof(*list)), *to;
+	struct image_section *sections = calloc(m->nsections + 1, sizeof(*sections));
+
+	if (list)
+		l->list = list;
+	if (!list || !sections) {
+		free(sections);
+		l->failed = true;
+		return;
+	}
+	to = &list[l->count++];
+	*to = (struct report_module){
+		.id = m->generation, .base = m->base, .size = m->size, .sections = sections, .nsections = m->nsections};
+	snprintf(to->name, sizeof(to->name), "%s", m->name);
+	memcpy(to->build_id, m->build_id, m->build_id_len);
+	to->build_id_len = m->build_id_len;
+	if (m->nsections)
+		memcpy(sections, m->sections, m->nsections * sizeof(*sections));
+}
+
+static void tell_modules(struct sink *s)
+{
+	struct module_list l = {0};
+	struct err err = {0};
+
+	s->modules_told = guest_modules_version(s->guest);
+	guest_each_module(s->guest, copy_module, &l);
+	if (l.failed)
+		err_set(&err, EXIT_INTERNAL, "out of memory while copying the list of modules");
+	else
+		report_set_modules(s->report, l.list, l.count, &err);
+	if (err.code != EXIT_OK)
+		keep_error(s, &err, false);
+	for (size_t i = 0; i < l.count; i++)
+		free(l.list[i].sections);
+	free(l.list);
+}
+
+static void on_race(void *ctx, const struct observation *o)
+{
+	struct sink *s = ctx;
+	struct err err = {0};
+
+	if (!s->kernel_told) {
+		s->kernel_told = true;
+		tell_kernel(s);
+	}
+	if (s->modules_told != guest_modules_version(s->guest))
+		tell_modules(s);
+	if (report_observe(s->report, o, &err) == 0)
+		return;
+	/* The user reads it at once, since the run goes on. The exit code remembers it. */
+	screen_note(s->screen, err.text);
+	keep_error(s, &err, true);
+}
+
+static void on_note(void *ctx, const char *line)
+{
+	struct sink *s = ctx;
+
+	screen_note(s->screen, line);
+}
+
+static void on_failed(void *ctx, const struct err *err)
+{
+	keep_error(ctx, err, false);
+}
+
+void sink_init(struct sink *s)
+{
+	*s = (struct sink){.lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+void sink_destroy(struct sink *s)
+{
+	pthread_mutex_destroy(&s->lock);
+}
+
+struct detect_sink sink_callbacks(struct sink *s)
+{
+	return (struct detect_sink){.race = on_race, .note = on_note, .failed = on_failed, .ctx = s};
+}
+
+bool sink_take_error(struct sink *s, struct err *err)
+{
+	bool taken = s->err.code != EXIT_OK && err->code == EXIT_OK;
+
+	if (taken)
+		err_set(err, s->err.code, "%s", s->err.text);
+	return taken && s->said;
+}

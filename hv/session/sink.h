@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a session does with what the detector tells it: races go to the report, notes to the screen, and failures are kept
+ * until the session asks for them.
+ *
+ * Threads: the detector calls from its sampler and its reporter thread. Only the reporter thread uses the report.
+ */
+#ifndef OUTRIDER_SESSION_SINK_H
+#define OUTRIDER_SESSION_SINK_H
+
+#include <pthread.h>
+
+#include "hv/detect/detect.h"
+#include "hv/report/report.h"
+#include "hv/session/screen.h"
+
+struct sink {
+	/* The session owns these three and sets them before the detector starts. */
+	struct screen *screen;
+	struct guest *guest;
+	struct report *report;
+
+	/* The report knows the guest's kernel. The reporter thread's own. */
+	bool kernel_told;
+	/* The guest_modules_version() of the modules that the report knows. The reporter thread's own. */
+	uint64_t modules_told;
+
+	pthread_mutex_t lock; /* Guards the two members below, since both threads of the detector can fail. */
+	struct err err;	      /* The first failure. */
+	bool said;	      /* The user has read it. */
+};
+
+void sink_init(struct sink *s);
+void sink_destroy(struct sink *s);
+
+/* The callbacks for detect_new(). `s` must outlive the detector. */
+struct detect_sink sink_callbacks(struct sink *s);
+
+/*
+ * Hand the first failure on to `err`, which keeps an error that it already has. Returns true when the error in `err` is this
+ * failure and the user has read it. Called after detect_stop(), when the detector's threads are gone.
+ */
+bool sink_take_error(struct sink *s, struct err *err);
+
+#endif
