@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hv/detect/internal.h"
+#include "hv/race/conflict.h"
 
 int datum_locate(struct detect *d, const struct x86_regs *regs, struct datum *datum)
 {
@@ -42,7 +43,7 @@ bool data_overlap(const struct datum *a, const struct datum *b)
 		for (unsigned j = 0; j < b->extent_count; j++) {
 			const struct extent *x = &a->extents[i], *y = &b->extents[j];
 
-			if (x->gpa < y->gpa + y->len && y->gpa < x->gpa + x->len)
+			if (race_ranges_overlap(x->gpa, x->len, y->gpa, y->len))
 				return true;
 		}
 	}

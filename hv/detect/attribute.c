@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hv/detect/internal.h"
+#include "hv/race/conflict.h"
 
 #define FUNCTION_MAX (64u << 10)
 #define LATE_BYTES 4096 /* how far a string instruction may be past the watched bytes when it traps */
@@ -44,7 +45,7 @@ static bool overlaps(const struct race_side *watched, uint64_t gva, uint32_t siz
 {
 	uint32_t len = watched->size < RACE_DATA_MAX ? watched->size : RACE_DATA_MAX;
 
-	return gva < watched->gva + len && watched->gva < gva + size;
+	return race_ranges_overlap(gva, size, watched->gva, len);
 }
 
 /* Registers as they were before a string instruction's last element. */
@@ -117,13 +118,15 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 static bool explains(const struct insn *insn, struct observation *o, bool exactly)
 {
 	const struct race_side *watched = &o->sides[0];
-	uint8_t must = watched->rw & INSN_WRITE ? INSN_READ | INSN_WRITE : INSN_WRITE;
+	const struct conflict_access sampled = {.known = true, .locked = watched->locked, .rw = watched->rw};
 
 	for (unsigned i = 0; i < insn->nmem; i++) {
 		const struct insn_mem *mem = &insn->mem[i];
+		const struct conflict_access access = {.known = true, .locked = insn->flags & INSN_LOCKED, .rw = mem->rw};
 		uint64_t gva = watched->gva;
 
-		if (!(mem->rw & must) || !(exactly ? overlaps_exactly(insn, mem, o, &gva) : may_overlap(insn, mem, o)))
+		if (!race_is_conflict(&sampled, &access) ||
+		    !(exactly ? overlaps_exactly(insn, mem, o, &gva) : may_overlap(insn, mem, o)))
 			continue;
 		accept(&o->sides[1], insn, mem, gva);
 		return true;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What happens when a CPU stops: the target's callbacks. The hit path: no allocation, no decoding, no names. */
 #include "hv/detect/internal.h"
+#include "hv/race/conflict.h"
 
 static const struct target_action resume = {.kind = TARGET_RESUME};
 
+/* Both are accesses at sample points, which are never planted on LOCKed instructions. */
 static bool conflicting(const struct datum *a, const struct datum *b)
 {
-	return ((a->access.rw | b->access.rw) & INSN_WRITE) && data_overlap(a, b);
+	const struct conflict_access one = {.known = true, .rw = a->access.rw}, other = {.known = true, .rw = b->access.rw};
+
+	return race_is_conflict(&one, &other) && data_overlap(a, b);
 }
 
 /* An access about to be made at a point is a conflict with any open window it overlaps: both stand before their access. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/insn/insn.h"
+#include "hv/race/conflict.h"
 
 struct race_store {
 	struct race **races;
@@ -47,17 +47,16 @@ void race_store_set_slide(struct race_store *s, uint64_t slide)
 	s->slide = slide;
 }
 
-/* design.md's definition: at least one write, and not both synchronisation. A side nobody saw did write: memory changed. */
 static bool is_conflict(const struct observation *o)
 {
-	const struct race_side *a = &o->sides[0], *b = &o->sides[1];
+	struct conflict_access access[2];
 
-	if (!a->known || !b->known)
-		return a->known || b->known;
-	if (a->locked && b->locked)
-		return false;
-	/* rw 0 is an access that could not be told; the other side's watchpoint says that it conflicts. */
-	return a->rw != INSN_READ || b->rw != INSN_READ;
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &o->sides[i];
+
+		access[i] = (struct conflict_access){.known = side->known, .locked = side->locked, .rw = side->rw};
+	}
+	return race_is_conflict(&access[0], &access[1]);
 }
 
 static void keep_side(struct race_instance_side *to, const struct race_side *from)
