@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types by name. The kernel has some 100,000 types and a walk of its modules asks for dozens, again and again. */
+#include "symbols/btf/names.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "symbols/btf/types.h"
 
 /* Names made to collide must not cost more than this a lookup; a type beyond it is as good as not there. */
 #define MAX_PROBES 1024u

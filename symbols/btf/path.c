@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbols/btf/btf.h"
+#include "symbols/btf/names.h"
 #include "symbols/btf/types.h"
 
 #define MAX_NESTING 32

@@ -4,9 +4,8 @@
 #define OUTRIDER_SYMBOLS_BTF_TYPES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include "symbols/btf/btf.h"
 
 enum btf_kind {
 	BTF_VOID,
@@ -69,12 +68,6 @@ void btf_extra(const struct btf *btf, uint32_t id, uint32_t index, void *out, ui
 
 /* A string, or "" for an offset that is none. */
 const char *btf_string(const struct btf *btf, uint32_t offset);
-
-/* Build by_name. */
-int btf_index_names(struct btf *btf, struct err *err);
-
-/* The struct or union of that name, a typedef of it, or 0. One with members goes before a declaration and before typedefs. */
-uint32_t btf_find_type(const struct btf *btf, const char *name);
 
 /* Behind typedefs and qualifiers; 0 when they go in a circle. */
 uint32_t btf_resolve(const struct btf *btf, uint32_t id);

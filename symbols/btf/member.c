@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/btf/btf.h"
+#include "symbols/btf/names.h"
 #include "symbols/btf/types.h"
 
 #define MAX_NESTING 32
