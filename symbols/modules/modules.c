@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "hv/base/x86.h"
+#include "symbols/modules/build_id.h"
 #include "symbols/modules/layout.h"
-#include "symbols/modules/notes.h"
 #include "symbols/modules/modules.h"
 
 #define MAX_MODULES 4096
@@ -186,7 +186,7 @@ int modules_read(const struct guest_reader *reader, const struct symtab *kernel,
 	for (unsigned i = 0; i < ATTEMPTS; i++) {
 		if (!stamp(&w, &before) && !collect(&w, list, n, err) && !stamp(&w, &after) && before == after) {
 			for (size_t m = 0; m < *n; m++)
-				module_build_id(reader, btf, &w.layout, &(*list)[m]);
+				module_read_build_id(reader, btf, &w.layout, &(*list)[m]);
 			return 0;
 		}
 		free(*list);

@@ -13,25 +13,9 @@
 #include "hv/base/err.h"
 #include "hv/base/guest_reader.h"
 #include "symbols/btf/btf.h"
+#include "symbols/modules/module.h"
 #include "symbols/modules/section.h"
 #include "symbols/tables/symtab.h"
-
-#define MODULE_NAME_MAX 64 /* MODULE_NAME_LEN is 56 */
-#define MODULE_BUILD_ID_MAX 20
-
-enum module_state { MODULE_LIVE, MODULE_COMING, MODULE_GOING }; /* enum module_state of include/linux/module.h */
-
-struct module_info {
-	char name[MODULE_NAME_MAX];
-	enum module_state state;
-	uint64_t addr; /* GVA of its struct module */
-	uint64_t text, text_size;
-	uint64_t init_text, init_text_size; /* size 0: none, or freed */
-	uint64_t noinstr, noinstr_size;	    /* .noinstr.text, inside text; size 0: none */
-	uint64_t kprobes, kprobes_size;	    /* .kprobes.text: not to be probed, inside text; size 0: none */
-	uint8_t build_id[MODULE_BUILD_ID_MAX];
-	size_t build_id_len; /* 0: not known */
-};
 
 /*
  * A value that changes when modules come, go or change state: compare it to know whether to read the list again. Reads 24 bytes

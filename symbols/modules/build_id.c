@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "symbols/modules/notes.h"
+#include "symbols/modules/build_id.h"
 
 #define MAX_NOTES 8
 #define MAX_NOTE_BYTES 1024
@@ -82,8 +82,8 @@ static void from_notes(const struct guest_reader *reader, const struct btf *btf,
 	}
 }
 
-void module_build_id(const struct guest_reader *reader, const struct btf *btf, const struct module_layout *layout,
-		     struct module_info *module)
+void module_read_build_id(const struct guest_reader *reader, const struct btf *btf, const struct module_layout *layout,
+			  struct module_info *module)
 {
 	const struct btf_member *id = &layout->build_id;
 	uint64_t notes_attrs = 0;
