@@ -27,6 +27,28 @@ struct x86_regs {
 #define X86_INT3 0xccu
 #define X86_PAGE_SIZE 4096u
 
+/*
+ * What makes a debug register trap: the values of a R/W field of DR7 (SDM vol. 3, 18.2.4). There is none for reads alone.
+ */
+enum x86_dr_type { X86_DR_EXECUTE = 0, X86_DR_WRITE = 1, X86_DR_READWRITE = 3 };
+
+/*
+ * The bits of DR7 that say on what debug register `reg` (0 to 3) traps: its type, and its length `len` of 1, 2, 4 or 8 bytes.
+ * For X86_DR_EXECUTE the length must be 1. The bits that enable the register are not among them.
+ */
+static inline uint64_t x86_dr7_condition(unsigned reg, enum x86_dr_type type, unsigned len)
+{
+	static const uint8_t len_bits[] = {[1] = 0, [2] = 1, [4] = 3, [8] = 2};
+
+	return (uint64_t)((unsigned)type | (unsigned)len_bits[len] << 2) << (16 + 4 * reg);
+}
+
+/* Whether `dr7` enables debug register `reg`, for the current task or for all. */
+static inline bool x86_dr7_enabled(uint64_t dr7, unsigned reg)
+{
+	return dr7 >> (2 * reg) & 3;
+}
+
 static inline bool x86_user_mode(const struct x86_regs *regs)
 {
 	return (regs->cs & 3) == 3;

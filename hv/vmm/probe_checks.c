@@ -10,8 +10,6 @@
 #define DR6_STEP (1u << 14)
 #define RFLAGS_RF (1u << 16)
 
-enum { DR_EXECUTE = 0, DR_WRITE = 1, DR_READWRITE = 3 };
-
 void probe_report(struct probing *p, enum probe_id id, bool works, const char *fmt, ...)
 {
 	struct probe_check *check = &p->out.check[id];
@@ -115,7 +113,7 @@ static void check_execute(struct probing *p)
 	const uint64_t at = probe_guest_snippet(SNIPPET_NOPS) + 1;
 	const uint64_t dr[4] = {at};
 
-	if (!start(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, DR_EXECUTE, 1)))
+	if (!start(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, X86_DR_EXECUTE, 1)))
 		return;
 	if (debug_exit(p, VECTOR_DB, 1, at))
 		probe_report(p, PROBE_EXECUTE, true, "exits before the instruction, DR6 names the register");
@@ -128,7 +126,7 @@ static void check_write(struct probing *p)
 	const uint64_t dr[4] = {0, PROBE_DATA};
 
 	/* The snippet loads first: a write register must let that pass. */
-	if (!start(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, DR_WRITE, 4)))
+	if (!start(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
 	if (debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()))
 		probe_report(p, PROBE_WRITE, true, "exits after the store, lets the load pass, DR6 names the register");
@@ -140,7 +138,7 @@ static void check_readwrite(struct probing *p)
 {
 	const uint64_t dr[4] = {0, 0, PROBE_DATA};
 
-	if (!start(p, PROBE_READWRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(2, DR_READWRITE, 4)))
+	if (!start(p, PROBE_READWRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(2, X86_DR_READWRITE, 4)))
 		return;
 	if (!debug_exit(p, VECTOR_DB, 4, probe_guest_snippet(SNIPPET_WRITE))) {
 		report_failure(p, PROBE_READWRITE);
@@ -156,8 +154,8 @@ static void check_readwrite(struct probing *p)
 static void check_four(struct probing *p)
 {
 	const uint64_t dr[4] = {PROBE_DATA + 1, PROBE_DATA + 2, PROBE_DATA + 4, PROBE_DATA + 8};
-	uint64_t dr7 =
-		probe_dr7(0, DR_WRITE, 1) | probe_dr7(1, DR_WRITE, 2) | probe_dr7(2, DR_WRITE, 4) | probe_dr7(3, DR_WRITE, 8);
+	uint64_t dr7 = probe_dr7(0, X86_DR_WRITE, 1) | probe_dr7(1, X86_DR_WRITE, 2) | probe_dr7(2, X86_DR_WRITE, 4) |
+		       probe_dr7(3, X86_DR_WRITE, 8);
 
 	if (!start(p, PROBE_FOUR, SNIPPET_WRITE4, KVM_GUESTDBG_USE_HW_BP, dr, dr7))
 		return;
@@ -243,7 +241,7 @@ static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 	const uint64_t handler = probe_guest_bp_handler();
 	const uint64_t dr[4] = {0, 0, 0, handler};
 
-	if (!start(p, PROBE_IDT_GATE, SNIPPET_INT3, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(3, DR_EXECUTE, 1)))
+	if (!start(p, PROBE_IDT_GATE, SNIPPET_INT3, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(3, X86_DR_EXECUTE, 1)))
 		return false;
 	if (!debug_exit(p, VECTOR_DB, 8, handler)) {
 		report_failure(p, PROBE_IDT_GATE);

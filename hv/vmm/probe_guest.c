@@ -100,11 +100,9 @@ bool probe_guest_frame(const struct probe_guest *g, const struct kvm_regs *regs,
 	return true;
 }
 
-uint64_t probe_dr7(unsigned reg, unsigned type, unsigned len)
+uint64_t probe_dr7(unsigned reg, enum x86_dr_type type, unsigned len)
 {
-	static const uint8_t len_bits[] = {[1] = 0, [2] = 1, [4] = 3, [8] = 2};
-
-	return 1ull << 2 * reg | (uint64_t)(type | len_bits[len] << 2) << (16 + 4 * reg) | 1ull << 10;
+	return 1ull << 2 * reg | x86_dr7_condition(reg, type, len) | 1ull << 10;
 }
 
 /* A 64-bit interrupt gate (SDM vol. 3, figure 6-8) to code segment 8. */

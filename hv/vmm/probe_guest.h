@@ -13,6 +13,7 @@
 #include <linux/kvm.h>
 
 #include "hv/base/err.h"
+#include "hv/base/x86.h"
 #include "hv/vmm/vmm.h"
 
 enum probe_snippet {
@@ -82,7 +83,7 @@ int probe_guest_debug(struct probe_guest *g, uint32_t control, const uint64_t dr
 /* Enter the guest until something of interest happens. */
 void probe_guest_run(struct probe_guest *g, struct probe_result *out);
 
-/* DR7 bits: local enable of `reg`, with type (0 execute, 1 write, 3 read-write) and length. */
-uint64_t probe_dr7(unsigned reg, unsigned type, unsigned len);
+/* DR7 with `reg` enabled for the current task, to trap on `type` at `len` bytes. */
+uint64_t probe_dr7(unsigned reg, enum x86_dr_type type, unsigned len);
 
 #endif

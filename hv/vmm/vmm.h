@@ -53,7 +53,6 @@ struct vcpu {
 	_Atomic uint64_t exits; /* KVM_RUN returns, and of these: */
 	_Atomic uint64_t debug_exits;
 	_Atomic uint64_t kicks; /* signals sent to it */
-	void *hook_data;	/* for the hooks' owner */
 };
 
 struct vm_hooks {
