@@ -2,7 +2,8 @@
 /* Changing what all vCPUs' debug registers should hold, and waiting until they hold it. */
 #include "hv/target/kvm/internal.h"
 
-#define BARRIER_NS 10000000u
+#define MOMENT_NS 200000     /* kvm_wait_moved() waits this long at most. */
+#define BARRIER_NS 10000000u /* kvm_barrier() gives up after this time. */
 
 static void raise_generation(struct kvm_target *kt)
 {
@@ -30,13 +31,12 @@ void kvm_watch_clear(struct target *t, unsigned slot)
 	pthread_mutex_unlock(&kt->lock);
 }
 
-/* Wait a moment for `moved`; kt->lock held. Timed, since a vCPU that leaves the guest on its own does not announce it. */
 void kvm_wait_moved(struct kvm_target *kt)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += 200000;
+	until.tv_nsec += MOMENT_NS;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
@@ -55,8 +55,8 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	uint32_t generation = atomic_load(&kt->desired.generation);
 
 	/*
-	 * in_guest is set before a vCPU compares generations (struct vm_hooks), and the generation was changed before in_guest
-	 * is read here: either it sees the new generation by itself or we see it inside and kick.
+	 * A vCPU sets in_guest before it compares generations (struct vm_hooks). Here the generation was raised before in_guest
+	 * is read. So either the vCPU sees the new generation by itself, or in_guest is seen to be set and the vCPU is kicked.
 	 */
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
 		struct kvm_cpu *cpu = &kt->cpus[i];
@@ -77,8 +77,9 @@ void kvm_watch_sync(struct target *t, unsigned self)
 }
 
 /*
- * A CPU loads a new generation only after it has handled what it last stopped for. Unlike for watch_sync(), being outside the
- * guest is not enough: it may be about to tell us something.
+ * A vCPU loads a new generation only after it has handled what it last stopped for, so the generation is raised and every other
+ * vCPU is waited for until it has loaded it. That a vCPU is outside the guest is not enough, as it is for kvm_watch_sync(): it
+ * may be about to deliver a stop.
  */
 void kvm_barrier(struct target *t, unsigned self)
 {
@@ -116,7 +117,10 @@ int kvm_intercept(struct target *t, bool on, struct err *err)
 			return err_set(err, EXIT_INTERNAL, "cannot read the guest's interrupt descriptor for #BP");
 		gate = desc[0] | (uint64_t)desc[3] << 16 | (uint64_t)desc[4] << 32 | (uint64_t)desc[5] << 48;
 	}
-	/* Before any debug exit can come, and only then: registers with every exit have a price when nothing is armed. */
+	/*
+	 * A debug exit needs the registers in the kvm_run page. They are asked for before the first debug exit can come, and
+	 * not earlier, because copying them at every KVM exit costs time even when nothing is armed.
+	 */
 	for (unsigned i = 0; on && i < t->caps.cpus; i++)
 		kt->cpus[i].vcpu->run->kvm_valid_regs = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;
 	pthread_mutex_lock(&kt->lock);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holding a vCPU without harming the guest. The vCPU is put into the halted state at the breakpoint and KVM_RUN is entered:
- * KVM sleeps, costs nothing, and wakes it exactly when an interrupt it can take is pending; the handler runs, returns to the
- * INT3, which is hit again, and the hold goes on. So a CPU spinning for this one's answer to an IPI gets it, and a race between
- * an interrupt and the held task can be seen. With interrupts off KVM would not wake it (except for an NMI): it just waits.
- * The end of the hold is a signal from a per-vCPU timer, or a kick.
+ * What the client's answer to a stop does to the vCPU, and above all holding it without harming the guest.
+ *
+ * A held vCPU is put into the halted state at the breakpoint, and KVM_RUN is entered. KVM then sleeps, which costs nothing, and
+ * wakes the vCPU exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and returns to the
+ * INT3, which is hit again, and the hold goes on. So another vCPU that spins until this one answers an IPI gets its answer, and
+ * a race between an interrupt handler and the held task can be seen. While the held context has interrupts off, KVM does not
+ * wake the vCPU, except for an NMI, and the vCPU just waits.
+ *
+ * The signal of a timer, one for each vCPU, ends the hold. So does a kick.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +28,7 @@ static int set_mp_state(struct kvm_cpu *cpu, uint32_t state, struct err *err)
 	return 0;
 }
 
-/* The timer sends the kick signal to this very thread, so it is made on it, once. */
+/* Make the timer, once. It sends the kick signal to the calling thread, which is the vCPU's own. */
 static int make_timer(struct kvm_cpu *cpu, struct err *err)
 {
 	struct sigevent event = {
@@ -58,8 +62,9 @@ static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold
 	struct kvm_hold *hold = &cpu->hold;
 
 	/*
-	 * Hit again by the same context after an interrupt, the hold goes on: the timer still runs and a release is not
-	 * forgotten. Another context's is a new hold, though the old one was released and has not been ended yet.
+	 * When the same context hits its INT3 again after an interrupt, the hold goes on: the timer still runs, and a release
+	 * is not forgotten. When another context is to be held, a new hold begins, even if the old one was released and
+	 * on_hold_end has not been called for it yet.
 	 */
 	if (hold->active && (hold->rip != regs->rip || hold->rsp != regs->gpr[X86_RSP])) {
 		hold->active = false;
@@ -97,26 +102,28 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 	uint64_t now;
 
 	kvm_cpu_regs_get(cpu, &regs);
-	/* Here and not when the next hold begins: a release may come between the client's decision to hold and its start. */
+	/*
+	 * The release is forgotten here and not when the next hold begins, because the client may release a hold after it
+	 * decided on it and before it began.
+	 */
 	atomic_store(&hold->released, false);
 	action = client->on_hold_end(client->ctx, cpu->vcpu->index, &regs);
 	now = monotonic_ns();
 	if (action.kind == TARGET_HOLD) {
-		/* It is halted still, or runs a handler from which it comes back to its INT3: nothing to change but the time.
-		 */
+		/* The vCPU is halted still, or runs a handler that returns to the INT3. Only the deadline changes. */
 		hold->deadline_ns = now + action.hold_ns;
 		set_timer(cpu, hold->deadline_ns);
 		return 0;
 	}
 	if (now < hold->deadline_ns)
-		set_timer(cpu, 0); /* zero disarms */
-	/* A watchdog could notice so long a hold: tell it, if the guest has a kvmclock at all. */
+		set_timer(cpu, 0); /* A time of zero disarms the timer. */
+	/* A watchdog of the guest could notice a long hold. This tells it, if the guest has a kvmclock; else it fails. */
 	if (now - hold->began_ns > LONG_HOLD_NS)
 		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
 	hold->active = false;
 	cpu->reload = true;
 
-	/* If it stands elsewhere, it is running (or is halted by its own HLT, which is not ours to end). */
+	/* A vCPU that stands elsewhere runs, or is halted by a HLT of its own, which must not be ended here. */
 	if (regs.rip == hold->rip && regs.gpr[X86_RSP] == hold->rsp && set_mp_state(cpu, KVM_MP_STATE_RUNNABLE, err))
 		return -1;
 	return kvm_cpu_act(cpu, action, &regs, false, err);

@@ -145,10 +145,15 @@ int kvm_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs); /* An 
 /* Hand the registers to kvm_peek_regs() if it waits for them. */
 int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
 
-/* ---- debug.c ---- */
+/* ---- debug_regs.c ---- */
 
 /* Load the debug registers if they are not what they should be. */
 int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err);
+
+/* Hand an exception to the guest: `what` is KVM_GUESTDBG_INJECT_BP or KVM_GUESTDBG_INJECT_DB. It is counted as reinjected. */
+int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err);
+
+/* ---- debug_exits.c ---- */
 
 /* Handle a KVM_EXIT_DEBUG: deliver it to the client, or hand it back to the guest. */
 int kvm_cpu_on_debug(struct kvm_cpu *cpu, struct err *err);

@@ -69,7 +69,7 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_target *kt = ctx;
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
-	/* A conflict met by the held CPU's own interrupt handler releases it without a kick. */
+	/* When the held vCPU's own interrupt handler runs into a conflict, the client releases the vCPU without a kick. */
 	if (kvm_cpu_hold_is_over(cpu) && kvm_cpu_hold_end(cpu, err))
 		return -1;
 	return kvm_cpu_debug_load(cpu, err);

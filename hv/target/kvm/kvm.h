@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The target behind our own VMM: breakpoints, watchpoints and holds through KVM_SET_GUEST_DEBUG and KVM_SET_MP_STATE. */
+/*
+ * The target for a machine of our own VMM. It makes breakpoints and watchpoints with KVM_SET_GUEST_DEBUG and holds a vCPU with
+ * KVM_SET_MP_STATE. The client's callbacks run on the vCPUs' own threads, in parallel.
+ */
 #ifndef OUTRIDER_TARGET_KVM_H
 #define OUTRIDER_TARGET_KVM_H
 
@@ -7,12 +10,19 @@
 #include "hv/target/target.h"
 #include "hv/vmm/vmm.h"
 
-/* Needs `vm` until kvm_target_free(). Pass kvm_target_hooks() to vm_run(). */
+/*
+ * Make the target for `vm`, before vm_run(). The target uses `vm` until kvm_target_free() but does not own it. Returns NULL
+ * with `err` set when memory runs out.
+ */
 struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct err *err);
+
+/* The hooks to be given to vm_run(). They belong to the target. */
 const struct vm_hooks *kvm_target_hooks(struct target *t);
 
-/* The machine is over: whoever waits for a CPU is let go. */
+/* Say that vm_run() has returned. Every thread that waits for a vCPU in a function of the target returns from it. */
 void kvm_target_over(struct target *t);
+
+/* Free the target after vm_run() has returned. NULL is allowed. */
 void kvm_target_free(struct target *t);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "hv/target/kvm/internal.h"
 
-/* ---- guest memory ---- */
+/* ---- guest-physical memory ---- */
 
 int kvm_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 {
@@ -12,7 +12,7 @@ int kvm_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 
 	if (!ram)
 		return -1;
-	/* One load for what the guest may write with one store, so that a value is never read half old, half new. */
+	/* What the guest may write with one store is read with one load, so that no value is read half old and half new. */
 	if (len == 8 && !(gpa & 7)) {
 		uint64_t value = __atomic_load_n((const uint64_t *)ram, __ATOMIC_RELAXED);
 
@@ -37,7 +37,10 @@ int kvm_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len)
 	return 0;
 }
 
-/* Atomically, and only if the byte is `expect`: the guest patches its text too. 0, 1: it was another one, -1: not RAM. */
+/*
+ * Replace the byte `expect` at `gpa` by `value`. This is one atomic operation, because the guest patches its text too. Returns
+ * 0; 1 when another byte stands there, which is left; -1 when `gpa` is not RAM.
+ */
 static int swap_byte(struct target *t, uint64_t gpa, uint8_t expect, uint8_t value)
 {
 	uint8_t *ram = vm_ram(kvm_target(t)->vm, gpa, 1);
@@ -62,7 +65,10 @@ void kvm_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bo
 		swap_byte(t, gpa, X86_INT3, first);
 }
 
-/* An emulated CPU (the labs') that has decoded the INT3 and missed that it went can keep it for good. A write makes it look. */
+/*
+ * An emulated CPU, as in the labs, can keep an INT3 that it has decoded for good when it misses that the INT3 was taken out. A
+ * write to the byte makes it decode the instruction again.
+ */
 void kvm_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {
 	swap_byte(t, gpa, byte, byte);

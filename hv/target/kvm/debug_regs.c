@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loading the debug registers of one vCPU (SDM vol. 3, chapter 18; Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
+ *
+ * While KVM_GUESTDBG_USE_HW_BP is on, KVM keeps the guest's own debug registers but does not load them into the processor. The
+ * breakpoints that the guest has set there must still work. So those that are enabled are copied into the debug registers that
+ * the target leaves free, and their hits are handed back to the guest (debug_exits.c).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "hv/target/kvm/internal.h"
+
+#define DR7_EXACT (3u << 8)
+
+/* The bit of DR7 that enables a breakpoint for all tasks. */
+static uint64_t dr7_enable(unsigned reg)
+{
+	return 2ull << (2 * reg);
+}
+
+/* Where the type and length of a breakpoint are in DR7: four bits from this one on. */
+static unsigned dr7_condition_shift(unsigned reg)
+{
+	return 16 + 4 * reg;
+}
+
+/* The first debug register that is not in the set `taken`, or 4 when all are. */
+static unsigned free_register(unsigned taken)
+{
+	unsigned reg = 0;
+
+	while (reg < 4 && (taken >> reg & 1))
+		reg++;
+	return reg;
+}
+
+/*
+ * Put the guest's own breakpoints into `debug`. They go into the debug registers that are neither in `taken` nor in `ours`.
+ * When there are no more of these, they go into those of `ours`, which are the watches': a window can do without a watch, but
+ * a debugger in the guest cannot do without its breakpoint. Returns `taken` and the registers used here.
+ */
+static unsigned load_guests(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, unsigned taken, unsigned ours)
+{
+	for (unsigned guest = 0; guest < 4; guest++) {
+		unsigned reg = free_register(taken | ours);
+
+		if (reg == 4)
+			reg = free_register(taken);
+		if (!x86_dr7_enabled(cpu->guest_dr7, guest) || reg == 4)
+			continue;
+		taken |= 1u << reg;
+		cpu->guest_slot[reg] = (uint8_t)(1 + guest);
+		debug->arch.debugreg[reg] = cpu->guest_db[guest];
+		debug->arch.debugreg[7] |= dr7_enable(reg) | (cpu->guest_dr7 >> dr7_condition_shift(guest) & 0xf)
+								     << dr7_condition_shift(reg);
+	}
+	return taken;
+}
+
+/* The set of watches that this vCPU should have loaded. Those of a window that it owns are loaded only while it is held. */
+static unsigned wanted_watches(const struct kvm_cpu *cpu)
+{
+	unsigned wanted = 0;
+
+	for (unsigned i = 0; i < cpu->kt->target.caps.watches; i++) {
+		const struct kvm_slot *slot = &cpu->kt->desired.slots[i];
+
+		if (slot->used && (slot->watch.owner != cpu->vcpu->index || cpu->hold.active))
+			wanted |= 1u << i;
+	}
+	return wanted;
+}
+
+static void load_watches(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, unsigned slots)
+{
+	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++) {
+		const struct target_watch *watch = &cpu->kt->desired.slots[i].watch;
+
+		if (!(slots >> i & 1))
+			continue;
+		cpu->watching[i] = true;
+		cpu->cookies[i] = watch->cookie;
+		debug->arch.debugreg[i] = watch->gva;
+		debug->arch.debugreg[7] |=
+			dr7_enable(i) | x86_dr7_condition(i, watch->read ? X86_DR_READWRITE : X86_DR_WRITE, watch->len);
+	}
+}
+
+/* Fill `debug` with what the vCPU should have loaded, and note what is in which register. The caller holds kvm_target.lock. */
+static void compose(struct kvm_cpu *cpu, struct kvm_guest_debug *debug)
+{
+	const struct kvm_desired *want = &cpu->kt->desired;
+	unsigned taken = 0, ours;
+
+	memset(debug, 0, sizeof(*debug));
+	memset(cpu->watching, 0, sizeof(cpu->watching));
+	memset(cpu->guest_slot, 0, sizeof(cpu->guest_slot));
+	if (!want->intercept)
+		return;
+
+	debug->control = KVM_GUESTDBG_ENABLE;
+	if (cpu->kt->method == KVM_BP_INTERCEPT) {
+		debug->control |= KVM_GUESTDBG_USE_SW_BP;
+	} else {
+		taken |= 1u << KVM_GATE_SLOT;
+		cpu->gate = want->gate;
+		debug->arch.debugreg[KVM_GATE_SLOT] = want->gate;
+		debug->arch.debugreg[7] |= dr7_enable(KVM_GATE_SLOT);
+	}
+	ours = wanted_watches(cpu);
+	if (!taken && !ours)
+		return; /* Without KVM_GUESTDBG_USE_HW_BP, KVM loads the guest's own debug registers itself. */
+	taken = load_guests(cpu, debug, taken, ours);
+	load_watches(cpu, debug, ours & ~taken);
+	debug->control |= KVM_GUESTDBG_USE_HW_BP;
+	debug->arch.debugreg[7] |= DR7_EXACT;
+}
+
+/*
+ * Read the guest's own debug registers if they may have changed. KVM_GET_DEBUGREGS returns what the guest wrote in either case:
+ * KVM keeps that aside while KVM_GUESTDBG_USE_HW_BP is on, and reads it from the processor otherwise.
+ */
+static int look_at_guest_regs(struct kvm_cpu *cpu, struct err *err)
+{
+	struct kvm_debugregs regs;
+
+	/* The flag is cleared before the registers are read, so that a change during the reading is not missed. */
+	if (!atomic_exchange(&cpu->guest_regs_unknown, false))
+		return 0;
+	if (kvm_cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_GET_DEBUGREGS: %s", cpu->vcpu->index, strerror(errno));
+	memcpy(cpu->guest_db, regs.db, sizeof(cpu->guest_db));
+	cpu->guest_dr7 = regs.dr7;
+	return 0;
+}
+
+int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
+{
+	struct kvm_target *kt = cpu->kt;
+	struct kvm_guest_debug debug;
+	uint32_t generation = atomic_load(&kt->desired.generation);
+
+	if (generation == atomic_load(&cpu->loaded) && !cpu->reload)
+		return 0;
+
+	if (look_at_guest_regs(cpu, err))
+		return -1;
+	/*
+	 * A change made after `generation` was read above may be loaded now already. It is loaded again at the next entry,
+	 * since only `generation` is noted below: the guest's debug registers may have been read before that change.
+	 */
+	pthread_mutex_lock(&kt->lock);
+	compose(cpu, &debug);
+	pthread_mutex_unlock(&kt->lock);
+
+	if (kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug))
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_SET_GUEST_DEBUG: %s", cpu->vcpu->index, strerror(errno));
+	cpu->reload = false;
+
+	pthread_mutex_lock(&kt->lock);
+	atomic_store(&cpu->loaded, generation);
+	pthread_cond_broadcast(&kt->moved);
+	pthread_mutex_unlock(&kt->lock);
+	return 0;
+}
+
+int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err)
+{
+	struct kvm_guest_debug debug;
+
+	pthread_mutex_lock(&cpu->kt->lock);
+	compose(cpu, &debug);
+	pthread_mutex_unlock(&cpu->kt->lock);
+
+	debug.control |= KVM_GUESTDBG_ENABLE | what;
+	cpu->reload = true; /* The next load takes the request out again, and loads what has changed since compose(). */
+	atomic_fetch_add_explicit(&cpu->reinjected, 1, memory_order_relaxed);
+	if (kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug) && errno != EBUSY)
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: handing an exception back to the guest: %s", cpu->vcpu->index,
+			       strerror(errno));
+	return 0;
+}
