@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line: one file a subcommand, one line an error, and the exit codes of hv/base/err.h.
+ * The command line. Each subcommand has a file of its own. Each error is one line. The exit codes are those of hv/base/err.h.
  */
 #ifndef OUTRIDER_CLI_CLI_H
 #define OUTRIDER_CLI_CLI_H
@@ -10,7 +10,7 @@
 
 #include "hv/base/err.h"
 
-/* A subcommand: argv[0] is its name. Returns the exit code; has said by then why if that is not EXIT_OK. */
+/* The subcommands. argv[0] is the subcommand's name. Each returns the exit code, and has said why when it is not EXIT_OK. */
 int cli_run(int argc, char **argv);
 int cli_attach(int argc, char **argv);
 int cli_list(int argc, char **argv);
@@ -18,29 +18,30 @@ int cli_doctor(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);
 
-/* Print e->text as "outrider: ..." on standard error; returns e->code, for `return cli_fail(&err)`. */
+/* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);
 
-/* The exit codes, as the last lines of every --help. */
+/* The explanation of the exit codes, which ends every --help. */
 extern const char cli_exit_codes[];
 
 /*
- * argp_parse() with this program's manners: a wrong option or argument is one line and EXIT_USAGE (argp's own is two). The
- * parser of `argp` reports failures by err_set() on the `struct err` in state->input's first member and returns EINVAL;
- * arguments are an error unless `argp` has an args_doc. --help prints and exits with 0. 0, or -1 with err set.
+ * Call argp_parse() with this program's manners. A wrong option or argument is one line and EXIT_USAGE, where argp itself would
+ * print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of state->input,
+ * and returns EINVAL. Arguments are an error unless `argp` has an args_doc. --help prints the help and exits with 0. Returns 0,
+ * or -1 with err set.
  */
 struct cli_input {
 	struct err *err;
 };
 int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *input);
 
-/* err_set(EXIT_USAGE, ...) on the parser's error, then the EINVAL a parser returns. */
+/* Call err_set(EXIT_USAGE, ...) on the parser's error. Returns EINVAL, for the parser to return. */
 error_t cli_usage(struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Values of options, each the whole of `text`; 0, or -1 when it is something else, overflows or lies outside [min, max].
- * Sizes: bytes, or with the suffix K, M, G or T in powers of 1024. Times: nanoseconds out; a decimal number with ms, s, m or
- * h, or without a unit in seconds.
+ * Read the value of an option. The whole of `text` must be the value. Each returns 0, or -1 when `text` is something else, when
+ * the value overflows, or when it lies outside [min, max]. A size is in bytes, or has the suffix K, M, G or T, which are powers
+ * of 1024. A time is a decimal number with the unit ms, s, m or h, or without a unit in seconds; *out is in nanoseconds.
  */
 int cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 int cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Races found earlier: the files that they are in, and what names and judges them. For commands that look at such files. */
+/* Races that were found earlier: the files that they are in, and what names and judges them. `report` and `prune` use this. */
 #ifndef OUTRIDER_CLI_RACE_FILES_H
 #define OUTRIDER_CLI_RACE_FILES_H
 
@@ -10,7 +10,7 @@
 #include "symbols/files/debug_images.h"
 
 struct race_files {
-	struct cli_input input; /* first: see cli_parse() */
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct debug_images *images;
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;
@@ -19,36 +19,40 @@ struct race_files {
 	struct race_wanted {
 		const char *id;
 		bool found;
-	} * wanted; /* only these; none: all */
+	} * wanted; /* Only these races are loaded. With none in the list all races are loaded. */
 	size_t wanted_count;
 };
 
-/* --symbols, --rules, --sources, --race and FILE...; its input is the struct race_files. */
+/* The parser of --symbols, --rules, --sources, --race and FILE... Its input is a struct race_files. */
 extern const struct argp race_files_argp;
 
-/* 0, or -1 with EXIT_INTERNAL; race_files_free() either way. */
+/* Returns 0, or -1 with EXIT_INTERNAL. race_files_free() must follow in both cases. */
 int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
 
-/* Only this race, and those asked for in the same way; `id` must last. 0, or ENOMEM: an option parser's results. */
+/*
+ * Load only this race and those asked for in the same way. `id` must last as long as `f`. Returns 0 or ENOMEM, as an option
+ * parser does.
+ */
 error_t race_files_want(struct race_files *f, const char *id);
 
 /*
- * One file's races, named, but for those that are not wanted; report_load_free() it when that succeeded. 0; or -1: as
- * report_load(), or EXIT_INTERNAL.
+ * Load the races of one file that are wanted, and name them. The caller frees `out` with report_load_free() after success.
+ * Returns 0; or -1 with err set as report_load() sets it, or to EXIT_INTERNAL.
  */
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err);
 
-/* After all files: 0, or -1 with EXIT_USAGE when a race that is wanted was in none of them. */
+/* Call this after all files were loaded. Returns 0, or -1 with EXIT_USAGE when a wanted race was in none of the files. */
 int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*
- * All files' races into `store`, and the rules set to their kernels. *kernel becomes the banner of the first file that knows
- * its own, from malloc(), or NULL. 0; or -1: as race_files_load() and race_files_all_found(), and *kernel is NULL.
+ * Load the races of all files into `store`, and tell the rules which kernels they are from. *kernel becomes the banner of the
+ * first file that knows its kernel, or NULL; the caller frees it. Returns 0; or -1 with err set as race_files_load() and
+ * race_files_all_found() set it, and then *kernel is NULL.
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err);
 
-/* One line on standard error, for what takes a note(). */
+/* Print one line on standard error. This fits where a note() callback is wanted; `ctx` is not used. */
 void race_files_note(void *ctx, const char *line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Judged races as `outrider report` shows them. */
+/* How `outrider report` shows judged races. */
 #ifndef OUTRIDER_CLI_REPORT_SHOW_H
 #define OUTRIDER_CLI_REPORT_SHOW_H
 
@@ -9,16 +9,20 @@
 #include "symbols/files/debug_images.h"
 
 /*
- * For people, in their order: those not folded in full, each with its verdict, then one line and the evidence for the others;
- * `all`: every one in full. Then the table of `store`, which has the same races.
+ * Show the races to people, in the order of `v`. Races that are not folded are shown in full, each with its verdict. Then each
+ * folded race is shown as one line with its evidence. With `all` every race is shown in full. The table of the races in `store`
+ * follows; `store` has the same races as `v`.
  */
 void show_text(const struct verdicts *v, const struct race_store *store, const struct debug_images *images, bool all);
 
-/* For other tools, in their order, to standard output. 0, or -1 when memory ran out. */
+/* Write the races to standard output in the form of `export`, in the order of `v`. Returns 0, or -1 when memory ran out. */
 int show_export(const struct verdicts *v, const char *kernel,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
 
-/* The document of `l`, its races as they are now and each with its verdict, to standard output. `v` is in the order of `l`. */
+/*
+ * Write the document of `l` to standard output, with the races as they are now and a verdict for each. `v` must be in the order
+ * of `l`.
+ */
 int show_json(struct verdicts *v, struct report_load *l, struct err *err);
 
 #endif

@@ -14,7 +14,7 @@ static struct attach_engine *attach_engine(struct engine *e)
 	return (struct attach_engine *)e;
 }
 
-/* The guest's KVM is this host's, so it can be tried. Where it cannot, a real host's is right. */
+/* The guest runs on this host's KVM, so that KVM is tried. Where it cannot be tried, it is taken to be a real host's. */
 static bool kvm_needs_hardware(void)
 {
 	struct host_probe probe;
@@ -57,7 +57,7 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 	if (!a->journal)
 		return -1;
 	config->planted = gdb_journal_planted(a->journal);
-	/* Paused it may be, but by what was left. */
+	/* A guest that a killed outrider has left may stand still, though nobody has paused it. */
 	config->running = a->left;
 	return 0;
 }
@@ -112,7 +112,7 @@ static int run_attached(struct engine *e, struct err *err)
 		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
-	/* From here on nothing need be spared: the sooner all is taken back the better. */
+	/* From here on the guest's time is not spared any more: the sooner everything is taken back, the better. */
 	target_stop(e->target);
 	return ret < 0 ? -1 : 0;
 }
@@ -124,7 +124,7 @@ static void stop_attached(struct engine *e)
 
 static void attached_over(struct engine *e)
 {
-	(void)e; /* it goes on: the detector takes its points out of a running machine */
+	(void)e; /* The machine goes on. The detector takes its breakpoints out of a running machine. */
 }
 
 static const char *end_of(const struct attach_engine *a)
@@ -174,7 +174,7 @@ static void close_attached(struct engine *e)
 {
 	struct attach_engine *a = attach_engine(e);
 
-	/* What somebody else has left is still there if we did not come so far. */
+	/* Without a target nothing was removed of what a killed outrider has left, so the journal must stay. */
 	bool clean = e->target || !a->left;
 
 	gdb_target_free(e->target);

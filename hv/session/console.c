@@ -15,25 +15,25 @@
 #include "hv/base/clean.h"
 
 #define PARTIAL_LINE_MS 100
-#define LINE_MAX_KEPT 200 /* enough for printk's time stamp and what a panic says */
+#define LINE_MAX_KEPT 200 /* Bytes. This is enough for printk's time stamp and the words of a panic. */
 
 struct console {
 	struct screen *screen;
 	const char *file;
-	int out; /* of file, or -1 */
+	int out; /* The file's descriptor, or -1. */
 	int pipe[2];
-	int failure; /* errno of the first write to file that failed; the thread's until joined */
+	int failure; /* errno of the first write to the file that failed. The thread's own until it is joined. */
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
-	char pending[4096]; /* received, not yet forwarded; never full between two reads */
+	char pending[4096]; /* Bytes that were read and not yet forwarded. The buffer is never full between two reads. */
 	size_t line_len;
 	char line[LINE_MAX_KEPT + 1];
-	char panic[CLEAN_MAX(LINE_MAX_KEPT)]; /* written once, before `panicked` */
+	char panic[CLEAN_MAX(LINE_MAX_KEPT)]; /* Written once, before `panicked` is set. */
 	atomic_bool panicked;
 };
 
-/* What follows the words in "[    1.234567] Kernel panic - not syncing: ..." (printk's prefix may be off), or NULL. */
+/* Returns what follows "Kernel panic - not syncing: " in a line with or without printk's "[    1.234567] ", or NULL. */
 static const char *panic_text(const char *line)
 {
 	static const char words[] = "Kernel panic - not syncing: ";
@@ -98,8 +98,8 @@ static void put(struct console *c, const char *bytes, size_t len)
 }
 
 /*
- * Whole lines where possible, so that a report does not fall into the middle of one; an unfinished line (a prompt) follows when
- * the guest has been silent for a moment, or has filled the buffer.
+ * Forward whole lines where possible, so that a report does not fall into the middle of one. An unfinished line, such as a
+ * prompt, is forwarded when the guest was silent for a moment or has filled the buffer.
  */
 static void put_lines(struct console *c, bool all)
 {
@@ -113,7 +113,7 @@ static void put_lines(struct console *c, bool all)
 	memmove(c->pending, c->pending + len, c->pending_len);
 }
 
-/* A console that cannot be written is drained all the same: the guest must not block on it. */
+/* A console that cannot be written is still read to its end, since the guest must not block on it. */
 static void *forward(void *arg)
 {
 	struct console *c = arg;
@@ -138,7 +138,7 @@ static void *forward(void *arg)
 	return NULL;
 }
 
-/* O_NONBLOCK while it is opened: a FIFO without a reader fails then, where it would wait for one and ignore Ctrl-C. */
+/* O_NONBLOCK makes the open of a FIFO without a reader fail. Otherwise open() would wait for a reader and ignore Ctrl-C. */
 static int open_file(const char *file, struct err *err)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the guest's serial console goes: through a pipe and a thread of ours to the screen or a file. On the way a kernel
- * panic is recognised, since a stock kernel has no other way to tell a machine without pvpanic.
+ * The guest's serial console. A pipe and a thread of ours carry it to the screen or to a file. The thread also recognises the
+ * line that begins a kernel panic, since a stock kernel without a pvpanic driver tells its machine in no other way.
  */
 #ifndef OUTRIDER_SESSION_CONSOLE_H
 #define OUTRIDER_SESSION_CONSOLE_H
@@ -11,25 +11,29 @@
 
 struct console;
 
-/* `file` (created or truncated), or NULL for the screen. `screen` must outlive the console. NULL: see err. */
+/*
+ * Open the console and start its thread. `file` is created, or truncated if it exists. A NULL `file` sends the console to
+ * `screen`, which must outlive the console. Returns NULL with err set on failure.
+ */
 struct console *console_open(const char *file, struct screen *screen, struct err *err);
 
-/* The descriptor the guest's serial port writes to; the console's own. */
+/* The descriptor that the guest's serial port writes to. The console owns it. */
 int console_fd(const struct console *c);
 
 /*
- * What the kernel panicked of, made printable: the rest of the first line that begins with "Kernel panic - not syncing: ". NULL
- * while it has not. Any thread.
+ * The kernel's own words for its panic, made printable: the rest of the first line that begins with "Kernel panic - not
+ * syncing: ". NULL while there was no such line. Any thread may call this.
  */
 const char *console_panic(const struct console *c);
 
 /*
- * Forward what is still in the pipe; after that console_panic() is final. The serial port must be done with the descriptor.
- * Again is no harm. 0, or -1 with err set when the file does not hold all of it.
+ * Forward what is still in the pipe and join the thread. After that console_panic() does not change any more. The serial port
+ * must not use the descriptor any more. A second call does nothing. Returns 0, or -1 with err set when the file does not hold
+ * all of the console.
  */
 int console_finish(struct console *c, struct err *err);
 
-/* Finishes too. NULL is nothing. */
+/* Finish and free the console. A NULL `c` is allowed. */
 void console_free(struct console *c);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine as a session sees it: something with a target that runs until it ends or is told to stop. Ours (vm_engine.c), or
- * one that was attached to (attach_engine.c).
+ * An engine is a machine as a session sees it: it has a target, and it runs until it ends or is told to stop. vm_engine.c is a
+ * virtual machine of our own. attach_engine.c is a machine that was running before and is attached to.
  *
- * Order: open(); run(); over(); the detector is stopped; finish(); end_word(); close(), which is right at any point.
+ * A session calls open(), run() and over(), stops the detector, and then calls finish(), end_word() and close(). It may call
+ * close() at any point, and then calls nothing more.
  */
 #ifndef OUTRIDER_SESSION_ENGINE_H
 #define OUTRIDER_SESSION_ENGINE_H
@@ -19,33 +20,37 @@ struct engine;
 /* What ended a run from outside the guest. */
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_PANIC };
 
+/* All functions run on the session's thread where nothing else is said. */
 struct engine_ops {
-	/* Sets e->target, unless nothing is to be detected. `screen` outlives the machine. */
+	/* Make the machine and set e->target, unless nothing is to be detected. `screen` outlives the engine. 0, or -1. */
 	int (*open)(struct engine *e, struct screen *screen, struct err *err);
-	/* Run until it ends or was stopped. -1: our side failed. */
+	/* Run the machine until it ends or stop() is called. Returns -1 with err set when our own side failed. */
 	int (*run)(struct engine *e, struct err *err);
-	/* From any thread: run() is to return. */
+	/* Make run() return. Any thread may call this. */
 	void (*stop)(struct engine *e);
-	/* run() has returned, and the detector will take back what is its own. */
+	/* The session calls this after run() has returned and before the detector takes back what it planted. */
 	void (*over)(struct engine *e);
-	/* The detector has finished. Errors come into err, which keeps one it has. */
+	/* The session calls this after the detector has finished. An error comes into `err`, which keeps one that it has. */
 	void (*finish)(struct engine *e, struct err *err);
-	/* What the guest's kernel has panicked of, or NULL: it has not, as far as is known. Any thread. */
+	/* The kernel's own words for its panic, or NULL while no panic is known. Any thread may call this. The op may be NULL.
+	 */
 	const char *(*panic)(const struct engine *e);
-	/* How it ended, for the summary. A guest that died is an error in err, if there is none yet. */
+	/* A few words on how the machine ended, for the summary. A guest that died sets `err`, unless it is set already. */
 	const char *(*end_word)(struct engine *e, enum stop_reason stopped, struct err *err);
+	/* Free all that open() made, as far as it came. */
 	void (*close)(struct engine *e);
 };
 
 struct engine {
 	const struct engine_ops *ops;
-	struct target *target; /* NULL: nothing is detected */
-	const char *beginning; /* in a note, when it starts to run */
-	const char *stopping;  /* what stop() does, in a note */
-	bool keyboard;	       /* the user's keys are the guest's */
-	/* For the report; NULL and 0: not known. */
-	const char *kernel, *cmdline;
-	uint64_t memory;
+	struct target *target; /* NULL: nothing is detected. */
+	const char *beginning; /* A word for the note that is shown when the machine starts to run. */
+	const char *stopping;  /* What stop() does, for a note. */
+	bool keyboard;	       /* The keys that the user types go to the guest. */
+	/* The four members below are for the report. NULL and 0 mean that the value is not known. */
+	const char *kernel;
+	const char *cmdline;
+	uint64_t memory; /* Bytes. */
 	unsigned cpus;
 };
 

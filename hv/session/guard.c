@@ -17,12 +17,14 @@
 #define QUIET_MS 300
 
 struct guard {
-	int fd; /* to the process */
+	int fd; /* Our end of the socket to the guard's process. */
 	pid_t pid;
 };
 
-/* What the process is told: all it needs, in one message, with the descriptor. A message without one: there is nothing any
- * more. */
+/*
+ * The message to the guard's process. It holds all that the process needs, and carries the gdbstub's descriptor. A message
+ * without a descriptor says that there is nothing left to take back.
+ */
 struct charge {
 	bool has_uri, has_domain;
 	char journal[512], uri[512], domain[256];
@@ -36,8 +38,8 @@ union control {
 /* ---- the process ---- */
 
 /*
- * The stub may be in the middle of a packet, of an answer, or of running the machine. End the packet, which then is a damaged
- * one; stop the machine; and let all answers pass that are not for us.
+ * The stub may be reading a packet, sending an answer, or running the machine. End its packet, which then counts as damaged;
+ * stop the machine; and read away the answers to what outrider had asked.
  */
 static void settle(int fd)
 {
@@ -57,9 +59,10 @@ static void take_over(int fd, const struct charge *charge)
 	struct rsp *rsp;
 
 	settle(fd);
-	rsp = rsp_open(fd, true, NULL); /* makes QEMU forget our points, */
+	/* Opening makes QEMU forget our breakpoints and watchpoints. Detaching lets the machine run. */
+	rsp = rsp_open(fd, true, NULL);
 	if (rsp) {
-		rsp_detach(rsp); /* and run on */
+		rsp_detach(rsp);
 		rsp_close(rsp);
 	}
 	if (charge->has_domain)
@@ -67,7 +70,7 @@ static void take_over(int fd, const struct charge *charge)
 	unlink(charge->journal);
 }
 
-/* One message: false, nothing will come any more. */
+/* Receive one message. Returns false when no message will come any more. */
 static bool listen_once(int from, struct charge *charge, int *fd)
 {
 	union control control;
@@ -89,7 +92,7 @@ static bool listen_once(int from, struct charge *charge, int *fd)
 	return true;
 }
 
-/* It must outlast what kills us: a Ctrl-C or a terminal that closes goes to our whole group. */
+/* The guard must outlast what kills outrider: Ctrl-C and the end of a terminal go to the whole process group. */
 static void be_guard(int from)
 {
 	struct charge charge = {0};
@@ -148,7 +151,7 @@ void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, 
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	/* Without a guard the journal remains. */
+	/* A guard that is gone cannot be told. The journal then says what there is to take back. */
 	(void)!sendmsg(g->fd, &message, MSG_NOSIGNAL);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process of ours that does nothing until we are gone: killed without a chance to clean up, we leave the machine to it. It
- * has the same connection to the gdbstub, takes everything of ours out of the machine and lets it run.
+ * The guard is a process of ours that waits until outrider is gone. When outrider was killed without a chance to clean up, the
+ * guard takes everything of ours out of the attached machine and lets the machine run. It shares outrider's connection to the
+ * gdbstub.
  */
 #ifndef OUTRIDER_SESSION_GUARD_H
 #define OUTRIDER_SESSION_GUARD_H
@@ -10,16 +11,18 @@
 
 struct guard;
 
-/* Before there is any other thread. NULL: see err. */
+/* Start the guard's process. The caller must not have started a thread before. Returns NULL with err set on failure. */
 struct guard *guard_start(struct err *err);
 
 /*
- * From here on there is something to take back: what is connected to `fd`. `journal` is a file to be removed then. `domain`,
- * with `uri` or NULL, has a gdbstub to be closed; NULL: none.
+ * Tell the guard that from now on there is something to take back from the machine whose gdbstub is connected to `fd`. The
+ * guard then also removes the file `journal`. `domain` names the libvirt domain whose gdbstub the guard closes, at the
+ * connection `uri`; a NULL `uri` is libvirt's default, and a NULL `domain` means that there is no gdbstub to close. All strings
+ * are copied.
  */
 void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, const char *domain);
 
-/* All is as it was. NULL is nothing. */
+/* Tell the guard that nothing is left to take back, and wait for its end. A NULL `g` is allowed. */
 void guard_end(struct guard *g);
 
 #endif

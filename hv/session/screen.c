@@ -14,9 +14,9 @@
 
 struct screen {
 	pthread_mutex_t lock;
-	bool same;     /* standard output and error are one file: a line begun on one is in the other's way */
-	bool mid_line; /* the console left an unfinished line on standard output */
-	int failure;   /* errno of the first write to standard output that failed, or 0 */
+	bool same;     /* Standard output and standard error are one file, so a line begun on one is in the way of the other. */
+	bool mid_line; /* The console has left an unfinished line on standard output. */
+	int failure;   /* errno of the first write to standard output that failed, or 0. */
 };
 
 struct screen *screen_new(struct err *err)
@@ -79,8 +79,8 @@ void screen_report(struct screen *s, const char *text, size_t len)
 }
 
 /*
- * Whoever holds the lock may be waiting for a reader of standard output that never comes. A note, which tells of a Ctrl-C for
- * one, must not wait with it: a torn line is the smaller harm.
+ * The thread that holds the lock may be waiting for a reader of standard output that never comes. A note must not wait with it,
+ * since a note may be the answer to Ctrl-C. A torn line is the smaller harm.
  */
 static bool lock_for_note(struct screen *s)
 {
@@ -106,7 +106,7 @@ void screen_note(struct screen *s, const char *line)
 	locked = lock_for_note(s);
 	if (locked && s->same)
 		finish_line(s);
-	/* Nobody can be told that standard error cannot be written. */
+	/* There is nowhere to say that standard error cannot be written. */
 	(void)!write_all(STDERR_FILENO, text, (size_t)len);
 	if (locked)
 		pthread_mutex_unlock(&s->lock);

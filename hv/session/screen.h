@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Standard output and standard error shared by the guest's console, reports and notes, so that none tears another's lines: a
- * report is written whole, at the start of a line, whatever the console was in the middle of.
+ * The screen is standard output and standard error, shared by the guest's console, reports and notes, so that none of them
+ * tears the lines of another. A report is written whole and begins at the start of a line, even when the console has left an
+ * unfinished line there.
  *
- * Any thread may call; a lock inside.
+ * Any thread may call these functions. The screen has a lock of its own.
  */
 #ifndef OUTRIDER_SESSION_SCREEN_H
 #define OUTRIDER_SESSION_SCREEN_H
@@ -15,20 +16,23 @@
 
 struct screen;
 
-/* NULL: out of memory, see err. */
+/* Returns NULL with err set when memory ran out. */
 struct screen *screen_new(struct err *err);
 void screen_free(struct screen *s);
 
-/* Whole lines, to standard output. */
+/* Write whole lines to standard output. */
 void screen_report(struct screen *s, const char *text, size_t len);
 
-/* "outrider: LINE" to standard error. Never waits for a reader of standard output. */
+/* Write "outrider: LINE" to standard error. This never waits for a reader of standard output. */
 void screen_note(struct screen *s, const char *line);
 
-/* Bytes of the guest's console, to standard output, lines as the guest makes them. */
+/* Write bytes of the guest's console to standard output, with the line ends that the guest made. */
 void screen_console(struct screen *s, const void *bytes, size_t len);
 
-/* Whether standard output could not be written (its reader is gone, a full disk): 0, or -1 with err set. */
+/*
+ * Say whether all writes to standard output have succeeded so far: 0, or -1 with err set when one failed, for example because
+ * the reader is gone or the disk is full.
+ */
 int screen_check(struct screen *s, struct err *err);
 
 #endif

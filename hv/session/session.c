@@ -62,7 +62,7 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A vmlinux has lines and types too; a System.map, which has not, is text. */
+/* A vmlinux, which is ELF, can have source lines and types. A System.map is text and has neither. */
 static bool has_debug_info(const char *path)
 {
 	char magic[4] = "";
@@ -148,7 +148,7 @@ static int open_all(struct session *s, struct err *err)
 	s->sink.screen = s->screen;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
-	/* The report last: its file takes the place of an older one only when the run can begin. */
+	/* The report comes last, so that its file replaces an older one only when the run can begin. */
 	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
 		return -1;
 	if (s->engine->keyboard)
@@ -169,7 +169,7 @@ static int start_detector(struct session *s, struct err *err)
 	return detect_start(s->detect, err);
 }
 
-/* Time sampled so far; without detector, time since the start. */
+/* Returns the time sampled so far, in nanoseconds. Without a detector it is the time since the start. */
 static uint64_t elapsed_ns(void *session)
 {
 	struct session *s = session;
@@ -191,7 +191,7 @@ static void stop_detector(struct session *s, struct err *err)
 	s->said = sink_take_error(&s->sink, err);
 }
 
-/* The word of the summary. */
+/* Returns a few words on how the run ended, for the summary. */
 static const char *end_word(struct session *s, enum stop_reason stopped, struct err *err)
 {
 	const char *ended = s->engine->ops->end_word(s->engine, stopped, err);
@@ -205,7 +205,7 @@ static const char *end_word(struct session *s, enum stop_reason stopped, struct 
 	return stopped == STOP_DURATION ? "duration over" : ended;
 }
 
-/* Print the summary, complete the JSON file. */
+/* Print the summary and complete the JSON file. */
 static void summarize(struct session *s, const char *end, struct err *err)
 {
 	struct detect_stats stats;
@@ -233,7 +233,7 @@ static void run_all(struct session *s, struct err *err)
 	summarize(s, end_word(s, stopped, err), err);
 }
 
-/* Everything given back, the terminal as it was. Errors found on the way come into err. */
+/* Free everything and restore the terminal. An error found on the way comes into `err`. */
 static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);

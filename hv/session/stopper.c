@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #define POLL_NS 100000000L
-#define PANIC_POLLS 50 /* polls from the panic's first line to the end: time to print its trace, or to reboot by itself */
+/* Polls from the first line of a panic to the end. The kernel prints its trace in that time, or reboots by itself. */
+#define PANIC_POLLS 50
 
 struct stopper {
 	const struct stopper_config *config;
 	pthread_t thread;
 	atomic_bool over;
-	enum stop_reason reason; /* the thread's until joined */
+	enum stop_reason reason; /* The thread's own until it is joined. */
 	unsigned panic_polls;
 };
 
@@ -37,7 +38,7 @@ void stopper_block_signals(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* `why` NULL: what is to be said will be the run's error. */
+/* A NULL `why` shows no note, since the run's error will say why. */
 static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 {
 	if (s->reason != STOP_NONE)

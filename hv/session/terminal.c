@@ -15,7 +15,7 @@ void terminal_guest_mode(struct terminal *t)
 	struct termios mode;
 
 	t->changed = false;
-	/* Changing the terminal from the background would stop us (SIGTTOU). */
+	/* A change of the terminal from the background would stop the process (SIGTTOU). */
 	if (!isatty(STDIN_FILENO) || !terminal_readable() || tcgetattr(STDIN_FILENO, &t->saved) < 0)
 		return;
 	mode = t->saved;
@@ -30,7 +30,7 @@ void terminal_guest_mode(struct terminal *t)
 
 void terminal_restore(struct terminal *t)
 {
-	/* Not TCSADRAIN: a terminal whose output is stopped would keep us from ending. */
+	/* TCSADRAIN would wait here for a terminal whose output is stopped, and outrider could not end. */
 	if (t->changed)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user's terminal as the guest's keyboard: every key goes to the guest at once and unechoed, except Ctrl-C, which stays
- * the user's way to end the run.
+ * The user's terminal as the guest's keyboard. Every key goes to the guest at once and without an echo. Ctrl-C alone does not:
+ * it stays the user's way to end the run.
  */
 #ifndef OUTRIDER_SESSION_TERMINAL_H
 #define OUTRIDER_SESSION_TERMINAL_H
@@ -10,20 +10,23 @@
 #include <termios.h>
 
 struct terminal {
-	bool changed;
-	struct termios saved;
+	bool changed;	      /* The mode was changed and `saved` is set. */
+	struct termios saved; /* The mode that terminal_restore() brings back. */
 };
 
-/* Whether standard input may be read: not a terminal, or one whose foreground job we are. */
+/* Say whether standard input may be read: it is no terminal, or it is a terminal whose foreground job we are. */
 bool terminal_readable(void);
 
-/* Whether standard output is a terminal that takes colours, of a user who has not asked for none (no-color.org). */
+/* Say whether standard output is a terminal that can show colours and the user has not set NO_COLOR (no-color.org). */
 bool terminal_wants_colour(void);
 
-/* Does nothing when standard input is not a terminal of ours. terminal_restore() must follow, on every way out. */
+/*
+ * Switch the terminal to the guest's mode. This does nothing when standard input is not a terminal whose foreground job we are.
+ * terminal_restore() must follow on every way out.
+ */
 void terminal_guest_mode(struct terminal *t);
 
-/* Safe to call twice, from any thread and from a signal handler. */
+/* Bring the saved mode back. This may be called twice, from any thread, and from a signal handler. */
 void terminal_restore(struct terminal *t);
 
 #endif

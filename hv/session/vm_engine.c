@@ -57,7 +57,7 @@ static const char *vm_panic(const struct engine *e)
 	return console_panic(((const struct vm_engine *)e)->console);
 }
 
-/* How the guest ended, as an error if it died. */
+/* Set `err` when the guest died. */
 static void judge_end(const struct vm_engine *v, enum stop_reason stopped, struct err *err)
 {
 	const char *panic = console_panic(v->console);
