@@ -1,293 +1,203 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of rules and suppressions as files: what is taken, what is refused and on which line, what is left over. */
+/* Lists of rules as files: what is taken, what is refused and on which line, and what the built-in ones must have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include <glob.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
 #include "pruner/conf.h"
-#include "pruner/suppress.h"
-#include "tests/unit/prune_races.h"
+#include "tests/unit/prune_bench.h"
 
-#define TODAY 20270115
+/* ---- a list of one's own ---- */
 
-struct fixture {
-	char file[64];
-	struct report_load load;
-};
-
-static int setup(void **state)
+static struct bench *list_of_ones_own(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-	int fd;
+	struct bench *b = bench_of(state, "gt_wwrace_first", "gt_wwrace_second");
 
-	*state = f;
-	strcpy(f->file, "/tmp/test_prune_lists.XXXXXX");
-	fd = mkstemp(f->file);
-	if (fd < 0)
-		return -1;
-	close(fd);
-	return report_load(&f->load, PRUNE_RACES, NULL);
+	bench_list(b, "# mine\n\n[special]\n variable = gt_ww* \r\nkernel = 5.10..6.1\nwriters = two\nreason = so it is\n"
+		      "[marked]\nfunction = my_atomic_*\n[raise]\nname = a thing\nmember = x\npoints = 9");
+	return b;
 }
 
-static int teardown(void **state)
+static void test_list_of_ones_own(void **state)
 {
-	struct fixture *f = *state;
+	struct bench *b = list_of_ones_own(state);
 
-	unlink(f->file);
-	report_load_free(&f->load);
-	free(f);
+	prune_rules_set_kernel(b->rules, NULL);
+	bench_expect_class(b, VERDICT_BENIGN);
+	assert_string_equal(b->verdict.evidence, "gt_wwrace.owner: so it is");
+}
+
+static void test_list_of_ones_own_for_another_kernel(void **state)
+{
+	struct bench *b = list_of_ones_own(state);
+
+	prune_rules_set_kernel(b->rules, "Linux version 6.2.0");
+	bench_expect_class(b, VERDICT_HARMFUL);
+}
+
+/* ---- lists that are refused ---- */
+
+static void refused(struct bench *b, const char *path, const char *why)
+{
+	struct err err = {0};
+
+	assert_int_equal(prune_rules_add(b->rules, path, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	if (!strstr(err.text, why) || !strstr(err.text, path))
+		fail_msg("\"%s\" does not say \"%s\" and \"%s\"", err.text, path, why);
+}
+
+static const struct wrong_case {
+	const char *shows, *text, *why;
+} wrong_cases[] = {
+	{"a key before a kind", "variable = x\n", ":1: a [kind] comes first"},
+	{"a kind without its end", "[special\n", ":1: a stanza begins"},
+	{"something behind a kind", "[special] x\n", ":1: a stanza begins"},
+	{"a kind that is none", "\n\n[nonsense]\nvariable = x\n", ":3: [nonsense] is no kind"},
+	{"a line that is nothing", "[special]\nnonsense\n", ":2: neither"},
+	{"a key that is none", "[special]\ncolour = red\n", ":2: 'colour' is no key"},
+	{"special: no reason", "[special]\nvariable = x\n", ":1: [special] needs a reason"},
+	{"special: no datum", "[special]\nreason = x\n", ":1: [special] needs a variable"},
+	{"marked: nothing that is marked", "[marked]\nreason = x\n", ":1: [marked] needs a function"},
+	{"raise: no name", "[raise]\nmember = x\n", ":1: [raise] needs a name"},
+	{"raise: too many points", "[raise]\nmember = x\nname = y\npoints = 40\n", ":4: points = 40"},
+	{"raise: points that are no number", "[raise]\nmember = x\nname = y\npoints = 4x\n", ":4: points = 4x"},
+	{"kernel: no minor version", "[special]\nvariable = x\nkernel = 6\nreason = y\n", ":3: kernel = 6"},
+	{"kernel: an end that is none", "[special]\nvariable = x\nkernel = 5.10..x\nreason = y\n", ":3: kernel = 5.10..x"},
+	{"kernel: a range with a dash", "[special]\nvariable = x\nkernel = 5.10-6.1\nreason = y\n", ":3: kernel"},
+	{"special: three writers", "[special]\nvariable = x\nwriters = 3\nreason = y\n", ":3: writers = 3: give one or two"},
+	{"atomic: no reason", "[atomic]\nmember = x\n", ":1: [atomic] needs a reason"},
+	{"atomic: writers", "[atomic]\nmember = x\nwriters = two\nreason = y\n", ":3: 'writers' is no key of [atomic]"},
+	{"special: a side that is none", "[special]\nmember = x\nside = left\nreason = y\n",
+	 ":3: side = left: give reader or writer"},
+	{"marked: an access that is none", "[marked]\nword = x\naccess = both\n", ":3: access = both: give read or write"},
+	{"lock: an access", "[lock]\nfunction = x\naccess = read\n", ":3: 'access' is no key of [lock]"},
+	{"lock: a word", "[lock]\nword = x\n", ":2: 'word' is no key of [lock]"},
+	{"lock: no function", "[lock]\nreason = x\n", ":1: [lock] needs a function"},
+	{"special: a name", "[special]\nvariable = x\nname = y\nreason = z\n", ":3: 'name' is no key of [special]"},
+	{"refcount: a function", "[refcount]\nmember = x\nfunction = y\n", ":3: 'function' is no key of [refcount]"},
+	{"a key twice", "[counter]\nmember = x\nmember = y\nreason = z\n", ":3: 'member' is there already"},
+	{"kernel: twice", "[counter]\nmember = x\nkernel = 5.10\nkernel = any\nreason = z\n", ":4: 'kernel' is there already"},
+	{"a key without a value", "[counter]\nmember = x\nreason =\n", ":3: 'reason' has no value"},
+	{"raise: no points", "[raise]\nmember = x\nname = y\n", ":1: [raise] needs points"},
+	{"raise: zero points", "[raise]\nmember = x\nname = y\npoints = 0\n", ":4: points = 0: give 1 to"},
+	{"kernel: a range of nothing", "[special]\nvariable = x\nkernel = 6.12..5.10\nreason = y\n", ":3: kernel = 6.12..5.10"},
+	{"marked: covers with a function", "[marked]\nfunction = x\ncovers = expression\n",
+	 ":1: [marked]: member and covers say more of a word"},
+	{"show: no function", "[show]\nreason = x\n", ":1: [show] needs a function"},
+};
+
+static void test_wrong_list(void **state)
+{
+	struct bench *b = *state;
+	const struct wrong_case *c = b->row;
+
+	refused(b, bench_file(b, c->text, strlen(c->text)), c->why);
+}
+
+static void test_list_with_a_null_character(void **state)
+{
+	struct bench *b = *state;
+
+	refused(b, bench_file(b, "[special]\0x", 11), "not a text file");
+}
+
+static void test_list_that_is_not_there(void **state)
+{
+	refused(*state, "/nonexistent/rules", "No such file");
+}
+
+static void test_list_that_is_a_folder(void **state)
+{
+	refused(*state, "/tmp", "");
+}
+
+/* ---- sources ---- */
+
+static void sources_refused(struct bench *b, const char *path, const char *why)
+{
+	struct err err = {0};
+
+	assert_int_equal(prune_rules_set_sources(b->rules, path, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, why));
+}
+
+static void test_sources_that_are_a_file(void **state)
+{
+	struct bench *b = *state;
+
+	sources_refused(b, bench_file(b, "x", 1), "give the folder");
+}
+
+static void test_sources_that_are_not_there(void **state)
+{
+	sources_refused(*state, "/nowhere/at/all", "/nowhere/at/all: No such file");
+}
+
+/* ---- patterns ---- */
+
+static const struct glob_case {
+	const char *shows, *globs, *text;
+	int matches;
+} glob_cases[] = {
+	{"glob: the second of two", "a b*", "bc", true}, {"glob: blanks and tabs between", "  a\tb ", "b", true},
+	{"glob: two together", "a b", "ab", false},	 {"glob: none", "", "", false},
+	{"glob: nothing to match", "*x", "", false},
+};
+
+static void test_glob(void **state)
+{
+	const struct glob_case *c = *state;
+
+	assert_int_equal(!!conf_match(c->globs, c->text), c->matches);
+}
+
+/* ---- the built-in lists ---- */
+
+static const char *value_of(const struct conf_stanza *s, const char *key)
+{
+	for (unsigned i = 0; i < s->count; i++) {
+		if (strcmp(s->fields[i].key, key) == 0)
+			return s->fields[i].value;
+	}
+	return "";
+}
+
+static int look_at_special(void *ctx, const struct conf_stanza *s, struct err *err)
+{
+	unsigned *found = ctx;
+
+	(void)err;
+	if (strcmp(s->kind, "special") != 0)
+		return 0;
+	if (!strchr(value_of(s, "source"), '/'))
+		fail_msg("%s:%u: \"%s\" has no source", s->file, s->line, value_of(s, "reason"));
+	(*found)++;
 	return 0;
 }
 
-static void write_file(const struct fixture *f, const char *text, size_t len)
+/* Whoever is told that a race is by design can look it up. */
+static void test_special_variables_have_sources(void **state)
 {
-	FILE *file = fopen(f->file, "w");
+	unsigned found = 0;
+	glob_t lists;
 
-	assert_int_equal(fwrite(text, 1, len, file), len);
-	assert_int_equal(fclose(file), 0);
-}
-
-/* ---- rules ---- */
-
-static void test_rules_of_ones_own(void **state)
-{
-	static const char text[] =
-		"# mine\n\n[special]\n variable = gt_ww* \r\nkernel = 5.10..6.1\nwriters = two\nreason = so it is\n"
-		"[marked]\nfunction = my_atomic_*\n[raise]\nname = a thing\nmember = x\npoints = 9";
-	struct fixture *f = *state;
-	struct prune_rules *rules = prune_rules_new(NULL);
-	struct race *race = recorded(&f->load, "gt_wwrace_first", "gt_wwrace_second");
-	struct verdict v;
-
-	write_file(f, text, sizeof(text) - 1);
-	assert_int_equal(prune_rules_add(rules, f->file, NULL), 0);
-	prune_race(rules, race, &v);
-	assert_int_equal(v.class, VERDICT_BENIGN);
-	assert_string_equal(v.evidence, "gt_wwrace.owner: so it is");
-	prune_rules_set_kernel(rules, "Linux version 6.2.0");
-	prune_race(rules, race, &v);
-	assert_int_equal(v.class, VERDICT_HARMFUL);
-	prune_rules_free(rules);
-}
-
-static void test_wrong_rules(void **state)
-{
-	static const struct {
-		const char *text, *why;
-	} cases[] = {
-		{"variable = x\n", ":1: a [kind] comes first"},
-		{"[special\n", ":1: a stanza begins"},
-		{"[special] x\n", ":1: a stanza begins"},
-		{"\n\n[nonsense]\nvariable = x\n", ":3: [nonsense] is no kind"},
-		{"[special]\nnonsense\n", ":2: neither"},
-		{"[special]\ncolour = red\n", ":2: 'colour' is no key"},
-		{"[special]\nvariable = x\n", ":1: [special] needs a reason"},
-		{"[special]\nreason = x\n", ":1: [special] needs a variable"},
-		{"[marked]\nreason = x\n", ":1: [marked] needs a function"},
-		{"[raise]\nmember = x\n", ":1: [raise] needs a name"},
-		{"[raise]\nmember = x\nname = y\npoints = 40\n", ":4: points = 40"},
-		{"[raise]\nmember = x\nname = y\npoints = 4x\n", ":4: points = 4x"},
-		{"[special]\nvariable = x\nkernel = 6\nreason = y\n", ":3: kernel = 6"},
-		{"[special]\nvariable = x\nkernel = 5.10..x\nreason = y\n", ":3: kernel = 5.10..x"},
-		{"[special]\nvariable = x\nkernel = 5.10-6.1\nreason = y\n", ":3: kernel"},
-		{"[special]\nvariable = x\nwriters = 3\nreason = y\n", ":3: writers = 3: give one or two"},
-		{"[atomic]\nmember = x\n", ":1: [atomic] needs a reason"},
-		{"[atomic]\nmember = x\nwriters = two\nreason = y\n", ":3: 'writers' is no key of [atomic]"},
-		{"[special]\nmember = x\nside = left\nreason = y\n", ":3: side = left: give reader or writer"},
-		{"[marked]\nword = x\naccess = both\n", ":3: access = both: give read or write"},
-		{"[lock]\nfunction = x\naccess = read\n", ":3: 'access' is no key of [lock]"},
-		{"[lock]\nword = x\n", ":2: 'word' is no key of [lock]"},
-		{"[lock]\nreason = x\n", ":1: [lock] needs a function"},
-		{"[special]\nvariable = x\nname = y\nreason = z\n", ":3: 'name' is no key of [special]"},
-		{"[refcount]\nmember = x\nfunction = y\n", ":3: 'function' is no key of [refcount]"},
-		{"[counter]\nmember = x\nmember = y\nreason = z\n", ":3: 'member' is there already"},
-		{"[counter]\nmember = x\nkernel = 5.10\nkernel = any\nreason = z\n", ":4: 'kernel' is there already"},
-		{"[counter]\nmember = x\nreason =\n", ":3: 'reason' has no value"},
-		{"[raise]\nmember = x\nname = y\n", ":1: [raise] needs points"},
-		{"[raise]\nmember = x\nname = y\npoints = 0\n", ":4: points = 0: give 1 to"},
-		{"[special]\nvariable = x\nkernel = 6.12..5.10\nreason = y\n", ":3: kernel = 6.12..5.10"},
-		{"[marked]\nfunction = x\ncovers = expression\n", ":1: [marked]: member and covers say more of a word"},
-		{"[show]\nreason = x\n", ":1: [show] needs a function"},
-	};
-	struct fixture *f = *state;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct prune_rules *rules = prune_rules_new(NULL);
-		struct err err = {0};
-
-		write_file(f, cases[i].text, strlen(cases[i].text));
-		assert_int_equal(prune_rules_add(rules, f->file, &err), -1);
-		assert_int_equal(err.code, EXIT_INPUT);
-		if (!strstr(err.text, cases[i].why) || !strstr(err.text, f->file))
-			fail_msg("%s: \"%s\"", cases[i].text, err.text);
-		prune_rules_free(rules);
-	}
-}
-
-static void test_sources_that_are_no_folder(void **state)
-{
-	struct fixture *f = *state;
-	struct prune_rules *rules = prune_rules_new(NULL);
-	struct err err = {0};
-
-	write_file(f, "x", 1);
-	assert_int_equal(prune_rules_set_sources(rules, f->file, &err), -1);
-	assert_int_equal(err.code, EXIT_INPUT);
-	assert_non_null(strstr(err.text, "give the folder"));
-	err = (struct err){0};
-	assert_int_equal(prune_rules_set_sources(rules, "/nowhere/at/all", &err), -1);
-	assert_int_equal(err.code, EXIT_INPUT);
-	assert_non_null(strstr(err.text, "/nowhere/at/all: No such file"));
-	prune_rules_free(rules);
-}
-
-static void test_files_that_are_no_lists(void **state)
-{
-	struct fixture *f = *state;
-	struct prune_rules *rules = prune_rules_new(NULL);
-	struct err err = {0};
-
-	write_file(f, "[special]\0x", 11);
-	assert_int_equal(prune_rules_add(rules, f->file, &err), -1);
-	assert_non_null(strstr(err.text, "not a text file"));
-	err = (struct err){0};
-	assert_int_equal(prune_rules_add(rules, "/nonexistent/rules", &err), -1);
-	assert_non_null(strstr(err.text, "No such file"));
-	err = (struct err){0};
-	assert_int_equal(prune_rules_add(rules, "/tmp", &err), -1);
-	assert_int_equal(err.code, EXIT_INPUT);
-	prune_rules_free(rules);
-}
-
-static void test_globs(void **state)
-{
 	(void)state;
-	assert_true(conf_match("a b*", "bc"));
-	assert_true(conf_match("  a\tb ", "b"));
-	assert_false(conf_match("a b", "ab"));
-	assert_false(conf_match("", ""));
-	assert_false(conf_match("*x", ""));
+	assert_int_equal(glob("pruner/*.conf", 0, NULL, &lists), 0);
+	for (size_t i = 0; i < lists.gl_pathc; i++)
+		assert_int_equal(conf_read(lists.gl_pathv[i], look_at_special, &found, NULL), 0);
+	globfree(&lists);
+	assert_true(found > 30);
 }
 
-/* ---- suppressions ---- */
-
-static void put_line(void *ctx, const char *line)
-{
-	char *all = ctx;
-
-	strcat(all, line);
-	strcat(all, "\n");
-}
-
-static struct suppressions *read_text(const struct fixture *f, const char *text)
-{
-	struct err err = {0};
-	struct suppressions *s;
-
-	write_file(f, text, strlen(text));
-	s = suppress_read(f->file, TODAY, &err);
-	if (!s)
-		fail_msg("%s", err.text);
-	return s;
-}
-
-static bool fits(const struct fixture *f, const char *stanza, const struct race *race)
-{
-	char text[512];
-	struct suppressions *s;
-	bool found;
-
-	snprintf(text, sizeof(text), "[suppress]\nreason = known\n%s\n", stanza);
-	s = read_text(f, text);
-	found = suppress_find(s, race) != NULL;
-	suppress_free(s);
-	return found;
-}
-
-static void test_suppressed_sites(void **state)
-{
-	struct fixture *f = *state;
-	const struct race *race = recorded(&f->load, "gt_nlink_rename", "gt_nlink_link");
-
-	assert_true(fits(f, "site = gt_nlink_rename", race));
-	assert_true(fits(f, "site = outrider_gt:gt_nlink_rename", race));
-	assert_true(fits(f, "site = outrider_gt:gt_nlink_link+0x18", race));
-	assert_true(fits(f, "site = gt_*_link\nsite = gt_*_rename", race));
-	assert_true(fits(f, "site = x gt_nlink_rename", race));
-	assert_false(fits(f, "site = gt_nlink_rename\nsite = gt_nlink_rename", race));
-	assert_false(fits(f, "site = gt_nlink_rename+0x99", race));
-	assert_false(fits(f, "site = gt_nlink", race));
-}
-
-static void test_suppressed_data(void **state)
-{
-	struct fixture *f = *state;
-	struct race *race = recorded(&f->load, "gt_nlink_rename", "gt_nlink_link");
-
-	assert_true(fits(f, "type = struct?gt_inode\nmember = i_nlink", race));
-	assert_true(fits(f, "variable = gt_nlink_*", race));
-	assert_false(fits(f, "type = struct?gt_inode\nmember = i_size", race));
-	snprintf(race->names->datum[0].member, sizeof(race->names->datum[0].member), "links[2].of_it[3]");
-	snprintf(race->names->datum[0].owner, sizeof(race->names->datum[0].owner), "const struct gt_inode");
-	assert_true(fits(f, "member = of_it", race));
-	assert_true(fits(f, "type = struct?gt_inode\nmember = links[[]*", race));
-	assert_false(fits(f, "member = links", race));
-	assert_false(fits(f, "site = gt_halflock*\nmember = i_nlink", race));
-	race_names_free(race->names);
-	race->names = NULL;
-	assert_false(fits(f, "member = i_nlink", race));
-}
-
-static void test_leftovers(void **state)
-{
-	static const char text[] = "[suppress]\nsite = gt_nlink_rename\nreason = known\nexpires = 2027-01-15\n"
-				   "[suppress]\nsite = gt_nlink_*\nreason = over\nexpires = 2027-01-14\n"
-				   "[suppress]\nsite = gone\nreason = of old\n"
-				   "[suppress]\nsite = gt_nlink_*\nreason = known as well\n";
-	struct fixture *f = *state;
-	struct suppressions *s = read_text(f, text);
-	const struct race *race = recorded(&f->load, "gt_nlink_rename", "gt_nlink_link");
-	char all[1024] = "";
-
-	assert_string_equal(suppress_find(s, race), "known");
-	suppress_leftover(s, put_line, all);
-	assert_non_null(strstr(all, ":5: expired on 2027-01-14: over\n"));
-	assert_non_null(strstr(all, ":9: fits no race here: of old\n"));
-	assert_null(strstr(all, "known"));
-	suppress_free(s);
-	assert_null(suppress_find(NULL, race));
-}
-
-static void test_wrong_suppressions(void **state)
-{
-	static const struct {
-		const char *text, *why;
-	} cases[] = {
-		{"[special]\nsite = x\n", ":1: [special]"},
-		{"[suppress]\nsite = x\n", ":1: a suppression needs a reason"},
-		{"[suppress]\nreason = x\n", ":1: a suppression needs a site"},
-		{"[suppress]\nsite = x\nreason = y\nexpires = soon\n", ":4: expires = soon"},
-		{"[suppress]\nsite = x\nreason = y\nexpires = 2027-13-01\n", ":4: expires"},
-		{"[suppress]\nreason = y\nreason = z\n", ":3: 'reason' is there already"},
-		{"[suppress]\nsites = y\n", ":2: 'sites' is no key"},
-	};
-	struct fixture *f = *state;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct err err = {0};
-
-		write_file(f, cases[i].text, strlen(cases[i].text));
-		assert_null(suppress_read(f->file, TODAY, &err));
-		if (!strstr(err.text, cases[i].why))
-			fail_msg("%s: \"%s\"", cases[i].text, err.text);
-	}
-}
+/* ---- any list ---- */
 
 /* Whatever is in a file: a list, or one line of why not. */
 static void test_any_text(void **state)
@@ -295,7 +205,7 @@ static void test_any_text(void **state)
 	static const char *const words[] = {
 		"[special]", "[suppress]",  "variable = x",    "reason = y", "=",	"[",	    "]",	  "\n", "\n",
 		" ",	     "kernel = ..", "expires = 1-1-1", "points = 3", "[raise]", "name = z", "member = *["};
-	struct fixture *f = *state;
+	struct bench *b = *state;
 	struct rng rng = {3};
 
 	for (int i = 0; i < 2000; i++) {
@@ -304,30 +214,34 @@ static void test_any_text(void **state)
 		char text[1024] = "";
 
 		for (uint64_t n = rng_below(&rng, 20); n; n--)
-			strcat(text, words[rng_below(&rng, sizeof(words) / sizeof(words[0]))]);
-		write_file(f, text, strlen(text));
-		if (prune_rules_add(rules, f->file, &err) < 0)
+			strcat(text, words[rng_below(&rng, ROWS(words))]);
+		if (prune_rules_add(rules, bench_file(b, text, strlen(text)), &err) < 0)
 			assert_int_equal(err.code, EXIT_INPUT);
-		suppress_free(suppress_read(f->file, TODAY, NULL));
 		prune_rules_free(rules);
 	}
 }
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(test_rules_of_ones_own),
-		T(test_wrong_rules),
-		T(test_sources_that_are_no_folder),
-		T(test_files_that_are_no_lists),
-		T(test_globs),
-		T(test_suppressed_sites),
-		T(test_suppressed_data),
-		T(test_leftovers),
-		T(test_wrong_suppressions),
-		T(test_any_text),
+	const struct CMUnitTest alone[] = {
+		BENCH_TEST(test_list_of_ones_own),
+		BENCH_TEST(test_list_of_ones_own_for_another_kernel),
+		BENCH_TEST(test_list_with_a_null_character),
+		BENCH_TEST(test_list_that_is_not_there),
+		BENCH_TEST(test_list_that_is_a_folder),
+		BENCH_TEST(test_sources_that_are_a_file),
+		BENCH_TEST(test_sources_that_are_not_there),
+		cmocka_unit_test(test_special_variables_have_sources),
+		BENCH_TEST(test_any_text),
 	};
+	struct CMUnitTest tests[ROWS(alone) + ROWS(wrong_cases) + ROWS(glob_cases)], *next = tests;
 
+	for (size_t i = 0; i < ROWS(alone); i++)
+		*next++ = alone[i];
+	for (size_t i = 0; i < ROWS(wrong_cases); i++)
+		*next++ = BENCH_ROW(wrong_cases[i].shows, test_wrong_list, &wrong_cases[i]);
+	for (size_t i = 0; i < ROWS(glob_cases); i++)
+		*next++ = (struct CMUnitTest){
+			.name = glob_cases[i].shows, .test_func = test_glob, .initial_state = (void *)&glob_cases[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Only shown: all that becomes of a number that is read is that people see it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/prune_bench.h"
+
+#define RULE "only-shown"
+
+/* An int that the reader hands to `function`, and then forgets. */
+static struct bench *handed_to(void **state, const char *function)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	bench_datum(b, "plain", "struct plain", "thing");
+	bench_type(b, "int");
+	/* movl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
+	bench_code(b, b->reader, CODE("\x8b\x37\xe8\x00\x00\x00\x00\x31\xc0\xc3"), 0);
+	if (function)
+		bench_call(b, b->reader, 2, function);
+	return b;
+}
+
+static struct bench *shown(void **state)
+{
+	return handed_to(state, "seq_printf");
+}
+
+static void test_number_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_expect(b, VERDICT_BENIGN, RULE);
+	bench_says(b, "is to show it to people");
+}
+
+static void test_number_that_goes_nobody_knows_where(void **state)
+{
+	struct bench *b = handed_to(state, NULL);
+
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_that_goes_to_a_function_like_any_other(void **state)
+{
+	struct bench *b = handed_to(state, "seq_open");
+
+	bench_expect_not(b, RULE);
+}
+
+/* ---- what is shown of a pointer may be what it points to ---- */
+
+static void test_pointer_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_type(b, "char *");
+	bench_expect_not(b, RULE);
+}
+
+static void test_pointer_to_a_function_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_type(b, "int (*)(void)");
+	bench_expect_not(b, RULE);
+}
+
+/* A typedef does not say that it is a pointer, but its values do. */
+static void test_pointer_by_its_values_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_type(b, "initcall_t");
+	b->race->instances[0].data_len = 8;
+	memcpy(b->race->instances[0].before, "\0\x10\x20\x81\xff\xff\xff\xff", 8);
+	memset(b->race->instances[0].after, 0, 8);
+	bench_expect_not(b, RULE);
+}
+
+/* ---- what else is no mere number ---- */
+
+/* By a length an array may be shown. */
+static void test_length_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_datum(b, "d", "struct dentry", "d_name.len");
+	bench_expect_not(b, RULE);
+}
+
+static void test_part_of_a_number_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_side(b, b->writer)->gva += 2;
+	bench_expect_not(b, RULE);
+}
+
+/* ---- what is freed must not be read at all ---- */
+
+/* movl $1,(%rdi); call 1f; 1: ret */
+static void store_and_call(const struct bench *b)
+{
+	bench_code(b, b->writer, CODE("\xc7\x07\x01\x00\x00\x00\xe8\x00\x00\x00\x00\xc3"), 0);
+}
+
+static void test_writer_that_calls_nobody_knows_what(void **state)
+{
+	struct bench *b = shown(state);
+
+	store_and_call(b);
+	bench_expect(b, VERDICT_BENIGN, RULE);
+}
+
+static void test_writer_that_frees_afterwards(void **state)
+{
+	struct bench *b = shown(state);
+
+	store_and_call(b);
+	bench_call(b, b->writer, 6, "kfree");
+	bench_expect_not(b, RULE);
+}
+
+/* ---- what is left in registers at a second call, which is where an overrun stack was found ---- */
+
+static struct bench *shown_before_a_call_of(void **state, const char *function)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	bench_datum(b, "plain", "struct plain", "thing");
+	/* movl (%rdi),%ebx; movl %ebx,%esi; call 1f; 1: testl %edi,%edi; jne 2f; popq %rbx; ret; 2: call 3f; 3: */
+	bench_code(b, b->reader, CODE("\x8b\x1f\x89\xde\xe8\0\0\0\0\x85\xff\x75\x02\x5b\xc3\xe8\0\0\0\0"), 0);
+	bench_call(b, b->reader, 4, "seq_printf");
+	bench_call(b, b->reader, 15, function);
+	return b;
+}
+
+/* That call does not come back. */
+static void test_number_left_to_a_stack_check(void **state)
+{
+	struct bench *b = shown_before_a_call_of(state, "__stack_chk_fail");
+
+	bench_expect(b, VERDICT_BENIGN, RULE);
+}
+
+static void test_number_left_to_a_call_that_comes_back(void **state)
+{
+	struct bench *b = shown_before_a_call_of(state, "seq_putc");
+
+	bench_expect_not(b, RULE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BENCH_TEST(test_number_that_is_shown),
+		BENCH_TEST(test_number_that_goes_nobody_knows_where),
+		BENCH_TEST(test_number_that_goes_to_a_function_like_any_other),
+		BENCH_TEST(test_pointer_that_is_shown),
+		BENCH_TEST(test_pointer_to_a_function_that_is_shown),
+		BENCH_TEST(test_pointer_by_its_values_that_is_shown),
+		BENCH_TEST(test_length_that_is_shown),
+		BENCH_TEST(test_part_of_a_number_that_is_shown),
+		BENCH_TEST(test_writer_that_calls_nobody_knows_what),
+		BENCH_TEST(test_writer_that_frees_afterwards),
+		BENCH_TEST(test_number_left_to_a_stack_check),
+		BENCH_TEST(test_number_left_to_a_call_that_comes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
