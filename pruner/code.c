@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "symbols/insn/flow.h"
+
 static const char *callee_at(const struct race_side *side, uint32_t at)
 {
 	for (uint32_t i = 0; i < side->callee_count; i++) {
@@ -51,7 +53,7 @@ static void decode_from(struct code *code, struct insn_decoder *decoder, const s
 
 static bool is_ud2(const struct insn_op *op)
 {
-	return op->kind == INSN_OP_NOP && op->insn.bytes[0] == 0x0f && op->insn.bytes[1] == 0x0b;
+	return op->kind == INSN_OP_NOP && insn_is_ud2(&op->insn);
 }
 
 /*

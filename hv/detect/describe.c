@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hv/detect/internal.h"
+#include "symbols/insn/flow.h"
 
 #define FUNCTION_MAX (64u << 10)
 #define CODE_BEFORE 192 /* of RACE_CODE_MAX, where a function is longer than that: what leads to the access, */
@@ -31,15 +32,14 @@ static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const s
 	return at && at < len ? fn->addr + at : wanted;
 }
 
-/* Where a direct call or jump goes: rel32 behind E8 or E9 (SDM vol. 2, CALL and JMP), prefixes or not. False: it is neither. */
-static bool direct_target(const struct insn *insn, uint64_t *target)
+/* Where an instruction calls or jumps to that may lead into another function: a direct call or jump of 32 bits. */
+static bool leads_to(const struct insn *insn, uint64_t *target)
 {
-	int32_t rel;
+	struct insn_branch branch;
 
-	if (!(insn->flags & INSN_BRANCH) || insn->len < 5 || (insn->bytes[insn->len - 5] & 0xfe) != 0xe8)
+	if (!insn_direct_branch(insn, &branch) || branch.conditional || branch.width != sizeof(int32_t))
 		return false;
-	memcpy(&rel, insn->bytes + insn->len - sizeof(rel), sizeof(rel));
-	*target = insn->addr + insn->len + (uint64_t)(int64_t)rel;
+	*target = branch.target;
 	return true;
 }
 
@@ -57,7 +57,7 @@ static void name_callees(struct detect *d, struct insn_decoder *decoder, struct 
 
 		if (!n)
 			break;
-		if (direct_target(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
+		if (leads_to(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
 		    guest_symbol_at(d->guest, target, &symbol) == 0 && symbol.addr == target) {
 			callee->at = (uint16_t)at;
 			/* A longer name is cut: what is looked for in callees is short. */

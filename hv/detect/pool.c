@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/insn/flow.h"
+
 #define FUNCTION_MAX (64u << 10) /* no kernel function is larger; more than this is a hole between symbols */
 #define BYTES_A_DRAW 32		 /* of a function's code are taken from in a draw, on average: holds about one site */
 #define DRAWS_MAX 1024		 /* without a site, before giving up */
@@ -229,15 +231,6 @@ void pool_remove(struct pool *pool, const void *key)
 	}
 }
 
-/* After these comes no instruction of the same path: an INT3 there is padding. */
-static bool ends_path(const struct insn *insn)
-{
-	uint8_t op = insn->bytes[0];
-
-	return (insn->flags & (INSN_RET | INSN_INT3)) || op == 0xe9 || op == 0xeb || (op == 0x0f && insn->bytes[1] == 0x0b) ||
-	       (op == 0xff && (insn->flags & INSN_BRANCH) && !(insn->flags & INSN_CALL));
-}
-
 /*
  * A linear sweep from the symbol: the kernel's functions hold no data between instructions. It stops at what does not decode,
  * and at an INT3 of the guest's own (text being patched, a kprobe): behind it the sweep could be out of step.
@@ -255,7 +248,7 @@ static uint32_t sweep(struct pool *pool, const struct function *fn)
 			break;
 		if (pool_is_site(pool, &insn))
 			pool->offsets[n++] = (uint16_t)at;
-		padding = ends_path(&insn);
+		padding = insn_ends_flow(&insn) || insn.flags & INSN_INT3;
 	}
 	return n;
 }

@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 
 #include "hv/guest/linux.h"
+#include "symbols/insn/flow.h"
 
 #define CODE_MAX 2048u
 
@@ -21,17 +22,14 @@ static bool is_push(const struct insn *insn)
 /* `ret`, or the jump that stands for it: to __x86_return_thunk, or srso_return_thunk and so on, as the CPU's bugs want it. */
 static bool is_return(const struct guest *g, const struct insn *insn)
 {
+	struct insn_branch jump;
 	struct symbol thunk;
-	uint64_t target;
-	int32_t rel;
 
 	if (insn->len == 1 && insn->bytes[0] == 0xc3)
 		return true;
-	if (insn->len != 5 || insn->bytes[0] != 0xe9)
+	if (insn->len != 5 || insn->bytes[0] != 0xe9 || !insn_direct_branch(insn, &jump))
 		return false;
-	memcpy(&rel, insn->bytes + 1, sizeof(rel));
-	target = insn->addr + 5 + (uint64_t)(int64_t)rel;
-	return symtab_at(g->symtab, target, &thunk) == 0 && thunk.addr == target &&
+	return symtab_at(g->symtab, jump.target, &thunk) == 0 && thunk.addr == jump.target &&
 	       fnmatch("*return_thunk", thunk.name, 0) == 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "hv/base/x86.h"
 #include "symbols/dwarf/origin.h"
+#include "symbols/insn/flow.h"
 #include "symbols/insn/insn.h"
 
 #define MAX_SWEEP (256u << 10) /* bytes */
@@ -37,33 +38,13 @@ void di_sweep_free(struct di_sweep *s)
 	free(s);
 }
 
-/* The displacement of a direct jump, SDM vol. 2: jcc and jmp with 8 or 32 bits. */
-static bool jump_target(const struct insn *i, uint64_t *target)
-{
-	uint8_t first = i->bytes[0];
-	int32_t wide;
-
-	if (!(i->flags & INSN_BRANCH) || i->flags & (INSN_CALL | INSN_RET))
-		return false;
-	if ((i->len == 5 && first == 0xe9) || (i->len == 6 && first == 0x0f && (i->bytes[1] & 0xf0) == 0x80)) {
-		memcpy(&wide, i->bytes + i->len - 4, sizeof(wide));
-		*target = i->addr + i->len + (uint64_t)(int64_t)wide;
-		return true;
-	}
-	if (i->len == 2 && ((first & 0xf0) == 0x70 || first == 0xeb || (first & 0xfc) == 0xe0)) {
-		*target = i->addr + i->len + (uint64_t)(int64_t)(int8_t)i->bytes[1];
-		return true;
-	}
-	return false;
-}
-
-/* Control does not pass: what comes next is reached from elsewhere. */
+/*
+ * Control does not pass: what comes next is reached from elsewhere. inc, dec and push of a memory operand are taken for the
+ * same, at the cost of an origin that could be told.
+ */
 static bool ends_flow(const struct insn *i)
 {
-	uint8_t first = i->bytes[0];
-
-	return i->flags & INSN_RET || first == 0xe9 || first == 0xeb || (first == 0xff && !(i->flags & INSN_CALL)) ||
-	       (first == 0x0f && i->bytes[1] == 0x0b);
+	return insn_ends_flow(i) || (i->bytes[0] == 0xff && !(i->flags & INSN_CALL));
 }
 
 static int by_target(const void *a, const void *b)
@@ -75,14 +56,14 @@ static int by_target(const void *a, const void *b)
 
 static int collect_branches(struct debuginfo *di, struct di_sweep *s)
 {
-	uint64_t target;
+	struct insn_branch branch;
 
 	s->branches = calloc(s->n + 1, sizeof(*s->branches));
 	if (!s->branches)
 		return di_memory(di);
 	for (size_t i = 0; i < s->n; i++) {
-		if (jump_target(&s->at[i], &target))
-			s->branches[s->n_branches++] = (struct branch){target, i};
+		if (insn_direct_branch(&s->at[i], &branch) && !branch.call)
+			s->branches[s->n_branches++] = (struct branch){branch.target, i};
 	}
 	qsort(s->branches, s->n_branches, sizeof(*s->branches), by_target);
 	return 0;
@@ -116,12 +97,9 @@ out:
 /* The target of a direct call. */
 static uint64_t call_target(const struct insn *i)
 {
-	int32_t wide;
+	struct insn_branch branch;
 
-	if (i->len != 5 || i->bytes[0] != 0xe8)
-		return 0;
-	memcpy(&wide, i->bytes + 1, sizeof(wide));
-	return i->addr + i->len + (uint64_t)(int64_t)wide;
+	return insn_direct_branch(i, &branch) && branch.call && i->len == 5 ? branch.target : 0;
 }
 
 /* Where ftrace's call is: at the function's beginning, or behind an endbr64 there. */

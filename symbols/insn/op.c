@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
-#include "symbols/insn/internal.h"
+#include "symbols/insn/decoder.h"
 #include "symbols/insn/op.h"
 
 #define ALL_GPRS UINT16_MAX

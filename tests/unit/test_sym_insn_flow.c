@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where control goes after an instruction: the targets of direct branches, and what control never passes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "symbols/insn/flow.h"
+
+#define CODE_ADDR 0xffffffff81000000ull
+#define C(bytes) .code = (bytes), .len = sizeof(bytes) - 1
+#define TO(distance, bytes, ...) \
+	.direct = true, .branch = {.target = CODE_ADDR + (uint64_t)(int64_t)(distance), .width = (bytes), __VA_ARGS__}
+
+struct flow_case {
+	const char *text, *code;
+	size_t len;
+	bool direct, ends;
+	struct insn_branch branch;
+};
+
+static const struct flow_case cases[] = {
+	{"jmp .+0x12", C("\xeb\x10"), TO(0x12, 1), .ends = true},
+	{"jmp .-2", C("\xeb\xfc"), TO(-2, 1), .ends = true},
+	{"jmp, 32 bits", C("\xe9\x00\x01\x00\x00"), TO(0x105, 4), .ends = true},
+	{"jmp, 32 bits, back", C("\xe9\xfb\xff\xff\xff"), TO(0, 4), .ends = true},
+	{"cs jmp: its end is not recognised", C("\x2e\xe9\x00\x01\x00\x00"), TO(0x106, 4)},
+	{"call", C("\xe8\x00\x01\x00\x00"), TO(0x105, 4, .call = true)},
+	{"cs call", C("\x2e\xe8\x00\x01\x00\x00"), TO(0x106, 4, .call = true)},
+	{"je .+4", C("\x74\x02"), TO(4, 1, .conditional = true)},
+	{"jne, 32 bits", C("\x0f\x85\xfa\xff\xff\xff"), TO(0, 4, .conditional = true)},
+	{"loop .", C("\xe2\xfe"), TO(0, 1, .conditional = true)},
+	{"jrcxz .", C("\xe3\xfe"), TO(0, 1, .conditional = true)},
+	{"jmp *%rax", C("\xff\xe0"), .ends = true},
+	{"jmp *0x10(%rax,%rbp,8): its SIB is no opcode", C("\xff\xa4\xe8\x10\x00\x00\x00"), .ends = true},
+	{"call *%rax", C("\xff\xd0")},
+	{"incl (%rax)", C("\xff\x00")},
+	{"push (%rax)", C("\xff\x30")},
+	{"ret", C("\xc3"), .ends = true},
+	{"iretq", C("\x48\xcf"), .ends = true},
+	{"ud2", C("\x0f\x0b"), .ends = true},
+	{"int3", C("\xcc")},
+	{"nop", C("\x90")},
+	{"mov $0x74,%al", C("\xb0\x74")},
+	{"mov: its immediate is no branch", C("\xb8\xe9\x00\x00\x00")},
+};
+
+static void test_cases(void **state)
+{
+	struct insn_decoder *dec = insn_decoder_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct flow_case *c = &cases[i];
+		struct insn_branch branch = {0};
+		struct insn insn;
+
+		if (insn_decode(dec, (const uint8_t *)c->code, c->len, CODE_ADDR, &insn) != c->len)
+			fail_msg("%s: does not decode", c->text);
+		if (insn_direct_branch(&insn, &branch) != c->direct)
+			fail_msg("%s: a direct branch or not", c->text);
+		if (branch.target != c->branch.target || branch.width != c->branch.width)
+			fail_msg("%s: to %#llx by %u bytes", c->text, (unsigned long long)branch.target, branch.width);
+		if (branch.call != c->branch.call || branch.conditional != c->branch.conditional)
+			fail_msg("%s: call %d, conditional %d", c->text, branch.call, branch.conditional);
+		if (insn_ends_flow(&insn) != c->ends)
+			fail_msg("%s: ends the flow or not", c->text);
+	}
+	insn_decoder_free(dec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
