@@ -3,7 +3,14 @@
  * A Linux guest from outside, until its text is final: when the kernel says so. system_state is SYSTEM_RUNNING only after the
  * last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
  */
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_context.h"
+#include "hv/guest/linux_exclude.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_memory.h"
+#include "hv/guest/linux_modules.h"
+#include "hv/guest/linux_orc.h"
+#include "hv/guest/linux_search.h"
+#include "hv/guest/linux_stack.h"
 
 #include <stdlib.h>
 
@@ -49,16 +56,6 @@ void guest_free(struct guest *g)
 	btf_free(g->btf);
 	symtab_free(g->symtab);
 	free(g);
-}
-
-int guest_read(const struct guest *g, uint64_t gva, void *buf, size_t len)
-{
-	return target_read(g->target, g->cr3, g->cr4, gva, buf, len);
-}
-
-int guest_translate(const struct guest *g, uint64_t gva, uint64_t *gpa)
-{
-	return target_translate(g->target, g->cr3, g->cr4, gva, gpa);
 }
 
 static bool text_is_final(const struct guest *g)

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who runs on a CPU, from its per-CPU area, which GS points to in the kernel (arch/x86/include/asm/{current,preempt,percpu}.h).
  */
-#include <string.h>
-
-#include "hv/guest/linux.h"
-
-#define THREAD_SIZE 0x4000ull /* task and IRQ stacks, naturally aligned (arch/x86/include/asm/page_64_types.h, no KASAN) */
+#include "hv/guest/linux_context.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_members.h"
 
 /* include/linux/preempt.h; bit 31 is the inverted need-resched flag of x86. */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u
 #define PREEMPT_HARDIRQ 0x000f0000u
 #define PREEMPT_NMI 0x00f00000u
-
-uint64_t linux_percpu_offset(const struct guest *g, const char *symbol, const char *hot_member)
-{
-	struct symbol sym;
-	struct btf_member member;
-
-	if (symtab_find(g->symtab, symbol, &sym) == 0)
-		return sym.addr;
-	if (g->btf && symtab_find(g->symtab, "pcpu_hot", &sym) == 0 && btf_member(g->btf, "pcpu_hot", hot_member, &member) == 0)
-		return sym.addr + member.offset;
-	return LINUX_UNKNOWN;
-}
 
 void linux_find_context(struct guest *g)
 {
@@ -66,17 +52,4 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 	if (guest_read(g, task + g->comm.offset, out->comm, sizeof(out->comm)))
 		out->comm[0] = 0;
 	out->comm[sizeof(out->comm) - 1] = 0;
-}
-
-bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
-{
-	uint64_t sp = regs->gpr[X86_RSP];
-
-	/* Where interrupt stacks are mapped page by page they need not be aligned: what is little above RSP is stack too. */
-	return (gva & ~(THREAD_SIZE - 1)) == (sp & ~(THREAD_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
-}
-
-uint64_t guest_stack_end(const struct x86_regs *regs)
-{
-	return (regs->gpr[X86_RSP] & ~(THREAD_SIZE - 1)) + THREAD_SIZE;
 }

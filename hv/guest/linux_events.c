@@ -6,7 +6,7 @@
  */
 #include <fnmatch.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
 #include "symbols/insn/flow.h"
 
 #define CODE_MAX 2048u

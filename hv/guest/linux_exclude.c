@@ -8,7 +8,8 @@
  */
 #include <fnmatch.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_exclude.h"
+#include "hv/guest/linux_guest.h"
 
 /* Sections with bounds of their own (include/asm-generic/vmlinux.lds.h, arch/x86/kernel/vmlinux.lds.S). */
 static const struct {

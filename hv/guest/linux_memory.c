@@ -5,7 +5,13 @@
  */
 #include <stdio.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_memory.h"
+#include "hv/guest/linux_memory_page.h"
+#include "hv/guest/linux_memory_percpu.h"
+#include "hv/guest/linux_memory_slab.h"
+#include "hv/guest/linux_names.h"
+#include "hv/guest/linux_stack.h"
 
 /* Where the parts are when they are not moved (Documentation/arch/x86/x86_64/mm.rst), which takes four levels of tables. */
 #define PAGE_OFFSET 0xffff888000000000ull
@@ -17,32 +23,6 @@
 #define PAGES_MAX_L5 (1ull << 40) /* 52 bits */
 
 #define STACK_END_MAGIC 0x57ac6e9dull /* lowest word of a task's stack (include/uapi/linux/magic.h) */
-
-void linux_find_member(const struct guest *g, const char *type, const char *path, uint32_t limit, struct btf_member *out)
-{
-	if (!g->btf || btf_member(g->btf, type, path, out) || out->size > sizeof(uint64_t) || out->bits > 63 ||
-	    out->size > limit || out->offset > limit - out->size)
-		*out = (struct btf_member){0};
-}
-
-uint64_t linux_member_value(const uint8_t *copy, const struct btf_member *m)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, copy + m->offset, m->size);
-	return m->bits ? value >> m->shift & ((1ull << m->bits) - 1) : value;
-}
-
-int linux_read_member(const struct guest *g, uint64_t gva, const struct btf_member *m, uint64_t *value)
-{
-	const struct btf_member here = {.size = m->size, .bits = m->bits, .shift = m->shift};
-	uint8_t copy[sizeof(uint64_t)];
-
-	if (!m->size || !x86_kernel_address(gva) || guest_read(g, gva + m->offset, copy, m->size))
-		return -1;
-	*value = linux_member_value(copy, &here);
-	return 0;
-}
 
 /* The value of the variable that says where a part is; 0: not known. */
 static uint64_t part(const struct guest *g, const char *variable, uint64_t fixed)

@@ -5,7 +5,9 @@
  */
 #include <stdio.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_members.h"
+#include "hv/guest/linux_memory_page.h"
 
 #define PAGES_TOGETHER_MAX (1u << 10) /* of a slab; far more are together only for user memory */
 

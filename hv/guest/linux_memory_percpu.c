@@ -6,7 +6,10 @@
  */
 #include <stdio.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_members.h"
+#include "hv/guest/linux_memory_percpu.h"
+#include "hv/guest/linux_names.h"
 
 #define CPUS_MAX 8192
 #define UNIT_MAX (64u << 20)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* An object of a slab cache: a slab's pages hold objects of the cache's size, one after the other (mm/slub.c). */
 #include <stdio.h>
+#include <string.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_members.h"
+#include "hv/guest/linux_memory_slab.h"
+#include "hv/guest/linux_memory_types.h"
 
 #define OBJECT_MAX (4u << 20)
 

@@ -4,7 +4,9 @@
  * kmem_cache_create() and KMEM_CACHE() calls, 5.10 to 6.12. A name that a kernel does not have costs nothing, and the struct
  * must fit the cache's objects, but for what the kernel cuts off at its end.
  */
-#include "hv/guest/linux.h"
+#include <string.h>
+
+#include "hv/guest/linux_memory_types.h"
 
 static const struct {
 	const char *cache, *type;

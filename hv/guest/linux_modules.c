@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The guest's modules as they come and go, by walking its list from outside. */
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_orc.h"
 
 /*
  * What the symbols of all modules may take. A stock kernel's, all loaded at once, need a tenth of it; a guest can show the same
@@ -216,60 +219,4 @@ void guest_each_module(const struct guest *cg, void (*each)(void *ctx, const str
 	for (size_t i = 0; i < g->module_count; i++)
 		each(ctx, &g->modules[i]->m);
 	pthread_rwlock_unlock(&g->modules_lock);
-}
-
-/* ---- names ---- */
-
-static void fill(struct guest_symbol *out, const char *module, const struct symbol *sym)
-{
-	snprintf(out->module, sizeof(out->module), "%s", module);
-	snprintf(out->name, sizeof(out->name), "%s", sym->name);
-	out->addr = sym->addr;
-	out->size = sym->size;
-}
-
-int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
-{
-	struct guest *g = (struct guest *)cg; /* only its lock is taken */
-	struct symbol sym;
-	int ret = -1;
-
-	pthread_rwlock_rdlock(&g->modules_lock);
-	for (size_t i = 0; i < g->module_count; i++) {
-		const struct guest_module *m = &g->modules[i]->m;
-
-		if (addr - m->base >= m->size)
-			continue;
-		if (m->symbols && symtab_at(m->symbols, addr, &sym) == 0) {
-			fill(out, m->name, &sym);
-			ret = 0;
-		}
-		goto out;
-	}
-	if (g->symtab && symtab_at(g->symtab, addr, &sym) == 0) {
-		fill(out, "", &sym);
-		ret = 0;
-	}
-out:
-	pthread_rwlock_unlock(&g->modules_lock);
-	return ret;
-}
-
-int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
-{
-	struct guest *g = (struct guest *)cg; /* only its lock is taken */
-	struct symbol sym;
-	int ret = -1;
-
-	pthread_rwlock_rdlock(&g->modules_lock);
-	for (size_t i = 0; i < g->module_count && ret; i++) {
-		const struct guest_module *m = &g->modules[i]->m;
-
-		if (!m->symbols || symtab_at(m->symbols, addr, &sym))
-			continue;
-		fill(out, m->name, &sym);
-		ret = 0;
-	}
-	pthread_rwlock_unlock(&g->modules_lock);
-	return ret;
 }

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_search.h"
 
 /* The part of the address space the kernel image may be in (Documentation/arch/x86/x86_64/mm.rst). */
 #define IMAGE_START 0xffffffff80000000ull

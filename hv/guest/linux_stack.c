@@ -5,8 +5,12 @@
  * an interrupt stack's uppermost word (arch/x86/include/asm/irq_stack.h), the CPU pushes it on an exception stack (SDM vol. 3,
  * 6.14.2).
  */
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_stack.h"
 
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_members.h"
+
+#define THREAD_SIZE 0x4000ull /* task and IRQ stacks, naturally aligned (arch/x86/include/asm/page_64_types.h, no KASAN) */
 #define DEFAULT_SIZE 0x4000ull
 #define LARGEST_SIZE 0x10000ull
 
@@ -29,6 +33,19 @@ static void find_exception_stacks(struct guest *g)
 		if (btf_member(g->btf, "cea_exception_stacks", names[i], &m) == 0 && m.size && m.size <= LARGEST_SIZE)
 			s->exception[s->exception_count++] = (struct text_range){m.offset, (uint64_t)m.offset + m.size};
 	}
+}
+
+bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
+{
+	uint64_t sp = regs->gpr[X86_RSP];
+
+	/* Where interrupt stacks are mapped page by page they need not be aligned: what is little above RSP is stack too. */
+	return (gva & ~(THREAD_SIZE - 1)) == (sp & ~(THREAD_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
+}
+
+uint64_t guest_stack_end(const struct x86_regs *regs)
+{
+	return (regs->gpr[X86_RSP] & ~(THREAD_SIZE - 1)) + THREAD_SIZE;
 }
 
 void linux_find_stacks(struct guest *g)

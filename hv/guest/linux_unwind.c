@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The calls on a Linux guest's stacks: which unwind table covers which text, and what the functions at its entries mean. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_orc.h"
 
 struct unwinding {
 	struct guest *g; /* only its lock is taken */
@@ -13,25 +15,6 @@ struct unwinding {
 };
 
 /* ---- tables ---- */
-
-void linux_find_unwind(struct guest *g)
-{
-	uint64_t end = symtab_addr(g->symtab, "_etext"), init_end = symtab_addr(g->symtab, "_einittext");
-
-	g->orc = (struct orc_table){0};
-	g->kernel_text = (struct text_range){symtab_addr(g->symtab, "_text"), end > init_end ? end : init_end};
-	if (!g->btf || orc_find_format(g->btf, &g->orc_format, NULL))
-		g->orc_format.size = 0;
-	else
-		orc_find_kernel(g->symtab, &g->orc_format, &g->orc, NULL);
-}
-
-void linux_find_module_unwind(const struct guest *g, uint64_t address, struct orc_table *out)
-{
-	*out = (struct orc_table){0};
-	if (g->btf && g->orc_format.size)
-		orc_find_module(&g->reader, g->btf, address, out, NULL);
-}
 
 static bool within(uint64_t addr, uint64_t start, uint64_t size)
 {

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_exclude.h"
+#include "hv/guest/linux_guest.h"
 #include "tests/unit/fake_target.h"
 
 #define TEXT 0xffffffff81000000ull

@@ -11,7 +11,10 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_context.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_memory.h"
+#include "hv/guest/linux_stack.h"
 #include "tests/unit/fake_target.h"
 #include "tests/unit/test_sym_btf_maker.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
 #include "tests/unit/fake_target.h"
 #include "tests/unit/test_sym_btf_maker.h"
 

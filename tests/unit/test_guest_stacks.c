@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/guest/linux.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_orc.h"
 #include "tests/unit/fake_target.h"
 #include "tests/unit/test_sym_btf_maker.h"
 

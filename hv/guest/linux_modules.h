@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_GUEST_LINUX_MODULES_H
+#define OUTRIDER_GUEST_LINUX_MODULES_H
+
+struct guest;
+
+/* Forget all modules, without telling anybody. For guest_free(). */
+void linux_free_modules(struct guest *g);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is called what in the guest: the kernel's symbols and those of its modules. */
+#include "hv/guest/linux_names.h"
+
+#include <stdio.h>
+
+#include "hv/guest/linux_guest.h"
+
+static void fill(struct guest_symbol *out, const char *module, const struct symbol *sym)
+{
+	snprintf(out->module, sizeof(out->module), "%s", module);
+	snprintf(out->name, sizeof(out->name), "%s", sym->name);
+	out->addr = sym->addr;
+	out->size = sym->size;
+}
+
+int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
+{
+	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct symbol sym;
+	int ret = -1;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count; i++) {
+		const struct guest_module *m = &g->modules[i]->m;
+
+		if (addr - m->base >= m->size)
+			continue;
+		if (m->symbols && symtab_at(m->symbols, addr, &sym) == 0) {
+			fill(out, m->name, &sym);
+			ret = 0;
+		}
+		goto out;
+	}
+	if (g->symtab && symtab_at(g->symtab, addr, &sym) == 0) {
+		fill(out, "", &sym);
+		ret = 0;
+	}
+out:
+	pthread_rwlock_unlock(&g->modules_lock);
+	return ret;
+}
+
+int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
+{
+	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct symbol sym;
+	int ret = -1;
+
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count && ret; i++) {
+		const struct guest_module *m = &g->modules[i]->m;
+
+		if (!m->symbols || symtab_at(m->symbols, addr, &sym))
+			continue;
+		fill(out, m->name, &sym);
+		ret = 0;
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return ret;
+}

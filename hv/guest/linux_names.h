@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_GUEST_LINUX_NAMES_H
+#define OUTRIDER_GUEST_LINUX_NAMES_H
+
+#include "hv/guest/guest.h"
+
+/*
+ * The symbol, a function's or a variable's, that contains `addr` in any module's own table. Unlike guest_symbol_at() it is not
+ * asked whether `addr` is in that module's text. Returns 0, or -1 when there is none. Takes modules_lock for reading.
+ */
+int linux_module_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
+
+#endif

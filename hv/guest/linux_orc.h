@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_GUEST_LINUX_ORC_H
+#define OUTRIDER_GUEST_LINUX_ORC_H
+
+#include <stdint.h>
+
+#include "hv/guest/guest.h"
+#include "symbols/unwind/orc.h"
+
+/* Find the kernel's unwind table, its format, and the text that it covers. */
+void linux_find_unwind(struct guest *g);
+
+/* Find the unwind table of the module whose struct module is at GVA `address`. out->count is 0 when it has none. */
+void linux_find_module_unwind(const struct guest *g, uint64_t address, struct orc_table *out);
+
+#endif
