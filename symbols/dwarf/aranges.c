@@ -3,9 +3,16 @@
  * From an address of code to its unit: .debug_aranges (DWARF 5 section 6.1.2) lists most units' addresses in one small section.
  * When it knows nothing of an address, units that are not in it (assembler, other compilers) are asked, all of them, once.
  */
+#include "symbols/dwarf/aranges.h"
+
 #include <stdlib.h>
 
-#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/bisect.h"
+#include "symbols/dwarf/die_ranges.h"
+#include "symbols/dwarf/index.h"
+#include "symbols/dwarf/ranges.h"
+#include "symbols/dwarf/unit.h"
+#include "symbols/dwarf/view.h"
 
 static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange)
 {
@@ -88,17 +95,10 @@ static int read_units(struct debuginfo *di)
 
 static uint64_t find_address(const struct debuginfo *di, uint64_t pc)
 {
-	size_t low = 0, high = di->addresses.n;
+	const struct di_ranges *r = &di->addresses;
+	size_t n = di_bisect(r->at, r->n, sizeof(*r->at), pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (di->addresses.at[middle].low <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && pc < di->addresses.at[low - 1].high ? di->addresses.at[low - 1].where : UINT64_MAX;
+	return n && pc < r->at[n - 1].high ? r->at[n - 1].where : UINT64_MAX;
 }
 
 struct di_unit *di_unit_of_code(struct debuginfo *di, uint64_t pc)

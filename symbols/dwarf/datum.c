@@ -3,10 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols/dwarf/datum.h"
+#include "symbols/dwarf/aranges.h"
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/fill.h"
 #include "symbols/dwarf/location.h"
 #include "symbols/dwarf/origin.h"
+#include "symbols/dwarf/query.h"
 #include "symbols/dwarf/scope.h"
+#include "symbols/dwarf/type.h"
+#include "symbols/dwarf/variable.h"
 
 #define MAX_FOUND 8
 #define MAX_STEPS 6	/* from a register to what it was made of */

@@ -37,9 +37,6 @@ struct debuginfo;
 struct debuginfo *debuginfo_open(const char *path, struct err *err);
 void debuginfo_close(struct debuginfo *di);
 
-/* The GNU build id and its length, or length 0. */
-size_t debuginfo_build_id(const struct debuginfo *di, const uint8_t **id);
-
 /*
  * Where the file is in memory. A linked file moves as a whole by `slide`, except its per-CPU section: an address below that
  * section's size (a per-CPU offset) means that variable of no particular CPU. A module's sections are placed one by one, by

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading DIEs through libdwarf. */
+#include "symbols/dwarf/die.h"
+
 #include <string.h>
 
-#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/error.h"
+#include "symbols/dwarf/index.h"
+#include "symbols/dwarf/unit.h"
 
 int di_die_at(struct debuginfo *di, uint64_t offset, struct di_unit **u, Dwarf_Die *die)
 {

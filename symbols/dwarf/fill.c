@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A datum's names: "variable.member", "pointer->member", "*pointer", "pointer[3].member". */
+#include "symbols/dwarf/fill.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols/dwarf/datum.h"
+#include "symbols/dwarf/member.h"
+#include "symbols/dwarf/type.h"
 
 static void name_path(const struct di_pointee *to, const struct di_path *way, struct debuginfo_datum *out)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* debuginfo_lines(): a PC's source line and the chain of functions inlined into each other there. */
+#include "symbols/dwarf/aranges.h"
 #include "symbols/dwarf/die.h"
+#include "symbols/dwarf/lines.h"
+#include "symbols/dwarf/query.h"
 #include "symbols/dwarf/scope.h"
 
 struct place {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the units are: hop from header to header (DWARF 5 section 7.5.1, DWARF 4 section 7.5.1) without reading what is
- * between. */
+/* Units are found by hopping from header to header (section 7.5.1 of DWARF 5 and of DWARF 4). What is in between is not read.
+ */
+#include "symbols/dwarf/index.h"
+
 #include <stdlib.h>
 
+#include "symbols/dwarf/bisect.h"
 #include "symbols/dwarf/cursor.h"
-#include "symbols/dwarf/unit.h"
+#include "symbols/dwarf/error.h"
 
 #define MAX_UNITS (1u << 20)
 
@@ -82,6 +85,13 @@ int di_index(struct debuginfo *di)
 	if (!di->n_heads)
 		return err_set(di->err, EXIT_INPUT, "%s: .debug_info holds no unit: corrupt", di->file.path);
 	return 0;
+}
+
+struct di_head *di_head_at(struct debuginfo *di, uint64_t offset)
+{
+	size_t n = di_bisect(di->heads, di->n_heads, sizeof(*di->heads), offset);
+
+	return n && offset - di->heads[n - 1].offset < di->heads[n - 1].length ? &di->heads[n - 1] : NULL;
 }
 
 const struct di_head *di_type_unit(struct debuginfo *di, uint64_t signature)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The head of a line table (DWARF 5 section 6.2.4, and DWARF 4's): how its program is coded, directories and files. */
+#include "symbols/dwarf/line_program.h"
+
 #include <stdlib.h>
 
-#include "symbols/dwarf/line.h"
+#include "symbols/dwarf/error.h"
 
 #define MAX_ENTRIES 65536u
 #define MAX_FORMATS 16u
 
 /* What one entry of a directory or file table says; the rest of it (time, size, checksum) is passed over. */
-struct entry {
+struct file_entry {
 	const char *name;
 	uint64_t dir;
 };
@@ -65,7 +67,7 @@ static void take_form(struct debuginfo *di, struct di_cursor *c, uint64_t form, 
 }
 
 /* A table of DWARF 5: the format of an entry, how many there are, the entries. 0, or -1 when memory is out; or c->bad. */
-static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, struct entry **out, size_t *n)
+static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, struct file_entry **out, size_t *n)
 {
 	struct {
 		uint64_t content, form;
@@ -89,7 +91,7 @@ static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, s
 	if (!*out)
 		return di_memory(di);
 	for (; *n < count && !c->bad; ++*n) {
-		struct entry *e = &(*out)[*n];
+		struct file_entry *e = &(*out)[*n];
 
 		for (uint64_t i = 0; i < n_formats; i++) {
 			const char *string = NULL;
@@ -106,7 +108,7 @@ static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, s
 }
 
 /* DWARF 2 to 4: strings up to an empty one; a file's is followed by three numbers. Both are numbered from 1. */
-static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files, struct entry **out, size_t *n)
+static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files, struct file_entry **out, size_t *n)
 {
 	struct di_cursor ahead = *c;
 	const char *name;
@@ -123,7 +125,7 @@ static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files,
 	if (!*out)
 		return c->bad ? 0 : di_memory(di);
 	for (*n = 1; *n < count; ++*n) {
-		struct entry *e = &(*out)[*n];
+		struct file_entry *e = &(*out)[*n];
 
 		e->name = di_cstring(c);
 		if (files) {
@@ -138,7 +140,7 @@ static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files,
 
 static int read_files(struct debuginfo *di, struct di_cursor *c, unsigned version, size_t width, struct di_lines *lines)
 {
-	struct entry *dirs = NULL, *files = NULL;
+	struct file_entry *dirs = NULL, *files = NULL;
 	size_t n_dirs = 0, n_files = 0;
 	int status = -1;
 

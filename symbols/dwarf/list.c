@@ -3,6 +3,9 @@
  */
 #include "symbols/dwarf/list.h"
 
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/error.h"
+
 enum kind {
 	END,
 	BASE_NUMBER, /* the number of an address in .debug_addr */

@@ -3,9 +3,11 @@
  * Location expressions (DWARF 5 section 2.5). What matters here is whether one comes to a register plus a constant: so it is
  * evaluated with exactly such sums on its stack, and given up at any operation that makes something else.
  */
-#include "hv/base/x86.h"
-#include "symbols/dwarf/list.h"
 #include "symbols/dwarf/location.h"
+
+#include "hv/base/x86.h"
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/list.h"
 
 #define MAX_STACK 8
 

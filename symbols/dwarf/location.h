@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a variable's value is at a PC, as far as registers tell. Private to symbols/dwarf*.c. */
+/* Where a variable's value is at a PC, as far as registers alone tell. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_LOCATION_H
 #define OUTRIDER_SYMBOLS_DWARF_LOCATION_H
 
-#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/state.h"
 
 enum di_place {
-	DI_NOWHERE, /* optimised out here, or in a way that registers alone do not tell (frame, pieces, call sites) */
-	DI_VALUE,   /* its value is register + offset */
-	DI_MEMORY,  /* it is in memory, at register + offset */
+	/* The variable is optimised out here, or the place takes more than registers to tell (frame, pieces, call sites). */
+	DI_NOWHERE,
+	/* The variable's value is register + offset. */
+	DI_VALUE,
+	/* The variable is in memory, at address register + offset. */
+	DI_MEMORY,
 };
 
 struct di_location {

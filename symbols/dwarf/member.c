@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From an offset in a type to the member there (DWARF 5 section 5.7.6), down through structures, unions and arrays. */
+#include "symbols/dwarf/member.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "symbols/dwarf/die.h"
 #include "symbols/dwarf/type.h"
 
 #define MAX_BIT_FIELDS 32

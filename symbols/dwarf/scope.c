@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Scopes of a PC. A unit's functions are listed once; what is inside of one is searched when asked for. */
+#include "symbols/dwarf/scope.h"
+
 #include <stdlib.h>
 
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/scope.h"
+#include "symbols/dwarf/die_ranges.h"
+#include "symbols/dwarf/error.h"
+#include "symbols/dwarf/ranges.h"
 
 /* Functions are the unit's children, or nested in what other languages than C put around them. */
 static int list_function(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)

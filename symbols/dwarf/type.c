@@ -2,6 +2,9 @@
 /* What a type is, and how large (DWARF 5 chapter 5). */
 #include "symbols/dwarf/type.h"
 
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/error.h"
+
 static bool only_a_name(Dwarf_Half tag)
 {
 	return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||

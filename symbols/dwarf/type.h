@@ -1,54 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Types: what they are behind their names, their sizes, what to call them, and what lies at an offset. Private to
- * symbols/dwarf*.c. */
+/* Types: what a type is behind its names, how large it is, and how C writes it. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_TYPE_H
 #define OUTRIDER_SYMBOLS_DWARF_TYPE_H
 
-#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/state.h"
 
 struct di_type {
-	uint64_t where;	 /* DIE; 0: void */
-	Dwarf_Half tag;	 /* 0 for void */
-	uint64_t target; /* type of elements, or pointed to, or returned; 0: void or none */
-	uint64_t size;	 /* bytes; 0: not known (void, function, incomplete, flexible array) */
-	bool incomplete; /* declared only */
+	uint64_t where;	 /* Place of the type's DIE. 0: void. */
+	Dwarf_Half tag;	 /* DW_TAG_*. 0: void. */
+	uint64_t target; /* Place of the type of the elements, pointed to, or returned. 0: void, or there is none. */
+	uint64_t size;	 /* Bytes. 0: not known (void, a function, an incomplete type, a flexible array). */
+	bool incomplete; /* The type is only declared. */
 };
 
 #define DI_MAX_DIMENSIONS 8
 
 struct di_dimensions {
-	uint64_t count[DI_MAX_DIMENSIONS]; /* elements; 0: no bound given */
-	unsigned n;
+	uint64_t count[DI_MAX_DIMENSIONS]; /* Elements of each dimension. 0: no bound is given. */
+	unsigned n;			   /* Dimensions. */
 };
 
-/* The type at `where` without its typedefs and qualifiers. -1 with the error set. */
+/* The type at the place `where`, without its typedefs and qualifiers. -1 with the error set. */
 int di_type(struct debuginfo *di, uint64_t where, struct di_type *out);
 
-/* An array's dimensions. -1 with the error set. */
+/* The dimensions of the array type at the place `where`. -1 with the error set. */
 int di_dimensions(struct debuginfo *di, uint64_t where, struct di_dimensions *out);
 
-/* As C writes it: "struct inode *", "unsigned int[4]", "u32". Cut off at `size` bytes. */
-void di_type_name(struct debuginfo *di, uint64_t where, char *buf, size_t size);
-
-/* Where a way through structures has led. */
-struct di_path {
-	char text[DEBUGINFO_PATH_MAX]; /* "i_sb", "lock.owner.tail", "[3].next" */
-	size_t len;
-	uint64_t type;		       /* of what it names */
-	uint64_t size;		       /* its bytes; 0: not known */
-	uint64_t rest;		       /* offset asked for, in it */
-	unsigned bit_offset, bit_size; /* bit_size 0: no bit-field */
-	bool several;		       /* bit-fields, none of them named alone */
-	unsigned fit;		       /* how well the access fits: 3 is it, 2 in it, 1 not or not known */
-};
-
-/* Append to the path; what does not fit is cut off. */
-void di_path_add(struct di_path *p, const char *text);
-
-/*
- * Go from `type` to the member at byte `offset` that an access of `size` bytes there is to. The way is appended to `p`, which
- * stays at `type` itself where nothing inside of it fits. -1 with the error set.
+/* The type as C writes it: "struct inode *", "unsigned int[4]", "u32". The text is cut off at `size` bytes, its end included.
  */
-int di_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct di_path *p);
+void di_type_name(struct debuginfo *di, uint64_t where, char *buf, size_t size);
 
 #endif

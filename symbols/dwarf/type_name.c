@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbols/dwarf/die.h"
 #include "symbols/dwarf/type.h"
 
 struct words {

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/index.h"
+#include "symbols/dwarf/query.h"
 #include "symbols/dwarf/type.h"
 
 struct scalar {

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* debuginfo_variable_at(): the global or static variable at an address, and the member there. */
-#include <stdio.h>
+#include "symbols/dwarf/variable.h"
+
 #include <string.h>
 
-#include "symbols/dwarf/datum.h"
+#include "symbols/dwarf/bisect.h"
+#include "symbols/dwarf/candidates.h"
+#include "symbols/dwarf/die.h"
+#include "symbols/dwarf/fill.h"
+#include "symbols/dwarf/index.h"
+#include "symbols/dwarf/query.h"
+#include "symbols/dwarf/type.h"
+#include "symbols/dwarf/unit.h"
 
 #define MAX_NAMES 8
 #define MAX_TRIES 256 /* of candidates that turn out to be no variable there */
@@ -81,7 +89,7 @@ static bool named(const struct query *q, const char *name)
 }
 
 /* Whether `die` is a variable at `v->addr` that contains the address: 1, 0 or -1; then `out` is filled. */
-static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const struct di_variable *v, const char *function,
+static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const struct di_candidate *v, const char *function,
 		 struct debuginfo_datum *out)
 {
 	struct di_pointee to = {.offset = q->addr - v->addr, .function = function};
@@ -103,7 +111,7 @@ static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const 
 	return 1;
 }
 
-static int try_candidate(const struct query *q, const struct di_variable *v, struct debuginfo_datum *out)
+static int try_candidate(const struct query *q, const struct di_candidate *v, struct debuginfo_datum *out)
 {
 	struct found f = {.expression = v->where};
 	struct di_unit *u;
@@ -123,34 +131,18 @@ static int try_candidate(const struct query *q, const struct di_variable *v, str
 	return res;
 }
 
-/* How many variables begin at or before the address. */
-static size_t count_before(const struct debuginfo *di, uint64_t addr)
-{
-	size_t low = 0, high = di->n_variables;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (di->variables[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Try those that begin between `low` and `high`, the nearest to `high` first. */
 static int search(const struct query *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
 {
 	const struct debuginfo *di = q->di;
-	size_t at = count_before(di, high);
+	size_t at = di_bisect(di->candidates, di->n_candidates, sizeof(*di->candidates), high);
 
 	for (unsigned tries = 0; at-- && tries < MAX_TRIES; tries++) {
 		int res;
 
-		if (di->variables[at].addr < low)
+		if (di->candidates[at].addr < low)
 			return 0;
-		res = try_candidate(q, &di->variables[at], out);
+		res = try_candidate(q, &di->candidates[at], out);
 		if (res)
 			return res;
 	}
@@ -172,7 +164,7 @@ int di_variable_at(struct debuginfo *di, uint64_t link, uint64_t size, struct de
 {
 	struct query q = {.di = di, .addr = link, .size = size};
 
-	if (di_index(di) || di_index_variables(di))
+	if (di_index(di) || di_index_candidates(di))
 		return -1;
 	q.n_names = di_file_objects(&di->file, link, q.names, MAX_NAMES, &q.start);
 	return find_variable(&q, out);

@@ -124,4 +124,16 @@ static inline const uint8_t *sample_section(const struct sample *s, const char *
 	return found;
 }
 
+/* The build id of a linked sample, in its note (the gABI's head of three words, then "GNU"). Returns its length in bytes. */
+static inline size_t sample_build_id(const struct sample *s, const uint8_t **id)
+{
+	size_t len = 0;
+	const uint8_t *note = sample_section(s, ".note.gnu.build-id", &len);
+
+	assert_non_null(note);
+	assert_true(len > sizeof(Elf64_Nhdr) + 4);
+	*id = note + sizeof(Elf64_Nhdr) + 4;
+	return len - sizeof(Elf64_Nhdr) - 4;
+}
+
 #endif

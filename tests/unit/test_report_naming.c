@@ -35,17 +35,13 @@ static int setup(void **state, const char *compiler)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	const struct debug_images_sink sink = {.note = note};
-	struct debuginfo *di;
 	const uint8_t *id;
 
 	assert_non_null(f);
 	sample_build(&f->sample, compiler, "-gdwarf-5 " SAMPLE_LINKED);
-	di = debuginfo_open(f->sample.path, NULL);
-	assert_non_null(di);
-	f->naming = (struct naming){.slide = SLIDE, .build_id = f->id, .build_id_len = debuginfo_build_id(di, &id)};
+	f->naming = (struct naming){.slide = SLIDE, .build_id = f->id, .build_id_len = sample_build_id(&f->sample, &id)};
 	assert_in_range(f->naming.build_id_len, 1, sizeof(f->id));
 	memcpy(f->id, id, f->naming.build_id_len);
-	debuginfo_close(di);
 	f->naming.images = f->images = debug_images_new(&sink, NULL);
 	f->naming.decoder = f->decoder = insn_decoder_new();
 	assert_true(f->images && f->decoder);

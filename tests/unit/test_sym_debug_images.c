@@ -27,17 +27,14 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	const struct debug_images_sink sink = {.note = note, .ctx = f};
-	struct debuginfo *di;
 	const uint8_t *id;
 
 	assert_non_null(f);
 	sample_build(&f->kernel, "gcc", "-gdwarf-5 " SAMPLE_LINKED);
 	sample_build(&f->module, "gcc", "-gdwarf-5 -c ");
-	di = debuginfo_open(f->kernel.path, NULL);
-	assert_non_null(di);
-	f->len = debuginfo_build_id(di, &id);
+	f->len = sample_build_id(&f->kernel, &id);
+	assert_in_range(f->len, 1, sizeof(f->id));
 	memcpy(f->id, id, f->len);
-	debuginfo_close(di);
 	f->images = debug_images_new(&sink, NULL);
 	assert_non_null(f->images);
 	*state = f;

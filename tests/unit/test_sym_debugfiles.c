@@ -13,7 +13,6 @@ struct fixture {
 	const uint8_t *id; /* the kernel's */
 	size_t len;
 	char hex[64];
-	struct debuginfo *di;
 };
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -27,14 +26,11 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err = {0};
 
 	assert_non_null(f);
 	sample_build(&f->kernel, "gcc", "-gdwarf-5 " SAMPLE_LINKED);
 	sample_build(&f->module, "gcc", "-gdwarf-5 -c ");
-	f->di = debuginfo_open(f->kernel.path, &err);
-	assert_non_null(f->di);
-	f->len = debuginfo_build_id(f->di, &f->id);
+	f->len = sample_build_id(&f->kernel, &f->id);
 	assert_int_equal(f->len, 20);
 	for (size_t i = 0; i < f->len; i++)
 		snprintf(f->hex + 2 * i, 3, "%02x", f->id[i]);
@@ -49,7 +45,6 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	debuginfo_close(f->di);
 	sample_free(&f->kernel);
 	sample_free(&f->module);
 	free(f);

@@ -5,14 +5,18 @@
  * DW_OP_addr, then the address: one pass over .debug_info for those bytes lists all there may be, some of them by accident.
  * Whether something is a variable is checked when it is asked for.
  */
+#include "symbols/dwarf/candidates.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/die.h"
+#include "symbols/dwarf/error.h"
+#include "symbols/dwarf/unit.h"
 
 #define EXPRESSION_LENGTH 9
-#define MAX_VARIABLES (4u << 20)
+#define MAX_CANDIDATES (4u << 20)
 #define RELEASE_EVERY (8u << 20) /* bytes: what has been passed over needs no memory */
 
 struct stretch {
@@ -35,22 +39,22 @@ static bool wanted(const struct pass *p, uint64_t addr)
 	return false;
 }
 
-static int add_variable(struct pass *p, uint64_t addr, uint64_t where)
+static int add_candidate(struct pass *p, uint64_t addr, uint64_t where)
 {
 	struct debuginfo *di = p->di;
 
 	if (!wanted(p, addr))
 		return 0;
-	if (di->n_variables == p->room) {
+	if (di->n_candidates == p->room) {
 		size_t more = p->room ? p->room * 2 : 4096;
-		struct di_variable *at = more > MAX_VARIABLES ? NULL : realloc(di->variables, more * sizeof(*at));
+		struct di_candidate *at = more > MAX_CANDIDATES ? NULL : realloc(di->candidates, more * sizeof(*at));
 
 		if (!at)
 			return di_memory(di);
-		di->variables = at;
+		di->candidates = at;
 		p->room = more;
 	}
-	di->variables[di->n_variables++] = (struct di_variable){addr, where};
+	di->candidates[di->n_candidates++] = (struct di_candidate){addr, where};
 	return 0;
 }
 
@@ -64,7 +68,7 @@ static int scan(struct pass *p, const struct di_section *s)
 
 		if (at[1] == DW_OP_addr) {
 			memcpy(&addr, at + 2, sizeof(addr));
-			if (add_variable(p, addr, (uint64_t)(at - s->bytes)))
+			if (add_candidate(p, addr, (uint64_t)(at - s->bytes)))
 				return -1;
 		}
 		at++;
@@ -93,7 +97,7 @@ static int scan_numbered(struct pass *p, const struct di_section *s, const struc
 		if (!c.bad && at > s->bytes && at[-1] == c.at && base < addresses->size &&
 		    number < (addresses->size - base) / sizeof(addr)) {
 			memcpy(&addr, addresses->bytes + base + number * sizeof(addr), sizeof(addr));
-			if (add_variable(p, addr, (uint64_t)(at - 1 - s->bytes)))
+			if (add_candidate(p, addr, (uint64_t)(at - 1 - s->bytes)))
 				return -1;
 		}
 		at++;
@@ -128,22 +132,22 @@ static int scan_units(struct pass *p, const struct di_section *s)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct di_variable *x = a, *y = b;
+	const struct di_candidate *x = a, *y = b;
 
 	if (x->addr != y->addr)
 		return x->addr < y->addr ? -1 : 1;
 	return (x->where > y->where) - (x->where < y->where);
 }
 
-int di_index_variables(struct debuginfo *di)
+int di_index_candidates(struct debuginfo *di)
 {
 	struct di_section *s = di_file_section(&di->file, ".debug_info", di->err);
 	struct pass p = {.di = di};
 	int status;
 
-	if (!s || di->have_variables)
+	if (!s || di->have_candidates)
 		return di->err->code == EXIT_OK ? 0 : -1;
-	di->have_variables = true;
+	di->have_candidates = true;
 	p.loaded = calloc(di->file.count, sizeof(*p.loaded));
 	if (!p.loaded)
 		return di_memory(di);
@@ -156,7 +160,7 @@ int di_index_variables(struct debuginfo *di)
 	}
 	status = scan(&p, s) || scan_units(&p, s) ? -1 : 0;
 	free(p.loaded);
-	if (di->n_variables)
-		qsort(di->variables, di->n_variables, sizeof(*di->variables), by_address);
+	if (di->n_candidates)
+		qsort(di->candidates, di->n_candidates, sizeof(*di->candidates), by_address);
 	return status;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbols/dwarf/query.h"
+
+#include "symbols/dwarf/unit.h"
+
+void di_begin(struct debuginfo *di, struct di_query *q, struct err *err)
+{
+	const uint64_t most = 4000000;
+
+	q->local = (struct err){0};
+	q->err = err;
+	di->err = &q->local;
+	/* No honest question reads every entry of a unit more than a few times; each takes a byte at least. */
+	di->budget = 10000 + 4 * (uint64_t)di->file.map_size;
+	if (di->budget > most)
+		di->budget = most;
+	di->searches = 40;
+	di_units_trim(di);
+	/* Pages read for a unit that is closed by now are of no more use, and the kernel maps 16 for each that was touched. */
+	if (di->opened > DI_CACHE_UNITS) {
+		di->opened = 0;
+		di_file_release(&di->file);
+	}
+}
+
+int di_end(struct debuginfo *di, struct di_query *q, int n)
+{
+	di->err = NULL;
+	if (q->local.code == EXIT_OK)
+		return n;
+	return err_set(q->err, q->local.code, "%s", q->local.text);
+}
