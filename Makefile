@@ -150,7 +150,7 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, and 
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. -I$(OUT)/gen \
 		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
-	$(Q)tests/structure/circles --build $(OUT) --most 13 --largest 10
+	$(Q)tests/structure/circles --build $(OUT) --most 7 --largest 3
 
 # ---- packages ----
 
