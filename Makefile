@@ -35,7 +35,7 @@ ALL_LDFLAGS = -pthread $(LDFLAGS) $(SAN_FLAGS)
 
 # ---- what is built of what ----
 
-LIB_SRCS := $(filter-out hv/cli/main.c,$(wildcard hv/*/*.c hv/*/*/*.c symbols/*/*.c pruner/*.c))
+LIB_SRCS := $(filter-out hv/cli/main.c,$(wildcard hv/*/*.c hv/*/*/*.c symbols/*/*.c pruner/*.c pruner/*/*.c))
 LIB_OBJS := $(LIB_SRCS:%.c=$(OUT)/obj/%.o)
 MAIN_OBJ := $(OUT)/obj/hv/cli/main.o
 AGENT_SRCS := $(wildcard guest-agent/*.c)
@@ -43,7 +43,7 @@ AGENT_OBJS := $(AGENT_SRCS:%.c=$(OUT)/obj/%.o)
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
-C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/lab/*.[ch] \
+C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/lab/*.[ch] \
 	tests/stacks/*.[ch])
 
 .PHONY: all
@@ -73,7 +73,7 @@ $(OUT)/obj/hv/export/html.o: $(PAGE)
 $(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $^ >$@.tmp && mv $@.tmp $@
-$(OUT)/obj/pruner/rules.o: $(OUT)/gen/prune_conf.h
+$(OUT)/obj/pruner/lists.o: $(OUT)/gen/prune_conf.h
 
 $(AGENT_OBJS): ALL_CFLAGS = $(BASE_CFLAGS)
 

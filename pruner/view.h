@@ -4,8 +4,8 @@
 #define OUTRIDER_PRUNER_VIEW_H
 
 #include "hv/report/datum.h"
-#include "pruner/flow.h"
-#include "pruner/rules.h"
+#include "pruner/flow/flow.h"
+#include "pruner/lists.h"
 
 enum lock_held {
 	LOCK_UNKNOWN,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Values: what an instruction makes of two of them, and of two ways that meet. */
-#include "pruner/flow_internal.h"
+#include "pruner/flow/internal.h"
 
 static struct value unknown_value(void)
 {

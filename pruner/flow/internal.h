@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_PRUNER_FLOW_INTERNAL_H
 #define OUTRIDER_PRUNER_FLOW_INTERNAL_H
 
-#include "pruner/flow.h"
+#include "pruner/flow/flow.h"
 
 #define FLOW_ABSOLUTE (-1) /* instead of a register's number: an address by itself */
 #define FLOW_NOWHERE 0	   /* a number that is the same as no other */

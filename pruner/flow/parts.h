@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_PRUNER_FLOW_PARTS_H
 #define OUTRIDER_PRUNER_FLOW_PARTS_H
 
-#include "pruner/flow_internal.h"
+#include "pruner/flow/internal.h"
 
 /* Something that was made of the value, in order of what may be. */
 enum made {

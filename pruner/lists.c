@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "pruner/rules.h"
+#include "pruner/lists.h"
 
 #include <errno.h>
 #include <stdio.h>

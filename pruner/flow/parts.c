@@ -2,7 +2,7 @@
 /* What registers have of a loaded value, on one way and where two meet. */
 #include <string.h>
 
-#include "pruner/flow_parts.h"
+#include "pruner/flow/parts.h"
 
 static uint64_t bits_of(const struct part *p)
 {

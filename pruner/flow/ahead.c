@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the code behind an instruction does with what that leaves: its flags, and what it pushed. */
-#include "pruner/flow_parts.h"
+#include "pruner/flow/parts.h"
 
 /*
  * Whether the instruction leaves nothing of the flags that were there. inc and dec, which are an addition of 1 here, keep CF;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The lists behind the rules, loaded. Shared by the files of the pruner only. */
-#ifndef OUTRIDER_PRUNER_RULES_H
-#define OUTRIDER_PRUNER_RULES_H
+#ifndef OUTRIDER_PRUNER_LISTS_H
+#define OUTRIDER_PRUNER_LISTS_H
 
 #include "pruner/prune.h"
 #include "symbols/insn/insn.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One instruction: what it makes of the registers. */
-#include "pruner/flow_internal.h"
+#include "pruner/flow/internal.h"
 
 /* Registers that a call may change (System V ABI). */
 static const uint16_t caller_saved =

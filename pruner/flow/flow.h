@@ -4,8 +4,8 @@
  * store changes, whether it counts up, and which bits of a loaded word are looked at. What is not understood counts as
  * everything: all bits changed, all bits used.
  */
-#ifndef OUTRIDER_PRUNER_FLOW_H
-#define OUTRIDER_PRUNER_FLOW_H
+#ifndef OUTRIDER_PRUNER_FLOW_FLOW_H
+#define OUTRIDER_PRUNER_FLOW_FLOW_H
 
 #include "pruner/code.h"
 

@@ -2,7 +2,7 @@
 /* What becomes of a loaded value: followed forwards on every way, register by register. */
 #include <stdlib.h>
 
-#include "pruner/flow_parts.h"
+#include "pruner/flow/parts.h"
 
 #define STEPS_PER_INSN 64
 
