@@ -96,16 +96,16 @@ static void good_options(void **state)
 	assert_int_equal(
 		parse(&o, &err, ARGS("--kernel", "k", "--cpus=16", "--memory=5G", "--delay", "250", "--rate=30", "--per-cpu")),
 		0);
-	assert_string_equal(o.vm.kernel, "k");
-	assert_int_equal(o.vm.cpus, 16);
-	assert_int_equal(o.vm.memory, UINT64_C(5) << 30);
-	assert_int_equal(o.detect.config.delay_ns, 250000);
-	assert_int_equal(o.detect.config.rate, 30);
-	assert_true(o.detect.config.per_cpu);
+	assert_string_equal(o.engine.vm.kernel, "k");
+	assert_int_equal(o.engine.vm.cpus, 16);
+	assert_int_equal(o.engine.vm.memory, UINT64_C(5) << 30);
+	assert_int_equal(o.detect.session.detect.delay_ns, 250000);
+	assert_int_equal(o.detect.session.detect.rate, 30);
+	assert_true(o.detect.session.detect.per_cpu);
 	assert_int_equal(parse(&o, &err, ARGS("--kernel", "k", "--seed=0xffffffffffffffff", "--duration=2m")), 0);
-	assert_true(o.detect.config.seed == UINT64_MAX);
-	assert_int_equal(o.detect.duration_ns, UINT64_C(120000000000));
-	assert_int_equal(o.vm.cpus, 2);
+	assert_true(o.detect.session.detect.seed == UINT64_MAX);
+	assert_int_equal(o.detect.session.duration_ns, UINT64_C(120000000000));
+	assert_int_equal(o.engine.vm.cpus, 2);
 }
 
 static void wrong_options(void **state)
