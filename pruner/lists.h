@@ -3,7 +3,8 @@
 #ifndef OUTRIDER_PRUNER_LISTS_H
 #define OUTRIDER_PRUNER_LISTS_H
 
-#include "pruner/prune.h"
+#include "hv/race/names.h"
+#include "pruner/prune_rules.h"
 #include "symbols/insn/insn.h"
 
 enum list_kind {

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "pruner/view.h"
+#include "pruner/lock.h"
 
 /* In which states of locking a way may lead to an instruction. */
 enum { FREE = 1, HELD = 2 };
@@ -88,7 +88,7 @@ bool lock_then_again(const struct view *v, const struct view_side *s)
 	return false;
 }
 
-const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind)
+const char *lock_called_behind(const struct view *v, const struct view_side *s, enum list_kind kind)
 {
 	uint8_t states[RACE_CODE_MAX] = {0};
 

@@ -7,7 +7,7 @@
 #include "pruner/conf.h"
 #include "pruner/operand.h"
 #include "pruner/statement.h"
-#include "pruner/view.h"
+#include "pruner/mark.h"
 
 #define WORD_MAX 64
 
@@ -118,7 +118,7 @@ static void by_datum(const struct view *v, struct view_side *s)
 	snprintf(s->mark, sizeof(s->mark), "a look at %.60s, which is listed", name->path);
 }
 
-void view_mark(const struct view *v, unsigned which, struct view_side *s)
+void mark_side(const struct view *v, unsigned which, struct view_side *s)
 {
 	size_t n;
 	const struct source_line *lines = race_names_lines(v->race->names, which, 0, &n);

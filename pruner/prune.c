@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rules one after the other; the first that fits names the race, what makes it worse orders it. */
+/* The rules are tried one after the other. The first that fits names the race. What makes the race worse orders it. */
 #include <string.h>
 
+#include "pruner/prune.h"
+#include "pruner/raise.h"
+#include "pruner/rules/rules.h"
 #include "pruner/view.h"
 
 static const struct {
-	int from, to; /* ranks */
-	const char *word;
-} classes[] = {
-	[VERDICT_HARMFUL] = {60, 99, "harmful candidate"},
-	[VERDICT_UNCLEAR] = {40, 59, "unclear"},
-	[VERDICT_SYNCHRONISATION] = {20, 39, "synchronisation"},
-	[VERDICT_BENIGN] = {0, 19, "benign"},
+	int from, to;
+} ranks[] = {
+	[VERDICT_HARMFUL] = {60, 99},
+	[VERDICT_UNCLEAR] = {40, 59},
+	[VERDICT_SYNCHRONISATION] = {20, 39},
+	[VERDICT_BENIGN] = {0, 19},
 };
 
-/* What the code itself proves first, then what people wrote down, then what is told by patterns. */
+/* First come rules that the code itself proves, then rules by what people wrote down, then rules by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
 	rule_marked,  rule_flags,	 rule_special,	  rule_named, rule_shown,
 	rule_counter, rule_double_check, rule_same_value, rule_spin,
@@ -46,22 +48,17 @@ const struct prune_rule_help prune_rule_help[] = {
 	{NULL, NULL},
 };
 
-const char *verdict_class_word(enum verdict_class class)
-{
-	return classes[class].word;
-}
-
 static void no_pattern(const struct view *v, struct verdict *out)
 {
 	out->class = VERDICT_HARMFUL;
 	out->rule = NULL;
 	if (!v->race->first.sides[1].known)
-		evidence(out, "no benign pattern fits %s; who writes was not seen", v->datum);
+		verdict_evidence(out, "no benign pattern fits %s; who writes was not seen", v->datum);
 	else
-		evidence(out, "no benign pattern fits %s", v->datum);
+		verdict_evidence(out, "no benign pattern fits %s", v->datum);
 }
 
-/* Of what is pruned it orders, but is no evidence. */
+/* What makes a pruned race worse orders the race, but is no evidence. */
 static int add_up(const struct view *v, struct verdict *out, const char **worst)
 {
 	struct verdict unsaid = {0};
@@ -83,21 +80,21 @@ static void judge(const struct view *v, struct verdict *out)
 	points = add_up(v, out, &worst);
 	if (!out->rule)
 		out->rule = worst ? worst : "no-benign-pattern";
-	/* What DataCollider's authors would not prune stands at the head of its class. */
+	/* DataCollider's authors would not prune this pattern, so it stands at the head of its class. */
 	if (strcmp(out->rule, "same-value-writes") == 0)
 		points += 15;
-	room = classes[out->class].to - classes[out->class].from;
-	out->rank = classes[out->class].from + (points < room ? points : room);
+	room = ranks[out->class].to - ranks[out->class].from;
+	out->rank = ranks[out->class].from + (points < room ? points : room);
 }
 
 void prune_race(const struct prune_rules *rules, const struct race *race, struct verdict *out)
 {
 	struct view *v = view_new(rules, race);
 
-	*out = (struct verdict){.class = VERDICT_UNCLEAR, .rule = "no-benign-pattern", .rank = classes[VERDICT_UNCLEAR].to};
+	*out = (struct verdict){.class = VERDICT_UNCLEAR, .rule = "no-benign-pattern", .rank = ranks[VERDICT_UNCLEAR].to};
 	if (v)
 		judge(v, out);
 	else
-		evidence(out, "memory ran out before this race was looked at");
+		verdict_evidence(out, "memory ran out before this race was looked at");
 	view_free(v);
 }

@@ -2,7 +2,8 @@
 /* What makes a race more likely to be a bug, or a bug worse. Points add up and order the races within their class. */
 #include <string.h>
 
-#include "pruner/view.h"
+#include "pruner/lock.h"
+#include "pruner/raise.h"
 
 struct tally {
 	const struct view *v;
@@ -26,13 +27,13 @@ static void names(struct tally *t)
 	const struct list_entry *e;
 
 	if (view_listed(t->v, LIST_REFCOUNT, NULL)) {
-		evidence(t->out, "; %s is a reference count by name", t->v->datum);
+		verdict_evidence(t->out, "; %s is a reference count by name", t->v->datum);
 		count(t, 20, "reference-count");
 		return;
 	}
 	e = view_listed(t->v, LIST_RAISE, NULL);
 	if (e) {
-		evidence(t->out, "; %s is %s by name", t->v->datum, e->name);
+		verdict_evidence(t->out, "; %s is %s by name", t->v->datum, e->name);
 		count(t, e->points, "dangerous-datum");
 	}
 }
@@ -58,7 +59,7 @@ static bool looks_like_pointer(const struct race *race)
 	return false;
 }
 
-bool view_is_pointer(const struct view *v)
+bool raise_is_pointer(const struct view *v)
 {
 	const struct race_names *names = v->race->names;
 	const char *type = names && names->datum[names->best].by != DATUM_UNNAMED ? names->datum[names->best].type : "";
@@ -69,9 +70,9 @@ bool view_is_pointer(const struct view *v)
 
 static void pointer(struct tally *t)
 {
-	if (!view_is_pointer(t->v))
+	if (!raise_is_pointer(t->v))
 		return;
-	evidence(t->out, "; %s is a pointer", t->v->datum);
+	verdict_evidence(t->out, "; %s is a pointer", t->v->datum);
 	count(t, 10, "pointer");
 }
 
@@ -89,8 +90,8 @@ static void lost_update(struct tally *t)
 
 		if (!updates(s) || s->side->locked || !other->side->known || !(other->writes || updates(other)))
 			continue;
-		evidence(t->out, "; %s writes back what it made of an old value: what %s stored meanwhile is lost",
-			 view_function(s), view_function(other));
+		verdict_evidence(t->out, "; %s writes back what it made of an old value: what %s stored meanwhile is lost",
+				 view_function(s), view_function(other));
 		count(t, 12, "lost-update");
 		return;
 	}
@@ -99,11 +100,11 @@ static void lost_update(struct tally *t)
 static void freed(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		const char *callee = called_behind(t->v, &t->v->side[i], LIST_FREE);
+		const char *callee = lock_called_behind(t->v, &t->v->side[i], LIST_FREE);
 
 		if (!callee)
 			continue;
-		evidence(t->out, "; %s may call %s afterwards", view_function(&t->v->side[i]), callee);
+		verdict_evidence(t->out, "; %s may call %s afterwards", view_function(&t->v->side[i]), callee);
 		count(t, 15, "freed-afterwards");
 		return;
 	}
@@ -116,8 +117,8 @@ static void one_lock(struct tally *t)
 
 		if (held->lock != LOCK_HELD || none->lock != LOCK_NONE)
 			continue;
-		evidence(t->out, "; %s holds a lock or has preemption off, %s takes none", view_function(held),
-			 view_function(none));
+		verdict_evidence(t->out, "; %s holds a lock or has preemption off, %s takes none", view_function(held),
+				 view_function(none));
 		count(t, 11, "lock-on-one-side");
 		return;
 	}
@@ -129,7 +130,7 @@ static void interrupt(struct tally *t)
 
 	if (!a->known || !b->known || a->kind == b->kind)
 		return;
-	evidence(t->out, "; one side is an interrupt");
+	verdict_evidence(t->out, "; one side is an interrupt");
 	count(t, 5, "interrupt-against-task");
 }
 
@@ -143,7 +144,7 @@ static bool covered(const struct race_side *part, const struct race_side *whole)
 	       from <= whole->size - part->size;
 }
 
-bool view_may_tear(const struct view *v)
+bool raise_may_tear(const struct view *v)
 {
 	unsigned w = v->side[0].writes ? 0 : 1;
 	const struct view_side *writer = &v->side[w], *other = &v->side[!w];
@@ -158,9 +159,9 @@ bool view_may_tear(const struct view *v)
 
 static void torn(struct tally *t)
 {
-	if (!view_may_tear(t->v))
+	if (!raise_may_tear(t->v))
 		return;
-	evidence(t->out, "; the accesses are not to the same bytes, or not aligned");
+	verdict_evidence(t->out, "; the accesses are not to the same bytes, or not aligned");
 	count(t, 6, "torn");
 }
 
@@ -171,7 +172,7 @@ static void used(struct tally *t)
 
 		if (!s->side->known || !s->followed || !s->reads || !(s->read.tested || s->read.dereferenced))
 			continue;
-		evidence(t->out, "; %s %s it", view_function(s), s->read.dereferenced ? "goes through" : "branches on");
+		verdict_evidence(t->out, "; %s %s it", view_function(s), s->read.dereferenced ? "goes through" : "branches on");
 		count(t, s->read.dereferenced ? 8 : 4, "value-used");
 		return;
 	}
@@ -184,8 +185,8 @@ static void half_marked(struct tally *t)
 
 		if (!marked->marked || plain->marked || !plain->side->known)
 			continue;
-		evidence(t->out, "; one side only is marked: %s in %s, a plain access in %s", marked->mark,
-			 view_function(marked), view_function(plain));
+		verdict_evidence(t->out, "; one side only is marked: %s in %s, a plain access in %s", marked->mark,
+				 view_function(marked), view_function(plain));
 		count(t, 2, "one-side-marked");
 		return;
 	}

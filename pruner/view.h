@@ -6,6 +6,7 @@
 #include "hv/report/datum.h"
 #include "pruner/flow/flow.h"
 #include "pruner/lists.h"
+#include "pruner/verdict.h"
 
 enum lock_held {
 	LOCK_UNKNOWN,
@@ -43,16 +44,6 @@ struct view {
 struct view *view_new(const struct prune_rules *rules, const struct race *race);
 void view_free(struct view *v);
 
-/* mark.c: fill in marked and mark. */
-void view_mark(const struct view *v, unsigned which, struct view_side *s);
-
-/* lock.c: which locks are held; and whether an access is made again under a lock taken behind it. */
-enum lock_held lock_held_at(const struct view *v, const struct view_side *s);
-bool lock_then_again(const struct view *v, const struct view_side *s);
-
-/* lock.c: whether a function of that list may be called behind the access; its name, or NULL. */
-const char *called_behind(const struct view *v, const struct view_side *s, enum list_kind kind);
-
 /* Whether the side stores to the datum, or may: a side nobody saw did, and so does a load that is written back later. */
 bool view_changes(const struct view_side *s);
 
@@ -67,36 +58,12 @@ void view_names(const struct view *v, unsigned which, const struct datum_name *o
 const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name);
 
 /* As the evidence of a verdict that a list gave. */
-void evidence_listed(struct verdict *out, const struct list_entry *e, const struct datum_name *name);
+void view_evidence(struct verdict *out, const struct list_entry *e, const struct datum_name *name);
 
 /* The side's function, or "an unknown function". */
 const char *view_function(const struct view_side *s);
 
 /* The instance's values as numbers. False: they do not fit in 8 bytes, or there are none. */
 bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after);
-
-/* Append to a verdict's evidence; too much is cut. */
-void evidence(struct verdict *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* ---- the rules, a file each; true: it fits, and `out` has class, rule and evidence ---- */
-
-bool rule_special(const struct view *v, struct verdict *out);
-bool rule_marked(const struct view *v, struct verdict *out);
-bool rule_flags(const struct view *v, struct verdict *out);
-bool rule_counter(const struct view *v, struct verdict *out);
-bool rule_double_check(const struct view *v, struct verdict *out);
-bool rule_same_value(const struct view *v, struct verdict *out);
-bool rule_spin(const struct view *v, struct verdict *out);
-bool rule_shown(const struct view *v, struct verdict *out);
-bool rule_named(const struct view *v, struct verdict *out); /* approximate computation and both values valid, by name */
-
-/* raise.c: whether the datum is a pointer by its type, or looks like one by its values; false too if neither is known. */
-bool view_is_pointer(const struct view *v);
-
-/* raise.c: whether one side may see, or undo, a part of what the other stores; false too if one side is not known. */
-bool view_may_tear(const struct view *v);
-
-/* raise.c: what makes it worse, said in the evidence: points, and in *worst the name of what has most of them. */
-int raise_points(const struct view *v, struct verdict *out, const char **worst);
 
 #endif

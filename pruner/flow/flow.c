@@ -2,6 +2,7 @@
 /* The states before all instructions, to a fixed point; and what a store makes of its memory. */
 #include <stdlib.h>
 
+#include "pruner/flow/flow.h"
 #include "pruner/flow/internal.h"
 
 /* Ways that an instruction is come to again until its state is stable; a value has few more bits to lose than this. */

@@ -8,14 +8,7 @@
 #define OUTRIDER_PRUNER_FLOW_FLOW_H
 
 #include "pruner/code.h"
-
-/* How a value differs from what was loaded. Bits: of several ways, their union. */
-enum flow_step {
-	FLOW_UP = 1,   /* a positive constant was added */
-	FLOW_DOWN = 2, /* or taken off */
-	FLOW_SUM = 4,  /* something was added, nobody knows what */
-	FLOW_ELSE = 8, /* anything else */
-};
+#include "pruner/flow/steps.h"
 
 struct flow;
 
@@ -50,11 +43,5 @@ struct flow_read {
 };
 
 void flow_read(const struct flow *flow, unsigned i, struct flow_read *out);
-
-/* Mask of the low `bytes` bytes. */
-static inline uint64_t flow_bytes(unsigned bytes)
-{
-	return bytes < 8 ? (1ull << 8 * bytes) - 1 : ~0ull;
-}
 
 #endif

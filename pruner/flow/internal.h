@@ -3,7 +3,8 @@
 #ifndef OUTRIDER_PRUNER_FLOW_INTERNAL_H
 #define OUTRIDER_PRUNER_FLOW_INTERNAL_H
 
-#include "pruner/flow/flow.h"
+#include "pruner/code.h"
+#include "pruner/flow/steps.h"
 
 #define FLOW_ABSOLUTE (-1) /* instead of a register's number: an address by itself */
 #define FLOW_NOWHERE 0	   /* a number that is the same as no other */

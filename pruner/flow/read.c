@@ -2,6 +2,7 @@
 /* What becomes of a loaded value: followed forwards on every way, register by register. */
 #include <stdlib.h>
 
+#include "pruner/flow/flow.h"
 #include "pruner/flow/parts.h"
 
 #define STEPS_PER_INSN 64

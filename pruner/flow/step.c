@@ -2,6 +2,7 @@
 /* What one instruction does with a loaded value. */
 #include <string.h>
 
+#include "pruner/flow/flow.h"
 #include "pruner/flow/parts.h"
 
 #define LEA_NUMBER_MAX 4096 /* what lea adds beyond is an array's address, and not arithmetic of the source */

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 #define INSTANCES_ENOUGH 3
 
@@ -116,18 +116,18 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	enough = g.grew >= INSTANCES_ENOUGH && !uses.tested;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "statistics-counter";
-	evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]), v->datum,
-		 (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
+	verdict_evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]),
+			 v->datum, (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
 	if (g.to > g.from)
-		evidence(out, "over %u instance%s it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell", g.instances,
-			 g.instances == 1 ? "" : "s", g.from, g.to);
+		verdict_evidence(out, "over %u instance%s it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell",
+				 g.instances, g.instances == 1 ? "" : "s", g.from, g.to);
 	else
-		evidence(out, "it was not seen to grow in %u instance%s", g.instances, g.instances == 1 ? "" : "s");
+		verdict_evidence(out, "it was not seen to grow in %u instance%s", g.instances, g.instances == 1 ? "" : "s");
 	if (by_name)
-		evidence(out, "; its name is that of a statistic");
+		verdict_evidence(out, "; its name is that of a statistic");
 	else if (uses.tested)
-		evidence(out, "; but whoever counts tests it, as a limit or a reference count is");
+		verdict_evidence(out, "; but whoever counts tests it, as a limit or a reference count is");
 	else if (!enough)
-		evidence(out, "; too few to tell it from a reference count");
+		verdict_evidence(out, "; too few to tell it from a reference count");
 	return true;
 }

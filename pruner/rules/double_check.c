@@ -3,7 +3,8 @@
  * Double-checked locking (replay paper, table 2): what was read without the lock is read again once the lock is held, and only
  * that counts; the writer holds it.
  */
-#include "pruner/view.h"
+#include "pruner/lock.h"
+#include "pruner/rules/rules.h"
 
 static bool checks_again(const struct view *v, const struct view_side *s)
 {
@@ -20,8 +21,8 @@ bool rule_double_check(const struct view *v, struct verdict *out)
 		return false;
 	out->class = writer->lock == LOCK_HELD ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "double-checked-locking";
-	evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader), v->datum,
-		 called_behind(v, reader, LIST_LOCK), view_function(writer),
-		 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and no lock is seen there");
+	verdict_evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader),
+			 v->datum, lock_called_behind(v, reader, LIST_LOCK), view_function(writer),
+			 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and no lock is seen there");
 	return true;
 }

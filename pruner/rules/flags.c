@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 /* Bits of both sides, from the lower one's first byte on. */
 struct bits {
@@ -86,10 +86,11 @@ bool rule_flags(const struct view *v, struct verdict *out)
 		return false;
 	out->class = VERDICT_BENIGN;
 	out->rule = "safe-flag-update";
-	evidence(out,
-		 "%s looks only at the bits 0x%" PRIx64 " of %s, %s writes back what it read but for the bits 0x%" PRIx64
-		 ", and in %u instance%s none of the former changed",
-		 view_function(reader), bits.used, v->datum, view_function(writer), bits.changed, v->race->kept,
-		 v->race->kept == 1 ? "" : "s");
+	verdict_evidence(out,
+			 "%s looks only at the bits 0x%" PRIx64
+			 " of %s, %s writes back what it read but for the bits 0x%" PRIx64
+			 ", and in %u instance%s none of the former changed",
+			 view_function(reader), bits.used, v->datum, view_function(writer), bits.changed, v->race->kept,
+			 v->race->kept == 1 ? "" : "s");
 	return true;
 }

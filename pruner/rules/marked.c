@@ -6,7 +6,7 @@
  * A mark says that each access is whole, not that two writers agree: unless both are LOCKed, what one stores may undo the
  * other's, and two unlocked list_del_rcu() are a bug.
  */
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 bool rule_marked(const struct view *v, struct verdict *out)
 {
@@ -17,9 +17,9 @@ bool rule_marked(const struct view *v, struct verdict *out)
 		return false;
 	out->class = may_undo ? VERDICT_UNCLEAR : VERDICT_SYNCHRONISATION;
 	out->rule = "marked-accesses";
-	evidence(out, "both sides are marked accesses: %s in %s and %s in %s", a->mark, view_function(a), b->mark,
-		 view_function(b));
+	verdict_evidence(out, "both sides are marked accesses: %s in %s and %s in %s", a->mark, view_function(a), b->mark,
+			 view_function(b));
 	if (may_undo)
-		evidence(out, "; but both change %s, and a store of one may undo the other's", v->datum);
+		verdict_evidence(out, "; but both change %s, and a store of one may undo the other's", v->datum);
 	return true;
 }

@@ -3,7 +3,7 @@
  * Approximate computation and both values valid (replay paper, table 2): machine code cannot tell, so lists do. Whoever reads a
  * rough figure may still rely on it: named and ranked lower, not hidden.
  */
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 static bool by_list(const struct view *v, enum list_kind kind, const char *rule, struct verdict *out)
 {
@@ -14,7 +14,7 @@ static bool by_list(const struct view *v, enum list_kind kind, const char *rule,
 		return false;
 	out->class = VERDICT_UNCLEAR;
 	out->rule = rule;
-	evidence_listed(out, e, name);
+	view_evidence(out, e, name);
 	return true;
 }
 

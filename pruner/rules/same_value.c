@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 /* What the side stores, from its code or from the register that it stores in the first instance. */
 static bool stored(const struct view_side *s, uint64_t *value)
@@ -46,9 +46,9 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 	/* Registers of one instance say nothing of the others unless those show the value. */
 	out->class = VERDICT_UNCLEAR;
 	out->rule = "same-value-writes";
-	evidence(out,
-		 "%s and %s both store 0x%" PRIx64
-		 " to %s; such a pair can still be a bug, where something must be between them",
-		 view_function(&v->side[0]), view_function(&v->side[1]), a, v->datum);
+	verdict_evidence(out,
+			 "%s and %s both store 0x%" PRIx64
+			 " to %s; such a pair can still be a bug, where something must be between them",
+			 view_function(&v->side[0]), view_function(&v->side[1]), a, v->datum);
 	return true;
 }

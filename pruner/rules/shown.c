@@ -4,7 +4,9 @@
  * the new one to them. Not so of a pointer, which may be gone through to show what is there; of a length, by which an array may
  * be shown; of a number of which a part may be seen; nor where the writer frees what the datum is in, or may.
  */
-#include "pruner/view.h"
+#include "pruner/lock.h"
+#include "pruner/raise.h"
+#include "pruner/rules/rules.h"
 
 static bool is_all_shown(const struct flow_read *read)
 {
@@ -13,7 +15,7 @@ static bool is_all_shown(const struct flow_read *read)
 
 static bool is_a_number(const struct view *v)
 {
-	return v->side[0].side->size && v->side[1].side->size && !view_is_pointer(v) && !view_may_tear(v) &&
+	return v->side[0].side->size && v->side[1].side->size && !raise_is_pointer(v) && !raise_may_tear(v) &&
 	       !view_listed(v, LIST_RAISE, NULL) && !view_listed(v, LIST_REFCOUNT, NULL);
 }
 
@@ -23,10 +25,10 @@ bool rule_shown(const struct view *v, struct verdict *out)
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 
 	if (!reader->followed || !writer->followed || reader->writes || !writer->writes || !is_all_shown(&reader->read) ||
-	    !is_a_number(v) || called_behind(v, writer, LIST_FREE))
+	    !is_a_number(v) || lock_called_behind(v, writer, LIST_FREE))
 		return false;
 	out->class = VERDICT_BENIGN;
 	out->rule = "only-shown";
-	evidence(out, "all that %s does with %s is to show it to people", view_function(reader), v->datum);
+	verdict_evidence(out, "all that %s does with %s is to show it to people", view_function(reader), v->datum);
 	return true;
 }

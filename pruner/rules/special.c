@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Special variables (DataCollider, section 3.3): racy by design, from a list with reasons and sources. */
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 bool rule_special(const struct view *v, struct verdict *out)
 {
@@ -11,6 +11,6 @@ bool rule_special(const struct view *v, struct verdict *out)
 		return false;
 	out->class = VERDICT_BENIGN;
 	out->rule = "special-variable";
-	evidence_listed(out, e, name);
+	view_evidence(out, e, name);
 	return true;
 }

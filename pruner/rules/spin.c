@@ -3,7 +3,7 @@
  * User-built synchronisation (replay paper, table 2): a loop that does nothing but read the datum until the other side stores
  * what ends it. It works or not by the order of what is around it, so it is named and not hidden.
  */
-#include "pruner/view.h"
+#include "pruner/rules/rules.h"
 
 #define LOOP_MAX 12 /* instructions */
 
@@ -51,7 +51,7 @@ bool rule_spin(const struct view *v, struct verdict *out)
 		return false;
 	out->class = VERDICT_UNCLEAR;
 	out->rule = "user-built-synchronisation";
-	evidence(out, "%s reads %s in a loop that does nothing else, until %s stores to it", view_function(reader), v->datum,
-		 view_function(writer));
+	verdict_evidence(out, "%s reads %s in a loop that does nothing else, until %s stores to it", view_function(reader),
+			 v->datum, view_function(writer));
 	return true;
 }

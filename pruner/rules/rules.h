@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rules, a file each. A rule returns true when it fits the race, and has then set the class, the rule and the evidence of
+ * *out. A new rule is a file here, a line in this header, and a line in each of the two tables of pruner/prune.c.
+ */
+#ifndef OUTRIDER_PRUNER_RULES_RULES_H
+#define OUTRIDER_PRUNER_RULES_RULES_H
+
+#include "pruner/view.h"
+
+bool rule_special(const struct view *v, struct verdict *out);
+bool rule_marked(const struct view *v, struct verdict *out);
+bool rule_flags(const struct view *v, struct verdict *out);
+bool rule_counter(const struct view *v, struct verdict *out);
+bool rule_double_check(const struct view *v, struct verdict *out);
+bool rule_same_value(const struct view *v, struct verdict *out);
+bool rule_spin(const struct view *v, struct verdict *out);
+bool rule_shown(const struct view *v, struct verdict *out);
+
+/* "approximate-computation" and "both-values-valid", by the lists of names. */
+bool rule_named(const struct view *v, struct verdict *out);
+
+#endif

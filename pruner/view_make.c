@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Making a view: everything that the rules ask of a race is found out here, once. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pruner/lock.h"
+#include "pruner/mark.h"
+#include "pruner/view.h"
+
+static void note_shows(const struct prune_rules *rules, struct code *code)
+{
+	for (unsigned i = 0; i < code->count; i++) {
+		const char *callee = code->insns[i].callee;
+
+		code->insns[i].shows = callee && rules_function(rules, LIST_SHOW, callee);
+	}
+}
+
+static int load_side(struct view *v, unsigned which)
+{
+	const struct race *race = v->race;
+	struct view_side *s = &v->side[which];
+
+	s->side = &race->first.sides[which];
+	s->reads = race->rw[which] & INSN_READ;
+	s->writes = race->rw[which] & INSN_WRITE;
+	if (race->names && race->names->datum[which].by != DATUM_UNNAMED)
+		s->datum = &race->names->datum[which];
+	if (!s->side->known)
+		return 0;
+	code_load(&s->code, v->rules->decoder, s->side);
+	note_shows(v->rules, &s->code);
+	s->flow = flow_new(&s->code);
+	if (!s->flow)
+		return -1;
+	if (s->code.access >= 0) {
+		s->followed = true;
+		s->at = (unsigned)s->code.access;
+		flow_read(s->flow, s->at, &s->read);
+		flow_write(s->flow, s->at, &s->write);
+	}
+	s->lock = lock_held_at(v, s);
+	return 0;
+}
+
+/* The guest's allocator and its types, BTF, say as much as debug files of many data. */
+static void name_by_memory(struct view *v)
+{
+	const struct guest_memory *m = &v->race->first.memory;
+	struct datum_name *d = &v->by_memory;
+
+	*d = (struct datum_name){.by = DATUM_UNNAMED};
+	if (!m->symbol.name[0] && !m->type[0])
+		return;
+	d->by = DATUM_BY_VARIABLE;
+	/* What has no member there may be something else behind a small variable; lists say of which it may not. */
+	if (m->symbol.name[0] && !m->member[0] && m->offset)
+		snprintf(d->variable, sizeof(d->variable), "%.*s+", (int)sizeof(d->variable) - 2, m->symbol.name);
+	else
+		snprintf(d->variable, sizeof(d->variable), "%s", m->symbol.name);
+	snprintf(d->member, sizeof(d->member), "%s", m->member);
+	if (m->type[0])
+		snprintf(d->owner, sizeof(d->owner), "struct %s", m->type);
+	snprintf(d->path, sizeof(d->path), "%s%s%s", m->symbol.name[0] ? m->symbol.name : m->type, m->member[0] ? "." : "",
+		 m->member);
+}
+
+struct view *view_new(const struct prune_rules *rules, const struct race *race)
+{
+	struct view *v = malloc(sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->rules = rules;
+	v->race = race;
+	name_by_memory(v);
+	if (!datum_path(race, v->datum))
+		snprintf(v->datum, sizeof(v->datum), "the datum");
+	for (unsigned i = 0; i < 2; i++) {
+		struct view_side *s = &v->side[i];
+
+		/* Not the instructions: tens of kilobytes, of which few are used. */
+		s->datum = NULL;
+		s->flow = NULL;
+		s->followed = s->marked = false;
+		s->lock = LOCK_UNKNOWN;
+		s->mark[0] = '\0';
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		if (load_side(v, i) < 0) {
+			view_free(v);
+			return NULL;
+		}
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		if (v->side[i].side->known)
+			mark_side(v, i, &v->side[i]);
+	}
+	return v;
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		flow_free(v->side[i].flow);
+	free(v);
+}
