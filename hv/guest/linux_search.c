@@ -8,12 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hv/base/linux_layout.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_search.h"
 
-/* The part of the address space the kernel image may be in (Documentation/arch/x86/x86_64/mm.rst). */
-#define IMAGE_START 0xffffffff80000000ull
-#define IMAGE_END 0xffffffffc0000000ull
 #define IMAGE_ALIGN 0x200000ull
 #define NOTE_HEADER 16u /* sizes, type and "GNU" */
 #define LINK_TEXT 0xffffffff81000000ull
@@ -51,9 +49,9 @@ static void image_around(const struct guest *g, uint64_t inside, uint64_t *start
 
 	*start = inside & ~(IMAGE_ALIGN - 1);
 	*end = *start + IMAGE_ALIGN;
-	while (*start > IMAGE_START && guest_translate(g, *start - IMAGE_ALIGN, &gpa) == 0)
+	while (*start > LINUX_IMAGE_START && guest_translate(g, *start - IMAGE_ALIGN, &gpa) == 0)
 		*start -= IMAGE_ALIGN;
-	while (*end < IMAGE_END && guest_translate(g, *end, &gpa) == 0)
+	while (*end < LINUX_IMAGE_END && guest_translate(g, *end, &gpa) == 0)
 		*end += IMAGE_ALIGN;
 }
 
@@ -227,7 +225,7 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 		return final ? refuse_file(g, handler, "no symbols asm_exc_int3 and linux_banner, so of another kernel", err)
 			     : 0;
 	g->slide = handler - linked;
-	if (handler < linked || g->slide % IMAGE_ALIGN || g->slide > IMAGE_END - IMAGE_START)
+	if (handler < linked || g->slide % IMAGE_ALIGN || g->slide > LINUX_IMAGE_END - LINUX_IMAGE_START)
 		return final ? wrong_symbols(g, handler, err) : 0;
 	symtab_set_slide(g->symtab, g->slide);
 	banner = read_banner(g, g->symtab);
@@ -291,7 +289,7 @@ int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err)
 {
 	uint64_t handler = gate_handler(g, regs, 3);
 
-	if (handler < IMAGE_START || handler >= IMAGE_END)
+	if (handler < LINUX_IMAGE_START || handler >= LINUX_IMAGE_END)
 		return 0;
 	if (g->from_file)
 		return match_file(g, regs, handler, err);

@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/fnv1a.h"
+#include "hv/base/linux_layout.h"
 
-/* Where Linux links its image, and the reach of KASLR (arch/x86: KERNEL_IMAGE_SIZE is 1 GiB). */
-#define IMAGE_START UINT64_C(0xffffffff80000000)
-#define IMAGE_END UINT64_C(0xffffffffc0000000)
-
-/* FNV-1a, 64 bits (draft-eastlake-fnv, sections 4 and 5). */
-#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
 #define ID_BITS 48
 
 uint64_t site_address(const struct race_side *side)
@@ -33,8 +28,8 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 		return;
 	}
 	if (symbol->name[0] == '\0') {
-		if (address >= IMAGE_START && address < IMAGE_END)
-			snprintf(out, SITE_NAME_MAX, "%simage+0x%" PRIx64, stop, address - slide - IMAGE_START);
+		if (address >= LINUX_IMAGE_START && address < LINUX_IMAGE_END)
+			snprintf(out, SITE_NAME_MAX, "%simage+0x%" PRIx64, stop, address - slide - LINUX_IMAGE_START);
 		else
 			snprintf(out, SITE_NAME_MAX, "%sraw+0x%" PRIx64, stop, address);
 		return;
@@ -45,18 +40,11 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 		 address - symbol->addr);
 }
 
-static uint64_t fnv1a(uint64_t hash, const char *bytes)
-{
-	for (; *bytes; bytes++)
-		hash = (hash ^ (uint8_t)*bytes) * FNV_PRIME;
-	return hash;
-}
-
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
 {
 	const char *first = strcmp(site_a, site_b) <= 0 ? site_a : site_b;
 	const char *second = first == site_a ? site_b : site_a;
-	uint64_t hash = fnv1a(fnv1a(fnv1a(FNV_OFFSET, first), "\n"), second);
+	uint64_t hash = fnv1a(fnv1a(fnv1a(FNV1A_START, first), "\n"), second);
 
 	/* Folded, not cut: the low bits of FNV are the good ones, and the high ones should count. */
 	hash = (hash >> ID_BITS) ^ (hash & ((UINT64_C(1) << ID_BITS) - 1));

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/fnv1a.h"
+
 /* Names made to collide must not cost more than this a lookup; a type beyond it is as good as not there. */
 #define MAX_PROBES 1024u
 
-static uint32_t hash_name(const char *name)
+/* Where in by_name the search for a name begins. */
+static uint32_t first_slot(const struct btf *btf, const char *name)
 {
-	uint32_t h = 2166136261u; /* FNV-1a */
+	uint64_t hash = fnv1a(FNV1A_START, name);
 
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * 16777619u;
-	return h ^ h >> 15;
+	return (uint32_t)(hash ^ hash >> 32) & (btf->by_name_size - 1);
 }
 
 static bool nameable(const struct btf *btf, uint32_t id, struct btf_type *t)
@@ -42,7 +43,7 @@ int btf_index_names(struct btf *btf, struct err *err)
 
 		if (!nameable(btf, id, &t))
 			continue;
-		slot = hash_name(btf_string(btf, t.name)) & (btf->by_name_size - 1);
+		slot = first_slot(btf, btf_string(btf, t.name));
 		while (btf->by_name[slot] && ++probes < MAX_PROBES)
 			slot = (slot + 1) & (btf->by_name_size - 1);
 		if (!btf->by_name[slot])
@@ -53,7 +54,7 @@ int btf_index_names(struct btf *btf, struct err *err)
 
 uint32_t btf_find_type(const struct btf *btf, const char *name)
 {
-	uint32_t slot = hash_name(name) & (btf->by_name_size - 1), alias = 0;
+	uint32_t slot = first_slot(btf, name), alias = 0;
 	struct btf_type t;
 
 	for (uint32_t probes = 0; probes < MAX_PROBES && btf->by_name[slot]; probes++) {

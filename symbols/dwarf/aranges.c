@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "hv/base/order.h"
 #include "symbols/dwarf/bisect.h"
 #include "symbols/dwarf/die_ranges.h"
 #include "symbols/dwarf/index.h"
@@ -57,19 +58,18 @@ static int read_aranges(struct debuginfo *di)
 	return status;
 }
 
-static int by_address(const void *a, const void *b)
+static int range_order(const void *a, const void *b)
 {
 	const struct di_range *x = a, *y = b;
+	int order = order_u64(x->low, y->low);
 
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return (x->where > y->where) - (x->where < y->where);
+	return order ? order : order_u64(x->where, y->where);
 }
 
 static void sort_addresses(struct debuginfo *di)
 {
 	if (di->addresses.n)
-		qsort(di->addresses.at, di->addresses.n, sizeof(*di->addresses.at), by_address);
+		qsort(di->addresses.at, di->addresses.n, sizeof(*di->addresses.at), range_order);
 }
 
 /* Ranges of the units that .debug_aranges leaves out. One that is corrupt is left out again. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/order.h"
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/error.h"
@@ -130,13 +131,12 @@ static int scan_units(struct pass *p, const struct di_section *s)
 	return di->err->code == EXIT_OK ? 0 : -1;
 }
 
-static int by_address(const void *a, const void *b)
+static int candidate_order(const void *a, const void *b)
 {
 	const struct di_candidate *x = a, *y = b;
+	int order = order_u64(x->addr, y->addr);
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return (x->where > y->where) - (x->where < y->where);
+	return order ? order : order_u64(x->where, y->where);
 }
 
 int di_index_candidates(struct debuginfo *di)
@@ -161,6 +161,6 @@ int di_index_candidates(struct debuginfo *di)
 	status = scan(&p, s) || scan_units(&p, s) ? -1 : 0;
 	free(p.loaded);
 	if (di->n_candidates)
-		qsort(di->candidates, di->n_candidates, sizeof(*di->candidates), by_address);
+		qsort(di->candidates, di->n_candidates, sizeof(*di->candidates), candidate_order);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/order.h"
 #include "symbols/dwarf/bisect.h"
 #include "symbols/dwarf/error.h"
 #include "symbols/insn/flow.h"
@@ -28,7 +29,7 @@ static int by_target(const void *a, const void *b)
 {
 	const struct di_branch *x = a, *y = b;
 
-	return (x->target > y->target) - (x->target < y->target);
+	return order_u64(x->target, y->target);
 }
 
 static int collect_branches(struct debuginfo *di, struct di_sweep *s)

@@ -2,11 +2,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "hv/base/linux_layout.h"
 #include "hv/base/x86.h"
 #include "symbols/tables/guest_image.h"
 
 #define CHUNK (64u << 10)
-#define MAX_BYTES (1ull << 30) /* KERNEL_IMAGE_SIZE, arch/x86/include/asm/page_64_types.h */
+#define MAX_BYTES (LINUX_IMAGE_END - LINUX_IMAGE_START)
 
 /*
  * Fill `to`, zeroed, with what can be read. Holes (freed init text, gaps between sections) are smaller than a chunk: where one

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/fnv1a.h"
+#include "hv/base/order.h"
 #include "hv/base/x86.h"
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
@@ -144,13 +146,12 @@ void symtab_builder_set_build_id(struct symtab_builder *b, const uint8_t *id, si
 	b->st->build_id_len = len;
 }
 
-static int by_address(const void *left, const void *right)
+static int by_address_and_order(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
+	int order = order_u64(a->addr, b->addr);
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
+	return order ? order : order_u64(a->order, b->order);
 }
 
 /* An entry without a size reaches to the next symbol that is not an alias of it. */
@@ -168,20 +169,11 @@ static void guess_sizes(struct symtab *st)
 	}
 }
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t hash_name(const char *name)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * 0x100000001b3ull;
-	return h ^ h >> 32;
-}
-
 /* Where `name` is in the hash, or the empty slot it would take; hash_size when the probe chain is beyond all reason. */
 static size_t hash_slot(const struct symtab *st, const char *name)
 {
-	size_t mask = st->hash_size - 1, slot = hash_name(name) & mask;
+	uint64_t hash = fnv1a(FNV1A_START, name);
+	size_t mask = st->hash_size - 1, slot = (hash ^ hash >> 32) & mask;
 
 	for (size_t probes = 0; probes < MAX_PROBES; probes++, slot = (slot + 1) & mask) {
 		if (!st->hash[slot] || !strcmp(st->names + st->entries[st->hash[slot] - 1].name, name))
@@ -217,7 +209,7 @@ struct symtab *symtab_builder_finish(struct symtab_builder *b, struct err *err)
 	b->st = NULL;
 	symtab_builder_free(b);
 	if (st->count)
-		qsort(st->entries, st->count, sizeof(*st->entries), by_address);
+		qsort(st->entries, st->count, sizeof(*st->entries), by_address_and_order);
 	guess_sizes(st);
 	if (index_names(st, err)) {
 		symtab_free(st);

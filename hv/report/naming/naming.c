@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where Linux maps its image, and modules behind it (Documentation/arch/x86/x86_64/mm.rst). */
-#define IMAGE_START UINT64_C(0xffffffff80000000)
-#define MODULES_START UINT64_C(0xffffffffc0000000)
+#include "hv/base/linux_layout.h"
 
 /* A module's data follow its text at some distance, each in a section of its own: the one that begins next below an address. */
 #define SECTION_MAX (UINT64_C(64) << 20)
@@ -53,11 +51,11 @@ bool naming_image(const struct naming *n, const struct race *race, uint64_t gva,
 {
 	const struct report_module *module;
 
-	if (gva >= IMAGE_START && gva < MODULES_START) {
+	if (gva >= LINUX_IMAGE_START && gva < LINUX_MODULES_START) {
 		*out = naming_kernel(n);
 		return true;
 	}
-	module = gva >= MODULES_START ? module_at(n, race, gva) : NULL;
+	module = gva >= LINUX_MODULES_START ? module_at(n, race, gva) : NULL;
 	if (!module)
 		return false;
 	*out = (struct debug_image){.name = module->name,

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hv/base/fnv1a.h"
+
 #define MAGIC 0x4a52544fu
 
 struct gdb_journal {
@@ -39,23 +41,14 @@ static int make_folder(char *folder, size_t size, struct err *err)
 	return 0;
 }
 
-/* FNV-1a: a name for the file that any key can have. */
-static uint64_t hash(const char *key)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *key; key++)
-		h = (h ^ (uint8_t)*key) * 0x100000001b3ull;
-	return h;
-}
-
 static int open_file(struct gdb_journal *j, const char *key, struct err *err)
 {
 	char folder[400];
 
 	if (make_folder(folder, sizeof(folder), err))
 		return -1;
-	snprintf(j->path, sizeof(j->path), "%s/%016" PRIx64 ".journal", folder, hash(key));
+	/* A hash, since a key may hold what no file name can. */
+	snprintf(j->path, sizeof(j->path), "%s/%016" PRIx64 ".journal", folder, fnv1a(FNV1A_START, key));
 	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->fd < 0)
 		return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
