@@ -66,6 +66,7 @@ static void put_registers(FILE *out, const struct race_side *side)
 static void put_context(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
+	char phrase[CONTEXT_PHRASE_MAX];
 
 	fprintf(out, "<p class=\"faint\">CPU %u", side->cpu);
 	if (context->pid >= 0) {
@@ -73,9 +74,10 @@ static void put_context(FILE *out, const struct race_side *side)
 		html_guest(out, context->comm, sizeof(context->comm));
 		fprintf(out, " (pid %" PRId32 ")", context->pid);
 	}
-	if (context->known)
-		fprintf(out, ", %s, interrupts %s, preemption %s", context_word(context), context->irqs_off ? "off" : "on",
-			context->preempt_off ? "off" : "on");
+	if (context->known) {
+		context_phrase(context, phrase);
+		fprintf(out, ", %s", phrase);
+	}
 	fputs("</p>\n", out);
 }
 

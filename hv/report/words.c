@@ -67,6 +67,12 @@ const char *context_word(const struct guest_context *context)
 	return context->known && context->kind < COUNT(context_words) ? context_words[context->kind] : "unknown";
 }
 
+void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX])
+{
+	snprintf(out, CONTEXT_PHRASE_MAX, "%s, interrupts %s, preemption %s", context_word(context),
+		 context->irqs_off ? "off" : "on", context->preempt_off ? "off" : "on");
+}
+
 int context_from_word(const char *word, struct guest_context *context)
 {
 	int kind = find_word(context_words, COUNT(context_words), word);

@@ -6,12 +6,16 @@
 #include "hv/race/observation.h"
 
 #define VALUE_TEXT_MAX (3 * RACE_DATA_MAX + 1)
+#define CONTEXT_PHRASE_MAX 64
 
 /* "read", "write", "read-write", or "unknown" for rw 0 (enum insn_rw bits). */
 const char *access_word(uint8_t rw);
 
 /* "task", "softirq", "hardirq", "nmi", or "unknown". */
 const char *context_word(const struct guest_context *context);
+
+/* Of a known context in one phrase: "task, interrupts off, preemption on". */
+void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX]);
 
 /* "watchpoint", "breakpoint" or "re-read". */
 const char *how_word(enum race_how how);

@@ -3,26 +3,27 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/linux_layout.h"
 #include "hv/report/text/internal.h"
 #include "hv/report/words.h"
 
 #define STACK_WORDS_SHOWN 8
 #define CODE_SHOWN 64 /* bytes */
 #define STACK_NAMES_SHOWN 12
-#define TEXT_START UINT64_C(0xffffffff80000000) /* the kernel image and its modules (Documentation/x86/x86_64/mm.rst) */
 
 static void put_context(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
-	char comm[CLEAN_MAX(sizeof(context->comm))];
+	char comm[CLEAN_MAX(sizeof(context->comm))], phrase[CONTEXT_PHRASE_MAX];
 
 	clean_text(context->comm, sizeof(context->comm), comm, sizeof(comm));
 	fprintf(out, "             CPU %u", side->cpu);
 	if (context->pid >= 0)
 		fprintf(out, ", %s (pid %" PRId32 ")", comm, context->pid);
-	if (context->known)
-		fprintf(out, ", %s, interrupts %s, preemption %s", context_word(context), context->irqs_off ? "off" : "on",
-			context->preempt_off ? "off" : "on");
+	if (context->known) {
+		context_phrase(context, phrase);
+		fprintf(out, ", %s", phrase);
+	}
 	fputc('\n', out);
 }
 
@@ -87,7 +88,7 @@ static void put_stack_names(FILE *out, const struct race_side *side, const struc
 		uint64_t word = stack_word(side, i);
 		struct guest_symbol symbol;
 
-		if (word < TEXT_START || style->symbol_at(style->ctx, word, &symbol) < 0 || word == symbol.addr)
+		if (word < LINUX_IMAGE_START || style->symbol_at(style->ctx, word, &symbol) < 0 || word == symbol.addr)
 			continue;
 		text_place(&symbol, word, place);
 		fprintf(out, "%s%s", shown ? "  " : "             on the stack:  ", place);
