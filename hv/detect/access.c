@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/detect/internal.h"
+#include "hv/detect/access.h"
+
 #include "hv/race/conflict.h"
 
-int datum_locate(struct detect *d, const struct x86_regs *regs, struct datum *datum)
+int datum_locate(struct target *target, const struct x86_regs *regs, struct datum *datum)
 {
 	uint32_t left = datum->access.size < RACE_DATA_MAX ? datum->access.size : RACE_DATA_MAX;
 	uint64_t gva = datum->access.gva;
@@ -17,8 +18,7 @@ int datum_locate(struct detect *d, const struct x86_regs *regs, struct datum *da
 		uint8_t byte;
 
 		e->len = chunk < left ? chunk : left;
-		if (target_translate(d->target, regs->cr3, regs->cr4, gva, &e->gpa) ||
-		    target_read_phys(d->target, e->gpa, &byte, 1))
+		if (target_translate(target, regs->cr3, regs->cr4, gva, &e->gpa) || target_read_phys(target, e->gpa, &byte, 1))
 			return -1;
 		datum->extent_count++;
 		gva += e->len;
@@ -27,10 +27,10 @@ int datum_locate(struct detect *d, const struct x86_regs *regs, struct datum *da
 	return 0;
 }
 
-int datum_read(struct detect *d, const struct datum *datum, uint8_t *out)
+int datum_read(struct target *target, const struct datum *datum, uint8_t *out)
 {
 	for (unsigned i = 0; i < datum->extent_count; i++) {
-		if (target_read_phys(d->target, datum->extents[i].gpa, out, datum->extents[i].len))
+		if (target_read_phys(target, datum->extents[i].gpa, out, datum->extents[i].len))
 			return -1;
 		out += datum->extents[i].len;
 	}

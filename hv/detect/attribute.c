@@ -4,10 +4,13 @@
  * instruction, and x86 cannot be decoded backwards. So the function is swept from its symbol, and what is found is checked
  * against the watched bytes, as far as the registers it used still have their values.
  */
+#include "hv/detect/attribute.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/detect/internal.h"
+#include "hv/detect/code.h"
+#include "hv/detect/state.h"
 #include "hv/race/conflict.h"
 
 #define FUNCTION_MAX (64u << 10)

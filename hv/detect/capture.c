@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <string.h>
-
-#include "hv/detect/internal.h"
-
-struct observation *observation_get(struct detect *d)
-{
-	struct observation *o;
-
-	if (!d->free_count) {
-		d->stats.lost++;
-		return NULL;
-	}
-	o = &d->pool_of_observations[d->free_obs[--d->free_count]];
-	o->sides[0].known = o->sides[1].known = false;
-	return o;
-}
-
-void observation_queue(struct detect *d, struct observation *o)
-{
-	d->queue[(d->queue_head + d->queue_count) % MAX_OBSERVATIONS] = (uint16_t)(o - d->pool_of_observations);
-	d->queue_count++;
-	pthread_cond_signal(&d->queued);
-}
+#include "hv/detect/capture.h"
 
 /* Page by page: what is taken for a stack need not be mapped to its end. Returns how many bytes there are, at most `max`. */
-static uint32_t copy_stack(struct detect *d, const struct x86_regs *regs, const struct guest_stack *stack, uint8_t *to,
+static uint32_t copy_stack(struct target *target, const struct x86_regs *regs, const struct guest_stack *stack, uint8_t *to,
 			   uint32_t max)
 {
 	uint32_t len = stack->end - stack->start < max ? (uint32_t)(stack->end - stack->start) : max;
@@ -35,19 +13,20 @@ static uint32_t copy_stack(struct detect *d, const struct x86_regs *regs, const 
 		chunk = X86_PAGE_SIZE - (uint32_t)(at & (X86_PAGE_SIZE - 1));
 		if (chunk > len - done)
 			chunk = len - done;
-		if (target_read(d->target, regs->cr3, regs->cr4, at, to + done, chunk))
+		if (target_read(target, regs->cr3, regs->cr4, at, to + done, chunk))
 			return done;
 	}
 	return len;
 }
 
-static void capture_stacks(struct detect *d, const struct x86_regs *regs, struct race_side *side)
+static void capture_stacks(struct target *target, const struct guest *guest, const struct x86_regs *regs,
+			   struct race_side *side)
 {
 	struct guest_stack stacks[GUEST_STACKS_MAX];
-	unsigned n = guest_stacks(d->guest, regs, stacks);
+	unsigned n = guest_stacks(guest, regs, stacks);
 	uint32_t used = 0;
 
-	side->stack_len = copy_stack(d, regs, &stacks[0], side->stack, sizeof(side->stack));
+	side->stack_len = copy_stack(target, regs, &stacks[0], side->stack, sizeof(side->stack));
 	for (unsigned i = 1; i < GUEST_STACKS_MAX; i++) {
 		struct race_stack *kept = &side->interrupted[i - 1];
 
@@ -55,13 +34,13 @@ static void capture_stacks(struct detect *d, const struct x86_regs *regs, struct
 		if (i >= n)
 			continue;
 		kept->gva = stacks[i].start;
-		kept->len = copy_stack(d, regs, &stacks[i], side->below + used, (uint32_t)sizeof(side->below) - used);
+		kept->len = copy_stack(target, regs, &stacks[i], side->below + used, (uint32_t)sizeof(side->below) - used);
 		used += kept->len;
 	}
 }
 
-void capture_side(struct detect *d, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-		  struct race_side *side)
+void capture_side(struct target *target, const struct guest *guest, unsigned cpu, const struct x86_regs *regs,
+		  const struct guest_context *context, struct race_side *side)
 {
 	side->known = true;
 	side->cpu = (uint16_t)cpu;
@@ -74,5 +53,5 @@ void capture_side(struct detect *d, unsigned cpu, const struct x86_regs *regs, c
 	side->symbol.name[0] = side->symbol.module[0] = 0;
 	side->code_len = 0;
 	side->calls.count = 0;
-	capture_stacks(d, regs, side);
+	capture_stacks(target, guest, regs, side);
 }

@@ -3,11 +3,14 @@
  * The code around an access, for whoever judges the race later without the guest: it starts with an instruction, and the
  * functions that it calls are named, since their addresses mean nothing elsewhere.
  */
+#include "hv/detect/describe.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/detect/internal.h"
+#include "hv/detect/code.h"
+#include "hv/detect/state.h"
 #include "symbols/insn/flow.h"
 
 #define FUNCTION_MAX (64u << 10)

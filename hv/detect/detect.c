@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/detect/internal.h"
+#include "hv/detect/detect.h"
 
 #include <stdlib.h>
+#include <time.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/code.h"
+#include "hv/detect/pool.h"
+#include "hv/detect/reporter.h"
+#include "hv/detect/sampler.h"
+#include "hv/detect/state.h"
+#include "hv/detect/stops.h"
+#include "hv/detect/window.h"
 
 #define CLOSE_NS 300000000u /* for held CPUs to be let go */
 
@@ -53,13 +63,10 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->choice_rng.state = config->seed;
 	d->delay_rng.state = ~config->seed;
 	d->decoder = insn_decoder_new();
-	d->pool_of_observations = calloc(MAX_OBSERVATIONS, sizeof(*d->pool_of_observations));
 	d->pool = make_pool(d);
-	if (!d->pool || !d->decoder || !d->pool_of_observations || points_init(&d->points, target, MAX_POINTS))
+	if (!d->pool || !d->decoder || queue_init(&d->observations) || points_init(&d->points, target, MAX_POINTS))
 		goto fail;
-	for (uint16_t i = 0; i < MAX_OBSERVATIONS; i++)
-		d->free_obs[d->free_count++] = i;
-	engine_init(d);
+	stops_init(d);
 	return d;
 fail:
 	err_set(err, EXIT_INTERNAL, "out of memory for the detector");
@@ -180,7 +187,7 @@ void detect_free(struct detect *d)
 	points_fini(&d->points);
 	pool_free(d->pool);
 	insn_decoder_free(d->decoder);
-	free(d->pool_of_observations);
+	queue_fini(&d->observations);
 	pthread_cond_destroy(&d->queued);
 	pthread_cond_destroy(&d->tick);
 	pthread_mutex_destroy(&d->lock);

@@ -2,48 +2,47 @@
 /*
  * The detector: DataCollider (OSDI'10, section 3) over a target. This header is all a caller needs.
  *
- * Life: detect_new(); give detect_client() to the target before its CPUs run; detect_start() starts two threads, the sampler
- * (finds the kernel, builds the pool, arms points) and the reporter (attributes what was caught and calls the sink);
- * detect_stop() disarms everything and joins them; detect_free().
+ * The life of a detector: call detect_new(), and give detect_client() to the target before the target's CPUs run.
+ * detect_start() starts two threads. The sampler finds the kernel, builds the pool and arms points; the reporter attributes
+ * what was caught and calls the sink. detect_stop() takes all points out and joins both threads. detect_free() comes last.
+ *
+ * These functions belong to one thread, the caller's, except for detect_stats(). The target calls the client on its own
+ * threads.
  */
 #ifndef OUTRIDER_DETECT_DETECT_H
 #define OUTRIDER_DETECT_DETECT_H
 
 #include "hv/base/err.h"
+#include "hv/detect/config.h"
 #include "hv/guest/guest.h"
-#include "hv/race/observation.h"
 #include "hv/race/stats.h"
 #include "hv/target/target.h"
 
-struct detect_config {
-	uint64_t seed;	    /* of the choice of points and delays */
-	unsigned rate;	    /* hits per second to aim at */
-	uint64_t delay_ns;  /* longest window */
-	const char *sample; /* comma-separated function globs, or NULL: all */
-	const char *module; /* sample only in this module, waiting for it; or NULL */
-	bool per_cpu;	    /* sample GS-relative accesses too */
-};
-
-struct detect_sink {
-	/* On the reporter thread, one at a time. The observation is the callee's only during the call. */
-	void (*race)(void *ctx, const struct observation *o);
-	/* Progress for people, one line: "kernel found...", "sampling N sites". */
-	void (*note)(void *ctx, const char *line);
-	/* The detector cannot go on (symbols of another kernel, ...); called once, then the target is stopped. */
-	void (*failed)(void *ctx, const struct err *err);
-	void *ctx;
-};
-
 struct detect;
 
+/*
+ * Returns NULL with EXIT_INTERNAL in `err` when memory runs out. `target` and `guest` must outlive the detector, and so must
+ * the strings in `config`. The structs `config` and `sink` are copied.
+ */
 struct detect *detect_new(struct target *target, struct guest *guest, const struct detect_config *config,
 			  const struct detect_sink *sink, struct err *err);
+
+/* What the target must call when a CPU stops. It belongs to the detector. */
 const struct target_client *detect_client(struct detect *d);
+
+/* Returns 0, or -1 with EXIT_INTERNAL in `err` when a thread cannot be started. detect_stop() must be called in either case. */
 int detect_start(struct detect *d, struct err *err);
 
-/* Disarm, let held CPUs go, report what is queued, join. Safe when the machine is already over. Once. */
+/*
+ * Take out every point, let held CPUs go, report what is queued, and join the threads. It may be called when the machine is
+ * over already. It must be called once only.
+ */
 void detect_stop(struct detect *d);
+
+/* The counts so far. Any thread. */
 void detect_stats(struct detect *d, struct detect_stats *out);
+
+/* Free the detector, which was never started or has been stopped. `d` may be NULL. */
 void detect_free(struct detect *d);
 
 #endif

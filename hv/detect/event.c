@@ -3,9 +3,12 @@
  * Event points: breakpoints that tell us what the guest's kernel is about to do. They stay where they are, so the instruction
  * under them is carried out here; guest_event_sites() offers only such as can be.
  */
+#include "hv/detect/event.h"
+
 #include <string.h>
 
-#include "hv/detect/internal.h"
+#include "hv/detect/state.h"
+#include "hv/detect/window.h"
 
 static int emulate_push(struct detect *d, const struct insn *insn, struct x86_regs *regs)
 {

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The second half of a hit, after the window: who made the access, what is it called. Never holds the guest. */
+#include "hv/detect/reporter.h"
+
 #include <string.h>
 
-#include "hv/detect/internal.h"
-
-int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len)
-{
-	int ret;
-
-	/* Copy and overlay under one lock: a point planted or removed in between would be taken for the guest's own byte. */
-	detect_enter(d);
-	ret = guest_read(d->guest, gva, buf, len);
-	if (!ret)
-		points_overlay(&d->points, gva, buf, len);
-	detect_leave(d);
-	return ret;
-}
+#include "hv/detect/attribute.h"
+#include "hv/detect/describe.h"
+#include "hv/detect/state.h"
 
 /* Of an interrupted stack all was kept that might be needed; what was not goes. */
 static void trim_stacks(struct race_side *side, unsigned n)
@@ -85,20 +76,18 @@ void *reporter_main(void *arg)
 
 	pthread_mutex_lock(&d->lock);
 	while (decoder) {
-		uint16_t index;
+		struct observation *o = queue_next(&d->observations);
 
-		while (!d->queue_count && !d->reporter_stop)
-			pthread_cond_wait(&d->queued, &d->lock);
-		if (!d->queue_count)
+		if (!o && d->reporter_stop)
 			break;
-		index = d->queue[d->queue_head];
-		d->queue_head = (d->queue_head + 1) % MAX_OBSERVATIONS;
-		d->queue_count--;
-
+		if (!o) {
+			pthread_cond_wait(&d->queued, &d->lock);
+			continue;
+		}
 		pthread_mutex_unlock(&d->lock);
-		report(d, decoder, &d->pool_of_observations[index]);
+		report(d, decoder, o);
 		pthread_mutex_lock(&d->lock);
-		d->free_obs[d->free_count++] = index;
+		queue_give_back(&d->observations, o);
 	}
 	pthread_mutex_unlock(&d->lock);
 	insn_decoder_free(decoder);

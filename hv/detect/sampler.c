@@ -3,11 +3,18 @@
  * The sampler's thread: waits for the guest's text to be final, builds the pool, and keeps k points armed, chosen uniformly
  * (DataCollider 3.1). A hit uses its point up; arming its successor is done here, off the hit path. k follows the rate of hits.
  */
+#include "hv/detect/sampler.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-#include "hv/detect/internal.h"
+#include "hv/base/clock.h"
+#include "hv/detect/code.h"
+#include "hv/detect/event.h"
+#include "hv/detect/pool.h"
+#include "hv/detect/state.h"
 
 #define TICK_NS 10000000u	/* arming */
 #define GUEST_POLL_NS 20000000u /* looking for the kernel */
@@ -31,7 +38,7 @@ struct pace {
 	uint32_t turn; /* index in points.armed: whose turn it is to make room */
 };
 
-void detect_note(struct detect *d, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) note(struct detect *d, const char *fmt, ...)
 {
 	char line[256];
 	va_list ap;
@@ -68,7 +75,7 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 
 	if (n < 0)
 		return -1;
-	detect_note(d, "%s: %lld functions to sample in", name, (long long)n);
+	note(d, "%s: %lld functions to sample in", name, (long long)n);
 	return 0;
 }
 
@@ -80,7 +87,7 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 	if (d->config.module && strcmp(d->config.module, m->name) != 0)
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
-		detect_note(d, "%s: not sampled: %s", m->name, err.text);
+		note(d, "%s: not sampled: %s", m->name, err.text);
 }
 
 static void module_gone(void *ctx, const struct guest_module *m)
@@ -282,11 +289,11 @@ static int prepare(struct detect *d, struct err *err)
 	if (ready < 0)
 		return -1;
 	if (guest_symbols_refused(d->guest))
-		detect_note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
-	detect_note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
-		    guest_symbol_source(d->guest));
+		note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
+	note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
+	     guest_symbol_source(d->guest));
 	if (d->config.module) {
-		detect_note(d, "waiting for module %s", d->config.module);
+		note(d, "waiting for module %s", d->config.module);
 		return 0;
 	}
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))

@@ -8,9 +8,12 @@
  * simultaneous with an access that is about to happen. So the datum is read for the last time, and the conflict decided, before
  * the INT3 goes.
  */
+#include "hv/detect/window.h"
+
 #include <string.h>
 
-#include "hv/detect/internal.h"
+#include "hv/base/clock.h"
+#include "hv/detect/capture.h"
 
 #define NS_PER_MS 1000000u
 #define FIRST_LOOK 4	 /* part of the window after which to see whether anybody makes progress */
@@ -55,7 +58,7 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 			continue;
 		}
 		*datum = (struct datum){.access = accesses[i]};
-		if (datum_locate(d, regs, datum) == 0)
+		if (datum_locate(d->target, regs, datum) == 0)
 			kept++;
 	}
 	if (!kept && stack)
@@ -116,7 +119,7 @@ struct target_action window_open(struct detect *d, struct point *point, unsigned
 	for (unsigned i = 0; i < n; i++) {
 		struct datum *datum = &w->data[i];
 
-		datum_read(d, datum, datum->before); /* located a moment ago: it is RAM */
+		datum_read(d->target, datum, datum->before); /* located a moment ago: it is RAM */
 		memcpy(datum->settled, datum->before, sizeof(datum->settled));
 		watch_datum(d, datum, cpu);
 		*sync |= datum->slots != 0;
@@ -133,7 +136,7 @@ struct target_action window_open(struct detect *d, struct point *point, unsigned
 void window_settle(struct detect *d, struct window *w)
 {
 	for (unsigned i = 0; i < w->data_count; i++)
-		datum_read(d, &w->data[i], w->data[i].settled);
+		datum_read(d->target, &w->data[i], w->data[i].settled);
 }
 
 void window_close(struct detect *d, struct window *w)
@@ -151,6 +154,21 @@ void window_close(struct detect *d, struct window *w)
 	d->open_windows--;
 }
 
+/* NULL: the reporter is too far behind, and the observation is counted as lost. */
+static struct observation *take_observation(struct detect *d)
+{
+	struct observation *o = queue_take(&d->observations);
+
+	d->stats.lost += !o;
+	return o;
+}
+
+static void queue_observation(struct detect *d, struct observation *o)
+{
+	queue_put(&d->observations, o);
+	pthread_cond_signal(&d->queued);
+}
+
 /* The sampled side: its registers and stack are still those of the hit, for that context has not moved. */
 static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
 {
@@ -163,7 +181,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	o->data_len = datum->len;
 	memcpy(o->before, datum->before, sizeof(o->before));
 	guest_page_state(d->guest, o->gpa, &o->page);
-	capture_side(d, w->cpu, &w->regs, &w->context, side);
+	capture_side(d->target, d->guest, w->cpu, &w->regs, &w->context, side);
 	side->pc = w->regs.rip;
 	side->gva = datum->access.gva;
 	side->size = datum->access.size;
@@ -173,7 +191,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
 		     const struct datum *other)
 {
-	struct observation *o = observation_get(d);
+	struct observation *o = take_observation(d);
 
 	d->stats.conflicts++;
 	if (o) {
@@ -182,16 +200,16 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 
 		fill_sampled(d, w, datum, o);
 		o->how = other ? RACE_BY_POINT : RACE_BY_WATCH;
-		datum_read(d, datum, o->after);
+		datum_read(d->target, datum, o->after);
 		guest_context(d->guest, regs, &context);
-		capture_side(d, cpu, regs, &context, side);
+		capture_side(d->target, d->guest, cpu, regs, &context, side);
 		if (other) {
 			side->pc = regs->rip;
 			side->gva = other->access.gva;
 			side->size = other->access.size;
 			side->rw = other->access.rw;
 		}
-		observation_queue(d, o);
+		queue_observation(d, o);
 	}
 	window_close(d, w);
 	target_release(d->target, w->cpu);
@@ -214,9 +232,9 @@ static const struct datum *changed_datum(struct detect *d, const struct window *
 	for (unsigned i = 0; i < w->data_count; i++) {
 		struct datum again = {.access = w->data[i].access};
 
-		if (datum_locate(d, &w->regs, &again) || !same_place(&again, &w->data[i]))
+		if (datum_locate(d->target, &w->regs, &again) || !same_place(&again, &w->data[i]))
 			continue;
-		if (datum_read(d, &again, after) == 0 && memcmp(after, w->data[i].settled, again.len))
+		if (datum_read(d->target, &again, after) == 0 && memcmp(after, w->data[i].settled, again.len))
 			return &w->data[i];
 	}
 	return NULL;
@@ -236,7 +254,7 @@ static bool somebody_runs(struct detect *d)
 
 static void report_change(struct detect *d, const struct window *w, const struct datum *datum, const uint8_t *after)
 {
-	struct observation *o = observation_get(d);
+	struct observation *o = take_observation(d);
 
 	d->stats.conflicts++;
 	if (!o)
@@ -245,7 +263,7 @@ static void report_change(struct detect *d, const struct window *w, const struct
 	o->how = RACE_BY_REREAD;
 	memcpy(o->before, datum->settled, sizeof(o->before));
 	memcpy(o->after, after, sizeof(o->after));
-	observation_queue(d, o);
+	queue_observation(d, o);
 }
 
 struct target_action window_expire(struct detect *d, struct window *w, bool *ask)

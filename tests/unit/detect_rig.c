@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/state.h"
+
 static void map_machine(struct rig *r)
 {
 	struct fake_target *ft = r->ft;
@@ -81,7 +83,7 @@ void rig_functions(struct rig *r, const struct symbol *functions, size_t n)
 	assert_non_null(r->guest.symtab);
 }
 
-struct point *rig_plant(struct rig *r, uint64_t offset, const void *code, size_t len)
+void rig_plant(struct rig *r, uint64_t offset, const void *code, size_t len)
 {
 	struct insn insn;
 	struct point *point;
@@ -92,7 +94,82 @@ struct point *rig_plant(struct rig *r, uint64_t offset, const void *code, size_t
 	point = points_plant(&r->d->points, &insn, RIG_TEXT_GPA + offset);
 	pthread_mutex_unlock(&r->d->lock);
 	assert_non_null(point);
-	return point;
+}
+
+struct detect_stats rig_stats(struct rig *r)
+{
+	struct detect_stats stats;
+
+	detect_stats(r->d, &stats);
+	return stats;
+}
+
+unsigned rig_open_windows(struct rig *r)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&r->d->lock);
+	n = r->d->open_windows;
+	pthread_mutex_unlock(&r->d->lock);
+	return n;
+}
+
+bool rig_window_is_open(struct rig *r, unsigned cpu)
+{
+	bool open;
+
+	pthread_mutex_lock(&r->d->lock);
+	open = r->d->windows[cpu].open;
+	pthread_mutex_unlock(&r->d->lock);
+	return open;
+}
+
+uint64_t rig_window_ns(struct rig *r, unsigned cpu)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&r->d->lock);
+	ns = r->d->windows[cpu].hold_ns;
+	pthread_mutex_unlock(&r->d->lock);
+	return ns;
+}
+
+void rig_rest(struct rig *r, unsigned cpu, uint64_t until_ns)
+{
+	pthread_mutex_lock(&r->d->lock);
+	r->d->irqs_off_rest[cpu] = until_ns;
+	pthread_mutex_unlock(&r->d->lock);
+}
+
+bool rig_has_point(struct rig *r, uint64_t offset)
+{
+	bool has;
+
+	pthread_mutex_lock(&r->d->lock);
+	has = points_find(&r->d->points, RIG_TEXT + offset);
+	pthread_mutex_unlock(&r->d->lock);
+	return has;
+}
+
+void rig_armed(struct rig *r, uint64_t *addresses, unsigned n)
+{
+	const struct points *points = &r->d->points;
+
+	pthread_mutex_lock(&r->d->lock);
+	assert_true(points->count >= n);
+	for (unsigned i = 0; i < n; i++)
+		addresses[i] = points->slots[points->armed[i]].addr;
+	pthread_mutex_unlock(&r->d->lock);
+}
+
+unsigned rig_slots_in_use(struct rig *r)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&r->d->lock);
+	n = (unsigned)__builtin_popcount(r->d->slots_used);
+	pthread_mutex_unlock(&r->d->lock);
+	return n;
 }
 
 unsigned rig_int3s(const struct rig *r, uint64_t offset, uint64_t size)
@@ -154,16 +231,11 @@ void rig_store(struct rig *r, uint64_t offset, const void *bytes, size_t len)
 
 const struct observation *rig_observation(struct rig *r)
 {
-	struct detect *d = r->d;
-	const struct observation *o = NULL;
+	const struct observation *o;
 
-	pthread_mutex_lock(&d->lock);
-	if (d->queue_count) {
-		o = &d->pool_of_observations[d->queue[d->queue_head]];
-		d->queue_head = (d->queue_head + 1) % MAX_OBSERVATIONS;
-		d->queue_count--;
-	}
-	pthread_mutex_unlock(&d->lock);
+	pthread_mutex_lock(&r->d->lock);
+	o = queue_next(&r->d->observations);
+	pthread_mutex_unlock(&r->d->lock);
 	return o;
 }
 

@@ -6,7 +6,8 @@
 #ifndef OUTRIDER_TESTS_DETECT_RIG_H
 #define OUTRIDER_TESTS_DETECT_RIG_H
 
-#include "hv/detect/internal.h"
+#include "hv/base/clock.h"
+#include "hv/detect/detect.h"
 #include "tests/unit/fake_guest.h"
 
 /* Where the machine has what: GVA, and the GPA behind it. */
@@ -48,7 +49,29 @@ void rig_code(struct rig *r, uint64_t offset, const void *code, size_t len);
 void rig_functions(struct rig *r, const struct symbol *functions, size_t n);
 
 /* Write one instruction, decode it and plant a point on it. Fails the test if it cannot be. */
-struct point *rig_plant(struct rig *r, uint64_t offset, const void *code, size_t len);
+void rig_plant(struct rig *r, uint64_t offset, const void *code, size_t len);
+
+/* The counts so far, as detect_stats() says. */
+struct detect_stats rig_stats(struct rig *r);
+
+/* How many windows are open, and whether this CPU is held in one. */
+unsigned rig_open_windows(struct rig *r);
+bool rig_window_is_open(struct rig *r, unsigned cpu);
+
+/* For how long at most the window of this CPU stays open, in ns. Of the window that was open last, if none is. */
+uint64_t rig_window_ns(struct rig *r, unsigned cpu);
+
+/* Not to hold this CPU with interrupts off before then (CLOCK_MONOTONIC), as if it had just been. */
+void rig_rest(struct rig *r, unsigned cpu, uint64_t until_ns);
+
+/* Whether the detector knows of a point at RIG_TEXT + offset. */
+bool rig_has_point(struct rig *r, uint64_t offset);
+
+/* The addresses of the points planted first, in the order of planting; there must be as many as n. */
+void rig_armed(struct rig *r, uint64_t *addresses, unsigned n);
+
+/* How many watch slots the detector takes for used. */
+unsigned rig_slots_in_use(struct rig *r);
 
 /* How many INT3s there are in [RIG_TEXT + offset, + size). */
 unsigned rig_int3s(const struct rig *r, uint64_t offset, uint64_t size);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/queue.h"
 #include "tests/unit/detect_rig.h"
 
 #define OTHER 0x40 /* where a second sample point is in the text */
@@ -50,19 +51,19 @@ static enum target_action_kind other_hit(struct rig *r, uint64_t gva, const void
 
 static void expect_closed(struct rig *r)
 {
-	assert_false(r->d->windows[0].open);
+	assert_false(rig_window_is_open(r, 0));
 	assert_int_not_equal(rig_text_byte(r, 0), X86_INT3);
-	assert_null(points_find(&r->d->points, RIG_TEXT));
+	assert_false(rig_has_point(r, 0));
 	assert_int_equal(r->ft->releases[0], 1);
 }
 
 static void expect_open(struct rig *r)
 {
-	assert_true(r->d->windows[0].open);
+	assert_true(rig_window_is_open(r, 0));
 	assert_int_equal(rig_text_byte(r, 0), X86_INT3);
 	assert_int_equal(r->ft->releases[0], 0);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.conflicts, 0);
+	assert_int_equal(rig_stats(r).conflicts, 0);
 }
 
 /* ---- seen by a watchpoint ---- */
@@ -113,7 +114,7 @@ static void test_watch(void **state)
 	assert_int_equal(fake_watch_count(r->ft), 0);
 	assert_int_equal(rig_hold_end(r, 0, &sampled).kind, TARGET_RESUME);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.conflicts, 1);
+	assert_int_equal(rig_stats(r).conflicts, 1);
 }
 
 static void on_release(void *ctx, unsigned cpu)
@@ -208,11 +209,11 @@ static void test_one_access_two_windows(void **state)
 		cookies[i] = rig_cookie(r, i);
 	cookies[2] = cookies[0]; /* two pieces of one datum: one race */
 	assert_int_equal(client->on_watch(client->ctx, 2, &other, cookies, 3).kind, TARGET_RESUME);
-	assert_int_equal(r->d->stats.conflicts, 2);
+	assert_int_equal(rig_stats(r).conflicts, 2);
 	assert_int_equal(rig_observation(r)->sides[0].cpu, 0);
 	assert_int_equal(rig_observation(r)->sides[0].cpu, 1);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_open_windows(r), 0);
 }
 
 /* ---- seen at a point of the other side's ---- */
@@ -262,7 +263,7 @@ static void test_two_reads(void **state)
 	hold(r, 0, READ_8);
 	assert_int_equal(other_hit(r, RIG_DATA, READ_8), TARGET_HOLD);
 	expect_open(r);
-	assert_int_equal(r->d->open_windows, 2);
+	assert_int_equal(rig_open_windows(r), 2);
 }
 
 static void test_neighbours(void **state)
@@ -335,8 +336,8 @@ static void test_again_after_interrupt(void **state)
 	assert_int_equal(action.kind, TARGET_HOLD);
 	assert_true(action.hold_ns >= 1 && action.hold_ns <= RIG_DELAY_NS);
 	expect_open(r);
-	assert_int_equal(r->d->stats.hits, 1);
-	assert_int_equal(r->d->stats.windows, 1);
+	assert_int_equal(rig_stats(r).hits, 1);
+	assert_int_equal(rig_stats(r).windows, 1);
 	assert_int_equal(r->ft->watch_sets, 1);
 }
 
@@ -354,7 +355,7 @@ static void test_again_by_another_overlapping(void **state)
 	assert_int_equal(o->sides[0].pc, o->sides[1].pc);
 	assert_int_equal(o->sides[1].cpu, 1);
 	expect_closed(r);
-	assert_int_equal(r->d->stats.cut_short, 0);
+	assert_int_equal(rig_stats(r).cut_short, 0);
 }
 
 static void test_again_by_another_elsewhere(void **state)
@@ -366,8 +367,8 @@ static void test_again_by_another_elsewhere(void **state)
 	hold(r, 0, WRITE_8);
 	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.cut_short, 1);
-	assert_int_equal(r->d->stats.hits, 2);
+	assert_int_equal(rig_stats(r).cut_short, 1);
+	assert_int_equal(rig_stats(r).hits, 2);
 	expect_closed(r); /* or that one would never get past it */
 }
 
@@ -379,7 +380,7 @@ static void test_again_by_another_reading(void **state)
 	hold(r, 0, READ_8);
 	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.cut_short, 1);
+	assert_int_equal(rig_stats(r).cut_short, 1);
 	expect_closed(r);
 }
 
@@ -409,7 +410,7 @@ static void test_migrated(void **state)
 
 	assert_int_equal(rig_hit(r, 3, &regs).kind, TARGET_RESUME);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.conflicts, 0);
+	assert_int_equal(rig_stats(r).conflicts, 0);
 	expect_closed(r);
 	/* Its access trips the watch that CPU 3 still has loaded. */
 	assert_int_equal(rig_watch_hit(r, 3, &regs, r->ft->watches[0].cookie).kind, TARGET_NOT_MINE);
@@ -427,8 +428,8 @@ static void test_not_a_point(void **state)
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_NOT_MINE);
 	rig_code(r, 0x80, "\x90", 1); /* was one of ours when it was executed */
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
-	assert_int_equal(r->d->stats.stale_hits, 1);
-	assert_int_equal(r->d->stats.hits, 0);
+	assert_int_equal(rig_stats(r).stale_hits, 1);
+	assert_int_equal(rig_stats(r).hits, 0);
 	regs.rip = RIG_DATA + RIG_DATA_SIZE; /* unreadable: the guest may sort it out */
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_NOT_MINE);
 }
@@ -437,15 +438,18 @@ static void test_not_a_point(void **state)
 static void test_observations_run_out(void **state)
 {
 	struct rig *r = *state;
+	unsigned kept = 0;
 
-	for (unsigned i = 0; i < MAX_OBSERVATIONS + 3; i++) {
+	for (unsigned i = 0; i < QUEUE_MAX + 3; i++) {
 		hold(r, 0, WRITE_8);
 		assert_int_equal(other_hit(r, RIG_DATA, READ_8), TARGET_RESUME);
-		assert_int_equal(r->d->open_windows, 0);
+		assert_int_equal(rig_open_windows(r), 0);
 	}
-	assert_int_equal(r->d->stats.lost, 3);
-	assert_int_equal(r->d->queue_count, MAX_OBSERVATIONS);
-	assert_int_equal(r->d->stats.conflicts, MAX_OBSERVATIONS + 3);
+	assert_int_equal(rig_stats(r).lost, 3);
+	while (rig_observation(r))
+		kept++;
+	assert_int_equal(kept, QUEUE_MAX);
+	assert_int_equal(rig_stats(r).conflicts, QUEUE_MAX + 3);
 }
 
 int main(void)

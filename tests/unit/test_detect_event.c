@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/event.h"
 #include "tests/unit/detect_rig.h"
 
 #define MODULE 0x1000 /* offset in the text */
@@ -36,7 +37,7 @@ static void plant_event(struct rig *r, enum guest_event_kind kind, uint64_t offs
 	assert_int_equal(insn_decode(r->decoder, code, len, RIG_TEXT + offset, &r->guest.events[0].insn), len);
 	event_plant(r->d);
 	assert_int_equal(rig_text_byte(r, offset), X86_INT3);
-	assert_int_equal(r->d->event_points, 1);
+	assert_int_equal(rig_stats(r).armed, 0); /* it is no sample point */
 
 	/* Whatever the guest set before: its registers are looked at now, of every CPU. */
 	for (unsigned c = 0; c < 2; c++) {
@@ -72,7 +73,7 @@ static void check_push(struct rig *r, unsigned gpr, const void *code, size_t len
 	}
 	assert_int_equal(r->ft->debug_changes[0], 2);
 	assert_int_equal(r->ft->debug_changes[1], 0);
-	assert_int_equal(r->d->stats.hits, 0);
+	assert_int_equal(rig_stats(r).hits, 0);
 }
 
 static void test_push(void **state)
@@ -154,7 +155,7 @@ static void test_module_going(void **state)
 		assert_int_equal(rig_text_byte(r, MODULE + 0x10 * i), 0x48);
 	assert_int_equal(rig_text_byte(r, MODULE - 0x10), X86_INT3);
 	assert_int_equal(rig_text_byte(r, MODULE + 0x80), X86_INT3);
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_open_windows(r), 0);
 	assert_int_equal(fake_watch_count(r->ft), 0);
 	assert_int_equal(r->ft->releases[0], 1);
 	assert_null(rig_observation(r));

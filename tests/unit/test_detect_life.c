@@ -148,8 +148,8 @@ static void stop_and_compare(struct life *l)
 	l->running = false;
 	assert_memory_equal(l->r->ft->ram + RIG_TEXT_GPA, l->text, RIG_TEXT_SIZE);
 	assert_int_equal(fake_watch_count(l->r->ft), 0);
-	assert_int_equal(l->r->d->points.count, 0);
-	assert_int_equal(l->r->d->open_windows, 0);
+	assert_int_equal(rig_stats(l->r).armed, 0);
+	assert_int_equal(rig_open_windows(l->r), 0);
 	assert_int_equal(atomic_load(&l->r->ft->inside), 0);
 }
 
@@ -392,17 +392,12 @@ static void test_going_text(void **state)
 /* The first points armed, in order. */
 static void first_armed(struct life *l, uint64_t seed, uint64_t order[ORDER])
 {
-	struct detect *d;
 
 	l->r->config.seed = seed;
 	rig_remake(l->r);
-	d = l->r->d;
 	start(l);
 	wait_int3s(l, 0, RIG_TEXT_SIZE, ORDER, UINT32_MAX);
-	pthread_mutex_lock(&d->lock);
-	for (unsigned i = 0; i < ORDER; i++)
-		order[i] = d->points.slots[d->points.armed[i]].addr;
-	pthread_mutex_unlock(&d->lock);
+	rig_armed(l->r, order, ORDER);
 	stop_and_compare(l);
 }
 

@@ -38,7 +38,7 @@ static struct x86_regs hold_at(struct rig *r, uint64_t gva)
 static void expect_end(struct rig *r, struct x86_regs *regs)
 {
 	assert_int_equal(rig_hold_end(r, 0, regs).kind, TARGET_RESUME);
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_open_windows(r), 0);
 	assert_int_not_equal(rig_text_byte(r, 0), X86_INT3);
 	assert_int_equal(fake_watch_count(r->ft), 0);
 }
@@ -50,7 +50,7 @@ static void test_unchanged(void **state)
 
 	expect_end(r, &regs);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.conflicts, 0);
+	assert_int_equal(rig_stats(r).conflicts, 0);
 }
 
 static void test_changed(void **state)
@@ -74,7 +74,7 @@ static void test_changed(void **state)
 	assert_int_equal(o->sides[0].pc, RIG_TEXT);
 	assert_false(o->sides[1].known);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.conflicts, 1);
+	assert_int_equal(rig_stats(r).conflicts, 1);
 }
 
 static void say_so(void *ctx, unsigned self)
@@ -83,7 +83,7 @@ static void say_so(void *ctx, unsigned self)
 	struct x86_regs other = rig_regs(r, 1, 0x100);
 
 	assert_int_equal(self, 0);
-	assert_true(r->d->windows[0].open);
+	assert_true(rig_window_is_open(r, 0));
 	assert_int_equal(rig_watch_hit(r, 1, &other, rig_cookie(r, 0)).kind, TARGET_RESUME);
 }
 
@@ -103,7 +103,7 @@ static void test_changed_by_watched(void **state)
 	assert_int_equal(o->how, RACE_BY_WATCH);
 	expect_end(r, &regs);
 	assert_null(rig_observation(r));
-	assert_int_equal(r->d->stats.conflicts, 1);
+	assert_int_equal(rig_stats(r).conflicts, 1);
 	assert_int_equal(r->ft->barriers, 1);
 }
 
@@ -222,7 +222,7 @@ static void test_end_without_window(void **state)
 	struct x86_regs regs = rig_regs(r, 0, 0);
 
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_open_windows(r), 0);
 }
 
 int main(void)

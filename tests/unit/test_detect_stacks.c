@@ -63,19 +63,20 @@ static void conflict(struct rig *r)
 	rig_watch_hit(r, 1, &other, rig_cookie(r, 0));
 }
 
-/* What the reporter's thread does, here and now. */
+/* What the reporter made of it. The guest is not ready: nothing is sampled. */
 static const struct observation *report(struct rig *r)
 {
 	struct seen *seen = r->sink.ctx;
 
-	r->d->reporter_stop = true;
-	reporter_main(r->d);
+	assert_int_equal(detect_start(r->d, NULL), 0);
+	detect_stop(r->d);
 	return seen->count ? &seen->last : NULL;
 }
 
 static void test_interrupted_stacks_are_copied(void **state)
 {
 	struct rig *r = *state;
+	const struct observation *o;
 	const struct race_side *side;
 
 	fake_write(r->ft, STACK_GPA(2) + 0x100, "interrupted", 11);
@@ -84,8 +85,10 @@ static void test_interrupted_stacks_are_copied(void **state)
 	r->guest.interrupted[1] = (struct guest_stack){STACK(2) + 0x3f00, STACK_END(2)};
 	r->guest.interrupted_count = 2;
 	conflict(r);
+	o = rig_observation(r);
+	assert_non_null(o);
 	for (int i = 0; i < 2; i++) {
-		side = &r->d->pool_of_observations[r->d->queue[0]].sides[i];
+		side = &o->sides[i];
 		assert_int_equal(side->interrupted[0].gva, STACK(2) + 0x100);
 		assert_int_equal(side->interrupted[0].len, 0x100);
 		assert_memory_equal(side->below, "interrupted", 11);
@@ -149,8 +152,8 @@ static void test_unwound_and_trimmed(void **state)
 		assert_int_equal(side->interrupted[1].len, 0x40);
 		assert_memory_equal(side->below + 0xc0, &words[2], 8);
 	}
-	assert_int_equal(r->d->stats.stacks, 2);
-	assert_int_equal(r->d->stats.stacks_unwound, 2);
+	assert_int_equal(rig_stats(r).stacks, 2);
+	assert_int_equal(rig_stats(r).stacks_unwound, 2);
 }
 
 static void test_not_unwound_is_counted(void **state)
@@ -160,8 +163,8 @@ static void test_not_unwound_is_counted(void **state)
 	r->guest.origin = GUEST_ORIGIN_UNKNOWN;
 	conflict(r);
 	assert_non_null(report(r));
-	assert_int_equal(r->d->stats.stacks, 2);
-	assert_int_equal(r->d->stats.stacks_unwound, 0);
+	assert_int_equal(rig_stats(r).stacks, 2);
+	assert_int_equal(rig_stats(r).stacks_unwound, 0);
 }
 
 /* The CPU stops behind the access; the first frame is to say where the access is. */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "hv/base/rng.h"
 #include "tests/unit/detect_rig.h"
 
 #define CPUS 3
@@ -318,8 +319,8 @@ static void test_machine(void **state)
 	assert_memory_equal(m->r->ft->ram + RIG_TEXT_GPA, text, RIG_TEXT_SIZE);
 	assert_int_equal(fake_watch_count(m->r->ft), 0);
 	assert_int_equal(m->r->ft->misuses, 0);
-	assert_int_equal(m->r->d->open_windows, 0);
-	assert_int_equal(m->r->d->slots_used, 0);
+	assert_int_equal(rig_open_windows(m->r), 0);
+	assert_int_equal(rig_slots_in_use(m->r), 0);
 	free(text);
 }
 

@@ -116,7 +116,6 @@ static void check_cover(struct rig *r, uint64_t gva, uint64_t len)
 	}
 	if (needed <= 4)
 		assert_int_equal(bytes, len);
-	assert_int_equal(r->d->windows[0].data[0].fully_watched, needed <= 4);
 }
 
 static void test_exact_cover(void **state)
@@ -134,7 +133,7 @@ static void test_exact_cover(void **state)
 			hold(r, 0, &regs);
 			check_cover(r, RIG_DATA + at, len);
 			no_watch += pieces_needed(RIG_DATA + at, len) > 4;
-			assert_int_equal(r->d->stats.no_watch, no_watch);
+			assert_int_equal(rig_stats(r).no_watch, no_watch);
 			assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
 			assert_int_equal(fake_watch_count(r->ft), 0);
 		}
@@ -145,13 +144,17 @@ static void test_exact_cover(void **state)
 static void test_long_run(void **state)
 {
 	struct rig *r = *state;
-	struct x86_regs regs = rig_regs(r, 0, 0);
+	struct x86_regs regs = rig_regs(r, 0, 0), other = rig_regs(r, 1, 0x123);
+	const struct observation *o;
 
 	regs.gpr[X86_RCX] = RACE_DATA_MAX + 1;
 	rig_plant(r, 0, REP_STOSB);
 	hold(r, 0, &regs);
-	assert_int_equal(r->d->windows[0].data[0].len, RACE_DATA_MAX);
-	assert_int_equal(r->d->stats.no_watch, 1);
+	assert_int_equal(rig_stats(r).no_watch, 1);
+	assert_int_equal(rig_watch_hit(r, 1, &other, rig_cookie(r, 0)).kind, TARGET_RESUME);
+	o = rig_observation(r);
+	assert_non_null(o);
+	assert_int_equal(o->data_len, RACE_DATA_MAX);
 }
 
 static void test_slots_run_out(void **state)
@@ -166,7 +169,7 @@ static void test_slots_run_out(void **state)
 	hold(r, 0, &first);
 	assert_int_equal(rig_hit(r, 1, &second).kind, TARGET_HOLD);
 	assert_int_equal(fake_watch_count(r->ft), 4);
-	assert_int_equal(r->d->stats.no_watch, 1);
+	assert_int_equal(rig_stats(r).no_watch, 1);
 	assert_int_equal(r->ft->syncs, 1); /* nothing to wait for in the second */
 
 	/* The first window's slots are free again. */
@@ -187,15 +190,15 @@ static void test_user_address(void **state)
 	hold(r, 0, &regs);
 	assert_int_equal(r->ft->watch_sets, 0);
 	assert_int_equal(r->ft->syncs, 0);
-	assert_int_equal(r->d->stats.no_watch, 1);
+	assert_int_equal(rig_stats(r).no_watch, 1);
 }
 
 static void expect_skipped(struct rig *r, struct x86_regs *regs)
 {
 	assert_int_equal(rig_hit(r, 0, regs).kind, TARGET_RESUME);
 	assert_int_not_equal(rig_text_byte(r, 0), X86_INT3);
-	assert_int_equal(r->d->points.count, 0);
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_stats(r).armed, 0);
+	assert_int_equal(rig_open_windows(r), 0);
 	assert_int_equal(r->ft->watch_sets, 0);
 }
 
@@ -207,7 +210,7 @@ static void test_own_stack(void **state)
 	regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x80;
 	rig_plant(r, 0, WRITE_8);
 	expect_skipped(r, &regs);
-	assert_int_equal(r->d->stats.skipped_stack, 1);
+	assert_int_equal(rig_stats(r).skipped_stack, 1);
 
 	/* Another's stack is memory like any. */
 	regs.gpr[X86_RDI] += 2 * FAKE_STACK_SIZE;
@@ -227,7 +230,7 @@ static void test_no_memory(void **state)
 		regs.gpr[X86_RDI] = addresses[i];
 		rig_plant(r, 0, READ_8);
 		expect_skipped(r, &regs);
-		assert_int_equal(r->d->stats.skipped_memory, i + 1);
+		assert_int_equal(rig_stats(r).skipped_memory, i + 1);
 	}
 }
 
@@ -238,7 +241,7 @@ static void test_rep_count_zero(void **state)
 
 	rig_plant(r, 0, REP_STOSB);
 	expect_skipped(r, &regs);
-	assert_int_equal(r->d->stats.skipped_memory, 1);
+	assert_int_equal(rig_stats(r).skipped_memory, 1);
 }
 
 /* Held or passed, never for longer than `most`; returns the longest window seen. */
@@ -251,16 +254,16 @@ static uint64_t longest_hold(struct rig *r, uint64_t rflags, uint64_t most)
 		struct target_action action;
 
 		regs.rflags = rflags;
-		r->d->irqs_off_rest[0] = 0;
+		rig_rest(r, 0, 0);
 		rig_plant(r, 0, READ_8);
 		action = rig_hit(r, 0, &regs);
 		if (action.kind == TARGET_RESUME)
 			continue;
 		assert_int_equal(action.kind, TARGET_HOLD);
-		assert_true(action.hold_ns <= r->d->windows[0].hold_ns);
-		assert_true(r->d->windows[0].hold_ns <= most);
-		if (r->d->windows[0].hold_ns > longest)
-			longest = r->d->windows[0].hold_ns;
+		assert_true(action.hold_ns <= rig_window_ns(r, 0));
+		assert_true(rig_window_ns(r, 0) <= most);
+		if (rig_window_ns(r, 0) > longest)
+			longest = rig_window_ns(r, 0);
 		assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
 	}
 	return longest;
@@ -271,7 +274,15 @@ static void test_delay_irqs_off(void **state)
 	struct rig *r = *state;
 
 	assert_true(longest_hold(r, 2, 1000 * US - 1) > 500 * US);
-	r->d->config.delay_ns = 200 * US;
+}
+
+/* The longest window that was asked for limits these too. */
+static void test_delay_irqs_off_short(void **state)
+{
+	struct rig *r = *state;
+
+	r->config.delay_ns = 200 * US;
+	rig_remake(r);
 	assert_true(longest_hold(r, 2, 200 * US) > 100 * US);
 }
 
@@ -307,7 +318,7 @@ static void test_delay_nmi(void **state)
 	r->guest.context.kind = GUEST_NMI;
 	rig_plant(r, 0, READ_8);
 	expect_skipped(r, &regs);
-	assert_int_equal(r->d->stats.skipped_short, 1);
+	assert_int_equal(rig_stats(r).skipped_short, 1);
 }
 
 static void test_delay_none(void **state)
@@ -315,10 +326,11 @@ static void test_delay_none(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0);
 
-	r->d->config.delay_ns = 0;
+	r->config.delay_ns = 0;
+	rig_remake(r);
 	rig_plant(r, 0, READ_8);
 	expect_skipped(r, &regs);
-	assert_int_equal(r->d->stats.skipped_short, 1);
+	assert_int_equal(rig_stats(r).skipped_short, 1);
 }
 
 /* A CPU that was held with interrupts off is left alone for a while, but for windows with interrupts on. */
@@ -328,10 +340,10 @@ static void test_irqs_off_rest(void **state)
 	struct x86_regs regs = rig_regs(r, 0, 0);
 
 	regs.rflags = 2;
-	r->d->irqs_off_rest[0] = UINT64_MAX;
+	rig_rest(r, 0, UINT64_MAX);
 	rig_plant(r, 0, READ_8);
 	expect_skipped(r, &regs);
-	assert_int_equal(r->d->stats.skipped_short, 1);
+	assert_int_equal(rig_stats(r).skipped_short, 1);
 	regs.rflags |= X86_RFLAGS_IF;
 	rig_plant(r, 0, READ_8);
 	hold(r, 0, &regs);
@@ -343,13 +355,14 @@ static void test_nobody_runs(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0);
 
-	r->d->config.delay_ns = 1000000000000;
+	r->config.delay_ns = 1000000000000;
+	rig_remake(r);
 	rig_plant(r, 0, READ_8);
-	assert_true(hold(r, 0, &regs).hold_ns < r->d->config.delay_ns / 2);
+	assert_true(hold(r, 0, &regs).hold_ns < r->config.delay_ns / 2);
 	atomic_store(&r->ft->busy[0], true); /* the held one itself does not count */
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
-	assert_int_equal(r->d->stats.cut_idle, 1);
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_stats(r).cut_idle, 1);
+	assert_int_equal(rig_open_windows(r), 0);
 }
 
 static void test_somebody_runs(void **state)
@@ -358,19 +371,20 @@ static void test_somebody_runs(void **state)
 	struct x86_regs regs = rig_regs(r, 0, 0);
 	struct target_action first, second;
 
-	r->d->config.delay_ns = 1000000000000;
+	r->config.delay_ns = 1000000000000;
+	rig_remake(r);
 	atomic_store(&r->ft->busy[2], true);
 	rig_plant(r, 0, READ_8);
 	first = hold(r, 0, &regs);
 	second = rig_hold_end(r, 0, &regs);
 	assert_int_equal(second.kind, TARGET_HOLD);
-	assert_true(second.hold_ns > first.hold_ns && second.hold_ns <= r->d->config.delay_ns);
-	assert_true(r->d->windows[0].open);
+	assert_true(second.hold_ns > first.hold_ns && second.hold_ns <= r->config.delay_ns);
+	assert_true(rig_window_is_open(r, 0));
 	assert_int_equal(rig_text_byte(r, 0), X86_INT3);
 	/* It is looked at once. */
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
-	assert_int_equal(r->d->stats.cut_idle, 0);
-	assert_int_equal(r->d->open_windows, 0);
+	assert_int_equal(rig_stats(r).cut_idle, 0);
+	assert_int_equal(rig_open_windows(r), 0);
 }
 
 static void test_last_one_passes(void **state)
@@ -384,8 +398,8 @@ static void test_last_one_passes(void **state)
 		rig_plant(r, 0x20 * cpu, READ_8);
 		assert_int_equal(rig_hit(r, cpu, &regs).kind, cpu < 2 ? TARGET_HOLD : TARGET_RESUME);
 	}
-	assert_int_equal(r->d->open_windows, 2);
-	assert_int_equal(r->d->stats.skipped_last, 1);
+	assert_int_equal(rig_open_windows(r), 2);
+	assert_int_equal(rig_stats(r).skipped_last, 1);
 	assert_int_equal(rig_text_byte(r, 0x20), X86_INT3);
 	assert_int_not_equal(rig_text_byte(r, 0x40), X86_INT3);
 }
@@ -401,7 +415,7 @@ static void test_single_cpu(void **state)
 	r->ft->target.caps.irq_while_held = false;
 	rig_plant(r, 0, READ_8);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
-	assert_int_equal(r->d->stats.skipped_last, 1);
+	assert_int_equal(rig_stats(r).skipped_last, 1);
 	r->ft->target.caps.irq_while_held = true;
 	rig_plant(r, 0, READ_8);
 	hold(r, 0, &regs); /* interrupts may still race with it */
@@ -413,7 +427,7 @@ static void test_closing(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0);
 
-	r->d->closing = true;
+	detect_stop(r->d);
 	rig_plant(r, 0, READ_8);
 	expect_skipped(r, &regs);
 }
@@ -433,6 +447,7 @@ int main(void)
 		T(test_no_memory),
 		T(test_rep_count_zero),
 		T(test_delay_irqs_off),
+		T(test_delay_irqs_off_short),
 		T(test_delay_preempt_off),
 		T(test_delay_task),
 		T(test_delay_unknown),

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What happens when a CPU stops: the target's callbacks. The hit path: no allocation, no decoding, no names. */
-#include "hv/detect/internal.h"
+#include "hv/detect/stops.h"
+
+#include "hv/base/clock.h"
+#include "hv/detect/event.h"
+#include "hv/detect/state.h"
+#include "hv/detect/window.h"
 #include "hv/race/conflict.h"
 
 static const struct target_action resume = {.kind = TARGET_RESUME};
@@ -189,7 +194,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 	return action;
 }
 
-void engine_init(struct detect *d)
+void stops_init(struct detect *d)
 {
 	d->client = (struct target_client){
 		.on_breakpoint = on_breakpoint,

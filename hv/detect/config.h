@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the caller of the detector says to it: what to sample, and where to report. Plain data, part of detect.h. */
+#ifndef OUTRIDER_DETECT_CONFIG_H
+#define OUTRIDER_DETECT_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/race/observation.h"
+
+struct detect_config {
+	/* The seed of the choice of points and of delays. */
+	uint64_t seed;
+	/* How many hits per second to aim at. */
+	unsigned rate;
+	/* The longest window, in ns. */
+	uint64_t delay_ns;
+	/* Comma-separated globs on the names of functions to sample in. NULL: all functions. */
+	const char *sample;
+	/* Sample only in the module of this name, and wait until it is loaded. NULL: sample in the kernel and in all modules.
+	 */
+	const char *module;
+	/* Sample GS-relative accesses too, which are those to per-CPU memory. */
+	bool per_cpu;
+};
+
+struct detect_sink {
+	/*
+	 * A race was observed. Called on the reporter's thread, once at a time. The observation is valid during the call only.
+	 */
+	void (*race)(void *ctx, const struct observation *o);
+	/* One line of progress for people, such as "kernel found...". Called on the sampler's thread. NULL: nobody reads them.
+	 */
+	void (*note)(void *ctx, const char *line);
+	/*
+	 * The detector cannot go on, for example because the symbols are another kernel's. Called once at most, on the
+	 * sampler's thread. The target is stopped after it.
+	 */
+	void (*failed)(void *ctx, const struct err *err);
+	void *ctx;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/detect/queue.h"
+
+#include <stdlib.h>
+
+int queue_init(struct observation_queue *q)
+{
+	*q = (struct observation_queue){.slots = calloc(QUEUE_MAX, sizeof(*q->slots))};
+	if (!q->slots)
+		return -1;
+	for (uint16_t i = 0; i < QUEUE_MAX; i++)
+		q->unused[q->unused_count++] = i;
+	return 0;
+}
+
+void queue_fini(struct observation_queue *q)
+{
+	free(q->slots);
+	*q = (struct observation_queue){0};
+}
+
+struct observation *queue_take(struct observation_queue *q)
+{
+	struct observation *o;
+
+	if (!q->unused_count)
+		return NULL;
+	o = &q->slots[q->unused[--q->unused_count]];
+	o->sides[0].known = o->sides[1].known = false;
+	return o;
+}
+
+void queue_put(struct observation_queue *q, struct observation *o)
+{
+	q->waiting[(q->first + q->waiting_count) % QUEUE_MAX] = (uint16_t)(o - q->slots);
+	q->waiting_count++;
+}
+
+struct observation *queue_next(struct observation_queue *q)
+{
+	struct observation *o;
+
+	if (!q->waiting_count)
+		return NULL;
+	o = &q->slots[q->waiting[q->first]];
+	q->first = (q->first + 1) % QUEUE_MAX;
+	q->waiting_count--;
+	return o;
+}
+
+void queue_give_back(struct observation_queue *q, struct observation *o)
+{
+	q->unused[q->unused_count++] = (uint16_t)(o - q->slots);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows: how they open and how they end. All of these functions are called under d->lock. */
+#ifndef OUTRIDER_DETECT_WINDOW_H
+#define OUTRIDER_DETECT_WINDOW_H
+
+#include "hv/detect/state.h"
+
+/*
+ * Fill in the accesses that are about to be made at `point` by the CPU with these registers, located in memory. Accesses to the
+ * CPU's own stack and accesses without memory are left out. Returns how many there are; when there are none, that is counted.
+ */
+unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM]);
+
+/*
+ * Open a window on `cpu`, before the accesses data[0] to data[n-1], if any time is allowed for it. Returns what to do with the
+ * CPU. *sync says whether watches were set: then they must be brought in force on the other CPUs with target_watch_sync(),
+ * without d->lock, and window_settle() must be called after that if the window is still open.
+ */
+struct target_action window_open(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+				 const struct datum *data, unsigned n, bool *sync);
+
+/*
+ * The watches are in force on all CPUs: read the data again, so that a change found at the end happened under their eyes. A
+ * change before this moment was a race too, but could not be told from a device's.
+ */
+void window_settle(struct detect *d, struct window *w);
+
+/* Close the window: retire its watch slots and remove its point, so that its INT3 is gone before the held context goes on. */
+void window_close(struct detect *d, struct window *w);
+
+/*
+ * A conflict of w's `datum` with an access by `cpu`, which is stopped with `regs`. Both sides are captured, the window is
+ * closed, and the held CPU is let go. `other` is the access if it is known already (RACE_BY_POINT), or NULL if the reporter is
+ * to attribute it (RACE_BY_WATCH).
+ */
+void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
+		     const struct datum *other);
+
+/*
+ * The hold is over: look for changed memory, then close; or hold on, if this was the early look. *ask: memory was changed
+ * under a watch that nobody reported; let the other CPUs deliver what they have (target_barrier), then call this again.
+ */
+struct target_action window_expire(struct detect *d, struct window *w, bool *ask);
+
+#endif
