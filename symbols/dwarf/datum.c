@@ -107,7 +107,7 @@ static int through_pointer(struct query *q, struct di_pointee *to, int64_t dista
 	/* Arrays of structures are rare, pointers into a larger object (list_head) are not: that this one is meant is a guess.
 	 */
 	if (to->index && object.tag != DW_TAG_base_type && object.tag != DW_TAG_pointer_type)
-		r.datum.fit = 1;
+		r.datum.fit = DEBUGINFO_FIT_LOOSE;
 	keep(q, &r);
 	return 0;
 }
@@ -186,7 +186,7 @@ static int through_load(struct query *q, const struct di_origin *from, unsigned 
 		const struct debuginfo_datum *d = &inner.found[i].datum;
 		struct di_pointee to = {.variable = d->variable, .function = d->function, .text = d->path, .type = d->type_id};
 
-		if (d->fit == 3 && through_pointer(q, &to, q->disp))
+		if (d->fit == DEBUGINFO_FIT_EXACT && through_pointer(q, &to, q->disp))
 			return -1;
 	}
 	return 0;

@@ -189,6 +189,15 @@ void di_file_close(struct di_file *f)
 	*f = (struct di_file){0};
 }
 
+bool di_file_has_dwarf(const struct di_file *f)
+{
+	for (size_t i = 1; i < f->count; i++) {
+		if (f->sections[i].bytes && !strcmp(f->sections[i].name, ".debug_info"))
+			return true;
+	}
+	return false;
+}
+
 static int inflate_section(struct di_file *f, struct di_section *s, struct err *err)
 {
 	Elf64_Chdr head;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ELF side of a debug file: its sections, mapped; compressed ones inflated and a module's debug sections relocated when
- * first asked for; its symbol table. Private to symbols/dwarf*.c. Everything in the file is untrusted.
+ * The ELF side of a debug file: its sections, which are mapped, and its symbol table. Private to symbols/dwarf/ and
+ * symbols/files/. A compressed section is inflated, and a module's debug section relocated, when it is first asked for.
+ * Everything in the file is untrusted.
  *
- * Two kinds of address: link addresses, which the DWARF uses, and run-time ones, which callers use. Sections of a relocatable
- * file all begin at 0; they are given link addresses of our own, apart from each other, to which the DWARF is relocated.
+ * There are two kinds of address. Link addresses are those that the DWARF uses; run-time addresses are those that callers use.
+ * The sections of a relocatable file all begin at address 0. They are given link addresses of our own, apart from each other,
+ * and the DWARF is relocated to these.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_FILE_H
 #define OUTRIDER_SYMBOLS_DWARF_FILE_H
@@ -19,59 +21,80 @@
 
 struct di_section {
 	char *name;
-	uint8_t *bytes; /* in the map, or `inflated`; NULL: nothing in the file (.bss, stripped) */
-	uint64_t size;
-	uint8_t *inflated;
-	uint64_t link; /* address */
-	uint64_t run;  /* if placed */
-	uint32_t type, link_section, info_section;
-	bool alloc, placed;
-	bool compressed, ready; /* ready: inflated and relocated */
+	uint8_t *bytes;	       /* In the map or in `inflated`. NULL: the file has none (.bss, stripped), or they are corrupt. */
+	uint64_t size;	       /* Bytes. */
+	uint8_t *inflated;     /* The bytes of a compressed section, once it was asked for. NULL: none. */
+	uint64_t link;	       /* Link address. */
+	uint64_t run;	       /* Run-time address, if `placed`. */
+	uint32_t type;	       /* sh_type of the ELF section header. */
+	uint32_t link_section; /* sh_link. */
+	uint32_t info_section; /* sh_info. */
+	bool alloc;	       /* The section is in memory when the program runs (SHF_ALLOC). */
+	bool placed;	       /* `run` is known. */
+	bool compressed;       /* The file has the section compressed. */
+	bool ready;	       /* The section was inflated and relocated as needed. */
 };
 
 struct di_file {
 	char *path;
-	uint8_t *map;
-	size_t map_size;
-	bool relocatable;
-	struct di_section *sections; /* by section number; [0] is empty */
-	size_t count;
-	uint64_t percpu_size; /* of a linked kernel's per-CPU section at address 0; or 0 */
-	uint64_t slide;
+	uint8_t *map;		     /* The whole file, a private mapping. */
+	size_t map_size;	     /* Bytes. */
+	bool relocatable;	     /* The file is a module, and not linked. */
+	struct di_section *sections; /* By section number; [0] is empty. */
+	size_t count;		     /* Of sections. */
+	uint64_t percpu_size;	     /* Bytes of a linked kernel's per-CPU section at address 0. 0: there is none. */
+	uint64_t slide;		     /* Run-time address less link address, in a linked file. */
 	uint8_t build_id[DI_BUILD_ID_MAX];
-	size_t build_id_len;
+	size_t build_id_len; /* Bytes. 0: the file has no GNU build id. */
 };
 
+/*
+ * Open, map and check a file. -1 with EXIT_INPUT when it cannot be used or with EXIT_INTERNAL when memory is out; `f` is then
+ * closed.
+ */
 int di_file_open(struct di_file *f, const char *path, struct err *err);
 void di_file_close(struct di_file *f);
 
-/* The section of that name with bytes in the file, inflated and relocated; NULL when there is none or (err set) it is corrupt.
+/* Whether the file has DWARF: bytes of a section .debug_info. */
+bool di_file_has_dwarf(const struct di_file *f);
+
+/*
+ * The section of that name, inflated and relocated. NULL when the file has no bytes of such a section, or with err set when it
+ * is corrupt.
  */
 struct di_section *di_file_section(struct di_file *f, const char *name, struct err *err);
 
-/* The `len` bytes of code at link address `addr`, relocated; NULL: not in the file, or error set. */
+/* The `len` bytes of code at link address `addr`, relocated. NULL when they are not in the file, or with err set. */
 const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, struct err *err);
 
-/* Apply the relocations of section `index` of a relocatable file to its bytes. */
+/* Apply the relocations of section number `index` of a relocatable file to the section's bytes. -1 with EXIT_INPUT. */
 int di_file_relocate(struct di_file *f, size_t index, struct err *err);
 
-/* Run-time address to link address and back; false: no part of this file is there. */
+/* From a run-time address to the link address. Returns false when no part of this file is there. */
 bool di_file_to_link(const struct di_file *f, uint64_t run, uint64_t *link);
+
+/* From a link address to the run-time address. Returns false when no part of this file is there. */
 bool di_file_to_run(const struct di_file *f, uint64_t link, uint64_t *run);
 
 /*
- * The function symbol that contains link address `addr`, or NULL. Scans the table: there is no index to keep in memory, and
- * 100,000 symbols take less than a millisecond.
+ * Name of the function symbol that contains link address `addr`, or NULL. This scans the symbol table: there is no index that
+ * would take memory, and a scan of 100,000 symbols takes less than a millisecond.
  */
 const char *di_file_function(const struct di_file *f, uint64_t addr);
 
-/* The name of the function that a call instruction's four-byte operand at link address `operand` means, target `target`. */
+/*
+ * Name of the function that a call instruction calls. The instruction's four-byte operand is at link address `operand`, and it
+ * comes to link address `target`. NULL: not known.
+ */
 const char *di_file_call(const struct di_file *f, uint64_t operand, uint64_t target);
 
-/* Up to `max` names of data symbols that contain link address `addr`, innermost start first in *start; how many. */
+/*
+ * Find the data symbols that contain link address `addr` and begin last. Their common address goes to *start, and up to `max`
+ * names go to `names`. Returns the number of names.
+ */
 size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **names, size_t max, uint64_t *start);
 
-/* Give pages of a linked file back: they are clean, and will be read again if needed. */
+/* Give the pages of a linked file back to the kernel. They are clean, and are read again when they are needed. */
 void di_file_release(const struct di_file *f);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Range lists and location lists, of DWARF 5 (sections 7.25 and 7.29: .debug_rnglists and .debug_loclists) and of earlier
- * versions
- * (.debug_ranges and .debug_loc). Private to symbols/dwarf/.
+ * versions (.debug_ranges and .debug_loc). Private to symbols/dwarf/.
  *
  * libdwarf is not used for this. bookworm's libdwarf frees twice what it has read of a corrupt section, and before it reads the
  * first list it reads the heads of all lists in the file.

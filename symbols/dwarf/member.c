@@ -49,11 +49,11 @@ static void add_name(struct di_path *p, const char *name)
 	di_path_add(p, name);
 }
 
-static unsigned fit_of(uint64_t rest, uint64_t access, uint64_t size)
+static enum debuginfo_fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
 {
 	if (!size || rest > size || access > size - rest)
-		return 1;
-	return !rest && access == size ? 3 : 2;
+		return DEBUGINFO_FIT_LOOSE;
+	return !rest && access == size ? DEBUGINFO_FIT_EXACT : DEBUGINFO_FIT_INSIDE;
 }
 
 /*
@@ -138,7 +138,7 @@ static void name_bits(const struct look *look, struct di_path *p)
 		p->rest = look->offset > first->offset ? look->offset - first->offset : 0;
 		p->bit_offset = (unsigned)(first->bit_at - first->offset * 8);
 		p->bit_size = (unsigned)first->bits;
-		p->fit = 2;
+		p->fit = DEBUGINFO_FIT_INSIDE;
 		return;
 	}
 	add_name(p, "{");
@@ -148,7 +148,7 @@ static void name_bits(const struct look *look, struct di_path *p)
 	}
 	di_path_add(p, "}");
 	p->several = true;
-	p->fit = 2;
+	p->fit = DEBUGINFO_FIT_INSIDE;
 }
 
 static int into_structure(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
@@ -167,11 +167,11 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 	if (status < 0)
 		return -1;
 	/* An access to all of a structure is not one to its first member. */
-	if (look.best.fit && (look.best.fit > 1 || p->fit < 3))
+	if (look.best.fit && (look.best.fit > DEBUGINFO_FIT_LOOSE || p->fit < DEBUGINFO_FIT_EXACT))
 		*p = look.best;
 	else if (look.n_bits)
 		name_bits(&look, p);
-	else if (look.open.fit > 1)
+	else if (look.open.fit > DEBUGINFO_FIT_LOOSE)
 		*p = look.open;
 	return 0;
 }

@@ -14,7 +14,7 @@ struct di_path {
 	uint64_t rest;		       /* Bytes from the beginning of what the path names to the access. */
 	unsigned bit_offset, bit_size; /* As in struct debuginfo_datum. bit_size 0: the path names no bit-field. */
 	bool several;		       /* The path names several bit-fields, and none of them alone. */
-	unsigned fit;		       /* As in struct debuginfo_datum: 3, 2 or 1. 0: not determined yet. */
+	enum debuginfo_fit fit;
 };
 
 /* Append to the path's text. What does not fit is cut off. */

@@ -12,7 +12,6 @@
 struct debuginfo *debuginfo_open(const char *path, struct err *err)
 {
 	struct debuginfo *di = calloc(1, sizeof(*di));
-	bool found = false;
 
 	if (!di) {
 		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
@@ -20,9 +19,7 @@ struct debuginfo *debuginfo_open(const char *path, struct err *err)
 	}
 	if (di_file_open(&di->file, path, err))
 		goto out;
-	for (size_t i = 1; i < di->file.count; i++)
-		found = found || (di->file.sections[i].bytes && !strcmp(di->file.sections[i].name, ".debug_info"));
-	if (!found) {
+	if (!di_file_has_dwarf(&di->file)) {
 		err_set(err, EXIT_INPUT, "%s: no debug information (.debug_info) in it; the -dbg package has the full file",
 			path);
 		goto out;

@@ -26,7 +26,8 @@ int di_type(struct debuginfo *di, uint64_t where, struct di_type *out);
 /* The dimensions of the array type at the place `where`. -1 with the error set. */
 int di_dimensions(struct debuginfo *di, uint64_t where, struct di_dimensions *out);
 
-/* The type as C writes it: "struct inode *", "unsigned int[4]", "u32". The text is cut off at `size` bytes, its end included.
+/*
+ * The type as C writes it: "struct inode *", "unsigned int[4]", "u32". The text is cut off at `size` bytes, its end included.
  */
 void di_type_name(struct debuginfo *di, uint64_t where, char *buf, size_t size);
 

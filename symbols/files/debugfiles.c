@@ -161,13 +161,12 @@ static bool meant(const struct wanted *w, const char *path)
 /* Whether the file has DWARF and, if one is wanted, the build id. */
 static bool fits(struct wanted *w, const char *path)
 {
-	bool dwarf = false, kind, same;
+	bool dwarf, kind, same;
 	struct di_file f;
 
 	if (di_file_open(&f, path, meant(w, path) ? &w->unusable : NULL))
 		return false;
-	for (size_t i = 1; i < f.count; i++)
-		dwarf = dwarf || (f.sections[i].bytes && !strcmp(f.sections[i].name, ".debug_info"));
+	dwarf = di_file_has_dwarf(&f);
 	/* A build tree has a vmlinux.o too. */
 	kind = f.relocatable == !!strcmp(w->name, "vmlinux");
 	same = !w->len || (f.build_id_len == w->len && !memcmp(f.build_id, w->id, w->len));

@@ -48,7 +48,7 @@ static bool displacement(const struct race_side *side, const struct insn *insn, 
 static void keep(struct datum_name *out, enum datum_by by, const struct debuginfo_datum *d)
 {
 	*out = (struct datum_name){.by = (uint8_t)by,
-				   .guess = d->fit < 2,
+				   .guess = d->fit < DEBUGINFO_FIT_INSIDE,
 				   .bit_offset = d->bit_offset,
 				   .bit_size = d->bit_size,
 				   .offset = d->offset};
@@ -177,7 +177,7 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
 			return found;
 	}
-	out->fit = 1;
+	out->fit = DEBUGINFO_FIT_LOOSE;
 	return found;
 }
 
@@ -188,7 +188,7 @@ static int ask_plain(const struct naming *n, const struct race_side *side, const
 	int found = ask(n, side, a, out);
 
 	if (found > 0 && !sure)
-		out->fit = 1;
+		out->fit = DEBUGINFO_FIT_LOOSE;
 	return found;
 }
 
