@@ -176,19 +176,18 @@ static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *r
 static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct detect *d = ctx;
+	struct window *w = &d->windows[cpu];
 	struct target_action action = resume;
-	bool ask = false;
 
 	(void)regs;
 	pthread_mutex_lock(&d->lock);
-	if (d->windows[cpu].open)
-		action = window_expire(d, &d->windows[cpu], &ask);
-	if (ask) {
+	if (w->open && !window_expire(d, w, &action)) {
 		pthread_mutex_unlock(&d->lock);
 		target_barrier(d->target, cpu);
 		pthread_mutex_lock(&d->lock);
-		if (d->windows[cpu].open) /* else somebody did say so */
-			action = window_expire(d, &d->windows[cpu], &ask);
+		/* A window that is closed now was closed by the report that this waited for. */
+		if (w->open)
+			window_expire(d, w, &action);
 	}
 	pthread_mutex_unlock(&d->lock);
 	return action;

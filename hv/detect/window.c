@@ -266,7 +266,7 @@ static void report_change(struct detect *d, const struct window *w, const struct
 	queue_observation(d, o);
 }
 
-struct target_action window_expire(struct detect *d, struct window *w, bool *ask)
+bool window_expire(struct detect *d, struct window *w, struct target_action *action)
 {
 	uint8_t after[RACE_DATA_MAX] = {0};
 	const struct datum *datum = changed_datum(d, w, after);
@@ -275,18 +275,20 @@ struct target_action window_expire(struct detect *d, struct window *w, bool *ask
 	/* The first look comes early: with everybody else asleep the rest of the window is for nothing. */
 	if (!datum && !w->looked && now < end && !d->closing) {
 		w->looked = true;
-		if (somebody_runs(d))
-			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end - now};
+		if (somebody_runs(d)) {
+			*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = end - now};
+			return true;
+		}
 		d->stats.cut_idle++;
 	}
-	/* Whoever wrote may have tripped its watchpoint and not have come to say so yet. */
-	*ask = datum && datum->slots && !w->asked;
-	if (*ask) {
+	/* The CPU that wrote may have tripped its watchpoint and not have come to say so yet. */
+	if (datum && datum->slots && !w->asked) {
 		w->asked = true;
-		return (struct target_action){.kind = TARGET_RESUME};
+		return false;
 	}
 	if (datum)
 		report_change(d, w, datum, after);
 	window_close(d, w);
-	return (struct target_action){.kind = TARGET_RESUME};
+	*action = (struct target_action){.kind = TARGET_RESUME};
+	return true;
 }

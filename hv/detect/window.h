@@ -37,9 +37,13 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 		     const struct datum *other);
 
 /*
- * The hold is over: look for changed memory, then close; or hold on, if this was the early look. *ask: memory was changed
- * under a watch that nobody reported; let the other CPUs deliver what they have (target_barrier), then call this again.
+ * The hold of this window, which is open, is over: decide what comes next. Returns true and sets *action when that is decided:
+ * either the window was closed, after a look for changed memory, or this was the early look and the CPU is to be held on.
+ *
+ * Returns false and leaves *action as it is when nothing can be decided yet: memory was changed under a watch, and nobody has
+ * reported it. Then the other CPUs must deliver the stops they have (target_barrier(), without d->lock), and window_expire()
+ * must be called again if the window is still open after that. The second call returns true.
  */
-struct target_action window_expire(struct detect *d, struct window *w, bool *ask);
+bool window_expire(struct detect *d, struct window *w, struct target_action *action);
 
 #endif
