@@ -110,6 +110,32 @@ static void test_counter_that_begins_anew_in_another_run(void **state)
 	bench_says(b, "over 4 instances it grew from");
 }
 
+/* The second half of the instances is of another object, whose counter has as much. */
+static struct bench *counters_of_two_objects(void **state)
+{
+	struct bench *b = counter_that_begins_anew(state);
+
+	for (unsigned i = 4; i < b->race->kept; i++)
+		b->race->instances[i].gva += 64;
+	return b;
+}
+
+static void test_counters_of_two_objects(void **state)
+{
+	struct bench *b = counters_of_two_objects(state);
+
+	bench_expect(b, VERDICT_BENIGN, RULE);
+	bench_says(b, "over 4 instances it grew from");
+}
+
+static void test_counters_of_two_objects_of_which_one_fell(void **state)
+{
+	struct bench *b = counters_of_two_objects(state);
+
+	memset(b->race->instances[3].after, 0, RACE_DATA_MAX);
+	bench_expect_not(b, RULE);
+}
+
 /* ---- what is done to it ---- */
 
 static void test_counter_that_is_taken_down(void **state)
@@ -125,6 +151,32 @@ static void test_counter_that_is_changed_by_an_or(void **state)
 	struct bench *b = counter(state);
 
 	bench_code(b, 0, CODE("\x48\x09\x07\xc3"), 0); /* or %rax,(%rdi); ret */
+	bench_expect_not(b, RULE);
+}
+
+static void test_counter_to_which_anything_is_added(void **state)
+{
+	struct bench *b = counter(state);
+
+	bench_code(b, 0, CODE("\x48\x01\x07\x31\xc0\xc3"), 0); /* addq %rax,(%rdi); xorl %eax,%eax; ret */
+	bench_expect(b, VERDICT_BENIGN, RULE);
+	bench_says(b, "is adding");
+}
+
+/* What stores what was there takes back what was counted meanwhile. */
+static void test_counter_to_which_nothing_is_added(void **state)
+{
+	struct bench *b = counter(state);
+
+	bench_code(b, 0, CODE("\x48\x83\x07\x00\xc3"), 0); /* addq $0,(%rdi); ret */
+	bench_expect_not(b, RULE);
+}
+
+static void test_counter_whose_code_is_not_known(void **state)
+{
+	struct bench *b = counter(state);
+
+	bench_side(b, 0)->code_len = 0;
 	bench_expect_not(b, RULE);
 }
 
@@ -172,6 +224,25 @@ static void test_counter_that_is_read_to_be_counted_up(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
+static void test_counter_that_is_read_to_be_stored_as_it_was(void **state)
+{
+	struct bench *b = counter_that_is_read(state);
+
+	/* mov (%rdi),%rax; mov %rax,(%rdi); xor %eax,%eax; ret */
+	bench_code(b, 0, CODE("\x48\x8b\x07\x48\x89\x07\x31\xc0\xc3"), 0);
+	bench_expect_not(b, RULE);
+}
+
+static void test_counter_that_both_sides_look_at(void **state)
+{
+	struct bench *b = counter_that_is_read(state);
+
+	b->race->rw[1] = INSN_READ;
+	for (unsigned i = 0; i < 2; i++)
+		bench_code(b, i, CODE("\x48\x8b\x07\xc3"), 0); /* mov (%rdi),%rax; ret */
+	bench_expect_not(b, RULE);
+}
+
 /* ---- an id, an index or a limit is counted up too, and then used ---- */
 
 static void test_counter_of_which_nobody_takes_the_flags(void **state)
@@ -189,6 +260,24 @@ static void test_counter_that_who_counts_tests(void **state)
 	bench_code(b, 0, CODE("\x48\xff\x07\x74\x00\xc3"), 0); /* incq (%rdi); je 1f; 1: ret */
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
 	bench_says(b, "tests it");
+}
+
+static void test_counter_that_the_other_who_counts_tests(void **state)
+{
+	struct bench *b = counter(state);
+
+	bench_code(b, 1, CODE("\x48\xff\x07\x74\x00\xc3"), 0); /* incq (%rdi); je 1f; 1: ret */
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "tests it");
+}
+
+static void test_counter_beside_a_pointer_that_is_used(void **state)
+{
+	struct bench *b = counter(state);
+
+	/* mov 8(%rdi),%rdx; mov (%rdx),%rcx; incq (%rdi); xor %eax,%eax; xor %edx,%edx; xor %ecx,%ecx; ret */
+	bench_code(b, 0, CODE("\x48\x8b\x57\x08\x48\x8b\x0a\x48\xff\x07\x31\xc0\x31\xd2\x31\xc9\xc3"), 7);
+	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
 static void test_counter_that_who_counts_returns(void **state)
@@ -231,14 +320,23 @@ int main(void)
 		BENCH_TEST(test_counter_that_fell_within_an_instance),
 		BENCH_TEST(test_counter_that_begins_anew_in_one_run),
 		BENCH_TEST(test_counter_that_begins_anew_in_another_run),
+		BENCH_TEST(test_counters_of_two_objects),
+		BENCH_TEST(test_counters_of_two_objects_of_which_one_fell),
 		BENCH_TEST(test_counter_that_is_taken_down),
 		BENCH_TEST(test_counter_that_is_changed_by_an_or),
+		BENCH_TEST(test_counter_to_which_anything_is_added),
+		BENCH_TEST(test_counter_to_which_nothing_is_added),
+		BENCH_TEST(test_counter_whose_code_is_not_known),
 		BENCH_TEST(test_counter_of_references),
 		BENCH_TEST(test_counter_that_one_side_looks_at),
 		BENCH_TEST(test_counter_that_is_read_to_be_counted_down),
 		BENCH_TEST(test_counter_that_is_read_to_be_counted_up),
+		BENCH_TEST(test_counter_that_is_read_to_be_stored_as_it_was),
+		BENCH_TEST(test_counter_that_both_sides_look_at),
 		BENCH_TEST(test_counter_of_which_nobody_takes_the_flags),
 		BENCH_TEST(test_counter_that_who_counts_tests),
+		BENCH_TEST(test_counter_that_the_other_who_counts_tests),
+		BENCH_TEST(test_counter_beside_a_pointer_that_is_used),
 		BENCH_TEST(test_counter_that_who_counts_returns),
 		BENCH_TEST(test_index_that_is_seen_at_its_load),
 		BENCH_TEST(test_index_that_is_seen_at_its_store),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -49,6 +50,81 @@ static void test_tested_flag_that_was_seen_to_change(void **state)
 	struct bench *b = flags(state);
 
 	b->race->instances[3].after[0] ^= 1;
+	bench_expect_not(b, RULE);
+}
+
+/* That no instance shows the change is no reason to believe in it. */
+static void test_update_of_a_flag_that_is_tested_and_did_not_change(void **state)
+{
+	struct bench *b = flags(state);
+
+	bench_code(b, b->reader, CODE("\xf6\x07\x03\xc3"), 0); /* testb $3,(%rdi); ret */
+	for (unsigned i = 0; i < b->race->kept; i++)
+		memcpy(b->race->instances[i].after, b->race->instances[i].before, RACE_DATA_MAX);
+	bench_expect_not(b, RULE);
+}
+
+static void test_load_that_nobody_looks_at(void **state)
+{
+	struct bench *b = flags(state);
+
+	bench_code(b, b->reader, CODE("\x8a\x07\x31\xc0\xc3"), 0); /* movb (%rdi),%al; xorl %eax,%eax; ret */
+	bench_expect_not(b, RULE);
+}
+
+static void test_flags_that_are_loaded_to_be_stored_again(void **state)
+{
+	struct bench *b = flags(state);
+
+	/* movb (%rdi),%al; andb $~2,%al; movb %al,(%rdi); xorl %eax,%eax; ret */
+	bench_code(b, b->reader, CODE("\x8a\x07\x24\xfd\x88\x07\x31\xc0\xc3"), 0);
+	bench_expect(b, VERDICT_HARMFUL, "lost-update");
+}
+
+/* ---- what is not known of a side ---- */
+
+static void test_flags_whose_readers_code_is_not_known(void **state)
+{
+	struct bench *b = flags(state);
+
+	bench_side(b, b->reader)->code_len = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_flags_whose_writers_code_is_not_known(void **state)
+{
+	struct bench *b = flags(state);
+
+	bench_side(b, b->writer)->code_len = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_flags_of_a_side_that_is_not_known_to_read(void **state)
+{
+	struct bench *b = flags(state);
+
+	b->race->rw[b->reader] = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_flags_of_two_readers(void **state)
+{
+	struct bench *b = flags(state);
+
+	b->race->rw[b->writer] = INSN_READ;
+	bench_expect_not(b, RULE);
+}
+
+/* ---- two writers ---- */
+
+/* The code kept of a side is that of one instance; in another it stored. */
+static void test_flags_of_a_tester_that_wrote_in_another_instance(void **state)
+{
+	struct bench *b = flags(state);
+
+	bench_code(b, 0, CODE("\x80\x0f\x02\xc3"), 0);		   /* orb $2,(%rdi); ret */
+	bench_code(b, 1, CODE("\xf7\x07\x01\x00\x00\x00\xc3"), 0); /* testl $1,(%rdi); ret */
+	b->race->rw[0] = b->race->rw[1] = INSN_READ | INSN_WRITE;
 	bench_expect_not(b, RULE);
 }
 
@@ -113,6 +189,15 @@ static void test_bit_field_that_what_changes_is_in(void **state)
 	struct bench *b = loaded_word(state);
 
 	bit_field(b, 0, 3);
+	bench_expect_not(b, RULE);
+}
+
+static void test_bit_field_by_a_guess(void **state)
+{
+	struct bench *b = loaded_word(state);
+
+	bit_field(b, 2, 3);
+	b->race->names->datum[b->reader].guess = true;
 	bench_expect_not(b, RULE);
 }
 
@@ -187,6 +272,15 @@ static void test_flags_in_another_byte_while_neither_side_was_held(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* Nor where it is as long as the reader's access, but of another byte. */
+static void test_flags_in_another_byte_while_a_third_byte_was_held(void **state)
+{
+	struct bench *b = third_byte(state);
+
+	held(b, b->reader)->gva -= 1;
+	bench_expect_not(b, RULE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,17 +288,27 @@ int main(void)
 		BENCH_TEST(test_update_of_no_flag),
 		BENCH_TEST(test_update_of_a_flag_that_is_tested),
 		BENCH_TEST(test_tested_flag_that_was_seen_to_change),
+		BENCH_TEST(test_update_of_a_flag_that_is_tested_and_did_not_change),
+		BENCH_TEST(test_load_that_nobody_looks_at),
+		BENCH_TEST(test_flags_that_are_loaded_to_be_stored_again),
+		BENCH_TEST(test_flags_whose_readers_code_is_not_known),
+		BENCH_TEST(test_flags_whose_writers_code_is_not_known),
+		BENCH_TEST(test_flags_of_a_side_that_is_not_known_to_read),
+		BENCH_TEST(test_flags_of_two_readers),
+		BENCH_TEST(test_flags_of_a_tester_that_wrote_in_another_instance),
 		BENCH_TEST(test_flags_of_two_writers),
 		BENCH_TEST(test_bit_fields_of_two_writers),
 		BENCH_TEST(test_flags_that_are_stored_anew),
 		BENCH_TEST(test_word_that_is_loaded_whole),
 		BENCH_TEST(test_bit_field_beside_what_changes),
 		BENCH_TEST(test_bit_field_that_what_changes_is_in),
+		BENCH_TEST(test_bit_field_by_a_guess),
 		BENCH_TEST(test_flags_in_another_byte),
 		BENCH_TEST(test_changed_flag_in_another_byte_while_its_reader_was_held),
 		BENCH_TEST(test_flags_in_another_byte_while_their_writer_was_held),
 		BENCH_TEST(test_changed_flag_in_another_byte_while_its_writer_was_held),
 		BENCH_TEST(test_flags_in_another_byte_while_neither_side_was_held),
+		BENCH_TEST(test_flags_in_another_byte_while_a_third_byte_was_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

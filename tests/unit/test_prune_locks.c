@@ -107,6 +107,51 @@ static void test_second_look_without_the_lock_any_more(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* mov (%rbx),%eax; xor %eax,%eax; call mutex_lock; mov (%rbx),%eax; test %eax,%eax; ret */
+static void test_first_look_that_decides_nothing(void **state)
+{
+	struct bench *b = double_check(state);
+
+	bench_code(b, b->reader, CODE("\x8b\x03\x31\xc0\xe8\x00\x01\x00\x00\x8b\x03\x85\xc0\xc3"), 0);
+	bench_call(b, b->reader, 4, "mutex_lock");
+	bench_expect_not(b, RULE);
+}
+
+/* mov (%rbx),%rax; cmpb $0,(%rax); test %rax,%rax; jne 1f; call mutex_lock; mov (%rbx),%rax; test %rax,%rax; 1: ret */
+static void test_first_look_that_is_gone_through(void **state)
+{
+	struct bench *b = double_check(state);
+
+	bench_code(b, b->reader,
+		   CODE("\x48\x8b\x03\x80\x38\x00\x48\x85\xc0\x75\x0b\xe8\x00\x01\x00\x00\x48\x8b\x03\x48\x85\xc0\xc3"), 0);
+	bench_call(b, b->reader, 11, "mutex_lock");
+	bench_expect_not(b, RULE);
+}
+
+static void test_first_look_with_a_lock_held(void **state)
+{
+	struct bench *b = double_check(state);
+
+	bench_side(b, b->reader)->context.preempt_off = true;
+	bench_expect_not(b, RULE);
+}
+
+static void test_double_check_of_a_side_that_is_not_known_to_read(void **state)
+{
+	struct bench *b = double_check(state);
+
+	b->race->rw[b->reader] = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_double_check_against_a_reader(void **state)
+{
+	struct bench *b = double_check(state);
+
+	b->race->rw[b->writer] = INSN_READ;
+	bench_expect_not(b, RULE);
+}
+
 /* ---- a lock on one side ---- */
 
 static void test_setter_holds_a_lock_and_watchdog_none(void **state)
@@ -125,22 +170,64 @@ static void test_writer_of_a_size_holds_a_lock_and_reader_none(void **state)
 
 /* ---- user-built synchronisation ---- */
 
-static void test_loop_that_only_waits(void **state)
+#define SPIN "user-built-synchronisation"
+
+/* gt_halflock_watchdog waits in a loop, which is all of its code, for what gt_halflock_setter stores. */
+static struct bench *loop(void **state, const void *code, size_t len)
 {
 	struct bench *b = bench_of(state, "gt_halflock_watchdog", "gt_halflock_setter");
 
-	/* 1: testb $1,(%rdi); jne 2f; pause; jmp 1b; 2: ret */
-	bench_code(b, b->reader, CODE("\xf6\x07\x01\x75\x04\xf3\x90\xeb\xf7\xc3"), 0);
-	bench_expect(b, VERDICT_UNCLEAR, "user-built-synchronisation");
+	bench_code(b, b->reader, code, len, 0);
+	return b;
 }
 
-static void test_loop_that_does_something_while_it_waits(void **state)
-{
-	struct bench *b = bench_of(state, "gt_halflock_watchdog", "gt_halflock_setter");
+/* 1: testb $1,(%rdi); jne 2f; pause; jmp 1b; 2: ret */
+static const char waits[] = "\xf6\x07\x01\x75\x04\xf3\x90\xeb\xf7\xc3";
 
+static void test_loop_that_only_waits(void **state)
+{
+	struct bench *b = loop(state, CODE(waits));
+
+	bench_expect(b, VERDICT_UNCLEAR, SPIN);
+}
+
+static void test_loop_that_counts_while_it_waits(void **state)
+{
 	/* 1: testb $1,(%rdi); jne 2f; incl (%rsi); jmp 1b; 2: ret */
-	bench_code(b, b->reader, CODE("\xf6\x07\x01\x75\x04\xff\x06\xeb\xf7\xc3"), 0);
-	bench_expect_not(b, "user-built-synchronisation");
+	struct bench *b = loop(state, CODE("\xf6\x07\x01\x75\x04\xff\x06\xeb\xf7\xc3"));
+
+	bench_expect_not(b, SPIN);
+}
+
+static void test_loop_that_masks_what_it_loads(void **state)
+{
+	/* 1: movl (%rdi),%eax; andl $1,%eax; je 1b; ret */
+	struct bench *b = loop(state, CODE("\x8b\x07\x83\xe0\x01\x74\xf9\xc3"));
+
+	bench_expect(b, VERDICT_UNCLEAR, SPIN);
+}
+
+static void test_loop_that_stores_while_it_waits(void **state)
+{
+	/* 1: movl (%rdi),%eax; movl %ecx,(%rsi); testl %eax,%eax; je 1b; ret */
+	struct bench *b = loop(state, CODE("\x8b\x07\x89\x0e\x85\xc0\x74\xf8\xc3"));
+
+	bench_expect_not(b, SPIN);
+}
+
+static void test_loop_that_waits_for_nothing(void **state)
+{
+	struct bench *b = loop(state, CODE("\x8b\x07\xf3\x90\xeb\xfa")); /* 1: movl (%rdi),%eax; pause; jmp 1b */
+
+	bench_expect_not(b, SPIN);
+}
+
+static void test_loop_against_a_reader(void **state)
+{
+	struct bench *b = loop(state, CODE(waits));
+
+	b->race->rw[b->writer] = INSN_READ;
+	bench_expect_not(b, SPIN);
 }
 
 int main(void)
@@ -155,10 +242,19 @@ int main(void)
 		BENCH_TEST(test_second_look_at_the_word_behind),
 		BENCH_TEST(test_second_look_at_the_word),
 		BENCH_TEST(test_second_look_without_the_lock_any_more),
+		BENCH_TEST(test_first_look_that_decides_nothing),
+		BENCH_TEST(test_first_look_that_is_gone_through),
+		BENCH_TEST(test_first_look_with_a_lock_held),
+		BENCH_TEST(test_double_check_of_a_side_that_is_not_known_to_read),
+		BENCH_TEST(test_double_check_against_a_reader),
 		BENCH_TEST(test_setter_holds_a_lock_and_watchdog_none),
 		BENCH_TEST(test_writer_of_a_size_holds_a_lock_and_reader_none),
 		BENCH_TEST(test_loop_that_only_waits),
-		BENCH_TEST(test_loop_that_does_something_while_it_waits),
+		BENCH_TEST(test_loop_that_counts_while_it_waits),
+		BENCH_TEST(test_loop_that_masks_what_it_loads),
+		BENCH_TEST(test_loop_that_stores_while_it_waits),
+		BENCH_TEST(test_loop_that_waits_for_nothing),
+		BENCH_TEST(test_loop_against_a_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,25 @@ static void test_plain_reader_and_writer(void **state)
 	bench_expect(b, VERDICT_HARMFUL, "no-benign-pattern");
 }
 
+static void test_value_that_is_branched_on(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	bench_code(b, b->reader, CODE("\x48\x83\x3f\x00\xc3"), 0); /* cmpq $0,(%rdi); ret */
+	bench_expect(b, VERDICT_HARMFUL, "value-used");
+	bench_says(b, "gt_rwrace_reader branches on it");
+}
+
+static void test_value_that_is_gone_through(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	/* movq (%rdi),%rdx; movq 8(%rdx),%rax; ret */
+	bench_code(b, b->reader, CODE("\x48\x8b\x17\x48\x8b\x42\x08\xc3"), 0);
+	bench_expect(b, VERDICT_HARMFUL, "value-used");
+	bench_says(b, "gt_rwrace_reader goes through it");
+}
+
 static void test_unseen_writer(void **state)
 {
 	struct bench *b = bench_of(state, "gt_alias_reader", "");
@@ -237,6 +256,8 @@ int main(void)
 		BENCH_TEST(test_torn_read),
 		BENCH_TEST(test_two_addresses_of_one_word),
 		BENCH_TEST(test_plain_reader_and_writer),
+		BENCH_TEST(test_value_that_is_branched_on),
+		BENCH_TEST(test_value_that_is_gone_through),
 		BENCH_TEST(test_unseen_writer),
 		BENCH_TEST(test_counter_without_names),
 		BENCH_TEST(test_flags_without_names),

@@ -41,6 +41,97 @@ static void test_values_that_differ(void **state)
 	bench_expect_not(b, RULE);
 }
 
+static void test_value_that_was_seen_to_become_the_stored_one(void **state)
+{
+	struct bench *b = same_value(state);
+
+	b->race->instances[1].before[0] = 0;
+	b->race->instances[1].after[0] = 1;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+}
+
+static void test_value_at_two_addresses(void **state)
+{
+	struct bench *b = same_value(state);
+
+	bench_side(b, 0)->gva += 4;
+	bench_expect_not(b, RULE);
+}
+
+static void test_value_of_two_sizes(void **state)
+{
+	struct bench *b = same_value(state);
+
+	bench_side(b, 0)->size = 2;
+	bench_expect_not(b, RULE);
+}
+
+static void test_value_of_unknown_code(void **state)
+{
+	struct bench *b = same_value(state);
+
+	bench_side(b, 0)->code_len = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_value_that_one_side_reads(void **state)
+{
+	struct bench *b = same_value(state);
+
+	b->race->rw[0] = INSN_READ;
+	bench_expect_not(b, RULE);
+}
+
+static void test_value_that_one_side_reads_too(void **state)
+{
+	struct bench *b = same_value(state);
+
+	b->race->rw[0] = INSN_READ | INSN_WRITE;
+	bench_expect_not(b, RULE);
+}
+
+/* ---- one side stores what a register holds ---- */
+
+static struct bench *stored_register(void **state, uint64_t rax)
+{
+	struct bench *b = same_value(state);
+
+	bench_code(b, 0, CODE("\x89\x07\xc3"), 0); /* movl %eax,(%rdi); ret */
+	bench_side(b, 0)->regs.gpr[X86_RAX] = rax;
+	return b;
+}
+
+static void test_register_with_the_value(void **state)
+{
+	struct bench *b = stored_register(state, 1);
+
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+}
+
+static void test_register_with_the_value_in_the_half_that_is_stored(void **state)
+{
+	struct bench *b = stored_register(state, 0xffffffff00000001);
+
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+}
+
+static void test_register_with_another_value(void **state)
+{
+	struct bench *b = stored_register(state, 2);
+
+	bench_expect_not(b, RULE);
+}
+
+static void test_register_with_the_value_in_a_byte_that_is_not_stored(void **state)
+{
+	struct bench *b = stored_register(state, 1);
+
+	bench_code(b, 0, CODE("\x88\x27\xc3"), 0); /* movb %ah,(%rdi); ret */
+	bench_expect_not(b, RULE);
+}
+
+/* ---- an update that stores what was there ---- */
+
 /* DataCollider's figure 4: what is rewritten is what is there, and still an update can be lost. */
 static void test_list_head_that_is_written_back(void **state)
 {
@@ -55,6 +146,16 @@ int main(void)
 		BENCH_TEST(test_same_value),
 		BENCH_TEST(test_value_that_was_seen_to_become_another),
 		BENCH_TEST(test_values_that_differ),
+		BENCH_TEST(test_value_that_was_seen_to_become_the_stored_one),
+		BENCH_TEST(test_value_at_two_addresses),
+		BENCH_TEST(test_value_of_two_sizes),
+		BENCH_TEST(test_value_of_unknown_code),
+		BENCH_TEST(test_value_that_one_side_reads),
+		BENCH_TEST(test_value_that_one_side_reads_too),
+		BENCH_TEST(test_register_with_the_value),
+		BENCH_TEST(test_register_with_the_value_in_the_half_that_is_stored),
+		BENCH_TEST(test_register_with_another_value),
+		BENCH_TEST(test_register_with_the_value_in_a_byte_that_is_not_stored),
 		BENCH_TEST(test_list_head_that_is_written_back),
 	};
 

@@ -53,6 +53,87 @@ static void test_number_that_goes_to_a_function_like_any_other(void **state)
 	bench_expect_not(b, RULE);
 }
 
+static void test_number_that_is_not_used(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_code(b, b->reader, CODE("\x8b\x37\x31\xf6\xc3"), 0); /* movl (%rdi),%esi; xorl %esi,%esi; ret */
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_that_is_tested_too(void **state)
+{
+	struct bench *b = shown(state);
+
+	/* movl (%rdi),%esi; testl %esi,%esi; je 1f; call 1f; 1: xorl %esi,%esi; xorl %eax,%eax; ret */
+	bench_code(b, b->reader, CODE("\x8b\x37\x85\xf6\x74\x05\xe8\0\0\0\0\x31\xf6\x31\xc0\xc3"), 0);
+	bench_call(b, b->reader, 6, "seq_printf");
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_that_is_an_index_too(void **state)
+{
+	struct bench *b = shown(state);
+
+	/* movl (%rdi),%esi; movq (%rdx,%rsi,8),%rdx; call 1f; 1: xorl %eax,%eax; ret */
+	bench_code(b, b->reader, CODE("\x8b\x37\x48\x8b\x14\xf2\xe8\0\0\0\0\x31\xc0\xc3"), 0);
+	bench_call(b, b->reader, 6, "seq_printf");
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_that_is_counted_up_too(void **state)
+{
+	struct bench *b = shown(state);
+
+	/* movl (%rdi),%esi; leal 1(%rsi),%eax; movl %eax,(%rdi); xorl %eax,%eax; call 1f; 1: xorl %eax,%eax; ret */
+	bench_code(b, b->reader, CODE("\x8b\x37\x8d\x46\x01\x89\x07\x31\xc0\xe8\0\0\0\0\x31\xc0\xc3"), 0);
+	bench_call(b, b->reader, 9, "seq_printf");
+	bench_expect_not(b, RULE);
+}
+
+/* ---- what is not known of a side ---- */
+
+static void test_number_whose_readers_code_is_not_known(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_side(b, b->reader)->code_len = 0;
+	bench_expect_not(b, RULE);
+}
+
+/* It may free what the number is in. */
+static void test_number_whose_writers_code_is_not_known(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_side(b, b->writer)->code_len = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_of_unknown_size(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_side(b, b->reader)->size = 0;
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_of_two_writers(void **state)
+{
+	struct bench *b = shown(state);
+
+	b->race->rw[0] = b->race->rw[1] = INSN_READ | INSN_WRITE;
+	bench_expect_not(b, RULE);
+}
+
+static void test_number_of_two_readers(void **state)
+{
+	struct bench *b = shown(state);
+
+	b->race->rw[b->writer] = INSN_READ;
+	bench_expect_not(b, RULE);
+}
+
 /* ---- what is shown of a pointer may be what it points to ---- */
 
 static void test_pointer_that_is_shown(void **state)
@@ -92,6 +173,14 @@ static void test_length_that_is_shown(void **state)
 
 	bench_datum(b, "d", "struct dentry", "d_name.len");
 	bench_expect_not(b, RULE);
+}
+
+static void test_reference_count_that_is_shown(void **state)
+{
+	struct bench *b = shown(state);
+
+	bench_datum(b, "obj", "struct obj", "refcnt");
+	bench_expect(b, VERDICT_HARMFUL, "reference-count");
 }
 
 static void test_part_of_a_number_that_is_shown(void **state)
@@ -162,10 +251,20 @@ int main(void)
 		BENCH_TEST(test_number_that_is_shown),
 		BENCH_TEST(test_number_that_goes_nobody_knows_where),
 		BENCH_TEST(test_number_that_goes_to_a_function_like_any_other),
+		BENCH_TEST(test_number_that_is_not_used),
+		BENCH_TEST(test_number_that_is_tested_too),
+		BENCH_TEST(test_number_that_is_an_index_too),
+		BENCH_TEST(test_number_that_is_counted_up_too),
+		BENCH_TEST(test_number_whose_readers_code_is_not_known),
+		BENCH_TEST(test_number_whose_writers_code_is_not_known),
+		BENCH_TEST(test_number_of_unknown_size),
+		BENCH_TEST(test_number_of_two_writers),
+		BENCH_TEST(test_number_of_two_readers),
 		BENCH_TEST(test_pointer_that_is_shown),
 		BENCH_TEST(test_pointer_to_a_function_that_is_shown),
 		BENCH_TEST(test_pointer_by_its_values_that_is_shown),
 		BENCH_TEST(test_length_that_is_shown),
+		BENCH_TEST(test_reference_count_that_is_shown),
 		BENCH_TEST(test_part_of_a_number_that_is_shown),
 		BENCH_TEST(test_writer_that_calls_nobody_knows_what),
 		BENCH_TEST(test_writer_that_frees_afterwards),

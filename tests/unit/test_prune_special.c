@@ -78,6 +78,32 @@ static void test_kernel_that_is_not_known(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
+/* Of races of several kernels, an entry for some is good for none. */
+static void test_kernels_of_which_all_are_in_the_range(void **state)
+{
+	struct bench *b = variable_of_old_kernels(state, "Linux version 5.10.0");
+
+	prune_rules_add_kernel(b->rules, "Linux version 5.11.0");
+	bench_expect_not(b, RULE);
+}
+
+static void test_kernel_that_is_given_twice(void **state)
+{
+	struct bench *b = variable_of_old_kernels(state, "Linux version 5.10.0");
+
+	prune_rules_add_kernel(b->rules, "Linux version 5.10.0");
+	bench_expect(b, VERDICT_BENIGN, RULE);
+}
+
+static void test_several_kernels_and_an_entry_for_all(void **state)
+{
+	struct bench *b = reader_and_writer(state);
+
+	bench_datum(b, "jiffies_64", "u64", "");
+	prune_rules_add_kernel(b->rules, "Linux version 5.10.0");
+	bench_expect(b, VERDICT_BENIGN, RULE);
+}
+
 /* The batches of lru_add_drain_cpu(), which have other names in 6.12. */
 static struct bench *batch(void **state, const char *banner, const char *variable, const char *owner, const char *member)
 {
@@ -273,6 +299,9 @@ int main(void)
 		BENCH_TEST(test_kernel_in_the_range),
 		BENCH_TEST(test_kernel_behind_the_range),
 		BENCH_TEST(test_kernel_that_is_not_known),
+		BENCH_TEST(test_kernels_of_which_all_are_in_the_range),
+		BENCH_TEST(test_kernel_that_is_given_twice),
+		BENCH_TEST(test_several_kernels_and_an_entry_for_all),
 		BENCH_TEST(test_old_name_in_an_old_kernel),
 		BENCH_TEST(test_old_name_in_a_new_kernel),
 		BENCH_TEST(test_new_name_in_a_new_kernel),
