@@ -20,11 +20,21 @@ static void end(void *ctx, enum vm_end how, const char *why)
 	machine_end(ctx, how, "%s", why);
 }
 
-void machine_add_devices(struct vm *vm, int console_out)
+int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 {
 	struct power_line power = {.end = end, .ctx = vm};
 	struct irq_line irq = {.set = set_irq, .ctx = vm};
+	const struct bus_range ports[] = {
+		{BUS_PORT, SERIAL_PORT, SERIAL_LEN, &serial_ops, &vm->serial},
+		{BUS_PORT, PM_PORT, PM_LEN, &pm_ops, &vm->pm},
+		{BUS_PORT, PCI_PORT, PCI_LEN, &pci_ops, &vm->pci},
+		{BUS_PORT, RTC_PORT, RTC_LEN, &rtc_ops, &vm->rtc},
+		{BUS_PORT, I8042_DATA_PORT, 1, &i8042_data_ops, &vm->i8042},
+		{BUS_PORT, I8042_COMMAND_PORT, 1, &i8042_command_ops, &vm->i8042},
+		{BUS_PORT, PVPANIC_PORT, 1, &pvpanic_ops, &vm->pvpanic},
+	};
 
+	bus_init(&vm->bus);
 	irq.gsi = SERIAL_GSI;
 	serial_init(&vm->serial, console_out, &irq, &vm->ended);
 	irq.gsi = RTC_GSI;
@@ -35,13 +45,10 @@ void machine_add_devices(struct vm *vm, int console_out)
 	vm->i8042.power = power;
 	vm->pvpanic.power = power;
 
-	bus_add(&vm->bus, SERIAL_PORT, 8, &serial_ops, &vm->serial);
-	bus_add(&vm->bus, PM_PORT, PM_LEN, &pm_ops, &vm->pm);
-	bus_add(&vm->bus, PCI_PORT, PCI_LEN, &pci_ops, &vm->pci);
-	bus_add(&vm->bus, RTC_PORT, 2, &rtc_ops, &vm->rtc);
-	bus_add(&vm->bus, I8042_DATA_PORT, 1, &i8042_data_ops, &vm->i8042);
-	bus_add(&vm->bus, I8042_COMMAND_PORT, 1, &i8042_command_ops, &vm->i8042);
-	bus_add(&vm->bus, PVPANIC_PORT, 1, &pvpanic_ops, &vm->pvpanic);
+	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+		if (bus_add(&vm->bus, &ports[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 void machine_remove_devices(struct vm *vm)
@@ -50,4 +57,5 @@ void machine_remove_devices(struct vm *vm)
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);
 	pci_destroy(&vm->pci);
+	bus_destroy(&vm->bus);
 }

@@ -55,8 +55,11 @@ void machine_fail(struct vm *vm, const struct err *err);
 /* Make every thread of the machine look at `ended` soon. Async-signal-safe. In end.c. */
 void machine_wake(struct vm *vm);
 
-/* The devices on their ports, wired to interrupts and power. */
-void machine_add_devices(struct vm *vm, int console_out);
+/*
+ * Put the devices on the bus, and wire them to interrupts and power. machine_remove_devices() may follow even when this fails,
+ * and comes only after the vCPU threads have ended.
+ */
+int machine_add_devices(struct vm *vm, int console_out, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
 /* Create the vCPUs, and put CPU 0 where the kernel starts; the others wait for its INIT and SIPI. */

@@ -54,16 +54,16 @@ static int on_io(struct vcpu *vcpu)
 	uint8_t *data = (uint8_t *)run + run->io.data_offset;
 
 	for (uint32_t i = 0; i < run->io.count; i++)
-		bus_access(&vcpu->vm->bus, run->io.port, run->io.direction == KVM_EXIT_IO_OUT, run->io.size,
+		bus_access(&vcpu->vm->bus, BUS_PORT, run->io.port, run->io.direction == KVM_EXIT_IO_OUT, run->io.size,
 			   data + (size_t)i * run->io.size);
 	return 0;
 }
 
-/* There is no memory-mapped device outside KVM: reads float high, writes go nowhere. */
 static int on_mmio(struct vcpu *vcpu)
 {
-	if (!vcpu->run->mmio.is_write)
-		memset(vcpu->run->mmio.data, 0xff, sizeof(vcpu->run->mmio.data));
+	struct kvm_run *run = vcpu->run;
+
+	bus_access(&vcpu->vm->bus, BUS_MMIO, run->mmio.phys_addr, run->mmio.is_write, run->mmio.len, run->mmio.data);
 	return 0;
 }
 

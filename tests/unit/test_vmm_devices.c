@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The port dispatch and the small devices behind it: power, reset, clock, PCI configuration. */
+/* The small devices behind the bus: power, reset, clock, PCI configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,6 +46,13 @@ static void end(void *ctx, enum vm_end how, const char *why)
 	f->end = (int)how;
 }
 
+static void add(struct fixture *f, uint16_t port, uint16_t len, const struct bus_ops *ops, void *dev)
+{
+	const struct bus_range range = {BUS_PORT, port, len, ops, dev};
+
+	assert_int_equal(bus_add(&f->bus, &range, NULL), 0);
+}
+
 static int setup(void **state)
 {
 	static struct fixture f;
@@ -58,12 +65,13 @@ static int setup(void **state)
 	irq.gsi = RTC_GSI;
 	rtc_init(&f.rtc, &irq);
 	pci_init(&f.pci, &power);
-	bus_add(&f.bus, PM_PORT, PM_LEN, &pm_ops, &f.pm);
-	bus_add(&f.bus, PCI_PORT, PCI_LEN, &pci_ops, &f.pci);
-	bus_add(&f.bus, RTC_PORT, 2, &rtc_ops, &f.rtc);
-	bus_add(&f.bus, I8042_DATA_PORT, 1, &i8042_data_ops, &f.i8042);
-	bus_add(&f.bus, I8042_COMMAND_PORT, 1, &i8042_command_ops, &f.i8042);
-	bus_add(&f.bus, PVPANIC_PORT, 1, &pvpanic_ops, &f.pvpanic);
+	bus_init(&f.bus);
+	add(&f, PM_PORT, PM_LEN, &pm_ops, &f.pm);
+	add(&f, PCI_PORT, PCI_LEN, &pci_ops, &f.pci);
+	add(&f, RTC_PORT, RTC_LEN, &rtc_ops, &f.rtc);
+	add(&f, I8042_DATA_PORT, 1, &i8042_data_ops, &f.i8042);
+	add(&f, I8042_COMMAND_PORT, 1, &i8042_command_ops, &f.i8042);
+	add(&f, PVPANIC_PORT, 1, &pvpanic_ops, &f.pvpanic);
 	*state = &f;
 	return 0;
 }
@@ -75,6 +83,7 @@ static int teardown(void **state)
 	pm_destroy(&f->pm);
 	rtc_destroy(&f->rtc);
 	pci_destroy(&f->pci);
+	bus_destroy(&f->bus);
 	return 0;
 }
 
@@ -82,13 +91,13 @@ static uint32_t in(struct fixture *f, uint16_t port, unsigned size)
 {
 	uint32_t value = 0;
 
-	bus_access(&f->bus, port, false, size, (uint8_t *)&value);
+	bus_access(&f->bus, BUS_PORT, port, false, size, (uint8_t *)&value);
 	return value;
 }
 
 static void out(struct fixture *f, uint16_t port, unsigned size, uint32_t value)
 {
-	bus_access(&f->bus, port, true, size, (uint8_t *)&value);
+	bus_access(&f->bus, BUS_PORT, port, true, size, (uint8_t *)&value);
 }
 
 static void test_nobody_there(void **state)
@@ -289,12 +298,12 @@ static void test_any_sequence(void **state)
 	uint32_t seed = 7;
 
 	for (unsigned i = 0; i < 300000; i++) {
-		const struct port_range *r;
+		const struct bus_slot *slot;
 		uint16_t port;
 
 		seed = seed * 1664525 + 1013904223;
-		r = &f->bus.range[(seed >> 24) % f->bus.n];
-		port = (uint16_t)(r->base - 2 + (seed >> 16 & 0xff) % (r->len + 4u));
+		slot = &f->bus.slot[(seed >> 24) % f->bus.count];
+		port = (uint16_t)(slot->base - 2 + (seed >> 16 & 0xff) % (slot->len + 4u));
 		if (seed & 1 << 12)
 			out(f, port, 1u << (seed >> 13 & 7) % 3, seed * 2654435761u);
 		else

@@ -3,7 +3,7 @@
 
 #define COMMAND_PULSE 0xf0 /* to 0xff: pulse the output lines whose bit is clear; bit 0 is the reset line */
 
-static uint32_t i8042_read(void *dev, unsigned offset, unsigned size)
+static uint64_t i8042_read(void *dev, uint64_t offset, unsigned size)
 {
 	(void)dev;
 	(void)offset;
@@ -11,7 +11,7 @@ static uint32_t i8042_read(void *dev, unsigned offset, unsigned size)
 	return 0; /* no data, buffers empty */
 }
 
-static void data_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void data_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	(void)dev;
 	(void)offset;
@@ -19,7 +19,7 @@ static void data_write(void *dev, unsigned offset, unsigned size, uint32_t value
 	(void)value;
 }
 
-static void command_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void command_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	struct i8042 *kbc = dev;
 
@@ -29,5 +29,5 @@ static void command_write(void *dev, unsigned offset, unsigned size, uint32_t va
 		power_end(&kbc->power, VM_END_REBOOT, "keyboard controller reset");
 }
 
-const struct port_ops i8042_data_ops = {.read = i8042_read, .write = data_write};
-const struct port_ops i8042_command_ops = {.read = i8042_read, .write = command_write};
+const struct bus_ops i8042_data_ops = {.read = i8042_read, .write = data_write};
+const struct bus_ops i8042_command_ops = {.read = i8042_read, .write = command_write};

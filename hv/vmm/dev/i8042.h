@@ -7,11 +7,12 @@
 #define OUTRIDER_VMM_DEV_I8042_H
 
 #include "hv/vmm/dev/bus.h"
+#include "hv/vmm/dev/lines.h"
 
 struct i8042 {
 	struct power_line power;
 };
 
-extern const struct port_ops i8042_data_ops, i8042_command_ops;
+extern const struct bus_ops i8042_data_ops, i8042_command_ops;
 
 #endif

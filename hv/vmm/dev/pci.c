@@ -33,7 +33,7 @@ static uint32_t config_dword(uint32_t address)
 	return reg < sizeof(host_bridge) / sizeof(host_bridge[0]) ? host_bridge[reg] : 0;
 }
 
-static uint32_t pci_read(void *dev, unsigned offset, unsigned size)
+static uint64_t pci_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct pci *pci = dev;
 	uint32_t value = 0xffffffff;
@@ -49,7 +49,7 @@ static uint32_t pci_read(void *dev, unsigned offset, unsigned size)
 	return value;
 }
 
-static void pci_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void pci_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	struct pci *pci = dev;
 	bool reset = false;
@@ -66,4 +66,4 @@ static void pci_write(void *dev, unsigned offset, unsigned size, uint32_t value)
 		power_end(&pci->power, VM_END_REBOOT, "reset register");
 }
 
-const struct port_ops pci_ops = {.read = pci_read, .write = pci_write};
+const struct bus_ops pci_ops = {.read = pci_read, .write = pci_write};

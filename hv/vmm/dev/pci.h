@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "hv/vmm/dev/bus.h"
+#include "hv/vmm/dev/lines.h"
 
 #define PCI_LEN 8 /* ports from PCI_PORT */
 
@@ -20,7 +21,7 @@ struct pci {
 	uint8_t reset;
 };
 
-extern const struct port_ops pci_ops;
+extern const struct bus_ops pci_ops;
 
 void pci_init(struct pci *pci, const struct power_line *power);
 void pci_destroy(struct pci *pci);

@@ -36,7 +36,7 @@ static uint32_t timer_value(void)
 	return (uint32_t)((uint64_t)now.tv_sec * TIMER_HZ + (uint64_t)now.tv_nsec * TIMER_HZ / 1000000000u);
 }
 
-static uint8_t register_byte(const struct pm *pm, uint32_t timer, unsigned offset)
+static uint8_t register_byte(const struct pm *pm, uint32_t timer, uint64_t offset)
 {
 	const uint16_t pm1[] = {pm->status, pm->enable, pm->control, 0};
 
@@ -45,7 +45,7 @@ static uint8_t register_byte(const struct pm *pm, uint32_t timer, unsigned offse
 	return (uint8_t)(pm1[offset / 2] >> 8 * (offset % 2));
 }
 
-static uint32_t pm_read(void *dev, unsigned offset, unsigned size)
+static uint64_t pm_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct pm *pm = dev;
 	uint32_t timer = offset + size > OFF_TIMER ? timer_value() : 0;
@@ -75,12 +75,12 @@ static uint16_t with_byte(uint16_t reg, bool hi, uint8_t byte)
 }
 
 /* Returns whether SLP_EN was written with S5's type. */
-static bool write_byte(struct pm *pm, unsigned offset, uint8_t byte)
+static bool write_byte(struct pm *pm, uint64_t offset, uint8_t byte)
 {
 	bool hi = offset & 1;
 	uint16_t value;
 
-	switch (offset & ~1u) {
+	switch (offset & ~1ull) {
 	case OFF_STATUS:
 		pm->status &= (uint16_t) ~(with_byte(0, hi, byte) & STATUS_MASK);
 		break;
@@ -97,7 +97,7 @@ static bool write_byte(struct pm *pm, unsigned offset, uint8_t byte)
 	return false;
 }
 
-static void pm_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void pm_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	struct pm *pm = dev;
 	bool off = false;
@@ -111,4 +111,4 @@ static void pm_write(void *dev, unsigned offset, unsigned size, uint32_t value)
 		power_end(&pm->power, VM_END_POWEROFF, "ACPI S5");
 }
 
-const struct port_ops pm_ops = {.read = pm_read, .write = pm_write};
+const struct bus_ops pm_ops = {.read = pm_read, .write = pm_write};

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "hv/vmm/dev/bus.h"
+#include "hv/vmm/dev/lines.h"
 
 #define PM_LEN 12 /* ports from PM_PORT */
 
@@ -22,7 +23,7 @@ struct pm {
 	bool sci_level;
 };
 
-extern const struct port_ops pm_ops;
+extern const struct bus_ops pm_ops;
 
 void pm_init(struct pm *pm, const struct irq_line *sci, const struct power_line *power);
 void pm_destroy(struct pm *pm);

@@ -3,7 +3,7 @@
 
 enum { PANICKED = 1, CRASH_LOADED = 2 };
 
-static uint32_t pvpanic_read(void *dev, unsigned offset, unsigned size)
+static uint64_t pvpanic_read(void *dev, uint64_t offset, unsigned size)
 {
 	(void)dev;
 	(void)offset;
@@ -11,7 +11,7 @@ static uint32_t pvpanic_read(void *dev, unsigned offset, unsigned size)
 	return PANICKED | CRASH_LOADED; /* the events we take */
 }
 
-static void pvpanic_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void pvpanic_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	struct pvpanic *pv = dev;
 
@@ -22,4 +22,4 @@ static void pvpanic_write(void *dev, unsigned offset, unsigned size, uint32_t va
 		power_end(&pv->power, VM_END_PANIC, "the guest reported a kernel panic");
 }
 
-const struct port_ops pvpanic_ops = {.read = pvpanic_read, .write = pvpanic_write};
+const struct bus_ops pvpanic_ops = {.read = pvpanic_read, .write = pvpanic_write};

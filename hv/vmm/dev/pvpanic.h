@@ -6,11 +6,12 @@
 #define OUTRIDER_VMM_DEV_PVPANIC_H
 
 #include "hv/vmm/dev/bus.h"
+#include "hv/vmm/dev/lines.h"
 
 struct pvpanic {
 	struct power_line power;
 };
 
-extern const struct port_ops pvpanic_ops;
+extern const struct bus_ops pvpanic_ops;
 
 #endif

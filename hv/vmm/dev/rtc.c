@@ -170,7 +170,7 @@ static void write_data(struct rtc *rtc, uint8_t value)
 	}
 }
 
-static uint32_t rtc_read(void *dev, unsigned offset, unsigned size)
+static uint64_t rtc_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct rtc *rtc = dev;
 	uint32_t value = 0xff;
@@ -184,7 +184,7 @@ static uint32_t rtc_read(void *dev, unsigned offset, unsigned size)
 	return value;
 }
 
-static void rtc_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void rtc_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	struct rtc *rtc = dev;
 
@@ -199,7 +199,7 @@ static void rtc_write(void *dev, unsigned offset, unsigned size, uint32_t value)
 	pthread_mutex_unlock(&rtc->lock);
 }
 
-const struct port_ops rtc_ops = {.read = rtc_read, .write = rtc_write};
+const struct bus_ops rtc_ops = {.read = rtc_read, .write = rtc_write};
 
 static bool alarm_matches(uint8_t alarm, uint8_t now)
 {

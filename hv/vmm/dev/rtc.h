@@ -12,6 +12,9 @@
 #include <time.h>
 
 #include "hv/vmm/dev/bus.h"
+#include "hv/vmm/dev/lines.h"
+
+#define RTC_LEN 2 /* ports from RTC_PORT */
 
 struct rtc {
 	pthread_mutex_t lock;
@@ -22,7 +25,7 @@ struct rtc {
 	bool irq_level;
 };
 
-extern const struct port_ops rtc_ops;
+extern const struct bus_ops rtc_ops;
 
 void rtc_init(struct rtc *rtc, const struct irq_line *irq);
 void rtc_destroy(struct rtc *rtc);

@@ -120,7 +120,7 @@ static void write_ier(struct serial *s, uint8_t value)
 	s->ier = value & IER_MASK;
 }
 
-static void write_register(struct serial *s, unsigned offset, uint8_t value)
+static void write_register(struct serial *s, uint64_t offset, uint8_t value)
 {
 	bool dlab = s->lcr & LCR_DLAB;
 
@@ -181,7 +181,7 @@ static uint8_t read_msr(const struct serial *s)
 	return (uint8_t)((mcr & 2) << 3 | (mcr & 1) << 5 | (mcr & 4) << 4 | (mcr & 8) << 4);
 }
 
-static uint8_t read_register(struct serial *s, unsigned offset)
+static uint8_t read_register(struct serial *s, uint64_t offset)
 {
 	bool dlab = s->lcr & LCR_DLAB;
 
@@ -206,7 +206,7 @@ static uint8_t read_register(struct serial *s, unsigned offset)
 }
 
 /* The registers are bytes: a wider access touches several. */
-static uint32_t serial_read(void *dev, unsigned offset, unsigned size)
+static uint64_t serial_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct serial *s = dev;
 	uint32_t value = 0;
@@ -219,7 +219,7 @@ static uint32_t serial_read(void *dev, unsigned offset, unsigned size)
 	return value;
 }
 
-static void serial_write(void *dev, unsigned offset, unsigned size, uint32_t value)
+static void serial_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 {
 	struct serial *s = dev;
 
@@ -237,7 +237,7 @@ static void serial_write(void *dev, unsigned offset, unsigned size, uint32_t val
 	pthread_mutex_unlock(&s->lock);
 }
 
-const struct port_ops serial_ops = {.read = serial_read, .write = serial_write};
+const struct bus_ops serial_ops = {.read = serial_read, .write = serial_write};
 
 unsigned serial_room(struct serial *s)
 {

@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #include "hv/vmm/dev/bus.h"
+#include "hv/vmm/dev/lines.h"
 
+#define SERIAL_LEN 8 /* ports from SERIAL_PORT */
 #define SERIAL_FIFO 16
 
 struct serial {
@@ -28,7 +30,7 @@ struct serial {
 	unsigned rx_head, rx_count;
 };
 
-extern const struct port_ops serial_ops;
+extern const struct bus_ops serial_ops;
 
 /* Reset state. out_fd is the caller's; so is *stop, which may be NULL. */
 void serial_init(struct serial *s, int out_fd, const struct irq_line *irq, const atomic_int *stop);
