@@ -9,8 +9,9 @@
 
 #define OPTION "outrider.run="
 
-static const struct workload *const workloads[] = {&workload_gt,    &workload_gtcase, &workload_busy,  &workload_loop,
-						   &workload_debug, &workload_dmesg,  &workload_sleep, &workload_sh};
+static const struct workload *const workloads[] = {&workload_gt,    &workload_gtcase, &workload_busy,
+						   &workload_loop,  &workload_debug,  &workload_dmesg,
+						   &workload_sleep, &workload_wait,   &workload_sh};
 
 struct outcome {
 	int run, failed;

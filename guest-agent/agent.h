@@ -25,7 +25,7 @@ struct workload {
 };
 
 extern const struct workload workload_gt, workload_gtcase, workload_busy, workload_loop, workload_debug, workload_dmesg,
-	workload_sleep, workload_sh;
+	workload_sleep, workload_wait, workload_sh;
 
 /* One line on the console, in one write so that two processes do not mix theirs. printf's format, no newline. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -41,6 +41,27 @@ void sleep_seconds(double seconds);
 
 /* A positive number of seconds, at most a day; false (and a line said) when `text` is not one. */
 bool parse_seconds(const char *text, double *seconds);
+
+/*
+ * How long a workload runs. Without a limit it runs for `seconds`. With a limit above 0 it first waits until the console says
+ * that it is enough, but not longer than `limit` seconds, and then runs for `seconds` more.
+ */
+struct duration {
+	double seconds, limit;
+};
+
+/* Reads "SECONDS[:LIMIT]"; both are as parse_seconds() has them. Returns false (and says a line) when `text` is not that. */
+bool parse_duration(const char *text, struct duration *d);
+
+/*
+ * Reads lines from standard input, for `limit` seconds at most, until one is "enough NAME". All other lines are dropped.
+ * Returns false (and says a line) when the line did not come. At the end of the input the rest of the time is waited for all
+ * the same.
+ */
+bool wait_for_enough(const char *name, double limit);
+
+/* Returns when the duration `d` of `name` has passed: false when `d` has a limit and nobody said that it was enough. */
+bool let_pass(const char *name, const struct duration *d);
 
 /* Reads up to size - 1 bytes of a small file and terminates them; -1 with errno set, else the length. */
 long read_text(const char *path, char *buf, size_t size);

@@ -85,6 +85,21 @@ bool parse_seconds(const char *text, double *seconds)
 	return false;
 }
 
+bool parse_duration(const char *text, struct duration *d)
+{
+	char seconds[32];
+	size_t len = strcspn(text, ":");
+
+	d->limit = 0;
+	if (!text[len])
+		return parse_seconds(text, &d->seconds);
+	if (len >= sizeof(seconds))
+		len = sizeof(seconds) - 1;
+	memcpy(seconds, text, len);
+	seconds[len] = '\0';
+	return parse_seconds(seconds, &d->seconds) && parse_seconds(text + len + 1, &d->limit);
+}
+
 long read_text(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

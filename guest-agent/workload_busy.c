@@ -26,8 +26,8 @@ static const struct stressor *const stressors[] = {
 
 struct busy {
 	atomic_ulong rounds[STRESSORS];
+	atomic_bool over;
 	unsigned int cpus;
-	double seconds;
 	int pid[STRESSORS * MAX_CPUS]; /* 0: not started */
 };
 
@@ -35,7 +35,6 @@ static int work(struct busy *b, size_t which, unsigned int cpu)
 {
 	const struct stressor *s = stressors[which];
 	struct busy_worker w = {.cpu = cpu, .seed = (unsigned int)which * MAX_CPUS + cpu};
-	double end = now() + b->seconds;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
@@ -44,7 +43,8 @@ static int work(struct busy *b, size_t which, unsigned int cpu)
 	snprintf(w.dir, sizeof(w.dir), "/tmp/busy-%s-%u", s->name, cpu);
 	if (mkdir(w.dir, 0755) && errno != EEXIST)
 		return say_failed("busy: %s: %s", s->name, w.dir);
-	while (now() < end) {
+	/* At least one round, however slow the machine. */
+	do {
 		enum busy_result r = s->round(&w);
 
 		if (r == BUSY_SKIP)
@@ -52,7 +52,7 @@ static int work(struct busy *b, size_t which, unsigned int cpu)
 		if (r == BUSY_ERROR)
 			return say_failed("busy: %s: cpu %u", s->name, cpu);
 		atomic_fetch_add(&b->rounds[which], 1);
-	}
+	} while (!atomic_load(&b->over));
 	rmdir(w.dir);
 	return AGENT_OK;
 }
@@ -91,23 +91,28 @@ static bool finish(struct busy *b, size_t which)
 static int run_busy(const char *args)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct duration d;
 	struct busy *b;
-	double seconds;
-	bool ok = true;
+	bool ok;
 
-	if (!parse_seconds(args, &seconds))
+	if (!parse_duration(args, &d))
 		return AGENT_USAGE;
 	b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (b == MAP_FAILED)
 		return say_failed("busy: mmap");
 	b->cpus = cpus < 1 ? 1 : cpus > MAX_CPUS ? MAX_CPUS : (unsigned int)cpus;
-	b->seconds = seconds;
 	signal(SIGPIPE, SIG_IGN);
 	busy_loopback_up();
 	start_all(b);
+	ok = let_pass("busy", &d);
+	atomic_store(&b->over, true);
 	for (size_t i = 0; i < STRESSORS; i++)
 		ok &= finish(b, i);
 	return ok ? AGENT_OK : AGENT_FAIL;
 }
 
-const struct workload workload_busy = {"busy", "busy:SECONDS: stress of the whole kernel on every CPU", run_busy};
+const struct workload workload_busy = {
+	"busy",
+	"busy:SECONDS[:LIMIT]: stress of the whole kernel on every CPU; with LIMIT, the SECONDS begin when the "
+	"console says \"enough busy\", after LIMIT seconds at the latest",
+	run_busy};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sleep and sh. */
+/* sleep, wait and sh. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,6 +17,18 @@ static int run_sleep(const char *args)
 }
 
 const struct workload workload_sleep = {"sleep", "sleep:SECONDS", run_sleep};
+
+static int run_wait(const char *args)
+{
+	double limit;
+
+	if (!parse_seconds(args, &limit))
+		return AGENT_USAGE;
+	return wait_for_enough("wait", limit) ? AGENT_OK : AGENT_FAIL;
+}
+
+const struct workload workload_wait = {
+	"wait", "wait:LIMIT: until the console says \"enough wait\"; fails after LIMIT seconds without that", run_wait};
 
 /* With a controlling terminal, so that Ctrl-C ends the command and not nothing. */
 static void take_terminal(void)

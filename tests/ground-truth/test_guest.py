@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,10 +19,14 @@ TREE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("OUTRIDER_BUILD", os.path.join(TREE, "build"))
 BACKTRACE = "sh:echo l >/proc/sysrq-trigger"  # a call trace in the kernel log
 # In order, with the status each must end with.
-WORKLOADS = [("gt:all:0.5", 0), ("debug", 0), ("loop:0.5", 0), ("busy:5", 0), ("gt:nosuch", 2), ("dmesg", 0), (BACKTRACE, 0),
+WORKLOADS = [("gt:all:0.5", 0), ("debug", 0), ("loop:0.5", 0), ("busy:5", 0), ("gtcase:rwrace:0.1:3600", 0), ("gtcase:spinlock:0.1:3600", 0),
+             ("busy:0.1:3600", 0), ("wait:3600", 0), ("gtcase:rwrace:0.1:0.1", 1), ("gt:nosuch", 2), ("dmesg", 0), (BACKTRACE, 0),
              ("dmesg", 1), ("nosuch", 127)]
-LIMIT = 400  # seconds; some 30 on an idle machine
+# What the console says when one of the workloads has begun. Of a control nobody says that it is enough.
+ANSWERS = {"gtcase:rwrace:0.1:3600": "rwrace", "busy:0.1:3600": "busy", "wait:3600": "wait"}
+LIMIT = 1800  # seconds; some 30 on an idle machine
 CASE = re.compile(r"gt: case (\w+): \w+=(\d+) \w+=(\d+)")
+START = re.compile(r"outrider-agent: (.+): start")
 DONE = re.compile(r"outrider-agent: (.+): done rc=(\d+)")
 
 
@@ -41,8 +46,24 @@ def boot():
                    "-accel", "tcg,thread=multi", "-smp", "2", "-m", "512", "-kernel", paths["kernel.vmlinuz"],
                    "-initrd", initrd, "-append", "console=ttyS0 quiet -- " + " ".join(f'"{word}"' for word, _ in WORKLOADS),
                    "-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
-    return done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+        return converse(command)
+
+
+def converse(command):
+    """What the guest says, which is answered."""
+    said = []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace") as guest:
+        limit = threading.Timer(LIMIT, guest.kill)
+        limit.start()
+        for line in guest.stdout:
+            said.append(line)
+            start = START.search(line)
+            if start and start.group(1) in ANSWERS:
+                guest.stdin.write(f"enough {ANSWERS[start.group(1)]}\n")
+                guest.stdin.flush()
+        limit.cancel()
+    return "".join(said)
 
 
 class GuestTest(unittest.TestCase):
@@ -61,7 +82,8 @@ class GuestTest(unittest.TestCase):
     def test_workloads_end_as_they_should(self):
         status = [(word, int(rc)) for word, rc in DONE.findall(self.console)]
         self.assertEqual(status, WORKLOADS, self.console)
-        self.assertIn("outrider-agent: end workloads=9 failed=3", self.console)
+        self.assertIn("outrider-agent: end workloads=14 failed=4", self.console)
+        self.assertIn('nobody said "enough rwrace" within 0.1 seconds', self.console)
 
     def test_the_kernel_log_is_clean_until_it_is_not(self):
         trouble = [int(count) for count in re.findall(r"dmesg: lines=\d+ trouble=(\d+)", self.console)]

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Waits for whoever watches from outside the guest, who says "enough NAME" on the console. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+#define NO_CHAR (-1)
+
+/*
+ * Reads a single character, so that what follows a line is left for the next reader. NO_CHAR when none came until `end`, which
+ * is a time of now()'s clock.
+ */
+static int next_char(double end)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	double left;
+
+	while ((left = end - now()) > 0) {
+		unsigned char c;
+		ssize_t n;
+
+		input.revents = 0;
+		poll(&input, 1, (int)(left * 1000) + 1);
+		if (!input.revents)
+			continue;
+		n = read(STDIN_FILENO, &c, 1);
+		if (n == 1)
+			return c;
+		/* The end of the input: a negative descriptor makes poll() sleep. */
+		if (n == 0 || (errno != EINTR && errno != EAGAIN))
+			input.fd = -1;
+	}
+	return NO_CHAR;
+}
+
+/* Cuts a line that is too long. Returns false when no whole line came until `end`. */
+static bool next_line(double end, char *line, size_t size)
+{
+	size_t len = 0;
+	int c;
+
+	while ((c = next_char(end)) != NO_CHAR && c != '\n')
+		if (c != '\r' && len + 1 < size)
+			line[len++] = (char)c;
+	line[len] = '\0';
+	return c == '\n';
+}
+
+bool wait_for_enough(const char *name, double limit)
+{
+	char wanted[64], line[64];
+	double end = now() + limit;
+	struct termios saved, silent;
+	bool terminal = tcgetattr(STDIN_FILENO, &saved) == 0, told = false;
+
+	snprintf(wanted, sizeof(wanted), "enough %s", name);
+	if (terminal) {
+		/* An echo would fall into the lines that the guest prints. */
+		silent = saved;
+		silent.c_lflag &= ~(tcflag_t)ECHO;
+		tcsetattr(STDIN_FILENO, TCSANOW, &silent);
+	}
+	while (!told && next_line(end, line, sizeof(line)))
+		told = !strcmp(line, wanted);
+	if (terminal)
+		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+	if (!told)
+		say("nobody said \"%s\" within %g seconds", wanted, limit);
+	return told;
+}
+
+bool let_pass(const char *name, const struct duration *d)
+{
+	bool told = d->limit <= 0 || wait_for_enough(name, d->limit);
+
+	sleep_seconds(d->seconds);
+	return told;
+}
