@@ -127,18 +127,32 @@ $(OUT)/outrider_gt.ko: $(wildcard tests/ground-truth/module/*) tests/ground-trut
 
 .PHONY: unit
 unit: unit-build ## run the unit tests (SAN=address,undefined or SAN=thread: under that sanitizer)
-	$(Q)tests/check --logs $(OUT)/logs $(UNIT_BINS)
+	$(Q)tests/check --logs $(OUT)/logs --jobs $(JOBS) $(UNIT_BINS)
 
 .PHONY: unit-build
 unit-build: $(UNIT_BINS)
 
+# A make that was not told how many jobs at once takes as many as there are CPUs.
+JOBS ?= $(shell nproc)
+MAKE_PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+# Python tests that need neither a lab nor a guest.
+QUICK_TESTS := $(filter-out tests/lab/test_lab.py tests/ground-truth/test_guest.py tests/ground-truth/test_module.py, \
+	$(sort $(wildcard tests/*/test_*.py)))
+
 .PHONY: check
-check: deps ## everything: unit tests, plain and sanitized, lint, lab and ground-truth runs
-	$(Q)$(MAKE) --no-print-directory all unit-build $(OUT)/sample_stacks $(OUT)/outrider_gt.ko
-	$(Q)$(MAKE) --no-print-directory SAN=address,undefined unit-build
-	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs \
+check: deps ## everything: unit tests, plain and sanitized, lint, recorded, lab and ground-truth runs
+	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/sample_stacks $(OUT)/outrider_gt.ko
+	+$(Q)$(MAKE_PARALLEL) SAN=address,undefined unit-build
+	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(JOBS) \
 		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) $(UNIT_BINS:$(OUT)/%=$(OUT)/san-address-undefined/%) \
 		tests/recorded/check $(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
+
+.PHONY: check-quick
+check-quick: deps ## check without sanitizers, labs, guests and the ground-truth module, for work in between: a minute or two
+	+$(Q)$(MAKE_PARALLEL) all unit-build
+	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(JOBS) \
+		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) tests/recorded/check $(QUICK_TESTS)
 
 .PHONY: demo
 demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves build/demo/races.json
@@ -181,7 +195,7 @@ clean: ## remove what was built (the cache folder stays)
 
 .PHONY: help
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
-	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... SAN=address,undefined|thread V=1 PREFIX= DESTDIR='
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= DESTDIR='
 
 -include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c))
