@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Effective addresses (SDM vol. 1, 3.7.5) of a decoded instruction. Runs on the hit path: arithmetic only. */
+/* Effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). This runs on the hit path and is arithmetic only. */
 #include "symbols/insn/insn.h"
 
 #define MAX_REP_BYTES (1u << 20)
@@ -40,8 +40,7 @@ unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, str
 				continue;
 			bytes = count > MAX_REP_BYTES / m->size ? MAX_REP_BYTES : count * m->size;
 		}
-		/* Going down, the element RSI or RDI points to is the highest; with neither REP nor more elements they are one.
-		 */
+		/* With DF set, RSI and RDI point to the highest element. Without REP it is also the lowest. */
 		if (insn->flags & INSN_STRING && regs->rflags & X86_RFLAGS_DF)
 			ea -= bytes - m->size;
 		out[n++] = (struct mem_access){

@@ -8,7 +8,8 @@
 #include "symbols/insn/strings.h"
 #include "symbols/insn/table.h"
 
-#define UDB 0xd6 /* one byte, since 2025; Linux uses it for kernel control-flow traps */
+/* The opcode of udb, which is the whole instruction. It was defined in 2025; Linux uses it for control-flow traps. */
+#define UDB 0xd6
 
 static uint8_t operand_rw(unsigned id, uint16_t facts, unsigned position)
 {
@@ -19,7 +20,7 @@ static uint8_t operand_rw(unsigned id, uint16_t facts, unsigned position)
 	return (facts & F_FIRST_READ ? INSN_READ : 0) | (facts & F_FIRST_WRITE ? INSN_WRITE : 0);
 }
 
-/* Capstone's operand size, but for the two kinds it gets wrong. */
+/* The size in bytes of a memory operand. Capstone gets that of the x87 control and status words and of far pointers wrong. */
 static uint16_t operand_size(const struct insn_prefixes *p, unsigned id, const cs_x86_op *op)
 {
 	if (id == X86_INS_FNSTSW || id == X86_INS_FNSTCW || id == X86_INS_FLDCW)
@@ -47,7 +48,7 @@ static void mem_operand(struct insn *out, const struct insn_prefixes *p, unsigne
 	};
 }
 
-/* Explicit operands: what they access, and which registers are no longer what they were. */
+/* Take from the explicit operands what memory they access and which registers they write. */
 static void operands(struct insn *out, const struct insn_prefixes *p, const cs_insn *ci, uint16_t facts)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -118,7 +119,10 @@ static void classify(struct insn *out, const struct insn_prefixes *p, const cs_i
 		out->flags |= INSN_INDIRECT;
 	operands(out, p, ci, facts);
 	implicit_registers(out, ci->detail, facts);
-	/* EVEX: masks leave elements alone and broadcasts read one; no kernel data structure is accessed that way. */
+	/*
+	 * EVEX (0x62): an access may be smaller than its operand, since masks leave elements out and broadcasts read only one.
+	 * No kernel data structure is accessed that way, so nothing is lost when none is sampled.
+	 */
 	if (opcode == 0x62 && out->nmem) {
 		out->nmem = 0;
 		out->flags |= INSN_INDIRECT;
@@ -128,18 +132,19 @@ static void classify(struct insn *out, const struct insn_prefixes *p, const cs_i
 	operand_flags(out, facts);
 }
 
-/* Capstone takes ud0 and ud1 to be two bytes; they have a ModRM (SDM vol. 2, UD). */
+/* Capstone believes ud0 and ud1 to be two bytes long, but they have a ModRM byte too (SDM vol. 2, UD). */
 static bool length_is_wrong(const cs_insn *ci)
 {
 	return ci->id == X86_INS_UD2B || ci->id == X86_INS_UD0;
 }
 
-/* ud0, ud1 and udb: made to fault; ud1 and udb carry what the kernel's trap handlers look at. */
+/* ud0, ud1 and udb are made to fault. The kernel's trap handlers look at what ud1 and udb carry. */
 static bool is_undefined(const uint8_t *opcode)
 {
 	return opcode[0] == UDB || (opcode[0] == 0x0f && (opcode[1] == 0xb9 || opcode[1] == 0xff));
 }
 
+/* Decode what Capstone does not know, or knows wrongly. */
 static unsigned decode_unknown(const uint8_t *code, size_t len, uint64_t addr, struct insn *out)
 {
 	struct insn_prefixes p = insn_scan_prefixes(code, (unsigned)len);
@@ -151,7 +156,7 @@ static unsigned decode_unknown(const uint8_t *code, size_t len, uint64_t addr, s
 	undefined = is_undefined(code + p.len);
 	*out = (struct insn){.addr = addr, .len = (uint8_t)n};
 	memcpy(out->bytes, code, n);
-	/* Which register it writes is not known either: any may be stale. */
+	/* Which registers an unknown instruction writes is not known either, so it is taken to write all of them. */
 	out->regs_written = undefined ? 0 : UINT16_MAX;
 	if (undefined)
 		out->flags = INSN_BRANCH | (has_mem ? INSN_NO_ACCESS : 0);
@@ -171,7 +176,8 @@ unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, 
 	dec->detailed = false;
 	if (!avail)
 		return 0;
-	/* What fills the gaps between functions, half of all "instructions" in a kernel's text, needs no Capstone. */
+	/* INT3 fills the gaps between functions and is half of all "instructions" in a kernel's text: spare Capstone the work.
+	 */
 	if (code[0] == X86_INT3) {
 		*out = (struct insn){.addr = addr, .len = 1, .bytes = {X86_INT3}, .flags = INSN_INT3 | INSN_BRANCH};
 		return 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one x86-64 instruction does to memory. Capstone decodes; this turns its detail into the few facts a race detector
- * needs, small enough to be kept with every armed sample point, so that nothing is decoded when it is hit.
+ * What one x86-64 instruction does to memory. Capstone decodes the instruction, and this component turns Capstone's detail into
+ * the few facts that a race detector needs. They are small enough to be kept with every armed sample point, so that nothing has
+ * to be decoded when a sample point is hit.
  */
 #ifndef OUTRIDER_SYMBOLS_INSN_INSN_H
 #define OUTRIDER_SYMBOLS_INSN_INSN_H
@@ -12,75 +13,104 @@
 
 #include "hv/base/x86.h"
 
-#define INSN_MAX_LEN 15
-#define INSN_MAX_MEM 2 /* movs, cmps, push/pop/call through memory: one explicit operand and, if wanted, a stack slot */
+#define INSN_MAX_LEN 15 /* bytes */
 
+/* movs and cmps access memory twice. The stack slot of a push, pop or call through memory is not counted. */
+#define INSN_MAX_MEM 2
+
+/* What an access does to memory. The two bits may be combined. */
 enum insn_rw { INSN_READ = 1, INSN_WRITE = 2 };
 
 enum insn_flag {
-	INSN_LOCKED = 1 << 0,	 /* LOCK prefix, or implicitly locked (xchg with memory) */
-	INSN_NO_ACCESS = 1 << 1, /* has a memory operand that it does not access: lea, nop, prefetch, clflush, invlpg... */
-	INSN_STACK = 1 << 2,	 /* every operand is RSP-relative, or only the implicit stack slot */
-	INSN_GS = 1 << 3,	 /* GS-relative: per-CPU in the kernel */
+	/* It has a LOCK prefix, or is locked without one (xchg with memory). */
+	INSN_LOCKED = 1 << 0,
+	/* It has a memory operand that it does not access: lea, nop, prefetch, clflush, invlpg and so on. */
+	INSN_NO_ACCESS = 1 << 1,
+	/* Every memory operand is relative to RSP, or it accesses only its implicit stack slot. */
+	INSN_STACK = 1 << 2,
+	/* A memory operand is relative to GS, which the kernel uses for per-CPU data. */
+	INSN_GS = 1 << 3,
+	/* A memory operand is relative to FS. */
 	INSN_FS = 1 << 4,
-	INSN_REP = 1 << 5,    /* REP/REPE/REPNE string instruction: RCX elements */
-	INSN_STRING = 1 << 6, /* addresses move by DF */
-	INSN_BRANCH = 1 << 7, /* may leave RIP elsewhere than at the next instruction: jmp, jcc, call, ret, iret, syscall... */
+	/* It is a string instruction with REP, REPE or REPNE, which handles up to RCX elements. */
+	INSN_REP = 1 << 5,
+	/* It is a string instruction: RFLAGS.DF says in which direction its addresses move. */
+	INSN_STRING = 1 << 6,
+	/* It may leave RIP elsewhere than at the next instruction: jmp, jcc, call, ret, iret, syscall, int3, ud2 and so on. */
+	INSN_BRANCH = 1 << 7,
+	/* It is a call, near or far. */
 	INSN_CALL = 1 << 8,
+	/* It is a return: ret, retf or iret. */
 	INSN_RET = 1 << 9,
+	/* It is the one-byte breakpoint 0xcc. */
 	INSN_INT3 = 1 << 10,
-	INSN_PORT_IO = 1 << 11,	 /* ins/outs */
-	INSN_INDIRECT = 1 << 12, /* accesses memory we do not describe (gather, xsave, enter, vector masks): not sampled */
+	/* It moves data between memory and a port: ins or outs. */
+	INSN_PORT_IO = 1 << 11,
+	/* It accesses memory that mem[] does not describe (gather, xsave, enter, vector masks). It is never sampled. */
+	INSN_INDIRECT = 1 << 12,
+	/* A memory operand is relative to RIP. */
 	INSN_RIP_REL = 1 << 13,
-	INSN_DS_PREFIX = 1 << 14, /* 0x3e: what UP alternatives leave of a LOCK prefix */
+	/* It has a DS prefix (0x3e), which is what Linux's alternatives leave of a LOCK prefix on a machine with one CPU. */
+	INSN_DS_PREFIX = 1 << 14,
 };
 
-struct insn_mem {
-	int64_t disp;
-	uint16_t size; /* bytes; of one element for string instructions */
-	uint8_t rw;    /* INSN_READ | INSN_WRITE */
-	int8_t base;   /* x86_gpr, INSN_REG_RIP, or INSN_REG_NONE */
-	int8_t index;
-	uint8_t scale;
-	uint8_t seg; /* 0, or INSN_FS / INSN_GS */
-	bool addr32; /* 0x67 prefix: the effective address is truncated to 32 bits */
-};
-
+/* Values of insn_mem.base and insn_mem.index that are no enum x86_gpr. */
 #define INSN_REG_NONE (-1)
-#define INSN_REG_RIP (-2)
+#define INSN_REG_RIP (-2) /* of a base only: the address of the next instruction */
+
+/* One memory operand, whose address is segment base + base + index * scale + disp. */
+struct insn_mem {
+	int64_t disp;  /* the displacement, sign-extended */
+	uint16_t size; /* bytes that are accessed; of a string instruction, the bytes of one element */
+	uint8_t rw;    /* enum insn_rw bits */
+	int8_t base;   /* enum x86_gpr, INSN_REG_RIP or INSN_REG_NONE */
+	int8_t index;  /* enum x86_gpr or INSN_REG_NONE */
+	uint8_t scale; /* 1, 2, 4 or 8 */
+	uint8_t seg;   /* INSN_FS, INSN_GS, or 0 where the segment base is 0 */
+	bool addr32;   /* the 0x67 prefix is there: the address is truncated to 32 bits before the segment base is added */
+};
 
 struct insn {
-	uint64_t addr; /* GVA it was decoded at */
-	uint16_t flags;
-	uint8_t len;
-	uint8_t nmem; /* explicit memory operands that are accessed (0..INSN_MAX_MEM) */
-	uint8_t bytes[INSN_MAX_LEN];
-	struct insn_mem mem[INSN_MAX_MEM];
-	uint16_t regs_written; /* bit per x86_gpr: which base/index registers are stale after the instruction */
+	uint64_t addr;			   /* the GVA that the instruction was decoded for */
+	uint16_t flags;			   /* enum insn_flag bits */
+	uint8_t len;			   /* bytes */
+	uint8_t nmem;			   /* explicit memory operands that are accessed, at most INSN_MAX_MEM */
+	uint8_t bytes[INSN_MAX_LEN];	   /* the first `len` are the instruction */
+	struct insn_mem mem[INSN_MAX_MEM]; /* the first `nmem` are valid */
+	/*
+	 * One bit for each enum x86_gpr that the instruction writes. After the instruction, an address that is calculated with
+	 * such a register as base or index may be wrong.
+	 */
+	uint16_t regs_written;
 };
 
-struct insn_decoder; /* owns a Capstone handle; one per thread */
+/* Owns a Capstone handle. A decoder must not be used by two threads at a time: each thread makes one of its own. */
+struct insn_decoder;
 
+/* Returns NULL when memory is out or Capstone cannot be set up. */
 struct insn_decoder *insn_decoder_new(void);
+
+/* `dec` may be NULL. */
 void insn_decoder_free(struct insn_decoder *dec);
 
 /*
- * Decode one instruction of at most `len` bytes at `code`, as if at GVA `addr`. Returns its length, or 0 when the bytes are not
- * a valid instruction. Allocation-free after insn_decoder_new().
+ * Decode the first instruction of the `len` bytes at `code`, as if it were at GVA `addr`. Returns the instruction's length in
+ * bytes, or 0 when the bytes are not a valid instruction; *out is only written when they are one. Nothing is allocated here.
  */
 unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, uint64_t addr, struct insn *out);
 
-/* One access an instruction makes with given registers. */
+/* One access that an instruction makes with given registers. */
 struct mem_access {
-	uint64_t gva;
-	uint32_t size; /* bytes; the whole run of a REP instruction, saturated at 1 MiB */
-	uint8_t rw;
+	uint64_t gva;  /* the lowest address */
+	uint32_t size; /* bytes; of a REP instruction those of all its elements, but at most 1 MiB */
+	uint8_t rw;    /* enum insn_rw bits */
 };
 
 /*
- * The accesses `insn` is about to make with `regs` (RIP at the instruction). Returns how many were written to out[], which
- * holds INSN_MAX_MEM: fewer than insn->nmem when RCX is 0. With DF set the lowest address is given.
- * Pure arithmetic: safe on the hit path.
+ * Calculate the accesses that `insn` is about to make with `regs`, whose RIP is the instruction's address (SDM vol. 1, 3.7.5).
+ * They are written to out[]. Returns their number, which is 0 for a REP instruction when RCX is 0 and insn->nmem otherwise.
+ * With RFLAGS.DF set, an access goes down in memory and its lowest address is given. This is arithmetic only: it does not
+ * allocate, lock or read guest memory, and so may be called when a sample point is hit.
  */
 unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, struct mem_access out[INSN_MAX_MEM]);
 

@@ -2,10 +2,10 @@
 #include "symbols/insn/insn.h"
 #include "symbols/insn/length.h"
 
-/* Opcode maps, as VEX and EVEX number them. */
+/* Opcode maps with the numbers that VEX and EVEX give them. */
 enum map { MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, MAP_5 = 5, MAP_6 = 6 };
 
-/* ModRM, SIB and displacement at `pos` (SDM vol. 2, table 2-2): their length, or 0 when truncated. */
+/* The length in bytes of ModRM, SIB and displacement at `pos` (SDM vol. 2, table 2-2), or 0 when they are truncated. */
 static size_t modrm_length(const uint8_t *code, size_t len, size_t pos, bool *has_mem)
 {
 	size_t n = 1;
@@ -23,7 +23,7 @@ static size_t modrm_length(const uint8_t *code, size_t len, size_t pos, bool *ha
 			return 0;
 		n = 2;
 		rm = code[pos + 1] & 7;
-		/* No base: a SIB of its own kind of "disp32 only". */
+		/* Such a SIB byte has no base and is followed by a displacement of 32 bits. */
 		if (mod == 0 && rm == 5)
 			n += 4;
 	} else if (mod == 0 && rm == 5) {
@@ -39,7 +39,7 @@ static bool has_imm8(unsigned map, uint8_t opcode)
 	return map == MAP_0F && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6));
 }
 
-/* Map and place of the opcode byte behind a VEX or EVEX prefix at `pos`. */
+/* Find the opcode map of the VEX or EVEX prefix at *pos, and move *pos to the opcode byte behind the prefix. */
 static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *map)
 {
 	size_t prefix = code[*pos] == 0xc5 ? 2 : code[*pos] == 0xc4 ? 3 : 4;
@@ -51,7 +51,7 @@ static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *m
 	return (*map >= MAP_0F && *map <= MAP_0F3A) || *map == MAP_5 || *map == MAP_6;
 }
 
-/* The groups of the two-byte map that keep growing; all of them ModRM and no immediate. */
+/* The groups of the two-byte map that new instructions are added to. All of them have a ModRM byte and no immediate. */
 static bool growing_group(uint8_t opcode)
 {
 	switch (opcode) {
@@ -67,6 +67,7 @@ static bool growing_group(uint8_t opcode)
 	}
 }
 
+/* Find the opcode map of an opcode that begins with 0x0f at *pos, and move *pos to its last byte. */
 static bool legacy_map(const uint8_t *code, size_t len, size_t *pos, unsigned *map)
 {
 	if (*pos + 2 >= len || code[*pos] != 0x0f)

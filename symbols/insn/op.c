@@ -5,15 +5,17 @@
 #include "symbols/insn/op.h"
 
 #define ALL_GPRS UINT16_MAX
-/* What Capstone says of cmpxchg and xadd is here alone. */
+
+/* Of cmpxchg and xadd Capstone says only in these bits, and not among the written registers, that they set the flags. */
 #define MODIFIES_FLAGS                                                                                                      \
 	(X86_EFLAGS_MODIFY_AF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_PF | \
 	 X86_EFLAGS_MODIFY_OF)
 #define KIND(name, kind) [X86_INS_##name] = INSN_OP_##kind
 
 /*
- * ud2 stands where BUG() and WARN_ON() are, which look alike here; behind the latter the trap's handler goes on. Behind a BUG()
- * it is a way too many, of which nothing worse comes than that less is known.
+ * ud2 stands in a BUG() and in a WARN_ON(), which look alike here. Behind the ud2 of a WARN_ON() the trap's handler lets
+ * execution continue. Behind that of a BUG() it never does, and following that path all the same only means that less is found
+ * out.
  */
 static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(MOV, MOV),	    KIND(MOVABS, MOV), KIND(MOVZX, MOV),   KIND(AND, AND),     KIND(OR, OR),	   KIND(XOR, XOR),
@@ -34,7 +36,7 @@ static const uint8_t kind_of[X86_INS_ENDING] = {
 
 static bool only_writes_dst(const struct insn_op *op)
 {
-	/* A part of a register leaves the rest of it, so the old value still counts. */
+	/* A write of 8 or 16 bits keeps the rest of the register, so the old value still counts. */
 	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size < 4)
 		return false;
 	return op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_POP;
@@ -65,12 +67,12 @@ static void read_reg(struct insn_op *op, unsigned reg)
 		op->reads |= (uint16_t)(1u << gpr);
 }
 
-/* All that is named is taken as read; what is then only written is taken off again. */
-static void registers(struct insn_op *op, const cs_detail *detail)
+/* Every register that is named counts as read, but for the one in the first place when it is only written. */
+static void find_registers(struct insn_op *op, const cs_detail *detail)
 {
 	const cs_x86 *x = &detail->x86;
 	uint16_t address;
-	bool first_kept;
+	bool skip_first;
 
 	for (unsigned i = 0; i < x->op_count; i++) {
 		if (x->operands[i].type == X86_OP_MEM) {
@@ -80,8 +82,8 @@ static void registers(struct insn_op *op, const cs_detail *detail)
 	}
 	address = op->reads;
 	op->reads = 0;
-	first_kept = only_writes_dst(op);
-	for (unsigned i = first_kept ? 1 : 0; i < x->op_count; i++) {
+	skip_first = only_writes_dst(op);
+	for (unsigned i = skip_first ? 1 : 0; i < x->op_count; i++) {
 		if (x->operands[i].type == X86_OP_REG)
 			read_reg(op, x->operands[i].reg);
 	}
@@ -111,14 +113,14 @@ static void lea_operands(struct insn_op *op, const cs_x86 *x)
 	op->src = (struct insn_operand){.kind = INSN_OPERAND_REG, .reg = insn_gpr(mem->base), .size = 8};
 }
 
-/* The branches; a return through a thunk is a jump like any other, whose target's name says so. */
+/* A return through a thunk is a jump like any other here; only the name of its target tells that it is a return. */
 static void branch_target(struct insn_op *op, const cs_x86 *x)
 {
 	if (op->kind != INSN_OP_RET && x->op_count && x->operands[0].type == X86_OP_IMM)
 		op->target = (uint64_t)x->operands[0].imm;
 }
 
-/* Capstone extends some to 64 bits and some to the operand's size. */
+/* Capstone extends some immediates to 64 bits and some only to the operand's size. */
 static uint64_t extend(int64_t imm, unsigned size)
 {
 	unsigned unused = size && size < 8 ? 64 - 8 * size : 0;
@@ -126,7 +128,7 @@ static uint64_t extend(int64_t imm, unsigned size)
 	return (uint64_t)((int64_t)((uint64_t)imm << unused) >> unused);
 }
 
-/* Two operands of general registers, memory and numbers; anything else is not understood. */
+/* One or two operands that are general registers, memory or numbers are understood. Anything else becomes INSN_OP_OTHER. */
 static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
 {
 	if (x->op_count < 1 || x->op_count > 2) {
@@ -145,8 +147,8 @@ static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
 		op->kind = INSN_OP_OTHER;
 }
 
-/* What Capstone does not know by instruction number. */
-static void unknown(struct insn_op *op)
+/* Where there is no detail of Capstone's, the instruction may read and write every register. */
+static void assume_the_worst(struct insn_op *op)
 {
 	op->reads = op->data = op->writes = ALL_GPRS;
 	op->sets_flags = true;
@@ -164,7 +166,7 @@ unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t le
 	if (!n)
 		return 0;
 	if (!dec->detailed) {
-		unknown(out);
+		assume_the_worst(out);
 		return n;
 	}
 	x = &dec->ci->detail->x86;
@@ -179,6 +181,6 @@ unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t le
 		branch_target(out, x);
 	else if (out->kind >= INSN_OP_MOV && out->kind <= INSN_OP_SET)
 		data_operands(out, dec->ci->id, x);
-	registers(out, dec->ci->detail);
+	find_registers(out, dec->ci->detail);
 	return n;
 }

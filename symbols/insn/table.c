@@ -9,7 +9,10 @@
 #define CMP_LIKE (F_FIRST_READ | F_REG_READ)
 #define FACT(name, facts) [X86_INS_##name] = (facts)
 
-/* Jcc, SETcc and CMOVcc come in the same sixteen flavours; CMOVcc's memory is always its second operand. */
+/*
+ * Jcc, SETcc and CMOVcc have the same sixteen conditions. CMOVcc is not in the table, since its memory operand is always the
+ * second one.
+ */
 #define ALL_CC(X, prefix, facts)                                                                                            \
 	X(prefix##O, facts), X(prefix##NO, facts), X(prefix##B, facts), X(prefix##AE, facts), X(prefix##E, facts),          \
 		X(prefix##NE, facts), X(prefix##BE, facts), X(prefix##A, facts), X(prefix##S, facts), X(prefix##NS, facts), \
@@ -17,7 +20,7 @@
 		X(prefix##G, facts)
 
 static const uint16_t facts_of[X86_INS_ENDING] = {
-	/* Integer read-modify-write. */
+	/* Integer instructions that read and write their first operand. */
 	FACT(ADD, RW),
 	FACT(OR, RW),
 	FACT(ADC, RW),
@@ -48,7 +51,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(BTR, RW | F_BIT_STRING),
 	FACT(BTC, RW | F_BIT_STRING),
 
-	/* Integer, first operand only read. */
+	/* Integer instructions that only read their first operand. */
 	FACT(CMP, CMP_LIKE),
 	FACT(TEST, CMP_LIKE),
 	FACT(BT, CMP_LIKE | F_BIT_STRING),
@@ -58,10 +61,10 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(IDIV, CMP_LIKE),
 	FACT(PUSH, CMP_LIKE | F_STACK),
 
-	/* Two register destinations, memory only as a source. */
+	/* Two registers are written, and memory is only a source. */
 	FACT(MULX, F_REG2_WRITE),
 
-	/* Integer, first operand only written. */
+	/* Integer instructions that only write their first operand. */
 	FACT(MOV, W),
 	FACT(MOVABS, W),
 	FACT(MOVBE, W),
@@ -97,7 +100,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(VMWRITE, F_REG_READ),
 	FACT(OUT, F_REG_READ),
 
-	/* Memory named but not touched. PREFETCHW asks for ownership, it reads and writes nothing. */
+	/* Memory is named but not accessed. PREFETCHW asks for ownership of the cache line and neither reads nor writes. */
 	FACT(LEA, F_NO_ACCESS),
 	FACT(NOP, F_NO_ACCESS),
 	FACT(PREFETCH, F_NO_ACCESS),
@@ -115,7 +118,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(UD0, F_NO_ACCESS),
 	FACT(UD2B, F_NO_ACCESS),
 
-	/* Memory touched that no single operand describes. */
+	/* Memory is accessed that no single operand describes. */
 	FACT(ENTER, F_OPAQUE | F_STACK),
 	FACT(XLATB, F_OPAQUE),
 	FACT(MASKMOVQ, F_OPAQUE),
@@ -198,7 +201,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(FNSTCW, W),
 	FACT(FNSTSW, W),
 
-	/* SSE and AVX stores and compares; everything else there has its memory operand in second place or later. */
+	/* SSE and AVX stores. Everything else in SSE and AVX has its memory operand in the second place or behind it. */
 	FACT(MOVD, W),
 	FACT(MOVQ, W),
 	FACT(MOVSS, W),
@@ -250,7 +253,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(VEXTRACTI128, W),
 	FACT(VCVTPS2PH, W),
 
-	/* Flow. */
+	/* Control flow. */
 	FACT(CALL, CMP_LIKE | F_BRANCH | F_CALL | F_STACK),
 	FACT(LCALL, CMP_LIKE | F_BRANCH | F_CALL | F_STACK),
 	FACT(JMP, CMP_LIKE | F_BRANCH),
@@ -285,7 +288,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(VMRESUME, F_BRANCH),
 	FACT(GETSEC, F_BRANCH | F_OPAQUE),
 
-	/* The stack, with no operand of their own. */
+	/* The stack is accessed, and there is no explicit operand. */
 	FACT(PUSHF, F_STACK),
 	FACT(PUSHFD, F_STACK),
 	FACT(PUSHFQ, F_STACK),
