@@ -5,18 +5,19 @@
 
 #include "hv/base/x86.h"
 
-#define MAX_ENTRIES (16u << 20) /* a stock kernel has 370,000 */
+#define MAX_ENTRIES (16u << 20) /* a stock kernel has 370,000 entries */
 
 /* ---- layout ---- */
 
-static bool fits(const struct btf_member *m, uint32_t size)
+static bool fits_entry(const struct btf_member *m, uint32_t size)
 {
 	return m->size && m->size <= sizeof(uint32_t) && m->offset <= size && m->size <= size - m->offset;
 }
 
-static bool member(const struct btf *btf, const char *name, uint32_t size, struct btf_member *out)
+/* Find a member of struct orc_entry, which is `size` bytes long. A member that does not fit into it counts as none. */
+static bool entry_member(const struct btf *btf, const char *name, uint32_t size, struct btf_member *out)
 {
-	if (btf_member(btf, "orc_entry", name, out) == 0 && fits(out, size))
+	if (btf_member(btf, "orc_entry", name, out) == 0 && fits_entry(out, size))
 		return true;
 	*out = (struct btf_member){0};
 	return false;
@@ -27,12 +28,12 @@ int orc_find_format(const struct btf *btf, struct orc_format *out, struct err *e
 	uint32_t size = btf_sizeof(btf, "orc_entry");
 
 	*out = (struct orc_format){.size = size};
-	if (!size || size > ORC_ENTRY_MAX || !member(btf, "sp_offset", size, &out->sp_offset) ||
-	    !member(btf, "bp_offset", size, &out->bp_offset) || !member(btf, "sp_reg", size, &out->sp_reg) ||
-	    !member(btf, "bp_reg", size, &out->bp_reg) || !member(btf, "type", size, &out->type))
+	if (!size || size > ORC_ENTRY_MAX || !entry_member(btf, "sp_offset", size, &out->sp_offset) ||
+	    !entry_member(btf, "bp_offset", size, &out->bp_offset) || !entry_member(btf, "sp_reg", size, &out->sp_reg) ||
+	    !entry_member(btf, "bp_reg", size, &out->bp_reg) || !entry_member(btf, "type", size, &out->type))
 		return err_set(err, EXIT_INPUT, "stacks: this kernel's type information has no usable struct orc_entry");
-	member(btf, "signal", size, &out->signal);
-	member(btf, "end", size, &out->end);
+	entry_member(btf, "signal", size, &out->signal);
+	entry_member(btf, "end", size, &out->end);
 	return 0;
 }
 
@@ -94,10 +95,11 @@ int orc_find_module(const struct guest_reader *reader, const struct btf *btf, ui
 
 /* ---- lookup ---- */
 
-/* The last entry that begins at or before `pc`: of several with one address the last is the one that means it. */
+/* Find the last entry that begins at or before `pc`. Where several begin at one address, the last of them applies. */
 static int find_index(const struct guest_reader *reader, const struct orc_table *table, uint64_t pc, uint32_t *index)
 {
-	uint32_t low = 0, high = table->count; /* entries below low begin at or before pc, those from high on behind it */
+	/* The entries below `low` begin at or before pc; those from `high` on begin behind pc. */
+	uint32_t low = 0, high = table->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -117,7 +119,7 @@ static int find_index(const struct guest_reader *reader, const struct orc_table 
 	return 0;
 }
 
-static uint32_t field(const uint8_t *entry, const struct btf_member *m)
+static uint32_t entry_field(const uint8_t *entry, const struct btf_member *m)
 {
 	uint32_t v = 0;
 
@@ -125,27 +127,27 @@ static uint32_t field(const uint8_t *entry, const struct btf_member *m)
 	return m->bits && m->bits < 32 ? v >> m->shift & ((1u << m->bits) - 1) : v;
 }
 
-static int32_t signed_field(const uint8_t *entry, const struct btf_member *m)
+static int32_t signed_entry_field(const uint8_t *entry, const struct btf_member *m)
 {
 	unsigned unused = 32 - 8 * m->size;
 
-	return (int32_t)(field(entry, m) << unused) >> unused;
+	return (int32_t)(entry_field(entry, m) << unused) >> unused;
 }
 
 /*
- * Up to 6.3 an entry has a member `end`, types count from CALL = 0, and a rule without a stack pointer is no rule, or with
- * `end` the end. Since 6.4 those are types of their own and come first.
+ * Up to Linux 6.3 an entry has a member `end`, and types count from CALL = 0. There an entry without a stack pointer marks the
+ * first frame when `end` is set, and is no rule when it is not. Since 6.4 both are types of their own, which come first.
  */
 static enum orc_type rule_type(const struct orc_format *format, const uint8_t *entry)
 {
 	static const enum orc_type with_end[] = {ORC_CALL, ORC_REGS, ORC_REGS_PARTIAL};
 	static const enum orc_type without[] = {ORC_UNDEFINED, ORC_END, ORC_CALL, ORC_REGS, ORC_REGS_PARTIAL};
-	uint32_t type = field(entry, &format->type);
+	uint32_t type = entry_field(entry, &format->type);
 
 	if (!format->end.size)
 		return type < sizeof(without) / sizeof(*without) ? without[type] : ORC_UNDEFINED;
-	if (field(entry, &format->sp_reg) == ORC_BASE_NONE)
-		return field(entry, &format->end) ? ORC_END : ORC_UNDEFINED;
+	if (entry_field(entry, &format->sp_reg) == ORC_BASE_NONE)
+		return entry_field(entry, &format->end) ? ORC_END : ORC_UNDEFINED;
 	return type < sizeof(with_end) / sizeof(*with_end) ? with_end[type] : ORC_UNDEFINED;
 }
 
@@ -160,11 +162,11 @@ int orc_find_rule(const struct guest_reader *reader, const struct orc_format *fo
 		return -1;
 	*out = (struct orc_rule){
 		.type = rule_type(format, entry),
-		.sp_base = (uint8_t)field(entry, &format->sp_reg),
-		.bp_base = (uint8_t)field(entry, &format->bp_reg),
-		.sp_offset = signed_field(entry, &format->sp_offset),
-		.bp_offset = signed_field(entry, &format->bp_offset),
+		.sp_base = (uint8_t)entry_field(entry, &format->sp_reg),
+		.bp_base = (uint8_t)entry_field(entry, &format->bp_reg),
+		.sp_offset = signed_entry_field(entry, &format->sp_offset),
+		.bp_offset = signed_entry_field(entry, &format->bp_offset),
 	};
-	out->interrupted = format->signal.size ? field(entry, &format->signal) : out->type != ORC_CALL;
+	out->interrupted = format->signal.size ? entry_field(entry, &format->signal) : out->type != ORC_CALL;
 	return 0;
 }

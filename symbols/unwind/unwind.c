@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * struct pt_regs, which is user-space ABI (arch/x86/include/uapi/asm/ptrace.h): fifteen registers in this order, the system
- * call's number or an error code, and what the CPU pushes (SDM vol. 3, 6.14.2), in 64-bit words.
+ * struct pt_regs consists of 64-bit words and is user-space ABI (arch/x86/include/uapi/asm/ptrace.h). First come fifteen
+ * general registers in this order, then the system call's number or an error code, then what the CPU pushes (SDM vol.
+ * 3, 6.14.2).
  */
 static const uint8_t pt_gpr[] = {15, 14,     13,      12,      X86_RBP, X86_RBX, 11,	 10,
 				 9,  X86_R8, X86_RAX, X86_RCX, X86_RDX, X86_RSI, X86_RDI};
@@ -15,6 +16,7 @@ enum { IRET_RIP, IRET_CS, IRET_RFLAGS, IRET_RSP, IRET_SS, IRET_WORDS };
 #define ALL_KNOWN 0xffffu
 #define NOWHERE UNWIND_STACKS_MAX
 
+/* The frame that unwinding has come to. */
 struct state {
 	const struct unwind_stack *stacks;
 	unsigned n;
@@ -22,14 +24,14 @@ struct state {
 	struct unwind *out;
 
 	uint64_t pc, sp, bp;
-	bool interrupted; /* pc is no return address */
-	bool user;	  /* nor the kernel's */
-	bool reliable;
-	unsigned at;	  /* the stack that sp is on, or NOWHERE */
-	unsigned entered; /* bit mask of stacks that sp has been on */
+	bool interrupted; /* pc is where the frame was interrupted, and no return address */
+	bool user;	  /* pc is in user space */
+	bool reliable;	  /* nothing has been guessed so far */
+	unsigned at;	  /* index of the stack that sp is on, or NOWHERE */
+	unsigned entered; /* one bit for each stack that sp has been on */
 	uint64_t gpr[X86_GPRS];
-	uint32_t known;	     /* bit mask of what in gpr[] has this frame's value */
-	enum unwind_end why; /* of the step that failed */
+	uint32_t known;	     /* one bit for each register of gpr[] whose value in this frame is known */
+	enum unwind_end why; /* why the last step failed */
 };
 
 static bool fail(struct state *s, enum unwind_end why)
@@ -45,7 +47,7 @@ static bool holds(const struct unwind_stack *stack, uint64_t gva, uint32_t len)
 	return gva >= stack->gva && gva - stack->gva <= stack->len && len <= stack->len - (gva - stack->gva);
 }
 
-static bool load(struct state *s, uint64_t gva, uint64_t *words, unsigned count)
+static bool read_words(struct state *s, uint64_t gva, uint64_t *words, unsigned count)
 {
 	uint32_t len = count * (uint32_t)sizeof(*words);
 
@@ -74,7 +76,7 @@ static unsigned find_stack(const struct state *s, uint64_t sp)
 	return NOWHERE;
 }
 
-/* Each stack is entered once and walked upwards: so there is an end. */
+/* Move the stack pointer. Each stack is entered once and only walked upwards, so unwinding comes to an end. */
 static bool move_to(struct state *s, uint64_t sp)
 {
 	unsigned at = find_stack(s, sp);
@@ -88,7 +90,7 @@ static bool move_to(struct state *s, uint64_t sp)
 	return true;
 }
 
-/* ---- one step by a rule (arch/x86/kernel/unwind_orc.c says what each means) ---- */
+/* ---- one step by a rule; arch/x86/kernel/unwind_orc.c says what each rule means ---- */
 
 static bool from_register(struct state *s, unsigned reg, uint64_t *value)
 {
@@ -96,7 +98,7 @@ static bool from_register(struct state *s, unsigned reg, uint64_t *value)
 	return s->known >> reg & 1 ? true : fail(s, UNWIND_NO_REG);
 }
 
-/* Where the caller's stack pointer was before it called, or the interrupted registers are. */
+/* The stack pointer that the caller had before the call, or the address of the interrupted registers. */
 static bool previous_sp(struct state *s, const struct orc_rule *rule, uint64_t *sp)
 {
 	uint64_t offset = (uint64_t)(int64_t)rule->sp_offset;
@@ -109,12 +111,12 @@ static bool previous_sp(struct state *s, const struct orc_rule *rule, uint64_t *
 		*sp = s->bp + offset;
 		return true;
 	case ORC_BASE_SP_INDIRECT:
-		if (!load(s, s->sp, sp, 1))
+		if (!read_words(s, s->sp, sp, 1))
 			return false;
 		*sp += offset;
 		return true;
 	case ORC_BASE_BP_INDIRECT:
-		return load(s, s->bp + offset, sp, 1);
+		return read_words(s, s->bp + offset, sp, 1);
 	case ORC_BASE_R10:
 		return from_register(s, 10, sp);
 	case ORC_BASE_R13:
@@ -133,19 +135,19 @@ static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t s
 	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
 
 	switch (rule->bp_base) {
-	case ORC_BASE_NONE: /* as it was, or among the interrupted registers */
+	case ORC_BASE_NONE: /* unchanged; for ORC_REGS apply_rule() takes the one among the interrupted registers */
 		*bp = s->bp;
 		return true;
 	case ORC_BASE_PREV_SP:
-		return load(s, sp + offset, bp, 1);
+		return read_words(s, sp + offset, bp, 1);
 	case ORC_BASE_BP:
-		return load(s, s->bp + offset, bp, 1);
+		return read_words(s, s->bp + offset, bp, 1);
 	default:
 		return fail(s, UNWIND_NO_RULE);
 	}
 }
 
-/* What the CPU pushed when it was interrupted. On a stack that begins there nothing is left to unwind. */
+/* Go to what the CPU pushed when it was interrupted. In user mode there is nothing left to unwind. */
 static bool take_iret(struct state *s, const uint64_t iret[IRET_WORDS])
 {
 	s->pc = iret[IRET_RIP];
@@ -157,7 +159,7 @@ static bool take_regs(struct state *s, uint64_t at)
 {
 	uint64_t words[PT_WORDS];
 
-	if (!load(s, at, words, PT_WORDS))
+	if (!read_words(s, at, words, PT_WORDS))
 		return false;
 	for (unsigned i = 0; i < PT_GPRS; i++)
 		s->gpr[pt_gpr[i]] = words[i];
@@ -166,7 +168,7 @@ static bool take_regs(struct state *s, uint64_t at)
 	return take_iret(s, words + PT_IRET);
 }
 
-static bool apply(struct state *s, const struct orc_rule *rule)
+static bool apply_rule(struct state *s, const struct orc_rule *rule)
 {
 	uint64_t sp, bp, iret[IRET_WORDS];
 	bool taken;
@@ -176,7 +178,7 @@ static bool apply(struct state *s, const struct orc_rule *rule)
 	s->interrupted = rule->interrupted;
 	switch (rule->type) {
 	case ORC_CALL:
-		taken = load(s, sp - sizeof(sp), &s->pc, 1) && move_to(s, sp);
+		taken = read_words(s, sp - sizeof(sp), &s->pc, 1) && move_to(s, sp);
 		s->known = 0;
 		break;
 	case ORC_REGS:
@@ -184,8 +186,8 @@ static bool apply(struct state *s, const struct orc_rule *rule)
 		if (rule->bp_base == ORC_BASE_NONE)
 			bp = s->bp;
 		break;
-	case ORC_REGS_PARTIAL: /* early in an entry: the other registers have not changed yet */
-		taken = load(s, sp, iret, IRET_WORDS) && take_iret(s, iret);
+	case ORC_REGS_PARTIAL: /* this is the beginning of an entry: the other registers have not changed yet */
+		taken = read_words(s, sp, iret, IRET_WORDS) && take_iret(s, iret);
 		break;
 	default:
 		return fail(s, UNWIND_NO_RULE);
@@ -194,12 +196,12 @@ static bool apply(struct state *s, const struct orc_rule *rule)
 	return taken;
 }
 
-/* All or nothing: a step that fails half-way leaves but its reason. */
-static bool try(struct state *s, const struct orc_rule *rule)
+/* A step is taken whole or not at all: when it fails, only the reason is kept. */
+static bool try_rule(struct state *s, const struct orc_rule *rule)
 {
 	struct state next = *s;
 
-	if (!apply(&next, rule))
+	if (!apply_rule(&next, rule))
 		return fail(s, next.why);
 	*s = next;
 	return true;
@@ -221,7 +223,7 @@ static bool returns_to(const struct state *s, uint64_t pc)
 	return s->source->returns_to(s->source->ctx, pc);
 }
 
-/* Code made at run time has no rules but keeps a frame pointer, mostly. */
+/* Code that was generated at run time has no rules, but mostly it keeps a frame pointer. */
 static bool try_frame_pointer(struct state *s)
 {
 	static const struct orc_rule rule = {
@@ -233,14 +235,14 @@ static bool try_frame_pointer(struct state *s)
 	};
 	struct state next = *s;
 
-	if (!apply(&next, &rule) || !returns_to(s, next.pc))
+	if (!apply_rule(&next, &rule) || !returns_to(s, next.pc))
 		return false;
 	*s = next;
 	return guessed(s, UNWIND_NO_RULE);
 }
 
-/* The next word up this stack that looks like a return address. */
-static bool search(struct state *s)
+/* Guess the caller: take the next word up this stack that looks like a return address. */
+static bool search_stack(struct state *s)
 {
 	const struct unwind_stack *stack;
 	enum unwind_end trouble = s->why;
@@ -264,21 +266,21 @@ static bool search(struct state *s)
 
 /* ---- all steps ---- */
 
-/* To the caller's frame. False: there is none to be found, s->why. */
-static bool step(struct state *s)
+/* Step to the caller's frame. Returns false when none is found; s->why then says why. */
+static bool step_to_caller(struct state *s)
 {
 	struct orc_rule rule;
-	/* What follows the last call of a function that does not return is another function. */
+	/* When a function's last instruction is a call, the return address is already in another function. */
 	uint64_t pc = s->interrupted ? s->pc : s->pc - 1;
 
 	if (s->source->rule(s->source->ctx, pc, &rule)) {
 		s->why = UNWIND_NO_RULE;
-		return try_frame_pointer(s) || search(s);
+		return try_frame_pointer(s) || search_stack(s);
 	}
-	/* No first frame is ever interrupted; retpolines are said to be one in some kernels. */
+	/* A first frame is never interrupted. Some kernels' tables say ORC_END for retpolines too, which can be. */
 	if (rule.type == ORC_END && !s->interrupted)
 		return fail(s, UNWIND_FIRST);
-	return try(s, &rule) || search(s);
+	return try_rule(s, &rule) || search_stack(s);
 }
 
 static void add_frame(struct state *s)
@@ -317,7 +319,7 @@ void unwind(const struct x86_regs *regs, const struct unwind_stack *stacks, unsi
 	move_to(&s, s.sp);
 	do {
 		add_frame(&s);
-	} while (!s.user && out->count < UNWIND_FRAMES_MAX && step(&s) && !s.user);
+	} while (!s.user && out->count < UNWIND_FRAMES_MAX && step_to_caller(&s) && !s.user);
 	if (s.user)
 		s.why = UNWIND_USER;
 	else if (out->count == UNWIND_FRAMES_MAX)
