@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsing: one pass checks every record's bounds; strings and ids are checked where they are used. */
+/* Parsing. One pass checks that every record is inside the blob; strings and ids are checked where they are used. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,21 @@
 #include "symbols/tables/symtab.h"
 
 #define BTF_MAGIC 0xeb9f
-#define BTF_MAX_BYTES (64u << 20) /* stock kernels have 4 to 7 MiB */
+#define BTF_MAX_BYTES (64u << 20) /* stock kernels have 4 to 7 MiB of BTF */
 
 struct btf_header {
 	uint16_t magic;
 	uint8_t version;
 	uint8_t flags;
 	uint32_t hdr_len;
-	uint32_t type_off, type_len; /* from the header's end */
+	uint32_t type_off, type_len; /* bytes; offsets count from the end of the header */
 	uint32_t str_off, str_len;
 };
 
-/* Bytes that follow a record of this kind: once, and for each of its vlen elements. */
+/* The bytes that follow a record, by its kind. */
 static const struct {
-	uint8_t once, each;
+	uint8_t once; /* however many elements it has */
+	uint8_t each; /* for each of its btf_vlen() elements */
 } extra_bytes[BTF_KINDS] = {
 	[BTF_INT] = {4, 0}, [BTF_ARRAY] = {12, 0},   [BTF_STRUCT] = {0, 12},  [BTF_UNION] = {0, 12},	 [BTF_ENUM] = {0, 8},
 	[BTF_VAR] = {4, 0}, [BTF_DATASEC] = {0, 12}, [BTF_DECL_TAG] = {4, 0}, [BTF_FUNC_PROTO] = {0, 8}, [BTF_ENUM64] = {0, 12},
@@ -41,7 +42,7 @@ static int check_header(const struct btf_header *h, size_t len, struct err *err)
 	return 0;
 }
 
-/* Length of the record at `pos`, or 0 if it is none. */
+/* The length in bytes of the record at `pos` with all that follows it; 0 when no record is there. */
 static uint32_t record_length(const struct btf *btf, uint32_t pos)
 {
 	struct btf_type t;

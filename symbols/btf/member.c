@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lookups of members and enumerators. */
+/* From the path of a member to its place, and from the name of an enumerator to its value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +9,15 @@
 
 #define MAX_NESTING 32
 #define MAX_PATH 256
-#define MAX_STEPS (1u << 16)
-#define MAX_OFFSET INT32_MAX /* no object in a kernel is larger: what lies beyond is made up */
+#define MAX_STEPS (1u << 16) /* members that one search looks at: made-up types may nest without end */
+#define MAX_OFFSET INT32_MAX /* bytes; no object in a kernel is larger, so an offset beyond it is made up */
 
-/* A position inside a type: what is there, and where. */
+/* A place inside a type. */
 struct place {
-	uint32_t type;
+	uint32_t type;	 /* the id of the type of what is there */
 	uint64_t offset; /* bytes */
-	uint32_t bits;	 /* of a bit-field, and */
-	uint32_t shift;	 /* its first bit in the byte at offset; bits 0: not one */
+	uint32_t bits;	 /* the number of bits of a bit-field; 0 for what is none */
+	uint32_t shift;	 /* the number of a bit-field's lowest bit in the byte at `offset` */
 };
 
 static bool composite(enum btf_kind kind)
@@ -27,15 +27,18 @@ static bool composite(enum btf_kind kind)
 
 static void enter_field(struct place *at, const struct btf_type *t, const struct btf_field *f)
 {
-	uint32_t bit = btf_kind_flag(t) ? f->offset & 0xffffff : f->offset;
+	uint32_t bit = btf_field_bit(t, f);
 
 	at->type = f->type;
 	at->offset += bit / 8;
 	at->shift = bit % 8;
-	at->bits = btf_kind_flag(t) ? f->offset >> 24 : 0;
+	at->bits = btf_field_bits(t, f);
 }
 
-/* Member `name` of the struct or union at *at, anonymous members searched through. `steps` bounds made-up nesting. */
+/*
+ * Move *at to member `name` of the struct or union there. Anonymous members are searched through. *steps counts the members
+ * looked at.
+ */
 static bool find_field(const struct btf *btf, struct place *at, const char *name, unsigned depth, uint32_t *steps)
 {
 	uint32_t id = btf_resolve(btf, at->type);
@@ -61,7 +64,7 @@ static bool find_field(const struct btf *btf, struct place *at, const char *name
 	return false;
 }
 
-/* A number or an enumerator's name. */
+/* The number that an index is: a number itself, or the name of an enumerator. */
 static bool parse_index(const struct btf *btf, const char *text, uint64_t *index)
 {
 	int64_t value;
@@ -94,7 +97,7 @@ static bool enter_element(const struct btf *btf, struct place *at, const char *t
 	return at->offset <= MAX_OFFSET;
 }
 
-/* Take one step, "name" or "[index]", off the path; false at its end or where it makes no sense. */
+/* Take one step, "name" or "[index]", off the path. Returns false where the path makes no sense. */
 static bool next_step(char **path, char **step, bool *element)
 {
 	char *p = *path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Types by name. The kernel has some 100,000 types and a walk of its modules asks for dozens, again and again. */
+/* The kernel has some 100,000 types, and a walk of its modules asks for dozens of them again and again. */
 #include "symbols/btf/names.h"
 
 #include <stdlib.h>
@@ -7,7 +7,10 @@
 
 #include "hv/base/fnv1a.h"
 
-/* Names made to collide must not cost more than this a lookup; a type beyond it is as good as not there. */
+/*
+ * The slots that one lookup goes through. A hostile blob may have names that were made to collide; a type beyond this limit is
+ * not found.
+ */
 #define MAX_PROBES 1024u
 
 /* Where in by_name the search for a name begins. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From an offset in a type to the member there, down through structures, unions and arrays. */
+/* From an offset inside a type to the path of the member there, down through structs, unions and arrays. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,46 +9,52 @@
 #include "symbols/btf/types.h"
 
 #define MAX_NESTING 32
-#define MAX_STEPS (1u << 16) /* made-up types nest into each other: what a search may cost */
+#define MAX_STEPS (1u << 16) /* members that one search looks at: made-up types may nest without end */
 #define MAX_BIT_FIELDS 32
 #define MAX_TEXT 256
 
-/* How well a place fits an access: it only begins there, lies inside, is all of it. */
-enum fit { FIT_NONE, FIT_BEGINS, FIT_INSIDE, FIT_EXACT };
+/* How well a member fits an access; more is better. */
+enum fit {
+	FIT_NONE,   /* there is no member */
+	FIT_BEGINS, /* the access begins in the member and goes on behind it */
+	FIT_INSIDE, /* the access is to a part of the member */
+	FIT_EXACT,  /* the access is to all of the member */
+};
 
+/* The path to a member, while it is being found. */
 struct way {
 	char text[MAX_TEXT];
-	size_t len;
-	enum fit fit;
-	bool anonymous; /* where it leads to has no name of its own: a way to one of its members, or none */
+	size_t len;	/* of text, without the final NUL */
+	enum fit fit;	/* of the member that the path leads to */
+	bool anonymous; /* that member has no name: the path must lead on to one of its members, or is none */
 };
 
 struct search {
 	const struct btf *btf;
-	uint32_t size; /* of the access */
-	uint32_t steps;
+	uint32_t size;	/* of the access */
+	uint32_t steps; /* members looked at so far */
 };
 
 struct member {
-	const char *name; /* "": anonymous */
-	uint32_t type;
-	uint64_t offset, size; /* bytes; of the bytes that hold a bit-field */
-	bool bits;	       /* it is one */
-	bool open;	       /* an array without a bound */
+	const char *name;      /* "" for an anonymous member */
+	uint32_t type;	       /* id */
+	uint64_t offset, size; /* bytes; of a bit-field, the bytes that it touches */
+	bool bits;	       /* it is a bit-field */
+	bool open;	       /* it is an array without a bound */
 };
 
-/* The members of one structure or union, while they are looked through. */
+/* A look through the members of one struct or union. */
 struct look {
-	const struct way *from;
-	uint64_t offset; /* of the access, in the structure */
-	unsigned depth;
-	struct way best; /* FIT_NONE: none yet */
-	struct way open; /* in an array without a bound: what is left when nothing else is there */
-	const char *bits[MAX_BIT_FIELDS];
+	const struct way *from; /* the path to the struct or union */
+	uint64_t offset;	/* of the access inside it, in bytes */
+	unsigned depth;		/* how many types it is nested in */
+	struct way best;	/* the member that fits best so far; FIT_NONE when none does */
+	struct way open; /* into an array without a bound, which is taken when nothing else is there; FIT_NONE when none is */
+	const char *bits[MAX_BIT_FIELDS]; /* the names of the bit-fields that are accessed */
 	unsigned n_bits;
 };
 
-static void add(struct way *w, const char *text)
+static void append(struct way *w, const char *text)
 {
 	size_t len = strnlen(text, sizeof(w->text) - 1 - w->len);
 
@@ -57,11 +63,11 @@ static void add(struct way *w, const char *text)
 	w->text[w->len] = '\0';
 }
 
-static void add_name(struct way *w, const char *name)
+static void append_name(struct way *w, const char *name)
 {
 	if (w->len)
-		add(w, ".");
-	add(w, name);
+		append(w, ".");
+	append(w, name);
 }
 
 static enum fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
@@ -85,15 +91,12 @@ static bool open_array(const struct btf *btf, uint32_t type)
 
 static void read_member(const struct btf *btf, uint32_t id, const struct btf_type *t, uint32_t index, struct member *m)
 {
-	uint32_t at, bits = 0;
+	uint32_t at, bits;
 	struct btf_field f;
 
 	btf_extra(btf, id, index, &f, sizeof(f));
-	at = f.offset;
-	if (btf_kind_flag(t)) {
-		bits = f.offset >> 24;
-		at &= 0xffffff;
-	}
+	at = btf_field_bit(t, &f);
+	bits = btf_field_bits(t, &f);
 	*m = (struct member){.name = btf_string(btf, f.name), .type = f.type, .offset = at / 8, .bits = bits};
 	m->size = bits ? (at % 8 + bits + 7) / 8 : btf_type_size(btf, f.type);
 	m->open = !m->size && open_array(btf, f.type);
@@ -101,7 +104,7 @@ static void read_member(const struct btf *btf, uint32_t id, const struct btf_typ
 
 static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct way *w);
 
-static void look_at_member(struct search *s, const struct member *m, struct look *look)
+static void look_at(struct search *s, const struct member *m, struct look *look)
 {
 	struct way way;
 
@@ -116,7 +119,7 @@ static void look_at_member(struct search *s, const struct member *m, struct look
 	way = *look->from;
 	way.anonymous = !*m->name;
 	if (*m->name)
-		add_name(&way, m->name);
+		append_name(&way, m->name);
 	descend(s, m->type, look->offset - m->offset, look->depth + 1, &way);
 	if (!m->open && way.fit > look->best.fit)
 		look->best = way;
@@ -128,15 +131,15 @@ static void name_bits(const struct look *look, struct way *w)
 {
 	w->fit = FIT_INSIDE;
 	if (look->n_bits == 1) {
-		add_name(w, look->bits[0]);
+		append_name(w, look->bits[0]);
 		return;
 	}
-	add_name(w, "{");
+	append_name(w, "{");
 	for (unsigned i = 0; i < look->n_bits; i++) {
-		add(w, i ? "," : "");
-		add(w, look->bits[i]);
+		append(w, i ? "," : "");
+		append(w, look->bits[i]);
 	}
-	add(w, "}");
+	append(w, "}");
 }
 
 static void into_structure(struct search *s, uint32_t id, const struct btf_type *t, uint64_t offset, unsigned depth,
@@ -149,9 +152,9 @@ static void into_structure(struct search *s, uint32_t id, const struct btf_type 
 
 	for (uint32_t i = 0; i < btf_vlen(t) && ++s->steps < MAX_STEPS; i++) {
 		read_member(s->btf, id, t, i, &m);
-		look_at_member(s, &m, &look);
+		look_at(s, &m, &look);
 	}
-	/* An access to all of a structure that has a name is not one to its first members. */
+	/* An access to all of a struct that has a name is an access to the struct and not to its first members. */
 	part = w->fit < FIT_EXACT || w->anonymous;
 	if (look.best.fit > FIT_BEGINS || (look.best.fit && part))
 		*w = look.best;
@@ -163,7 +166,7 @@ static void into_structure(struct search *s, uint32_t id, const struct btf_type 
 		w->fit = FIT_NONE;
 }
 
-/* Into the array's element, unless the access takes more than one. */
+/* Go into the array's element, unless the access is to more than one element. */
 static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned depth, struct way *w)
 {
 	struct btf_array array;
@@ -175,7 +178,7 @@ static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned 
 	if (!element || offset % element + s->size > element || (array.count && offset / element >= array.count))
 		return;
 	snprintf(text, sizeof(text), "[%" PRIu64 "]", offset / element);
-	add(w, text);
+	append(w, text);
 	descend(s, array.type, offset % element, depth + 1, w);
 }
 

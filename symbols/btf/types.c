@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MAX_CHAIN 64
+#define MAX_CHAIN 64 /* types that one type is resolved through: made-up ones may go in a circle */
 
 bool btf_type_get(const struct btf *btf, uint32_t id, struct btf_type *out)
 {
@@ -49,7 +49,7 @@ uint64_t btf_type_size(const struct btf *btf, uint32_t id)
 	struct btf_type t;
 	uint64_t count = 1;
 
-	/* Arrays of arrays multiply; a kernel's object stays below 4 GiB, and so does what is returned. */
+	/* The counts of nested arrays multiply. No object of a kernel has 4 GiB, so a larger product is made up. */
 	for (unsigned i = 0; i < MAX_CHAIN && count <= UINT32_MAX; i++) {
 		id = btf_resolve(btf, id);
 		if (!btf_type_get(btf, id, &t))
