@@ -10,27 +10,37 @@
 
 struct code {
 	unsigned count;
-	int access;  /* index of the racing instruction; -1: not known or not among them */
-	bool whole;  /* the function's start is there */
-	bool closed; /* and all of it that kept code leads to: no way comes in that is not known, but at the start
-		      and where an exception may land, which nothing here goes on to */
+	/* The index of the racing instruction. -1: it is not known, or it is not among the instructions. */
+	int access;
+	/* The code begins where the function begins. */
+	bool whole;
+	/*
+	 * The code is whole, and everything that it may go on to inside its function is among the instructions. Then every way
+	 * into an instruction is known, but for the function's start and for landing places of exceptions, to which no
+	 * instruction here goes on.
+	 */
+	bool closed;
 	struct code_insn {
 		struct insn_op op;
-		const char *callee; /* the side's: what it calls or jumps to by name, or NULL */
-		bool entered;	    /* some instruction here goes on to this one */
-		bool shows;	    /* a call of what shows its arguments to people; for who knows the lists to set */
+		const char *callee; /* The name of what the instruction calls or jumps to, or NULL. The side owns it. */
+		bool entered;	    /* Some instruction in the code goes on to this one. */
+		bool shows;	    /* It calls what shows its arguments to people. The caller of code_load() sets this. */
 	} insns[RACE_CODE_MAX];
-	int16_t index[RACE_CODE_MAX]; /* by offset into the bytes; -1: no instruction starts there */
-	uint64_t base;
+	/* The index of the instruction that begins at each offset into the bytes. -1: no instruction begins there. */
+	int16_t index[RACE_CODE_MAX];
+	uint64_t base; /* The GVA of the first byte. */
 };
 
 /*
- * Decode the code of `side`, whose strings and registers must last. Bytes kept by an old run may start within an instruction:
- * then decoding starts where it meets the access. What cannot be decoded ends the code.
+ * Decode the code of `side`, which must outlive `code`. The bytes that an old run kept may begin within an instruction.
+ * Decoding then begins at the first offset from which it meets the access. Bytes that cannot be decoded end the code.
  */
 void code_load(struct code *code, struct insn_decoder *decoder, const struct race_side *side);
 
-/* Where instruction `i` may go on: indices, or CODE_OUTSIDE. Of a call: behind it. Returns how many, 0 to 2. */
+/*
+ * Set next[] to where instruction `i` may go on: each is an index, or CODE_OUTSIDE. A call goes on behind itself. Returns how
+ * many there are, from 0 to 2.
+ */
 unsigned code_next(const struct code *code, unsigned i, int next[2]);
 
 #endif

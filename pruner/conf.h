@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The format of rule lists and suppressions: stanzas of a [kind] and "key = value" lines, # for comments, as in
- * docs/pruning.md.
+ * The format of rule lists and suppressions. A file has stanzas, each of a [kind] line and "key = value" lines. A # begins a
+ * comment. docs/pruning.md describes the format.
  */
 #ifndef OUTRIDER_PRUNER_CONF_H
 #define OUTRIDER_PRUNER_CONF_H
@@ -14,7 +14,7 @@
 
 struct conf_stanza {
 	const char *file;
-	unsigned line; /* of its [kind] */
+	unsigned line; /* The line that has the [kind]. */
 	const char *kind;
 	unsigned count;
 	struct conf_field {
@@ -23,20 +23,25 @@ struct conf_stanza {
 	} fields[CONF_FIELDS_MAX];
 };
 
-/* Take one stanza, whose strings last during the call. 0, or -1 with err set: then parsing ends. */
+/* Takes one stanza, whose strings last only for the call. Returns 0; or -1 with err set, and then parsing ends. */
 typedef int (*conf_each)(void *ctx, const struct conf_stanza *stanza, struct err *err);
 
-/* `name` is what errors call it. 0, or -1 with EXIT_INPUT. */
+/*
+ * Call `each` for every stanza of a text or of a file. Error messages call the text `name`. Returns 0, or -1 with EXIT_INPUT.
+ */
 int conf_parse(const char *name, const char *text, size_t len, conf_each each, void *ctx, struct err *err);
 int conf_read(const char *path, conf_each each, void *ctx, struct err *err);
 
-/* err_set() with the place in front; returns -1. */
+/* Set `err` to EXIT_INPUT and a message that begins with the file and the line. Returns -1. */
 int conf_wrong(const char *file, unsigned line, struct err *err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Whether `text` matches one of the shell patterns in `globs`, which are separated by blanks. */
+/* Returns whether `text` matches one of the shell patterns in `globs`. Blanks separate the patterns. */
 int conf_match(const char *globs, const char *text);
 
-/* The same of a key that need not be given: NULL matches all. What has no name matches nothing else. */
+/*
+ * Returns the same for a key that a stanza need not have: a NULL `globs` matches every text. A text that is NULL or empty
+ * matches no pattern.
+ */
 int conf_fits(const char *globs, const char *text);
 
 #endif

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Data as lists and suppressions speak of them. */
+/* Comparing a datum's names with the patterns of lists and suppressions. */
 #ifndef OUTRIDER_PRUNER_DATUM_MATCH_H
 #define OUTRIDER_PRUNER_DATUM_MATCH_H
 
 #include "hv/race/names.h"
 
-/* The last part of a member's path, or else of the variable's name, without an index: "b" of "a.b[2]"; "": there is neither. */
+/*
+ * Set `out` to the last part of the member's path without an index, for example "b" of "a.b[2]". A datum without a member gives
+ * its variable's name in the same way. A datum that has neither gives "".
+ */
 void datum_last_part(const struct datum_name *d, char out[DEBUGINFO_PATH_MAX]);
 
 /*
- * Whether a datum's names match shell patterns, each of them several separated by blanks; NULL: any will do. A type is matched
- * without its qualifiers, a member by its whole path ("stats.rx_packets") or by its last part; what is no member has the
- * variable's name for one.
+ * Returns whether the datum's names match the shell patterns. Each string may have several patterns, separated by blanks. A
+ * NULL string matches every name. The type is matched without its qualifiers. The member is matched by its whole path, for
+ * example "stats.rx_packets", or by the path's last part. A datum that is no member is matched by its variable's name there.
  */
 bool datum_match(const struct datum_name *d, const char *variable, const char *type, const char *member);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a marked access in C source is around: the operand of a macro like READ_ONCE(). Pruner's own. */
+/* The operand of a macro that marks an access in C source, such as READ_ONCE(). Only the pruner uses this header. */
 #ifndef OUTRIDER_PRUNER_OPERAND_H
 #define OUTRIDER_PRUNER_OPERAND_H
 
@@ -7,9 +7,9 @@
 
 /* A datum as it stands in a statement. */
 struct operand {
-	char name[DEBUGINFO_PATH_MAX]; /* the last part of its path; "": not known */
-	bool element;		       /* the path has an index behind that: "slots[3]" */
-	bool pointee;		       /* it is "*name" */
+	char name[DEBUGINFO_PATH_MAX]; /* The last part of the datum's path. "": it is not known. */
+	bool element;		       /* The path ends in an index behind the name, as in "slots[3]". */
+	bool pointee;		       /* The datum is what the name points to, as in "*name". */
 };
 
 static inline bool is_word_char(char c)
@@ -17,18 +17,20 @@ static inline bool is_word_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* Set *out to how the datum stands in a statement. */
 void operand_of(const struct datum_name *d, struct operand *out);
 
-/* The parenthesis that closes the one at `text`, or the text's end. */
+/* Returns the parenthesis that closes the one at `text`, or the end of the text. */
 const char *operand_end(const char *text);
 
 /*
- * Whether the datum is what the first argument in the parentheses from `from` to `to` accesses last: not a pointer or an index
- * on the way there, nor the argument of another call. Told by the text alone; in doubt it is not.
+ * Returns whether the first argument in the parentheses from `from` to `to` accesses the datum itself. The datum must not be a
+ * pointer or an index on the way to what is accessed, nor the argument of another call. Only the text is looked at, and in
+ * doubt the answer is false.
  */
 bool operand_stands(const struct operand *o, const char *from, const char *to);
 
-/* Whether its name stands there at all. */
+/* Returns whether the datum's name stands anywhere in these parentheses. */
 bool operand_mentioned(const struct operand *o, const char *from, const char *to);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Statements of C source, for the words that mark an access and leave nothing in machine code. Pruner's own. */
+/*
+ * Statements of C source. They have the words that mark an access and leave nothing in machine code. Only the pruner uses this
+ * header.
+ */
 #ifndef OUTRIDER_PRUNER_STATEMENT_H
 #define OUTRIDER_PRUNER_STATEMENT_H
 
@@ -8,10 +11,13 @@
 #define STATEMENT_MAX 4096
 
 /*
- * The text around line `line` of a file below `folder`: that line with those before and behind it that are the same statement,
- * as far as is told by parentheses and operators, a few at most; without comments, what is in quotes, and preprocessor lines.
- * An access is given one line of its statement, and its macro may stand in another. Paths come from a report, which may be
- * anybody's: only files below the folder are opened. False: there is no such line.
+ * Set `text` to the statement at line `line` of a file below `folder`. Debug files give an access one line of its statement,
+ * and the access's macro may stand in another line, so the text has the lines before and behind that belong to the statement.
+ * Which lines belong to it is told by parentheses and operators, and there are only a few of them. The text has no comments, no
+ * contents of quotes and no preprocessor lines.
+ *
+ * `file` comes from a report that anybody may have written, so only files below the folder are opened. Returns false when there
+ * is no such line.
  */
 bool statement_at(const char *folder, const char *file, unsigned line, char text[STATEMENT_MAX]);
 

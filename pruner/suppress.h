@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suppressions: a file that people keep with their kernel, of races that they know and do not want to see on top, each with a
- * reason. What none of the races needed, and what has expired, is said, so that the file does not rot. docs/pruning.md.
+ * Suppressions are a file that people keep with their kernel. It lists races that they know and do not want to see on top, each
+ * with a reason. Entries that no race needed and entries that have expired are told of, so that the file does not rot.
+ * docs/pruning.md describes the file.
  */
 #ifndef OUTRIDER_PRUNER_SUPPRESS_H
 #define OUTRIDER_PRUNER_SUPPRESS_H
@@ -11,14 +12,20 @@
 
 struct suppressions;
 
-/* `today` as 20270131: entries that expired before it match nothing. NULL: see err. */
+/*
+ * Read a file of suppressions. `today` is a date as a number, for example 20270131. Entries that expired before that day match
+ * nothing. Returns NULL with err set on failure.
+ */
 struct suppressions *suppress_read(const char *path, unsigned today, struct err *err);
 void suppress_free(struct suppressions *s);
 
-/* The reason of the first entry that fits the race, NULL: none does; all that do count as used. `s` may be NULL. */
+/*
+ * Returns the reason of the first entry that fits the race, or NULL when none fits. All entries that fit count as used. `s` may
+ * be NULL.
+ */
 const char *suppress_find(struct suppressions *s, const struct race *race);
 
-/* Calls `each` for every entry that has expired or that fitted no race, with a line that says where and what. */
+/* Call `each` for every entry that has expired or that fitted no race, with a line that says where the entry is and why. */
 void suppress_leftover(const struct suppressions *s, void (*each)(void *ctx, const char *line), void *ctx);
 
 #endif

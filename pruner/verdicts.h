@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Races with their verdicts, put in order: what `outrider report` and `outrider prune` show. */
+/* A list of races with their verdicts, in an order. `outrider report` and `outrider prune` show it. */
 #ifndef OUTRIDER_PRUNER_VERDICTS_H
 #define OUTRIDER_PRUNER_VERDICTS_H
 
@@ -11,9 +11,9 @@
 
 struct judged {
 	const struct race *race;
-	size_t found; /* its place in the order of finding */
+	size_t found; /* The race's place in the order in which the races were found. */
 	struct verdict verdict;
-	const char *suppressed; /* the reason that the user gives, or NULL; as long as the suppressions last */
+	const char *suppressed; /* The reason that the user gives, or NULL. The suppressions own it. */
 };
 
 struct verdicts {
@@ -23,29 +23,32 @@ struct verdicts {
 
 enum verdicts_order { VERDICTS_BY_RANK, VERDICTS_BY_COUNT, VERDICTS_BY_TIME, VERDICTS_BY_SITE };
 
-/* "rank", "count", "time" or "site" as an order; -1: none of them. */
+/* Returns the order that `word` names ("rank", "count", "time" or "site"), or -1 when it names none. */
 int verdicts_order(const char *word);
 
-/* Judge `count` races, which must last. `suppressions` may be NULL. 0, or -1 when memory ran out. */
+/*
+ * Judge `count` races, or the races of a store. The races must outlive `out`. `suppressions` may be NULL. Returns 0, or -1 with
+ * err set when memory ran out.
+ */
 int verdicts_judge(struct verdicts *out, const struct prune_rules *rules, struct suppressions *suppressions,
 		   struct race *const *races, size_t count, struct err *err);
 int verdicts_judge_store(struct verdicts *out, const struct prune_rules *rules, struct suppressions *suppressions,
 			 const struct race_store *store, struct err *err);
 void verdicts_free(struct verdicts *v);
 
-/* Suppressed ones come last, whatever the order. */
+/* Put the list in an order. Suppressed races come last in every order. */
 void verdicts_sort(struct verdicts *v, enum verdicts_order order);
 
-/* Whether it is shown on one line unless everything is asked for. */
+/* Returns whether the race is folded: it is shown on one line unless everything is asked for. */
 bool verdict_is_folded(const struct judged *j);
 
-/* One line: rank, class, rule, id, count and sites; and the evidence on the next. */
+/* Print one line with rank, class, rule, id, count and sites. With `with_evidence` the next line has the evidence. */
 void verdict_row(FILE *out, const struct judged *j, bool with_evidence);
 
-/* How many of each class. */
+/* Print how many races there are of each class. */
 void verdicts_sum(FILE *out, const struct verdicts *v);
 
-/* The verdict as docs/report-format.md has it; NULL when memory ran out. */
+/* Returns the verdict as docs/report-format.md describes it, or NULL when memory ran out. */
 json_t *verdict_json(const struct judged *j);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A race as the rules look at it: everything that more than one of them wants to know, found out once. Pruner's own. */
+/*
+ * A view is a race as the rules look at it. It has everything that more than one rule asks for, found out once. Only the pruner
+ * uses this header.
+ */
 #ifndef OUTRIDER_PRUNER_VIEW_H
 #define OUTRIDER_PRUNER_VIEW_H
 
@@ -10,8 +13,10 @@
 
 enum lock_held {
 	LOCK_UNKNOWN,
-	LOCK_NONE, /* the function takes none on any way to the access, and may be preempted there */
-	LOCK_HELD, /* on every way there; or preemption or interrupts are off */
+	/* The function takes no lock on any way to the access, and may be preempted at the access. */
+	LOCK_NONE,
+	/* The function takes a lock on every way to the access; or preemption or interrupts are off at the access. */
+	LOCK_HELD,
 };
 
 #define MARK_MAX 96
@@ -19,51 +24,57 @@ enum lock_held {
 
 struct view_side {
 	const struct race_side *side;
-	const struct datum_name *datum; /* or NULL */
-	bool reads, writes;		/* over all instances */
+	const struct datum_name *datum; /* What the side's own code calls the datum, or NULL. */
+	bool reads, writes;		/* What the side does over all instances. */
 	struct code code;
 	struct flow *flow;
-	bool followed; /* the accessing instruction is there: read and write say what it does */
-	unsigned at;   /* its index */
+	bool followed; /* The accessing instruction is in `code`, and `at`, `read` and `write` are set. */
+	unsigned at;   /* The index of the accessing instruction. */
 	struct flow_read read;
 	struct flow_write write;
 	enum lock_held lock;
-	bool marked;
-	char mark[MARK_MAX]; /* how: "atomic_read()", "READ_ONCE() at fs/inode.c:12" */
+	bool marked;	     /* The access is a marked one. */
+	char mark[MARK_MAX]; /* What marks it, for example "atomic_read()" or "READ_ONCE() at fs/inode.c:12". */
 };
 
 struct view {
 	const struct prune_rules *rules;
 	const struct race *race;
-	struct datum_name by_memory; /* what the guest's own tables call the datum */
-	char datum[DATUM_TEXT_MAX];  /* by the best that is known of it, for people */
+	struct datum_name by_memory; /* What the guest's own tables call the datum. */
+	char datum[DATUM_TEXT_MAX];  /* The best name that is known of the datum, for people. */
 	struct view_side side[2];
 };
 
-/* NULL: out of memory. `rules` and `race` must last. */
+/* Look at a race. `rules` and `race` must outlive the view. Returns NULL when memory ran out. */
 struct view *view_new(const struct prune_rules *rules, const struct race *race);
 void view_free(struct view *v);
 
-/* Whether the side stores to the datum, or may: a side nobody saw did, and so does a load that is written back later. */
+/*
+ * Returns whether the side stores to the datum, or may. A side that nobody saw has stored. A load whose value is written back
+ * later counts as a store.
+ */
 bool view_changes(const struct view_side *s);
 
-/* The datum's names, as `which` side's code calls it first; then the other's, then the guest's own tables. NULL: it has none.
+/*
+ * Set out[] to the datum's names: first what the code of side `which` calls the datum, then what the other side's code calls
+ * it, then what the guest's own tables call it. A NULL stands for a name that is not known.
  */
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES]);
 
 /*
- * The first entry of a list that has the datum, by any of its names: as each side's code calls it, or as the guest's tables do;
- * *name, if not NULL, is that. Lists that say why a race is meant to be must be good for two writers if there are two.
+ * Returns the first entry of the list `kind` that has the datum by any of its names, or NULL. *name becomes the name that
+ * fitted, unless `name` is NULL. When both sides write, an entry must say that it is good for two writers, if its list says why
+ * a race is meant to be.
  */
 const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name);
 
-/* As the evidence of a verdict that a list gave. */
+/* Append to the evidence of a verdict that the entry `e` gave. */
 void view_evidence(struct verdict *out, const struct list_entry *e, const struct datum_name *name);
 
-/* The side's function, or "an unknown function". */
+/* Returns the name of the side's function, or "an unknown function". */
 const char *view_function(const struct view_side *s);
 
-/* The instance's values as numbers. False: they do not fit in 8 bytes, or there are none. */
+/* Read the values of an instance as numbers. Returns false when there are none, or when they do not fit into 8 bytes. */
 bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Races in the forms that other tools take. Each export is written whole to a stream; write errors stay in the stream, for the
- * caller to look at once (ferror(), fclose()).
+ * Exports write races in the forms that other tools take. Each export is written whole to a stream. A write error stays in the
+ * stream, and the caller looks for it once, by ferror() or fclose().
  */
 #ifndef OUTRIDER_EXPORT_EXPORT_H
 #define OUTRIDER_EXPORT_EXPORT_H
@@ -12,38 +12,41 @@
 #include "hv/race/store.h"
 
 enum export_level {
-	EXPORT_HARMFUL, /* a maintainer should look */
-	EXPORT_UNSURE,	/* nobody has said anything */
-	EXPORT_BENIGN,	/* a rule says why it does no harm, or that it is synchronisation */
+	EXPORT_HARMFUL, /* A maintainer should look at the race. */
+	EXPORT_UNSURE,	/* Nothing has been said of the race. */
+	EXPORT_BENIGN,	/* A rule says why the race does no harm, or that it is synchronisation. */
 };
 
-/* A race and what was found of it. Strings are the caller's. */
+/* A race and its verdict. The caller owns the strings. */
 struct export_race {
 	const struct race *race;
 	enum export_level level;
-	const char *verdict;	 /* a word or two; NULL: none was asked for */
-	const char *rule;	 /* the rule that decided, a name fit for an id; NULL: none did */
-	const char *evidence;	 /* a sentence; may be NULL */
-	const char *suppression; /* the reason that the user's suppressions give; NULL: not suppressed */
+	const char *verdict;	 /* A word or two. NULL: no verdict was asked for. */
+	const char *rule;	 /* The name of the rule that decided, which is fit for an id. NULL: no rule decided. */
+	const char *evidence;	 /* A sentence, or NULL. */
+	const char *suppression; /* The reason that the user's suppressions give. NULL: the race is not suppressed. */
 };
 
 struct export_run {
 	const char *tool_version;
-	const char *kernel;		 /* banner; NULL: not known */
-	const struct export_race *races; /* in the order they are to be shown */
+	const char *kernel;		 /* The kernel's banner. NULL: it is not known. */
+	const struct export_race *races; /* The races, in the order in which they are shown. */
 	size_t count;
 };
 
-/* SARIF 2.1.0 (OASIS), for code review and scanning tools. 0, or -1 with EXIT_INTERNAL: out of memory. */
+/* Each of the functions below returns 0, or -1 with EXIT_INTERNAL when memory ran out. */
+
+/* SARIF 2.1.0 (OASIS), for code review and scanning tools. */
 int export_sarif(FILE *out, const struct export_run *run, struct err *err);
 
-/* JUnit XML, for continuous integration: a race that may be harmful is a failed test case, a suppressed one is skipped. */
+/* JUnit XML, for continuous integration. A race that may be harmful is a failed test case. A suppressed race is a skipped one.
+ */
 int export_junit(FILE *out, const struct export_run *run, struct err *err);
 
-/* The kernel's own report layout (Documentation/dev-tools/kcsan.rst), so that parsers of kernel logs take it. */
+/* The layout of the kernel's own reports (Documentation/dev-tools/kcsan.rst), which parsers of kernel logs take. */
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err);
 
-/* One page, complete in itself: no scripts or styles from elsewhere, readable without scripts. */
+/* One HTML page. It needs no script or style from elsewhere, and it can be read without scripts. */
 int export_html(FILE *out, const struct export_run *run, struct err *err);
 
 #endif

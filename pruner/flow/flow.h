@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values through the few instructions around an access (DataCollider, section 3.3, "safe flag updates"): which bits of a word a
- * store changes, whether it counts up, and which bits of a loaded word are looked at. What is not understood counts as
- * everything: all bits changed, all bits used.
+ * Value flow follows values through the instructions around an access (DataCollider, section 3.3, "safe flag updates"). It says
+ * which bits of a word a store changes, whether the store counts up, and which bits of a loaded word are looked at. An
+ * instruction that is not understood is taken to change all bits and to use all bits.
  */
 #ifndef OUTRIDER_PRUNER_FLOW_FLOW_H
 #define OUTRIDER_PRUNER_FLOW_FLOW_H
@@ -12,35 +12,61 @@
 
 struct flow;
 
-/* The state before every instruction, by abstract interpretation. NULL: out of memory. `code` must last. */
+/*
+ * Find the state before every instruction by abstract interpretation. `code` must outlive the flow. Returns NULL when memory
+ * ran out.
+ */
 struct flow *flow_new(const struct code *code);
 void flow_free(struct flow *flow);
 
-/* What instruction `i` writes to the memory that it accesses. */
+/* What an instruction writes to the memory that it accesses. */
 struct flow_write {
-	bool merges;	  /* what was there (loaded before, or in the same instruction) but for the bits of `changed` */
-	uint64_t changed; /* from bit 0 of its first byte; all of it unless `merges` */
-	unsigned steps; /* enum flow_step bits; of a value that does not come from there FLOW_ELSE; 0: written back as it was */
-	bool constant;	/* it is always `value` */
+	/* The instruction writes what was in that memory before, except for the bits in `changed`. */
+	bool merges;
+	/* The bits that the write may change, counted from bit 0 of the first byte. Without `merges` these are all bits. */
+	uint64_t changed;
+	/*
+	 * How the value differs from what was loaded from that memory, as bits of enum flow_step. 0: it is written back as it
+	 * was. A value that does not come from that memory has FLOW_ELSE.
+	 */
+	unsigned steps;
+	/* The instruction always writes `value`. */
+	bool constant;
 	uint64_t value;
 };
 
+/* Set *out to what instruction `i` writes. */
+
 void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);
 
-/* Whether two instructions access memory from the same address on, whatever that is; false where it cannot be told. */
+/*
+ * Returns whether instructions `i` and `j` access memory that begins at the same address, whatever that address is. False when
+ * this is not known.
+ */
 bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
 
-/* What becomes of what the access at `i` loads. */
+/* What becomes of a value that an access loads. "The value" below is that value, or anything that was made of it. */
 struct flow_read {
-	uint64_t used;	   /* bits that something may depend on, from bit 0 of its first byte */
-	bool written_back; /* it, or something made of it, is stored where it came from, and not by a LOCKed instruction */
-	unsigned steps;	   /* then: what the stores do to it, enum flow_step bits */
-	bool tested;	   /* compared, or flags that are made of it, or of something made of it, are read */
-	bool dereferenced; /* it, or something made of it, is part of an address */
-	bool shown;	   /* it, or something made of it, is an argument of a call that shows it to people */
-	bool escapes; /* it, or something made of it, goes elsewhere: to memory (but for `written_back`), to another function,
-			 to the caller; or it may, for it is not understood, or leaves the code that was kept */
+	/* The bits of the loaded word that something may depend on, counted from bit 0 of the first byte. */
+	uint64_t used;
+	/* The value is stored where the load came from, by an instruction that is not LOCKed. */
+	bool written_back;
+	/* How the stores behind `written_back` change the value, as bits of enum flow_step. */
+	unsigned steps;
+	/* The value is compared, or flags that were made of it are read. */
+	bool tested;
+	/* The value is part of an address. */
+	bool dereferenced;
+	/* The value is an argument of a call that shows it to people. */
+	bool shown;
+	/*
+	 * The value goes to memory other than by `written_back`, to another function, or to the caller. This is also set when
+	 * the value may do so, because an instruction is not understood or the value leaves the code that was kept.
+	 */
+	bool escapes;
 };
+
+/* Set *out to what becomes of what the access of instruction `i` loads. */
 
 void flow_read(const struct flow *flow, unsigned i, struct flow_read *out);
 
