@@ -14,36 +14,6 @@ static const char script[] =
 #include "page.js.h"
 	;
 
-void html_text(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(*text, out);
-		}
-	}
-}
-
-void html_guest(FILE *out, const char *text, size_t size)
-{
-	char clean[EXPORT_NAME_MAX];
-
-	export_text(text, size, clean);
-	html_text(out, clean);
-}
-
 static const char *level_class(enum export_level level)
 {
 	static const char *const words[] = {
