@@ -80,6 +80,8 @@ struct target_client {
 struct target_ops {
 	void (*enter)(struct target *t); /* this and leave may be NULL: nothing to do */
 	void (*leave)(struct target *t);
+	int (*stand_still)(struct target *t);
+	void (*go_on)(struct target *t);
 	/* Bytes [gpa, gpa+len) of guest-physical RAM; -1 when any is not RAM. */
 	int (*read_phys)(struct target *t, uint64_t gpa, void *buf, size_t len);
 	int (*write_phys)(struct target *t, uint64_t gpa, const void *buf, size_t len);
@@ -122,6 +124,42 @@ static inline void target_leave(struct target *t)
 {
 	if (t->ops->leave)
 		t->ops->leave(t);
+}
+
+/*
+ * Make the whole machine stand still for a moment, to copy it or to look at it as it is at one point in time. Every call that
+ * returned 0 needs a call of target_go_on() by the same thread.
+ *
+ * From the return of target_stand_still() until target_go_on(), no CPU executes anything: each one is outside the guest (for
+ * the KVM target: outside KVM_RUN) and does not enter it. Its state is whole, with no access to a device half done, and can be
+ * read. None of the client's callbacks runs. The calls nest, and several threads may make them: the CPUs go on when the last
+ * caller says so.
+ *
+ * What is not stopped: the machine's clocks, timers and devices, and the time of a hold. A device may still write to the
+ * guest's memory. A hold that ends meanwhile gets its on_hold_end after target_go_on(). What was changed before stays as it is:
+ * a breakpoint that is planted is still in the guest's memory, and a held CPU is still held.
+ *
+ * All functions of this interface may be used meanwhile by the caller, except target_barrier(), which belongs in a callback. No
+ * other thread may rely on being able to: a target can keep them waiting until target_go_on().
+ *
+ * Callable from any thread but not from a callback, since the CPU that is in a callback cannot come to a stand. Never to be
+ * called under the client's locks, since a callback that must end first may be waiting for them. It waits until every CPU has
+ * left the guest and has ended its callback or its access to a device, and for a target that owes the guest its share of time
+ * (see target_enter()) it waits for that too.
+ *
+ * Returns 0, or -1 when the machine is over; then there is nothing to undo. Its cost is one kick for each running CPU. Those
+ * who do not call it pay nothing, which is why it is not what target_enter() does: the detector uses that around every round of
+ * planting, and with KVM a round must not stop the machine.
+ */
+static inline int target_stand_still(struct target *t)
+{
+	return t->ops->stand_still(t);
+}
+
+/* Let the machine go on, if no other target_stand_still() is still in force. */
+static inline void target_go_on(struct target *t)
+{
+	t->ops->go_on(t);
 }
 
 static inline int target_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)

@@ -2,6 +2,7 @@
 #include "tests/unit/fake_kvm.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -41,6 +42,7 @@ static int vcpu_ioctl(struct fake_vcpu *v, unsigned long request, void *arg)
 		*(struct kvm_sregs *)arg = v->sregs;
 		return 0;
 	case KVM_KVMCLOCK_CTRL:
+		v->clock_controls++;
 		return 0;
 	default:
 		errno = ENOTTY; /* no statistics, for one */
@@ -90,6 +92,7 @@ void vm_stop(struct vm *vm)
 void vcpu_kick(struct vcpu *vcpu)
 {
 	atomic_fetch_add(&vcpu->kicks, 1);
+	atomic_store(&the_vm->cpu[vcpu->index].kicked, true);
 }
 
 int vcpu_kick_signal(void)
@@ -177,6 +180,85 @@ void fake_kvm_free(struct vm *vm)
 	the_vm = NULL;
 	free(vm);
 }
+
+/* ---- a vCPU with a thread of its own ---- */
+
+/* Registers that are written to the kvm_run page are taken, and an access to a device is completed, before anything else. */
+static void begin_run(struct fake_vcpu *v)
+{
+	v->reads_port = false;
+	v->vcpu.run->kvm_dirty_regs = 0;
+}
+
+/* KVM_RUN. Returns the exit's reason, or 0 for -EINTR. */
+static uint32_t run_guest(struct fake_vcpu *v)
+{
+	begin_run(v);
+	for (;;) {
+		if (v->vcpu.run->immediate_exit || atomic_exchange(&v->kicked, false))
+			return 0;
+		sched_yield(); /* There may be more vCPUs than processors. */
+		if (v->mp_state == KVM_MP_STATE_HALTED)
+			continue;
+		if (atomic_exchange(&v->traps, false))
+			return KVM_EXIT_DEBUG;
+		if (atomic_fetch_add(&v->instructions, 1) % 4 == 3) {
+			v->reads_port = true;
+			return KVM_EXIT_IO;
+		}
+	}
+}
+
+/* The same steps in the same order as in hv/vmm/vcpu.c. */
+static void *cpu_thread(void *arg)
+{
+	struct fake_vcpu *v = arg;
+	const struct vm_hooks *hooks = kvm_target_hooks(the_vm->target);
+	bool fails = false;
+
+	while (!atomic_load(&v->ends) && !fails) {
+		uint32_t reason;
+
+		atomic_store(&v->vcpu.in_guest, true);
+		fails = hooks->before_entry(hooks->ctx, &v->vcpu, NULL);
+		reason = run_guest(v);
+		atomic_store(&v->vcpu.in_guest, false);
+		if (reason == 0) {
+			v->vcpu.run->immediate_exit = 0;
+			fails |= hooks->on_kick(hooks->ctx, &v->vcpu, NULL);
+		} else if (reason == KVM_EXIT_IO) {
+			sched_yield(); /* The device takes its time. */
+		} else if (reason == KVM_EXIT_DEBUG) {
+			v->vcpu.run->debug.arch = (struct kvm_debug_exit_arch){.exception = 3};
+			fails |= hooks->on_debug(hooks->ctx, &v->vcpu, NULL);
+		}
+	}
+	atomic_store(&v->vcpu.in_guest, false);
+	atomic_store(&v->vcpu.tid, 0);
+	return fails ? v : NULL;
+}
+
+void fake_cpu_start(struct vm *vm, unsigned cpu)
+{
+	struct fake_vcpu *v = &vm->cpu[cpu];
+
+	atomic_store(&v->ends, false);
+	atomic_store(&v->vcpu.tid, 1 + (int)cpu);
+	assert_int_equal(pthread_create(&v->thread, NULL, cpu_thread, v), 0);
+}
+
+void fake_cpu_end(struct vm *vm, unsigned cpu)
+{
+	struct fake_vcpu *v = &vm->cpu[cpu];
+	void *failed;
+
+	atomic_store(&v->ends, true);
+	vcpu_kick(&v->vcpu);
+	assert_int_equal(pthread_join(v->thread, &failed), 0);
+	assert_null(failed);
+}
+
+/* ---- a vCPU played by the test ---- */
 
 void fake_enter(struct vm *vm, unsigned cpu)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A KVM that remembers what it was told, for tests of the KVM backend: the ioctls that backend makes on vCPUs, and the few
- * functions of hv/vmm that it calls, in place of the real ones. A test is the VMM's vCPU thread: it says what each exit was.
+ * A KVM that remembers what it was told, for tests of the KVM target: the ioctls which that target makes on vCPUs, and the few
+ * functions of hv/vmm that it calls, in place of the real ones.
+ *
+ * A test plays the VMM's vCPU threads itself and says what each KVM exit was (fake_enter() and the next ones). Or it lets
+ * fake_cpu_start() run a vCPU in a thread of its own, which enters the guest and comes out by itself.
  */
 #ifndef OUTRIDER_TESTS_FAKE_KVM_H
 #define OUTRIDER_TESTS_FAKE_KVM_H
@@ -13,43 +16,56 @@
 
 struct fake_vcpu {
 	struct vcpu vcpu;
-	struct kvm_guest_debug debug; /* as last set */
-	unsigned debug_sets;
-	struct kvm_debugregs debugregs; /* the guest's own */
-	uint32_t mp_state;
-	struct kvm_regs regs; /* what KVM_GET_REGS and KVM_GET_SREGS say */
-	struct kvm_sregs sregs;
+	struct kvm_guest_debug debug;	/* The argument of the last KVM_SET_GUEST_DEBUG. */
+	unsigned debug_sets;		/* How often KVM_SET_GUEST_DEBUG was called. */
+	struct kvm_debugregs debugregs; /* The guest's own debug registers. */
+	uint32_t mp_state;		/* The argument of the last KVM_SET_MP_STATE. */
+	struct kvm_regs regs;		/* What KVM_GET_REGS returns. */
+	struct kvm_sregs sregs;		/* What KVM_GET_SREGS returns. */
+	unsigned clock_controls;	/* How often KVM_KVMCLOCK_CTRL was called. */
+
+	/* What follows is for vCPUs that fake_cpu_start() has started. */
+	pthread_t thread;
+	atomic_bool ends;	       /* The thread is to end. */
+	atomic_bool kicked;	       /* A kick's signal has come, and no KVM_RUN has returned for it yet. */
+	atomic_bool traps;	       /* The next instruction is an INT3. */
+	_Atomic uint64_t instructions; /* How many instructions the guest has executed. Each fourth is a read from a port. */
+	bool reads_port;	       /* It has left KVM_RUN for such a read, and the next KVM_RUN has to complete it. */
 };
 
 struct vm {
-	struct fake_target *memory; /* RAM and page tables only */
-	uint64_t cr3;
+	struct fake_target *memory; /* Only its RAM and page tables are used. */
+	uint64_t cr3;		    /* GPA of an empty top-level page table. */
 	unsigned cpus;
-	int check_extension; /* the answer to KVM_CHECK_EXTENSION */
+	int check_extension; /* The answer to KVM_CHECK_EXTENSION. */
 	struct fake_vcpu cpu[TARGET_MAX_CPUS];
-	unsigned stops;
+	unsigned stops; /* How often vm_stop() was called. */
 
 	struct target *target;
-	struct target_client client; /* set by fake_kvm_new(); its answers are below */
-	struct target_action answer; /* with TARGET_RESUME_REGS, 0x1000 is added to each general register */
-	struct target_action hold_answer;
-	unsigned breakpoints, watches, hold_ends; /* calls */
-	unsigned last_cpu;
-	struct x86_regs last_regs;
-	uint32_t cookies[TARGET_MAX_WATCHES];
+	struct target_client client;	  /* fake_kvm_new() sets it. Its callbacks fill in and use what follows. */
+	struct target_action answer;	  /* To a stop. With TARGET_RESUME_REGS, 0x1000 is added to each general register. */
+	struct target_action hold_answer; /* To the end of a hold. */
+	unsigned breakpoints, watches, hold_ends; /* How often each callback was called. */
+	unsigned last_cpu;			  /* The vCPU of the last call. */
+	struct x86_regs last_regs;		  /* The registers of the last call. */
+	uint32_t cookies[TARGET_MAX_WATCHES];	  /* The cookies of the last watchpoint. */
 	unsigned cookie_count;
 };
 
-/* One at a time. NULL: out of memory. */
+/* There can be one at a time. NULL when memory runs out. */
 struct vm *fake_kvm_new(unsigned cpus, enum kvm_bp_method method);
 void fake_kvm_free(struct vm *vm);
 
-/* What the vCPU's thread does around KVM_RUN. All fail the test if a hook fails. */
+/* Run a vCPU in a thread, as the VMM does, and end that thread. While it runs, the functions below are not for this vCPU. */
+void fake_cpu_start(struct vm *vm, unsigned cpu);
+void fake_cpu_end(struct vm *vm, unsigned cpu);
+
+/* What the vCPU's thread does around KVM_RUN. All of these fail the test if a hook fails. */
 void fake_enter(struct vm *vm, unsigned cpu);
 void fake_kick_exit(struct vm *vm, unsigned cpu);
 void fake_debug_exit(struct vm *vm, unsigned cpu, unsigned exception, uint64_t dr6);
 
-/* The registers of the next exits. */
+/* The registers at the next KVM exits. */
 struct kvm_regs *fake_regs(struct vm *vm, unsigned cpu);
 
 /* The control bits of the last KVM_SET_GUEST_DEBUG. */

@@ -150,6 +150,17 @@ static void leave(struct target *t)
 	atomic_fetch_sub(&fake(t)->inside, 1);
 }
 
+static int stand_still(struct target *t)
+{
+	atomic_fetch_add(&fake(t)->stands, 1);
+	return 0;
+}
+
+static void go_on(struct target *t)
+{
+	atomic_fetch_sub(&fake(t)->stands, 1);
+}
+
 static int intercept(struct target *t, bool on, struct err *err)
 {
 	struct fake_target *ft = fake(t);
@@ -276,6 +287,8 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 		.write_phys = write_phys,
 		.enter = enter,
 		.leave = leave,
+		.stand_still = stand_still,
+		.go_on = go_on,
 		.plant = plant,
 		.unplant = unplant,
 		.refetch = refetch,

@@ -24,6 +24,7 @@ struct fake_target {
 	atomic_bool busy[TARGET_MAX_CPUS]; /* not idle; at first all are */
 
 	atomic_int inside;    /* target_enter() without target_leave() yet */
+	atomic_int stands;    /* target_stand_still() without target_go_on() yet */
 	pthread_mutex_t lock; /* guards what follows */
 	struct target_watch watches[FAKE_SLOTS];
 	bool watched[FAKE_SLOTS];

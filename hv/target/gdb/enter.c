@@ -168,6 +168,16 @@ void gdb_enter(struct target *t)
 		lock_in_time(gt);
 }
 
+/* The serving thread delivers nothing while the caller has the lock, and gdb_leave() lets the machine go on. */
+int gdb_stand_still(struct target *t)
+{
+	gdb_enter(t);
+	if (gdb_stop(gdb_target(t)) == 0)
+		return 0;
+	gdb_leave(t);
+	return -1;
+}
+
 void gdb_leave(struct target *t)
 {
 	struct gdb_target *gt = gdb_target(t);

@@ -168,6 +168,8 @@ static void gdb_end(struct target *t)
 static const struct target_ops gdb_ops = {
 	.enter = gdb_enter,
 	.leave = gdb_leave,
+	.stand_still = gdb_stand_still,
+	.go_on = gdb_leave,
 	.read_phys = gdb_read_phys,
 	.write_phys = gdb_write_phys,
 	.plant = gdb_plant,

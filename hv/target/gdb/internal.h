@@ -100,6 +100,7 @@ void gdb_paused(struct gdb_target *gt);
 
 void gdb_enter(struct target *t);
 void gdb_leave(struct target *t);
+int gdb_stand_still(struct target *t);
 
 /* ---- watch.c ---- */
 

@@ -3,10 +3,19 @@
 
 #include "hv/target/kvm/internal.h"
 
+#define LONG_NS 100000000u /* A time that a watchdog may notice. */
+
 int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg)
 {
 	atomic_fetch_add_explicit(&cpu->ioctls, 1, memory_order_relaxed);
 	return ioctl(cpu->vcpu->fd, request, arg) < 0 ? -1 : 0;
+}
+
+void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns)
+{
+	/* This fails when the guest has no kvmclock, and then nothing is to be done. */
+	if (monotonic_ns() - since_ns > LONG_NS)
+		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
 }
 
 void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs)

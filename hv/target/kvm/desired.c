@@ -76,6 +76,12 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	}
 }
 
+/* Whether the vCPU has delivered what it stopped for before `generation`. One that stands still has nothing to deliver. */
+static bool is_done(const struct kvm_cpu *cpu, uint32_t generation)
+{
+	return up_to_date(cpu, generation) || cpu->stands;
+}
+
 /*
  * A vCPU loads a new generation only after it has handled what it last stopped for, so the generation is raised and every other
  * vCPU is waited for until it has loaded it. That a vCPU is outside the guest is not enough, as it is for kvm_watch_sync(): it
@@ -97,7 +103,7 @@ void kvm_barrier(struct target *t, unsigned self)
 			vcpu_kick(cpu->vcpu);
 	}
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
-		while (i != self && !up_to_date(&kt->cpus[i], generation) && !atomic_load(&t->over) && monotonic_ns() < until)
+		while (i != self && !is_done(&kt->cpus[i], generation) && !atomic_load(&t->over) && monotonic_ns() < until)
 			kvm_wait_moved(kt);
 	}
 	pthread_mutex_unlock(&kt->lock);

@@ -17,8 +17,6 @@
 
 #include "hv/target/kvm/internal.h"
 
-#define LONG_HOLD_NS 100000000u
-
 static int set_mp_state(struct kvm_cpu *cpu, uint32_t state, struct err *err)
 {
 	struct kvm_mp_state mp = {.mp_state = state};
@@ -117,9 +115,7 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 	}
 	if (now < hold->deadline_ns)
 		set_timer(cpu, 0); /* A time of zero disarms the timer. */
-	/* A watchdog of the guest could notice a long hold. This tells it, if the guest has a kvmclock; else it fails. */
-	if (now - hold->began_ns > LONG_HOLD_NS)
-		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
+	kvm_cpu_stood(cpu, hold->began_ns);
 	hold->active = false;
 	cpu->reload = true;
 

@@ -75,6 +75,7 @@ struct kvm_cpu {
 	off_t blocking_at; /* Offset of the value "blocking" in them. */
 
 	struct x86_regs *peek; /* Where kvm_peek_regs() waits for the registers, or NULL. kvm_target.lock guards it. */
+	bool stands;	       /* It waits in kvm_cpu_stand() until the machine may go on. kvm_target.lock guards it. */
 
 	_Atomic uint64_t stale_exits; /* See struct target_stats for this counter and the next two. */
 	_Atomic uint64_t ioctls;
@@ -86,8 +87,14 @@ struct kvm_target {
 	struct vm *vm;
 	struct vm_hooks hooks;
 	enum kvm_bp_method method;
-	pthread_mutex_t lock; /* Guards `desired` and every vCPU's `peek`. It is held for a few instructions only. */
-	pthread_cond_t moved; /* A vCPU loaded its debug registers or answered a peek, or the machine is over. */
+	/*
+	 * Guards `desired`, the changes of `stands`, and every vCPU's `peek` and `stands`. It is held for a short time only,
+	 * and no callback of the client is called under it.
+	 */
+	pthread_mutex_t lock;
+	pthread_cond_t moved; /* A vCPU loaded its debug registers, answered a peek or stands still, or the machine is over. */
+	pthread_cond_t go;    /* A vCPU that stands is to look again: the machine may go on, or there is a peek to answer. */
+	atomic_uint stands;   /* How many callers of kvm_stand_still() have not called kvm_go_on() yet. */
 	struct kvm_desired desired;
 	struct kvm_cpu cpus[TARGET_MAX_CPUS];
 };
@@ -101,6 +108,12 @@ static inline struct kvm_target *kvm_target(struct target *t)
 
 /* Make an ioctl on the vCPU and count it. Any thread may call this. Returns 0, or -1 with errno set. */
 int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg);
+
+/*
+ * The vCPU was kept from running since `since_ns` on CLOCK_MONOTONIC. A watchdog of the guest could notice a long time, so it
+ * is told of one, if the guest has a kvmclock.
+ */
+void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns);
 
 /* Read and write the register file in the shared kvm_run page (KVM_CAP_SYNC_REGS), which takes no ioctl. */
 void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs);
@@ -142,8 +155,22 @@ void kvm_wait_moved(struct kvm_target *kt);
 
 int kvm_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs); /* An operation of struct target_ops. */
 
-/* Hand the registers to kvm_peek_regs() if it waits for them. */
+/* Hand the registers to kvm_peek_regs() if it waits for them. The caller holds kvm_target.lock. */
 int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
+
+/* ---- stand.c ---- */
+
+int kvm_stand_still(struct target *t); /* This and the next are operations of struct target_ops. */
+void kvm_go_on(struct target *t);
+
+/* To be called last before each KVM_RUN: that KVM_RUN returns at once, executing nothing, if the machine is to stand still. */
+void kvm_cpu_stand_at_entry(struct kvm_cpu *cpu);
+
+/*
+ * To be called first when KVM_RUN has returned -EINTR: do what another thread has kicked the vCPU for. This answers a peek, and
+ * returns only when nobody wants the machine to stand still.
+ */
+int kvm_cpu_stand(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- debug_regs.c ---- */
 

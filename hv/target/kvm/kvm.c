@@ -44,6 +44,8 @@ static void kvm_stop(struct target *t)
 }
 
 static const struct target_ops kvm_ops = {
+	.stand_still = kvm_stand_still,
+	.go_on = kvm_go_on,
 	.read_phys = kvm_read_phys,
 	.write_phys = kvm_write_phys,
 	.plant = kvm_plant,
@@ -72,7 +74,10 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	/* When the held vCPU's own interrupt handler runs into a conflict, the client releases the vCPU without a kick. */
 	if (kvm_cpu_hold_is_over(cpu) && kvm_cpu_hold_end(cpu, err))
 		return -1;
-	return kvm_cpu_debug_load(cpu, err);
+	if (kvm_cpu_debug_load(cpu, err))
+		return -1;
+	kvm_cpu_stand_at_entry(cpu);
+	return 0;
 }
 
 static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
@@ -87,7 +92,7 @@ static int on_kick(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_target *kt = ctx;
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
-	if (kvm_cpu_answer_peek(cpu, err))
+	if (kvm_cpu_stand(cpu, err))
 		return -1;
 	return kvm_cpu_hold_is_over(cpu) ? kvm_cpu_hold_end(cpu, err) : 0;
 }
@@ -116,6 +121,7 @@ struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct e
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&kt->moved, &attr);
 	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&kt->go, NULL);
 	for (unsigned i = 0; i < kt->target.caps.cpus; i++) {
 		kt->cpus[i].kt = kt;
 		kt->cpus[i].vcpu = vm_vcpu(vm, i);
@@ -151,6 +157,7 @@ void kvm_target_free(struct target *t)
 			timer_delete(kt->cpus[i].hold.timer);
 		kvm_cpu_idle_close(&kt->cpus[i]);
 	}
+	pthread_cond_destroy(&kt->go);
 	pthread_cond_destroy(&kt->moved);
 	pthread_mutex_destroy(&kt->lock);
 	free(kt);

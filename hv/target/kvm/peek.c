@@ -12,9 +12,11 @@ int kvm_peek_regs(struct target *t, unsigned index, struct x86_regs *regs)
 	int ret;
 
 	pthread_mutex_lock(&kt->lock);
-	while (cpu->peek && !atomic_load(&kt->target.over)) /* somebody else's */
+	while (cpu->peek && !atomic_load(&kt->target.over)) /* Another thread waits for this vCPU's registers. */
 		kvm_wait_moved(kt);
 	cpu->peek = regs;
+	if (cpu->stands)
+		pthread_cond_broadcast(&kt->go);
 	while (cpu->peek == regs && !atomic_load(&kt->target.over)) {
 		if (atomic_load(&cpu->vcpu->in_guest))
 			vcpu_kick(cpu->vcpu);
@@ -29,20 +31,14 @@ int kvm_peek_regs(struct target *t, unsigned index, struct x86_regs *regs)
 
 int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err)
 {
-	struct kvm_target *kt = cpu->kt;
 	struct kvm_run *run = cpu->vcpu->run;
 
-	pthread_mutex_lock(&kt->lock);
-	if (cpu->peek) {
-		if (kvm_cpu_ioctl(cpu, KVM_GET_REGS, &run->s.regs.regs) ||
-		    kvm_cpu_ioctl(cpu, KVM_GET_SREGS, &run->s.regs.sregs)) {
-			pthread_mutex_unlock(&kt->lock);
-			return err_set(err, EXIT_INTERNAL, "vCPU %u: reading registers: %s", cpu->vcpu->index, strerror(errno));
-		}
-		kvm_cpu_regs_get(cpu, cpu->peek);
-		cpu->peek = NULL;
-		pthread_cond_broadcast(&kt->moved);
-	}
-	pthread_mutex_unlock(&kt->lock);
+	if (!cpu->peek)
+		return 0;
+	if (kvm_cpu_ioctl(cpu, KVM_GET_REGS, &run->s.regs.regs) || kvm_cpu_ioctl(cpu, KVM_GET_SREGS, &run->s.regs.sregs))
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: reading registers: %s", cpu->vcpu->index, strerror(errno));
+	kvm_cpu_regs_get(cpu, cpu->peek);
+	cpu->peek = NULL;
+	pthread_cond_broadcast(&cpu->kt->moved);
 	return 0;
 }
