@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "symbols/dwarf/file.h"
+#include "symbols/tables/elf_notes.h"
 
 #define MAX_SECTIONS 100000u
 #define MAX_INFLATED (1u << 30)
@@ -122,30 +123,13 @@ static int read_sections(struct di_file *f, Elf *elf, struct err *err)
 	return 0;
 }
 
-/* Notes of the gABI: name and descriptor sizes and a type, then both, each padded to four bytes. */
 static void find_build_id(struct di_file *f, const struct di_section *s)
 {
-	uint64_t at = 0;
+	const uint8_t *id;
 
-	while (s->size - at >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr note;
-		uint64_t name, desc;
-
-		memcpy(&note, s->bytes + at, sizeof(note));
-		name = at + sizeof(note);
-		desc = name + ((uint64_t)note.n_namesz + 3) / 4 * 4;
-		if (desc > s->size || note.n_descsz > s->size - desc)
-			return;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(s->bytes + name, "GNU", 4) &&
-		    note.n_descsz <= sizeof(f->build_id)) {
-			memcpy(f->build_id, s->bytes + desc, note.n_descsz);
-			f->build_id_len = note.n_descsz;
-			return;
-		}
-		at = desc + ((uint64_t)note.n_descsz + 3) / 4 * 4;
-		if (at > s->size)
-			return;
-	}
+	f->build_id_len = elf_notes_build_id(s->bytes, s->size, sizeof(f->build_id), &id);
+	if (f->build_id_len)
+		memcpy(f->build_id, id, f->build_id_len);
 }
 
 int di_file_open(struct di_file *f, const char *path, struct err *err)

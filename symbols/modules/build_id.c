@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <elf.h>
+#include "symbols/modules/build_id.h"
+
 #include <stdbool.h>
 #include <string.h>
 
-#include "symbols/modules/build_id.h"
+#include "symbols/tables/elf_notes.h"
 
 #define MAX_NOTES 8
 #define MAX_NOTE_BYTES 1024
@@ -23,38 +24,12 @@ static bool find_layout(const struct btf *btf, struct notes_layout *l)
 	       l->name.size == 8 && l->size.size == 8 && l->data.size == 8;
 }
 
-/* ELF notes (gABI, "Note Section"): header, name and descriptor, each padded to four bytes. */
-static bool find_build_id(const uint8_t *notes, size_t len, struct module_info *module)
-{
-	size_t pos = 0;
-
-	while (len - pos >= sizeof(Elf64_Nhdr)) {
-		const uint8_t *name = notes + pos + sizeof(Elf64_Nhdr);
-		Elf64_Nhdr note;
-		size_t name_len, desc_len;
-
-		memcpy(&note, notes + pos, sizeof(note));
-		pos += sizeof(note);
-		name_len = ((size_t)note.n_namesz + 3) & ~(size_t)3;
-		desc_len = ((size_t)note.n_descsz + 3) & ~(size_t)3;
-		if (name_len > len - pos || desc_len > len - pos - name_len)
-			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(name, "GNU", 4) && note.n_descsz &&
-		    note.n_descsz <= sizeof(module->build_id)) {
-			memcpy(module->build_id, name + name_len, note.n_descsz);
-			module->build_id_len = note.n_descsz;
-			return true;
-		}
-		pos += name_len + desc_len;
-	}
-	return false;
-}
-
 /* One attribute: 1 found, 0 another note, -1 no note any more. */
 static int from_attribute(const struct guest_reader *reader, const struct notes_layout *l, uint64_t attr,
 			  struct module_info *module)
 {
 	uint8_t notes[MAX_NOTE_BYTES];
+	const uint8_t *id;
 	uint64_t name, size, data;
 	char text[5];
 
@@ -65,7 +40,11 @@ static int from_attribute(const struct guest_reader *reader, const struct notes_
 		return -1;
 	if (!size || size > sizeof(notes) || reader->read(reader->ctx, data, notes, size))
 		return 0;
-	return find_build_id(notes, size, module);
+	module->build_id_len = elf_notes_build_id(notes, size, sizeof(module->build_id), &id);
+	if (!module->build_id_len)
+		return 0;
+	memcpy(module->build_id, id, module->build_id_len);
+	return 1;
 }
 
 static void from_notes(const struct guest_reader *reader, const struct btf *btf, uint64_t notes_attrs,

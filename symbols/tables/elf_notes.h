@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ELF notes (gABI, "Note Section"): a header, a name and a descriptor, of which the last two are each padded to four bytes. */
+#ifndef OUTRIDER_SYMBOLS_TABLES_ELF_NOTES_H
+#define OUTRIDER_SYMBOLS_TABLES_ELF_NOTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Find the GNU build id in `len` bytes of notes, which need not be valid. A build id longer than `max` bytes is passed over.
+ * Returns its length and points *id to it, inside `notes`; returns 0 when there is none.
+ */
+size_t elf_notes_build_id(const uint8_t *notes, size_t len, size_t max, const uint8_t **id);
+
+#endif
