@@ -297,8 +297,8 @@ static void test_moved_by_its_own_write(void **state)
 
 #define THREADS 3
 #define PLACES 8
-#define CHANGES 20000
-#define FIXED_GPA 0xd0000000ull
+#define CHANGES 100000
+#define FIXED 64 /* ranges above the places: each change shifts them in the table */
 
 /* Answers with the number that its address gives away. */
 static uint64_t place_read(void *dev, uint64_t offset, unsigned size)
@@ -320,7 +320,7 @@ static const struct bus_ops place_ops = {.read = place_read, .write = place_writ
 
 struct threads {
 	struct bus *bus;
-	uint64_t number[PLACES + 1];
+	uint64_t number[PLACES + FIXED];
 	atomic_bool stop;
 	atomic_uint claimed, unclaimed, wrong;
 };
@@ -334,7 +334,7 @@ static uint64_t place_base(unsigned i)
 static void *access_places(void *arg)
 {
 	struct threads *t = arg;
-	unsigned i = 0;
+	unsigned i = 0, fixed = PLACES;
 
 	while (!atomic_load(&t->stop)) {
 		uint64_t got = read_bus(t->bus, BUS_MMIO, place_base(i) + 8, 8);
@@ -345,9 +345,10 @@ static void *access_places(void *arg)
 			atomic_fetch_add(&t->claimed, 1);
 		else
 			atomic_fetch_add(&t->wrong, 1);
-		if (read_bus(t->bus, BUS_MMIO, FIXED_GPA, 8) != t->number[PLACES])
+		if (read_bus(t->bus, BUS_MMIO, place_base(fixed), 8) != t->number[fixed])
 			atomic_fetch_add(&t->wrong, 1);
 		i = (i + 1) % PLACES;
+		fixed = PLACES + (fixed + 1) % FIXED;
 	}
 	return NULL;
 }
@@ -360,12 +361,15 @@ static bool enough(struct threads *t)
 static void test_changes_while_accessed(void **state)
 {
 	struct threads t = {.bus = *state};
-	const struct bus_range fixed = {BUS_MMIO, FIXED_GPA, 0x1000, &place_ops, &t.number[PLACES]};
 	pthread_t thread[THREADS];
 
-	for (unsigned i = 0; i <= PLACES; i++)
+	for (unsigned i = 0; i < PLACES + FIXED; i++)
 		t.number[i] = 0x1111 * (i + 1ull);
-	assert_int_equal(bus_add(t.bus, &fixed, NULL), 0);
+	for (unsigned i = PLACES; i < PLACES + FIXED; i++) {
+		const struct bus_range fixed = {BUS_MMIO, place_base(i), 0x1000, &place_ops, &t.number[i]};
+
+		assert_int_equal(bus_add(t.bus, &fixed, NULL), 0);
+	}
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, access_places, &t), 0);
 	/* Until every answer was seen often: how fast that goes is the scheduler's. */
@@ -389,7 +393,7 @@ static void *change_one_place(void *arg)
 	unsigned i = atomic_fetch_add(&t->claimed, 1);
 	const struct bus_range range = {BUS_MMIO, place_base(i), 0x1000, &place_ops, &t->number[i]};
 
-	for (unsigned n = 0; n < CHANGES / 10; n++) {
+	for (unsigned n = 0; n < CHANGES / 50; n++) {
 		if (bus_add(t->bus, &range, NULL) < 0 || read_bus(t->bus, BUS_MMIO, range.base, 8) != t->number[i] ||
 		    !bus_remove(t->bus, BUS_MMIO, range.base) || read_bus(t->bus, BUS_MMIO, range.base, 8) != UINT64_MAX)
 			atomic_fetch_add(&t->wrong, 1);
