@@ -18,7 +18,7 @@ struct outcome {
 	bool stop;
 };
 
-static const struct workload *find(const char *word, const char **args)
+static const struct workload *find_workload(const char *word, const char **args)
 {
 	size_t len = strcspn(word, ":");
 
@@ -33,7 +33,7 @@ static const struct workload *find(const char *word, const char **args)
 static int run_workload(const char *word)
 {
 	const char *args;
-	const struct workload *w = find(word, &args);
+	const struct workload *w = find_workload(word, &args);
 	int pid;
 
 	if (!w) {

@@ -14,7 +14,7 @@
 #define MAX_MODULES 32
 
 /* Returns 0, or errno's value. */
-static int load(const char *path)
+static int load_module(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
@@ -26,7 +26,7 @@ static int load(const char *path)
 }
 
 /* The kernel calls a file a-b.ko module a_b. */
-static void unload(const char *path)
+static void unload_module(const char *path)
 {
 	char name[64];
 	const char *slash = strrchr(path, '/');
@@ -48,14 +48,14 @@ static enum busy_result round_modules(struct busy_worker *w)
 	if (read_text(ORDER, text, sizeof(text)) <= 0)
 		return BUSY_SKIP;
 	for (char *path = strtok_r(text, "\n", &save); path && n < MAX_MODULES; path = strtok_r(NULL, "\n", &save)) {
-		rc = load(path);
+		rc = load_module(path);
 		if (!rc)
 			loaded[n++] = path;
 		else if (rc != EEXIST)
 			break;
 	}
 	for (int i = n; i > 0; i--)
-		unload(loaded[i - 1]);
+		unload_module(loaded[i - 1]);
 	errno = rc;
 	return rc && rc != EEXIST ? BUSY_ERROR : n ? BUSY_OK : BUSY_SKIP;
 }

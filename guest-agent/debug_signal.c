@@ -33,7 +33,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		seen.other++;
 }
 
-static bool told(bool ok)
+static bool report_seen(bool ok)
 {
 	if (!ok)
 		say("debug: %u breakpoints, %u steps, %u other traps, the last at 0x%llx", seen.breakpoints, seen.steps,
@@ -41,7 +41,7 @@ static bool told(bool ok)
 	return ok;
 }
 
-static bool handle(void)
+static bool install_handler(void)
 {
 	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
 
@@ -51,7 +51,7 @@ static bool handle(void)
 
 bool check_int3_handler(void)
 {
-	bool ok = handle();
+	bool ok = install_handler();
 
 	for (int i = 0; ok && i < DEBUG_ROUNDS; i++) {
 		greg_t after;
@@ -59,13 +59,13 @@ bool check_int3_handler(void)
 		__asm__ volatile("leaq 1f(%%rip), %0\n\tint3\n1:" : "=&r"(after) : : "memory");
 		ok = seen.rip == after && seen.breakpoints == (unsigned int)i + 1 && !seen.other && !seen.steps;
 	}
-	return told(ok);
+	return report_seen(ok);
 }
 
 /* TF is set by one POPF and cleared by the next: a trap follows each of the three instructions after the first. */
 bool check_trap_flag(void)
 {
-	bool ok = handle();
+	bool ok = install_handler();
 
 	for (int i = 0; ok && i < DEBUG_ROUNDS; i++) {
 		unsigned int before = seen.steps;
@@ -80,5 +80,5 @@ bool check_trap_flag(void)
 				 : "memory", "cc");
 		ok = seen.steps - before == 4 && !seen.other && !seen.breakpoints;
 	}
-	return told(ok);
+	return report_seen(ok);
 }

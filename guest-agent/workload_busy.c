@@ -31,7 +31,7 @@ struct busy {
 	int pid[STRESSORS * MAX_CPUS]; /* 0: not started */
 };
 
-static int work(struct busy *b, size_t which, unsigned int cpu)
+static int run_stressor(struct busy *b, size_t which, unsigned int cpu)
 {
 	const struct stressor *s = stressors[which];
 	struct busy_worker w = {.cpu = cpu, .seed = (unsigned int)which * MAX_CPUS + cpu};
@@ -64,14 +64,14 @@ static void start_all(struct busy *b)
 			int pid = fork();
 
 			if (!pid)
-				_exit(work(b, i, cpu));
+				_exit(run_stressor(b, i, cpu));
 			b->pid[i * MAX_CPUS + cpu] = pid;
 		}
 	}
 }
 
 /* Waits for the processes of one stressor; true unless one of them failed. */
-static bool finish(struct busy *b, size_t which)
+static bool finish_stressor(struct busy *b, size_t which)
 {
 	unsigned long rounds;
 	bool ok = true, skipped = false;
@@ -107,7 +107,7 @@ static int run_busy(const char *args)
 	ok = let_pass("busy", &d);
 	atomic_store(&b->over, true);
 	for (size_t i = 0; i < STRESSORS; i++)
-		ok &= finish(b, i);
+		ok &= finish_stressor(b, i);
 	return ok ? AGENT_OK : AGENT_FAIL;
 }
 

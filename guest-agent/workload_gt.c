@@ -21,7 +21,7 @@ struct gt_line {
 	unsigned long long rounds[2];
 };
 
-static int load(bool *loaded)
+static int load_module(bool *loaded)
 {
 	int fd = open(MODULE_FILE, O_RDONLY | O_CLOEXEC), rc = AGENT_OK;
 
@@ -38,13 +38,13 @@ static int load(bool *loaded)
 	return rc;
 }
 
-static int unload(void)
+static int unload_module(void)
 {
 	return syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK) ? say_failed("gt: unload " MODULE_NAME) : AGENT_OK;
 }
 
 /* The module's cases; the number of them, or -1 with a line said. */
-static int list(struct gt_line lines[MAX_CASES])
+static int list_cases(struct gt_line lines[MAX_CASES])
 {
 	char text[8192], *save;
 	int n = 0;
@@ -65,7 +65,7 @@ static int list(struct gt_line lines[MAX_CASES])
 	return n;
 }
 
-static int command(const char *verb, const char *name)
+static int send_command(const char *verb, const char *name)
 {
 	char text[64];
 	int len = snprintf(text, sizeof(text), "%s %s", verb, name), rc = AGENT_OK;
@@ -88,7 +88,7 @@ static int run_case(const struct gt_line *c, const struct duration *duration)
 {
 	struct gt_line lines[MAX_CASES];
 	struct duration d = *duration;
-	int n, rc = command("start", c->name);
+	int n, rc = send_command("start", c->name);
 	double seconds, start = now();
 	bool told;
 
@@ -99,10 +99,10 @@ static int run_case(const struct gt_line *c, const struct duration *duration)
 		d.limit = 0; /* nobody ever finds it */
 	told = let_pass(c->name, &d);
 	seconds = now() - start; /* in a slow guest, longer than asked for */
-	rc = command("stop", c->name);
+	rc = send_command("stop", c->name);
 	if (!told)
 		rc = AGENT_FAIL;
-	n = list(lines);
+	n = list_cases(lines);
 	for (int i = 0; i < n; i++) {
 		if (strcmp(lines[i].name, c->name))
 			continue;
@@ -126,10 +126,10 @@ static int run_selected(const char *what, const struct duration *d, bool by_name
 	int n, rc, found = 0;
 	bool loaded;
 
-	rc = load(&loaded);
+	rc = load_module(&loaded);
 	if (rc)
 		return rc;
-	n = list(lines);
+	n = list_cases(lines);
 	for (int i = 0; i < n; i++) {
 		if (!selected(&lines[i], what, by_name))
 			continue;
@@ -137,14 +137,14 @@ static int run_selected(const char *what, const struct duration *d, bool by_name
 		if (run_case(&lines[i], d))
 			rc = AGENT_FAIL;
 	}
-	if (loaded && unload())
+	if (loaded && unload_module())
 		rc = AGENT_FAIL;
 	if (!found)
 		say("gt: no %s '%s'", by_name ? "case" : "group", what);
 	return found ? rc : AGENT_USAGE;
 }
 
-static int run(const char *args, bool by_name)
+static int run_args(const char *args, bool by_name)
 {
 	char what[32];
 	size_t len = strcspn(args, ":");
@@ -163,12 +163,12 @@ static int run(const char *args, bool by_name)
 
 static int run_group(const char *args)
 {
-	return run(args, false);
+	return run_args(args, false);
 }
 
 static int run_one(const char *args)
 {
-	return run(args, true);
+	return run_args(args, true);
 }
 
 #define WITH_LIMIT \

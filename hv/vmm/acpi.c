@@ -9,7 +9,7 @@
 
 #define PACKED __attribute__((packed))
 
-struct header {
+struct table_header {
 	char signature[4];
 	uint32_t length;
 	uint8_t revision, checksum;
@@ -30,13 +30,13 @@ struct rsdp {
 	uint8_t extended_checksum, reserved[3];
 } PACKED;
 
-struct address { /* Generic Address Structure, 5.2.3.2 */
+struct generic_address { /* Generic Address Structure, 5.2.3.2 */
 	uint8_t space, bits, offset, access;
 	uint64_t address;
 } PACKED;
 
 struct fadt { /* 5.2.9, revision 6.0 */
-	struct header header;
+	struct table_header header;
 	uint32_t facs, dsdt;
 	uint8_t reserved0, profile;
 	uint16_t sci;
@@ -49,13 +49,14 @@ struct fadt { /* 5.2.9, revision 6.0 */
 	uint16_t boot_flags;
 	uint8_t reserved1;
 	uint32_t flags;
-	struct address reset;
+	struct generic_address reset;
 	uint8_t reset_value;
 	uint16_t arm_flags;
 	uint8_t minor_version;
 	uint64_t x_facs, x_dsdt;
-	struct address x_pm1a_event, x_pm1b_event, x_pm1a_control, x_pm1b_control, x_pm2_control, x_pm_timer, x_gpe0, x_gpe1;
-	struct address sleep_control, sleep_status;
+	struct generic_address x_pm1a_event, x_pm1b_event, x_pm1a_control, x_pm1b_control, x_pm2_control, x_pm_timer, x_gpe0,
+		x_gpe1;
+	struct generic_address sleep_control, sleep_status;
 	uint64_t hypervisor;
 } PACKED;
 
@@ -67,7 +68,7 @@ struct facs {
 } PACKED;
 
 struct madt {
-	struct header header;
+	struct table_header header;
 	uint32_t lapic, flags;
 } PACKED;
 
@@ -94,11 +95,11 @@ struct madt_nmi {
 } PACKED;
 
 struct xsdt {
-	struct header header;
+	struct table_header header;
 	uint64_t table[2]; /* FADT and MADT: the DSDT and FACS hang off the FADT */
 } PACKED;
 
-_Static_assert(sizeof(struct header) == 36 && sizeof(struct rsdp) == 36 && sizeof(struct fadt) == 276 &&
+_Static_assert(sizeof(struct table_header) == 36 && sizeof(struct rsdp) == 36 && sizeof(struct fadt) == 276 &&
 		       sizeof(struct facs) == 64,
 	       "ACPI table layouts");
 
@@ -122,7 +123,7 @@ struct builder {
 };
 
 /* `len` zeroed bytes, 64-byte aligned (the FACS must be). After the first that does not fit every one is NULL. */
-static void *take(struct builder *b, size_t len, uint64_t *gpa)
+static void *take_room(struct builder *b, size_t len, uint64_t *gpa)
 {
 	size_t at = (b->used + 63) & ~(size_t)63;
 
@@ -146,7 +147,7 @@ static uint8_t checksum(const void *data, size_t len)
 	return (uint8_t)-sum;
 }
 
-static void finish(struct header *h, const char *signature, uint8_t revision, size_t len)
+static void finish_table(struct table_header *h, const char *signature, uint8_t revision, size_t len)
 {
 	memcpy(h->signature, signature, 4);
 	h->length = (uint32_t)len;
@@ -160,16 +161,16 @@ static void finish(struct header *h, const char *signature, uint8_t revision, si
 	h->checksum = checksum(h, len);
 }
 
-static struct address io(uint16_t port, uint8_t bytes)
+static struct generic_address io_address(uint16_t port, uint8_t bytes)
 {
-	return (struct address){
+	return (struct generic_address){
 		.space = SPACE_IO, .bits = (uint8_t)(bytes * 8), .access = bytes == 4 ? 3 : bytes, .address = port};
 }
 
 static uint64_t build_fadt(struct builder *b, uint64_t facs, uint64_t dsdt)
 {
 	uint64_t gpa = 0;
-	struct fadt *f = take(b, sizeof(*f), &gpa);
+	struct fadt *f = take_room(b, sizeof(*f), &gpa);
 
 	if (!f)
 		return 0;
@@ -187,21 +188,21 @@ static uint64_t build_fadt(struct builder *b, uint64_t facs, uint64_t dsdt)
 	f->century = 0x32;
 	f->boot_flags = BOOT_LEGACY_DEVICES | BOOT_NO_VGA;
 	f->flags = FADT_WBINVD | FADT_PROC_C1 | FADT_PWR_BUTTON | FADT_SLP_BUTTON | FADT_TMR_VAL_EXT | FADT_RESET_REG_SUP;
-	f->reset = io(RESET_PORT, 1);
+	f->reset = io_address(RESET_PORT, 1);
 	f->reset_value = 0x0e;
 	f->x_dsdt = dsdt;
-	f->x_pm1a_event = io(PM_PORT, 4);
+	f->x_pm1a_event = io_address(PM_PORT, 4);
 	f->x_pm1a_event.access = 2; /* two 16-bit registers */
-	f->x_pm1a_control = io(PM_PORT + 4, 2);
-	f->x_pm_timer = io(PM_PORT + 8, 4);
-	finish(&f->header, "FACP", 6, sizeof(*f));
+	f->x_pm1a_control = io_address(PM_PORT + 4, 2);
+	f->x_pm_timer = io_address(PM_PORT + 8, 4);
+	finish_table(&f->header, "FACP", 6, sizeof(*f));
 	return gpa;
 }
 
 static uint64_t build_facs(struct builder *b)
 {
 	uint64_t gpa = 0;
-	struct facs *f = take(b, sizeof(*f), &gpa);
+	struct facs *f = take_room(b, sizeof(*f), &gpa);
 
 	if (!f)
 		return 0;
@@ -214,7 +215,7 @@ static uint64_t build_facs(struct builder *b)
 static uint64_t build_dsdt(struct builder *b)
 {
 	uint64_t gpa = 0;
-	void *to = take(b, sizeof(dsdt_aml_code), &gpa);
+	void *to = take_room(b, sizeof(dsdt_aml_code), &gpa);
 
 	if (to)
 		memcpy(to, dsdt_aml_code, sizeof(dsdt_aml_code));
@@ -226,7 +227,7 @@ static uint64_t build_madt(struct builder *b, unsigned cpus)
 	size_t len = sizeof(struct madt) + cpus * sizeof(struct madt_lapic) + sizeof(struct madt_ioapic) +
 		     sizeof(struct madt_override) + sizeof(struct madt_nmi);
 	uint64_t gpa = 0;
-	struct madt *m = take(b, len, &gpa);
+	struct madt *m = take_room(b, len, &gpa);
 	uint8_t *at;
 
 	if (!m)
@@ -244,7 +245,7 @@ static uint64_t build_madt(struct builder *b, unsigned cpus)
 	       sizeof(struct madt_override));
 	at += sizeof(struct madt_override);
 	memcpy(at, &(struct madt_nmi){4, sizeof(struct madt_nmi), 0xff, 0, 1}, sizeof(struct madt_nmi));
-	finish(&m->header, "APIC", 4, len);
+	finish_table(&m->header, "APIC", 4, len);
 	return gpa;
 }
 
@@ -252,8 +253,8 @@ size_t acpi_build(uint8_t *buf, size_t cap, uint64_t gpa, unsigned cpus)
 {
 	struct builder b = {.buf = buf, .cap = cap, .gpa = gpa};
 	uint64_t rsdp_gpa = 0, xsdt_gpa = 0, fadt, madt;
-	struct rsdp *rsdp = take(&b, sizeof(*rsdp), &rsdp_gpa);
-	struct xsdt *xsdt = take(&b, sizeof(*xsdt), &xsdt_gpa);
+	struct rsdp *rsdp = take_room(&b, sizeof(*rsdp), &rsdp_gpa);
+	struct xsdt *xsdt = take_room(&b, sizeof(*xsdt), &xsdt_gpa);
 	uint64_t facs = build_facs(&b);
 	uint64_t dsdt = build_dsdt(&b);
 
@@ -263,7 +264,7 @@ size_t acpi_build(uint8_t *buf, size_t cap, uint64_t gpa, unsigned cpus)
 		return 0;
 	xsdt->table[0] = fadt;
 	xsdt->table[1] = madt;
-	finish(&xsdt->header, "XSDT", 1, sizeof(*xsdt));
+	finish_table(&xsdt->header, "XSDT", 1, sizeof(*xsdt));
 	memcpy(rsdp->signature, "RSD PTR ", 8);
 	memcpy(rsdp->oem_id, "OUTRDR", 6);
 	rsdp->revision = 2;

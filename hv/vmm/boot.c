@@ -20,9 +20,9 @@ static const uint64_t gdt[] = {
 };
 
 /* Map the low 4 GiB by 2 MiB pages. The PML4, the PDPT and the four page directories lie one after the other. */
-static void write_page_tables(struct guest_memory *mem)
+static void write_page_tables(struct ram *ram)
 {
-	uint64_t *table = memory_at(mem, BOOT_PAGE_TABLES_GPA, 6 * 4096);
+	uint64_t *table = ram_at(ram, BOOT_PAGE_TABLES_GPA, 6 * 4096);
 	uint64_t *dir = table + 2 * 512;
 
 	memset(table, 0, 2 * 4096);
@@ -38,21 +38,21 @@ static int load_kernel(const struct boot_request *req, struct boot_entry *out, s
 	uint8_t head[BZIMAGE_HEAD_MAX];
 	size_t len = req->kernel.size < sizeof(head) ? (size_t)req->kernel.size : sizeof(head);
 
-	if (input_read(&req->kernel, 0, head, len, err) < 0)
+	if (boot_file_read(&req->kernel, 0, head, len, err) < 0)
 		return -1;
-	if (bzimage_probe(head, len))
+	if (bzimage_matches(head, len))
 		return boot_bzimage(req, head, len, out, err);
 	if (len >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
 		return boot_pvh(req, out, err);
 	return err_set(err, EXIT_INPUT, "kernel %s is neither a bzImage nor an ELF vmlinux", req->kernel.path);
 }
 
-int boot_load(struct guest_memory *mem, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err)
+int boot_load(struct ram *ram, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err)
 {
-	struct boot_request req = {.mem = mem, .initrd = config->initrd, .rsdp = rsdp};
+	struct boot_request req = {.ram = ram, .initrd = config->initrd, .rsdp = rsdp};
 	int rc = -1;
 
-	if (input_open(&req.kernel, "kernel", config->kernel, err) < 0)
+	if (boot_file_open(&req.kernel, "kernel", config->kernel, err) < 0)
 		return -1;
 	if (asprintf(&req.cmdline, CONSOLE "%s%s", config->cmdline ? " " : "", config->cmdline ? config->cmdline : "") < 0) {
 		req.cmdline = NULL;
@@ -63,12 +63,12 @@ int boot_load(struct guest_memory *mem, const struct vmm_config *config, uint64_
 		err_set(err, EXIT_USAGE, "kernel command line of %zu bytes is too long", strlen(req.cmdline));
 		goto out;
 	}
-	memcpy(memory_at(mem, BOOT_GDT_GPA, sizeof(gdt)), gdt, sizeof(gdt));
-	write_page_tables(mem);
-	strcpy(memory_at(mem, BOOT_CMDLINE_GPA, BOOT_CMDLINE_MAX), req.cmdline);
+	memcpy(ram_at(ram, BOOT_GDT_GPA, sizeof(gdt)), gdt, sizeof(gdt));
+	write_page_tables(ram);
+	strcpy(ram_at(ram, BOOT_CMDLINE_GPA, BOOT_CMDLINE_MAX), req.cmdline);
 	rc = load_kernel(&req, out, err);
 out:
 	free(req.cmdline);
-	input_close(&req.kernel);
+	boot_file_close(&req.kernel);
 	return rc;
 }

@@ -9,15 +9,14 @@
 
 #include "hv/base/err.h"
 #include "hv/vmm/boot_entry.h"
-#include "hv/vmm/memory.h"
+#include "hv/vmm/ram.h"
 #include "hv/vmm/vmm.h"
 
 /*
- * Load the kernel and the initrd of `config` into `mem`, and write what the first CPU needs there: GDT, page tables, command
+ * Load the kernel and the initrd of `config` into `ram`, and write what the first CPU needs there: GDT, page tables, command
  * line and parameters. `rsdp` is the GPA of the ACPI tables' RSDP. Returns 0 with *out filled in, or -1 with `err` set:
  * EXIT_INPUT for any file that cannot be used, EXIT_USAGE for a command line that is too long.
  */
-int boot_load(struct guest_memory *mem, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out,
-	      struct err *err);
+int boot_load(struct ram *ram, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err);
 
 #endif

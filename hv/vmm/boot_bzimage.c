@@ -12,7 +12,7 @@
 
 static void write_params(const struct boot_request *req, const struct setup_header *hdr)
 {
-	struct boot_params *params = memory_at(req->mem, BOOT_PARAMS_GPA, sizeof(*params));
+	struct boot_params *params = ram_at(req->ram, BOOT_PARAMS_GPA, sizeof(*params));
 
 	memset(params, 0, sizeof(*params));
 	params->hdr = *hdr;
@@ -20,7 +20,7 @@ static void write_params(const struct boot_request *req, const struct setup_head
 	params->hdr.vid_mode = VIDEO_NORMAL;
 	params->hdr.cmd_line_ptr = BOOT_CMDLINE_GPA;
 	params->acpi_rsdp_addr = req->rsdp;
-	params->e820_entries = (uint8_t)memory_e820(req->mem, params->e820_table);
+	params->e820_entries = (uint8_t)ram_e820(req->ram, params->e820_table);
 }
 
 int boot_bzimage(const struct boot_request *req, const uint8_t *head, size_t len, struct boot_entry *out, struct err *err)
@@ -34,14 +34,14 @@ int boot_bzimage(const struct boot_request *req, const uint8_t *head, size_t len
 	if (strlen(req->cmdline) > image.hdr.cmdline_size)
 		return err_set(err, EXIT_USAGE, "kernel command line of %zu bytes: kernel %s takes %u", strlen(req->cmdline),
 			       req->kernel.path, image.hdr.cmdline_size);
-	start = bzimage_place(&image.hdr, req->mem->low);
+	start = bzimage_place(&image.hdr, req->ram->low);
 	if (!start)
 		return err_set(err, EXIT_INPUT, "kernel %s needs %llu MiB of memory to unpack; give --memory a larger size",
 			       req->kernel.path,
 			       (unsigned long long)((image.hdr.pref_address + image.hdr.init_size + MIB(1) - 1) >> 20));
 	end = start + image.hdr.init_size;
-	if (input_read(&req->kernel, image.payload_offset, memory_at(req->mem, start, image.payload_size), image.payload_size,
-		       err) < 0)
+	if (boot_file_read(&req->kernel, image.payload_offset, ram_at(req->ram, start, image.payload_size), image.payload_size,
+			   err) < 0)
 		return -1;
 	if (boot_initrd(req, &image.hdr, start, end, &initrd, err) < 0)
 		return -1;

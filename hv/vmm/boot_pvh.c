@@ -34,7 +34,7 @@ struct memmap_entry {
 struct start_page {
 	struct start_info info;
 	struct module_entry initrd;
-	struct memmap_entry map[MEMORY_E820_MAX];
+	struct memmap_entry map[RAM_E820_MAX];
 };
 
 _Static_assert(sizeof(struct start_page) <= X86_PAGE_SIZE, "the PVH start page must not reach into what follows it");
@@ -77,14 +77,14 @@ static uint64_t entry_in_notes(const uint8_t *notes, size_t len)
 	return 0;
 }
 
-static int find_entry(const struct input *kernel, const Elf64_Phdr *ph, uint64_t *entry, struct err *err)
+static int find_entry(const struct boot_file *kernel, const Elf64_Phdr *ph, uint64_t *entry, struct err *err)
 {
 	uint8_t notes[NOTES_MAX];
 
 	if (ph->p_filesz > sizeof(notes))
 		return err_set(err, EXIT_INPUT, "kernel %s has %llu bytes of ELF notes, which is not sane", kernel->path,
 			       (unsigned long long)ph->p_filesz);
-	if (input_read(kernel, ph->p_offset, notes, ph->p_filesz, err) < 0)
+	if (boot_file_read(kernel, ph->p_offset, notes, ph->p_filesz, err) < 0)
 		return -1;
 	*entry = entry_in_notes(notes, ph->p_filesz);
 	return 0;
@@ -98,13 +98,13 @@ static int load_segment(const struct boot_request *req, const Elf64_Phdr *ph, ui
 		return err_set(err, EXIT_INPUT, "kernel %s has a corrupt ELF segment", req->kernel.path);
 	if (!ph->p_memsz)
 		return 0;
-	to = memory_at(req->mem, ph->p_paddr, ph->p_memsz);
+	to = ram_at(req->ram, ph->p_paddr, ph->p_memsz);
 	/* Only plain RAM above the first MiB: what lies below is ours (tables, parameters). */
 	if (!to || ph->p_paddr < BIOS_END_GPA || ph->p_paddr >= RAM_HOLE_START)
 		return err_set(err, EXIT_INPUT,
 			       "kernel %s wants %llu KiB at 0x%llx, which is not guest RAM; give --memory a larger size",
 			       req->kernel.path, (unsigned long long)(ph->p_memsz >> 10), (unsigned long long)ph->p_paddr);
-	if (input_read(&req->kernel, ph->p_offset, to, ph->p_filesz, err) < 0)
+	if (boot_file_read(&req->kernel, ph->p_offset, to, ph->p_filesz, err) < 0)
 		return -1;
 	memset(to + ph->p_filesz, 0, ph->p_memsz - ph->p_filesz);
 	if (ph->p_paddr + ph->p_memsz > *end)
@@ -117,12 +117,12 @@ static int load_segments(const struct boot_request *req, uint64_t *entry, uint64
 	Elf64_Phdr ph[PHDR_MAX];
 	Elf64_Ehdr eh;
 
-	if (input_read(&req->kernel, 0, &eh, sizeof(eh), err) < 0)
+	if (boot_file_read(&req->kernel, 0, &eh, sizeof(eh), err) < 0)
 		return -1;
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_machine != EM_X86_64 ||
 	    eh.e_type != ET_EXEC || eh.e_phentsize != sizeof(ph[0]) || eh.e_phnum > PHDR_MAX)
 		return err_set(err, EXIT_INPUT, "kernel %s is not an x86-64 vmlinux", req->kernel.path);
-	if (input_read(&req->kernel, eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0]), err) < 0)
+	if (boot_file_read(&req->kernel, eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0]), err) < 0)
 		return -1;
 	for (unsigned i = 0; i < eh.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && load_segment(req, &ph[i], end, err) < 0)
@@ -138,12 +138,12 @@ static int load_segments(const struct boot_request *req, uint64_t *entry, uint64
 
 int boot_pvh(const struct boot_request *req, struct boot_entry *out, struct err *err)
 {
-	struct start_page *page = memory_at(req->mem, BOOT_START_INFO_GPA, sizeof(*page));
+	struct start_page *page = ram_at(req->ram, BOOT_START_INFO_GPA, sizeof(*page));
 	const struct setup_header limits = {.initrd_addr_max = 0x7fffffff};
-	struct boot_e820_entry map[MEMORY_E820_MAX];
+	struct boot_e820_entry map[RAM_E820_MAX];
 	struct boot_initrd initrd;
 	uint64_t entry = 0, end = 0;
-	unsigned n = memory_e820(req->mem, map);
+	unsigned n = ram_e820(req->ram, map);
 
 	if (load_segments(req, &entry, &end, err) < 0 || boot_initrd(req, &limits, BIOS_END_GPA, end, &initrd, err) < 0)
 		return -1;

@@ -10,15 +10,15 @@
 #include <asm/bootparam.h>
 
 #include "hv/base/err.h"
-#include "hv/vmm/input.h"
-#include "hv/vmm/memory.h"
+#include "hv/vmm/boot_file.h"
+#include "hv/vmm/ram.h"
 
 struct boot_request {
-	struct guest_memory *mem;
-	struct input kernel; /* the kernel's file, open */
-	const char *initrd;  /* path of the initrd; NULL when there is none */
-	char *cmdline;	     /* the complete kernel command line */
-	uint64_t rsdp;	     /* GPA of the ACPI tables' RSDP */
+	struct ram *ram;
+	struct boot_file kernel; /* the kernel's file, open */
+	const char *initrd;	 /* path of the initrd; NULL when there is none */
+	char *cmdline;		 /* the complete kernel command line */
+	uint64_t rsdp;		 /* GPA of the ACPI tables' RSDP */
 };
 
 /* Where an initrd was put. */

@@ -16,7 +16,7 @@
 _Static_assert(HDR_OFFSET == 0x1f1, "struct boot_params is not the zero page of boot.rst");
 _Static_assert(HDR_JUMP_END + 0xff <= BZIMAGE_HEAD_MAX, "a header may not end beyond what is read of the file");
 
-bool bzimage_probe(const uint8_t *head, size_t len)
+bool bzimage_matches(const uint8_t *head, size_t len)
 {
 	struct setup_header hdr;
 
@@ -44,7 +44,7 @@ int bzimage_parse(const uint8_t *head, size_t len, uint64_t file_size, const cha
 	unsigned sects;
 	size_t end;
 
-	if (!bzimage_probe(head, len))
+	if (!bzimage_matches(head, len))
 		return err_set(err, EXIT_INPUT, "kernel %s is not a bzImage", path);
 	/* Older protocols have shorter headers: what lies beyond is not the header's and must read as zero. */
 	end = HDR_JUMP_END + head[HDR_JUMP_END - 1];

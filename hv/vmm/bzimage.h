@@ -13,7 +13,7 @@
 #include <asm/bootparam.h>
 
 #include "hv/base/err.h"
-#include "hv/vmm/memory.h"
+#include "hv/vmm/ram.h"
 
 #define BZIMAGE_HEAD_MAX 1024 /* more than the setup header can ever reach: it ends at 0x202 + 255 at most */
 
@@ -24,7 +24,7 @@ struct bzimage {
 };
 
 /* Does a file that starts with these bytes claim to be a bzImage? */
-bool bzimage_probe(const uint8_t *head, size_t len);
+bool bzimage_matches(const uint8_t *head, size_t len);
 
 /*
  * Read the setup header out of the file's first `len` bytes. `file_size` is the whole file's. EXIT_INPUT when it is truncated

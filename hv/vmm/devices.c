@@ -15,14 +15,14 @@ static void set_irq(void *ctx, unsigned gsi, bool level)
 	ioctl(vm->fd, KVM_IRQ_LINE, &irq);
 }
 
-static void end(void *ctx, enum vm_end how, const char *why)
+static void end_machine(void *ctx, enum vm_end how, const char *why)
 {
 	machine_end(ctx, how, "%s", why);
 }
 
 int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 {
-	struct power_line power = {.end = end, .ctx = vm};
+	struct power_line power = {.end = end_machine, .ctx = vm};
 	struct irq_line irq = {.set = set_irq, .ctx = vm};
 	const struct bus_range ports[] = {
 		{BUS_PORT, SERIAL_PORT, SERIAL_LEN, &serial_ops, &vm->serial},

@@ -37,7 +37,7 @@ bool host_has_cap(int kvm_fd, int cap)
 	return ioctl(kvm_fd, KVM_CHECK_EXTENSION, (long)cap) > 0;
 }
 
-static int check(int kvm_fd, struct err *err)
+static int check_kvm(int kvm_fd, struct err *err)
 {
 	int version = ioctl(kvm_fd, KVM_GET_API_VERSION, 0);
 	size_t n;
@@ -61,7 +61,7 @@ int host_open(struct err *err)
 		return err_set(err, EXIT_INPUT, "/dev/kvm: permission denied; join the group kvm");
 	if (fd < 0)
 		return err_set(err, EXIT_INPUT, "cannot open /dev/kvm: %s; load kvm_intel or kvm_amd", strerror(errno));
-	if (check(fd, err) < 0) {
+	if (check_kvm(fd, err) < 0) {
 		close(fd);
 		return -1;
 	}

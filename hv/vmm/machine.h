@@ -17,12 +17,12 @@
 #include "hv/vmm/dev/pvpanic.h"
 #include "hv/vmm/dev/rtc.h"
 #include "hv/vmm/dev/serial.h"
-#include "hv/vmm/memory.h"
+#include "hv/vmm/ram.h"
 #include "hv/vmm/vmm.h"
 
 struct vm {
 	int kvm_fd, fd;
-	struct guest_memory memory;
+	struct ram ram;
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* of each vcpu->run mapping */

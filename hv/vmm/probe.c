@@ -118,7 +118,7 @@ static enum probe_breakpoints choose(const struct host_probe *out)
 
 #define ELSEWHERE "use a host with VT-x or AMD-V, or a lab host"
 
-static void say(struct host_probe *out, const struct probe_check *failed, bool stuck)
+static void write_verdict(struct host_probe *out, const struct probe_check *failed, bool stuck)
 {
 	if (stuck)
 		strcpy(out->verdict, "this host's KVM hangs and ignores signals; " ELSEWHERE);
@@ -152,7 +152,7 @@ static void judge(struct host_probe *out, bool stuck)
 			failed = c;
 	}
 	out->usable = !failed && !stuck;
-	say(out, failed, stuck);
+	write_verdict(out, failed, stuck);
 }
 
 int probe_host(struct host_probe *out, struct err *err)

@@ -53,8 +53,8 @@ static void report_failure(struct probing *p, enum probe_id id)
 }
 
 /* Start a snippet under the given debugging. False, and the finding recorded, when KVM does not even take the state. */
-static bool start(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control, const uint64_t dr[4],
-		  uint64_t dr7)
+static bool start_snippet(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control,
+			  const uint64_t dr[4], uint64_t dr7)
 {
 	if (probe_guest_reset(&p->guest, snippet) < 0) {
 		probe_report(p, id, false, "KVM refuses the guest's CPU state: %m");
@@ -78,7 +78,7 @@ static bool debug_exit(const struct probing *p, uint32_t exception, uint64_t dr6
 
 static void check_guest(struct probing *p)
 {
-	if (!start(p, PROBE_GUEST, SNIPPET_DONE, 0, NULL, 0))
+	if (!start_snippet(p, PROBE_GUEST, SNIPPET_DONE, 0, NULL, 0))
 		return;
 	if (p->last.outcome == OUTCOME_DONE)
 		probe_report(p, PROBE_GUEST, true, "a long-mode guest runs");
@@ -88,7 +88,7 @@ static void check_guest(struct probing *p)
 
 static void check_own_bp(struct probing *p)
 {
-	if (!start(p, PROBE_OWN_BP, SNIPPET_INT3, 0, NULL, 0))
+	if (!start_snippet(p, PROBE_OWN_BP, SNIPPET_INT3, 0, NULL, 0))
 		return;
 	if (p->last.outcome == OUTCOME_BP_HANDLER)
 		probe_report(p, PROBE_OWN_BP, true, "a guest's INT3 reaches its own handler while nothing is armed");
@@ -100,7 +100,7 @@ static void check_int3(struct probing *p)
 {
 	uint64_t at = probe_guest_snippet(SNIPPET_INT3);
 
-	if (!start(p, PROBE_INT3, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
+	if (!start_snippet(p, PROBE_INT3, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
 		return;
 	if (debug_exit(p, VECTOR_BP, 0, at))
 		probe_report(p, PROBE_INT3, true, "exits with KVM_EXIT_DEBUG, RIP at the INT3");
@@ -113,7 +113,7 @@ static void check_execute(struct probing *p)
 	const uint64_t at = probe_guest_snippet(SNIPPET_NOPS) + 1;
 	const uint64_t dr[4] = {at};
 
-	if (!start(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, X86_DR_EXECUTE, 1)))
+	if (!start_snippet(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, X86_DR_EXECUTE, 1)))
 		return;
 	if (debug_exit(p, VECTOR_DB, 1, at))
 		probe_report(p, PROBE_EXECUTE, true, "exits before the instruction, DR6 names the register");
@@ -126,7 +126,7 @@ static void check_write(struct probing *p)
 	const uint64_t dr[4] = {0, PROBE_DATA};
 
 	/* The snippet loads first: a write register must let that pass. */
-	if (!start(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
+	if (!start_snippet(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
 	if (debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()))
 		probe_report(p, PROBE_WRITE, true, "exits after the store, lets the load pass, DR6 names the register");
@@ -138,7 +138,7 @@ static void check_readwrite(struct probing *p)
 {
 	const uint64_t dr[4] = {0, 0, PROBE_DATA};
 
-	if (!start(p, PROBE_READWRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(2, X86_DR_READWRITE, 4)))
+	if (!start_snippet(p, PROBE_READWRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(2, X86_DR_READWRITE, 4)))
 		return;
 	if (!debug_exit(p, VECTOR_DB, 4, probe_guest_snippet(SNIPPET_WRITE))) {
 		report_failure(p, PROBE_READWRITE);
@@ -157,7 +157,7 @@ static void check_four(struct probing *p)
 	uint64_t dr7 = probe_dr7(0, X86_DR_WRITE, 1) | probe_dr7(1, X86_DR_WRITE, 2) | probe_dr7(2, X86_DR_WRITE, 4) |
 		       probe_dr7(3, X86_DR_WRITE, 8);
 
-	if (!start(p, PROBE_FOUR, SNIPPET_WRITE4, KVM_GUESTDBG_USE_HW_BP, dr, dr7))
+	if (!start_snippet(p, PROBE_FOUR, SNIPPET_WRITE4, KVM_GUESTDBG_USE_HW_BP, dr, dr7))
 		return;
 	for (unsigned i = 0; i < 4; i++) {
 		if (!debug_exit(p, VECTOR_DB, 1u << i, p->last.rip)) {
@@ -176,7 +176,7 @@ static void check_step(struct probing *p)
 {
 	uint64_t at = probe_guest_snippet(SNIPPET_NOPS);
 
-	if (!start(p, PROBE_STEP, SNIPPET_NOPS, KVM_GUESTDBG_SINGLESTEP, NULL, 0))
+	if (!start_snippet(p, PROBE_STEP, SNIPPET_NOPS, KVM_GUESTDBG_SINGLESTEP, NULL, 0))
 		return;
 	if (debug_exit(p, VECTOR_DB, DR6_STEP, at + 1)) {
 		probe_guest_run(&p->guest, &p->last);
@@ -199,7 +199,7 @@ static void check_inject_bp(struct probing *p)
 	uint64_t at = probe_guest_snippet(SNIPPET_INT3);
 	struct probe_frame frame = {0};
 
-	if (!start(p, PROBE_INJECT_BP, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
+	if (!start_snippet(p, PROBE_INJECT_BP, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
 		return;
 	if (!debug_exit(p, VECTOR_BP, 0, at)) {
 		probe_report(p, PROBE_INJECT_BP, false, "cannot be tried: the INT3 does not exit");
@@ -241,7 +241,7 @@ static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 	const uint64_t handler = probe_guest_bp_handler();
 	const uint64_t dr[4] = {0, 0, 0, handler};
 
-	if (!start(p, PROBE_IDT_GATE, SNIPPET_INT3, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(3, X86_DR_EXECUTE, 1)))
+	if (!start_snippet(p, PROBE_IDT_GATE, SNIPPET_INT3, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(3, X86_DR_EXECUTE, 1)))
 		return false;
 	if (!debug_exit(p, VECTOR_DB, 8, handler)) {
 		report_failure(p, PROBE_IDT_GATE);

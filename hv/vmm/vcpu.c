@@ -34,7 +34,7 @@ void machine_destroy_vcpus(struct vm *vm)
 }
 
 /* Only the vCPU's own thread writes its counters: no locked instruction needed. */
-static void count(_Atomic uint64_t *counter)
+static void count_up(_Atomic uint64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
@@ -71,7 +71,7 @@ static int on_debug(struct vcpu *vcpu, struct err *err)
 {
 	const struct vm_hooks *hooks = vcpu->vm->hooks;
 
-	count(&vcpu->debug_exits);
+	count_up(&vcpu->debug_exits);
 	if (!hooks->on_debug)
 		return end_with_state(vcpu, VM_END_INTERNAL, "debug exit that nobody asked for");
 	return hooks->on_debug(hooks->ctx, vcpu, err);
@@ -143,7 +143,7 @@ static int run_failed(struct vcpu *vcpu, int error, struct err *err)
 	}
 }
 
-static int step(struct vcpu *vcpu, struct err *err)
+static int run_once(struct vcpu *vcpu, struct err *err)
 {
 	const struct vm_hooks *hooks = vcpu->vm->hooks;
 	int rc, error;
@@ -157,7 +157,7 @@ static int step(struct vcpu *vcpu, struct err *err)
 	rc = ioctl(vcpu->fd, KVM_RUN, 0);
 	error = errno;
 	atomic_store(&vcpu->in_guest, false);
-	count(&vcpu->exits);
+	count_up(&vcpu->exits);
 	return rc < 0 ? run_failed(vcpu, error, err) : on_exit_reason(vcpu, err);
 }
 
@@ -169,7 +169,7 @@ void *vcpu_thread(void *arg)
 	kick_attach(vcpu);
 	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
 	while (!atomic_load_explicit(&vcpu->vm->ended, memory_order_relaxed)) {
-		if (step(vcpu, &err) < 0)
+		if (run_once(vcpu, &err) < 0)
 			machine_fail(vcpu->vm, &err);
 	}
 	atomic_store(&vcpu->in_guest, false);

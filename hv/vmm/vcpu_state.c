@@ -26,7 +26,7 @@ enum { CR0_PE = 1, CR0_ET = 1 << 4, CR0_NE = 1 << 5, CR4_PAE = 1 << 5, EFER_LME 
 
 static int set_cpuid(struct vm *vm, unsigned index, struct cpuid_table *table, struct err *err)
 {
-	uint64_t top = vm->memory.high ? RAM_HOLE_END + vm->memory.high : vm->memory.low;
+	uint64_t top = vm->ram.high ? RAM_HOLE_END + vm->ram.high : vm->ram.low;
 	unsigned bits;
 
 	if (cpuid_supported(vm->kvm_fd, table, err) < 0)
@@ -80,7 +80,7 @@ static int set_msrs(struct vcpu *vcpu, struct cpuid_table *cpuid, struct err *er
 	return 0;
 }
 
-static struct kvm_segment flat(uint16_t selector, uint8_t type, bool code64)
+static struct kvm_segment flat_segment(uint16_t selector, uint8_t type, bool code64)
 {
 	return (struct kvm_segment){
 		.selector = selector,
@@ -97,9 +97,9 @@ static struct kvm_segment flat(uint16_t selector, uint8_t type, bool code64)
 static void enter_sregs(struct kvm_sregs *sregs, enum boot_mode mode)
 {
 	bool long_mode = mode == BOOT_LINUX64;
-	struct kvm_segment data = flat(BOOT_DATA_SEL, 3, false);
+	struct kvm_segment data = flat_segment(BOOT_DATA_SEL, 3, false);
 
-	sregs->cs = flat(long_mode ? BOOT_CODE64_SEL : BOOT_CODE32_SEL, 11, long_mode);
+	sregs->cs = flat_segment(long_mode ? BOOT_CODE64_SEL : BOOT_CODE32_SEL, 11, long_mode);
 	sregs->ds = sregs->es = sregs->fs = sregs->gs = sregs->ss = data;
 	sregs->gdt.base = BOOT_GDT_GPA;
 	sregs->gdt.limit = BOOT_CODE32_SEL + 7;

@@ -45,16 +45,16 @@ static int open_host(struct vm *vm, const struct vmm_config *config, struct err 
 	vm->fd = host_create_vm(vm->kvm_fd, err);
 	if (vm->fd < 0)
 		return -1;
-	if (memory_map(&vm->memory, config->memory, err) < 0)
+	if (ram_map(&vm->ram, config->memory, err) < 0)
 		return -1;
-	return memory_attach(&vm->memory, vm->fd, err);
+	return ram_attach(&vm->ram, vm->fd, err);
 }
 
-static int load(struct vm *vm, const struct vmm_config *config, struct boot_entry *entry, struct err *err)
+static int fill_ram(struct vm *vm, const struct vmm_config *config, struct boot_entry *entry, struct err *err)
 {
-	if (!acpi_build(memory_at(&vm->memory, ACPI_GPA, ACPI_MAX), ACPI_MAX, ACPI_GPA, vm->cpus))
+	if (!acpi_build(ram_at(&vm->ram, ACPI_GPA, ACPI_MAX), ACPI_MAX, ACPI_GPA, vm->cpus))
 		return err_set(err, EXIT_INTERNAL, "the ACPI tables do not fit their area");
-	return boot_load(&vm->memory, config, ACPI_GPA, entry, err);
+	return boot_load(&vm->ram, config, ACPI_GPA, entry, err);
 }
 
 struct vm *vm_create(const struct vmm_config *config, struct err *err)
@@ -69,7 +69,7 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 	vm = vm_new(config, err);
 	if (!vm)
 		return NULL;
-	if (kick_setup(err) < 0 || open_host(vm, config, err) < 0 || load(vm, config, &entry, err) < 0 ||
+	if (kick_setup(err) < 0 || open_host(vm, config, err) < 0 || fill_ram(vm, config, &entry, err) < 0 ||
 	    machine_create_vcpus(vm, &entry, err) < 0) {
 		vm_destroy(vm);
 		return NULL;
@@ -92,7 +92,7 @@ void vm_destroy(struct vm *vm)
 	close_fd(vm->fd);
 	close_fd(vm->kvm_fd);
 	close_fd(vm->wake_fd);
-	memory_unmap(&vm->memory);
+	ram_unmap(&vm->ram);
 	pthread_mutex_destroy(&vm->end_lock);
 	free(vm);
 }
@@ -109,7 +109,7 @@ struct vcpu *vm_vcpu(struct vm *vm, unsigned index)
 
 void *vm_ram(struct vm *vm, uint64_t gpa, size_t len)
 {
-	return memory_at(&vm->memory, gpa, len);
+	return ram_at(&vm->ram, gpa, len);
 }
 
 const char *vm_end_detail(const struct vm *vm)

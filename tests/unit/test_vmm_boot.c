@@ -20,7 +20,7 @@
 #define BZ_SIZE (2 * 512 + 4096)
 
 struct fixture {
-	struct guest_memory mem;
+	struct ram ram;
 	char kernel[64], initrd[64];
 };
 
@@ -48,14 +48,14 @@ static int setup(void **state)
 	if (fd < 0 || close(fd) < 0)
 		return -1;
 	*state = &f;
-	return memory_map(&f.mem, MIB(64), &err);
+	return ram_map(&f.ram, MIB(64), &err);
 }
 
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	memory_unmap(&f->mem);
+	ram_unmap(&f->ram);
 	unlink(f->kernel);
 	unlink(f->initrd);
 	return 0;
@@ -66,7 +66,7 @@ static int load(struct fixture *f, bool initrd, struct boot_entry *entry, struct
 	struct vmm_config config = {.kernel = f->kernel, .initrd = initrd ? f->initrd : NULL, .cmdline = "quiet"};
 
 	*err = (struct err){0};
-	return boot_load(&f->mem, &config, ACPI_GPA, entry, err);
+	return boot_load(&f->ram, &config, ACPI_GPA, entry, err);
 }
 
 static void refused(struct fixture *f, bool initrd, const char *because)
@@ -147,14 +147,14 @@ static void test_bzimage(void **state)
 	assert_int_equal(load(f, true, &entry, &err), 0);
 	assert_int_equal(entry.mode, BOOT_LINUX64);
 	assert_int_equal(entry.rip, MIB(16) + 0x200);
-	params = memory_at(&f->mem, entry.params, sizeof(*params));
+	params = ram_at(&f->ram, entry.params, sizeof(*params));
 	assert_int_equal(params->hdr.type_of_loader, 0xff);
 	assert_int_equal(params->hdr.ramdisk_size, 6);
-	assert_memory_equal(memory_at(&f->mem, params->hdr.ramdisk_image, 6), "INITRD", 6);
-	assert_string_equal(memory_at(&f->mem, params->hdr.cmd_line_ptr, 1), "console=ttyS0 quiet");
+	assert_memory_equal(ram_at(&f->ram, params->hdr.ramdisk_image, 6), "INITRD", 6);
+	assert_string_equal(ram_at(&f->ram, params->hdr.cmd_line_ptr, 1), "console=ttyS0 quiet");
 	assert_int_equal(params->acpi_rsdp_addr, ACPI_GPA);
 	assert_int_equal(params->e820_entries, 5);
-	code = memory_at(&f->mem, MIB(16), 4096);
+	code = ram_at(&f->ram, MIB(16), 4096);
 	assert_int_equal(code[0], 0x90);
 	assert_int_equal(code[4095], 0x90);
 }
@@ -171,12 +171,12 @@ static void test_page_tables(void **state)
 	make_bzimage(file);
 	write_file(f->kernel, file, sizeof(file));
 	assert_int_equal(load(f, false, &entry, &err), 0);
-	pml4 = memory_at(&f->mem, BOOT_PAGE_TABLES_GPA, 4096);
-	pdpt = memory_at(&f->mem, pml4[0] & ~0xfffull, 4096);
+	pml4 = ram_at(&f->ram, BOOT_PAGE_TABLES_GPA, 4096);
+	pdpt = ram_at(&f->ram, pml4[0] & ~0xfffull, 4096);
 	for (unsigned i = 1; i < 512; i++)
 		assert_int_equal(pml4[i], 0);
 	for (uint64_t i = 0; i < 4 * 512; i++) {
-		const uint64_t *pd = memory_at(&f->mem, pdpt[i / 512] & ~0xfffull, 4096);
+		const uint64_t *pd = ram_at(&f->ram, pdpt[i / 512] & ~0xfffull, 4096);
 
 		assert_int_equal(pd[i % 512], i << 21 | 0x83);
 	}
@@ -195,14 +195,14 @@ static void test_pvh(void **state)
 	make_elf(file);
 	write_file(f->kernel, file, sizeof(file));
 	write_file(f->initrd, "INITRD", 6);
-	memset(memory_at(&f->mem, MIB(16), 0x3000), 0xee, 0x3000);
+	memset(ram_at(&f->ram, MIB(16), 0x3000), 0xee, 0x3000);
 	assert_int_equal(load(f, true, &entry, &err), 0);
 	assert_int_equal(entry.mode, BOOT_PVH32);
 	assert_int_equal(entry.rip, ENTRY);
-	info = memory_at(&f->mem, entry.params, 56);
+	info = ram_at(&f->ram, entry.params, 56);
 	assert_int_equal(info[0], 0x336ec578);
 	assert_int_equal(info[3], 1); /* modules */
-	code = memory_at(&f->mem, MIB(16), 0x3000);
+	code = ram_at(&f->ram, MIB(16), 0x3000);
 	assert_int_equal(code[0xfff], 0x90);
 	assert_int_equal(code[0x1000], 0); /* bss is cleared */
 	assert_int_equal(code[0x2fff], 0);

@@ -25,7 +25,7 @@ enum { A_UIP = 0x80 };
 enum { B_SET = 0x80, B_ALARM = 0x20, B_UPDATE = 0x10, B_BINARY = 0x04, B_24H = 0x02 };
 enum { C_IRQ = 0x80, C_ALARM = 0x20, C_UPDATE = 0x10 };
 enum { D_VALID = 0x80 };
-enum { ALARM_ANY = 0xc0, PM = 0x80 };
+enum { ALARM_ANY = 0xc0, HOUR_PM = 0x80 };
 
 void rtc_init(struct rtc *rtc, const struct irq_line *irq)
 {
@@ -59,14 +59,14 @@ static uint8_t encode_hour(const struct rtc *rtc, int hour)
 {
 	if (rtc->ram[REG_B] & B_24H)
 		return encode(rtc, hour);
-	return encode(rtc, hour % 12 ? hour % 12 : 12) | (hour >= 12 ? PM : 0);
+	return encode(rtc, hour % 12 ? hour % 12 : 12) | (hour >= 12 ? HOUR_PM : 0);
 }
 
 static int decode_hour(const struct rtc *rtc, uint8_t value)
 {
 	if (rtc->ram[REG_B] & B_24H)
 		return decode(rtc, value);
-	return decode(rtc, value & ~PM & 0xff) % 12 + (value & PM ? 12 : 0);
+	return decode(rtc, value & ~HOUR_PM & 0xff) % 12 + (value & HOUR_PM ? 12 : 0);
 }
 
 /* The time registers as they are at `now`, guest time. */

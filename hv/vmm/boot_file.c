@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/vmm/input.h"
+#include "hv/vmm/boot_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int input_open(struct input *in, const char *what, const char *path, struct err *err)
+int boot_file_open(struct boot_file *file, const char *what, const char *path, struct err *err)
 {
 	struct stat st;
 	int rc = -1;
@@ -28,7 +28,7 @@ int input_open(struct input *in, const char *what, const char *path, struct err 
 		err_set(err, EXIT_INPUT, "%s %s is empty", what, path);
 		goto out;
 	}
-	*in = (struct input){.fd = fd, .size = (uint64_t)st.st_size, .what = what, .path = path};
+	*file = (struct boot_file){.fd = fd, .size = (uint64_t)st.st_size, .what = what, .path = path};
 	rc = 0;
 out:
 	if (rc < 0)
@@ -36,20 +36,20 @@ out:
 	return rc;
 }
 
-int input_read(const struct input *in, uint64_t offset, void *buf, size_t len, struct err *err)
+int boot_file_read(const struct boot_file *file, uint64_t offset, void *buf, size_t len, struct err *err)
 {
 	uint8_t *to = buf;
 
-	if (offset > in->size || len > in->size - offset)
-		return err_set(err, EXIT_INPUT, "%s %s is truncated: %zu bytes wanted at offset %llu of %llu", in->what,
-			       in->path, len, (unsigned long long)offset, (unsigned long long)in->size);
+	if (offset > file->size || len > file->size - offset)
+		return err_set(err, EXIT_INPUT, "%s %s is truncated: %zu bytes wanted at offset %llu of %llu", file->what,
+			       file->path, len, (unsigned long long)offset, (unsigned long long)file->size);
 	while (len > 0) {
-		ssize_t n = pread(in->fd, to, len, (off_t)offset);
+		ssize_t n = pread(file->fd, to, len, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return err_set(err, EXIT_INPUT, "cannot read %s %s: %s", in->what, in->path,
+			return err_set(err, EXIT_INPUT, "cannot read %s %s: %s", file->what, file->path,
 				       n < 0 ? strerror(errno) : "it shrank while it was read");
 		to += n;
 		offset += (uint64_t)n;
@@ -58,8 +58,8 @@ int input_read(const struct input *in, uint64_t offset, void *buf, size_t len, s
 	return 0;
 }
 
-void input_close(struct input *in)
+void boot_file_close(struct boot_file *file)
 {
-	close(in->fd);
-	in->fd = -1;
+	close(file->fd);
+	file->fd = -1;
 }

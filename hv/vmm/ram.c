@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/vmm/memory.h"
+#include "hv/vmm/ram.h"
 
 #include <errno.h>
 #include <linux/kvm.h>
@@ -11,16 +11,16 @@
 #include "hv/base/x86.h"
 #include "hv/vmm/layout.h"
 
-#define MEMORY_MIN MIB(64)
-#define MEMORY_MAX GIB(1024)
+#define RAM_MIN MIB(64)
+#define RAM_MAX GIB(1024)
 
 enum { E820_RAM = 1, E820_RESERVED = 2 };
 
-int memory_map(struct guest_memory *mem, uint64_t size, struct err *err)
+int ram_map(struct ram *ram, uint64_t size, struct err *err)
 {
 	void *host;
 
-	if (size < MEMORY_MIN || size > MEMORY_MAX || size % X86_PAGE_SIZE)
+	if (size < RAM_MIN || size > RAM_MAX || size % X86_PAGE_SIZE)
 		return err_set(err, EXIT_USAGE, "memory of %llu bytes: give 64M to 1024G, in whole pages",
 			       (unsigned long long)size);
 	host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -30,17 +30,17 @@ int memory_map(struct guest_memory *mem, uint64_t size, struct err *err)
 	/* Huge pages are faster under nested paging, but round every touched page up to 2 MiB: only where that cannot hurt. */
 	if (size / (uint64_t)sysconf(_SC_PAGESIZE) < (uint64_t)sysconf(_SC_PHYS_PAGES) / 2)
 		madvise(host, size, MADV_HUGEPAGE);
-	mem->host = host;
-	mem->low = size < RAM_HOLE_START ? size : RAM_HOLE_START;
-	mem->high = size - mem->low;
+	ram->host = host;
+	ram->low = size < RAM_HOLE_START ? size : RAM_HOLE_START;
+	ram->high = size - ram->low;
 	return 0;
 }
 
-void memory_unmap(struct guest_memory *mem)
+void ram_unmap(struct ram *ram)
 {
-	if (mem->host)
-		munmap(mem->host, mem->low + mem->high);
-	mem->host = NULL;
+	if (ram->host)
+		munmap(ram->host, ram->low + ram->high);
+	ram->host = NULL;
 }
 
 static int attach_slot(int vm_fd, unsigned slot, uint64_t gpa, uint64_t size, uint8_t *host, struct err *err)
@@ -58,34 +58,34 @@ static int attach_slot(int vm_fd, unsigned slot, uint64_t gpa, uint64_t size, ui
 	return 0;
 }
 
-int memory_attach(const struct guest_memory *mem, int vm_fd, struct err *err)
+int ram_attach(const struct ram *ram, int vm_fd, struct err *err)
 {
-	if (attach_slot(vm_fd, 0, 0, mem->low, mem->host, err) < 0)
+	if (attach_slot(vm_fd, 0, 0, ram->low, ram->host, err) < 0)
 		return -1;
-	if (mem->high && attach_slot(vm_fd, 1, RAM_HOLE_END, mem->high, mem->host + mem->low, err) < 0)
+	if (ram->high && attach_slot(vm_fd, 1, RAM_HOLE_END, ram->high, ram->host + ram->low, err) < 0)
 		return -1;
 	return 0;
 }
 
-void *memory_at(const struct guest_memory *mem, uint64_t gpa, size_t len)
+void *ram_at(const struct ram *ram, uint64_t gpa, size_t len)
 {
-	if (gpa < mem->low)
-		return len <= mem->low - gpa ? mem->host + gpa : NULL;
-	if (gpa >= RAM_HOLE_END && gpa - RAM_HOLE_END < mem->high)
-		return len <= mem->high - (gpa - RAM_HOLE_END) ? mem->host + mem->low + (gpa - RAM_HOLE_END) : NULL;
+	if (gpa < ram->low)
+		return len <= ram->low - gpa ? ram->host + gpa : NULL;
+	if (gpa >= RAM_HOLE_END && gpa - RAM_HOLE_END < ram->high)
+		return len <= ram->high - (gpa - RAM_HOLE_END) ? ram->host + ram->low + (gpa - RAM_HOLE_END) : NULL;
 	return NULL;
 }
 
-unsigned memory_e820(const struct guest_memory *mem, struct boot_e820_entry out[MEMORY_E820_MAX])
+unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX])
 {
 	unsigned n = 0;
 
 	out[n++] = (struct boot_e820_entry){0, EBDA_GPA, E820_RAM};
 	out[n++] = (struct boot_e820_entry){EBDA_GPA, EBDA_END_GPA - EBDA_GPA, E820_RESERVED};
 	out[n++] = (struct boot_e820_entry){ACPI_GPA, BIOS_END_GPA - ACPI_GPA, E820_RESERVED};
-	out[n++] = (struct boot_e820_entry){BIOS_END_GPA, mem->low - BIOS_END_GPA, E820_RAM};
+	out[n++] = (struct boot_e820_entry){BIOS_END_GPA, ram->low - BIOS_END_GPA, E820_RAM};
 	out[n++] = (struct boot_e820_entry){KVM_IDENTITY_MAP_GPA, RAM_HOLE_END - KVM_IDENTITY_MAP_GPA, E820_RESERVED};
-	if (mem->high)
-		out[n++] = (struct boot_e820_entry){RAM_HOLE_END, mem->high, E820_RAM};
+	if (ram->high)
+		out[n++] = (struct boot_e820_entry){RAM_HOLE_END, ram->high, E820_RAM};
 	return n;
 }

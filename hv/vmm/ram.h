@@ -2,8 +2,8 @@
 /*
  * Guest RAM: one lazily reserved host mapping, [0, low) of it at GPA 0 and the rest at 4 GiB (layout.h).
  */
-#ifndef OUTRIDER_VMM_MEMORY_H
-#define OUTRIDER_VMM_MEMORY_H
+#ifndef OUTRIDER_VMM_RAM_H
+#define OUTRIDER_VMM_RAM_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,25 +12,25 @@
 
 #include "hv/base/err.h"
 
-#define MEMORY_E820_MAX 8
+#define RAM_E820_MAX 8
 
-struct guest_memory {
+struct ram {
 	uint8_t *host;
 	uint64_t low;  /* bytes at GPA 0 */
 	uint64_t high; /* bytes at RAM_HOLE_END */
 };
 
 /* Reserve `size` bytes (a multiple of the page size; checked: EXIT_USAGE). Costs host memory only as the guest touches it. */
-int memory_map(struct guest_memory *mem, uint64_t size, struct err *err);
-void memory_unmap(struct guest_memory *mem);
+int ram_map(struct ram *ram, uint64_t size, struct err *err);
+void ram_unmap(struct ram *ram);
 
 /* Give the RAM to the VM (KVM_SET_USER_MEMORY_REGION). */
-int memory_attach(const struct guest_memory *mem, int vm_fd, struct err *err);
+int ram_attach(const struct ram *ram, int vm_fd, struct err *err);
 
 /* Host address of [gpa, gpa + len), or NULL when any byte of it is not RAM. Arithmetic cannot wrap for any argument. */
-void *memory_at(const struct guest_memory *mem, uint64_t gpa, size_t len);
+void *ram_at(const struct ram *ram, uint64_t gpa, size_t len);
 
 /* The machine's address map as INT 15h, E820h would give it (ACPI 6.4, chapter 15). Returns the number of entries. */
-unsigned memory_e820(const struct guest_memory *mem, struct boot_e820_entry out[MEMORY_E820_MAX]);
+unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX]);
 
 #endif
