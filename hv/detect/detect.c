@@ -64,7 +64,8 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->delay_rng.state = ~config->seed;
 	d->decoder = insn_decoder_new();
 	d->pool = make_pool(d);
-	if (!d->pool || !d->decoder || queue_init(&d->observations) || points_init(&d->points, target, MAX_POINTS))
+	if (!d->pool || !d->decoder || queue_init(&d->observations) ||
+	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
 	return d;

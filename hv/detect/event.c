@@ -1,46 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Event points: breakpoints that tell us what the guest's kernel is about to do. They stay where they are, so the instruction
- * under them is carried out here; guest_event_sites() offers only such as can be.
- */
 #include "hv/detect/event.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
+#include "hv/target/emulate.h"
 
-static int emulate_push(struct detect *d, const struct insn *insn, struct x86_regs *regs)
+/* A target with fewer points than this has none for events. */
+#define POINTS_FOR_EVENTS 32u
+
+/*
+ * Where points are few, they are hardware's and not in the guest's memory: nothing can go wrong behind their back when text is
+ * freed, and all of them are needed for sampling.
+ */
+static bool points_are_few(const struct detect *d)
 {
-	unsigned reg = insn->len == 2 ? 8u + (insn->bytes[1] & 7u) : insn->bytes[0] & 7u;
-	uint64_t value = regs->gpr[reg];
+	return d->target->caps.points && d->target->caps.points < POINTS_FOR_EVENTS;
+}
 
-	if (target_write(d->target, regs->cr3, regs->cr4, regs->gpr[X86_RSP] - 8, &value, sizeof(value)))
+/* Remove a point, whatever it is for. A window that is open there must be closed first. */
+static void take_out(struct detect *d, struct point *point)
+{
+	d->event_points -= point->event != 0;
+	points_remove(&d->points, point);
+}
+
+static int add(struct detect *d, const struct guest_event_site *site, uint64_t gpa)
+{
+	struct point *point = NULL;
+
+	if (!d->closing && d->event_points < MAX_EVENT_POINTS)
+		point = points_plant(&d->points, &site->insn, gpa);
+	if (!point)
 		return -1;
-	regs->gpr[X86_RSP] -= 8;
-	regs->rip += insn->len;
+	point->event = 1 + (int)site->kind;
+	d->event_points++;
 	return 0;
 }
 
-static int emulate(struct detect *d, const struct insn *insn, struct x86_regs *regs)
+int event_add(struct detect *d, const struct guest_event_site *site)
 {
-	uint64_t target;
-	int32_t rel;
+	uint64_t gpa;
+	int ret;
 
-	switch (insn->bytes[0]) {
-	case 0xc3: /* ret */
-		if (target_read(d->target, regs->cr3, regs->cr4, regs->gpr[X86_RSP], &target, sizeof(target)))
-			return -1;
-		regs->gpr[X86_RSP] += 8;
-		regs->rip = target;
-		return 0;
-	case 0xe9: /* jmp rel32 */
-		memcpy(&rel, insn->bytes + 1, sizeof(rel));
-		regs->rip += 5 + (uint64_t)(int64_t)rel;
-		return 0;
-	default:
-		return emulate_push(d, insn, regs);
+	if (points_are_few(d) || !target_can_emulate(&site->insn) || guest_translate(d->guest, site->insn.addr, &gpa))
+		return -1;
+	detect_enter(d);
+	ret = add(d, site, gpa);
+	detect_leave(d);
+	return ret;
+}
+
+int event_remove(struct detect *d, uint64_t addr)
+{
+	struct point *point;
+	int ret = -1;
+
+	detect_enter(d);
+	point = points_find(&d->points, addr);
+	if (point && point->event) {
+		take_out(d, point);
+		ret = 0;
 	}
+	detect_leave(d);
+	return ret;
 }
 
 /* Nothing of ours may stay in text that is about to be freed. Its windows are over too: nobody can be about to run there. */
@@ -55,13 +79,15 @@ void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 			target_release(d->target, point->window->cpu);
 			window_close(d, point->window);
 		} else {
-			points_remove(&d->points, point);
+			take_out(d, point);
 		}
 	}
 }
 
 struct target_action event_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
+	/* If the point is in the text that goes, it is gone after that too. */
+	const struct insn insn = point->insn;
 	uint64_t base, size;
 
 	switch (point->event - 1) {
@@ -74,9 +100,10 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 		break;
 	}
 	/* If the stack is not there, the guest is about to find out by itself. */
-	if (emulate(d, &point->insn, regs)) {
-		points_remove(&d->points, point);
-		d->event_points--;
+	if (target_emulate(d->target, &insn, regs)) {
+		point = points_find(&d->points, insn.addr);
+		if (point)
+			take_out(d, point);
 		return (struct target_action){.kind = TARGET_RESUME};
 	}
 	return (struct target_action){.kind = TARGET_RESUME_REGS};
@@ -84,26 +111,12 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 
 void event_plant(struct detect *d)
 {
-	struct guest_event_site sites[GUEST_EVENT_SITES_MAX];
-	unsigned n = guest_event_sites(d->guest, sites, GUEST_EVENT_SITES_MAX);
+	struct guest_event_site *sites;
+	size_t n = guest_event_sites(d->guest, &sites);
 
-	/* Where points are few, they are hardware's and not in the guest's memory: nothing can go wrong behind their back. */
-	if (d->target->caps.points && d->target->caps.points < 2 * GUEST_EVENT_SITES_MAX)
-		n = 0;
-	for (unsigned i = 0; i < n; i++) {
-		struct point *point;
-		uint64_t gpa;
-
-		if (guest_translate(d->guest, sites[i].insn.addr, &gpa))
-			continue;
-		detect_enter(d);
-		point = points_plant(&d->points, &sites[i].insn, gpa);
-		if (point) {
-			point->event = 1 + (int)sites[i].kind;
-			d->event_points++;
-		}
-		detect_leave(d);
-	}
+	for (size_t i = 0; i < n; i++)
+		event_add(d, &sites[i]);
+	free(sites);
 	/* What the guest set after its registers were shadowed and before these points stood, nobody has seen. */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)
 		target_debug_regs_changed(d->target, c);

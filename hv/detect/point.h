@@ -16,7 +16,7 @@ struct window;
 
 struct point {
 	uint64_t addr; /* GVA; 0: free */
-	int event;     /* 0: a sample point; else 1 + enum guest_event_kind: it stays, and its instruction is emulated */
+	int event;     /* 0: a sample point; else 1 + enum guest_event_kind: it stays, and its instruction is carried out */
 	uint64_t gpa;
 	struct insn insn;
 	struct window *window; /* the open window it belongs to */

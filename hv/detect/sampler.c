@@ -203,7 +203,7 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 /* As many as the target takes, beside the event points. */
 static uint32_t most_points(struct detect *d)
 {
-	uint32_t most = MAX_POINTS - GUEST_EVENT_SITES_MAX, events;
+	uint32_t most = MAX_SAMPLE_POINTS, events;
 
 	pthread_mutex_lock(&d->lock);
 	events = d->event_points;

@@ -24,7 +24,8 @@
 #include "hv/race/stats.h"
 #include "hv/target/target.h"
 
-#define MAX_POINTS 65536u
+#define MAX_SAMPLE_POINTS 65520u
+#define MAX_EVENT_POINTS 4096u
 
 struct pool;
 

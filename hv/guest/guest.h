@@ -120,24 +120,25 @@ void guest_each_module(const struct guest *g, void (*each)(void *ctx, const stru
 
 /* ---- events ---- */
 
-/*
- * Places in the guest's text where something happens that the detector must know of at that moment. The instruction at each is
- * one that the detector can carry out itself (push, ret, direct jmp), so a breakpoint there never has to be lifted.
- */
 enum guest_event_kind {
-	GUEST_EVENT_MODULE_GOING, /* ask guest_module_going() */
-	GUEST_EVENT_DEBUG_REGS,	  /* this CPU's debug registers were changed by the guest */
+	GUEST_EVENT_MODULE_GOING, /* a module's text is about to be freed: guest_module_going() says whose */
+	GUEST_EVENT_DEBUG_REGS,	  /* the guest has changed this CPU's debug registers */
 };
 
+/*
+ * A place in the guest's text where something happens that the detector must know of at that moment. The instruction is one
+ * that target_can_emulate() accepts, so that a breakpoint there never has to be lifted.
+ */
 struct guest_event_site {
 	enum guest_event_kind kind;
 	struct insn insn;
 };
 
-#define GUEST_EVENT_SITES_MAX 16
-
-/* Fill out[] (at most max); returns how many. None is no error: then modules are watched by polling alone. */
-unsigned guest_event_sites(const struct guest *g, struct guest_event_site out[], unsigned max);
+/*
+ * The event sites of the kernel, in an array that the caller must free(). Returns how many there are. None, with *out NULL, is
+ * no error: then modules are watched by polling alone. When memory runs out some are missing.
+ */
+size_t guest_event_sites(const struct guest *g, struct guest_event_site **out);
 
 /* At GUEST_EVENT_MODULE_GOING: whose text goes. False: a module never reported as loaded. */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size);

@@ -5,13 +5,14 @@
  * counterpart, for ptrace and perf alike (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
+#include <stdlib.h>
 
 #include "hv/guest/linux_guest.h"
+#include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
 
 #define CODE_MAX 2048u
 
-/* Breakpoints must stand where the instruction is one that can be carried out from outside. */
 static bool is_push(const struct insn *insn)
 {
 	uint8_t op = insn->len == 2 && insn->bytes[0] == 0x41 ? insn->bytes[1] : insn->bytes[0];
@@ -36,9 +37,24 @@ static bool is_return(const struct guest *g, const struct insn *insn)
 struct finder {
 	const struct guest *g;
 	struct insn_decoder *decoder;
-	struct guest_event_site *out;
-	unsigned n, max;
+	struct guest_event_site *sites;
+	size_t count, room;
 };
+
+static int add_site(struct finder *f, enum guest_event_kind kind, const struct insn *insn)
+{
+	if (f->count == f->room) {
+		size_t room = f->room ? 2 * f->room : 16;
+		struct guest_event_site *sites = realloc(f->sites, room * sizeof(*sites));
+
+		if (!sites)
+			return -1;
+		f->sites = sites;
+		f->room = room;
+	}
+	f->sites[f->count++] = (struct guest_event_site){.kind = kind, .insn = *insn};
+	return 0;
+}
 
 /* Add the first push in a function (its prologue, after the patchable fentry no-op), or all its returns. */
 static void find_sites(struct finder *f, const char *name, enum guest_event_kind kind, bool entry)
@@ -50,29 +66,30 @@ static void find_sites(struct finder *f, const char *name, enum guest_event_kind
 
 	if (symtab_find(f->g->symtab, name, &fn) || fn.size > sizeof(code) || guest_read(f->g, fn.addr, code, fn.size))
 		return;
-	for (uint64_t at = 0; at < fn.size && f->n < f->max; at += len) {
+	for (uint64_t at = 0; at < fn.size; at += len) {
 		len = insn_decode(f->decoder, code + at, fn.size - at, fn.addr + at, &insn);
 		if (!len || (entry && (insn.flags & INSN_BRANCH)))
 			return;
-		if (entry ? !is_push(&insn) : !is_return(f->g, &insn))
+		if (!target_can_emulate(&insn) || !(entry ? is_push(&insn) : is_return(f->g, &insn)))
 			continue;
-		f->out[f->n++] = (struct guest_event_site){.kind = kind, .insn = insn};
-		if (entry)
+		if (add_site(f, kind, &insn) || entry)
 			return;
 	}
 }
 
-unsigned guest_event_sites(const struct guest *g, struct guest_event_site out[], unsigned max)
+size_t guest_event_sites(const struct guest *g, struct guest_event_site **out)
 {
-	struct finder f = {.g = g, .decoder = insn_decoder_new(), .out = out, .max = max};
+	struct finder f = {.g = g, .decoder = insn_decoder_new()};
 
+	*out = NULL;
 	if (!f.decoder)
 		return 0;
 	find_sites(&f, "free_module", GUEST_EVENT_MODULE_GOING, true);
 	find_sites(&f, "arch_install_hw_breakpoint", GUEST_EVENT_DEBUG_REGS, false);
 	find_sites(&f, "arch_uninstall_hw_breakpoint", GUEST_EVENT_DEBUG_REGS, false);
 	insn_decoder_free(f.decoder);
-	return f.n;
+	*out = f.sites;
+	return f.count;
 }
 
 /* free_module(struct module *mod): RDI is the one, at its entry. */

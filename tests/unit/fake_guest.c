@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int guest_poll(struct guest *g, struct err *err)
@@ -115,12 +116,13 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 		events->gone(events->ctx, &g->module);
 }
 
-unsigned guest_event_sites(const struct guest *g, struct guest_event_site out[], unsigned max)
+size_t guest_event_sites(const struct guest *g, struct guest_event_site **out)
 {
-	unsigned n = g->event_count < max ? g->event_count : max;
-
-	memcpy(out, g->events, n * sizeof(*out));
-	return n;
+	*out = g->event_count ? malloc(g->event_count * sizeof(**out)) : NULL;
+	if (!*out)
+		return 0;
+	memcpy(*out, g->events, g->event_count * sizeof(**out));
+	return g->event_count;
 }
 
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size)

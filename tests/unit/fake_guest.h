@@ -36,8 +36,8 @@ struct guest {
 	atomic_bool module_here; /* what the guest's list would say */
 	bool module_reported;	 /* the sampler's */
 
-	struct guest_event_site events[GUEST_EVENT_SITES_MAX];
-	unsigned event_count;
+	const struct guest_event_site *events; /* what guest_event_sites() gives a copy of */
+	size_t event_count;
 	uint64_t going_base; /* the module that goes, when asked; size 0: none */
 	uint64_t going_size;
 	_Atomic uint64_t gone_base, gone_size; /* text nothing may be planted in any more */

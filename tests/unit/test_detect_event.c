@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -28,14 +29,32 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Write one instruction, and make an event site of it. */
+static struct guest_event_site site_on(struct rig *r, enum guest_event_kind kind, uint64_t offset, const void *code, size_t len)
+{
+	struct guest_event_site site = {.kind = kind};
+
+	rig_code(r, offset, code, len);
+	assert_int_equal(insn_decode(r->decoder, code, len, RIG_TEXT + offset, &site.insn), len);
+	return site;
+}
+
+static int add(struct rig *r, uint64_t offset, const void *code, size_t len)
+{
+	const struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, offset, code, len);
+
+	return event_add(r->d, &site);
+}
+
 /* An event point on one instruction, and the only one. */
 static void plant_event(struct rig *r, enum guest_event_kind kind, uint64_t offset, const void *code, size_t len)
 {
-	rig_code(r, offset, code, len);
+	const struct guest_event_site site = site_on(r, kind, offset, code, len);
+
 	r->guest.event_count = 1;
-	r->guest.events[0].kind = kind;
-	assert_int_equal(insn_decode(r->decoder, code, len, RIG_TEXT + offset, &r->guest.events[0].insn), len);
+	r->guest.events = &site;
 	event_plant(r->d);
+	r->guest.events = NULL;
 	assert_int_equal(rig_text_byte(r, offset), X86_INT3);
 	assert_int_equal(rig_stats(r).armed, 0); /* it is no sample point */
 
@@ -117,6 +136,43 @@ static void test_jmp(void **state)
 	assert_memory_equal(&regs, &before, sizeof(regs));
 }
 
+static void test_short_jmp(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x40), before = regs;
+
+	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xeb\xf0"));
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
+	before.rip = RIG_TEXT + 0x40 + 2 - 16;
+	assert_memory_equal(&regs, &before, sizeof(regs));
+}
+
+static void test_call(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x40), before = regs;
+
+	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xe8\xf0\x00\x00\x00"));
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
+	before.rip = RIG_TEXT + 0x40 + 5 + 0xf0;
+	before.gpr[X86_RSP] -= 8;
+	assert_memory_equal(&regs, &before, sizeof(regs));
+	assert_int_equal(stack_word(r, regs.gpr[X86_RSP]), RIG_TEXT + 0x45);
+}
+
+static void test_call_without_stack(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x40), before;
+
+	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xe8\xf0\x00\x00\x00"));
+	regs.gpr[X86_RSP] = RIG_IO;
+	before = regs;
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	assert_memory_equal(&regs, &before, sizeof(regs));
+	assert_int_equal(rig_text_byte(r, 0x40), 0xe8);
+}
+
 /* No stack to push to: the guest executes it itself, and is told by its own page fault. */
 static void test_no_stack(void **state)
 {
@@ -174,12 +230,221 @@ static void test_unknown_module_going(void **state)
 	assert_int_equal(rig_text_byte(r, MODULE), X86_INT3);
 }
 
+/* The event point stands in the text that goes itself: it is passed for the last time. */
+static void test_own_module_going(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 1, MODULE + 0x40);
+
+	plant_event(r, GUEST_EVENT_MODULE_GOING, MODULE + 0x40, INSN("\x55"));
+	rig_plant(r, MODULE - 0x10, READ_8);
+	r->guest.going_base = RIG_TEXT + MODULE;
+	r->guest.going_size = 0x80;
+	assert_int_equal(rig_hit(r, 1, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(regs.rip, RIG_TEXT + MODULE + 0x41);
+	assert_int_equal(rig_text_byte(r, MODULE + 0x40), 0x55);
+	assert_int_equal(rig_stats(r).armed, 1);
+}
+
+/* ---- planted and taken out while the guest runs ---- */
+
+static void test_add_and_remove(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x40), late = regs;
+
+	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
+	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
+	assert_int_equal(rig_stats(r).armed, 0);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(r->ft->debug_changes[0], 1);
+
+	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), 0);
+	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
+	assert_int_equal(rig_stats(r).armed, 0);
+	/* A CPU had executed the INT3 before it went, and now executes what stands there. */
+	regs = late;
+	assert_int_equal(rig_hit(r, 0, &late).kind, TARGET_RESUME);
+	assert_memory_equal(&late, &regs, sizeof(late));
+	assert_int_equal(rig_stats(r).stale_hits, 1);
+	assert_int_equal(r->ft->debug_changes[0], 1);
+}
+
+static void test_add_again(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
+	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), 0);
+	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
+	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
+}
+
+static void test_add_twice(void **state)
+{
+	struct rig *r = *state;
+	const struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x55"));
+
+	assert_int_equal(event_add(r->d, &site), 0);
+	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
+	/* It is there once. */
+	assert_int_equal(event_remove(r->d, site.insn.addr), 0);
+	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
+	assert_int_equal(event_remove(r->d, site.insn.addr), -1);
+}
+
+static void test_remove_only_events(void **state)
+{
+	struct rig *r = *state;
+
+	rig_plant(r, 0x40, READ_8);
+	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), -1);
+	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
+	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x80), -1);
+	assert_int_equal(rig_stats(r).armed, 1);
+}
+
+/* What cannot be carried out would have to be lifted for each CPU that passes. */
+static void test_add_refuses_instructions(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t len;
+	} refused[] = {
+		{INSN("\x48\x8b\x07")},		/* mov (%rdi), %rax */
+		{INSN("\xff\x37")},		/* push (%rdi) */
+		{INSN("\x66\x50")},		/* push %ax */
+		{INSN("\x6a\x01")},		/* push $1 */
+		{INSN("\x9c")},			/* pushfq */
+		{INSN("\xc2\x08\x00")},		/* ret $8 */
+		{INSN("\xf3\xc3")},		/* rep ret */
+		{INSN("\xff\xd0")},		/* call *%rax */
+		{INSN("\xff\xe0")},		/* jmp *%rax */
+		{INSN("\x74\x10")},		/* je */
+		{INSN("\x0f\x84\x10\0\0\0")},	/* je */
+		{INSN("\xe3\x10")},		/* jrcxz */
+		{INSN("\x90")},			/* nop */
+		{INSN("\xf3\x0f\x1e\xfa")},	/* endbr64 */
+		{INSN("\x0f\x1f\x44\x00\x00")}, /* where ftrace patches */
+		{INSN("\x5d")},			/* pop %rbp */
+	};
+	struct rig *r = *state;
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		const struct guest_event_site site =
+			site_on(r, GUEST_EVENT_DEBUG_REGS, 0x10 * i, refused[i].code, refused[i].len);
+
+		assert_int_equal(event_add(r->d, &site), -1);
+		assert_false(rig_has_point(r, 0x10 * i));
+		assert_int_equal(rig_text_byte(r, 0x10 * i), (uint8_t)refused[i].code[0]);
+	}
+}
+
+/* The guest has patched it since it was looked at, or its text is not there. */
+static void test_add_refuses_other_text(void **state)
+{
+	struct rig *r = *state;
+	struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x41\x54"));
+
+	rig_code(r, 0x41, "\x55", 1);
+	assert_int_equal(event_add(r->d, &site), -1);
+	rig_code(r, 0x40, "\x90\x54", 2);
+	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(rig_text_byte(r, 0x40), 0x90);
+	site.insn.addr = RIG_TEXT + RIG_TEXT_SIZE;
+	assert_int_equal(event_add(r->d, &site), -1);
+}
+
+/* The text was a sample point's access when that was planted. */
+static void test_add_at_sample_point(void **state)
+{
+	struct rig *r = *state;
+	const struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x55"));
+
+	rig_plant(r, 0x40, INSN("\xa4"));
+	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(rig_stats(r).armed, 1);
+	assert_int_equal(event_remove(r->d, site.insn.addr), -1);
+	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
+}
+
+/* More than the first Linux kernels need, and all are passed. */
+static void test_many(void **state)
+{
+	enum { MANY = 500 };
+	struct rig *r = *state;
+	struct guest_event_site *sites = calloc(MANY, sizeof(*sites));
+
+	assert_non_null(sites);
+	for (unsigned i = 0; i < MANY; i++)
+		sites[i] = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x10 * i, INSN("\x55"));
+	r->guest.events = sites;
+	r->guest.event_count = MANY;
+	event_plant(r->d);
+	free(sites);
+	assert_int_equal(rig_int3s(r, 0, RIG_TEXT_SIZE), MANY);
+	assert_int_equal(rig_stats(r).armed, 0);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct x86_regs regs = rig_regs(r, 0, 0x10 * i);
+
+		assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
+		assert_int_equal(event_remove(r->d, RIG_TEXT + 0x10 * i), 0);
+	}
+	assert_int_equal(rig_int3s(r, 0, RIG_TEXT_SIZE), 0);
+}
+
+/* Where points are few none is for events. */
+static void test_few_points(void **state)
+{
+	struct rig *r = *state;
+
+	r->ft->target.caps.points = 31;
+	assert_int_equal(add(r, 0x40, INSN("\x55")), -1);
+	r->ft->target.caps.points = 32;
+	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
+}
+
+/* Nothing is planted any more once the detector has left the guest's text as it was. */
+static void test_add_when_stopped(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
+	detect_stop(r->d);
+	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
+	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), -1);
+	assert_int_equal(add(r, 0x80, INSN("\x55")), -1);
+	assert_int_equal(rig_text_byte(r, 0x80), 0x55);
+	assert_int_equal(rig_stats(r).armed, 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_push), T(test_push_r12), T(test_push_rsp),     T(test_ret),
-		T(test_jmp),  T(test_no_stack), T(test_module_going), T(test_unknown_module_going),
+		T(test_push),
+		T(test_push_r12),
+		T(test_push_rsp),
+		T(test_ret),
+		T(test_jmp),
+		T(test_no_stack),
+		T(test_module_going),
+		T(test_unknown_module_going),
+		T(test_short_jmp),
+		T(test_call),
+		T(test_call_without_stack),
+		T(test_own_module_going),
+		T(test_add_and_remove),
+		T(test_add_again),
+		T(test_add_twice),
+		T(test_remove_only_events),
+		T(test_add_refuses_instructions),
+		T(test_add_refuses_other_text),
+		T(test_add_at_sample_point),
+		T(test_many),
+		T(test_few_points),
+		T(test_add_when_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

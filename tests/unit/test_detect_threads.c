@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
+#include "hv/detect/event.h"
 #include "tests/unit/detect_rig.h"
 
 #define CPUS 3
@@ -22,7 +23,8 @@
 #define SITE_LEN 3u
 #define LOCKED_FROM 12u /* sites from here on access memory under its lock */
 #define MODULE 0x1000u
-#define DATUM 64u /* bytes from one datum to the next */
+#define EVENT 0x2000u /* offset of an instruction that is an event site at times */
+#define DATUM 64u     /* bytes from one datum to the next */
 #define WINDOWS 3000u
 #define RACES 30u
 #define PATIENCE_NS 120000000000u
@@ -31,9 +33,9 @@ struct machine {
 	struct rig *r;
 	struct symtab *module;
 	pthread_mutex_t locks[SITES];
-	atomic_bool power_off;
+	atomic_bool power_off, toggling_ends;
 	atomic_bool telling[CPUS]; /* has accessed memory and not said yet what it tripped */
-	atomic_uint mistakes, races, watched;
+	atomic_uint mistakes, races, watched, events;
 	char mistake[512]; /* the first; written once */
 };
 
@@ -146,6 +148,40 @@ static void execute(struct machine *m, unsigned cpu, unsigned site)
 	perform(m, cpu, site, &regs);
 }
 
+/* Execute the push at EVENT, which an event point may stand on, or not, or not any more. */
+static void execute_event(struct machine *m, unsigned cpu)
+{
+	while (rig_text_byte(m->r, EVENT) == X86_INT3) {
+		struct x86_regs regs = rig_regs(m->r, cpu, EVENT);
+		struct target_action action = rig_hit(m->r, cpu, &regs);
+
+		if (action.kind == TARGET_RESUME)
+			continue; /* taken out since: look again */
+		if (action.kind != TARGET_RESUME_REGS || regs.rip != RIG_TEXT + EVENT + 1)
+			mistake(m, "an event point was not passed");
+		atomic_fetch_add(&m->events, 1);
+		return;
+	}
+}
+
+/* Plants the event point and takes it out, over and over, beside the sampler and the CPUs. */
+static void *toggle_event(void *arg)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+	struct machine *m = arg;
+	struct guest_event_site site = {.kind = GUEST_EVENT_DEBUG_REGS};
+
+	site.insn = (struct insn){.addr = RIG_TEXT + EVENT, .len = 1, .bytes = {0x55}};
+	while (!atomic_load(&m->toggling_ends)) {
+		if (event_add(m->r->d, &site))
+			mistake(m, "an event point was not planted");
+		nanosleep(&moment, NULL);
+		if (event_remove(m->r->d, site.insn.addr))
+			mistake(m, "an event point was not there");
+	}
+	return NULL;
+}
+
 struct cpu_thread {
 	struct machine *m;
 	unsigned cpu;
@@ -164,6 +200,7 @@ static void *cpu_main(void *arg)
 		if (is_locked(site))
 			pthread_mutex_lock(lock);
 		execute(t->m, t->cpu, site);
+		execute_event(t->m, t->cpu);
 		if (is_locked(site))
 			pthread_mutex_unlock(lock);
 	}
@@ -231,6 +268,7 @@ static void build_text(struct machine *m)
 	}
 	for (unsigned i = 0; i < SITES; i++)
 		rig_code(m->r, site_offset(i), is_write(i) ? "\x48\x89\x07" : "\x48\x8b\x07", SITE_LEN);
+	rig_code(m->r, EVENT, "\x55", 1);
 	rig_functions(m->r, kernel, sizeof(kernel) / sizeof(*kernel));
 	m->module = symtab_from_array(&module, 1, NULL);
 	assert_non_null(m->module);
@@ -279,7 +317,8 @@ static bool run_for_a_while(struct machine *m)
 	uint64_t until = monotonic_ns() + PATIENCE_NS;
 	struct detect_stats stats = {0};
 
-	while (stats.windows < WINDOWS || atomic_load(&m->races) < RACES || !atomic_load(&m->watched)) {
+	while (stats.windows < WINDOWS || atomic_load(&m->races) < RACES || !atomic_load(&m->watched) ||
+	       !atomic_load(&m->events)) {
 		const struct timespec moment = {.tv_nsec = 30000000};
 
 		if (monotonic_ns() > until || atomic_load(&m->mistakes))
@@ -296,6 +335,7 @@ static void test_machine(void **state)
 	struct machine *m = *state;
 	struct cpu_thread cpus[CPUS];
 	uint8_t *text = malloc(RIG_TEXT_SIZE);
+	pthread_t toggler;
 	bool enough;
 
 	assert_non_null(text);
@@ -305,7 +345,10 @@ static void test_machine(void **state)
 		cpus[i] = (struct cpu_thread){.m = m, .cpu = i};
 		assert_int_equal(pthread_create(&cpus[i].thread, NULL, cpu_main, &cpus[i]), 0);
 	}
+	assert_int_equal(pthread_create(&toggler, NULL, toggle_event, m), 0);
 	enough = run_for_a_while(m);
+	atomic_store(&m->toggling_ends, true);
+	pthread_join(toggler, NULL);
 
 	/* The machine runs on meanwhile, as one does that was only attached to. */
 	detect_stop(m->r->d);

@@ -310,7 +310,7 @@ static void expect_site(const struct guest_event_site *site, enum guest_event_ki
 static void test_event_sites(void **state)
 {
 	struct facts *f = *state;
-	struct guest_event_site out[GUEST_EVENT_SITES_MAX];
+	struct guest_event_site *out;
 
 	load_symbols(f, event_symbols, sizeof(event_symbols) / sizeof(*event_symbols));
 	/* nopl 0(%rax,%rax,1); mov %rdi,%rax; push %r13; push %rbp */
@@ -318,26 +318,48 @@ static void test_event_sites(void **state)
 	/* jmp to the thunk; jmp elsewhere; ret; jmp into the middle of the thunk */
 	PUT(f, INSTALL, "\xe9\xfb\x1f\x00\x00\xe9\xf6\x2f\x00\x00\xc3\xe9\xf1\x1f\x00\x00");
 	PUT(f, UNINSTALL, "\x55\x5d\xc3\xcc");
-	assert_int_equal(guest_event_sites(f->g, out, GUEST_EVENT_SITES_MAX), 4);
+	assert_int_equal(guest_event_sites(f->g, &out), 4);
 	expect_site(&out[0], GUEST_EVENT_MODULE_GOING, FREE + 8, 2);
 	expect_site(&out[1], GUEST_EVENT_DEBUG_REGS, INSTALL, 5);
 	expect_site(&out[2], GUEST_EVENT_DEBUG_REGS, INSTALL + 10, 1);
 	expect_site(&out[3], GUEST_EVENT_DEBUG_REGS, UNINSTALL + 2, 1);
-	assert_int_equal(guest_event_sites(f->g, out, 2), 2);
+	free(out);
+}
+
+static void test_many_event_sites(void **state)
+{
+	struct facts *f = *state;
+	struct guest_event_site *out;
+	char returns[0x40];
+
+	memset(returns, 0xc3, sizeof(returns));
+	load_symbols(f, event_symbols, sizeof(event_symbols) / sizeof(*event_symbols));
+	put(f, INSTALL, returns, sizeof(returns));
+	put(f, UNINSTALL, returns, sizeof(returns));
+	put(f, FREE, "\x55", 1);
+	assert_int_equal(guest_event_sites(f->g, &out), 1 + 2 * sizeof(returns));
+	expect_site(&out[0], GUEST_EVENT_MODULE_GOING, FREE, 1);
+	for (unsigned i = 0; i < sizeof(returns); i++) {
+		expect_site(&out[1 + i], GUEST_EVENT_DEBUG_REGS, INSTALL + i, 1);
+		expect_site(&out[1 + sizeof(returns) + i], GUEST_EVENT_DEBUG_REGS, UNINSTALL + i, 1);
+	}
+	free(out);
 }
 
 /* Behind a branch a push is not on every way through the function. */
 static void test_event_not_at_entry(void **state)
 {
 	struct facts *f = *state;
-	struct guest_event_site out[GUEST_EVENT_SITES_MAX];
+	struct guest_event_site *out;
 
 	load_symbols(f, event_symbols, 1);
 	PUT(f, FREE, "\x48\x85\xff\x74\x01\x55");
-	assert_int_equal(guest_event_sites(f->g, out, GUEST_EVENT_SITES_MAX), 0);
+	assert_int_equal(guest_event_sites(f->g, &out), 0);
+	assert_null(out);
 	/* Not mapped, and no such function. */
 	fake_unmap(f->ft, f->g->cr3, 4, TEXT + FREE);
-	assert_int_equal(guest_event_sites(f->g, out, GUEST_EVENT_SITES_MAX), 0);
+	assert_int_equal(guest_event_sites(f->g, &out), 0);
+	assert_null(out);
 }
 
 static void test_no_modules(void **state)
@@ -354,11 +376,17 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_task),		T(test_kinds),
-		T(test_unknown),	T(test_no_task_layout),
-		T(test_hostile_task),	T(test_stack),
-		T(test_excluded_names), T(test_excluded_ranges),
-		T(test_event_sites),	T(test_event_not_at_entry),
+		T(test_task),
+		T(test_kinds),
+		T(test_unknown),
+		T(test_no_task_layout),
+		T(test_hostile_task),
+		T(test_stack),
+		T(test_excluded_names),
+		T(test_excluded_ranges),
+		T(test_event_sites),
+		T(test_many_event_sites),
+		T(test_event_not_at_entry),
 		T(test_no_modules),
 	};
 
