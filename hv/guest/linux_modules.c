@@ -57,7 +57,7 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 {
 	if (g->module_bytes > SYMBOLS_MAX)
 		return;
-	lm->m.symbols = module_symbols(&g->reader, g->symtab, g->btf, info, NULL);
+	lm->m.symbols = module_symbols(&g->reader, g->btf, info, NULL);
 	lm->charge = lm->m.symbols ? symtab_bytes(lm->m.symbols) : BAD_TABLE;
 	g->module_bytes += lm->charge;
 }

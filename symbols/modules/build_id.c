@@ -9,13 +9,14 @@
 #define MAX_NOTES 8
 #define MAX_NOTE_BYTES 1024
 
+/* Where the kernel keeps the ELF notes of a module: in an array of struct bin_attribute. */
 struct notes_layout {
-	struct btf_member attrs; /* the array, in struct module_notes_attrs */
-	uint32_t stride;
+	struct btf_member attrs;	    /* the array, in struct module_notes_attrs */
+	uint32_t stride;		    /* bytes of an element */
 	struct btf_member name, size, data; /* in struct bin_attribute */
 };
 
-static bool find_layout(const struct btf *btf, struct notes_layout *l)
+static bool find_notes_layout(const struct btf *btf, struct notes_layout *l)
 {
 	l->stride = btf_sizeof(btf, "bin_attribute");
 	return l->stride && l->stride <= 512 && !btf_member(btf, "module_notes_attrs", "attrs", &l->attrs) &&
@@ -24,7 +25,7 @@ static bool find_layout(const struct btf *btf, struct notes_layout *l)
 	       l->name.size == 8 && l->size.size == 8 && l->data.size == 8;
 }
 
-/* One attribute: 1 found, 0 another note, -1 no note any more. */
+/* Look at one attribute. Returns 1 when the build id was found, 0 when it is another note, and -1 behind the last note. */
 static int from_attribute(const struct guest_reader *reader, const struct notes_layout *l, uint64_t attr,
 			  struct module_info *module)
 {
@@ -52,9 +53,9 @@ static void from_notes(const struct guest_reader *reader, const struct btf *btf,
 {
 	struct notes_layout l;
 
-	if (!notes_attrs || !find_layout(btf, &l))
+	if (!notes_attrs || !find_notes_layout(btf, &l))
 		return;
-	/* The count is kept differently by version; the attributes' names tell where they end. */
+	/* How the number of notes is kept depends on the version. The names of the attributes tell where they end. */
 	for (unsigned i = 0; i < MAX_NOTES; i++) {
 		if (from_attribute(reader, &l, notes_attrs + l.attrs.offset + (uint64_t)i * l.stride, module))
 			return;

@@ -4,22 +4,22 @@
 
 #include "symbols/modules/layout.h"
 
-/* The first of two paths that exists: text lived in core_layout up to 6.3 and lives in mem[] since 6.4. */
+/* Find a member by the first of two paths that exists. Text was in core_layout up to Linux 6.3 and is in mem[] since 6.4. */
 static void find_either(const struct btf *btf, const char *path, const char *older, struct btf_member *out)
 {
 	if (btf_member(btf, "module", path, out) && (!older || btf_member(btf, "module", older, out)))
 		*out = (struct btf_member){0};
 }
 
-static bool fits(const struct btf_member *m, uint32_t size, uint32_t most)
+static bool fits_module(const struct btf_member *m, uint32_t size, uint32_t most)
 {
 	return m->size && m->size <= most && m->offset <= size && m->size <= size - m->offset;
 }
 
-/* Members beyond the structure's end would be read out of nowhere: no such member, then. */
+/* A member that does not lie inside the structure must not be read, and counts as one that does not exist. */
 static void drop_unfit(struct btf_member *m, uint32_t size)
 {
-	if (m->size && !fits(m, size, sizeof(uint64_t)))
+	if (m->size && !fits_module(m, size, sizeof(uint64_t)))
 		*m = (struct btf_member){0};
 }
 
@@ -47,8 +47,8 @@ int module_layout_find(const struct btf *btf, struct module_layout *out, struct 
 	find_either(btf, "kallsyms", NULL, &out->kallsyms);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		drop_unfit(words[i], out->size);
-	if (!out->size || out->size > MODULE_STRUCT_MAX || !fits(&out->list, out->size, 16) || out->list.size != 16 ||
-	    !fits(&out->name, out->size, 1024) || !out->state.size || !out->text.size || !out->text_size.size)
+	if (!out->size || out->size > MODULE_STRUCT_MAX || !fits_module(&out->list, out->size, 16) || out->list.size != 16 ||
+	    !fits_module(&out->name, out->size, 1024) || !out->state.size || !out->text.size || !out->text_size.size)
 		return err_set(err, EXIT_INPUT, "modules: this kernel's type information has no usable struct module");
 	return 0;
 }

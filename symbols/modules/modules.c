@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list. Writers change it under module_mutex with the RCU list functions, so a reader may at any time see it mid-change. */
+/*
+ * Reading the list. The kernel
+ * changes it under module_mutex with the RCU list functions, so a reader may at any time see it in the midst of a change.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +15,16 @@
 #define MAX_MODULES 4096
 #define MAX_TEXT (256ull << 20)
 #define ATTEMPTS 5
-#define UNFORMED 3 /* MODULE_STATE_UNFORMED: still being set up, its layout means nothing yet */
+#define UNFORMED 3 /* MODULE_STATE_UNFORMED: the module is still being set up, and its ranges mean nothing yet */
 
+/* A walk along the list of modules. */
 struct walk {
 	const struct guest_reader *reader;
 	struct module_layout layout;
-	uint64_t head; /* of the list */
-	uint64_t at;   /* list entry */
-	uint64_t prev;
-	unsigned count;
+	uint64_t head;	/* GVA of the list's head */
+	uint64_t at;	/* GVA of the current list entry */
+	uint64_t prev;	/* GVA of the list entry before it, or of the head */
+	unsigned count; /* entries so far */
 	uint8_t module[MODULE_STRUCT_MAX];
 };
 
@@ -40,8 +44,9 @@ static int walk_start(struct walk *w, const struct guest_reader *reader, const s
 }
 
 /*
- * Step to the next entry, with the first `bytes` of its struct module in w->module. 1: there; 0: the end; -1: torn. An entry
- * being removed has a poisoned `prev`, one being added is not yet pointed back to: both show.
+ * Step to the next entry and read the first `bytes` of its struct module into w->module. Returns 1, or 0 at the end of the
+ * list, or -1 when the list is being changed or cannot be read. A change shows: the `prev` of an entry that is being removed is
+ * poisoned, and no entry points back yet to one that is being added.
  */
 static int walk_next(struct walk *w, size_t bytes)
 {
@@ -70,7 +75,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
 }
 
-/* Only the list is followed; its bytes before `state` and `list` end are all that is read. */
+/* Of each struct module no more is read than up to the end of `state` and `list`. */
 static int stamp(struct walk *w, uint64_t *out)
 {
 	const struct module_layout *l = &w->layout;
@@ -92,7 +97,7 @@ int modules_stamp(const struct guest_reader *reader, const struct symtab *kernel
 	return walk_start(&w, reader, kernel, btf, NULL) ? -1 : stamp(&w, out);
 }
 
-/* Module names are made of file names: letters, digits, '_' and rarely '-' or '.'. */
+/* Names are made of file names and consist of letters, digits, '_' and rarely '-' or '.'. Anything unprintable is refused. */
 static bool copy_name(const struct walk *w, char name[MODULE_NAME_MAX])
 {
 	size_t room = w->layout.name.size < MODULE_NAME_MAX ? w->layout.name.size : MODULE_NAME_MAX;
@@ -109,7 +114,7 @@ static bool copy_name(const struct walk *w, char name[MODULE_NAME_MAX])
 	return true;
 }
 
-/* A stretch of text: in the kernel half, no longer than text gets, not wrapping; otherwise there is none. */
+/* Read a range of text. One that is not in the kernel half, is longer than text gets or wraps around counts as none. */
 static bool text_range(const struct walk *w, const struct btf_member *base, const struct btf_member *size, uint64_t *start,
 		       uint64_t *len)
 {
@@ -126,7 +131,8 @@ static bool inside_text(const struct module_info *m, uint64_t start, uint64_t le
 	return start >= m->text && start - m->text <= m->text_size && len <= m->text_size - (start - m->text);
 }
 
-static int take(const struct walk *w, struct module_info *m)
+/* Fill in *m from the struct module that the walk has come to. Returns -1 when it does not fit together. */
+static int take_module(const struct walk *w, struct module_info *m)
 {
 	const struct module_layout *l = &w->layout;
 
@@ -147,7 +153,8 @@ static int take(const struct walk *w, struct module_info *m)
 	return 0;
 }
 
-static int collect(struct walk *w, struct module_info **list, size_t *n, struct err *err)
+/* Walk the list and append all modules to *list. Returns 0, or -1, not always with err, when it must be read again. */
+static int collect_modules(struct walk *w, struct module_info **list, size_t *n, struct err *err)
 {
 	size_t capacity = 0;
 	int more;
@@ -166,7 +173,7 @@ static int collect(struct walk *w, struct module_info **list, size_t *n, struct 
 			*list = bigger;
 			capacity += 64;
 		}
-		if (state > UNFORMED || take(w, &(*list)[*n]))
+		if (state > UNFORMED || take_module(w, &(*list)[*n]))
 			return -1;
 		(*n)++;
 	}
@@ -184,7 +191,7 @@ int modules_read(const struct guest_reader *reader, const struct symtab *kernel,
 	if (walk_start(&w, reader, kernel, btf, err))
 		return -1;
 	for (unsigned i = 0; i < ATTEMPTS; i++) {
-		if (!stamp(&w, &before) && !collect(&w, list, n, err) && !stamp(&w, &after) && before == after) {
+		if (!stamp(&w, &before) && !collect_modules(&w, list, n, err) && !stamp(&w, &after) && before == after) {
 			for (size_t m = 0; m < *n; m++)
 				module_read_build_id(reader, btf, &w.layout, &(*list)[m]);
 			return 0;

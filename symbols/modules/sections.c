@@ -8,13 +8,13 @@
 
 #define STRIDE_MAX 512u
 
-/* struct module_sect_attrs: an array of attributes, each with its section's name and address. */
+/* Where the members of struct module_sect_attrs are: an array of attributes, each with the name and address of a section. */
 struct sections_layout {
 	struct btf_member attrs; /* the array */
-	struct btf_member name;	 /* of an element: pointer to the name, */
-	struct btf_member addr;	 /* and the address */
-	uint32_t stride;
-	struct btf_member count; /* size 0: none is kept, a name that is none ends the array */
+	struct btf_member name;	 /* the pointer to the section's name, in an element */
+	struct btf_member addr;	 /* the section's address, in an element */
+	uint32_t stride;	 /* bytes of an element */
+	struct btf_member count; /* size 0 where the kernel keeps no count: what is no name ends the array */
 };
 
 static bool usable(const struct sections_layout *l)
@@ -23,8 +23,8 @@ static bool usable(const struct sections_layout *l)
 	       l->name.offset <= l->stride - 8 && l->addr.offset <= l->stride - 8;
 }
 
-/* Until 6.13 there was a struct module_sect_attr around a bin_attribute; since then the bin_attribute is all. */
-static bool find_layout(const struct btf *btf, struct sections_layout *l)
+/* Until Linux 6.13 an element was a struct module_sect_attr with a bin_attribute in it; since then it is the bin_attribute. */
+static bool find_sections_layout(const struct btf *btf, struct sections_layout *l)
 {
 	if (btf_member(btf, "module_sect_attrs", "attrs", &l->attrs))
 		return false;
@@ -39,8 +39,8 @@ static bool find_layout(const struct btf *btf, struct sections_layout *l)
 	       !btf_member(btf, "bin_attribute", "private", &l->addr) && usable(l);
 }
 
-/* Byte by byte: it may be the last thing that is mapped. */
-static bool read_name(const struct guest_reader *reader, uint64_t gva, char out[SECTION_NAME_MAX])
+/* Read a name byte by byte, since what comes behind it may not be mapped. */
+static bool read_section_name(const struct guest_reader *reader, uint64_t gva, char out[SECTION_NAME_MAX])
 {
 	memset(out, 0, SECTION_NAME_MAX);
 	for (size_t i = 0; i + 1 < SECTION_NAME_MAX; i++) {
@@ -64,8 +64,9 @@ unsigned module_sections(const struct guest_reader *reader, const struct btf *bt
 	uint32_t count;
 	unsigned n = 0;
 
-	if (btf_member(btf, "module", "sect_attrs", &pointer) || pointer.size != sizeof(attrs) || !find_layout(btf, &l) ||
-	    reader->read(reader->ctx, module->addr + pointer.offset, &attrs, sizeof(attrs)) || !x86_kernel_address(attrs))
+	if (btf_member(btf, "module", "sect_attrs", &pointer) || pointer.size != sizeof(attrs) ||
+	    !find_sections_layout(btf, &l) || reader->read(reader->ctx, module->addr + pointer.offset, &attrs, sizeof(attrs)) ||
+	    !x86_kernel_address(attrs))
 		return 0;
 	if (l.count.size && reader->read(reader->ctx, attrs + l.count.offset, &count, sizeof(count)) == 0 && count < max)
 		max = count;
@@ -74,7 +75,7 @@ unsigned module_sections(const struct guest_reader *reader, const struct btf *bt
 
 		if (reader->read(reader->ctx, at + l.name.offset, &name, sizeof(name)) || !x86_kernel_address(name) ||
 		    reader->read(reader->ctx, at + l.addr.offset, &out[n].addr, sizeof(out[n].addr)) ||
-		    !x86_kernel_address(out[n].addr) || !read_name(reader, name, out[n].name))
+		    !x86_kernel_address(out[n].addr) || !read_section_name(reader, name, out[n].name))
 			break;
 	}
 	return n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A module's own symbol table: ELF symbols with absolute values, kept by the kernel for kallsyms (kernel/module/kallsyms.c). */
+/* A module's own symbol table. The kernel keeps it for kallsyms (kernel/module/kallsyms.c) as ELF symbols with absolute values.
+ */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,20 +14,23 @@
 #define MAX_SYMBOLS (1u << 20)
 #define MAX_STRINGS (64u << 20)
 
+/* Copies of the tables in the guest's memory. */
 struct tables {
 	Elf64_Sym *symbols;
-	char *types;   /* nm(1)'s letters */
-	char *strings; /* strings_len bytes and a NUL */
-	uint32_t count;
+	char *types;	/* the letter of nm(1) for each symbol */
+	char *strings;	/* strings_len bytes and a NUL */
+	uint32_t count; /* symbols */
 	size_t strings_len;
 };
 
-struct pointers { /* struct mod_kallsyms */
-	uint64_t symtab, strtab, typetab;
-	uint32_t count;
+/* The content of a struct mod_kallsyms. */
+struct pointers {
+	uint64_t symtab, strtab, typetab; /* GVAs */
+	uint32_t count;			  /* symbols */
 };
 
-static int read_member(const struct guest_reader *reader, const struct btf *btf, uint64_t base, const char *name, uint64_t *v)
+static int read_kallsyms_member(const struct guest_reader *reader, const struct btf *btf, uint64_t base, const char *name,
+				uint64_t *v)
 {
 	struct btf_member m;
 
@@ -46,16 +50,19 @@ static int read_pointers(const struct guest_reader *reader, const struct btf *bt
 		return -1;
 	if (layout.kallsyms.size != sizeof(kallsyms) ||
 	    reader->read(reader->ctx, module->addr + layout.kallsyms.offset, &kallsyms, sizeof(kallsyms)) ||
-	    read_member(reader, btf, kallsyms, "symtab", &p->symtab) ||
-	    read_member(reader, btf, kallsyms, "num_symtab", &count) ||
-	    read_member(reader, btf, kallsyms, "strtab", &p->strtab) ||
-	    read_member(reader, btf, kallsyms, "typetab", &p->typetab) || !count || count > MAX_SYMBOLS)
+	    read_kallsyms_member(reader, btf, kallsyms, "symtab", &p->symtab) ||
+	    read_kallsyms_member(reader, btf, kallsyms, "num_symtab", &count) ||
+	    read_kallsyms_member(reader, btf, kallsyms, "strtab", &p->strtab) ||
+	    read_kallsyms_member(reader, btf, kallsyms, "typetab", &p->typetab) || !count || count > MAX_SYMBOLS)
 		return err_set(err, EXIT_INPUT, "module %s: no symbols in the guest's memory; is it gone?", module->name);
 	p->count = (uint32_t)count;
 	return 0;
 }
 
-/* Names end nobody knows where: read what is mapped of the stretch that can hold them, a page at a time. */
+/*
+ * The length of the string table is not known. The offset of the last name and the longest name allowed give the range that can
+ * hold it: read what is mapped of that range, a page at a time.
+ */
 static int read_strings(const struct guest_reader *reader, uint64_t strtab, struct tables *t)
 {
 	uint32_t last = 0;
@@ -81,12 +88,12 @@ static int read_strings(const struct guest_reader *reader, uint64_t strtab, stru
 			break;
 		t->strings_len += n;
 	}
-	/* A read that failed half-way may have left anything behind the last good page. */
+	/* A read that failed may have left anything behind the last good page. */
 	memset(t->strings + t->strings_len, 0, len + 1 - t->strings_len);
 	return t->strings_len > last ? 0 : -1;
 }
 
-static int read_tables(const struct guest_reader *reader, const struct pointers *p, struct tables *t)
+static int copy_tables(const struct guest_reader *reader, const struct pointers *p, struct tables *t)
 {
 	t->count = p->count;
 	t->symbols = calloc(p->count, sizeof(*t->symbols));
@@ -107,7 +114,7 @@ static int add_symbols(const struct tables *t, struct symtab_builder *b, struct 
 		size_t len = strnlen(name, t->strings_len - sym->st_name);
 		char type = t->types[i];
 
-		/* One bad name (a table that changes under us) costs that name only. */
+		/* A table that is changing while it is read may have a bad name: only that name is left out. */
 		if (sym->st_shndx == SHN_UNDEF || !sym->st_value || !symtab_name_ok(name, len))
 			continue;
 		if ((type < 'A' || type > 'Z') && (type < 'a' || type > 'z'))
@@ -118,18 +125,17 @@ static int add_symbols(const struct tables *t, struct symtab_builder *b, struct 
 	return 0;
 }
 
-struct symtab *module_symbols(const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf,
-			      const struct module_info *module, struct err *err)
+struct symtab *module_symbols(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
+			      struct err *err)
 {
 	struct symtab_builder *b = NULL;
 	struct symtab *st = NULL;
 	struct tables t = {0};
 	struct pointers p;
 
-	(void)kernel;
 	if (read_pointers(reader, btf, module, &p, err))
 		return NULL;
-	if (read_tables(reader, &p, &t)) {
+	if (copy_tables(reader, &p, &t)) {
 		err_set(err, EXIT_INPUT, "module %s: symbols at %#" PRIx64 " cannot be read; is it gone?", module->name,
 			p.symtab);
 		goto out;

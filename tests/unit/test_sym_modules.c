@@ -313,7 +313,7 @@ static void test_symbols(void **state)
 
 	(void)state;
 	assert_int_equal(modules_read(&w->reader, w->kernel, w->btf, &list, &n, &err), 0);
-	st = module_symbols(&w->reader, w->kernel, w->btf, &list[0], &err);
+	st = module_symbols(&w->reader, w->btf, &list[0], &err);
 	if (!st)
 		fail_msg("%s", err.text);
 	/* Not the undefined ones, and not the one that would put a line break into a report. */
@@ -400,7 +400,7 @@ static void test_symbols_gone(void **state)
 
 		assert_int_equal(modules_read(&w->reader, w->kernel, w->btf, &list, &n, &err), 0);
 		put(w->tables.bytes + changes[i].at, changes[i].value);
-		assert_null(module_symbols(&w->reader, w->kernel, w->btf, &list[0], &err));
+		assert_null(module_symbols(&w->reader, w->btf, &list[0], &err));
 		assert_int_equal(err.code, EXIT_INPUT);
 		free(list);
 		free_world(w);
@@ -559,7 +559,7 @@ static void test_mutated(void **state)
 		}
 		for (size_t m = 0; m < n; m++) {
 			assert_true(strlen(list[m].name) > 0 && list[m].build_id_len <= sizeof(list[m].build_id));
-			symtab_free(module_symbols(&w->reader, w->kernel, w->btf, &list[m], NULL));
+			symtab_free(module_symbols(&w->reader, w->btf, &list[m], NULL));
 		}
 		free(list);
 		free_world(w);
