@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From an address of code to its unit: .debug_aranges (DWARF 5 section 6.1.2) lists most units' addresses in one small section.
- * When it knows nothing of an address, units that are not in it (assembler, other compilers) are asked, all of them, once.
+ * .debug_aranges (DWARF 5 section 6.1.2) lists the addresses of most units in one small section. It leaves out units of
+ * assembler code and of some compilers. The first time that an address is not found in the section, all units that it leaves
+ * out are opened once, and their own ranges are added.
  */
 #include "symbols/dwarf/aranges.h"
 
@@ -23,7 +24,7 @@ static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange
 	Dwarf_Addr start;
 	Dwarf_Off where;
 
-	/* `where` is the unit's first DIE; that it lies in a unit at all is for us to see. */
+	/* `where` is the place of the unit's first DIE. libdwarf does not check that there is such a unit. */
 	if (dwarf_get_arange_info_b(arange, &segment, &segment_size, &start, &length, &where, &e) != DW_DLV_OK) {
 		if (e)
 			dwarf_dealloc_error(dbg, e);
@@ -36,7 +37,7 @@ static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange
 	return di_ranges_add(di, &di->addresses, start, start + length, head->offset);
 }
 
-/* A section that is absent or corrupt only means that the units have to be asked themselves. */
+/* A section that is absent or corrupt is no error: the units' own ranges are then read instead. */
 static int read_aranges(struct debuginfo *di)
 {
 	struct di_view view = {.di = di};
@@ -72,7 +73,7 @@ static void sort_addresses(struct debuginfo *di)
 		qsort(di->addresses.at, di->addresses.n, sizeof(*di->addresses.at), range_order);
 }
 
-/* Ranges of the units that .debug_aranges leaves out. One that is corrupt is left out again. */
+/* Add the ranges of the units that .debug_aranges leaves out. A unit that is corrupt is passed over. */
 static int read_units(struct debuginfo *di)
 {
 	for (size_t i = 0; i < di->n_heads; i++) {
@@ -93,6 +94,7 @@ static int read_units(struct debuginfo *di)
 	return 0;
 }
 
+/* The place of the unit with code at link address `pc`. UINT64_MAX: none is known. */
 static uint64_t find_address(const struct debuginfo *di, uint64_t pc)
 {
 	const struct di_ranges *r = &di->addresses;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From an address of data to its variable. DWARF has no table for that in use (.debug_names is optional, and gcc makes none),
- * and reading every entry of a kernel takes many seconds. But a variable's location is a nine-byte expression, its length, then
- * DW_OP_addr, then the address: one pass over .debug_info for those bytes lists all there may be, some of them by accident.
- * Whether something is a variable is checked when it is asked for.
+ * No table that is in use leads from an address of data to its variable: .debug_names is optional, and gcc makes none. To read
+ * every DIE of a kernel takes many seconds. But the location of a variable at a fixed address always reads the same in
+ * .debug_info: the length 9, DW_OP_addr, and the address. One pass over the section for these bytes lists all such variables,
+ * and some other spots that have the bytes by accident. Whether a candidate is a variable is checked when its address is asked
+ * for.
  */
 #include "symbols/dwarf/candidates.h"
 
@@ -18,17 +19,20 @@
 
 #define EXPRESSION_LENGTH 9
 #define MAX_CANDIDATES (4u << 20)
-#define RELEASE_EVERY (8u << 20) /* bytes: what has been passed over needs no memory */
+
+/* After so many bytes of the pass, the memory of those that it is done with is given back. */
+#define RELEASE_EVERY (8u << 20)
 
 struct stretch {
-	uint64_t start, end;
+	uint64_t start, end; /* Link addresses [start, end). */
 };
 
-/* The pass: which addresses are wanted, being of sections that are loaded, and the list's room. */
+/* The pass over .debug_info. */
 struct pass {
 	struct debuginfo *di;
-	struct stretch *loaded;
-	size_t n, room;
+	struct stretch *loaded; /* The sections that are in memory at run time: only addresses in these are wanted. */
+	size_t n;		/* Stretches in `loaded`. */
+	size_t room;		/* Candidates that di->candidates has memory for. */
 };
 
 static bool wanted(const struct pass *p, uint64_t addr)
@@ -59,8 +63,8 @@ static int add_candidate(struct pass *p, uint64_t addr, uint64_t where)
 	return 0;
 }
 
-/* memchr() for the first byte is five times as fast as memmem() for two. */
-static int scan(struct pass *p, const struct di_section *s)
+/* List the spots with DW_OP_addr. memchr() for the first byte is five times as fast as memmem() for two bytes. */
+static int scan_plain(struct pass *p, const struct di_section *s)
 {
 	const uint8_t *at = s->bytes, *end = s->bytes + s->size, *release = at + RELEASE_EVERY;
 
@@ -83,8 +87,8 @@ static int scan(struct pass *p, const struct di_section *s)
 }
 
 /*
- * clang, from DWARF 5 on, writes DW_OP_addrx and a number instead: the address is the unit's so many-th in .debug_addr, so
- * that units have to be opened to know their part of it.
+ * List the spots with DW_OP_addrx, which clang writes from DWARF 5 on. The operation has a number instead of an address: the
+ * address is the one with that number in the unit's part of .debug_addr, which begins at `base`.
  */
 static int scan_numbered(struct pass *p, const struct di_section *s, const struct di_section *addresses,
 			 const struct di_unit *u, uint64_t base)
@@ -106,6 +110,7 @@ static int scan_numbered(struct pass *p, const struct di_section *s, const struc
 	return 0;
 }
 
+/* Units have to be opened to know where their parts of .debug_addr begin. */
 static int scan_units(struct pass *p, const struct di_section *s)
 {
 	struct debuginfo *di = p->di;
@@ -118,7 +123,7 @@ static int scan_units(struct pass *p, const struct di_section *s)
 
 		if (di->heads[i].offset & DI_IN_TYPES || di->heads[i].version < 5)
 			continue;
-		/* A corrupt unit has no variables; the others do. */
+		/* A corrupt unit gives no candidates, and does no harm to the others. */
 		di->err = &local;
 		u = di_unit_open(di, &di->heads[i]);
 		if (u && di_offset_value(u, u->cu, DW_AT_addr_base, &base))
@@ -154,11 +159,11 @@ int di_index_candidates(struct debuginfo *di)
 	for (size_t i = 1; i < di->file.count; i++) {
 		const struct di_section *data = &di->file.sections[i];
 
-		/* 0 is what the linker leaves of variables that it threw away. */
+		/* The linker leaves address 0 in the DWARF of variables that it threw away. */
 		if (data->alloc && data->size)
 			p.loaded[p.n++] = (struct stretch){data->link ? data->link : 1, data->link + data->size};
 	}
-	status = scan(&p, s) || scan_units(&p, s) ? -1 : 0;
+	status = scan_plain(&p, s) || scan_units(&p, s) ? -1 : 0;
 	free(p.loaded);
 	if (di->n_candidates)
 		qsort(di->candidates, di->n_candidates, sizeof(*di->candidates), candidate_order);

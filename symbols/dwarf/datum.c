@@ -14,28 +14,34 @@
 #include "symbols/dwarf/variable.h"
 
 #define MAX_FOUND 8
-#define MAX_STEPS 6	/* from a register to what it was made of */
-#define MAX_INDEX 65536 /* a pointee further on than this many of its kind is none */
 
-/* A datum and how good it is: compared in this order. */
+/* The most steps from a register to what its value was made of. */
+#define MAX_STEPS 6
+
+/* An access that is so many pointees behind the pointer is not taken to be through that pointer. */
+#define MAX_INDEX 65536
+
+/* A datum, and what else tells how good an answer it is. */
 struct rated {
 	struct debuginfo_datum datum;
-	bool first_object; /* not pointer[3] */
-	uint64_t object_size;
+	bool first_object;    /* It is in the object that the pointer points to, and not in one behind it (pointer[3]). */
+	uint64_t object_size; /* Bytes of the variable or pointee. */
 };
 
-struct query {
+/* What is asked for, the access of `size` bytes at reg + disp, and what was found. */
+struct lookup {
 	struct debuginfo *di;
-	struct di_unit *u;
-	uint64_t pc; /* link address */
-	int reg;
+	struct di_unit *u; /* The unit with the code. */
+	uint64_t pc;	   /* Link address of the instruction. */
+	int reg;	   /* enum x86_gpr */
 	int64_t disp;
 	uint64_t size;
-	const char *function; /* of the scope that is looked through */
-	struct rated found[MAX_FOUND];
-	size_t n;
+	const char *function;	       /* The function whose scope is being looked through. */
+	struct rated found[MAX_FOUND]; /* The best first. */
+	size_t n;		       /* Data in `found`. */
 };
 
+/* Whether `a` is a better answer than `b`. */
 static bool better(const struct rated *a, const struct rated *b)
 {
 	if (a->first_object != b->first_object)
@@ -45,12 +51,12 @@ static bool better(const struct rated *a, const struct rated *b)
 	return a->object_size > b->object_size;
 }
 
-/* Keep the best, in order; of equals, the one found first, in the inner scope. */
-static void keep(struct query *q, const struct rated *r)
+/* Put an answer among those found. Of equally good ones the first stays first: it is of the inner scope. */
+static void keep_best(struct lookup *q, const struct rated *r)
 {
 	size_t at = q->n;
 
-	/* Inlined functions hand the same pointer on under the same name. */
+	/* The same pointer is often handed on from function to inlined function under the same name: say it once. */
 	for (size_t i = 0; i < q->n; i++) {
 		if (!strcmp(q->found[i].datum.path, r->datum.path) && !strcmp(q->found[i].datum.owner, r->datum.owner))
 			return;
@@ -65,8 +71,8 @@ static void keep(struct query *q, const struct rated *r)
 	q->found[at] = *r;
 }
 
-/* A variable that is in memory itself, `distance` bytes before what is accessed. */
-static int in_memory(struct query *q, struct di_pointee *to, int64_t distance)
+/* The access is `distance` bytes behind the beginning of a variable that is in memory. */
+static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct rated r = {.first_object = true};
 	struct di_type type;
@@ -79,12 +85,12 @@ static int in_memory(struct query *q, struct di_pointee *to, int64_t distance)
 	r.object_size = type.size;
 	if (di_fill_datum(q->di, to, q->size, &r.datum))
 		return -1;
-	keep(q, &r);
+	keep_best(q, &r);
 	return 0;
 }
 
-/* What a pointer points to, `distance` bytes on; the pointer's type is to->type. */
-static int through_pointer(struct query *q, struct di_pointee *to, int64_t distance)
+/* The access is `distance` bytes behind the address in a pointer. The pointer's type is to->type. */
+static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct di_type pointer, object;
 	struct rated r;
@@ -104,17 +110,20 @@ static int through_pointer(struct query *q, struct di_pointee *to, int64_t dista
 	r = (struct rated){.first_object = !to->index, .object_size = object.size};
 	if (di_fill_datum(q->di, to, q->size, &r.datum))
 		return -1;
-	/* Arrays of structures are rare, pointers into a larger object (list_head) are not: that this one is meant is a guess.
+	/*
+	 * Arrays of structures are rare, but pointers into the middle of a larger object (list_head) are not. So it is a guess
+	 * that an object behind the first one is meant.
 	 */
 	if (to->index && object.tag != DW_TAG_base_type && object.tag != DW_TAG_pointer_type)
 		r.datum.fit = DEBUGINFO_FIT_LOOSE;
-	keep(q, &r);
+	keep_best(q, &r);
 	return 0;
 }
 
+/* Add the datum of the access when the access is through this variable or parameter. */
 static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
-	struct query *q = ctx;
+	struct lookup *q = ctx;
 	struct di_pointee to = {.function = q->function};
 	struct di_location location;
 	int64_t distance;
@@ -128,13 +137,13 @@ static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, 
 	to.variable = di_name(u, child, false);
 	if (!to.variable || !di_inherited_reference(u, child, DW_AT_type, &to.type))
 		return q->di->err->code == EXIT_OK ? 0 : -1;
-	/* Any offset may come from a debug file: it wraps around as addresses do. */
+	/* A corrupt debug file may give any offset, so the difference may wrap around, as addresses do. */
 	distance = (int64_t)((uint64_t)q->disp - (uint64_t)location.offset);
 	return location.place == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
 }
 
-/* The name of the function that the i-th scope belongs to. */
-static int name_function(struct query *q, const struct di_scopes *scopes, size_t i)
+/* Find the name of the function that the i-th scope belongs to. */
+static int name_function(struct lookup *q, const struct di_scopes *scopes, size_t i)
 {
 	struct di_unit *u;
 	Dwarf_Die die;
@@ -148,7 +157,8 @@ static int name_function(struct query *q, const struct di_scopes *scopes, size_t
 	return 0;
 }
 
-static int look_through(struct query *q, const struct di_scopes *scopes)
+/* Look at the variables of all scopes, the inner ones first. */
+static int look_through(struct lookup *q, const struct di_scopes *scopes)
 {
 	for (size_t i = scopes->n; i--;) {
 		struct di_unit *u;
@@ -165,12 +175,15 @@ static int look_through(struct query *q, const struct di_scopes *scopes)
 	return 0;
 }
 
-static int collect(struct query *q, unsigned steps);
+static int collect(struct lookup *q, unsigned steps);
 
-/* The register is what an instruction loaded: if that was a pointer, what it points to. */
-static int through_load(struct query *q, const struct di_origin *from, unsigned steps)
+/*
+ * The register holds what an instruction loaded. When a datum of the loaded address is a pointer, the access is to what that
+ * points to.
+ */
+static int through_load(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
-	struct query inner = {.di = q->di, .u = q->u, .pc = from->pc, .reg = from->reg, .disp = from->disp, .size = 8};
+	struct lookup inner = {.di = q->di, .u = q->u, .pc = from->pc, .reg = from->reg, .disp = from->disp, .size = 8};
 
 	if (from->reg >= 0) {
 		if (collect(&inner, steps))
@@ -192,8 +205,8 @@ static int through_load(struct query *q, const struct di_origin *from, unsigned 
 	return 0;
 }
 
-/* The register is what a function of this file returned. */
-static int through_return(struct query *q, uint64_t target)
+/* The register holds what a function of this file returned: when that is a pointer, the access is to what it points to. */
+static int through_return(struct lookup *q, uint64_t target)
 {
 	struct di_unit *u = di_unit_of_code(q->di, target), *same;
 	struct di_pointee to = {0};
@@ -218,18 +231,19 @@ static int through_return(struct query *q, uint64_t target)
 	return status;
 }
 
-/* The register is the address of a variable, or of something in it. */
-static int at_address(struct query *q, uint64_t addr)
+/* The register holds the address of a variable, or of something in a variable. */
+static int at_address(struct lookup *q, uint64_t addr)
 {
 	struct rated r = {.first_object = true};
 	int res = di_variable_at(q->di, addr + (uint64_t)q->disp, q->size, &r.datum);
 
 	if (res > 0)
-		keep(q, &r);
+		keep_best(q, &r);
 	return res < 0 ? -1 : 0;
 }
 
-static int follow(struct query *q, const struct di_origin *from, unsigned steps)
+/* Go on from where the register's value comes from. */
+static int follow(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
 	switch (from->kind) {
 	case DI_SUM:
@@ -248,14 +262,16 @@ static int follow(struct query *q, const struct di_origin *from, unsigned steps)
 	}
 }
 
-/* Where ways meet, what comes from all of them must be the same member of the same type: then it does not matter which it was.
+/*
+ * Where paths join, the value may come from any of several origins. An answer is given only when all of them lead to the same
+ * member of the same type, because it then does not matter which one it was.
  */
-static int follow_all(struct query *q, const struct di_origin *from, int n, unsigned steps)
+static int follow_all(struct lookup *q, const struct di_origin *from, int n, unsigned steps)
 {
 	struct rated first = {0};
 
 	for (int i = 0; i < n; i++) {
-		struct query one = {.di = q->di, .u = q->u, .pc = q->pc, .reg = q->reg, .disp = q->disp, .size = q->size};
+		struct lookup one = {.di = q->di, .u = q->u, .pc = q->pc, .reg = q->reg, .disp = q->disp, .size = q->size};
 
 		if (follow(&one, &from[i], steps))
 			return -1;
@@ -267,12 +283,12 @@ static int follow_all(struct query *q, const struct di_origin *from, int n, unsi
 			 strcmp(first.datum.member, one.found[0].datum.member))
 			return 0;
 	}
-	keep(q, &first);
+	keep_best(q, &first);
 	return 0;
 }
 
-/* Gather what [reg + disp] may be at the query's PC: by variables, and by what the register was made of. */
-static int collect(struct query *q, unsigned steps)
+/* Find what reg + disp may be at the PC, by the variables in scope and by the origins of the register's value. */
+static int collect(struct lookup *q, unsigned steps)
 {
 	struct di_origin from[DI_MAX_ORIGINS];
 	struct di_scopes scopes;
@@ -293,7 +309,7 @@ static int collect(struct query *q, unsigned steps)
 int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t disp, size_t size, struct debuginfo_datum *out,
 		    size_t max, struct err *err)
 {
-	struct query q = {.di = di, .reg = reg, .disp = disp, .size = size ? size : 1};
+	struct lookup q = {.di = di, .reg = reg, .disp = disp, .size = size ? size : 1};
 	struct di_query query;
 
 	di_begin(di, &query, err);

@@ -5,14 +5,15 @@
 
 #include "symbols/dwarf/sweep.h"
 
-/* An instruction's encoding, as far as the forms of interest go: REX.W, a one-byte opcode and ModRM. */
+/* The encoding of an instruction of interest, which has REX.W, an opcode of one byte, and ModRM. */
 struct form {
 	uint8_t opcode;
 	const uint8_t *modrm;
-	int reg, rm; /* with REX's extensions */
-	unsigned mod;
+	int reg, rm;  /* The fields of ModRM, with REX's extensions. */
+	unsigned mod; /* The field of ModRM. */
 };
 
+/* Returns false when the instruction is not of that form. */
 static bool read_form(const struct insn *i, struct form *f)
 {
 	size_t at = 0;
@@ -40,7 +41,7 @@ static int64_t signed_at(const uint8_t *bytes, size_t width)
 	return wide;
 }
 
-/* lea with a base and a displacement, or RIP-relative; an index makes it nothing of interest. */
+/* lea with a base and a displacement, or relative to RIP. A lea with an index is of no interest. */
 static void from_lea(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	const uint8_t *disp = f->modrm + 1;
@@ -63,13 +64,14 @@ static void from_lea(const struct insn *i, const struct form *f, struct di_origi
 	out->disp = width ? signed_at(disp, width) : 0;
 }
 
+/* mov of eight bytes of memory into the register. */
 static void from_load(const struct insn *i, bool relocatable, struct di_origin *out)
 {
 	const struct insn_mem *m = &i->mem[0];
 
 	if (i->nmem != 1 || m->size != 8 || m->index != INSN_REG_NONE || m->addr32 || m->seg == INSN_FS)
 		return;
-	/* A module's per-CPU addresses are known when it is loaded; the kernel's are offsets, and DWARF has them so. */
+	/* A module's per-CPU addresses are known only when it is loaded. The kernel's are offsets, as in its DWARF. */
 	if (m->seg && (relocatable || m->base >= 0))
 		return;
 	out->kind = DI_LOAD;
@@ -81,7 +83,7 @@ static void from_load(const struct insn *i, bool relocatable, struct di_origin *
 	out->addr = (uint64_t)m->disp + (m->base == INSN_REG_RIP ? i->addr + i->len : 0);
 }
 
-/* add and sub of a constant, in place. */
+/* add or sub of a constant to the register itself. */
 static void from_arithmetic(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	int64_t constant = signed_at(f->modrm + 1, f->opcode == 0x83 ? 1 : 4);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Open, map and check a debug file. libelf reads the headers; what is needed of them is copied, for relocating may change the
- * map. */
+/*
+ * Opening, mapping and checking a debug file. libelf reads the headers. What is needed of them is copied, because relocating
+ * may change the bytes of the map.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -18,7 +20,9 @@
 #define MAX_SECTIONS 100000u
 #define MAX_INFLATED (1u << 30)
 
-/* Link addresses of a relocatable file's sections begin here and are this far apart, so that no address is two sections' end.
+/*
+ * The link addresses of a relocatable file's sections begin here. The sections are so far apart that no address is at the end
+ * of one section and at the beginning of another.
  */
 #define RELOCATABLE_BASE 0x100000ull
 #define RELOCATABLE_GAP 4096ull
@@ -66,6 +70,7 @@ static int check_header(struct di_file *f, Elf *elf, struct err *err)
 	return 0;
 }
 
+/* Check a section's header and copy it. *next is the link address for the next section of a relocatable file. */
 static int add_section(struct di_file *f, struct di_section *s, const GElf_Shdr *shdr, const char *name, uint64_t *next,
 		       struct err *err)
 {
@@ -123,6 +128,7 @@ static int read_sections(struct di_file *f, Elf *elf, struct err *err)
 	return 0;
 }
 
+/* Look for the build id in a section of notes. */
 static void find_build_id(struct di_file *f, const struct di_section *s)
 {
 	const uint8_t *id;
@@ -193,7 +199,7 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 	if (head.ch_type != ELFCOMPRESS_ZLIB)
 		return err_set(err, EXIT_INPUT, "%s: section %s is compressed, and not by zlib; unpack it with objcopy",
 			       f->path, s->name);
-	/* zlib makes at most 1032 bytes of one: a larger claim is a lie, not worth its memory. */
+	/* zlib makes at most 1032 bytes of one byte. A file that claims more is corrupt, and gets no memory for it. */
 	if (!head.ch_size || head.ch_size > MAX_INFLATED || head.ch_size / 1032 > s->size)
 		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes", f->path, s->name,
 			       (unsigned long)head.ch_size);
@@ -208,7 +214,7 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 	return 0;
 }
 
-/* Inflate and relocate, once: of a section that turned out corrupt, nothing is left. */
+/* Inflate and relocate a section, at the first call only. The bytes of a section that is corrupt are given up. */
 static int make_ready(struct di_file *f, size_t index, struct err *err)
 {
 	struct di_section *s = &f->sections[index];

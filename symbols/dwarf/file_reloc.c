@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Relocations of a module's debug sections (x86-64 psABI, table 4.9): to other debug sections, which begin at 0, and to code
- * and data, whose link addresses di_file_open() chose. The value is symbol plus addend; what the section held does not count.
+ * Relocations of a module's debug sections (x86-64 psABI, table 4.9). They refer to other debug sections, whose link address is
+ * 0, and to code and data, whose link addresses di_file_open() has chosen. The value that is written is the symbol's plus the
+ * addend; what the section held before does not count.
  */
 #include <elf.h>
 #include <string.h>
 
 #include "symbols/dwarf/file.h"
 
-/* Value of a symbol; an undefined one is 0, as in the linker's output for discarded sections. */
+/* The value of a symbol. That of an undefined symbol is 0, as a linker writes it for a section that it discards. */
 static uint64_t symbol_value(const struct di_file *f, const struct di_section *symtab, uint32_t index)
 {
 	Elf64_Sym sym;
@@ -23,8 +24,8 @@ static uint64_t symbol_value(const struct di_file *f, const struct di_section *s
 	return f->sections[sym.st_shndx].link + sym.st_value;
 }
 
-static void apply(const struct di_file *f, const struct di_section *target, const struct di_section *symtab,
-		  const Elf64_Rela *r)
+static void apply_relocation(const struct di_file *f, const struct di_section *target, const struct di_section *symtab,
+			     const Elf64_Rela *r)
 {
 	uint64_t value = symbol_value(f, symtab, ELF64_R_SYM(r->r_info)) + (uint64_t)r->r_addend;
 	size_t width;
@@ -42,7 +43,7 @@ static void apply(const struct di_file *f, const struct di_section *target, cons
 		value -= target->link + r->r_offset;
 		width = 4;
 		break;
-	default: /* none other is an address that a debug section, or code that refers to a variable, needs */
+	default: /* Debug sections, and code that refers to variables, need no other kind. */
 		return;
 	}
 	if (r->r_offset < target->size && target->size - r->r_offset >= width)
@@ -64,7 +65,7 @@ int di_file_relocate(struct di_file *f, size_t index, struct err *err)
 			Elf64_Rela r;
 
 			memcpy(&r, s->bytes + at, sizeof(r));
-			apply(f, target, &f->sections[s->link_section], &r);
+			apply_relocation(f, target, &f->sections[s->link_section], &r);
 		}
 	}
 	return 0;

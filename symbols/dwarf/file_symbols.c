@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looking addresses up in a debug file's ELF symbol table. */
+/* Looking up addresses in a debug file's ELF symbol table. */
 #include <elf.h>
 #include <string.h>
 
 #include "symbols/dwarf/file.h"
 
-struct table {
+struct symbol_table {
 	const struct di_section *symbols, *names;
-	size_t count;
+	size_t count; /* Of symbols. */
 };
 
-static bool find_table(const struct di_file *f, struct table *t)
+/* Returns false when the file has no symbol table that can be used. */
+static bool find_table(const struct di_file *f, struct symbol_table *t)
 {
 	for (size_t i = 1; i < f->count; i++) {
 		const struct di_section *s = &f->sections[i];
 
 		if (s->type != SHT_SYMTAB || !s->bytes || s->compressed || s->link_section >= f->count)
 			continue;
-		*t = (struct table){s, &f->sections[s->link_section], s->size / sizeof(Elf64_Sym)};
-		/* An unterminated last name would be read past the end. */
+		*t = (struct symbol_table){s, &f->sections[s->link_section], s->size / sizeof(Elf64_Sym)};
+		/* The last name must end before the section does. */
 		return t->names->bytes && !t->names->compressed && !t->names->bytes[t->names->size - 1];
 	}
 	return false;
 }
 
-/* Symbol `i` with its value made a link address; false: not one that has an address. */
-static bool symbol(const struct di_file *f, const struct table *t, size_t i, Elf64_Sym *sym)
+/* Read symbol `i`, and make its value a link address. Returns false when the symbol has no address. */
+static bool read_symbol(const struct di_file *f, const struct symbol_table *t, size_t i, Elf64_Sym *sym)
 {
 	memcpy(sym, t->symbols->bytes + i * sizeof(*sym), sizeof(*sym));
 	if (sym->st_shndx == SHN_UNDEF || sym->st_name >= t->names->size)
@@ -39,7 +40,7 @@ static bool symbol(const struct di_file *f, const struct table *t, size_t i, Elf
 	return true;
 }
 
-static const char *name_of(const struct table *t, const Elf64_Sym *sym)
+static const char *name_of(const struct symbol_table *t, const Elf64_Sym *sym)
 {
 	return (const char *)t->names->bytes + sym->st_name;
 }
@@ -48,7 +49,7 @@ const char *di_file_function(const struct di_file *f, uint64_t addr)
 {
 	Elf64_Sym best = {0};
 	bool found = false;
-	struct table t;
+	struct symbol_table t;
 
 	if (!find_table(f, &t))
 		return NULL;
@@ -56,7 +57,7 @@ const char *di_file_function(const struct di_file *f, uint64_t addr)
 		Elf64_Sym sym;
 		unsigned type;
 
-		if (!symbol(f, &t, i, &sym) || sym.st_value > addr || (found && sym.st_value < best.st_value))
+		if (!read_symbol(f, &t, i, &sym) || sym.st_value > addr || (found && sym.st_value < best.st_value))
 			continue;
 		type = ELF64_ST_TYPE(sym.st_info);
 		if (type != STT_FUNC && (type != STT_NOTYPE || !sym.st_size))
@@ -65,7 +66,7 @@ const char *di_file_function(const struct di_file *f, uint64_t addr)
 			best = sym;
 		found = true;
 	}
-	/* Assembler code often has a function's type but no size: then it reaches to the next. */
+	/* A function in assembler often has a type but no size. It then reaches to the next function. */
 	if (!found || (best.st_size && addr - best.st_value >= best.st_size))
 		return NULL;
 	return name_of(&t, &best);
@@ -73,7 +74,7 @@ const char *di_file_function(const struct di_file *f, uint64_t addr)
 
 size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **names, size_t max, uint64_t *start)
 {
-	struct table t;
+	struct symbol_table t;
 	size_t n = 0;
 
 	if (!find_table(f, &t))
@@ -82,7 +83,7 @@ size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **name
 		unsigned type;
 		Elf64_Sym sym;
 
-		if (!symbol(f, &t, i, &sym) || addr - sym.st_value >= (sym.st_size ? sym.st_size : 1))
+		if (!read_symbol(f, &t, i, &sym) || addr - sym.st_value >= (sym.st_size ? sym.st_size : 1))
 			continue;
 		type = ELF64_ST_TYPE(sym.st_info);
 		if ((type != STT_OBJECT && type != STT_NOTYPE) || (n && sym.st_value < *start))
@@ -96,10 +97,10 @@ size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **name
 	return n;
 }
 
-/* Of a module, most calls go to functions of the kernel: only the relocation knows the name. */
+/* Most calls in a module are of functions of the kernel. Only the relocation at the operand has the name of these. */
 static const char *relocated_name(const struct di_file *f, size_t section, uint64_t offset)
 {
-	struct table t;
+	struct symbol_table t;
 
 	if (!find_table(f, &t))
 		return NULL;

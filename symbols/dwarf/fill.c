@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A datum's names: "variable.member", "pointer->member", "*pointer", "pointer[3].member". */
+/* A datum is written as "variable.member", "pointer->member", "*pointer" or "pointer[3].member". */
 #include "symbols/dwarf/fill.h"
 
 #include <stdio.h>
@@ -8,12 +8,13 @@
 #include "symbols/dwarf/member.h"
 #include "symbols/dwarf/type.h"
 
-static void name_path(const struct di_pointee *to, const struct di_path *way, struct debuginfo_datum *out)
+/* Put the name of the object and the path below it together. */
+static void name_path(const struct di_pointee *to, const struct di_path *below, struct debuginfo_datum *out)
 {
 	const char *text = to->text ? to->text : to->variable;
-	bool bracket = way->text[0] == '[', star = to->by_pointer && !to->index && (bracket || !way->len);
-	/* "*p" binds weaker than what follows it. */
-	bool wrap = (star && bracket) || (text[0] == '*' && (way->len || to->index));
+	bool bracket = below->text[0] == '[', star = to->by_pointer && !to->index && (bracket || !below->len);
+	/* The star of "*p" binds weaker than what follows it, so it takes parentheses. */
+	bool wrap = (star && bracket) || (text[0] == '*' && (below->len || to->index));
 	struct di_path whole = {0};
 	char index[32];
 
@@ -25,32 +26,32 @@ static void name_path(const struct di_pointee *to, const struct di_path *way, st
 		snprintf(index, sizeof(index), "[%lu]", (unsigned long)to->index);
 		di_path_add(&whole, index);
 	}
-	if (way->len && !bracket)
+	if (below->len && !bracket)
 		di_path_add(&whole, to->by_pointer && !to->index ? "->" : ".");
-	di_path_add(&whole, way->text);
+	di_path_add(&whole, below->text);
 	memcpy(out->path, whole.text, sizeof(out->path));
-	memcpy(out->member, way->text, sizeof(out->member));
+	memcpy(out->member, below->text, sizeof(out->member));
 }
 
 int di_fill_datum(struct debuginfo *di, const struct di_pointee *to, uint64_t size, struct debuginfo_datum *out)
 {
-	struct di_path way = {0};
+	struct di_path below = {0};
 
-	if (di_member(di, to->type, to->offset, size, &way))
+	if (di_member(di, to->type, to->offset, size, &below))
 		return -1;
 	*out = (struct debuginfo_datum){
 		.variable = to->variable,
 		.function = to->function,
 		.offset = to->offset,
-		.size = way.size,
-		.rest = way.rest,
-		.bit_offset = way.bit_offset,
-		.bit_size = way.bit_size,
-		.type_id = way.several ? 0 : way.type,
-		.fit = way.fit,
+		.size = below.size,
+		.rest = below.rest,
+		.bit_offset = below.bit_offset,
+		.bit_size = below.bit_size,
+		.type_id = below.several ? 0 : below.type,
+		.fit = below.fit,
 	};
-	name_path(to, &way, out);
+	name_path(to, &below, out);
 	di_type_name(di, to->type, out->owner, sizeof(out->owner));
-	di_type_name(di, way.type, out->type, sizeof(out->type));
+	di_type_name(di, below.type, out->type, sizeof(out->type));
 	return di->err->code == EXIT_OK ? 0 : -1;
 }

@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_lines(): a PC's source line and the chain of functions inlined into each other there. */
+/* debuginfo_lines(): the source line of a PC, and the chain of functions inlined into each other there. */
 #include "symbols/dwarf/aranges.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/lines.h"
 #include "symbols/dwarf/query.h"
 #include "symbols/dwarf/scope.h"
 
-struct place {
-	const char *file;
+struct position {
+	const char *file; /* NULL: not known. */
 	unsigned line, column;
 };
 
-static struct place place_of_pc(struct di_unit *u, const struct di_lines *lines, uint64_t pc)
+static struct position position_of_pc(struct di_unit *u, const struct di_lines *lines, uint64_t pc)
 {
 	const struct di_line *row = di_lines_at(lines, pc);
 
 	if (!row)
-		return (struct place){0};
-	return (struct place){di_lines_path(u, lines, row->file), row->line, row->column};
+		return (struct position){0};
+	return (struct position){di_lines_path(u, lines, row->file), row->line, row->column};
 }
 
-static struct place place_of_call(struct di_unit *u, const struct di_lines *lines, Dwarf_Die die)
+static struct position position_of_call(struct di_unit *u, const struct di_lines *lines, Dwarf_Die die)
 {
 	uint64_t file = UINT64_MAX, line = 0, column = 0;
 
 	di_number(u, die, DW_AT_call_file, &file);
 	di_number(u, die, DW_AT_call_line, &line);
 	di_number(u, die, DW_AT_call_column, &column);
-	return (struct place){file == UINT64_MAX ? NULL : di_lines_path(u, lines, file), (unsigned)line, (unsigned)column};
+	return (struct position){file == UINT64_MAX ? NULL : di_lines_path(u, lines, file), (unsigned)line, (unsigned)column};
 }
 
-/* The frames of the scopes, innermost first; *place is where the PC is, and becomes where the outermost function is left. */
-static int frames_of(struct di_unit *u, const struct di_scopes *scopes, const struct di_lines *lines, struct place place,
+/*
+ * Make the frames of the scopes, innermost first. `position` is that of the PC. The DIE of an inlined function tells where it
+ * was inlined, which is the position of the next frame.
+ */
+static int frames_of(struct di_unit *u, const struct di_scopes *scopes, const struct di_lines *lines, struct position position,
 		     struct debuginfo_frame *frames)
 {
 	int n = 0;
@@ -47,13 +50,13 @@ static int frames_of(struct di_unit *u, const struct di_scopes *scopes, const st
 			return -1;
 		frames[n++] = (struct debuginfo_frame){
 			.function = di_name(u, die, true),
-			.file = place.file,
+			.file = position.file,
 			.comp_dir = lines->comp_dir,
-			.line = place.line,
-			.column = place.column,
+			.line = position.line,
+			.column = position.column,
 			.inlined = s->tag == DW_TAG_inlined_subroutine,
 		};
-		place = place_of_call(u, lines, die);
+		position = position_of_call(u, lines, die);
 		dwarf_dealloc_die(die);
 		if (s->tag == DW_TAG_subprogram)
 			break;
@@ -66,7 +69,7 @@ static int find_frames(struct debuginfo *di, uint64_t pc, struct debuginfo_frame
 	struct di_unit *u = di_unit_of_code(di, pc);
 	const struct di_lines *lines;
 	struct di_scopes scopes;
-	struct place place;
+	struct position position;
 	int n;
 
 	if (!u)
@@ -74,15 +77,15 @@ static int find_frames(struct debuginfo *di, uint64_t pc, struct debuginfo_frame
 	lines = di_lines(u);
 	if (!lines || di_scopes(u, pc, &scopes))
 		return -1;
-	place = place_of_pc(u, lines, pc);
-	n = frames_of(u, &scopes, lines, place, frames);
-	if (n == 0 && place.line) {
+	position = position_of_pc(u, lines, pc);
+	n = frames_of(u, &scopes, lines, position, frames);
+	if (n == 0 && position.line) {
 		frames[0] = (struct debuginfo_frame){
 			.function = di_file_function(&di->file, pc),
-			.file = place.file,
+			.file = position.file,
 			.comp_dir = lines->comp_dir,
-			.line = place.line,
-			.column = place.column,
+			.line = position.line,
+			.column = position.column,
 		};
 		n = 1;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Units are found by hopping from header to header (section 7.5.1 of DWARF 5 and of DWARF 4). What is in between is not read.
+/*
+ * Units are found by hopping from header to header (section 7.5.1 of DWARF 5 and of DWARF 4). What is in between is not read.
  */
 #include "symbols/dwarf/index.h"
 
@@ -11,7 +12,7 @@
 
 #define MAX_UNITS (1u << 20)
 
-/* Read the header at c->at and go to the next; false when it is broken. */
+/* Read the header at c->at, and go to the next one. Returns false when the header is broken. */
 static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
 {
 	uint64_t start = c->at, end = c->end, kind = DW_UT_compile;
@@ -23,7 +24,7 @@ static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
 	head->version = (uint8_t)di_take(c, 2);
 	if (head->version >= 5)
 		kind = di_take(c, 1);
-	/* The abbreviations' offset and an address's size; their order depends on the version, but nobody asks here. */
+	/* Passed over are the abbreviations' offset and the size of an address. Their order depends on the version. */
 	di_skip(c, width + 1);
 	if (types || kind == DW_UT_type) {
 		head->signature = di_take(c, 8);
@@ -51,7 +52,7 @@ static int add_head(struct debuginfo *di, const struct di_head *head, size_t *ro
 	return 0;
 }
 
-/* Units behind a broken header cannot be found: what comes before it is still of use. */
+/* Units behind a broken header cannot be found. Those before it are still of use. */
 static int index_section(struct debuginfo *di, const char *name, uint64_t mark, size_t *room)
 {
 	struct di_section *s = di_file_section(&di->file, name, di->err);
@@ -80,7 +81,8 @@ int di_index(struct debuginfo *di)
 		di->indexed = true;
 		if (index_section(di, ".debug_info", 0, &room) || index_section(di, ".debug_types", DI_IN_TYPES, &room))
 			return -1;
-		di_file_release(&di->file); /* a header every few pages: much was mapped, little was read */
+		/* There was a header every few pages, so that much was mapped and little was read. */
+		di_file_release(&di->file);
 	}
 	if (!di->n_heads)
 		return err_set(di->err, EXIT_INPUT, "%s: .debug_info holds no unit: corrupt", di->file.path);

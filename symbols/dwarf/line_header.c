@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The head of a line table (DWARF 5 section 6.2.4, and DWARF 4's): how its program is coded, directories and files. */
+/* The head of a line table (section 6.2.4 of DWARF 5 and of DWARF 4): how its program is coded, directories and files. */
 #include "symbols/dwarf/line_program.h"
 
 #include <stdlib.h>
@@ -9,12 +9,13 @@
 #define MAX_ENTRIES 65536u
 #define MAX_FORMATS 16u
 
-/* What one entry of a directory or file table says; the rest of it (time, size, checksum) is passed over. */
+/* An entry of a directory table or of a file table. What else an entry has (time, size, checksum) is passed over. */
 struct file_entry {
-	const char *name;
-	uint64_t dir;
+	const char *name; /* In the file's sections. NULL: it cannot be read. */
+	uint64_t dir;	  /* Of a file: the number of its directory. */
 };
 
+/* The string at an offset of a section. NULL: there is none. */
 static const char *string_at(struct debuginfo *di, const char *section, uint64_t offset)
 {
 	struct di_section *s = di_file_section(&di->file, section, di->err);
@@ -26,7 +27,7 @@ static const char *string_at(struct debuginfo *di, const char *section, uint64_t
 	return di_cstring(&c);
 }
 
-/* One value in form `form`: as a string, if it is one, else as a number. */
+/* Read one value in the form `form`. It becomes *string if it is a string, and *number if it is a number. */
 static void take_form(struct debuginfo *di, struct di_cursor *c, uint64_t form, size_t width, const char **string,
 		      uint64_t *number)
 {
@@ -66,7 +67,10 @@ static void take_form(struct debuginfo *di, struct di_cursor *c, uint64_t form, 
 	}
 }
 
-/* A table of DWARF 5: the format of an entry, how many there are, the entries. 0, or -1 when memory is out; or c->bad. */
+/*
+ * Read a table of DWARF 5: the format of its entries, their number, and the entries. Returns 0, with c->bad set when the table
+ * is broken, or -1 with the error set when memory is out.
+ */
 static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, struct file_entry **out, size_t *n)
 {
 	struct {
@@ -107,7 +111,10 @@ static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, s
 	return 0;
 }
 
-/* DWARF 2 to 4: strings up to an empty one; a file's is followed by three numbers. Both are numbered from 1. */
+/*
+ * Read a table of DWARF 2 to 4: strings, ended by an empty one. Three numbers follow the string of a file. Entries are numbered
+ * from 1. Returns as read_table() does.
+ */
 static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files, struct file_entry **out, size_t *n)
 {
 	struct di_cursor ahead = *c;
@@ -176,12 +183,12 @@ int di_line_header(struct di_unit *u, struct di_cursor *c, struct di_line_code *
 	if (code->version < 2 || code->version > 5)
 		return di_corrupt(u, "its line table's version", NULL);
 	if (code->version >= 5)
-		di_skip(c, 2); /* sizes of addresses and segment selectors: DW_LNE_set_address says the former itself */
+		di_skip(c, 2); /* The sizes of addresses, which DW_LNE_set_address tells too, and of segment selectors. */
 	program = di_take(c, width);
 	program = program <= c->end - c->at ? c->at + program : c->end;
 	code->min_length = di_take(c, 1);
 	code->max_ops = code->version >= 4 ? di_take(c, 1) : 1;
-	di_skip(c, 1); /* default_is_stmt: every row counts here */
+	di_skip(c, 1); /* default_is_stmt. Every row counts here. */
 	code->line_base = (int8_t)di_take(c, 1);
 	code->line_range = di_take(c, 1);
 	code->opcode_base = di_take(c, 1);

@@ -6,13 +6,14 @@
 
 #include "symbols/dwarf/error.h"
 
+/* The state machine. */
 struct line_state {
 	struct di_unit *u;
 	struct di_cursor *c;
 	const struct di_line_code *code;
 	struct di_lines *lines;
-	size_t room;
-	uint64_t addr, file, line, column;
+	size_t room;			   /* Rows that `lines` has memory for. */
+	uint64_t addr, file, line, column; /* Its registers. */
 };
 
 static void reset(struct line_state *s)
@@ -23,7 +24,7 @@ static void reset(struct line_state *s)
 	s->column = 0;
 }
 
-/* An instruction, of a byte at least, makes one row at most: the section's size bounds the table's. */
+/* An instruction of the program takes a byte at least, and makes one row at most: the section's size bounds the table's. */
 static int add_row(struct line_state *s, bool end)
 {
 	struct di_lines *lines = s->lines;
@@ -63,7 +64,7 @@ static int run_extended(struct line_state *s)
 	case DW_LNE_set_address:
 		s->addr = di_take(s->c, length - 1 <= 8 ? length - 1 : 8);
 		break;
-	default: /* discriminators, and what vendors add */
+	default: /* Discriminators, and what vendors have added. */
 		break;
 	}
 	s->c->at = end;
@@ -91,7 +92,7 @@ static void run_standard(struct line_state *s, uint64_t opcode)
 	case DW_LNS_fixed_advance_pc:
 		s->addr += di_take(s->c, 2);
 		break;
-	default: /* of no consequence for the rows, or of a later standard: the head says how many operands to pass over */
+	default: /* It has no effect on the rows, or is of a later standard. The head says how many operands to pass over. */
 		for (unsigned i = 0; i < s->code->lengths[opcode]; i++)
 			di_uleb(s->c);
 	}

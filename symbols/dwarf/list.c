@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading range and location lists. Both kinds have the same entries, under other numbers; a location's has an expression more.
+/*
+ * The entries of range lists and of location lists are of the same kinds, with other numbers for them. An entry of a location
+ * list also has an expression.
  */
 #include "symbols/dwarf/list.h"
 
@@ -8,15 +10,15 @@
 
 enum kind {
 	END,
-	BASE_NUMBER, /* the number of an address in .debug_addr */
-	NUMBERS,     /* two of them */
-	NUMBER_LENGTH,
-	OFFSETS,
-	EVERYWHERE, /* a location that holds where no other does */
-	BASE,
-	ADDRESSES,
-	ADDRESS_LENGTH,
-	VIEWS, /* of a GNU extension: says nothing of addresses */
+	BASE_NUMBER,	/* A new base, as the number of an address in .debug_addr. */
+	NUMBERS,	/* Both bounds, as numbers of addresses in .debug_addr. */
+	NUMBER_LENGTH,	/* The lower bound, as the number of an address in .debug_addr, and the length. */
+	OFFSETS,	/* Both bounds, as offsets from the base. */
+	EVERYWHERE,	/* No bounds: a location that holds where no other entry does. */
+	BASE,		/* A new base, as an address. */
+	ADDRESSES,	/* Both bounds, as addresses. */
+	ADDRESS_LENGTH, /* The lower bound, as an address, and the length. */
+	VIEWS,		/* A GNU extension that says nothing of addresses. */
 	UNKNOWN,
 };
 
@@ -31,8 +33,8 @@ static enum kind kind_of(bool locations, uint64_t code)
 	return code < sizeof(ranges) / sizeof(ranges[0]) ? ranges[code] : UNKNOWN;
 }
 
-/* The unit's so many-th address in .debug_addr. */
-static uint64_t numbered(struct di_list *list, uint64_t number)
+/* The address with a number in the unit's part of .debug_addr. */
+static uint64_t numbered_address(struct di_list *list, uint64_t number)
 {
 	struct di_unit *u = list->u;
 	struct di_section *s = di_file_section(&u->di->file, ".debug_addr", u->di->err);
@@ -52,11 +54,11 @@ static void take_bounds(struct di_list *list, enum kind kind, struct di_entry *e
 
 	switch (kind) {
 	case NUMBERS:
-		e->low = numbered(list, di_uleb(c));
-		e->high = numbered(list, di_uleb(c));
+		e->low = numbered_address(list, di_uleb(c));
+		e->high = numbered_address(list, di_uleb(c));
 		break;
 	case NUMBER_LENGTH:
-		e->low = numbered(list, di_uleb(c));
+		e->low = numbered_address(list, di_uleb(c));
 		e->high = e->low + di_uleb(c);
 		break;
 	case OFFSETS:
@@ -102,7 +104,7 @@ static int next_entry(struct di_list *list, struct di_entry *e)
 		if (kind == END)
 			return 0;
 		if (kind == BASE_NUMBER) {
-			list->base = numbered(list, di_uleb(c));
+			list->base = numbered_address(list, di_uleb(c));
 		} else if (kind == BASE) {
 			list->base = di_take(c, 8);
 		} else if (kind == VIEWS) {
@@ -118,7 +120,10 @@ static int next_entry(struct di_list *list, struct di_entry *e)
 	return bad_list(list);
 }
 
-/* DWARF 4 and before: pairs of offsets, ended by zeros; a first one of all ones makes the second the base. */
+/*
+ * DWARF 4 and earlier versions have pairs of offsets, ended by a pair of zeros. In a pair whose first offset has all bits set,
+ * the second one is a new base.
+ */
 static int next_old_entry(struct di_list *list, struct di_entry *e)
 {
 	struct di_cursor *c = &list->c;
@@ -149,7 +154,9 @@ int di_list_next(struct di_list *list, struct di_entry *entry)
 	return list->u->head->version < 5 ? next_old_entry(list, entry) : next_entry(list, entry);
 }
 
-/* From a list's number to its offset: a table of offsets is at DW_AT_rnglists_base or _loclists_base, which they are added to.
+/*
+ * From the number of a list to its offset. The unit's DW_AT_rnglists_base or DW_AT_loclists_base leads to a table of offsets,
+ * which count from there.
  */
 static bool offset_of(struct di_unit *u, const struct di_section *s, Dwarf_Half base_at, uint64_t number, uint64_t *offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Location expressions (DWARF 5 section 2.5). What matters here is whether one comes to a register plus a constant: so it is
- * evaluated with exactly such sums on its stack, and given up at any operation that makes something else.
+ * Location expressions (DWARF 5 section 2.5). All that matters here is whether an expression comes to a register plus a
+ * constant. So it is evaluated on a stack of such sums, and given up at any operation that makes something else.
  */
 #include "symbols/dwarf/location.h"
 
@@ -12,17 +12,19 @@
 #define MAX_STACK 8
 
 struct sum {
-	int reg; /* DWARF's number, or -1: only a constant */
+	int reg; /* DWARF's number of the register. -1: the sum is the constant alone. */
 	uint64_t constant;
 };
 
-struct machine {
+struct evaluation {
 	struct sum stack[MAX_STACK];
-	unsigned n;
-	bool is_value, done, failed;
+	unsigned n;    /* Sums on the stack. */
+	bool is_value; /* The result is the variable's value, and not its address. */
+	bool done;     /* No operation may follow. */
+	bool failed;   /* The expression is given up. */
 };
 
-/* x86-64 psABI, figure 3.36. */
+/* From DWARF's number of a register to enum x86_gpr (x86-64 psABI, figure 3.36). -1: it is none of these. */
 static int gpr_of(int reg)
 {
 	static const int8_t gprs[] = {X86_RAX, X86_RDX, X86_RCX, X86_RBX, X86_RSI, X86_RDI, X86_RBP, X86_RSP};
@@ -32,37 +34,41 @@ static int gpr_of(int reg)
 	return reg < 8 ? gprs[reg] : reg;
 }
 
-static void push(struct machine *m, int reg, uint64_t constant)
+static void push(struct evaluation *e, int reg, uint64_t constant)
 {
-	if (m->n == MAX_STACK)
-		m->failed = true;
+	if (e->n == MAX_STACK)
+		e->failed = true;
 	else
-		m->stack[m->n++] = (struct sum){reg, constant};
+		e->stack[e->n++] = (struct sum){reg, constant};
 }
 
-static void add(struct machine *m, bool subtract)
+/* Add the topmost two sums, or subtract the topmost one from the one below it. */
+static void add_sums(struct evaluation *e, bool subtract)
 {
 	struct sum a, b;
 
-	if (m->n < 2) {
-		m->failed = true;
+	if (e->n < 2) {
+		e->failed = true;
 		return;
 	}
-	b = m->stack[--m->n];
-	a = m->stack[--m->n];
+	b = e->stack[--e->n];
+	a = e->stack[--e->n];
 	if ((a.reg >= 0 && b.reg >= 0) || (subtract && b.reg >= 0))
-		m->failed = true;
+		e->failed = true;
 	else
-		push(m, a.reg >= 0 ? a.reg : b.reg, subtract ? a.constant - b.constant : a.constant + b.constant);
+		push(e, a.reg >= 0 ? a.reg : b.reg, subtract ? a.constant - b.constant : a.constant + b.constant);
 }
 
-/* A value in a register: nothing else may be on the stack, nothing may follow but another piece of it. */
-static void in_register(struct machine *m, uint64_t reg)
+/*
+ * The value is in a register. Nothing else may be on the stack, and nothing may follow: the standard allows only another piece
+ * of the value to follow, which is not evaluated here.
+ */
+static void in_register(struct evaluation *e, uint64_t reg)
 {
-	if (m->n || reg > 15)
-		m->failed = true;
-	push(m, (int)(reg & 15), 0);
-	m->is_value = m->done = true;
+	if (e->n || reg > 15)
+		e->failed = true;
+	push(e, (int)(reg & 15), 0);
+	e->is_value = e->done = true;
 }
 
 static uint64_t take_signed(struct di_cursor *c, size_t width)
@@ -72,65 +78,66 @@ static uint64_t take_signed(struct di_cursor *c, size_t width)
 	return (v ^ sign) - sign;
 }
 
-/* Operations that push a constant: true, and it is done. */
-static bool push_constant(struct machine *m, uint64_t code, struct di_cursor *c)
+/* Carry out an operation that pushes a constant. Returns false when the operation is another one. */
+static bool push_constant(struct evaluation *e, uint64_t code, struct di_cursor *c)
 {
 	if (code >= DW_OP_lit0 && code <= DW_OP_lit31)
-		push(m, -1, code - DW_OP_lit0);
+		push(e, -1, code - DW_OP_lit0);
 	else if (code == DW_OP_constu)
-		push(m, -1, di_uleb(c));
+		push(e, -1, di_uleb(c));
 	else if (code == DW_OP_consts)
-		push(m, -1, (uint64_t)di_sleb(c));
-	else if (code >= DW_OP_const1u && code <= DW_OP_const8s) /* 1, 2, 4 and 8 bytes, unsigned and signed by turns */
-		push(m, -1,
+		push(e, -1, (uint64_t)di_sleb(c));
+	else if (code >= DW_OP_const1u && code <= DW_OP_const8s) /* 1, 2, 4 and 8 bytes, unsigned and signed in turns */
+		push(e, -1,
 		     (code - DW_OP_const1u) % 2 ? take_signed(c, 1u << (code - DW_OP_const1u) / 2)
 						: di_take(c, 1u << (code - DW_OP_const1u) / 2));
 	else if (code == DW_OP_addr)
-		push(m, -1, di_take(c, 8));
+		push(e, -1, di_take(c, 8));
 	else
 		return false;
 	return true;
 }
 
-static void step(struct machine *m, struct di_cursor *c)
+static void execute(struct evaluation *e, struct di_cursor *c)
 {
 	uint64_t code = di_take(c, 1);
 
-	if (m->done)
-		m->failed = true;
+	if (e->done)
+		e->failed = true;
 	else if (code >= DW_OP_breg0 && code <= DW_OP_breg0 + 15)
-		push(m, (int)(code - DW_OP_breg0), (uint64_t)di_sleb(c));
+		push(e, (int)(code - DW_OP_breg0), (uint64_t)di_sleb(c));
 	else if (code >= DW_OP_reg0 && code <= DW_OP_reg0 + 15)
-		in_register(m, code - DW_OP_reg0);
+		in_register(e, code - DW_OP_reg0);
 	else if (code == DW_OP_regx)
-		in_register(m, di_uleb(c));
-	else if (push_constant(m, code, c))
+		in_register(e, di_uleb(c));
+	else if (push_constant(e, code, c))
 		return;
 	else if (code == DW_OP_plus || code == DW_OP_minus)
-		add(m, code == DW_OP_minus);
-	else if (code == DW_OP_plus_uconst && m->n)
-		m->stack[m->n - 1].constant += di_uleb(c);
+		add_sums(e, code == DW_OP_minus);
+	else if (code == DW_OP_plus_uconst && e->n)
+		e->stack[e->n - 1].constant += di_uleb(c);
 	else if (code == DW_OP_stack_value)
-		m->is_value = m->done = true;
+		e->is_value = e->done = true;
 	else
-		m->failed = true;
+		e->failed = true;
 }
 
-static void run(const uint8_t *expression, uint64_t length, struct di_location *out)
+/* Evaluate an expression. `out` stays DI_NOWHERE when it does not come to a register plus a constant. */
+static void evaluate(const uint8_t *expression, uint64_t length, struct di_location *out)
 {
 	struct di_cursor c = {.bytes = expression, .end = length};
-	struct machine m = {0};
+	struct evaluation e = {0};
 
-	while (di_more(&c) && !m.failed)
-		step(&m, &c);
-	if (m.failed || c.bad || !m.n || gpr_of(m.stack[m.n - 1].reg) < 0)
+	while (di_more(&c) && !e.failed)
+		execute(&e, &c);
+	if (e.failed || c.bad || !e.n || gpr_of(e.stack[e.n - 1].reg) < 0)
 		return;
-	out->place = m.is_value ? DI_VALUE : DI_MEMORY;
-	out->reg = gpr_of(m.stack[m.n - 1].reg);
-	out->offset = (int64_t)m.stack[m.n - 1].constant;
+	out->place = e.is_value ? DI_VALUE : DI_MEMORY;
+	out->reg = gpr_of(e.stack[e.n - 1].reg);
+	out->offset = (int64_t)e.stack[e.n - 1].constant;
 }
 
-/* A lone expression, which holds everywhere. 1: that is what the location is, 0: it is not, -1: error set. */
+/* The location may be a lone expression, which holds everywhere. Returns 1 when it is, 0 when it is not, or -1. */
 static int lone_expression(struct di_unit *u, Dwarf_Die variable, struct di_location *out)
 {
 	const uint8_t *bytes;
@@ -138,7 +145,7 @@ static int lone_expression(struct di_unit *u, Dwarf_Die variable, struct di_loca
 	int res = di_block(u, variable, DW_AT_location, &bytes, &length);
 
 	if (res > 0)
-		run(bytes, length, out);
+		evaluate(bytes, length, out);
 	return res;
 }
 
@@ -156,7 +163,7 @@ int di_location(struct di_unit *u, Dwarf_Die variable, uint64_t pc, struct di_lo
 	while (res > 0) {
 		res = di_list_next(&list, &entry);
 		if (res > 0 && pc >= entry.low && pc < entry.high) {
-			run(entry.expression, entry.length, out);
+			evaluate(entry.expression, entry.length, out);
 			return 0;
 		}
 	}

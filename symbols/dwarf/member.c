@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From an offset in a type to the member there (DWARF 5 section 5.7.6), down through structures, unions and arrays. */
+/* The path to a member goes down through structures, unions (DWARF 5 section 5.7.6) and arrays. */
 #include "symbols/dwarf/member.h"
 
 #include <stdio.h>
@@ -10,24 +10,27 @@
 
 #define MAX_BIT_FIELDS 32
 
-/* A member: its bytes, or its bits within the structure. */
+/* A member of a structure or union. */
 struct member {
-	const char *name; /* NULL: anonymous */
-	uint64_t type;
-	uint64_t offset, size; /* bytes; the size of an array without a bound is 0 */
-	bool open;	       /* such an array */
-	uint64_t bits, bit_at; /* bits 0: not a bit-field; bit_at from the structure's beginning */
+	const char *name; /* NULL: it is anonymous. */
+	uint64_t type;	  /* Place of its type. */
+	uint64_t offset;  /* Bytes from the beginning of the structure. */
+	uint64_t size;	  /* Bytes; of a bit-field, the bytes that it has bits in. 0: an array without a bound. */
+	bool open;	  /* It is an array without a bound. */
+	uint64_t bits;	  /* Bits of a bit-field. 0: it is no bit-field. */
+	uint64_t bit_at;  /* First bit of a bit-field, counted from the beginning of the structure. */
 };
 
-/* The members of one structure or union, while they are looked through. */
+/* The members of one structure or union, while they are looked through for an access. */
 struct look {
 	struct debuginfo *di;
-	const struct di_path *from;
-	uint64_t offset, size; /* of the access, in the structure */
-	unsigned depth;
-	struct di_path best; /* fit 0: none yet */
-	struct di_path open; /* in an array without a bound: what is left when nothing else is there */
-	struct member bits[MAX_BIT_FIELDS];
+	const struct di_path *from;	    /* The path to the structure. */
+	uint64_t offset;		    /* Bytes from the beginning of the structure to the access. */
+	uint64_t size;			    /* Bytes of the access. */
+	unsigned depth;			    /* Levels that the structure is nested. */
+	struct di_path best;		    /* The best path so far. */
+	struct di_path open;		    /* The best path into an array without a bound, for when nothing else fits. */
+	struct member bits[MAX_BIT_FIELDS]; /* The bit-fields that share bytes with the access. */
 	unsigned n_bits;
 };
 
@@ -57,8 +60,8 @@ static enum debuginfo_fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
 }
 
 /*
- * Where a bit-field's bits are: DW_AT_data_bit_offset counts from the structure's beginning; DW_AT_bit_offset, before DWARF 5,
- * from the high end of the storage unit at the member's offset.
+ * Find out where the bits of a bit-field are. DW_AT_data_bit_offset counts from the beginning of the structure.
+ * DW_AT_bit_offset, of DWARF before version 5, counts from the high end of the storage unit at the member's offset.
  */
 static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
 {
@@ -76,7 +79,7 @@ static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
 	m->size = (m->bit_at % 8 + m->bits + 7) / 8;
 }
 
-/* 0, or -1 with the error set. A member placed by an expression, which C has none of, is taken to be at 0. */
+/* 0, or -1 with the error set. A member whose offset is an expression, which no member in C has, is taken to be at offset 0. */
 static int read_member(struct di_unit *u, Dwarf_Die die, struct member *m)
 {
 	struct di_type type;
@@ -119,7 +122,7 @@ static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, vo
 		add_name(&way, m.name);
 	if (descend(u->di, m.type, look->offset - m.offset, look->size, look->depth + 1, &way))
 		return -1;
-	/* Of a union's members that fit equally well, the one declared first. */
+	/* Of members of a union that fit equally well, the one declared first is taken. */
 	if (!m.open && way.fit > look->best.fit)
 		look->best = way;
 	else if (m.open && way.fit > look->open.fit)
@@ -127,6 +130,7 @@ static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, vo
 	return 0;
 }
 
+/* Name the bit-fields that share bytes with the access. */
 static void name_bits(const struct look *look, struct di_path *p)
 {
 	const struct member *first = &look->bits[0];
@@ -166,7 +170,7 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 	dwarf_dealloc_die(die);
 	if (status < 0)
 		return -1;
-	/* An access to all of a structure is not one to its first member. */
+	/* An access to all of a structure is not an access to its first member. */
 	if (look.best.fit && (look.best.fit > DEBUGINFO_FIT_LOOSE || p->fit < DEBUGINFO_FIT_EXACT))
 		*p = look.best;
 	else if (look.n_bits)
@@ -176,7 +180,7 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 	return 0;
 }
 
-/* Into the array's element, unless the access takes more than one. */
+/* Go into the array's element, unless the access is to more than one. */
 static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
 		      struct di_path *p)
 {

@@ -10,13 +10,13 @@ void di_begin(struct debuginfo *di, struct di_query *q, struct err *err)
 	q->local = (struct err){0};
 	q->err = err;
 	di->err = &q->local;
-	/* No honest question reads every entry of a unit more than a few times; each takes a byte at least. */
+	/* No query of an honest file reads every DIE more than a few times, and each DIE takes a byte at least. */
 	di->budget = 10000 + 4 * (uint64_t)di->file.map_size;
 	if (di->budget > most)
 		di->budget = most;
 	di->searches = 40;
 	di_units_trim(di);
-	/* Pages read for a unit that is closed by now are of no more use, and the kernel maps 16 for each that was touched. */
+	/* Pages read for units that are closed by now are of no use, and the kernel has mapped 16 for each one touched. */
 	if (di->opened > DI_CACHE_UNITS) {
 		di->opened = 0;
 		di_file_release(&di->file);

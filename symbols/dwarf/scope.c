@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Scopes of a PC. A unit's functions are listed once; what is inside of one is searched when asked for. */
+/* The functions of a unit are listed once. What is inside of a function is searched when it is asked for. */
 #include "symbols/dwarf/scope.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "symbols/dwarf/error.h"
 #include "symbols/dwarf/ranges.h"
 
-/* Functions are the unit's children, or nested in what other languages than C put around them. */
+/* Functions are children of the unit's topmost DIE, or are nested in what languages other than C put around them. */
 static int list_function(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	unsigned *depth = ctx;
@@ -45,18 +45,20 @@ static int list_functions(struct di_unit *u)
 	return -1;
 }
 
+/* The search for the scopes inside of a function. */
 struct search {
-	uint64_t pc;
+	uint64_t pc; /* Link address. */
 	struct di_scopes *out;
 };
 
+/* Whether DIEs with the tag may have code of their own inside of a function. */
 static bool may_hold_code(Dwarf_Half tag)
 {
 	return tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram ||
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
 }
 
-/* Note the first child that contains the PC and go on inside of it. */
+/* Write down the first child that contains the PC, and go on inside of it. */
 static int search_child(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct search *s = ctx;

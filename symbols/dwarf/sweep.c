@@ -72,7 +72,7 @@ out:
 	return status;
 }
 
-/* Where ftrace's call is: at the function's beginning, or behind an endbr64 there. */
+/* The call for ftrace is at the function's beginning, or behind an endbr64 there. */
 static size_t find_tracer(const struct debuginfo *di, const struct di_sweep *s)
 {
 	for (size_t i = 0; i < s->n && i < 2; i++) {

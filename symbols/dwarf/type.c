@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a type is, and how large (DWARF 5 chapter 5). */
+/* Chapter 5 of DWARF 5 is about types. */
 #include "symbols/dwarf/type.h"
 
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/error.h"
 
+/* Whether a DIE with the tag is only another name for its target: a typedef or a qualifier. */
 static bool only_a_name(Dwarf_Half tag)
 {
 	return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
@@ -20,14 +21,14 @@ static int add_dimension(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, voi
 		return 0;
 	if (d->n == DI_MAX_DIMENSIONS)
 		return di_corrupt(u, "an array of too many dimensions", NULL);
-	/* C counts from 0; an upper bound of -1 is how some compilers write "no elements". */
+	/* C counts from 0. Some compilers write an upper bound of -1 for "no elements". */
 	if (!di_number(u, child, DW_AT_count, &count) && di_number(u, child, DW_AT_upper_bound, &upper))
 		count = upper + 1;
 	d->count[d->n++] = count;
 	return u->di->err->code == EXIT_OK ? 0 : -1;
 }
 
-static int dimensions(struct di_unit *u, Dwarf_Die die, struct di_dimensions *out)
+static int read_dimensions(struct di_unit *u, Dwarf_Die die, struct di_dimensions *out)
 {
 	out->n = 0;
 	return di_children(u, die, add_dimension, out) < 0 ? -1 : 0;
@@ -41,12 +42,15 @@ int di_dimensions(struct debuginfo *di, uint64_t where, struct di_dimensions *ou
 
 	if (di_die_at(di, where, &u, &die))
 		return -1;
-	status = dimensions(u, die, out);
+	status = read_dimensions(u, die, out);
 	dwarf_dealloc_die(die);
 	return status;
 }
 
-/* The type at `where`, as it is written there. 1: all that it is, its target is; 0: it is one of its own; -1: error set. */
+/*
+ * Read the type at `where` as it is written there. Returns 1 when it only stands for its target, 0 when it is a type of its
+ * own, or -1 with the error set.
+ */
 static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, struct di_dimensions *dims)
 {
 	struct di_unit *u;
@@ -61,7 +65,7 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	if (di_die_at(di, where, &u, &die))
 		return -1;
 	out->tag = di_tag(u, die);
-	/* A type unit's type may be written as its tag and this alone, to be referred to by offset. */
+	/* A type unit's type may be written as its tag and this attribute alone, so that it can be referred to by offset. */
 	stub = di_reference(u, die, DW_AT_signature, &out->target);
 	if (!stub)
 		di_reference(u, die, DW_AT_type, &out->target);
@@ -70,12 +74,12 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	if (out->tag == DW_TAG_pointer_type && !out->size)
 		out->size = 8;
 	if (out->tag == DW_TAG_array_type)
-		status = dimensions(u, die, dims);
+		status = read_dimensions(u, die, dims);
 	dwarf_dealloc_die(die);
 	return status || di->err->code != EXIT_OK ? -1 : stub || only_a_name(out->tag);
 }
 
-/* Elements of an array times elements, or 0: not known, or more than fit into memory. */
+/* Bytes of an array whose elements have `element` bytes each. 0: not known, or more than memory can hold. */
 static uint64_t array_size(const struct di_dimensions *dims, uint64_t element)
 {
 	uint64_t size = element;

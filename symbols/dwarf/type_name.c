@@ -6,24 +6,26 @@
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/type.h"
 
-struct words {
+/* The text that is being written. */
+struct text {
 	const char *start;
-	char *at;
-	size_t room; /* the end of the string included */
+	char *at;    /* Its end. */
+	size_t room; /* Bytes left from `at` on, the end of the string included. */
 };
 
-static void say(struct words *w, const char *text)
+static void append(struct text *out, const char *s)
 {
-	size_t len = strlen(text);
+	size_t len = strlen(s);
 
-	if (len >= w->room)
-		len = w->room - 1;
-	memcpy(w->at, text, len);
-	w->at += len;
-	w->room -= len;
-	*w->at = '\0';
+	if (len >= out->room)
+		len = out->room - 1;
+	memcpy(out->at, s, len);
+	out->at += len;
+	out->room -= len;
+	*out->at = '\0';
 }
 
+/* What is written before the name of a type with the tag. */
 static const char *keyword(Dwarf_Half tag)
 {
 	switch (tag) {
@@ -43,9 +45,9 @@ static const char *keyword(Dwarf_Half tag)
 	}
 }
 
-static void say_type(struct debuginfo *di, uint64_t where, unsigned depth, struct words *w);
+static void append_type(struct debuginfo *di, uint64_t where, unsigned depth, struct text *out);
 
-/* 0: void, or error set. */
+/* The tag of the DIE at a place. 0: void, or the error is set. */
 static Dwarf_Half tag_at(struct debuginfo *di, uint64_t where)
 {
 	struct di_unit *u;
@@ -59,7 +61,7 @@ static Dwarf_Half tag_at(struct debuginfo *di, uint64_t where)
 	return tag;
 }
 
-static void say_dimensions(struct debuginfo *di, uint64_t where, struct words *w)
+static void append_dimensions(struct debuginfo *di, uint64_t where, struct text *out)
 {
 	struct di_dimensions dims;
 
@@ -70,26 +72,29 @@ static void say_dimensions(struct debuginfo *di, uint64_t where, struct words *w
 
 		if (dims.count[i])
 			snprintf(text, sizeof(text), "[%lu]", (unsigned long)dims.count[i]);
-		say(w, text);
+		append(out, text);
 	}
 }
 
-/* What comes behind the target's name: a pointer's star, and behind that, what qualifies the pointer; an array's dimensions. */
-static void say_suffix(struct debuginfo *di, uint64_t where, Dwarf_Half tag, Dwarf_Half target, struct words *w)
+/*
+ * Write what comes behind the name of the target: the star of a pointer, behind that what qualifies the pointer, or the
+ * dimensions of an array.
+ */
+static void append_suffix(struct debuginfo *di, uint64_t where, Dwarf_Half tag, Dwarf_Half target, struct text *out)
 {
 	bool qualifies = *keyword(tag) && target == DW_TAG_pointer_type;
 
 	if (tag == DW_TAG_pointer_type && target != DW_TAG_subroutine_type)
-		say(w, target == DW_TAG_pointer_type ? "*" : " *");
+		append(out, target == DW_TAG_pointer_type ? "*" : " *");
 	else if (tag == DW_TAG_subroutine_type)
-		say(w, " (*)()");
+		append(out, " (*)()");
 	else if (tag == DW_TAG_array_type)
-		say_dimensions(di, where, w);
-	else if (qualifies && w->at > w->start && w->at[-1] == '*')
-		say(w, tag == DW_TAG_const_type ? "const" : "volatile");
+		append_dimensions(di, where, out);
+	else if (qualifies && out->at > out->start && out->at[-1] == '*')
+		append(out, tag == DW_TAG_const_type ? "const" : "volatile");
 }
 
-static void say_type(struct debuginfo *di, uint64_t where, unsigned depth, struct words *w)
+static void append_type(struct debuginfo *di, uint64_t where, unsigned depth, struct text *out)
 {
 	Dwarf_Half tag, target_tag;
 	const char *name;
@@ -98,7 +103,7 @@ static void say_type(struct debuginfo *di, uint64_t where, unsigned depth, struc
 	Dwarf_Die die;
 
 	if (!where) {
-		say(w, "void");
+		append(out, "void");
 		return;
 	}
 	if (depth > DI_MAX_DEPTH || di_die_at(di, where, &u, &die))
@@ -108,24 +113,24 @@ static void say_type(struct debuginfo *di, uint64_t where, unsigned depth, struc
 	di_reference(u, die, DW_AT_type, &target);
 	dwarf_dealloc_die(die);
 	target_tag = tag_at(di, target);
-	/* A pointer's qualifiers come behind its star; of an array, the elements have them too. */
+	/* The qualifiers of a pointer come behind its star. Those of an array are also qualifiers of its elements. */
 	if (name || (target_tag != DW_TAG_pointer_type && target_tag != DW_TAG_array_type))
-		say(w, keyword(tag));
+		append(out, keyword(tag));
 	if (name)
-		say(w, name);
+		append(out, name);
 	else if (tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
 		 tag == DW_TAG_class_type)
-		say(w, "{...}");
+		append(out, "{...}");
 	else
-		say_type(di, target, depth + 1, w);
+		append_type(di, target, depth + 1, out);
 	if (!name)
-		say_suffix(di, where, tag, target_tag, w);
+		append_suffix(di, where, tag, target_tag, out);
 }
 
 void di_type_name(struct debuginfo *di, uint64_t where, char *buf, size_t size)
 {
-	struct words w = {.start = buf, .at = buf, .room = size};
+	struct text out = {.start = buf, .at = buf, .room = size};
 
 	*buf = '\0';
-	say_type(di, where, 0, &w);
+	append_type(di, where, 0, &out);
 }

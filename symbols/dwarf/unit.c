@@ -12,6 +12,7 @@
 /* Units that may be open during a query. A file that needs more has units that refer to each other without end. */
 #define QUERY_UNITS 96
 
+/* Read the unit's header and its topmost DIE. */
 static int read_cu(struct di_unit *u)
 {
 	Dwarf_Unsigned length, type_offset, next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_value(): a value as its type wants it read. */
+/* debuginfo_value(): a value as its type wants it written. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 struct scalar {
 	Dwarf_Half tag;
-	uint64_t encoding; /* DW_ATE_*, of a base type */
-	uint64_t size;	   /* bytes */
+	uint64_t encoding; /* Of a base type: DW_ATE_*. */
+	uint64_t size;	   /* Bytes. */
 	uint64_t value;
-	const char *enumerator;
-	char flags[DEBUGINFO_VALUE_MAX]; /* the one-bit enumerators that are set in the value, "A|B" */
-	uint64_t named;			 /* their bits */
+	const char *enumerator;		 /* The enumerator that has the value. NULL: there is none. */
+	char flags[DEBUGINFO_VALUE_MAX]; /* The enumerators of one bit that are set in the value: "A|B". */
+	uint64_t named;			 /* The bits of `flags`. */
 };
 
 static void add_flag(struct scalar *s, uint64_t bit, const char *name)
@@ -45,7 +45,7 @@ static int look_at_enumerator(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag
 	return 1;
 }
 
-/* What the type is; an enumeration's enumerator of s->value too. */
+/* Find out what the type is and, if it is an enumeration, which enumerators make up s->value. */
 static int read_scalar(struct debuginfo *di, uint64_t where, struct scalar *s)
 {
 	struct di_type type;
@@ -69,7 +69,7 @@ static int read_scalar(struct debuginfo *di, uint64_t where, struct scalar *s)
 	return status;
 }
 
-/* The value's bits out of the bytes; false: they are not all there. */
+/* Take the value's bits out of the bytes. Returns false when not all of them are there. */
 static bool take_value(const struct debuginfo_datum *d, const uint8_t *bytes, size_t size, uint64_t *value)
 {
 	uint64_t bits = d->bit_size ? d->bit_offset + (uint64_t)d->bit_size : d->size * 8;
@@ -85,14 +85,15 @@ static bool take_value(const struct debuginfo_datum *d, const uint8_t *bytes, si
 	return true;
 }
 
-static void say_signed(uint64_t value, unsigned bits, char *text)
+static void write_signed(uint64_t value, unsigned bits, char *text)
 {
 	uint64_t sign = 1ull << (bits - 1);
 
 	snprintf(text, DEBUGINFO_VALUE_MAX, "%ld", (long)((value ^ sign) - sign));
 }
 
-static int say(const struct scalar *s, unsigned bits, char *text)
+/* Returns 1, or 0 when the type is not one whose values are written. */
+static int write_scalar(const struct scalar *s, unsigned bits, char *text)
 {
 	bool number = s->tag == DW_TAG_base_type && (s->encoding == DW_ATE_signed || s->encoding == DW_ATE_signed_char);
 	bool character = s->encoding == DW_ATE_signed_char || s->encoding == DW_ATE_unsigned_char;
@@ -110,7 +111,7 @@ static int say(const struct scalar *s, unsigned bits, char *text)
 	else if (character && s->value < 0x80 && isprint((int)s->value))
 		snprintf(text, DEBUGINFO_VALUE_MAX, "'%c'", (char)s->value);
 	else if (number)
-		say_signed(s->value, bits, text);
+		write_signed(s->value, bits, text);
 	else
 		snprintf(text, DEBUGINFO_VALUE_MAX, s->value < 10 ? "%lu" : "0x%lx", (unsigned long)s->value);
 	return 1;
@@ -129,7 +130,7 @@ int debuginfo_value(struct debuginfo *di, const struct debuginfo_datum *datum, c
 		return 0;
 	di_begin(di, &query, err);
 	if (!di_index(di) && !read_scalar(di, datum->type_id, &s)) {
-		n = say(&s, datum->bit_size ? datum->bit_size : (unsigned)datum->size * 8, text);
+		n = write_scalar(&s, datum->bit_size ? datum->bit_size : (unsigned)datum->size * 8, text);
 		*is_pointer = s.tag == DW_TAG_pointer_type;
 	}
 	return di_end(di, &query, n);

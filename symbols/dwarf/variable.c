@@ -14,23 +14,24 @@
 #include "symbols/dwarf/unit.h"
 
 #define MAX_NAMES 8
-#define MAX_TRIES 256 /* of candidates that turn out to be no variable there */
+#define MAX_TRIES 256 /* Candidates that are looked at in one search. Most of them turn out to be no variable there. */
 
-struct query {
+/* What is asked for. */
+struct lookup {
 	struct debuginfo *di;
-	uint64_t addr; /* link address */
-	uint64_t size;
-	const char *names[MAX_NAMES]; /* of the ELF symbols there */
+	uint64_t addr;		      /* Link address of the access. */
+	uint64_t size;		      /* Bytes of the access. */
+	const char *names[MAX_NAMES]; /* Names of the ELF symbols that contain the address. */
 	size_t n_names;
-	uint64_t start; /* of these symbols */
+	uint64_t start; /* Link address that these symbols begin at. */
 };
 
-/* A DIE whose location is at `expression` of the file. */
+/* The search for the DIE that an expression belongs to. */
 struct found {
-	uint64_t expression;
-	uint64_t where; /* last DIE that begins before it, at each level */
-	Dwarf_Half tag;
-	const char *function;
+	uint64_t expression;  /* Place of the expression. */
+	uint64_t where;	      /* Place of the last DIE on a level that begins before the expression. */
+	Dwarf_Half tag;	      /* Its tag. */
+	const char *function; /* The innermost function around the expression. NULL: none. */
 };
 
 static int last_before(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
@@ -47,7 +48,7 @@ static int last_before(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void 
 	return 0;
 }
 
-/* Find the DIE that an offset is inside of, from level to level. *die is to be freed. 1, 0 or -1. */
+/* Find the DIE that the expression is inside of, from level to level. The caller frees *die. Returns 1, 0 or -1. */
 static int find_die(struct di_unit *u, struct found *f, Dwarf_Die *die)
 {
 	Dwarf_Die at = u->cu;
@@ -76,8 +77,11 @@ static int find_die(struct di_unit *u, struct found *f, Dwarf_Die *die)
 	return 0;
 }
 
-/* A static variable of a function is "name.123" to the linker; so is any variable of a compiler that made a copy. */
-static bool named(const struct query *q, const char *name)
+/*
+ * Whether a symbol at the address has the variable's name. The linker knows a static variable of a function as "name.123", and
+ * also a variable that the compiler has made a copy of.
+ */
+static bool has_symbol(const struct lookup *q, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -88,9 +92,9 @@ static bool named(const struct query *q, const char *name)
 	return false;
 }
 
-/* Whether `die` is a variable at `v->addr` that contains the address: 1, 0 or -1; then `out` is filled. */
-static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const struct di_candidate *v, const char *function,
-		 struct debuginfo_datum *out)
+/* Whether `die` is a variable at v->addr that contains the address. Returns 1 with `out` filled in, 0, or -1. */
+static int check_variable(const struct lookup *q, struct di_unit *u, Dwarf_Die die, const struct di_candidate *v,
+			  const char *function, struct debuginfo_datum *out)
 {
 	struct di_pointee to = {.offset = q->addr - v->addr, .function = function};
 	struct di_type type;
@@ -98,7 +102,7 @@ static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const 
 	if (di_tag(u, die) != DW_TAG_variable || !di_has(u, die, DW_AT_location))
 		return 0;
 	to.variable = di_name(u, die, false);
-	if (!to.variable || (q->n_names && v->addr == q->start && !named(q, to.variable)))
+	if (!to.variable || (q->n_names && v->addr == q->start && !has_symbol(q, to.variable)))
 		return 0;
 	if (!di_inherited_reference(u, die, DW_AT_type, &to.type) || di_type(q->di, to.type, &type))
 		return q->di->err->code == EXIT_OK ? 0 : -1;
@@ -111,7 +115,8 @@ static int check(const struct query *q, struct di_unit *u, Dwarf_Die die, const 
 	return 1;
 }
 
-static int try_candidate(const struct query *q, const struct di_candidate *v, struct debuginfo_datum *out)
+/* Returns 1 with `out` filled in when the candidate is the variable, 0, or -1. */
+static int try_candidate(const struct lookup *q, const struct di_candidate *v, struct debuginfo_datum *out)
 {
 	struct found f = {.expression = v->where};
 	struct di_unit *u;
@@ -126,13 +131,13 @@ static int try_candidate(const struct query *q, const struct di_candidate *v, st
 	res = find_die(u, &f, &die);
 	if (res <= 0)
 		return res;
-	res = check(q, u, die, v, f.function, out);
+	res = check_variable(q, u, die, v, f.function, out);
 	dwarf_dealloc_die(die);
 	return res;
 }
 
-/* Try those that begin between `low` and `high`, the nearest to `high` first. */
-static int search(const struct query *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
+/* Try the candidates at link addresses [low, high], the nearest to `high` first. */
+static int try_between(const struct lookup *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
 {
 	const struct debuginfo *di = q->di;
 	size_t at = di_bisect(di->candidates, di->n_candidates, sizeof(*di->candidates), high);
@@ -150,19 +155,20 @@ static int search(const struct query *q, uint64_t low, uint64_t high, struct deb
 }
 
 /*
- * What begins before the symbol that contains the address cannot reach it, and what begins with it is it, most likely: between
- * them there may be any number of addresses of its members, which calls hand on.
+ * A variable that begins before the symbol that contains the address cannot reach to the address. A candidate that begins with
+ * the symbol is most likely the variable, so it is tried first: between the symbol's beginning and the address there may be any
+ * number of candidates, which are addresses of members that calls hand on.
  */
-static int find_variable(const struct query *q, struct debuginfo_datum *out)
+static int find_variable(const struct lookup *q, struct debuginfo_datum *out)
 {
-	int res = q->n_names ? search(q, q->start, q->start, out) : 0;
+	int res = q->n_names ? try_between(q, q->start, q->start, out) : 0;
 
-	return res ? res : search(q, q->n_names ? q->start : 0, q->addr, out);
+	return res ? res : try_between(q, q->n_names ? q->start : 0, q->addr, out);
 }
 
 int di_variable_at(struct debuginfo *di, uint64_t link, uint64_t size, struct debuginfo_datum *out)
 {
-	struct query q = {.di = di, .addr = link, .size = size};
+	struct lookup q = {.di = di, .addr = link, .size = size};
 
 	if (di_index(di) || di_index_candidates(di))
 		return -1;

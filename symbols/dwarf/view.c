@@ -5,7 +5,8 @@
 #include <string.h>
 
 /*
- * What libdwarf is shown, by section number less 1; it wants number 0 to be empty. Lists are not: see dwarf_list.h.
+ * The sections that libdwarf is shown, by their number less 1, because libdwarf wants section 0 to be empty. Range lists and
+ * location lists are not shown: see list.h.
  */
 static const char *const section_names[] = {
 	".debug_info",	   ".debug_types", ".debug_abbrev",	 ".debug_str",
@@ -14,12 +15,13 @@ static const char *const section_names[] = {
 
 #define N_SECTIONS (sizeof(section_names) / sizeof(section_names[0]))
 
-/* The windowed section's name; of the other kind of units, nothing is shown. */
+/* Name of the section that the one unit is in. Nothing is shown of the other section with units. */
 static const char *window_name(const struct di_view *v)
 {
 	return v->window->offset & DI_IN_TYPES ? ".debug_types" : ".debug_info";
 }
 
+/* Whether libdwarf is shown the section at all. */
 static bool shown(const struct di_view *v, const char *name)
 {
 	bool units = !strcmp(name, ".debug_info") || !strcmp(name, ".debug_types");
@@ -90,7 +92,7 @@ static Dwarf_Unsigned section_count(void *ctx)
 
 int di_view_open(struct di_view *view, Dwarf_Debug *dbg, Dwarf_Error *e)
 {
-	/* No relocating: di_file_section() has done it where there is any to do. */
+	/* There is no method for relocating, because di_file_section() has done it where there is any to do. */
 	static const Dwarf_Obj_Access_Methods methods = {
 		.get_section_info = section_info,
 		.get_byte_order = byte_order,

@@ -11,23 +11,23 @@
 
 #define ID_MAX 64
 
-/* An image asked for, with its file if there is one that can be used. */
-struct entry {
+/* An image that was asked for. */
+struct known_image {
 	char *name;
 	uint8_t id[ID_MAX];
 	size_t id_len;
-	struct debuginfo *di;
-	bool said;   /* that a query failed */
-	bool placed; /* where `slide` or `generation` say */
+	struct debuginfo *di; /* Its debug file. NULL: there is none that can be used. */
+	bool failed;	      /* A failed query was reported. */
+	bool placed;	      /* The file was moved as `slide` and `generation` say. */
 	uint64_t slide, generation;
 };
 
 struct debug_images {
 	struct debug_images_sink sink;
 	struct debugfiles *files;
-	struct entry *entries;
+	struct known_image *known;
 	size_t count;
-	bool asked; /* the user named a place to look in */
+	bool asked; /* The user has named a place to look in. */
 };
 
 struct debug_images *debug_images_new(const struct debug_images_sink *sink, struct err *err)
@@ -51,10 +51,10 @@ void debug_images_free(struct debug_images *images)
 	if (!images)
 		return;
 	for (size_t i = 0; i < images->count; i++) {
-		debuginfo_close(images->entries[i].di);
-		free(images->entries[i].name);
+		debuginfo_close(images->known[i].di);
+		free(images->known[i].name);
 	}
-	free(images->entries);
+	free(images->known);
 	debugfiles_free(images->files);
 	free(images);
 }
@@ -84,14 +84,14 @@ int debug_images_add_usual(struct debug_images *images, struct err *err)
 	return add_if_there(images, "/usr/lib/debug", err) < 0 || add_if_there(images, path, err) < 0 ? -1 : 0;
 }
 
-static struct entry *find(struct debug_images *images, const struct debug_image *image)
+static struct known_image *find_image(struct debug_images *images, const struct debug_image *image)
 {
 	for (size_t i = 0; i < images->count; i++) {
-		struct entry *e = &images->entries[i];
+		struct known_image *k = &images->known[i];
 
-		if (strcmp(e->name, image->name) == 0 && e->id_len == image->id_len &&
-		    (!e->id_len || memcmp(e->id, image->id, e->id_len) == 0))
-			return e;
+		if (strcmp(k->name, image->name) == 0 && k->id_len == image->id_len &&
+		    (!k->id_len || memcmp(k->id, image->id, k->id_len) == 0))
+			return k;
 	}
 	return NULL;
 }
@@ -112,59 +112,60 @@ static struct debuginfo *open_file(struct debug_images *images, const struct deb
 	return di;
 }
 
-static struct entry *add(struct debug_images *images, const struct debug_image *image)
+static struct known_image *add_image(struct debug_images *images, const struct debug_image *image)
 {
-	struct entry *entries = realloc(images->entries, (images->count + 1) * sizeof(*entries)), *e;
+	struct known_image *known = realloc(images->known, (images->count + 1) * sizeof(*known)), *k;
 
-	if (!entries)
+	if (!known)
 		return NULL;
-	images->entries = entries;
-	e = &entries[images->count];
-	*e = (struct entry){.name = strdup(image->name), .id_len = image->id_len};
-	if (!e->name)
+	images->known = known;
+	k = &known[images->count];
+	*k = (struct known_image){.name = strdup(image->name), .id_len = image->id_len};
+	if (!k->name)
 		return NULL;
 	if (image->id_len)
-		memcpy(e->id, image->id, image->id_len);
+		memcpy(k->id, image->id, image->id_len);
 	images->count++;
-	e->di = open_file(images, image);
-	return e;
+	k->di = open_file(images, image);
+	return k;
 }
 
-static void place(struct entry *e, const struct debug_image *image)
+/* Move the debug file to where the image is in memory, if it is not there yet. */
+static void place_image(struct known_image *k, const struct debug_image *image)
 {
-	if (e->placed && e->slide == image->slide && e->generation == image->generation)
+	if (k->placed && k->slide == image->slide && k->generation == image->generation)
 		return;
-	debuginfo_slide(e->di, image->slide);
-	/* Sections without debug information, or that the file does not have, are no loss. */
+	debuginfo_slide(k->di, image->slide);
+	/* A section that the file does not have, or that has no debug information, is no loss. */
 	for (size_t i = 0; i < image->nsections; i++)
-		debuginfo_place(e->di, image->sections[i].name, image->sections[i].addr);
-	e->slide = image->slide;
-	e->generation = image->generation;
-	e->placed = true;
+		debuginfo_place(k->di, image->sections[i].name, image->sections[i].addr);
+	k->slide = image->slide;
+	k->generation = image->generation;
+	k->placed = true;
 }
 
 struct debuginfo *debug_images_of(struct debug_images *images, const struct debug_image *image)
 {
-	struct entry *e;
+	struct known_image *k;
 
 	if (image->id_len > ID_MAX)
 		return NULL;
-	e = find(images, image);
-	if (!e)
-		e = add(images, image);
-	if (!e || !e->di)
+	k = find_image(images, image);
+	if (!k)
+		k = add_image(images, image);
+	if (!k || !k->di)
 		return NULL;
-	place(e, image);
-	return e->di;
+	place_image(k, image);
+	return k->di;
 }
 
 void debug_images_failed(struct debug_images *images, const struct debug_image *image, const struct err *err)
 {
-	struct entry *e = find(images, image);
+	struct known_image *k = find_image(images, image);
 
-	if (!e || e->said)
+	if (!k || k->failed)
 		return;
-	e->said = true;
+	k->failed = true;
 	images->sink.note(images->sink.ctx, err->text);
 }
 
@@ -173,5 +174,5 @@ void debug_images_used(const struct debug_images *images, unsigned *found, unsig
 	*found = 0;
 	*asked = (unsigned)images->count;
 	for (size_t i = 0; i < images->count; i++)
-		*found += images->entries[i].di != NULL;
+		*found += images->known[i].di != NULL;
 }

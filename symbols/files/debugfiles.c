@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Debug files by build id, or by name with the build id checked. */
+/* A debug file is found by its build id, or by its name, and then its build id is checked. */
 #include <errno.h>
 #include <fts.h>
 #include <stdbool.h>
@@ -11,32 +11,35 @@
 #include "symbols/files/debugfiles.h"
 #include "symbols/dwarf/file.h"
 
-#define MAX_FILES 100000u /* of a folder; a kernel's build tree with all modules has about that */
+#define MAX_FILES 100000u /* Files and folders in a folder. A kernel's build tree with all modules has about so many. */
 #define MAX_DEPTH 20
 #define MAX_ID 64u
 
+/* A file or folder to look in. */
 struct place {
 	char *path;
-	bool is_file, walked;
-	char **files; /* what looks like a kernel or a module */
-	size_t n, room;
+	bool is_file;
+	bool walked;  /* `files` is known. */
+	char **files; /* Paths of the files in the folder that are called as a kernel or a module is. */
+	size_t n;     /* Files. */
+	size_t room;  /* Files that `files` has memory for. */
 };
 
 struct debugfiles {
 	struct place *places;
 	size_t n;
-	struct place answers; /* files found by build id */
+	struct place answers; /* Its files are those that were found by build id. */
 };
 
-/* A question. */
+/* The file that is looked for, and what was found in its stead. */
 struct wanted {
 	const char *name;
 	const uint8_t *id;
-	size_t len;
-	char hex[2 * MAX_ID + 1];
-	bool given;	     /* the user names the very file that is tried */
-	const char *other;   /* a file of that name and another build */
-	struct err unusable; /* why another of that name cannot be used */
+	size_t len;		  /* Bytes of the build id. 0: it is not known. */
+	char hex[2 * MAX_ID + 1]; /* The build id as text. */
+	bool given;		  /* The user has named the very file that is being tried. */
+	const char *other;	  /* A file of that name that is of another build. */
+	struct err unusable;	  /* Why a file of that name cannot be used. */
 };
 
 struct debugfiles *debugfiles_new(struct err *err)
@@ -86,7 +89,9 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err)
 	return 0;
 }
 
-/* "vmlinux", "vmlinux-6.1.0", "vmlinux.debug"; "xfs.ko", "xfs.ko.debug". */
+/*
+ * Whether a file is called as a kernel or a module is: "vmlinux", "vmlinux-6.1.0", "vmlinux.debug", "xfs.ko", "xfs.ko.debug".
+ */
 static bool looks_right(const char *base)
 {
 	const char *ko = strstr(base, ".ko");
@@ -94,7 +99,7 @@ static bool looks_right(const char *base)
 	return !strncmp(base, "vmlinux", 7) || (ko && (!ko[3] || !strcmp(ko + 3, ".debug")));
 }
 
-static int keep(struct place *p, const char *path)
+static int add_file(struct place *p, const char *path)
 {
 	if (p->n == p->room) {
 		size_t room = p->room ? 2 * p->room : 64;
@@ -109,8 +114,8 @@ static int keep(struct place *p, const char *path)
 	return p->files[p->n] ? (int)(p->n++, 0) : -1;
 }
 
-/* What cannot be read in a folder is not there: an answer may be elsewhere. */
-static int walk(struct place *p, struct err *err)
+/* List the files of a folder. What cannot be read in it is passed over, because the file may be elsewhere. */
+static int walk_folder(struct place *p, struct err *err)
 {
 	char *const roots[] = {p->path, NULL};
 	unsigned seen = 0;
@@ -126,14 +131,14 @@ static int walk(struct place *p, struct err *err)
 		if (e->fts_level > MAX_DEPTH)
 			fts_set(fts, e, FTS_SKIP);
 		else if (e->fts_info == FTS_F && looks_right(e->fts_name))
-			status = keep(p, e->fts_path);
+			status = add_file(p, e->fts_path);
 	}
 	fts_close(fts);
 	return status ? err_set(err, EXIT_INTERNAL, "%s: out of memory", p->path) : 0;
 }
 
-/* Whether a file is called what the module or the kernel is. */
-static bool named(const char *path, const char *name)
+/* Whether a file is called as the module or kernel `name` is. */
+static bool is_called(const char *path, const char *name)
 {
 	const char *base = strrchr(path, '/');
 	size_t len = strlen(name);
@@ -150,35 +155,41 @@ static bool named(const char *path, const char *name)
 	return !strncmp(base + len, ".ko", 3);
 }
 
-/* Whether it is to be said why the file is none: it is called so, or the user says so of a file of any name. */
-static bool meant(const struct wanted *w, const char *path)
+/*
+ * Whether the user is to be told why the file cannot be used. That is so when it is called as the image is, or when the user
+ * has named it as the kernel's, whatever it is called.
+ */
+static bool is_meant(const struct wanted *w, const char *path)
 {
 	const char *base = strrchr(path, '/');
 
-	return named(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(base ? base : path, ".ko"));
+	return is_called(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(base ? base : path, ".ko"));
 }
 
-/* Whether the file has DWARF and, if one is wanted, the build id. */
+/* Whether the file has DWARF, is of the kind that is looked for, and has the build id, if one is known. */
 static bool fits(struct wanted *w, const char *path)
 {
 	bool dwarf, kind, same;
 	struct di_file f;
 
-	if (di_file_open(&f, path, meant(w, path) ? &w->unusable : NULL))
+	if (di_file_open(&f, path, is_meant(w, path) ? &w->unusable : NULL))
 		return false;
 	dwarf = di_file_has_dwarf(&f);
-	/* A build tree has a vmlinux.o too. */
+	/* A build tree also has a vmlinux.o, which is relocatable. */
 	kind = f.relocatable == !!strcmp(w->name, "vmlinux");
 	same = !w->len || (f.build_id_len == w->len && !memcmp(f.build_id, w->id, w->len));
 	di_file_close(&f);
-	if (kind && !same && meant(w, path))
+	if (kind && !same && is_meant(w, path))
 		w->other = path;
-	else if (kind && !dwarf && meant(w, path))
+	else if (kind && !dwarf && is_meant(w, path))
 		err_set(&w->unusable, EXIT_INPUT, "%s: has no debug information (.debug_info)", path);
 	return dwarf && kind && same;
 }
 
-/* The file of that name in the place, whose folders are named by build id. 1, 0 or -1: out of memory. */
+/*
+ * Try the file that a place has for the build id. Its path is `place`, `before`, the build id with a slash after `split` digits
+ * if that is not 0, and `after`. Returns 1 with the path added to df->answers, 0, or -1 when memory is out.
+ */
 static int try_id(struct debugfiles *df, struct wanted *w, const char *place, const char *before, size_t split,
 		  const char *after)
 {
@@ -188,13 +199,13 @@ static int try_id(struct debugfiles *df, struct wanted *w, const char *place, co
 	if (asprintf(&path, "%s%s%.*s%s%s%s", place, before, (int)split, w->hex, split ? "/" : "", w->hex + split, after) < 0)
 		return -1;
 	res = fits(w, path);
-	if (res && keep(&df->answers, path))
+	if (res && add_file(&df->answers, path))
 		res = -1;
 	free(path);
 	return res;
 }
 
-static const char *by_id(struct debugfiles *df, struct wanted *w, const struct place *p, struct err *err)
+static const char *find_by_id(struct debugfiles *df, struct wanted *w, const struct place *p, struct err *err)
 {
 	static const struct {
 		const char *before;
@@ -218,10 +229,10 @@ static const char *by_id(struct debugfiles *df, struct wanted *w, const struct p
 	return NULL;
 }
 
-static const char *by_name(struct wanted *w, struct place *p, struct err *err)
+static const char *find_by_name(struct wanted *w, struct place *p, struct err *err)
 {
-	if (p->is_file && !w->len && !named(p->path, w->name)) {
-		if (meant(w, p->path))
+	if (p->is_file && !w->len && !is_called(p->path, w->name)) {
+		if (is_meant(w, p->path))
 			err_set(&w->unusable, EXIT_INPUT,
 				"%s: without a build id to compare, only a file called vmlinux* is taken for the kernel's",
 				p->path);
@@ -229,10 +240,10 @@ static const char *by_name(struct wanted *w, struct place *p, struct err *err)
 	}
 	if (p->is_file)
 		return fits(w, p->path) ? p->path : NULL;
-	if (!p->walked && walk(p, err))
+	if (!p->walked && walk_folder(p, err))
 		return NULL;
 	for (size_t i = 0; i < p->n; i++) {
-		if (named(p->files[i], w->name) && fits(w, p->files[i]))
+		if (is_called(p->files[i], w->name) && fits(w, p->files[i]))
 			return p->files[i];
 	}
 	return NULL;
@@ -249,9 +260,9 @@ const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8
 		const char *path;
 
 		w.given = df->places[i].is_file;
-		path = by_id(df, &w, &df->places[i], &local);
+		path = find_by_id(df, &w, &df->places[i], &local);
 		if (!path)
-			path = by_name(&w, &df->places[i], &local);
+			path = find_by_name(&w, &df->places[i], &local);
 		if (path)
 			return path;
 	}
