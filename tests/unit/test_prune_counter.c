@@ -136,6 +136,25 @@ static void test_counters_of_two_objects_of_which_one_fell(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* Of two objects whose counters grew as often, the one that was seen more often is evidence. */
+static void test_counters_of_two_objects_that_grew_as_often(void **state)
+{
+	static const uint8_t values[RACE_INSTANCES_MAX] = {1, 2, 3, 1, 2, 3, 3, 3};
+	struct bench *b = counter(state);
+
+	for (unsigned i = 0; i < RACE_INSTANCES_MAX; i++) {
+		struct race_instance *instance = &b->race->instances[i];
+
+		instance->gva = i < 3 ? 0xffff888000000000 : 0xffff888000000040;
+		memset(instance->before, 0, RACE_DATA_MAX);
+		memset(instance->after, 0, RACE_DATA_MAX);
+		instance->before[0] = i == 0 || i == 3 ? 0 : values[i - 1];
+		instance->after[0] = values[i];
+	}
+	bench_expect(b, VERDICT_BENIGN, RULE);
+	bench_says(b, "over 5 instances it grew from");
+}
+
 /* ---- what is done to it ---- */
 
 static void test_counter_that_is_taken_down(void **state)
@@ -322,6 +341,7 @@ int main(void)
 		BENCH_TEST(test_counter_that_begins_anew_in_another_run),
 		BENCH_TEST(test_counters_of_two_objects),
 		BENCH_TEST(test_counters_of_two_objects_of_which_one_fell),
+		BENCH_TEST(test_counters_of_two_objects_that_grew_as_often),
 		BENCH_TEST(test_counter_that_is_taken_down),
 		BENCH_TEST(test_counter_that_is_changed_by_an_or),
 		BENCH_TEST(test_counter_to_which_anything_is_added),

@@ -118,10 +118,15 @@ static void test_number_of_unknown_size(void **state)
 	bench_expect_not(b, RULE);
 }
 
-static void test_number_of_two_writers(void **state)
+/* The code kept of a side is that of one instance; in another it stored. */
+static void test_number_that_its_reader_wrote_in_another_instance(void **state)
 {
 	struct bench *b = shown(state);
 
+	bench_code(b, 0, CODE("\xc7\x07\x01\0\0\0\xc3"), 0); /* movl $1,(%rdi); ret */
+	/* movl (%rdi),%esi; call 1f; 1: xorl %eax,%eax; ret */
+	bench_code(b, 1, CODE("\x8b\x37\xe8\0\0\0\0\x31\xc0\xc3"), 0);
+	bench_call(b, 1, 2, "seq_printf");
 	b->race->rw[0] = b->race->rw[1] = INSN_READ | INSN_WRITE;
 	bench_expect_not(b, RULE);
 }
@@ -258,7 +263,7 @@ int main(void)
 		BENCH_TEST(test_number_whose_readers_code_is_not_known),
 		BENCH_TEST(test_number_whose_writers_code_is_not_known),
 		BENCH_TEST(test_number_of_unknown_size),
-		BENCH_TEST(test_number_of_two_writers),
+		BENCH_TEST(test_number_that_its_reader_wrote_in_another_instance),
 		BENCH_TEST(test_number_of_two_readers),
 		BENCH_TEST(test_pointer_that_is_shown),
 		BENCH_TEST(test_pointer_to_a_function_that_is_shown),
