@@ -368,16 +368,28 @@ static void refused(struct fixture *f, const char *path, const char *why)
 	assert_null(strchr(err.text, '\n'));
 }
 
-static void refuses_what_is_no_file(void **state)
+static void refuses_a_device(void **state)
 {
 	struct fixture *f = *state;
 	struct stat st;
 
 	refused(f, "/dev/full", "not a regular file");
-	refused(f, f->folder, "not a regular file");
-	refused(f, "/nonexistent/races.json", "No such file");
 	assert_int_equal(stat("/dev/full", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
+}
+
+static void refuses_a_folder(void **state)
+{
+	struct fixture *f = *state;
+
+	refused(f, f->folder, "not a regular file");
+}
+
+static void refuses_a_file_in_no_folder(void **state)
+{
+	struct fixture *f = *state;
+
+	refused(f, "/nonexistent/races.json", "No such file");
 }
 
 static void old_file_is_replaced_links_are_followed(void **state)
@@ -481,9 +493,17 @@ static int write_sample(const char *file)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(valid_after_each_race),  TEST(complete_at_the_end),	  TEST(hostile_names_stay_json),
-		TEST(stacks_in_full),	      TEST(kill_9_loses_nothing_printed), TEST(full_disk),
-		TEST(file_that_may_not_grow), TEST(refuses_what_is_no_file),	  TEST(old_file_is_replaced_links_are_followed),
+		TEST(valid_after_each_race),
+		TEST(complete_at_the_end),
+		TEST(hostile_names_stay_json),
+		TEST(stacks_in_full),
+		TEST(kill_9_loses_nothing_printed),
+		TEST(full_disk),
+		TEST(file_that_may_not_grow),
+		TEST(refuses_a_device),
+		TEST(refuses_a_folder),
+		TEST(refuses_a_file_in_no_folder),
+		TEST(old_file_is_replaced_links_are_followed),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--write") == 0)

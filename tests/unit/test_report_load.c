@@ -106,14 +106,23 @@ static void per_cpu_memory(struct observation *o)
 		(struct guest_memory){.kind = GUEST_MEMORY_PER_CPU, .cpu = 1, .symbol = {.name = "runqueues", .module = "m"}};
 }
 
+static const struct unusual {
+	const char *shows;
+	void (*change)(struct observation *o);
+} unusuals[] = {
+	{"round trip: a writer that nobody saw", unseen_writer},
+	{"round trip: a side of which little is known", little_known},
+	{"round trip: names with strange characters", strange_names},
+	{"round trip: memory of a slab cache", slab_memory},
+	{"round trip: memory of a per-CPU variable", per_cpu_memory},
+};
+
+/* The state is the row. */
 static void test_round_trip_of_the_unusual(void **state)
 {
-	(void)state;
-	check_round_trip(make_race(unseen_writer));
-	check_round_trip(make_race(little_known));
-	check_round_trip(make_race(strange_names));
-	check_round_trip(make_race(slab_memory));
-	check_round_trip(make_race(per_cpu_memory));
+	const struct unusual *u = *state;
+
+	check_round_trip(make_race(u->change));
 }
 
 static void test_round_trip_of_names(void **state)
@@ -184,28 +193,62 @@ static json_t *side_json_of(json_t *race)
 	return json_array_get(json_object_get(race, "sides"), 0);
 }
 
-static void test_wrong_objects_are_refused(void **state)
+static void wrong_id(json_t *race)
 {
+	json_object_set_new(race, "id", json_string("../../etc"));
+}
+
+static void wrong_value(json_t *race)
+{
+	json_object_set_new(race, "value_before", json_string("0x123456789"));
+}
+
+static void wrong_size(json_t *race)
+{
+	json_object_set_new(json_object_get(race, "datum"), "size", json_integer(65));
+}
+
+static void wrong_register(json_t *race)
+{
+	json_object_set_new(json_object_get(side_json_of(race), "registers"), "rax", json_string("0x11112222333344445"));
+}
+
+static void no_context(json_t *race)
+{
+	json_object_del(side_json_of(race), "context");
+}
+
+static void wrong_bytes(json_t *race)
+{
+	json_object_set_new(json_object_get(side_json_of(race), "code"), "bytes", json_string("zz"));
+}
+
+static const struct wrong {
+	const char *shows;
+	void (*change)(json_t *race);
+	const char *where;
+} wrongs[] = {
+	{"refused: an id that is a path", wrong_id, "\"id\""},
+	{"refused: a value that is too large for its bytes", wrong_value, "\"value_before\""},
+	{"refused: a datum that is too large", wrong_size, "\"size\""},
+	{"refused: a register of more than 64 bits", wrong_register, "\"rax\""},
+	{"refused: a side without its context", no_context, "\"context\""},
+	{"refused: bytes that are no hexadecimal digits", wrong_bytes, "\"bytes\""},
+};
+
+/* The state is the row. */
+static void test_wrong_object(void **state)
+{
+	const struct wrong *w = *state;
 	json_t *race = sample_json();
 
+	w->change(race);
+	expect_refused(race, w->where);
+}
+
+static void test_race_that_is_no_object(void **state)
+{
 	(void)state;
-	json_object_set_new(race, "id", json_string("../../etc"));
-	expect_refused(race, "\"id\"");
-	race = sample_json();
-	json_object_set_new(race, "value_before", json_string("0x123456789"));
-	expect_refused(race, "\"value_before\"");
-	race = sample_json();
-	json_object_set_new(json_object_get(race, "datum"), "size", json_integer(65));
-	expect_refused(race, "\"size\"");
-	race = sample_json();
-	json_object_set_new(json_object_get(side_json_of(race), "registers"), "rax", json_string("0x11112222333344445"));
-	expect_refused(race, "\"rax\"");
-	race = sample_json();
-	json_object_del(side_json_of(race), "context");
-	expect_refused(race, "\"context\"");
-	race = sample_json();
-	json_object_set_new(json_object_get(side_json_of(race), "code"), "bytes", json_string("zz"));
-	expect_refused(race, "\"bytes\"");
 	expect_refused(json_array(), "\"id\"");
 }
 
@@ -302,15 +345,29 @@ static void expect_no_document(const struct fixture *f, const char *text, const 
 	report_load_free(&l);
 }
 
-static void test_what_is_no_document(void **state)
+static void test_empty_file(void **state)
 {
-	struct fixture *f = *state;
+	expect_no_document(*state, "", "line 1");
+}
 
-	expect_no_document(f, "", "line 1");
-	expect_no_document(f, "[]", "no report");
-	expect_no_document(f, "{\"schema\": \"outrider-races/9\"}", "outrider-races/9");
-	expect_no_document(f, "{\"schema\": \"outrider-races/1\"}", "\"races\"");
-	expect_no_document(f, "{\"schema\": \"outrider-races/1\", \"races\": [1]}", "race 1");
+static void test_document_that_is_a_list(void **state)
+{
+	expect_no_document(*state, "[]", "no report");
+}
+
+static void test_document_of_another_schema(void **state)
+{
+	expect_no_document(*state, "{\"schema\": \"outrider-races/9\"}", "outrider-races/9");
+}
+
+static void test_document_without_races(void **state)
+{
+	expect_no_document(*state, "{\"schema\": \"outrider-races/1\"}", "\"races\"");
+}
+
+static void test_document_with_a_race_that_is_a_number(void **state)
+{
+	expect_no_document(*state, "{\"schema\": \"outrider-races/1\", \"races\": [1]}", "race 1");
 }
 
 static char *read_text_of(const struct fixture *f, size_t *len)
@@ -353,18 +410,34 @@ static void test_mutated_documents(void **state)
 	free(text);
 }
 
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define WITH_FILE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
+	const struct CMUnitTest alone[] = {
 		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_round_trip_of_the_unusual),
 		cmocka_unit_test(test_round_trip_of_names),
 		cmocka_unit_test(test_unclean_is_the_inverse),
-		cmocka_unit_test(test_wrong_objects_are_refused),
-		cmocka_unit_test_setup_teardown(test_document, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_is_no_document, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mutated_documents, setup, teardown),
+		cmocka_unit_test(test_race_that_is_no_object),
+		WITH_FILE(test_document),
+		WITH_FILE(test_empty_file),
+		WITH_FILE(test_document_that_is_a_list),
+		WITH_FILE(test_document_of_another_schema),
+		WITH_FILE(test_document_without_races),
+		WITH_FILE(test_document_with_a_race_that_is_a_number),
+		WITH_FILE(test_mutated_documents),
 	};
+	struct CMUnitTest tests[COUNT(alone) + COUNT(unusuals) + COUNT(wrongs)], *next = tests;
 
+	for (size_t i = 0; i < COUNT(alone); i++)
+		*next++ = alone[i];
+	for (size_t i = 0; i < COUNT(unusuals); i++)
+		*next++ = (struct CMUnitTest){.name = unusuals[i].shows,
+					      .test_func = test_round_trip_of_the_unusual,
+					      .initial_state = (void *)&unusuals[i]};
+	for (size_t i = 0; i < COUNT(wrongs); i++)
+		*next++ = (struct CMUnitTest){
+			.name = wrongs[i].shows, .test_func = test_wrong_object, .initial_state = (void *)&wrongs[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

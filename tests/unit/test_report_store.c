@@ -89,21 +89,40 @@ static void id_survives_kaslr(void **state)
 	race_store_free(other);
 }
 
-static void offset_module_and_function_make_the_site(void **state)
+static void expect_another_race(struct race_store *s, const struct observation *o)
+{
+	add(s, o, true);
+	assert_int_equal(race_store_count(s), 2);
+}
+
+static void another_offset_is_another_site(void **state)
 {
 	struct observation o;
 
 	sample_observation(&o, 0);
 	add(*state, &o, true);
 	o.sides[0].pc += 4;
-	add(*state, &o, true);
+	expect_another_race(*state, &o);
+}
+
+static void another_module_is_another_site(void **state)
+{
+	struct observation o;
+
 	sample_observation(&o, 0);
+	add(*state, &o, true);
 	strcpy(o.sides[0].symbol.module, "btrfs");
-	add(*state, &o, true);
+	expect_another_race(*state, &o);
+}
+
+static void another_function_is_another_site(void **state)
+{
+	struct observation o;
+
 	sample_observation(&o, 0);
-	strcpy(o.sides[1].symbol.name, "generic_baz");
 	add(*state, &o, true);
-	assert_int_equal(race_store_count(*state), 4);
+	strcpy(o.sides[1].symbol.name, "generic_baz");
+	expect_another_race(*state, &o);
 }
 
 static void one_function_may_race_with_itself(void **state)
@@ -130,7 +149,14 @@ static void two_locked_sides_are_no_race(void **state)
 	assert_false(is_new);
 	assert_int_equal(err.code, EXIT_OK);
 	assert_int_equal(race_store_ignored(*state), 1);
-	o.sides[1].locked = false;
+}
+
+static void one_locked_side_is_a_race(void **state)
+{
+	struct observation o;
+
+	sample_observation(&o, 0);
+	o.sides[0].locked = true;
 	add(*state, &o, true);
 }
 
@@ -142,7 +168,14 @@ static void two_reads_are_no_race(void **state)
 	sample_observation(&o, 0);
 	o.sides[0].rw = INSN_READ;
 	assert_null(race_store_add(*state, &o, &is_new, NULL));
-	/* An access that could not be told is not a read. */
+}
+
+/* An access that could not be told is not a read. */
+static void read_and_untold_access_are_a_race(void **state)
+{
+	struct observation o;
+
+	sample_observation(&o, 0);
 	o.sides[0].rw = 0;
 	add(*state, &o, true);
 }
@@ -255,10 +288,14 @@ int main(void)
 		TEST(counts_instances),
 		TEST(order_of_sides_does_not_matter),
 		TEST(id_survives_kaslr),
-		TEST(offset_module_and_function_make_the_site),
+		TEST(another_offset_is_another_site),
+		TEST(another_module_is_another_site),
+		TEST(another_function_is_another_site),
 		TEST(one_function_may_race_with_itself),
 		TEST(two_locked_sides_are_no_race),
+		TEST(one_locked_side_is_a_race),
 		TEST(two_reads_are_no_race),
+		TEST(read_and_untold_access_are_a_race),
 		TEST(unseen_writer_has_one_site),
 		TEST(sites_without_symbol),
 		TEST(keeps_the_first_instances_only),

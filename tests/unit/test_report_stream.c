@@ -19,6 +19,7 @@
 struct fixture {
 	char file[64];
 	char *races[2]; /* objects as text */
+	const struct document_case *row;
 };
 
 static char *race_text(unsigned number)
@@ -47,6 +48,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	int fd;
 
+	f->row = *state;
 	strcpy(f->file, "/tmp/test_report_stream.XXXXXX");
 	fd = mkstemp(f->file);
 	if (fd < 0)
@@ -119,33 +121,38 @@ static void expect_refused(const struct fixture *f, const char *why)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, why);
 }
 
-static void expect_text_refused(const struct fixture *f, const char *text, const char *why)
-{
-	write_bytes(f, text, strlen(text));
-	expect_refused(f, why);
-}
-
-static void expect_races_refused(const struct fixture *f, const char *format, const char *why)
-{
-	free(write_races(f, format));
-	expect_refused(f, why);
-}
-
 #define SCHEMA "\"schema\": \"outrider-races/1\""
 #define MODULES \
 	"\"modules\": [{\"id\": 1, \"name\": \"m\", \"base\": \"0x0\", \"size\": 1, \"build_id\": null, \"sections\": {}}]"
 
-static void test_any_order(void **state)
+/* A document with the two races where %s stands. */
+struct document_case {
+	const char *shows, *format, *why; /* why it is refused; NULL: it is read */
+};
+
+static const struct document_case document_cases[] = {
+	{"order: the races before the modules", "{" SCHEMA ", \"races\": [%s, %s], " MODULES "}", NULL},
+	{"order: the races first, and no blanks", "{\"races\":[%s,%s]," MODULES "," SCHEMA "}", NULL},
+	{"order: the races last, with other races within something else, and all blanks there are",
+	 "\n{ " MODULES "\r\n,\t" SCHEMA " ,\"later\" : {\"races\": [1]}, \"races\"\n:\n[\n%s\n,\n%s\n] }\n\n", NULL},
+	{"wrong: two lists of races", "{" SCHEMA ", \"races\": [%s], \"races\": [%s]}", "second list of races"},
+	{"wrong: something behind the document", "{" SCHEMA ", \"races\": [%s, %s]} {}", "end of file"},
+	{"wrong: no comma between races", "{" SCHEMA ", \"races\": [%s %s]}", "',' or ']'"},
+	{"wrong: a comma behind the last race", "{" SCHEMA ", \"races\": [%s, %s,]}", "unexpected token near ']'"},
+	{"wrong: a comma behind the last member", "{" SCHEMA ", \"races\": [%s, %s],}", "unexpected token near '}'"},
+	{"wrong: no comma behind the races", "{" SCHEMA ", \"races\": [%s, %s] " MODULES "}", "',' or '}'"},
+	{"wrong: a race in a list of its own", "{" SCHEMA ", \"races\": [%s, [%s]]}", "race 2: \"id\""},
+};
+
+static void test_races(void **state)
 {
 	const struct fixture *f = *state;
 
-	free(write_races(f, "{" SCHEMA ", \"races\": [%s, %s], " MODULES "}"));
-	expect_read(f);
-	free(write_races(f, "{\"races\":[%s,%s]," MODULES "," SCHEMA "}"));
-	expect_read(f);
-	free(write_races(f, "\n{ " MODULES "\r\n,\t" SCHEMA
-			    " ,\"later\" : {\"races\": [1]}, \"races\"\n:\n[\n%s\n,\n%s\n] }\n\n"));
-	expect_read(f);
+	free(write_races(f, f->row->format));
+	if (f->row->why)
+		expect_refused(f, f->row->why);
+	else
+		expect_read(f);
 }
 
 static void test_keys_with_escapes(void **state)
@@ -156,34 +163,27 @@ static void test_keys_with_escapes(void **state)
 	expect_read(f);
 }
 
-static void test_wrong_documents(void **state)
-{
-	const struct fixture *f = *state;
-
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s], \"races\": [%s]}", "second list of races");
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s, %s]} {}", "end of file");
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s %s]}", "',' or ']'");
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s, %s,]}", "unexpected token near ']'");
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s, %s],}", "unexpected token near '}'");
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s, %s] " MODULES "}", "',' or '}'");
-	expect_races_refused(f, "{" SCHEMA ", \"races\": [%s, [%s]]}", "race 2: \"id\"");
-	expect_text_refused(f, "{" SCHEMA ", \"races\": {}}", "\"races\"");
-	expect_text_refused(f, "{" SCHEMA ", 1: 2}", "a key");
-	expect_text_refused(f, "{" SCHEMA ", \"races\" [1]}", "a key and ':'");
-	expect_text_refused(f, "{\"races\": [1, 2], \"schema\": \"outrider-races/2\"}", "outrider-races/2");
-	expect_text_refused(f, "{\"races\": [1, 2]}", "no \"schema\"");
-	expect_text_refused(f, "{\"races\": [1, 2], " SCHEMA "}", "race 1: \"id\"");
+/* A document as it stands, which is refused. */
+static const struct document_case text_cases[] = {
+	{"wrong: races that are no list", "{" SCHEMA ", \"races\": {}}", "\"races\""},
+	{"wrong: a key that is a number", "{" SCHEMA ", 1: 2}", "a key"},
+	{"wrong: a key without a colon", "{" SCHEMA ", \"races\" [1]}", "a key and ':'"},
+	{"wrong: another schema behind the races", "{\"races\": [1, 2], \"schema\": \"outrider-races/2\"}", "outrider-races/2"},
+	{"wrong: no schema", "{\"races\": [1, 2]}", "no \"schema\""},
+	{"wrong: races that are numbers, before the schema", "{\"races\": [1, 2], " SCHEMA "}", "race 1: \"id\""},
 	/* Not read on: what is behind another version's schema is not ours to understand. */
-	expect_text_refused(f, "{\"schema\": \"outrider-races/2\", #", "outrider-races/2");
-}
+	{"wrong: another schema before what is no JSON", "{\"schema\": \"outrider-races/2\", #", "outrider-races/2"},
+	/* Without a schema: these races are not looked at before the end. */
+	{"where: in a member of a race", "{\n\"races\": [\n1,\n2,\n{\"a\": \"b\",\n \"c\": x}]}", "line 6, byte 37: "},
+	{"where: between races", "{\n\"races\": [\n1,\n2\n{}", "line 5, byte 19: "},
+};
 
-static void test_where(void **state)
+static void test_wrong_text(void **state)
 {
 	const struct fixture *f = *state;
 
-	/* Without a schema: these races are not looked at before the end. */
-	expect_text_refused(f, "{\n\"races\": [\n1,\n2,\n{\"a\": \"b\",\n \"c\": x}]}", "line 6, byte 37: ");
-	expect_text_refused(f, "{\n\"races\": [\n1,\n2\n{}", "line 5, byte 19: ");
+	write_bytes(f, f->row->format, strlen(f->row->format));
+	expect_refused(f, f->row->why);
 }
 
 static void test_truncated_anywhere(void **state)
@@ -198,7 +198,7 @@ static void test_truncated_anywhere(void **state)
 	free(text);
 }
 
-static void test_limits(void **state)
+static void test_too_deep(void **state)
 {
 	const struct fixture *f = *state;
 	FILE *file = fopen(f->file, "w");
@@ -208,7 +208,13 @@ static void test_limits(void **state)
 		putc('[', file);
 	fclose(file);
 	expect_refused(f, "maximum parsing depth");
-	file = fopen(f->file, "w");
+}
+
+static void test_value_that_is_too_long(void **state)
+{
+	const struct fixture *f = *state;
+	FILE *file = fopen(f->file, "w");
+
 	fputs("{" SCHEMA ",\n\"x\": \"", file);
 	for (unsigned i = 0; i <= JSON_STREAM_VALUE_MAX / 16 + 64; i++)
 		fputs("0123456789abcdef", file);
@@ -217,7 +223,7 @@ static void test_limits(void **state)
 	expect_refused(f, "line 2, byte 37: a value too long");
 }
 
-static void test_unreadable(void **state)
+static void test_folder(void **state)
 {
 	struct report_load l;
 	struct err err = {0};
@@ -225,7 +231,14 @@ static void test_unreadable(void **state)
 	(void)state;
 	assert_int_equal(report_load(&l, "/", &err), -1);
 	assert_string_equal(err.text, "/: Is a directory");
-	err = (struct err){0};
+}
+
+static void test_file_that_is_not_there(void **state)
+{
+	struct report_load l;
+	struct err err = {0};
+
+	(void)state;
 	assert_int_equal(report_load(&l, "/nonexistent/races.json", &err), -1);
 	assert_string_equal(err.text, "/nonexistent/races.json: No such file or directory");
 }
@@ -367,21 +380,30 @@ static void test_full_disk(void **state)
 	report_load_free(&l);
 }
 
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_any_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_keys_with_escapes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wrong_documents, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_where, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_truncated_anywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_same_as_from_the_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_where_far_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_written_anew, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
+	const struct CMUnitTest alone[] = {
+		TEST(test_keys_with_escapes),
+		TEST(test_truncated_anywhere),
+		TEST(test_too_deep),
+		TEST(test_value_that_is_too_long),
+		TEST(test_folder),
+		TEST(test_file_that_is_not_there),
+		TEST(test_same_as_from_the_whole),
+		TEST(test_where_far_in),
+		TEST(test_written_anew),
+		TEST(test_full_disk),
 	};
+	struct CMUnitTest tests[COUNT(alone) + COUNT(document_cases) + COUNT(text_cases)], *next = tests;
 
+	for (size_t i = 0; i < COUNT(alone); i++)
+		*next++ = alone[i];
+	for (size_t i = 0; i < COUNT(document_cases); i++)
+		*next++ = (struct CMUnitTest){document_cases[i].shows, test_races, setup, teardown, (void *)&document_cases[i]};
+	for (size_t i = 0; i < COUNT(text_cases); i++)
+		*next++ = (struct CMUnitTest){text_cases[i].shows, test_wrong_text, setup, teardown, (void *)&text_cases[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
