@@ -75,14 +75,20 @@ static void test_two_looks_without_a_lock(void **state)
 }
 
 /* mov (%rbx),%eax; test %eax,%eax; jne 1f; call `function`; mov `offset`(%rbx),%eax; test %eax,%eax; 1: ret */
-static struct bench *two_looks(void **state, const char *function, char offset)
+static void look_twice(const struct bench *b, unsigned side, const char *function, char offset)
 {
-	struct bench *b = double_check(state);
 	char code[] = "\x8b\x03\x85\xc0\x75\x0a\xe8\x00\x01\x00\x00\x8b\x43\x00\x85\xc0\xc3";
 
 	code[13] = offset;
-	bench_code(b, b->reader, CODE(code), 0);
-	bench_call(b, b->reader, 6, function);
+	bench_code(b, side, CODE(code), 0);
+	bench_call(b, side, 6, function);
+}
+
+static struct bench *two_looks(void **state, const char *function, char offset)
+{
+	struct bench *b = double_check(state);
+
+	look_twice(b, b->reader, function, offset);
 	return b;
 }
 
@@ -149,6 +155,17 @@ static void test_double_check_against_a_reader(void **state)
 	struct bench *b = double_check(state);
 
 	b->race->rw[b->writer] = INSN_READ;
+	bench_expect_not(b, RULE);
+}
+
+/* The code kept of a side is that of one instance; in another it stored. */
+static void test_double_check_of_a_side_that_wrote_in_another_instance(void **state)
+{
+	struct bench *b = two_looks(state, "mutex_lock", 0);
+
+	look_twice(b, 1, "mutex_lock", 0);
+	bench_side(b, 1)->context.preempt_off = false;
+	b->race->rw[0] = b->race->rw[1] = INSN_READ | INSN_WRITE;
 	bench_expect_not(b, RULE);
 }
 
@@ -230,6 +247,16 @@ static void test_loop_against_a_reader(void **state)
 	bench_expect_not(b, SPIN);
 }
 
+/* The code kept of a side is that of one instance; in another it stored. */
+static void test_loop_of_a_side_that_wrote_in_another_instance(void **state)
+{
+	struct bench *b = loop(state, CODE(waits));
+
+	bench_code(b, 1, CODE(waits), 0);
+	b->race->rw[0] = b->race->rw[1] = INSN_READ | INSN_WRITE;
+	bench_expect_not(b, SPIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +274,7 @@ int main(void)
 		BENCH_TEST(test_first_look_with_a_lock_held),
 		BENCH_TEST(test_double_check_of_a_side_that_is_not_known_to_read),
 		BENCH_TEST(test_double_check_against_a_reader),
+		BENCH_TEST(test_double_check_of_a_side_that_wrote_in_another_instance),
 		BENCH_TEST(test_setter_holds_a_lock_and_watchdog_none),
 		BENCH_TEST(test_writer_of_a_size_holds_a_lock_and_reader_none),
 		BENCH_TEST(test_loop_that_only_waits),
@@ -255,6 +283,7 @@ int main(void)
 		BENCH_TEST(test_loop_that_stores_while_it_waits),
 		BENCH_TEST(test_loop_that_waits_for_nothing),
 		BENCH_TEST(test_loop_against_a_reader),
+		BENCH_TEST(test_loop_of_a_side_that_wrote_in_another_instance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

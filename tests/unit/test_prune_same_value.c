@@ -90,6 +90,14 @@ static void test_value_that_one_side_reads_too(void **state)
 	bench_expect_not(b, RULE);
 }
 
+static void test_value_of_a_side_that_is_not_known_to_store(void **state)
+{
+	struct bench *b = same_value(state);
+
+	b->race->rw[0] = 0;
+	bench_expect_not(b, RULE);
+}
+
 /* ---- one side stores what a register holds ---- */
 
 static struct bench *stored_register(void **state, uint64_t rax)
@@ -152,6 +160,7 @@ int main(void)
 		BENCH_TEST(test_value_of_unknown_code),
 		BENCH_TEST(test_value_that_one_side_reads),
 		BENCH_TEST(test_value_that_one_side_reads_too),
+		BENCH_TEST(test_value_of_a_side_that_is_not_known_to_store),
 		BENCH_TEST(test_register_with_the_value),
 		BENCH_TEST(test_register_with_the_value_in_the_half_that_is_stored),
 		BENCH_TEST(test_register_with_another_value),
