@@ -185,20 +185,46 @@ static void test_lookup(void **state)
 	close_world(&w);
 }
 
-static void test_unreadable(void **state)
+/* A hundred rules, of which not all can be read. */
+static struct orc_table hundred_rules(struct world *w)
 {
-	struct orc_table table;
+	open_world(w, WITH_END);
+	for (unsigned i = 0; i < 100; i++)
+		add(w, TEXT + i * 16, 8, 0, ORC_BASE_SP, ORC_BASE_NONE, 0);
+	return finish(w);
+}
+
+static void test_rule_before_the_unreadable(void **state)
+{
 	struct orc_rule rule;
 	struct world w;
+	struct orc_table table = hundred_rules(&w);
 
 	(void)state;
-	open_world(&w, WITH_END);
-	for (unsigned i = 0; i < 100; i++)
-		add(&w, TEXT + i * 16, 8, 0, ORC_BASE_SP, ORC_BASE_NONE, 0);
-	table = finish(&w);
 	w.mem.ranges[1].len = 50 * ENTRY_SIZE;
 	assert_int_equal(find(&w, &table, TEXT + 49 * 16, &rule), 0);
+	close_world(&w);
+}
+
+static void test_unreadable_rule(void **state)
+{
+	struct orc_rule rule;
+	struct world w;
+	struct orc_table table = hundred_rules(&w);
+
+	(void)state;
+	w.mem.ranges[1].len = 50 * ENTRY_SIZE;
 	assert_int_equal(find(&w, &table, TEXT + 50 * 16, &rule), -1);
+	close_world(&w);
+}
+
+static void test_unreadable_addresses(void **state)
+{
+	struct orc_rule rule;
+	struct world w;
+	struct orc_table table = hundred_rules(&w);
+
+	(void)state;
 	w.mem.ranges[0].len = 4;
 	assert_int_equal(find(&w, &table, TEXT + 49 * 16, &rule), -1);
 	close_world(&w);
@@ -211,9 +237,30 @@ static void expect_refusal(int result, const struct err *err)
 	assert_non_null(strstr(err->text, "stacks: "));
 }
 
-static void test_format_refused(void **state)
+static const struct size_case {
+	const char *shows;
+	uint32_t size;
+} size_cases[] = {
+	{"format: entries of no bytes", 0},
+	{"format: entries that are too short", 5},
+	{"format: entries that are too long", ORC_ENTRY_MAX + 1},
+	{"format: entries of a gigabyte", 1u << 30},
+};
+
+/* The state is the row. */
+static void test_size_refused(void **state)
 {
-	static const uint32_t sizes[] = {0, 5, ORC_ENTRY_MAX + 1, 1u << 30};
+	const struct size_case *c = *state;
+	struct btf *btf = make_types(WITH_END, c->size);
+	struct orc_format format;
+	struct err err = {0};
+
+	expect_refusal(orc_find_format(btf, &format, &err), &err);
+	btf_free(btf);
+}
+
+static void test_types_without_an_entry(void **state)
+{
 	struct orc_format format;
 	struct btf_maker m = {0};
 	struct err err = {0};
@@ -221,56 +268,77 @@ static void test_format_refused(void **state)
 	struct blob b;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(sizes); i++) {
-		btf = make_types(WITH_END, sizes[i]);
-		err = (struct err){0};
-		expect_refusal(orc_find_format(btf, &format, &err), &err);
-		btf_free(btf);
-	}
 	make_module_type(&m);
 	b = make_btf(&m);
 	btf = btf_parse(b.bytes, b.len, NULL);
-	err = (struct err){0};
 	expect_refusal(orc_find_format(btf, &format, &err), &err);
 	btf_free(btf);
 	make_free(&m);
 	blob_free(&b);
 }
 
-static void test_kernel_table(void **state)
+/* What the kernel's symbols say, with that end of the addresses. The first of them is left out if it is not `whole`. */
+static int find_kernel_table(uint64_t stop, bool whole, struct orc_table *table, struct err *err)
 {
-	struct symbol symbols[] = {
+	const struct symbol symbols[] = {
 		{"__start_orc_unwind_ip", IPS, 0, 'R'},
-		{"__stop_orc_unwind_ip", IPS + 400, 0, 'R'},
+		{"__stop_orc_unwind_ip", stop, 0, 'R'},
 		{"__start_orc_unwind", ENTRIES, 0, 'R'},
 		{"__stop_orc_unwind", ENTRIES + 100 * ENTRY_SIZE + 2, 0, 'R'}, /* padded */
 	};
-	static const uint64_t wrong_stops[] = {IPS, IPS - 4, IPS + 396, IPS + 404, 0xffffffffffffffff};
-	struct orc_table table;
+	const size_t from = whole ? 0 : 2;
 	struct symtab *kernel;
 	struct world w;
+	int found;
+
+	open_world(&w, WITH_END);
+	kernel = symtab_from_array(symbols + from, COUNT(symbols) - from, NULL);
+	assert_non_null(kernel);
+	found = orc_find_kernel(kernel, &w.format, table, err);
+	symtab_free(kernel);
+	close_world(&w);
+	return found;
+}
+
+static void test_kernel_table(void **state)
+{
+	struct orc_table table;
 
 	(void)state;
-	open_world(&w, WITH_END);
-	kernel = symtab_from_array(symbols, COUNT(symbols), NULL);
-	assert_int_equal(orc_find_kernel(kernel, &w.format, &table, NULL), 0);
+	assert_int_equal(find_kernel_table(IPS + 400, true, &table, NULL), 0);
 	assert_int_equal(table.ips, IPS);
 	assert_int_equal(table.entries, ENTRIES);
 	assert_int_equal(table.count, 100);
-	symtab_free(kernel);
-	for (size_t i = 0; i < COUNT(wrong_stops); i++) {
-		struct err err = {0};
+}
 
-		symbols[1].addr = wrong_stops[i];
-		kernel = symtab_from_array(symbols, COUNT(symbols), NULL);
-		expect_refusal(orc_find_kernel(kernel, &w.format, &table, &err), &err);
-		assert_int_equal(table.count, 0);
-		symtab_free(kernel);
-	}
-	kernel = symtab_from_array(symbols + 2, 2, NULL);
-	assert_int_equal(orc_find_kernel(kernel, &w.format, &table, NULL), -1);
-	symtab_free(kernel);
-	close_world(&w);
+static const struct stop_case {
+	const char *shows;
+	uint64_t stop;
+} stop_cases[] = {
+	{"kernel's table: no addresses", IPS},
+	{"kernel's table: less than no addresses", IPS - 4},
+	{"kernel's table: an address less than entries", IPS + 396},
+	{"kernel's table: an address more than entries", IPS + 404},
+	{"kernel's table: addresses without end", 0xffffffffffffffff},
+};
+
+/* The state is the row. */
+static void test_wrong_kernel_table(void **state)
+{
+	const struct stop_case *c = *state;
+	struct orc_table table;
+	struct err err = {0};
+
+	expect_refusal(find_kernel_table(c->stop, true, &table, &err), &err);
+	assert_int_equal(table.count, 0);
+}
+
+static void test_kernel_without_symbols_of_a_table(void **state)
+{
+	struct orc_table table;
+
+	(void)state;
+	assert_int_equal(find_kernel_table(IPS + 400, false, &table, NULL), -1);
 }
 
 static void put(uint8_t *at, uint64_t value)
@@ -278,39 +346,71 @@ static void put(uint8_t *at, uint64_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-static void test_module_table(void **state)
+/* What a struct module at MODULE says, when it is looked for at `gva`. */
+static int find_module_table(uint64_t gva, uint64_t count, uint64_t ips, uint64_t entries, struct orc_table *table,
+			     struct err *err)
 {
-	static const struct {
-		uint64_t count, ips, entries;
-	} wrong[] = {
-		{0, IPS, ENTRIES}, {UINT32_MAX, IPS, ENTRIES},	  {10, 0, ENTRIES},
-		{10, IPS, 0x1000}, {10, UINT64_MAX - 8, ENTRIES}, {10, IPS, UINT64_MAX - 8},
-	};
-	struct orc_table table;
 	struct world w;
+	int found;
 
-	(void)state;
 	open_world(&w, WITH_SIGNAL);
 	finish(&w);
-	put(w.module + NUM_ORCS, 10);
-	put(w.module + ORC_IP, IPS);
-	put(w.module + ORC, ENTRIES);
-	assert_int_equal(orc_find_module(&w.reader, w.btf, MODULE, &table, NULL), 0);
+	put(w.module + NUM_ORCS, count);
+	put(w.module + ORC_IP, ips);
+	put(w.module + ORC, entries);
+	found = orc_find_module(&w.reader, w.btf, gva, table, err);
+	close_world(&w);
+	return found;
+}
+
+static void test_module_table(void **state)
+{
+	struct orc_table table;
+
+	(void)state;
+	assert_int_equal(find_module_table(MODULE, 10, IPS, ENTRIES, &table, NULL), 0);
 	assert_int_equal(table.count, 10);
 	assert_int_equal(table.ips, IPS);
 	assert_int_equal(table.entries, ENTRIES);
-	for (size_t i = 0; i < COUNT(wrong); i++) {
-		struct err err = {0};
+}
 
-		put(w.module + NUM_ORCS, wrong[i].count);
-		put(w.module + ORC_IP, wrong[i].ips);
-		put(w.module + ORC, wrong[i].entries);
-		expect_refusal(orc_find_module(&w.reader, w.btf, MODULE, &table, &err), &err);
-		assert_int_equal(table.count, 0);
-	}
-	assert_int_equal(orc_find_module(&w.reader, w.btf, 0x1000, &table, NULL), -1);
-	assert_int_equal(orc_find_module(&w.reader, w.btf, UINT64_MAX - 10, &table, NULL), -1);
-	close_world(&w);
+static const struct module_case {
+	const char *shows;
+	uint64_t count, ips, entries;
+} module_cases[] = {
+	{"module's table: no entries", 0, IPS, ENTRIES},
+	{"module's table: too many entries", UINT32_MAX, IPS, ENTRIES},
+	{"module's table: addresses at 0", 10, 0, ENTRIES},
+	{"module's table: entries in user space", 10, IPS, 0x1000},
+	{"module's table: addresses across the end", 10, UINT64_MAX - 8, ENTRIES},
+	{"module's table: entries across the end", 10, IPS, UINT64_MAX - 8},
+};
+
+/* The state is the row. */
+static void test_wrong_module_table(void **state)
+{
+	const struct module_case *c = *state;
+	struct orc_table table;
+	struct err err = {0};
+
+	expect_refusal(find_module_table(MODULE, c->count, c->ips, c->entries, &table, &err), &err);
+	assert_int_equal(table.count, 0);
+}
+
+static void test_module_in_user_space(void **state)
+{
+	struct orc_table table;
+
+	(void)state;
+	assert_int_equal(find_module_table(0x1000, 10, IPS, ENTRIES, &table, NULL), -1);
+}
+
+static void test_module_across_the_end(void **state)
+{
+	struct orc_table table;
+
+	(void)state;
+	assert_int_equal(find_module_table(UINT64_MAX - 10, 10, IPS, ENTRIES, &table, NULL), -1);
 }
 
 /* Whatever the tables hold, a lookup ends soon, and with a rule out of the table's own words or none. */
@@ -345,13 +445,41 @@ static void test_mutated(void **state)
 	}
 }
 
+/* Every row of a table is a test, whose name the row begins with. */
+static struct CMUnitTest *add_rows(struct CMUnitTest *next, CMUnitTestFunction test, const void *rows, size_t count,
+				   size_t size)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *row = (const char *)rows + i * size;
+
+		*next++ =
+			(struct CMUnitTest){.name = *(const char *const *)row, .test_func = test, .initial_state = (void *)row};
+	}
+	return next;
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layouts),	       cmocka_unit_test(test_lookup),	    cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_format_refused), cmocka_unit_test(test_kernel_table), cmocka_unit_test(test_module_table),
+	const struct CMUnitTest alone[] = {
+		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_lookup),
+		cmocka_unit_test(test_rule_before_the_unreadable),
+		cmocka_unit_test(test_unreadable_rule),
+		cmocka_unit_test(test_unreadable_addresses),
+		cmocka_unit_test(test_types_without_an_entry),
+		cmocka_unit_test(test_kernel_table),
+		cmocka_unit_test(test_kernel_without_symbols_of_a_table),
+		cmocka_unit_test(test_module_table),
+		cmocka_unit_test(test_module_in_user_space),
+		cmocka_unit_test(test_module_across_the_end),
 		cmocka_unit_test(test_mutated),
 	};
+	struct CMUnitTest tests[COUNT(alone) + COUNT(size_cases) + COUNT(stop_cases) + COUNT(module_cases)], *next = tests;
 
+	for (size_t i = 0; i < COUNT(alone); i++)
+		*next++ = alone[i];
+	next = add_rows(next, test_size_refused, size_cases, COUNT(size_cases), sizeof(size_cases[0]));
+	next = add_rows(next, test_wrong_kernel_table, stop_cases, COUNT(stop_cases), sizeof(stop_cases[0]));
+	add_rows(next, test_wrong_module_table, module_cases, COUNT(module_cases), sizeof(module_cases[0]));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

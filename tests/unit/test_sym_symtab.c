@@ -208,27 +208,55 @@ static void test_elf(void **state)
 	blob_free(&elf);
 }
 
-static void test_bad_elf(void **state)
+static void test_truncated_elf(void **state)
 {
 	struct blob elf = make_elf(elf_symbols, ELF_SYMBOLS);
-	Elf64_Ehdr *header = (void *)elf.bytes;
-	Elf64_Ehdr good = *header;
 
 	(void)state;
 	for (size_t len = 4; len < elf.len; len += len < 64 ? 1 : 37)
 		refuse(elf.bytes, len, "truncated");
+	blob_free(&elf);
+}
+
+static void other_machine(Elf64_Ehdr *header)
+{
 	header->e_machine = EM_AARCH64;
-	refuse(elf.bytes, elf.len, "another machine");
-	*header = good;
+}
+
+static void object_file(Elf64_Ehdr *header)
+{
 	header->e_type = ET_REL;
-	refuse(elf.bytes, elf.len, "an object file");
-	*header = good;
+}
+
+static void of_32_bits(Elf64_Ehdr *header)
+{
 	header->e_ident[EI_CLASS] = ELFCLASS32;
-	refuse(elf.bytes, elf.len, "32 bits");
-	*header = good;
+}
+
+static void without_sections(Elf64_Ehdr *header)
+{
 	header->e_shoff = 0;
 	header->e_shnum = 0;
-	refuse(elf.bytes, elf.len, "no sections");
+}
+
+static const struct bad_elf {
+	const char *shows;
+	void (*change)(Elf64_Ehdr *header);
+} bad_elfs[] = {
+	{"ELF file of another machine", other_machine},
+	{"ELF file that is an object file", object_file},
+	{"ELF file of 32 bits", of_32_bits},
+	{"ELF file without sections", without_sections},
+};
+
+/* The state is the row. */
+static void test_bad_elf(void **state)
+{
+	const struct bad_elf *bad = *state;
+	struct blob elf = make_elf(elf_symbols, ELF_SYMBOLS);
+
+	bad->change((void *)elf.bytes);
+	refuse(elf.bytes, elf.len, bad->shows);
 	blob_free(&elf);
 }
 
@@ -299,14 +327,22 @@ static void test_bytes(void **state)
 	symtab_free(two);
 }
 
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
+	const struct CMUnitTest alone[] = {
 		cmocka_unit_test(test_system_map),     cmocka_unit_test(test_slide),	       cmocka_unit_test(test_at),
 		cmocka_unit_test(test_bad_system_map), cmocka_unit_test(test_bad_paths),       cmocka_unit_test(test_elf),
-		cmocka_unit_test(test_bad_elf),	       cmocka_unit_test(test_colliding_names), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_truncated_elf),  cmocka_unit_test(test_colliding_names), cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_too_many_names), cmocka_unit_test(test_bytes),
 	};
+	struct CMUnitTest tests[COUNT(alone) + COUNT(bad_elfs)], *next = tests;
 
+	for (size_t i = 0; i < COUNT(alone); i++)
+		*next++ = alone[i];
+	for (size_t i = 0; i < COUNT(bad_elfs); i++)
+		*next++ = (struct CMUnitTest){
+			.name = bad_elfs[i].shows, .test_func = test_bad_elf, .initial_state = (void *)&bad_elfs[i]};
 	return cmocka_run_group_tests_name("symbols: symbol tables", tests, NULL, NULL);
 }
