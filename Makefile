@@ -108,6 +108,8 @@ $(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(cal
 $(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
 $(filter $(OUT)/unit/test_rsp_client $(OUT)/unit/test_target_gdb%,$(UNIT_BINS)): $(call FAKES,fake_stub)
 
+# The text of a race that one observation makes.
+$(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
 # The pruner's rules with one recorded race.
 $(filter $(OUT)/unit/test_prune_%,$(UNIT_BINS)): $(call FAKES,prune_bench)
 

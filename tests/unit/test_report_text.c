@@ -9,44 +9,8 @@
 
 #include <stdlib.h>
 
-#include "hv/report/text/text.h"
 #include "hv/report/words.h"
-#include "tests/unit/test_report_sample.h"
-
-static char *race_text(const struct observation *o, const struct text_style *style)
-{
-	struct race_store *s = race_store_new(NULL);
-	bool is_new;
-	const struct race *race = race_store_add(s, o, &is_new, NULL);
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_non_null(race);
-	text_race(out, race, style);
-	fclose(out);
-	race_store_free(s);
-	assert_int_equal(strlen(text), len);
-	return text;
-}
-
-static const struct text_style plain;
-
-static void has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in:\n%s", part, text);
-}
-
-static void first_line(char *text, const char *expected)
-{
-	char *end = strchr(text, '\n');
-
-	assert_non_null(end);
-	*end = '\0';
-	assert_string_equal(text, expected);
-	*end = '\n';
-}
+#include "tests/unit/report_text_of.h"
 
 static void title_says_it_all(void **state)
 {
@@ -55,7 +19,7 @@ static void title_says_it_all(void **state)
 
 	(void)state;
 	sample_observation(&o, 0);
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	first_line(text, "RACE 24fe57074e90  write in ext4_foo+0x1c [ext4]  <->  read in generic_bar+0x33   4 bytes at "
 			 "0xffff888012345678, "
 			 "0x1 -> 0x2");
@@ -175,7 +139,7 @@ static void memory_without_debug_files(void **state)
 
 		sample_observation(&o, 0);
 		o.memory = cases[i].memory;
-		text = race_text(&o, &plain);
+		text = text_of_race(&o, &plain);
 		has(text, cases[i].path);
 		has(text, cases[i].line);
 		free(text);
@@ -190,7 +154,7 @@ static void both_sides_in_full(void **state)
 	(void)state;
 	sample_observation(&o, 0);
 	o.sides[1].context.kind = GUEST_SOFTIRQ;
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	has(text, "CPU 0, worker (pid 42), task, interrupts off, preemption on");
 	has(text, "CPU 1, worker (pid 42), softirq, interrupts off, preemption on");
 	has(text, "rip ffffffffc010001c");
@@ -211,7 +175,7 @@ static void locked_side_before_its_instruction(void **state)
 	sample_observation(&o, 0);
 	o.sides[1].locked = true;
 	o.sides[1].pc = 0;
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	has(text, "<->  locked read just before generic_bar+0x36");
 	free(text);
 }
@@ -225,7 +189,7 @@ static void writer_nobody_saw(void **state)
 	sample_observation(&o, 0);
 	o.how = RACE_BY_REREAD;
 	o.sides[1] = (struct race_side){.known = false};
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	first_line(text, "RACE c47fa652175c  write in ext4_foo+0x1c [ext4]  <->  changed by a writer nobody saw   4 bytes at "
 			 "0xffff888012345678, 0x1 -> 0x2");
 	has(text, "seen by re-read");
@@ -240,7 +204,7 @@ static void value_that_did_not_change(void **state)
 	(void)state;
 	sample_observation(&o, 0);
 	memcpy(o.after, o.before, sizeof(o.after));
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	has(text, "4 bytes at 0xffff888012345678, 0x1 unchanged\n");
 	free(text);
 }
@@ -253,113 +217,10 @@ static void long_values_have_their_own_lines(void **state)
 	(void)state;
 	sample_observation(&o, 0);
 	o.data_len = 16;
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	has(text, "16 bytes at 0xffff888012345678\n");
 	has(text, "  before   01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n");
 	has(text, "  after    02 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00\n");
-	free(text);
-}
-
-static int name_one(void *ctx, uint64_t addr, struct guest_symbol *out)
-{
-	unsigned *asked = ctx;
-
-	++*asked;
-	if (addr != 0xffffffff81200033 && addr != 0xffffffff81200000)
-		return -1;
-	*out = (struct guest_symbol){.name = "generic_bar", .addr = 0xffffffff81200000};
-	return 0;
-}
-
-static void calls_by_context(void **state)
-{
-	struct observation o;
-	char *text;
-
-	(void)state;
-	sample_observation(&o, 0);
-	text = race_text(&o, &plain);
-	has(text, "             calls  hardirq  ext4_foo+0x1c [ext4]\n"
-		  "                             asm_sysvec_apic_timer_interrupt+0x16\n"
-		  "                    task     ext4_bar+0x9 [ext4]\n"
-		  "                             entry_SYSCALL_64_after_hwframe+0x64\n"
-		  "                             from a system call\n");
-	assert_null(strstr(text, "?"));
-	assert_null(strstr(text, "on the stack:"));
-	free(text);
-}
-
-static void guessed_calls_are_marked(void **state)
-{
-	struct observation o;
-	struct guest_calls *calls = &o.sides[1].calls;
-	char *text;
-
-	(void)state;
-	sample_observation(&o, 0);
-	calls->guessed = true;
-	calls->why = UNWIND_NO_RULE;
-	calls->frames[2].reliable = calls->frames[3].reliable = false;
-	calls->frames[2].symbol.name[0] = '\0';
-	text = race_text(&o, &plain);
-	has(text, "                    task     ? 0xffffffff81000109\n"
-		  "                             ? entry_SYSCALL_64_after_hwframe+0x64\n"
-		  "                             from a system call\n"
-		  "                             (guessed from ? on: the kernel has no unwind rule for an address)\n");
-	free(text);
-}
-
-static void calls_that_end_somewhere_say_why(void **state)
-{
-	struct observation o;
-	struct guest_calls *calls = &o.sides[1].calls;
-	char *text;
-
-	(void)state;
-	sample_observation(&o, 0);
-	calls->origin = GUEST_ORIGIN_UNKNOWN;
-	calls->why = calls->end = UNWIND_NO_MEMORY;
-	text = race_text(&o, &plain);
-	has(text, "                             (not followed further: it leads to memory that is no captured stack)\n");
-	free(text);
-}
-
-static void every_end_has_its_words(void **state)
-{
-	struct guest_calls calls = {.count = 1};
-
-	(void)state;
-	for (int why = UNWIND_USER; why <= UNWIND_TOO_DEEP; why++) {
-		calls.why = (enum unwind_end)why;
-		assert_string_not_equal(trouble_phrase(&calls), "unknown");
-	}
-	assert_null(origin_word(GUEST_ORIGIN_UNKNOWN));
-	for (int origin = GUEST_ORIGIN_SYSCALL; origin <= GUEST_ORIGIN_IDLE; origin++) {
-		calls.origin = (enum guest_origin)origin;
-		assert_non_null(origin_word(calls.origin));
-		assert_null(trouble_phrase(&calls));
-	}
-	assert_null(origin_word((enum guest_origin)(GUEST_ORIGIN_IDLE + 1)));
-}
-
-static void stack_words_get_names(void **state)
-{
-	unsigned asked = 0;
-	const struct text_style style = {.symbol_at = name_one, .ctx = &asked};
-	struct observation o;
-	char *text;
-
-	(void)state;
-	sample_observation(&o, 0);
-	/* A pointer to a function is no return address. */
-	memcpy(o.sides[1].stack + 16, &o.sides[1].symbol.addr, sizeof(uint64_t));
-	for (int i = 0; i < 2; i++)
-		o.sides[i].calls = (struct guest_calls){.count = 1, .why = UNWIND_NO_RULE};
-	text = race_text(&o, &style);
-	has(text, "(not followed further: the kernel has no unwind rule for an address)\n");
-	has(text, "on the stack:  generic_bar+0x33\n");
-	/* The words that can be text; not the others of each side. */
-	assert_int_equal(asked, 3);
 	free(text);
 }
 
@@ -378,7 +239,7 @@ static void terminal_is_not_steered(void **state)
 		strcpy(o.sides[i].calls.frames[1].symbol.name, hostile);
 		strcpy(o.sides[i].calls.frames[1].symbol.module, hostile);
 	}
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	for (const char *c = text; *c; c++)
 		assert_true(*c == '\n' || (*c >= ' ' && *c < 0x7f));
 	has(text, "\\x1b]0;owned\\x07");
@@ -393,7 +254,7 @@ static void colours_when_asked(void **state)
 
 	(void)state;
 	sample_observation(&o, 0);
-	text = race_text(&o, &coloured);
+	text = text_of_race(&o, &coloured);
 	has(text, "\x1b[1;31mRACE 24fe57074e90\x1b[0m");
 	free(text);
 }
@@ -405,7 +266,7 @@ static void no_colours_unless_asked(void **state)
 
 	(void)state;
 	sample_observation(&o, 0);
-	text = race_text(&o, &plain);
+	text = text_of_race(&o, &plain);
 	assert_null(strchr(text, '\x1b'));
 	free(text);
 }
@@ -496,12 +357,10 @@ int main(void)
 		cmocka_unit_test(memory_without_debug_files), cmocka_unit_test(both_sides_in_full),
 		cmocka_unit_test(value_that_did_not_change),  cmocka_unit_test(locked_side_before_its_instruction),
 		cmocka_unit_test(writer_nobody_saw),	      cmocka_unit_test(long_values_have_their_own_lines),
-		cmocka_unit_test(stack_words_get_names),      cmocka_unit_test(calls_by_context),
-		cmocka_unit_test(guessed_calls_are_marked),   cmocka_unit_test(calls_that_end_somewhere_say_why),
-		cmocka_unit_test(every_end_has_its_words),    cmocka_unit_test(terminal_is_not_steered),
-		cmocka_unit_test(colours_when_asked),	      cmocka_unit_test(no_colours_unless_asked),
-		cmocka_unit_test(values_are_little_endian),   cmocka_unit_test(summary_of_nothing),
-		cmocka_unit_test(summary_of_no_races),	      cmocka_unit_test(summary_is_sorted_by_count),
+		cmocka_unit_test(terminal_is_not_steered),    cmocka_unit_test(colours_when_asked),
+		cmocka_unit_test(no_colours_unless_asked),    cmocka_unit_test(values_are_little_endian),
+		cmocka_unit_test(summary_of_nothing),	      cmocka_unit_test(summary_of_no_races),
+		cmocka_unit_test(summary_is_sorted_by_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whole reports read back: what is around the races, and what is no report is refused in one line that says where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hv/base/rng.h"
+#include "hv/report/json/load.h"
+#include "tests/unit/test_report_sample.h"
+
+#define MUTATIONS 3000
+
+/* A document in a file of its own. */
+struct fixture {
+	char file[64];
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	int fd;
+
+	strcpy(f->file, "/tmp/test_report_load.XXXXXX");
+	fd = mkstemp(f->file);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	unlink(f->file);
+	free(f);
+	return 0;
+}
+
+static void print_nothing(void *ctx, const char *text, size_t len)
+{
+	(void)ctx;
+	(void)text;
+	(void)len;
+}
+
+static void write_document(const struct fixture *f)
+{
+	const struct report_config config = {.json = f->file, .print = print_nothing, .tool_version = "0"};
+	const struct report_kernel kernel = sample_kernel();
+	const struct report_module module = sample_module();
+	struct observation *o = malloc(sizeof(*o));
+	struct report *r = report_new(&config, NULL);
+
+	assert_int_equal(report_set_kernel(r, &kernel, NULL), 0);
+	assert_int_equal(report_set_modules(r, &module, 1, NULL), 0);
+	sample_observation(o, 0);
+	assert_int_equal(report_observe(r, o, NULL), 0);
+	assert_int_equal(report_finish(r, NULL, "guest powered off", NULL), 0);
+	report_free(r);
+	free(o);
+}
+
+static void write_text(const struct fixture *f, const char *text, size_t len)
+{
+	FILE *file = fopen(f->file, "w");
+
+	assert_int_equal(fwrite(text, 1, len, file), len);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_document(void **state)
+{
+	struct fixture *f = *state;
+	struct report_load l;
+	struct err err = {0};
+
+	write_document(f);
+	assert_int_equal(report_load(&l, f->file, &err), 0);
+	assert_int_equal(l.count, 1);
+	assert_int_equal(l.modules.count, 1);
+	assert_string_equal(l.modules.list[0].sections[1].name, ".data");
+	assert_int_equal(l.modules.list[0].sections[1].addr, 0xffffffffc0108000);
+	assert_int_equal(l.races[0]->module_count, 1);
+	assert_int_equal(l.races[0]->modules[0], 7);
+	assert_int_equal(l.kernel.slide, 0x1000000);
+	assert_memory_equal(l.kernel.build_id, sample_build_id, 20);
+	assert_string_equal(l.kernel.banner, "Linux version 6.1.0 \"quoted\"");
+	report_load_free(&l);
+}
+
+static void expect_no_document(const struct fixture *f, const char *text, const char *why)
+{
+	struct report_load l;
+	struct err err = {0};
+
+	write_text(f, text, strlen(text));
+	assert_int_equal(report_load(&l, f->file, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	if (!strstr(err.text, why) || !strstr(err.text, f->file))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, why);
+	report_load_free(&l);
+}
+
+static void test_empty_file(void **state)
+{
+	expect_no_document(*state, "", "line 1");
+}
+
+static void test_document_that_is_a_list(void **state)
+{
+	expect_no_document(*state, "[]", "no report");
+}
+
+static void test_document_of_another_schema(void **state)
+{
+	expect_no_document(*state, "{\"schema\": \"outrider-races/9\"}", "outrider-races/9");
+}
+
+static void test_document_without_races(void **state)
+{
+	expect_no_document(*state, "{\"schema\": \"outrider-races/1\"}", "\"races\"");
+}
+
+static void test_document_with_a_race_that_is_a_number(void **state)
+{
+	expect_no_document(*state, "{\"schema\": \"outrider-races/1\", \"races\": [1]}", "race 1");
+}
+
+static char *read_text_of(const struct fixture *f, size_t *len)
+{
+	FILE *file = fopen(f->file, "r");
+	char *text = malloc(1 << 20);
+
+	*len = fread(text, 1, 1 << 20, file);
+	fclose(file);
+	return text;
+}
+
+/* Whatever became of the file: a report, or one line; no crash and no read beyond anything (the sanitizers look). */
+static void test_mutated_documents(void **state)
+{
+	struct fixture *f = *state;
+	struct rng rng = {1};
+	size_t len, refused = 0;
+	char *text, *copy;
+
+	write_document(f);
+	text = read_text_of(f, &len);
+	copy = malloc(len);
+	for (int i = 0; i < MUTATIONS; i++) {
+		struct report_load l;
+		struct err err = {0};
+
+		memcpy(copy, text, len);
+		for (uint64_t n = 1 + rng_below(&rng, 3); n; n--)
+			copy[rng_below(&rng, len)] = (char)(' ' + rng_below(&rng, 95));
+		write_text(f, copy, rng_below(&rng, 10) ? len : rng_below(&rng, len));
+		if (report_load(&l, f->file, &err) < 0) {
+			assert_int_equal(err.code, EXIT_INPUT);
+			refused++;
+		}
+		report_load_free(&l);
+	}
+	assert_true(refused > MUTATIONS / 10 && refused < MUTATIONS);
+	free(copy);
+	free(text);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_document),
+		T(test_empty_file),
+		T(test_document_that_is_a_list),
+		T(test_document_of_another_schema),
+		T(test_document_without_races),
+		T(test_document_with_a_race_that_is_a_number),
+		T(test_mutated_documents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
