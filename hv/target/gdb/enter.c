@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stopping the machine, and for how long. Each stop costs a fraction of a millisecond before anything is done, so the machine
- * is not resumed at once: it lingers, for another request that may follow, up to a slice. It is not stopped again before the
- * guest had its share, and by target_enter() only once something is done for which it must be.
+ * The lock, and stopping the machine: when, and for how long.
+ *
+ * Each stop costs a fraction of a millisecond before anything is done. So the machine is not resumed at once. It lingers for
+ * another request that may follow, until it has stood for SLICE_NS. It is not stopped again before the guest has had its share
+ * of time. target_enter() does not stop it by itself: the first thing done afterwards for which the machine must stand still
+ * does.
  */
 #include <time.h>
 #include <unistd.h>
@@ -11,12 +14,13 @@
 
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
-#define BURST_NS 10000000.0 /* credit that may be saved up */
-#define NAP_NS 1000000u	    /* between looks at the credit */
-#define HOLD_NS 50000000u   /* to wait for a window's end: at most, since the next may begin at once */
+#define BURST_NS 10000000.0 /* The most credit that can be saved up. */
+#define NAP_NS 1000000u	    /* The time between two looks at the credit. */
+#define HOLD_NS 50000000u   /* The longest wait for the end of a window. There is a limit because the next may begin at once. */
 
 /* ---- the lock ---- */
 
+/* Whether the calling thread holds the lock. */
 static bool mine(struct gdb_target *gt)
 {
 	return atomic_load(&gt->owned) && pthread_equal(atomic_load(&gt->owner), pthread_self());
@@ -44,7 +48,7 @@ void gdb_wake(struct gdb_target *gt)
 {
 	uint64_t one = 1;
 
-	/* A full counter wakes as well. */
+	/* If the counter is full, the write fails, and the serving thread wakes all the same. */
 	(void)!write(gt->wake_fd, &one, sizeof(one));
 }
 
@@ -103,32 +107,9 @@ int gdb_stop(struct gdb_target *gt)
 	return 0;
 }
 
-int gdb_resume(struct gdb_target *gt)
-{
-	uint32_t go[TARGET_MAX_CPUS];
-	unsigned n = 0;
-
-	if (!gt->stopped || atomic_load(&gt->target.over) || atomic_load(&gt->foreign))
-		return 0;
-	gdb_apply_watches(gt);
-	gdb_memory_forget(&gt->memory);
-	for (unsigned c = 0; c < gt->target.caps.cpus; c++) {
-		if (!gt->holds[c].active)
-			go[n++] = gt->threads[c];
-	}
-	/* None: the client holds all. Until the first hold ends. */
-	if (!n)
-		return 0;
-	gdb_account(gt);
-	gt->stopped = false;
-	if (rsp_resume(gt->rsp, go, n == gt->target.caps.cpus ? 0 : n) == 0)
-		return 0;
-	gdb_over(gt);
-	return -1;
-}
-
 /* ---- from outside a callback ---- */
 
+/* Whether any CPU is held. */
 static bool holding(const struct gdb_target *gt)
 {
 	bool any = false;
@@ -138,7 +119,7 @@ static bool holding(const struct gdb_target *gt)
 	return any;
 }
 
-/* Wait for the guest's share, then take the lock. */
+/* Wait until the guest has had its share of time, then take the lock. */
 static void lock_in_time(struct gdb_target *gt)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -149,7 +130,7 @@ static void lock_in_time(struct gdb_target *gt)
 
 		gdb_lock(gt);
 		gdb_account(gt);
-		/* A stop of ours can make QEMU forget what a CPU has just run into: not in a window, if that can be. */
+		/* A stop of ours can make QEMU forget what a CPU has just run into. So it is put off while a window is open. */
 		now = gt->budget.credit_ns >= 0 && (gt->stopped || !holding(gt) || monotonic_ns() - began > HOLD_NS);
 		if ((now || atomic_load(&gt->ending) || atomic_load(&gt->target.over)) && !(gt->stopped && gt->have_event))
 			return;
@@ -199,7 +180,7 @@ void gdb_leave(struct target *t)
 
 		gt->linger_ns = now + LINGER_NS;
 		if (!lingers)
-			gdb_wake(gt); /* else it looks at the new time by itself */
+			gdb_wake(gt); /* A serving thread that waits for linger_ns already sees the new time by itself. */
 	}
 	gdb_unlock(gt);
 }

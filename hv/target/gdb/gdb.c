@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/target/gdb/internal.h"
+#include "hv/target/gdb/gdb.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,78 +9,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/target/gdb/internal.h"
+
 /*
- * An emulating QEMU single-steps whatever shares a page with a breakpoint. Measured on a busy kernel with points at random
- * places of its text: 16 of them cost a fifth of its speed, 64 more than half, 256 all but a thirtieth.
+ * An emulating QEMU (TCG) single-steps every instruction that shares a page with a breakpoint. This was measured on a busy
+ * kernel with breakpoints at random places of its text. 16 of them cost a fifth of its speed, 64 more than half of it, and 256
+ * leave it a thirtieth.
  */
 #define EMULATED_POINTS 8u
-#define HARDWARE_POINTS 2u /* and as many watchpoints: an x86 CPU has four registers */
+#define HARDWARE_POINTS 2u /* An x86 CPU has four debug registers, and the other two are for watchpoints. */
 
-/* ---- memory and breakpoints ---- */
+/* ---- the machine ---- */
 
-static int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
-{
-	struct gdb_target *gt = gdb_target(t);
-	int ret = gdb_memory_direct(&gt->memory, gpa, buf, len);
-
-	if (ret <= 0)
-		return ret;
-	gdb_enter(t);
-	ret = gdb_stop(gt) ? -1 : gdb_memory_read(&gt->memory, gpa, buf, len);
-	gdb_leave(t);
-	return ret;
-}
-
-static int gdb_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len)
-{
-	struct gdb_target *gt = gdb_target(t);
-	int ret;
-
-	gdb_enter(t);
-	ret = gdb_stop(gt) ? -1 : gdb_memory_write(&gt->memory, gpa, buf, len);
-	gdb_leave(t);
-	return ret;
-}
-
-static enum rsp_point point_type(const struct gdb_target *gt)
-{
-	return gt->hardware ? RSP_HARDWARE : RSP_SOFTWARE;
-}
-
-static int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
-{
-	struct gdb_target *gt = gdb_target(t);
-	uint8_t byte;
-	int ret = -1;
-
-	gdb_enter(t);
-	if (gt->planted->count < gt->target.caps.points && gdb_stop(gt) == 0 &&
-	    gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
-		ret = byte != first ? 1 : rsp_insert(gt->rsp, point_type(gt), gva, 1);
-	if (ret == 0)
-		gt->planted->gva[gt->planted->count++] = gva;
-	gdb_leave(t);
-	return ret;
-}
-
-/* Whether text that is no longer intact is touched is the stub's to judge: it must forget the breakpoint in any case. */
-static void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
-{
-	struct gdb_target *gt = gdb_target(t);
-
-	(void)gpa;
-	(void)first;
-	(void)intact;
-	gdb_enter(t);
-	if (gdb_stop(gt) == 0)
-		rsp_remove(gt->rsp, point_type(gt), gva, 1);
-	for (unsigned i = 0; i < gt->planted->count; i++) {
-		if (gt->planted->gva[i] == gva)
-			gt->planted->gva[i] = gt->planted->gva[--gt->planted->count];
-	}
-	gdb_leave(t);
-}
-
+/* The stub sees to it that its CPUs execute what is there. */
 static void gdb_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {
 	(void)t;
@@ -88,7 +29,10 @@ static void gdb_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 	(void)byte;
 }
 
-/* Until the kernel is found nothing else is done, and its image is read from end to end: that may take half of the time. */
+/*
+ * The stub intercepts breakpoints by itself. What changes here is the share of time. Until the guest's kernel is found, nothing
+ * else is done, and its image is read from end to end. That may take half of the time.
+ */
 static int gdb_intercept(struct target *t, bool on, struct err *err)
 {
 	struct gdb_target *gt = gdb_target(t);
@@ -122,9 +66,10 @@ static int gdb_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs)
 	return ret;
 }
 
+/* The guest's own debug registers are the stub's business. */
 static void gdb_debug_regs_changed(struct target *t, unsigned cpu)
 {
-	(void)t; /* the stub's business */
+	(void)t;
 	(void)cpu;
 }
 
@@ -218,9 +163,8 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 			  : kvm	       ? GDB_POINTS_MAX
 				       : EMULATED_POINTS,
 	};
-	/* QEMU has forgotten them by now; another stub may not. */
-	for (; gt->planted->count; gt->planted->count--)
-		rsp_remove(gt->rsp, point_type(gt), gt->planted->gva[gt->planted->count - 1], 1);
+	/* QEMU has forgotten by now what an earlier client has planted. Another stub may not have. */
+	gdb_remove_points(gt);
 	if (rsp_dead(gt->rsp, &exited))
 		return err_set(err, EXIT_INPUT, "%s", rsp_dead(gt->rsp, &exited));
 	return 0;
@@ -268,7 +212,7 @@ bool gdb_target_was_running(struct target *t)
 	return gdb_target(t)->was_running;
 }
 
-/* Signals are for the caller's threads. */
+/* The serving thread blocks all signals: they are for the caller's threads. */
 int gdb_target_start(struct target *t, struct err *err)
 {
 	struct gdb_target *gt = gdb_target(t);
@@ -330,14 +274,13 @@ static void end_serving(struct gdb_target *gt)
 	gt->serving = false;
 }
 
-/* What the client has left planted or watched, one by one: detaching would do it, but also resume. */
+/* Remove what the client has left planted or watched, one by one. Detaching would do that too, but it would also resume. */
 static void remove_all(struct gdb_target *gt)
 {
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++)
 		gt->slots[i].used = false;
 	gdb_apply_watches(gt);
-	for (; gt->planted->count; gt->planted->count--)
-		rsp_remove(gt->rsp, point_type(gt), gt->planted->gva[gt->planted->count - 1], 1);
+	gdb_remove_points(gt);
 }
 
 void gdb_target_detach(struct target *t)

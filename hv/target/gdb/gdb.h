@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The target behind a gdbstub: a QEMU that runs already, its guest on TCG or KVM.
+ * The target behind a gdbstub: the machine of a QEMU that already runs, with its guest on TCG or on KVM.
  *
- * A gdbstub stops all CPUs at each event and answers only then. One thread of the target's own serves it: it delivers events to
- * the client and resumes the CPUs that are not held. Other threads stop the machine for what they need (target_enter()), and
- * are made to wait until the guest has had its share of time: of the time from gdb_target_start() on, the machine stands still
- * for `overhead` of it at most, on average. What cannot wait (an event) is charged, and what can waits the longer.
+ * A gdbstub stops all CPUs at each event, and it answers only while they stand still. One thread of the target's own serves the
+ * stub: it delivers events to the client, and it resumes the CPUs that are not held. Other threads stop the machine for what
+ * they need (target_enter()). They are made to wait until the guest has had its share of time. Counted from gdb_target_start(),
+ * the machine stands still for `overhead` of the time at most, on average. An event cannot wait, so the time it takes is
+ * charged to the same account, and those who can wait do so for longer.
  *
- * A held CPU gets no interrupts (caps.irq_while_held).
+ * A held CPU gets no interrupts: caps.irq_while_held is false.
  */
 #ifndef OUTRIDER_TARGET_GDB_H
 #define OUTRIDER_TARGET_GDB_H
@@ -18,51 +19,62 @@
 #include "hv/target/target.h"
 
 struct gdb_config {
-	int fd;			     /* connected to the stub; the target's from here on, whatever comes */
-	bool running;		     /* it is known that it ran, whatever the stub says */
-	pid_t pid;		     /* of the QEMU on this host that is behind it; 0: what the socket says, if it does */
-	double overhead;	     /* share of time, 0 to 1 */
-	struct gdb_planted *planted; /* where to keep what is planted; what is in it is removed first. NULL: nowhere */
-	/* Whether a guest on KVM needs its breakpoints in debug registers, since that KVM does not intercept INT3; NULL: none
-	 * does. */
+	int fd; /* A descriptor that is connected to the stub. gdb_target_new() owns it from the call on, even if it fails. */
+	bool running;	 /* The caller knows that the machine ran. This counts even if the stub says otherwise. */
+	pid_t pid;	 /* The QEMU process on this host. 0: ask the socket, which may or may not know it. */
+	double overhead; /* The share of time that the machine may stand still, 0 to 1. */
+
+	/*
+	 * Where to keep which breakpoints are planted. Those that are in it at the start were left in the machine, and are
+	 * removed first. NULL: they are not kept.
+	 */
+	struct gdb_planted *planted;
+
+	/*
+	 * Tells whether a guest on this host's KVM needs its breakpoints in debug registers, because that KVM does not
+	 * intercept INT3. It is called only for a guest on KVM. NULL: no guest needs that.
+	 */
 	bool (*kvm_needs_hardware)(void);
 };
 
-/* Connect and stop the machine. NULL: see err; then it runs on as before. */
+/* Connect to the stub and stop the machine. Returns NULL with `err` set on failure, and then the machine runs on as before. */
 struct target *gdb_target_new(const struct gdb_config *config, struct err *err);
 
-/* Whether it ran before. If not, somebody else has paused it, and detaching leaves it so. */
+/* Whether the machine ran before. If it did not, somebody else has paused it, and detaching leaves it paused. */
 bool gdb_target_was_running(struct target *t);
 
-/* From here on the machine runs, and the client is called. */
+/* Let the machine run. From here on the client is called. Returns 0, or -1 with `err` set. */
 int gdb_target_start(struct target *t, struct err *err);
 
 enum gdb_end {
-	GDB_END_STOPPED, /* target_stop() */
-	GDB_END_GONE,	 /* the machine has ended or closed the connection */
-	GDB_END_PAUSED,	 /* somebody else has stopped it, and it is not ours to resume */
+	GDB_END_STOPPED, /* target_stop() was called. */
+	GDB_END_GONE,	 /* The machine has ended, or its stub has closed the connection. */
+	GDB_END_PAUSED,	 /* Somebody else has stopped the machine, and the target must not resume it. */
 };
 
 /*
- * Wait for the end. The target goes on working, so that the client can put everything in order. 0; 1: not within the time; -1:
- * the stub has failed.
+ * Wait for the end, for `timeout_ns` at most. The target still works after it, so that the client can put the machine in order.
+ * Returns 0 with `end` set, 1 when the time has passed, or -1 with `err` set when the stub has failed.
  */
 int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, struct err *err);
 
-/* The client has finished: let all go that is held or planted and detach, unless the machine has gone. It runs then, or stands
- * still if it was paused by somebody else. */
+/*
+ * The client has finished: let every held CPU go, remove every breakpoint and watchpoint, and detach, unless the machine has
+ * gone. The machine runs on then, or stays stopped if somebody else has paused it.
+ */
 void gdb_target_detach(struct target *t);
 
-/* Detaches if that was not done. */
+/* Free the target, after detaching if that was not done. NULL is allowed. */
 void gdb_target_free(struct target *t);
 
+/* What the session has cost so far. */
 struct gdb_figures {
-	uint64_t elapsed_ns; /* since gdb_target_start() */
-	uint64_t paused_ns;  /* of these the machine stood still for us */
-	uint64_t stops;
-	uint64_t requests; /* round trips */
-	bool direct;	   /* guest memory is read without the stub */
-	bool hardware;	   /* breakpoints are in debug registers */
+	uint64_t elapsed_ns; /* Time since gdb_target_start(), in ns. */
+	uint64_t paused_ns;  /* How long the machine has stood still for the target in that time, in ns. */
+	uint64_t stops;	     /* How often the machine has stopped. */
+	uint64_t requests;   /* How many requests were made to the stub. Each is one round trip. */
+	bool direct;	     /* Guest memory is read from the QEMU process, without the stub. */
+	bool hardware;	     /* Breakpoints are in debug registers. */
 };
 
 void gdb_target_figures(struct target *t, struct gdb_figures *out);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the files of the gdbstub backend only.
+ * What the files of the gdbstub target share. No other component includes this header.
  *
- * Whoever talks to the stub holds gt->lock, which is taken by gdb_lock() and nests for the thread that has it. The machine
- * stands still during a callback, with the lock held by the serving thread; so a client's lock is always taken after this one.
+ * Whoever talks to the stub holds gdb_target.lock. gdb_lock() takes it, and nests for the thread that has it. The machine
+ * stands still during a callback of the client, and the serving thread holds the lock then. So a lock of the client's is always
+ * taken after this one.
  */
 #ifndef OUTRIDER_TARGET_GDB_INTERNAL_H
 #define OUTRIDER_TARGET_GDB_INTERNAL_H
@@ -13,63 +14,73 @@
 
 #include "hv/base/clock.h"
 #include "hv/rsp/rsp.h"
-#include "hv/target/gdb/gdb.h"
+#include "hv/target/gdb/journal.h"
 #include "hv/target/gdb/memory.h"
+#include "hv/target/target.h"
 
+/* The hold of one CPU (TARGET_HOLD). The CPU is left out when the others are resumed. */
 struct gdb_hold {
-	bool active;
-	atomic_bool released;
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
+	bool active;	      /* The CPU is held. */
+	atomic_bool released; /* target_release() has ended the hold. Any thread sets this without the lock. */
+	uint64_t deadline_ns; /* Time at which the hold ends by itself, on CLOCK_MONOTONIC. */
 };
 
+/* One of the machine's watches. */
 struct gdb_slot {
-	bool used;	/* as the client wants it */
-	bool installed; /* `there` is what the stub has */
-	struct target_watch watch, there;
+	bool used;		   /* The client has set `watch` and has not cleared it. */
+	bool installed;		   /* The stub has the watchpoint `there`. */
+	struct target_watch watch; /* What the client wants. */
+	struct target_watch there; /* What the stub has. */
 };
 
-/* The share of time: a balance in nanoseconds of standing still, kept up to date by gdb_account(). */
+/* The guest's share of time, as a balance that gdb_account() keeps up to date. */
 struct gdb_budget {
-	double share;
-	double credit_ns;
-	uint64_t last_ns;
+	double share;	  /* The share of time that the machine may stand still, 0 to 1. */
+	double credit_ns; /* How long the machine may stand still now, in ns. It is negative after a stand that was too long. */
+	uint64_t last_ns; /* When credit_ns was last brought up to date, on CLOCK_MONOTONIC. */
 };
 
 struct gdb_target {
-	struct target target;
+	struct target target; /* First: gdb_target() converts a pointer to it. */
 	struct rsp *rsp;
-	double overhead;
-	bool hardware;
-	bool was_running;    /* so it shall run again */
-	atomic_bool foreign; /* somebody else has stopped it */
-	bool detached;
-	uint32_t threads[TARGET_MAX_CPUS]; /* the stub's ids, by CPU */
+	double overhead;		   /* gdb_config.overhead: the share while breakpoints are planted. */
+	bool hardware;			   /* Breakpoints go into the CPUs' debug registers, and not into the guest's text. */
+	bool was_running;		   /* The machine ran before the target stopped it, so detaching lets it run again. */
+	atomic_bool foreign;		   /* Somebody else has stopped the machine. It is not resumed any more. */
+	bool detached;			   /* gdb_target_detach() is done. */
+	uint32_t threads[TARGET_MAX_CPUS]; /* The stub's thread id of each CPU. */
 
 	pthread_mutex_t lock;
-	_Atomic pthread_t owner; /* of the lock, valid while owned */
-	atomic_bool owned;
-	unsigned depth;
+	_Atomic pthread_t owner; /* The thread that holds the lock. It is valid while `owned` is set. */
+	atomic_bool owned;	 /* A thread holds the lock. */
+	unsigned depth;		 /* How often that thread has taken it. */
 
-	/* What follows belongs to who holds the lock. */
-	bool stopped;
-	bool have_event;       /* a stop that was seen by the way and has not been delivered */
-	struct rsp_stop event; /* this one */
-	uint64_t stopped_ns, linger_ns;
+	/* The lock guards everything from here to `kicks`. */
+	bool stopped;	 /* The machine stands still. */
+	bool have_event; /* `event` is a stop that has not been delivered to the client yet. */
+	struct rsp_stop event;
+	uint64_t stopped_ns; /* When the machine was last stopped, on CLOCK_MONOTONIC. */
+	uint64_t linger_ns;  /* The serving thread does not resume the machine before this time. 0: it does at once. */
 	struct gdb_budget budget;
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
-	struct gdb_planted *planted, own_planted; /* caps.points at most */
+	struct gdb_planted *planted;	/* The breakpoints that are planted, caps.points at most. */
+	struct gdb_planted own_planted; /* What `planted` points to when the caller keeps no journal. */
 	struct gdb_memory memory;
-	uint64_t started_ns, paused_ns;
-	uint64_t stops, events, stale, kicks;
+	uint64_t started_ns; /* When gdb_target_start() was called, on CLOCK_MONOTONIC, or 0. */
+	uint64_t paused_ns;  /* How long the machine has stood still since then. */
+	uint64_t stops;	     /* How often the machine has stopped. */
+	uint64_t events;     /* How many stops were delivered to the client. */
+	uint64_t stale;	     /* How many stops the client said were not its own. */
+	uint64_t kicks;	     /* How often the target has asked the running machine to stop. */
 
-	pthread_t server;
+	pthread_t server; /* The thread that serves the stub. It is valid while `serving` is set. */
 	bool serving;
-	atomic_bool ending; /* target_stop(): nobody waits for the guest's share any more */
-	atomic_bool finish; /* the serving thread is to return */
-	int wake_fd;	    /* eventfd: it is to look again */
-	pthread_mutex_t end_lock;
-	pthread_cond_t ended; /* `ending`, or the machine is over */
+	atomic_bool ending;	  /* target_stop() was called. Nobody waits for the guest's share of time any more. */
+	atomic_bool finish;	  /* The serving thread is to return. */
+	int wake_fd;		  /* An eventfd that makes the serving thread look again at what there is to do. */
+	pthread_mutex_t end_lock; /* Guards changes of `ending`, `foreign` and target.over. */
+	pthread_cond_t ended;	  /* One of these three has been set. */
 };
 
 static inline struct gdb_target *gdb_target(struct target *t)
@@ -81,42 +92,68 @@ static inline struct gdb_target *gdb_target(struct target *t)
 
 void gdb_lock(struct gdb_target *gt);
 void gdb_unlock(struct gdb_target *gt);
+
+/* Make the serving thread look again at what there is to do. Any thread may call this, with or without the lock. */
 void gdb_wake(struct gdb_target *gt);
 
-/* The rest with the lock held. Count the time up to now. */
+/* Bring the budget and the time that the machine has stood still up to date. The caller holds the lock. */
 void gdb_account(struct gdb_target *gt);
 
-/* Stop a running machine; an event that came first is kept in gt->event. 0 or -1: dead. */
+/*
+ * Stop the machine if it runs. A stop of another kind that comes first is kept in gdb_target.event. The caller holds the lock.
+ * Returns 0, or -1 when the connection is dead.
+ */
 int gdb_stop(struct gdb_target *gt);
 
-/* Bring watchpoints in line with what is wanted, and let those CPUs go on that are not held. 0 or -1: dead. */
-int gdb_resume(struct gdb_target *gt);
-
-/* The connection is dead: the machine is over for us. */
+/* Say that the connection is dead, so that the machine is over for the target. */
 void gdb_over(struct gdb_target *gt);
 
-/* Somebody else has stopped the machine: it stands still from here on, and the client is to end. */
+/* Say that somebody else has stopped the machine. It stands still from here on, and the client is to end. */
 void gdb_paused(struct gdb_target *gt);
 
+/* The next three are operations of struct target_ops. gdb_leave() is its go_on, too. */
 void gdb_enter(struct target *t);
 void gdb_leave(struct target *t);
 int gdb_stand_still(struct target *t);
 
-/* ---- watch.c ---- */
+/* ---- access.c: operations of struct target_ops ---- */
+
+int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len);
+int gdb_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len);
+int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first);
+void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact);
+
+/* Remove every breakpoint that is noted as planted. The machine stands still. */
+void gdb_remove_points(struct gdb_target *gt);
+
+/* ---- watch.c: operations of struct target_ops, and what others need of watches ---- */
 
 void gdb_watch_set(struct target *t, unsigned slot, const struct target_watch *watch);
 void gdb_watch_clear(struct target *t, unsigned slot);
 void gdb_watch_sync(struct target *t, unsigned self);
 
-/* Tell the stub; the machine stands still. */
+/* Tell the stub of the watches that have changed. The machine stands still. */
 void gdb_apply_watches(struct gdb_target *gt);
 
-/* The cookies of the watches that a stop at `addr` is about. Returns how many. */
+/* Collect the cookies of the watches that cover the GVA `addr`. Returns how many there are. */
 unsigned gdb_watch_cookies(const struct gdb_target *gt, uint64_t addr, uint32_t cookies[TARGET_MAX_WATCHES]);
+
+/* ---- events.c: for the serving thread, which holds the lock while the machine stands still ---- */
+
+/* Deliver gdb_target.event to the client and do what it answers. */
+void gdb_deliver(struct gdb_target *gt);
+
+/* Whether the time of a hold is over or a held CPU was released. */
+bool gdb_any_hold_is_over(const struct gdb_target *gt);
+
+/* End these holds: call on_hold_end for each and do what the client answers. */
+void gdb_end_holds(struct gdb_target *gt);
+
+void gdb_barrier(struct target *t, unsigned self); /* An operation of struct target_ops. */
 
 /* ---- serve.c ---- */
 
+/* The serving thread. Its argument is the struct gdb_target. */
 void *gdb_serve(void *target);
-void gdb_barrier(struct target *t, unsigned self);
 
 #endif

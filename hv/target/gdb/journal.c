@@ -22,7 +22,10 @@ struct gdb_journal {
 	struct gdb_planted *planted;
 };
 
-/* Root's in /run, a user's where the system keeps what lasts as long as they are logged in; neither outlives the machine. */
+/*
+ * Make the folder for journals. Root's is in /run. A user's is where the system keeps what lasts as long as that user is logged
+ * in. What is in either folder is gone after the host has booted anew.
+ */
 static int make_folder(char *folder, size_t size, struct err *err)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -63,7 +66,7 @@ static int open_file(struct gdb_journal *j, const char *key, struct err *err)
 	return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
 }
 
-static void release(struct gdb_journal *j)
+static void free_journal(struct gdb_journal *j)
 {
 	if (j->planted)
 		munmap(j->planted, sizeof(*j->planted));
@@ -83,7 +86,7 @@ struct gdb_journal *gdb_journal_open(const char *key, bool *left, struct err *er
 	}
 	j->fd = -1;
 	if (open_file(j, key, err)) {
-		release(j);
+		free_journal(j);
 		return NULL;
 	}
 	*left = j->planted->magic == MAGIC;
@@ -109,5 +112,5 @@ void gdb_journal_close(struct gdb_journal *j, bool clean)
 		return;
 	if (clean)
 		unlink(j->path);
-	release(j);
+	free_journal(j);
 }

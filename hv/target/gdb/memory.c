@@ -11,12 +11,12 @@
 
 #include "hv/base/x86.h"
 
-#define BLOCK (2u << 20)      /* asked about as a whole, */
-#define LOW_MEMORY (1u << 20) /* except where PCs have holes and ROMs: there page by page */
+#define BLOCK (2u << 20)      /* The monitor is asked about this many bytes at a time, */
+#define LOW_MEMORY (1u << 20) /* but page by page below this address, where PCs have holes and ROMs. */
 
 /* ---- what is RAM ---- */
 
-/* QEMU's own address of the page at `gpa`; 0: not RAM. */
+/* QEMU's own address of the page at `gpa`, or 0 when the page is not RAM. */
 static uint64_t ask_hva(struct gdb_memory *m, uint64_t gpa)
 {
 	char command[64], answer[256], *at;
@@ -24,74 +24,76 @@ static uint64_t ask_hva(struct gdb_memory *m, uint64_t gpa)
 	snprintf(command, sizeof(command), "gpa2hva 0x%" PRIx64, gpa);
 	if (rsp_monitor(m->rsp, command, answer, sizeof(answer)))
 		return 0;
-	/* "Host virtual address for 0x1000 (pc.ram) is 0x7f..."; anything else says why not. */
+	/* The answer is "Host virtual address for 0x1000 (pc.ram) is 0x7f...". Anything else says why there is none. */
 	at = strncmp(answer, "Host virtual address", 20) == 0 ? strstr(answer, " is 0x") : NULL;
 	return at ? strtoull(at + 4, NULL, 16) : 0;
 }
 
-static const struct gdb_run *find_run(const struct gdb_memory *m, uint64_t gpa)
+static const struct gdb_stretch *find_stretch(const struct gdb_memory *m, uint64_t gpa)
 {
-	for (unsigned i = 0; i < m->run_count; i++) {
-		if (gpa - m->runs[i].gpa < m->runs[i].len)
-			return &m->runs[i];
+	for (unsigned i = 0; i < m->stretch_count; i++) {
+		if (gpa - m->stretches[i].gpa < m->stretches[i].len)
+			return &m->stretches[i];
 	}
 	return NULL;
 }
 
-static void add_run(struct gdb_memory *m, const struct gdb_run *new)
+static void add_stretch(struct gdb_memory *m, const struct gdb_stretch *new)
 {
 	pthread_rwlock_wrlock(&m->lock);
-	for (unsigned i = 0; i < m->run_count; i++) {
-		struct gdb_run *run = &m->runs[i];
+	for (unsigned i = 0; i < m->stretch_count; i++) {
+		struct gdb_stretch *stretch = &m->stretches[i];
 
-		if (run->gpa + run->len == new->gpa && (run->hva ? new->hva == run->hva + run->len : !new->hva)) {
-			run->len += new->len;
+		if (stretch->gpa + stretch->len == new->gpa &&
+		    (stretch->hva ? new->hva == stretch->hva + stretch->len : !new->hva)) {
+			stretch->len += new->len;
 			goto out;
 		}
 	}
-	/* The guest can lead us to any number of addresses where nothing is. */
-	if (m->run_count == GDB_RUNS_MAX)
-		m->run_count = 0;
-	m->runs[m->run_count++] = *new;
+	/* A guest can make us ask about any number of addresses where nothing is, so the table is emptied when it is full. */
+	if (m->stretch_count == GDB_STRETCHES_MAX)
+		m->stretch_count = 0;
+	m->stretches[m->stretch_count++] = *new;
 out:
 	pthread_rwlock_unlock(&m->lock);
 }
 
-static struct gdb_run ask_about(struct gdb_memory *m, uint64_t gpa)
+static struct gdb_stretch ask_about(struct gdb_memory *m, uint64_t gpa)
 {
 	uint64_t size = gpa < LOW_MEMORY ? X86_PAGE_SIZE : BLOCK;
-	struct gdb_run run = {.gpa = gpa & ~(size - 1), .len = size};
+	struct gdb_stretch stretch = {.gpa = gpa & ~(size - 1), .len = size};
 
-	run.hva = ask_hva(m, run.gpa);
-	if (size == X86_PAGE_SIZE || (run.hva && ask_hva(m, run.gpa + size - X86_PAGE_SIZE) == run.hva + size - X86_PAGE_SIZE))
-		return run;
-	/* The block has an end or a beginning of RAM in it. */
-	run = (struct gdb_run){.gpa = gpa & ~(uint64_t)(X86_PAGE_SIZE - 1), .len = X86_PAGE_SIZE};
-	run.hva = ask_hva(m, run.gpa);
-	return run;
+	stretch.hva = ask_hva(m, stretch.gpa);
+	if (size == X86_PAGE_SIZE ||
+	    (stretch.hva && ask_hva(m, stretch.gpa + size - X86_PAGE_SIZE) == stretch.hva + size - X86_PAGE_SIZE))
+		return stretch;
+	/* RAM begins or ends within the block, so only the page is asked about. */
+	stretch = (struct gdb_stretch){.gpa = gpa & ~(uint64_t)(X86_PAGE_SIZE - 1), .len = X86_PAGE_SIZE};
+	stretch.hva = ask_hva(m, stretch.gpa);
+	return stretch;
 }
 
 /*
- * Bytes from `gpa` on, at most `len`, that are in one run; 0: not RAM. Without a monitor all is taken for RAM: the stub will
- * say.
+ * How many bytes from `gpa` on are in one stretch of RAM, `len` at most, or 0 when `gpa` is not RAM. Without a monitor
+ * everything is taken for RAM, and the stub refuses what is not.
  */
 static size_t ram_here(struct gdb_memory *m, uint64_t gpa, size_t len)
 {
-	const struct gdb_run *run;
+	const struct gdb_stretch *stretch;
 	uint64_t left;
 
 	if (!m->monitor)
 		return len;
-	run = find_run(m, gpa);
-	if (!run) {
-		struct gdb_run new = ask_about(m, gpa);
+	stretch = find_stretch(m, gpa);
+	if (!stretch) {
+		struct gdb_stretch new = ask_about(m, gpa);
 
-		add_run(m, &new);
-		run = find_run(m, gpa);
+		add_stretch(m, &new);
+		stretch = find_stretch(m, gpa);
 	}
-	if (!run || !run->hva)
+	if (!stretch || !stretch->hva)
 		return 0;
-	left = run->len - (gpa - run->gpa);
+	left = stretch->len - (gpa - stretch->gpa);
 	return left < len ? (size_t)left : len;
 }
 
@@ -114,15 +116,15 @@ int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
 		return -1;
 	pthread_rwlock_rdlock(&m->lock);
 	for (size_t done = 0, n; done < len && ret == 0; done += n) {
-		const struct gdb_run *run = find_run(m, gpa + done);
-		uint64_t into = run ? gpa + done - run->gpa : 0, left = run ? run->len - into : 0;
+		const struct gdb_stretch *stretch = find_stretch(m, gpa + done);
+		uint64_t into = stretch ? gpa + done - stretch->gpa : 0, left = stretch ? stretch->len - into : 0;
 
 		n = left < len - done ? (size_t)left : len - done;
-		if (!run)
+		if (!stretch)
 			ret = 1;
-		else if (!run->hva)
+		else if (!stretch->hva)
 			ret = -1;
-		else if (read_process(m, run->hva + into, (char *)buf + done, n))
+		else if (read_process(m, stretch->hva + into, (char *)buf + done, n))
 			ret = 1;
 	}
 	pthread_rwlock_unlock(&m->lock);
@@ -131,7 +133,7 @@ int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
 
 /* ---- through the stub ---- */
 
-/* The line that `gpa` is in, or NULL. */
+/* The line that `gpa` is in, or NULL when the stub does not give it. */
 static const struct gdb_line *read_line(struct gdb_memory *m, uint64_t gpa)
 {
 	struct gdb_line *line = &m->lines[gpa / GDB_LINE % GDB_LINES];
@@ -207,8 +209,8 @@ static pid_t peer(const struct rsp *rsp)
 }
 
 /*
- * That the process is the right one, and lets us: what it has and what the stub shows must be the same, at some places that are
- * not empty.
+ * Whether `pid` is the right process and lets us read its memory. What the process has and what the stub shows must be the same
+ * at some places that are not empty.
  */
 static bool try_direct(struct gdb_memory *m)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Watchpoints: the stub sets them on all CPUs at once, and only while the machine stands still. So they are sent when they are
- * to be in force, and taken back before the machine goes on. */
+/*
+ * Watchpoints. The stub sets one on all CPUs at once, and only while the machine stands still. So a watch is sent when it is to
+ * be in force, and one that is retired is taken back before the machine goes on.
+ */
 #include "hv/target/gdb/internal.h"
 
 static enum rsp_point type(const struct target_watch *watch)
@@ -38,7 +40,7 @@ static bool up_to_date(const struct gdb_slot *slot)
 
 void gdb_apply_watches(struct gdb_target *gt)
 {
-	/* Those that go first: QEMU on KVM has four in all. */
+	/* Those to be removed go first, because QEMU on KVM has only four in all. */
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++) {
 		struct gdb_slot *slot = &gt->slots[i];
 
@@ -53,7 +55,7 @@ void gdb_apply_watches(struct gdb_target *gt)
 		if (slot->used && !slot->installed)
 			slot->installed = rsp_insert(gt->rsp, type(&slot->watch), slot->watch.gva, slot->watch.len) == 0;
 		if (slot->used)
-			slot->there = slot->watch; /* the cookie, too */
+			slot->there = slot->watch; /* Where nothing else differs, the cookie may. */
 	}
 }
 
@@ -61,7 +63,7 @@ void gdb_watch_sync(struct target *t, unsigned self)
 {
 	struct gdb_target *gt = gdb_target(t);
 
-	(void)self; /* held: it does not run */
+	(void)self; /* This CPU is stopped, as all are. */
 	gdb_enter(t);
 	if (gdb_stop(gt) == 0)
 		gdb_apply_watches(gt);
