@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Planted breakpoints. A point knows the byte it may have replaced and what the instruction does, so a hit decodes nothing.
+ * Planted breakpoints. A point knows the byte that its INT3 replaced and what the instruction does, so a hit decodes nothing.
  *
- * Not thread-safe: the engine's lock guards the table. CPUs may run while points come and go, and only text that is as expected
- * is touched (target_plant()), so the guest's own text patching is never overwritten.
+ * The table has no lock of its own: the detector's lock guards it. CPUs may run while points come and go. Only text that is as
+ * expected is touched (target_plant()), so the guest's own text patching is never overwritten.
  */
 #ifndef OUTRIDER_DETECT_POINT_H
 #define OUTRIDER_DETECT_POINT_H
@@ -15,36 +15,56 @@
 struct window;
 
 struct point {
-	uint64_t addr; /* GVA; 0: free */
-	int event;     /* 0: a sample point; else 1 + enum guest_event_kind: it stays, and its instruction is carried out */
+	/* The GVA of the instruction. 0: this slot of the table is free. */
+	uint64_t addr;
+	/*
+	 * 0: a sample point, which is removed when it was hit. Else 1 + enum guest_event_kind: an event point, which stays, and
+	 * whose instruction is carried out by us.
+	 */
+	int event;
+	/* The GPA of the instruction's first byte. */
 	uint64_t gpa;
 	struct insn insn;
-	struct window *window; /* the open window it belongs to */
-	uint32_t position;     /* in points->armed */
-	uint64_t planted_ns;   /* CLOCK_MONOTONIC */
+	/* The window that is open at this point. NULL: none is. */
+	struct window *window;
+	/* The index in points->armed at which this slot stands. */
+	uint32_t position;
+	/* When the point was planted (CLOCK_MONOTONIC). */
+	uint64_t planted_ns;
 };
 
 struct points {
 	struct target *target;
-	struct point *slots;  /* preallocated */
-	uint32_t *armed;      /* indices of slots in use, for a uniform choice */
-	uint32_t *free_slots; /* the others */
-	uint32_t *hash;	      /* address -> 1 + slot, open addressing */
+	/* Room for `capacity` points, allocated at the start: a hit allocates nothing, and a point stays where it is. */
+	struct point *slots;
+	/* The indices of the `count` slots in use, without gaps, for a uniform choice. */
+	uint32_t *armed;
+	/* The indices of the free slots, as a stack: the next one is at capacity - 1 - count. */
+	uint32_t *free_slots;
+	/* From an address to 1 + the index of its slot, with open addressing. 0: the bucket is empty. */
+	uint32_t *hash;
 	uint32_t capacity, count, hash_mask;
 };
 
+/* Returns 0, or -1 when memory runs out. `target` must outlive the table. */
 int points_init(struct points *p, struct target *target, uint32_t capacity);
+
+/* Free the table. Points that are in it stay planted. */
 void points_fini(struct points *p);
 
+/* The point at this GVA, or NULL. */
 struct point *points_find(const struct points *p, uint64_t addr);
 
-/* Plant at insn->addr (mapped at gpa). NULL when full, already there, or the byte is not the instruction's first any more. */
+/*
+ * Plant a sample point at insn->addr, which is mapped at `gpa`. NULL: the table is full, a point stands there already, or the
+ * bytes there are not the instruction's any more.
+ */
 struct point *points_plant(struct points *p, const struct insn *insn, uint64_t gpa);
 
-/* Remove: the guest's text is its own again. The point is gone after this. */
+/* Remove a point, so that the guest's text is its own again. The slot may be used for another point from now on. */
 void points_remove(struct points *p, struct point *point);
 
-/* Show code as the guest wrote it: undo our INT3s in a copy `buf` of [gva, gva+len). */
+/* Show code as the guest wrote it: undo our INT3s in `buf`, a copy of [gva, gva+len). */
 void points_overlay(const struct points *p, uint64_t gva, uint8_t *buf, size_t len);
 
 #endif
