@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading the list. The kernel
- * changes it under module_mutex with the RCU list functions, so a reader may at any time see it in the midst of a change.
+ * Reading the list. The kernel changes it under module_mutex with the RCU list functions, so a reader may at any time see it in
+ * the midst of a change.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* .symtab and the build id of a vmlinux, through libelf. The file is mapped and only those sections are touched. */
+/* The .symtab and the build id of a vmlinux, through libelf. The file is mapped, and only these sections of it are read. */
 #include <ctype.h>
 #include <elf.h>
 #include <gelf.h>
@@ -12,7 +12,7 @@
 
 struct sections {
 	Elf_Scn *symtab;
-	size_t strtab; /* section number */
+	size_t strtab; /* the number of the section with the symbols' names */
 };
 
 static int check_header(Elf *elf, const char *path, struct err *err)
@@ -50,7 +50,7 @@ static int scan_sections(Elf *elf, struct sections *s, struct symtab_builder *b,
 	size_t count;
 
 	*s = (struct sections){0};
-	/* libelf takes a section table beyond the file's end for no table. */
+	/* When the section table is beyond the end of the file, libelf says that there are no sections. */
 	if (elf_getshdrnum(elf, &count) || !gelf_getehdr(elf, &ehdr) || (!count && ehdr.e_shoff))
 		return err_set(err, EXIT_INPUT, "%s: section table missing or broken; is the file complete?", path);
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -70,7 +70,7 @@ static int scan_sections(Elf *elf, struct sections *s, struct symtab_builder *b,
 	return 0;
 }
 
-/* nm(1)'s letter for a symbol, as far as a kernel needs it. */
+/* The letter that nm(1) has for a symbol, as far as a kernel needs it. */
 static char symbol_type(Elf *elf, const GElf_Sym *sym)
 {
 	bool global = GELF_ST_BIND(sym->st_info) == STB_GLOBAL;
@@ -96,8 +96,11 @@ static char symbol_type(Elf *elf, const GElf_Sym *sym)
 	return global ? (char)toupper(type) : type;
 }
 
-/* The same choice that the kernel makes for System.map (scripts/mksysmap), so that all sources know the same names. */
-static bool wanted(const GElf_Sym *sym, const char *name)
+/*
+ * Whether the kernel takes a symbol into System.map (scripts/mksysmap). The same choice is made here, so that all sources have
+ * the same names.
+ */
+static bool in_sysmap(const GElf_Sym *sym, const char *name)
 {
 	static const char *const noise[] = {".L", "__crc_", "__kstrtab"};
 	unsigned type = GELF_ST_TYPE(sym->st_info);
@@ -125,7 +128,7 @@ static int read_symbols(Elf *elf, const struct sections *s, struct symtab_builde
 
 		if (!name)
 			return err_set(err, EXIT_INPUT, "%s: symbol %d has no name in the file: corrupt", path, i);
-		if (!wanted(&sym, name))
+		if (!in_sysmap(&sym, name))
 			continue;
 		if (!symtab_name_ok(name, strlen(name)))
 			return err_set(err, EXIT_INPUT, "%s: symbol %d has no printable name: corrupt", path, i);

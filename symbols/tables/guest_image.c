@@ -10,8 +10,9 @@
 #define MAX_BYTES (LINUX_IMAGE_END - LINUX_IMAGE_START)
 
 /*
- * Fill `to`, zeroed, with what can be read. Holes (freed init text, gaps between sections) are smaller than a chunk: where one
- * fails, go by pages. All goes through `bounce`: a failed read leaves anything there, and memory never written costs nothing.
+ * Copy what can be read of `len` bytes to `to`, which is zero. Returns how many bytes were copied. Holes (freed init text, gaps
+ * between sections) are smaller than a chunk, so a chunk that cannot be read is read page by page. All goes through `bounce`,
+ * since a read that fails may leave anything in its buffer. Pages of `to` that are never written take up no memory.
  */
 static size_t read_chunk(const struct guest_reader *reader, uint64_t gva, uint8_t *to, size_t len, uint8_t *bounce)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A copy of a stretch of guest memory, for searching. Private to symbols/. */
+/* A copy of a range of guest memory, to be searched. Private to symbols/tables. */
 #ifndef OUTRIDER_SYMBOLS_TABLES_GUEST_IMAGE_H
 #define OUTRIDER_SYMBOLS_TABLES_GUEST_IMAGE_H
 
@@ -12,16 +12,21 @@
 
 struct guest_image {
 	uint64_t base;	/* GVA of bytes[0] */
-	size_t first;	/* offset of the first chunk that has anything in it */
-	size_t len;	/* up to the end of the last one */
-	uint8_t *bytes; /* what could not be read is zero */
+	size_t first;	/* offset of the first chunk of which anything could be read */
+	size_t len;	/* offset of the end of the last chunk of which anything could be read */
+	uint8_t *bytes; /* what could not be read is zero; guest_image_free() frees it */
 };
 
-/* Copy [start, end), at most 1 GiB; -1 with err when the range is senseless, nothing in it can be read, or memory is out. */
+/*
+ * Copy the GVAs from `start` up to `end`, at most 1 GiB. Returns 0, or -1 with EXIT_INPUT when nothing of the range can be
+ * read, and with EXIT_INTERNAL when the range makes no sense or memory is out. A page that cannot be read is no error.
+ */
 int guest_image_read(const struct guest_reader *reader, uint64_t start, uint64_t end, struct guest_image *out, struct err *err);
+
+/* May be called more than once. */
 void guest_image_free(struct guest_image *image);
 
-/* Little-endian values at a byte offset that the caller has checked to be inside. */
+/* The little-endian value at a byte offset. The caller has checked that all of it is below image->len. */
 static inline uint16_t guest_image_u16(const struct guest_image *image, size_t offset)
 {
 	uint16_t v;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel symbols out of the guest's own memory, no file needed. */
+/* The kernel's symbols from the guest's own memory: no file is needed. */
 #include "symbols/tables/kallsyms.h"
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
 
 #define BUDGET (64ull << 20) /* stock kernels need 0.3 to 7 million steps */
 
-/* 1: added all; 0: not names after all; -1: err. */
+/* Add all names. Returns 1, or 0 when what was found are no names after all, or -1 with err. */
 static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct err *err)
 {
 	size_t pos = k->names, len;
@@ -21,7 +21,7 @@ static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct 
 		if (n < 2 || !symtab_name_ok(name, n))
 			return 0;
 		pos += len;
-		/* 5.10 lists the compiler's local labels. */
+		/* Linux 5.10 lists the compiler's local labels, which nobody wants. */
 		if (n > 3 && name[1] == '.' && name[2] == 'L')
 			continue;
 		if (symtab_builder_add(b, name + 1, n - 1, kallsyms_address(k, i), 0, name[0], err))
@@ -30,8 +30,8 @@ static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct 
 	return 1;
 }
 
-/* NULL without err: the tables found were none. */
-static struct symtab *read_tables(const struct kallsyms *k, struct err *err)
+/* Returns NULL without err when what was found are no tables after all. */
+static struct symtab *read_kallsyms(const struct kallsyms *k, struct err *err)
 {
 	struct symtab_builder *b = symtab_builder_new();
 	int added;
@@ -47,7 +47,7 @@ static struct symtab *read_tables(const struct kallsyms *k, struct err *err)
 	return NULL;
 }
 
-static struct symtab *search(const struct guest_image *image, struct err *err)
+static struct symtab *search_image(const struct guest_image *image, struct err *err)
 {
 	struct kallsyms k = {.image = image, .budget = BUDGET};
 	size_t from = image->first;
@@ -57,7 +57,7 @@ static struct symtab *search(const struct guest_image *image, struct err *err)
 
 		if (!kallsyms_find_names(&k) || !kallsyms_find_offsets(&k))
 			continue;
-		st = read_tables(&k, err);
+		st = read_kallsyms(&k, err);
 		if (st || (err && err->code != EXIT_OK))
 			return st;
 	}
@@ -72,7 +72,7 @@ struct symtab *symtab_from_kallsyms(const struct guest_reader *reader, uint64_t 
 
 	if (guest_image_read(reader, start, end, &image, err))
 		return NULL;
-	st = search(&image, err);
+	st = search_image(&image, err);
 	guest_image_free(&image);
 	return st;
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the tables are. Characters that occur in symbols are tokens of themselves, at their own number, so the ten digits
- * stand in a row in every token table there is; everything else follows from that and is checked against each other.
+ * Finding the tables. A character that occurs in symbols is a token of its own, whose number is the character itself. So every
+ * token table has the ten digits in a row. The search looks for them, finds everything else from there, and checks all that it
+ * finds against each other.
  */
-#include <stdlib.h>
+#include <string.h>
 
 #include "hv/base/x86.h"
 #include "symbols/tables/kallsyms.h"
 #include "symbols/tables/symtab_build.h"
 
 #define MARKER_STEP 256u
-#define KERNEL_ALIGN (2u << 20) /* of _text, the first symbol: CONFIG_PHYSICAL_ALIGN is at least this on x86-64 */
-#define MAX_TOKEN_TABLE (16u << 10)
+/* The alignment of _text, the first symbol, in bytes: CONFIG_PHYSICAL_ALIGN is at least this on x86-64. */
+#define KERNEL_ALIGN (2u << 20)
+#define MAX_TOKEN_TABLE (16u << 10) /* bytes */
 #define MAX_NAME_TOKENS 2048u
 
 static const char digits[] = "0\0001\0002\0003\0004\0005\0006\0007\0008\0009";
 
-static bool inside(const struct kallsyms *k, size_t offset, size_t len)
+static bool inside_image(const struct kallsyms *k, size_t offset, size_t len)
 {
 	return offset <= k->image->len && len <= k->image->len - offset;
 }
@@ -37,7 +39,8 @@ static bool spend(struct kallsyms *k, uint64_t steps)
 	return k->budget > 0;
 }
 
-/* Each token starts where the index says, is printable, and ends where the next one starts; the index follows the last. */
+/* Whether each token is printable and begins where the index says and the token before it ends, and the index follows the last.
+ */
 static bool tokens_consistent(const struct kallsyms *k)
 {
 	size_t pos = k->token_table;
@@ -55,7 +58,7 @@ static bool tokens_consistent(const struct kallsyms *k)
 	return align_up(pos, 4) == k->token_index || align_up(pos, 8) == k->token_index;
 }
 
-/* With the digits at `found`, where would the index be? */
+/* Find the token index that belongs to the digits at `found`. */
 static bool find_token_index(struct kallsyms *k, size_t found)
 {
 	size_t first = align_up(found + sizeof(digits), 4);
@@ -63,7 +66,7 @@ static bool find_token_index(struct kallsyms *k, size_t found)
 	for (size_t at = first; at < first + MAX_TOKEN_TABLE; at += 4) {
 		unsigned zero;
 
-		if (!inside(k, at, 2 * KALLSYMS_TOKENS) || !spend(k, 1))
+		if (!inside_image(k, at, 2 * KALLSYMS_TOKENS) || !spend(k, 1))
 			return false;
 		zero = guest_image_u16(k->image, at + 2 * '0');
 		if (guest_image_u16(k->image, at) || guest_image_u16(k->image, at + 2 * '1') != zero + 2 || zero > found)
@@ -92,12 +95,12 @@ bool kallsyms_find_tokens(struct kallsyms *k, size_t *from)
 
 bool kallsyms_name_length(const struct kallsyms *k, size_t *pos, size_t *len)
 {
-	if (!inside(k, *pos, 2))
+	if (!inside_image(k, *pos, 2))
 		return false;
 	*len = k->image->bytes[(*pos)++];
 	if (k->long_names && *len & 0x80)
 		*len = (*len & 0x7f) | (size_t)k->image->bytes[(*pos)++] << 7;
-	return *len && *len <= MAX_NAME_TOKENS && inside(k, *pos, *len);
+	return *len && *len <= MAX_NAME_TOKENS && inside_image(k, *pos, *len);
 }
 
 size_t kallsyms_expand(const struct kallsyms *k, size_t pos, size_t len, char *out, size_t size)
@@ -116,7 +119,7 @@ size_t kallsyms_expand(const struct kallsyms *k, size_t pos, size_t len, char *o
 	return n;
 }
 
-/* Follow all lengths to the names' end. */
+/* Find the end of the names by their lengths. */
 static bool walk_names(struct kallsyms *k)
 {
 	size_t pos = k->names, len;
@@ -130,7 +133,10 @@ static bool walk_names(struct kallsyms *k)
 	return true;
 }
 
-/* The markers hold what the walk finds, and they, or seqs_of_names behind them (3 bytes a symbol), end at the tokens. */
+/*
+ * Whether the markers hold the offsets of the names, and end where the token table begins. Between both there may be
+ * seqs_of_names, which has 3 bytes for each symbol.
+ */
 static bool markers_agree(const struct kallsyms *k)
 {
 	size_t markers = align_up(k->names_end, k->align), pos = k->names, len;
@@ -148,13 +154,13 @@ static bool markers_agree(const struct kallsyms *k)
 	return true;
 }
 
-/* Cheap test of a place for names: the first one expands to a type letter and a name. */
+/* A cheap test whether names begin here: the first one expands to the letter of a type and a name. */
 static bool first_name_plausible(struct kallsyms *k)
 {
 	char name[SYMTAB_MAX_NAME];
 	size_t pos = k->names, len, n;
 
-	/* Tokens may be made empty, and thousands of them expand to nothing. */
+	/* In a hostile image tokens may be empty, and thousands of them expand to nothing: each of them costs a step. */
 	if (!kallsyms_name_length(k, &pos, &len) || !spend(k, len))
 		return false;
 	n = kallsyms_expand(k, pos, len, name, sizeof(name));
@@ -167,7 +173,7 @@ static bool names_here(struct kallsyms *k, size_t num_at)
 	if (!k->num || k->num > SYMTAB_MAX_SYMBOLS || (k->align == 8 && guest_image_u32(k->image, num_at + 4)))
 		return false;
 	k->names = num_at + k->align;
-	/* Both kinds of length read the same unless a name is long. */
+	/* Both kinds of lengths look the same as long as no name is long, so try both. */
 	for (unsigned kind = 0; kind < 2; kind++) {
 		k->long_names = kind == 0;
 		if (first_name_plausible(k) && walk_names(k) && markers_agree(k))
@@ -176,7 +182,7 @@ static bool names_here(struct kallsyms *k, size_t num_at)
 	return false;
 }
 
-/* In all orders the names come before the tokens: go down from there, the nearest is the likeliest. */
+/* In all orders the names come before the tokens. Go down from there, since the nearest place is the most likely one. */
 bool kallsyms_find_names(struct kallsyms *k)
 {
 	for (k->align = 8; k->align >= 4; k->align -= 4) {
@@ -198,7 +204,7 @@ uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
 	case KALLSYMS_RELATIVE:
 		return k->relative_base + offset;
 	case KALLSYMS_PERCPU:
-		/* As kallsyms_sym_address() has it: base - 1 - (s32)offset. */
+		/* kallsyms_sym_address() calculates base - 1 - (s32)offset, which is the same. */
 		return (int32_t)offset >= 0 ? offset : k->relative_base + ~offset;
 	case KALLSYMS_SELF:
 		break;
@@ -206,7 +212,7 @@ uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
 	return k->image->base + k->offsets + 4 * (size_t)index + (uint64_t)(int64_t)(int32_t)offset;
 }
 
-/* kallsyms is sorted by address: with the wrong place or the wrong encoding it would not be. */
+/* Whether the addresses are sorted, as those of kallsyms are. With a wrong place or a wrong encoding they would not be. */
 static bool addresses_sorted(const struct kallsyms *k)
 {
 	uint64_t last = 0;
@@ -221,18 +227,19 @@ static bool addresses_sorted(const struct kallsyms *k)
 	return last >= k->image->base;
 }
 
-/* Offsets at `at`, with the base they count from behind them. */
+/* Take the table of offsets to be at `at`, with the base that they count from behind it. Returns whether that makes sense. */
 static bool based_offsets(struct kallsyms *k, size_t at)
 {
 	size_t base = at + align_up(4 * (size_t)k->num, 8);
 
-	if (!inside(k, at, 4 * (size_t)k->num) || !inside(k, base, 8))
+	if (!inside_image(k, at, 4 * (size_t)k->num) || !inside_image(k, base, 8))
 		return false;
 	k->offsets = at;
 	k->relative_base = guest_image_u64(k->image, base);
 	if (!x86_kernel_address(k->relative_base))
 		return false;
-	/* Without a single negative one there would be nothing but absolute symbols. */
+	/* With KALLSYMS_PERCPU all symbols but the absolute ones are negative, so a single negative number tells the encoding.
+	 */
 	k->encoding = KALLSYMS_RELATIVE;
 	for (uint32_t i = 0; i < k->num && k->encoding == KALLSYMS_RELATIVE; i++) {
 		if ((int32_t)guest_image_u32(k->image, at + 4 * (size_t)i) < 0)
@@ -241,9 +248,10 @@ static bool based_offsets(struct kallsyms *k, size_t at)
 	return addresses_sorted(k);
 }
 
+/* Take the table of offsets to be at `at`, each counting from its own place. Returns whether that makes sense. */
 static bool self_relative_offsets(struct kallsyms *k, size_t at)
 {
-	if (!inside(k, at, 4 * (size_t)k->num))
+	if (!inside_image(k, at, 4 * (size_t)k->num))
 		return false;
 	k->offsets = at;
 	k->encoding = KALLSYMS_SELF;
@@ -257,6 +265,6 @@ bool kallsyms_find_offsets(struct kallsyms *k)
 
 	if (based_offsets(k, after) || (k->names >= before && based_offsets(k, k->names - before)))
 		return true;
-	/* Last: with no base to check, a chance run of growing numbers could pass for it. */
+	/* This comes last: since there is no base to check, growing numbers that are no offsets could pass for them. */
 	return self_relative_offsets(k, after);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table itself: entries in address order, and an open-addressing hash of their names. */
+/* The table itself: entries in address order, and a hash table of their names with open addressing. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,25 +11,25 @@
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
 
-/* Longest run of used slots a lookup goes through; honest names stay far below it. */
+/* The slots that one lookup goes through. The names of a real kernel need far fewer. */
 #define MAX_PROBES 1024
 
 struct entry {
-	uint64_t addr; /* link-time */
-	uint64_t size; /* 0: unknown, the last one of a source without sizes */
-	uint32_t name; /* offset in names[] */
-	uint32_t order;
-	char type;
-	bool sized; /* the source gave the size */
+	uint64_t addr;	/* link-time GVA */
+	uint64_t size;	/* bytes; 0 when not known, as for the last symbol of a source without sizes */
+	uint32_t name;	/* offset in names[] */
+	uint32_t order; /* how many symbols were added before it */
+	char type;	/* the letter of nm(1) */
+	bool sized;	/* the source gave the size */
 };
 
 struct symtab {
 	struct entry *entries;
 	size_t count;
-	char *names;
+	char *names; /* one behind the other, each with its NUL */
 	size_t names_len;
-	uint32_t *hash;	  /* entry index + 1; 0: empty */
-	size_t hash_size; /* a power of two, more than count */
+	uint32_t *hash;	  /* the index of an entry plus 1; 0 marks an empty slot */
+	size_t hash_size; /* slots: a power of two, larger than count */
 	uint64_t slide;
 	uint8_t build_id[SYMTAB_MAX_BUILD_ID];
 	size_t build_id_len;
@@ -37,7 +37,8 @@ struct symtab {
 
 struct symtab_builder {
 	struct symtab *st;
-	size_t capacity, names_capacity;
+	size_t capacity;       /* entries that st->entries has room for */
+	size_t names_capacity; /* bytes that st->names has room for */
 };
 
 struct symtab_builder *symtab_builder_new(void)
@@ -90,7 +91,7 @@ static int grow(void **array, size_t *capacity, size_t need, size_t size)
 	return 0;
 }
 
-/* Names go to terminals and reports: a guest does not get to put control characters there. */
+/* Names go to terminals and reports, where a guest must not be able to put control characters. */
 bool symtab_name_ok(const char *name, size_t len)
 {
 	if (!len || len >= SYMTAB_MAX_NAME)
@@ -154,7 +155,7 @@ static int by_address_and_order(const void *left, const void *right)
 	return order ? order : order_u64(a->order, b->order);
 }
 
-/* An entry without a size reaches to the next symbol that is not an alias of it. */
+/* An entry without a size reaches up to the next symbol at another address. */
 static void guess_sizes(struct symtab *st)
 {
 	uint64_t next = 0;
@@ -169,7 +170,7 @@ static void guess_sizes(struct symtab *st)
 	}
 }
 
-/* Where `name` is in the hash, or the empty slot it would take; hash_size when the probe chain is beyond all reason. */
+/* The slot of `name`, or the empty slot that it would take; hash_size when MAX_PROBES slots are taken by other names. */
 static size_t hash_slot(const struct symtab *st, const char *name)
 {
 	uint64_t hash = fnv1a(FNV1A_START, name);
@@ -182,7 +183,7 @@ static size_t hash_slot(const struct symtab *st, const char *name)
 	return st->hash_size;
 }
 
-/* In address order, and the first of several of one name is the one kept. */
+/* Index the names in address order, so that of several symbols with one name the first is found. */
 static int index_names(struct symtab *st, struct err *err)
 {
 	st->hash_size = 16;
@@ -248,7 +249,7 @@ size_t symtab_build_id(const struct symtab *st, const uint8_t **id)
 	return st->build_id_len;
 }
 
-/* Absolute and per-CPU symbols stay where they are when the kernel moves. */
+/* Absolute and per-CPU symbols stay at their addresses when KASLR moves the kernel. */
 static bool slides(const struct entry *e)
 {
 	return e->type != 'A' && e->type != 'a';
@@ -288,7 +289,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* Names that linker scripts and build tools put where something else begins (include/asm-generic/vmlinux.lds.h). */
+/* Whether linker scripts and build tools put this name where something else begins (include/asm-generic/vmlinux.lds.h). */
 static bool is_marker(const char *name)
 {
 	static const char *const prefixes[] = {"__start_", "__stop_", "__pfx_", "__cfi_", "__kstrtab", "__ksymtab", "__pi_"};
@@ -305,7 +306,7 @@ static bool is_marker(const char *name)
 	return false;
 }
 
-/* Which of several symbols at one address a person would call it by: more is better. */
+/* How likely a person is to call what is at an address by this symbol, of several there; more is better. */
 static unsigned preference(const struct symtab *st, const struct entry *e)
 {
 	bool text = e->type == 't' || e->type == 'T';
@@ -314,7 +315,7 @@ static unsigned preference(const struct symtab *st, const struct entry *e)
 	       (isupper((unsigned char)e->type) && e->type != 'W' ? 1 : 0);
 }
 
-/* How many entries have an address of `addr` (link-time) or less. */
+/* How many entries have a link-time address of `addr` or less. */
 static size_t upper_bound(const struct symtab *st, uint64_t addr)
 {
 	size_t low = 0, high = st->count;

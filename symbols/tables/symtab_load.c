@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kind of symbol file this is, by content. */
+/* Telling by its content which kind of symbol file a file is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
 
-static struct symtab *load_open(int fd, const char *path, struct err *err)
+static struct symtab *load_file(int fd, const char *path, struct err *err)
 {
 	char magic[4];
 	struct stat stat;
@@ -33,7 +33,7 @@ static struct symtab *load_open(int fd, const char *path, struct err *err)
 
 struct symtab *symtab_load(const char *path, struct err *err)
 {
-	/* Non-blocking: a FIFO given by mistake must not hang the run before fstat() can tell. */
+	/* Non-blocking, so that a FIFO which was given by mistake does not hang the run before fstat() can tell. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct symtab *st;
 
@@ -41,7 +41,7 @@ struct symtab *symtab_load(const char *path, struct err *err)
 		err_set(err, EXIT_INPUT, "%s: cannot open: %s", path, strerror(errno));
 		return NULL;
 	}
-	st = load_open(fd, path, err);
+	st = load_file(fd, path, err);
 	close(fd);
 	return st;
 }
