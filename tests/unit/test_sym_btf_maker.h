@@ -4,7 +4,6 @@
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_BTF_MAKER_H
 
 #include "symbols/btf/btf.h"
-#include "symbols/btf/btf.h"
 #include "symbols/btf/types.h"
 #include "tests/unit/test_sym_blob.h"
 
