@@ -16,8 +16,7 @@ struct symtab;
 struct symtab_builder;
 
 #define SYMTAB_MAX_SYMBOLS (4u << 20)
-#define SYMTAB_MAX_NAME 1024u	/* bytes of one name with its final NUL */
-#define SYMTAB_MAX_BUILD_ID 64u /* bytes */
+#define SYMTAB_MAX_NAME 1024u /* bytes of one name with its final NUL */
 
 /* Bytes of all names together. It is needed because the tokens of kallsyms can make gigabytes out of a few megabytes. */
 #define SYMTAB_MAX_NAMES (128u << 20)
@@ -39,7 +38,7 @@ bool symtab_name_ok(const char *name, size_t len);
 int symtab_builder_add(struct symtab_builder *b, const char *name, size_t len, uint64_t addr, uint64_t size, char type,
 		       struct err *err);
 
-/* Set the build id, which is copied. One longer than SYMTAB_MAX_BUILD_ID bytes is left out. */
+/* Set the build id, which is copied. One longer than 64 bytes is left out. */
 void symtab_builder_set_build_id(struct symtab_builder *b, const uint8_t *id, size_t len);
 
 /* Sort and index the symbols. `b` is freed, also when this fails. Returns NULL with err when memory is out or names collide. */
