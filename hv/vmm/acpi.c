@@ -30,7 +30,7 @@ struct rsdp {
 	uint8_t extended_checksum, reserved[3];
 } PACKED;
 
-struct generic_address { /* Generic Address Structure, 5.2.3.2 */
+struct generic_address { /* the Generic Address Structure, 5.2.3.2 */
 	uint8_t space, bits, offset, access;
 	uint64_t address;
 } PACKED;
@@ -96,7 +96,7 @@ struct madt_nmi {
 
 struct xsdt {
 	struct table_header header;
-	uint64_t table[2]; /* FADT and MADT: the DSDT and FACS hang off the FADT */
+	uint64_t table[2]; /* FADT and MADT; the FADT leads to the DSDT and the FACS */
 } PACKED;
 
 _Static_assert(sizeof(struct table_header) == 36 && sizeof(struct rsdp) == 36 && sizeof(struct fadt) == 276 &&
@@ -106,11 +106,11 @@ _Static_assert(sizeof(struct table_header) == 36 && sizeof(struct rsdp) == 36 &&
 enum {
 	FADT_WBINVD = 1 << 0,
 	FADT_PROC_C1 = 1 << 2,
-	FADT_PWR_BUTTON = 1 << 4, /* set: there is no fixed-hardware power button, */
-	FADT_SLP_BUTTON = 1 << 5, /* nor sleep button */
+	FADT_PWR_BUTTON = 1 << 4, /* there is no power button of the fixed hardware */
+	FADT_SLP_BUTTON = 1 << 5, /* there is no sleep button of the fixed hardware */
 	FADT_TMR_VAL_EXT = 1 << 8,
 	FADT_RESET_REG_SUP = 1 << 10,
-	BOOT_LEGACY_DEVICES = 1 << 0, /* the serial port; bit 1 stays clear: no keyboard controller to probe for */
+	BOOT_LEGACY_DEVICES = 1 << 0, /* there are ISA devices: the serial port. Bit 1 stays clear: do not probe for an i8042 */
 	BOOT_NO_VGA = 1 << 2,
 	SPACE_IO = 1,
 };
@@ -122,7 +122,10 @@ struct builder {
 	bool full;
 };
 
-/* `len` zeroed bytes, 64-byte aligned (the FACS must be). After the first that does not fit every one is NULL. */
+/*
+ * Take `len` zeroed bytes of the buffer, aligned to 64 bytes as the FACS must be, and set *gpa to their GPA. Once a call has
+ * not found room, it and all later calls return NULL.
+ */
 static void *take_room(struct builder *b, size_t len, uint64_t *gpa)
 {
 	size_t at = (b->used + 63) & ~(size_t)63;
@@ -183,7 +186,7 @@ static uint64_t build_fadt(struct builder *b, uint64_t facs, uint64_t dsdt)
 	f->pm1_event_len = 4;
 	f->pm1_control_len = 2;
 	f->pm_timer_len = 4;
-	f->c2_latency = 0xfff; /* above the limits: C2 and C3 do not exist */
+	f->c2_latency = 0xfff; /* latencies above the limits say that C2 and C3 do not exist */
 	f->c3_latency = 0xfff;
 	f->century = 0x32;
 	f->boot_flags = BOOT_LEGACY_DEVICES | BOOT_NO_VGA;
@@ -234,13 +237,14 @@ static uint64_t build_madt(struct builder *b, unsigned cpus)
 		return 0;
 	at = (uint8_t *)(m + 1);
 	m->lapic = LAPIC_GPA;
-	m->flags = 1; /* PCAT_COMPAT: there are 8259s too */
+	m->flags = 1; /* PCAT_COMPAT: there are 8259s, too */
 	for (unsigned i = 0; i < cpus; i++, at += sizeof(struct madt_lapic))
 		memcpy(at, &(struct madt_lapic){0, sizeof(struct madt_lapic), (uint8_t)i, (uint8_t)i, 1},
 		       sizeof(struct madt_lapic));
 	memcpy(at, &(struct madt_ioapic){1, sizeof(struct madt_ioapic), 0, 0, IOAPIC_GPA, 0}, sizeof(struct madt_ioapic));
 	at += sizeof(struct madt_ioapic);
-	/* The SCI: active high, level-triggered. Every other ISA line is its own pin, edge-triggered: KVM's default routing. */
+	/* The SCI is active high and level-triggered. Any other ISA line is edge-triggered, on the pin of its number: KVM's
+	 * default. */
 	memcpy(at, &(struct madt_override){2, sizeof(struct madt_override), 0, SCI_GSI, SCI_GSI, 0xd},
 	       sizeof(struct madt_override));
 	at += sizeof(struct madt_override);

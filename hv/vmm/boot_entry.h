@@ -7,8 +7,7 @@
 
 #include <stdint.h>
 
-/* The GDT's selectors. Documentation/arch/x86/boot.rst, "64-bit boot protocol", fixes the first two as __BOOT_CS and __BOOT_DS.
- */
+/* The GDT's selectors. Documentation/arch/x86/boot.rst ("64-bit boot protocol") fixes the first two: __BOOT_CS, __BOOT_DS. */
 #define BOOT_CODE64_SEL 0x10
 #define BOOT_DATA_SEL 0x18
 #define BOOT_CODE32_SEL 0x20

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading the files a user gives: every read is checked against the file's size, and every failure names the file.
+ * Reading the files that a user gives to boot. Every read is checked against the file's size, and every error names the file.
  */
 #ifndef OUTRIDER_VMM_BOOT_FILE_H
 #define OUTRIDER_VMM_BOOT_FILE_H
@@ -12,15 +12,21 @@
 
 struct boot_file {
 	int fd;
-	uint64_t size;
-	const char *what; /* "kernel", "initrd": for messages */
-	const char *path; /* the caller's */
+	uint64_t size;	  /* bytes */
+	const char *what; /* "kernel" or "initrd", for messages; the caller's */
+	const char *path; /* the file's path, for messages; the caller's */
 };
 
-/* Open a regular, non-empty file. EXIT_INPUT otherwise. `path` must outlive the input. */
+/*
+ * Open the file at `path`. `what` and `path` must outlive *file. Returns 0, or -1 with EXIT_INPUT when it cannot be opened, is
+ * not a regular file or is empty.
+ */
 int boot_file_open(struct boot_file *file, const char *what, const char *path, struct err *err);
 
-/* Copy exactly `len` bytes from `offset` to `buf`; EXIT_INPUT "is truncated" when the file does not have them. */
+/*
+ * Copy exactly `len` bytes at `offset` of the file to `buf`. Returns 0, or -1 with EXIT_INPUT: "is truncated" when the file has
+ * fewer bytes.
+ */
 int boot_file_read(const struct boot_file *file, uint64_t offset, void *buf, size_t len, struct err *err);
 
 void boot_file_close(struct boot_file *file);

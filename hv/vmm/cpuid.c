@@ -30,7 +30,7 @@ struct kvm_cpuid_entry2 *cpuid_find(struct cpuid_table *table, uint32_t leaf)
 	return NULL;
 }
 
-/* Bits of an APIC id that number the CPUs of the package. */
+/* The number of an APIC id's bits that number the CPUs of a package. */
 static unsigned id_bits(unsigned cpus)
 {
 	unsigned bits = 0;
@@ -66,7 +66,7 @@ static void add_level(struct cpuid_table *table, uint32_t leaf, uint32_t level, 
 	};
 }
 
-/* Extended topology enumeration, leaves 0xb and 0x1f. */
+/* Replace a leaf of the extended topology enumeration (0xb and 0x1f). */
 static void set_extended_topology(struct cpuid_table *table, uint32_t leaf, unsigned index, unsigned cpus)
 {
 	const struct kvm_cpuid_entry2 *max = cpuid_find(table, 0);
@@ -79,20 +79,20 @@ static void set_extended_topology(struct cpuid_table *table, uint32_t leaf, unsi
 	add_level(table, leaf, 2, 0, 0, 0, index);
 }
 
-/* Leaf 1: initial APIC id, logical processor count, and the features that depend on our machine. */
+/* Leaf 1: the initial APIC id, the number of logical processors, and the features that depend on the machine. */
 static void set_features(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cpus, bool tsc_deadline)
 {
 	e->ebx = (e->ebx & 0xffff) | cpus << 16 | index << 24;
-	e->ecx |= 1u << 31; /* hypervisor present */
+	e->ecx |= 1u << 31; /* the guest runs under a hypervisor */
 	if (tsc_deadline)
-		e->ecx |= 1u << 24;
+		e->ecx |= 1u << 24; /* the local APIC has TSC-deadline mode */
 	if (cpus > 1)
 		e->edx |= 1u << 28; /* HTT: more than one APIC id in the package */
 	else
 		e->edx &= ~(1u << 28);
 }
 
-/* Leaf 4 and AMD's 0x8000001d: who shares a cache. Levels 1 and 2 are a core's own, level 3 is the package's. */
+/* Leaf 4 and AMD's 0x8000001d: which CPUs share a cache. Each core has its own levels 1 and 2; the package shares level 3. */
 static void set_cache(struct kvm_cpuid_entry2 *e, unsigned cpus, bool core_ids)
 {
 	uint32_t ids = (1u << id_bits(cpus)) - 1;
@@ -116,7 +116,7 @@ static void set_leaf(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cpus, 
 		set_cache(e, cpus, true);
 		break;
 	case 0x80000001:
-		if (!intel) /* CmpLegacy: the logical processors of leaf 1 are cores */
+		if (!intel) /* CmpLegacy: the logical processors that leaf 1 counts are cores */
 			e->ecx = cpus > 1 ? e->ecx | 2 : e->ecx & ~2u;
 		break;
 	case 0x80000008:
@@ -128,8 +128,8 @@ static void set_leaf(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cpus, 
 		break;
 	case 0x8000001e:
 		e->eax = index;
-		e->ebx = index; /* core id; one thread a core */
-		e->ecx = 0;	/* node 0 of one */
+		e->ebx = index; /* the core id; a core has one thread */
+		e->ecx = 0;	/* node 0, and there is one node */
 		e->edx = 0;
 		break;
 	default:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What CPU the guest sees: all that KVM supports, plus the topology KVM leaves to us: one package of `cpus` cores with one
- * thread each, APIC id = index (SDM vol. 2 CPUID, vol. 3 chapter "Detecting hardware multi-threading"; APM vol. 3 appendix E).
+ * Which CPU the guest sees. It has every feature that KVM supports on this host. The topology, which KVM leaves to the VMM, is
+ * one package of as many cores as the machine has vCPUs, with one thread each, where a vCPU's number is its APIC id (SDM vol. 2
+ * CPUID, vol. 3 chapter "Detecting hardware multi-threading"; APM vol. 3 appendix E).
  */
 #ifndef OUTRIDER_VMM_CPUID_H
 #define OUTRIDER_VMM_CPUID_H
@@ -14,27 +15,29 @@
 
 #define CPUID_ENTRIES_MAX 256
 
-/* Laid out as a struct kvm_cpuid2 with room for CPUID_ENTRIES_MAX entries. */
+/* It has the layout of a struct kvm_cpuid2 with room for CPUID_ENTRIES_MAX entries. */
 struct cpuid_table {
 	uint32_t nent, padding;
 	struct kvm_cpuid_entry2 entries[CPUID_ENTRIES_MAX];
 };
 
-/* KVM_GET_SUPPORTED_CPUID of this host. */
+/* Read what KVM supports on this host (KVM_GET_SUPPORTED_CPUID). Returns 0, or -1 with EXIT_INPUT. */
 int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err);
 
-/* The entry of a leaf (its first, where it has subleaves), or NULL. */
+/* The first entry of a leaf in the table, or NULL when the table has none. A leaf with subleaves has several entries. */
 struct kvm_cpuid_entry2 *cpuid_find(struct cpuid_table *table, uint32_t leaf);
 
 /*
- * Turn the host's table into that of CPU `index` of `cpus`. Pure, and may be applied again for the next CPU.
- * `tsc_deadline`: the in-kernel APIC has that timer mode (KVM_CAP_TSC_DEADLINE_TIMER), which KVM does not list by itself.
+ * Turn the host's table into the one of CPU `index` of a machine of `cpus`. The function is pure, and may be applied to its own
+ * result for the next CPU. `tsc_deadline` says that KVM's local APIC has that timer mode (KVM_CAP_TSC_DEADLINE_TIMER), which
+ * KVM does not list in its table.
  */
 void cpuid_for_cpu(struct cpuid_table *table, unsigned index, unsigned cpus, bool tsc_deadline);
 
-/* Guest-physical address width, bits. */
+/* The width of a guest-physical address in bits; 36 when the table does not say. */
 unsigned cpuid_phys_bits(struct cpuid_table *table);
 
+/* Whether the table's vendor is GenuineIntel. */
 bool cpuid_is_intel(struct cpuid_table *table);
 
 #endif

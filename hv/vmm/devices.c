@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine's devices on their ports, wired to the in-kernel interrupt controllers and to the end of the machine. */
+/* The machine's devices: their ranges on the bus, their lines to KVM's interrupt controllers, how they end the machine. */
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
@@ -11,7 +11,7 @@ static void set_irq(void *ctx, unsigned gsi, bool level)
 	const struct vm *vm = ctx;
 	struct kvm_irq_level irq = {.irq = gsi, .level = level};
 
-	/* It can fail only for a line that does not exist. */
+	/* KVM_IRQ_LINE fails only for a line that does not exist. */
 	ioctl(vm->fd, KVM_IRQ_LINE, &irq);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The devices that cannot be found by looking, and how to power off. Ports and lines are those of layout.h.
+// The devices that a kernel cannot find by itself, and how the machine powers off. Ports and interrupt lines are those of layout.h.
 DefinitionBlock ("dsdt.aml", "DSDT", 2, "OUTRDR", "OUTRIDER", 1)
 {
-	// SLP_TYP 5 in PM1_CNT powers off: dev/pm.h.
+	// Writing SLP_TYP 5 and SLP_EN to PM1_CNT powers the machine off (dev/pm.h).
 	Name (\_S5, Package () { 5, 5, 0, 0 })
 
 	Scope (\_SB)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's KVM: opening it, the capabilities we build on, and an empty VM. Shared by the machine and the host self-test.
+ * The host's KVM: how to open it, the capabilities that the VMM needs, and an empty VM. The machine and the host self-test
+ * share this.
  */
 #ifndef OUTRIDER_VMM_HOST_H
 #define OUTRIDER_VMM_HOST_H
@@ -13,22 +14,32 @@
 struct kvm_run;
 
 struct host_cap {
-	const char *name; /* as in <linux/kvm.h> */
+	const char *name; /* its name in <linux/kvm.h> */
 	int cap;
 };
 
-/* The capabilities without which nothing works; *n of them. */
+/* The capabilities without which nothing works. *n is set to their number. */
 const struct host_cap *host_needed_caps(size_t *n);
 
+/* Whether KVM claims the capability `cap` (KVM_CHECK_EXTENSION). */
 bool host_has_cap(int kvm_fd, int cap);
 
-/* Open /dev/kvm and check API version and needed capabilities. Returns the fd (the caller's), or -1 with EXIT_INPUT. */
+/*
+ * Open /dev/kvm, and check the API's version and the needed capabilities. Returns a file descriptor that the caller closes, or
+ * -1 with EXIT_INPUT.
+ */
 int host_open(struct err *err);
 
-/* A VM with the in-kernel interrupt controllers and timer, and no memory. Returns its fd (the caller's) or -1. */
+/*
+ * Create a VM that has KVM's own interrupt controllers and timer, and no memory. Returns a file descriptor that the caller
+ * closes, or -1 with EXIT_INPUT.
+ */
 int host_create_vm(int kvm_fd, struct err *err);
 
-/* Create vCPU `index` and map its kvm_run; *run_size for munmap. Returns its fd (the caller's) or -1. */
+/*
+ * Create the vCPU `index` and map its kvm_run. The caller unmaps the *run_size bytes at *run, and closes the file descriptor
+ * that is returned. Returns -1 with EXIT_INPUT when that fails; *run is then as it was.
+ */
 int host_create_vcpu(int kvm_fd, int vm_fd, unsigned index, struct kvm_run **run, size_t *run_size, struct err *err);
 
 #endif

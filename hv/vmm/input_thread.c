@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the machine does besides running CPUs: console input, and the clock's tick. */
+/* The thread that feeds console input to the serial port and raises the interrupts of the clock. */
 #include <errno.h>
 #include <poll.h>
 #include <time.h>
@@ -7,9 +7,9 @@
 
 #include "hv/vmm/machine.h"
 
-#define POLL_FULL_MS 20 /* how soon to look again while the guest's FIFO is full */
+#define POLL_FULL_MS 20 /* ms until it is looked again whether the guest's FIFO has room */
 
-/* Returns false when there will be no more input. */
+/* Read up to `room` bytes of input into the serial port. Returns false when there will be no more input. */
 static bool feed(struct vm *vm, unsigned room)
 {
 	uint8_t buf[SERIAL_FIFO];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making a vCPU leave KVM_RUN. The signal interrupts a KVM_RUN that has begun; immediate_exit, set by the handler on the
- * vCPU's own thread, stops one that has not begun yet (Documentation/virt/kvm/api.rst, KVM_RUN). So no kick is lost.
+ * How a vCPU is made to leave KVM_RUN. The signal interrupts a KVM_RUN that has begun. A KVM_RUN that has not begun yet returns
+ * at once because of immediate_exit, which the signal's handler sets on the vCPU's own thread (Documentation/virt/kvm/api.rst,
+ * KVM_RUN). So no kick is lost.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -30,7 +31,7 @@ static void on_kick_signal(int sig)
 
 int kick_setup(struct err *err)
 {
-	/* No SA_RESTART: a console write that waits for its reader must come back too. */
+	/* Without SA_RESTART, since a write to the console that waits for its reader must return, too. */
 	struct sigaction sa = {.sa_handler = on_kick_signal};
 
 	sigemptyset(&sa.sa_mask);
@@ -52,7 +53,7 @@ void vcpu_kick(struct vcpu *vcpu)
 	if (!tid)
 		return;
 	atomic_fetch_add_explicit(&vcpu->kicks, 1, memory_order_relaxed);
-	/* By thread id: unlike pthread_kill() it is defined even if the thread has just ended. */
+	/* tgkill() takes a thread id, so that, unlike pthread_kill(), it is defined even if the thread has just ended. */
 	syscall(SYS_tgkill, getpid(), tid, vcpu_kick_signal());
 	errno = saved;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of struct vm, for the files of this folder. Everything above `ended` is set by vm_create() and constant while
- * the machine runs; the devices lock themselves.
+ * The inside of struct vm, and what the files of this folder offer each other about the machine.
+ *
+ * Locking: vm_create() sets the members above `ended`, and vm_run() sets `hooks`. They do not change while vCPUs run, except
+ * that each device and the bus change their own state and lock it themselves.
  */
 #ifndef OUTRIDER_VMM_MACHINE_H
 #define OUTRIDER_VMM_MACHINE_H
@@ -25,7 +27,7 @@ struct vm {
 	struct ram ram;
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
-	size_t run_size; /* of each vcpu->run mapping */
+	size_t run_size; /* size of each vcpu->run mapping in bytes */
 	struct bus bus;
 	struct serial serial;
 	struct rtc rtc;
@@ -34,13 +36,13 @@ struct vm {
 	struct i8042 i8042;
 	struct pvpanic pvpanic;
 	int console_in;
-	int wake_fd; /* eventfd: ends the input thread */
+	int wake_fd; /* eventfd; readable once the machine has ended, which the input thread waits for */
 	const struct vm_hooks *hooks;
 
-	atomic_int ended;	  /* 0 while running, then 1 + enum vm_end; the first end wins */
-	pthread_mutex_t end_lock; /* guards what follows */
-	char detail[512];
-	struct err failure; /* code is EXIT_OK while our side works */
+	atomic_int ended;	  /* 0 while the machine runs, then 1 + enum vm_end; the first end stays */
+	pthread_mutex_t end_lock; /* guards `detail` and `failure` until the vCPU threads have ended */
+	char detail[512];	  /* what vm_end_detail() returns */
+	struct err failure;	  /* what our side failed with; its code is EXIT_OK when our side did not fail */
 };
 
 /*
@@ -62,24 +64,32 @@ void machine_wake(struct vm *vm);
 int machine_add_devices(struct vm *vm, int console_out, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
-/* Create the vCPUs, and put CPU 0 where the kernel starts; the others wait for its INIT and SIPI. */
+/*
+ * Create the vCPUs. CPU 0 is put where the kernel starts, as `entry` says; the others wait for its INIT and SIPI. Returns 0, or
+ * -1 with `err` set; machine_destroy_vcpus() frees the vCPUs either way.
+ */
 int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct err *err);
 void machine_destroy_vcpus(struct vm *vm);
 
-/* CPUID, MSRs and, on CPU 0, registers as the boot protocol wants them. vcpu_state.c */
+/* Set the CPUID and the MSRs of a vCPU and, on CPU 0, the registers that the boot protocol wants. In vcpu_state.c. */
 int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, struct err *err);
 
-/* Thread bodies; the argument is the struct vcpu and the struct vm. */
+/* The body of a vCPU's thread. `arg` is the struct vcpu. */
 void *vcpu_thread(void *arg);
+
+/* The body of the thread that serves console input and the clock. `arg` is the struct vm. */
 void *input_thread(void *arg);
 
-/* Install the kick signal's handler. Safe to call again. */
+/* Install the handler of the kick signal, for the whole process. It may be called again. Returns 0, or -1 with `err` set. */
 int kick_setup(struct err *err);
 
-/* This thread runs `vcpu` from now on, or none (NULL). */
+/* Say which vCPU the calling thread runs from now on, so that a kick finds its kvm_run. NULL: it runs none any more. */
 void kick_attach(struct vcpu *vcpu);
 
-/* One line of registers for the user, after the vCPU stopped for good. Called on its own thread. */
+/*
+ * Write one line for the user into `buf` of `size` bytes: the last KVM exit and the registers of a vCPU that has stopped for
+ * good. To be called on the vCPU's own thread. In vcpu_state.c.
+ */
 void vcpu_describe(struct vcpu *vcpu, char *buf, size_t size);
 
 #endif

@@ -16,8 +16,8 @@
 #include "hv/vmm/probe_checks.h"
 
 #define TICK_MS 50
-#define KICK_AFTER_MS 10000    /* slow emulators need a second or two for all of it */
-#define GIVE_UP_AFTER_MS 15000 /* KVM_RUN ignores signals */
+#define KICK_AFTER_MS 10000    /* a slow emulator needs a second or two for all checks */
+#define GIVE_UP_AFTER_MS 15000 /* by then KVM_RUN has ignored the kicks */
 
 static const char *const names[PROBE_CHECKS] = {
 	[PROBE_OPEN] = "/dev/kvm",
@@ -35,7 +35,7 @@ static const char *const names[PROBE_CHECKS] = {
 	[PROBE_IDT_GATE] = "INT3 by IDT gate",
 };
 
-/* What must work whichever way breakpoints are caught. */
+/* The checks that must succeed whichever way breakpoints are caught. */
 static const enum probe_id always_needed[] = {
 	PROBE_OPEN,  PROBE_CAPS,      PROBE_GUEST, PROBE_OWN_BP, PROBE_EXECUTE,
 	PROBE_WRITE, PROBE_READWRITE, PROBE_FOUR,  PROBE_STEP,	 PROBE_INJECT_DB,
@@ -91,7 +91,7 @@ out:
 	return NULL;
 }
 
-/* Wait for the worker; false when it is stuck in the kernel. */
+/* Wait for the worker. Returns false when it is stuck in the host's kernel. */
 static bool wait_for(pthread_t thread, struct probing *p)
 {
 	for (unsigned waited = 0; waited < GIVE_UP_AFTER_MS; waited += TICK_MS) {
@@ -122,7 +122,7 @@ static void write_verdict(struct host_probe *out, const struct probe_check *fail
 {
 	if (stuck)
 		strcpy(out->verdict, "this host's KVM hangs and ignores signals; " ELSEWHERE);
-	else if (failed == &out->check[PROBE_OPEN]) /* that one says by itself what to do */
+	else if (failed == &out->check[PROBE_OPEN]) /* its finding says already what to do */
 		snprintf(out->verdict, sizeof(out->verdict), "%s", failed->finding);
 	else if (failed)
 		snprintf(out->verdict, sizeof(out->verdict), "this host's KVM will not do: %s: %s; " ELSEWHERE, failed->name,
@@ -179,7 +179,7 @@ int probe_host(struct host_probe *out, struct err *err)
 	pthread_mutex_unlock(&p->lock);
 	judge(out, stuck);
 	if (stuck) {
-		pthread_detach(thread); /* and `p` stays its own: it may come back one day */
+		pthread_detach(thread); /* `p` is not freed: the thread uses it if KVM_RUN ever returns */
 		return 0;
 	}
 	rc = 0;

@@ -24,7 +24,7 @@ void probe_report(struct probing *p, enum probe_id id, bool works, const char *f
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* What was seen instead of what should have been. */
+/* Record that the check failed, with what was seen instead of what should have been. */
 static void report_failure(struct probing *p, enum probe_id id)
 {
 	const struct probe_result *r = &p->last;
@@ -52,7 +52,7 @@ static void report_failure(struct probing *p, enum probe_id id)
 	}
 }
 
-/* Start a snippet under the given debugging. False, and the finding recorded, when KVM does not even take the state. */
+/* Run a snippet with the given debugging. When KVM refuses the state, records that and returns false. */
 static bool start_snippet(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control,
 			  const uint64_t dr[4], uint64_t dr7)
 {
@@ -125,7 +125,7 @@ static void check_write(struct probing *p)
 {
 	const uint64_t dr[4] = {0, PROBE_DATA};
 
-	/* The snippet loads first: a write register must let that pass. */
+	/* The snippet loads first, and a write register must not trap on that. */
 	if (!start_snippet(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
 	if (debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()))
@@ -235,7 +235,8 @@ static void check_inject_db(struct probing *p)
 		report_failure(p, PROBE_INJECT_DB);
 }
 
-/* INT3 with an execute register on the handler: stopped in front of it, with the frame of the INT3. */
+/* Run an INT3 with an execute register on the #BP handler: the CPU must stop before the handler, with the INT3's frame on its
+ * stack. */
 static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 {
 	const uint64_t handler = probe_guest_bp_handler();
@@ -254,7 +255,7 @@ static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 	return true;
 }
 
-/* Continue from `regs`; did that end as it should? */
+/* Continue from `regs`. Returns whether the outcome is `expected`; if not, `what` goes into the finding. */
 static bool goes_on(struct probing *p, const struct kvm_regs *regs, enum probe_outcome expected, const char *what)
 {
 	if (ioctl(p->guest.vcpu.fd, KVM_SET_REGS, regs) < 0) {
@@ -296,7 +297,7 @@ void probe_run_checks(struct probing *p)
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		checks[i](p);
-		/* A KVM that hung once would hang again, and the host is unusable anyway. */
+		/* A KVM that hung once would hang again, and the host cannot be used anyway. */
 		if (p->last.outcome == OUTCOME_TIMEOUT)
 			return;
 	}

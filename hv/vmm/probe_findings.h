@@ -7,52 +7,57 @@
 
 #include <stdbool.h>
 
-/* How a planted INT3 can be caught. */
+/* How the VMM catches an INT3 that it planted. */
 enum probe_breakpoints {
-	BP_INTERCEPT, /* KVM_GUESTDBG_USE_SW_BP */
-	BP_IDT_GATE,  /* an execute debug register on the target of the guest's IDT gate 3 */
+	/* Each #BP of the guest is a KVM exit (KVM_GUESTDBG_USE_SW_BP). */
+	BP_INTERCEPT,
+	/* A debug register stops the CPU at the first instruction of the guest's #BP handler, the target of its IDT gate 3. */
+	BP_IDT_GATE,
+	/* Neither works. */
 	BP_NONE,
 };
 
 enum probe_id {
-	PROBE_OPEN,	 /* /dev/kvm opens, speaks the API, makes a VM and a vCPU */
-	PROBE_CAPS,	 /* every capability that we build on is claimed */
-	PROBE_GUEST,	 /* a guest in long mode runs, and its port access comes back */
-	PROBE_OWN_BP,	 /* with no debugging on, a guest's INT3 reaches its own handler */
-	PROBE_INT3,	 /* a guest INT3 exits */
-	PROBE_EXECUTE,	 /* execute, */
-	PROBE_WRITE,	 /* write (and not on reads), */
-	PROBE_READWRITE, /* and read-or-write debug registers exit, with the right DR6 bit and RIP */
-	PROBE_FOUR,	 /* all four registers at once, lengths 1, 2, 4 and 8 */
-	PROBE_STEP,	 /* single-step */
-	PROBE_INJECT_BP, /* an INT3 that exited can be handed to the guest's own handler */
-	PROBE_INJECT_DB, /* so can a #DB, with its DR6 */
-	PROBE_IDT_GATE,	 /* an execute register stops at the #BP handler with the frame on its stack, and it can be undone */
+	PROBE_OPEN,	 /* /dev/kvm opens, speaks the API that is needed, and makes a VM and a vCPU */
+	PROBE_CAPS,	 /* KVM claims every capability that the VMM needs */
+	PROBE_GUEST,	 /* a guest in long mode runs, and its access to a port is a KVM exit */
+	PROBE_OWN_BP,	 /* an INT3 of the guest reaches the guest's own handler while no debugging is on */
+	PROBE_INT3,	 /* an INT3 of the guest is a KVM exit */
+	PROBE_EXECUTE,	 /* an execute debug register causes a KVM exit with the right DR6 bit and RIP */
+	PROBE_WRITE,	 /* a write debug register causes such a KVM exit on a write, and none on a read */
+	PROBE_READWRITE, /* a read-or-write debug register causes such a KVM exit on a read and on a write */
+	PROBE_FOUR,	 /* all four debug registers work at once, with lengths of 1, 2, 4 and 8 bytes */
+	PROBE_STEP,	 /* single-stepping works */
+	PROBE_INJECT_BP, /* an INT3 that was a KVM exit can be handed to the guest's own handler */
+	PROBE_INJECT_DB, /* a #DB can be handed to the guest's own handler, which reads the DR6 that was set for it */
+	/* an execute debug register stops the CPU at the #BP handler, with the INT3's frame on the stack; the INT3 can be
+	   undone there */
+	PROBE_IDT_GATE,
 	PROBE_CHECKS,
 };
 
 struct probe_check {
-	const char *name; /* static */
-	bool tried;	  /* false: something it needs failed before */
-	bool works;
-	bool needed;	   /* without it we cannot run here */
-	char finding[192]; /* what was seen, one line */
+	const char *name;  /* a few words for the user; static */
+	bool tried;	   /* false: the test stopped before this check, or something that it needs failed */
+	bool works;	   /* it was tried and works */
+	bool needed;	   /* the detector cannot run on this host when this check fails */
+	char finding[192]; /* one line on what was seen */
 };
 
 #define PROBE_MAX_CAPS 24
 
 struct probe_cap {
-	const char *name; /* static */
-	bool present;
+	const char *name; /* its name in <linux/kvm.h>; static */
+	bool present;	  /* KVM claims it */
 };
 
 struct host_probe {
 	struct probe_check check[PROBE_CHECKS];
 	struct probe_cap cap[PROBE_MAX_CAPS];
-	unsigned caps;
+	unsigned caps; /* number of entries in `cap` */
 	enum probe_breakpoints breakpoints;
-	bool usable;
-	char verdict[320]; /* one line: what was chosen, or why this host cannot be used and what to do */
+	bool usable;	   /* every check that is needed works, and KVM did not hang */
+	char verdict[320]; /* one line: what was chosen, or why this host cannot be used and what to do about it */
 };
 
 #endif

@@ -25,8 +25,8 @@
 #define PORT_BP 0xd3
 
 /*
- * The guest's code, position-independent. Handlers leave DR6 in RAX and never return by themselves: the CPU is set up anew.
- * Written in hex where it must match: ports as above, PROBE_DATA as in the header.
+ * The guest's code, which is position-independent. The #DB handler leaves DR6 in RAX. A handler never returns: the CPU is set
+ * up anew for the next snippet. The ports in the code are those above, and 0x6000 is PROBE_DATA.
  */
 __asm__(".pushsection .rodata\n"
 	"probe_code:\n"
@@ -122,7 +122,7 @@ static void write_memory(uint8_t *memory)
 {
 	put64(memory, PML4, PDPT | 3);
 	put64(memory, PDPT, PD | 3);
-	put64(memory, PD, 0x83); /* one 2 MiB page, of which 64 KiB exist */
+	put64(memory, PD, 0x83); /* one page of 2 MiB, of which the first 64 KiB exist */
 	put64(memory, GDT + 8, 0x00af9b000000ffff);
 	put64(memory, GDT + 16, 0x00cf93000000ffff);
 	set_gate(memory, 1, address_of(probe_db));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM: one lazily reserved host mapping, [0, low) of it at GPA 0 and the rest at 4 GiB (layout.h).
+ * Guest RAM: one mapping of the host, of which the first `low` bytes are at GPA 0 and the rest at RAM_HOLE_END (layout.h). The
+ * host gives a page when it is first touched.
  */
 #ifndef OUTRIDER_VMM_RAM_H
 #define OUTRIDER_VMM_RAM_H
@@ -15,22 +16,28 @@
 #define RAM_E820_MAX 8
 
 struct ram {
-	uint8_t *host;
+	uint8_t *host; /* start of the mapping; NULL: nothing is mapped */
 	uint64_t low;  /* bytes at GPA 0 */
 	uint64_t high; /* bytes at RAM_HOLE_END */
 };
 
-/* Reserve `size` bytes (a multiple of the page size; checked: EXIT_USAGE). Costs host memory only as the guest touches it. */
+/*
+ * Reserve `size` bytes. Returns 0, or -1: with EXIT_USAGE when the size is no multiple of the page size, below 64 MiB or above
+ * 1024 GiB, with EXIT_INPUT when the host does not give the address space.
+ */
 int ram_map(struct ram *ram, uint64_t size, struct err *err);
+
+/* Give the mapping back. Does nothing when nothing is mapped. */
 void ram_unmap(struct ram *ram);
 
-/* Give the RAM to the VM (KVM_SET_USER_MEMORY_REGION). */
+/* Make the RAM that of the VM `vm_fd` (KVM_SET_USER_MEMORY_REGION). Returns 0, or -1 with EXIT_INPUT. */
 int ram_attach(const struct ram *ram, int vm_fd, struct err *err);
 
-/* Host address of [gpa, gpa + len), or NULL when any byte of it is not RAM. Arithmetic cannot wrap for any argument. */
+/* The host address of the GPAs [gpa, gpa + len), or NULL when any byte of them is not RAM. No argument makes the arithmetic
+ * wrap. */
 void *ram_at(const struct ram *ram, uint64_t gpa, size_t len);
 
-/* The machine's address map as INT 15h, E820h would give it (ACPI 6.4, chapter 15). Returns the number of entries. */
+/* Write the machine's address map as INT 15h, E820h would give it (ACPI 6.4, chapter 15). Returns the number of entries. */
 unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX]);
 
 #endif

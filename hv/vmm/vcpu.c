@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One CPU's thread: in and out of KVM_RUN until the machine ends. */
+/* The thread of a vCPU: it enters the guest by KVM_RUN and handles the KVM exit, until the machine ends. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <string.h>
@@ -33,7 +33,7 @@ void machine_destroy_vcpus(struct vm *vm)
 	}
 }
 
-/* Only the vCPU's own thread writes its counters: no locked instruction needed. */
+/* Only the vCPU's own thread writes its counters, so no locked instruction is needed. */
 static void count_up(_Atomic uint64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -82,8 +82,8 @@ static int on_kick(struct vcpu *vcpu, struct err *err)
 	const struct vm_hooks *hooks = vcpu->vm->hooks;
 
 	/*
-	 * A kick that comes after this store stops the next KVM_RUN; the change a kick before it stands for was published
-	 * before the signal, so the next before_entry sees it.
+	 * A kick that comes after this store stops the next KVM_RUN. For a kick that came before, the change was published
+	 * before the signal was sent, so the next before_entry() sees it.
 	 */
 	*(volatile uint8_t *)&vcpu->run->immediate_exit = 0;
 	return hooks->on_kick ? hooks->on_kick(hooks->ctx, vcpu, err) : 0;
@@ -136,7 +136,7 @@ static int run_failed(struct vcpu *vcpu, int error, struct err *err)
 	switch (error) {
 	case EINTR:
 		return on_kick(vcpu, err);
-	case EAGAIN: /* a CPU that waits for INIT or SIPI was woken */
+	case EAGAIN: /* a vCPU that waited for INIT or SIPI was woken */
 		return 0;
 	default:
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_RUN failed: %s", vcpu->index, strerror(error));
@@ -149,7 +149,7 @@ static int run_once(struct vcpu *vcpu, struct err *err)
 	int rc, error;
 
 	atomic_store(&vcpu->in_guest, true);
-	/* After in_guest: whoever sets `ended` then kicks, so it is seen here or by KVM_RUN. */
+	/* Whoever sets `ended` kicks after that. As in_guest is set by now, `ended` is seen here or KVM_RUN returns at once. */
 	if (atomic_load(&vcpu->vm->ended))
 		return 0;
 	if (hooks->before_entry && hooks->before_entry(hooks->ctx, vcpu, err) < 0)

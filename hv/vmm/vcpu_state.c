@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vCPU's state: as the boot protocol starts it, and in words once it is over. */
+/* A vCPU's state: how the boot protocol wants it at the start, and what to tell the user of it at the end. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static int set_cpuid(struct vm *vm, unsigned index, struct cpuid_table *table, s
 	return 0;
 }
 
-/* Laid out as a struct kvm_msrs with one entry. */
+/* It has the layout of a struct kvm_msrs with one entry. */
 struct one_msr {
 	uint32_t nmsrs, pad;
 	struct kvm_msr_entry entry;
@@ -66,7 +66,8 @@ static uint64_t get_msr(struct vcpu *vcpu, uint32_t msr)
 	return ioctl(vcpu->fd, KVM_GET_MSRS, &m) == 1 ? m.entry.data : 0;
 }
 
-/* What firmware leaves behind: write-back memory, an uncached hole, fast string instructions (SDM vol. 3, 12.11; vol. 4). */
+/* Set the MSRs as firmware leaves them: RAM write-back, the hole uncached, fast string instructions (SDM vol. 3, 12.11; vol.
+ * 4). */
 static int set_msrs(struct vcpu *vcpu, struct cpuid_table *cpuid, struct err *err)
 {
 	uint64_t phys_mask = (1ull << cpuid_phys_bits(cpuid)) - 1;
@@ -142,7 +143,7 @@ int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, st
 	return index == 0 ? set_registers(&vm->vcpu[index], entry, err) : 0;
 }
 
-/* What KVM itself says of the exit. */
+/* What kvm_run says of the KVM exit. */
 static int describe_exit(const struct kvm_run *run, char *buf, size_t size)
 {
 	switch (run->exit_reason) {
@@ -171,8 +172,8 @@ void vcpu_describe(struct vcpu *vcpu, char *buf, size_t size)
 		snprintf(buf, size, "registers not readable");
 		return;
 	}
-	/* SVM leaves the state of a shutdown undefined (APM vol. 2, 15.14.3), so kvm_amd resets the CPU before it reports one.
-	 */
+	/* After a shutdown the state is undefined under SVM (APM vol. 2, 15.14.3), so kvm_amd resets the CPU before it reports
+	 * one. */
 	if (vcpu->run->exit_reason == KVM_EXIT_SHUTDOWN && r.rip == RESET_RIP && !(s.cr0 & CR0_PE)) {
 		snprintf(buf, size, "AMD-V does not keep its state");
 		return;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The virtual machine monitor: an unmodified x86-64 Linux kernel on KVM, ioctls direct. This header is all a caller needs.
+ * The virtual machine monitor: it runs an unmodified x86-64 Linux kernel on KVM, by KVM's ioctls and without a library. This
+ * header is all that a caller needs.
  *
- * Threads: vm_run() starts one thread a vCPU and returns when the machine is over. Hooks run on the vCPU's own thread, while
- * that vCPU is outside KVM_RUN, and may issue its vCPU ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be called
- * from any thread or signal context.
+ * Threads: vm_run() starts one thread for each vCPU and returns when the machine has ended. A hook runs on the thread of its
+ * vCPU, while that vCPU is outside KVM_RUN, and may therefore issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and
+ * vcpu_kick() may be called from any thread and from a signal handler.
  */
 #ifndef OUTRIDER_VMM_VMM_H
 #define OUTRIDER_VMM_VMM_H
@@ -23,76 +24,111 @@ struct vm;
 #define VMM_MAX_CPUS 16
 
 struct vmm_config {
-	const char *kernel;  /* bzImage, or an ELF vmlinux with a PVH note */
-	const char *initrd;  /* NULL: none */
-	const char *cmdline; /* appended to what gives the guest its console; NULL: nothing */
-	unsigned cpus;	     /* 1..VMM_MAX_CPUS */
-	uint64_t memory;     /* bytes; reserved lazily */
-	int console_out;     /* fd the serial port writes to */
-	int console_in;	     /* fd its input comes from, or -1 */
+	const char *kernel;  /* path of a bzImage, or of an ELF vmlinux that has a PVH note */
+	const char *initrd;  /* path of the initial RAM disk; NULL: the machine has none */
+	const char *cmdline; /* appended to the "console=" that the VMM gives the kernel; NULL: nothing is */
+	unsigned cpus;	     /* number of vCPUs, 1 to VMM_MAX_CPUS */
+	uint64_t memory;     /* size of guest RAM in bytes; the host gives a page when the guest first touches it */
+	int console_out;     /* file descriptor that the serial port's output is written to */
+	int console_in;	     /* file descriptor that the serial port's input is read from; -1: there is no input */
 };
 
 /* Why the machine ended. */
 enum vm_end {
-	VM_END_POWEROFF,     /* ACPI S5 */
-	VM_END_REBOOT,	     /* ACPI reset register, i8042 pulse, or (after a panic with panic=N) the same */
-	VM_END_TRIPLE_FAULT, /* KVM_EXIT_SHUTDOWN */
-	VM_END_INTERNAL,     /* KVM_EXIT_INTERNAL_ERROR, FAIL_ENTRY, or an exit we do not know */
-	VM_END_PANIC,	     /* the guest's pvpanic driver, where it is loaded, reported one */
-	VM_END_STOPPED,	     /* vm_stop() */
+	/* The guest entered the ACPI sleep state S5. */
+	VM_END_POWEROFF,
+	/* The guest wrote the ACPI reset register or pulsed the i8042's reset line. A panic with "panic=N" ends so, too. */
+	VM_END_REBOOT,
+	/* A vCPU had a triple fault (KVM_EXIT_SHUTDOWN). */
+	VM_END_TRIPLE_FAULT,
+	/* KVM_EXIT_INTERNAL_ERROR, KVM_EXIT_FAIL_ENTRY, or a KVM exit that the VMM does not know. */
+	VM_END_INTERNAL,
+	/* The guest's pvpanic driver reported a kernel panic. Not every guest has that driver loaded. */
+	VM_END_PANIC,
+	/* vm_stop() was called. */
+	VM_END_STOPPED,
 };
 
 struct vcpu {
 	struct vm *vm;
-	unsigned index; /* also its APIC id */
-	int fd;
-	struct kvm_run *run;
+	unsigned index;	     /* number of this vCPU, from 0; also its APIC id */
+	int fd;		     /* for the vCPU's ioctls */
+	struct kvm_run *run; /* what KVM says of the last exit; mapped and unmapped by the machine */
 	pthread_t thread;
-	_Atomic int tid;	/* of its thread while that runs, else 0 */
-	atomic_bool in_guest;	/* inside KVM_RUN, or about to enter: a change meant for it needs a kick */
-	_Atomic uint64_t exits; /* KVM_RUN returns, and of these: */
+	/* The id of this vCPU's thread while the thread runs, else 0. */
+	_Atomic int tid;
+	/* The vCPU is inside KVM_RUN or about to enter it: it takes notice of a change only after a vcpu_kick(). */
+	atomic_bool in_guest;
+	/* The number of times that KVM_RUN returned. */
+	_Atomic uint64_t exits;
+	/* The number of those returns that were KVM_EXIT_DEBUG. */
 	_Atomic uint64_t debug_exits;
-	_Atomic uint64_t kicks; /* signals sent to it */
+	/* The number of signals that vcpu_kick() sent to this vCPU. */
+	_Atomic uint64_t kicks;
 };
 
+/*
+ * What the caller of vm_run() does around KVM_RUN. Each hook may be NULL. A hook returns 0 to go on, or -1 with `err` set to
+ * end the machine; vm_run() then fails with that error.
+ */
 struct vm_hooks {
 	/*
-	 * Before each KVM_RUN, after in_guest was set (so a change published before a vcpu_kick() is seen either here or by the
-	 * kick). Returns 0 to enter the guest, -1 with `err` set to end the machine.
+	 * Called before each KVM_RUN, after vcpu->in_guest was set. Whoever publishes a change and then kicks the vCPU can rely
+	 * on it that the change is either seen by this call or followed by a KVM_RUN that returns at once.
 	 */
 	int (*before_entry)(void *ctx, struct vcpu *vcpu, struct err *err);
-	/* KVM_RUN returned KVM_EXIT_DEBUG. Same returns. */
+	/* Called when KVM_RUN returned KVM_EXIT_DEBUG. Without this hook that KVM exit ends the machine as VM_END_INTERNAL. */
 	int (*on_debug)(void *ctx, struct vcpu *vcpu, struct err *err);
-	/* KVM_RUN returned -EINTR after a kick. Same returns. */
+	/* Called when KVM_RUN returned -EINTR because of a kick. */
 	int (*on_kick)(void *ctx, struct vcpu *vcpu, struct err *err);
+	/* The first argument of each hook. */
 	void *ctx;
 };
 
-/* Build the machine: open /dev/kvm, load kernel and initrd, write tables. Owns nothing of `config` afterwards. NULL: see err.
+/*
+ * Build the machine: open /dev/kvm, load kernel and initrd, write the tables that they read, and create the vCPUs. Nothing of
+ * `config` has to outlive this call but the console's file descriptors, which stay the caller's. Returns NULL with `err` set
+ * when that fails; otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 
-/* Run to the end. 0 and *end set; -1 with err set when our side failed. hooks may be NULL. Call once. */
+/*
+ * Run the machine until it ends; to be called once. `hooks` may be NULL, and must otherwise outlive the call. Sets *end, and
+ * returns 0, or -1 with `err` set when it ended because our side failed.
+ */
 int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err);
 
-/* One line on how the machine ended (vCPU, RIP, KVM's suberror...) for the user. Valid until vm_destroy(). */
+/*
+ * One line for the user on how the machine ended: the vCPU, its RIP and other registers, KVM's suberror and the like. The
+ * machine owns it: it is valid until vm_destroy().
+ */
 const char *vm_end_detail(const struct vm *vm);
 
+/* End the machine soon as VM_END_STOPPED, unless it has ended already. Async-signal-safe. */
 void vm_stop(struct vm *vm);
+
+/* Free the machine, which must not be running. NULL is allowed. */
 void vm_destroy(struct vm *vm);
 
 unsigned vm_cpu_count(const struct vm *vm);
+
+/* The vCPU of that number, or NULL when there is none. It is the machine's. */
 struct vcpu *vm_vcpu(struct vm *vm, unsigned index);
 
-/* Make the vCPU leave KVM_RUN soon (signal + immediate_exit: no lost wake-up). Async-signal-safe. */
+/*
+ * Make the vCPU leave KVM_RUN soon, or not enter it. A signal interrupts KVM_RUN, and its handler sets kvm_run.immediate_exit,
+ * so that a kick which comes just before KVM_RUN is not lost. Does nothing while the vCPU's thread does not run.
+ * Async-signal-safe.
+ */
 void vcpu_kick(struct vcpu *vcpu);
 
-/* The signal it uses: a timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) is a kick too. */
+/* The signal that vcpu_kick() sends. A timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) is a kick, too. */
 int vcpu_kick_signal(void);
 
 /*
- * THE accessor for guest-physical memory: the host address of `len` bytes of RAM at `gpa`, or NULL when any of them is not
- * RAM or the range wraps. Every guest-given address, in every layer, comes through here. The bytes may change at any time.
+ * THE accessor for guest RAM: it returns the host address of `len` bytes of RAM at the GPA `gpa`, or NULL when any of these
+ * bytes is not RAM or the range wraps. Every address that the guest gives comes through here, in every layer. The guest may
+ * change the bytes at any time. The address is valid until vm_destroy().
  */
 void *vm_ram(struct vm *vm, uint64_t gpa, size_t len);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hv/vmm/dev/i8042.h"
 
-#define COMMAND_PULSE 0xf0 /* to 0xff: pulse the output lines whose bit is clear; bit 0 is the reset line */
+/* Commands 0xf0 to 0xff pulse those output lines whose bit is clear. Bit 0 is the reset line. */
+#define COMMAND_PULSE 0xf0
 
 static uint64_t i8042_read(void *dev, uint64_t offset, unsigned size)
 {
 	(void)dev;
 	(void)offset;
 	(void)size;
-	return 0; /* no data, buffers empty */
+	return 0; /* of the data port: no data; of the status port: both buffers are empty */
 }
 
 static void data_write(void *dev, uint64_t offset, unsigned size, uint64_t value)

@@ -7,9 +7,10 @@ enum { OFF_ADDRESS = 0, OFF_RESET = 1, OFF_DATA = 4 };
 
 #define ADDRESS_ENABLE (1u << 31)
 #define ADDRESS_MASK 0x80fffffcu
-#define RESET_CPU 4 /* a 0 to 1 step of this bit resets */
+#define RESET_CPU 4 /* the machine is reset when this bit goes from 0 to 1 */
 
-/* Bus 0, device 0, function 0: Red Hat's generic host bridge (1b36:0008), class 06.00; every other register reads 0. */
+/* The configuration space of bus 0, device 0, function 0: Red Hat's host bridge (1b36:0008), class 06.00. Other registers are
+ * 0. */
 static const uint32_t host_bridge[] = {0x00081b36, 0x00000000, 0x06000000, 0x00000000, [11] = 0x11001af4};
 
 void pci_init(struct pci *pci, const struct power_line *power)
@@ -29,7 +30,7 @@ static uint32_t config_dword(uint32_t address)
 	unsigned reg = address >> 2 & 0x3f;
 
 	if (!(address & ADDRESS_ENABLE) || (address & 0x00ffff00))
-		return 0xffffffff; /* nobody there */
+		return 0xffffffff; /* no device has that address */
 	return reg < sizeof(host_bridge) / sizeof(host_bridge[0]) ? host_bridge[reg] : 0;
 }
 

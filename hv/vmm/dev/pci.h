@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PCI configuration mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2) with nothing but a host bridge behind it, without which Linux
- * calls the lack of configuration space fatal; and the reset control register at port 0xcf9 that lies in its middle.
+ * PCI configuration mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2), and the reset control register at port 0xcf9, which lies in the
+ * middle of its ports. The only PCI device is a host bridge: without any, Linux takes the lack of configuration space for a
+ * fatal error.
  */
 #ifndef OUTRIDER_VMM_DEV_PCI_H
 #define OUTRIDER_VMM_DEV_PCI_H
@@ -17,8 +18,8 @@
 struct pci {
 	pthread_mutex_t lock;
 	struct power_line power;
-	uint32_t address;
-	uint8_t reset;
+	uint32_t address; /* the CONFIG_ADDRESS register */
+	uint8_t reset;	  /* the reset control register */
 };
 
 extern const struct bus_ops pci_ops;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#define STATUS_MASK 0x8731 /* the bits that exist, all write-one-to-clear */
+#define STATUS_MASK 0x8731 /* the bits that exist; writing 1 to a bit clears it */
 #define ENABLE_MASK 0x4721
 #define CONTROL_SCI_EN 1
 #define CONTROL_MASK 0x1c07
@@ -20,7 +20,7 @@ void pm_init(struct pm *pm, const struct irq_line *sci, const struct power_line 
 	pthread_mutex_init(&pm->lock, NULL);
 	pm->sci = *sci;
 	pm->power = *power;
-	pm->control = CONTROL_SCI_EN; /* the FADT has no SMI_CMD: ACPI mode from the start */
+	pm->control = CONTROL_SCI_EN; /* the FADT names no SMI_CMD, so the machine is in ACPI mode from the start */
 }
 
 void pm_destroy(struct pm *pm)
@@ -68,13 +68,13 @@ static void update_sci(struct pm *pm)
 	irq_set(&pm->sci, level);
 }
 
-/* Replace byte `hi` of a 16-bit register. */
+/* The 16-bit register with its high byte (`hi`) or its low byte replaced. */
 static uint16_t with_byte(uint16_t reg, bool hi, uint8_t byte)
 {
 	return hi ? (uint16_t)((reg & 0x00ff) | byte << 8) : (uint16_t)((reg & 0xff00) | byte);
 }
 
-/* Returns whether SLP_EN was written with S5's type. */
+/* Returns whether the byte sets SLP_EN while SLP_TYP is that of S5. */
 static bool write_byte(struct pm *pm, uint64_t offset, uint8_t byte)
 {
 	bool hi = offset & 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ACPI fixed hardware (ACPI 6.4, chapter 4.8.3): PM1 status/enable/control, with S5 and the power button, and the PM timer.
- * SLP_TYP of S5 is 5, as dsdt.asl's \_S5 says.
+ * The ACPI fixed hardware (ACPI 6.4, chapter 4.8.3): the PM1 status, enable and control registers, with S5 (power off) and the
+ * bits of a power button, and the PM timer. The SLP_TYP of S5 is 5, as \_S5 in dsdt.asl says.
  */
 #ifndef OUTRIDER_VMM_DEV_PM_H
 #define OUTRIDER_VMM_DEV_PM_H
@@ -17,10 +17,10 @@
 
 struct pm {
 	pthread_mutex_t lock;
-	struct irq_line sci;
+	struct irq_line sci; /* the ACPI interrupt */
 	struct power_line power;
-	uint16_t status, enable, control;
-	bool sci_level;
+	uint16_t status, enable, control; /* the PM1 registers */
+	bool sci_level;			  /* the level that `sci` was last set to */
 };
 
 extern const struct bus_ops pm_ops;

@@ -8,7 +8,7 @@ static uint64_t pvpanic_read(void *dev, uint64_t offset, unsigned size)
 	(void)dev;
 	(void)offset;
 	(void)size;
-	return PANICKED | CRASH_LOADED; /* the events we take */
+	return PANICKED | CRASH_LOADED; /* the events that the guest may report */
 }
 
 static void pvpanic_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
@@ -17,7 +17,7 @@ static void pvpanic_write(void *dev, uint64_t offset, unsigned size, uint64_t va
 
 	(void)offset;
 	(void)size;
-	/* With a crash kernel loaded the guest goes on, into that kernel. */
+	/* The event CRASH_LOADED ends nothing: the guest goes on with the crash kernel that it has loaded. */
 	if (value & PANICKED)
 		power_end(&pv->power, VM_END_PANIC, "the guest reported a kernel panic");
 }

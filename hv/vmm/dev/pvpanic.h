@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port by which a guest whose driver is loaded says that it panicked.
+ * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port, by which a guest that has its driver loaded reports a kernel
+ * panic.
  */
 #ifndef OUTRIDER_VMM_DEV_PVPANIC_H
 #define OUTRIDER_VMM_DEV_PVPANIC_H

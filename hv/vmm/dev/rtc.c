@@ -18,7 +18,7 @@ enum {
 	REG_B = 0x0b,
 	REG_C = 0x0c,
 	REG_D = 0x0d,
-	CENTURY = 0x32, /* the FADT says so */
+	CENTURY = 0x32, /* the FADT gives this index */
 };
 
 enum { A_UIP = 0x80 };
@@ -42,7 +42,10 @@ void rtc_destroy(struct rtc *rtc)
 	pthread_mutex_destroy(&rtc->lock);
 }
 
-/* In the mode register B asks for: binary or BCD. A guest can set the clock to years that two digits do not hold. */
+/*
+ * A value as register B wants it, in binary or BCD. Only the last two digits are kept: a guest can set the clock to a year that
+ * has more.
+ */
 static uint8_t encode(const struct rtc *rtc, int value)
 {
 	unsigned digits = (unsigned)value % 100;
@@ -69,7 +72,7 @@ static int decode_hour(const struct rtc *rtc, uint8_t value)
 	return decode(rtc, value & ~HOUR_PM & 0xff) % 12 + (value & HOUR_PM ? 12 : 0);
 }
 
-/* The time registers as they are at `now`, guest time. */
+/* Write the time registers as they are at `now`, a time of the guest. */
 static void fill_time(const struct rtc *rtc, time_t now, uint8_t regs[128])
 {
 	struct tm tm = {0};
@@ -90,8 +93,10 @@ static bool is_time(unsigned index)
 	return index == CENTURY || (index <= YEAR && index != SECONDS_ALARM && index != MINUTES_ALARM && index != HOURS_ALARM);
 }
 
-/* The guest restarts the clock: what it left in the registers is its time now. Nonsense in them cannot hurt: timegm()
- * normalizes. */
+/*
+ * Start the clock again with the time that the guest left in the registers. Values that make no time do no harm, since timegm()
+ * normalizes them.
+ */
 static void take_time(struct rtc *rtc, time_t host_time)
 {
 	const uint8_t *r = rtc->ram;
@@ -128,7 +133,7 @@ static uint8_t read_data(struct rtc *rtc)
 		return now[rtc->index];
 	}
 	if (rtc->index == REG_C) {
-		rtc->ram[REG_C] = 0; /* reading acknowledges */
+		rtc->ram[REG_C] = 0; /* reading register C acknowledges the interrupts */
 		update_irq(rtc);
 	}
 	return value;
@@ -179,7 +184,7 @@ static uint64_t rtc_read(void *dev, uint64_t offset, unsigned size)
 	if (offset == 1)
 		value = read_data(rtc);
 	else if (size == 2)
-		value = 0xff | (uint32_t)read_data(rtc) << 8; /* the index is write-only */
+		value = 0xff | (uint32_t)read_data(rtc) << 8; /* the index port is write-only */
 	pthread_mutex_unlock(&rtc->lock);
 	return value;
 }
@@ -190,7 +195,7 @@ static void rtc_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 
 	pthread_mutex_lock(&rtc->lock);
 	if (offset == 0) {
-		rtc->index = value & 0x7f; /* bit 7 masks NMIs on a PC */
+		rtc->index = value & 0x7f; /* bit 7 is no part of the index: it masks NMIs on a PC */
 		if (size == 2)
 			write_data(rtc, (uint8_t)(value >> 8));
 	} else {

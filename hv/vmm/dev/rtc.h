@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MC146818 real-time clock and its 128 bytes of CMOS memory: the host's time (UTC) plus what the guest set it off by,
- * alarm and update-ended interrupts at one-second resolution. The periodic interrupt is not generated: Linux does not use it.
+ * The MC146818 real-time clock and its 128 bytes of CMOS memory. The clock shows the host's time (UTC) plus an offset, which
+ * changes when the guest sets the clock. Alarm and update-ended interrupts come at a resolution of one second. The periodic
+ * interrupt is not generated, since Linux does not use it.
  */
 #ifndef OUTRIDER_VMM_DEV_RTC_H
 #define OUTRIDER_VMM_DEV_RTC_H
@@ -19,10 +20,10 @@
 struct rtc {
 	pthread_mutex_t lock;
 	struct irq_line irq;
-	uint8_t index;
-	uint8_t ram[128]; /* the time registers in here count only while the clock is stopped (register B, SET) */
-	int64_t offset;	  /* guest time - host time, seconds */
-	bool irq_level;
+	uint8_t index;	  /* which byte of `ram` the data port accesses */
+	uint8_t ram[128]; /* the registers; those of the time are valid only while the clock is stopped (SET in register B) */
+	int64_t offset;	  /* guest time minus host time in seconds */
+	bool irq_level;	  /* the level that `irq` was last set to */
 };
 
 extern const struct bus_ops rtc_ops;
@@ -30,7 +31,10 @@ extern const struct bus_ops rtc_ops;
 void rtc_init(struct rtc *rtc, const struct irq_line *irq);
 void rtc_destroy(struct rtc *rtc);
 
-/* The second `host_time` (time(2)) has begun: update-ended and alarm interrupts. To be called once a second. */
+/*
+ * Raise the update-ended and alarm interrupts that are due, as the second `host_time` (of time(2)) has begun. To be called once
+ * a second, from any thread.
+ */
 void rtc_tick(struct rtc *rtc, time_t host_time);
 
 #endif

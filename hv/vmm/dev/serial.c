@@ -34,7 +34,10 @@ static unsigned fifo_size(const struct serial *s)
 	return s->fcr & FCR_ENABLE ? SERIAL_FIFO : 1;
 }
 
-/* Receive trigger level of FCR bits 6 and 7; below it the data waits for the character timeout, which is at once here. */
+/*
+ * How many bytes must be received before the interrupt is "data available" (FCR bits 6 and 7). With fewer it is the character
+ * timeout, which a real UART raises after a while and this one at once.
+ */
 static unsigned rx_trigger(const struct serial *s)
 {
 	static const uint8_t level[] = {1, 4, 8, 14};
@@ -42,7 +45,7 @@ static unsigned rx_trigger(const struct serial *s)
 	return s->fcr & FCR_ENABLE ? level[s->fcr >> 6] : 1;
 }
 
-/* The highest-priority pending interrupt, as IIR gives it. */
+/* The pending interrupt of the highest priority, as IIR shows it. */
 static uint8_t pending(const struct serial *s)
 {
 	if ((s->ier & IER_LINE) && s->overrun)
@@ -54,7 +57,7 @@ static uint8_t pending(const struct serial *s)
 	return IIR_NONE;
 }
 
-/* OUT2 gates the line on a PC. */
+/* On a PC the interrupt line is connected only while OUT2 is set. */
 static void update_irq(struct serial *s)
 {
 	bool level = pending(s) != IIR_NONE && (s->mcr & MCR_OUT2) && !(s->mcr & MCR_LOOP);
@@ -86,7 +89,7 @@ static uint8_t pop(struct serial *s)
 	return byte;
 }
 
-/* A console nobody can write to (closed pipe, full disk) must not stop the guest: the byte is dropped. */
+/* A console that cannot be written to (a closed pipe, a full disk) must not stop the guest, so the byte is dropped. */
 static void emit(const struct serial *s, uint8_t byte)
 {
 	while (write(s->out_fd, &byte, 1) < 0 && errno == EINTR)
@@ -100,7 +103,7 @@ static void write_data(struct serial *s, uint8_t byte)
 		push(s, byte);
 	else
 		emit(s, byte);
-	s->tx_irq_pending = true; /* sent already */
+	s->tx_irq_pending = true; /* the byte has been sent, so the transmitter is empty again */
 }
 
 static void write_fcr(struct serial *s, uint8_t value)
@@ -114,7 +117,7 @@ static void write_fcr(struct serial *s, uint8_t value)
 
 static void write_ier(struct serial *s, uint8_t value)
 {
-	/* Enabling it while the transmitter is empty raises the interrupt: drivers start sending that way. */
+	/* Enabling the transmitter-empty interrupt while the transmitter is empty raises it. Drivers start sending that way. */
 	if (value & ~s->ier & IER_TX)
 		s->tx_irq_pending = true;
 	s->ier = value & IER_MASK;
@@ -171,7 +174,7 @@ static uint8_t read_lsr(struct serial *s)
 	return lsr;
 }
 
-/* In loopback the modem outputs feed the inputs: RTS to CTS, DTR to DSR, OUT1 to RI, OUT2 to DCD. */
+/* In loopback mode each modem output feeds an input: RTS feeds CTS, DTR feeds DSR, OUT1 feeds RI and OUT2 feeds DCD. */
 static uint8_t read_msr(const struct serial *s)
 {
 	uint8_t mcr = s->mcr;
@@ -205,7 +208,7 @@ static uint8_t read_register(struct serial *s, uint64_t offset)
 	}
 }
 
-/* The registers are bytes: a wider access touches several. */
+/* A register is one byte, so a wider access touches several. */
 static uint64_t serial_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct serial *s = dev;
@@ -227,7 +230,9 @@ static void serial_write(void *dev, uint64_t offset, unsigned size, uint64_t val
 	for (unsigned i = 0; i < size; i++) {
 		write_register(s, offset + i, (uint8_t)(value >> 8 * i));
 		if (offset + i == REG_DATA && !(s->lcr & LCR_DLAB) && s->irq_level && pending(s) == IIR_TX) {
-			/* Writing the byte drops the line until it has left, so that an edge-triggered input sees the next one.
+			/*
+			 * Writing a byte drops the line until the byte has been sent, so that an edge-triggered input of the
+			 * interrupt controller sees an edge for the next interrupt.
 			 */
 			s->irq_level = false;
 			irq_set(&s->irq, false);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 16550A UART (National Semiconductor PC16550D data sheet): output to a file descriptor at once, input through a 16-byte FIFO
- * with interrupts. Baud rate and line settings are kept for the guest to read back and change nothing.
+ * A 16550A UART (National Semiconductor PC16550D data sheet). Output goes to a file descriptor at once; input comes through a
+ * FIFO of 16 bytes, with interrupts. The guest can read back the baud rate and line settings that it wrote, but they have no
+ * effect.
  */
 #ifndef OUTRIDER_VMM_DEV_SERIAL_H
 #define OUTRIDER_VMM_DEV_SERIAL_H
@@ -21,28 +22,28 @@ struct serial {
 	pthread_mutex_t lock;
 	struct irq_line irq;
 	int out_fd;
-	const atomic_int *stop; /* non-zero: output that would wait for its reader is dropped */
-	uint8_t ier, lcr, mcr, scratch, fcr, dll, dlm;
-	uint8_t overrun;     /* LSR bit, until it is read */
-	bool tx_irq_pending; /* transmitter-empty, until IIR is read or the next byte is written */
-	bool irq_level;
-	uint8_t rx[SERIAL_FIFO];
-	unsigned rx_head, rx_count;
+	const atomic_int *stop; /* while it is not 0, output that would wait for its reader is dropped; NULL: it always waits */
+	uint8_t ier, lcr, mcr, scratch, fcr, dll, dlm; /* the registers of these names */
+	uint8_t overrun;			       /* LSR's overrun bit, until the guest reads LSR */
+	bool tx_irq_pending;	    /* the transmitter-empty interrupt is due: from a write of a byte until a read of IIR */
+	bool irq_level;		    /* the level that `irq` was last set to */
+	uint8_t rx[SERIAL_FIFO];    /* the receive FIFO, a ring */
+	unsigned rx_head, rx_count; /* where its oldest byte is, and how many bytes it holds */
 };
 
 extern const struct bus_ops serial_ops;
 
-/* Reset state. out_fd is the caller's; so is *stop, which may be NULL. */
+/* Put the UART into its reset state. `out_fd` and *stop are the caller's and must outlive it. `stop` may be NULL. */
 void serial_init(struct serial *s, int out_fd, const struct irq_line *irq, const atomic_int *stop);
 void serial_destroy(struct serial *s);
 
 /*
- * Bytes of input there is room for: none until the guest takes receive interrupts, as drivers clear the FIFO when they start
- * and what was typed before would be lost.
+ * The number of bytes of input that there is room for. It is 0 until the guest enables receive interrupts, because a driver
+ * clears the FIFO when it starts, and what was typed before that would be lost. Any thread may call this.
  */
 unsigned serial_room(struct serial *s);
 
-/* Feed `n` input bytes; those beyond serial_room() are lost and set the overrun bit. */
+/* Receive `n` bytes of input. Those for which there is no room are lost and set the overrun bit. Any thread may call this. */
 void serial_input(struct serial *s, const uint8_t *data, unsigned n);
 
 #endif
