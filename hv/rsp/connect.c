@@ -38,8 +38,8 @@ static bool is_port(const char *text)
 	return *text >= '0' && *text <= '9' && !*end && port > 0 && port <= UINT16_MAX;
 }
 
-/* "HOST:PORT" in two; the host may be in brackets or empty. */
-static int split(const char *address, char *host, size_t size, const char **port)
+/* Cut "HOST:PORT" in two. The host may be in brackets, or empty. Returns 0, or -1 when it is not of this form. */
+static int split_address(const char *address, char *host, size_t size, const char **port)
 {
 	const char *colon = strrchr(address, ':'), *end = colon;
 
@@ -77,7 +77,7 @@ static int connect_tcp(const char *address, struct err *err)
 	char host[256];
 	int rc, fd = -1, on = 1;
 
-	if (split(address, host, sizeof(host), &port))
+	if (split_address(address, host, sizeof(host), &port))
 		return err_set(err, EXIT_USAGE, "%s is not a gdbstub's address: give unix:PATH or HOST:PORT", address);
 	rc = getaddrinfo(host[0] ? host : "localhost", port, &hints, &list);
 	if (rc)
@@ -87,7 +87,7 @@ static int connect_tcp(const char *address, struct err *err)
 	freeaddrinfo(list);
 	if (fd < 0)
 		return err_set(err, EXIT_INPUT, "cannot connect to the gdbstub at %s: %s", address, strerror(errno));
-	/* Small requests, each waited for: nothing to be gained by collecting them. */
+	/* Requests are small, and each is waited for, so collecting them would gain nothing. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return fd;
 }

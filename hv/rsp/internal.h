@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of the gdbstub client only. */
+/* What the files of the gdbstub client share. No other component includes this header. */
 #ifndef OUTRIDER_RSP_INTERNAL_H
 #define OUTRIDER_RSP_INTERNAL_H
 
@@ -12,63 +12,72 @@
 
 struct rsp {
 	int fd;
-	bool running;
-	bool was_running;
-	bool exited;
-	struct err dead; /* code EXIT_OK: it lives */
-	uint64_t requests;
+	bool running;	   /* The machine runs. */
+	bool was_running;  /* The machine ran until rsp_open() stopped it. */
+	bool exited;	   /* The machine has ended, or at least its stub. */
+	struct err dead;   /* Why the client is dead. The code is EXIT_OK while it lives. */
+	uint64_t requests; /* How many requests were made. */
 
-	/* What the stub said it can do. */
-	size_t packet_size; /* of a payload */
-	bool no_ack;
-	bool binary_read, binary_write;
-	bool physical, was_physical; /* the mode it can be switched to; as it was found */
+	/* What the stub has said it can do. */
+	size_t packet_size; /* The most bytes in the payload of a request. */
+	bool no_ack;	    /* Neither side acknowledges packets. */
+	bool binary_read;   /* The stub knows the request `x`, which reads memory in binary. */
+	bool binary_write;  /* The stub knows the request `X`, which writes memory in binary. */
+	bool physical;	    /* The stub can take addresses for guest-physical ones. */
+	bool was_physical;  /* It did so when the client connected. */
 	struct regmap map;
 
-	uint32_t general_thread; /* of the last Hg; 0: none */
+	uint32_t general_thread; /* The thread that the last `Hg` has selected. 0: none. */
 
-	/* Input: what came and was not looked at yet, and the last packet's payload. */
-	uint8_t in[RSP_INPUT];
-	size_t in_start, in_len;
-	uint8_t payload[RSP_PACKET_MAX + 1]; /* with a NUL behind it */
+	/* Input. */
+	uint8_t in[RSP_INPUT];		     /* Bytes that have been received. */
+	size_t in_start;		     /* Where those that were not looked at yet begin in `in`. */
+	size_t in_len;			     /* How many these are. */
+	uint8_t payload[RSP_PACKET_MAX + 1]; /* The payload of the last packet, with a NUL after it. */
 	size_t payload_len;
 
-	uint8_t out[RSP_OUTPUT]; /* the last packet framed, to send again if it was damaged */
+	/* Output. */
+	uint8_t out[RSP_OUTPUT]; /* '+' and the last packet, framed. It is sent again if it was damaged on its way. */
 	size_t out_len;
-	bool owe_ack; /* for the last packet received: goes out with the next one sent */
+	bool owe_ack; /* The last packet received is not acknowledged yet. That goes out with the next packet sent. */
 };
 
 /* ---- io.c ---- */
 
-/* Die, saying why; -1. */
+/* Make the client dead for the reason given. Returns -1. */
 int rsp_die(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Send a payload that needs no more escapes. */
+/* Send a payload in which every byte that needs an escape has one. Returns 0, or -1 when the client is dead. */
 int rsp_send(struct rsp *r, const char *payload, size_t len);
 
-/* The next packet, into r->payload: 1, 0 none until `deadline_ns` (CLOCK_MONOTONIC), -1 dead. */
+/* Send the acknowledgement that is owed now, because nothing else will be sent that could carry it. */
+void rsp_send_ack(struct rsp *r);
+
+/*
+ * Receive the next packet, into rsp.payload. Returns 1, or 0 when there is none until `deadline_ns` (on CLOCK_MONOTONIC), or -1
+ * when the client is dead.
+ */
 int rsp_receive(struct rsp *r, uint64_t deadline_ns);
 
-/* Send, and the reply into r->payload. 0, or -1: dead. An empty reply: the stub does not know the request. */
+/* ---- reply.c ---- */
+
+/*
+ * Whether rsp.payload says that the machine has stopped. If so, `stop` is set. If it says that the machine has ended, the
+ * client is dead, and the function returns false.
+ */
+bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
+
+/*
+ * Make a request and receive the reply, into rsp.payload. An empty reply means that the stub does not know the request. Returns
+ * 0, or -1 when the client is dead.
+ */
 int rsp_ask(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
 
-/* One more packet in answer to the last request. */
+/* Receive one more packet in reply to the last request. Returns 0, or -1 when the client is dead. */
 int rsp_next_reply(struct rsp *r);
 
-/* The acknowledgement owed, now: nothing will be sent that could carry it. */
-void rsp_send_ack(struct rsp *r);
-
-/* What was replied. */
+/* Whether the reply is `what`. */
 bool rsp_said(const struct rsp *r, const char *what);
-
-/* ---- stop.c ---- */
-
-/* Whether r->payload says that the machine stopped; fills *stop then. An exit kills the client. */
-bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
-
-/* ---- open.c ---- */
-
-int rsp_handshake(struct rsp *r, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bytes to and from the stub, and packets made of them. */
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -24,6 +25,7 @@ int rsp_die(struct rsp *r, const char *fmt, ...)
 
 /* ---- output ---- */
 
+/* Wait until the descriptor is ready. Returns 1, 0 when it is not by `deadline_ns`, or -1 when the client is dead. */
 static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 {
 	struct pollfd fd = {.fd = r->fd, .events = events};
@@ -36,7 +38,7 @@ static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 	return n > 0;
 }
 
-static int put(struct rsp *r, const uint8_t *bytes, size_t len)
+static int send_all(struct rsp *r, const uint8_t *bytes, size_t len)
 {
 	uint64_t deadline = monotonic_ns() + RSP_PATIENCE_NS;
 
@@ -61,13 +63,13 @@ static int put(struct rsp *r, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* The acknowledgement that is owed goes in front: one system call less. */
-static int put_packet(struct rsp *r)
+/* Send the packet in rsp.out, with the acknowledgement that is owed in front of it, which saves a system call. */
+static int send_packet(struct rsp *r)
 {
 	bool ack = r->owe_ack && !r->no_ack;
 
 	r->owe_ack = false;
-	return ack ? put(r, r->out, r->out_len) : put(r, r->out + 1, r->out_len - 1);
+	return ack ? send_all(r, r->out, r->out_len) : send_all(r, r->out + 1, r->out_len - 1);
 }
 
 int rsp_send(struct rsp *r, const char *payload, size_t len)
@@ -81,7 +83,7 @@ int rsp_send(struct rsp *r, const char *payload, size_t len)
 		return rsp_die(r, "gdbstub: a request of %zu bytes is too long", len);
 	r->out[0] = '+';
 	r->out_len = framed + 1;
-	return put_packet(r);
+	return send_packet(r);
 }
 
 int rsp_interrupt(struct rsp *r)
@@ -92,19 +94,19 @@ int rsp_interrupt(struct rsp *r)
 	if (r->dead.code != EXIT_OK)
 		return -1;
 	r->owe_ack = false;
-	return ack ? put(r, interrupt, 2) : put(r, interrupt + 1, 1);
+	return ack ? send_all(r, interrupt, 2) : send_all(r, interrupt + 1, 1);
 }
 
 void rsp_send_ack(struct rsp *r)
 {
 	if (r->owe_ack && !r->no_ack)
-		put(r, (const uint8_t *)"+", 1);
+		send_all(r, (const uint8_t *)"+", 1);
 	r->owe_ack = false;
 }
 
 /* ---- input ---- */
 
-static int fill(struct rsp *r)
+static int read_input(struct rsp *r)
 {
 	ssize_t n;
 
@@ -125,8 +127,8 @@ static int fill(struct rsp *r)
 	return rsp_die(r, "the gdbstub has closed the connection");
 }
 
-/* Act on the next token of the input: 1 a packet, 0 nothing more there, -1 dead. */
-static int take(struct rsp *r)
+/* Act on the tokens in the input up to the next packet. Returns 1 for a packet, 0 when there is none yet, -1 when dead. */
+static int take_token(struct rsp *r)
 {
 	for (;;) {
 		size_t used;
@@ -140,13 +142,13 @@ static int take(struct rsp *r)
 		case RSP_ACK:
 			break;
 		case RSP_NAK:
-			if (!r->no_ack && r->out_len && put_packet(r))
+			if (!r->no_ack && r->out_len && send_packet(r))
 				return -1;
 			break;
 		case RSP_DAMAGED:
 			if (r->no_ack)
 				return rsp_die(r, "the gdbstub sent a damaged packet");
-			if (put(r, (const uint8_t *)"-", 1))
+			if (send_all(r, (const uint8_t *)"-", 1))
 				return -1;
 			break;
 		case RSP_HOSTILE:
@@ -162,66 +164,14 @@ static int take(struct rsp *r)
 int rsp_receive(struct rsp *r, uint64_t deadline_ns)
 {
 	for (;;) {
-		int ready, got = r->dead.code == EXIT_OK ? take(r) : -1;
+		int ready, got = r->dead.code == EXIT_OK ? take_token(r) : -1;
 
 		if (got)
 			return got;
 		ready = wait_for(r, POLLIN, deadline_ns);
-		if (ready < 0 || (ready && fill(r)))
+		if (ready < 0 || (ready && read_input(r)))
 			return -1;
 		if (!ready && monotonic_ns() >= deadline_ns)
 			return 0;
 	}
-}
-
-bool rsp_pending(const struct rsp *r)
-{
-	return r->in_len;
-}
-
-/* ---- a request and its reply ---- */
-
-int rsp_next_reply(struct rsp *r)
-{
-	uint64_t deadline = monotonic_ns() + RSP_PATIENCE_NS;
-	struct rsp_stop ignored;
-
-	for (;;) {
-		int got = rsp_receive(r, deadline);
-
-		if (got == 0)
-			return rsp_die(r, "the gdbstub does not answer: another debugger may be connected to it");
-		if (got < 0)
-			return -1;
-		/* On connecting, QEMU tells of the stop without having been asked; no reply to what is asked looks like that.
-		 */
-		if (!rsp_is_stop(r, &ignored))
-			return r->dead.code == EXIT_OK ? 0 : -1;
-		r->was_running = true;
-	}
-}
-
-int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len)
-{
-	r->requests++;
-	return rsp_send(r, payload, len) ? -1 : rsp_next_reply(r);
-}
-
-int rsp_ask(struct rsp *r, const char *fmt, ...)
-{
-	char payload[512];
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vsnprintf(payload, sizeof(payload), fmt, ap);
-	va_end(ap);
-	if (len < 0 || (size_t)len >= sizeof(payload))
-		return rsp_die(r, "gdbstub: a request of %d bytes is too long", len);
-	return rsp_ask_bytes(r, payload, (size_t)len);
-}
-
-bool rsp_said(const struct rsp *r, const char *what)
-{
-	return r->payload_len == strlen(what) && memcmp(r->payload, what, r->payload_len) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding out what is at the other end: features, the machine's registers, physical memory. */
+/* Finding out what is at the other end: the stub's features, the machine's registers, and physical memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 #define PACKET_LEAST 512u
 #define DOCUMENT_MAX (1u << 20)
-#define CHUNK 1000u /* of a document, asked for at a time */
+#define CHUNK 1000u /* How many bytes of a document are asked for at a time. */
 
-static bool feature(const char *list, const char *name)
+static bool has_feature(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -35,10 +35,10 @@ static int read_features(struct rsp *r)
 		if (rsp_number(&at, r->payload + r->payload_len, &n) == 0 && n > PACKET_LEAST)
 			r->packet_size = n < RSP_OUTPUT - 8 ? (size_t)n : RSP_OUTPUT - 8;
 	}
-	r->binary_read = feature(list, "binary-upload+");
-	if (!feature(list, "qXfer:features:read+"))
+	r->binary_read = has_feature(list, "binary-upload+");
+	if (!has_feature(list, "qXfer:features:read+"))
 		return rsp_die(r, "the gdbstub does not describe its registers: it is not one that can be used");
-	if (!feature(list, "QStartNoAckMode+"))
+	if (!has_feature(list, "QStartNoAckMode+"))
 		return 0;
 	if (rsp_ask(r, "QStartNoAckMode"))
 		return -1;
@@ -49,8 +49,8 @@ static int read_features(struct rsp *r)
 	return 0;
 }
 
-/* qXfer:features:read. */
-static char *fetch(void *ctx, const char *annex, struct err *err)
+/* Read a document of the description (qXfer:features:read). See regmap_fetch. */
+static char *fetch_document(void *ctx, const char *annex, struct err *err)
 {
 	struct rsp *r = ctx;
 	char *text = malloc(DOCUMENT_MAX + 1);
@@ -83,7 +83,7 @@ fail:
 	return NULL;
 }
 
-int rsp_handshake(struct rsp *r, struct err *err)
+static int shake_hands(struct rsp *r, struct err *err)
 {
 	struct rsp_stop stop;
 
@@ -93,9 +93,9 @@ int rsp_handshake(struct rsp *r, struct err *err)
 		return -1;
 	if (!strstr((const char *)r->payload, ";c"))
 		return rsp_die(r, "the gdbstub cannot resume single CPUs (vCont)");
-	if (regmap_read(&r->map, fetch, r, err))
+	if (regmap_read(&r->map, fetch_document, r, err))
 		return -1;
-	/* What a client before us has left behind, QEMU forgets on this. */
+	/* On this request QEMU forgets what an earlier client has left behind. */
 	if (rsp_send(r, "?", 1))
 		return -1;
 	if (rsp_wait(r, RSP_PATIENCE_NS, &stop) <= 0)
@@ -121,12 +121,12 @@ struct rsp *rsp_open(int fd, bool running, struct err *err)
 	}
 	r->fd = fd;
 	r->was_running = running;
-	if (rsp_handshake(r, err) == 0)
+	if (shake_hands(r, err) == 0)
 		return r;
 	if (r->dead.code != EXIT_OK)
 		err_set(err, r->dead.code, "%s", r->dead.text);
 	else if (r->was_running)
-		rsp_detach(r); /* it cannot be used, but must not be left standing */
+		rsp_detach(r); /* The stub cannot be used, but the machine must not be left standing. */
 	rsp_close(r);
 	return NULL;
 }

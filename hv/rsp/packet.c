@@ -6,7 +6,7 @@
 #define ESCAPE '}'
 #define ESCAPE_XOR 0x20
 #define RUN '*'
-#define RUN_BASE 29 /* the count's character is the count plus this */
+#define RUN_BASE 29 /* A run's count is sent as the character with the code count + RUN_BASE. */
 
 static const char digits[] = "0123456789abcdef";
 
@@ -68,7 +68,7 @@ unsigned rsp_escape(uint8_t byte, uint8_t out[2])
 }
 
 /* Repeat the last byte decoded as often as `count` says. */
-static int expand(uint8_t count, uint8_t *out, size_t *len)
+static int expand_run(uint8_t count, uint8_t *out, size_t *len)
 {
 	unsigned times = count - RUN_BASE;
 
@@ -84,7 +84,7 @@ static int decode(const uint8_t *in, size_t n, uint8_t *out, size_t *len)
 	*len = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (in[i] == RUN) {
-			if (++i == n || expand(in[i], out, len))
+			if (++i == n || expand_run(in[i], out, len))
 				return -1;
 			continue;
 		}
@@ -141,7 +141,7 @@ enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t 
 			token = scan_packet(bytes, len, used, out, out_len);
 			if (token == RSP_NOTHING || token == RSP_HOSTILE || !notification)
 				return token;
-			break; /* nobody has asked for it, and it is not to be acknowledged */
+			break; /* Nobody has asked for a notification, and it is not to be acknowledged. */
 		default:
 			++*used;
 		}

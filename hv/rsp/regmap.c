@@ -15,9 +15,9 @@
 
 static const struct wanted {
 	const char *name;
-	uint16_t at;  /* in struct x86_regs */
-	uint8_t size; /* there */
-	bool needed;
+	uint16_t at;  /* Its offset in struct x86_regs, in bytes. */
+	uint8_t size; /* Its size in struct x86_regs, in bytes. */
+	bool needed;  /* Without it the stub cannot be used. */
 } wanted[REGMAP_REGS] = {
 	{"rax", offsetof(struct x86_regs, gpr[0]), 8, true},
 	{"rcx", offsetof(struct x86_regs, gpr[1]), 8, true},
@@ -47,7 +47,7 @@ static const struct wanted {
 	{"cr0", offsetof(struct x86_regs, cr0), 8, false},
 };
 
-#define WRITABLE 18u /* of these, from the first */
+#define WRITABLE 18u /* The first so many of these are writable. */
 
 struct reading {
 	struct regmap *map;
@@ -60,13 +60,13 @@ struct reading {
 	char architecture[32];
 };
 
-static bool is(const xmlNode *node, const char *name)
+static bool is_element(const xmlNode *node, const char *name)
 {
 	return node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
 }
 
-/* A decimal attribute; `otherwise` if there is none. -1: not a number up to `max`. */
-static int attribute(xmlNode *node, const char *name, uint32_t otherwise, uint32_t max, uint32_t *out)
+/* Read a decimal attribute, or `otherwise` if there is none. Returns 0, or -1 when it is not a number up to `max`. */
+static int number_attribute(xmlNode *node, const char *name, uint32_t otherwise, uint32_t max, uint32_t *out)
 {
 	char *text = (char *)xmlGetNoNsProp(node, (const xmlChar *)name), *end;
 	unsigned long value;
@@ -88,8 +88,8 @@ static int add_register(struct reading *r, xmlNode *node)
 	uint32_t bits, number;
 	char *name;
 
-	if (++r->registers > REGISTERS_MAX || attribute(node, "bitsize", 0, BITS_MAX, &bits) || !bits || bits % 8 ||
-	    attribute(node, "regnum", r->next_number, UINT16_MAX, &number) || number < r->next_number)
+	if (++r->registers > REGISTERS_MAX || number_attribute(node, "bitsize", 0, BITS_MAX, &bits) || !bits || bits % 8 ||
+	    number_attribute(node, "regnum", r->next_number, UINT16_MAX, &number) || number < r->next_number)
 		return err_set(r->err, EXIT_INPUT, "the gdbstub describes its registers in a way that makes no sense");
 	name = (char *)xmlGetNoNsProp(node, (const xmlChar *)"name");
 	for (unsigned i = 0; name && i < REGMAP_REGS; i++) {
@@ -108,7 +108,7 @@ static int add_register(struct reading *r, xmlNode *node)
 
 static int read_document(struct reading *r, const char *annex, unsigned depth);
 
-static int include(struct reading *r, xmlNode *node, unsigned depth)
+static int read_included(struct reading *r, xmlNode *node, unsigned depth)
 {
 	char *href = (char *)xmlGetNoNsProp(node, (const xmlChar *)"href");
 	int ret = href ? read_document(r, href, depth + 1) : 0;
@@ -122,14 +122,14 @@ static int read_children(struct reading *r, xmlNode *parent, unsigned depth)
 	for (xmlNode *node = parent->children; node; node = node->next) {
 		int ret = 0;
 
-		/* QEMU does not declare the prefix it uses, which makes it a part of the name. */
-		if (is(node, "include") || is(node, "xi:include")) {
-			ret = include(r, node, depth);
-		} else if (is(node, "reg")) {
+		/* QEMU does not declare the prefix "xi" that it uses, so the prefix is a part of the element's name. */
+		if (is_element(node, "include") || is_element(node, "xi:include")) {
+			ret = read_included(r, node, depth);
+		} else if (is_element(node, "reg")) {
 			ret = add_register(r, node);
-		} else if (is(node, "feature") && depth <= DEPTH_MAX) {
+		} else if (is_element(node, "feature") && depth <= DEPTH_MAX) {
 			ret = read_children(r, node, depth + 1);
-		} else if (is(node, "architecture")) {
+		} else if (is_element(node, "architecture")) {
 			char *text = (char *)xmlNodeGetContent(node);
 
 			snprintf(r->architecture, sizeof(r->architecture), "%s", text ? text : "");
@@ -193,7 +193,7 @@ int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, st
 			continue;
 		if (offset > len || size > len - offset)
 			return -1;
-		memcpy(&value, bytes + offset, size); /* the stub is little-endian, and so are we */
+		memcpy(&value, bytes + offset, size); /* The stub is little-endian, and so is this host. */
 		memcpy((char *)regs + wanted[i].at, &value, wanted[i].size);
 	}
 	return 0;

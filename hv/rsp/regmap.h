@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where each register is in a `g` packet and what number it has: from the stub's own description of the machine in XML (GDB
- * manual, appendix G), by name and never by a place known from somewhere else.
+ * Where each register is in a `g` packet, and which number it has. Both come from the stub's own description of the machine in
+ * XML (GDB manual, appendix G). A register is found there by its name, and never by a place that is known from elsewhere.
  */
 #ifndef OUTRIDER_RSP_REGMAP_H
 #define OUTRIDER_RSP_REGMAP_H
@@ -11,35 +11,36 @@
 #include "hv/base/err.h"
 #include "hv/base/x86.h"
 
-#define REGMAP_REGS 26 /* as many as struct x86_regs needs */
+#define REGMAP_REGS 26 /* How many registers struct x86_regs needs. */
 
 struct regmap {
 	struct {
-		bool known;
-		uint16_t number;
-		uint8_t size;	 /* bytes */
-		uint32_t offset; /* in the g packet, bytes */
+		bool known;	 /* The stub describes this register. */
+		uint16_t number; /* Its number in the protocol. */
+		uint8_t size;	 /* Its size in bytes. */
+		uint32_t offset; /* Its offset in the `g` packet, in bytes. */
 	} regs[REGMAP_REGS];
 };
 
 /*
- * Read the document `annex` of the stub: a NUL-terminated text that the caller frees, or NULL with err set. The first is
- * "target.xml"; it may include others.
+ * Read the document `annex` of the stub. Returns a NUL-terminated text that the caller frees, or NULL with `err` set. The first
+ * document is "target.xml", and a document may include others.
  */
 typedef char *regmap_fetch(void *ctx, const char *annex, struct err *err);
 
-/* 0; -1 with err set: not an x86-64 machine, or a register that is needed is missing. */
+/* Read the description. Returns 0, or -1 with `err` set when it is not of an x86-64 machine or lacks a register that is needed.
+ */
 int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *err);
 
 /*
- * The registers in the `len` bytes of a g packet. -1: one that is known lies outside. What the stub does not describe is 0; so
- * idt_base always is.
+ * Get the registers from the `len` bytes of a `g` packet. A register that the stub does not describe becomes 0, as idt_base
+ * always does. Returns 0, or -1 when a register that is described lies outside of the packet.
  */
 int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, struct x86_regs *regs);
 
 /*
- * The n-th register that TARGET_RESUME_REGS may change (general ones, RIP, RFLAGS), n from 0: its number, size and value. -1:
- * there are no more.
+ * The number, the size in bytes and the value of the n-th register, from 0, that TARGET_RESUME_REGS may change: the general
+ * registers, RIP and RFLAGS. Returns 0, or -1 when there are no more.
  */
 int regmap_writable(const struct regmap *map, unsigned n, const struct x86_regs *regs, unsigned *number, unsigned *size,
 		    uint64_t *value);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A client of a gdbstub (GDB manual, appendix E), complete for what QEMU speaks of an x86-64 machine. This header is all a
- * caller needs.
+ * A client of a gdbstub (GDB manual, appendix E). It is complete for what QEMU speaks of an x86-64 machine. This header is all
+ * a caller needs.
  *
- * The machine is all-stop: it stands still from rsp_open() or a stop until rsp_resume(), and only then answers. Not
- * thread-safe.
+ * The machine is all-stop. It stands still from rsp_open() on, or from a stop on, until rsp_resume(), and it answers requests
+ * only in that time. The client is not thread-safe.
  *
- * Errors: -1 of a single request means that the stub refused it. When the connection is lost, the stub breaks the protocol or
- * does not answer within RSP_PATIENCE_NS, the client is dead: every call fails from then on, and rsp_dead() says why, once.
+ * Errors: when a single request returns -1, the stub has refused it. When the connection is lost, or when the stub breaks the
+ * protocol or does not answer within RSP_PATIENCE_NS, the client is dead. Then every call fails from that time on, and
+ * rsp_dead() gives the one reason.
  */
 #ifndef OUTRIDER_RSP_RSP_H
 #define OUTRIDER_RSP_RSP_H
@@ -20,94 +21,115 @@
 #include "hv/base/x86.h"
 
 #define RSP_PATIENCE_NS 10000000000ull
-#define RSP_MEMORY_MAX 2000u /* bytes in one request; longer ones are cut up */
+#define RSP_MEMORY_MAX 2000u /* The most bytes of memory in one request. A longer read or write makes several requests. */
 
 struct rsp;
 
 /*
- * Connect to "unix:PATH" or "HOST:PORT" (a host in brackets may hold colons). The descriptor, or -1 with err set.
+ * Connect to "unix:PATH" or to "HOST:PORT", where a host in brackets may hold colons. Returns the descriptor, which the caller
+ * owns, or -1 with `err` set.
  */
 int rsp_connect(const char *address, struct err *err);
 
 /*
- * Take over the connected descriptor and find out what is at its end. Stops the machine. `running`: the caller knows that it
- * ran. NULL: see err; the descriptor is closed, and a machine that ran goes on.
+ * Take over the connected descriptor `fd` and find out what is at its other end. This stops the machine. `running` says that
+ * the caller knows that the machine ran. Returns NULL with `err` set on failure: the descriptor is closed, and a machine that
+ * ran goes on.
  */
 struct rsp *rsp_open(int fd, bool running, struct err *err);
 
-/* Closes the connection. Without rsp_detach() before, the machine is left as it is. */
+/* Close the connection and free the client. Without rsp_detach() before, the machine is left as it is. NULL is allowed. */
 void rsp_close(struct rsp *r);
 
+/* The descriptor of the connection, for poll(). It belongs to the client. */
 int rsp_fd(const struct rsp *r);
 
-/* Whether the machine ran until rsp_open() stopped it: QEMU tells of that stop unasked, and of none if it stood still already.
+/*
+ * Whether the machine ran until rsp_open() stopped it. QEMU reports that stop without being asked, and reports none if the
+ * machine stood still already.
  */
 bool rsp_was_running(const struct rsp *r);
 
-/* NULL: it lives. Else one line on why not. `exited`: the machine has ended, or at least its stub. */
+/*
+ * NULL while the client lives, else one line that says why it is dead. `exited` tells whether the machine has ended, or at
+ * least its stub.
+ */
 const char *rsp_dead(const struct rsp *r, bool *exited);
 
-/* Requests made so far: each is one round trip. */
+/* How many requests were made so far. Each is one round trip. */
 uint64_t rsp_requests(const struct rsp *r);
 
 /* ---- while the machine stands still ---- */
 
-/* Threads are CPUs, with ids that are not 0. Returns how many there are, at most `max`; -1: refused, or more. */
+/*
+ * List the threads. A thread is a CPU, and its id is not 0. Returns how many there are, or -1 when the stub refuses or there
+ * are more than `max`.
+ */
 int rsp_threads(struct rsp *r, uint32_t *ids, unsigned max);
 
+/* Read the registers of a CPU. What the stub does not describe is 0. Returns 0 or -1. */
 int rsp_regs(struct rsp *r, uint32_t thread, struct x86_regs *regs);
 
-/* Set those general registers, RIP and RFLAGS that are not the same in `before`. */
+/* Set those general registers, RIP and RFLAGS of `after` that differ from `before`. Returns 0 or -1. */
 int rsp_set_regs(struct rsp *r, uint32_t thread, const struct x86_regs *before, const struct x86_regs *after);
 
-/* Whether a CPU has halted; false when the stub does not say. */
+/* Whether a CPU is halted. False when the stub does not say. */
 bool rsp_halted(struct rsp *r, uint32_t thread);
 
-/* Whether rsp_read() and rsp_write() can mean physical addresses, and that they shall. -1: the stub knows no such thing. */
+/*
+ * Make rsp_read() and rsp_write() take their addresses for guest-physical (`on`) or for virtual ones. Returns 0, or -1 when the
+ * stub cannot do that.
+ */
 int rsp_physical(struct rsp *r, bool on);
 
+/* Read or write `len` bytes of memory. Returns 0 or -1. */
 int rsp_read(struct rsp *r, uint64_t addr, void *buf, size_t len);
 int rsp_write(struct rsp *r, uint64_t addr, const void *buf, size_t len);
 
+/* The kinds of break- and watchpoints, with the numbers of the protocol. */
 enum rsp_point { RSP_SOFTWARE, RSP_HARDWARE, RSP_WATCH_WRITE, RSP_WATCH_READ, RSP_WATCH_ACCESS };
 
-/* Insert or remove a break- or watchpoint; `len` is a watchpoint's, 1 for the others. Machine-wide. */
+/*
+ * Insert or remove a break- or watchpoint at the GVA `addr`, on all CPUs. `len` is the length in bytes of a watchpoint, and 1
+ * for a breakpoint. Returns 0 or -1.
+ */
 int rsp_insert(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len);
 int rsp_remove(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len);
 
-/* A command of QEMU's monitor; its output, cut to size - 1, NUL-terminated. -1: there is no monitor. */
+/*
+ * Run a command of QEMU's monitor. Its output goes to `out`, NUL-terminated and cut to `size` - 1 bytes. Returns 0, or -1 when
+ * there is no monitor.
+ */
 int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size);
 
-/* Let these threads go on, or all (n == 0). */
+/* Let the `n` threads in `threads` go on, or all threads if `n` is 0. Returns 0 or -1. */
 int rsp_resume(struct rsp *r, const uint32_t *threads, unsigned n);
 
-/* Let one thread make one step; rsp_wait() sees its end. */
+/* Let one thread execute one instruction. rsp_wait() sees the stop after it. Returns 0 or -1. */
 int rsp_step(struct rsp *r, uint32_t thread);
 
-/* Remove what the stub knows of ours and let the machine run on. */
+/* Make the stub remove every break- and watchpoint of ours and let the machine run on. Returns 0 or -1. */
 int rsp_detach(struct rsp *r);
 
-/* ---- while it runs ---- */
+/* ---- while the machine runs ---- */
 
 enum rsp_stop_kind {
-	RSP_STOP_OTHER, /* interrupted, or stopped by somebody else */
-	RSP_STOP_BREAK, /* a breakpoint or an unknown trap */
-	RSP_STOP_WATCH,
+	RSP_STOP_OTHER, /* The machine was stopped by rsp_interrupt() or by somebody else. */
+	RSP_STOP_BREAK, /* A CPU has run into a breakpoint or another trap. */
+	RSP_STOP_WATCH, /* A CPU has tripped a watchpoint. */
 };
 
 struct rsp_stop {
 	enum rsp_stop_kind kind;
-	uint32_t thread; /* 0: the stub does not say */
-	uint64_t addr;	 /* RSP_STOP_WATCH: of the watchpoint */
+	uint32_t thread; /* The CPU. 0: the stub does not say which. */
+	uint64_t addr;	 /* The GVA of the watchpoint (RSP_STOP_WATCH only). */
 };
 
-/* Ask for a stop: rsp_wait() will see it, or another that came first. */
+/* Ask the machine to stop. rsp_wait() sees that stop, or another one that came first. Returns 0 or -1. */
 int rsp_interrupt(struct rsp *r);
 
-/* Whether bytes have come that rsp_wait() has not looked at. They may be the whole of a stop: poll() would not tell. */
-bool rsp_pending(const struct rsp *r);
-
-/* Wait for a stop: 1 *stop filled, 0 none within `timeout_ns`, -1 dead. */
+/* Wait for a stop, for `timeout_ns` at most. Returns 1 with `stop` set, 0 when the time has passed, -1 when the client is dead.
+ */
 int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine at a stand: its CPUs, registers, memory, breakpoints and monitor. */
+/* Requests to a machine that stands still: its CPUs, registers, memory, breakpoints and monitor. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "hv/rsp/internal.h"
 
-#define G_MAX 16384u /* bytes of a g packet */
+#define G_MAX 16384u /* The most bytes of registers in a `g` packet. */
 
 /* ---- CPUs ---- */
 
-/* Thread ids in a list "m1,2,3", appended. -1: too many, or not a list. */
+/* Append the thread ids of a list "m1,2,3" to `ids`. Returns 0, or -1 when there are too many or it is not a list. */
 static int add_threads(const struct rsp *r, uint32_t *ids, unsigned max, unsigned *n)
 {
 	const uint8_t *at = r->payload + 1, *end = r->payload + r->payload_len;
@@ -31,7 +31,7 @@ int rsp_threads(struct rsp *r, uint32_t *ids, unsigned max)
 
 	if (rsp_ask(r, "qfThreadInfo"))
 		return -1;
-	/* QEMU sends one at a time, and an empty list would go on for ever. */
+	/* QEMU sends one id at a time. An empty list ends the loop, because a stub could send one for ever. */
 	while (r->payload_len > 1 && r->payload[0] == 'm') {
 		if (add_threads(r, ids, max, &n) || rsp_ask(r, "qsThreadInfo"))
 			return -1;
@@ -119,8 +119,8 @@ static int read_some(struct rsp *r, uint64_t addr, uint8_t *buf, size_t len)
 	return rsp_from_hex(r->payload, len, buf);
 }
 
-/* As many bytes as go into one request or reply, hexadecimal or all escaped. */
-static size_t most(const struct rsp *r, size_t len)
+/* How many of `len` bytes fit into one request or reply, when each takes two characters. */
+static size_t one_request(const struct rsp *r, size_t len)
 {
 	size_t room = (r->packet_size - 64) / 2;
 
@@ -132,7 +132,7 @@ static size_t most(const struct rsp *r, size_t len)
 int rsp_read(struct rsp *r, uint64_t addr, void *buf, size_t len)
 {
 	for (size_t done = 0, n; done < len; done += n) {
-		n = most(r, len - done);
+		n = one_request(r, len - done);
 		if (read_some(r, addr + done, (uint8_t *)buf + done, n))
 			return -1;
 	}
@@ -159,7 +159,7 @@ static int write_some(struct rsp *r, uint64_t addr, const uint8_t *buf, size_t l
 int rsp_write(struct rsp *r, uint64_t addr, const void *buf, size_t len)
 {
 	for (size_t done = 0, n; done < len; done += n) {
-		n = most(r, len - done);
+		n = one_request(r, len - done);
 		if (write_some(r, addr + done, (const uint8_t *)buf + done, n))
 			return -1;
 	}
@@ -195,7 +195,7 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 	rsp_to_hex((const uint8_t *)command, len, text + prefix);
 	if (rsp_ask_bytes(r, text, prefix + 2 * len))
 		return -1;
-	/* Output comes in packets of its own, and the end is an OK. */
+	/* Output comes in packets of its own, and an OK ends it. */
 	for (unsigned i = 0; r->payload_len > 1 && r->payload[0] == 'O' && r->payload[1] != 'K'; i++) {
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 
