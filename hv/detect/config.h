@@ -18,7 +18,8 @@ struct detect_config {
 	uint64_t delay_ns;
 	/* Comma-separated globs on the names of functions to sample in. NULL: all functions. */
 	const char *sample;
-	/* Sample only in the module of this name, and wait until it is loaded. NULL: sample in the kernel and in all modules.
+	/*
+	 * Sample only in the module of this name, and wait until it is loaded. NULL: sample in the kernel and in all modules.
 	 */
 	const char *module;
 	/* Sample GS-relative accesses too, which are those to per-CPU memory. */
@@ -30,7 +31,8 @@ struct detect_sink {
 	 * A race was observed. Called on the reporter's thread, once at a time. The observation is valid during the call only.
 	 */
 	void (*race)(void *ctx, const struct observation *o);
-	/* One line of progress for people, such as "kernel found...". Called on the sampler's thread. NULL: nobody reads them.
+	/*
+	 * One line of progress for people, such as "kernel found...". Called on the sampler's thread. NULL: nobody reads them.
 	 */
 	void (*note)(void *ctx, const char *line);
 	/*

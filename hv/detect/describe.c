@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code around an access, for whoever judges the race later without the guest: it starts with an instruction, and the
- * functions that it calls are named, since their addresses mean nothing elsewhere.
+ * The code around an access, for the pruner and for readers who judge the race later without the guest. The code starts at the
+ * start of an instruction. The functions that it calls are named, since their addresses mean nothing without the guest.
  */
 #include "hv/detect/describe.h"
 
@@ -14,10 +14,11 @@
 #include "symbols/insn/flow.h"
 
 #define FUNCTION_MAX (64u << 10)
-#define CODE_BEFORE 192 /* of RACE_CODE_MAX, where a function is longer than that: what leads to the access, */
+/* Of a function that is longer than RACE_CODE_MAX, so many bytes before the access and so many from it on are kept. */
+#define CODE_BEFORE 192
 #define CODE_AFTER (RACE_CODE_MAX - CODE_BEFORE)
 
-/* The first instruction at or behind `wanted`, found by decoding the function from its start; `wanted` where that fails. */
+/* The start of the first instruction at or behind `wanted`, by decoding the function from its start. Else `wanted` itself. */
 static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const struct guest_symbol *fn, uint64_t wanted)
 {
 	size_t len = wanted - fn->addr + INSN_MAX_LEN, at = 0;
@@ -63,7 +64,7 @@ static void name_callees(struct detect *d, struct insn_decoder *decoder, struct 
 		if (leads_to(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
 		    guest_symbol_at(d->guest, target, &symbol) == 0 && symbol.addr == target) {
 			callee->at = (uint16_t)at;
-			/* A longer name is cut: what is looked for in callees is short. */
+			/* A longer name is cut, since the names that rules look for are short. */
 			snprintf(callee->name, sizeof(callee->name), "%.*s", (int)sizeof(callee->name) - 1, symbol.name);
 			side->callee_count++;
 		}

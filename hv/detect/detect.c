@@ -13,7 +13,7 @@
 #include "hv/detect/stops.h"
 #include "hv/detect/window.h"
 
-#define CLOSE_NS 300000000u /* for held CPUs to be let go */
+#define CLOSE_NS 300000000u /* held CPUs have this long to be let go */
 
 static int init_sync(struct detect *d)
 {
@@ -59,7 +59,7 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->guest = guest;
 	d->config = *config;
 	d->sink = *sink;
-	/* Two sequences: how many delays were drawn depends on the guest, and must not change which points come next. */
+	/* Two sequences, because the number of delays drawn depends on the guest and must not change which points come next. */
 	d->choice_rng.state = config->seed;
 	d->delay_rng.state = ~config->seed;
 	d->decoder = insn_decoder_new();
@@ -106,7 +106,9 @@ static void wait_windows(struct detect *d)
 	}
 }
 
-/* Take out every point that no window needs, let held CPUs go, and close what remains: then no breakpoint of ours is left. */
+/*
+ * Take out every point that no window needs, let held CPUs go, and close the windows that remain: then no INT3 of ours is left.
+ */
 static void disarm_all(struct detect *d)
 {
 	detect_enter(d);
@@ -168,7 +170,7 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 
 		out->sampling_ns = (d->ended_ns ? d->ended_ns : monotonic_ns()) - d->started_ns;
 		if (d->ended_ns && d->ended_ns < d->started_ns)
-			out->sampling_ns = 0; /* told to stop while the first point was being armed */
+			out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */
 		out->target = (struct target_stats){
 			.exits = now.exits - before->exits,
 			.debug_exits = now.debug_exits - before->debug_exits,

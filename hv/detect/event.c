@@ -67,7 +67,9 @@ int event_remove(struct detect *d, uint64_t addr)
 	return ret;
 }
 
-/* Nothing of ours may stay in text that is about to be freed. Its windows are over too: nobody can be about to run there. */
+/*
+ * Nothing of ours may stay in text that is about to be freed. Windows in it are over too, for no CPU can be about to run there.
+ */
 void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
 	for (uint32_t i = d->points.count; i-- > 0;) {
@@ -99,7 +101,7 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 		target_debug_regs_changed(d->target, cpu);
 		break;
 	}
-	/* If the stack is not there, the guest is about to find out by itself. */
+	/* The stack is not there. The guest executes the instruction itself, and its own page fault tells it so. */
 	if (target_emulate(d->target, &insn, regs)) {
 		point = points_find(&d->points, insn.addr);
 		if (point)
@@ -117,7 +119,7 @@ void event_plant(struct detect *d)
 	for (size_t i = 0; i < n; i++)
 		event_add(d, &sites[i]);
 	free(sites);
-	/* What the guest set after its registers were shadowed and before these points stood, nobody has seen. */
+	/* The guest may have set debug registers after they were shadowed and before these points stood, and nobody saw it. */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)
 		target_debug_regs_changed(d->target, c);
 	target_watch_sync(d->target, TARGET_MAX_CPUS);

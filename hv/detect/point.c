@@ -58,8 +58,9 @@ struct point *points_find(const struct points *p, uint64_t addr)
 }
 
 /*
- * Whether the bytes behind the first are still the instruction's (those on the same page): before planting, that it was not
- * patched since it was decoded; before removing, that this is still the same text and not a page that was freed and used again.
+ * Whether the bytes behind the first, as far as they are on the same page, are still the instruction's. Before planting this
+ * shows that the instruction was not patched since it was decoded. Before removing it shows that this is still the same text,
+ * and not a page that was freed and is used for something else.
  */
 static bool tail_stands(const struct points *p, const struct insn *insn, uint64_t gpa)
 {
@@ -89,7 +90,7 @@ struct point *points_plant(struct points *p, const struct insn *insn, uint64_t g
 	return point;
 }
 
-/* Deletion by backward shift: keeps probe sequences unbroken without tombstones (Knuth, vol. 3, 6.4, algorithm R). */
+/* Deletion by backward shift keeps probe sequences unbroken without tombstones (Knuth, vol. 3, 6.4, algorithm R). */
 static void unhash(struct points *p, uint64_t addr)
 {
 	uint32_t hole = probe(p, addr), b = hole;

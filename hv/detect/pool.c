@@ -7,22 +7,29 @@
 
 #include "symbols/insn/flow.h"
 
-#define FUNCTION_MAX (64u << 10) /* no kernel function is larger; more than this is a hole between symbols */
-#define BYTES_A_DRAW 32		 /* of a function's code are taken from in a draw, on average: holds about one site */
-#define DRAWS_MAX 1024		 /* without a site, before giving up */
+/* No function of a kernel is larger, in bytes. A symbol that is has a hole behind it. */
+#define FUNCTION_MAX (64u << 10)
+/* A draw takes the sites of so many bytes of a function on average, which is about one site. */
+#define BYTES_A_DRAW 32
+/* After so many draws without a site there seems to be none. */
+#define DRAWS_MAX 1024
 #define NOT_DECODED UINT32_MAX
 
 struct function {
 	uint64_t addr;
-	uint64_t weight_before; /* weights of the functions before it in the segment, summed up */
+	/* The sum of the weights of the functions before it in the segment. */
+	uint64_t weight_before;
 	uint32_t size;
-	uint32_t count;	 /* sites, or NOT_DECODED */
-	uint16_t *sites; /* offsets */
+	/* The number of its sites, or NOT_DECODED. */
+	uint32_t count;
+	/* The offsets of its sites. */
+	uint16_t *sites;
 };
 
 struct segment {
 	const void *key;
-	struct function *functions; /* by address */
+	/* In the order of their addresses. */
+	struct function *functions;
 	size_t count, capacity;
 	uint64_t bytes, weight;
 };
@@ -37,7 +44,8 @@ struct pool {
 	uint64_t decoded_bytes, decoded_sites;
 	uint8_t code[FUNCTION_MAX];
 	uint16_t offsets[FUNCTION_MAX];
-	uint64_t drawn[FUNCTION_MAX]; /* sites of the last draw, not handed out yet */
+	/* The sites of the last draw that are not handed out yet. */
+	uint64_t drawn[FUNCTION_MAX];
 	size_t drawn_count;
 };
 
@@ -77,8 +85,9 @@ void pool_free(struct pool *pool)
 bool pool_is_site(const struct pool *pool, const struct insn *insn)
 {
 	/*
-	 * DS prefix: on one CPU the kernel turns LOCK into DS; what was synchronisation still is (alternatives_smp_unlock).
-	 * Branch: one through memory is taken with its datum; what runs on then is its target.
+	 * With one CPU the kernel turns LOCK prefixes into DS prefixes (alternatives_smp_unlock()), and what was
+	 * synchronisation still is. A branch through memory is left out because a CPU that is stopped after it is at its
+	 * target.
 	 */
 	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
 			       INSN_BRANCH | INSN_DS_PREFIX;
@@ -108,7 +117,7 @@ static bool name_matches(const char *name, const char *globs)
 	}
 }
 
-/* A function is drawn by its weight and its sites are taken with BYTES_A_DRAW / weight, which must not exceed 1. */
+/* A function is drawn by its weight, and each site is then taken with probability BYTES_A_DRAW / weight: at most 1. */
 static uint64_t weight(uint64_t size)
 {
 	return size > BYTES_A_DRAW ? size : BYTES_A_DRAW;
@@ -142,8 +151,8 @@ static bool is_text(char type)
 }
 
 /*
- * Several names at one address are one function. Any of them may pass the filter, but each may veto: what one name says must
- * not be sampled is not made safe by another.
+ * Several names at one address are one function. It is wanted if any of its names passes the filter, unless one of them must
+ * not be sampled: another name does not make that safe.
  */
 static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t first, size_t end)
 {
@@ -223,7 +232,7 @@ void pool_remove(struct pool *pool, const void *key)
 		}
 		pool->bytes -= seg->bytes;
 		pool->weight -= seg->weight;
-		pool->drawn_count = 0; /* may be of it */
+		pool->drawn_count = 0; /* these sites may be the segment's */
 		free_segment(seg);
 		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
 		pool->segment_count--;
@@ -267,7 +276,7 @@ static void decode(struct pool *pool, struct function *fn)
 	pool->decoded_sites += fn->count;
 }
 
-/* The function at `at` of all weights laid end to end. */
+/* The function at position `at` when the weights of all functions are laid end to end. */
 static struct function *function_at(const struct pool *pool, uint64_t at)
 {
 	const struct segment *seg = pool->segments;

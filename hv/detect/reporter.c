@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The second half of a hit, after the window: who made the access, what is it called. Never holds the guest. */
+/* The second half of a hit, after the window: who made the access, and what it is called. The guest is never held for it. */
 #include "hv/detect/reporter.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "hv/detect/describe.h"
 #include "hv/detect/state.h"
 
-/* Of an interrupted stack all was kept that might be needed; what was not goes. */
+/* All that might be needed of the interrupted stacks was kept. What the unwinder did not need goes. */
 static void trim_stacks(struct race_side *side, unsigned n)
 {
 	uint8_t *from = side->below, *to = side->below;
@@ -38,7 +38,7 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	}
 	guest_unwind(d->guest, &side->regs, &side->context, stacks, n, &side->calls);
 	trim_stacks(side, n);
-	/* The CPU stopped behind the access, in the same function but for a call through memory. */
+	/* The CPU stopped behind the access: in the same function, unless the access was a call through memory. */
 	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
 		side->calls.frames[0].pc = side->pc;
 	unwound = side->calls.origin != GUEST_ORIGIN_UNKNOWN && !side->calls.guessed;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What happens when a CPU stops: the target's callbacks. The hit path: no allocation, no decoding, no names. */
+/*
+ * What happens when a CPU stopped: the target's callbacks. This is the hit path, on which nothing is allocated, decoded, named
+ * or formatted.
+ */
 #include "hv/detect/stops.h"
 
 #include "hv/base/clock.h"
@@ -18,7 +21,7 @@ static bool conflicting(const struct datum *a, const struct datum *b)
 	return race_is_conflict(&one, &other) && data_overlap(a, b);
 }
 
-/* An access about to be made at a point is a conflict with any open window it overlaps: both stand before their access. */
+/* An access about to be made at a point conflicts with any open window it overlaps: both CPUs stand before their access. */
 static bool conflicts_with_windows(struct detect *d, const struct datum *data, unsigned n, unsigned cpu,
 				   const struct x86_regs *regs)
 {
@@ -37,7 +40,7 @@ static bool conflicts_with_windows(struct detect *d, const struct datum *data, u
 	return false;
 }
 
-/* Hit while a window is open at this very point. */
+/* A point was hit while a window is open at this very point. */
 static struct target_action hit_again(struct detect *d, struct window *w, unsigned cpu, const struct x86_regs *regs)
 {
 	struct datum data[INSN_MAX_MEM];
@@ -46,7 +49,7 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
 		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
 
-		/* The held context itself, back from an interrupt; or woken on another CPU, where the window cannot follow. */
+		/* The held context itself is back from an interrupt, or runs on another CPU, where the window cannot follow. */
 		if (w->cpu == cpu)
 			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
 		window_close(d, w);
@@ -56,8 +59,11 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 	d->stats.hits++;
 	n = window_data(d, w->point, regs, data);
 	if (conflicts_with_windows(d, data, n, cpu, regs))
-		return resume; /* if it was another window, this one goes on and this CPU comes back here */
-	/* Another context at the same instruction, on other data: it must pass, and the INT3 with the window goes. */
+		return resume; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
+				*/
+	/*
+	 * Another context is at the same instruction with other data. It must pass, so the INT3 goes, and the window with it.
+	 */
 	d->stats.cut_short++;
 	window_close(d, w);
 	target_release(d->target, w->cpu);
@@ -65,9 +71,9 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 }
 
 /*
- * A CPU that is held already, stopped inside an interrupt handler, cannot be held twice. And the last one that runs must go on:
- * with all CPUs held nobody is left to race with, and the windows that are open would be for nothing. (A single CPU races with
- * its own interrupts, if it takes them.)
+ * A CPU that is held already, and is stopped inside an interrupt handler, cannot be held twice. And the last CPU that runs must
+ * go on: with all CPUs held nobody is left to race with, and the windows that are open would be for nothing. A single CPU races
+ * with its own interrupts, if it takes them while it is held.
  */
 static bool may_hold(struct detect *d, unsigned cpu)
 {
@@ -82,8 +88,8 @@ static bool may_hold(struct detect *d, unsigned cpu)
 }
 
 /*
- * No point of ours stands here now. Either one did when the CPU executed it, and what stands there now is to be executed; or
- * the INT3 is the guest's. Under the lock, so that nothing is planted between the look-up and this look.
+ * No point of ours stands here now. Either one did when the CPU executed it: then what stands here now is to be executed. Or
+ * the INT3 is the guest's. This is decided under the lock, so that nothing is planted between the look-up and this look.
  */
 static struct target_action not_a_point(struct detect *d, const struct x86_regs *regs)
 {
@@ -132,14 +138,14 @@ out:
 	if (sync) {
 		target_watch_sync(d->target, cpu);
 		pthread_mutex_lock(&d->lock);
-		if (d->windows[cpu].open) /* only this CPU opens it, so it is the same window */
+		if (d->windows[cpu].open) /* this is the same window, since only this CPU opens it */
 			window_settle(d, &d->windows[cpu]);
 		pthread_mutex_unlock(&d->lock);
 	}
 	return action;
 }
 
-/* The window and datum a watch belongs to, if it is still open. */
+/* The window that a watch belongs to, and its datum. NULL: the window is not open any more. */
 static struct window *find_watched(struct detect *d, uint32_t cookie, struct datum **datum)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Windows: DataCollider's conflict detection (3.2). One window holds one CPU before one access; it ends with a conflict, with
- * its time, or when everybody is held.
+ * Windows: DataCollider's conflict detection (section 3.2). One window holds one CPU before one access. It ends with a
+ * conflict, when its time is over, or when another context must pass the same instruction.
  *
  * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because the
  * INT3 stands in its way even while the CPU runs interrupt handlers. Whatever another context does to the datum in that time is
- * simultaneous with an access that is about to happen. So the datum is read for the last time, and the conflict decided, before
- * the INT3 goes.
+ * simultaneous with an access that is about to happen. So the datum is read for the last time, and the conflict is decided,
+ * before the INT3 goes.
  */
 #include "hv/detect/window.h"
 
@@ -16,14 +16,17 @@
 #include "hv/detect/capture.h"
 
 #define NS_PER_MS 1000000u
-#define FIRST_LOOK 4	 /* part of the window after which to see whether anybody makes progress */
-#define IRQS_OFF_REST 10 /* times as long as it was held, until the next with interrupts off, */
-#define HARDIRQ_REST 100 /* the same for interrupt handlers */
+/* After a quarter of the window it is looked whether any other CPU makes progress. */
+#define FIRST_LOOK 4
+/* A CPU held with interrupts off is not held so again for 10 times as long, and for 100 times in an interrupt handler. */
+#define IRQS_OFF_REST 10
+#define HARDIRQ_REST 100
 
 /*
- * Interrupts or preemption off: DataCollider's "random amount of time less than 1 ms". With interrupts off, moreover, only a
- * small share of the time, in a handler a tiny one: several windows in one timer interrupt, and timers expire faster than they
- * are served, of which the kernel rightly complains. An NMI is not held at all.
+ * With interrupts or preemption off the delay is DataCollider's "random amount of time less than 1 ms". With interrupts off,
+ * moreover, a CPU is held for a small share of the time only, and in an interrupt handler for a tiny one: with several windows
+ * in one timer interrupt, timers would expire faster than they are served, of which the kernel rightly complains. An NMI is not
+ * held at all. Returns ns; 0: no window.
  */
 static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, uint64_t now)
 {
@@ -68,7 +71,8 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 	return kept;
 }
 
-/* Cover [gva, gva+len) exactly with naturally aligned pieces of 1, 2, 4, 8 bytes: no byte more, or a neighbour would be blamed.
+/*
+ * Cover the datum exactly with naturally aligned pieces of 1, 2, 4 or 8 bytes. With a byte more a neighbour would be blamed.
  */
 static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 {
@@ -76,7 +80,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 
 	datum->cookie = ++d->last_cookie;
 	if (!x86_kernel_address(gva))
-		return; /* other processes have other memory there: only re-reading is sound */
+		return; /* other processes have other memory at this address, so only re-reading is sound */
 	while (gva < end) {
 		struct target_watch watch = {
 			.gva = gva,
@@ -119,7 +123,7 @@ struct target_action window_open(struct detect *d, struct point *point, unsigned
 	for (unsigned i = 0; i < n; i++) {
 		struct datum *datum = &w->data[i];
 
-		datum_read(d->target, datum, datum->before); /* located a moment ago: it is RAM */
+		datum_read(d->target, datum, datum->before); /* cannot fail: the datum was located in RAM a moment ago */
 		memcpy(datum->settled, datum->before, sizeof(datum->settled));
 		watch_datum(d, datum, cpu);
 		*sync |= datum->slots != 0;
@@ -169,7 +173,7 @@ static void queue_observation(struct detect *d, struct observation *o)
 	pthread_cond_signal(&d->queued);
 }
 
-/* The sampled side: its registers and stack are still those of the hit, for that context has not moved. */
+/* Fill in the sampled side. Its registers and its stack are still those of the hit, for the held context has not moved. */
 static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
 {
 	struct race_side *side = &o->sides[0];
@@ -226,7 +230,7 @@ static bool same_place(const struct datum *a, const struct datum *b)
 	return true;
 }
 
-/* The datum whose bytes are no longer what they were, or NULL. One whose mapping moved meanwhile proves nothing. */
+/* The datum whose bytes are no longer what they were, or NULL. A datum whose mapping moved meanwhile proves nothing. */
 static const struct datum *changed_datum(struct detect *d, const struct window *w, uint8_t *after)
 {
 	for (unsigned i = 0; i < w->data_count; i++) {
@@ -240,7 +244,7 @@ static const struct datum *changed_datum(struct detect *d, const struct window *
 	return NULL;
 }
 
-/* Whether any CPU but the held ones runs. With one CPU there are its own interrupts to race with. */
+/* Whether any CPU runs that is not held. A single CPU has its own interrupts to race with. */
 static bool somebody_runs(struct detect *d)
 {
 	if (d->target->caps.cpus == 1)
@@ -272,7 +276,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 	const struct datum *datum = changed_datum(d, w, after);
 	uint64_t end = w->opened_ns + w->hold_ns, now = monotonic_ns();
 
-	/* The first look comes early: with everybody else asleep the rest of the window is for nothing. */
+	/* The first look comes early, because with all other CPUs asleep the rest of the window would be for nothing. */
 	if (!datum && !w->looked && now < end && !d->closing) {
 		w->looked = true;
 		if (somebody_runs(d)) {

@@ -145,7 +145,8 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 /* A number that changes whenever a module comes or goes. */
 uint64_t guest_modules_version(const struct guest *g);
 
-/* Call `each` for every module known, in no order. `m` is valid during the call only. `each` must not call back into the guest.
+/*
+ * Call `each` for every module known, in no order. `m` is valid during the call only. `each` must not call back into the guest.
  */
 void guest_each_module(const struct guest *g, void (*each)(void *ctx, const struct guest_module *m), void *ctx);
 

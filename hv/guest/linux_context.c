@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who runs on a CPU, from its per-CPU area, which GS points to in the kernel (arch/x86/include/asm/{current,preempt,percpu}.h).
+/*
+ * Who runs on a CPU, from its per-CPU area, which GS points to in the kernel (arch/x86/include/asm/{current,preempt,percpu}.h).
  */
 #include "hv/guest/linux_context.h"
 #include "hv/guest/linux_guest.h"

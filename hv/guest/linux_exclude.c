@@ -99,7 +99,8 @@ static const char *const functions[] = {
 	"lock_sock*",
 	"__lock_sock*",
 	"release_sock",
-	/* Shared with the hypervisor, which writes as it likes: paravirtual clock, steal time, EOI, asynchronous page faults.
+	/*
+	 * Shared with the hypervisor, which writes as it likes: paravirtual clock, steal time, EOI, asynchronous page faults.
 	 */
 	"pvclock_*",
 	"kvm_clock_*",
