@@ -27,8 +27,8 @@ const char *libvirt_state_name(virDomainPtr domain)
 	return states[state_of(domain)];
 }
 
-/* The text that an XPath expression gives, cut to size. */
-static void get(xmlXPathContext *context, const char *path, char *out, size_t size)
+/* Evaluate an XPath expression to a text, which is cut to `size`. */
+static void xpath_text(xmlXPathContext *context, const char *path, char *out, size_t size)
 {
 	xmlXPathObject *object = xmlXPathEvalExpression((const xmlChar *)path, context);
 
@@ -36,7 +36,7 @@ static void get(xmlXPathContext *context, const char *path, char *out, size_t si
 	xmlXPathFreeObject(object);
 }
 
-/* The facts; `type` of the domain and `arch` of its machine. */
+/* Read the facts, the `type` of the domain and the `arch` of its machine. Returns 0, or -1 when that cannot be done. */
 static int read_description(virDomainPtr domain, struct domain_facts *facts, char type[32], char arch[32])
 {
 	char *xml = virDomainGetXMLDesc(domain, 0), number[32];
@@ -44,14 +44,14 @@ static int read_description(virDomainPtr domain, struct domain_facts *facts, cha
 	xmlXPathContext *context = doc ? xmlXPathNewContext(doc) : NULL;
 
 	if (context) {
-		get(context, "string(/domain/@type)", type, 32);
-		get(context, "string(/domain/os/type/@arch)", arch, 32);
-		get(context, "string(/domain/name)", facts->name, sizeof(facts->name));
-		get(context, "string(/domain/os/kernel)", facts->kernel, sizeof(facts->kernel));
-		get(context, "string(/domain/os/cmdline)", facts->cmdline, sizeof(facts->cmdline));
-		get(context, "string(/domain/currentMemory)", number, sizeof(number));
+		xpath_text(context, "string(/domain/@type)", type, 32);
+		xpath_text(context, "string(/domain/os/type/@arch)", arch, 32);
+		xpath_text(context, "string(/domain/name)", facts->name, sizeof(facts->name));
+		xpath_text(context, "string(/domain/os/kernel)", facts->kernel, sizeof(facts->kernel));
+		xpath_text(context, "string(/domain/os/cmdline)", facts->cmdline, sizeof(facts->cmdline));
+		xpath_text(context, "string(/domain/currentMemory)", number, sizeof(number));
 		facts->memory = strtoull(number, NULL, 10) << 10;
-		get(context, "string(/domain/vcpu)", number, sizeof(number));
+		xpath_text(context, "string(/domain/vcpu)", number, sizeof(number));
 		facts->cpus = (unsigned)strtoul(number, NULL, 10);
 		facts->kvm = strcmp(type, "kvm") == 0;
 		xmlXPathFreeContext(context);
@@ -90,30 +90,4 @@ void libvirt_check(virDomainPtr domain, bool writable, struct domain_facts *fact
 		snprintf(why, size, "it is being migrated, saved or copied: wait until that is over");
 	else if (!writable)
 		snprintf(why, size, "the connection is read-only");
-}
-
-int domain_list(const char *uri, void (*each)(void *ctx, const struct domain_listed *domain), void *ctx, struct err *err)
-{
-	virConnectPtr connection = libvirt_connect(uri, true, NULL);
-	bool writable = connection;
-	virDomainPtr *list = NULL;
-	int n;
-
-	if (!connection)
-		connection = libvirt_connect(uri, false, err);
-	if (!connection)
-		return -1;
-	n = virConnectListAllDomains(connection, &list, 0);
-	for (int i = 0; i < n; i++) {
-		struct domain_listed listed = {.name = virDomainGetName(list[i]), .state = libvirt_state_name(list[i])};
-		char why[128];
-
-		libvirt_check(list[i], writable, NULL, why, sizeof(why));
-		listed.why_not = why;
-		each(ctx, &listed);
-		virDomainFree(list[i]);
-	}
-	free(list);
-	virConnectClose(connection);
-	return n < 0 ? err_set(err, EXIT_INPUT, "libvirt does not list its domains: %s", virGetLastErrorMessage()) : 0;
 }

@@ -3,14 +3,14 @@
 
 #include "hv/libvirt/internal.h"
 
-/* libvirt prints its errors by itself, unless told not to. */
+/* Without this handler libvirt prints its errors itself. */
 static void say_nothing(void *ctx, virErrorPtr error)
 {
 	(void)ctx;
 	(void)error;
 }
 
-/* Whether the user is the reason; also where nobody could be asked, as without a system bus. */
+/* Whether this user lacks the right. That counts also where the right could not be asked for, as without a system bus. */
 static bool may_not(const virError *error)
 {
 	switch (error->code) {
@@ -50,7 +50,10 @@ virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err)
 		explain(uri, err);
 		return NULL;
 	}
-	/* Silence is noticed, too. The default connections have no network that could break, and cannot do this. */
+	/*
+	 * With this, a daemon that no longer answers is noticed, too. It fails on the default connections, which have no
+	 * network that could break.
+	 */
 	virConnectSetKeepAlive(connection, 5, 3);
 	return connection;
 }

@@ -1,189 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
-#include <jansson.h>
+#include "hv/libvirt/domain.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "hv/libvirt/internal.h"
 
-#define STUB "outrider-gdb" /* the name of our character device in QEMU */
-#define RETRIES 20	    /* of reconnecting, half a second each: libvirtd may be just restarting */
-
-/* ---- QEMU's monitor ---- */
-
-/* Run a QMP command, passing `fd` along if it is one. 0, or -1 with QEMU's own words in why. */
-static int qmp(struct domain *d, const char *command, int fd, char *why, size_t size)
-{
-	char *reply = NULL;
-	json_t *root, *error;
-	int ret;
-
-	if (fd >= 0)
-		ret = virDomainQemuMonitorCommandWithFiles(d->domain, command, 1, &fd, NULL, NULL, &reply, 0);
-	else
-		ret = virDomainQemuMonitorCommand(d->domain, command, &reply, 0);
-	snprintf(why, size, "%s", ret ? virGetLastErrorMessage() : "");
-	root = reply ? json_loads(reply, 0, NULL) : NULL;
-	error = json_object_get(root, "error");
-	if (error) {
-		snprintf(why, size, "%s", json_string_value(json_object_get(error, "desc")));
-		ret = -1;
-	}
-	json_decref(root);
-	free(reply);
-	return ret ? -1 : 0;
-}
-
-/* Run a command of the human monitor; its output is the caller's to free. NULL: libvirt refuses. */
-static char *hmp(struct domain *d, const char *command)
-{
-	char *reply = NULL;
-
-	if (virDomainQemuMonitorCommand(d->domain, command, &reply, VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP)) {
-		free(reply);
-		return NULL;
-	}
-	return reply;
-}
-
-/* ---- the stub ---- */
-
-enum stub_state { STUB_NONE, STUB_LEFT, STUB_BUSY, STUB_UNKNOWN };
-
-/* Lines "NAME: filename=WHAT"; a socket whose other end has gone is "disconnected". */
-static enum stub_state look_for_stub(struct domain *d)
-{
-	char *list = hmp(d, "info chardev");
-	const char *ours = list ? strstr(list, STUB ": filename=") : NULL;
-	enum stub_state state = list ? STUB_NONE : STUB_UNKNOWN;
-
-	if (ours)
-		state = strncmp(ours + strlen(STUB ": filename="), "disconnected", 12) == 0 ? STUB_LEFT : STUB_BUSY;
-	else if (list && (strncmp(list, "gdb: ", 5) == 0 || strstr(list, "\ngdb: ")))
-		state = STUB_BUSY;
-	free(list);
-	return state;
-}
-
-static void drop_stub(struct domain *d)
-{
-	char why[256];
-
-	free(hmp(d, "gdbserver none"));
-	/* QEMU does that by itself, if the stub had come into being. */
-	qmp(d, "{\"execute\":\"chardev-remove\",\"arguments\":{\"id\":\"" STUB "\"}}", -1, why, sizeof(why));
-}
-
-/* Give QEMU the other end of a socketpair for a stub to talk to. */
-static int add_stub(struct domain *d, int fd, struct err *err)
-{
-	static const char getfd[] = "{\"execute\":\"getfd\",\"arguments\":{\"fdname\":\"" STUB "\"}}";
-	static const char add[] =
-		"{\"execute\":\"chardev-add\",\"arguments\":{\"id\":\"" STUB "\",\"backend\":{\"type\":\"socket\","
-		"\"data\":{\"addr\":{\"type\":\"fd\",\"data\":{\"str\":\"" STUB "\"}},\"server\":false}}}}";
-	char why[256];
-	char *said;
-
-	if (qmp(d, getfd, fd, why, sizeof(why)) || qmp(d, add, -1, why, sizeof(why)))
-		return err_set(err, EXIT_INPUT, "%s: cannot open a gdbstub: %s (libvirt 8.2 or newer on this host is needed)",
-			       d->facts.name, why);
-	said = hmp(d, "gdbserver chardev:" STUB);
-	if (said && strstr(said, "Waiting for gdb connection")) {
-		free(said);
-		return 0;
-	}
-	err_set(err, EXIT_INPUT, "%s: cannot open a gdbstub: %s", d->facts.name, said ? said : virGetLastErrorMessage());
-	free(said);
-	drop_stub(d);
-	return -1;
-}
-
-int domain_open_stub(struct domain *d, bool *leftover, struct err *err)
-{
-	enum stub_state state = look_for_stub(d);
-	int fds[2];
-
-	*leftover |= state == STUB_LEFT;
-	if (state == STUB_UNKNOWN)
-		return err_set(err, EXIT_INPUT, "%s: libvirt does not let you use QEMU's monitor: %s", d->facts.name,
-			       virGetLastErrorMessage());
-	if (state == STUB_BUSY)
-		return err_set(err, EXIT_INPUT, "%s: its gdbstub is in use: end the other debugger first", d->facts.name);
-	if (state == STUB_LEFT)
-		drop_stub(d);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
-		return err_set(err, EXIT_INTERNAL, "socketpair: %s", strerror(errno));
-	if (add_stub(d, fds[1], err)) {
-		close(fds[0]);
-		fds[0] = -1;
-	}
-	d->stub = fds[0] >= 0;
-	close(fds[1]);
-	return fds[0];
-}
-
-/* libvirtd may have been restarted since: connect anew. */
-static bool reconnect(struct domain *d)
-{
-	const struct timespec pause = {.tv_nsec = 500000000};
-
-	for (unsigned i = 0; i < RETRIES; i++) {
-		virConnectPtr connection;
-		virDomainPtr domain;
-
-		if (virConnectIsAlive(d->connection) == 1 && virDomainIsActive(d->domain) >= 0)
-			return true;
-		connection = libvirt_connect(d->uri, true, NULL);
-		domain = connection ? virDomainLookupByName(connection, d->facts.name) : NULL;
-		if (domain) {
-			libvirt_stop_listening(d);
-			virDomainFree(d->domain);
-			virConnectClose(d->connection);
-			d->connection = connection;
-			d->domain = domain;
-			return true;
-		}
-		if (connection)
-			virConnectClose(connection);
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
-int domain_close_stub(struct domain *d, struct err *err)
-{
-	if (!d->stub)
-		return 0;
-	d->stub = false;
-	if (!reconnect(d))
-		return err_set(err, EXIT_INPUT,
-			       "%s: libvirt has gone, and the gdbstub could not be closed; the next attach will",
-			       d->facts.name);
-	if (virDomainIsActive(d->domain) == 1)
-		drop_stub(d);
-	return 0;
-}
-
-void domain_drop_stub(const char *uri, const char *name)
-{
-	struct domain d = {.connection = libvirt_connect(uri, true, NULL)};
-
-	d.domain = d.connection ? virDomainLookupByName(d.connection, name) : NULL;
-	if (d.domain) {
-		drop_stub(&d);
-		virDomainFree(d.domain);
-	}
-	if (d.connection)
-		virConnectClose(d.connection);
-}
-
-/* ---- life ---- */
-
-/* libvirt's own note, of root's and of a user's daemon. */
+/* Read the process id from libvirt's own file, root's daemon's or a user's. Returns 0 when there is none. */
 static pid_t read_pid(const char *name)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -205,6 +29,7 @@ static pid_t read_pid(const char *name)
 	return pid;
 }
 
+/* Look a domain up by its name, UUID or id. */
 static virDomainPtr look_up(virConnectPtr connection, const char *name)
 {
 	virDomainPtr domain = virDomainLookupByName(connection, name);
@@ -219,7 +44,7 @@ static virDomainPtr look_up(virConnectPtr connection, const char *name)
 	return domain;
 }
 
-static int find(struct domain *d, const char *name, struct err *err)
+static int find_domain(struct domain *d, const char *name, struct err *err)
 {
 	char why[128];
 
@@ -230,8 +55,8 @@ static int find(struct domain *d, const char *name, struct err *err)
 	if (!d->domain)
 		return err_set(err, EXIT_INPUT, "there is no domain '%s'; `outrider list` shows which there are", name);
 	libvirt_check(d->domain, true, &d->facts, why, sizeof(why));
-	/* What a killed outrider has left can have stopped it, and is for us to put right. */
-	if (why[0] && look_for_stub(d) != STUB_LEFT)
+	/* A gdbstub that a killed outrider has left can have stopped the domain. Then attaching must put that right. */
+	if (why[0] && libvirt_look_for_stub(d) != LIBVIRT_STUB_LEFT)
 		return err_set(err, EXIT_INPUT, "%s: %s", d->facts.name[0] ? d->facts.name : name, why);
 	d->pid = read_pid(d->facts.name);
 	return 0;
@@ -246,7 +71,7 @@ struct domain *domain_open(const char *uri, const char *name, struct err *err)
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	if (libvirt_start_events(err) || find(d, name, err)) {
+	if (libvirt_start_events(err) || find_domain(d, name, err)) {
 		domain_free(d);
 		return NULL;
 	}

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens to a domain meanwhile. libvirt's event loop is one for the process, so its thread is started once and lasts; it
- * only ever stores a pointer to a constant text.
+ * What happens to a domain during a session. The process has one event loop of libvirt's, so its thread is started once and
+ * lasts. All that this thread does to a domain is to store a pointer to a constant text.
  *
- * Each of our own stops is an event "suspended" of libvirt's too; of a stop that is somebody else's the gdbstub tells.
+ * libvirt reports each stop of our own as an event "suspended", too. So that event is not used: the gdbstub tells of a stop
+ * that somebody else has made.
  */
 #include <signal.h>
 #include <string.h>
 
+#include "hv/libvirt/domain.h"
 #include "hv/libvirt/internal.h"
 
 static void *run_events(void *arg)
@@ -18,7 +20,7 @@ static void *run_events(void *arg)
 	return NULL;
 }
 
-static void start(void)
+static void start_loop(void)
 {
 	sigset_t all, old;
 	pthread_t thread;
@@ -36,9 +38,10 @@ int libvirt_start_events(struct err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	return pthread_once(&once, start) ? err_set(err, EXIT_INTERNAL, "cannot listen to libvirt's events") : 0;
+	return pthread_once(&once, start_loop) ? err_set(err, EXIT_INTERNAL, "cannot listen to libvirt's events") : 0;
 }
 
+/* Keep the first event. */
 static void tell(struct domain *d, const char *what)
 {
 	const char *none = NULL;
@@ -72,7 +75,10 @@ static void on_reboot(virConnectPtr connection, virDomainPtr domain, void *ctx)
 	tell(ctx, "the guest was rebooted");
 }
 
-/* Comes with the first pass over the memory, which is still copied for a while: time to take breakpoints out of it. */
+/*
+ * This event comes with the first pass over the guest's memory. The memory is still copied for a while, which is time to take
+ * the breakpoints out of it.
+ */
 static void on_migration(virConnectPtr connection, virDomainPtr domain, int pass, void *ctx)
 {
 	(void)connection;
