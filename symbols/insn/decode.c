@@ -176,8 +176,7 @@ unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, 
 	dec->detailed = false;
 	if (!avail)
 		return 0;
-	/* INT3 fills the gaps between functions and is half of all "instructions" in a kernel's text: spare Capstone the work.
-	 */
+	/* INT3 fills the gaps between functions. It is half of all "instructions" in a kernel's text and needs no Capstone. */
 	if (code[0] == X86_INT3) {
 		*out = (struct insn){.addr = addr, .len = 1, .bytes = {X86_INT3}, .flags = INSN_INT3 | INSN_BRANCH};
 		return 1;

@@ -13,8 +13,7 @@ struct insn_decoder {
 	bool detailed; /* the last insn_decode() asked Capstone, and Capstone knew the instruction */
 };
 
-/* The enum x86_gpr that a Capstone register number is, or is a part of. INSN_REG_RIP for RIP and EIP, otherwise INSN_REG_NONE.
- */
+/* The enum x86_gpr that a Capstone register is, or is a part of. RIP and EIP are INSN_REG_RIP, all others INSN_REG_NONE. */
 int8_t insn_gpr(unsigned capstone_reg);
 
 #endif

@@ -29,8 +29,7 @@ enum insn_fact {
 	F_RAX_WRITE = 1 << 11,	/* RAX is written, which Capstone does not say */
 };
 
-/* The enum insn_fact bits of instruction number `id` (Capstone's enum x86_insn); 0 for an instruction that is not in the table.
- */
+/* The enum insn_fact bits of instruction number `id` (Capstone's enum x86_insn); 0 for one that is not in the table. */
 uint16_t insn_facts(unsigned id);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A module's own symbol table. The kernel keeps it for kallsyms (kernel/module/kallsyms.c) as ELF symbols with absolute values.
- */
+/* A module's symbols. The kernel keeps them for kallsyms (kernel/module/kallsyms.c) as ELF symbols with absolute values. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>

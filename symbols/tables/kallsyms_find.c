@@ -39,7 +39,9 @@ static bool spend(struct kallsyms *k, uint64_t steps)
 	return k->budget > 0;
 }
 
-/* Whether each token is printable and begins where the index says and the token before it ends, and the index follows the last.
+/*
+ * Whether each token is printable and begins both where the index says and where the token before it ends, and whether the
+ * index follows the last token.
  */
 static bool tokens_consistent(const struct kallsyms *k)
 {
@@ -238,8 +240,7 @@ static bool based_offsets(struct kallsyms *k, size_t at)
 	k->relative_base = guest_image_u64(k->image, base);
 	if (!x86_kernel_address(k->relative_base))
 		return false;
-	/* With KALLSYMS_PERCPU all symbols but the absolute ones are negative, so a single negative number tells the encoding.
-	 */
+	/* With KALLSYMS_PERCPU only absolute symbols have no negative number. Without a single negative one it is not that. */
 	k->encoding = KALLSYMS_RELATIVE;
 	for (uint32_t i = 0; i < k->num && k->encoding == KALLSYMS_RELATIVE; i++) {
 		if ((int32_t)guest_image_u32(k->image, at + 4 * (size_t)i) < 0)
