@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <capstone.h>
 
+#include "symbols/insn/conditions.h"
 #include "symbols/insn/table.h"
 
 #define R F_FIRST_READ
@@ -9,16 +10,7 @@
 #define CMP_LIKE (F_FIRST_READ | F_REG_READ)
 #define FACT(name, facts) [X86_INS_##name] = (facts)
 
-/*
- * Jcc, SETcc and CMOVcc have the same sixteen conditions. CMOVcc is not in the table, since its memory operand is always the
- * second one.
- */
-#define ALL_CC(X, prefix, facts)                                                                                            \
-	X(prefix##O, facts), X(prefix##NO, facts), X(prefix##B, facts), X(prefix##AE, facts), X(prefix##E, facts),          \
-		X(prefix##NE, facts), X(prefix##BE, facts), X(prefix##A, facts), X(prefix##S, facts), X(prefix##NS, facts), \
-		X(prefix##P, facts), X(prefix##NP, facts), X(prefix##L, facts), X(prefix##GE, facts), X(prefix##LE, facts), \
-		X(prefix##G, facts)
-
+/* CMOVcc is not in the table, since its memory operand is always the second one. */
 static const uint16_t facts_of[X86_INS_ENDING] = {
 	/* Integer instructions that read and write their first operand. */
 	FACT(ADD, RW),
@@ -70,7 +62,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(MOVBE, W),
 	FACT(MOVNTI, W),
 	FACT(POP, W | F_STACK),
-	ALL_CC(FACT, SET, W),
+	INSN_ALL_CC(FACT, SET, W),
 
 	/* System. */
 	FACT(LGDT, R),
@@ -264,7 +256,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(IRET, F_BRANCH | F_RET | F_STACK),
 	FACT(IRETD, F_BRANCH | F_RET | F_STACK),
 	FACT(IRETQ, F_BRANCH | F_RET | F_STACK),
-	ALL_CC(FACT, J, F_BRANCH),
+	INSN_ALL_CC(FACT, J, F_BRANCH),
 	FACT(JCXZ, F_BRANCH),
 	FACT(JECXZ, F_BRANCH),
 	FACT(JRCXZ, F_BRANCH),

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Private to symbols/insn. */
+#ifndef OUTRIDER_SYMBOLS_INSN_CONDITIONS_H
+#define OUTRIDER_SYMBOLS_INSN_CONDITIONS_H
+
+/* Jcc, SETcc and CMOVcc have the same sixteen conditions: this is X(name, value) for each name, which begins with `prefix`. */
+#define INSN_ALL_CC(X, prefix, value)                                                                                       \
+	X(prefix##O, value), X(prefix##NO, value), X(prefix##B, value), X(prefix##AE, value), X(prefix##E, value),          \
+		X(prefix##NE, value), X(prefix##BE, value), X(prefix##A, value), X(prefix##S, value), X(prefix##NS, value), \
+		X(prefix##P, value), X(prefix##NP, value), X(prefix##L, value), X(prefix##GE, value), X(prefix##LE, value), \
+		X(prefix##G, value)
+
+#endif
