@@ -6,7 +6,7 @@
 #include "symbols/insn/length.h"
 #include "symbols/insn/prefixes.h"
 #include "symbols/insn/strings.h"
-#include "symbols/insn/table.h"
+#include "symbols/insn/facts.h"
 
 /* The opcode of udb, which is the whole instruction. It was defined in 2025; Linux uses it for control-flow traps. */
 #define UDB 0xd6

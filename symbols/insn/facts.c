@@ -2,7 +2,7 @@
 #include <capstone.h>
 
 #include "symbols/insn/conditions.h"
-#include "symbols/insn/table.h"
+#include "symbols/insn/facts.h"
 
 #define R F_FIRST_READ
 #define W F_FIRST_WRITE

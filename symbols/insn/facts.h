@@ -4,8 +4,8 @@
  * information is wrong in places. So Capstone is only asked what the operands are, and this table says what is done to them.
  * Private to symbols/insn.
  */
-#ifndef OUTRIDER_SYMBOLS_INSN_TABLE_H
-#define OUTRIDER_SYMBOLS_INSN_TABLE_H
+#ifndef OUTRIDER_SYMBOLS_INSN_FACTS_H
+#define OUTRIDER_SYMBOLS_INSN_FACTS_H
 
 #include <stdint.h>
 
