@@ -26,7 +26,7 @@ static void take_out(struct detect *d, struct point *point)
 	points_remove(&d->points, point);
 }
 
-static int add(struct detect *d, const struct guest_event_site *site, uint64_t gpa)
+static int plant_event(struct detect *d, const struct guest_event_site *site, uint64_t gpa)
 {
 	struct point *point = NULL;
 
@@ -47,7 +47,7 @@ int event_add(struct detect *d, const struct guest_event_site *site)
 	if (points_are_few(d) || !target_can_emulate(&site->insn) || guest_translate(d->guest, site->insn.addr, &gpa))
 		return -1;
 	detect_enter(d);
-	ret = add(d, site, gpa);
+	ret = plant_event(d, site, gpa);
 	detect_leave(d);
 	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A Linux guest from outside, until its text is final: when the kernel says so. system_state is SYSTEM_RUNNING only after the
- * last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
+ * A Linux guest, followed from outside until its text is final. The kernel says so itself: system_state becomes SYSTEM_RUNNING
+ * only after the last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
  */
 #include "hv/guest/linux_context.h"
 #include "hv/guest/linux_exclude.h"
@@ -99,7 +99,7 @@ int guest_poll(struct guest *g, struct err *err)
 		return 1;
 	if (target_peek_regs(g->target, 0, &regs))
 		return 0;
-	/* Not every target shows it; where it is final it is always here. */
+	/* Not every target shows where the IDT is. Once it is final it is always here. */
 	if (!regs.idt_base)
 		regs.idt_base = LINUX_FINAL_IDT;
 	if (!(regs.efer & EFER_LMA) || !x86_kernel_address(regs.idt_base))
@@ -110,7 +110,7 @@ int guest_poll(struct guest *g, struct err *err)
 		found = linux_search(g, &regs, err);
 		if (found <= 0)
 			return found;
-		/* Optional: without it there are no task names and no modules, and the rest works. */
+		/* BTF is optional. Without it there are no task names and no modules, and the rest works. */
 		g->btf = btf_from_guest(&g->reader, g->symtab, NULL);
 		g->stage = LINUX_BOOTING;
 	}

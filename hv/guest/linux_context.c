@@ -6,7 +6,7 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-/* include/linux/preempt.h; bit 31 is the inverted need-resched flag of x86. */
+/* The fields of the preemption count (include/linux/preempt.h). Bit 31 is the inverted need-resched flag of x86. */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u
 #define PREEMPT_HARDIRQ 0x000f0000u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where Linux does what the detector must know of at once. Module text is freed in free_module() and at no time later may an
- * INT3 of ours be in it; breakpoints are put into debug registers by arch_install_hw_breakpoint() and taken out by its
- * counterpart, for ptrace and perf alike (arch/x86/kernel/hw_breakpoint.c).
+ * Where Linux does what the detector must know of at once. Module text is freed in free_module(), and from then on no INT3 of
+ * ours may be in it. Breakpoints are put into debug registers by arch_install_hw_breakpoint() and taken out by
+ * arch_uninstall_hw_breakpoint(), for ptrace and perf alike (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static bool is_push(const struct insn *insn)
 	return insn->len <= 2 && op >= 0x50 && op <= 0x57;
 }
 
-/* `ret`, or the jump that stands for it: to __x86_return_thunk, or srso_return_thunk and so on, as the CPU's bugs want it. */
+/* A return is `ret`, or a jump to __x86_return_thunk, srso_return_thunk or another such thunk, as the CPU's bugs want it. */
 static bool is_return(const struct guest *g, const struct insn *insn)
 {
 	struct insn_branch jump;
@@ -56,7 +56,10 @@ static int add_site(struct finder *f, enum guest_event_kind kind, const struct i
 	return 0;
 }
 
-/* Add the first push in a function (its prologue, after the patchable fentry no-op), or all its returns. */
+/*
+ * Add the first push in the function of this name, or all its returns. The first push is in the prologue, after the no-op of
+ * fentry, which the kernel patches.
+ */
 static void find_sites(struct finder *f, const char *name, enum guest_event_kind kind, bool entry)
 {
 	uint8_t code[CODE_MAX];
@@ -92,7 +95,7 @@ size_t guest_event_sites(const struct guest *g, struct guest_event_site **out)
 	return f.count;
 }
 
-/* free_module(struct module *mod): RDI is the one, at its entry. */
+/* At the entry of free_module(struct module *mod) RDI is the module. */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size)
 {
 	bool found = false;

@@ -2,9 +2,9 @@
 /*
  * Text that must never carry a sample point, as data.
  *
- * Three reasons: it runs where a stop is unsafe (entry code, #BP and NMI paths, code copied or executed elsewhere), its plain
- * accesses are the synchronisation itself (lock implementations), or the memory it reads is written by the hypervisor by
- * design.
+ * There are three reasons. The text runs where a stop is unsafe: entry code, the paths of #BP and NMI, code that is copied or
+ * executed elsewhere. Or its plain accesses are the synchronisation itself: the implementations of locks. Or the memory that it
+ * reads is written by the hypervisor by design.
  */
 #include <fnmatch.h>
 
@@ -202,7 +202,7 @@ bool guest_may_sample(const struct guest *g, const struct symbol *function)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		const char *glob = functions[i];
 
-		/* Most are told apart by their first letter, and there are 50,000 functions to ask for. */
+		/* The first letter tells most names apart before the costly match: there are 50,000 functions to ask for. */
 		if ((*glob == '*' || *glob == *function->name) && fnmatch(glob, function->name, 0) == 0)
 			return false;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a kernel address is: first by where it is in the kernel's address space, of which the parts are placed anew at each boot
- * (arch/x86/mm/kaslr.c); then by what the kernel itself keeps on that memory.
+ * What a kernel address is. This is told first by where it is in the kernel's address space, the parts of which are placed anew
+ * at each boot (arch/x86/mm/kaslr.c), and then by what the kernel itself keeps on that memory.
  */
 #include <stdio.h>
 
@@ -13,19 +13,19 @@
 #include "hv/guest/linux_names.h"
 #include "hv/guest/linux_stack.h"
 
-/* Where the parts are when they are not moved (Documentation/arch/x86/x86_64/mm.rst), which takes four levels of tables. */
+/* Where the parts are when they are not moved, with four levels of tables (Documentation/arch/x86/x86_64/mm.rst). */
 #define PAGE_OFFSET 0xffff888000000000ull
 #define VMALLOC_START 0xffffc90000000000ull
 #define VMEMMAP_START 0xffffea0000000000ull
 #define MODULES_END 0xffffffffff000000ull
 
-#define PAGES_MAX_L4 (1ull << 34) /* 46 bits of physical address, */
-#define PAGES_MAX_L5 (1ull << 40) /* 52 bits */
+#define PAGES_MAX_L4 (1ull << 34) /* pages of 46 bits of physical address, with four levels of tables */
+#define PAGES_MAX_L5 (1ull << 40) /* pages of 52 bits of physical address, with five levels of tables */
 
-#define STACK_END_MAGIC 0x57ac6e9dull /* lowest word of a task's stack (include/uapi/linux/magic.h) */
+#define STACK_END_MAGIC 0x57ac6e9dull /* the lowest word of a task's stack (include/uapi/linux/magic.h) */
 
-/* The value of the variable that says where a part is; 0: not known. */
-static uint64_t part(const struct guest *g, const char *variable, uint64_t fixed)
+/* The GVA of a part of the address space: what `variable` says, or `fixed` if the kernel has no such variable. 0: not known. */
+static uint64_t find_part(const struct guest *g, const char *variable, uint64_t fixed)
 {
 	uint64_t at = symtab_addr(g->symtab, variable), value;
 
@@ -39,9 +39,9 @@ void linux_find_memory(struct guest *g)
 	struct linux_memory *m = &g->memory;
 
 	m->image = (struct text_range){symtab_addr(g->symtab, "_text"), symtab_addr(g->symtab, "_end")};
-	m->page_offset = part(g, "page_offset_base", PAGE_OFFSET);
-	m->vmalloc = part(g, "vmalloc_base", VMALLOC_START);
-	m->vmemmap = part(g, "vmemmap_base", VMEMMAP_START);
+	m->page_offset = find_part(g, "page_offset_base", PAGE_OFFSET);
+	m->vmalloc = find_part(g, "vmalloc_base", VMALLOC_START);
+	m->vmemmap = find_part(g, "vmemmap_base", VMEMMAP_START);
 	m->pages_max = g->cr4 & X86_CR4_LA57 ? PAGES_MAX_L5 : PAGES_MAX_L4;
 	linux_find_pages(g);
 	linux_find_caches(g);
@@ -57,8 +57,8 @@ static void set_object(struct guest_memory *out, uint64_t gva, uint64_t start, u
 	out->offset = (uint32_t)(gva - start);
 }
 
-/* Another task's is known by the mark that the kernel leaves at its end, to see when it was overrun. */
-static bool task_stack(const struct guest *g, uint64_t gva, struct text_range *out)
+/* Another task's stack is known by the mark that the kernel leaves at its end to see when the stack was overrun. */
+static bool marked_stack(const struct guest *g, uint64_t gva, struct text_range *out)
 {
 	uint64_t start = gva & ~(g->stacks.size - 1), mark;
 
@@ -66,7 +66,7 @@ static bool task_stack(const struct guest *g, uint64_t gva, struct text_range *o
 	return g->stacks.size && guest_read(g, start, &mark, sizeof(mark)) == 0 && mark == STACK_END_MAGIC;
 }
 
-static void stack_at(uint64_t gva, const struct text_range *stack, struct guest_memory *out)
+static void set_stack(uint64_t gva, const struct text_range *stack, struct guest_memory *out)
 {
 	out->kind = GUEST_MEMORY_STACK;
 	set_object(out, gva, stack->start, stack->end - stack->start);
@@ -87,7 +87,7 @@ static bool variable_at(const struct guest *g, uint64_t gva, struct guest_memory
 	return true;
 }
 
-/* A struct page itself: of a slab's pages it is a struct slab, where there is one. */
+/* `gva` is in a struct page itself. In kernels with a struct slab, the struct page of a slab is such a struct. */
 static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_memory *m = &g->memory;
@@ -107,7 +107,7 @@ static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, str
 	return true;
 }
 
-/* Where all RAM is mapped, one address after the other. */
+/* `gva` is in the direct map, where all RAM is mapped in the order of its addresses. */
 static void direct_at(const struct guest *g, const struct guest_page_state *page, uint64_t gva, uint32_t size,
 		      struct guest_memory *out)
 {
@@ -117,14 +117,14 @@ static void direct_at(const struct guest *g, const struct guest_page_state *page
 		return;
 	if (page->page_known && linux_page_is_table(g, &page->page))
 		out->kind = GUEST_MEMORY_PAGE_TABLE;
-	/* Of a stack that is mapped page by page, the pages behind one with its mark are anybody's. */
-	else if (g->stacks.direct && task_stack(g, gva, &stack))
-		stack_at(gva, &stack, out);
+	/* If stacks are mapped page by page, the pages behind one that has the mark may be anybody's. */
+	else if (g->stacks.direct && marked_stack(g, gva, &stack))
+		set_stack(gva, &stack, out);
 	else
 		out->kind = GUEST_MEMORY_PAGE;
 }
 
-/* Memory that is known by its page. */
+/* `gva` is in memory that is known by its page. */
 static void mapped_at(const struct guest *g, const struct guest_page_state *page, uint64_t gva, uint32_t size,
 		      struct guest_memory *out)
 {
@@ -138,8 +138,8 @@ static void mapped_at(const struct guest *g, const struct guest_page_state *page
 		return;
 	if (m->page_offset && gva >= m->page_offset && gva - m->page_offset == page->gpa)
 		direct_at(g, page, gva, size, out);
-	else if (mapped && task_stack(g, gva, &stack))
-		stack_at(gva, &stack, out);
+	else if (mapped && marked_stack(g, gva, &stack))
+		set_stack(gva, &stack, out);
 	else if (mapped)
 		out->kind = GUEST_MEMORY_VMALLOC;
 	else
@@ -157,7 +157,7 @@ void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const s
 	else if (g->stage != LINUX_READY)
 		return;
 	else if (linux_stack_at(g, regs, gva, &stack))
-		stack_at(gva, &stack, out);
+		set_stack(gva, &stack, out);
 	else if (!variable_at(g, gva, out))
 		mapped_at(g, page, gva, size, out);
 }

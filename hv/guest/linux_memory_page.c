@@ -9,7 +9,7 @@
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
-#define PAGES_TOGETHER_MAX (1u << 10) /* of a slab; far more are together only for user memory */
+#define PAGES_TOGETHER_MAX (1u << 10) /* a slab has no more pages; only user memory has far more pages together */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
 {
@@ -17,7 +17,7 @@ static struct linux_page_type page_type(const struct guest *g, const char *numbe
 
 	if (btf_enumerator(g->btf, number, &value) == 0 && value > 0 && value <= UINT8_MAX)
 		return (struct linux_page_type){0xff000000, (uint32_t)value << 24};
-	/* Below 64 it is a flag's number. */
+	/* A value below 64 is the number of a flag. */
 	if (btf_enumerator(g->btf, bit, &value) || btf_enumerator(g->btf, "PAGE_TYPE_BASE", &base) || (uint64_t)value < 64)
 		return (struct linux_page_type){0};
 	return (struct linux_page_type){(uint32_t)(base | value), (uint32_t)base};
@@ -62,7 +62,7 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 	return guest_read(g, out->info, out->copy, m->page.size);
 }
 
-/* Of pages that belong together the first, which speaks for them. 0 or -1. */
+/* The first of the pages that belong together with `page`, on which the kernel keeps what holds for all of them. 0 or -1. */
 static int page_head(const struct guest *g, const struct guest_page *page, struct guest_page *out)
 {
 	const struct linux_page_layout *p = &g->memory.page;

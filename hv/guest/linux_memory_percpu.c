@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Per-CPU memory (mm/percpu.c): chunks of one unit for each CPU, which are in all chunks equally far apart. The first chunk's
- * units begin with the variables of the kernel. A variable's symbol, or what an allocation returned, plus
- * __per_cpu_offset[cpu] is that CPU's copy, in whichever chunk.
+ * Per-CPU memory (mm/percpu.c). It is made of chunks, and each chunk has a unit for each CPU. The distances between units are
+ * the same in all chunks. The units of the first chunk begin with the kernel's variables. In whichever chunk, that CPU's copy
+ * is at
+ * __per_cpu_offset[cpu] plus the variable's symbol, or plus what the allocation returned.
  */
 #include <stdio.h>
 
@@ -43,7 +44,7 @@ void linux_find_percpu(struct guest *g)
 	linux_find_member(g, "pcpu_chunk", "base_addr", X86_PAGE_SIZE, &p->chunk_base);
 }
 
-/* Whose unit of the first chunk has `gva`, and what its symbol would say. */
+/* The CPU in whose unit of the first chunk `gva` is, and the address that a symbol of it would have. */
 static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;
@@ -65,7 +66,7 @@ static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *s
 	return false;
 }
 
-/* Later chunks' pages lead to where theirs begins. */
+/* The same for a later chunk. Its struct chunk, to which its pages lead, says where the chunk begins. */
 static bool find_later_unit(const struct guest *g, uint64_t gva, const struct guest_page *page, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An object of a slab cache: a slab's pages hold objects of the cache's size, one after the other (mm/slub.c). */
+/* Objects of slab caches. The pages of a slab hold objects of the cache's size, one after the other (mm/slub.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,12 +20,12 @@ void linux_find_caches(struct guest *g)
 	linux_find_member(g, "kmem_cache", "object_size", size, &c->object_size);
 	linux_find_member(g, "kmem_cache", "red_left_pad", size, &c->left_pad);
 	linux_find_member(g, "kmem_cache", "refcount", size, &c->aliases);
-	/* The other allocator, gone since 6.8, puts its objects elsewhere in the slab and is what has colours. */
+	/* The allocator SLAB, which Linux 6.8 removed, puts objects elsewhere in the slab. Only its caches have colours. */
 	if (g->btf && btf_member(g->btf, "kmem_cache", "colour", &(struct btf_member){0}) == 0)
 		c->size.size = 0;
 }
 
-/* A printable string of at most max - 1 bytes. 0 or -1. */
+/* Read a printable string of at most max - 1 bytes. 0, or -1 when there is none. */
 static int read_name(const struct guest *g, uint64_t gva, char *out, size_t max)
 {
 	size_t len = X86_PAGE_SIZE - (gva & (X86_PAGE_SIZE - 1)), end;
@@ -50,7 +50,7 @@ static int read_name(const struct guest *g, uint64_t gva, char *out, size_t max)
 	return 0;
 }
 
-/* Bytes that an object must have to be one of that type; 0: there is no such type. */
+/* How many bytes an object must have to be of that type. 0: the kernel has no such type. */
 static uint32_t least_size(const struct guest *g, const struct linux_cache_type *type)
 {
 	struct btf_member tail;
@@ -60,7 +60,7 @@ static uint32_t least_size(const struct guest *g, const struct linux_cache_type 
 	return btf_sizeof(g->btf, type->type);
 }
 
-/* Caches of like objects are merged under the name of one of them: what the objects are is then not known. */
+/* The kernel merges caches of like objects under the name of one of them. Then the type of the objects is not known. */
 static void name_type(const struct guest *g, uint64_t cache, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_cache_type type = linux_cache_type(out->cache);
@@ -95,7 +95,7 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	}
 	out->kind = GUEST_MEMORY_SLAB;
 	object = start + (gva - start) / stride * stride + left_pad;
-	/* In a red zone, behind the last object, or in one that KFENCE guards, which are elsewhere on their page. */
+	/* `gva` is in a red zone, behind the last object, or in an object of KFENCE, which is elsewhere on its page. */
 	if (gva < object || (gva - start) / stride >= objects)
 		return true;
 	out->object = object;

@@ -73,8 +73,8 @@ static const struct {
 static const struct {
 	const char *type, *tail;
 } cut[] = {
-	{"kmem_cache", "node"},	       /* has one element for each node */
-	{"task_struct", "thread.fpu"}, /* is as long as what this CPU saves there */
+	{"kmem_cache", "node"},	       /* this array has one element for each node */
+	{"task_struct", "thread.fpu"}, /* this member is as long as what the CPU saves there */
 };
 
 struct linux_cache_type linux_cache_type(const char *cache)

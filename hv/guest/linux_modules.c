@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's modules as they come and go, by walking its list from outside. */
+/* The guest's modules as they come and go, found by walking the guest's list from outside. */
 #include "hv/guest/linux_modules.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
  * pages as the tables of thousands of modules. What is beyond has no names and so is not sampled.
  */
 #define SYMBOLS_MAX (256u << 20)
-#define BAD_TABLE (1u << 20) /* charged for one that took its time and makes no sense */
+#define BAD_TABLE (1u << 20) /* bytes charged for a table that was read in vain */
 
 static void free_module(struct loaded_module *lm)
 {
@@ -32,13 +32,13 @@ void linux_free_modules(struct guest *g)
 	g->module_count = 0;
 }
 
-static bool same(const struct loaded_module *lm, const struct module_info *info)
+static bool is_same_module(const struct loaded_module *lm, const struct module_info *info)
 {
 	return lm->address == info->addr && lm->m.base == info->text && lm->m.size == info->text_size &&
 	       strcmp(lm->m.name, info->name) == 0;
 }
 
-static int publish(struct guest *g, struct loaded_module *lm)
+static int publish_module(struct guest *g, struct loaded_module *lm)
 {
 	struct loaded_module **list;
 
@@ -62,13 +62,13 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 	g->module_bytes += lm->charge;
 }
 
-/* Freed when the module is up, but listed to its end; by then something else may be there. */
+/* An init section is freed when the module is up. It stays listed, though something else may be at its place. */
 static bool is_init(const struct image_section *section)
 {
 	return strncmp(section->name, ".init", strlen(".init")) == 0;
 }
 
-/* For the report: which section is where says where a debug file's addresses are. */
+/* The report needs the sections: addresses in a module's debug file are relative to them. */
 static void read_sections(const struct guest *g, struct loaded_module *lm, const struct module_info *info)
 {
 	struct image_section all[MODULE_SECTIONS_MAX];
@@ -81,7 +81,7 @@ static void read_sections(const struct guest *g, struct loaded_module *lm, const
 	}
 }
 
-static void add(struct guest *g, const struct module_info *info, const struct guest_module_events *events)
+static void add_module(struct guest *g, const struct module_info *info, const struct guest_module_events *events)
 {
 	struct loaded_module *lm = calloc(1, sizeof(*lm));
 
@@ -100,7 +100,7 @@ static void add(struct guest *g, const struct module_info *info, const struct gu
 	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
 	read_sections(g, lm, info);
-	if (publish(g, lm)) {
+	if (publish_module(g, lm)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
 	} else {
@@ -108,19 +108,19 @@ static void add(struct guest *g, const struct module_info *info, const struct gu
 	}
 }
 
-/* Not to be sampled any more; its names are still needed for what was caught in it. */
-static void retire(struct loaded_module *lm, const struct guest_module_events *events)
+/* Let the module not be sampled any more. Its names are still needed for what was caught in it. */
+static void retire_module(struct loaded_module *lm, const struct guest_module_events *events)
 {
 	if (!lm->retired)
 		events->gone(events->ctx, &lm->m);
 	lm->retired = true;
 }
 
-static void drop(struct guest *g, size_t index, const struct guest_module_events *events)
+static void drop_module(struct guest *g, size_t index, const struct guest_module_events *events)
 {
 	struct loaded_module *lm = g->modules[index];
 
-	retire(lm, events);
+	retire_module(lm, events);
 	pthread_rwlock_wrlock(&g->modules_lock);
 	memmove(g->modules + index, g->modules + index + 1, (g->module_count - index - 1) * sizeof(*g->modules));
 	g->module_count--;
@@ -130,19 +130,19 @@ static void drop(struct guest *g, size_t index, const struct guest_module_events
 	free_module(lm);
 }
 
-static struct loaded_module *find(struct guest *g, const struct module_info *info)
+static struct loaded_module *find_module(struct guest *g, const struct module_info *info)
 {
 	for (size_t i = 0; i < g->module_count; i++) {
-		if (same(g->modules[i], info))
+		if (is_same_module(g->modules[i], info))
 			return g->modules[i];
 	}
 	return NULL;
 }
 
-/* A module that was going (it does not come back from that) or freed, and is live again at the same place, is another one. */
-static bool reloaded(const struct loaded_module *lm, const struct module_info *info)
+/* A module that is live where one was going, or is gone, is another module: from going no module comes back. */
+static bool is_reloaded(const struct loaded_module *lm, const struct module_info *info)
 {
-	return (atomic_load(&lm->going) || lm->retired) && info->state == MODULE_LIVE && same(lm, info);
+	return (atomic_load(&lm->going) || lm->retired) && info->state == MODULE_LIVE && is_same_module(lm, info);
 }
 
 static void drop_reloaded(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
@@ -151,9 +151,9 @@ static void drop_reloaded(struct guest *g, const struct module_info *list, size_
 		struct loaded_module *lm = g->modules[i];
 
 		for (size_t j = 0; j < n; j++) {
-			if (!reloaded(lm, &list[j]))
+			if (!is_reloaded(lm, &list[j]))
 				continue;
-			drop(g, i, events);
+			drop_module(g, i, events);
 			break;
 		}
 	}
@@ -168,25 +168,25 @@ static bool any_going(const struct guest *g)
 	return false;
 }
 
-/* Bring what we know in line with the list just read. */
-static void update(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
+/* Bring g->modules in line with the list that was just read. */
+static void update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
 {
 	drop_reloaded(g, list, n, events);
 	for (size_t i = 0; i < g->module_count; i++)
 		g->modules[i]->seen = false;
 	for (size_t i = 0; i < n; i++) {
-		struct loaded_module *lm = find(g, &list[i]);
+		struct loaded_module *lm = find_module(g, &list[i]);
 
 		if (lm && list[i].state == MODULE_GOING)
-			retire(lm, events);
+			retire_module(lm, events);
 		if (lm)
 			lm->seen = true;
 		else if (list[i].state == MODULE_LIVE)
-			add(g, &list[i], events);
+			add_module(g, &list[i], events);
 	}
 	for (size_t i = g->module_count; i-- > 0;) {
 		if (!g->modules[i]->seen)
-			drop(g, i, events);
+			drop_module(g, i, events);
 	}
 }
 
@@ -196,12 +196,12 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 	uint64_t stamp;
 	size_t n;
 
-	/* A list caught in the middle of a change reads as an error: nothing is concluded from it, the next poll will do. */
+	/* A list that is being changed reads as an error. Nothing is concluded from that: the next poll comes soon. */
 	if (!g->btf || modules_stamp(&g->reader, g->symtab, g->btf, &stamp) || (stamp == g->modules_seen && !any_going(g)))
 		return;
 	if (modules_read(&g->reader, g->symtab, g->btf, &list, &n, NULL))
 		return;
-	update(g, list, n, events);
+	update_modules(g, list, n, events);
 	g->modules_seen = stamp;
 	free(list);
 }
@@ -213,7 +213,7 @@ uint64_t guest_modules_version(const struct guest *g)
 
 void guest_each_module(const struct guest *cg, void (*each)(void *ctx, const struct guest_module *m), void *ctx)
 {
-	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct guest *g = (struct guest *)cg; /* written to for its lock only */
 
 	pthread_rwlock_rdlock(&g->modules_lock);
 	for (size_t i = 0; i < g->module_count; i++)

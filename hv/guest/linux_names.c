@@ -6,7 +6,7 @@
 
 #include "hv/guest/linux_guest.h"
 
-static void fill(struct guest_symbol *out, const char *module, const struct symbol *sym)
+static void fill_symbol(struct guest_symbol *out, const char *module, const struct symbol *sym)
 {
 	snprintf(out->module, sizeof(out->module), "%s", module);
 	snprintf(out->name, sizeof(out->name), "%s", sym->name);
@@ -16,7 +16,7 @@ static void fill(struct guest_symbol *out, const char *module, const struct symb
 
 int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
-	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct guest *g = (struct guest *)cg; /* written to for its lock only */
 	struct symbol sym;
 	int ret = -1;
 
@@ -27,13 +27,13 @@ int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *
 		if (addr - m->base >= m->size)
 			continue;
 		if (m->symbols && symtab_at(m->symbols, addr, &sym) == 0) {
-			fill(out, m->name, &sym);
+			fill_symbol(out, m->name, &sym);
 			ret = 0;
 		}
 		goto out;
 	}
 	if (g->symtab && symtab_at(g->symtab, addr, &sym) == 0) {
-		fill(out, "", &sym);
+		fill_symbol(out, "", &sym);
 		ret = 0;
 	}
 out:
@@ -43,7 +43,7 @@ out:
 
 int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
-	struct guest *g = (struct guest *)cg; /* only its lock is taken */
+	struct guest *g = (struct guest *)cg; /* written to for its lock only */
 	struct symbol sym;
 	int ret = -1;
 
@@ -53,7 +53,7 @@ int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_s
 
 		if (!m->symbols || symtab_at(m->symbols, addr, &sym))
 			continue;
-		fill(out, m->name, &sym);
+		fill_symbol(out, m->name, &sym);
 		ret = 0;
 	}
 	pthread_rwlock_unlock(&g->modules_lock);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which kernel it is and where. The interrupt descriptor table leads to the kernel's text whatever KASLR did: gate 3 is
- * asm_exc_int3, and its address less its link-time address is the slide. Without a symbol file the kernel image around the gate
- * is searched for its own kallsyms tables; with one they are what the file must agree with, since two builds of one version may
- * have their entry code and banner in the same places and all else elsewhere.
+ * Which kernel the guest runs, and where it is. The interrupt descriptor table leads to the kernel's text whatever KASLR did:
+ * gate 3 is asm_exc_int3, and its address less its link-time address is the slide. Without a symbol file the kernel image
+ * around that address is searched for its own kallsyms tables. With a symbol file these tables are what the file must agree
+ * with, since two builds of one version may have their entry code and their banner in the same places, and everything else
+ * elsewhere.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,17 +14,17 @@
 #include "hv/guest/linux_search.h"
 
 #define IMAGE_ALIGN 0x200000ull
-#define NOTE_HEADER 16u /* sizes, type and "GNU" */
+#define NOTE_HEADER 16u /* bytes of an ELF note before its content: two sizes, the type, and "GNU" */
 #define LINK_TEXT 0xffffffff81000000ull
 #define CPU_ENTRY_AREA_SIZE (1ull << 39)
-#define MISSES_MAX 10 /* looks at kernel mode without what must be there */
+#define MISSES_MAX 10 /* after so many looks at a CPU in kernel mode the kernel must have been seen */
 
 static bool idt_is_final(const struct x86_regs *regs)
 {
 	return regs->idt_base >= LINUX_FINAL_IDT && regs->idt_base - LINUX_FINAL_IDT < CPU_ENTRY_AREA_SIZE;
 }
 
-/* Handler of an IDT gate (SDM vol. 3, figure 6-8), or 0. */
+/* The handler of an IDT gate (SDM vol. 3, figure 6-8). 0: the gate is not present, or cannot be read. */
 static uint64_t gate_handler(const struct guest *g, const struct x86_regs *regs, unsigned vector)
 {
 	uint16_t d[8];
@@ -42,7 +43,7 @@ static bool may_be_hidden(struct guest *g, const struct x86_regs *regs)
 	return x86_user_mode(regs) || ++g->misses < MISSES_MAX;
 }
 
-/* The kernel image is mapped with 2 MiB pages (4 KiB at the seams): the mapped stretch around `inside`. */
+/* The mapped stretch around `inside`. The kernel image is mapped with pages of 2 MiB, and of 4 KiB at the seams. */
 static void image_around(const struct guest *g, uint64_t inside, uint64_t *start, uint64_t *end)
 {
 	uint64_t gpa;
@@ -63,7 +64,9 @@ static struct symtab *kallsyms_around(const struct guest *g, uint64_t inside, st
 	return symtab_from_kallsyms(&g->reader, start, end, err);
 }
 
-/* "Linux version ..." at its symbol. -1: something else is there; 1: not readable now. */
+/*
+ * Read "Linux version ..." at its symbol into g->banner. Returns -1 if something else is there, and 1 if it cannot be read now.
+ */
 static int read_banner(struct guest *g, const struct symtab *symbols)
 {
 	uint64_t at = symtab_addr(symbols, "linux_banner");
@@ -81,7 +84,7 @@ static int read_banner(struct guest *g, const struct symtab *symbols)
 
 /* ---- symbols of a file ---- */
 
-/* The handlers of some exceptions are the functions they should be. */
+/* Whether the handlers of some exceptions are the functions that they should be. */
 static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
 {
 	static const struct {
@@ -98,7 +101,7 @@ static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
 
 enum agreement { AGREE, DIFFER, UNKNOWN };
 
-/* The GNU build id among ELF notes (type 3 of owner GNU): `max` bytes at most; length 0: there is none. */
+/* Copy the GNU build id (type 3 of owner GNU), of at most `max` bytes, from ELF notes. Returns its length; 0: there is none. */
 static size_t id_in_notes(const uint8_t *notes, size_t size, uint8_t *out, size_t max)
 {
 	uint32_t len;
@@ -115,7 +118,7 @@ static size_t id_in_notes(const uint8_t *notes, size_t size, uint8_t *out, size_
 	return 0;
 }
 
-/* The kernel's, in its .notes. */
+/* Copy the kernel's build id from its .notes. Returns its length; 0: there is none. */
 static size_t read_build_id(const struct guest *g, uint8_t *out, size_t max)
 {
 	uint64_t start = symtab_addr(g->symtab, "__start_notes"), end = symtab_addr(g->symtab, "__stop_notes");
@@ -143,8 +146,8 @@ static enum agreement compare_build_ids(const struct guest *g)
 }
 
 /*
- * Global functions are where the guest's own tables have them. One in a hundred may differ: a name can be there twice, and the
- * sources leave out different ones.
+ * Whether global functions are where the guest's own tables have them. One in a hundred may be elsewhere, because a name can
+ * occur twice and the two sources may leave out different functions of that name.
  */
 static enum agreement compare_functions(const struct guest *g, uint64_t handler)
 {
@@ -168,7 +171,7 @@ static enum agreement compare_functions(const struct guest *g, uint64_t handler)
 	return differ * 100 <= compared ? AGREE : DIFFER;
 }
 
-/* A vmlinux is told by its build id, a System.map by where its functions are. */
+/* Whether the file is of another build. A vmlinux is known by its build id, and a System.map by where its functions are. */
 static bool another_build(const struct guest *g, uint64_t handler)
 {
 	enum agreement by_id = compare_build_ids(g);
@@ -176,7 +179,7 @@ static bool another_build(const struct guest *g, uint64_t handler)
 	return by_id == DIFFER || (by_id == UNKNOWN && compare_functions(g, handler) == DIFFER);
 }
 
-/* The guest's own tables in place of a file's, if they can be read. */
+/* Take the guest's own tables, in place of a file's if there was one. */
 static int adopt(struct guest *g, struct symtab *own, struct err *err)
 {
 	if (g->symtab != own)
@@ -190,7 +193,7 @@ static int adopt(struct guest *g, struct symtab *own, struct err *err)
 		       : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
 }
 
-/* The user's file is no good, and the run goes on without it, if it can. */
+/* The user's file is of no use. The run goes on with the guest's own tables if these can be read. */
 static int refuse_file(struct guest *g, uint64_t handler, const char *why, struct err *err)
 {
 	struct symtab *own = kallsyms_around(g, handler, NULL);
@@ -198,7 +201,7 @@ static int refuse_file(struct guest *g, uint64_t handler, const char *why, struc
 
 	if (own)
 		read_banner(g, own);
-	/* "Linux version 6.1.0-9-amd64 (who built it) ..." */
+	/* The banner is "Linux version 6.1.0-9-amd64 (who built it) ...", and only its beginning is told. */
 	version = (int)strcspn(g->banner, "(");
 	while (version && g->banner[version - 1] == ' ')
 		version--;
@@ -212,7 +215,7 @@ static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
 	return refuse_file(g, handler, "symbols of another kernel", err);
 }
 
-/* The slide follows from one gate, and the rest must agree. Before the IDT is final a disagreement means nothing. */
+/* The slide follows from one gate, and the others must agree. Before the IDT is final a disagreement means nothing. */
 static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
 {
 	bool final = idt_is_final(regs);
@@ -238,11 +241,12 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 
 /* ---- symbols in the guest's memory ---- */
 
-/* The build id when no symbol says where it is: the first note of that kind in the mapped image around `inside`. */
+/* Find the build id without a symbol that says where it is: the first note of that kind in the mapped image around `inside`. */
 static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *out, size_t max)
 {
 	uint64_t start, end;
-	uint8_t page[X86_PAGE_SIZE + NOTE_HEADER + MODULE_BUILD_ID_MAX]; /* and a note that goes on behind it */
+	/* One page, and the rest of a note that begins on it. */
+	uint8_t page[X86_PAGE_SIZE + NOTE_HEADER + MODULE_BUILD_ID_MAX];
 	size_t len = 0;
 
 	image_around(g, inside, &start, &end);
@@ -255,7 +259,7 @@ static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *o
 	return len;
 }
 
-/* The kernel's tables make no sense: its vmlinux, if it is found by build id, says the same. False: it is not. */
+/* The kernel's tables make no sense, but its vmlinux says the same. False: no vmlinux with its build id is found. */
 static bool load_by_build_id(struct guest *g, uint64_t handler, const char *why)
 {
 	uint8_t id[MODULE_BUILD_ID_MAX];

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which stacks a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's, its CPU's interrupt stack on top of that, one
- * of the exception stacks on top of either. Each leads to the one below it: the kernel keeps the interrupted stack pointer in
- * an interrupt stack's uppermost word (arch/x86/include/asm/irq_stack.h), the CPU pushes it on an exception stack (SDM vol. 3,
- * 6.14.2).
+ * Which stacks a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's stack, perhaps the CPU's interrupt stack on top
+ * of that, and perhaps one of its exception stacks on top of either. Each leads to the stack below it. The kernel keeps the
+ * interrupted stack pointer in the uppermost word of an interrupt stack (arch/x86/include/asm/irq_stack.h), and the CPU pushes
+ * it onto an exception stack (SDM vol. 3, 6.14.2).
  */
 #include "hv/guest/linux_stack.h"
 
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-#define THREAD_SIZE 0x4000ull /* task and IRQ stacks, naturally aligned (arch/x86/include/asm/page_64_types.h, no KASAN) */
+/* The size of task and interrupt stacks without KASAN, to which they are aligned (arch/x86/include/asm/page_64_types.h). */
+#define THREAD_SIZE 0x4000ull
 #define DEFAULT_SIZE 0x4000ull
 #define LARGEST_SIZE 0x10000ull
 
@@ -39,7 +40,9 @@ bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
 {
 	uint64_t sp = regs->gpr[X86_RSP];
 
-	/* Where interrupt stacks are mapped page by page they need not be aligned: what is little above RSP is stack too. */
+	/*
+	 * Interrupt stacks that are mapped page by page may not be aligned, so what is little above RSP is taken for stack too.
+	 */
 	return (gva & ~(THREAD_SIZE - 1)) == (sp & ~(THREAD_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
 }
 
@@ -54,7 +57,10 @@ void linux_find_stacks(struct guest *g)
 	struct btf_member area;
 	uint64_t size = g->btf ? btf_sizeof(g->btf, "irq_stack") : 0;
 
-	/* Both orders are 2 plus what KASAN needs (arch/x86/include/asm/page_64_types.h); only one of them has a type. */
+	/*
+	 * The orders of task stacks and interrupt stacks are both 2 plus what KASAN needs
+	 * (arch/x86/include/asm/page_64_types.h). Only the interrupt stack has a type that tells its size.
+	 */
 	s->size = size && size <= LARGEST_SIZE && !(size & (size - 1)) ? size : DEFAULT_SIZE;
 	s->irq_top = linux_percpu_offset(g, "hardirq_stack_ptr", "hardirq_stack_ptr");
 	s->exceptions = linux_percpu_offset(g, "cea_exception_stacks", "cea_exception_stacks");
@@ -66,7 +72,7 @@ void linux_find_stacks(struct guest *g)
 		find_exception_stacks(g);
 }
 
-/* A kernel pointer in the per-CPU area of the CPU with these registers. */
+/* Read a kernel pointer in the per-CPU area of the CPU with these registers. */
 static bool percpu_pointer(const struct guest *g, const struct x86_regs *regs, uint64_t offset, uint64_t *out)
 {
 	return offset != LINUX_UNKNOWN && x86_kernel_address(regs->gs_base) &&
@@ -96,7 +102,7 @@ static bool irq_stack(const struct guest *g, const struct x86_regs *regs, struct
 
 	if (!percpu_pointer(g, regs, g->stacks.irq_top, &top))
 		return false;
-	/* The pointer is to the end or, since 5.12, to the word before it. */
+	/* The pointer is to the end of the stack or, since Linux 5.12, to the last word in it. */
 	top = (top + X86_PAGE_SIZE - 1) & ~(uint64_t)(X86_PAGE_SIZE - 1);
 	*out = (struct bounds){IRQ, top - g->stacks.size, top};
 	return out->start < top;
@@ -136,10 +142,11 @@ bool linux_stack_at(const struct guest *g, const struct x86_regs *regs, uint64_t
 	return b.kind != UNKNOWN;
 }
 
-/* The stack pointer that was interrupted; 0: user mode's. Something senseless where that cannot be told. */
+/* The stack pointer that was interrupted. 0: user mode was interrupted. 1, which no stack contains: it cannot be told. */
 static uint64_t interrupted_sp(const struct guest *g, const struct bounds *b)
 {
-	uint64_t frame[4], sp = 1; /* CS, RFLAGS, RSP, SS */
+	/* The frame is CS, RFLAGS, RSP and SS. */
+	uint64_t frame[4], sp = 1;
 
 	if (b->kind == EXCEPTION && guest_read(g, b->end - sizeof(frame), frame, sizeof(frame)) == 0)
 		return (frame[0] & 3) == 3 ? 0 : frame[2];
@@ -162,7 +169,7 @@ unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct
 		if (!sp)
 			break;
 		b = stack_of(g, regs, sp);
-		/* Nothing of the task's is left to tell only where what is on top of it says nothing sensible. */
+		/* Where the interrupted stack pointer says nothing sensible, the whole of the task's stack is taken. */
 		if (b.kind != TASK && !(from == EXCEPTION && b.kind == IRQ)) {
 			if (!task_stack(g, regs, &b))
 				break;

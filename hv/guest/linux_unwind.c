@@ -7,8 +7,11 @@
 #include "hv/guest/linux_orc.h"
 
 struct unwinding {
-	struct guest *g; /* only its lock is taken */
-	/* Modules that are just being initialised are not in the guest's list as we know it: read when a PC is met there. */
+	struct guest *g; /* written to for its lock only */
+	/*
+	 * The guest's own list of modules, read when a PC is in no text that is known: modules that are just being initialised
+	 * are not in g->modules. `listed` says that the list was read, or could not be.
+	 */
 	bool listed;
 	struct module_info *list;
 	size_t count;
@@ -26,7 +29,7 @@ static bool kernel_text(const struct guest *g, uint64_t pc)
 	return pc >= g->kernel_text.start && pc < g->kernel_text.end;
 }
 
-/* The module with `pc` in its text; *table may be NULL. */
+/* Whether a module has `pc` in its text. Its unwind table goes to *table, unless `table` is NULL. */
 static bool loaded_table(struct guest *g, uint64_t pc, struct orc_table *table)
 {
 	bool found = false;
@@ -79,9 +82,12 @@ static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
 
 /* ---- return addresses ---- */
 
-#define CALL_MAX 7 /* bytes of the longest near call but for prefixes, which do not matter here */
+#define CALL_MAX 7 /* bytes of the longest near call without prefixes, which do not matter here */
 
-/* Length of "FF /2", a call through a register or memory, from its ModRM byte on (SDM vol. 2, table 2-2). */
+/*
+ * The length of "FF /2", a call through a register or memory, by its ModRM and SIB bytes (SDM vol. 2, table 2-2). 0: it is
+ * another instruction.
+ */
 static unsigned indirect_length(uint8_t modrm, uint8_t sib)
 {
 	unsigned mod = modrm >> 6, rm = modrm & 7, length = 2;
@@ -102,7 +108,8 @@ static unsigned indirect_length(uint8_t modrm, uint8_t sib)
 static bool returns_to(void *ctx, uint64_t pc)
 {
 	struct unwinding *u = ctx;
-	uint8_t code[CALL_MAX + 1]; /* the bytes before pc, and one more for an index that is not used */
+	/* The bytes before pc, and one more: of the last two bytes an SIB byte is looked at, but not used. */
+	uint8_t code[CALL_MAX + 1];
 
 	if (!(kernel_text(u->g, pc - 1) || loaded_table(u->g, pc - 1, NULL)) || guest_read(u->g, pc - CALL_MAX, code, CALL_MAX))
 		return false;
@@ -122,7 +129,8 @@ static bool returns_to(void *ctx, uint64_t pc)
 static const struct entry {
 	const char *prefix;
 	enum guest_origin origin;
-	int context; /* of what they call; -1: as it was */
+	/* The enum guest_context_kind of what the function calls. -1: that of the function's caller. */
+	int context;
 } entries[] = {
 	{"entry_SYS", GUEST_ORIGIN_SYSCALL, -1},
 	{"entry_INT80", GUEST_ORIGIN_SYSCALL, -1},
@@ -165,7 +173,10 @@ static enum guest_origin find_origin(const struct guest_calls *calls)
 	return entry->origin;
 }
 
-/* From the outermost call, which is a task's, inwards. Of an unfinished stack that much is not known. */
+/*
+ * Contexts are found from the outermost call inwards. The outermost call of a whole stack is a task's. Of a stack that ends
+ * early it is not known what the outermost call is, so all of it is taken to be in the context of the stop.
+ */
 static void find_contexts(struct guest_calls *calls, const struct guest_context *context)
 {
 	uint8_t kind = GUEST_TASK;
