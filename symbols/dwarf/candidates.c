@@ -20,7 +20,7 @@
 #define EXPRESSION_LENGTH 9
 #define MAX_CANDIDATES (4u << 20)
 
-/* After so many bytes of the pass, the memory of those that it is done with is given back. */
+/* The pass gives back the memory of the bytes that it is done with after every so many bytes. */
 #define RELEASE_EVERY (8u << 20)
 
 struct stretch {

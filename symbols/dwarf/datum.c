@@ -132,14 +132,14 @@ static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, 
 		return 0;
 	if (di_location(u, child, q->pc, &location))
 		return -1;
-	if (location.place == DI_NOWHERE || location.reg != q->reg)
+	if (location.kind == DI_NOWHERE || location.reg != q->reg)
 		return 0;
 	to.variable = di_name(u, child, false);
 	if (!to.variable || !di_inherited_reference(u, child, DW_AT_type, &to.type))
 		return q->di->err->code == EXIT_OK ? 0 : -1;
 	/* A corrupt debug file may give any offset, so the difference may wrap around, as addresses do. */
 	distance = (int64_t)((uint64_t)q->disp - (uint64_t)location.offset);
-	return location.place == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
+	return location.kind == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
 }
 
 /* Find the name of the function that the i-th scope belongs to. */

@@ -46,7 +46,8 @@ void debuginfo_close(struct debuginfo *di);
 
 /*
  * Say how far a linked file was moved in memory: `slide` is added to all its link addresses. Its per-CPU section is the
- * exception. An address below that section's size is a per-CPU offset, and means that variable of no particular CPU.
+ * exception. An address below that section's size is a per-CPU offset: it means the variable at that offset, of no particular
+ * CPU.
  */
 void debuginfo_slide(struct debuginfo *di, uint64_t slide);
 

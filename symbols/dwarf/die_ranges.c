@@ -9,6 +9,7 @@
 #include "symbols/dwarf/list.h"
 #include "symbols/dwarf/ranges.h"
 
+/* Append the ranges of the list that DW_AT_ranges refers to. Returns 0, or -1 with the error set. */
 static int listed_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, uint64_t where)
 {
 	struct di_entry entry;
@@ -23,7 +24,7 @@ static int listed_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, 
 	return res;
 }
 
-/* DW_AT_low_pc and DW_AT_high_pc. 1, 0 or -1. */
+/* The stretch that DW_AT_low_pc and DW_AT_high_pc give. Returns 1; 0 when there is none; or -1 with the error set. */
 static int one_range(struct di_unit *u, Dwarf_Die die, uint64_t *low, uint64_t *high)
 {
 	enum Dwarf_Form_Class class;

@@ -19,7 +19,7 @@ int di_memory(struct debuginfo *di);
 
 /*
  * Take `n` DIEs, list entries or instructions from the query's budget. Returns false with the error set to EXIT_INPUT when the
- * budget is used up: no honest file needs so much work, so its references lead in circles.
+ * budget is used up: no sound file needs so much work, so its references lead in circles.
  */
 bool di_spend(struct debuginfo *di, uint64_t n);
 

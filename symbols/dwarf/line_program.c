@@ -13,7 +13,7 @@ struct line_state {
 	const struct di_line_code *code;
 	struct di_lines *lines;
 	size_t room;			   /* Rows that `lines` has memory for. */
-	uint64_t addr, file, line, column; /* Its registers. */
+	uint64_t addr, file, line, column; /* The machine's registers. */
 };
 
 static void reset(struct line_state *s)

@@ -132,7 +132,7 @@ static void evaluate(const uint8_t *expression, uint64_t length, struct di_locat
 		execute(&e, &c);
 	if (e.failed || c.bad || !e.n || gpr_of(e.stack[e.n - 1].reg) < 0)
 		return;
-	out->place = e.is_value ? DI_VALUE : DI_MEMORY;
+	out->kind = e.is_value ? DI_VALUE : DI_MEMORY;
 	out->reg = gpr_of(e.stack[e.n - 1].reg);
 	out->offset = (int64_t)e.stack[e.n - 1].constant;
 }

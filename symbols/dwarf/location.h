@@ -5,7 +5,7 @@
 
 #include "symbols/dwarf/state.h"
 
-enum di_place {
+enum di_location_kind {
 	/* The variable is optimised out here, or the place takes more than registers to tell (frame, pieces, call sites). */
 	DI_NOWHERE,
 	/* The variable's value is register + offset. */
@@ -15,7 +15,7 @@ enum di_place {
 };
 
 struct di_location {
-	enum di_place place;
+	enum di_location_kind kind;
 	int reg; /* enum x86_gpr */
 	int64_t offset;
 };

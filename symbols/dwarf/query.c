@@ -10,7 +10,7 @@ void di_begin(struct debuginfo *di, struct di_query *q, struct err *err)
 	q->local = (struct err){0};
 	q->err = err;
 	di->err = &q->local;
-	/* No query of an honest file reads every DIE more than a few times, and each DIE takes a byte at least. */
+	/* No query of a sound file reads every DIE more than a few times, and each DIE takes a byte at least. */
 	di->budget = 10000 + 4 * (uint64_t)di->file.map_size;
 	if (di->budget > most)
 		di->budget = most;

@@ -9,7 +9,7 @@
 /* The text that is being written. */
 struct text {
 	const char *start;
-	char *at;    /* Its end. */
+	char *at;    /* The end of the text. */
 	size_t room; /* Bytes left from `at` on, the end of the string included. */
 };
 

@@ -30,7 +30,7 @@ struct lookup {
 struct found {
 	uint64_t expression;  /* Place of the expression. */
 	uint64_t where;	      /* Place of the last DIE on a level that begins before the expression. */
-	Dwarf_Half tag;	      /* Its tag. */
+	Dwarf_Half tag;	      /* Tag of that DIE. */
 	const char *function; /* The innermost function around the expression. NULL: none. */
 };
 

@@ -16,7 +16,7 @@ struct known_image {
 	char *name;
 	uint8_t id[ID_MAX];
 	size_t id_len;
-	struct debuginfo *di; /* Its debug file. NULL: there is none that can be used. */
+	struct debuginfo *di; /* The debug file. NULL: there is none that can be used. */
 	bool failed;	      /* A failed query was reported. */
 	bool placed;	      /* The file was moved as `slide` and `generation` say. */
 	uint64_t slide, generation;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tests of debuginfo are asked about: compiled by them, in many ways, never run and never linked into anything of
- * ours. Members are volatile so that every access stays where and what it is written as.
+ * The program that the tests of debuginfo.h ask about. They compile it in many ways. It is never run, and never linked into
+ * anything of ours. Members are volatile so that every access stays what it is written as, and where.
  */
 struct list {
 	struct list *volatile next;
@@ -52,7 +52,7 @@ struct record {
 	volatile long values[4];
 };
 
-struct hidden; /* never defined: nothing is known of it but its name */
+struct hidden; /* It is never defined: only its name is known. */
 
 outer_t global_outer;
 const outer_t *volatile global_pointer;
@@ -67,7 +67,7 @@ volatile enum { FL_A = 1, FL_B = 2, FL_D = 8 } some_flags;
 volatile _Bool truth;
 static volatile int file_static;
 
-/* What its members' addresses are handed to stands in the debug information as often. */
+/* Calls are given the addresses of its members, and each of these calls is in the debug information. */
 struct {
 	volatile int many[100];
 	volatile long last;
@@ -105,7 +105,7 @@ API int read_member(outer_t *o)
 	return o->in[1].b[2];
 }
 
-/* The struct by its tag as well: what is referred to twice, a unit may have a stub for. */
+/* This refers to the struct by its tag. For a type that is referred to twice, a unit may have a stub. */
 API int read_tagged(struct outer *o)
 {
 	return o->in[2].b[1];
@@ -138,7 +138,7 @@ API long read_index(volatile long *vector)
 	return vector[2];
 }
 
-/* One of them is only the other register's value and a constant. */
+/* Of the two pointers, one is only the value of the other one's register plus a constant. */
 API long read_next(volatile long *vector)
 {
 	volatile long *next = vector + 1;
@@ -168,7 +168,7 @@ API __attribute__((section(".text.unlikely"))) int cold(outer_t *o)
 	return o->x;
 }
 
-/* Not volatile: with that, compilers compute the address first. */
+/* `vector` is not volatile, because compilers would then compute the address first. */
 API long read_at(long *vector, unsigned long i)
 {
 	return vector[i];
@@ -206,7 +206,7 @@ API void copy(struct record *to, struct record *from)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 }
 
-/* As a struct is copied but for what must stay as it is: the links. */
+/* This copies all of a struct but what must stay as it is, the links. */
 API void copy_rest(struct record *to, struct record *from)
 {
 	char *t = (char *)to + sizeof(to->link), *f = (char *)from + sizeof(from->link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compiling tests/unit/dwarf_sample.c, and looking into what the compiler made of it. */
+/* This compiles tests/unit/dwarf_sample.c and looks into what the compiler made of it. */
 #ifndef OUTRIDER_TESTS_UNIT_DWARF_SAMPLE_H
 #define OUTRIDER_TESTS_UNIT_DWARF_SAMPLE_H
 
@@ -19,7 +19,7 @@
 
 #include "symbols/dwarf/debuginfo.h"
 
-/* With the relocations kept, as Debian's vmlinux has them: they must not be applied again. */
+/* The relocations are kept, as in Debian's vmlinux. They must not be applied again. */
 #define SAMPLE_LINKED                                                                                 \
 	"-Wl,--no-warn-rwx-segments -static -no-pie -nostdlib -Wl,--emit-relocs -Wl,--build-id=sha1 " \
 	"-Wl,-T,tests/unit/dwarf_sample.lds "
@@ -31,14 +31,14 @@ struct sample {
 	size_t len;
 };
 
-/* Where the ELF symbol is. */
+/* Where an ELF symbol is. */
 struct place {
 	char section[32];
-	uint64_t offset; /* in the section */
+	uint64_t offset; /* Bytes from the beginning of the section. */
 	uint64_t addr, size;
 };
 
-/* Compile with `compiler`, "gcc" or "clang", and more flags. Remove with sample_free(). */
+/* Compile the sample with `compiler`, "gcc" or "clang", and more flags. sample_free() removes it. */
 static inline void sample_build(struct sample *s, const char *compiler, const char *flags)
 {
 	char command[1024];
@@ -68,7 +68,7 @@ static inline void sample_free(struct sample *s)
 	free(s->bytes);
 }
 
-/* By name, or "name.1" of a function's static variable. */
+/* The symbol `name`. A static variable of a function is found by its name in the source, although its symbol is "name.1". */
 static inline struct place sample_symbol(const struct sample *s, const char *name)
 {
 	Elf *elf = (elf_version(EV_CURRENT), elf_memory((char *)s->bytes, s->len));
@@ -102,7 +102,7 @@ static inline struct place sample_symbol(const struct sample *s, const char *nam
 	return p;
 }
 
-/* The bytes of a section. */
+/* The bytes of a section, and their number in *len. NULL: there is no such section. */
 static inline const uint8_t *sample_section(const struct sample *s, const char *name, size_t *len)
 {
 	Elf *elf = (elf_version(EV_CURRENT), elf_memory((char *)s->bytes, s->len));
@@ -124,7 +124,7 @@ static inline const uint8_t *sample_section(const struct sample *s, const char *
 	return found;
 }
 
-/* The build id of a linked sample, in its note (the gABI's head of three words, then "GNU"). Returns its length in bytes. */
+/* The build id of a linked sample. Its note has a head of three words and the name "GNU" before it. Returns its bytes. */
 static inline size_t sample_build_id(const struct sample *s, const uint8_t **id)
 {
 	size_t len = 0;

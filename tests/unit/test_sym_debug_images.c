@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Debug files of what runs in a guest: found once, moved to where it is, and complained of once. */
+/* Debug files of a guest's kernel and modules are found once, moved to where these are, and complained of once. */
 #include "tests/unit/dwarf_sample.h"
 
 #include "symbols/files/debug_images.h"
@@ -83,7 +83,7 @@ static void test_kernel_moves(void **state)
 	assert_int_equal(f->notes, 0);
 }
 
-/* Loaded again elsewhere: its sections are where the new generation says. */
+/* A module that was loaded again has its sections where its new generation says. */
 static void test_module_moves(void **state)
 {
 	struct fixture *f = *state;
@@ -128,7 +128,7 @@ static void test_complains_once(void **state)
 	assert_int_equal(asked, 1);
 }
 
-/* Who named no place to look in does not want to hear that nothing was found. */
+/* A user who has named no place to look in is not told that nothing was found. */
 static void test_silent_unless_asked(void **state)
 {
 	struct fixture *f = *state;

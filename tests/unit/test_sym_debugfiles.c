@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Debug files in all the places they may be in, and in none. */
+/* Debug files are found in all the places that they may be in, and nothing is found where there is none. */
 #include "tests/unit/dwarf_sample.h"
 
 #include <ftw.h>
@@ -10,9 +10,9 @@
 struct fixture {
 	char root[32];
 	struct sample kernel, module;
-	const uint8_t *id; /* the kernel's */
+	const uint8_t *id; /* Build id of the kernel, of `len` bytes. */
 	size_t len;
-	char hex[64];
+	char hex[64]; /* The build id as text. */
 };
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -51,8 +51,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Copy a sample to ROOT/PATH, folders made on the way; the whole path is in `out`. */
-static void put(struct fixture *f, const struct sample *s, const char *path, char *out, size_t size)
+/* Copy a sample to ROOT/PATH, and make the folders that this needs. The whole path is put into `out`. */
+static void put_sample(struct fixture *f, const struct sample *s, const char *path, char *out, size_t size)
 {
 	FILE *file;
 
@@ -68,7 +68,7 @@ static void put(struct fixture *f, const struct sample *s, const char *path, cha
 	fclose(file);
 }
 
-static const char *find(struct fixture *f, const char *name, bool with_id, struct debugfiles **df, struct err *err)
+static const char *find_file(struct fixture *f, const char *name, bool with_id, struct debugfiles **df, struct err *err)
 {
 	*df = debugfiles_new(NULL);
 	assert_non_null(*df);
@@ -80,7 +80,7 @@ static void expect_found(struct fixture *f, const char *name, bool with_id, cons
 {
 	struct debugfiles *df;
 	struct err err = {0};
-	const char *found = find(f, name, with_id, &df, &err);
+	const char *found = find_file(f, name, with_id, &df, &err);
 
 	if (!found)
 		fail_msg("%s", err.text);
@@ -93,7 +93,7 @@ static void expect_missing(struct fixture *f, const char *name, bool with_id, co
 	struct debugfiles *df;
 	struct err err = {0};
 
-	assert_null(find(f, name, with_id, &df, &err));
+	assert_null(find_file(f, name, with_id, &df, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, why));
 	debugfiles_free(df);
@@ -104,9 +104,9 @@ static void test_package(void **state)
 	struct fixture *f = *state;
 	char path[128], module[128];
 
-	put(f, &f->module, "vmlinux.o", path, sizeof(path)); /* of a build tree: not the kernel */
-	put(f, &f->kernel, "boot/vmlinux-6.1.0-56-cloud-amd64", path, sizeof(path));
-	put(f, &f->module, "lib/modules/6.1.0/kernel/net/nf-tables.ko.debug", module, sizeof(module));
+	put_sample(f, &f->module, "vmlinux.o", path, sizeof(path)); /* as a build tree has it, which is not the kernel */
+	put_sample(f, &f->kernel, "boot/vmlinux-6.1.0-56-cloud-amd64", path, sizeof(path));
+	put_sample(f, &f->module, "lib/modules/6.1.0/kernel/net/nf-tables.ko.debug", module, sizeof(module));
 	expect_found(f, "vmlinux", true, path);
 	expect_found(f, "vmlinux", false, path);
 	expect_found(f, "nf_tables", false, module);
@@ -121,12 +121,12 @@ static void test_build_id(void **state)
 
 	expect_missing(f, "vmlinux", true, "no debug file for vmlinux");
 	snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug", f->hex, f->hex + 2);
-	put(f, &f->kernel, name, path, sizeof(path));
+	put_sample(f, &f->kernel, name, path, sizeof(path));
 	expect_found(f, "vmlinux", true, path);
 	expect_missing(f, "vmlinux", false, "build id not known");
 	assert_int_equal(remove(path), 0);
 	snprintf(name, sizeof(name), "%s/debuginfo", f->hex);
-	put(f, &f->kernel, name, path, sizeof(path));
+	put_sample(f, &f->kernel, name, path, sizeof(path));
 	expect_found(f, "vmlinux", true, path);
 }
 
@@ -138,7 +138,7 @@ static void test_file(void **state)
 	struct err err = {0};
 	char path[128];
 
-	put(f, &f->kernel, "vmlinux", path, sizeof(path));
+	put_sample(f, &f->kernel, "vmlinux", path, sizeof(path));
 	assert_int_equal(debugfiles_add(df, "/nonexistent/vmlinux", &err), -1);
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_int_equal(debugfiles_add(df, path, NULL), 0);
@@ -148,7 +148,7 @@ static void test_file(void **state)
 	debugfiles_free(df);
 }
 
-/* One that the user names is not passed over in silence, whatever it is called. */
+/* A file that the user has named is not passed over in silence, whatever it is called. */
 static void test_file_of_any_name(void **state)
 {
 	struct fixture *f = *state;
@@ -158,7 +158,7 @@ static void test_file_of_any_name(void **state)
 	char path[128], cut[128];
 	struct sample half = f->kernel;
 
-	put(f, &f->kernel, "my.kolab/kernel.dbg", path, sizeof(path));
+	put_sample(f, &f->kernel, "my.kolab/kernel.dbg", path, sizeof(path));
 	assert_int_equal(debugfiles_add(df, path, NULL), 0);
 	assert_string_equal(debugfiles_find(df, "vmlinux", f->id, f->len, NULL), path);
 	assert_null(debugfiles_find(df, "vmlinux", other, sizeof(other), &err));
@@ -171,7 +171,7 @@ static void test_file_of_any_name(void **state)
 	assert_non_null(strstr(err.text, "kernel.dbg: without a build id"));
 	debugfiles_free(df);
 	half.len /= 2;
-	put(f, &half, "my.kolab/half.dbg", cut, sizeof(cut));
+	put_sample(f, &half, "my.kolab/half.dbg", cut, sizeof(cut));
 	df = debugfiles_new(NULL);
 	assert_int_equal(debugfiles_add(df, cut, NULL), 0);
 	err = (struct err){0};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debuginfo on a small program with known answers, compiled and linked in all the ways that a kernel or a module may come:
- * DWARF 4 and 5, by gcc and clang, linked with relocations kept, relocatable, compressed, with type units.
+ * The queries of debuginfo.h on a small program with known answers, compiled and linked in all the ways that a kernel or a
+ * module may be: DWARF 4 and 5, by gcc and clang, linked with relocations kept, relocatable, compressed, with type units.
  */
 #include "tests/unit/dwarf_sample.h"
 
 #include "symbols/insn/insn.h"
 
 #define SLIDE 0x1234000ull
-#define MODULE 0xffffffffc0000000ull /* each section of a relocatable sample gets a page of its own from here on */
+#define MODULE 0xffffffffc0000000ull /* The sections of a relocatable sample are placed from here on, STEP apart. */
 #define STEP 0x10000ull
 
 struct open_sample {
@@ -112,7 +112,7 @@ static void check_lines(const struct open_sample *s)
 	assert_string_equal(f[0].function, "cold");
 	assert_true(ends_with(f[0].file, "sample.c"));
 	assert_false(f[0].inlined);
-	/* Nobody's address, and data. */
+	/* An address where nothing is, and an address of data. */
 	assert_int_equal(lines(s, 0x1000000, f), 0);
 	assert_int_equal(lines(s, address(s, "global_outer"), f), 0);
 }
@@ -178,7 +178,10 @@ static void check_no_variables(const struct open_sample *s)
 	test_none(s, address(s, "percpu_data") + 8);
 }
 
-/* Whether `path` is the best, of all instructions of a function, for one that accesses `size` bytes through a register. */
+/*
+ * Check that a function has an instruction that accesses `size` bytes through a register, and for which `path` is the best
+ * answer.
+ */
 static void expect_datum(const struct open_sample *s, const char *function, const char *path, unsigned size, const char *owner)
 {
 	struct insn_decoder *decoder = insn_decoder_new();
@@ -253,15 +256,15 @@ static void check_values(const struct open_sample *s)
 	expect_decoded(s, "color", 0, 4, 3, "3");
 	expect_decoded(s, "some_flags", 0, 4, 8, "FL_D");
 	expect_decoded(s, "some_flags", 0, 4, 11, "FL_A|FL_B|FL_D");
-	expect_decoded(s, "some_flags", 0, 4, 5, "5"); /* 4 has no name */
+	expect_decoded(s, "some_flags", 0, 4, 5, "5"); /* No enumerator is 4. */
 	expect_decoded(s, "truth", 0, 1, 1, "true");
-	/* Half of a number, a structure, bytes of several bit-fields. */
+	/* Half of a number, a structure, and bytes of several bit-fields have no value. */
 	expect_decoded(s, "global_outer", 18, 1, 1, NULL);
 	expect_decoded(s, "global_outer", 0, 16, 1, NULL);
 	expect_decoded(s, "global_outer", 24, 1, 1, NULL);
 }
 
-/* The compilers call basic types differently. */
+/* gcc and clang give basic types different names. */
 static void check_all(const char *compiler, const char *flags)
 {
 	struct open_sample s;
@@ -297,7 +300,7 @@ static void test_type_units(void **state)
 	check_all("gcc", "-gdwarf-4 -fdebug-types-section " SAMPLE_LINKED);
 }
 
-/* In a type unit's header (DWARF 5 section 7.5.1.3). */
+/* Offsets in a type unit's header (DWARF 5 section 7.5.1.3), and the kind of unit that it is. */
 enum { UNIT_KIND = 6, UNIT_SIGNATURE = 12, UNIT_TYPE = 20, KIND_TYPE = 2 };
 
 static uint32_t unit_length(const uint8_t *unit)
@@ -317,13 +320,17 @@ static bool is_signature(const uint8_t *info, size_t len, const uint8_t *bytes)
 	return false;
 }
 
-/* Make stubs their unit's type, which they say they stand for: those that the end of a unit tells from other bytes. */
+/*
+ * A stub in a type unit stands for a type of another unit. Make it stand for the type of its own unit, and make the stub that
+ * type. Only stubs at the end of a unit can be told from other bytes. Returns how many were changed.
+ */
 static unsigned close_circles(uint8_t *info, size_t len)
 {
 	unsigned n = 0;
 
 	for (uint8_t *unit = info; unit < info + len; unit += unit_length(unit)) {
-		uint32_t stub = unit_length(unit) - 10; /* an abbreviation's number, a signature, and the 0 behind the last */
+		/* A stub is the number of an abbreviation and a signature. The unit ends with a 0 behind it. */
+		uint32_t stub = unit_length(unit) - 10;
 
 		if (unit[UNIT_KIND] != KIND_TYPE || !is_signature(info, len, unit + stub + 1))
 			continue;
@@ -369,7 +376,7 @@ static void test_stub_of_itself(void **state)
 	sample_free(&file);
 }
 
-/* A debug file may say any offset, and an instruction any displacement. */
+/* A debug file may give any offset, and an instruction may have any displacement. */
 static void test_far_off(void **state)
 {
 	static const int64_t ends[] = {INT64_MIN, INT64_MAX};

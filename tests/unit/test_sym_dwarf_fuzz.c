@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mutated debug files: every question is answered, or refused with a reason, in bounded time. The seed is fixed: a failure
- * repeats. With arguments: how many cases of each sample, and the first seed (for runs of many more cases than a test's).
+ * Mutated debug files: every query is answered, or refused with a reason, in bounded time. The seed is fixed, so that a failure
+ * repeats. For longer runs the program takes two arguments: the number of cases of each sample, and the first seed.
  */
 #include "tests/unit/dwarf_sample.h"
 
@@ -25,7 +25,7 @@ struct options {
 	unsigned long cases, seed;
 };
 
-static volatile uint64_t current; /* the case's seed, for who has to look into it */
+static volatile uint64_t current; /* The seed of the case, which is printed when the case fails. */
 
 static void say_case(int signal)
 {
@@ -41,7 +41,7 @@ static uint32_t below(struct rng *rng, size_t n)
 	return (uint32_t)rng_below(rng, n);
 }
 
-/* Where a change goes: mostly into one of the debug sections, for the file as a whole is mostly relocations. */
+/* Choose where a change goes. Most go into a debug section, because most of the file as a whole is relocations. */
 static size_t choose_place(struct rng *rng, const struct sample *good)
 {
 	static const char *const favourites[] = {".debug_info",	    ".debug_abbrev",   ".debug_line",	".debug_aranges",
@@ -78,7 +78,7 @@ static void change(struct rng *rng, const struct sample *good, uint8_t *bytes)
 	}
 }
 
-/* A refusal says why, in one line. */
+/* A query that was refused must say why, in one line. */
 static void check_refusal(int n, const struct err *err)
 {
 	if (n >= 0) {
