@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Picks the workloads out of the arguments and the kernel command line, and runs them one by one. */
+/* Takes the workloads from the arguments and from the kernel command line, and runs them one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ static const struct workload *const workloads[] = {&workload_gt,    &workload_gt
 						   &workload_sleep, &workload_wait,   &workload_sh};
 
 struct outcome {
-	int run, failed;
-	bool stop;
+	int run, failed; /* numbers of workloads */
+	bool stop;	 /* "poweroff" was said: run no more */
 };
 
 static const struct workload *find_workload(const char *word, const char **args)
@@ -29,7 +29,7 @@ static const struct workload *find_workload(const char *word, const char **args)
 	return NULL;
 }
 
-/* In a process of its own: a workload that crashes must not take init, and so the guest, with it. */
+/* A workload runs in a process of its own, since one that crashes must not take init, and so the guest, with it. */
 static int run_workload(const char *word)
 {
 	const char *args;
@@ -70,8 +70,8 @@ static void run_word(const char *word, struct outcome *o)
 }
 
 /*
- * outrider.run=A,B,C: for boot loaders that know nothing of "--". The kernel keeps words with a dot for modules' parameters, so
- * it does not pass this one on as an argument.
+ * Run the workloads of "outrider.run=A,B,C", for boot loaders that do not know "--". The kernel takes a word with a dot for a
+ * module's parameter and does not pass it on as an argument, so the option is read from /proc/cmdline.
  */
 static void run_kernel_option(struct outcome *o)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stressors: each exercises one part of the kernel from several processes at once. A round is short (milliseconds on real
- * hardware), leaves nothing behind, and asks the kernel, not itself, for errors.
+ * The stressors of the workload "busy". Each exercises one part of the kernel, from several processes at once. A round is short
+ * (milliseconds on real hardware) and leaves nothing behind. It checks what the kernel returns, and not its own work.
  */
 #ifndef OUTRIDER_BUSY_H
 #define OUTRIDER_BUSY_H
@@ -10,19 +10,20 @@
 
 enum busy_result {
 	BUSY_OK,
-	BUSY_SKIP,  /* this guest has not what it takes (no modules, no /proc/sys): said, not a failure */
 	BUSY_ERROR, /* errno says why */
+	/* The guest lacks what the round needs, such as modules or /proc/sys. That is no failure; a line says "skipped". */
+	BUSY_SKIP,
 };
 
 struct busy_worker {
-	unsigned int cpu; /* started here; the scheduler stressor moves it */
-	unsigned int seed;
-	char dir[64]; /* this worker's own folder, absolute, in a tmpfs */
+	unsigned int cpu;  /* the CPU that the worker starts on; the scheduler stressor leaves it */
+	unsigned int seed; /* state of busy_random() */
+	char dir[64];	   /* absolute path of the worker's own folder, which is in a tmpfs */
 };
 
 struct stressor {
 	const char *name;
-	bool once; /* one process, not one a CPU */
+	bool once; /* it has one process in all, instead of one on each CPU */
 	enum busy_result (*round)(struct busy_worker *w);
 };
 
@@ -30,10 +31,10 @@ extern const struct stressor stressor_exec, stressor_signals, stressor_futex, st
 extern const struct stressor stressor_files, stressor_pipes, stressor_procfs, stressor_mount;
 extern const struct stressor stressor_unix, stressor_tcp, stressor_udp, stressor_memory, stressor_cow, stressor_modules;
 
-/* A small pseudo-random number, from the worker's own seed. */
+/* A pseudo-random number of 24 bits from the worker's own seed. */
 unsigned int busy_random(struct busy_worker *w);
 
-/* Brings the loopback interface up, as the network stressors want it. */
+/* Bring the loopback interface up, which the network stressors need. Says a line when that fails. */
 void busy_loopback_up(void);
 
 #endif

@@ -52,7 +52,7 @@ static enum busy_result round_files(struct busy_worker *w)
 	return ok && !rmdir(sub) && !unlink(a) && !unlink(b) ? BUSY_OK : BUSY_ERROR;
 }
 
-/* Everything one file descriptor can wake another by. */
+/* Wake a waiter by a pipe, an eventfd and epoll. */
 static bool poll_pipe(int in, int out)
 {
 	char buf[2048] = "";
@@ -96,7 +96,10 @@ static enum busy_result round_pipes(struct busy_worker *w)
 const struct stressor stressor_files = {"files", false, round_files};
 const struct stressor stressor_pipes = {"pipes", false, round_pipes};
 
-/* What does not open is skipped: kernels differ in what they have. */
+/*
+ * Read FOLDER/NAME + `behind` for the entries NAME of a folder: those that begin with a digit if `behind` is not empty, else
+ * the regular files. A file that does not open is skipped, since kernels differ in what they have. Returns how many were read.
+ */
 static unsigned int read_entries(const char *folder, const char *behind)
 {
 	DIR *dir = opendir(folder);
@@ -135,7 +138,7 @@ static enum busy_result round_procfs(struct busy_worker *w)
 	return read_entries("/proc", "/stat") ? BUSY_OK : BUSY_ERROR;
 }
 
-/* In a mount namespace of its own, so that a worker that is killed leaves no mount. */
+/* The round runs in a mount namespace of its own, so that a worker that is killed leaves no mount. */
 static enum busy_result round_mount(struct busy_worker *w)
 {
 	int pid = fork(), rc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Modules: loads those that came with the initramfs and were not loaded at boot, in their order, and unloads them again. */
+/* Modules: loads those of the initramfs that were not loaded at boot, in their order, and unloads them again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define ORDER "/lib/modules/load-order"
 #define MAX_MODULES 32
 
-/* Returns 0, or errno's value. */
+/* Returns 0, or the value of errno. */
 static int load_module(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
@@ -25,7 +25,7 @@ static int load_module(const char *path)
 	return rc;
 }
 
-/* The kernel calls a file a-b.ko module a_b. */
+/* The module of the file a-b.ko has the name a_b in the kernel. */
 static void unload_module(const char *path)
 {
 	char name[64];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest user space that debugs itself: everything Outrider borrows from the CPU (INT3, #DB, debug registers) must keep working
- * for its owners. Each check returns true when every trap came once, at the right place.
+ * The checks of the workload "debug", which debugs itself in the guest's user space. What Outrider borrows from the CPU (INT3,
+ * #DB and the debug registers) must keep working for the guest. A check returns true when every trap came once and at the right
+ * place; otherwise it returns false, and may say a line.
  */
 #ifndef OUTRIDER_DEBUG_H
 #define OUTRIDER_DEBUG_H
@@ -12,30 +13,36 @@
 
 #define DEBUG_ROUNDS 50
 
-/* INT3 and single-step (EFLAGS.TF) handled by the program's own SIGTRAP handler. */
+/* An INT3, and single-stepping by EFLAGS.TF, of which each trap goes to the program's own SIGTRAP handler. */
 bool check_int3_handler(void);
 bool check_trap_flag(void);
 
-/* Under ptrace: an INT3 poked into the child's text, single-stepped over and put back; data and execute debug registers. */
+/*
+ * A child under ptrace. The first check writes an INT3 into the child's text, steps over it and puts it back, each round. The
+ * others use a data or execute debug register.
+ */
 bool check_ptrace_breakpoint(void);
 bool check_ptrace_watch_write(void);
 bool check_ptrace_watch_access(void);
 bool check_ptrace_execute(void);
 
-/* perf_event_open(PERF_TYPE_BREAKPOINT) counting the program's own stores. */
+/* A PERF_TYPE_BREAKPOINT event of perf_event_open() that counts the program's own stores. */
 bool check_perf_breakpoint(void);
 
-/* The code and the data that are trapped on. debug_step() stores debug_data once, then loads it once. */
+/* The code and the data on which the checks trap. debug_step() stores to debug_data once, and then loads it once. */
 extern volatile uint64_t debug_data;
 void debug_step(void);
 
-/* A traced child, stopped before its first debug_step(); it calls that DEBUG_ROUNDS times and exits with status 0. */
+/*
+ * Start a child under ptrace, and wait until it has stopped. It will call debug_step() DEBUG_ROUNDS times and exit with status
+ * 0. Returns -1 when that fails.
+ */
 pid_t debug_child(void);
 
-/* Resumes the child and waits: true when it stopped with SIGTRAP. */
+/* Resume the child by the ptrace request, and wait. Returns true when it stopped with SIGTRAP, else says a line. */
 bool debug_resume(pid_t pid, int request);
 
-/* Lets the child go, and true when it then exited with status 0. A child that is lost is killed. */
+/* Let the child run to its end if `ok`, else kill it. Returns true when it exited with status 0 and `ok` is true. */
 bool debug_finish(pid_t pid, bool ok);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A debugger: what gdb does to a child, by hand. */
+/* A debugger: it does to a child what gdb would do. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -9,7 +9,7 @@
 #include "agent.h"
 #include "debug.h"
 
-/* DR7 for register 0: locally enabled, and type and length fields (SDM vol. 3, 18.2.4). */
+/* DR7 for debug register 0: its local enable bit, and its type and length fields (SDM vol. 3, 18.2.4). */
 #define DR7_ENABLE 1ul
 #define DR7_EXECUTE (DR7_ENABLE)
 #define DR7_WRITE_8 (DR7_ENABLE | 1ul << 16 | 2ul << 18)
@@ -63,7 +63,7 @@ bool check_ptrace_breakpoint(void)
 	return pid > 0 && debug_finish(pid, ok);
 }
 
-/* Traps `per_round` times a round by debug register 0; DR6 must name that register and nothing else each time. */
+/* Debug register 0 must trap `per_round` times a round, and each time DR6 must name that register and no other. */
 static bool count_register(unsigned long address, unsigned long dr7, unsigned int per_round)
 {
 	pid_t pid = debug_child();

@@ -8,11 +8,12 @@
 #include "agent.h"
 #include "debug.h"
 
-#define TRAP_DB 1 /* vector numbers, as the kernel puts them into REG_TRAPNO */
+/* Vectors, as the kernel puts them into REG_TRAPNO. */
+#define TRAP_DB 1
 #define TRAP_BP 3
 #define EFLAGS_TF 0x100
 
-/* What the handler saw. A handler has no argument of its own, so this is file scope. */
+/* What the handler saw. It is at file scope because a signal handler has no argument of its own. */
 static volatile struct {
 	unsigned int breakpoints, steps, other;
 	greg_t rip;
@@ -62,7 +63,7 @@ bool check_int3_handler(void)
 	return report_seen(ok);
 }
 
-/* TF is set by one POPF and cleared by the next: a trap follows each of the three instructions after the first. */
+/* One POPF sets TF, and a second clears it. A trap follows each of the four instructions after the first POPF. */
 bool check_trap_flag(void)
 {
 	bool ok = install_handler();
@@ -70,7 +71,7 @@ bool check_trap_flag(void)
 	for (int i = 0; ok && i < DEBUG_ROUNDS; i++) {
 		unsigned int before = seen.steps;
 
-		__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* over the red zone */
+		__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* keep clear of the red zone */
 				 "pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\t"
 				 "nop\n\t"
 				 "pushfq\n\tandq %1, (%%rsp)\n\tpopfq\n\t"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What only process 1 does. */
+/* What the agent does only as process 1. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static const struct {
 	{"tmpfs", "/tmp", "size=64m,mode=1777", true},
 };
 
-/* The kernel could open no console when the initramfs holds no device nodes: devtmpfs just made them. */
+/* When the initramfs holds no device nodes the kernel could open no console. The devtmpfs that was just mounted has them. */
 static void open_console(void)
 {
 	int fd = open("/dev/console", O_RDWR | O_NOCTTY);
@@ -54,7 +54,7 @@ void init_system(void)
 
 void init_kill_rest(void)
 {
-	/* Fails when there is nobody; kernel threads are not touched. */
+	/* kill() fails when there is no other process. It does not touch kernel threads. */
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0)
 		;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs every stressor on every CPU for a while and says how many rounds each made. */
+/* Runs every stressor on every CPU for a while, and says how many rounds each made. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ struct busy {
 	atomic_ulong rounds[STRESSORS];
 	atomic_bool over;
 	unsigned int cpus;
-	int pid[STRESSORS * MAX_CPUS]; /* 0: not started */
+	int pid[STRESSORS * MAX_CPUS]; /* of the process of a stressor on a CPU; 0: none was started; -1: fork() failed */
 };
 
 static int run_stressor(struct busy *b, size_t which, unsigned int cpu)
@@ -70,7 +70,7 @@ static void start_all(struct busy *b)
 	}
 }
 
-/* Waits for the processes of one stressor; true unless one of them failed. */
+/* Wait for the processes of one stressor, and say how it went. Returns true unless one of them failed or none made a round. */
 static bool finish_stressor(struct busy *b, size_t which)
 {
 	unsigned long rounds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints what the kernel complained of since boot, and fails when some of it is trouble. */
+/* Prints the kernel messages of level warning or worse since boot, and fails when one of them means trouble. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define LEVEL_WARNING 4
 
-/* Trouble whatever its level: a lockup, stall, oops or warning splat. */
+/* Words that mean trouble whatever the message's level: a lockup, stall, oops or warning splat. */
 static const char *const trouble[] = {
 	"BUG:",	       "cut here",	     "Oops",	     "lockup",	     "LOCKUP", "rcu: INFO", "blocked for more than",
 	"Call Trace:", "general protection", "Kernel panic", "nobody cared",
@@ -22,7 +22,7 @@ struct counts {
 
 static bool is_trouble(const char *text)
 {
-	/* Only in front: CPU vulnerabilities are told with "RETBleed: WARNING: ..." at boot. */
+	/* Only at the start, since the kernel reports CPU vulnerabilities by "RETBleed: WARNING: ..." at boot. */
 	if (!strncmp(text, "WARNING:", strlen("WARNING:")))
 		return true;
 	for (size_t i = 0; i < sizeof(trouble) / sizeof(*trouble); i++)
@@ -64,7 +64,7 @@ static int run_dmesg(const char *args)
 	}
 	if (fd < 0)
 		return say_failed("dmesg: /dev/kmsg");
-	/* EPIPE: the oldest records were overwritten meanwhile; the next read goes on behind them. */
+	/* EPIPE: the oldest records were overwritten meanwhile. The next read continues after them. */
 	while ((n = read(fd, record, sizeof(record) - 1)) > 0 || (n < 0 && (errno == EPIPE || errno == EINTR))) {
 		if (n < 0)
 			continue;

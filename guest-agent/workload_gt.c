@@ -16,11 +16,13 @@
 #define DEFAULT_SECONDS 10.0
 #define MAX_CASES 64
 
+/* A line of the module's /proc file: a case with its two sides, and how many rounds each side has made. */
 struct gt_line {
 	char name[32], group[32], state[16], side[2][32];
 	unsigned long long rounds[2];
 };
 
+/* *loaded says whether this call loaded the module, which may be there already. Returns an enum agent_rc. */
 static int load_module(bool *loaded)
 {
 	int fd = open(MODULE_FILE, O_RDONLY | O_CLOEXEC), rc = AGENT_OK;
@@ -43,7 +45,7 @@ static int unload_module(void)
 	return syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK) ? say_failed("gt: unload " MODULE_NAME) : AGENT_OK;
 }
 
-/* The module's cases; the number of them, or -1 with a line said. */
+/* Read the module's cases. Returns their number, or -1 after saying a line. */
 static int list_cases(struct gt_line lines[MAX_CASES])
 {
 	char text[8192], *save;

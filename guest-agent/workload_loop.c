@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How fast user code runs: one loop on each CPU, no system call in it. */
+/* Measures how fast user code runs: one loop on each CPU, without system calls. */
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define CHUNK 100000u
 #define MAX_CPUS 64
 
-/* xorshift: a chain of dependent instructions no compiler shortens. */
+/* xorshift: a chain of dependent instructions that no compiler shortens. */
 static uint64_t spin(uint64_t x)
 {
 	for (unsigned int i = 0; i < CHUNK; i++) {

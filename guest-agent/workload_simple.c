@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sleep, wait and sh. */
+/* The workloads sleep, wait and sh. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static int run_wait(const char *args)
 const struct workload workload_wait = {
 	"wait", "wait:LIMIT: until the console says \"enough wait\"; fails after LIMIT seconds without that", run_wait};
 
-/* With a controlling terminal, so that Ctrl-C ends the command and not nothing. */
+/* Make the console the controlling terminal, without which Ctrl-C would not reach the command. */
 static void take_terminal(void)
 {
 	int fd;
@@ -47,7 +47,7 @@ static int run_sh(const char *args)
 {
 	static const char *const shells[] = {"/bin/sh", "/bin/busybox", "/busybox"};
 
-	/* Not for a command: when its session ends the terminal is hung up, and what it printed last is lost. */
+	/* A single command gets no terminal: the end of its session would hang the terminal up and lose its last output. */
 	if (getppid() == 1 && !*args)
 		take_terminal();
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {

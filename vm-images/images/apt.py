@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Debian packages through apt, without root and without changing the machine: its own package lists where its suite will do,
-else private lists of another suite from the very servers the machine already uses (apt-get indextargets names them).
+Debian packages through apt, without root and without changing the machine. The machine's own package lists are used where its
+suite will do. For another suite there are private lists, from the servers that the machine uses already (apt-get indextargets
+names them).
 """
 
 import os
@@ -21,7 +22,7 @@ SUITE = re.compile(r"[a-z][a-z0-9-]*\Z")
 
 
 def command(words, cwd=None):
-    """Run a tool of Debian's and return what it printed; its last line of complaint becomes the Failure."""
+    """Run a tool of Debian's and return what it printed. When it fails, the last line that it complained of is in the Failure."""
     environment = dict(os.environ, LC_ALL="C.UTF-8", DEBIAN_FRONTEND="noninteractive")
     try:
         done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
@@ -34,7 +35,7 @@ def command(words, cwd=None):
 
 
 def lists_state():
-    """Changes whenever `apt-get update` or a change of sources may have changed what apt offers."""
+    """A value that changes whenever `apt-get update` or a change of sources may have changed what apt offers."""
     places = ("/var/lib/apt/lists", "/etc/apt", "/etc/apt/sources.list", "/etc/apt/sources.list.d", "/etc/apt/preferences.d")
     return [os.stat(place).st_mtime_ns if os.path.exists(place) else 0 for place in places]
 
@@ -53,16 +54,20 @@ def machine_sources():
 
 
 def check_suite(suite):
-    """Suites become file names and lines of apt's sources: nothing else may pass for one. None is the machine's own."""
+    """
+    Fail when `suite` is no name of a suite. The name becomes part of file names and of apt's sources, so nothing else may pass
+    for one. None stands for the machine's own suite.
+    """
     if suite is not None and not SUITE.match(suite):
         raise Failure(f"'{suite}' is not a Debian suite; for example bookworm-backports, bullseye, trixie")
 
 
 class Apt:
     """
-    apt over the machine's lists (suite None) or over private ones in which `suite` is added to the machine's own. bare: over
-    those of `suite` (and what a -backports builds upon) alone, as if nothing were installed, so that missing_for() is everything
-    down to libc: for programs of another release, which this machine's libraries are too old for.
+    apt over some package lists. Without `suite` these are the machine's own. With `suite` they are private lists, which have that
+    suite besides the machine's own. With `bare` they have that suite alone (and the suite that a -backports builds upon), as if
+    nothing were installed: missing_for() then names everything down to libc. That is for programs of another release, for which
+    this machine's libraries are too old.
     """
 
     def __init__(self, suite=None, bare=False):
@@ -83,7 +88,7 @@ class Apt:
         options = [
             f"Dir::Etc::SourceList={folder}/sources.list", f"Dir::Etc::SourceParts={folder}/parts",
             f"Dir::State::Lists={folder}/lists", f"Dir::Cache={folder}", "Debug::NoLocking=1",
-            # The user running this is not apt's sandbox user, and the cache is in that user's home.
+            # The cache is in the home of the user who runs this, where apt's sandbox user cannot write.
             "APT::Sandbox::User=root",
         ]
         if bare:
@@ -101,13 +106,13 @@ class Apt:
             return
         listing.write_text(text)
         command(["apt-get", *self.options, "-q", "update"])
-        # apt-get says that all is well where it could fetch nothing. Old lists will do, none will not.
+        # apt-get reports success even when it could fetch nothing. Old lists are good enough, but there must be some.
         if not any((folder / "lists").glob(f"*_dists_{self.suite}_*Release")):
             raise Failure(f"the package lists of {self.suite} cannot be fetched; is this machine on the network?")
         stamp.write_text("")
 
     def field(self, package, name):
-        """A control field of the newest `package` this apt would choose; Failure if there is no such package or field."""
+        """A control field of the newest `package` that this apt would choose. Failure when there is no such package or field."""
         text = command(["apt-cache", *self.options, "show", "--no-all-versions", package])
         for line in text.splitlines():
             if line.startswith(f"{name}: "):
@@ -115,13 +120,13 @@ class Apt:
         raise Failure(f"package {package} has no field {name} in apt's lists; run `apt-get update` as root first")
 
     def missing_for(self, packages):
-        """`packages` and all they need that this machine lacks, as name=version words for download()."""
+        """The packages, and what they need, as far as this machine lacks them: words name=version for download()."""
         plan = command(["apt-get", *self.options, "-s", "-q", "--no-install-recommends", "install", *packages])
         needed = re.findall(r"^Inst (\S+) (?:\[\S+\] )?\((\S+) ", plan, re.MULTILINE)
         return [f"{name}={version}" for name, version in needed]
 
     def download(self, packages, folder):
-        """Fetch the packages' archives, checked by apt against the signed lists, into `folder`; returns their paths."""
+        """Fetch the packages' archives into `folder` and return their paths. apt checks them against the signed lists."""
         if shutil.disk_usage(folder).free < ROOM_NEEDED:
             raise Failure(f"less than 1 GiB free in {folder}; make room or set XDG_CACHE_HOME")
         command(["apt-get", *self.options, "-q", "-o", "APT::Sandbox::User=root", "download", *packages],
@@ -130,7 +135,7 @@ class Apt:
 
 
 def unpack(archives, folder):
-    """dpkg -x each archive into `folder` and delete it, so that a cache entry holds only what is used."""
+    """Unpack each archive into `folder` and delete it, so that a cache entry holds only what is used."""
     for archive in archives:
         command(["dpkg", "-x", str(archive), str(folder)])
         archive.unlink()

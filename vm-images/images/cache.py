@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The cache folder, ${XDG_CACHE_HOME:-~/.cache}/outrider. An entry is named after its content's version, appears whole or not
-at all (built in a temporary sibling, then renamed), and may be deleted at any time while nothing uses it.
+The cache folder, ${XDG_CACHE_HOME:-~/.cache}/outrider. An entry's name contains the version of its content. An entry appears
+whole or not at all, since it is built in a temporary folder beside it and then renamed. It may be deleted at any time while
+nothing uses it.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ def lock(name):
 
 def entry(name, build):
     """
-    The folder `name` of the cache; if absent, build(temporary_folder) fills it first. A build that raises leaves nothing.
+    The folder `name` of the cache. When it is not there, build(temporary_folder) fills it first. A build that raises leaves nothing.
     """
     final = root() / name
     if final.is_dir():
@@ -57,7 +58,7 @@ def entry(name, build):
 
 
 def drop(name):
-    """Forget the entry `name`, so that the next entry() makes it anew."""
+    """Delete the entry `name`, so that the next entry() builds it anew."""
     scratch = tempfile.mkdtemp(prefix=f".{name}.", dir=root())
     with contextlib.suppress(FileNotFoundError):
         os.rename(root() / name, scratch)
@@ -66,8 +67,8 @@ def drop(name):
 
 def remember(name, key, age, compute):
     """
-    compute()'s result (JSON's types), or the one of an earlier call under this `name`, if `key` was the same and that was less
-    than `age` seconds ago. A memory that cannot be read counts as none.
+    The result of compute(), which must be of JSON's types. The result of an earlier call with this `name` is returned instead when
+    that call had the same `key` and was less than `age` seconds ago. A stored result that cannot be read is not used.
     """
     path = root() / f"{name}.json"
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One error type: its text is the one line a user reads (what, where, what to do)."""
+"""The one error type. Its text is the single line that a user reads: what failed, where, and what to do about it."""
 
 import signal
 import sys
@@ -11,7 +11,7 @@ class Failure(Exception):
 
 def main(body):
     """Run `body`, a function that returns an exit status, and turn a Failure into one line and exit status 3."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that has seen enough is no error
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that has read enough of the output is no error
     try:
         sys.exit(body())
     except Failure as failure:

@@ -14,7 +14,7 @@ FOLDERS = ("bin", "dev", "proc", "root", "run", "sbin", "sys", "tmp")
 
 
 def skeleton():
-    """An archive with the folders and the console node every init expects."""
+    """An archive with the folders and the console's device node, which every init expects."""
     archive = Archive()
     for folder in FOLDERS:
         archive.folder(folder)
@@ -23,7 +23,7 @@ def skeleton():
 
 
 def add_busybox(archive):
-    """Static busybox and a link for each of its applets, in /bin and /sbin as busybox itself would have it."""
+    """Add static busybox, and a link for each of its applets in /bin or /sbin, whichever busybox itself names."""
     if libraries(BUSYBOX):
         raise Failure(f"{BUSYBOX} is not static; install busybox-static, or run `make deps`")
     archive.copy(BUSYBOX, "bin/busybox")
@@ -35,9 +35,9 @@ def add_busybox(archive):
 
 def add_modules(archive, modules, names, signed=True):
     """
-    The modules and what they need, at their stock paths; a modules.dep of just these for modprobe; and
-    /lib/modules/load-order, absolute paths one a line, for an init that only has insmod. Not `signed`: without signatures,
-    which an emulated CPU takes seconds to check (the kernel then marks itself tainted by an unsigned module).
+    Add the modules, and the modules that they need, at their stock paths. A modules.dep of just these is for modprobe, and
+    /lib/modules/load-order, with one absolute path a line, is for an init that only has insmod. Without `signed` the modules have no
+    signatures, which an emulated CPU takes seconds to check. The kernel then marks itself as tainted by an unsigned module.
     """
     base = f"lib/modules/{modules.release}"
     order = modules.closure(names)
@@ -49,14 +49,14 @@ def add_modules(archive, modules, names, signed=True):
 
 
 def add_program(archive, program):
-    """`program` as /bin/NAME, executable, with its shared libraries."""
+    """Add `program` as the executable /bin/NAME, with its shared libraries."""
     archive.copy(program, f"bin/{os.path.basename(program)}")
     for path in libraries(program):
         archive.copy(path, path)
 
 
 def add_init(archive, program):
-    """`program` as /init."""
+    """Add `program` as /init, with its shared libraries."""
     archive.copy(program, "init")
     if not os.access(program, os.X_OK):
         raise Failure(f"{program} is not executable; an init must be")

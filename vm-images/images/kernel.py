@@ -13,13 +13,16 @@ METAPACKAGE = "linux-image-cloud-amd64"
 
 
 def resolve(suite=None):
-    """[package, version] of the newest stock kernel. apt takes a second to say, so it is asked again only when it may differ."""
+    """
+    [package, version] of the newest stock kernel. apt takes a second to answer, so it is asked again only when the answer may have
+    changed.
+    """
     check_suite(suite)
     return cache.remember(f"newest-kernel-{suite or 'default'}", lists_state(), LISTS_MAX_AGE, lambda: _ask(suite))
 
 
 def _ask(suite):
-    """The metapackage's own dependency."""
+    """The kernel package that the metapackage depends on."""
     depends = Apt(suite).field(METAPACKAGE, "Depends")
     found = re.match(r"(linux-image-[0-9][a-z0-9.+-]*-cloud-amd64) \(= (\S+)\)", depends)
     if not found:
@@ -28,13 +31,16 @@ def _ask(suite):
 
 
 def _merge_usr(folder):
-    """depmod and everybody else looks in lib/modules; packages since trixie ship usr/lib/modules."""
+    """Link lib to usr/lib: depmod and others look in lib/modules, and packages since trixie have usr/lib/modules."""
     if not (folder / "lib").exists() and (folder / "usr/lib/modules").is_dir():
         (folder / "lib").symlink_to("usr/lib")
 
 
 def fetch(suite=None):
-    """Paths of the kernel: version, folder, vmlinuz, modules (with modules.dep). Its System.map is a stub: see fetch_debug."""
+    """
+    Get the kernel. Returns its version and the paths folder, vmlinuz and modules (with modules.dep). Its System.map is a stub;
+    fetch_debug() gets a real one.
+    """
     package, version = resolve(suite)
 
     def build(scratch):
@@ -46,7 +52,7 @@ def fetch(suite=None):
 
 
 def describe(folder):
-    """The paths in an unpacked kernel package, checked to be there."""
+    """The version and the paths of an unpacked kernel package. Failure when a file is not there."""
     images = sorted(pathlib.Path(folder).glob("boot/vmlinuz-*"))
     if len(images) != 1:
         raise Failure(f"{folder} does not hold one kernel; delete it and try again")
@@ -59,8 +65,8 @@ def describe(folder):
 
 def fetch_debug(suite=None):
     """
-    Paths of the kernel's symbols, out of its -dbg package (a 283 MB download for 6.1): folder (laid out as /usr/lib/debug),
-    vmlinux and modules (DWARF), system_map.
+    Get the kernel's symbols out of its -dbg package, which is a download of 283 MB for 6.1. Returns its version and the paths
+    folder (laid out as /usr/lib/debug), vmlinux and modules (both with DWARF), and system_map.
     """
     package, version = resolve(suite)
     release = package.removeprefix("linux-image-")

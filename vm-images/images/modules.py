@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel modules by name, with what they depend on (modules.dep, modules.builtin), uncompressed."""
+"""Kernel modules by name, with the modules that they depend on (modules.dep, modules.builtin), uncompressed."""
 
 import lzma
 import pathlib
@@ -12,7 +12,7 @@ SIGNATURE_INFO = 12  # bytes of struct module_signature
 
 
 def _plain(name):
-    """Module names treat - and _ alike; file names use either."""
+    """The module's name with _ for -, which are the same in a module's name while file names use either."""
     return name.split("/")[-1].split(".ko")[0].replace("-", "_")
 
 
@@ -32,7 +32,7 @@ class Modules:
         self._builtin = {_plain(line) for line in builtin.read_text().split()} if builtin.is_file() else set()
 
     def closure(self, names):
-        """Paths, relative to the folder, of the named modules and all they need, in an order they can be loaded in."""
+        """Paths, relative to the folder, of the named modules and of all that they need, in an order in which they can be loaded."""
         order = []
         for name in names:
             plain = _plain(name)
@@ -41,7 +41,7 @@ class Modules:
             if plain not in self._paths:
                 raise Failure(f"kernel {self.release} has no module '{name}' in {self.folder}")
             path = self._paths[plain]
-            # modules.dep lists all dependencies, direct or not, the one to load first last.
+            # modules.dep lists all dependencies, direct or not. The last of them is to be loaded first.
             order += [each for each in [*reversed(self._needs[path]), path] if each not in order]
         return order
 
@@ -49,7 +49,7 @@ class Modules:
         return self._needs[path]
 
     def content(self, path, signed=True):
-        """The module's bytes, decompressed; without the signature at its end if not `signed`."""
+        """The module's bytes, decompressed. Without `signed` the signature at their end is left out."""
         data = self._decompressed(path)
         return data if signed else without_signature(data)
 
@@ -67,8 +67,8 @@ class Modules:
 
 def without_signature(data):
     """
-    The module without its appended signature (kernel/module/signing.c, include/linux/module_signature.h): data, signature,
-    12 bytes of which the last 4 are the signature's length, big endian, and the marker.
+    The module without the signature at its end. A signed file consists of the module, the signature, 12 bytes of which the last 4 are
+    the signature's length (big-endian), and the marker (kernel/module/signing.c, include/linux/module_signature.h).
     """
     if not data.endswith(SIGNATURE_MARKER):
         return data
@@ -80,7 +80,7 @@ def without_signature(data):
 
 
 def _locate(folder):
-    """Accept lib/modules/RELEASE itself or the root of an unpacked kernel package."""
+    """The folder lib/modules/RELEASE, given that folder itself or the root of an unpacked kernel package."""
     if (folder / "modules.dep").is_file():
         return folder
     found = sorted(folder.glob("lib/modules/*/modules.dep"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-An initramfs as an uncompressed newc cpio (Documentation/driver-api/early-userspace/buffer-format.rst), written directly: same
-content in, same bytes out (sorted names, fixed times and owners), and device nodes without being root.
+An initramfs as an uncompressed newc cpio (Documentation/driver-api/early-userspace/buffer-format.rst). It is written without a tool,
+so that the same content gives the same bytes (names are sorted, times and owners are fixed), and device nodes need no root.
 """
 
 import os
@@ -10,11 +10,11 @@ import stat
 from .error import Failure
 
 MAGIC = b"070701"
-CONSOLE = (5, 1)  # major, minor: the kernel opens /dev/console for init before anything is mounted
+CONSOLE = (5, 1)  # major and minor number; the kernel opens /dev/console for init before anything is mounted
 
 
 class Archive:
-    """Entries by path. A later entry replaces an earlier one of the same path; parent folders come by themselves."""
+    """Entries by path. A later entry replaces an earlier one of the same path. Parent folders are added as needed."""
 
     def __init__(self):
         self._entries = {}  # path without leading slash -> (mode, bytes, rdev)
@@ -51,7 +51,7 @@ class Archive:
         self._put(path, stat.S_IFCHR | 0o600, b"", (major, minor))
 
     def copy(self, source, path):
-        """A file, or a folder with all in it. Symbolic links are followed: nothing outside the image is pointed at."""
+        """Add a file, or a folder with all in it. Symbolic links are followed, so that no link points out of the image."""
         try:
             if os.path.isdir(source):
                 self.folder(path)

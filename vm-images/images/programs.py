@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs for an image: a dynamic one takes its shared libraries and loader along, under the paths it looks for them."""
+"""Programs for an image. A dynamic one needs its loader and shared libraries there, too, at the paths where it looks for them."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from .error import Failure
 
 
 def libraries(program):
-    """Absolute paths of the loader and shared libraries `program` needs; none if it is static or a script."""
+    """Absolute paths of the loader and the shared libraries that `program` needs. A static program and a script need none."""
     try:
         with open(program, "rb") as handle:
             if handle.read(4) != b"\x7fELF":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 QEMU 10.2 or newer. 10.0 is the first whose SVM emulation loads DR7 on VMRUN, without which no debug register fires in a nested
-guest; up to 10.1 its CPU threads change the word of pending interrupts without a lock, and nested guests and their hosts die of it.
-The machine's own if it is new enough, else the next release's backport with all its libraries, unpacked into the cache, where it
-changes nothing.
+guest. Up to 10.1 QEMU's CPU threads change the word of pending interrupts without a lock, of which nested guests and their hosts
+die. The machine's own QEMU is used if it is new enough. Else it is the next release's backport with all its libraries, unpacked
+into the cache, where it changes nothing on the machine.
 """
 
 import re
@@ -19,7 +19,7 @@ SUITE = "trixie-backports"
 PACKAGES = ["qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios"]
 EMULATOR = "qemu-system-x86_64"
 STARTER = "start-qemu"
-# Of a newer release than this machine: started by its own loader, with its own libc and all other libraries.
+# The backport is of a newer release than this machine, so its own loader starts it, with its own libc and all other libraries.
 START = f"""#!/bin/sh
 root=$(dirname "$(readlink -f "$0")")
 lib=lib/x86_64-linux-gnu

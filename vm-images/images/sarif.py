@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The JSON Schema of SARIF 2.1.0: so far sid alone has it, in a Rust library that makes its types of it."""
+"""The JSON Schema of SARIF 2.1.0. So far only sid has it, in the package of a Rust library that makes its types from it."""
 
 import shutil
 
@@ -24,5 +24,5 @@ def _build(folder):
 
 
 def fetch():
-    """{"schema": path}. The standard does not change, so whichever package it came from first will do."""
+    """{"schema": path}. The standard does not change, so a copy from any version of the package will do."""
     return {"schema": cache.entry("sarif-schema-2.1.0", _build) / SCHEMA}
