@@ -222,8 +222,18 @@ static void test_no_call(void **state)
 	o->sides[1].stack_len = sizeof(ret);
 	attribute_watch(r->d, r->decoder, o);
 	assert_int_equal(o->sides[1].pc, 0);
-	/* And half an address is none. */
+	free(o);
+}
+
+/* Half an address is no return address, though a call stands before it. */
+static void test_short_stack(void **state)
+{
+	struct rig *r = *state;
+	struct observation *o = watched(r, 0, 8, INSN_WRITE, SECOND);
+	uint64_t ret = RIG_TEXT + 3;
+
 	rig_code(r, FIRST, "\x90\xff\x17", 3);
+	memcpy(o->sides[1].stack, &ret, sizeof(ret));
 	o->sides[1].stack_len = 7;
 	attribute_watch(r->d, r->decoder, o);
 	assert_int_equal(o->sides[1].pc, 0);
@@ -245,14 +255,21 @@ static void test_last_of_function(void **state)
 	free(o);
 }
 
-static void test_unknown_code(void **state)
+static void test_no_function(void **state)
 {
 	struct rig *r = *state;
 	struct observation *o = watched(r, 0, 8, INSN_READ, SECOND + FUNCTION_SIZE + 0x80);
 
-	attribute_watch(r->d, r->decoder, o); /* in no function */
+	attribute_watch(r->d, r->decoder, o);
 	assert_int_equal(o->sides[1].pc, 0);
-	o->sides[1].regs.rip = RIG_TEXT + 3;
+	free(o);
+}
+
+static void test_code_not_mapped(void **state)
+{
+	struct rig *r = *state;
+	struct observation *o = watched(r, 0, 8, INSN_READ, 3);
+
 	fake_unmap(r->ft, r->guest.cr3, 4, RIG_TEXT);
 	attribute_watch(r->d, r->decoder, o);
 	assert_int_equal(o->sides[1].pc, 0);
@@ -263,8 +280,15 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_cases),	 T(test_points_in_the_code), T(test_call_through_memory), T(test_call_through_stack_slot),
-		T(test_no_call), T(test_last_of_function),   T(test_unknown_code),
+		T(test_cases),
+		T(test_points_in_the_code),
+		T(test_call_through_memory),
+		T(test_call_through_stack_slot),
+		T(test_no_call),
+		T(test_last_of_function),
+		T(test_short_stack),
+		T(test_no_function),
+		T(test_code_not_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

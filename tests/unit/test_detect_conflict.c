@@ -302,7 +302,20 @@ static void test_long_run(void **state)
 	assert_int_equal(rig_observation(r)->sides[0].size, 200);
 }
 
-/* An interrupt handler on the held CPU at a point of its own. */
+/* An interrupt handler on the held CPU comes to a point of its own: a CPU is not held twice. */
+static void test_held_once(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs irq = hold(r, 0, WRITE_8);
+
+	irq.rip = RIG_TEXT + OTHER;
+	irq.gpr[X86_RSP] -= 0x200;
+	irq.gpr[X86_RDI] = RIG_DATA + 0x40;
+	rig_plant(r, OTHER, READ_8);
+	assert_int_equal(rig_hit(r, 0, &irq).kind, TARGET_RESUME);
+	expect_open(r);
+}
+
 static void test_point_on_held_cpu(void **state)
 {
 	struct rig *r = *state;
@@ -311,11 +324,6 @@ static void test_point_on_held_cpu(void **state)
 
 	irq.rip = RIG_TEXT + OTHER;
 	irq.gpr[X86_RSP] -= 0x200;
-	irq.gpr[X86_RDI] = RIG_DATA + 0x40;
-	rig_plant(r, OTHER, READ_8);
-	assert_int_equal(rig_hit(r, 0, &irq).kind, TARGET_RESUME); /* a CPU is not held twice */
-	expect_open(r);
-
 	irq.gpr[X86_RDI] = RIG_DATA;
 	rig_plant(r, OTHER, READ_8);
 	assert_int_equal(rig_hit(r, 0, &irq).kind, TARGET_RESUME);
@@ -419,18 +427,36 @@ static void test_migrated(void **state)
 
 /* ---- not ours, or not any more ---- */
 
-static void test_not_a_point(void **state)
+static void test_int3_of_the_guests(void **state)
 {
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0x80);
 
-	rig_code(r, 0x80, "\xcc", 1); /* the guest's own */
+	rig_code(r, 0x80, "\xcc", 1);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_NOT_MINE);
-	rig_code(r, 0x80, "\x90", 1); /* was one of ours when it was executed */
+	assert_int_equal(rig_stats(r).stale_hits, 0);
+	assert_int_equal(rig_stats(r).hits, 0);
+}
+
+/* The INT3 was one of ours when the CPU executed it. */
+static void test_point_gone(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x80);
+
+	rig_code(r, 0x80, "\x90", 1);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
 	assert_int_equal(rig_stats(r).stale_hits, 1);
 	assert_int_equal(rig_stats(r).hits, 0);
-	regs.rip = RIG_DATA + RIG_DATA_SIZE; /* unreadable: the guest may sort it out */
+}
+
+/* What stands there cannot be read: the guest may sort it out. */
+static void test_stopped_nowhere(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x80);
+
+	regs.rip = RIG_DATA + RIG_DATA_SIZE;
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_NOT_MINE);
 }
 
@@ -467,6 +493,7 @@ int main(void)
 		T(test_two_reads),
 		T(test_neighbours),
 		T(test_long_run),
+		T(test_held_once),
 		T(test_point_on_held_cpu),
 		T(test_again_after_interrupt),
 		T(test_again_by_another_overlapping),
@@ -474,7 +501,9 @@ int main(void)
 		T(test_again_by_another_reading),
 		T(test_again_conflicting_elsewhere),
 		T(test_migrated),
-		T(test_not_a_point),
+		T(test_int3_of_the_guests),
+		T(test_point_gone),
+		T(test_stopped_nowhere),
 		T(test_observations_run_out),
 	};
 

@@ -99,10 +99,25 @@ static void test_long_function(void **state)
 	assert_in_range(side->code_gva, RIG_TEXT + LONG + 100 * ODD - 192, RIG_TEXT + LONG + 100 * ODD - 192 + ODD - 1);
 	assert_int_equal(side->code_gva + side->code_len, RIG_TEXT + LONG + 100 * ODD + 320);
 	free(side);
-	/* Near its ends there is no more. */
+}
+
+static void test_start_of_long_function(void **state)
+{
+	struct rig *r = *state;
+	struct race_side *side;
+
+	fill(r, LONG, LONG_SIZE, "\x0f\x1f\x80\0\0\0\0", ODD);
 	side = describe(r, LONG + ODD);
 	assert_int_equal(side->code_gva, RIG_TEXT + LONG);
 	free(side);
+}
+
+static void test_end_of_long_function(void **state)
+{
+	struct rig *r = *state;
+	struct race_side *side;
+
+	fill(r, LONG, LONG_SIZE, "\x0f\x1f\x80\0\0\0\0", ODD);
 	side = describe(r, LONG + LONG_SIZE - ODD - 1);
 	assert_int_equal(side->code_gva + side->code_len, RIG_TEXT + LONG + LONG_SIZE);
 	free(side);
@@ -149,7 +164,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_short_function), T(test_long_function), T(test_no_instructions), T(test_no_function), T(test_many_calls),
+		T(test_short_function),	      T(test_long_function),   T(test_start_of_long_function),
+		T(test_end_of_long_function), T(test_no_instructions), T(test_no_function),
+		T(test_many_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

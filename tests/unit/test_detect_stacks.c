@@ -99,7 +99,7 @@ static void test_interrupted_stacks_are_copied(void **state)
 	}
 }
 
-/* More than there is room for, and what is not mapped, is left out. */
+/* What there is no room for is left out. */
 static void test_too_much_stack(void **state)
 {
 	struct rig *r = *state;
@@ -112,9 +112,16 @@ static void test_too_much_stack(void **state)
 	side = &rig_observation(r)->sides[0];
 	assert_int_equal(side->interrupted[0].len, 0x3000);
 	assert_int_equal(side->interrupted[1].len, RACE_STACK_MAX - 0x3000);
+}
+
+static void test_stack_not_mapped(void **state)
+{
+	struct rig *r = *state;
+	const struct race_side *side;
 
 	r->guest.interrupted[0] = (struct guest_stack){RIG_IO, RIG_IO + 0x1000};
 	r->guest.interrupted[1] = (struct guest_stack){STACK(0) + 8, STACK(0)};
+	r->guest.interrupted_count = 2;
 	conflict(r);
 	side = &rig_observation(r)->sides[0];
 	assert_int_equal(side->interrupted[0].len, 0);
@@ -210,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_interrupted_stacks_are_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_much_stack, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stack_not_mapped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unwound_and_trimmed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_unwound_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_first_frame_is_the_access, setup, teardown),

@@ -211,9 +211,15 @@ static void test_own_stack(void **state)
 	rig_plant(r, 0, WRITE_8);
 	expect_skipped(r, &regs);
 	assert_int_equal(rig_stats(r).skipped_stack, 1);
+}
 
-	/* Another's stack is memory like any. */
-	regs.gpr[X86_RDI] += 2 * FAKE_STACK_SIZE;
+/* The stack of another CPU's is memory like any. */
+static void test_other_stack(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+
+	regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x80 + 2 * FAKE_STACK_SIZE;
 	rig_plant(r, 0, WRITE_8);
 	hold(r, 0, &regs);
 }
@@ -344,7 +350,14 @@ static void test_irqs_off_rest(void **state)
 	rig_plant(r, 0, READ_8);
 	expect_skipped(r, &regs);
 	assert_int_equal(rig_stats(r).skipped_short, 1);
-	regs.rflags |= X86_RFLAGS_IF;
+}
+
+static void test_irqs_on_during_rest(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+
+	rig_rest(r, 0, UINT64_MAX);
 	rig_plant(r, 0, READ_8);
 	hold(r, 0, &regs);
 }
@@ -404,22 +417,33 @@ static void test_last_one_passes(void **state)
 	assert_int_not_equal(rig_text_byte(r, 0x40), X86_INT3);
 }
 
+static int setup_single(void **state)
+{
+	*state = rig_new(1, 4);
+	return *state ? 0 : -1;
+}
+
 static void test_single_cpu(void **state)
 {
-	struct rig *r = rig_new(1, 4);
-	struct x86_regs regs;
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
 
-	(void)state;
-	assert_non_null(r);
-	regs = rig_regs(r, 0, 0);
 	r->ft->target.caps.irq_while_held = false;
 	rig_plant(r, 0, READ_8);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
 	assert_int_equal(rig_stats(r).skipped_last, 1);
+}
+
+/* A CPU that takes its interrupts while it is held may race with them. */
+static void test_single_cpu_with_irqs(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+
 	r->ft->target.caps.irq_while_held = true;
 	rig_plant(r, 0, READ_8);
-	hold(r, 0, &regs); /* interrupts may still race with it */
-	rig_free(r);
+	hold(r, 0, &regs);
+	assert_int_equal(rig_stats(r).skipped_last, 0);
 }
 
 static void test_closing(void **state)
@@ -444,6 +468,7 @@ int main(void)
 		T(test_slots_run_out),
 		T(test_user_address),
 		T(test_own_stack),
+		T(test_other_stack),
 		T(test_no_memory),
 		T(test_rep_count_zero),
 		T(test_delay_irqs_off),
@@ -454,10 +479,12 @@ int main(void)
 		T(test_delay_nmi),
 		T(test_delay_none),
 		T(test_irqs_off_rest),
+		T(test_irqs_on_during_rest),
 		T(test_nobody_runs),
 		T(test_somebody_runs),
 		T(test_last_one_passes),
-		cmocka_unit_test(test_single_cpu),
+		cmocka_unit_test_setup_teardown(test_single_cpu, setup_single, teardown),
+		cmocka_unit_test_setup_teardown(test_single_cpu_with_irqs, setup_single, teardown),
 		T(test_closing),
 	};
 

@@ -356,7 +356,16 @@ static void test_event_not_at_entry(void **state)
 	PUT(f, FREE, "\x48\x85\xff\x74\x01\x55");
 	assert_int_equal(guest_event_sites(f->g, &out), 0);
 	assert_null(out);
-	/* Not mapped, and no such function. */
+}
+
+/* The function's text is not there, and the others are not even known. */
+static void test_event_not_mapped(void **state)
+{
+	struct facts *f = *state;
+	struct guest_event_site *out;
+
+	load_symbols(f, event_symbols, 1);
+	PUT(f, FREE, "\x55");
 	fake_unmap(f->ft, f->g->cr3, 4, TEXT + FREE);
 	assert_int_equal(guest_event_sites(f->g, &out), 0);
 	assert_null(out);
@@ -387,6 +396,7 @@ int main(void)
 		T(test_event_sites),
 		T(test_many_event_sites),
 		T(test_event_not_at_entry),
+		T(test_event_not_mapped),
 		T(test_no_modules),
 	};
 
