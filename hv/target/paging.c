@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's page tables, walked from outside (SDM vol. 3, chapter 4). Only reads: accessed and dirty bits stay as they are.
+/*
+ * The guest's page tables, walked from outside (SDM vol. 3, chapter 4). They are only read, so the accessed and dirty bits stay
+ * as they are.
  */
 #include "hv/target/target.h"
 
@@ -41,7 +43,7 @@ int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva,
 	return -1;
 }
 
-/* Bytes of [gva, gva+len) up to the end of the page. */
+/* How many of the `len` bytes at `gva` are before the end of its page. */
 static size_t in_page(uint64_t gva, size_t len)
 {
 	size_t left = X86_PAGE_SIZE - (gva & (X86_PAGE_SIZE - 1));

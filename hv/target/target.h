@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A target: a machine that can be stopped, read and instrumented. The detector is written once against this interface; a
- * backend (kvm: our own VMM; a gdbstub behind libvirt) fills in struct target_ops.
+ * A target: a machine that can be stopped, read and instrumented. The detector is written once, against this interface. There
+ * are two implementations of struct target_ops: hv/target/kvm, for a machine of our own VMM, and hv/target/gdb, for a gdbstub
+ * such as that of a libvirt domain.
  *
- * Execution model. A CPU runs until it stops at a planted breakpoint or a watchpoint; the backend then calls the client on
- * whatever thread serves that CPU, with the CPU stopped, and does what the returned action says. Callbacks for different CPUs
- * may run at the same time when caps.parallel says so; for one CPU never. All other functions may be called from any thread,
- * client callbacks included, except where noted.
+ * Execution model. A CPU runs until it stops at a planted breakpoint or at a watchpoint. The target then calls the client, on
+ * the thread that serves that CPU and with that CPU stopped, and does what the returned action says. Callbacks for different
+ * CPUs may run at the same time if caps.parallel says so. Callbacks for one CPU never do. Every other function may be called
+ * from any thread, from a callback too, unless its comment says otherwise.
  */
 #ifndef OUTRIDER_TARGET_TARGET_H
 #define OUTRIDER_TARGET_TARGET_H
@@ -25,70 +26,84 @@
 
 struct target;
 
+/* What a target can do. It does not change after the target was made. */
 struct target_caps {
-	unsigned cpus;
-	unsigned watches;    /* watchpoint slots the client may use, 0..TARGET_MAX_WATCHES */
-	unsigned points;     /* breakpoints that may be planted at a time; 0: any number */
-	bool irq_while_held; /* a held CPU still takes its interrupts */
-	bool parallel;	     /* callbacks for different CPUs may be concurrent */
-	bool costly_stops;   /* nothing can be looked at or changed but with all CPUs stopped, which costs much of a window */
-	bool late_watch; /* on_watch may come late, at a later stop of that CPU: only an access that fits is to be believed */
+	unsigned cpus;	     /* The number of CPUs. They are numbered from 0. */
+	unsigned watches;    /* How many watches the client may set at a time, 0 to TARGET_MAX_WATCHES. */
+	unsigned points;     /* How many breakpoints may be planted at a time. 0: any number. */
+	bool irq_while_held; /* A held CPU still takes its interrupts. */
+	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */
+	bool costly_stops;   /* Nothing can be read or changed unless all CPUs are stopped, which takes much of a window's time.
+			      */
+	bool late_watch; /* on_watch may come late, at a later stop of that CPU. So it may only be believed if an access fits.
+			  */
 };
 
-/* A data watchpoint: `len` is 1, 2, 4 or 8 and gva a multiple of it (SDM vol. 3, 18.2.5). */
+/* A watchpoint on data (SDM vol. 3, 18.2.5). */
 struct target_watch {
-	uint64_t gva;
-	uint8_t len;
-	bool read;     /* trap reads too; writes always trap */
-	uint8_t owner; /* the CPU whose access is sampled: it is watched only while held (its interrupt handlers), not after */
-	uint32_t cookie; /* handed back with a hit, so that the client can tell a retired watch from the slot's next one */
+	uint64_t gva;	 /* A multiple of `len`. */
+	uint8_t len;	 /* 1, 2, 4 or 8 bytes. */
+	bool read;	 /* Reads trap, too. Writes always do. */
+	uint8_t owner;	 /* The CPU whose access is sampled. It is watched (in its interrupt handlers) only while it is held. */
+	uint32_t cookie; /* Handed back with a hit. It tells a watch that was retired from the next one in the same slot. */
 };
 
 enum target_action_kind {
-	TARGET_RESUME,	    /* go on at regs->rip */
-	TARGET_RESUME_REGS, /* the same, after loading general registers, RIP and RFLAGS from *regs */
-	TARGET_HOLD,	    /* keep the CPU at regs->rip for hold_ns, or until target_release(); then on_hold_end */
-	TARGET_NOT_MINE,    /* on_breakpoint: an INT3 of the guest's own, it gets its #BP; on_watch: all retired, just go on */
+	/* The CPU goes on at regs->rip. */
+	TARGET_RESUME,
+	/* The CPU goes on with the general registers, RIP and RFLAGS of *regs. */
+	TARGET_RESUME_REGS,
+	/* The CPU is kept at regs->rip for hold_ns or until target_release(). Then on_hold_end is called. */
+	TARGET_HOLD,
+	/*
+	 * For on_breakpoint: the INT3 is the guest's own, and the guest gets its #BP. For on_watch: all of these watches were
+	 * retired, and the CPU goes on.
+	 */
+	TARGET_NOT_MINE,
 };
 
 struct target_action {
 	enum target_action_kind kind;
-	uint64_t hold_ns; /* from now */
+	uint64_t hold_ns; /* How long to hold the CPU from now on, in ns (TARGET_HOLD only). */
 };
 
-/* Callbacks; `regs` is the stopped CPU's state, valid during the call. They must not block on another CPU's callback. */
+/*
+ * The client's callbacks. `regs` are the registers of the stopped CPU. They are valid during the call. A callback must not wait
+ * for another CPU's callback.
+ */
 struct target_client {
 	/*
-	 * The CPU is about to execute the instruction at regs->rip, where a breakpoint stands or stood a moment ago. Whether an
-	 * INT3 of the guest's own stands there the client must decide while nothing can be planted: looked at a moment later,
-	 * an INT3 just planted would be taken for the guest's, and kill it.
+	 * The CPU is about to execute the instruction at regs->rip. A breakpoint stands there or stood there a moment ago. The
+	 * client has to decide whether an INT3 of the guest's own stands there, and has to do so while nothing can be planted.
+	 * If it looked a moment later, it could take an INT3 that was just planted for the guest's own, and the guest would get
+	 * a #BP that kills it.
 	 */
 	struct target_action (*on_breakpoint)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/*
-	 * An access matched the watches with these cookies. The access is done: RIP is past it. A watch may have been retired
-	 * since (watches go lazily): if all were, answer TARGET_NOT_MINE and the CPU just goes on.
+	 * An access has matched the watches with these cookies. The access is done, and RIP is behind it. Watches are retired
+	 * lazily, so some of these may be retired already. If all are, the client answers TARGET_NOT_MINE.
 	 */
 	struct target_action (*on_watch)(void *ctx, unsigned cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n);
 	/*
-	 * The hold is over; TARGET_HOLD makes it longer. regs->rip may be elsewhere: an interrupt handler, or another task if
-	 * the held one was preempted. The CPU still stands; after the action it goes on.
+	 * The hold of the CPU has ended. The CPU is still stopped, and goes on after the action. TARGET_HOLD makes the hold
+	 * longer. regs->rip may be elsewhere than at the start of the hold: in an interrupt handler, or in another task if the
+	 * held one was preempted.
 	 */
 	struct target_action (*on_hold_end)(void *ctx, unsigned cpu, struct x86_regs *regs);
-	void *ctx;
+	void *ctx; /* The first argument of every callback. */
 };
 
+/* What a target implements. Each operation is described at the function target_...() of its name below. */
 struct target_ops {
-	void (*enter)(struct target *t); /* this and leave may be NULL: nothing to do */
+	void (*enter)(struct target *t); /* NULL, with `leave`, for a target that has nothing to do here. */
 	void (*leave)(struct target *t);
 	int (*stand_still)(struct target *t);
 	void (*go_on)(struct target *t);
-	/* Bytes [gpa, gpa+len) of guest-physical RAM; -1 when any is not RAM. */
 	int (*read_phys)(struct target *t, uint64_t gpa, void *buf, size_t len);
-	int (*write_phys)(struct target *t, uint64_t gpa, const void *buf, size_t len);
+	int (*write_phys)(struct target *t, uint64_t gpa, const void *buf, size_t len); /* See target_write(). */
 	int (*plant)(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first);
 	void (*unplant)(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact);
 	void (*refetch)(struct target *t, uint64_t gpa, uint8_t byte);
-	/* Whether any INT3 is planted: turns breakpoint interception on or off for all CPUs. Returns once it is in force. */
 	int (*intercept)(struct target *t, bool on, struct err *err);
 	void (*watch_set)(struct target *t, unsigned slot, const struct target_watch *watch);
 	void (*watch_clear)(struct target *t, unsigned slot);
@@ -105,14 +120,15 @@ struct target_ops {
 struct target {
 	const struct target_ops *ops;
 	struct target_caps caps;
-	const struct target_client *client; /* set before CPUs run; NULL: nobody listens */
-	atomic_bool over;		    /* the machine has ended: no callback comes any more */
+	const struct target_client *client; /* Set before the CPUs run. NULL: no callback is called. */
+	atomic_bool over;		    /* The machine has ended. No callback is called any more. */
 };
 
 /*
- * Around what is done to the machine from outside a callback, if it is to be done at one go or under the client's locks. A
- * target that can only be touched while it stands still is stopped once for all of it, not before the guest had its share of
- * time: this may wait long. Nests. Never under the client's locks: callbacks take those while the machine stands still.
+ * Put target_enter() and target_leave() around what is done to the machine from outside a callback, if it is to be done in one
+ * go or under the client's locks. A target that can only be touched while the machine stands still stops it once for all of
+ * this. It does so not before the guest has had its share of time, so target_enter() may wait for long. The calls nest.
+ * target_enter() must not be called under the client's locks, because callbacks take those while the machine stands still.
  */
 static inline void target_enter(struct target *t)
 {
@@ -162,26 +178,31 @@ static inline void target_go_on(struct target *t)
 	t->ops->go_on(t);
 }
 
+/* Copy the `len` bytes at the GPA `gpa`. Returns 0, or -1 when any of them is not RAM. */
 static inline int target_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 {
 	return t->ops->read_phys(t, gpa, buf, len);
 }
 
 /*
- * Translate kernel or user GVA `gva` with the page tables at `cr3` (4-level, or 5-level with cr4.LA57; SDM vol. 3, 4.5). The
- * tables are the guest's and may change meanwhile: the result is one that was true at some moment. 0, or -1 if not mapped.
+ * Translate the GVA `gva`, of the kernel or of user space, with the page tables at `cr3`. These have 4 levels, or 5 if cr4.LA57
+ * is set (SDM vol. 3, 4.5). They are the guest's and may change meanwhile, so the result is one that was true at some moment.
+ * Returns 0 with `gpa` set, or -1 when the address is not mapped.
  */
 int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t *gpa);
 
-/* Copy `len` bytes at `gva`, page by page. 0, or -1 when any byte is unmapped or not RAM. */
+/* Copy the `len` bytes at the GVA `gva`, page by page. Returns 0, or -1 when any of them is not mapped or not RAM. */
 int target_read(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, void *buf, size_t len);
 
-/* The same, to the guest; only ever to a stack that the CPU we stopped was about to write to itself. */
+/*
+ * Copy `len` bytes to the GVA `gva` in the same way. This may only be used for a stack, and only for what the CPU that was
+ * stopped was about to write there itself.
+ */
 int target_write(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, const void *buf, size_t len);
 
 /*
- * Plant a breakpoint on the instruction at `gva`, mapped at `gpa`, if its first byte is still `first`. CPUs may run meanwhile.
- * 0; 1: another byte stands there; -1: it cannot be planted.
+ * Plant a breakpoint on the instruction at the GVA `gva`, which is mapped at the GPA `gpa`, if its first byte is still `first`.
+ * CPUs may run meanwhile. Returns 0; 1 when another byte stands there; -1 when the breakpoint cannot be planted.
  */
 static inline int target_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 {
@@ -189,88 +210,99 @@ static inline int target_plant(struct target *t, uint64_t gva, uint64_t gpa, uin
 }
 
 /*
- * Take it out again, so that `first` is executed. Not `intact`: the rest of the instruction is no longer there, so what is at
- * gpa may be somebody else's by now and is left as it is.
+ * Take a breakpoint out again, so that `first` is executed. `intact` is false when the rest of the instruction is no longer
+ * there. Then what is at `gpa` may be somebody else's by now, and it is left as it is.
  */
 static inline void target_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
 {
 	t->ops->unplant(t, gva, gpa, first, intact);
 }
 
-/* A CPU stopped for a breakpoint that is no longer there; `byte` is. See to it that this is what it executes. */
+/*
+ * A CPU has stopped for a breakpoint at the GPA `gpa` that is no longer there: `byte` is. Make sure that the CPU executes
+ * `byte` when it goes on.
+ */
 static inline void target_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {
 	t->ops->refetch(t, gpa, byte);
 }
 
 /*
- * Publish a watch in a slot that is clear. In force on another CPU only after target_watch_sync(): set all slots of a window,
- * then sync once; that is what keeps it at one kick per CPU and window.
+ * Publish a watch in a slot that is clear. On other CPUs it is in force only after target_watch_sync(). To have one kick for
+ * each CPU and window, set all slots of a window first and then sync once.
  */
 static inline void target_watch_set(struct target *t, unsigned slot, const struct target_watch *watch)
 {
 	t->ops->watch_set(t, slot, watch);
 }
 
-/* Retire a slot. Lazily: no CPU is kicked; one that still trips on it comes back once and is not reported. */
+/* Retire the watch in a slot. This is lazy: no CPU is kicked. A CPU that still trips on the watch comes back once and goes on.
+ */
 static inline void target_watch_clear(struct target *t, unsigned slot)
 {
 	t->ops->watch_clear(t, slot);
 }
 
-/* Return when every CPU but `self` has the published watches loaded or will load them before its next instruction. */
+/* Return when every CPU but `self` has loaded the published watches, or will load them before its next instruction. */
 static inline void target_watch_sync(struct target *t, unsigned self)
 {
 	t->ops->watch_sync(t, self);
 }
 
 /*
- * From a callback of `self`, without the client's locks: return when every other CPU has delivered the stops it had before the
- * call. Waits some milliseconds at most: two CPUs may be doing this to each other.
+ * Return when every other CPU has delivered the stops it had before this call. To be called from a callback of the CPU `self`,
+ * without the client's locks. It waits for some milliseconds at most, because two CPUs may be doing this to each other.
  */
 static inline void target_barrier(struct target *t, unsigned self)
 {
 	t->ops->barrier(t, self);
 }
 
-/* End the hold of `cpu` now, if it is held; its on_hold_end follows on its own thread. Callable under the client's locks. */
+/* End the hold of a CPU now, if it is held. Its on_hold_end follows, on its own thread. Callable under the client's locks. */
 static inline void target_release(struct target *t, unsigned cpu)
 {
 	t->ops->release(t, cpu);
 }
 
-/* Registers of a running CPU, stopping it for a moment. Not from a callback. 0, or -1 when the machine is over. */
+/* Get the registers of a running CPU by stopping it for a moment. Not from a callback. Returns 0, or -1 when the machine is
+ * over. */
 static inline int target_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs)
 {
 	return t->ops->peek_regs(t, cpu, regs);
 }
 
 /*
- * The guest has, or may have, written the debug registers of `cpu`; what it set must work beside our watches. They are looked
- * at before the CPU's next entry: from a callback of that CPU at once, from elsewhere after target_watch_sync().
+ * The guest has, or may have, written the debug registers of a CPU. What it has set there must work beside the watches. The
+ * target reads these registers before the CPU's next entry into the guest. When called from a callback of that CPU, that is at
+ * once. Otherwise it is sure only after target_watch_sync().
  */
 static inline void target_debug_regs_changed(struct target *t, unsigned cpu)
 {
 	t->ops->debug_regs_changed(t, cpu);
 }
 
-/* Whether the CPU waits for an interrupt, as far as can be told without stopping it. */
+/* Whether a CPU waits for an interrupt, as far as that can be told without stopping it. */
 static inline bool target_idle(struct target *t, unsigned cpu)
 {
 	return t->ops->idle(t, cpu);
 }
 
+/*
+ * Turn the interception of breakpoints on or off for all CPUs: it is on while any breakpoint may be planted. Returns once that
+ * is in force: 0, or -1 with `err` set.
+ */
 static inline int target_intercept(struct target *t, bool on, struct err *err)
 {
 	return t->ops->intercept(t, on, err);
 }
 
+/* What the target has counted so far. */
 static inline void target_stats(struct target *t, struct target_stats *out)
 {
 	t->ops->stats(t, out);
 }
 
-/* End the machine (or the connection); the backend's run function returns. */
+/* End the machine, or the connection to it. The function that runs it, or waits for its end, then returns. */
 static inline void target_stop(struct target *t)
 {
 	t->ops->stop(t);
