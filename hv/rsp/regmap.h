@@ -28,7 +28,8 @@ struct regmap {
  */
 typedef char *regmap_fetch(void *ctx, const char *annex, struct err *err);
 
-/* Read the description. Returns 0, or -1 with `err` set when it is not of an x86-64 machine or lacks a register that is needed.
+/*
+ * Read the description. Returns 0, or -1 with `err` set when it is not of an x86-64 machine or lacks a register that is needed.
  */
 int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *err);
 

@@ -128,7 +128,8 @@ struct rsp_stop {
 /* Ask the machine to stop. rsp_wait() sees that stop, or another one that came first. Returns 0 or -1. */
 int rsp_interrupt(struct rsp *r);
 
-/* Wait for a stop, for `timeout_ns` at most. Returns 1 with `stop` set, 0 when the time has passed, -1 when the client is dead.
+/*
+ * Wait for a stop, for `timeout_ns` at most. Returns 1 with `stop` set, 0 when the time has passed, -1 when the client is dead.
  */
 int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop);
 

@@ -236,8 +236,7 @@ static inline void target_watch_set(struct target *t, unsigned slot, const struc
 	t->ops->watch_set(t, slot, watch);
 }
 
-/* Retire the watch in a slot. This is lazy: no CPU is kicked. A CPU that still trips on the watch comes back once and goes on.
- */
+/* Retire the watch in a slot. This is lazy: no CPU is kicked. A CPU may still trip on the watch once and deliver its cookie. */
 static inline void target_watch_clear(struct target *t, unsigned slot)
 {
 	t->ops->watch_clear(t, slot);

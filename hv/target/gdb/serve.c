@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread that serves the machine. It waits for stops and for the ends of holds, has them delivered, and resumes the CPUs.
+/*
+ * The thread that serves the machine. It waits for stops and for the ends of holds, has them delivered, and resumes the CPUs.
  */
 #include <poll.h>
 #include <unistd.h>
