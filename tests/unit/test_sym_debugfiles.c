@@ -7,12 +7,13 @@
 
 #include "symbols/files/debugfiles.h"
 
+/* The group's fixture: what is put into the folders of all tests, since to compile it takes longest. */
 struct fixture {
-	char root[32];
 	struct sample kernel, module;
 	const uint8_t *id; /* Build id of the kernel, of `len` bytes. */
 	size_t len;
-	char hex[64]; /* The build id as text. */
+	char hex[64];  /* The build id as text. */
+	char root[32]; /* The folder of the test that runs, which begins empty. */
 };
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -23,7 +24,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-static int setup(void **state)
+static int build_samples(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
@@ -34,21 +35,33 @@ static int setup(void **state)
 	assert_int_equal(f->len, 20);
 	for (size_t i = 0; i < f->len; i++)
 		snprintf(f->hex + 2 * i, 3, "%02x", f->id[i]);
-	strcpy(f->root, "/tmp/debugfiles-XXXXXX");
-	assert_non_null(mkdtemp(f->root));
 	*state = f;
 	return 0;
+}
+
+static int free_samples(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_free(&f->kernel);
+	sample_free(&f->module);
+	free(f);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = *state;
+
+	strcpy(f->root, "/tmp/debugfiles-XXXXXX");
+	return mkdtemp(f->root) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-	sample_free(&f->kernel);
-	sample_free(&f->module);
-	free(f);
-	return 0;
+	return nftw(f->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Copy a sample to ROOT/PATH, and make the folders that this needs. The whole path is put into `out`. */
@@ -99,82 +112,200 @@ static void expect_missing(struct fixture *f, const char *name, bool with_id, co
 	debugfiles_free(df);
 }
 
-static void test_package(void **state)
+/* ---- a folder as a package fills it ---- */
+
+#define KERNEL_PATH "boot/vmlinux-6.1.0-56-cloud-amd64"
+#define MODULE_PATH "lib/modules/6.1.0/kernel/net/nf-tables.ko.debug"
+
+struct package {
+	char kernel[128], module[128];
+};
+
+static struct package put_package(struct fixture *f)
+{
+	struct package p;
+
+	put_sample(f, &f->module, "vmlinux.o", p.kernel,
+		   sizeof(p.kernel)); /* as a build tree has it, which is not the kernel */
+	put_sample(f, &f->kernel, KERNEL_PATH, p.kernel, sizeof(p.kernel));
+	put_sample(f, &f->module, MODULE_PATH, p.module, sizeof(p.module));
+	return p;
+}
+
+static void test_kernel_by_name_and_build_id(void **state)
 {
 	struct fixture *f = *state;
-	char path[128], module[128];
+	struct package p = put_package(f);
 
-	put_sample(f, &f->module, "vmlinux.o", path, sizeof(path)); /* as a build tree has it, which is not the kernel */
-	put_sample(f, &f->kernel, "boot/vmlinux-6.1.0-56-cloud-amd64", path, sizeof(path));
-	put_sample(f, &f->module, "lib/modules/6.1.0/kernel/net/nf-tables.ko.debug", module, sizeof(module));
-	expect_found(f, "vmlinux", true, path);
-	expect_found(f, "vmlinux", false, path);
-	expect_found(f, "nf_tables", false, module);
+	expect_found(f, "vmlinux", true, p.kernel);
+}
+
+static void test_kernel_by_name(void **state)
+{
+	struct fixture *f = *state;
+	struct package p = put_package(f);
+
+	expect_found(f, "vmlinux", false, p.kernel);
+}
+
+static void test_module_by_name(void **state)
+{
+	struct fixture *f = *state;
+	struct package p = put_package(f);
+
+	expect_found(f, "nf_tables", false, p.module);
+}
+
+static void test_module_by_the_beginning_of_its_name(void **state)
+{
+	struct fixture *f = *state;
+
+	put_package(f);
 	expect_missing(f, "nf", false, "no debug file for nf ");
+}
+
+static void test_module_of_another_build(void **state)
+{
+	struct fixture *f = *state;
+
+	put_package(f);
 	expect_missing(f, "nf_tables", true, "nf-tables.ko.debug: of another build than the nf_tables in use");
 }
 
-static void test_build_id(void **state)
-{
-	struct fixture *f = *state;
-	char path[128], name[128];
+/* ---- a folder with build ids for names ---- */
 
-	expect_missing(f, "vmlinux", true, "no debug file for vmlinux");
-	snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug", f->hex, f->hex + 2);
-	put_sample(f, &f->kernel, name, path, sizeof(path));
-	expect_found(f, "vmlinux", true, path);
-	expect_missing(f, "vmlinux", false, "build id not known");
-	assert_int_equal(remove(path), 0);
-	snprintf(name, sizeof(name), "%s/debuginfo", f->hex);
-	put_sample(f, &f->kernel, name, path, sizeof(path));
-	expect_found(f, "vmlinux", true, path);
+static void put_by_build_id(struct fixture *f, const char *format, char path[128])
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), format, f->hex, f->hex + 2);
+	put_sample(f, &f->kernel, name, path, 128);
 }
 
-static void test_file(void **state)
+static void test_empty_folder(void **state)
+{
+	expect_missing(*state, "vmlinux", true, "no debug file for vmlinux");
+}
+
+static void test_file_named_by_build_id(void **state)
 {
 	struct fixture *f = *state;
-	struct debugfiles *df = debugfiles_new(NULL);
-	uint8_t other[20] = {1};
-	struct err err = {0};
 	char path[128];
 
-	put_sample(f, &f->kernel, "vmlinux", path, sizeof(path));
-	assert_int_equal(debugfiles_add(df, "/nonexistent/vmlinux", &err), -1);
-	assert_int_equal(err.code, EXIT_INPUT);
+	put_by_build_id(f, ".build-id/%.2s/%s.debug", path);
+	expect_found(f, "vmlinux", true, path);
+}
+
+static void test_file_named_by_build_id_when_that_is_not_known(void **state)
+{
+	struct fixture *f = *state;
+	char path[128];
+
+	put_by_build_id(f, ".build-id/%.2s/%s.debug", path);
+	expect_missing(f, "vmlinux", false, "build id not known");
+}
+
+static void test_folder_named_by_build_id(void **state)
+{
+	struct fixture *f = *state;
+	char path[128];
+
+	put_by_build_id(f, "%s/debuginfo", path);
+	expect_found(f, "vmlinux", true, path);
+}
+
+/* ---- a file that the user has named is not passed over in silence, whatever it is called ---- */
+
+static const uint8_t other_id[20] = {1};
+
+/* Debug files that are the one file, a sample's. */
+static struct debugfiles *add_file(struct fixture *f, const struct sample *s, const char *name, char path[128])
+{
+	struct debugfiles *df = debugfiles_new(NULL);
+
+	assert_non_null(df);
+	put_sample(f, s, name, path, 128);
 	assert_int_equal(debugfiles_add(df, path, NULL), 0);
+	return df;
+}
+
+static void expect_file(struct fixture *f, const char *name)
+{
+	char path[128];
+	struct debugfiles *df = add_file(f, &f->kernel, name, path);
+
 	assert_string_equal(debugfiles_find(df, "vmlinux", f->id, f->len, NULL), path);
-	assert_null(debugfiles_find(df, "vmlinux", other, sizeof(other), NULL));
-	assert_null(debugfiles_find(df, "xfs", NULL, 0, NULL));
 	debugfiles_free(df);
 }
 
-/* A file that the user has named is not passed over in silence, whatever it is called. */
+/* `image` with that build id, which is not known where it is NULL. */
+static void expect_no_file(struct fixture *f, const char *name, const char *image, const uint8_t *id, const char *why)
+{
+	char path[128];
+	struct debugfiles *df = add_file(f, &f->kernel, name, path);
+	struct err err = {0};
+
+	assert_null(debugfiles_find(df, image, id, id ? sizeof(other_id) : 0, &err));
+	assert_non_null(strstr(err.text, why));
+	debugfiles_free(df);
+}
+
+static void test_file_that_is_not_there(void **state)
+{
+	struct debugfiles *df = debugfiles_new(NULL);
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(debugfiles_add(df, "/nonexistent/vmlinux", &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	debugfiles_free(df);
+}
+
+static void test_file_of_the_kernels_name(void **state)
+{
+	expect_file(*state, "vmlinux");
+}
+
+static void test_file_of_the_kernels_name_and_another_build(void **state)
+{
+	expect_no_file(*state, "vmlinux", "vmlinux", other_id, "of another build");
+}
+
+static void test_file_of_the_kernels_name_is_no_modules(void **state)
+{
+	expect_no_file(*state, "vmlinux", "xfs", NULL, "no debug file for xfs");
+}
+
 static void test_file_of_any_name(void **state)
 {
-	struct fixture *f = *state;
-	struct debugfiles *df = debugfiles_new(NULL);
-	uint8_t other[20] = {1};
-	struct err err = {0};
-	char path[128], cut[128];
-	struct sample half = f->kernel;
+	expect_file(*state, "my.kolab/kernel.dbg");
+}
 
-	put_sample(f, &f->kernel, "my.kolab/kernel.dbg", path, sizeof(path));
-	assert_int_equal(debugfiles_add(df, path, NULL), 0);
-	assert_string_equal(debugfiles_find(df, "vmlinux", f->id, f->len, NULL), path);
-	assert_null(debugfiles_find(df, "vmlinux", other, sizeof(other), &err));
-	assert_non_null(strstr(err.text, "kernel.dbg: of another build"));
-	err = (struct err){0};
-	assert_null(debugfiles_find(df, "xfs", other, sizeof(other), &err));
-	assert_non_null(strstr(err.text, "no debug file for xfs"));
-	err = (struct err){0};
-	assert_null(debugfiles_find(df, "vmlinux", NULL, 0, &err));
-	assert_non_null(strstr(err.text, "kernel.dbg: without a build id"));
-	debugfiles_free(df);
+static void test_file_of_any_name_and_another_build(void **state)
+{
+	expect_no_file(*state, "my.kolab/kernel.dbg", "vmlinux", other_id, "kernel.dbg: of another build");
+}
+
+static void test_file_of_any_name_is_no_modules(void **state)
+{
+	expect_no_file(*state, "my.kolab/kernel.dbg", "xfs", other_id, "no debug file for xfs");
+}
+
+static void test_file_of_any_name_when_the_build_id_is_not_known(void **state)
+{
+	expect_no_file(*state, "my.kolab/kernel.dbg", "vmlinux", NULL, "kernel.dbg: without a build id");
+}
+
+static void test_half_a_file(void **state)
+{
+	struct fixture *f = *state;
+	struct sample half = f->kernel;
+	struct err err = {0};
+	struct debugfiles *df;
+	char path[128];
+
 	half.len /= 2;
-	put_sample(f, &half, "my.kolab/half.dbg", cut, sizeof(cut));
-	df = debugfiles_new(NULL);
-	assert_int_equal(debugfiles_add(df, cut, NULL), 0);
-	err = (struct err){0};
+	df = add_file(f, &half, "my.kolab/half.dbg", path);
 	assert_null(debugfiles_find(df, "vmlinux", f->id, f->len, &err));
 	assert_non_null(strstr(err.text, "half.dbg"));
 	debugfiles_free(df);
@@ -182,12 +313,27 @@ static void test_file_of_any_name(void **state)
 
 int main(void)
 {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_package, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_build_id, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_file_of_any_name, setup, teardown),
+		T(test_kernel_by_name_and_build_id),
+		T(test_kernel_by_name),
+		T(test_module_by_name),
+		T(test_module_by_the_beginning_of_its_name),
+		T(test_module_of_another_build),
+		T(test_empty_folder),
+		T(test_file_named_by_build_id),
+		T(test_file_named_by_build_id_when_that_is_not_known),
+		T(test_folder_named_by_build_id),
+		T(test_file_that_is_not_there),
+		T(test_file_of_the_kernels_name),
+		T(test_file_of_the_kernels_name_and_another_build),
+		T(test_file_of_the_kernels_name_is_no_modules),
+		T(test_file_of_any_name),
+		T(test_file_of_any_name_and_another_build),
+		T(test_file_of_any_name_is_no_modules),
+		T(test_file_of_any_name_when_the_build_id_is_not_known),
+		T(test_half_a_file),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, build_samples, free_samples);
 }
