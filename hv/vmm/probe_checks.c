@@ -52,6 +52,15 @@ static void report_failure(struct probing *p, enum probe_id id)
 	}
 }
 
+/* Record whether the check succeeded, and `finding` if it did. */
+static void conclude(struct probing *p, enum probe_id id, bool works, const char *finding)
+{
+	if (works)
+		probe_report(p, id, true, "%s", finding);
+	else
+		report_failure(p, id);
+}
+
 /* Run a snippet with the given debugging. When KVM refuses the state, records that and returns false. */
 static bool start_snippet(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control,
 			  const uint64_t dr[4], uint64_t dr7)
@@ -80,20 +89,15 @@ static void check_guest(struct probing *p)
 {
 	if (!start_snippet(p, PROBE_GUEST, SNIPPET_DONE, 0, NULL, 0))
 		return;
-	if (p->last.outcome == OUTCOME_DONE)
-		probe_report(p, PROBE_GUEST, true, "a long-mode guest runs");
-	else
-		report_failure(p, PROBE_GUEST);
+	conclude(p, PROBE_GUEST, p->last.outcome == OUTCOME_DONE, "a long-mode guest runs");
 }
 
 static void check_own_bp(struct probing *p)
 {
 	if (!start_snippet(p, PROBE_OWN_BP, SNIPPET_INT3, 0, NULL, 0))
 		return;
-	if (p->last.outcome == OUTCOME_BP_HANDLER)
-		probe_report(p, PROBE_OWN_BP, true, "a guest's INT3 reaches its own handler while nothing is armed");
-	else
-		report_failure(p, PROBE_OWN_BP);
+	conclude(p, PROBE_OWN_BP, p->last.outcome == OUTCOME_BP_HANDLER,
+		 "a guest's INT3 reaches its own handler while nothing is armed");
 }
 
 static void check_int3(struct probing *p)
@@ -102,10 +106,7 @@ static void check_int3(struct probing *p)
 
 	if (!start_snippet(p, PROBE_INT3, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
 		return;
-	if (debug_exit(p, VECTOR_BP, 0, at))
-		probe_report(p, PROBE_INT3, true, "exits with KVM_EXIT_DEBUG, RIP at the INT3");
-	else
-		report_failure(p, PROBE_INT3);
+	conclude(p, PROBE_INT3, debug_exit(p, VECTOR_BP, 0, at), "exits with KVM_EXIT_DEBUG, RIP at the INT3");
 }
 
 static void check_execute(struct probing *p)
@@ -115,10 +116,7 @@ static void check_execute(struct probing *p)
 
 	if (!start_snippet(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, X86_DR_EXECUTE, 1)))
 		return;
-	if (debug_exit(p, VECTOR_DB, 1, at))
-		probe_report(p, PROBE_EXECUTE, true, "exits before the instruction, DR6 names the register");
-	else
-		report_failure(p, PROBE_EXECUTE);
+	conclude(p, PROBE_EXECUTE, debug_exit(p, VECTOR_DB, 1, at), "exits before the instruction, DR6 names the register");
 }
 
 static void check_write(struct probing *p)
@@ -128,10 +126,8 @@ static void check_write(struct probing *p)
 	/* The snippet loads first, and a write register must not trap on that. */
 	if (!start_snippet(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
-	if (debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()))
-		probe_report(p, PROBE_WRITE, true, "exits after the store, lets the load pass, DR6 names the register");
-	else
-		report_failure(p, PROBE_WRITE);
+	conclude(p, PROBE_WRITE, debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()),
+		 "exits after the store, lets the load pass, DR6 names the register");
 }
 
 static void check_readwrite(struct probing *p)
@@ -145,10 +141,8 @@ static void check_readwrite(struct probing *p)
 		return;
 	}
 	probe_guest_run(&p->guest, &p->last);
-	if (debug_exit(p, VECTOR_DB, 4, probe_guest_after_store()))
-		probe_report(p, PROBE_READWRITE, true, "exits after the load, and again after the store");
-	else
-		report_failure(p, PROBE_READWRITE);
+	conclude(p, PROBE_READWRITE, debug_exit(p, VECTOR_DB, 4, probe_guest_after_store()),
+		 "exits after the load, and again after the store");
 }
 
 static void check_four(struct probing *p)
@@ -166,10 +160,8 @@ static void check_four(struct probing *p)
 		}
 		probe_guest_run(&p->guest, &p->last);
 	}
-	if (p->last.outcome == OUTCOME_DONE)
-		probe_report(p, PROBE_FOUR, true, "four registers of 1, 2, 4 and 8 bytes exit, each for its own store");
-	else
-		report_failure(p, PROBE_FOUR);
+	conclude(p, PROBE_FOUR, p->last.outcome == OUTCOME_DONE,
+		 "four registers of 1, 2, 4 and 8 bytes exit, each for its own store");
 }
 
 static void check_step(struct probing *p)
@@ -229,10 +221,8 @@ static void check_inject_db(struct probing *p)
 		return;
 	}
 	probe_guest_run(&p->guest, &p->last);
-	if (p->last.outcome == OUTCOME_DB_HANDLER && (p->last.dr6 & 0xf) == 2)
-		probe_report(p, PROBE_INJECT_DB, true, "the guest's handler runs and reads the DR6 we set");
-	else
-		report_failure(p, PROBE_INJECT_DB);
+	conclude(p, PROBE_INJECT_DB, p->last.outcome == OUTCOME_DB_HANDLER && (p->last.dr6 & 0xf) == 2,
+		 "the guest's handler runs and reads the DR6 we set");
 }
 
 /* Run an INT3 with an execute register on the #BP handler: the CPU must stop before the handler, with the INT3's frame on its

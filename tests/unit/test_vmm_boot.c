@@ -14,6 +14,7 @@
 
 #include "hv/vmm/boot.h"
 #include "hv/vmm/layout.h"
+#include "tests/unit/sample_bzimage.h"
 
 #define ELF_SIZE 0x2000
 #define ENTRY 0x1000040ull
@@ -81,22 +82,9 @@ static void refused(struct fixture *f, bool initrd, const char *because)
 
 static void make_bzimage(uint8_t file[BZ_SIZE])
 {
-	struct setup_header hdr = {
-		.setup_sects = 1,
-		.syssize = 256,
-		.boot_flag = 0xaa55,
-		.jump = 0x6aeb,
-		.header = 0x53726448,
-		.version = 0x20f,
-		.loadflags = LOADED_HIGH,
-		.initrd_addr_max = 0x7fffffff,
-		.kernel_alignment = 0x200000,
-		.xloadflags = XLF_KERNEL_64,
-		.cmdline_size = 2047,
-		.pref_address = MIB(16),
-		.init_size = MIB(16),
-	};
+	struct setup_header hdr = sample_setup_header(1, 256);
 
+	hdr.init_size = MIB(16); /* the guest's 64 MiB of RAM then have room for the initrd above the kernel */
 	memset(file, 0, BZ_SIZE);
 	memcpy(file + 0x1f1, &hdr, sizeof(hdr));
 	memset(file + 2 * 512, 0x90, 4096);

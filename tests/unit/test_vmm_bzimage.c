@@ -10,29 +10,14 @@
 
 #include "hv/vmm/bzimage.h"
 #include "hv/vmm/layout.h"
+#include "tests/unit/sample_bzimage.h"
 
 #define HDR 0x1f1
 #define FILE_SIZE (5 * 512 + 0x1000 * 16ull)
 
-/* A header as Linux 6.1 has it, over 64 KiB of code. */
 static void make(uint8_t head[BZIMAGE_HEAD_MAX])
 {
-	struct setup_header hdr = {
-		.setup_sects = 4,
-		.syssize = 0x1000,
-		.boot_flag = 0xaa55,
-		.jump = 0x6aeb,
-		.header = 0x53726448,
-		.version = 0x20f,
-		.loadflags = LOADED_HIGH,
-		.initrd_addr_max = 0x7fffffff,
-		.kernel_alignment = 0x200000,
-		.relocatable_kernel = 1,
-		.xloadflags = XLF_KERNEL_64,
-		.cmdline_size = 2047,
-		.pref_address = 0x1000000,
-		.init_size = 0x3000000,
-	};
+	struct setup_header hdr = sample_setup_header(4, 0x1000);
 
 	memset(head, 0, BZIMAGE_HEAD_MAX);
 	memcpy(head + HDR, &hdr, sizeof(hdr));

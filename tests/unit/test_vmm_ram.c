@@ -67,8 +67,10 @@ static void test_small_has_no_high_memory(void **state)
 	ram_unmap(&ram);
 }
 
-/* Entries ascend without overlap, RAM entries are RAM to the accessor, and their sum is what was asked for, less the legacy
- * area. */
+/*
+ * The entries ascend without overlap. Each entry of type RAM is RAM for ram_at(), too. Their sum is the size that was asked
+ * for, less the legacy area.
+ */
 static void check_map(uint64_t size)
 {
 	struct boot_e820_entry map[RAM_E820_MAX];

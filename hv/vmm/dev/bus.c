@@ -36,8 +36,7 @@ static void set_slot(struct bus *bus, unsigned i, const struct bus_range *range)
 	slot->dev = range->dev;
 }
 
-/* The number of ranges that begin at or below the address. In the middle of a change it may be any number up to the table's
- * size. */
+/* How many ranges begin at or below the address. In the middle of a change that may be any number up to BUS_MAX_RANGES. */
 static unsigned count_up_to(const struct bus *bus, enum bus_space space, uint64_t address)
 {
 	unsigned low = 0, high = bus->count;
