@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# tests/check: about 10 s
 """The checker must accept what the manifest asks for, and fail on everything that is a little off."""
 
 import copy

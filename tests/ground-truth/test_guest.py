@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# tests/check: about 30 s
 """The stock kernel with the agent and the module, under plain QEMU and without Outrider: every case runs on both sides, the
 guest's debugging works, and the kernel has nothing to complain of. What differs with Outrider is then Outrider's.
 

@@ -49,14 +49,16 @@ images() {
 	vm-images/build-initramfs -o "$work/initrd.img" --init "$build/guest-agent" --file "$work/outrider_gt.ko:/outrider_gt.ko"
 }
 
-# in_lab KVM SECONDS SCRIPT [ENV=VALUE]...: run tests/integration/in-lab/SCRIPT in a lab; its files come to $work/KVM, its output to
-# $work/KVM.log. The status is the script's.
+# in_lab KVM SECONDS SCRIPT [OPTION]...: run tests/integration/in-lab/SCRIPT in a lab; its files come to $work/KVM, its output to
+# $work/KVM.log. The status is the script's. SECONDS are a limit many times what it ever takes; OPTION is of tests/lab/run.
 in_lab() {
 	kvm=$1
 	seconds=$2
 	script=$3
 	shift 3
-	set -- --file "tests/integration/in-lab/$script" "$@"
+	tests/ground-truth/expected >"$work/expected"
+	set -- --file "tests/integration/in-lab/$script" --file tests/integration/told.sh --file tests/ground-truth/enough.awk \
+		--file "$work/expected" "$@"
 	lab_status=0
 	run_lab "$@" || lab_status=$?
 	# 125: not the script failed but the emulator or the lab host's own kernel, which happens (docs/labs.md). Once more, and no more.

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by the integration tests of attaching, after lib.sh: a libvirtd, if none runs, and one domain with the test guest.
 
+. tests/integration/told.sh
+enough_awk=tests/ground-truth/enough.awk
+expected=$work/expected
+tests/ground-truth/expected >"$expected"
+
 domain=outrider-test-$$
 uri=qemu:///system
 folder=/var/tmp/$domain # QEMU runs as another user, who must get there
@@ -10,25 +15,52 @@ outrider=$build/outrider
 clean_up() {
 	virsh -q -c $uri destroy "$domain" >/dev/null 2>&1 || true
 	virsh -q -c $uri undefine "$domain" >/dev/null 2>&1 || true
-	[ -z "$started" ] || for daemon in libvirtd virtlogd; do
-		kill "$(cat "$folder/$daemon.pid")" 2>/dev/null || true
-	done
+	[ -z "$started" ] || stop_daemons "$folder"
 	rm -rf "$folder"
+}
+
+# stop_daemons FOLDER: those whose process numbers are there. Waits, or the next test would take one for running that is about to end.
+stop_daemons() {
+	for daemon in libvirtd virtlogd; do
+		pid=$(cat "$1/$daemon.pid" 2>/dev/null) || continue
+		kill "$pid" 2>/dev/null && until_true test ! -e "/proc/$pid" || true
+	done
 }
 
 # A shell that a signal ends does not run its EXIT trap, and a domain would be left running.
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# wait_for SECONDS COMMAND...: until it succeeds.
-wait_for() {
-	left=$(($1 * 5))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		left=$((left - 1))
-		[ $left -gt 0 ] || return 1
-		sleep 0.2
+# There is one libvirtd, which this test restarts: other tests of this kind wait. What a test that was killed left behind is taken away.
+alone_with_libvirtd() {
+	exec 9>/var/tmp/outrider-test.lock
+	flock 9
+	for left in /var/tmp/outrider-test-*/; do
+		[ -d "$left" ] || continue
+		left=${left%/}
+		virsh -q -c $uri destroy "${left##*/}" >/dev/null 2>&1 || true
+		virsh -q -c $uri undefine "${left##*/}" >/dev/null 2>&1 || true
+		stop_daemons "$left"
+		rm -rf "$left"
 	done
+}
+
+# serial PATH: the guest's console for QEMU's chardev "pipe": what goes to the FIFO PATH.in is its input, its output comes to the file
+# PATH.console.
+serial() {
+	console_input "$1.in"
+	console_input "$1.out"
+	: >"$1.console"
+	setpriv --pdeathsig KILL cat <>"$1.out" >"$1.console" &
+}
+
+console_says() {
+	grep -a -q -e "$1" "$console"
+}
+
+# enough NAME: said to the guest whose console is at $console.
+enough() {
+	echo "enough $1" 1<>"${console%.console}.in"
 }
 
 says() {
@@ -48,6 +80,7 @@ refused() {
 
 # test_guest: its kernel and initrd, where QEMU can read them.
 test_guest() {
+	alone_with_libvirtd
 	images
 	mkdir -p "$folder"
 	chmod 777 "$folder"
@@ -55,22 +88,28 @@ test_guest() {
 	chmod a+r "$folder"/*
 }
 
+libvirtd_answers() {
+	virsh -q -c $uri list >/dev/null 2>&1
+}
+
 start_libvirtd() {
-	libvirtd -d -p "$folder/libvirtd.pid"
-	wait_for 20 virsh -q -c $uri list
+	libvirtd -d -p "$folder/libvirtd.pid" 9>&-
+	until_true libvirtd_answers
 }
 
 # need_libvirtd: start one if none answers.
 need_libvirtd() {
-	if ! virsh -q -c $uri list >/dev/null 2>&1; then
+	if ! libvirtd_answers; then
 		started=yes
-		virtlogd -d -p "$folder/virtlogd.pid"
+		virtlogd -d -p "$folder/virtlogd.pid" 9>&-
 		start_libvirtd
 	fi
 }
 
-# define WORKLOADS: the domain, not started; its console goes to $folder/console.
+# define WORKLOADS: the domain, not started; its console is at $console.
 define() {
+	serial "$folder/domain"
+	console=$folder/domain.console
 	cat >"$folder/domain.xml" <<XML
 <domain type='qemu'>
   <name>$domain</name>
@@ -86,7 +125,7 @@ define() {
   <cpu mode='maximum'/>
   <devices>
     <emulator>/usr/bin/qemu-system-x86_64</emulator>
-    <serial type='file'><source path='$folder/console' append='on'/></serial>
+    <serial type='pipe'><source path='$folder/domain'/></serial>
     <controller type='usb' model='none'/>
     <memballoon model='none'/>
   </devices>

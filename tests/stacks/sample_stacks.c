@@ -4,8 +4,10 @@
  * points, races or not, and count. Runs where /dev/kvm is real, so in a lab host. Each return address found must follow a call.
  *
  * sample_stacks KERNEL INITRD APPEND RATE SEED LEAST: exit status 0 when there were LEAST samples or more, 99% of them unwound
- * to their beginning without a guess, and no return address was wrong.
+ * to their beginning without a guess, and no return address was wrong. At the LEAST-th sample the guest's console says "enough
+ * busy".
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,6 +27,8 @@ struct trial {
 	struct guest *guest;
 	const struct target_client *inner; /* the detector's */
 	struct target_client client;
+	uint64_t least;
+	int console[2];	      /* a pipe: what is written to [1] is the guest's console input */
 	pthread_mutex_t lock; /* of what follows */
 	uint64_t samples, unwound, crossed, frames, bad_frames;
 	uint64_t origins[ORIGINS];
@@ -98,7 +102,10 @@ static void count(struct trial *t, const struct x86_regs *regs, const struct gue
 	const struct guest_calls *calls = &t->calls;
 	bool good = calls->origin != GUEST_ORIGIN_UNKNOWN && !calls->guessed, crossed = false;
 
-	t->samples++;
+	static const char enough[] = "enough busy\n";
+
+	if (++t->samples == t->least && write(t->console[1], enough, sizeof(enough) - 1) < 0)
+		perror("sample_stacks: the guest's console");
 	t->unwound += good;
 	t->origins[calls->origin]++;
 	for (unsigned i = 0; i < calls->count; i++) {
@@ -178,7 +185,7 @@ static void on_failed(void *ctx, const struct err *err)
 	printf("# %s\n", err->text);
 }
 
-static int verdict(const struct trial *t, uint64_t least)
+static int verdict(const struct trial *t)
 {
 	printf("stacks: %" PRIu64 " samples, %" PRIu64 " unwound to their beginning without a guess (%.2f%%), %" PRIu64
 	       " across interrupted contexts; %" PRIu64 " frames, %" PRIu64 " that follow no call;",
@@ -187,7 +194,7 @@ static int verdict(const struct trial *t, uint64_t least)
 	for (unsigned i = 0; i < ORIGINS; i++)
 		printf(" %s %" PRIu64, i ? origin_word((enum guest_origin)i) : "unknown", t->origins[i]);
 	printf("\n");
-	return t->samples >= least && t->unwound * 100 >= t->samples * 99 && !t->bad_frames ? 0 : 1;
+	return t->samples >= t->least && t->unwound * 100 >= t->samples * 99 && !t->bad_frames ? 0 : 1;
 }
 
 /* Everything is given back by our end. */
@@ -199,7 +206,7 @@ static int run(struct trial *t, char **argv, struct err *err)
 					  .cpus = 2,
 					  .memory = 512u << 20,
 					  .console_out = STDERR_FILENO,
-					  .console_in = -1};
+					  .console_in = t->console[0]};
 	const struct detect_config sampling = {
 		.rate = (unsigned)atoi(argv[4]), .seed = strtoull(argv[5], NULL, 10), .delay_ns = 200000};
 	const struct detect_sink sink = {.race = on_race, .note = on_note, .failed = on_failed};
@@ -236,9 +243,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sample_stacks KERNEL INITRD APPEND RATE SEED LEAST\n");
 		return EXIT_USAGE;
 	}
+	t.least = strtoull(argv[6], NULL, 10);
+	if (pipe2(t.console, O_CLOEXEC)) {
+		perror("sample_stacks: pipe");
+		return EXIT_INTERNAL;
+	}
 	if (run(&t, argv, &err)) {
 		fprintf(stderr, "sample_stacks: %s\n", err.text);
 		return err.code;
 	}
-	return verdict(&t, strtoull(argv[6], NULL, 10));
+	return verdict(&t);
 }

@@ -57,35 +57,46 @@ class Runner(unittest.TestCase):
         self.check("--jobs", "1", *checks)
         self.assertEqual(order.read_text(encoding="utf-8").split(), ["c", "b", "a", "d"])
 
-    def leaver(self):
-        """A check that takes away what it made when it is told to end, and whose child does not listen."""
-        return self.script("leaver", f"""trap 'sleep 0.5; rm {self.folder}/made' EXIT
+    def tidy(self):
+        """A check that never ends, and takes away what it made when it is told to end."""
+        return self.script("tidy", f"""trap 'sleep 0.5; rm {self.folder}/made' EXIT
             trap 'exit 1' TERM
             touch {self.folder}/made
-            sh -c 'trap "" TERM; echo $$ >{self.folder}/child.new; mv {self.folder}/child.new {self.folder}/child; exec {FOREVER}' &
-            wait""")
+            {FOREVER} & wait""")
 
-    def nothing_is_left(self):
-        self.assertFalse((self.folder / "made").exists())
-        child = int((self.folder / "child").read_text(encoding="utf-8"))
+    def deaf(self):
+        """A check that is never told anything, nor is what it starts."""
+        return self.script("deaf", f"trap '' TERM; echo $$ >{self.folder}/pid.new; mv {self.folder}/pid.new {self.folder}/pid; {FOREVER}")
+
+    def wait_for(self, name):
+        while not (self.folder / name).exists():
+            time.sleep(0.05)
+
+    def is_gone(self, pid):
+        """Killed at once, but gone only when its parent has seen it."""
         with self.assertRaises(ProcessLookupError):
-            # Killed at once, but gone only when init has seen it.
             for _ in range(1000):
-                os.kill(child, 0)
-                time.sleep(0.01)
-
-    def test_limit(self):
-        _, lines = self.check("--limit", "2", "--grace", "1", self.leaver())
-        self.assertIn("      failed: exit status 124", lines)
-        self.nothing_is_left()
-
-    def test_interrupted(self):
-        with subprocess.Popen(self.command("--grace", "1", self.leaver(), FOREVER)) as process:
-            while not (self.folder / "child").exists():
+                os.kill(pid, 0)
                 time.sleep(0.05)
+
+    def interrupted(self, *words, when):
+        with subprocess.Popen(self.command(*words)) as process:
+            self.wait_for(when)
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(), 128 + signal.SIGTERM)
-        self.nothing_is_left()
+
+    def test_a_check_that_takes_too_long_may_take_away_what_it_made(self):
+        _, lines = self.check("--limit", "1", self.tidy())
+        self.assertIn("      failed: exit status 124", lines)
+        self.assertFalse((self.folder / "made").exists())
+
+    def test_so_may_one_that_runs_when_all_is_interrupted(self):
+        self.interrupted(self.tidy(), FOREVER, when="made")
+        self.assertFalse((self.folder / "made").exists())
+
+    def test_what_does_not_listen_is_killed(self):
+        self.interrupted("--grace", "0.5", self.deaf(), when="pid")
+        self.is_gone(int((self.folder / "pid").read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

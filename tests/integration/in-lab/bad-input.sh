@@ -2,6 +2,7 @@
 # What is wrong, one at a time. Each attempt leaves a line "NAME|EXIT STATUS|LINES ON STANDARD ERROR|THEIR TEXT" in $LAB_OUT/attempts; the
 # note that every run begins with is left out.
 [ -n "${APART:-}" ] || APART=yes exec unshare -m sh "$0" # what is mounted here goes with us
+. ./told.sh
 kernel=vmlinuz
 initrd=initrd.img
 
@@ -14,8 +15,24 @@ note() {
 attempt() {
 	name=$1
 	shift
-	timeout -k 20 120 outrider run "$@" </dev/null >output 2>errors
+	timeout -k 20 1200 outrider run "$@" </dev/null >output 2>errors
 	note "$name" $?
+}
+
+# start COMMAND...: in the background, as $started; "enough NAME" can be said to its guest by enough(). Its output is in $out, a file.
+start() {
+	console_input tell
+	"$@" <>tell >"$out" 2>errors &
+	started=$!
+}
+
+# enough NAME
+enough() {
+	echo "enough $1" 1<>tell
+}
+
+printed() {
+	[ "$(grep -c '^RACE' "$1")" -ge "$2" ]
 }
 
 # boot NAME CMDLINE OPTION...: one of the stock kernel, its console in $LAB_OUT/NAME.console.
@@ -59,19 +76,31 @@ mkdir -p empty-dev
 elsewhere kvm-is-not-kvm "mount -o bind /dev/null /dev/kvm"
 elsewhere kvm-is-not-there "mount -o bind empty-dev /dev"
 
+# boot_with_map NAME MAP: a guest that waits until the kernel was looked for with that System.map: then either it was found, or is by other
+# means.
+boot_with_map() {
+	out=output
+	start timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --console "$LAB_OUT/$1.console" \
+		--symbols "$2"
+	until_true grep -q "kernel found" errors
+	enough wait
+	wait $started
+	note "$1" $?
+}
+
 # A System.map of this very kernel, as far as it is needed, then others that are nearly so.
 boot map 'nokaslr quiet -- "sh:grep -e asm_exc_ -e linux_banner -e init_top_pgt -e system_state -e _stext -e _etext -e T.vfs_ /proc/kallsyms"' \
 	--no-detect
 tr -d '\r' <"$LAB_OUT/map.console" | grep '^ffffffff........ [A-Za-z] [A-Za-z0-9_.]*$' >map
-boot own-map "quiet -- sleep:2" --symbols map
+boot_with_map own-map map
 grep -v ' linux_banner$' map >map-without-banner
-boot map-without-banner "quiet -- sleep:2" --symbols map-without-banner
+boot_with_map map-without-banner map-without-banner
 sed 's/^\(.............\)... T asm_exc_int3$/\1ff0 T asm_exc_int3/' map >map-gate
-boot map-gate "quiet -- sleep:2" --symbols map-gate
+boot_with_map map-gate map-gate
 sed 's/^ffffffff8\(.*\) linux_banner$/ffffffffa\1 linux_banner/' map >map-banner
-boot map-banner "quiet -- sleep:2" --symbols map-banner
+boot_with_map map-banner map-banner
 sed '/ T vfs_/s/^ffffffff81./ffffffff817/' map >map-functions
-boot map-functions "quiet -- sleep:2" --symbols map-functions
+boot_with_map map-functions map-functions
 
 # Guests that die.
 attempt no-root --kernel $kernel --append "quiet panic=0 root=/dev/none" --console "$LAB_OUT/no-root.console" --no-detect
@@ -82,7 +111,11 @@ mount -t tmpfs -o size=64k tmp full
 head -c 65536 /dev/zero >full/file
 boot json-on-a-full-disk "quiet -- sleep:1" --json full/races.json
 mount -t tmpfs -o size=48k tmp small
-boot disk-fills-up "quiet -- gt:basic:2" --module outrider_gt --rate 1000 --delay 2000 --json small/races.json
+console_input tell
+status=0
+told tell timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:1:120" --module outrider_gt \
+	--rate 1000 --delay 2000 --json small/races.json --console "$LAB_OUT/disk-fills-up.console" >output 2>errors || status=$?
+note disk-fills-up $status
 cp small/races.json "$LAB_OUT/disk-fills-up.json"
 cp output "$LAB_OUT/disk-fills-up.printed"
 attempt console-on-a-full-disk --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --console /dev/full --no-detect
@@ -90,23 +123,21 @@ timeout -k 20 120 outrider run --kernel $kernel --initrd $initrd --append "quiet
 note output-on-a-full-disk $?
 
 # Killed: what was printed is in the file, and the file is whole.
-outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:20" --module outrider_gt --rate 1000 --delay 2000 \
-	--json "$LAB_OUT/killed.json" --console /dev/null </dev/null >"$LAB_OUT/killed.printed" 2>errors &
-run=$!
-tries=0
-until [ "$(grep -c '^RACE' "$LAB_OUT/killed.printed")" -ge 3 ] || [ $tries -ge 600 ]; do
-	tries=$((tries + 1))
-	usleep 100000
+out=$LAB_OUT/killed.printed
+start outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:1:600" --module outrider_gt --rate 1000 --delay 2000 \
+	--json "$LAB_OUT/killed.json" --console /dev/null
+for case in rwrace wwrace samevalue; do
+	until_true grep -q "^RACE .*gt_$case" "$out"
+	enough $case
 done
-kill -9 $run
-wait $run
+kill -9 $started
+wait $started
 note killed $?
 
 # Ended by Ctrl-C and its like: that is an end as asked.
-outrider run --kernel $kernel --initrd $initrd --append "quiet -- sleep:60" --json "$LAB_OUT/interrupted.json" --console /dev/null \
-	</dev/null >"$LAB_OUT/interrupted.printed" 2>errors &
-run=$!
-sleep 3
-kill -TERM $run
-wait $run
+out=$LAB_OUT/interrupted.printed
+start outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --json "$LAB_OUT/interrupted.json" --console /dev/null
+until_true grep -q "kernel found" errors
+kill -TERM $started
+wait $started
 note interrupted $?

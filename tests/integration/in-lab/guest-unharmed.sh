@@ -3,7 +3,7 @@
 run() {
 	log=$1
 	shift
-	timeout -k 20 300 outrider run --kernel vmlinuz --initrd initrd.img --json "$LAB_OUT/$log.json" --console "$LAB_OUT/$log.log" "$@" >said 2>&1
+	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd initrd.img --json "$LAB_OUT/$log.json" --console "$LAB_OUT/$log.log" "$@" >said 2>&1
 	echo "$log exit $?: $(tail -n 1 said)" >>"$LAB_OUT/exits"
 	cat said
 }

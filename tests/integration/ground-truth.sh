@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the integration tests that run the ground truth in a lab, after lib.sh.
+manifest=tests/ground-truth/manifest.json
+
+# named FOLDER: the run's races with the names that the module's own debug information gives them, later and elsewhere.
+named() {
+	"$build/outrider" report --symbols "$build/outrider_gt.ko" --format json "$1/races.json" >"$1/named.json" &&
+		tests/ground-truth/check --manifest $manifest --races "$1/named.json" --names
+}
+
+# judged FOLDER: and the verdicts on them, with those names and without.
+judged() {
+	tests/ground-truth/check --manifest $manifest --races "$1/named.json" --verdicts &&
+		"$build/outrider" report --format json "$1/races.json" >"$1/judged.json" &&
+		tests/ground-truth/check --manifest $manifest --races "$1/judged.json" --verdicts
+}
+
+# all_groups NAME FOLDER: what the manifest says of the run's races, and the guest's kernel log.
+all_groups() {
+	expect "$1: every case of the manifest as it must be" tests/ground-truth/check --manifest $manifest --races "$2/races.json" --memory
+	expect "$1: data and lines are named as in the manifest" named "$2"
+	expect "$1: verdicts as in the manifest" judged "$2"
+	expect "$1: the guest's kernel log is clean" grep -a -q "dmesg: .*trouble=0" "$2/console.log"
+}
