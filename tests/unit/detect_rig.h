@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The detector's engine on a fake machine, and short words for what a test does with it. CPUs are the test: rig_hit() and its
- * like are what a backend does when a CPU stops.
+ * The detector on a fake machine, and short words for what a test does with it. The test itself is the CPUs: rig_hit() and its
+ * like do what a backend does when a CPU stops. What a test must know of the detector's inside it asks the rig, so that only
+ * the rig depends on that.
  */
 #ifndef OUTRIDER_TESTS_DETECT_RIG_H
 #define OUTRIDER_TESTS_DETECT_RIG_H
@@ -10,12 +11,12 @@
 #include "hv/detect/detect.h"
 #include "tests/unit/fake_guest.h"
 
-/* Where the machine has what: GVA, and the GPA behind it. */
+/* Where the machine has what: the GVA, and for most the GPA behind it. */
 #define RIG_TEXT 0xffffffff81000000ull
 #define RIG_TEXT_GPA 0x400000ull
 #define RIG_TEXT_SIZE 0x10000ull
 #define RIG_DATA 0xffff888000100000ull
-#define RIG_ALIAS 0xffffc90000800000ull /* the same bytes as RIG_DATA */
+#define RIG_ALIAS 0xffffc90000800000ull /* the same bytes of RAM as at RIG_DATA */
 #define RIG_USER 0x00007f0000100000ull
 #define RIG_DATA_GPA 0x500000ull
 #define RIG_USER_GPA 0x600000ull
@@ -35,20 +36,20 @@ struct rig {
 	struct insn_decoder *decoder;
 };
 
-/* NULL: out of memory. The detector is not started: no thread, no point. */
+/* The detector has neither threads nor points yet. NULL: memory ran out. */
 struct rig *rig_new(unsigned cpus, unsigned watches);
 void rig_free(struct rig *r);
 
-/* Once r->config or r->sink were changed: a new detector, which has not armed anything yet, in place of the old. */
+/* Put a new detector, without points, in place of the old one. For a test that has changed r->config or r->sink. */
 void rig_remake(struct rig *r);
 
 /* Write `len` bytes of code at RIG_TEXT + offset. */
 void rig_code(struct rig *r, uint64_t offset, const void *code, size_t len);
 
-/* Name the functions; as symtab_from_array(). Once. */
+/* Name the functions, as symtab_from_array() does. Once only. */
 void rig_functions(struct rig *r, const struct symbol *functions, size_t n);
 
-/* Write one instruction, decode it and plant a point on it. Fails the test if it cannot be. */
+/* Write one instruction at RIG_TEXT + offset, decode it and plant a sample point on it. Fails the test if that cannot be. */
 void rig_plant(struct rig *r, uint64_t offset, const void *code, size_t len);
 
 /* The counts so far, as detect_stats() says. */
@@ -58,10 +59,10 @@ struct detect_stats rig_stats(struct rig *r);
 unsigned rig_open_windows(struct rig *r);
 bool rig_window_is_open(struct rig *r, unsigned cpu);
 
-/* For how long at most the window of this CPU stays open, in ns. Of the window that was open last, if none is. */
+/* For how long at most this CPU's window stays open, in ns. If none is open, this is of the last one. */
 uint64_t rig_window_ns(struct rig *r, unsigned cpu);
 
-/* Not to hold this CPU with interrupts off before then (CLOCK_MONOTONIC), as if it had just been. */
+/* Let this CPU not be held with interrupts off before `until_ns` (CLOCK_MONOTONIC), as if it had been held so just now. */
 void rig_rest(struct rig *r, unsigned cpu, uint64_t until_ns);
 
 /* Whether the detector knows of a point at RIG_TEXT + offset. */
@@ -73,28 +74,32 @@ void rig_armed(struct rig *r, uint64_t *addresses, unsigned n);
 /* How many watch slots the detector takes for used. */
 unsigned rig_slots_in_use(struct rig *r);
 
-/* How many INT3s there are in [RIG_TEXT + offset, + size). */
+/* How many INT3s there are in the `size` bytes from RIG_TEXT + offset on. */
 unsigned rig_int3s(const struct rig *r, uint64_t offset, uint64_t size);
 
-/* The first byte of what stands at RIG_TEXT + offset in memory, our INT3s included. */
+/* The byte at RIG_TEXT + offset in memory, which may be an INT3 of ours. */
 uint8_t rig_text_byte(const struct rig *r, uint64_t offset);
 
-/* A task in the kernel on `cpu` at RIG_TEXT + offset, interrupts on, in the middle of the CPU's own stack, RDI at RIG_DATA. */
+/*
+ * The registers of a task in the kernel on `cpu`. RIP is at RIG_TEXT + offset, RSP in the middle of the CPU's own stack, RDI at
+ * RIG_DATA and RSI 0x100 behind it. Interrupts are on.
+ */
 struct x86_regs rig_regs(const struct rig *r, unsigned cpu, uint64_t offset);
 
+/* `cpu` stopped at a breakpoint, or behind an access that tripped the watch with this cookie. */
 struct target_action rig_hit(struct rig *r, unsigned cpu, struct x86_regs *regs);
 struct target_action rig_watch_hit(struct rig *r, unsigned cpu, struct x86_regs *regs, uint32_t cookie);
 
-/* Unless another CPU was made busy, a window ends at the first of these. */
+/* The hold of `cpu` is over. A window ends at the first of these unless another CPU was made busy. */
 struct target_action rig_hold_end(struct rig *r, unsigned cpu, struct x86_regs *regs);
 
-/* Bytes at RIG_DATA + offset. */
+/* Write `len` bytes at RIG_DATA + offset. */
 void rig_store(struct rig *r, uint64_t offset, const void *bytes, size_t len);
 
-/* The next observation in the queue, or NULL. Stays valid: it is not given back. */
+/* Take the next observation from the queue. NULL: it is empty. The observation stays valid, for it is not given back. */
 const struct observation *rig_observation(struct rig *r);
 
-/* The cookie of slot's watch; the slot must hold one. */
+/* The cookie of the watch in this slot, which must hold one. */
 uint32_t rig_cookie(struct rig *r, unsigned slot);
 
 /* One instruction: rig_plant(r, offset, INSN("\x48\x8b\x07")). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel that is not Linux, for the detector's tests: the functions of hv/guest/guest.h that hv/detect calls, answered from
- * this structure. A test that links it leaves hv/guest out.
+ * A kernel that is not Linux, for the detector's tests. It has those functions of hv/guest/guest.h that hv/detect calls, and
+ * struct guest has their answers. A test that links it leaves hv/guest out.
  */
 #ifndef OUTRIDER_TESTS_FAKE_GUEST_H
 #define OUTRIDER_TESTS_FAKE_GUEST_H
@@ -15,32 +15,45 @@
 
 struct guest {
 	struct fake_target *ft;
-	uint64_t cr3; /* the kernel's page tables */
+	/* The kernel's page tables. */
+	uint64_t cr3;
 	struct symtab *symtab;
-	const char *not_sampled; /* glob on functions, or NULL */
+	/* A glob on the functions that guest_may_sample() refuses. NULL: it refuses none. */
+	const char *not_sampled;
 
-	int ready;	  /* what guest_poll() says */
-	atomic_int polls; /* how often it was asked */
+	/* What guest_poll() returns, and how often it was called. */
+	int ready;
+	atomic_int polls;
 
-	struct guest_context context; /* but for irqs_off, which the registers say */
+	/* What guest_context() says, except for irqs_off, which follows from the registers. */
+	struct guest_context context;
 
-	struct guest_stack interrupted[GUEST_STACKS_MAX - 1]; /* what guest_stacks() gives beside the current one */
+	/* The stacks that guest_stacks() gives beside the current one. */
+	struct guest_stack interrupted[GUEST_STACKS_MAX - 1];
 	unsigned interrupted_count;
-	uint32_t unused; /* bytes at the start of each of them that unwinding does without */
+	/* How many bytes at the start of each of them guest_unwind() does without. */
+	uint32_t unused;
 	enum guest_origin origin;
 
-	struct guest_memory memory; /* what guest_memory_at() says, but for object, its size and symbol.addr: gva, size and RIP
-				       it was asked with */
+	/*
+	 * What guest_memory_at() says, except for object, object_size and symbol.addr. These are the GVA, the size and the RIP
+	 * that it was asked with.
+	 */
+	struct guest_memory memory;
 
 	struct guest_module module;
-	atomic_bool module_here; /* what the guest's list would say */
-	bool module_reported;	 /* the sampler's */
+	/* Whether the module is in the guest's list. */
+	atomic_bool module_here;
+	/* Whether guest_poll_modules() has reported it as loaded. Belongs to the sampler's thread. */
+	bool module_reported;
 
-	const struct guest_event_site *events; /* what guest_event_sites() gives a copy of */
+	/* What guest_event_sites() gives a copy of. */
+	const struct guest_event_site *events;
 	size_t event_count;
-	uint64_t going_base; /* the module that goes, when asked; size 0: none */
-	uint64_t going_size;
-	_Atomic uint64_t gone_base, gone_size; /* text nothing may be planted in any more */
+	/* The text of the module that guest_module_going() says goes. Size 0: none goes. */
+	uint64_t going_base, going_size;
+	/* The text that guest_text_going() says is going. */
+	_Atomic uint64_t gone_base, gone_size;
 };
 
 #endif
