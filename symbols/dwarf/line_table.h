@@ -9,8 +9,8 @@
 struct di_line {
 	uint64_t addr;	 /* Link address. */
 	uint32_t file;	 /* Number of the file; UINT32_MAX when the number is larger than that. */
-	uint32_t line;	 /* 0: none. */
-	uint16_t column; /* 0: none. */
+	uint32_t line;	 /* 0: none, or a number that does not fit. */
+	uint16_t column; /* 0: none, or a number that does not fit. */
 	bool end;	 /* `addr` is the first address behind a sequence of code, and the row says nothing else. */
 };
 
@@ -25,7 +25,7 @@ struct di_source {
 struct di_lines {
 	struct di_line *at; /* Rows, sorted by address. */
 	size_t n;
-	struct di_source *files; /* By the numbers that rows have of them. */
+	struct di_source *files; /* Indexed by file number. */
 	size_t n_files;
 	const char *comp_dir; /* The directory that the compiler ran in. NULL: not known. */
 };
