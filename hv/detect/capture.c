@@ -26,7 +26,7 @@ static void capture_stacks(struct target *target, const struct guest *guest, con
 	unsigned n = guest_stacks(guest, regs, stacks);
 	uint32_t used = 0;
 
-	side->stack_len = copy_stack(target, regs, &stacks[0], side->stack, sizeof(side->stack));
+	side->stack_len = copy_stack(target, regs, &stacks[0], side->stack, RACE_STACK_MAX);
 	for (unsigned i = 1; i < GUEST_STACKS_MAX; i++) {
 		struct race_stack *kept = &side->interrupted[i - 1];
 
@@ -34,7 +34,7 @@ static void capture_stacks(struct target *target, const struct guest *guest, con
 		if (i >= n)
 			continue;
 		kept->gva = stacks[i].start;
-		kept->len = copy_stack(target, regs, &stacks[i], side->below + used, (uint32_t)sizeof(side->below) - used);
+		kept->len = copy_stack(target, regs, &stacks[i], side->below + used, RACE_STACK_MAX - used);
 		used += kept->len;
 	}
 }

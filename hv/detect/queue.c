@@ -5,17 +5,26 @@
 
 int queue_init(struct observation_queue *q)
 {
-	*q = (struct observation_queue){.slots = calloc(QUEUE_MAX, sizeof(*q->slots))};
-	if (!q->slots)
+	*q = (struct observation_queue){
+		.slots = calloc(QUEUE_MAX, sizeof(*q->slots)),
+		.rooms = calloc(QUEUE_MAX, sizeof(*q->rooms)),
+	};
+	if (!q->slots || !q->rooms) {
+		queue_fini(q);
 		return -1;
-	for (uint16_t i = 0; i < QUEUE_MAX; i++)
+	}
+	for (uint16_t i = 0; i < QUEUE_MAX; i++) {
 		q->unused[q->unused_count++] = i;
+		for (unsigned side = 0; side < 2; side++)
+			race_side_use_room(&q->slots[i].sides[side], &q->rooms[i][side]);
+	}
 	return 0;
 }
 
 void queue_fini(struct observation_queue *q)
 {
 	free(q->slots);
+	free(q->rooms);
 	*q = (struct observation_queue){0};
 }
 

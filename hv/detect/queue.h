@@ -17,6 +17,8 @@
 
 struct observation_queue {
 	struct observation *slots;
+	/* What the two sides of each slot point to. */
+	struct race_side_room (*rooms)[2];
 	/* Indices of the unused slots, as a stack. */
 	uint16_t unused[QUEUE_MAX];
 	unsigned unused_count;

@@ -208,8 +208,8 @@ void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const s
 
 /*
  * Unwind the calls of a CPU from its registers. `stacks` are copies of the `n` stacks that guest_stacks() gave at that time, at
- * most GUEST_STACKS_MAX, and `context` is what guest_context() said. Reads the kernel's unwind tables in guest memory, some
- * thousand words: not for a callback.
+ * most GUEST_STACKS_MAX, and `context` is what guest_context() said. The caller lets out->frames point to room for
+ * UNWIND_FRAMES_MAX frames. Reads the kernel's unwind tables in guest memory, some thousand words: not for a callback.
  */
 void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out);

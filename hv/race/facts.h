@@ -95,14 +95,15 @@ struct guest_frame {
 	struct guest_symbol symbol; /* of the instruction: of a call, that before pc. name "": unknown */
 };
 
-/* Innermost first. 26 KiB: not for a stack of ours. */
+/* The calls that led to where a CPU stopped. */
 struct guest_calls {
 	unsigned count;
 	enum guest_origin origin;
 	bool guessed;			      /* some frames are not reliable, */
 	enum unwind_end end, why;	      /* why there are no more frames; what the first guess was for */
 	uint32_t used_from[GUEST_STACKS_MAX]; /* of each stack: what is below was not needed */
-	struct guest_frame frames[UNWIND_FRAMES_MAX];
+	/* The calls, innermost first. They are not owned: whoever has them found brings room for UNWIND_FRAMES_MAX of them. */
+	struct guest_frame *frames;
 };
 
 #endif

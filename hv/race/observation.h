@@ -37,7 +37,11 @@ struct race_callee {
 	char name[62];
 };
 
-/* One side of a conflict, as caught. The large arrays come last: seldom is much of them in use. */
+/*
+ * One side of a conflict, as caught. A side does not own what it points to: while the detector works on it that is a struct
+ * race_side_room, and in a race it is a block of the race's own, just as large as the lengths say. Of a known side no pointer
+ * is NULL, even when its length is 0.
+ */
 struct race_side {
 	bool known; /* false: only re-reading saw it; nothing else is set */
 	uint16_t cpu;
@@ -54,12 +58,31 @@ struct race_side {
 	uint32_t callee_count;	      /* direct ones, in the order of the code */
 	/* The stacks that the current one interrupted, from inside outwards, one after the other in below[]; len 0: none. */
 	struct race_stack interrupted[GUEST_STACKS_MAX - 1];
-	uint8_t code[RACE_CODE_MAX];
-	struct race_callee callees[RACE_CALLEES_MAX];
+	uint8_t *code;
+	struct race_callee *callees;
 	struct guest_calls calls; /* count 0: not unwound */
+	uint8_t *stack;
+	uint8_t *below;
+};
+
+/* Room for as much as a side can ever have. 64 KiB: not for a thread's stack. */
+struct race_side_room {
+	struct guest_frame frames[UNWIND_FRAMES_MAX];
+	struct race_callee callees[RACE_CALLEES_MAX];
+	uint8_t code[RACE_CODE_MAX];
 	uint8_t stack[RACE_STACK_MAX];
 	uint8_t below[RACE_STACK_MAX];
 };
+
+/* Let a side point to that room. */
+static inline void race_side_use_room(struct race_side *side, struct race_side_room *room)
+{
+	side->calls.frames = room->frames;
+	side->callees = room->callees;
+	side->code = room->code;
+	side->stack = room->stack;
+	side->below = room->below;
+}
 
 /* One conflict inside one window. sides[0] is the sampled (held) access. */
 struct observation {

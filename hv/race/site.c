@@ -40,13 +40,25 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 		 address - symbol->addr);
 }
 
-void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
+/* The same for both orders of the sites. */
+static uint64_t pair_hash(const char *site_a, const char *site_b)
 {
 	const char *first = strcmp(site_a, site_b) <= 0 ? site_a : site_b;
 	const char *second = first == site_a ? site_b : site_a;
-	uint64_t hash = fnv1a(fnv1a(fnv1a(FNV1A_START, first), "\n"), second);
+
+	return fnv1a(fnv1a(fnv1a(FNV1A_START, first), "\n"), second);
+}
+
+void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
+{
+	uint64_t hash = pair_hash(site_a, site_b);
 
 	/* Folded, not cut: the low bits of FNV are the good ones, and the high ones should count. */
 	hash = (hash >> ID_BITS) ^ (hash & ((UINT64_C(1) << ID_BITS) - 1));
 	snprintf(out, RACE_ID_MAX, "%012" PRIx64, hash);
+}
+
+uint64_t race_hash(const char *id, const char *site_a, const char *site_b)
+{
+	return fnv1a(pair_hash(site_a, site_b), id);
 }

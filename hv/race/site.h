@@ -26,4 +26,10 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 /* The race's id: a hash of the two canonical names in byte order, so that the sides' roles do not matter. */
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX]);
 
+/*
+ * A hash to look a race up by. It is made of the id as well as of the two names, since a report that was read may give any pair
+ * of sites any id. The order of the sites does not matter.
+ */
+uint64_t race_hash(const char *id, const char *site_a, const char *site_b);
+
 #endif

@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "hv/race/conflict.h"
+#include "hv/race/index.h"
+
+#define FIRST_ROOM 64
 
 struct race_store {
 	struct race **races;
-	size_t count, room;
+	/* Room in `races`. Their number is that of the index. */
+	size_t room;
+	/* Of `races`, by race_hash(). */
+	struct race_index index;
 	uint64_t slide;
-	uint64_t ignored;
 	unsigned run;
 };
 
@@ -23,21 +28,13 @@ struct race_store *race_store_new(struct err *err)
 	return s;
 }
 
-void race_free(struct race *race)
-{
-	if (!race)
-		return;
-	race_names_free(race->names);
-	free(race->modules);
-	free(race);
-}
-
 void race_store_free(struct race_store *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->count; i++)
+	for (size_t i = 0; i < race_store_count(s); i++)
 		race_free(s->races[i]);
+	race_index_free(&s->index);
 	free(s->races);
 	free(s);
 }
@@ -70,15 +67,19 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 	to->context = from->context;
 }
 
-/* `swap`: the observation has the race's sides the other way round. */
-static void keep_instance(struct race *race, const struct observation *o, bool swap)
+/* `swap`: the observation has the race's sides the other way round. 0, or -1: memory ran out. */
+static int keep_instance(struct race *race, const struct observation *o, bool swap)
 {
 	struct race_instance *i;
 
 	if (race->kept == RACE_INSTANCES_MAX)
-		return;
-	i = &race->instances[race->kept++];
-	*i = (struct race_instance){.time_ns = o->time_ns, .held_ns = o->held_ns, .how = o->how};
+		return 0;
+	i = race_add_instance(race);
+	if (!i)
+		return -1;
+	i->time_ns = o->time_ns;
+	i->held_ns = o->held_ns;
+	i->how = o->how;
 	i->gva = o->sides[0].gva;
 	i->gpa = o->gpa;
 	i->data_len = o->data_len <= RACE_DATA_MAX ? o->data_len : RACE_DATA_MAX;
@@ -86,10 +87,13 @@ static void keep_instance(struct race *race, const struct observation *o, bool s
 	memcpy(i->after, o->after, i->data_len);
 	keep_side(&i->sides[0], &o->sides[swap]);
 	keep_side(&i->sides[1], &o->sides[!swap]);
+	return 0;
 }
 
-static void count_instance(struct race *race, const struct observation *o, bool swap)
+static int count_instance(struct race *race, const struct observation *o, bool swap)
 {
+	if (keep_instance(race, o, swap) < 0)
+		return -1;
 	if (race->count == 0 || o->time_ns < race->first_ns)
 		race->first_ns = o->time_ns;
 	if (o->time_ns > race->last_ns)
@@ -97,124 +101,131 @@ static void count_instance(struct race *race, const struct observation *o, bool 
 	race->count++;
 	race->rw[0] |= o->sides[swap].known ? o->sides[swap].rw : 0;
 	race->rw[1] |= o->sides[!swap].known ? o->sides[!swap].rw : 0;
-	keep_instance(race, o, swap);
-}
-
-/* Thousands of races at most, and ids differ in their first bytes: a scan costs nothing next to the window it reports. */
-static struct race *find(const struct race_store *s, const char *id, const char *site_a, const char *site_b, bool *swap)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		struct race *race = s->races[i];
-
-		if (memcmp(race->id, id, RACE_ID_MAX) != 0)
-			continue;
-		/* Two pairs may share an id; they are told apart all the same. */
-		*swap = strcmp(race->site[0], site_a) != 0;
-		if (strcmp(race->site[*swap], site_a) == 0 && strcmp(race->site[!*swap], site_b) == 0)
-			return race;
-	}
-	return NULL;
-}
-
-static int make_room(struct race_store *s, struct err *err)
-{
-	size_t room = s->room ? 2 * s->room : 64;
-	struct race **races;
-
-	if (s->count < s->room)
-		return 0;
-	races = realloc(s->races, room * sizeof(struct race *));
-	if (!races)
-		return err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", s->count);
-	s->races = races;
-	s->room = room;
 	return 0;
 }
 
-static struct race *append(struct race_store *s, struct err *err)
-{
-	struct race *race;
+/* What makes two races the same: the id, and the unordered pair of sites. Two pairs may share an id, and are told apart all the
+ * same. */
+struct identity {
+	const struct race_store *store;
+	const char *id, *site_a, *site_b;
+	/* Out: the race that was found has the sites the other way round. */
+	bool swap;
+};
 
-	if (make_room(s, err) < 0)
+static bool is_race(void *ctx, size_t position)
+{
+	struct identity *wanted = ctx;
+	const struct race *race = wanted->store->races[position];
+
+	if (memcmp(race->id, wanted->id, RACE_ID_MAX) != 0)
+		return false;
+	wanted->swap = strcmp(race->site[0], wanted->site_a) != 0;
+	return strcmp(race->site[wanted->swap], wanted->site_a) == 0 && strcmp(race->site[!wanted->swap], wanted->site_b) == 0;
+}
+
+static struct race *find_race(const struct race_store *s, uint64_t hash, struct identity *wanted)
+{
+	size_t position = race_index_find(&s->index, hash, is_race, wanted);
+
+	return position == RACE_INDEX_NONE ? NULL : s->races[position];
+}
+
+/* Take over a race that is not in the store yet. 0, or -1: memory ran out, and it is not in the store. */
+static int append_race(struct race_store *s, uint64_t hash, struct race *race)
+{
+	size_t count = race_store_count(s);
+
+	if (count == s->room) {
+		size_t room = s->room ? 2 * s->room : FIRST_ROOM;
+		struct race **races = realloc(s->races, room * sizeof(struct race *));
+
+		if (!races)
+			return -1;
+		s->races = races;
+		s->room = room;
+	}
+	if (race_index_make_room(&s->index) < 0)
+		return -1;
+	s->races[count] = race;
+	race_index_add(&s->index, hash);
+	return 0;
+}
+
+static void no_memory(const struct race_store *s, struct err *err)
+{
+	err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", race_store_count(s));
+}
+
+/* A race with that identity and first observation, which is not counted yet. NULL: memory ran out. */
+static struct race *first_observed(const struct identity *identity, const struct observation *o)
+{
+	struct race *race = race_new();
+
+	if (!race)
 		return NULL;
-	race = calloc(1, sizeof(*race));
-	if (race)
-		s->races[s->count++] = race;
-	else
-		err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", s->count);
+	memcpy(race->id, identity->id, RACE_ID_MAX);
+	memcpy(race->site[0], identity->site_a, SITE_NAME_MAX);
+	memcpy(race->site[1], identity->site_b, SITE_NAME_MAX);
+	race->first = *o;
+	if (race->first.data_len > RACE_DATA_MAX)
+		race->first.data_len = RACE_DATA_MAX;
+	for (unsigned i = 0; i < 2; i++) {
+		race->first.sides[i] = (struct race_side){0};
+		if (o->sides[i].known && race_keep_side(race, i, &o->sides[i]) < 0) {
+			race_free(race);
+			return NULL;
+		}
+	}
 	return race;
 }
 
-static uint32_t at_most(uint32_t value, uint32_t max)
+static struct race *add_new(struct race_store *s, uint64_t hash, const struct identity *identity, const struct observation *o)
 {
-	return value < max ? value : max;
-}
+	struct race *race = first_observed(identity, o);
 
-/*
- * Only what is in use of the large arrays: the rest of a race's memory is then never touched and costs nothing. Lengths come
- * from the detector; everything that reads the copy relies on them.
- */
-static void copy_side(struct race_side *to, const struct race_side *from)
-{
-	uint32_t room = sizeof(to->below);
-
-	memcpy(to, from, offsetof(struct race_side, calls.frames));
-	to->code_len = at_most(to->code_len, sizeof(to->code));
-	to->callee_count = at_most(to->callee_count, RACE_CALLEES_MAX);
-	to->stack_len = at_most(to->stack_len, sizeof(to->stack));
-	to->calls.count = at_most(to->calls.count, UNWIND_FRAMES_MAX);
-	for (int i = 0; i < GUEST_STACKS_MAX - 1; i++) {
-		to->interrupted[i].len = at_most(to->interrupted[i].len, room);
-		room -= to->interrupted[i].len;
+	if (race && (count_instance(race, o, false) < 0 || append_race(s, hash, race) < 0)) {
+		race_free(race);
+		race = NULL;
 	}
-	memcpy(to->calls.frames, from->calls.frames, to->calls.count * sizeof(to->calls.frames[0]));
-	memcpy(to->stack, from->stack, to->stack_len);
-	memcpy(to->below, from->below, sizeof(to->below) - room);
-}
-
-static void copy_observation(struct observation *to, const struct observation *from)
-{
-	memcpy(to, from, offsetof(struct observation, sides));
-	to->data_len = at_most(to->data_len, RACE_DATA_MAX);
-	for (int i = 0; i < 2; i++) {
-		if (from->sides[i].known)
-			copy_side(&to->sides[i], &from->sides[i]);
-	}
+	return race;
 }
 
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err)
 {
 	char id[RACE_ID_MAX], site[2][SITE_NAME_MAX];
+	struct identity identity = {.store = s, .id = id, .site_a = site[0], .site_b = site[1]};
 	struct race *race;
-	bool swap = false;
+	uint64_t hash;
 
 	*is_new = false;
-	if (!is_conflict(o)) {
-		s->ignored++;
+	if (!is_conflict(o))
 		return NULL;
-	}
 	site_name(&o->sides[0], s->slide, site[0]);
 	site_name(&o->sides[1], s->slide, site[1]);
 	race_id(site[0], site[1], id);
-	race = find(s, id, site[0], site[1], &swap);
-	if (!race) {
-		race = append(s, err);
-		if (!race)
-			return NULL;
-		memcpy(race->id, id, sizeof(id));
-		memcpy(race->site, site, sizeof(site));
-		copy_observation(&race->first, o);
-		*is_new = true;
+	hash = race_hash(id, site[0], site[1]);
+	race = find_race(s, hash, &identity);
+	if (race) {
+		if (count_instance(race, o, identity.swap) < 0)
+			race = NULL;
+	} else {
+		race = add_new(s, hash, &identity, o);
+		*is_new = race != NULL;
 	}
-	count_instance(race, o, swap);
+	if (!race)
+		no_memory(s, err);
 	return race;
 }
 
-static void merge(struct race *into, const struct race *from, bool swap)
+/* 0, or -1: memory ran out, and nothing was merged but instances. */
+static int merge_race(struct race *into, const struct race *from, bool swap)
 {
 	for (unsigned i = 0; i < from->kept && into->kept < RACE_INSTANCES_MAX; i++) {
-		struct race_instance *instance = &into->instances[into->kept++];
+		struct race_instance *instance = race_add_instance(into);
 
+		if (!instance)
+			return -1;
 		*instance = from->instances[i];
 		instance->sides[0] = from->instances[i].sides[swap];
 		instance->sides[1] = from->instances[i].sides[!swap];
@@ -226,6 +237,7 @@ static void merge(struct race *into, const struct race *from, bool swap)
 		into->first_ns = from->first_ns;
 	if (from->last_ns > into->last_ns)
 		into->last_ns = from->last_ns;
+	return 0;
 }
 
 void race_store_begin_run(struct race_store *s)
@@ -235,33 +247,28 @@ void race_store_begin_run(struct race_store *s)
 
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err)
 {
-	bool swap = false;
-	struct race *known = find(s, race->id, race->site[0], race->site[1], &swap);
+	struct identity identity = {.store = s, .id = race->id, .site_a = race->site[0], .site_b = race->site[1]};
+	uint64_t hash = race_hash(race->id, race->site[0], race->site[1]);
+	struct race *known = find_race(s, hash, &identity);
 
 	for (unsigned i = 0; i < race->kept; i++)
 		race->instances[i].run = s->run;
-	if (known) {
-		merge(known, race, swap);
-		race_free(race);
-		return known;
-	}
-	if (make_room(s, err) < 0)
+	if ((known ? merge_race(known, race, identity.swap) : append_race(s, hash, race)) < 0) {
+		no_memory(s, err);
 		return NULL;
-	s->races[s->count++] = race;
-	return race;
+	}
+	if (!known)
+		return race;
+	race_free(race);
+	return known;
 }
 
 size_t race_store_count(const struct race_store *s)
 {
-	return s->count;
+	return s->index.count;
 }
 
 struct race *race_store_get(const struct race_store *s, size_t index)
 {
 	return s->races[index];
-}
-
-uint64_t race_store_ignored(const struct race_store *s)
-{
-	return s->ignored;
 }

@@ -35,6 +35,7 @@ struct trial {
 	unsigned shown;
 	uint8_t bytes[GUEST_STACKS_MAX][RACE_STACK_MAX];
 	struct guest_calls calls;
+	struct guest_frame room[UNWIND_FRAMES_MAX]; /* of `calls` */
 };
 
 static uint32_t copy(const struct trial *t, const struct guest_stack *stack, uint8_t *to)
@@ -236,7 +237,7 @@ static int run(struct trial *t, char **argv, struct err *err)
 
 int main(int argc, char **argv)
 {
-	static struct trial t = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	static struct trial t = {.lock = PTHREAD_MUTEX_INITIALIZER, .calls.frames = t.room};
 	struct err err = {0};
 
 	if (argc != 7) {

@@ -77,7 +77,7 @@ void guest_unwind(const struct guest *g, const struct x86_regs *regs, const stru
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out)
 {
 	(void)context;
-	*out = (struct guest_calls){.count = 1, .origin = g->origin, .end = UNWIND_FIRST};
+	*out = (struct guest_calls){.frames = out->frames, .count = 1, .origin = g->origin, .end = UNWIND_FIRST};
 	out->frames[0] = (struct guest_frame){.pc = regs->rip, .reliable = true};
 	guest_symbol_at(g, regs->rip, &out->frames[0].symbol);
 	for (unsigned i = 0; i < n; i++) {

@@ -11,11 +11,27 @@
 #include <cmocka.h>
 
 #include "tests/unit/prune_bench.h"
+#include "tests/unit/side_room.h"
 
 /* What may be in a bench's folder: what it writes itself, and a folder that a test makes. */
 #define LIST "list"
 #define SOURCE "a.c"
 #define INNER "b"
+
+/* Let the tests change the code and the calls of both sides. */
+static int give_room(struct race *race)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct race_side_room *room = calloc(1, sizeof(*room));
+
+		if (!room)
+			return -1;
+		side_into_room(&race->first.sides[i], room);
+		free(race->side_memory[i]);
+		race->side_memory[i] = room;
+	}
+	return 0;
+}
 
 int bench_setup(void **state)
 {
@@ -32,6 +48,10 @@ int bench_setup(void **state)
 		return -1;
 	}
 	prune_rules_set_kernel(b->rules, b->load.kernel.banner);
+	for (size_t i = 0; i < b->load.count; i++) {
+		if (give_room(b->load.races[i]) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -81,7 +101,7 @@ void bench_code(const struct bench *b, unsigned side, const void *code, size_t l
 {
 	struct race_side *s = bench_side(b, side);
 
-	assert_in_range(len, 1, sizeof(s->code));
+	assert_in_range(len, 1, RACE_CODE_MAX);
 	s->symbol.addr = s->code_gva;
 	s->symbol.size = len;
 	s->code_len = (uint32_t)len;

@@ -15,9 +15,10 @@
 struct code_bench {
 	struct insn_decoder *decoder;
 	struct race_side side;
-	struct code code;  /* Decoded from `side`. */
-	struct flow *flow; /* Of `code`; NULL until a function below loads some. */
-	const void *row;   /* The table's row, in a test made by CODE_ROW(). */
+	struct race_side_room room; /* What `side` points to. */
+	struct code code;	    /* Decoded from `side`. */
+	struct flow *flow;	    /* Of `code`; NULL until a function below loads some. */
+	const void *row;	    /* The table's row, in a test made by CODE_ROW(). */
 };
 
 static inline int code_setup(void **state)
@@ -64,6 +65,7 @@ static inline void code_reload(struct code_bench *b)
 static inline void code_take_at(struct code_bench *b, uint64_t gva, const void *code, size_t len, uint32_t at)
 {
 	b->side = (struct race_side){.known = true, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
+	race_side_use_room(&b->side, &b->room);
 	memcpy(b->side.code, code, len);
 	b->side.symbol = (struct guest_symbol){.name = "f", .addr = gva, .size = len};
 	code_reload(b);

@@ -116,9 +116,15 @@ static int teardown(void **state)
 
 static struct observation *watched(struct rig *r, int64_t at, uint32_t size, uint8_t rw, uint64_t rip)
 {
-	struct observation *o = calloc(1, sizeof(*o));
+	struct {
+		struct observation o;
+		struct race_side_room rooms[2];
+	} *caught = calloc(1, sizeof(*caught));
+	struct observation *o = &caught->o; /* free() of it is of all */
 
-	assert_non_null(o);
+	assert_non_null(caught);
+	for (int i = 0; i < 2; i++)
+		race_side_use_room(&o->sides[i], &caught->rooms[i]);
 	o->how = RACE_BY_WATCH;
 	o->sides[0].gva = RIG_DATA + (uint64_t)at;
 	o->sides[0].size = size;

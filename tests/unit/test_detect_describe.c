@@ -57,8 +57,14 @@ static void fill(struct rig *r, uint64_t offset, uint64_t size, const void *code
 
 static struct race_side *describe(struct rig *r, uint64_t pc)
 {
-	struct race_side *side = calloc(1, sizeof(*side));
+	struct {
+		struct race_side side;
+		struct race_side_room room;
+	} *described = calloc(1, sizeof(*described));
+	struct race_side *side = &described->side; /* free() of it is of both */
 
+	assert_non_null(described);
+	race_side_use_room(side, &described->room);
 	side->known = true;
 	side->pc = RIG_TEXT + pc;
 	describe_side(r->d, r->decoder, side);

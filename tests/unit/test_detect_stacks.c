@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/detect_rig.h"
+#include "tests/unit/side_room.h"
 
 #define STACK(cpu) (RIG_STACKS + (cpu)*2 * FAKE_STACK_SIZE)
 #define STACK_END(cpu) (STACK(cpu) + FAKE_STACK_SIZE)
@@ -21,6 +22,7 @@
 struct seen {
 	unsigned count;
 	struct observation last;
+	struct race_side_room rooms[2]; /* what its sides point to */
 };
 
 static void on_race(void *ctx, const struct observation *o)
@@ -29,6 +31,8 @@ static void on_race(void *ctx, const struct observation *o)
 
 	seen->count++;
 	seen->last = *o;
+	for (int i = 0; i < 2; i++)
+		side_into_room(&seen->last.sides[i], &seen->rooms[i]);
 }
 
 static int setup(void **state)

@@ -280,6 +280,7 @@ struct maker {
 	unsigned at[2];
 	struct unwind_stack stacks[2];
 	struct guest_calls calls;
+	struct guest_frame frames[UNWIND_FRAMES_MAX];
 };
 
 static void call(struct maker *m, unsigned stack, unsigned function)
@@ -311,6 +312,7 @@ static const struct guest_calls *unwound(struct facts *f, struct maker *m, unsig
 	m->stacks[n++] = (struct unwind_stack){TASK_STACK, (const uint8_t *)m->words[1], sizeof(m->words[1])};
 	f->regs.rip = text(function) + 0x20;
 	f->regs.gpr[X86_RSP] = m->stacks[0].gva;
+	m->calls.frames = m->frames;
 	guest_unwind(f->g, &f->regs, &context, m->stacks, n, &m->calls);
 	return &m->calls;
 }

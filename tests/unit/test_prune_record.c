@@ -11,6 +11,7 @@
 
 #include "hv/base/rng.h"
 #include "tests/unit/prune_bench.h"
+#include "tests/unit/side_room.h"
 
 /* ---- what raises ---- */
 
@@ -205,7 +206,7 @@ static void spoil(struct rng *rng, struct race *race)
 		s->pc = rng_below(rng, 2) ? any_number(rng) : s->code_gva + rng_below(rng, RACE_CODE_MAX);
 		break;
 	case 3:
-		for (size_t i = 0; i < sizeof(s->code); i++)
+		for (size_t i = 0; i < RACE_CODE_MAX; i++)
 			s->code[i] = (uint8_t)rng_next(rng);
 		s->code_len = (uint32_t)rng_below(rng, RACE_CODE_MAX + 1);
 		break;
@@ -229,6 +230,8 @@ static void spoil(struct rng *rng, struct race *race)
 static void test_any_record(void **state)
 {
 	struct bench *b = *state;
+	static struct race_side_room rooms[2];
+	struct race_instance instances[RACE_INSTANCES_MAX];
 	struct race *race = malloc(sizeof(*race));
 	struct race_names *names = malloc(sizeof(*names));
 	struct rng rng = {11};
@@ -237,6 +240,13 @@ static void test_any_record(void **state)
 		const struct race *from = b->load.races[rng_below(&rng, b->load.count)];
 
 		memcpy(race, from, sizeof(*race));
+		memset(instances, 0, sizeof(instances));
+		memcpy(instances, from->instances, from->kept * sizeof(*instances));
+		race->instances = instances;
+		for (int i = 0; i < 2; i++) {
+			memset(&rooms[i], 0, sizeof(rooms[i]));
+			side_into_room(&race->first.sides[i], &rooms[i]);
+		}
 		memcpy(names, from->names, sizeof(*names));
 		race->names = names;
 		for (uint64_t n = 1 + rng_below(&rng, 4); n; n--)

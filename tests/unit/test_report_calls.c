@@ -105,7 +105,7 @@ static void stack_words_get_names(void **state)
 	/* A pointer to a function is no return address. */
 	memcpy(o.sides[1].stack + 16, &o.sides[1].symbol.addr, sizeof(uint64_t));
 	for (int i = 0; i < 2; i++)
-		o.sides[i].calls = (struct guest_calls){.count = 1, .why = UNWIND_NO_RULE};
+		o.sides[i].calls = (struct guest_calls){.frames = o.sides[i].calls.frames, .count = 1, .why = UNWIND_NO_RULE};
 	text = text_of_race(&o, &style);
 	has(text, "(not followed further: the kernel has no unwind rule for an address)\n");
 	has(text, "on the stack:  generic_bar+0x33\n");

@@ -27,7 +27,9 @@ static struct race *make_race(void (*change)(struct observation *o))
 	race = race_store_add(s, o, &is_new, NULL);
 	assert_non_null(race);
 	race_store_add(s, o, &is_new, NULL);
+	/* The copy takes all that the race owns. */
 	memcpy(copy, race, sizeof(*copy));
+	memset(race, 0, sizeof(*race));
 	race_store_free(s);
 	free(o);
 	return copy;

@@ -36,6 +36,8 @@ struct fixture {
 	uint8_t id[32];
 	/* Of one test, which begins with a race of which nothing is known. */
 	struct race race;
+	/* What the race's sides point to. */
+	struct race_side_room rooms[2];
 	struct row row;
 };
 
@@ -137,7 +139,8 @@ static inline struct insn set_side(struct fixture *f, unsigned which, const char
 	i = find_access(f, function, nth, code + p.offset);
 	*side = (struct race_side){
 		.known = true, .rw = INSN_READ, .pc = i.addr, .gva = gva, .size = size, .code_gva = p.addr + SLIDE};
-	assert_in_range(p.size, 1, sizeof(side->code));
+	race_side_use_room(side, &f->rooms[which]);
+	assert_in_range(p.size, 1, RACE_CODE_MAX);
 	side->code_len = (uint32_t)p.size;
 	memcpy(side->code, code + p.offset, p.size);
 	return i;

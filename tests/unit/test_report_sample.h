@@ -27,7 +27,7 @@ static inline void sample_calls(struct race_side *side)
 	struct guest_calls *calls = &side->calls;
 	const uint64_t text = 0xffffffff81000000;
 
-	*calls = (struct guest_calls){.origin = GUEST_ORIGIN_SYSCALL, .end = UNWIND_USER};
+	*calls = (struct guest_calls){.frames = calls->frames, .origin = GUEST_ORIGIN_SYSCALL, .end = UNWIND_USER};
 	sample_frame(calls, side->symbol.module, side->symbol.name, side->symbol.addr, side->pc - side->symbol.addr,
 		     UNWIND_STOPPED, GUEST_HARDIRQ);
 	sample_frame(calls, "", "asm_sysvec_apic_timer_interrupt", text, 0x16, UNWIND_CALL, GUEST_HARDIRQ);
@@ -37,9 +37,12 @@ static inline void sample_calls(struct race_side *side)
 	memset(side->below, 0xdd, 16);
 }
 
-static inline void sample_side(struct race_side *side, const char *module, const char *name, uint64_t function, uint64_t offset)
+/* `room`: what the side will point to. */
+static inline void sample_side(struct race_side *side, struct race_side_room *room, const char *module, const char *name,
+			       uint64_t function, uint64_t offset)
 {
 	*side = (struct race_side){.known = true, .pc = function + offset, .gva = 0xffff888012345678, .size = 4};
+	race_side_use_room(side, room);
 	snprintf(side->symbol.module, sizeof(side->symbol.module), "%s", module);
 	snprintf(side->symbol.name, sizeof(side->symbol.name), "%s", name);
 	side->symbol.addr = function;
@@ -92,15 +95,19 @@ static inline struct report_module sample_module(void)
 				      .nsections = 2};
 }
 
-/* `slide` moves the kernel and the module, as KASLR does. */
+/* `slide` moves the kernel and the module, as KASLR does. What the sides point to is valid until the next observation is made.
+ */
 static inline void sample_observation(struct observation *o, uint64_t slide)
 {
+	static struct race_side_room rooms[2];
+
+	memset(rooms, 0, sizeof(rooms));
 	*o = (struct observation){
 		.how = RACE_BY_WATCH, .time_ns = 1500000000, .held_ns = 3200000, .gpa = 0x12345678, .data_len = 4};
 	o->before[0] = 1;
 	o->after[0] = 2;
-	sample_side(&o->sides[0], "ext4", "ext4_foo", 0xffffffffc0100000 + 3 * slide, 0x1c);
-	sample_side(&o->sides[1], "", "generic_bar", 0xffffffff81200000 + slide, 0x33);
+	sample_side(&o->sides[0], &rooms[0], "ext4", "ext4_foo", 0xffffffffc0100000 + 3 * slide, 0x1c);
+	sample_side(&o->sides[1], &rooms[1], "", "generic_bar", 0xffffffff81200000 + slide, 0x33);
 	o->sides[0].rw = INSN_WRITE;
 	o->sides[1].rw = INSN_READ;
 	o->sides[1].cpu = 1;

@@ -74,6 +74,7 @@ static void read_frame(struct json_reader *r, const json_t *o, struct guest_fram
 {
 	struct guest_context context;
 
+	*out = (struct guest_frame){0};
 	out->pc = read_hex(r, o, "pc");
 	out->kind = (uint8_t)read_word(r, o, "kind", frame_from_word, UNWIND_CALL);
 	if (context_from_word(read_string(r, o, "context"), &context) < 0)
@@ -114,13 +115,13 @@ static void read_stack(struct json_reader *r, const json_t *parent, struct race 
 
 	if (!o)
 		return;
-	side->stack_len = read_bytes(r, o, "bytes", side->stack, sizeof(side->stack));
+	side->stack_len = read_bytes(r, o, "bytes", side->stack, RACE_STACK_MAX);
 	below = read_array(r, o, "interrupted", GUEST_STACKS_MAX - 1);
 	for (size_t i = 0; i < json_array_size(below); i++) {
 		const json_t *memory = json_array_get(below, i);
 
 		side->interrupted[i].gva = read_hex(r, memory, "address");
-		side->interrupted[i].len = read_bytes(r, memory, "bytes", side->below + used, sizeof(side->below) - used);
+		side->interrupted[i].len = read_bytes(r, memory, "bytes", side->below + used, RACE_STACK_MAX - used);
 		used += side->interrupted[i].len;
 	}
 	read_calls(r, o, race, which);
@@ -146,26 +147,22 @@ static void read_code(struct json_reader *r, const json_t *parent, struct race_s
 	if (!o)
 		return;
 	side->code_gva = read_hex(r, o, "address");
-	side->code_len = read_bytes(r, o, "bytes", side->code, sizeof(side->code));
+	side->code_len = read_bytes(r, o, "bytes", side->code, RACE_CODE_MAX);
 	calls = read_optional(o, "calls") ? read_array(r, o, "calls", RACE_CALLEES_MAX) : NULL;
 	for (size_t i = 0; i < json_array_size(calls); i++) {
 		struct race_callee *callee = &side->callees[side->callee_count++];
 		const json_t *call = json_array_get(calls, i);
 
+		*callee = (struct race_callee){0};
 		callee->at = (uint16_t)read_number(r, call, "at", RACE_CODE_MAX);
 		read_text(r, call, "function", callee->name, sizeof(callee->name));
 	}
 }
 
-static void read_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
+static void read_known_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct race_side *side = &race->first.sides[which];
 
-	side->known = !read_bool(r, o, "unknown");
-	if (!side->known) {
-		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
-		return;
-	}
 	snprintf(race->site[which], SITE_NAME_MAX, "%s", read_string(r, o, "site"));
 	side->pc = read_optional(o, "pc") ? read_hex(r, o, "pc") : 0;
 	read_access(r, o, side, &race->rw[which]);
@@ -179,6 +176,26 @@ static void read_side(struct json_reader *r, const json_t *o, struct race *race,
 	names_datum_read(r, o, which, &race->names);
 	read_stack(r, o, race, which);
 	read_code(r, o, side);
+}
+
+static void read_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
+{
+	struct race_side *side = &race->first.sides[which];
+	struct race_side_room *room;
+
+	side->known = !read_bool(r, o, "unknown");
+	if (!side->known) {
+		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
+		return;
+	}
+	room = malloc(sizeof(*room));
+	if (room) {
+		race_side_use_room(side, room);
+		read_known_side(r, o, race, which);
+	}
+	if (!room || race_keep_side(race, which, side) < 0)
+		read_wrong(r, "sides", "small enough for the memory there is");
+	free(room);
 }
 
 static void read_value(struct json_reader *r, const json_t *o, const char *key, uint32_t len, uint8_t *bytes)
@@ -244,9 +261,15 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 {
 	const json_t *instances = read_array(r, o, "instances", RACE_INSTANCES_MAX);
 
-	race->kept = (unsigned)json_array_size(instances);
-	for (size_t i = 0; i < race->kept; i++)
-		read_instance(r, json_array_get(instances, i), &race->instances[i]);
+	for (size_t i = 0; i < json_array_size(instances); i++) {
+		struct race_instance *instance = race_add_instance(race);
+
+		if (!instance) {
+			read_wrong(r, "instances", "small enough for the memory there is");
+			return;
+		}
+		read_instance(r, json_array_get(instances, i), instance);
+	}
 	if (!race->kept) {
 		read_wrong(r, "instances", "a list of at least one");
 		return;
@@ -296,7 +319,7 @@ static void read_id(struct json_reader *r, const json_t *o, struct race *race)
 struct race *race_read(const json_t *object, const char *what, struct err *err)
 {
 	struct json_reader r = {.what = what, .err = err};
-	struct race *race = calloc(1, sizeof(*race));
+	struct race *race = race_new();
 
 	if (!race) {
 		err_set(err, EXIT_INTERNAL, "out of memory while reading %s", what);

@@ -2,8 +2,11 @@
 /* What makes two observations one race, and what makes none. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -148,7 +151,7 @@ static void two_locked_sides_are_no_race(void **state)
 	assert_null(race_store_add(*state, &o, &is_new, &err));
 	assert_false(is_new);
 	assert_int_equal(err.code, EXIT_OK);
-	assert_int_equal(race_store_ignored(*state), 1);
+	assert_int_equal(race_store_count(*state), 0);
 }
 
 static void one_locked_side_is_a_race(void **state)
@@ -280,6 +283,152 @@ static void memory_is_kept(void **state)
 	assert_memory_equal(&add(*state, &o, true)->first.memory, &o.memory, sizeof(o.memory));
 }
 
+/* ---- as many races as there may be ---- */
+
+#define FEW 1000
+#define MANY 100000
+#define LOOKUPS 20000
+#define TRIALS 3
+
+/* Observation `i`: its sites are not those of any other, and it has next to nothing else in it. */
+static void make_unlike(struct observation *o, unsigned i)
+{
+	static struct race_side_room nothing;
+
+	*o = (struct observation){.how = RACE_BY_WATCH, .time_ns = i};
+	for (unsigned which = 0; which < 2; which++) {
+		o->sides[which] = (struct race_side){.known = true, .rw = INSN_WRITE, .pc = 0xffff800000000000 + 2 * i + which};
+		race_side_use_room(&o->sides[which], &nothing);
+	}
+}
+
+static void fill(struct race_store *s, unsigned count)
+{
+	struct observation o;
+
+	for (unsigned i = 0; i < count; i++) {
+		make_unlike(&o, i);
+		add(s, &o, true);
+	}
+	assert_int_equal(race_store_count(s), count);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* CPU time of LOOKUPS observations of races that are in the store already, from all over it; the best of some trials. */
+static uint64_t lookup_ns(struct race_store *s, unsigned count)
+{
+	uint64_t best = UINT64_MAX;
+	struct observation o;
+
+	for (unsigned trial = 0; trial < TRIALS; trial++) {
+		uint64_t before = cpu_ns(), took;
+
+		for (unsigned i = 0; i < LOOKUPS; i++) {
+			make_unlike(&o, (unsigned)((uint64_t)i * 7919 % count));
+			add(s, &o, false);
+		}
+		took = cpu_ns() - before;
+		best = took < best ? took : best;
+	}
+	return best;
+}
+
+/*
+ * A race is found among 100,000 as fast as among 1,000: a search that looked at all of them would take 100 times as long. The
+ * two are measured in one run, so that the machine's speed does not matter, and caches are allowed their share.
+ */
+static void many_races_take_no_longer_each(void **state)
+{
+	struct race_store *few = race_store_new(NULL);
+	uint64_t among_few, among_many;
+
+	fill(few, FEW);
+	fill(*state, MANY);
+	among_few = lookup_ns(few, FEW);
+	among_many = lookup_ns(*state, MANY);
+	race_store_free(few);
+	print_message("# %d lookups: %.1f ms among %d races, %.1f ms among %d\n", LOOKUPS, (double)among_few / 1e6, FEW,
+		      (double)among_many / 1e6, MANY);
+	assert_true(among_many < 10 * among_few);
+}
+
+/* The same of races that come from reports. */
+static void many_races_are_put_together(void **state)
+{
+	struct race_store *from[2] = {race_store_new(NULL), race_store_new(NULL)};
+	struct err err = {0};
+
+	for (unsigned run = 0; run < 2; run++) {
+		fill(from[run], FEW);
+		race_store_begin_run(*state);
+		for (unsigned i = 0; i < FEW; i++) {
+			const struct race *there = race_store_get(from[run], i);
+			struct race *race = race_new();
+
+			/* In the second run the sides are the other way round. */
+			memcpy(race->id, there->id, sizeof(race->id));
+			memcpy(race->site[run], there->site[0], SITE_NAME_MAX);
+			memcpy(race->site[!run], there->site[1], SITE_NAME_MAX);
+			race->count = 1;
+			assert_non_null(race_add_instance(race));
+			race = race_store_put(*state, race, &err);
+			assert_ptr_equal(race, race_store_get(*state, i));
+		}
+		race_store_free(from[run]);
+	}
+	assert_int_equal(race_store_count(*state), FEW);
+	for (unsigned i = 0; i < FEW; i++) {
+		const struct race *race = race_store_get(*state, i);
+
+		assert_int_equal(race->count, 2);
+		assert_int_equal(race->kept, 2);
+		assert_int_equal(race->instances[0].run, 1);
+		assert_int_equal(race->instances[1].run, 2);
+	}
+}
+
+/* A report may give two pairs of sites one id, and one pair two: these are all races of their own. */
+static void an_id_alone_is_no_identity(void **state)
+{
+	static const char *const races[][3] = {
+		{"0123456789ab", "a+0x1", "b+0x2"},
+		{"0123456789ab", "a+0x1", "c+0x2"},
+		{"ba9876543210", "a+0x1", "b+0x2"},
+	};
+	struct err err = {0};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct race *race = race_new();
+
+		strcpy(race->id, races[i][0]);
+		strcpy(race->site[0], races[i][1]);
+		strcpy(race->site[1], races[i][2]);
+		assert_ptr_equal(race_store_put(*state, race, &err), race);
+	}
+	assert_int_equal(race_store_count(*state), 3);
+}
+
+/* Of what a side has a race keeps just that: no room for what it might have had. */
+static void no_more_room_than_needed(void **state)
+{
+	const struct race *race;
+	struct observation o;
+
+	make_unlike(&o, 0);
+	race = add(*state, &o, true);
+	assert_true(malloc_usable_size(race->side_memory[0]) < 64);
+	sample_observation(&o, 0);
+	race = add(*state, &o, true);
+	assert_true(malloc_usable_size(race->side_memory[0]) < 2048);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -302,6 +451,10 @@ int main(void)
 		TEST(wrong_lengths_are_cut),
 		TEST(stacks_are_kept),
 		TEST(memory_is_kept),
+		TEST(many_races_take_no_longer_each),
+		TEST(many_races_are_put_together),
+		TEST(an_id_alone_is_no_identity),
+		TEST(no_more_room_than_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct race *race_new(void)
+{
+	return calloc(1, sizeof(struct race));
+}
+
+void race_free(struct race *race)
+{
+	if (!race)
+		return;
+	race_names_free(race->names);
+	free(race->modules);
+	free(race->instances);
+	for (int i = 0; i < 2; i++)
+		free(race->side_memory[i]);
+	free(race);
+}
+
+static uint32_t at_most(uint32_t value, uint32_t max)
+{
+	return value < max ? value : max;
+}
+
+/* Returns the bytes in use of `below`. */
+static uint32_t cut_lengths(struct race_side *side)
+{
+	uint32_t below = 0;
+
+	side->code_len = at_most(side->code_len, RACE_CODE_MAX);
+	side->callee_count = at_most(side->callee_count, RACE_CALLEES_MAX);
+	side->stack_len = at_most(side->stack_len, RACE_STACK_MAX);
+	side->calls.count = at_most(side->calls.count, UNWIND_FRAMES_MAX);
+	for (int i = 0; i < GUEST_STACKS_MAX - 1; i++) {
+		side->interrupted[i].len = at_most(side->interrupted[i].len, RACE_STACK_MAX - below);
+		below += side->interrupted[i].len;
+	}
+	return below;
+}
+
+/* Copy `len` bytes to *at, which moves behind the copy. Returns the copy. */
+static void *append(uint8_t **at, const void *from, size_t len)
+{
+	void *copy = *at;
+
+	if (len)
+		memcpy(copy, from, len);
+	*at += len;
+	return copy;
+}
+
+int race_keep_side(struct race *race, unsigned which, const struct race_side *from)
+{
+	struct race_side side = *from;
+	uint32_t below = cut_lengths(&side);
+	size_t frames = side.calls.count * sizeof(*side.calls.frames), callees = side.callee_count * sizeof(*side.callees);
+	/* One byte more, so that there is a block, and the pointers are valid, when everything is empty. */
+	uint8_t *block = malloc(frames + callees + side.code_len + side.stack_len + below + 1), *at = block;
+
+	if (!block)
+		return -1;
+	/* What must be aligned comes first. */
+	side.calls.frames = append(&at, from->calls.frames, frames);
+	side.callees = append(&at, from->callees, callees);
+	side.code = append(&at, from->code, side.code_len);
+	side.stack = append(&at, from->stack, side.stack_len);
+	side.below = append(&at, from->below, below);
+	free(race->side_memory[which]);
+	race->side_memory[which] = block;
+	race->first.sides[which] = side;
+	return 0;
+}
+
+struct race_instance *race_add_instance(struct race *race)
+{
+	/* There is room for 1, 2, 4 or 8: it is used up whenever the number kept is 0 or one of these. */
+	if ((race->kept & (race->kept - 1)) == 0) {
+		size_t room = race->kept ? 2 * (size_t)race->kept : 1;
+		struct race_instance *instances = realloc(race->instances, room * sizeof(*instances));
+
+		if (!instances)
+			return NULL;
+		race->instances = instances;
+	}
+	race->instances[race->kept] = (struct race_instance){0};
+	return &race->instances[race->kept++];
+}
