@@ -81,8 +81,8 @@ static void test_flags_that_are_loaded_to_be_stored_again(void **state)
 {
 	struct bench *b = flags(state);
 
-	/* movb (%rdi),%al; andb $~2,%al; movb %al,(%rdi); xorl %eax,%eax; ret */
-	bench_code(b, b->reader, CODE("\x8a\x07\x24\xfd\x88\x07\x31\xc0\xc3"), 0);
+	/* movl (%rdi),%eax; andl $~2,%eax; movl %eax,(%rdi); xorl %eax,%eax; ret */
+	bench_code(b, b->reader, CODE("\x8b\x07\x83\xe0\xfd\x89\x07\x31\xc0\xc3"), 0);
 	show_no_change(b);
 	bench_expect(b, VERDICT_HARMFUL, "lost-update");
 }
