@@ -5,6 +5,7 @@
 
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_orc.h"
+#include "symbols/insn/flow.h"
 
 struct unwinding {
 	struct guest *g; /* written to for its lock only */
@@ -82,45 +83,15 @@ static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
 
 /* ---- return addresses ---- */
 
-#define CALL_MAX 7 /* bytes of the longest near call without prefixes, which do not matter here */
-
-/*
- * The length of "FF /2", a call through a register or memory, by its ModRM and SIB bytes (SDM vol. 2, table 2-2). 0: it is
- * another instruction.
- */
-static unsigned indirect_length(uint8_t modrm, uint8_t sib)
-{
-	unsigned mod = modrm >> 6, rm = modrm & 7, length = 2;
-
-	if ((modrm >> 3 & 7) != 2)
-		return 0;
-	if (mod == 3)
-		return length;
-	if (rm == 4)
-		length++;
-	if (mod == 1)
-		return length + 1;
-	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
-		return length + 4;
-	return length;
-}
-
 static bool returns_to(void *ctx, uint64_t pc)
 {
 	struct unwinding *u = ctx;
-	/* The bytes before pc, and one more: of the last two bytes an SIB byte is looked at, but not used. */
-	uint8_t code[CALL_MAX + 1];
+	uint8_t code[INSN_CALL_LEN_MAX];
 
-	if (!(kernel_text(u->g, pc - 1) || loaded_table(u->g, pc - 1, NULL)) || guest_read(u->g, pc - CALL_MAX, code, CALL_MAX))
+	if (!(kernel_text(u->g, pc - 1) || loaded_table(u->g, pc - 1, NULL)) ||
+	    guest_read(u->g, pc - sizeof(code), code, sizeof(code)))
 		return false;
-	code[CALL_MAX] = 0;
-	if (code[CALL_MAX - 5] == 0xe8)
-		return true;
-	for (unsigned at = 0; at + 2 <= CALL_MAX; at++) {
-		if (code[at] == 0xff && at + indirect_length(code[at + 1], code[at + 2]) == CALL_MAX)
-			return true;
-	}
-	return false;
+	return insn_call_may_end(code, sizeof(code));
 }
 
 /* ---- meaning ---- */

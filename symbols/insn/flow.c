@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "symbols/insn/length.h"
 #include "symbols/insn/prefixes.h"
 
 bool insn_direct_branch(const struct insn *insn, struct insn_branch *out)
@@ -42,4 +43,18 @@ bool insn_ends_flow(const struct insn *insn)
 	const bool indirect_jump = first == 0xff && insn->flags & INSN_BRANCH && !(insn->flags & INSN_CALL);
 
 	return insn->flags & INSN_RET || jump || indirect_jump || insn_is_ud2(insn);
+}
+
+bool insn_call_may_end(const uint8_t *code, size_t len)
+{
+	bool has_mem;
+
+	if (len >= 5 && code[len - 5] == 0xe8)
+		return true;
+	for (size_t at = len > INSN_CALL_LEN_MAX ? len - INSN_CALL_LEN_MAX : 0; at + 2 <= len; at++) {
+		if (code[at] == 0xff && (code[at + 1] >> 3 & 7) == 2 &&
+		    at + 1 + insn_modrm_length(code, len, at + 1, &has_mem) == len)
+			return true;
+	}
+	return false;
 }

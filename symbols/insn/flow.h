@@ -28,4 +28,12 @@ bool insn_is_ud2(const struct insn *insn);
  */
 bool insn_ends_flow(const struct insn *insn);
 
+#define INSN_CALL_LEN_MAX 7 /* bytes of the longest near call without prefixes */
+
+/*
+ * Whether a near call, direct (E8) or indirect (FF /2), may end where the `len` bytes at `code` end, which is what a return
+ * address must look like. Its prefixes do not matter. The bytes may all the same belong to other instructions.
+ */
+bool insn_call_may_end(const uint8_t *code, size_t len);
+
 #endif

@@ -5,8 +5,7 @@
 /* Opcode maps with the numbers that VEX and EVEX give them. */
 enum map { MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, MAP_5 = 5, MAP_6 = 6 };
 
-/* The length in bytes of ModRM, SIB and displacement at `pos` (SDM vol. 2, table 2-2), or 0 when they are truncated. */
-static size_t modrm_length(const uint8_t *code, size_t len, size_t pos, bool *has_mem)
+size_t insn_modrm_length(const uint8_t *code, size_t len, size_t pos, bool *has_mem)
 {
 	size_t n = 1;
 	uint8_t mod, rm;
@@ -91,7 +90,7 @@ unsigned insn_regular_length(const uint8_t *code, size_t len, size_t opcode, boo
 		known = legacy_map(code, len, &pos, &map);
 	if (!known)
 		return 0;
-	n = modrm_length(code, len, pos + 1, has_mem);
+	n = insn_modrm_length(code, len, pos + 1, has_mem);
 	if (!n)
 		return 0;
 	n += pos + 1 + has_imm8(map, code[pos]);

@@ -18,4 +18,10 @@
  */
 unsigned insn_regular_length(const uint8_t *code, size_t len, size_t opcode, bool *has_mem);
 
+/*
+ * The length in bytes of ModRM, SIB and displacement at `pos` of the `len` bytes at `code` (SDM vol. 2, table 2-2). Returns 0
+ * when ModRM or SIB is truncated; a displacement need not be there. *has_mem tells whether ModRM names memory.
+ */
+size_t insn_modrm_length(const uint8_t *code, size_t len, size_t pos, bool *has_mem);
+
 #endif

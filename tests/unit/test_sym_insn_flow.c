@@ -71,10 +71,49 @@ static void test_cases(void **state)
 	insn_decoder_free(dec);
 }
 
+struct call_case {
+	const char *text, *code;
+	size_t len;
+	bool call;
+};
+
+static const struct call_case call_cases[] = {
+	{"call", C("\xe8\x00\x01\x00\x00"), true},
+	{"call behind another instruction", C("\x90\x90\xe8\x00\x01\x00\x00"), true},
+	{"call *%rax", C("\xff\xd0"), true},
+	{"call *%r8", C("\x41\xff\xd0"), true},
+	{"call *(%rax)", C("\xff\x10"), true},
+	{"call *8(%rax)", C("\xff\x50\x08"), true},
+	{"call *0x100(%rax)", C("\xff\x90\x00\x01\x00\x00"), true},
+	{"call *0x100(%rip)", C("\xff\x15\x00\x01\x00\x00"), true},
+	{"call *(%rax,%rcx,8)", C("\xff\x14\xc8"), true},
+	{"call *8(%rax,%rcx,8)", C("\xff\x54\xc8\x08"), true},
+	{"call *0x100(%rax,%rcx,8)", C("\xff\x94\xc8\x00\x01\x00\x00"), true},
+	{"call *0x100(,%rcx,8)", C("\xff\x14\xcd\x00\x01\x00\x00"), true},
+	{"call whose last byte is behind", C("\xe8\x00\x01\x00")},
+	{"call that ends before", C("\xff\xd0\x90")},
+	{"call whose SIB is behind", C("\x90\xff\x14")},
+	{"jmp *%rax", C("\xff\xe0")},
+	{"one byte", C("\xff")},
+	{"none", C("")},
+};
+
+static void test_may_be_returned_to(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(call_cases) / sizeof(*call_cases); i++) {
+		const struct call_case *c = &call_cases[i];
+
+		if (insn_call_may_end((const uint8_t *)c->code, c->len) != c->call)
+			fail_msg("%s: a call's end or not", c->text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_may_be_returned_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
