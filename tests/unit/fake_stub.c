@@ -52,7 +52,7 @@ static void reply_bytes(struct fake_stub *s, const char *payload, size_t len)
 		wrong[n - 1] = wrong[n - 1] == '0' ? '1' : '0';
 		put(s, wrong, n);
 		s->damaged++;
-		/* Told that it was damaged, it is sent again. */
+		/* The client says that the packet was damaged, so it is sent again. */
 		put(s, framed, n);
 		return;
 	}
@@ -93,7 +93,7 @@ static void reply_registers(struct fake_stub *s, const struct stub_cpu *cpu)
 	reply_bytes(s, hex, at);
 }
 
-/* P number=value, little-endian. */
+/* The request P number=value, with the value little-endian. */
 static void set_register(struct fake_stub *s, struct stub_cpu *cpu, const char *args)
 {
 	char *equals;
@@ -320,12 +320,12 @@ static void request(struct fake_stub *s, const uint8_t *payload, size_t len)
 	}
 }
 
-/* An interrupt is a byte of its own between packets; the parser of packets would skip it. */
+/* An interrupt is a byte of its own between packets, which rsp_scan() would skip. */
 static size_t take_interrupt(struct fake_stub *s, uint8_t *bytes, size_t len)
 {
 	uint8_t *at = memchr(bytes, 3, len), *packet = memchr(bytes, '$', len);
 
-	/* Behind a packet it is to be taken after that, and within one it is data. */
+	/* Behind a packet it is to be taken after that packet, and within one it is data. */
 	if (!at || (packet && packet < at))
 		return len;
 	s->interrupts++;

@@ -100,7 +100,10 @@ static uint64_t get_entry(struct fake_target *ft, uint64_t at)
 	return entry;
 }
 
-/* Where the entry of `gva` is in the table `shift` stands for; tables on the way are made, or (make false) 0 is returned. */
+/*
+ * The GPA of the entry for `gva` in the table that `shift` stands for. If `make` is set, tables on the way are made. Otherwise
+ * the result is 0 when one is missing.
+ */
 static uint64_t entry_at(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, unsigned shift, bool make)
 {
 	uint64_t table = cr3;

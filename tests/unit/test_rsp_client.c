@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The gdbstub client against a stub that behaves, one that does not, and ones that are no stubs at all. */
+/* The gdbstub client against a stub that behaves, one that does not, and peers that are no stubs at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -285,7 +285,7 @@ static void test_absurd_register(void **state)
 	refuse(s, "makes no sense");
 }
 
-/* Whatever answers, rsp_open() ends with an error or a client, and nothing is read or written out of bounds. */
+/* Whatever the peer answers, rsp_open() returns a client or an error, and nothing is read or written out of bounds. */
 static void test_fuzz(void **state)
 {
 	static const char *const pieces[] = {
@@ -322,7 +322,7 @@ static void test_fuzz(void **state)
 
 			for (size_t k = 1; k + 1 < len; k++)
 				sum += (uint8_t)piece[k];
-			/* Those without a checksum get the right one. */
+			/* Packets without a checksum get the right one. */
 			snprintf(text, sizeof(text), "%s", piece);
 			if (len > 1 && piece[len - 1] == '#')
 				snprintf(text + len, sizeof(text) - len, "%02x", sum);

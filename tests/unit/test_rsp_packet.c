@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets: what is framed is read back, what is damaged or endless is told, and no input whatever reads or writes out of
- * bounds. */
+/*
+ * Packets: what is framed can be read back, a damaged or endless packet is told as such, and no input makes the scanner read or
+ * write out of bounds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,13 +49,13 @@ static void test_tokens(void **state)
 	assert_int_equal(scan("-", &used, &len), RSP_NAK);
 	assert_int_equal(scan("noise", &used, &len), RSP_NOTHING);
 	assert_int_equal(used, 5);
-	/* In the middle of a packet nothing of it is dropped. */
+	/* While a packet is not complete, no byte of it is dropped. */
 	assert_int_equal(scan("x$OK#9", &used, &len), RSP_NOTHING);
 	assert_int_equal(used, 1);
 	assert_int_equal(scan("$OK#9b", &used, &len), RSP_DAMAGED);
 	assert_int_equal(used, 6);
 	assert_int_equal(scan("$OK#zz", &used, &len), RSP_DAMAGED);
-	/* A notification is passed over, a damaged one too. */
+	/* A notification is passed over, even a damaged one. */
 	assert_int_equal(scan("%Stop:T05#00$OK#9a", &used, &len), RSP_PACKET);
 	assert_int_equal(used, 18);
 	assert_int_equal(len, 2);
@@ -70,7 +72,7 @@ static void test_encoding(void **state)
 	assert_memory_equal(out, "0000", 4);
 	assert_int_equal(scan("$a}\x03z#5b", &used, &len), RSP_PACKET);
 	assert_memory_equal(out, "a#z", 3);
-	/* A run of nothing, a run without a count, a count that is none, an escape of nothing. */
+	/* A run of no byte, a run without a count, a count that is not valid, and an escape without a byte. */
 	assert_int_equal(scan("$* #4a", &used, &len), RSP_DAMAGED);
 	assert_int_equal(scan("$0*#5a", &used, &len), RSP_DAMAGED);
 	assert_int_equal(scan("$0*\x1d#77", &used, &len), RSP_DAMAGED);
@@ -97,7 +99,7 @@ static void test_endless(void **state)
 	free(bytes);
 }
 
-/* Runs multiply: what was short becomes longer than any packet may be. */
+/* With runs, a short packet can stand for a payload that is longer than any may be. */
 static void test_bomb(void **state)
 {
 	size_t pairs = 3000, used, len;
@@ -138,7 +140,7 @@ static void test_numbers(void **state)
 	assert_int_equal(rsp_from_hex((const uint8_t *)"x0", 1, bytes), -1);
 }
 
-/* Every prefix of anything: the scanner makes progress or asks for more, and never looks beyond (a sanitizer watches). */
+/* On every prefix of any input the scanner makes progress or asks for more. It never reads beyond, which a sanitizer checks. */
 static void test_fuzz(void **state)
 {
 	static const char alphabet[] = "$#+-%}*0123456789abcdefTSO;:~ \x03";

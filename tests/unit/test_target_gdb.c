@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The gdbstub target against a stub: what the client is told, who goes on, what is set when, and that nothing stays behind. */
+/*
+ * The gdbstub target against a fake stub: what is delivered to the client, which CPUs are resumed, when watchpoints are set,
+ * and that nothing stays behind.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +25,8 @@ struct attached {
 	struct fake_stub *stub;
 	struct target *t;
 	struct target_client client;
-	struct target_action on_breakpoint, on_hold_end; /* answers */
-	bool watch_on_hit;				 /* on_breakpoint sets and syncs a watch */
+	struct target_action on_breakpoint, on_hold_end; /* What these callbacks answer. */
+	bool watch_on_hit;				 /* on_breakpoint() sets and syncs a watch. */
 	atomic_uint breakpoints, watches, hold_ends;
 	unsigned last_cpu;
 	uint32_t cookie;
@@ -69,7 +72,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 
 	(void)regs;
 	a->last_cpu = cpu;
-	a->on_hold_end.kind = TARGET_RESUME; /* held on once */
+	a->on_hold_end.kind = TARGET_RESUME; /* The hold is made longer once. */
 	atomic_fetch_add(&a->hold_ends, 1);
 	return action;
 }
@@ -121,7 +124,7 @@ static void wait_count(atomic_uint *count, unsigned n)
 	}
 }
 
-/* Wait until the machine was resumed and says so `n` times in all. */
+/* Wait until the stub has been told to resume `n` times in all. */
 static void wait_resumes(struct attached *a, unsigned n)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
@@ -156,7 +159,7 @@ static void test_memory_and_registers(void **state)
 	open_it(a);
 	assert_int_equal(a->t->caps.cpus, 2);
 	assert_false(a->t->caps.irq_while_held);
-	assert_int_equal(a->t->ops->write_phys(a->t, 0x10fd, bytes, 8), 0); /* over the end of a cached line */
+	assert_int_equal(a->t->ops->write_phys(a->t, 0x10fd, bytes, 8), 0); /* This crosses the end of a cached line. */
 	assert_int_equal(target_read_phys(a->t, 0x10fd, back, 8), 0);
 	assert_memory_equal(back, bytes, 8);
 	assert_int_equal(target_read_phys(a->t, STUB_RAM - 4, back, 8), -1);
@@ -164,10 +167,10 @@ static void test_memory_and_registers(void **state)
 	a->stub->cpu[1].rip = TEXT;
 	assert_int_equal(target_peek_regs(a->t, 1, &regs), 0);
 	assert_int_equal(regs.rip, TEXT);
-	assert_true(fake_stub_wait(a->stub, true)); /* it never stands still for long */
+	assert_true(fake_stub_wait(a->stub, true)); /* The machine never stands still for long. */
 }
 
-/* What was read at one stop is not taken for what is there at the next. */
+/* Memory that was read at one stop is read again at the next one. */
 static void test_memory_is_read_again(void **state)
 {
 	struct attached *a = *state;
@@ -193,10 +196,10 @@ static void test_plant(void **state)
 	assert_int_equal(target_plant(a->t, TEXT + 0x200, 0x200, 0x55), 1);
 	assert_int_equal(target_plant(a->t, TEXT + 0x200, 0x200, 0x48), 0);
 	assert_true(fake_stub_has(a->stub, 0, TEXT + 0x200));
-	assert_int_equal(a->stub->ram[0x200], 0x48); /* the stub's business, not a byte of ours */
+	assert_int_equal(a->stub->ram[0x200], 0x48); /* The stub sees to the breakpoint. The target writes no byte. */
 	target_unplant(a->t, TEXT + 0x200, 0x200, 0x48, false);
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
-	/* Never more than were promised to be enough. */
+	/* The target refuses more than caps.points. */
 	while (n < 2 * STUB_POINTS && target_plant(a->t, TEXT + n, 0x300, 0) == 0)
 		n++;
 	assert_int_equal(n, a->t->caps.points);
@@ -220,7 +223,7 @@ static void test_breakpoint(void **state)
 	assert_true(cpu_runs(a, 0) && cpu_runs(a, 1));
 }
 
-/* Paused by somebody else, it stays so: nothing of ours is left, and it is not resumed. */
+/* A machine that somebody else has paused is not resumed, and nothing of the target's is left in it. */
 static void test_paused(void **state)
 {
 	struct attached *a = *state;
@@ -240,7 +243,7 @@ static void test_paused(void **state)
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
 }
 
-/* A window from end to end: held, watched, tripped by the other CPU, let go; then nothing is set. */
+/* A whole window: CPU 0 is held, CPU 1 trips the watchpoint, CPU 0 is released. Afterwards no watchpoint is set. */
 static void test_window(void **state)
 {
 	struct attached *a = *state;
@@ -265,7 +268,7 @@ static void test_window(void **state)
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
 }
 
-/* Its time over, on_hold_end may have it longer. */
+/* When the time of a hold is over, on_hold_end() may make the hold longer. */
 static void test_hold_ends(void **state)
 {
 	struct attached *a = *state;
@@ -280,7 +283,7 @@ static void test_hold_ends(void **state)
 	assert_true(cpu_runs(a, 0) && cpu_runs(a, 1));
 }
 
-/* QEMU tells late of a watchpoint that was tripped before: at a breakpoint it is not believed. */
+/* QEMU reports a watchpoint late, when the CPU stands at a breakpoint already. Then it is not believed. */
 static void test_late_watch(void **state)
 {
 	struct attached *a = *state;
@@ -308,6 +311,25 @@ static void test_idle(void **state)
 	assert_true(target_idle(a->t, 1));
 }
 
+/* The machine stands until the last target_go_on(), for longer than any other stop would keep it. */
+static void test_stand(void **state)
+{
+	const struct timespec longer = {.tv_nsec = 20000000};
+	struct attached *a = *state;
+	uint8_t byte;
+
+	open_it(a);
+	assert_int_equal(target_stand_still(a->t), 0);
+	assert_int_equal(target_stand_still(a->t), 0);
+	assert_int_equal(target_read_phys(a->t, 0, &byte, 1), 0);
+	target_go_on(a->t);
+	nanosleep(&longer, NULL);
+	assert_false(cpu_runs(a, 0));
+	assert_false(cpu_runs(a, 1));
+	target_go_on(a->t);
+	assert_true(fake_stub_wait(a->stub, true));
+}
+
 static void test_machine_ends(void **state)
 {
 	struct attached *a = *state;
@@ -321,6 +343,7 @@ static void test_machine_ends(void **state)
 	assert_int_equal(end, GDB_END_GONE);
 	assert_true(atomic_load(&a->t->over));
 	assert_int_equal(target_read_phys(a->t, 0, &byte, 1), -1);
+	assert_int_equal(target_stand_still(a->t), -1);
 }
 
 static void test_connection_lost(void **state)
@@ -355,7 +378,7 @@ static void test_detach(void **state)
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
 }
 
-/* The share of time that the machine stands still is kept to, however much is asked for. */
+/* The machine stands still for its share of the time at most, however much is asked for. */
 static void test_budget(void **state)
 {
 	struct attached *a = *state;
@@ -370,7 +393,8 @@ static void test_budget(void **state)
 		assert_int_equal(target_peek_regs(a->t, 0, &regs), 0);
 	}
 	gdb_target_figures(a->t, &figures);
-	assert_true(figures.paused_ns * 10 < figures.elapsed_ns * 8); /* half was allowed; a busy machine may be late */
+	assert_true(figures.paused_ns * 10 <
+		    figures.elapsed_ns * 8); /* Half of the time was allowed. A busy host may resume late. */
 	assert_true(figures.requests > 100);
 }
 
@@ -387,6 +411,7 @@ int main(void)
 		T(test_hold_ends),
 		T(test_late_watch),
 		T(test_idle),
+		T(test_stand),
 		T(test_machine_ends),
 		T(test_connection_lost),
 		T(test_detach),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The KVM backend's debug registers, and whose each debug exit is: ours, or the guest's own. */
+/* The debug registers that the KVM target loads, and whether each debug exit is the client's or the guest's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static int setup(void **state)
 	return *state ? 0 : -1;
 }
 
-/* The #BP handler is found through the IDT; CPU 0's stack is mapped. */
+/* The #BP handler can be found through the IDT, and the stack of CPU 0 is mapped. */
 static int setup_gate(void **state)
 {
 	const uint16_t gate[8] = {(uint16_t)GATE,	 0x10, 0x8e00, (uint16_t)(GATE >> 16), (uint16_t)(GATE >> 32),
@@ -76,7 +76,7 @@ static void test_nothing_to_load(void **state)
 	assert_true(vm->cpu[1].vcpu.run->kvm_valid_regs & KVM_SYNC_X86_REGS);
 }
 
-/* SDM vol. 3, figure 18-1: enable bits 1, 3, 5, 7; type and length in bits 16 on, four for each. */
+/* SDM vol. 3, figure 18-1: bits 1, 3, 5 and 7 enable a register. Its type and length are in four bits each, from bit 16 on. */
 static void test_dr7(void **state)
 {
 	static const struct {
@@ -104,7 +104,7 @@ static void test_dr7(void **state)
 	}
 }
 
-/* The CPU whose access is sampled is not watched itself, unless held. */
+/* The CPU whose access is sampled is watched itself only while it is held. */
 static void test_owner(void **state)
 {
 	struct vm *vm = *state;
@@ -146,7 +146,7 @@ static void test_watch_hit(void **state)
 	fake_debug_exit(vm, 1, DB, 5);
 	assert_int_equal(vm->cookie_count, 2);
 	assert_int_equal(vm->cookies[1], 71);
-	/* Bits of registers that hold nothing may be set too (SDM vol. 3, 18.2.3). */
+	/* DR6 may have bits of registers that are not enabled, too (SDM vol. 3, 18.2.3). */
 	fake_debug_exit(vm, 1, DB, 2 | 8);
 	assert_int_equal(vm->watches, 2);
 
@@ -157,7 +157,7 @@ static void test_watch_hit(void **state)
 	assert_int_equal(stats.reinjected, 0);
 }
 
-/* A watch retired and its slot taken anew: until this CPU loads that, what it trips is still the old one's. */
+/* A watch is retired, and its slot gets another. Until this CPU loads that one, what it trips is still the old watch. */
 static void test_lazy_cookie(void **state)
 {
 	struct vm *vm = *state;
@@ -175,7 +175,7 @@ static void test_lazy_cookie(void **state)
 	assert_int_equal(vm->cookies[0], 2);
 }
 
-/* Each register where it belongs, there and back (SDM vol. 2, table 2-2). */
+/* Each register is where it belongs, read and written (SDM vol. 2, table 2-2). */
 static void test_registers(void **state)
 {
 	const struct kvm_regs before = {.rax = 0,
@@ -222,7 +222,7 @@ static void test_registers(void **state)
 		assert_int_equal(vm->last_regs.gpr[i], 0x1000 + i);
 }
 
-/* ---- the guest's own ---- */
+/* ---- the guest's own breakpoints ---- */
 
 static void test_int3(void **state)
 {
@@ -242,7 +242,7 @@ static void test_int3(void **state)
 	fake_enter(vm, 0);
 	assert_int_equal(fake_control(vm, 0), TRAPPING); /* once */
 
-	/* In user space there is none of ours: nobody is asked. */
+	/* In user space there is no breakpoint of the client's, so it is not asked. */
 	vm->answer.kind = TARGET_RESUME;
 	vm->cpu[0].vcpu.run->s.regs.sregs.cs.selector = 0x33;
 	fake_debug_exit(vm, 0, BP, 0);
@@ -259,7 +259,10 @@ static void guest_sets(struct vm *vm, unsigned cpu, unsigned reg, uint64_t gva, 
 	target_debug_regs_changed(vm->target, cpu);
 }
 
-/* Beside ours, in a register that is free, with its own type; and a hit comes back as the guest numbered it. */
+/*
+ * The guest's breakpoint is loaded beside a watch, in a register that is free, with its own type. Its hit is handed back with
+ * the number that the guest gave it.
+ */
 static void test_guest_watch(void **state)
 {
 	struct vm *vm = *state;
@@ -280,7 +283,7 @@ static void test_guest_watch(void **state)
 	fake_enter(vm, 1);
 	assert_int_equal(fake_control(vm, 1) & KVM_GUESTDBG_INJECT_DB, 0);
 
-	/* One access that trips both: each gets its own. */
+	/* One access trips both. The client gets its watch, and the guest its breakpoint. */
 	fake_debug_exit(vm, 1, DB, 3);
 	assert_int_equal(vm->watches, 1);
 	assert_int_equal(vm->cookies[0], 7);
@@ -288,7 +291,7 @@ static void test_guest_watch(void **state)
 	assert_int_equal(fake_control(vm, 1) & KVM_GUESTDBG_INJECT_DB, KVM_GUESTDBG_INJECT_DB);
 }
 
-/* In its own handlers Linux turns its breakpoints off for a while; what trips then it does not want. */
+/* In #DB and NMI handlers Linux turns its breakpoints off for a while. A hit in that time is not handed back. */
 static void test_guest_watch_off_now(void **state)
 {
 	struct vm *vm = *state;
@@ -303,7 +306,7 @@ static void test_guest_watch_off_now(void **state)
 	assert_int_equal(fake_control(vm, 1) & KVM_GUESTDBG_INJECT_DB, 0);
 }
 
-/* With nothing of ours loaded, the guest's are the processor's business. */
+/* While the target has loaded nothing, KVM loads the guest's breakpoints by itself. */
 static void test_guest_watch_alone(void **state)
 {
 	struct vm *vm = *state;
@@ -326,7 +329,7 @@ static void test_no_register_left(void **state)
 	}
 	guest_sets(vm, 1, 0, 0x601000, 0x1 | 0xdull << 16);
 	fake_enter(vm, 1);
-	/* The guest's comes first: it takes the place of one of our watches. */
+	/* The guest's breakpoint comes first and takes the place of a watch. */
 	assert_int_equal(vm->cpu[1].debug.arch.debugreg[0], 0x601000);
 	for (unsigned i = 1; i < 4; i++)
 		assert_int_equal(vm->cpu[1].debug.arch.debugreg[i], DATA + 8 * i);
@@ -346,7 +349,7 @@ static void test_guest_steps(void **state)
 	assert_int_equal(vm->watches + vm->breakpoints, 0);
 }
 
-/* ---- breakpoints by the IDT's gate ---- */
+/* ---- breakpoints with KVM_BP_IDT_GATE ---- */
 
 struct frame {
 	uint64_t rip, cs, rflags, rsp, ss;
@@ -378,7 +381,7 @@ static void *answer_peek(void *arg)
 	}
 }
 
-/* The gate is read by stopping a CPU for a moment: so that one has to run. */
+/* The gate is read by stopping CPU 0 for a moment, so CPU 0 has to run. */
 static void intercept_gate(struct vm *vm)
 {
 	pthread_t thread;
@@ -406,7 +409,7 @@ static void test_gate_ours(void **state)
 	assert_int_equal(vm->last_regs.gpr[X86_RSP], STACK + 0x808);
 	assert_int_equal(vm->last_regs.rflags, 0x246);
 	assert_int_equal(vm->last_regs.gpr[X86_RBX], 0xb);
-	/* The exception never happened. */
+	/* The registers are those before the exception. */
 	assert_true(vm->cpu[0].vcpu.run->kvm_dirty_regs & KVM_SYNC_X86_REGS);
 	assert_int_equal(regs->rip, 0xffffffff81123456);
 	assert_int_equal(regs->rsp, STACK + 0x808);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Holding a vCPU, letting it go, and waiting for others, whoever is first. */
+/* Holding a vCPU, releasing it, and waiting for other vCPUs, in each order in which these can happen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,11 @@
 #include "hv/base/clock.h"
 #include "tests/unit/fake_kvm.h"
 
-#define LONG 1000000000000u /* ns: never over by itself in a test */
+#define LONG 1000000000000u /* ns: a hold of this length does not end by itself in a test. */
 #define PLACE 0xffffffff81123456ull
 #define STACK 0xffffc90000000808ull
 #define BP 3
-#define BARRIER_NS 10000000u /* as in kvm.c: after this it gives up */
+#define BARRIER_NS 10000000u /* kvm_barrier() gives up after this time. */
 
 static int setup(void **state)
 {
@@ -59,7 +59,7 @@ static void test_release(void **state)
 	uint64_t kicks = atomic_load(&vm->cpu[0].vcpu.kicks);
 
 	fake_enter(vm, 0);
-	fake_kick_exit(vm, 0); /* for something else */
+	fake_kick_exit(vm, 0); /* The kick was for something else. */
 	fake_enter(vm, 0);
 	assert_int_equal(vm->hold_ends, 0);
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_HALTED);
@@ -84,7 +84,7 @@ static void test_time_is_over(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* Released before the vCPU is back in KVM_RUN: no kick is needed, and it must not be lost. */
+/* The vCPU is released before it is back in KVM_RUN. No kick is needed, and the release must not be lost. */
 static void test_release_before_entry(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -106,7 +106,7 @@ static struct target_action release_and_hold(void *ctx, unsigned cpu, struct x86
 	return vm->answer;
 }
 
-/* Released even before the hold began: between the client's decision and that. */
+/* The vCPU is released before the hold has begun, just after the client has decided on it. */
 static void test_release_before_begin(void **state)
 {
 	struct vm *vm = *state;
@@ -118,7 +118,10 @@ static void test_release_before_begin(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* An interrupt was taken: KVM made it runnable; it comes back to the INT3, and is halted again for what is left. */
+/*
+ * The held vCPU takes an interrupt, for which KVM makes it runnable. It comes back to its INT3 and is halted again for the rest
+ * of its time.
+ */
 static void test_interrupt(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -129,13 +132,13 @@ static void test_interrupt(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_HALTED);
 	assert_int_equal(vm->hold_ends, 0);
 	target_release(vm->target, 0);
-	stop_at(vm, 0, PLACE, STACK); /* hit once more, the release on its way */
+	stop_at(vm, 0, PLACE, STACK); /* It hits the INT3 once more before it sees the release. */
 	fake_enter(vm, 0);
 	assert_int_equal(vm->hold_ends, 1);
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* The hold ends in an interrupt handler, or in another task's HLT: its state is the guest's. */
+/* The hold ends while the vCPU is in an interrupt handler or in another task's HLT. Its MP state is left as it is. */
 static void test_ends_elsewhere(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -147,7 +150,7 @@ static void test_ends_elsewhere(void **state)
 	fake_kick_exit(vm, 0);
 	assert_int_equal(vm->hold_ends, 1);
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_HALTED);
-	/* The same place in another task. */
+	/* Another task stands at the same place. */
 	hold(state, LONG);
 	fake_enter(vm, 0);
 	fake_regs(vm, 0)->rsp = STACK - 0x4000;
@@ -175,7 +178,7 @@ static void test_longer(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* Its window was closed and it was released; before that arrives an interrupt handler is held for a window of its own. */
+/* The vCPU is released, but before it sees that, its interrupt handler is held for a window of its own. */
 static void test_another_hold(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -194,7 +197,7 @@ static void test_another_hold(void **state)
 
 /* ---- waiting for other CPUs ---- */
 
-/* Who is outside the guest, or up to date, is not kicked. */
+/* A vCPU that is outside the guest or up to date is not kicked. */
 static void test_sync_kicks(void **state)
 {
 	struct vm *vm = *state;
@@ -227,7 +230,7 @@ static void *come_out_when_kicked(void *arg)
 static void *two_come_out(void *arg)
 {
 	come_out_when_kicked(arg);
-	fake_enter(arg, 2); /* that one was outside already */
+	fake_enter(arg, 2); /* This one was outside already. */
 	return NULL;
 }
 
@@ -241,13 +244,16 @@ static void test_sync_waits(void **state)
 	target_watch_set(vm->target, 0, &w);
 	assert_int_equal(pthread_create(&thread, NULL, come_out_when_kicked, vm), 0);
 	target_watch_sync(vm->target, 0);
-	/* It has loaded them by now. */
+	/* CPU 1 has loaded the watch by now. */
 	assert_int_equal(vm->cpu[1].debug.arch.debugreg[0], STACK & ~7ull);
 	assert_int_equal(atomic_load(&vm->cpu[1].vcpu.kicks), 1);
 	pthread_join(thread, NULL);
 }
 
-/* It gives up after a while, which on a busy machine may be too early for a CPU that does come: then once more. */
+/*
+ * The barrier returns when the other vCPUs have come out. It gives up after a while, which on a busy host may be too early even
+ * for a vCPU that does come out. Then the test tries again.
+ */
 static void test_barrier(void **state)
 {
 	struct vm *vm = *state;
@@ -271,7 +277,7 @@ static void test_barrier(void **state)
 	assert_int_equal(atomic_load(&vm->cpu[0].vcpu.kicks), 0);
 }
 
-/* One that does not come out is not waited for without end: two CPUs may be doing this to each other. */
+/* The barrier does not wait for ever for a vCPU that does not come out, because two may be waiting for each other. */
 static void test_barrier_gives_up(void **state)
 {
 	struct vm *vm = *state;
@@ -282,7 +288,7 @@ static void test_barrier_gives_up(void **state)
 	assert_int_equal(atomic_load(&vm->cpu[1].vcpu.kicks), 0);
 }
 
-/* Nobody runs any more: nobody is waited for. */
+/* When the machine is over, no vCPU is waited for. */
 static void test_over(void **state)
 {
 	struct vm *vm = *state;
@@ -330,7 +336,8 @@ static void test_memory(void **state)
 	uint64_t word = 0;
 
 	fake_write(vm->memory, 0x300000, "0123456789", 10);
-	assert_int_equal(target_read_phys(vm->target, 0x300000, odd + 1, 8), 0); /* one load, to wherever */
+	assert_int_equal(target_read_phys(vm->target, 0x300000, odd + 1, 8),
+			 0); /* One load, to an address that is not aligned. */
 	assert_memory_equal(odd + 1, "01234567", 8);
 	assert_int_equal(target_read_phys(vm->target, 0x300004, odd + 1, 4), 0);
 	assert_memory_equal(odd + 1, "4567", 4);
@@ -343,7 +350,7 @@ static void test_memory(void **state)
 	assert_int_equal(vm->stops, 1);
 }
 
-/* Never over what the guest has put there meanwhile. */
+/* A breakpoint never overwrites what the guest has put there meanwhile, nor does taking it out. */
 static void test_plant(void **state)
 {
 	struct vm *vm = *state;

@@ -73,13 +73,14 @@ static void test_large_pages(void **state)
 	expect(p, 0, two_mib + 0x12345, 0x612345);
 	expect_none(p, 0, two_mib + 0x200000);
 
-	/* Beyond RAM: to translate is fine, to read is not. */
+	/* An address beyond RAM can be translated but not read. */
 	fake_map(p->ft, p->cr3, 4, one_gib, 0x140000000, 1 << 30, 30);
 	expect(p, 0, one_gib + 0x3fffffff, 0x17fffffff);
 	expect_none(p, 0, one_gib + 0x40000000);
 }
 
-/* Bit 12 of a large entry is its PAT bit, bits 52 to 63 hold no address either (SDM vol. 3, tables 4-16 to 4-19). */
+/* Bit 12 of an entry for a large page is its PAT bit, and bits 52 to 63 are no address either (SDM vol. 3, tables 4-16 to
+ * 4-19). */
 static void test_flags_are_not_address(void **state)
 {
 	struct paging *p = *state;
@@ -87,14 +88,14 @@ static void test_flags_are_not_address(void **state)
 	uint64_t entry = 0x600000 | 1 | 1ull << 7 | 1ull << 12 | 0xfffull << 52, place, pd;
 
 	fake_map(p->ft, p->cr3, 4, at, 0, 1 << 21, 21);
-	/* The page directory is the table allocated last. */
+	/* The page directory is the table that was allocated last. */
 	pd = p->ft->tables_end - X86_PAGE_SIZE;
 	place = pd + 8 * (at >> 21 & 0x1ff);
 	fake_write(p->ft, place, &entry, sizeof(entry));
 	expect(p, 0, at + 0x123, 0x600123);
 }
 
-/* CR3's low bits are a PCID or cache flags, bit 63 says not to flush. */
+/* The low bits of CR3 are a PCID or cache flags. Its bit 63 asks for no flush. */
 static void test_cr3_flags(void **state)
 {
 	struct paging *p = *state;
@@ -119,7 +120,7 @@ static void test_non_canonical(void **state)
 {
 	struct paging *p = *state;
 
-	/* The same table indices as GVA, were the top bits only cut off. */
+	/* If the top bits were just cut off, these would have the table indices of GVA. */
 	fake_map(p->ft, p->cr3, 4, GVA, DATA, X86_PAGE_SIZE, 12);
 	expect_none(p, 0, GVA & 0x0000ffffffffffffull);
 	expect_none(p, 0, GVA ^ 1ull << 63);
@@ -137,7 +138,7 @@ static void test_not_present(void **state)
 	expect_none(p, 0, GVA);
 }
 
-/* A table's address is the guest's word: outside RAM it is an error, not a crash. */
+/* The guest chooses the addresses of its tables. One outside RAM is an error and not a crash. */
 static void test_tables_outside_ram(void **state)
 {
 	struct paging *p = *state;
@@ -154,7 +155,7 @@ static void test_read_across_pages(void **state)
 	struct paging *p = *state;
 	uint8_t out[2 * X86_PAGE_SIZE];
 
-	/* Three neighbours in virtual memory, in the opposite order in physical memory. */
+	/* Three pages are neighbours in virtual memory and in the opposite order in physical memory. */
 	for (unsigned i = 0; i < 3; i++) {
 		uint8_t fill[X86_PAGE_SIZE];
 		uint64_t gpa = DATA + (2 - i) * X86_PAGE_SIZE;
@@ -177,7 +178,7 @@ static void test_read_fails_whole(void **state)
 	fake_map(p->ft, p->cr3, 4, GVA, DATA, X86_PAGE_SIZE, 12);
 	assert_int_equal(target_read(&p->ft->target, p->cr3, 0, GVA + 4088, out, 8), 0);
 	assert_int_equal(target_read(&p->ft->target, p->cr3, 0, GVA + 4088, out, 9), -1);
-	/* Mapped to what is not RAM. */
+	/* This page is mapped to what is not RAM. */
 	fake_map(p->ft, p->cr3, 4, GVA, FAKE_RAM, X86_PAGE_SIZE, 12);
 	assert_int_equal(target_read(&p->ft->target, p->cr3, 0, GVA, out, 1), -1);
 }
