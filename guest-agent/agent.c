@@ -95,7 +95,7 @@ static int usage(void)
 			"WORKLOAD,...\")\n");
 	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
 		fprintf(stderr, "  %s\n", workloads[i]->usage);
-	fprintf(stderr, "  poweroff: end here (as /init, what comes after the last workload anyway)\n");
+	fprintf(stderr, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n");
 	return AGENT_USAGE;
 }
 

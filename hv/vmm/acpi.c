@@ -243,8 +243,7 @@ static uint64_t build_madt(struct builder *b, unsigned cpus)
 		       sizeof(struct madt_lapic));
 	memcpy(at, &(struct madt_ioapic){1, sizeof(struct madt_ioapic), 0, 0, IOAPIC_GPA, 0}, sizeof(struct madt_ioapic));
 	at += sizeof(struct madt_ioapic);
-	/* The SCI is active high and level-triggered. Any other ISA line is edge-triggered, on the pin of its number: KVM's
-	 * default. */
+	/* The SCI is active high and level-triggered. Other ISA lines are as by default in KVM: edge-triggered, pin as line. */
 	memcpy(at, &(struct madt_override){2, sizeof(struct madt_override), 0, SCI_GSI, SCI_GSI, 0xd},
 	       sizeof(struct madt_override));
 	at += sizeof(struct madt_override);

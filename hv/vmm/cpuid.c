@@ -22,7 +22,8 @@ int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err)
 	return 0;
 }
 
-struct kvm_cpuid_entry2 *cpuid_find(struct cpuid_table *table, uint32_t leaf)
+/* The first entry of a leaf, which has several where it has subleaves; NULL when the table has none. */
+static struct kvm_cpuid_entry2 *find_leaf(struct cpuid_table *table, uint32_t leaf)
 {
 	for (unsigned i = 0; i < table->nent; i++)
 		if (table->entries[i].function == leaf)
@@ -69,7 +70,7 @@ static void add_level(struct cpuid_table *table, uint32_t leaf, uint32_t level, 
 /* Replace a leaf of the extended topology enumeration (0xb and 0x1f). */
 static void set_extended_topology(struct cpuid_table *table, uint32_t leaf, unsigned index, unsigned cpus)
 {
-	const struct kvm_cpuid_entry2 *max = cpuid_find(table, 0);
+	const struct kvm_cpuid_entry2 *max = find_leaf(table, 0);
 
 	drop_leaf(table, leaf);
 	if (!max || max->eax < leaf)
@@ -150,14 +151,14 @@ void cpuid_for_cpu(struct cpuid_table *table, unsigned index, unsigned cpus, boo
 
 unsigned cpuid_phys_bits(struct cpuid_table *table)
 {
-	const struct kvm_cpuid_entry2 *e = cpuid_find(table, 0x80000008);
+	const struct kvm_cpuid_entry2 *e = find_leaf(table, 0x80000008);
 
 	return e ? e->eax & 0xff : 36;
 }
 
 bool cpuid_is_intel(struct cpuid_table *table)
 {
-	const struct kvm_cpuid_entry2 *e = cpuid_find(table, 0);
+	const struct kvm_cpuid_entry2 *e = find_leaf(table, 0);
 
 	return e && e->ebx == 0x756e6547 && e->edx == 0x49656e69 && e->ecx == 0x6c65746e; /* GenuineIntel */
 }

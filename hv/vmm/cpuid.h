@@ -24,9 +24,6 @@ struct cpuid_table {
 /* Read what KVM supports on this host (KVM_GET_SUPPORTED_CPUID). Returns 0, or -1 with EXIT_INPUT. */
 int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err);
 
-/* The first entry of a leaf in the table, or NULL when the table has none. A leaf with subleaves has several entries. */
-struct kvm_cpuid_entry2 *cpuid_find(struct cpuid_table *table, uint32_t leaf);
-
 /*
  * Turn the host's table into the one of CPU `index` of a machine of `cpus`. The function is pure, and may be applied to its own
  * result for the next CPU. `tsc_deadline` says that KVM's local APIC has that timer mode (KVM_CAP_TSC_DEADLINE_TIMER), which

@@ -180,7 +180,7 @@ static void check_step(struct probing *p)
 	report_failure(p, PROBE_STEP);
 }
 
-/* The frame of the handler that runs now, as long as it is of `rip`. */
+/* Copy the frame of the handler that is running. Returns false when the frame's RIP is not `rip`. */
 static bool frame_of(const struct probing *p, uint64_t rip, struct probe_frame *frame)
 {
 	return probe_guest_frame(&p->guest, &p->last.regs, frame) && frame->rip == rip;
@@ -225,8 +225,7 @@ static void check_inject_db(struct probing *p)
 		 "the guest's handler runs and reads the DR6 we set");
 }
 
-/* Run an INT3 with an execute register on the #BP handler: the CPU must stop before the handler, with the INT3's frame on its
- * stack. */
+/* Run an INT3 with an execute register on the #BP handler: the CPU must stop there, with the INT3's frame on its stack. */
 static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 {
 	const uint64_t handler = probe_guest_bp_handler();

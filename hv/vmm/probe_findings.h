@@ -30,8 +30,7 @@ enum probe_id {
 	PROBE_STEP,	 /* single-stepping works */
 	PROBE_INJECT_BP, /* an INT3 that was a KVM exit can be handed to the guest's own handler */
 	PROBE_INJECT_DB, /* a #DB can be handed to the guest's own handler, which reads the DR6 that was set for it */
-	/* an execute debug register stops the CPU at the #BP handler, with the INT3's frame on the stack; the INT3 can be
-	   undone there */
+	/* an execute debug register stops the CPU at the #BP handler; the INT3's frame is on the stack and lets it be undone */
 	PROBE_IDT_GATE,
 	PROBE_CHECKS,
 };

@@ -105,7 +105,7 @@ uint64_t probe_dr7(unsigned reg, enum x86_dr_type type, unsigned len)
 	return 1ull << 2 * reg | x86_dr7_condition(reg, type, len) | 1ull << 10;
 }
 
-/* A 64-bit interrupt gate (SDM vol. 3, figure 6-8) to code segment 8. */
+/* Write a 64-bit interrupt gate (SDM vol. 3, figure 6-8) to code segment 8. */
 static void set_gate(uint8_t *memory, unsigned vector, uint64_t target)
 {
 	uint64_t gate[2] = {(target & 0xffff) | 8ull << 16 | 0x8e00ull << 32 | (target >> 16 & 0xffff) << 48, target >> 32};

@@ -33,8 +33,7 @@ void ram_unmap(struct ram *ram);
 /* Make the RAM that of the VM `vm_fd` (KVM_SET_USER_MEMORY_REGION). Returns 0, or -1 with EXIT_INPUT. */
 int ram_attach(const struct ram *ram, int vm_fd, struct err *err);
 
-/* The host address of the GPAs [gpa, gpa + len), or NULL when any byte of them is not RAM. No argument makes the arithmetic
- * wrap. */
+/* The host address of the GPAs [gpa, gpa + len), or NULL when any of them is not RAM. No argument makes arithmetic wrap. */
 void *ram_at(const struct ram *ram, uint64_t gpa, size_t len);
 
 /* Write the machine's address map as INT 15h, E820h would give it (ACPI 6.4, chapter 15). Returns the number of entries. */

@@ -66,8 +66,7 @@ static uint64_t get_msr(struct vcpu *vcpu, uint32_t msr)
 	return ioctl(vcpu->fd, KVM_GET_MSRS, &m) == 1 ? m.entry.data : 0;
 }
 
-/* Set the MSRs as firmware leaves them: RAM write-back, the hole uncached, fast string instructions (SDM vol. 3, 12.11; vol.
- * 4). */
+/* Set MSRs as firmware leaves them: RAM write-back, hole uncached, fast string instructions (SDM vol. 3, 12.11; vol. 4). */
 static int set_msrs(struct vcpu *vcpu, struct cpuid_table *cpuid, struct err *err)
 {
 	uint64_t phys_mask = (1ull << cpuid_phys_bits(cpuid)) - 1;
@@ -172,8 +171,7 @@ void vcpu_describe(struct vcpu *vcpu, char *buf, size_t size)
 		snprintf(buf, size, "registers not readable");
 		return;
 	}
-	/* After a shutdown the state is undefined under SVM (APM vol. 2, 15.14.3), so kvm_amd resets the CPU before it reports
-	 * one. */
+	/* A shutdown leaves the state undefined under SVM (APM vol. 2, 15.14.3), so kvm_amd resets the CPU before that exit. */
 	if (vcpu->run->exit_reason == KVM_EXIT_SHUTDOWN && r.rip == RESET_RIP && !(s.cr0 & CR0_PE)) {
 		snprintf(buf, size, "AMD-V does not keep its state");
 		return;

@@ -116,7 +116,7 @@ static bool overlap(const struct bus_range *a, const struct bus_range *b)
 	return holds(a, b->space, b->base, 1) || holds(b, a->space, a->base, 1);
 }
 
-/* Slots from `at` on move up by one. */
+/* Put the range into the slot `at`. The ranges from there on move up by one slot. */
 static void insert(struct bus *bus, unsigned at, const struct bus_range *range)
 {
 	bus->changes++;

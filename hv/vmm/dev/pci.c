@@ -9,8 +9,7 @@ enum { OFF_ADDRESS = 0, OFF_RESET = 1, OFF_DATA = 4 };
 #define ADDRESS_MASK 0x80fffffcu
 #define RESET_CPU 4 /* the machine is reset when this bit goes from 0 to 1 */
 
-/* The configuration space of bus 0, device 0, function 0: Red Hat's host bridge (1b36:0008), class 06.00. Other registers are
- * 0. */
+/* The configuration space of 00:00.0: Red Hat's generic host bridge (1b36:0008), class 06.00. Other registers are 0. */
 static const uint32_t host_bridge[] = {0x00081b36, 0x00000000, 0x06000000, 0x00000000, [11] = 0x11001af4};
 
 void pci_init(struct pci *pci, const struct power_line *power)
