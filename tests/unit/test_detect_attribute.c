@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which instruction tripped a watchpoint: from the state the CPU is in after it. */
+/* Which instruction tripped a watchpoint is found from the state that the CPU is in after it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,15 +22,16 @@
 
 struct access_case {
 	const char *text;
-	const char *code; /* at RIG_TEXT */
+	const char *code; /* what stands at RIG_TEXT */
 	unsigned len;
 	unsigned rip; /* where the CPU stopped, as an offset in the text */
 	struct {
-		int64_t rdi, rsi, rcx, rdx; /* after the access; rdi, rsi and rdx from RIG_DATA */
+		/* Their values after the access; those of rdi, rsi and rdx count from RIG_DATA. */
+		int64_t rdi, rsi, rcx, rdx;
 		uint64_t rflags;
 	} regs;
 	struct {
-		int64_t at; /* from RIG_DATA */
+		int64_t at; /* the address, counted from RIG_DATA */
 		uint32_t size;
 		uint8_t rw;
 	} watched;
@@ -44,7 +45,7 @@ struct access_case {
 };
 
 #define CODE(bytes) .code = (bytes), .len = sizeof(bytes) - 1
-#define FAR 0x8000 /* from RIG_DATA: not what is watched */
+#define FAR 0x8000 /* so far from RIG_DATA nothing is watched */
 
 static const struct access_case cases[] = {
 	{"mov %rax,(%rdi)", CODE("\x48\x89\x07\x90"), 3, {0}, {0, 8, INSN_WRITE}, {0, 0, 8, INSN_WRITE, false}},
@@ -60,14 +61,14 @@ static const struct access_case cases[] = {
 	{"push (%rdi)", CODE("\xff\x37"), 2, {0}, {0, 8, INSN_WRITE}, {0, 0, 8, INSN_READ, false}},
 	{"pop (%rdi)", CODE("\x8f\x07"), 2, {0}, {0, 8, INSN_READ}, {0, 0, 8, INSN_WRITE, false}},
 
-	/* A read does not trip a watch on writes, nor an access elsewhere any. */
+	/* A read does not trip a watch on writes, and an access elsewhere trips none. */
 	{"only a read", CODE("\x48\x8b\x07"), 3, {0}, {0, 8, INSN_READ}, {NOT_TOLD, 0, 0, 0, false}},
 	{"elsewhere", CODE("\x48\x89\x07"), 3, {.rdi = 8}, {0, 8, INSN_WRITE}, {NOT_TOLD, 0, 0, 0, false}},
 	{"next to it", CODE("\x88\x07"), 2, {.rdi = -1}, {0, 8, INSN_WRITE}, {NOT_TOLD, 0, 0, 0, false}},
 	{"no memory", CODE("\x48\x89\xc7"), 3, {0}, {0, 8, INSN_WRITE}, {NOT_TOLD, 0, 0, 0, false}},
 	{"between instructions", CODE("\x48\x89\x07\x90"), 2, {0}, {0, 8, INSN_WRITE}, {NOT_TOLD, 0, 0, 0, false}},
 
-	/* String instructions: pointers have moved on; RIP is behind only when it is through. */
+	/* After a string instruction the pointers have moved on. RIP is behind it only when it is through. */
 	{"movsb", CODE("\xa4"), 1, {.rdi = 1, .rsi = FAR}, {0, 1, INSN_READ}, {0, 0, 1, INSN_WRITE, false}},
 	{"movsq, its source", CODE("\x48\xa5"), 2, {.rsi = 8, .rdi = FAR}, {0, 8, INSN_WRITE}, {0, 0, 8, INSN_READ, false}},
 	{"std; movsb", CODE("\xa4"), 1, {-1, FAR, 0, 0, X86_RFLAGS_DF}, {0, 1, INSN_READ}, {0, 0, 1, INSN_WRITE, false}},
@@ -76,7 +77,7 @@ static const struct access_case cases[] = {
 	{"rep stosq, late", CODE("\xf3\x48\xab"), 0, {64, FAR, 9, 0, 0}, {0, 8, INSN_READ}, {0, 0, 8, INSN_WRITE, false}},
 	{"rep stosq, elsewhere", CODE("\xf3\x48\xab"), 0, {4096, FAR, 9, 0, 0}, {0, 8, INSN_READ}, {NOT_TOLD, 0, 0, 0, false}},
 
-	/* The instruction that RIP is at did nothing yet. */
+	/* The instruction that RIP is at has done nothing yet. */
 	{"mov %rax,(%rdx); rep stosq",
 	 CODE("\x48\x89\x02\xf3\x48\xab"),
 	 3,
@@ -168,7 +169,7 @@ static void test_cases(void **state)
 		check_case(*state, &cases[i]);
 }
 
-/* Points stand on the access itself and on one before it: the sweep must see the guest's bytes. */
+/* Points stand on the access itself and on an instruction before it. The sweep must see the guest's bytes. */
 static void test_points_in_the_code(void **state)
 {
 	struct rig *r = *state;
@@ -182,7 +183,7 @@ static void test_points_in_the_code(void **state)
 	free(o);
 }
 
-/* call *(%rdi) reads its target and is gone: RIP is the callee, and only the return address names the call. */
+/* After call *(%rdi), which reads its target, RIP is in the callee. Only the return address names the call. */
 static void test_call_through_memory(void **state)
 {
 	struct rig *r = *state;
@@ -249,7 +250,7 @@ static void test_short_stack(void **state)
 	free(o);
 }
 
-/* The last instruction of a function: RIP is in the next one. */
+/* The access is the last instruction of a function, so RIP is in the next function. */
 static void test_last_of_function(void **state)
 {
 	struct rig *r = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is a race, seen by a watchpoint or at another sample point; and, as important, what is none. */
+/* What is a race, seen by a watchpoint or at another sample point, and, as important, what is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* CPU 0 held before an instruction at offset 0 that accesses RIG_DATA + at. */
+/* Hold CPU 0 before an instruction at offset 0 that accesses RIG_DATA + at. */
 static struct x86_regs hold(struct rig *r, uint64_t at, const void *code, size_t len)
 {
 	struct x86_regs regs = rig_regs(r, 0, 0);
@@ -88,7 +88,7 @@ static void test_watch(void **state)
 	struct x86_regs sampled = hold(r, 8, WRITE_8), other = rig_regs(r, 2, 0x123);
 	const struct observation *o;
 
-	/* Both stacks say whose they are; CPU 2's ends 16 bytes above its stack pointer. */
+	/* Both stacks say whose they are. CPU 2's stack ends 16 bytes above its stack pointer. */
 	fake_write(r->ft, RIG_STACKS_GPA + FAKE_STACK_SIZE / 2, "sampled", 7);
 	fake_write(r->ft, RIG_STACKS_GPA + 3 * FAKE_STACK_SIZE - 16, "the other", 9);
 	other.gpr[X86_RSP] += FAKE_STACK_SIZE / 2 - 16;
@@ -125,7 +125,7 @@ static void on_release(void *ctx, unsigned cpu)
 	assert_int_not_equal(rig_text_byte(r, 0), X86_INT3);
 }
 
-/* Not all of what should be the stack is mapped: what there is of it is kept. */
+/* Not all that should be the stack is mapped. What is mapped is kept. */
 static void test_short_stack(void **state)
 {
 	struct rig *r = *state;
@@ -146,7 +146,7 @@ static void test_short_stack(void **state)
 	assert_int_equal(rig_observation(r)->sides[1].stack_len, 0);
 }
 
-/* Once let go the held CPU executes what stands there: that must not be our INT3 any more. */
+/* The held CPU, once it is let go, executes what stands there, which must not be our INT3 any more. */
 static void test_int3_gone_before_release(void **state)
 {
 	struct rig *r = *state;
@@ -159,7 +159,7 @@ static void test_int3_gone_before_release(void **state)
 	expect_closed(r);
 }
 
-/* A CPU may trip on a watch whose slot was given to another window meanwhile: not that one's race. */
+/* A CPU may trip on a watch whose slot was given to another window meanwhile. That is no race of the other window. */
 static void test_stale_cookie(void **state)
 {
 	struct rig *r = *state;
@@ -194,7 +194,7 @@ static void test_watch_on_held_cpu(void **state)
 	expect_closed(r);
 }
 
-/* Two windows on the same datum, both reads; one write is a race with each. */
+/* Two windows are open on the same datum, both before reads. One write is a race with each. */
 static void test_one_access_two_windows(void **state)
 {
 	struct rig *r = *state;
@@ -207,7 +207,7 @@ static void test_one_access_two_windows(void **state)
 	assert_int_equal(fake_watch_count(r->ft), 2);
 	for (unsigned i = 0; i < 2; i++)
 		cookies[i] = rig_cookie(r, i);
-	cookies[2] = cookies[0]; /* two pieces of one datum: one race */
+	cookies[2] = cookies[0]; /* two pieces of one datum make one race */
 	assert_int_equal(client->on_watch(client->ctx, 2, &other, cookies, 3).kind, TARGET_RESUME);
 	assert_int_equal(rig_stats(r).conflicts, 2);
 	assert_int_equal(rig_observation(r)->sides[0].cpu, 0);
@@ -216,7 +216,7 @@ static void test_one_access_two_windows(void **state)
 	assert_int_equal(rig_open_windows(r), 0);
 }
 
-/* ---- seen at a point of the other side's ---- */
+/* ---- seen at a sample point of the other side ---- */
 
 static void test_point(void **state)
 {
@@ -236,18 +236,18 @@ static void test_point(void **state)
 	assert_int_equal(o->sides[1].size, 8);
 	assert_int_equal(o->sides[1].rw, INSN_READ);
 	expect_closed(r);
-	/* It was about to access, and does: its point is used up. */
+	/* The other CPU was about to make its access, and now does. Its point is used up. */
 	assert_int_not_equal(rig_text_byte(r, OTHER), X86_INT3);
 	assert_null(rig_observation(r));
 }
 
-/* The same bytes at another virtual address. */
+/* The other side accesses the same bytes at another virtual address. */
 static void test_point_alias(void **state)
 {
 	struct rig *r = *state;
 	const struct observation *o;
 
-	hold(r, 0xffe, WRITE_8); /* on two pages */
+	hold(r, 0xffe, WRITE_8); /* the datum is on two pages */
 	assert_int_equal(other_hit(r, RIG_ALIAS + 0x1005, READ_1), TARGET_RESUME);
 	o = rig_observation(r);
 	assert_non_null(o);
@@ -285,7 +285,7 @@ static void test_neighbours(void **state)
 	expect_closed(r);
 }
 
-/* Of a long run only the first bytes are looked at: nothing is said of the rest. */
+/* Of a long run only the first bytes are looked at, so the rest is no conflict. */
 static void test_long_run(void **state)
 {
 	struct rig *r = *state;
@@ -302,7 +302,7 @@ static void test_long_run(void **state)
 	assert_int_equal(rig_observation(r)->sides[0].size, 200);
 }
 
-/* An interrupt handler on the held CPU comes to a point of its own: a CPU is not held twice. */
+/* An interrupt handler on the held CPU comes to another point. A CPU is not held twice. */
 static void test_held_once(void **state)
 {
 	struct rig *r = *state;
@@ -377,7 +377,7 @@ static void test_again_by_another_elsewhere(void **state)
 	assert_null(rig_observation(r));
 	assert_int_equal(rig_stats(r).cut_short, 1);
 	assert_int_equal(rig_stats(r).hits, 2);
-	expect_closed(r); /* or that one would never get past it */
+	expect_closed(r); /* or the other CPU would never get past the INT3 */
 }
 
 static void test_again_by_another_reading(void **state)
@@ -392,7 +392,7 @@ static void test_again_by_another_reading(void **state)
 	expect_closed(r);
 }
 
-/* The other context conflicts with a third one's window: that is closed, and it comes back to this INT3. */
+/* The other context conflicts with a third window. That is closed, and the context comes back to this INT3. */
 static void test_again_conflicting_elsewhere(void **state)
 {
 	struct rig *r = *state;
@@ -410,7 +410,7 @@ static void test_again_conflicting_elsewhere(void **state)
 	expect_closed(r);
 }
 
-/* The held task was preempted, and goes on on another CPU: no race with itself. */
+/* The held task was preempted, and goes on on another CPU. It does not race with itself. */
 static void test_migrated(void **state)
 {
 	struct rig *r = *state;
@@ -425,7 +425,7 @@ static void test_migrated(void **state)
 	assert_null(rig_observation(r));
 }
 
-/* ---- not ours, or not any more ---- */
+/* ---- INT3s that are not ours, or not any more ---- */
 
 static void test_int3_of_the_guests(void **state)
 {
@@ -450,7 +450,7 @@ static void test_point_gone(void **state)
 	assert_int_equal(rig_stats(r).hits, 0);
 }
 
-/* What stands there cannot be read: the guest may sort it out. */
+/* What stands there cannot be read. It is left to the guest. */
 static void test_stopped_nowhere(void **state)
 {
 	struct rig *r = *state;
@@ -460,7 +460,7 @@ static void test_stopped_nowhere(void **state)
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_NOT_MINE);
 }
 
-/* More than the reporter can take: counted, and the windows close all the same. */
+/* There are more observations than the reporter can take. They are counted, and the windows close all the same. */
 static void test_observations_run_out(void **state)
 {
 	struct rig *r = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The code kept of a side: all of a short function, instructions around the access of a long one, its calls by name. */
+/* What code is kept of a side: a short function as a whole, of a long one what is around the access; and its calls by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define LONG 0x1000
 #define LONG_SIZE 0x800
 #define LOCK 0x3000
-#define ODD 7 /* so long is each instruction of the long function: no round number falls on one */
+#define ODD 7 /* bytes of each instruction of the long function, so that none begins at a round number */
 
 static int setup(void **state)
 {
@@ -40,7 +40,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A direct call or jump at RIG_TEXT + from. */
+/* Write a direct call or jump at RIG_TEXT + from. */
 static void branch(struct rig *r, uint64_t from, uint8_t opcode, uint64_t to)
 {
 	int32_t rel = (int32_t)(to - from - 5);
@@ -153,7 +153,7 @@ static void test_no_function(void **state)
 	free(side);
 }
 
-/* As many calls as there is room for. */
+/* There are more calls than there is room for. */
 static void test_many_calls(void **state)
 {
 	struct rig *r = *state;

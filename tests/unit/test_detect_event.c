@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Event points: they stay, the instruction under them is carried out, and what they tell is acted on. */
+/* Event points stay where they are, the instruction under them is carried out, and what they tell is acted on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "hv/detect/event.h"
 #include "tests/unit/detect_rig.h"
 
-#define MODULE 0x1000 /* offset in the text */
+#define MODULE 0x1000 /* the module's offset in the text */
 
 static int setup(void **state)
 {
@@ -46,7 +46,7 @@ static int add(struct rig *r, uint64_t offset, const void *code, size_t len)
 	return event_add(r->d, &site);
 }
 
-/* An event point on one instruction, and the only one. */
+/* Plant an event point on one instruction. It must be the only point so far. */
 static void plant_event(struct rig *r, enum guest_event_kind kind, uint64_t offset, const void *code, size_t len)
 {
 	const struct guest_event_site site = site_on(r, kind, offset, code, len);
@@ -58,7 +58,7 @@ static void plant_event(struct rig *r, enum guest_event_kind kind, uint64_t offs
 	assert_int_equal(rig_text_byte(r, offset), X86_INT3);
 	assert_int_equal(rig_stats(r).armed, 0); /* it is no sample point */
 
-	/* Whatever the guest set before: its registers are looked at now, of every CPU. */
+	/* The debug registers of every CPU are looked at now, for what the guest set before. */
 	for (unsigned c = 0; c < 2; c++) {
 		assert_int_equal(r->ft->debug_changes[c], 1);
 		r->ft->debug_changes[c] = 0;
@@ -107,7 +107,7 @@ static void test_push_r12(void **state)
 
 static void test_push_rsp(void **state)
 {
-	check_push(*state, X86_RSP, INSN("\x54")); /* its value before the push (SDM vol. 2, PUSH) */
+	check_push(*state, X86_RSP, INSN("\x54")); /* RSP is pushed as it was before (SDM vol. 2, PUSH) */
 }
 
 static void test_ret(void **state)
@@ -173,7 +173,7 @@ static void test_call_without_stack(void **state)
 	assert_int_equal(rig_text_byte(r, 0x40), 0xe8);
 }
 
-/* No stack to push to: the guest executes it itself, and is told by its own page fault. */
+/* There is no stack to push to. The guest executes the instruction itself, and gets its own page fault. */
 static void test_no_stack(void **state)
 {
 	struct rig *r = *state;
@@ -190,7 +190,7 @@ static void test_no_stack(void **state)
 	assert_int_equal(stats.armed, 0);
 }
 
-/* A module's text is about to be freed: nothing of ours stays in it, and nobody is held in it. */
+/* When a module's text is about to be freed, nothing of ours stays in it, and no CPU is held in it. */
 static void test_module_going(void **state)
 {
 	struct rig *r = *state;
@@ -216,7 +216,7 @@ static void test_module_going(void **state)
 	assert_int_equal(r->ft->releases[0], 1);
 	assert_null(rig_observation(r));
 	detect_stats(r->d, &stats);
-	assert_int_equal(stats.armed, 2); /* sample points, the event's not counted */
+	assert_int_equal(stats.armed, 2); /* the event point is not counted */
 }
 
 static void test_unknown_module_going(void **state)
@@ -230,7 +230,7 @@ static void test_unknown_module_going(void **state)
 	assert_int_equal(rig_text_byte(r, MODULE), X86_INT3);
 }
 
-/* The event point stands in the text that goes itself: it is passed for the last time. */
+/* The event point stands in the text that goes. It is passed for the last time. */
 static void test_own_module_going(void **state)
 {
 	struct rig *r = *state;
@@ -288,7 +288,7 @@ static void test_add_twice(void **state)
 	assert_int_equal(event_add(r->d, &site), 0);
 	assert_int_equal(event_add(r->d, &site), -1);
 	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
-	/* It is there once. */
+	/* The point is there once. */
 	assert_int_equal(event_remove(r->d, site.insn.addr), 0);
 	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
 	assert_int_equal(event_remove(r->d, site.insn.addr), -1);
@@ -305,7 +305,7 @@ static void test_remove_only_events(void **state)
 	assert_int_equal(rig_stats(r).armed, 1);
 }
 
-/* What cannot be carried out would have to be lifted for each CPU that passes. */
+/* A breakpoint on an instruction that cannot be carried out would have to be lifted for each CPU that passes. */
 static void test_add_refuses_instructions(void **state)
 {
 	static const struct {
@@ -326,7 +326,7 @@ static void test_add_refuses_instructions(void **state)
 		{INSN("\xe3\x10")},		/* jrcxz */
 		{INSN("\x90")},			/* nop */
 		{INSN("\xf3\x0f\x1e\xfa")},	/* endbr64 */
-		{INSN("\x0f\x1f\x44\x00\x00")}, /* where ftrace patches */
+		{INSN("\x0f\x1f\x44\x00\x00")}, /* nopl, which ftrace patches */
 		{INSN("\x5d")},			/* pop %rbp */
 	};
 	struct rig *r = *state;
@@ -341,7 +341,7 @@ static void test_add_refuses_instructions(void **state)
 	}
 }
 
-/* The guest has patched it since it was looked at, or its text is not there. */
+/* The guest has patched the instruction since it was looked at, or its text is not mapped. */
 static void test_add_refuses_other_text(void **state)
 {
 	struct rig *r = *state;
@@ -356,7 +356,7 @@ static void test_add_refuses_other_text(void **state)
 	assert_int_equal(event_add(r->d, &site), -1);
 }
 
-/* The text was a sample point's access when that was planted. */
+/* A sample point stands there, on what the text was before. */
 static void test_add_at_sample_point(void **state)
 {
 	struct rig *r = *state;
@@ -369,7 +369,7 @@ static void test_add_at_sample_point(void **state)
 	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
 }
 
-/* More than the first Linux kernels need, and all are passed. */
+/* There may be far more event points than Linux kernels need today. */
 static void test_many(void **state)
 {
 	enum { MANY = 500 };
@@ -394,7 +394,7 @@ static void test_many(void **state)
 	assert_int_equal(rig_int3s(r, 0, RIG_TEXT_SIZE), 0);
 }
 
-/* Where points are few none is for events. */
+/* Where points are few, none is for events. */
 static void test_few_points(void **state)
 {
 	struct rig *r = *state;

@@ -15,7 +15,7 @@
 #define MODULE 0x4000u /* offset in the text */
 #define MODULE_SIZE 0x100u
 #define SITE_LEN 3u
-#define PATIENCE_NS 60000000000u /* for what takes milliseconds on an idle machine */
+#define PATIENCE_NS 60000000000u /* the cap on waiting for what takes milliseconds on an idle machine */
 
 struct life {
 	struct rig *r;
@@ -94,7 +94,7 @@ static int teardown(void **state)
 {
 	struct life *l = *state;
 
-	if (l->running) /* a test that failed */
+	if (l->running) /* the test failed */
 		detect_stop(l->r->d);
 	assert_int_equal(l->r->ft->misuses, 0);
 	rig_free(l->r);
@@ -111,7 +111,7 @@ static void pause_ms(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-/* Wait until there are at least (at most) n INT3s in the text there. */
+/* Wait until the number of INT3s in the text there is in these bounds. */
 static void wait_int3s(struct life *l, uint64_t offset, uint64_t size, unsigned at_least, unsigned at_most)
 {
 	uint64_t until = monotonic_ns() + PATIENCE_NS;
@@ -196,7 +196,7 @@ static void test_few_points(void **state)
 	stop_and_compare(l);
 }
 
-/* An armed site: its offset. */
+/* Wait for armed sites, and return the offset of one. */
 static uint64_t armed_site(struct life *l)
 {
 	wait_int3s(l, 0, RIG_TEXT_SIZE, 10, UINT32_MAX);
@@ -216,7 +216,7 @@ static void check_stop_with_open_window(struct life *l)
 	stop_and_compare(l);
 	assert_int_equal(l->r->ft->releases[0], 1);
 	assert_int_equal(rig_hold_end(l->r, 0, &regs).kind, TARGET_RESUME);
-	assert_int_equal(rig_hit(l->r, 0, &regs).kind, TARGET_RESUME); /* executed before it was gone */
+	assert_int_equal(rig_hit(l->r, 0, &regs).kind, TARGET_RESUME); /* it was executed before it went */
 	assert_int_equal(atomic_load(&l->races), 0);
 }
 
@@ -258,7 +258,7 @@ static void test_unexplained(void **state)
 	l->r->ft->target.caps.late_watch = true;
 	start(l);
 	regs = rig_regs(l->r, 0, armed_site(l));
-	other = rig_regs(l->r, 1, 0x2000); /* no code there */
+	other = rig_regs(l->r, 1, 0x2000); /* there is no code */
 	assert_int_equal(rig_hit(l->r, 0, &regs).kind, TARGET_HOLD);
 	assert_int_equal(rig_watch_hit(l->r, 1, &other, rig_cookie(l->r, 0)).kind, TARGET_RESUME);
 	stop_and_compare(l);
@@ -306,7 +306,7 @@ static void test_no_text_bounds(void **state)
 	assert_int_equal(l->failure.code, EXIT_INPUT);
 }
 
-/* Stopped while the guest is still booting: that is no failure. */
+/* The detector is stopped while the guest still boots, which is no failure. */
 static void test_stop_while_waiting(void **state)
 {
 	struct life *l = *state;
@@ -324,7 +324,7 @@ static void test_stop_while_waiting(void **state)
 	assert_int_equal(l->r->ft->intercepts, 0);
 }
 
-/* --module waits for it, however long; follows it when it goes and comes again. */
+/* With --module the module is waited for, however long, and followed when it goes and comes again. */
 static void test_module(void **state)
 {
 	struct life *l = *state;
@@ -359,7 +359,7 @@ static void test_other_module(void **state)
 	stop_and_compare(l);
 }
 
-/* In the kernel and in all modules, where nothing else is asked for. */
+/* Where nothing else is asked for, sites are in the kernel and in all modules. */
 static void test_kernel_and_module(void **state)
 {
 	struct life *l = *state;
@@ -389,7 +389,7 @@ static void test_going_text(void **state)
 
 #define ORDER 64
 
-/* The first points armed, in order. */
+/* The points that are armed first, in the order of arming. */
 static void first_armed(struct life *l, uint64_t seed, uint64_t order[ORDER])
 {
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of planted INT3s, and that the guest's text comes out of it as it went in. */
+/* The table of planted INT3s. The guest's text must come out of it as it went in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define CAPACITY 64u
 #define TEXT 0xffffffff81000000ull
 #define TEXT_GPA 0x400000ull
-#define PLACES 256u /* of instructions, four bytes each */
+#define PLACES 256u /* instructions in the text, of four bytes each */
 
 struct table {
 	struct fake_target *ft;
@@ -82,7 +82,7 @@ static void test_plant_and_remove(void **state)
 	assert_int_equal(p->gpa, TEXT_GPA + 20);
 	assert_memory_equal(p->insn.bytes, t->text + 20, 4);
 	assert_null(p->window);
-	assert_null(plant(t, 5)); /* once */
+	assert_null(plant(t, 5)); /* there is one already */
 	assert_int_equal(t->points.count, 1);
 
 	points_remove(&t->points, p);
@@ -120,7 +120,7 @@ static void test_refuses_what_is_not_ram(void **state)
 	assert_int_equal(t->points.count, 0);
 }
 
-/* What stands there is not our INT3 any more, or not in our text: the byte is not touched. */
+/* The byte is not touched if it is not our INT3 any more, or not in our text. */
 static void test_removes_only_its_own(void **state)
 {
 	struct table *t = *state;
@@ -130,14 +130,14 @@ static void test_removes_only_its_own(void **state)
 	points_remove(&t->points, overwritten);
 	assert_int_equal(byte_at(t, 1), 0xe9);
 
-	/* The page was freed; now it is data that happens to have an 0xcc there. */
+	/* The page was freed, and now holds data that happen to have an 0xcc there. */
 	fake_write(t->ft, TEXT_GPA + 8, "\xcc\x01\x02\x03", 4);
 	points_remove(&t->points, reused);
 	assert_int_equal(byte_at(t, 2), 0xcc);
 	assert_int_equal(t->points.count, 0);
 }
 
-/* At the very end of RAM and of a page: nothing behind it is looked at. */
+/* The point is at the very end of RAM and of a page. Nothing behind it is looked at. */
 static void test_last_byte_of_page(void **state)
 {
 	struct table *t = *state;
@@ -178,7 +178,7 @@ static void test_overlay(void **state)
 	assert_memory_equal(copy, t->text, 8);
 	assert_int_equal(copy[8], 0xcc);
 	assert_memory_equal(copy + 9, t->text + 9, 7);
-	/* From the middle, and with nothing of ours. */
+	/* The copy begins in the middle, and none of its INT3s is ours. */
 	memset(copy, 0xcc, sizeof(copy));
 	points_overlay(&t->points, TEXT + 13, copy, sizeof(copy));
 	for (unsigned i = 0; i < sizeof(copy); i++)
@@ -203,7 +203,7 @@ static void check_model(struct table *t, const bool *model)
 	assert_int_equal(t->points.count, n);
 }
 
-/* Plant and remove at random, against an array of flags. The hash has runs of collisions to close up. */
+/* Plant and remove at random, and compare with an array of flags. The hash has runs of collisions to close up. */
 static void test_against_model(void **state)
 {
 	struct table *t = *state;

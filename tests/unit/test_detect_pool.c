@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The choice of sites: uniform, repeatable, and never one that must not be sampled. */
+/* The choice of sites is uniform and repeatable, and never falls on one that must not be sampled. */
 #include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct kernel {
 	uint8_t text[SIZE];
 	struct symbol functions[FUNCTIONS_MAX];
 	size_t n;
-	const char *excluded; /* glob, or NULL */
+	const char *excluded; /* a glob on functions that are not eligible, or NULL */
 	bool unreadable;
 	unsigned reads;
 	struct symtab *symtab;
@@ -73,7 +73,7 @@ static void add_symbol(struct kernel *k, const char *name, uint32_t at, uint32_t
 	k->functions[k->n++] = (struct symbol){.name = name, .addr = TEXT + at, .size = size, .type = type};
 }
 
-/* A function of `sites` times one site and `gap` no-ops. */
+/* Add a function of `sites` sites, each followed by `gap` no-ops. */
 static void add_function(struct kernel *k, const char *name, uint32_t at, unsigned sites, unsigned gap)
 {
 	assert_true(at + sites * (2 + gap) <= SIZE);
@@ -95,7 +95,7 @@ static struct pool *make_pool(struct kernel *k, const struct pool_filter *filter
 	return pool_new(&source, filter);
 }
 
-/* The symbols known, make k->pool over [TEXT, TEXT + SIZE). Returns how many functions it took. */
+/* With all functions added, make k->pool over [TEXT, TEXT + SIZE). Returns how many functions it took. */
 static int64_t build(struct kernel *k, const char *sample)
 {
 	const struct pool_filter filter = {.sample = sample};
@@ -107,7 +107,7 @@ static int64_t build(struct kernel *k, const char *sample)
 	return pool_add(k->pool, k, k->symtab, TEXT, TEXT + SIZE, NULL);
 }
 
-/* Which bytes of the text are chosen as sites, and how often, in `draws` draws. */
+/* Count how often each byte of the text is chosen as a site in `draws` draws. */
 static void draw(struct kernel *k, uint64_t seed, unsigned draws, unsigned count[SIZE])
 {
 	struct rng rng = {.state = seed};
@@ -154,7 +154,7 @@ static void test_uniform(void **state)
 	assert_true(chi > 151 - 4 * 17.4);
 }
 
-/* The same seed, the same sites in the same order; even if all was decoded before in another order. */
+/* The same seed gives the same sites in the same order, even if all was decoded before in another order. */
 static void test_repeatable(void **state)
 {
 	struct kernel *k = *state;
@@ -172,7 +172,7 @@ static void test_repeatable(void **state)
 	for (unsigned i = 0; i < 500; i++)
 		differ += pool_choose(again, &other) != pool_choose(k->pool, &a);
 	assert_true(differ > 400);
-	assert_int_equal(k->reads, 2 * 8); /* each function once a pool */
+	assert_int_equal(k->reads, 2 * 8); /* each of the two pools reads each function once */
 
 	a.state = 99;
 	for (unsigned i = 0; i < 2000; i++)
@@ -198,10 +198,10 @@ static void test_module_comes_and_goes(void **state)
 	draw(k, 1, 3000, count);
 	for (unsigned at = 0x800; at < SIZE; at++)
 		in_module += count[at];
-	assert_in_range(in_module, 1800, 2200); /* 40 of 60 sites */
+	assert_in_range(in_module, 1800, 2200); /* the module has 40 of 60 sites */
 	assert_int_equal(pool_sites(k->pool), 60);
 
-	pool_remove(k->pool, &fn); /* no such segment */
+	pool_remove(k->pool, &fn); /* there is no such segment */
 	pool_remove(k->pool, module);
 	assert_int_equal(pool_sites(k->pool), 20);
 	draw(k, 1, 1000, count);
@@ -246,7 +246,7 @@ static void test_exclusion(void **state)
 	k->excluded = "*lock";
 	add_function(k, "one", 0x000, 10, 0);
 	add_function(k, "the_lock", 0x100, 10, 0);
-	/* Three names of one function: any of them may be asked for, each may veto. */
+	/* Three names are of one function. Any of them may be asked for, and each may veto. */
 	add_function(k, "alias", 0x200, 10, 0);
 	add_symbol(k, "alias_lock", 0x200, 20, 't');
 	add_function(k, "first_name", 0x300, 10, 0);
@@ -257,7 +257,7 @@ static void test_exclusion(void **state)
 		assert_true(!count[at] || at < 0x100 || at >= 0x300);
 }
 
-/* Only text, only inside the bounds; where sizes overlap no site counts twice. */
+/* Sites are in text and inside the bounds only. Where sizes overlap no site counts twice. */
 static void test_bounds(void **state)
 {
 	struct kernel *k = *state;
@@ -361,7 +361,7 @@ static const struct {
 	KIND("push %rax", "\x50", false, false),
 	KIND("lock incl (%rdi)", "\xf0\xff\x07", false, false),
 	KIND("xchg %eax,(%rdi)", "\x87\x07", false, false),
-	KIND("ds incl (%rdi)", "\x3e\xff\x07", false, false), /* a LOCK that was patched out */
+	KIND("ds incl (%rdi)", "\x3e\xff\x07", false, false), /* its LOCK was patched out */
 	KIND("lea (%rdi),%rax", "\x48\x8d\x07", false, false),
 	KIND("nopl (%rax)", "\x0f\x1f\x00", false, false),
 	KIND("prefetcht0 (%rdi)", "\x0f\x18\x0f", false, false),

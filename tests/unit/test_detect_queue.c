@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The queue of observations: first in, first out, and no more than there are. */
+/* The queue of observations gives them out in the order in which they came, and no more than there are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void test_taken_does_not_wait(void **state)
 	assert_null(queue_next(&queue));
 }
 
-/* Of the last one that used this place nothing may be taken for known. */
+/* Nothing may be taken for known that is of the observation before in the same place. */
 static void test_taken_is_fresh(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static void test_runs_out(void **state)
 	assert_ptr_equal(queue_take(&queue), o);
 }
 
-/* The ring goes around many times, with as many waiting as there can be. */
+/* The ring goes around many times, at the end with as many waiting as there can be. */
 static void test_order(void **state)
 {
 	uint64_t put = 0, reported = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of a window: memory that changed though no CPU was seen changing it. */
+/* What the end of a window says of memory that changed though no CPU was seen changing it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void test_changed(void **state)
 	rig_store(r, 7, "x", 1);
 
 	expect_end(r, &regs);
-	assert_int_equal(r->ft->barriers, 1); /* first it asked who did it */
+	assert_int_equal(r->ft->barriers, 1); /* first the other CPUs were asked who did it */
 	o = rig_observation(r);
 	assert_non_null(o);
 	assert_int_equal(o->how, RACE_BY_REREAD);
@@ -87,7 +87,7 @@ static void say_so(void *ctx, unsigned self)
 	assert_int_equal(rig_watch_hit(r, 1, &other, rig_cookie(r, 0)).kind, TARGET_RESUME);
 }
 
-/* Who did it reports in when asked: one race, not two. */
+/* The CPU that did it reports when it is asked. That makes one race, not two. */
 static void test_changed_by_watched(void **state)
 {
 	struct rig *r = *state;
@@ -136,7 +136,7 @@ static void test_neighbour_changed(void **state)
 	assert_null(rig_observation(r));
 }
 
-/* No watch can tell: no need to wait for one. */
+/* No watch covers it, so none is waited for. */
 static void test_changed_unwatched(void **state)
 {
 	struct rig *r = *state;
@@ -161,7 +161,7 @@ static void test_second_page_changed(void **state)
 	assert_memory_equal(rig_observation(r)->after, "\0\0\0\0\0\0\0x", 8);
 }
 
-/* Other memory is mapped there now: that it has other bytes proves nothing. */
+/* Other memory is mapped there now. That it has other bytes proves nothing. */
 static void test_mapping_changed(void **state)
 {
 	struct rig *r = *state;
@@ -190,7 +190,7 @@ static void store_during_sync(void *ctx, unsigned self)
 	rig_store(ctx, 0, "early", 5);
 }
 
-/* A change from before all CPUs were watched could be a device's as well as a CPU's that was not seen: not counted. */
+/* A change from before all CPUs were watched does not count: it may be a device's, or a CPU's that was not seen. */
 static void test_changed_before_sync(void **state)
 {
 	struct rig *r = *state;
@@ -203,7 +203,7 @@ static void test_changed_before_sync(void **state)
 	assert_null(rig_observation(r));
 }
 
-/* The held CPU is in an interrupt handler: that is not made to wait. */
+/* The held CPU is in an interrupt handler, which is not made to wait. */
 static void test_changed_elsewhere(void **state)
 {
 	struct rig *r = *state;
@@ -215,7 +215,7 @@ static void test_changed_elsewhere(void **state)
 	assert_int_equal(rig_observation(r)->how, RACE_BY_REREAD);
 }
 
-/* The end of a hold that something else ended before. */
+/* The hold that ends was ended by something else before. */
 static void test_end_without_window(void **state)
 {
 	struct rig *r = *state;

@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* CPU 0 is held before a write, CPU 1 has made one. */
+/* Let CPU 0 be held before a write while CPU 1 makes one. */
 static void conflict(struct rig *r)
 {
 	struct x86_regs held = rig_regs(r, 0, 0), other = rig_regs(r, 1, 0x123);
@@ -67,7 +67,7 @@ static void conflict(struct rig *r)
 	rig_watch_hit(r, 1, &other, rig_cookie(r, 0));
 }
 
-/* What the reporter made of it. The guest is not ready: nothing is sampled. */
+/* What the reporter makes of it. Nothing is sampled, since the guest is never ready. */
 static const struct observation *report(struct rig *r)
 {
 	struct seen *seen = r->sink.ctx;
@@ -178,7 +178,7 @@ static void test_not_unwound_is_counted(void **state)
 	assert_int_equal(rig_stats(r).stacks_unwound, 0);
 }
 
-/* The CPU stops behind the access; the first frame is to say where the access is. */
+/* The CPU stops behind the access, but the first frame must say where the access is. */
 static void test_first_frame_is_the_access(void **state)
 {
 	struct rig *r = *state;
@@ -198,7 +198,7 @@ static void test_first_frame_is_the_access(void **state)
 	assert_int_equal(o->sides[1].calls.frames[0].pc, RIG_TEXT + 0x100);
 }
 
-/* By the sampled side, whose access has not been made yet: its registers are those of the access. */
+/* The sampled side names the datum: it has not made its access yet, so its registers are those of the access. */
 static void test_datum_is_named(void **state)
 {
 	struct rig *r = *state;

@@ -19,7 +19,7 @@
 #include "tests/unit/detect_rig.h"
 
 #define CPUS 3
-#define SITES 24u /* even ones read, odd ones write */
+#define SITES 24u /* sites with even numbers read, those with odd ones write */
 #define SITE_LEN 3u
 #define LOCKED_FROM 12u /* sites from here on access memory under its lock */
 #define MODULE 0x1000u
@@ -34,9 +34,9 @@ struct machine {
 	struct symtab *module;
 	pthread_mutex_t locks[SITES];
 	atomic_bool power_off, toggling_ends;
-	atomic_bool telling[CPUS]; /* has accessed memory and not said yet what it tripped */
+	atomic_bool telling[CPUS]; /* the CPU has accessed memory, and has not said yet which watches it tripped */
 	atomic_uint mistakes, races, watched, events;
-	char mistake[512]; /* the first; written once */
+	char mistake[512]; /* the first mistake, written once */
 };
 
 static void mistake(struct machine *m, const char *what)
@@ -45,7 +45,7 @@ static void mistake(struct machine *m, const char *what)
 		snprintf(m->mistake, sizeof(m->mistake), "%s", what);
 }
 
-/* Two sites, one reading and one writing, share a datum; a third of the sites is in the module. */
+/* Two sites, one reading and one writing, share a datum. A third of the sites is in the module. */
 static uint64_t site_offset(unsigned site)
 {
 	return (site % 3 == 2 ? MODULE : 0) + site * SITE_LEN;
@@ -92,7 +92,7 @@ static void held(struct machine *m, unsigned cpu, struct x86_regs *regs, struct 
 	}
 }
 
-/* The access itself, and what of the watches loaded at that moment it trips. */
+/* Make the access, and report which of the watches loaded at that moment it trips. */
 static void perform(struct machine *m, unsigned cpu, unsigned site, struct x86_regs *regs)
 {
 	const struct target_client *client = detect_client(m->r->d);
@@ -148,7 +148,7 @@ static void execute(struct machine *m, unsigned cpu, unsigned site)
 	perform(m, cpu, site, &regs);
 }
 
-/* Execute the push at EVENT, which an event point may stand on, or not, or not any more. */
+/* Execute the push at EVENT, on which an event point may stand at any moment, or not. */
 static void execute_event(struct machine *m, unsigned cpu)
 {
 	while (rig_text_byte(m->r, EVENT) == X86_INT3) {
@@ -156,7 +156,7 @@ static void execute_event(struct machine *m, unsigned cpu)
 		struct target_action action = rig_hit(m->r, cpu, &regs);
 
 		if (action.kind == TARGET_RESUME)
-			continue; /* taken out since: look again */
+			continue; /* the point was taken out: look again */
 		if (action.kind != TARGET_RESUME_REGS || regs.rip != RIG_TEXT + EVENT + 1)
 			mistake(m, "an event point was not passed");
 		atomic_fetch_add(&m->events, 1);
@@ -164,7 +164,7 @@ static void execute_event(struct machine *m, unsigned cpu)
 	}
 }
 
-/* Plants the event point and takes it out, over and over, beside the sampler and the CPUs. */
+/* Plant the event point and take it out, over and over, beside the sampler and the CPUs. */
 static void *toggle_event(void *arg)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
@@ -257,7 +257,7 @@ static void build_text(struct machine *m)
 		{.name = "_stext", .addr = RIG_TEXT, .size = size, .type = 'T'},
 		{.name = "kernel_fn", .addr = RIG_TEXT, .size = size, .type = 't'},
 		{.name = "_etext", .addr = RIG_TEXT + size, .type = 'T'},
-		/* For names only: the kernel's symbols end before. */
+		/* This one is for names only: the kernel's text ends before. */
 		{.name = "module_fn", .addr = RIG_TEXT + MODULE, .size = size, .type = 't'},
 	};
 	const struct symbol module = {.name = "module_fn", .addr = RIG_TEXT + MODULE, .size = size, .type = 't'};
@@ -350,7 +350,7 @@ static void test_machine(void **state)
 	atomic_store(&m->toggling_ends, true);
 	pthread_join(toggler, NULL);
 
-	/* The machine runs on meanwhile, as one does that was only attached to. */
+	/* The machine runs on meanwhile, as a machine that was only attached to does. */
 	detect_stop(m->r->d);
 	atomic_store(&m->power_off, true);
 	for (unsigned i = 0; i < CPUS; i++)

@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Hit a point on the instruction by CPU 0, and check that it is held there. */
+/* Let CPU 0 hit the point, and check that it is held there. */
 static struct target_action hold(struct rig *r, uint64_t offset, struct x86_regs *regs)
 {
 	struct target_action action = rig_hit(r, 0, regs);
@@ -81,7 +81,7 @@ static void test_two_operands(void **state)
 	assert_int_equal(r->ft->syncs, 1);
 }
 
-/* How many naturally aligned pieces of at most 8 bytes [gva, gva+len) takes: greedily from the start. */
+/* How many naturally aligned pieces of at most 8 bytes cover [gva, gva+len), taken greedily from the start. */
 static unsigned pieces_needed(uint64_t gva, uint64_t len)
 {
 	unsigned n = 0;
@@ -94,7 +94,7 @@ static unsigned pieces_needed(uint64_t gva, uint64_t len)
 	return n;
 }
 
-/* No byte twice, none outside, none left out but for want of slots; each piece aligned to itself. */
+/* No byte is watched twice, none outside, and none is left out but for want of slots. Each piece is aligned to its size. */
 static void check_cover(struct rig *r, uint64_t gva, uint64_t len)
 {
 	unsigned needed = pieces_needed(gva, len), used = fake_watch_count(r->ft);
@@ -140,7 +140,7 @@ static void test_exact_cover(void **state)
 	}
 }
 
-/* Of a long run the first bytes are watched; that it is not all is counted. */
+/* Only the first bytes of a long run are watched, and it is counted that not all are. */
 static void test_long_run(void **state)
 {
 	struct rig *r = *state;
@@ -170,7 +170,7 @@ static void test_slots_run_out(void **state)
 	assert_int_equal(rig_hit(r, 1, &second).kind, TARGET_HOLD);
 	assert_int_equal(fake_watch_count(r->ft), 4);
 	assert_int_equal(rig_stats(r).no_watch, 1);
-	assert_int_equal(r->ft->syncs, 1); /* nothing to wait for in the second */
+	assert_int_equal(r->ft->syncs, 1); /* the second window has no watch to wait for */
 
 	/* The first window's slots are free again. */
 	assert_int_equal(rig_hold_end(r, 0, &first).kind, TARGET_RESUME);
@@ -179,7 +179,7 @@ static void test_slots_run_out(void **state)
 	assert_int_equal(fake_watch_count(r->ft), 4);
 }
 
-/* In user space another process has other memory at that address: what trips there says nothing. */
+/* In user space another process has other memory at that address, so a watch that trips there would say nothing. */
 static void test_user_address(void **state)
 {
 	struct rig *r = *state;
@@ -213,7 +213,7 @@ static void test_own_stack(void **state)
 	assert_int_equal(rig_stats(r).skipped_stack, 1);
 }
 
-/* The stack of another CPU's is memory like any. */
+/* Another CPU's stack is memory like any other. */
 static void test_other_stack(void **state)
 {
 	struct rig *r = *state;
@@ -250,7 +250,7 @@ static void test_rep_count_zero(void **state)
 	assert_int_equal(rig_stats(r).skipped_memory, 1);
 }
 
-/* Held or passed, never for longer than `most`; returns the longest window seen. */
+/* Check that the CPU is never held for longer than `most` ns. Returns the longest window seen. */
 static uint64_t longest_hold(struct rig *r, uint64_t rflags, uint64_t most)
 {
 	uint64_t longest = 0;
@@ -282,7 +282,7 @@ static void test_delay_irqs_off(void **state)
 	assert_true(longest_hold(r, 2, 1000 * US - 1) > 500 * US);
 }
 
-/* The longest window that was asked for limits these too. */
+/* The longest window that the config allows limits these too. */
 static void test_delay_irqs_off_short(void **state)
 {
 	struct rig *r = *state;
@@ -307,7 +307,7 @@ static void test_delay_task(void **state)
 	assert_int_equal(longest_hold(r, X86_RFLAGS_IF, RIG_DELAY_NS), RIG_DELAY_NS);
 }
 
-/* Not known whether it could be preempted: take it that it could not. */
+/* It is not known whether the context can be preempted, so it is taken for one that cannot. */
 static void test_delay_unknown(void **state)
 {
 	struct rig *r = *state;
@@ -339,7 +339,7 @@ static void test_delay_none(void **state)
 	assert_int_equal(rig_stats(r).skipped_short, 1);
 }
 
-/* A CPU that was held with interrupts off is left alone for a while, but for windows with interrupts on. */
+/* A CPU that was held with interrupts off is not held so again for a while. */
 static void test_irqs_off_rest(void **state)
 {
 	struct rig *r = *state;
@@ -362,7 +362,7 @@ static void test_irqs_on_during_rest(void **state)
 	hold(r, 0, &regs);
 }
 
-/* With everybody else asleep the rest of a window is for nothing. */
+/* With all other CPUs asleep the rest of a window is for nothing. */
 static void test_nobody_runs(void **state)
 {
 	struct rig *r = *state;
@@ -372,7 +372,7 @@ static void test_nobody_runs(void **state)
 	rig_remake(r);
 	rig_plant(r, 0, READ_8);
 	assert_true(hold(r, 0, &regs).hold_ns < r->config.delay_ns / 2);
-	atomic_store(&r->ft->busy[0], true); /* the held one itself does not count */
+	atomic_store(&r->ft->busy[0], true); /* the held CPU itself does not count */
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
 	assert_int_equal(rig_stats(r).cut_idle, 1);
 	assert_int_equal(rig_open_windows(r), 0);
@@ -394,7 +394,7 @@ static void test_somebody_runs(void **state)
 	assert_true(second.hold_ns > first.hold_ns && second.hold_ns <= r->config.delay_ns);
 	assert_true(rig_window_is_open(r, 0));
 	assert_int_equal(rig_text_byte(r, 0), X86_INT3);
-	/* It is looked at once. */
+	/* There is one early look only. */
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
 	assert_int_equal(rig_stats(r).cut_idle, 0);
 	assert_int_equal(rig_open_windows(r), 0);

@@ -124,11 +124,11 @@ static void test_unknown(void **state)
 	struct x86_regs regs = {.gs_base = 0x7f0000001000};
 	struct guest_context c;
 
-	/* In the few instructions before swapgs, GS is the user's, who may have anything there. */
+	/* In the few instructions before swapgs, GS is the user's, and may point to anything. */
 	fake_map(f->ft, f->g->cr3, 4, regs.gs_base, PERCPU_GPA, X86_PAGE_SIZE, 12);
 	guest_context(f->g, &regs, &c);
 	assert_false(c.known);
-	assert_true(c.irqs_off); /* this much the flags say */
+	assert_true(c.irqs_off); /* the flags say this much */
 	assert_int_equal(c.pid, -1);
 	assert_string_equal(c.comm, "");
 
@@ -188,7 +188,7 @@ static void test_stack(void **state)
 	assert_false(guest_on_stack(&regs, base + 0x4000));
 	assert_false(guest_on_stack(&regs, base - 1));
 	assert_false(guest_on_stack(&regs, 0));
-	/* An interrupt stack may go on a little behind an alignment boundary. */
+	/* An interrupt stack may go on a little behind a boundary of the alignment. */
 	regs.gpr[X86_RSP] = base + 0x3ff0;
 	assert_true(guest_on_stack(&regs, base + 0x4010));
 	assert_false(guest_on_stack(&regs, base + 0x3ff0 + 0x1000));

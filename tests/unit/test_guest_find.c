@@ -57,7 +57,7 @@ struct boot {
 	struct guest *g;
 	struct err err;
 	char path[64];
-	unsigned asked; /* for a file by build id */
+	unsigned asked; /* how often a file was asked for by build id */
 };
 
 static void set_gate(struct boot *b, unsigned vector, uint64_t handler)
@@ -73,7 +73,7 @@ static void set_state(struct boot *b, uint32_t state)
 	fake_write(b->ft, IMAGE_GPA + STATE, &state, sizeof(state));
 }
 
-/* A machine whose CPU 0 runs the kernel, up and all. */
+/* A machine whose CPU 0 runs a kernel that is up. */
 static void boot(struct boot *b)
 {
 	struct x86_regs *regs = &b->ft->peek[0];
@@ -154,7 +154,7 @@ static void test_found(void **state)
 
 	load(b, map);
 	assert_string_equal(guest_banner(b->g), "");
-	set_state(b, 1); /* SYSTEM_SCHEDULING: found, but not ready */
+	set_state(b, 1); /* SYSTEM_SCHEDULING: the kernel is found, but not ready */
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
 	set_state(b, 3);
@@ -167,7 +167,7 @@ static void test_found(void **state)
 	assert_int_equal(symtab_find(guest_symtab(b->g), "system_state", &symbol), 0);
 	assert_int_equal(symbol.addr, IMAGE + STATE);
 
-	/* Through the kernel's own tables: the task's that it was found by may be gone. */
+	/* Memory is read through the kernel's own tables, because the task's, by which it was found, may be gone. */
 	fake_write(b->ft, b->ft->peek[0].cr3, zeroes, sizeof(zeroes));
 	assert_int_equal(guest_read(b->g, IMAGE + BANNER, text, 5), 0);
 	assert_memory_equal(text, "Linux", 5);
@@ -191,7 +191,7 @@ static void test_names(void **state)
 	assert_int_equal(guest_symbol_at(b->g, LINKED + INT3, &symbol), -1); /* where it was linked, not where it is */
 }
 
-/* Firmware, decompressor, early kernel, user mode with its own tables: nothing is wrong yet. */
+/* In firmware, the decompressor, the early kernel, or user mode with tables of its own, nothing is wrong yet. */
 static void test_not_yet(void **state)
 {
 	struct boot *b = *state;
@@ -216,7 +216,7 @@ static void test_not_yet(void **state)
 	assert_int_equal(b->err.code, EXIT_OK);
 }
 
-/* An early IDT has other handlers; only what stands in the final one counts against the symbols. */
+/* An early IDT has other handlers. Only the final one counts against the symbols. */
 static void test_early_idt(void **state)
 {
 	struct boot *b = *state;
@@ -248,7 +248,7 @@ static void test_other_kernel_by_gates(void **state)
 	load(b, map);
 	set_gate(b, 6, IMAGE + INVALID + 0x10);
 	expect_wrong(b);
-	assert_non_null(strstr(b->err.text, "6.1.0-9-test")); /* what the guest is */
+	assert_non_null(strstr(b->err.text, "6.1.0-9-test")); /* this is what the guest runs */
 }
 
 static void test_other_kernel_by_banner(void **state)
@@ -260,7 +260,7 @@ static void test_other_kernel_by_banner(void **state)
 	expect_wrong(b);
 }
 
-/* The guest's own tables, in which functions of the map lie `moved` bytes further; the exceptions' stay. */
+/* The guest's own tables. The functions of the map lie `moved` bytes further there, except for the exceptions' handlers. */
 static void put_kallsyms(struct boot *b, uint64_t moved)
 {
 	/* The newest layout counts from where an offset stands; the maker's tables begin at the image's start, these do not. */
@@ -296,7 +296,7 @@ static void test_own_tables_agree(void **state)
 	assert_int_equal(guest_poll(b->g, &b->err), 1);
 }
 
-/* Entry code and banner where they should be, and all the rest elsewhere: a neighbouring build. */
+/* In a neighbouring build entry code and banner may be where they should be, and all the rest elsewhere. */
 static void test_other_build_by_functions(void **state)
 {
 	struct boot *b = *state;
@@ -368,7 +368,7 @@ static void test_no_page_tables(void **state)
 	expect_wrong(b);
 }
 
-/* A banner without an end, and one that ends the mapped memory. */
+/* A banner may have no end, or end where the mapped memory ends. */
 static void test_endless_banner(void **state)
 {
 	struct boot *b = *state;
@@ -449,7 +449,7 @@ static void test_neither_tables_nor_file(void **state)
 	assert_int_equal(b->asked, 1);
 }
 
-/* Not even a build id to ask for. */
+/* There is not even a build id to ask for. */
 static void test_nothing_to_go_by(void **state)
 {
 	struct boot *b = *state;

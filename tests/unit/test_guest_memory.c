@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an address of a Linux guest is, by the tables that the guest keeps, which are made up here. */
+/* What an address of a Linux guest is. The tables by which the guest says so are made up here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,17 +21,17 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define IMAGE 0xffffffff81000000ull /* a page of text, one of data */
 #define IMAGE_GPA 0x300000ull
-#define DIRECT 0xffff9a0000000000ull /* moved, as stock kernels do */
+#define DIRECT 0xffff9a0000000000ull /* the direct map, moved as stock kernels do */
 #define VMALLOC 0xffffa90000000000ull
 #define VMEMMAP 0xffffea8000000000ull
 #define VMEMMAP_GPA 0x400000ull
 #define MODULE 0xffffffffc0400000ull
-#define STACK 0xffffa90000040000ull /* of another task */
+#define STACK 0xffffa90000040000ull /* the stack of another task */
 #define STACK_GPA 0x440000ull
 #define CHUNK 0xffffa90000100000ull /* a later chunk of per-CPU memory, and its struct pcpu_chunk */
 #define CHUNK_GPA 0x450000ull
 #define CHUNK_INFO (DIRECT + 0x460100)
-#define FIRST (DIRECT + 0x480000) /* the first one: of each unit a page is variables */
+#define FIRST (DIRECT + 0x480000) /* the first chunk, each unit of which begins with a page of variables */
 #define UNIT 0x8000ull
 #define CACHE (DIRECT + 0x4a0000) /* a struct kmem_cache, and its name */
 #define CACHE_NAME (DIRECT + 0x4a0ff8)
@@ -55,7 +55,7 @@ struct facts {
 	struct fake_target *ft;
 	struct guest *g;
 	enum era era;
-	unsigned cache_at; /* in struct page or slab */
+	unsigned cache_at; /* offset in struct page or struct slab */
 	struct x86_regs regs;
 	struct guest_memory m;
 	bool mapped_stacks; /* CONFIG_VMAP_STACK */
@@ -199,7 +199,7 @@ static void fill_image(struct facts *f)
 	put64(f, IMAGE_GPA + BASE_AT, FIRST);
 }
 
-/* Objects of 96 bytes, 100 apart with what else is kept for each. */
+/* Objects have 96 bytes, and are 100 bytes apart with what else is kept for each. */
 static void fill_cache(struct facts *f, const char *name, uint32_t left_pad, uint32_t aliases)
 {
 	const uint64_t gpa = CACHE - DIRECT;
@@ -277,7 +277,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As the detector does: the page's state when the access was seen, the rest later. */
+/* As in the detector: the page's state is taken when the access is seen, and the rest is looked up later. */
 static void look(struct facts *f, uint64_t gva, uint32_t size)
 {
 	struct guest_page_state page;
@@ -379,7 +379,7 @@ static void test_per_cpu_variable(void **state)
 	expect_kind(f, FIRST + CPUS * UNIT, 8, GUEST_MEMORY_PAGE);
 }
 
-/* Behind the kernel's variables: modules' variables, and what is allocated. */
+/* Behind the kernel's variables there are those of modules, and what is allocated. */
 static void test_per_cpu_other(void **state)
 {
 	struct facts *f = *state;
@@ -463,9 +463,9 @@ static void test_slab_edges(void **state)
 {
 	struct facts *f = *state;
 
-	expect_kind(f, SLAB + 80 * 100, 8, GUEST_MEMORY_SLAB); /* the last of 81, */
+	expect_kind(f, SLAB + 80 * 100, 8, GUEST_MEMORY_SLAB); /* the last of 81 objects */
 	expect_object(f, SLAB + 8000, 96, 0);
-	expect_kind(f, SLAB + 81 * 100, 8, GUEST_MEMORY_SLAB); /* behind it */
+	expect_kind(f, SLAB + 81 * 100, 8, GUEST_MEMORY_SLAB); /* behind the last object */
 	assert_string_equal(f->m.cache, "inode_cache");
 	expect_object(f, 0, 0, 0);
 	expect_member(f, "", "");
@@ -493,7 +493,7 @@ static void test_cache_names(void **state)
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	assert_string_equal(f->m.cache, "kmalloc-96");
 	expect_member(f, "", "");
-	fill_cache(f, "inode_cache", 0, 2); /* merged: of another type perhaps */
+	fill_cache(f, "inode_cache", 0, 2); /* merged with a cache of perhaps another type */
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
 	fill_cache(f, "page", 0, 1); /* a struct, with no member there */
@@ -512,7 +512,7 @@ static void test_type_too_large(void **state)
 	put32(f, CACHE - DIRECT + C_OBJECT_AT, 95);
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
-	/* But for the end of some that is as long as it has to be. */
+	/* Some types have an end that is as long as it has to be. */
 	fill_cache(f, "task_struct", 0, 1);
 	expect_kind(f, SLAB + 40, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "task_struct", "pids[1]");
@@ -547,7 +547,7 @@ static void test_stacks(void **state)
 	expect_object(f, DIRECT + PLAIN_GPA, STACK_SIZE, 0x3f00);
 }
 
-/* Of a stack that is mapped page by page only the first page has the mark, freed or not; those behind it are others'. */
+/* If stacks are mapped page by page, only the first page has the mark, freed or not. The pages behind it may be anybody's. */
 static void test_stacks_mapped_by_page(void **state)
 {
 	struct facts *f = *state;
@@ -600,7 +600,7 @@ static void test_no_symbols(void **state)
 	f->g->symtab = symtab_from_array(symbols, 1, NULL);
 	linux_find_memory(f->g);
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_UNKNOWN);
-	/* Where all RAM is mapped in a kernel that was not moved. */
+	/* This is the direct map of a kernel that was not moved. */
 	map(f, 0xffff888000000000 + PLAIN_GPA, PLAIN_GPA, X86_PAGE_SIZE);
 	expect_kind(f, 0xffff888000000000 + PLAIN_GPA, 4, GUEST_MEMORY_PAGE);
 	f->g->cr4 = X86_CR4_LA57;
@@ -630,7 +630,7 @@ static void test_bad_links(void **state)
 	}
 }
 
-/* Anything at all where the guest keeps what is believed: no end but a return, which the sanitizers watch. */
+/* The guest may have anything at all where it keeps what is believed. The call must return, and the sanitizers watch it. */
 static void test_random(void **state)
 {
 	static const struct {

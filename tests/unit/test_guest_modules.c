@@ -24,7 +24,7 @@ struct world {
 	struct fake_target *ft;
 	struct guest *g;
 	uint8_t head[16], heap[ROOM * STRUCT_SIZE];
-	char said[64]; /* + loaded, - gone */
+	char said[64]; /* what was told so far: + for loaded, - for gone */
 };
 
 static void put(uint8_t *at, uint64_t v)
@@ -66,7 +66,7 @@ static void unlist(struct world *w)
 	put(w->head + 8, HEAD);
 }
 
-/* The only module there is, its struct in that place. */
+/* Let there be one module, with its struct at that place. */
 static void list(struct world *w, unsigned place, uint32_t state)
 {
 	uint64_t links = HEAP + place * STRUCT_SIZE + LIST;
@@ -160,7 +160,10 @@ static void test_comes_and_goes(void **state)
 	assert_string_equal(w->said, "+-");
 }
 
-/* Between two looks it was freed and loaded again: the event point, or that it was going, or its struct's place tells. */
+/*
+ * Between two looks the module was freed and loaded again. This is known by the event point, because it was seen going, or by
+ * the place of its struct.
+ */
 static void test_reloaded(void **state)
 {
 	struct world *w = *state;

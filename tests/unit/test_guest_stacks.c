@@ -19,7 +19,7 @@
 #define SIZE 0x4000ull
 #define TASK_STACK 0xffffc90000400000ull
 #define TASK_STACK_GPA 0x400000ull
-#define IRQ_STACK 0xffffc90000811000ull /* its pages come one by one: aligned to no more than a page */
+#define IRQ_STACK 0xffffc90000811000ull /* mapped page by page, so aligned to a page only */
 #define IRQ_STACK_GPA 0x410000ull
 #define EXCEPTIONS 0xfffffe0000010000ull
 #define EXCEPTIONS_GPA 0x420000ull
@@ -31,10 +31,10 @@
 #define TASK_GPA 0x510000ull
 #define TEXT 0xffffffff81000000ull
 #define TEXT_GPA 0x600000ull
-#define TABLES 0xffffffff82000000ull /* .orc_unwind_ip, and a page on .orc_unwind */
+#define TABLES 0xffffffff82000000ull /* .orc_unwind_ip, with .orc_unwind a page behind it */
 #define TABLES_GPA 0x620000ull
 
-/* In the per-CPU area and in struct task_struct. */
+/* Offsets in the per-CPU area and in struct task_struct. */
 enum { CURRENT_AT = 0x40, IRQ_TOP_AT = 0x48, EXCEPTIONS_AT = 0x50, STACK_AT = 0x18 };
 
 struct facts {
@@ -129,7 +129,7 @@ static void test_irq_stack(void **state)
 
 	put(f, IRQ_STACK_GPA + SIZE - 8, TASK_STACK + 0x2345);
 	EXPECT(f, sp, {sp, IRQ_STACK + SIZE}, {TASK_STACK + 0x2345, TASK_STACK + SIZE});
-	/* Before 5.12: the pointer is to the very end, and no word there says where the task's stack was. */
+	/* Before Linux 5.12 the pointer is to the very end, and no word there says where the task's stack was. */
 	put(f, PERCPU_GPA + IRQ_TOP_AT, IRQ_STACK + SIZE);
 	put(f, IRQ_STACK_GPA + SIZE - 8, 0);
 	EXPECT(f, sp, {sp, IRQ_STACK + SIZE});
@@ -139,7 +139,7 @@ static void test_irq_stack(void **state)
 	EXPECT(f, sp, {sp, IRQ_STACK + SIZE}, {TASK_STACK, TASK_STACK + SIZE});
 }
 
-/* What the CPU pushed at the top of an exception's stack. */
+/* Write what the CPU pushes at the top of an exception stack. */
 static void interrupted_at(struct facts *f, uint64_t cs, uint64_t sp)
 {
 	put(f, EXCEPTIONS_GPA + NMI_SIZE - 32, cs);
@@ -160,12 +160,12 @@ static void test_nmi_stack(void **state)
 	EXPECT(f, sp, {sp, end});
 	interrupted_at(f, 0x10, 0x1234);
 	EXPECT(f, sp, {sp, end}, {TASK_STACK, TASK_STACK + SIZE});
-	/* A stack that leads to itself. */
+	/* The stack leads to itself. */
 	interrupted_at(f, 0x10, sp);
 	EXPECT(f, sp, {sp, end}, {TASK_STACK, TASK_STACK + SIZE});
 }
 
-/* With nothing known, an aligned stretch. With senseless pointers, no more than that. */
+/* When nothing is known, the stack is an aligned stretch. Pointers that make no sense add nothing to that. */
 static void test_unknown_stack(void **state)
 {
 	static const uint64_t senseless[] = {0, 1, 0x7fff00000000, UINT64_MAX, UINT64_MAX - 7, 0xffffffffffffc000};
@@ -209,7 +209,7 @@ static void test_any_pointers(void **state)
 
 /* ---- calls ---- */
 
-/* Functions of 64 bytes each, and how to get from each to its caller. */
+/* The functions, of 64 bytes each, and how to get from each to its caller. */
 static const struct function {
 	const char *name;
 	enum orc_type type;
@@ -238,7 +238,7 @@ static uint64_t text(unsigned function)
 	return TEXT + function * 64;
 }
 
-/* A kernel of these functions, its rules as of 6.4 (orc_types.h: type, signal in the last byte). */
+/* A kernel of these functions. Its rules are of Linux 6.4 (orc_types.h: type and signal are in the last byte). */
 static void make_kernel(struct facts *f)
 {
 	struct symbol symbols[COUNT(functions) + 2];
@@ -290,7 +290,7 @@ static void call(struct maker *m, unsigned stack, unsigned function)
 
 #define USER (NO_RULE + 1)
 
-/* The registers of `function`, what it was doing following behind them; or of USER mode. */
+/* Write the registers of `function`, with its stack behind them, or the registers of USER mode. */
 static void interrupted(struct maker *m, unsigned stack, unsigned function)
 {
 	uint64_t *regs = m->words[stack] + m->at[stack];
@@ -382,7 +382,7 @@ static void test_origins(void **state)
 	}
 }
 
-/* How far an unfinished stack is from its task is not known: but what it was in is. */
+/* Of a stack that ends early it is not known how far it is from its task, but the context of the stop is. */
 static void test_unfinished(void **state)
 {
 	struct facts *f = *state;
@@ -477,7 +477,7 @@ static void test_coming_module(void **state)
 	m.words[1][m.at[1]++] = INIT_TEXT + 0x44;
 	m.at[1]++;
 	call(&m, 1, FORK);
-	/* The kernel has no list of modules: its text is that of nobody. */
+	/* The kernel has no list of modules, so the text is nobody's. */
 	calls = unwound(f, &m, LEAF, false);
 	assert_int_equal(calls->origin, GUEST_ORIGIN_KTHREAD);
 	assert_true(calls->guessed);
@@ -488,7 +488,7 @@ static void test_coming_module(void **state)
 	assert_int_equal(calls->count, 3);
 	assert_int_equal(calls->end, UNWIND_FIRST);
 	assert_false(calls->guessed);
-	/* It has gone meanwhile. */
+	/* The module has gone meanwhile. */
 	put(f, MODULE_GPA + HEAD, MODULE + HEAD);
 	put(f, MODULE_GPA + HEAD + 8, MODULE + HEAD);
 	assert_true(unwound(f, &m, LEAF, false)->guessed);
@@ -533,7 +533,7 @@ static void test_return_addresses(void **state)
 	}
 }
 
-/* Whatever stacks, tables and text hold. */
+/* Stacks, tables and text may hold anything. */
 static void test_anything(void **state)
 {
 	struct facts *f = *state;
