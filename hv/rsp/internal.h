@@ -12,7 +12,6 @@
 
 struct rsp {
 	int fd;
-	bool running;	   /* The machine runs. */
 	bool was_running;  /* The machine ran until rsp_open() stopped it. */
 	bool exited;	   /* The machine has ended, or at least its stub. */
 	struct err dead;   /* Why the client is dead. The code is EXIT_OK while it lives. */

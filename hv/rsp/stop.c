@@ -19,7 +19,6 @@ int rsp_resume(struct rsp *r, const uint32_t *threads, unsigned n)
 	if (!n)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, ";c");
 	r->requests++;
-	r->running = true;
 	return rsp_send(r, text, len);
 }
 
@@ -29,7 +28,6 @@ int rsp_step(struct rsp *r, uint32_t thread)
 	int len = snprintf(text, sizeof(text), "vCont;s:%x", thread);
 
 	r->requests++;
-	r->running = true;
 	return rsp_send(r, text, (size_t)len);
 }
 
@@ -40,10 +38,8 @@ int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop)
 
 	/* Every other packet, such as console output or a reply to nothing, is dropped. */
 	while ((got = rsp_receive(r, deadline)) > 0) {
-		if (rsp_is_stop(r, stop)) {
-			r->running = false;
+		if (rsp_is_stop(r, stop))
 			return 1;
-		}
 		if (r->dead.code != EXIT_OK)
 			return -1;
 	}

@@ -99,7 +99,7 @@ static void gdb_stats(struct target *t, struct target_stats *out)
 	gdb_unlock(gt);
 }
 
-static void gdb_end(struct target *t)
+static void gdb_ask_to_end(struct target *t)
 {
 	struct gdb_target *gt = gdb_target(t);
 
@@ -130,7 +130,7 @@ static const struct target_ops gdb_ops = {
 	.debug_regs_changed = gdb_debug_regs_changed,
 	.idle = gdb_idle,
 	.stats = gdb_stats,
-	.stop = gdb_end,
+	.stop = gdb_ask_to_end,
 };
 
 /* ---- life ---- */
