@@ -7,6 +7,7 @@
 #include "hv/report/json/document.h"
 #include "hv/report/json/file.h"
 #include "hv/report/naming/naming.h"
+#include "hv/report/text/text.h"
 #include "hv/report/json/race_json.h"
 
 struct report {

@@ -9,23 +9,10 @@
 #define OUTRIDER_REPORT_REPORT_H
 
 #include "hv/base/err.h"
+#include "hv/race/observation.h"
 #include "hv/race/stats.h"
+#include "hv/report/config.h"
 #include "hv/report/modules.h"
-#include "hv/report/text/text.h"
-
-struct report_config {
-	const char *json; /* file, or NULL: none */
-	struct text_style style;
-	struct debug_images
-		*images; /* debug files to name races by, before they are shown; NULL: none. Used by the report alone */
-	/* Whole lines for people, in one piece. */
-	void (*print)(void *ctx, const char *text, size_t len);
-	void *print_ctx;
-	/* What the run was asked to do, for the file. Strings may be NULL: not given. */
-	const char *tool_version, *kernel_file, *cmdline, *sample, *module;
-	uint64_t seed, delay_ns, memory;
-	unsigned rate, cpus;
-};
 
 struct report;
 

@@ -4,7 +4,8 @@
 #define OUTRIDER_REPORT_JSON_DOCUMENT_H
 
 #include "hv/race/stats.h"
-#include "hv/report/report.h"
+#include "hv/report/config.h"
+#include "hv/report/modules.h"
 
 struct document_kernel {
 	char *banner, *symbols; /* NULL until known */

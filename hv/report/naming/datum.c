@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the memory raced on is called, by the variable at its address or by the pointer that an access went through. */
+#include "hv/report/naming/datum.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#include "hv/report/naming/naming.h"
 
 /* The operand of the side's instruction that is the access reported. */
 static const struct insn_mem *find_operand(const struct race_side *side, const struct insn *insn)

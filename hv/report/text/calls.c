@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/text/calls.h"
+
 #include <inttypes.h>
 
 #include "hv/base/clean.h"
-#include "hv/report/text/internal.h"
+#include "hv/report/text/place.h"
 #include "hv/report/words.h"
 
 static const char *origin_phrase(enum guest_origin origin)
@@ -17,17 +19,6 @@ static const char *origin_phrase(enum guest_origin origin)
 	};
 
 	return origin < sizeof(phrases) / sizeof(phrases[0]) ? phrases[origin] : NULL;
-}
-
-void text_source(const struct source_line *line, char out[TEXT_SOURCE_MAX])
-{
-	char file[CLEAN_MAX(sizeof(line->file))];
-
-	clean_text(line->file, sizeof(line->file), file, sizeof(file));
-	if (line->line)
-		snprintf(out, TEXT_SOURCE_MAX, "%.300s:%u", file, line->line);
-	else
-		snprintf(out, TEXT_SOURCE_MAX, "%.300s", file);
 }
 
 /* What was inlined into the frame is called by it: its lines come first, as they were deeper. */

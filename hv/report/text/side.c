@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/text/side.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "hv/base/clean.h"
 #include "hv/base/linux_layout.h"
-#include "hv/report/text/internal.h"
+#include "hv/report/text/calls.h"
+#include "hv/report/text/place.h"
 #include "hv/report/words.h"
 
 #define STACK_WORDS_SHOWN 8

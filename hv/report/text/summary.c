@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "hv/report/text/internal.h"
+#include "hv/report/text/place.h"
+#include "hv/report/text/text.h"
 #include "hv/report/words.h"
 
 static int more_often_first(const void *left, const void *right)

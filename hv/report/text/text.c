@@ -6,41 +6,9 @@
 
 #include "hv/base/clean.h"
 #include "hv/report/datum.h"
-#include "hv/report/text/internal.h"
+#include "hv/report/text/place.h"
+#include "hv/report/text/side.h"
 #include "hv/report/words.h"
-
-const char *text_colour(const struct text_style *style, enum text_colour colour)
-{
-	static const char *const sequences[] = {
-		[TEXT_PLAIN] = "\x1b[0m", [TEXT_TITLE] = "\x1b[1;31m", [TEXT_STRONG] = "\x1b[1m", [TEXT_FAINT] = "\x1b[2m"};
-
-	return style->colour ? sequences[colour] : "";
-}
-
-void text_place(const struct guest_symbol *symbol, uint64_t address, char out[TEXT_SITE_MAX])
-{
-	char module[CLEAN_MAX(sizeof(symbol->module))], name[CLEAN_MAX(sizeof(symbol->name))];
-
-	clean_text(symbol->module, sizeof(symbol->module), module, sizeof(module));
-	clean_text(symbol->name, sizeof(symbol->name), name, sizeof(name));
-	snprintf(out, TEXT_SITE_MAX, "%.160s+0x%" PRIx64 "%s%.64s%s", name, address - symbol->addr, module[0] ? " [" : "",
-		 module, module[0] ? "]" : "");
-}
-
-void text_site(const struct race_side *side, char out[TEXT_SITE_MAX])
-{
-	if (side->symbol.name[0] != '\0')
-		text_place(&side->symbol, site_address(side), out);
-	else
-		snprintf(out, TEXT_SITE_MAX, "0x%016" PRIx64, site_address(side));
-}
-
-const struct datum_name *text_datum(const struct race *race)
-{
-	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
-
-	return d && d->by != DATUM_UNNAMED ? d : NULL;
-}
 
 static void title_side(FILE *out, const struct race *race, unsigned which)
 {

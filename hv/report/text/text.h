@@ -3,20 +3,12 @@
 #ifndef OUTRIDER_REPORT_TEXT_TEXT_H
 #define OUTRIDER_REPORT_TEXT_TEXT_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "hv/race/stats.h"
 #include "hv/race/store.h"
+#include "hv/report/text/style.h"
 #include "symbols/files/debug_images.h"
-
-struct text_style {
-	bool colour; /* ANSI colours: only for a terminal */
-	/* The function that contains a kernel address, to name words of the stack: 0, or -1. NULL: none are named. */
-	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
-	void *ctx;
-	const char *remark; /* whole lines to stand under a race's first one, or NULL */
-};
 
 /*
  * One race, from its first instance. The first line says what raced, where and how the value changed; then each side with its

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/naming/image.h"
+
+#include "hv/base/linux_layout.h"
+
+/* A module's data follow its text at some distance, each in a section of its own: the one that begins next below an address. */
+#define SECTION_MAX (UINT64_C(64) << 20)
+
+static uint64_t nearest_below(const struct report_module *module, uint64_t gva)
+{
+	uint64_t nearest = UINT64_MAX;
+
+	if (gva - module->base < module->size)
+		return 0;
+	for (size_t i = 0; i < module->nsections; i++) {
+		uint64_t distance = gva - module->sections[i].addr;
+
+		if (module->sections[i].addr && distance < SECTION_MAX && distance < nearest)
+			nearest = distance;
+	}
+	return nearest;
+}
+
+static const struct report_module *module_at(const struct naming *n, const struct race *race, uint64_t gva)
+{
+	const struct report_module *best = NULL;
+	uint64_t nearest = UINT64_MAX;
+
+	for (size_t i = 0; i < race->module_count; i++) {
+		const struct report_module *module = report_modules_find(n->modules, race->modules[i]);
+		uint64_t distance = module ? nearest_below(module, gva) : UINT64_MAX;
+
+		if (distance >= nearest)
+			continue;
+		nearest = distance;
+		best = module;
+	}
+	return best;
+}
+
+struct debug_image naming_kernel(const struct naming *n)
+{
+	return (struct debug_image){
+		.name = DEBUG_IMAGE_KERNEL, .id = n->build_id, .id_len = n->build_id_len, .slide = n->slide};
+}
+
+bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct debug_image *out)
+{
+	const struct report_module *module;
+
+	if (gva >= LINUX_IMAGE_START && gva < LINUX_MODULES_START) {
+		*out = naming_kernel(n);
+		return true;
+	}
+	module = gva >= LINUX_MODULES_START ? module_at(n, race, gva) : NULL;
+	if (!module)
+		return false;
+	*out = (struct debug_image){.name = module->name,
+				    .id = module->build_id,
+				    .id_len = module->build_id_len,
+				    .generation = module->id,
+				    .sections = module->sections,
+				    .nsections = module->nsections};
+	return true;
+}
