@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine's devices: their ranges on the bus, their lines to KVM's interrupt controllers, how they end the machine. */
+/*
+ * The machine's devices: their ranges on the bus, their lines to KVM's interrupt controllers, and how they end the machine. A
+ * new device is a file in dev/, a member of struct vm, and its lines here.
+ */
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
