@@ -153,7 +153,8 @@ static inline void target_leave(struct target *t)
  *
  * What is not stopped: the machine's clocks, timers and devices, and the time of a hold. A device may still write to the
  * guest's memory. A hold that ends meanwhile gets its on_hold_end after target_go_on(). What was changed before stays as it is:
- * a breakpoint that is planted is still in the guest's memory, and a held CPU is still held.
+ * a breakpoint that is planted is still in the guest's memory, and a held CPU is still held. With KVM the machine does not end
+ * meanwhile, either: target_stop() takes effect after target_go_on().
  *
  * All functions of this interface may be used meanwhile by the caller, except target_barrier(), which belongs in a callback. No
  * other thread may rely on being able to: a target can keep them waiting until target_go_on().
