@@ -166,11 +166,11 @@ json_t *verdict_json(const struct judged *j)
 	struct json_builder b = {0};
 	json_t *o = json_object();
 
-	put(&b, o, "class", json_string(verdict_class_word(j->verdict.class)));
-	put(&b, o, "rule", json_string(j->verdict.rule));
-	put(&b, o, "rank", json_integer(j->verdict.rank));
-	put(&b, o, "evidence", json_clean(j->verdict.evidence, sizeof(j->verdict.evidence)));
-	put(&b, o, "suppressed", j->suppressed ? json_clean(j->suppressed, strlen(j->suppressed)) : json_null());
+	json_put(&b, o, "class", json_string(verdict_class_word(j->verdict.class)));
+	json_put(&b, o, "rule", json_string(j->verdict.rule));
+	json_put(&b, o, "rank", json_integer(j->verdict.rank));
+	json_put(&b, o, "evidence", json_clean(j->verdict.evidence, sizeof(j->verdict.evidence)));
+	json_put(&b, o, "suppressed", j->suppressed ? json_clean(j->suppressed, strlen(j->suppressed)) : json_null());
 	if (!b.failed)
 		return o;
 	json_decref(o);

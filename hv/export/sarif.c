@@ -18,7 +18,7 @@ static json_t *message(struct json_builder *b, const char *text)
 {
 	json_t *o = json_object();
 
-	put(b, o, "text", json_clean(text, strlen(text)));
+	json_put(b, o, "text", json_clean(text, strlen(text)));
 	return o;
 }
 
@@ -33,20 +33,20 @@ static json_t *location(struct json_builder *b, const struct race *race, unsigne
 	if (line) {
 		json_t *physical = json_object(), *artifact = json_object(), *region = json_object();
 
-		put(b, artifact, "uri", json_clean(line->file, sizeof(line->file)));
-		put(b, physical, "artifactLocation", artifact);
-		put(b, region, "startLine", json_integer(line->line));
+		json_put(b, artifact, "uri", json_clean(line->file, sizeof(line->file)));
+		json_put(b, physical, "artifactLocation", artifact);
+		json_put(b, region, "startLine", json_integer(line->line));
 		if (line->column)
-			put(b, region, "startColumn", json_integer(line->column));
-		put(b, physical, "region", region);
-		put(b, o, "physicalLocation", physical);
+			json_put(b, region, "startColumn", json_integer(line->column));
+		json_put(b, physical, "region", region);
+		json_put(b, o, "physicalLocation", physical);
 	}
 	export_function(side, name);
-	put(b, logical, "name", json_string(name));
-	put(b, logical, "fullyQualifiedName", json_string(race->site[which]));
-	put(b, logical, "kind", json_string("function"));
-	add(b, list, logical);
-	put(b, o, "logicalLocations", list);
+	json_put(b, logical, "name", json_string(name));
+	json_put(b, logical, "fullyQualifiedName", json_string(race->site[which]));
+	json_put(b, logical, "kind", json_string("function"));
+	json_append(b, list, logical);
+	json_put(b, o, "logicalLocations", list);
 	return o;
 }
 
@@ -67,20 +67,20 @@ static void add_frames(struct json_builder *b, json_t *frames, const struct race
 			export_text(call->symbol.name, sizeof(call->symbol.name), name);
 		else
 			snprintf(name, sizeof(name), "0x%llx", (unsigned long long)call->pc);
-		put(b, logical, "fullyQualifiedName", json_string(name));
-		add(b, list, logical);
-		put(b, where, "logicalLocations", list);
+		json_put(b, logical, "fullyQualifiedName", json_string(name));
+		json_append(b, list, logical);
+		json_put(b, where, "logicalLocations", list);
 		if (line && line[k].file[0] && line[k].line) {
 			json_t *physical = json_object(), *artifact = json_object(), *region = json_object();
 
-			put(b, artifact, "uri", json_clean(line[k].file, sizeof(line[k].file)));
-			put(b, physical, "artifactLocation", artifact);
-			put(b, region, "startLine", json_integer(line[k].line));
-			put(b, physical, "region", region);
-			put(b, where, "physicalLocation", physical);
+			json_put(b, artifact, "uri", json_clean(line[k].file, sizeof(line[k].file)));
+			json_put(b, physical, "artifactLocation", artifact);
+			json_put(b, region, "startLine", json_integer(line[k].line));
+			json_put(b, physical, "region", region);
+			json_put(b, where, "physicalLocation", physical);
 		}
-		put(b, frame, "location", where);
-		add(b, frames, frame);
+		json_put(b, frame, "location", where);
+		json_append(b, frames, frame);
 	}
 }
 
@@ -97,9 +97,9 @@ static json_t *stacks(struct json_builder *b, const struct race *race)
 		frames = json_array();
 		for (unsigned i = 0; i < race->first.sides[which].calls.count; i++)
 			add_frames(b, frames, race, which, i);
-		put(b, stack, "message", message(b, which ? "the access in between" : "the access that was held"));
-		put(b, stack, "frames", frames);
-		add(b, list, stack);
+		json_put(b, stack, "message", message(b, which ? "the access in between" : "the access that was held"));
+		json_put(b, stack, "frames", frames);
+		json_append(b, list, stack);
 	}
 	return list;
 }
@@ -118,15 +118,15 @@ static json_t *properties(struct json_builder *b, const struct export_race *r)
 	json_t *list = json_object();
 	char value[VALUE_TEXT_MAX];
 
-	put(b, list, "instances", json_integer((json_int_t)r->race->count));
-	put(b, list, "seenBy", json_string(how_word(o->how)));
-	put(b, list, "address", json_hex(o->sides[0].gva));
+	json_put(b, list, "instances", json_integer((json_int_t)r->race->count));
+	json_put(b, list, "seenBy", json_string(how_word(o->how)));
+	json_put(b, list, "address", json_hex(o->sides[0].gva));
 	value_text(o->before, o->data_len, value);
-	put(b, list, "valueBefore", json_string(value));
+	json_put(b, list, "valueBefore", json_string(value));
 	value_text(o->after, o->data_len, value);
-	put(b, list, "valueAfter", json_string(value));
+	json_put(b, list, "valueAfter", json_string(value));
 	if (r->verdict)
-		put(b, list, "verdict", json_string(r->verdict));
+		json_put(b, list, "verdict", json_string(r->verdict));
 	return list;
 }
 
@@ -134,9 +134,9 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 {
 	json_t *list = json_array(), *o = json_object();
 
-	put(b, o, "kind", json_string("external"));
-	put(b, o, "justification", json_clean(reason, strlen(reason)));
-	add(b, list, o);
+	json_put(b, o, "kind", json_string("external"));
+	json_put(b, o, "justification", json_clean(reason, strlen(reason)));
+	json_append(b, list, o);
 	return list;
 }
 
@@ -147,25 +147,25 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
 
 	export_title(r->race, title);
 	snprintf(text, sizeof(text), "Data race: %s%s%.900s", title, r->evidence ? ". " : "", r->evidence ? r->evidence : "");
-	put(b, o, "ruleId", json_string(rule_of(r)));
-	put(b, o, "level", json_string(level(r)));
-	put(b, o, "message", message(b, text));
-	add(b, locations, location(b, r->race, 0));
-	put(b, o, "locations", locations);
+	json_put(b, o, "ruleId", json_string(rule_of(r)));
+	json_put(b, o, "level", json_string(level(r)));
+	json_put(b, o, "message", message(b, text));
+	json_append(b, locations, location(b, r->race, 0));
+	json_put(b, o, "locations", locations);
 	if (r->race->first.sides[1].known) {
 		json_t *related = json_array(), *other = location(b, r->race, 1);
 
-		put(b, other, "message", message(b, "the access in between"));
-		add(b, related, other);
-		put(b, o, "relatedLocations", related);
+		json_put(b, other, "message", message(b, "the access in between"));
+		json_append(b, related, other);
+		json_put(b, o, "relatedLocations", related);
 	}
-	put(b, o, "stacks", stacks(b, r->race));
-	put(b, fingerprints, "outriderRace/v1", json_string(r->race->id));
-	put(b, o, "partialFingerprints", fingerprints);
-	put(b, o, "occurrenceCount", json_integer((json_int_t)(r->race->count > INT32_MAX ? INT32_MAX : r->race->count)));
+	json_put(b, o, "stacks", stacks(b, r->race));
+	json_put(b, fingerprints, "outriderRace/v1", json_string(r->race->id));
+	json_put(b, o, "partialFingerprints", fingerprints);
+	json_put(b, o, "occurrenceCount", json_integer((json_int_t)(r->race->count > INT32_MAX ? INT32_MAX : r->race->count)));
 	if (r->suppression)
-		put(b, o, "suppressions", suppressions(b, r->suppression));
-	put(b, o, "properties", properties(b, r));
+		json_put(b, o, "suppressions", suppressions(b, r->suppression));
+	json_put(b, o, "properties", properties(b, r));
 	return o;
 }
 
@@ -189,8 +189,8 @@ static json_t *rules(struct json_builder *b, const struct export_run *run)
 		if (has_rule(list, rule_of(&run->races[i])))
 			continue;
 		rule = json_object();
-		put(b, rule, "id", json_string(rule_of(&run->races[i])));
-		add(b, list, rule);
+		json_put(b, rule, "id", json_string(rule_of(&run->races[i])));
+		json_append(b, list, rule);
 	}
 	return list;
 }
@@ -199,10 +199,10 @@ static json_t *tool(struct json_builder *b, const struct export_run *run)
 {
 	json_t *o = json_object(), *driver = json_object();
 
-	put(b, driver, "name", json_string("outrider"));
-	put(b, driver, "version", json_string(run->tool_version));
-	put(b, driver, "rules", rules(b, run));
-	put(b, o, "driver", driver);
+	json_put(b, driver, "name", json_string("outrider"));
+	json_put(b, driver, "version", json_string(run->tool_version));
+	json_put(b, driver, "rules", rules(b, run));
+	json_put(b, o, "driver", driver);
 	return o;
 }
 
@@ -210,21 +210,21 @@ static json_t *document(struct json_builder *b, const struct export_run *run)
 {
 	json_t *o = json_object(), *runs = json_array(), *one = json_object(), *results = json_array();
 
-	put(b, o, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
-	put(b, o, "version", json_string("2.1.0"));
-	put(b, one, "tool", tool(b, run));
+	json_put(b, o, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
+	json_put(b, o, "version", json_string("2.1.0"));
+	json_put(b, one, "tool", tool(b, run));
 	for (size_t i = 0; i < run->count; i++)
-		add(b, results, result(b, &run->races[i]));
-	put(b, one, "results", results);
-	put(b, one, "columnKind", json_string("utf16CodeUnits"));
+		json_append(b, results, result(b, &run->races[i]));
+	json_put(b, one, "results", results);
+	json_put(b, one, "columnKind", json_string("utf16CodeUnits"));
 	if (run->kernel) {
 		json_t *bag = json_object();
 
-		put(b, bag, "kernel", json_clean(run->kernel, strlen(run->kernel)));
-		put(b, one, "properties", bag);
+		json_put(b, bag, "kernel", json_clean(run->kernel, strlen(run->kernel)));
+		json_put(b, one, "properties", bag);
 	}
-	add(b, runs, one);
-	put(b, o, "runs", runs);
+	json_append(b, runs, one);
+	json_put(b, o, "runs", runs);
 	return o;
 }
 

@@ -109,49 +109,49 @@ json_t *datum_memory_json(struct json_builder *b, const struct guest_memory *m)
 	if (m->kind == GUEST_MEMORY_UNKNOWN || m->kind >= KINDS)
 		return json_null();
 	o = json_object();
-	put(b, o, "kind", json_string(kind_words[m->kind]));
-	put(b, o, "variable", json_clean(m->symbol.name, sizeof(m->symbol.name)));
-	put(b, o, "module", json_clean(m->symbol.module, sizeof(m->symbol.module)));
-	put(b, o, "cpu", m->cpu >= 0 ? json_integer(m->cpu) : json_null());
-	put(b, o, "cache", json_clean(m->cache, sizeof(m->cache)));
-	put(b, o, "object", m->object ? json_hex(m->object) : json_null());
-	put(b, o, "object_size", m->object ? json_integer(m->object_size) : json_null());
-	put(b, o, "offset", m->object ? json_integer(m->offset) : json_null());
-	put(b, o, "type", json_clean(m->type, sizeof(m->type)));
-	put(b, o, "member", json_clean(m->member, sizeof(m->member)));
+	json_put(b, o, "kind", json_string(kind_words[m->kind]));
+	json_put(b, o, "variable", json_clean(m->symbol.name, sizeof(m->symbol.name)));
+	json_put(b, o, "module", json_clean(m->symbol.module, sizeof(m->symbol.module)));
+	json_put(b, o, "cpu", m->cpu >= 0 ? json_integer(m->cpu) : json_null());
+	json_put(b, o, "cache", json_clean(m->cache, sizeof(m->cache)));
+	json_put(b, o, "object", m->object ? json_hex(m->object) : json_null());
+	json_put(b, o, "object_size", m->object ? json_integer(m->object_size) : json_null());
+	json_put(b, o, "offset", m->object ? json_integer(m->offset) : json_null());
+	json_put(b, o, "type", json_clean(m->type, sizeof(m->type)));
+	json_put(b, o, "member", json_clean(m->member, sizeof(m->member)));
 	return o;
 }
 
 static uint8_t read_kind(struct json_reader *r, const json_t *o)
 {
-	const char *word = read_string(r, o, "kind");
+	const char *word = json_read_string(r, o, "kind");
 
 	for (size_t i = GUEST_MEMORY_UNKNOWN + 1; i < KINDS; i++) {
 		if (strcmp(word, kind_words[i]) == 0)
 			return (uint8_t)i;
 	}
-	read_wrong(r, "kind", "a kind of memory known of");
+	json_read_wrong(r, "kind", "a kind of memory known of");
 	return GUEST_MEMORY_UNKNOWN;
 }
 
 void datum_memory_read(struct json_reader *r, const json_t *race, struct guest_memory *out)
 {
-	const json_t *o = read_optional(race, "memory") ? read_object(r, race, "memory") : NULL;
+	const json_t *o = json_read_optional(race, "memory") ? json_read_object(r, race, "memory") : NULL;
 
 	*out = (struct guest_memory){.cpu = -1};
 	if (!o)
 		return;
 	out->kind = read_kind(r, o);
-	read_text(r, o, "variable", out->symbol.name, sizeof(out->symbol.name));
-	read_text(r, o, "module", out->symbol.module, sizeof(out->symbol.module));
-	if (read_optional(o, "cpu"))
-		out->cpu = (int)read_number(r, o, "cpu", UINT16_MAX);
-	read_text(r, o, "cache", out->cache, sizeof(out->cache));
-	read_text(r, o, "type", out->type, sizeof(out->type));
-	read_text(r, o, "member", out->member, sizeof(out->member));
-	if (!read_optional(o, "object"))
+	json_read_text(r, o, "variable", out->symbol.name, sizeof(out->symbol.name));
+	json_read_text(r, o, "module", out->symbol.module, sizeof(out->symbol.module));
+	if (json_read_optional(o, "cpu"))
+		out->cpu = (int)json_read_number(r, o, "cpu", UINT16_MAX);
+	json_read_text(r, o, "cache", out->cache, sizeof(out->cache));
+	json_read_text(r, o, "type", out->type, sizeof(out->type));
+	json_read_text(r, o, "member", out->member, sizeof(out->member));
+	if (!json_read_optional(o, "object"))
 		return;
-	out->object = read_hex(r, o, "object");
-	out->object_size = (uint32_t)read_number(r, o, "object_size", UINT32_MAX);
-	out->offset = (uint32_t)read_number(r, o, "offset", UINT32_MAX);
+	out->object = json_read_hex(r, o, "object");
+	out->object_size = (uint32_t)json_read_number(r, o, "object_size", UINT32_MAX);
+	out->offset = (uint32_t)json_read_number(r, o, "offset", UINT32_MAX);
 }

@@ -85,16 +85,16 @@ json_t *report_modules_json(const struct report_modules *m)
 
 static void read_sections(struct json_reader *r, const json_t *o, struct report_module *out)
 {
-	const json_t *sections = read_object(r, o, "sections"), *value;
+	const json_t *sections = json_read_object(r, o, "sections"), *value;
 	const char *name;
 
 	if (json_object_size(sections) > SECTIONS_MAX)
-		read_wrong(r, "sections", "a list as short as it must be");
+		json_read_wrong(r, "sections", "a list as short as it must be");
 	if (r->failed)
 		return;
 	out->sections = calloc(json_object_size(sections) + 1, sizeof(*out->sections));
 	if (!out->sections) {
-		read_wrong(r, "sections", "small enough for the memory there is");
+		json_read_wrong(r, "sections", "small enough for the memory there is");
 		return;
 	}
 	/* jansson's iteration takes no const object, though it changes none. */
@@ -104,18 +104,18 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 
 		(void)value;
 		unclean_text(name, section->name, sizeof(section->name));
-		section->addr = read_hex(r, sections, name);
+		section->addr = json_read_hex(r, sections, name);
 	}
 }
 
 static void read_module(struct json_reader *r, const json_t *o, struct report_module *out)
 {
-	out->id = read_number(r, o, "id", INT64_MAX);
-	read_text(r, o, "name", out->name, sizeof(out->name));
-	out->base = read_hex(r, o, "base");
-	out->size = read_number(r, o, "size", INT64_MAX);
-	if (read_optional(o, "build_id"))
-		out->build_id_len = read_bytes(r, o, "build_id", out->build_id, sizeof(out->build_id));
+	out->id = json_read_number(r, o, "id", INT64_MAX);
+	json_read_text(r, o, "name", out->name, sizeof(out->name));
+	out->base = json_read_hex(r, o, "base");
+	out->size = json_read_number(r, o, "size", INT64_MAX);
+	if (json_read_optional(o, "build_id"))
+		out->build_id_len = json_read_bytes(r, o, "build_id", out->build_id, sizeof(out->build_id));
 	read_sections(r, o, out);
 }
 

@@ -37,26 +37,26 @@ static char *read_line(struct json_reader *r, const json_t *o, const char *key, 
 	char *text = malloc(max);
 
 	if (text)
-		read_text(r, o, key, text, max);
+		json_read_text(r, o, key, text, max);
 	else
-		read_wrong(r, key, "small enough for the memory there is");
+		json_read_wrong(r, key, "small enough for the memory there is");
 	return text;
 }
 
 static int read_kernel(struct report_load *l, const char *path, struct err *err)
 {
-	const json_t *o = read_optional(l->document, "kernel");
+	const json_t *o = json_read_optional(l->document, "kernel");
 	struct json_reader r = {.what = path, .err = err};
 
 	if (!o)
 		return 0;
 	l->kernel.banner = read_line(&r, o, "banner", BANNER_MAX);
 	l->kernel.symbols = read_line(&r, o, "symbols", SYMBOLS_MAX);
-	l->kernel.slide = read_hex(&r, o, "slide");
+	l->kernel.slide = json_read_hex(&r, o, "slide");
 	l->kernel.debug_files =
-		read_optional(o, "names") && strcmp(read_string(&r, o, "names"), document_names_word(true)) == 0;
-	if (read_optional(o, "build_id"))
-		l->kernel.build_id_len = read_bytes(&r, o, "build_id", l->kernel.build_id, sizeof(l->kernel.build_id));
+		json_read_optional(o, "names") && strcmp(json_read_string(&r, o, "names"), document_names_word(true)) == 0;
+	if (json_read_optional(o, "build_id"))
+		l->kernel.build_id_len = json_read_bytes(&r, o, "build_id", l->kernel.build_id, sizeof(l->kernel.build_id));
 	return r.failed ? -1 : 0;
 }
 
@@ -167,7 +167,7 @@ static int check_races(const struct reading *r, struct err *err)
 {
 	struct json_reader reader = {.what = r->path, .err = err};
 
-	if (!read_array(&reader, r->l->document, "races", 0))
+	if (!json_read_array(&reader, r->l->document, "races", 0))
 		return -1;
 	return r->wrong_race.code == EXIT_OK ? 0 : pass_on(&r->wrong_race, err);
 }

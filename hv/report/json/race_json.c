@@ -30,8 +30,8 @@ static json_t *memory_json(struct json_builder *b, uint64_t gva, const uint8_t *
 {
 	json_t *memory = json_object();
 
-	put(b, memory, "address", json_hex(gva));
-	put(b, memory, "bytes", bytes_json(bytes, len));
+	json_put(b, memory, "address", json_hex(gva));
+	json_put(b, memory, "bytes", bytes_json(bytes, len));
 	return memory;
 }
 
@@ -40,17 +40,17 @@ static json_t *registers_json(struct json_builder *b, const struct x86_regs *reg
 	json_t *o = json_object();
 
 	for (int i = 0; i < X86_GPRS; i++)
-		put(b, o, gpr_names[i], json_hex(regs->gpr[i]));
-	put(b, o, "rip", json_hex(regs->rip));
-	put(b, o, "rflags", json_hex(regs->rflags));
-	put(b, o, "cs", json_hex(regs->cs));
-	put(b, o, "ss", json_hex(regs->ss));
-	put(b, o, "fs_base", json_hex(regs->fs_base));
-	put(b, o, "gs_base", json_hex(regs->gs_base));
-	put(b, o, "cr0", json_hex(regs->cr0));
-	put(b, o, "cr3", json_hex(regs->cr3));
-	put(b, o, "cr4", json_hex(regs->cr4));
-	put(b, o, "efer", json_hex(regs->efer));
+		json_put(b, o, gpr_names[i], json_hex(regs->gpr[i]));
+	json_put(b, o, "rip", json_hex(regs->rip));
+	json_put(b, o, "rflags", json_hex(regs->rflags));
+	json_put(b, o, "cs", json_hex(regs->cs));
+	json_put(b, o, "ss", json_hex(regs->ss));
+	json_put(b, o, "fs_base", json_hex(regs->fs_base));
+	json_put(b, o, "gs_base", json_hex(regs->gs_base));
+	json_put(b, o, "cr0", json_hex(regs->cr0));
+	json_put(b, o, "cr3", json_hex(regs->cr3));
+	json_put(b, o, "cr4", json_hex(regs->cr4));
+	json_put(b, o, "efer", json_hex(regs->efer));
 	return o;
 }
 
@@ -58,11 +58,11 @@ static json_t *context_json(struct json_builder *b, const struct guest_context *
 {
 	json_t *o = json_object();
 
-	put(b, o, "kind", json_string(context_word(context)));
-	put(b, o, "pid", context->pid >= 0 ? json_integer(context->pid) : json_null());
-	put(b, o, "comm", json_clean(context->comm, sizeof(context->comm)));
-	put(b, o, "irqs_off", context->known ? json_boolean(context->irqs_off) : json_null());
-	put(b, o, "preempt_off", context->known ? json_boolean(context->preempt_off) : json_null());
+	json_put(b, o, "kind", json_string(context_word(context)));
+	json_put(b, o, "pid", context->pid >= 0 ? json_integer(context->pid) : json_null());
+	json_put(b, o, "comm", json_clean(context->comm, sizeof(context->comm)));
+	json_put(b, o, "irqs_off", context->known ? json_boolean(context->irqs_off) : json_null());
+	json_put(b, o, "preempt_off", context->known ? json_boolean(context->preempt_off) : json_null());
 	return o;
 }
 
@@ -71,10 +71,10 @@ static void put_symbol(struct json_builder *b, json_t *o, const struct race_side
 	const struct guest_symbol *symbol = &side->symbol;
 	bool named = symbol->name[0] != '\0';
 
-	put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
-	put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
-	put(b, o, "offset", named ? json_integer((json_int_t)(site_address(side) - symbol->addr)) : json_null());
-	put(b, o, "function_size", named ? json_integer((json_int_t)symbol->size) : json_null());
+	json_put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
+	json_put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
+	json_put(b, o, "offset", named ? json_integer((json_int_t)(site_address(side) - symbol->addr)) : json_null());
+	json_put(b, o, "function_size", named ? json_integer((json_int_t)symbol->size) : json_null());
 }
 
 static json_t *frame_json(struct json_builder *b, const struct guest_frame *frame)
@@ -84,14 +84,14 @@ static json_t *frame_json(struct json_builder *b, const struct guest_frame *fram
 	bool named = symbol->name[0] != '\0';
 	json_t *o = json_object();
 
-	put(b, o, "pc", json_hex(frame->pc));
-	put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
-	put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
-	put(b, o, "offset", named ? json_integer((json_int_t)(frame->pc - symbol->addr)) : json_null());
-	put(b, o, "function_size", symbol->size ? json_integer((json_int_t)symbol->size) : json_null());
-	put(b, o, "kind", json_string(frame_word(frame->kind)));
-	put(b, o, "context", json_string(context_word(&context)));
-	put(b, o, "reliable", json_boolean(frame->reliable));
+	json_put(b, o, "pc", json_hex(frame->pc));
+	json_put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
+	json_put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
+	json_put(b, o, "offset", named ? json_integer((json_int_t)(frame->pc - symbol->addr)) : json_null());
+	json_put(b, o, "function_size", symbol->size ? json_integer((json_int_t)symbol->size) : json_null());
+	json_put(b, o, "kind", json_string(frame_word(frame->kind)));
+	json_put(b, o, "context", json_string(context_word(&context)));
+	json_put(b, o, "reliable", json_boolean(frame->reliable));
 	return o;
 }
 
@@ -104,19 +104,19 @@ static json_t *stack_json(struct json_builder *b, const struct race *race, unsig
 	const uint8_t *bytes = side->below;
 
 	for (int i = 0; i < GUEST_STACKS_MAX - 1 && side->interrupted[i].len; i++) {
-		add(b, interrupted, memory_json(b, side->interrupted[i].gva, bytes, side->interrupted[i].len));
+		json_append(b, interrupted, memory_json(b, side->interrupted[i].gva, bytes, side->interrupted[i].len));
 		bytes += side->interrupted[i].len;
 	}
 	for (unsigned i = 0; i < side->calls.count; i++) {
 		json_t *frame = frame_json(b, &side->calls.frames[i]);
 
-		put(b, frame, "source", names_source_json(b, race->names, which, i));
-		add(b, frames, frame);
+		json_put(b, frame, "source", names_source_json(b, race->names, which, i));
+		json_append(b, frames, frame);
 	}
-	put(b, o, "interrupted", interrupted);
-	put(b, o, "frames", frames);
-	put(b, o, "unwound_to", origin ? json_string(origin) : json_null());
-	put(b, o, "trouble", side->calls.count && trouble ? json_string(trouble) : json_null());
+	json_put(b, o, "interrupted", interrupted);
+	json_put(b, o, "frames", frames);
+	json_put(b, o, "unwound_to", origin ? json_string(origin) : json_null());
+	json_put(b, o, "trouble", side->calls.count && trouble ? json_string(trouble) : json_null());
 	return o;
 }
 
@@ -127,11 +127,11 @@ static json_t *code_json(struct json_builder *b, const struct race_side *side)
 	for (uint32_t i = 0; i < side->callee_count; i++) {
 		json_t *call = json_object();
 
-		put(b, call, "at", json_integer(side->callees[i].at));
-		put(b, call, "function", json_clean(side->callees[i].name, sizeof(side->callees[i].name)));
-		add(b, calls, call);
+		json_put(b, call, "at", json_integer(side->callees[i].at));
+		json_put(b, call, "function", json_clean(side->callees[i].name, sizeof(side->callees[i].name)));
+		json_append(b, calls, call);
 	}
-	put(b, o, "calls", calls);
+	json_put(b, o, "calls", calls);
 	return o;
 }
 
@@ -140,26 +140,26 @@ static json_t *side_json(struct json_builder *b, const struct race *race, unsign
 	const struct race_side *side = &race->first.sides[which];
 	json_t *o = json_object(), *access = json_object();
 
-	put(b, o, "unknown", json_boolean(!side->known));
+	json_put(b, o, "unknown", json_boolean(!side->known));
 	if (!side->known) {
 		json_decref(access);
 		return o;
 	}
-	put(b, o, "site", json_string(race->site[which]));
+	json_put(b, o, "site", json_string(race->site[which]));
 	put_symbol(b, o, side);
-	put(b, o, "pc", side->pc ? json_hex(side->pc) : json_null());
-	put(b, access, "kind", json_string(access_word(race->rw[which])));
-	put(b, access, "locked", json_boolean(side->locked));
-	put(b, access, "address", json_hex(side->gva));
-	put(b, access, "size", json_integer(side->size));
-	put(b, o, "access", access);
-	put(b, o, "cpu", json_integer(side->cpu));
-	put(b, o, "context", context_json(b, &side->context));
-	put(b, o, "registers", registers_json(b, &side->regs));
-	put(b, o, "source", names_source_json(b, race->names, which, 0));
-	put(b, o, "datum", names_datum_json(b, race->names, which));
-	put(b, o, "stack", stack_json(b, race, which));
-	put(b, o, "code", code_json(b, side));
+	json_put(b, o, "pc", side->pc ? json_hex(side->pc) : json_null());
+	json_put(b, access, "kind", json_string(access_word(race->rw[which])));
+	json_put(b, access, "locked", json_boolean(side->locked));
+	json_put(b, access, "address", json_hex(side->gva));
+	json_put(b, access, "size", json_integer(side->size));
+	json_put(b, o, "access", access);
+	json_put(b, o, "cpu", json_integer(side->cpu));
+	json_put(b, o, "context", context_json(b, &side->context));
+	json_put(b, o, "registers", registers_json(b, &side->regs));
+	json_put(b, o, "source", names_source_json(b, race->names, which, 0));
+	json_put(b, o, "datum", names_datum_json(b, race->names, which));
+	json_put(b, o, "stack", stack_json(b, race, which));
+	json_put(b, o, "code", code_json(b, side));
 	return o;
 }
 
@@ -167,13 +167,13 @@ static json_t *instance_side_json(struct json_builder *b, const struct race_inst
 {
 	json_t *o = json_object();
 
-	put(b, o, "unknown", json_boolean(!side->known));
+	json_put(b, o, "unknown", json_boolean(!side->known));
 	if (!side->known)
 		return o;
-	put(b, o, "kind", json_string(access_word(side->rw)));
-	put(b, o, "locked", json_boolean(side->locked));
-	put(b, o, "cpu", json_integer(side->cpu));
-	put(b, o, "context", context_json(b, &side->context));
+	json_put(b, o, "kind", json_string(access_word(side->rw)));
+	json_put(b, o, "locked", json_boolean(side->locked));
+	json_put(b, o, "cpu", json_integer(side->cpu));
+	json_put(b, o, "context", context_json(b, &side->context));
 	return o;
 }
 
@@ -181,9 +181,9 @@ static json_t *datum_json(struct json_builder *b, uint64_t gva, uint64_t gpa, ui
 {
 	json_t *o = json_object();
 
-	put(b, o, "address", json_hex(gva));
-	put(b, o, "physical", json_hex(gpa));
-	put(b, o, "size", json_integer(len));
+	json_put(b, o, "address", json_hex(gva));
+	json_put(b, o, "physical", json_hex(gpa));
+	json_put(b, o, "size", json_integer(len));
 	return o;
 }
 
@@ -191,15 +191,15 @@ static json_t *instance_json(struct json_builder *b, const struct race_instance 
 {
 	json_t *o = json_object(), *sides = json_array();
 
-	put(b, o, "time_s", json_seconds(instance->time_ns));
-	put(b, o, "held_us", json_integer((json_int_t)(instance->held_ns / 1000)));
-	put(b, o, "how", json_string(how_word(instance->how)));
-	put(b, o, "datum", datum_json(b, instance->gva, instance->gpa, instance->data_len));
-	put(b, o, "value_before", value_json(instance->before, instance->data_len));
-	put(b, o, "value_after", value_json(instance->after, instance->data_len));
+	json_put(b, o, "time_s", json_seconds(instance->time_ns));
+	json_put(b, o, "held_us", json_integer((json_int_t)(instance->held_ns / 1000)));
+	json_put(b, o, "how", json_string(how_word(instance->how)));
+	json_put(b, o, "datum", datum_json(b, instance->gva, instance->gpa, instance->data_len));
+	json_put(b, o, "value_before", value_json(instance->before, instance->data_len));
+	json_put(b, o, "value_after", value_json(instance->after, instance->data_len));
 	for (int i = 0; i < 2; i++)
-		add(b, sides, instance_side_json(b, &instance->sides[i]));
-	put(b, o, "sides", sides);
+		json_append(b, sides, instance_side_json(b, &instance->sides[i]));
+	json_put(b, o, "sides", sides);
 	return o;
 }
 
@@ -210,25 +210,25 @@ json_t *race_json(const struct race *race)
 	struct json_builder b = {0};
 
 	for (size_t i = 0; i < race->module_count; i++)
-		add(&b, modules, json_integer((json_int_t)race->modules[i]));
+		json_append(&b, modules, json_integer((json_int_t)race->modules[i]));
 
-	put(&b, o, "id", json_string(race->id));
-	put(&b, o, "count", json_integer((json_int_t)race->count));
-	put(&b, o, "first_s", json_seconds(race->first_ns));
-	put(&b, o, "last_s", json_seconds(race->last_ns));
-	put(&b, o, "how", json_string(how_word(first->how)));
-	put(&b, o, "datum", datum_json(&b, first->sides[0].gva, first->gpa, first->data_len));
-	put(&b, o, "value_before", value_json(first->before, first->data_len));
-	put(&b, o, "value_after", value_json(first->after, first->data_len));
-	put(&b, o, "name", race->names ? names_datum_json(&b, race->names, race->names->best) : json_null());
-	put(&b, o, "memory", datum_memory_json(&b, &first->memory));
-	put(&b, o, "modules", modules);
+	json_put(&b, o, "id", json_string(race->id));
+	json_put(&b, o, "count", json_integer((json_int_t)race->count));
+	json_put(&b, o, "first_s", json_seconds(race->first_ns));
+	json_put(&b, o, "last_s", json_seconds(race->last_ns));
+	json_put(&b, o, "how", json_string(how_word(first->how)));
+	json_put(&b, o, "datum", datum_json(&b, first->sides[0].gva, first->gpa, first->data_len));
+	json_put(&b, o, "value_before", value_json(first->before, first->data_len));
+	json_put(&b, o, "value_after", value_json(first->after, first->data_len));
+	json_put(&b, o, "name", race->names ? names_datum_json(&b, race->names, race->names->best) : json_null());
+	json_put(&b, o, "memory", datum_memory_json(&b, &first->memory));
+	json_put(&b, o, "modules", modules);
 	for (unsigned i = 0; i < 2; i++)
-		add(&b, sides, side_json(&b, race, i));
-	put(&b, o, "sides", sides);
+		json_append(&b, sides, side_json(&b, race, i));
+	json_put(&b, o, "sides", sides);
 	for (unsigned i = 0; i < race->kept; i++)
-		add(&b, instances, instance_json(&b, &race->instances[i]));
-	put(&b, o, "instances", instances);
+		json_append(&b, instances, instance_json(&b, &race->instances[i]));
+	json_put(&b, o, "instances", instances);
 	if (!b.failed)
 		return o;
 	json_decref(o);

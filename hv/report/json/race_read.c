@@ -16,58 +16,58 @@
 /* A word that `lookup` knows; `fallback` after an error. */
 static int read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word), int fallback)
 {
-	int value = lookup(read_string(r, o, key));
+	int value = lookup(json_read_string(r, o, key));
 
 	if (value >= 0)
 		return value;
-	read_wrong(r, key, "a word known of");
+	json_read_wrong(r, key, "a word known of");
 	return fallback;
 }
 
 static void read_context(struct json_reader *r, const json_t *parent, struct guest_context *out)
 {
-	const json_t *o = read_object(r, parent, "context");
+	const json_t *o = json_read_object(r, parent, "context");
 
 	*out = (struct guest_context){.pid = -1};
 	if (!o)
 		return;
-	if (context_from_word(read_string(r, o, "kind"), out) < 0)
-		read_wrong(r, "context", "of a kind known of");
-	if (read_optional(o, "pid"))
-		out->pid = (int32_t)read_number(r, o, "pid", PID_MAX);
-	read_text(r, o, "comm", out->comm, sizeof(out->comm));
-	out->irqs_off = read_optional(o, "irqs_off") && read_bool(r, o, "irqs_off");
-	out->preempt_off = read_optional(o, "preempt_off") && read_bool(r, o, "preempt_off");
+	if (context_from_word(json_read_string(r, o, "kind"), out) < 0)
+		json_read_wrong(r, "context", "of a kind known of");
+	if (json_read_optional(o, "pid"))
+		out->pid = (int32_t)json_read_number(r, o, "pid", PID_MAX);
+	json_read_text(r, o, "comm", out->comm, sizeof(out->comm));
+	out->irqs_off = json_read_optional(o, "irqs_off") && json_read_bool(r, o, "irqs_off");
+	out->preempt_off = json_read_optional(o, "preempt_off") && json_read_bool(r, o, "preempt_off");
 }
 
 static void read_registers(struct json_reader *r, const json_t *side, struct x86_regs *regs)
 {
-	const json_t *o = read_object(r, side, "registers");
+	const json_t *o = json_read_object(r, side, "registers");
 
 	if (!o)
 		return;
 	for (int i = 0; i < X86_GPRS; i++)
-		regs->gpr[i] = read_hex(r, o, gpr_names[i]);
-	regs->rip = read_hex(r, o, "rip");
-	regs->rflags = read_hex(r, o, "rflags");
-	regs->cs = (uint16_t)read_hex(r, o, "cs");
-	regs->ss = (uint16_t)read_hex(r, o, "ss");
-	regs->fs_base = read_hex(r, o, "fs_base");
-	regs->gs_base = read_hex(r, o, "gs_base");
-	regs->cr0 = read_hex(r, o, "cr0");
-	regs->cr3 = read_hex(r, o, "cr3");
-	regs->cr4 = read_hex(r, o, "cr4");
-	regs->efer = read_hex(r, o, "efer");
+		regs->gpr[i] = json_read_hex(r, o, gpr_names[i]);
+	regs->rip = json_read_hex(r, o, "rip");
+	regs->rflags = json_read_hex(r, o, "rflags");
+	regs->cs = (uint16_t)json_read_hex(r, o, "cs");
+	regs->ss = (uint16_t)json_read_hex(r, o, "ss");
+	regs->fs_base = json_read_hex(r, o, "fs_base");
+	regs->gs_base = json_read_hex(r, o, "gs_base");
+	regs->cr0 = json_read_hex(r, o, "cr0");
+	regs->cr3 = json_read_hex(r, o, "cr3");
+	regs->cr4 = json_read_hex(r, o, "cr4");
+	regs->efer = json_read_hex(r, o, "efer");
 }
 
 /* Module, function and the offset of `address` in it. */
 static void read_symbol(struct json_reader *r, const json_t *o, uint64_t address, struct guest_symbol *out)
 {
-	if (!read_optional(o, "function"))
+	if (!json_read_optional(o, "function"))
 		return;
-	read_text(r, o, "module", out->module, sizeof(out->module));
-	read_text(r, o, "function", out->name, sizeof(out->name));
-	out->addr = address - read_number(r, o, "offset", INT64_MAX);
+	json_read_text(r, o, "module", out->module, sizeof(out->module));
+	json_read_text(r, o, "function", out->name, sizeof(out->name));
+	out->addr = address - json_read_number(r, o, "offset", INT64_MAX);
 }
 
 static void read_frame(struct json_reader *r, const json_t *o, struct guest_frame *out)
@@ -75,20 +75,20 @@ static void read_frame(struct json_reader *r, const json_t *o, struct guest_fram
 	struct guest_context context;
 
 	*out = (struct guest_frame){0};
-	out->pc = read_hex(r, o, "pc");
+	out->pc = json_read_hex(r, o, "pc");
 	out->kind = (uint8_t)read_word(r, o, "kind", frame_from_word, UNWIND_CALL);
-	if (context_from_word(read_string(r, o, "context"), &context) < 0)
-		read_wrong(r, "context", "a word known of");
+	if (context_from_word(json_read_string(r, o, "context"), &context) < 0)
+		json_read_wrong(r, "context", "a word known of");
 	out->context = context.kind;
-	out->reliable = read_bool(r, o, "reliable");
+	out->reliable = json_read_bool(r, o, "reliable");
 	read_symbol(r, o, out->pc, &out->symbol);
-	if (read_optional(o, "function_size"))
-		out->symbol.size = read_number(r, o, "function_size", INT64_MAX);
+	if (json_read_optional(o, "function_size"))
+		out->symbol.size = json_read_number(r, o, "function_size", INT64_MAX);
 }
 
 static void read_calls(struct json_reader *r, const json_t *stack, struct race *race, unsigned which)
 {
-	const json_t *frames = read_array(r, stack, "frames", UNWIND_FRAMES_MAX);
+	const json_t *frames = json_read_array(r, stack, "frames", UNWIND_FRAMES_MAX);
 	struct guest_calls *out = &race->first.sides[which].calls;
 
 	for (size_t i = 0; i < json_array_size(frames); i++) {
@@ -101,27 +101,27 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 		out->guessed |= !out->frames[i].reliable;
 	}
 	out->count = (unsigned)json_array_size(frames);
-	if (read_optional(stack, "unwound_to"))
+	if (json_read_optional(stack, "unwound_to"))
 		out->origin = (enum guest_origin)read_word(r, stack, "unwound_to", origin_from_word, GUEST_ORIGIN_UNKNOWN);
-	if (read_optional(stack, "trouble") && trouble_from_phrase(read_string(r, stack, "trouble"), out) < 0)
-		read_wrong(r, "trouble", "a reason known of");
+	if (json_read_optional(stack, "trouble") && trouble_from_phrase(json_read_string(r, stack, "trouble"), out) < 0)
+		json_read_wrong(r, "trouble", "a reason known of");
 }
 
 static void read_stack(struct json_reader *r, const json_t *parent, struct race *race, unsigned which)
 {
-	const json_t *o = read_object(r, parent, "stack"), *below;
+	const json_t *o = json_read_object(r, parent, "stack"), *below;
 	struct race_side *side = &race->first.sides[which];
 	size_t used = 0;
 
 	if (!o)
 		return;
-	side->stack_len = read_bytes(r, o, "bytes", side->stack, RACE_STACK_MAX);
-	below = read_array(r, o, "interrupted", GUEST_STACKS_MAX - 1);
+	side->stack_len = json_read_bytes(r, o, "bytes", side->stack, RACE_STACK_MAX);
+	below = json_read_array(r, o, "interrupted", GUEST_STACKS_MAX - 1);
 	for (size_t i = 0; i < json_array_size(below); i++) {
 		const json_t *memory = json_array_get(below, i);
 
-		side->interrupted[i].gva = read_hex(r, memory, "address");
-		side->interrupted[i].len = read_bytes(r, memory, "bytes", side->below + used, RACE_STACK_MAX - used);
+		side->interrupted[i].gva = json_read_hex(r, memory, "address");
+		side->interrupted[i].len = json_read_bytes(r, memory, "bytes", side->below + used, RACE_STACK_MAX - used);
 		used += side->interrupted[i].len;
 	}
 	read_calls(r, o, race, which);
@@ -129,33 +129,33 @@ static void read_stack(struct json_reader *r, const json_t *parent, struct race 
 
 static void read_access(struct json_reader *r, const json_t *parent, struct race_side *side, uint8_t *rw)
 {
-	const json_t *o = read_object(r, parent, "access");
+	const json_t *o = json_read_object(r, parent, "access");
 
 	if (!o)
 		return;
 	*rw = side->rw = (uint8_t)read_word(r, o, "kind", access_from_word, 0);
-	side->locked = read_bool(r, o, "locked");
-	side->gva = read_hex(r, o, "address");
-	side->size = (uint32_t)read_number(r, o, "size", UINT32_MAX);
+	side->locked = json_read_bool(r, o, "locked");
+	side->gva = json_read_hex(r, o, "address");
+	side->size = (uint32_t)json_read_number(r, o, "size", UINT32_MAX);
 }
 
 /* Reports of before the calls were kept have none. */
 static void read_code(struct json_reader *r, const json_t *parent, struct race_side *side)
 {
-	const json_t *o = read_object(r, parent, "code"), *calls;
+	const json_t *o = json_read_object(r, parent, "code"), *calls;
 
 	if (!o)
 		return;
-	side->code_gva = read_hex(r, o, "address");
-	side->code_len = read_bytes(r, o, "bytes", side->code, RACE_CODE_MAX);
-	calls = read_optional(o, "calls") ? read_array(r, o, "calls", RACE_CALLEES_MAX) : NULL;
+	side->code_gva = json_read_hex(r, o, "address");
+	side->code_len = json_read_bytes(r, o, "bytes", side->code, RACE_CODE_MAX);
+	calls = json_read_optional(o, "calls") ? json_read_array(r, o, "calls", RACE_CALLEES_MAX) : NULL;
 	for (size_t i = 0; i < json_array_size(calls); i++) {
 		struct race_callee *callee = &side->callees[side->callee_count++];
 		const json_t *call = json_array_get(calls, i);
 
 		*callee = (struct race_callee){0};
-		callee->at = (uint16_t)read_number(r, call, "at", RACE_CODE_MAX);
-		read_text(r, call, "function", callee->name, sizeof(callee->name));
+		callee->at = (uint16_t)json_read_number(r, call, "at", RACE_CODE_MAX);
+		json_read_text(r, call, "function", callee->name, sizeof(callee->name));
 	}
 }
 
@@ -163,15 +163,15 @@ static void read_known_side(struct json_reader *r, const json_t *o, struct race 
 {
 	struct race_side *side = &race->first.sides[which];
 
-	snprintf(race->site[which], SITE_NAME_MAX, "%s", read_string(r, o, "site"));
-	side->pc = read_optional(o, "pc") ? read_hex(r, o, "pc") : 0;
+	snprintf(race->site[which], SITE_NAME_MAX, "%s", json_read_string(r, o, "site"));
+	side->pc = json_read_optional(o, "pc") ? json_read_hex(r, o, "pc") : 0;
 	read_access(r, o, side, &race->rw[which]);
-	side->cpu = (uint16_t)read_number(r, o, "cpu", CPU_MAX);
+	side->cpu = (uint16_t)json_read_number(r, o, "cpu", CPU_MAX);
 	read_context(r, o, &side->context);
 	read_registers(r, o, &side->regs);
 	read_symbol(r, o, site_address(side), &side->symbol);
 	if (side->symbol.name[0])
-		side->symbol.size = read_number(r, o, "function_size", INT64_MAX);
+		side->symbol.size = json_read_number(r, o, "function_size", INT64_MAX);
 	names_source_read(r, o, which, 0, &race->names);
 	names_datum_read(r, o, which, &race->names);
 	read_stack(r, o, race, which);
@@ -183,7 +183,7 @@ static void read_side(struct json_reader *r, const json_t *o, struct race *race,
 	struct race_side *side = &race->first.sides[which];
 	struct race_side_room *room;
 
-	side->known = !read_bool(r, o, "unknown");
+	side->known = !json_read_bool(r, o, "unknown");
 	if (!side->known) {
 		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
 		return;
@@ -194,44 +194,44 @@ static void read_side(struct json_reader *r, const json_t *o, struct race *race,
 		read_known_side(r, o, race, which);
 	}
 	if (!room || race_keep_side(race, which, side) < 0)
-		read_wrong(r, "sides", "small enough for the memory there is");
+		json_read_wrong(r, "sides", "small enough for the memory there is");
 	free(room);
 }
 
 static void read_value(struct json_reader *r, const json_t *o, const char *key, uint32_t len, uint8_t *bytes)
 {
-	if (len && value_from_text(read_string(r, o, key), len, bytes) < 0)
-		read_wrong(r, key, "a value of the datum's size");
+	if (len && value_from_text(json_read_string(r, o, key), len, bytes) < 0)
+		json_read_wrong(r, key, "a value of the datum's size");
 }
 
 static uint32_t read_datum(struct json_reader *r, const json_t *parent, uint64_t *gva, uint64_t *gpa)
 {
-	const json_t *o = read_object(r, parent, "datum");
+	const json_t *o = json_read_object(r, parent, "datum");
 
 	if (!o)
 		return 0;
-	*gva = read_hex(r, o, "address");
-	*gpa = read_hex(r, o, "physical");
-	return (uint32_t)read_number(r, o, "size", RACE_DATA_MAX);
+	*gva = json_read_hex(r, o, "address");
+	*gpa = json_read_hex(r, o, "physical");
+	return (uint32_t)json_read_number(r, o, "size", RACE_DATA_MAX);
 }
 
 static void read_instance_side(struct json_reader *r, const json_t *o, struct race_instance_side *out)
 {
-	out->known = !read_bool(r, o, "unknown");
+	out->known = !json_read_bool(r, o, "unknown");
 	if (!out->known)
 		return;
 	out->rw = (uint8_t)read_word(r, o, "kind", access_from_word, 0);
-	out->locked = read_bool(r, o, "locked");
-	out->cpu = (uint16_t)read_number(r, o, "cpu", CPU_MAX);
+	out->locked = json_read_bool(r, o, "locked");
+	out->cpu = (uint16_t)json_read_number(r, o, "cpu", CPU_MAX);
 	read_context(r, o, &out->context);
 }
 
 static void read_instance(struct json_reader *r, const json_t *o, struct race_instance *out)
 {
-	const json_t *sides = read_array(r, o, "sides", 2);
+	const json_t *sides = json_read_array(r, o, "sides", 2);
 
-	out->time_ns = read_seconds(r, o, "time_s");
-	out->held_ns = read_number(r, o, "held_us", INT64_MAX / 1000) * 1000;
+	out->time_ns = json_read_seconds(r, o, "time_s");
+	out->held_ns = json_read_number(r, o, "held_us", INT64_MAX / 1000) * 1000;
 	out->how = (enum race_how)read_word(r, o, "how", how_from_word, RACE_BY_WATCH);
 	out->data_len = read_datum(r, o, &out->gva, &out->gpa);
 	read_value(r, o, "value_before", out->data_len, out->before);
@@ -242,7 +242,7 @@ static void read_instance(struct json_reader *r, const json_t *o, struct race_in
 
 static void read_first(struct json_reader *r, const json_t *o, struct race *race)
 {
-	const json_t *sides = read_array(r, o, "sides", 2);
+	const json_t *sides = json_read_array(r, o, "sides", 2);
 	struct observation *first = &race->first;
 	uint64_t gva = 0;
 
@@ -254,24 +254,24 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 	for (unsigned i = 0; i < 2; i++)
 		read_side(r, json_array_get(sides, i), race, i);
 	if (!first->sides[0].known)
-		read_wrong(r, "sides", "a known side and another one");
+		json_read_wrong(r, "sides", "a known side and another one");
 }
 
 static void read_instances(struct json_reader *r, const json_t *o, struct race *race)
 {
-	const json_t *instances = read_array(r, o, "instances", RACE_INSTANCES_MAX);
+	const json_t *instances = json_read_array(r, o, "instances", RACE_INSTANCES_MAX);
 
 	for (size_t i = 0; i < json_array_size(instances); i++) {
 		struct race_instance *instance = race_add_instance(race);
 
 		if (!instance) {
-			read_wrong(r, "instances", "small enough for the memory there is");
+			json_read_wrong(r, "instances", "small enough for the memory there is");
 			return;
 		}
 		read_instance(r, json_array_get(instances, i), instance);
 	}
 	if (!race->kept) {
-		read_wrong(r, "instances", "a list of at least one");
+		json_read_wrong(r, "instances", "a list of at least one");
 		return;
 	}
 	/* The rest of the first observation is what the first instance says of it. */
@@ -284,13 +284,13 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 /* Reports of before there were modules in them are reports all the same. */
 static void read_modules(struct json_reader *r, const json_t *o, struct race *race)
 {
-	const json_t *list = read_optional(o, "modules") ? read_array(r, o, "modules", MODULES_MAX) : NULL;
+	const json_t *list = json_read_optional(o, "modules") ? json_read_array(r, o, "modules", MODULES_MAX) : NULL;
 
 	if (!json_array_size(list))
 		return;
 	race->modules = calloc(json_array_size(list), sizeof(*race->modules));
 	if (!race->modules) {
-		read_wrong(r, "modules", "small enough for the memory there is");
+		json_read_wrong(r, "modules", "small enough for the memory there is");
 		return;
 	}
 	for (size_t i = 0; i < json_array_size(list); i++)
@@ -308,10 +308,10 @@ static void read_best(const json_t *o, struct race *race)
 
 static void read_id(struct json_reader *r, const json_t *o, struct race *race)
 {
-	const char *id = read_string(r, o, "id");
+	const char *id = json_read_string(r, o, "id");
 
 	if (strlen(id) != RACE_ID_MAX - 1 || strspn(id, "0123456789abcdef") != RACE_ID_MAX - 1)
-		read_wrong(r, "id", "12 hexadecimal digits");
+		json_read_wrong(r, "id", "12 hexadecimal digits");
 	else
 		memcpy(race->id, id, RACE_ID_MAX);
 }
@@ -326,9 +326,9 @@ struct race *race_read(const json_t *object, const char *what, struct err *err)
 		return NULL;
 	}
 	read_id(&r, object, race);
-	race->count = read_number(&r, object, "count", INT64_MAX);
-	race->first_ns = read_seconds(&r, object, "first_s");
-	race->last_ns = read_seconds(&r, object, "last_s");
+	race->count = json_read_number(&r, object, "count", INT64_MAX);
+	race->first_ns = json_read_seconds(&r, object, "first_s");
+	race->last_ns = json_read_seconds(&r, object, "last_s");
 	read_first(&r, object, race);
 	read_instances(&r, object, race);
 	read_modules(&r, object, race);

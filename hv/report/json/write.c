@@ -10,13 +10,13 @@
 
 #define BUILD_ID_MAX 64
 
-void put(struct json_builder *b, json_t *object, const char *key, json_t *value)
+void json_put(struct json_builder *b, json_t *object, const char *key, json_t *value)
 {
 	if (json_object_set_new(object, key, value) < 0)
 		b->failed = true;
 }
 
-void add(struct json_builder *b, json_t *array, json_t *value)
+void json_append(struct json_builder *b, json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, value) < 0)
 		b->failed = true;
