@@ -162,11 +162,11 @@ demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves bui
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/demo
 
 .PHONY: lint
-lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, and no more circles in the structure than there were
+lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, and no circle nor upward include in the structure
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. -I$(OUT)/gen \
 		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
-	$(Q)tests/structure/circles --build $(OUT) --most 7 --largest 3
+	$(Q)tests/structure/circles --build $(OUT) --most 0 --largest 1
 
 # ---- packages ----
 
