@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is known of a guest's kernel at one moment, and kept in the record of a race: symbols, who ran, which calls led there,
- * what the memory was. Plain data; hv/guest finds it out, the record keeps it, and all that reads the record needs no guest.
+ * and what the memory was. Plain data: hv/guest finds it out, the record keeps it, and all that reads the record needs no
+ * guest. GVAs are run-time addresses; sizes are in bytes.
  */
 #ifndef OUTRIDER_RACE_FACTS_H
 #define OUTRIDER_RACE_FACTS_H
@@ -13,95 +14,133 @@
 
 #define GUEST_STACKS_MAX 3
 
+/* A function or a variable. */
 struct guest_symbol {
-	char module[64]; /* "" for the kernel itself */
+	/* "": the kernel itself. */
+	char module[64];
 	char name[128];
-	/* Of the function or variable: run-time GVA, or of a per-CPU variable what its symbol says; and bytes. */
-	uint64_t addr, size;
-};
-
-struct guest_context {
-	int32_t pid; /* -1: unknown */
-	char comm[16];
-	bool known; /* the three below are */
-	bool irqs_off;
-	bool preempt_off; /* includes every kind of interrupt */
-	uint8_t kind;	  /* enum guest_context_kind */
+	/* The GVA of its start. Of a per-CPU variable this is the value of its symbol, which is no CPU's copy. */
+	uint64_t addr;
+	uint64_t size;
 };
 
 enum guest_context_kind { GUEST_TASK, GUEST_SOFTIRQ, GUEST_HARDIRQ, GUEST_NMI };
 
+/* Who runs on a CPU. */
+struct guest_context {
+	/* -1: the task is not known. */
+	int32_t pid;
+	char comm[16];
+	/* The three fields below are known. */
+	bool known;
+	/* Interrupts are off. Set from the CPU's flags even where the rest is not known. */
+	bool irqs_off;
+	/* Preemption is off, which includes every kind of interrupt. */
+	bool preempt_off;
+	/* enum guest_context_kind */
+	uint8_t kind;
+};
+
 #define GUEST_PAGE_STRUCT_MAX 256
 
-/* A struct page: a copy of it, `info` where it is. */
+/* A struct page of the guest's. */
 struct guest_page {
-	uint64_t pfn, info;
+	/* The page frame number: the page's GPA divided by the page size. */
+	uint64_t pfn;
+	/* The GVA of the struct page. */
+	uint64_t info;
+	/* A copy of the struct page. */
 	uint8_t copy[GUEST_PAGE_STRUCT_MAX];
 };
 
 /* What the kernel keeps on the page of a GPA, as it was at one moment. */
 struct guest_page_state {
 	uint64_t gpa;
+	/* Whether `page` and `head` were found. */
 	bool page_known, head_known;
-	struct guest_page page, head; /* head: of pages that belong together the first; a page on its own is its own */
+	/* The struct page of the GPA. */
+	struct guest_page page;
+	/* The struct page of the first of the pages that belong together with this one. A page on its own is its own head. */
+	struct guest_page head;
 };
 
 enum guest_memory_kind {
 	GUEST_MEMORY_UNKNOWN,
-	GUEST_MEMORY_KERNEL,	 /* the kernel's image: a variable of its */
-	GUEST_MEMORY_MODULE,	 /* a module's variable */
-	GUEST_MEMORY_PER_CPU,	 /* a CPU's copy: of a variable, or, without a symbol, of what was allocated for each CPU */
-	GUEST_MEMORY_SLAB,	 /* an object of a slab cache, or what is between them */
-	GUEST_MEMORY_STACK,	 /* of a task, an interrupt or an exception */
-	GUEST_MEMORY_PAGE_TABLE, /* told by kernels since 6.10; before they are pages */
+	GUEST_MEMORY_KERNEL,	 /* the kernel's image, so a variable of the kernel's */
+	GUEST_MEMORY_MODULE,	 /* a variable of a module's */
+	GUEST_MEMORY_PER_CPU,	 /* a CPU's copy of a variable or, without a symbol, of what was allocated for each CPU */
+	GUEST_MEMORY_SLAB,	 /* an object of a slab cache, or what is between such objects */
+	GUEST_MEMORY_STACK,	 /* the stack of a task, an interrupt or an exception */
+	GUEST_MEMORY_PAGE_TABLE, /* a page table; kernels before 6.10 do not tell, and there it is GUEST_MEMORY_PAGE */
 	GUEST_MEMORY_PAGE_INFO,	 /* a struct page */
-	GUEST_MEMORY_VMALLOC,	 /* other memory that was mapped where there was room for it */
-	GUEST_MEMORY_PAGE,	 /* other RAM, where all of it is mapped */
-	GUEST_MEMORY_USER,
+	GUEST_MEMORY_VMALLOC,	 /* other memory in the area where the kernel maps memory page by page */
+	GUEST_MEMORY_PAGE,	 /* other memory in the direct map, where all RAM is mapped */
+	GUEST_MEMORY_USER,	 /* an address of user space */
 };
 
 /*
- * What there is at an address. The object is what it is part of: the variable (of per-CPU ones that CPU's copy), slab object,
- * stack, struct page.
+ * What there is at an address. If the address is part of an object, the object is a variable (of a per-CPU variable one CPU's
+ * copy), a slab object, a stack or a struct page.
  */
 struct guest_memory {
-	uint8_t kind;		    /* enum guest_memory_kind */
-	struct guest_symbol symbol; /* KERNEL, MODULE, PER_CPU: the variable; name "": none known */
-	int cpu;		    /* PER_CPU: whose it is; else -1 */
-	char cache[64];		    /* SLAB: the cache's name */
-	uint64_t object;	    /* GVA of the object; 0: none known, and then */
-	uint32_t object_size;	    /* bytes that it has, and */
-	uint32_t offset;  /* how far into it the address is, are 0; SLAB: behind object_size is what the allocator keeps */
-	char type[64];	  /* a struct's name, if the object is known to be one, */
-	char member[128]; /* and btf_path_at() of the access in it */
+	/* enum guest_memory_kind */
+	uint8_t kind;
+	/* The variable, of kinds KERNEL, MODULE and PER_CPU. Name "": the variable is not known. */
+	struct guest_symbol symbol;
+	/* The CPU whose copy it is, of kind PER_CPU. Else -1. */
+	int cpu;
+	/* The name of the cache, of kind SLAB. */
+	char cache[64];
+	/* The GVA of the object. 0: no object is known, and object_size and offset are 0. */
+	uint64_t object;
+	uint32_t object_size;
+	/*
+	 * How far into the object the address is. Of kind SLAB it may be object_size or more: behind an object the allocator
+	 * keeps data of its own.
+	 */
+	uint32_t offset;
+	/* The name of the struct that the object is. "": the object is not known to be a struct. */
+	char type[64];
+	/* What btf_path_at() says of the access in that struct. */
+	char member[128];
 };
 
 /* What the outermost call was made for. */
 enum guest_origin {
-	GUEST_ORIGIN_UNKNOWN, /* the stack could not be followed so far, or to something unknown */
+	GUEST_ORIGIN_UNKNOWN, /* the stack could not be followed so far, or leads to something unknown */
 	GUEST_ORIGIN_SYSCALL,
 	GUEST_ORIGIN_EXCEPTION,
 	GUEST_ORIGIN_INTERRUPT,
 	GUEST_ORIGIN_NMI,
 	GUEST_ORIGIN_KTHREAD,
-	GUEST_ORIGIN_IDLE, /* a CPU's own first task, and the kernel's start */
+	GUEST_ORIGIN_IDLE, /* a CPU's own first task, or the start of the kernel */
 };
 
+/* One call. */
 struct guest_frame {
 	uint64_t pc;
-	uint8_t kind;	 /* enum unwind_kind */
-	uint8_t context; /* enum guest_context_kind */
+	/* enum unwind_kind: what `pc` is. */
+	uint8_t kind;
+	/* enum guest_context_kind */
+	uint8_t context;
+	/* False: this frame is a guess, or was found after a guess. */
 	bool reliable;
-	struct guest_symbol symbol; /* of the instruction: of a call, that before pc. name "": unknown */
+	/* The function of the instruction. Of kind UNWIND_CALL that is the call before `pc`. Name "": it is not known. */
+	struct guest_symbol symbol;
 };
 
 /* The calls that led to where a CPU stopped. */
 struct guest_calls {
 	unsigned count;
 	enum guest_origin origin;
-	bool guessed;			      /* some frames are not reliable, */
-	enum unwind_end end, why;	      /* why there are no more frames; what the first guess was for */
-	uint32_t used_from[GUEST_STACKS_MAX]; /* of each stack: what is below was not needed */
+	/* Some frames are not reliable. */
+	bool guessed;
+	/* Why there are no more frames. */
+	enum unwind_end end;
+	/* What the first guess was needed for. Without a guess it is the same as `end`. */
+	enum unwind_end why;
+	/* For each stack, how many bytes at its start were not needed. */
+	uint32_t used_from[GUEST_STACKS_MAX];
 	/* The calls, innermost first. They are not owned: whoever has them found brings room for UNWIND_FRAMES_MAX of them. */
 	struct guest_frame *frames;
 };

@@ -6,35 +6,61 @@
 #include <stdint.h>
 
 struct target_stats {
-	uint64_t exits;	      /* times a CPU came back to us, for any reason */
-	uint64_t debug_exits; /* of these: breakpoints, watchpoints */
-	uint64_t stale_exits; /* of these: a watchpoint already retired */
-	uint64_t kicks;	      /* times a running CPU was interrupted by us */
-	uint64_t ioctls;      /* control operations on CPUs, KVM_RUN excluded */
-	uint64_t reinjected;  /* the guest's own #BP and #DB handed back */
+	/* Times that a CPU came back to us, for any reason. */
+	uint64_t exits;
+	/* Those of the exits that were for a breakpoint or a watchpoint. */
+	uint64_t debug_exits;
+	/* Those of the exits that were for a watchpoint that had been retired already. */
+	uint64_t stale_exits;
+	/* Times that we interrupted a running CPU. */
+	uint64_t kicks;
+	/* Control operations on CPUs, without KVM_RUN. */
+	uint64_t ioctls;
+	/* Breakpoint and debug exceptions (#BP and #DB) of the guest's own that were handed back to it. */
+	uint64_t reinjected;
 };
 
 struct detect_stats {
-	uint64_t sites;		    /* in the pool */
-	uint64_t armed;		    /* sample points armed now */
-	uint64_t hits;		    /* of sample points */
-	uint64_t windows;	    /* opened */
-	uint64_t stale_hits;	    /* of a point removed between its execution and our look: not counted as hits */
-	uint64_t skipped_stack;	    /* hits not held: the current stack, */
-	uint64_t skipped_memory;    /* memory that is not mapped or not RAM, REP with a count of 0, */
-	uint64_t skipped_short;	    /* no time allowed (interrupts off, draw of 0) */
-	uint64_t skipped_last;	    /* every other CPU was held already: the last one must run */
-	uint64_t cut_short;	    /* windows ended early: another context had to pass the same instruction */
-	uint64_t cut_idle;	    /* the same: nobody else was running */
-	uint64_t no_watch;	    /* windows (partly) without watchpoints: registers ran out, or user memory */
-	uint64_t conflicts;	    /* seen */
-	uint64_t lost;		    /* of these: not reported, the reporter was too far behind */
-	uint64_t unexplained;	    /* the same: told late by the target, and no access fits */
-	uint64_t refused;	    /* points not armed since the bytes there were not as expected */
-	uint64_t stacks;	    /* of conflicts' sides, looked at; */
-	uint64_t stacks_unwound;    /* of these: to their beginning without a guess */
-	uint64_t sampling_ns;	    /* since the first point was armed */
-	struct target_stats target; /* while sampling only: from the first armed point to now or to the end */
+	/* Sites in the pool. */
+	uint64_t sites;
+	/* Sample points that are armed now. */
+	uint64_t armed;
+	/* Times that a CPU stopped at a sample point. */
+	uint64_t hits;
+	/* Windows that were opened. */
+	uint64_t windows;
+	/* Stops at a point that was removed after the CPU had executed it. They are not counted as hits. */
+	uint64_t stale_hits;
+	/* Hits without a window because the access was to the current stack. */
+	uint64_t skipped_stack;
+	/* Hits without a window because the memory was not mapped or not RAM, or because a REP had a count of 0. */
+	uint64_t skipped_memory;
+	/* Hits without a window because no time was allowed: interrupts were off, or a delay of 0 was drawn. */
+	uint64_t skipped_short;
+	/* Hits without a window because every other CPU was held already, and the last one must run. */
+	uint64_t skipped_last;
+	/* Windows that ended early because another context had to pass the same instruction. */
+	uint64_t cut_short;
+	/* Windows that ended early because no other CPU was running. */
+	uint64_t cut_idle;
+	/* Accesses in windows that had no watchpoints, or not for all bytes: registers ran out, or it was user memory. */
+	uint64_t no_watch;
+	/* Conflicts that were seen. */
+	uint64_t conflicts;
+	/* Those of the conflicts that were not reported because the reporter was too far behind. */
+	uint64_t lost;
+	/* Those of the conflicts that were not reported because the target told of them late, and no access fits. */
+	uint64_t unexplained;
+	/* Points that were not armed because the bytes there were not as expected. */
+	uint64_t refused;
+	/* Sides of conflicts whose stacks were unwound. */
+	uint64_t stacks;
+	/* Those of the stacks that were unwound to their beginning without a guess. */
+	uint64_t stacks_unwound;
+	/* Time since the first point was armed, until the detector was stopped, in ns. */
+	uint64_t sampling_ns;
+	/* The target's counts in that time. */
+	struct target_stats target;
 };
 
 #endif
