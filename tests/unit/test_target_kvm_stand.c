@@ -350,24 +350,38 @@ static void test_what_works_meanwhile(void **state)
 	go_on(s);
 }
 
+/* The machine stands already. Let it stand for so long yet, run, and stand again. Returns how many vCPUs were told of it. */
+static unsigned told_after(struct seen *s, long stand_ns)
+{
+	const struct timespec rest = {.tv_nsec = stand_ns};
+	unsigned before[CPUS], told = 0;
+
+	for (unsigned i = 0; i < CPUS; i++)
+		before[i] = s->vm->cpu[i].clock_controls;
+	nanosleep(&rest, NULL);
+	go_on(s);
+	for (unsigned i = 0; i < CPUS; i++)
+		assert_it_runs(s->vm, i);
+	stand(s);
+	for (unsigned i = 0; i < CPUS; i++) {
+		assert_in_range(s->vm->cpu[i].clock_controls - before[i], 0, 1);
+		told += s->vm->cpu[i].clock_controls - before[i];
+	}
+	return told;
+}
+
 /* A guest that stood still for long is told, as one that was held for long is. */
 static void test_watchdogs_are_told(void **state)
 {
-	const struct timespec longer = {.tv_nsec = 110000000};
 	struct seen *s = *state;
+	unsigned told = CPUS;
 
 	stand(s);
-	go_on(s);
-	for (unsigned i = 0; i < CPUS; i++)
-		assert_it_runs(s->vm, i);
-	stand(s);
-	nanosleep(&longer, NULL);
-	go_on(s);
-	for (unsigned i = 0; i < CPUS; i++)
-		assert_it_runs(s->vm, i);
-	stand(s);
-	for (unsigned i = 0; i < CPUS; i++)
-		assert_int_equal(s->vm->cpu[i].clock_controls, 1);
+	assert_int_equal(told_after(s, 110000000), CPUS);
+	/* On a busy machine a thread may wake up so late that a short stand becomes a long one. Then it is tried again. */
+	for (unsigned tries = 0; tries < 1000 && told > 0; tries++)
+		told = told_after(s, 0);
+	assert_int_equal(told, 0);
 	go_on(s);
 }
 
