@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What debug files say of one race: source lines with their inline chains for every call, and the datum by name. Plain data:
- * naming.h fills it in, the JSON file keeps it, text and exports show it.
+ * What debug files say of one race: source lines of every call, with the functions inlined there, and the name of the datum.
+ * Plain data: hv/report/naming fills it in, the JSON file keeps it, text and exports show it.
  */
 #ifndef OUTRIDER_RACE_NAMES_H
 #define OUTRIDER_RACE_NAMES_H
@@ -16,52 +16,90 @@
 #define SOURCE_FUNCTION_MAX 128
 #define SOURCE_FILE_MAX 256
 
-/* A line of source. Of one call there are several where functions were inlined: innermost first, the last is not inlined. */
+/*
+ * A line of source. A call has several where functions were inlined: the innermost function comes first, and the last one is
+ * not inlined.
+ */
 struct source_line {
-	uint8_t side;			    /* of the race, */
-	uint8_t frame;			    /* the index in the side's calls, which this line is of */
-	bool inlined;			    /* into the next line */
-	unsigned line, column;		    /* 0: not known */
-	char function[SOURCE_FUNCTION_MAX]; /* "": not known */
-	char file[SOURCE_FILE_MAX];	    /* relative to the source tree if its compiler was told so; "": not known */
+	/* Index of the race's side that the line belongs to. */
+	uint8_t side;
+	/* Index in that side's calls of the call that the line belongs to. */
+	uint8_t frame;
+	/* The function is inlined into the function of the next line. */
+	bool inlined;
+	/* Line number. 0: not known. */
+	unsigned line;
+	/* Column number. 0: not known. */
+	unsigned column;
+	/* Name of the function. "": not known. */
+	char function[SOURCE_FUNCTION_MAX];
+	/* Path of the source file, relative to the source tree if the compiler was told so. "": not known. */
+	char file[SOURCE_FILE_MAX];
 };
 
 /* How a datum's name was found. */
 enum datum_by {
 	DATUM_UNNAMED,
-	DATUM_BY_VARIABLE, /* a global or static variable is at its address */
-	DATUM_BY_REGISTER, /* the accessing instruction's base register holds this variable */
+	/* A global or static variable is at the datum's address. */
+	DATUM_BY_VARIABLE,
+	/* The base register of the accessing instruction holds this variable. */
+	DATUM_BY_REGISTER,
 };
 
+/* What one side's code calls the datum. */
 struct datum_name {
-	uint8_t by;		       /* enum datum_by; DATUM_UNNAMED: nothing below is set */
-	bool guess;		       /* the access is not exactly to what the path names */
-	char path[DEBUGINFO_PATH_MAX]; /* as a programmer says it there: "inode->i_nlink" */
+	/* enum datum_by. With DATUM_UNNAMED nothing else is set. */
+	uint8_t by;
+	/* The access is not exactly to what the path names. */
+	bool guess;
+	/* The datum as a programmer writes it in that function: "inode->i_nlink". */
+	char path[DEBUGINFO_PATH_MAX];
+	/* Name of the variable. */
 	char variable[SOURCE_FUNCTION_MAX];
-	char owner[DEBUGINFO_TYPE_MAX];	 /* type of the variable or pointee: "struct inode" */
-	char member[DEBUGINFO_PATH_MAX]; /* "i_nlink"; may be "" */
-	char type[DEBUGINFO_TYPE_MAX];	 /* of what is named: "unsigned int"; may be "" */
-	unsigned bit_offset, bit_size;	 /* of a bit-field, from bit 0 of the access's first byte; size 0: none */
-	uint64_t offset;		 /* bytes into the owner */
-	char before[DEBUGINFO_VALUE_MAX + 64], after[DEBUGINFO_VALUE_MAX + 64]; /* decoded by the type; may be "" */
+	/* Type of the variable, or of what it points to: "struct inode". */
+	char owner[DEBUGINFO_TYPE_MAX];
+	/* The part of the owner: "i_nlink". "": the datum is the whole of it. */
+	char member[DEBUGINFO_PATH_MAX];
+	/* Type of what is named: "unsigned int". "": not known. */
+	char type[DEBUGINFO_TYPE_MAX];
+	/* Position of a bit-field, in bits from bit 0 of the access's first byte. */
+	unsigned bit_offset;
+	/* Width of a bit-field. 0: the datum is no bit-field. */
+	unsigned bit_size;
+	/* Position in the owner, in bytes. */
+	uint64_t offset;
+	/* The value before the conflict, written as the type wants it. "": it could not be decoded. */
+	char before[DEBUGINFO_VALUE_MAX + 64];
+	/* The value after the conflict, in the same way. */
+	char after[DEBUGINFO_VALUE_MAX + 64];
 };
 
 struct race_names {
-	struct datum_name datum[2]; /* as each side's code calls it */
-	uint8_t best;		    /* of the two, which says more */
-	size_t count, room;
-	struct source_line *lines; /* ordered by side and frame */
+	/* What each side's code calls the datum. */
+	struct datum_name datum[2];
+	/* Index of the one of the two that says more. */
+	uint8_t best;
+	/* How many lines there are. */
+	size_t count;
+	/* How many lines there is room for. */
+	size_t room;
+	/* The source lines, ordered by side and frame. */
+	struct source_line *lines;
 };
 
-/* An owner or type without what qualifies it: "const struct inode" is a struct inode all the same. */
+/* A type without what qualifies it: of "const struct inode" that is "struct inode". Returns a part of `type`. */
 const char *datum_unqualified(const char *type);
 
+/* Free the names and all lines. NULL is allowed. */
 void race_names_free(struct race_names *names);
 
-/* The lines of one call, and how many; NULL and 0: none are known. */
+/* The source lines of one call, innermost first, and in *n how many there are. NULL and 0: none are known. `names` may be NULL.
+ */
 const struct source_line *race_names_lines(const struct race_names *names, unsigned side, unsigned frame, size_t *n);
 
-/* Room for one more line at the end. NULL with EXIT_INTERNAL: out of memory. */
+/*
+ * Room for one more line, zeroed, at the end. It is valid until the next call. NULL with EXIT_INTERNAL: memory ran out.
+ */
 struct source_line *race_names_add(struct race_names *names, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was observed: a conflict inside one window, with both of its sides as they were caught. Plain data; hv/detect fills it
- * in.
+ * What was observed: a conflict inside one window, with both of its sides as they were caught. Plain data, which hv/detect
+ * fills in.
  */
 #ifndef OUTRIDER_RACE_OBSERVATION_H
 #define OUTRIDER_RACE_OBSERVATION_H
@@ -12,28 +12,41 @@
 #include "hv/base/x86.h"
 #include "hv/race/facts.h"
 
-#define RACE_STACK_MAX 16384 /* bytes kept of the stack each side is on, and as many of those it interrupted */
-#define RACE_DATA_MAX 64     /* bytes of the sampled datum re-read and kept */
-#define RACE_CODE_MAX 512    /* bytes of code kept: the whole function if it is no longer, else around the access */
-#define RACE_CALLEES_MAX 24  /* calls in that code whose targets are kept by name */
+/* Bytes that are kept of the stack that a side is on, and as many again of all the stacks that this one interrupted. */
+#define RACE_STACK_MAX 16384
+/* Bytes of the sampled datum that are read again and kept. */
+#define RACE_DATA_MAX 64
+/* Bytes of code that are kept: the whole function if it is no longer than that, else what is around the access. */
+#define RACE_CODE_MAX 512
+/* Calls in that code whose targets are kept by name. */
+#define RACE_CALLEES_MAX 24
 
 /* How a conflict was seen. */
 enum race_how {
-	RACE_BY_WATCH,	/* the other side's access tripped a watchpoint */
-	RACE_BY_POINT,	/* the other side stopped at a sample point of its own, about to access the same memory */
-	RACE_BY_REREAD, /* memory changed under a held CPU and no CPU was seen doing it: a device, an alias, another address
-			  space */
+	/* The other side's access tripped a watchpoint. */
+	RACE_BY_WATCH,
+	/* The other side stopped at a sample point of its own, and was about to access the same memory. */
+	RACE_BY_POINT,
+	/*
+	 * Memory changed while a vCPU was held, and no vCPU was seen changing it. It was a device, or an access by an alias or
+	 * in another address space.
+	 */
+	RACE_BY_REREAD,
 };
 
-/* An interrupted stack's part of a copy. */
+/* A part of a side's `below`: the copy of one interrupted stack. */
 struct race_stack {
+	/* GVA of the copy's first byte. */
 	uint64_t gva;
+	/* Bytes that were copied. 0: there is no such stack. */
 	uint32_t len;
 };
 
 /* A call, or a jump to another function, in a side's code. */
 struct race_callee {
-	uint16_t at; /* offset of the instruction in the code */
+	/* Offset of the instruction in the code, in bytes. */
+	uint16_t at;
+	/* Name of the function that it goes to. Longer names are cut. */
 	char name[62];
 };
 
@@ -43,29 +56,50 @@ struct race_callee {
  * is NULL, even when its length is 0.
  */
 struct race_side {
-	bool known; /* false: only re-reading saw it; nothing else is set */
+	/* False: nobody was seen making this access, only its effect was found by reading again. Nothing else is set then. */
+	bool known;
+	/* The vCPU that made the access, or was about to make it. */
 	uint16_t cpu;
-	uint8_t rw;   /* enum insn_rw: what the instruction does to the datum */
-	bool locked;  /* a LOCKed instruction */
-	uint64_t pc;  /* GVA of the accessing instruction; 0 if it could not be told from where the CPU stopped (regs.rip) */
-	uint64_t gva; /* of its access */
+	/* enum insn_rw bits: what the instruction does to the datum. 0: the access could not be told. */
+	uint8_t rw;
+	/* The instruction is LOCKed. */
+	bool locked;
+	/* GVA of the accessing instruction. 0: it could not be told from where the vCPU stopped, which is regs.rip. */
+	uint64_t pc;
+	/* GVA of the access. */
+	uint64_t gva;
+	/* Size of the access in bytes. */
 	uint32_t size;
-	struct x86_regs regs; /* sampled side: before the access; watched side: after it */
+	/* Registers of the vCPU. Those of the sampled side are from before the access, those of a watched side from after it.
+	 */
+	struct x86_regs regs;
+	/* Who ran on the vCPU. */
 	struct guest_context context;
-	struct guest_symbol symbol; /* of pc, or of regs.rip; name "" if unknown */
+	/* The function that contains `pc`, or regs.rip if that is 0. Its name is "" when it is not known. */
+	struct guest_symbol symbol;
+	/* GVA of the first byte of `code`. */
 	uint64_t code_gva;
-	uint32_t code_len, stack_len; /* code from an instruction on; the stack is copied from regs.rsp up */
-	uint32_t callee_count;	      /* direct ones, in the order of the code */
-	/* The stacks that the current one interrupted, from inside outwards, one after the other in below[]; len 0: none. */
+	/* Bytes of `code`. */
+	uint32_t code_len;
+	/* Bytes of `stack`. */
+	uint32_t stack_len;
+	/* How many callees there are. */
+	uint32_t callee_count;
+	/* The parts of `below`, one for each stack that was interrupted, from inside outwards. */
 	struct race_stack interrupted[GUEST_STACKS_MAX - 1];
+	/* A copy of the code around the access, as the guest wrote it. It begins with an instruction. */
 	uint8_t *code;
+	/* The direct calls and jumps in `code` that lead to another function, in the order of the code. */
 	struct race_callee *callees;
-	struct guest_calls calls; /* count 0: not unwound */
+	/* The calls that led to the access. Their count is 0 when the stack was not unwound. */
+	struct guest_calls calls;
+	/* A copy of the current stack, from regs.gpr[X86_RSP] up. */
 	uint8_t *stack;
+	/* Copies of the stacks that the current one interrupted, one after the other. */
 	uint8_t *below;
 };
 
-/* Room for as much as a side can ever have. 64 KiB: not for a thread's stack. */
+/* Room for as much as a side can ever have: 64 KiB, which is too much for a variable on a thread's stack. */
 struct race_side_room {
 	struct guest_frame frames[UNWIND_FRAMES_MAX];
 	struct race_callee callees[RACE_CALLEES_MAX];
@@ -84,17 +118,27 @@ static inline void race_side_use_room(struct race_side *side, struct race_side_r
 	side->below = room->below;
 }
 
-/* One conflict inside one window. sides[0] is the sampled (held) access. */
+/* One conflict inside one window. */
 struct observation {
+	/* How the conflict was seen. */
 	enum race_how how;
-	uint64_t time_ns; /* since the first point was armed */
-	uint64_t held_ns; /* how long the window had been open */
-	uint64_t gpa;	  /* of the first conflicting byte's page in the sampled datum */
+	/* Nanoseconds from the first sample point that was armed to the conflict. */
+	uint64_t time_ns;
+	/* Nanoseconds for which the window had been open. */
+	uint64_t held_ns;
+	/* GPA of the sampled datum's first byte. */
+	uint64_t gpa;
+	/* Bytes of the sampled datum that are in before[] and after[]. */
 	uint32_t data_len;
-	uint8_t before[RACE_DATA_MAX]; /* the sampled datum when the window opened */
-	uint8_t after[RACE_DATA_MAX];  /* and when the conflict was seen */
-	struct guest_page_state page;  /* of the sampled datum, when the conflict was seen; and what */
-	struct guest_memory memory;    /* the datum is, as told soon after */
+	/* The sampled datum when the window opened. With RACE_BY_REREAD, when the window's watchpoints were in force. */
+	uint8_t before[RACE_DATA_MAX];
+	/* The sampled datum when the conflict was seen. */
+	uint8_t after[RACE_DATA_MAX];
+	/* The page of the sampled datum when the conflict was seen. For the detector: a race's record has no use for it. */
+	struct guest_page_state page;
+	/* What the sampled datum is, as it was found out soon after the conflict. */
+	struct guest_memory memory;
+	/* Both accesses. sides[0] is the sampled one, whose vCPU was held before it. */
 	struct race_side sides[2];
 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sites: how an instruction is named so that the name is the same after a reboot, with another KASLR slide, and on another
- * host. docs/report-format.md describes names and ids for users.
+ * The names of sites. An instruction has the same name after a reboot, with another KASLR slide, and on another host.
+ * docs/report-format.md describes names and ids for users.
+ *
+ * Pure functions. Any thread.
  */
 #ifndef OUTRIDER_RACE_SITE_H
 #define OUTRIDER_RACE_SITE_H
@@ -10,20 +12,25 @@
 
 #include "hv/race/observation.h"
 
-#define SITE_NAME_MAX 288 /* module, function and offset, each with its terminator */
-#define RACE_ID_MAX 13	  /* 12 hex digits */
+#define SITE_NAME_MAX 288 /* bytes of a name with module, function, offset and the NUL */
+#define RACE_ID_MAX 13	  /* 12 hexadecimal digits and the NUL */
 
-/* The instruction's address, or where the CPU stopped when the instruction could not be told. */
+/* GVA of the side's instruction, or of where the vCPU stopped when the instruction could not be told. The side must be known.
+ */
 uint64_t site_address(const struct race_side *side);
 
 /*
- * The site's canonical name: "function+0x1c", "module:function+0x33"; "stop:" in front when only where the CPU stopped is
- * known; without a symbol "image+0x..." relative to the kernel image's link address (`slide` taken off), or "raw+0x..." for an
- * address outside of it; "unknown" for a side nobody saw. Printable whatever the guest's symbols are made of.
+ * The site's canonical name:
+ *  - with a symbol, "function+0x1c" for the kernel and "module:function+0x33" for a module;
+ *  - without a symbol, "image+0x..." relative to the kernel image's link address, that is without the KASLR `slide`, or
+ *    "raw+0x..." for an address outside of the image;
+ *  - with "stop:" in front when only the place where the vCPU stopped is known;
+ *  - "unknown" for a side that nobody saw.
+ * The name is printable whatever the guest's symbols are made of.
  */
 void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_MAX]);
 
-/* The race's id: a hash of the two canonical names in byte order, so that the sides' roles do not matter. */
+/* The race's id: a hash of the two canonical names in byte order, so that the order of the sites does not matter. */
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX]);
 
 /*

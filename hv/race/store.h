@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The races of a run: observations in, races out, one for each unordered pair of sites.
+ * The races of a run. Observations go in, and races come out: one for each unordered pair of sites.
  *
- * No locks: one thread at a time, the detector's reporter while it runs.
+ * No locks: one thread at a time uses a store. While the detector runs that is its reporter thread.
  */
 #ifndef OUTRIDER_RACE_STORE_H
 #define OUTRIDER_RACE_STORE_H
@@ -16,10 +16,13 @@
 
 struct race_store;
 
+/* An empty store. NULL with err set: memory ran out. */
 struct race_store *race_store_new(struct err *err);
+
+/* Free the store and all races in it. NULL is allowed. */
 void race_store_free(struct race_store *s);
 
-/* KASLR slide of the kernel image, for sites without a symbol. Before the first observation. */
+/* Set the KASLR slide of the kernel image, for the names of sites without a symbol. Call it before the first observation. */
 void race_store_set_slide(struct race_store *s, uint64_t slide);
 
 /*
@@ -29,7 +32,7 @@ void race_store_set_slide(struct race_store *s, uint64_t slide);
  */
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
 
-/* What is put from now on is another run's. */
+/* A new run begins: races that are put from now on belong to it. */
 void race_store_begin_run(struct race_store *s);
 
 /*
@@ -39,8 +42,13 @@ void race_store_begin_run(struct race_store *s);
  */
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err);
 
-/* In the order they were found. Races stay where they are until race_store_free(). */
+/* How many races there are. */
 size_t race_store_count(const struct race_store *s);
+
+/*
+ * Race number `index`, below race_store_count(), in the order in which they were found. A race stays where it is until
+ * race_store_free().
+ */
 struct race *race_store_get(const struct race_store *s, size_t index);
 
 #endif
