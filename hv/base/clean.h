@@ -5,16 +5,18 @@
 
 #include <stddef.h>
 
-/* Room for any string of `n` bytes, terminator included. */
+/* Bytes that clean_text() may need for a text of `n` bytes, with the NUL. */
 #define CLEAN_MAX(n) (4 * (n) + 1)
 
 /*
- * Copy the string in the `n` bytes at `text`, ended by NUL or by the end of them. Bytes that are not printable ASCII, and the
- * backslash, become \xHH: a guest must not steer the user's terminal, and JSON must be UTF-8. Cut at `size`, always ended.
+ * Copy the text at `text`, which ends at a NUL or after `n` bytes. Bytes that are not printable ASCII become \xHH, and the
+ * backslash does too: a guest must not steer the user's terminal, and JSON must be UTF-8. The copy is cut at `size` bytes, and
+ * always ends with a NUL.
  */
 void clean_text(const char *text, size_t n, char *out, size_t size);
 
-/* The other way round: \xHH back to its byte. Cut at `size`, always ended; a NUL ends it. */
+/* Turn what clean_text() made back: each \xHH becomes its byte, and \x00 ends the text. The result is cut at `size` bytes, and
+ * always ends with a NUL. */
 void unclean_text(const char *clean, char *out, size_t size);
 
 #endif

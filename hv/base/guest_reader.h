@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How layers without a machine in them (symbols, the guest-kernel knowledge) read guest memory: one checked callback.
- */
+/* How guest memory is read by what knows no machine, such as symbols/ and hv/guest: by one checked callback. */
 #ifndef OUTRIDER_BASE_GUEST_READER_H
 #define OUTRIDER_BASE_GUEST_READER_H
 
@@ -10,11 +8,12 @@
 
 struct guest_reader {
 	/*
-	 * Copy `len` bytes at kernel GVA `gva` to `buf`. Returns 0, or -1 when any byte is unmapped or not RAM; then `buf` is
-	 * unspecified. Never touches the guest. Any address is allowed: the guest is untrusted and so is what its memory points
-	 * to.
+	 * Copy `len` bytes at the kernel's GVA `gva` to `buf`. Returns 0, or -1 when any of them is not mapped or not RAM: then
+	 * what is in `buf` is not specified. The guest is never changed. Any address is allowed: the guest is not trusted, and
+	 * neither is what its memory points to.
 	 */
 	int (*read)(void *ctx, uint64_t gva, void *buf, size_t len);
+	/* Handed to read(). */
 	void *ctx;
 };
 

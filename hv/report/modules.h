@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The modules that a report's addresses may be in: where each was loaded and of which build, so that they can be named later
- * and on another machine. A module loaded again is another one, with another id.
+ * The modules that a report's addresses may be in: where each was loaded, and which build of it, so that the addresses can be
+ * named later and on another machine. A module that is loaded again is another one, with another id.
  */
 #ifndef OUTRIDER_REPORT_MODULES_H
 #define OUTRIDER_REPORT_MODULES_H
@@ -14,32 +14,45 @@
 #define REPORT_BUILD_ID_MAX 20
 
 struct report_module {
+	/* Unique for each time that a module is loaded. */
 	uint64_t id;
+	/* Its name, with a NUL. */
 	char name[64];
-	uint64_t base, size; /* of its text: GVA and bytes */
+	/* GVA of its text. */
+	uint64_t base;
+	/* Size of its text in bytes. */
+	uint64_t size;
+	/* Its build id, of build_id_len bytes. */
 	uint8_t build_id[REPORT_BUILD_ID_MAX];
-	size_t build_id_len; /* 0: not known */
+	/* 0: the build id is not known. */
+	size_t build_id_len;
+	/* Where each of its sections was loaded. */
 	struct image_section *sections;
+	/* How many sections there are. */
 	size_t nsections;
 };
 
+/* A list that owns its modules. All zero: an empty one. */
 struct report_modules {
-	struct report_module *list; /* by id */
+	/* The modules, in the order in which they were added. */
+	struct report_module *list;
+	/* How many there are. */
 	size_t count;
 };
 
+/* Free all modules. The list is empty afterwards. */
 void report_modules_free(struct report_modules *m);
 
-/* Add a copy unless there is one of that id. 0, or -1 when memory ran out. */
+/* Add a copy of `module`, unless there is one with its id already. 0, or -1 with err set: memory ran out. */
 int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err);
 
-/* NULL: none of that id. */
+/* The module with that id, valid until the next one is added. NULL: there is none. */
 const struct report_module *report_modules_find(const struct report_modules *m, uint64_t id);
 
-/* A list of objects, as docs/report-format.md says; NULL when memory ran out. */
+/* The list as JSON, as docs/report-format.md says. NULL: memory ran out. */
 json_t *report_modules_json(const struct report_modules *m);
 
-/* The same read back, added to `m`. NULL is an empty list. 0, or -1 with EXIT_INPUT. */
+/* Read such a list back, and add its modules to `m`. NULL is an empty list. 0, or -1 with EXIT_INPUT: it is no such list. */
 int report_modules_read(struct report_modules *m, const json_t *list, struct err *err);
 
 #endif

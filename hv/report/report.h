@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The report of one run: races as they are found, on the screen and in a JSON file, and the summary at its end. This header is
- * all a caller needs.
+ * all that a caller needs.
  *
- * No locks: one thread at a time; while the detector runs that is its reporter thread.
+ * No locks: one thread at a time uses a report. While the detector runs that is its reporter thread.
  */
 #ifndef OUTRIDER_REPORT_REPORT_H
 #define OUTRIDER_REPORT_REPORT_H
@@ -16,34 +16,46 @@
 
 struct report;
 
-/* Makes the JSON file, valid and empty. Copies nothing of `config`: it must last. NULL: see err. */
+/*
+ * Begin a report, and make the JSON file, which is valid and has no races yet. Nothing of `config` is copied: it must last as
+ * long as the report. NULL with err set: memory ran out, or the file cannot be made.
+ */
 struct report *report_new(const struct report_config *config, struct err *err);
 
+/* What runs in the guest. */
 struct report_kernel {
-	const char *banner, *symbols; /* where the symbols are from */
+	/* The kernel's own version line, "Linux version ...". */
+	const char *banner;
+	/* Where the kernel's symbols are from: a file, or the guest's own tables. */
+	const char *symbols;
+	/* KASLR slide of the kernel's image. */
 	uint64_t slide;
-	const uint8_t *build_id; /* of build_id_len bytes; 0: not known */
+	/* Build id of the kernel, of build_id_len bytes. */
+	const uint8_t *build_id;
+	/* 0: the build id is not known. */
 	size_t build_id_len;
 };
 
-/* What runs in the guest, once it is known; before the first observation. Copied. 0, or -1 with err set. */
+/* Say what runs in the guest, once it is known and before the first observation. `kernel` is copied. 0, or -1 with err set. */
 int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err);
 
-/* The modules loaded now, for the observations from now on. Copied. 0, or -1 with err set. */
+/* Say which `n` modules are loaded now, for the observations from now on. They are copied. 0, or -1 with err set. */
 int report_set_modules(struct report *r, const struct report_module *loaded, size_t n, struct err *err);
 
 /*
- * An observation. A new race is in the file before it is printed. A file that cannot be written any more is an error in `err`
- * the first time; the race is printed all the same. 0, or -1 with err set.
+ * Take in an observation, which is copied. A new race is in the file before it is printed. The first time that the file cannot
+ * be written any more is an error; the race is printed all the same. 0, or -1 with err set.
  */
 int report_observe(struct report *r, const struct observation *o, struct err *err);
 
 /*
- * The run is over: print the summary and write the file anew, complete. `end` is one word or line on how it ended. `stats` may
- * be NULL. 0, or -1 with err set when the file is not complete; its last valid state is still there.
+ * The run is over: print the summary, and write the file anew, now as a complete one. `end` says in one word or line how the
+ * run ended. `stats` may be NULL: nothing was counted. 0, or -1 with err set when the file is not complete: then its last valid
+ * state is still there.
  */
 int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err);
 
+/* Close the file and free the report. NULL is allowed. */
 void report_free(struct report *r);
 
 #endif

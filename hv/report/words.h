@@ -1,40 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words a report uses, the same in text and in JSON. */
+/* The words that a report uses. They are the same in text and in JSON, and the JSON format promises them. */
 #ifndef OUTRIDER_REPORT_WORDS_H
 #define OUTRIDER_REPORT_WORDS_H
 
 #include "hv/race/observation.h"
 
+/* Bytes of the texts below, with the NUL. */
 #define VALUE_TEXT_MAX (3 * RACE_DATA_MAX + 1)
 #define CONTEXT_PHRASE_MAX 64
 
-/* "read", "write", "read-write", or "unknown" for rw 0 (enum insn_rw bits). */
+/* What an access does, by its enum insn_rw bits: "read", "write" or "read-write"; "unknown" for 0. */
 const char *access_word(uint8_t rw);
 
-/* "task", "softirq", "hardirq", "nmi", or "unknown". */
+/* The kind of a context: "task", "softirq", "hardirq" or "nmi"; "unknown" when it is not known. */
 const char *context_word(const struct guest_context *context);
 
-/* Of a known context in one phrase: "task, interrupts off, preemption on". */
+/* A context, which must be known, in one phrase: "task, interrupts off, preemption on". */
 void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX]);
 
-/* "watchpoint", "breakpoint" or "re-read". */
+/* How a conflict was seen: "watchpoint", "breakpoint" or "re-read". */
 const char *how_word(enum race_how how);
 
-/* "stopped", "call" or "interrupted" (enum unwind_kind). */
+/* The kind of a frame, an enum unwind_kind: "stopped", "call" or "interrupted". */
 const char *frame_word(uint8_t kind);
 
-/* "syscall", "exception", "interrupt", "nmi", "kthread" or "idle"; NULL for unknown. */
+/* What the outermost call was made for: "syscall", "exception", "interrupt", "nmi", "kthread" or "idle"; NULL when it is not
+ * known. */
 const char *origin_word(enum guest_origin origin);
 
-/* Why a stack was guessed at or not followed to its beginning, as a phrase; NULL if it was followed. */
+/* A phrase that says why a call stack was guessed at, or not followed to its beginning. NULL: it was followed without a guess.
+ */
 const char *trouble_phrase(const struct guest_calls *calls);
 
-/* 1, 2, 4 and 8 bytes as a little-endian integer, "0x1"; any other length as bytes in memory order, "01 00 ff"; "" for none. */
+/*
+ * A value of `len` bytes, at most RACE_DATA_MAX, as text. 1, 2, 4 and 8 bytes are written as a little-endian integer, "0x1".
+ * Any other length is written as bytes in memory order, "01 00 ff". No bytes give "".
+ */
 void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX]);
 
 /*
- * The same words read back; -1 for one that is none of them. access_from_word() gives rw bits, 0 for "unknown"; of a context,
- * "unknown" is true with `known` off.
+ * The same words read back. Each function gives the enum's value, or -1 for a word that is none of these. access_from_word()
+ * gives enum insn_rw bits, which are 0 for "unknown". context_from_word() gives 0, and sets `kind` and `known`; the word
+ * "unknown" clears `known`.
  */
 int access_from_word(const char *word);
 int context_from_word(const char *word, struct guest_context *context);
@@ -42,10 +49,10 @@ int how_from_word(const char *word);
 int frame_from_word(const char *word);
 int origin_from_word(const char *word);
 
-/* Whether and why a stack was guessed at, from trouble_phrase()'s words; sets guessed, end and why. 0, or -1. */
+/* trouble_phrase() read back: sets `end` and `why` of the calls. 0, or -1 for a phrase that is none of its phrases. */
 int trouble_from_phrase(const char *phrase, struct guest_calls *calls);
 
-/* value_text() read back: the bytes of a value that is `len` long. 0, or -1 when the text is not of such a value. */
+/* value_text() read back: the `len` bytes of a value. 0, or -1 when the text is not that of a value of `len` bytes. */
 int value_from_text(const char *text, uint32_t len, uint8_t *bytes);
 
 /* The general registers' names, by enum x86_gpr. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report read back from its JSON file, from any machine and version of this schema. */
+/* A report read back from its JSON file, whatever machine and version of this schema it is from. */
 #ifndef OUTRIDER_REPORT_JSON_LOAD_H
 #define OUTRIDER_REPORT_JSON_LOAD_H
 
@@ -10,30 +10,39 @@
 #include "hv/race/store.h"
 
 struct report_load {
-	json_t *document; /* all but the races, of which the list is empty: what is not understood is kept as it is */
+	/* The document without its races, the list of which is empty. What this version does not understand is kept as it is.
+	 */
+	json_t *document;
+	/* The races, in the order of the file. */
 	struct race **races;
+	/* How many races there are. */
 	size_t count;
+	/* The modules that the races' addresses may be in. */
 	struct report_modules modules;
-	struct document_kernel kernel; /* banner and symbols NULL: the run never found one */
+	/* The guest's kernel. Its banner and symbols are NULL when the run never found one. */
+	struct document_kernel kernel;
 };
 
 /*
- * Read `path`, "-" for standard input, race by race: never is more than one of them a tree in memory. -1 with EXIT_INPUT: it
- * cannot be read, is no JSON (with line and byte), of another schema, or an object in it is not as docs/report-format.md
- * says; `out` is then empty.
+ * Read the file at `path`, or standard input for "-". It is read race by race, so that never more than one of them is a tree of
+ * JSON in memory. 0, or -1 with EXIT_INPUT: the file cannot be read, is no JSON (the message has line and byte), has another
+ * schema, or an object in it is not as docs/report-format.md says. Then `out` is empty.
  */
 int report_load(struct report_load *out, const char *path, struct err *err);
+
+/* Free all that was read. The load is empty afterwards. */
 void report_load_free(struct report_load *l);
 
-/* Free the races that are not wanted. */
+/* Free the races for which wanted(ctx, race) is false. */
 void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx);
 
-/* Hand all races over to `store`. 0, or -1 when memory ran out: the rest are still the load's. */
+/* Hand all races over to `store`, as those of a new run. 0, or -1 when memory ran out: then the rest are still the load's. */
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err);
 
 /*
- * Write the document anew, the races as they are by now. `amend`, unless NULL, can add to the object of race `index`: 0, or -1
- * for out of memory. 0, or -1: memory ran out, with err set, or `out` cannot be written, without.
+ * Write the document anew, with the races as they are by now. `amend`, unless it is NULL, can add to the object of race
+ * `index`; it returns 0, or -1 when memory ran out. Returns 0; -1 with err set when memory ran out; or -1 without when `out`
+ * cannot be written.
  */
 int report_load_write(struct report_load *l, FILE *out, int (*amend)(void *ctx, size_t index, json_t *race), void *ctx,
 		      struct err *err);

@@ -7,15 +7,16 @@
 #include "hv/report/json/write.h"
 #include "hv/race/names.h"
 
-/* The lines of one call as a list, innermost first; null when none are known. `names` may be NULL. */
+/* The source lines of one call as a list, innermost first. null: none are known. `names` may be NULL. */
 json_t *names_source_json(struct json_builder *b, const struct race_names *names, unsigned side, unsigned frame);
 
-/* What a side's code calls the datum; null when it has no name. `names` may be NULL. */
+/* What a side's code calls the datum, as an object. null: it has no name. `names` may be NULL. */
 json_t *names_datum_json(struct json_builder *b, const struct race_names *names, unsigned side);
 
 /*
- * Read the members "source" of `object` (a frame or a side) and "datum" of a side back into *names, which is made when there is
- * something to keep. Absent members are fine: files written without debug files have none.
+ * Read back into *names member "source" of the object of a frame or a side, and member "datum" of the object of a side. *names
+ * may be NULL, and is made when there is something to keep. Either member may be missing: files that were written without debug
+ * files have none.
  */
 void names_source_read(struct json_reader *r, const json_t *object, unsigned side, unsigned frame, struct race_names **names);
 void names_datum_read(struct json_reader *r, const json_t *object, unsigned side, struct race_names **names);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A race as a JSON object; docs/report-format.md and docs/report.schema.json describe it. */
+/* A race as a JSON object. docs/report-format.md and docs/report.schema.json describe it. */
 #ifndef OUTRIDER_REPORT_JSON_RACE_JSON_H
 #define OUTRIDER_REPORT_JSON_RACE_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include "hv/race/store.h"
 
-/* A new reference, or NULL when memory ran out. */
+/* The race's object, which the caller gives up by json_decref(). NULL: memory ran out. */
 json_t *race_json(const struct race *race);
 
 #endif

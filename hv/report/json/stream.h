@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A JSON file read value by value: the caller walks the outer lists and objects itself, and only the value that it asks for is
- * a tree in memory. What a value is, jansson decides, as for a whole document.
+ * A JSON file that is read value by value. The caller walks the outer lists and objects itself, and only the value that it asks
+ * for becomes a tree in memory. jansson decides what a value is, as it does for a whole document.
  */
 #ifndef OUTRIDER_REPORT_JSON_STREAM_H
 #define OUTRIDER_REPORT_JSON_STREAM_H
@@ -11,26 +11,30 @@
 
 #include "hv/base/err.h"
 
-/* Bytes of one value: a race has less than 1 MiB, a module some KiB. Its tree can be 50 times as large. */
+/* Bytes of text that one value may have. A race has less than 1 MiB, a module some KiB. The tree can be 50 times as large. */
 #define JSON_STREAM_VALUE_MAX (16u << 20)
 
 struct json_stream;
 
-/* `path`, which must last as long as the stream; "-" is standard input. NULL: see err. */
+/* Open `path`, or standard input for "-". `path` must last as long as the stream. NULL with err set: it cannot be opened. */
 struct json_stream *json_stream_open(const char *path, struct err *err);
+
+/* NULL is allowed. */
 void json_stream_close(struct json_stream *s);
 
-/* Take `c` if it comes next, blanks aside. */
+/* Take `c` if it comes next, blanks aside. Returns whether it did. */
 bool json_stream_take(struct json_stream *s, char c);
 
-/* Whether there is nothing more but blanks. */
+/* Whether nothing but blanks comes any more. */
 bool json_stream_at_end(struct json_stream *s);
 
-/* The value that comes next, of any kind, for json_decref(). NULL: see err. */
+/* Take the value that comes next, of any kind. The caller gives it up by json_decref(). NULL with err set: it is no value. */
 json_t *json_stream_value(struct json_stream *s, struct err *err);
 
-/* An error for what comes next: file, line and byte of the file, from 1, and `wanted`. Or for why the file cannot be read.
- * Returns -1. */
+/*
+ * Set the error for what comes next: the file, its line and byte, both from 1, and `wanted`. If the file cannot be read, that
+ * is the error instead. Returns -1.
+ */
 int json_stream_wrong(const struct json_stream *s, const char *wanted, struct err *err);
 
 #endif

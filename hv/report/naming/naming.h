@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Name what raced: a race's registers, code bytes and calls, and the debug files of the images they are in, to source lines and
- * the datum's name. A race record is enough, so this works as well on another machine and years later.
+ * Name what raced. The debug files of the images that a race's calls are in give source lines, and with its registers and code
+ * bytes the name of the datum. The record of the race is enough: no guest is needed, so that it works as well on another
+ * machine and years later.
  */
 #ifndef OUTRIDER_REPORT_NAMING_NAMING_H
 #define OUTRIDER_REPORT_NAMING_NAMING_H
@@ -11,8 +12,8 @@
 #include "hv/report/naming/image.h"
 
 /*
- * Make race->names, in place of those it has if these say as much. What the debug files do not know stays unnamed. 0; -1 with
- * EXIT_INTERNAL: out of memory, and then the race is as it was.
+ * Make race->names. They take the place of names that the race has already, unless those have more source lines. What the debug
+ * files do not know stays unnamed. 0, or -1 with EXIT_INTERNAL: memory ran out, and the race is as it was.
  */
 int naming_race(const struct naming *n, struct race *race, struct err *err);
 

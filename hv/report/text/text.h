@@ -11,15 +11,16 @@
 #include "symbols/files/debug_images.h"
 
 /*
- * One race, from its first instance. The first line says what raced, where and how the value changed; then each side with its
- * context, registers, code and the top of its stack. Everything from the guest is made printable. Write errors stay in `out`.
+ * Print one race, by its first instance. The first line says what raced, where, and how the value changed. Each side follows
+ * with its context, registers, code and the top of its stack. Everything from the guest is made printable. Write errors stay in
+ * `out`.
  */
 void text_race(FILE *out, const struct race *race, const struct text_style *style);
 
-/* The table of all races, most often seen first, and the run's figures. `stats` may be NULL: nothing was sampled. */
+/* Print the table of all races, most often seen first, and the run's figures. `stats` may be NULL: there are no figures. */
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
 
-/* Where the names of a summary's races are from. `images` may be NULL. */
+/* Print where the names of the store's races are from. `images` may be NULL: no debug files were asked. */
 void text_names(FILE *out, const struct race_store *store, const struct debug_images *images);
 
 #endif
