@@ -9,12 +9,12 @@
 #include <string.h>
 
 const char cli_exit_codes[] = "Exit status:\n"
-			      "  0  the run ended as asked, races found or not\n"
-			      "  2  a wrong option or argument\n"
-			      "  3  a file, host or guest that cannot be used (kernel, image, symbols, /dev/kvm,\n"
+			      "  0  the run ended as asked, whether races were found or not\n"
+			      "  2  an option or argument was wrong\n"
+			      "  3  a file, host or guest cannot be used (kernel, image, symbols, /dev/kvm,\n"
 			      "     a full disk)\n"
 			      "  4  the guest of `outrider run` died\n"
-			      "  5  an error of outrider's own\n";
+			      "  5  outrider itself failed\n";
 
 int cli_fail(const struct err *e)
 {

@@ -11,16 +11,16 @@ enum attach_key {
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The machine", 1},
-	{"connect", KEY_CONNECT, "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
-	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "instead of DOMAIN: the gdbstub of any QEMU", 0},
-	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "of the time that the guest may stand still, 1 to 50 (default 5)",
+	{"connect", KEY_CONNECT, "URI", 0, "connection to libvirt (default: libvirt's own default, as for virsh)", 0},
+	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "attach to the gdbstub of any QEMU in place of DOMAIN", 0},
+	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "share of the time that the guest may stand still, 1 to 50 (default 5)",
 	 DETECT_GROUP_HOW},
 	{0},
 };
 
 static const char doc[] =
 	"Look for data races in the Linux kernel of a virtual machine that runs already, and leave it as it was.\v"
-	"Ctrl-C detaches, keeps the results and prints the summary; a second one ends at once.";
+	"Ctrl-C detaches, keeps the results and prints the summary. A second Ctrl-C ends outrider at once.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {

@@ -13,7 +13,7 @@ struct list_options {
 enum list_key { KEY_CONNECT = 0x100 };
 
 static const struct argp_option options[] = {
-	{"connect", KEY_CONNECT, "URI", 0, "libvirt's connection (default: libvirt's own default, as virsh)", 0},
+	{"connect", KEY_CONNECT, "URI", 0, "connection to libvirt (default: libvirt's own default, as for virsh)", 0},
 	{0},
 };
 

@@ -13,11 +13,11 @@ static const struct command {
 	const char *what;
 } commands[] = {
 	{"run", cli_run, "launch a virtual machine with the detector attached"},
-	{"list", cli_list, "which virtual machines of libvirt can be attached to"},
+	{"list", cli_list, "show which virtual machines of libvirt can be attached to"},
 	{"attach", cli_attach, "look for races in a virtual machine that runs already, and leave it as it was"},
 	{"report", cli_report, "show the races of a run again, named by debug files"},
 	{"prune", cli_prune, "tell the likely bugs from the races that do no harm"},
-	{"doctor", cli_doctor, "can this host do it, what is missing, and what to do"},
+	{"doctor", cli_doctor, "say whether this host can run guests for outrider, what is missing, and what to do"},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -15,14 +15,14 @@ struct prune_options {
 };
 
 static const struct argp_option options[] = {
-	{"explain", KEY_EXPLAIN, "ID", 0, "only this race, with the whole of the evidence", 0},
-	{"list-rules", KEY_LIST, NULL, 0, "what the rules are called and what each looks for", 0},
+	{"explain", KEY_EXPLAIN, "ID", 0, "show only this race, with the whole of the evidence", 0},
+	{"list-rules", KEY_LIST, NULL, 0, "show the name of each rule, and what the rule looks for", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Say which races of a run are likely bugs, which are not, and by what that was told.\v"
-	"FILE is what `outrider run --json` wrote; - is standard input. Races of several files are put together. "
+	"Say which races of a run are likely bugs, which are not, and what the evidence is.\v"
+	"FILE is a file that `outrider run --json` wrote, or - for standard input. Races of several files are put together. "
 	"Verdicts need no debug files, but are better with them.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)

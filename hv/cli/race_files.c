@@ -13,12 +13,12 @@ enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE };
 static const struct argp_option options[] = {
 	{"symbols", KEY_SYMBOLS, "PATH", 0,
 	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
-	 "several times (and /usr/lib/debug and debuginfod's cache are looked in anyway)",
+	 "several times (/usr/lib/debug and debuginfod's cache are always searched too)",
 	 0},
 	{"rules", KEY_RULES, "FILE", 0,
 	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
-	{"race", KEY_RACE, "ID", 0, "only this race; may be given several times", 0},
-	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source, to see READ_ONCE() and its like in", 0},
+	{"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source tree, to look for READ_ONCE() and the like in", 0},
 	{0},
 };
 

@@ -36,16 +36,16 @@ static const struct argp_option options[] = {
 	 "text, for people (default); json, the same document with all names in it; sarif, kcsan, junit or html, for other "
 	 "tools",
 	 0},
-	{"all", KEY_ALL, NULL, 0, "show every race in full, those too that are likely no bugs", 0},
+	{"all", KEY_ALL, NULL, 0, "show every race in full, also those that are likely no bugs", 0},
 	{"sort", KEY_SORT, "ORDER", 0,
 	 "rank, likely bugs first (default); count, most often seen first; time, as found; or site", 0},
-	{"suppress", KEY_SUPPRESS, "FILE", 0, "races that are known, with reasons", 0},
+	{"suppress", KEY_SUPPRESS, "FILE", 0, "a list of known races with reasons, which are folded", 0},
 	{0},
 };
 
 static const char doc[] =
 	"Show the races of a run again, with the source lines, inlined calls and data names that debug files add.\v"
-	"FILE is what `outrider run --json` wrote; - is standard input. Races of several files are put together.";
+	"FILE is a file that `outrider run --json` wrote, or - for standard input. Races of several files are put together.";
 
 static error_t format_option(struct report_options *o, const char *arg, struct argp_state *state)
 {

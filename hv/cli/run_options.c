@@ -17,21 +17,21 @@ enum run_key {
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The machine", 1},
-	{"kernel", KEY_KERNEL, "FILE", 0, "bzImage, or ELF vmlinux with a PVH note, to boot (required)", 0},
-	{"initrd", KEY_INITRD, "FILE", 0, "its initial RAM disk", 0},
-	{"append", KEY_APPEND, "CMDLINE", 0, "kernel command line, added to what gives the guest its console", 0},
-	{"cpus", KEY_CPUS, "N", 0, "1 to 16 virtual CPUs (default 2)", 0},
-	{"memory", KEY_MEMORY, "SIZE", 0, "guest memory, with K, M, G or T (default 512M); reserved as it is used", 0},
-	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console there (default: standard output)", 0},
-	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest: the baseline to compare with", DETECT_GROUP_HOW},
+	{"kernel", KEY_KERNEL, "FILE", 0, "kernel to boot: a bzImage, or an ELF vmlinux with a PVH note (required)", 0},
+	{"initrd", KEY_INITRD, "FILE", 0, "the kernel's initial RAM disk", 0},
+	{"append", KEY_APPEND, "CMDLINE", 0, "kernel command line, added to the options that give the guest its console", 0},
+	{"cpus", KEY_CPUS, "N", 0, "number of virtual CPUs, 1 to 16 (default 2)", 0},
+	{"memory", KEY_MEMORY, "SIZE", 0,
+	 "guest memory, with K, M, G or T (default 512M); the host reserves it only as the guest uses it", 0},
+	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console to FILE (default: standard output)", 0},
+	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{0},
 };
 
 static const char doc[] =
-	"Boot an unmodified Linux kernel in a virtual machine of our own and print each data race of it as it is found.\v"
-	"Keys go to the guest's console, except Ctrl-C, which stops the guest, keeps the results and prints the summary; a "
-	"second "
-	"one ends at once.";
+	"Boot an unmodified Linux kernel in a virtual machine of our own and print each of its data races when it is found.\v"
+	"Keys go to the guest's console, except Ctrl-C, which stops the guest, keeps the results and prints the summary. A "
+	"second Ctrl-C ends outrider at once.";
 
 /* A value that is not what the option takes. */
 static error_t wrong(struct argp_state *state, const char *option, const char *value, const char *wanted)

@@ -60,7 +60,7 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 
 	if (n < 0)
 		return -1;
-	note(d, "%s: %lld functions to sample in", name, (long long)n);
+	note(d, "%s: %lld functions can be sampled", name, (long long)n);
 	return 0;
 }
 
@@ -107,7 +107,8 @@ static int prepare(struct detect *d, struct err *err)
 		return 0;
 	}
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))
-		return err_set(err, EXIT_INPUT, "the kernel's symbols have no _stext and _etext: cannot tell its text");
+		return err_set(err, EXIT_INPUT,
+			       "the kernel's symbols have no _stext and _etext, so it is not known where the kernel's text is");
 	return add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 

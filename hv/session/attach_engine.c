@@ -82,7 +82,8 @@ static int open_attached(struct engine *e, struct screen *screen, struct err *er
 		return -1;
 	e->cpus = e->target->caps.cpus;
 	if (leftover)
-		screen_note(screen, "an outrider was killed here: what it has left in the guest is removed");
+		screen_note(screen,
+			    "an earlier outrider was killed while it was attached: what it left in the guest is removed now");
 	if (!gdb_target_was_running(e->target))
 		return err_set(err, EXIT_INPUT, "the guest is paused: let it run first");
 	return 0;
@@ -95,9 +96,10 @@ static void say_how(struct attach_engine *a)
 	gdb_target_figures(a->engine.target, &figures);
 	if (!figures.direct)
 		screen_note(a->screen, "guest memory cannot be read past the gdbstub (another user's QEMU, or another host's): "
-				       "the guest has to stand still for that too, and less is sampled");
+				       "the guest has to stand still while its memory is read, and fewer accesses are sampled");
 	if (figures.hardware)
-		screen_note(a->screen, "this host's KVM does not intercept INT3: few points, in debug registers");
+		screen_note(a->screen,
+			    "this host's KVM does not intercept INT3: only a few sample points fit, in debug registers");
 }
 
 static int run_attached(struct engine *e, struct err *err)

@@ -57,7 +57,8 @@ static void on_signal(struct stopper *s, int number)
 		terminal_restore(s->config->terminal);
 		_exit(128 + number);
 	}
-	snprintf(why, sizeof(why), "SIG%s: %s; once more ends at once", sigabbrev_np(number), s->config->engine->stopping);
+	snprintf(why, sizeof(why), "SIG%s: %s; a second signal ends outrider at once", sigabbrev_np(number),
+		 s->config->engine->stopping);
 	if (s->reason == STOP_NONE)
 		stop(s, STOP_SIGNAL, why);
 	else

@@ -63,23 +63,23 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 	fprintf(out, "  per window    %.2f exits, %.2f ioctls, %.2f kicks\n", per(s->target.exits, windows),
 		per(s->target.ioctls, windows), per(s->target.kicks, windows));
 	fprintf(out,
-		"  not held      %" PRIu64 " on the stack, %" PRIu64 " without memory to watch, %" PRIu64
-		" with no time allowed, %" PRIu64 " on the last running CPU\n",
+		"  no window     for %" PRIu64 " hits on the current stack, %" PRIu64 " without memory to watch, %" PRIu64
+		" where a CPU may not be held, %" PRIu64 " on the last CPU that was not held\n",
 		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_last);
 	fprintf(out,
-		"  cut short     %" PRIu64 " windows for another to pass, %" PRIu64 " with nobody running; %" PRIu64
-		" partly unwatched\n",
+		"  cut short     %" PRIu64 " windows because another context had to pass, %" PRIu64
+		" because no other CPU ran; %" PRIu64 " accesses not watched, or only in part\n",
 		s->cut_short, s->cut_idle, s->no_watch);
 	if (s->stacks)
 		fprintf(out, "  stacks        %" PRIu64 " of %" PRIu64 " unwound to their beginning without a guess\n",
 			s->stacks_unwound, s->stacks);
 	if (s->refused || s->target.reinjected)
 		fprintf(out,
-			"  guest's own   %" PRIu64 " points not armed since the text had changed, %" PRIu64
-			" of its #BP and #DB handed back\n",
+			"  guest's own   %" PRIu64 " points not armed because the guest had changed its text, %" PRIu64
+			" #BP and #DB of the guest handed back to it\n",
 			s->refused, s->target.reinjected);
 	if (s->lost)
-		fprintf(out, "  lost          %" PRIu64 " conflicts came faster than they could be reported\n", s->lost);
+		fprintf(out, "  lost          %" PRIu64 " conflicts, which came faster than they could be reported\n", s->lost);
 }
 
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style)
