@@ -20,7 +20,7 @@ static bool is_return_thunk(const char *callee)
 	return callee && strstr(callee, "return_thunk") != NULL;
 }
 
-/* Where functions with arrays end that were overrun: it does not come back. */
+/* A function whose array was overrun ends in this call, which does not return. */
 static bool is_stack_failure(const char *callee)
 {
 	return callee && strcmp(callee, "__stack_chk_fail") == 0;
@@ -57,8 +57,8 @@ static bool is_ud2(const struct insn_op *op)
 }
 
 /*
- * Linux goes on behind the ud2 of a WARN_ON(), but no function ends in one: the last, but for what the next function is aligned
- * by, is a BUG()'s, and nothing comes out of the code there.
+ * Linux goes on behind the ud2 of a WARN_ON(), but no function ends in a WARN_ON(). A ud2 that is a function's last
+ * instruction, apart from the padding before the next function, is therefore a BUG()'s. The code does not go on there.
  */
 static void end_at_bug(struct code *code, const struct guest_symbol *symbol)
 {
@@ -94,13 +94,14 @@ static void mark_entered(struct code *code)
 	}
 }
 
-/* Of a function's cold part the symbol is another, "foo.cold", and jumps go to its middle too. Other names are tail calls. */
+/* A function's cold part has a symbol of its own, "foo.cold", and jumps go to its middle too. A jump to another name is a tail
+ * call. */
 static bool is_tail_call(const struct code_insn *insn)
 {
 	return insn->op.kind == INSN_OP_JUMP && insn->callee && !strstr(insn->callee, ".cold");
 }
 
-/* Whether instruction `i` may go on to a part of the function that was not kept: and from there to anywhere. */
+/* Whether instruction `i` may go on to a part of the function that was not kept. That part may go on to anywhere. */
 static bool leads_off(const struct code *code, unsigned i, const struct guest_symbol *symbol)
 {
 	const struct code_insn *insn = &code->insns[i];
@@ -110,7 +111,7 @@ static bool leads_off(const struct code *code, unsigned i, const struct guest_sy
 
 	if (insn->op.kind == INSN_OP_JUMP)
 		return next[0] == CODE_OUTSIDE && !is_tail_call(insn);
-	/* No function ends so, but in a call that does not return. */
+	/* Only a call that does not return may stand at a function's end like this. */
 	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || behind - symbol->addr < symbol->size))
 		return true;
 	return n > 1 && next[1] == CODE_OUTSIDE;

@@ -14,14 +14,14 @@ static const char built_in[] =
 #include "prune_conf.h"
 	;
 
-#define DATA "variable type member " /* keys that name a datum */
+#define DATA "variable type member " /* These keys name a datum. */
 
 /*
- * Which keys say what an entry is of: a datum's names, or a function's (and words). Those that say why a race is by design
- * speak of whoever looks without a lock, and of one writer.
+ * What an entry of each kind may say. Its keys name a datum, or functions and words. An entry that says why a race is by design
+ * is about the side that looks without a lock, and about one writer.
  */
 static const struct list_traits {
-	const char *word, *keys; /* beside those of `any_keys` */
+	const char *word, *keys; /* The kind's own keys; the keys of `any_keys` come in addition. */
 	bool of_data, needs_reason, by_design;
 } traits[LIST_KINDS] = {
 	[LIST_SPECIAL] = {"special", DATA "function writers side", true, true, true},
@@ -93,7 +93,7 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
-/* A key with two values; *out: it has the second. */
+/* Read a key that may have one of two values. *out says whether it has the second. */
 static int either(const char *file, const struct conf_field *f, const char *first, const char *second, bool *out,
 		  struct err *err)
 {
@@ -306,7 +306,7 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 	return rules->kernel == KERNEL_ANY || (rules->kernel >= e->kernel_from && rules->kernel <= e->kernel_to);
 }
 
-/* What a function may look at without the lock is no licence to store there. */
+/* That a function may look at a datum without the lock does not allow it to store there. */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {
 	if (!traits[e->kind].by_design)

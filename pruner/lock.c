@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks, as far as a function's own code shows them: calls of functions that take and give back locks, on the ways to an
- * access and behind it. What a caller holds is not seen, but for spinlocks: they turn preemption off.
+ * Locks, as far as a function's own code shows them. They are seen by calls of functions that take and give back locks, on the
+ * ways to an access and behind it. A lock that a caller holds is not seen, except a spinlock, which turns preemption off.
  */
 #include <string.h>
 
 #include "pruner/lock.h"
 
-/* In which states of locking a way may lead to an instruction. */
+/* The states of locking in which a way may lead to an instruction. They are bits. */
 enum { FREE = 1, HELD = 2 };
 
 static uint8_t behind_call(const struct view *v, const char *callee, uint8_t states)
@@ -19,7 +19,8 @@ static uint8_t behind_call(const struct view *v, const char *callee, uint8_t sta
 	return states;
 }
 
-/* To a fixed point: two bits an instruction, which are only ever set. `start` is not followed into again. */
+/* Spread the states until they do not change any more. This ends, since an instruction has two bits, which are only ever set.
+ */
 static void spread(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
 {
 	const struct code *code = &s->code;
@@ -42,7 +43,8 @@ static void spread(const struct view *v, const struct view_side *s, uint8_t stat
 	}
 }
 
-/* What nothing seen goes on to, as where an exception is handled, is entered without a lock for all that is known. */
+/* No seen instruction may go on to some code, such as the handling of an exception. Such code counts as entered without a lock.
+ */
 static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 {
 	for (unsigned i = 1; i < code->count; i++) {
@@ -62,7 +64,7 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 		return LOCK_UNKNOWN;
 	seed(&s->code, states);
 	spread(v, s, states);
-	/* A way that is not known may come with the lock given back. */
+	/* On a way that is not known the lock may have been given back. */
 	if (states[s->at] == HELD && s->code.closed)
 		return LOCK_HELD;
 	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marked accesses, told by the instruction, by what was inlined around it, and by the source where that is at hand. */
+/* Marked accesses are recognised by the instruction, by the functions inlined around it, and by the source where the source is
+ * there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static void say(struct view_side *s, const char *how, const char *where, unsigne
 		snprintf(s->mark, sizeof(s->mark), "%.60s%s", how, where);
 }
 
-/* What raced, as it must stand in the marked access's parentheses. */
+/* The datum that raced, as it must stand in the parentheses of the marked access. */
 static void wanted_operand(const struct view *v, unsigned which, struct operand *out)
 {
 	const struct datum_name *names[VIEW_NAMES];
@@ -37,12 +38,12 @@ struct wanted {
 	const struct prune_rules *rules;
 	struct operand operand;
 	uint8_t access; /* INSN_READ, INSN_WRITE or both */
-	bool inlined;	/* the statement calls what has the access: macros around that one stand elsewhere */
+	bool inlined; /* The access is in an inlined function that the statement calls. Macros around the access stand there. */
 };
 
 /*
- * Whether the macro `word` marks such an access, with the parentheses from `from` to `to`: the datum stands in them, or it is
- * one that the macro itself accesses, as set_current_state() does current->__state.
+ * Whether the macro `word` marks such an access. The macro's parentheses are from `from` to `to`. Either the datum stands in
+ * the parentheses, or the macro itself accesses the datum, as set_current_state() accesses current->__state.
  */
 static bool is_marking(const struct wanted *w, const char *word, const char *from, const char *to)
 {
@@ -107,7 +108,8 @@ static void by_source(const struct view *v, unsigned which, struct view_side *s,
 	}
 }
 
-/* A look at what others change by LOCKed instructions alone: the words that mark it leave nothing in machine code. */
+/* A read of a datum that others change by LOCKed instructions alone is marked. The words that mark it leave nothing in machine
+ * code. */
 static void by_datum(const struct view *v, struct view_side *s)
 {
 	const struct datum_name *name;

@@ -7,12 +7,12 @@
 
 #define DEPTH_MAX 32
 
-/* Where in an argument we are. */
+/* The place in an argument that was reached. */
 struct progress {
-	unsigned depth;	  /* of parentheses, the macro's own not among them */
-	uint32_t is_call; /* a bit for each of them: arguments stand in it */
+	unsigned depth;	  /* The number of open parentheses, without the macro's own. */
+	uint32_t is_call; /* A bit for each open parenthesis, which is set when arguments of a call stand in it. */
 	int brackets;
-	bool star; /* something was dereferenced by it */
+	bool star; /* A `*` dereferenced something. */
 };
 
 void operand_of(const struct datum_name *d, struct operand *out)
@@ -57,7 +57,8 @@ bool operand_mentioned(const struct operand *o, const char *from, const char *to
 	return false;
 }
 
-/* Behind the name: whether that is only a way to something else, "it->", "(it)->", or "it[3]" of a datum that is no element. */
+/* Whether the name is only a way to something else, by what stands behind it: "it->", "(it)->", or "it[3]" of a datum that is
+ * no element. */
 static bool leads_on(const struct operand *o, const char *at, const char *to)
 {
 	int brackets = 0;
@@ -79,7 +80,8 @@ static bool is_in_cast(const char *star, const char *to)
 	return *star == ')';
 }
 
-/* Arguments of a call, which may do anything with them; but this_cpu_ptr(&x) is x all the same, of a CPU. */
+/* Whether the parenthesis holds arguments of a call, which may do anything with them. this_cpu_ptr(&x) does not: it is the x of
+ * a CPU. */
 static bool holds_arguments(const char *parenthesis, const char *from)
 {
 	static const char cpu_ptr[] = "cpu_ptr";
@@ -93,7 +95,7 @@ static bool holds_arguments(const char *parenthesis, const char *from)
 	return is_word_char(end[-1]) || end[-1] == ')' || end[-1] == ']';
 }
 
-/* One character further. False: the argument is over, or too deep. */
+/* Go one character further. Returns false when the argument is over, or when it has too many parentheses. */
 static bool pass(struct progress *p, const char *at, const char *from, const char *to)
 {
 	if (*at == '(') {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What makes a race more likely to be a bug, or a bug worse. Points add up and order the races within their class. */
+/* What makes a race more likely to be a bug, or makes a bug worse. The points are added, and order the races within their
+ * class. */
 #include <string.h>
 
 #include "pruner/lock.h"
@@ -21,7 +22,7 @@ static void count(struct tally *t, int points, const char *name)
 	}
 }
 
-/* By the datum's names: reference counts, then what the lists have of linkage, lengths and so on. */
+/* Points for the datum's names: reference counts first, then what the lists say of linkage, lengths and so on. */
 static void names(struct tally *t)
 {
 	const struct list_entry *e;
@@ -38,13 +39,13 @@ static void names(struct tally *t)
 	}
 }
 
-/* In the upper half, but no small negative number, nor an error code. */
+/* Whether the value is in the upper half of the address space, and is neither a small negative number nor an error code. */
 static bool is_kernel_pointer(uint64_t value)
 {
 	return value >> 47 == 0x1ffff && value < 0xffffffffff000000;
 }
 
-/* Typedefs do not say that they are pointers, but values do, and one of them may be NULL. */
+/* A typedef does not say that it is a pointer, but its values do. One of the two values may be NULL. */
 static bool looks_like_pointer(const struct race *race)
 {
 	uint64_t before, after;
@@ -134,10 +135,10 @@ static void interrupt(struct tally *t)
 	count(t, 5, "interrupt-against-task");
 }
 
-/* All that `part` accesses is accessed by `whole` at once: one aligned access covers it. */
+/* Whether `whole` accesses at once all that `part` accesses, because one aligned access covers it. */
 static bool covered(const struct race_side *part, const struct race_side *whole)
 {
-	/* One memory may have two addresses, but they are alike within a page. */
+	/* The same memory may have two addresses, which are equal within a page. */
 	uint64_t from = (part->gva - whole->gva) % X86_PAGE_SIZE;
 
 	return whole->size <= sizeof(uint64_t) && whole->gva % whole->size == 0 && part->size <= whole->size &&
@@ -153,7 +154,7 @@ bool raise_may_tear(const struct view *v)
 		return false;
 	if (covered(other->side, writer->side))
 		return other->writes && other->side->size != writer->side->size;
-	/* A LOCKed one changes the whole of the datum, in the byte that its bit is in. */
+	/* A LOCKed access changes the datum as a whole, in the byte that its bit is in. */
 	return !writer->side->locked || other->writes || !covered(writer->side, other->side);
 }
 

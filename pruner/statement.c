@@ -10,7 +10,7 @@
 
 struct source {
 	FILE *file;
-	bool in_comment; /* that began in a line before */
+	bool in_comment; /* A comment has begun in an earlier line. */
 };
 
 static FILE *open_below(const char *folder, const char *file)
@@ -23,13 +23,13 @@ static FILE *open_below(const char *folder, const char *file)
 	return fopen(path, "re");
 }
 
-/* Behind the quote that ends what begins with `quote`, or the line's end. */
+/* Returns the place behind the quote that ends the text which begins with `quote`, or the line's end. */
 static int skip_quoted(FILE *file, int quote)
 {
 	int c = fgetc(file);
 
 	while (c != quote && c != '\n' && c != EOF) {
-		/* What is behind a backslash counts as nothing, but a line's end as that. */
+		/* A character behind a backslash is skipped, except a line's end. */
 		if (c == '\\')
 			c = fgetc(file);
 		if (c != '\n')
@@ -59,7 +59,7 @@ static int skip_line(FILE *file)
 	return c;
 }
 
-/* What is code at and behind `c`: the next character of it, or '\n' or EOF. */
+/* Returns the next character of code at or behind `c`, or '\n' or EOF. */
 static int to_code(struct source *s, int c)
 {
 	int next;
@@ -82,7 +82,7 @@ static int to_code(struct source *s, int c)
 	}
 }
 
-/* The next line's code, cut if it is very long. False: there is none. */
+/* Read the next line's code, which is cut if it is very long. Returns false when there is no line any more. */
 static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 {
 	size_t len = 0;
@@ -104,7 +104,7 @@ static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 	return true;
 }
 
-/* Whether more belongs to what `text` is the beginning of: within parentheses, or behind an operator. */
+/* Whether the statement that begins with `text` goes on, because `text` ends within parentheses or behind an operator. */
 static bool goes_on(const char *text)
 {
 	size_t len = strlen(text);

@@ -11,8 +11,8 @@
 #define NEVER 99991231u
 
 struct entry {
-	unsigned line, expires; /* as 20270131 */
-	char *site[2];		/* shell patterns; of either side, both if there are two */
+	unsigned line, expires; /* A date is kept as 20270131. */
+	char *site[2];		/* Shell patterns. One of them may match either side; two must match both sides. */
 	char *type, *member, *variable, *reason;
 	bool used;
 };
@@ -123,7 +123,7 @@ void suppress_free(struct suppressions *s)
 	free(s);
 }
 
-/* A site by its whole name, "ext4:ext4_foo+0x1c", without the offset, or by the function alone. */
+/* A site matches by its whole name "ext4:ext4_foo+0x1c", by this name without the offset, or by the function alone. */
 static bool site_fits(const char *globs, const char *site)
 {
 	char name[SITE_NAME_MAX];

@@ -69,7 +69,7 @@ static int ordered(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* What is equal stays in the order of finding, and suppressed comes behind all else. */
+/* Equal races stay in the order in which they were found. Suppressed races come behind all others. */
 static int settle(const struct judged *a, const struct judged *b, int order)
 {
 	if (!a->suppressed != !b->suppressed)

@@ -8,7 +8,7 @@ bool view_changes(const struct view_side *s)
 	return !s->side->known || s->writes || !s->reads || (s->followed && s->read.written_back);
 }
 
-/* Either side's name is the datum's, but one may have none: inlined code often lacks it. */
+/* The name of either side is the datum's name. A side may have no name: inlined code often lacks it. */
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES])
 {
 	out[0] = v->side[which].datum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Making a view: everything that the rules ask of a race is found out here, once. */
+/* How a view is made: everything that the rules ask of a race is found out here, once. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static int load_side(struct view *v, unsigned which)
 	return 0;
 }
 
-/* The guest's allocator and its types, BTF, say as much as debug files of many data. */
+/* Of many data the guest's allocator and the guest's types (BTF) say as much as debug files. */
 static void name_by_memory(struct view *v)
 {
 	const struct guest_memory *m = &v->race->first.memory;
@@ -53,7 +53,8 @@ static void name_by_memory(struct view *v)
 	if (!m->symbol.name[0] && !m->type[0])
 		return;
 	d->by = DATUM_BY_VARIABLE;
-	/* What has no member there may be something else behind a small variable; lists say of which it may not. */
+	/* A place without a member may be something else behind a small variable. Lists name the variables of which it is a
+	 * part. */
 	if (m->symbol.name[0] && !m->member[0] && m->offset)
 		snprintf(d->variable, sizeof(d->variable), "%.*s+", (int)sizeof(d->variable) - 2, m->symbol.name);
 	else
@@ -79,7 +80,7 @@ struct view *view_new(const struct prune_rules *rules, const struct race *race)
 	for (unsigned i = 0; i < 2; i++) {
 		struct view_side *s = &v->side[i];
 
-		/* Not the instructions: tens of kilobytes, of which few are used. */
+		/* The instructions are not cleared: they are tens of kilobytes, of which few are used. */
 		s->datum = NULL;
 		s->flow = NULL;
 		s->followed = s->marked = false;

@@ -35,15 +35,15 @@ error_t cli_usage(struct argp_state *state, const char *fmt, ...)
 	return EINVAL;
 }
 
-/* What the outer parser knows; the command's own parser, its child, sees only `command`. */
+/* What the outer parser knows. The command's own parser, which is its child, sees only `command`. */
 struct outer_input {
-	const struct argp *argp; /* the command's */
+	const struct argp *argp; /* The command's own parser. */
 	const char *program;
 	const char *name;
 	struct cli_input *command;
 };
 
-/* Whether `word` names (or abbreviates) an option that takes a value: then what was wrong is that none came. */
+/* Whether `word` names or abbreviates an option that takes a value. Then the mistake is that no value came. */
 static bool wants_value(const struct argp *argp, const char *word)
 {
 	const struct argp_option *o;
@@ -59,13 +59,13 @@ static bool wants_value(const struct argp *argp, const char *word)
 	return false;
 }
 
-/* getopt has refused an option and said nothing (ARGP_NO_ERRS): find the word and say it in one line. */
+/* getopt has refused an option and said nothing (ARGP_NO_ERRS). Find the word, and say in one line what is wrong with it. */
 static void explain(const struct argp_state *state, const struct outer_input *in)
 {
 	const char *word = "this";
 	int last = state->next - 1;
 
-	/* It stops after a long option, and on a word of short ones. */
+	/* getopt stops behind a long option, and at a word of short options. */
 	if (last > 0 && last < state->argc && state->argv[last][0] == '-')
 		word = state->argv[last];
 	else if (state->next < state->argc)
@@ -97,7 +97,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		err_set(in->command->err, EXIT_USAGE, "'%s' is not expected; see `outrider %s --help`", arg, in->name);
 		return EINVAL;
 	case ARGP_KEY_ERROR:
-		/* The first error wins: nothing changes when the command's parser has said what was wrong. */
+		/* The first error stays: nothing is added when the command's parser has said what was wrong. */
 		explain(state, in);
 		return 0;
 	default:

@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* A value that is not what the option takes. */
+/* Refuse a value that the option does not take. */
 static error_t wrong(struct argp_state *state, const char *option, const char *value, const char *wanted)
 {
 	return cli_usage(state, "--%s %s: give %s", option, value, wanted);
@@ -103,7 +103,7 @@ const struct argp detect_argp = {.options = options, .parser = parser};
 int detect_options_init(struct detect_options *o, struct err *err)
 {
 	*o = (struct detect_options){.input = {err}, .session.detect = {.rate = 100, .delay_ns = 10000 * NS_PER_US}};
-	/* Seeds are typed again by people: 32 bits are plenty. */
+	/* People type seeds again, and 32 bits are enough. */
 	if (getrandom(&o->session.detect.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
 		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider doctor`: what probe_host() found, for people. */
+/* `outrider doctor`: prints for people what probe_host() found. */
 #include <stdio.h>
 
 #include "hv/cli/cli.h"

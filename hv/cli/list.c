@@ -6,7 +6,7 @@
 #include "hv/libvirt/domain.h"
 
 struct list_options {
-	struct cli_input input; /* first: see cli_parse() */
+	struct cli_input input; /* This must be the first member, as cli_parse() says. */
 	const char *connect;
 };
 

@@ -33,7 +33,7 @@ static int help(FILE *to)
 	return EXIT_OK;
 }
 
-/* Started with a standard stream closed, the next file opened would take its number, and console and errors go into it. */
+/* If a standard stream were closed, the next opened file would take its number, and the console and errors would go into it. */
 static void open_missing_streams(void)
 {
 	int fd;
@@ -48,7 +48,7 @@ static void open_missing_streams(void)
 int main(int argc, char **argv)
 {
 	open_missing_streams();
-	/* A reader of our output that went away is an error on write(), handled there with the terminal restored. */
+	/* When the reader of our output goes away, write() fails. That error is handled there, with the terminal restored. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		fputs("outrider: no command; see `outrider --help`\n", stderr);

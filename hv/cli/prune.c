@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider prune`: the verdicts alone, a line a race, likely harmful first; or all that was found out about one of them. */
+/* `outrider prune`: prints the verdicts alone, a line a race, likely bugs first, or all that was found out about one race. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@
 enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
 
 struct prune_options {
-	struct race_files in; /* first: see cli_parse() */
-	bool explain;	      /* what is wanted, by --explain */
+	struct race_files in; /* This must be the first member, as cli_parse() says. */
+	bool explain;	      /* --explain asks for the whole evidence. */
 	bool list;
 };
 

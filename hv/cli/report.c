@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider report`: races found earlier, perhaps on another machine, named by the debug files that are here. */
+/* `outrider report`: shows races that were found earlier, perhaps on another machine, named by the debug files of this one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS };
 
-/* What a format makes of all races: exports take them as they are, the two others have more to say. */
+/* The function that writes all races in a format. text and json have none, since they need more than the races. */
 static const struct format {
 	const char *name;
 	int (*export)(FILE *out, const struct export_run *run, struct err *err);
@@ -23,7 +23,7 @@ static const struct format {
 #define FORMAT_JSON 1 /* in formats[] */
 
 struct report_options {
-	struct race_files in; /* first: see cli_parse() */
+	struct race_files in; /* This must be the first member, as cli_parse() says. */
 	size_t format;	      /* index of formats[] */
 	const char *suppress; /* file, or NULL */
 	struct suppressions *suppressions;

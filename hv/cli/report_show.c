@@ -93,7 +93,7 @@ int show_export(const struct verdicts *v, const char *kernel,
 	return rc;
 }
 
-/* `ctx` has a verdict for each race, in their order. */
+/* `ctx` has a verdict for each race, in the order of the races. */
 static int add_verdict(void *ctx, size_t index, json_t *race)
 {
 	const struct verdicts *v = ctx;

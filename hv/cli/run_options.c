@@ -33,7 +33,7 @@ static const char doc[] =
 	"Keys go to the guest's console, except Ctrl-C, which stops the guest, keeps the results and prints the summary. A "
 	"second Ctrl-C ends outrider at once.";
 
-/* A value that is not what the option takes. */
+/* Refuse a value that the option does not take. */
 static error_t wrong(struct argp_state *state, const char *option, const char *value, const char *wanted)
 {
 	return cli_usage(state, "--%s %s: give %s", option, value, wanted);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* strtoull() takes signs and leading blanks; a value of ours starts with a digit. */
+/* strtoull() accepts signs and leading blanks, but a value of an option must start with a digit. */
 static int leading_number(const char *text, const char **rest, uint64_t *out)
 {
 	char *end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page is complete without its script: that only sorts and filters the table. */
+/* The page is complete without its script, which only sorts and filters the table. */
 #include <inttypes.h>
 #include <string.h>
 

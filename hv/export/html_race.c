@@ -136,7 +136,7 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 	fputs("</div>\n", out);
 }
 
-/* Highest bit first, in groups of eight; those that differ are marked. */
+/* Write the bits in groups of eight, the highest bit first. Bits that differ are marked. */
 static void put_bits(FILE *out, const char *what, const uint8_t *bytes, const uint8_t *other, uint32_t len)
 {
 	fprintf(out, "<p class=\"bits\">%s ", what);

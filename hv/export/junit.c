@@ -4,7 +4,7 @@
 #include "hv/export/internal.h"
 #include "hv/report/text/text.h"
 
-/* libxml2 keeps writing calls simple by taking its own character type. */
+/* libxml2 has a character type of its own. This keeps the calls that write short. */
 static const xmlChar *x(const char *text)
 {
 	return (const xmlChar *)text;
@@ -30,7 +30,7 @@ static struct counts count(const struct export_run *run)
 	return c;
 }
 
-/* The report as people read it: what a failed test shows. 0, or -1: out of memory. */
+/* The report as people read it, which a failed test shows. Returns 0, or -1 when memory runs out. */
 static int write_text(xmlTextWriter *w, const struct race *race)
 {
 	const struct text_style style = {0};
@@ -108,7 +108,7 @@ int export_junit(FILE *out, const struct export_run *run, struct err *err)
 
 	if (w)
 		xmlFreeTextWriter(w);
-	/* Negative results have the sign bit, and so has what they are or-ed into. */
+	/* A negative result has the sign bit, and so has the value that it is or-ed into. */
 	if (rc < 0)
 		err_set(err, EXIT_INTERNAL, "out of memory while exporting");
 	else

@@ -7,7 +7,7 @@
 
 #define RULER "=================================================================="
 
-/* "task 175", or what it is that has no task of its own. */
+/* "task 175", or the context that has no task of its own. */
 static void put_who(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
@@ -51,7 +51,7 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 
 	put_access(out, race, which);
-	/* Not unwound: the place of the access is all there is. */
+	/* The stack was not unwound, so there is only the place of the access. */
 	if (side->calls.count == 0)
 		put_call(out, &side->symbol, site_address(side), true);
 	for (unsigned i = 0; i < side->calls.count; i++)
@@ -59,7 +59,7 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 	fputc('\n', out);
 }
 
-/* Functions in alphabetical order, as the kernel does it: which side was held says nothing. */
+/* The functions are in alphabetical order, as in the kernel's own reports. The order does not say which side was held. */
 static void put_title(FILE *out, const struct race *race)
 {
 	char name[2][EXPORT_NAME_MAX];
@@ -88,7 +88,7 @@ static void put_value(FILE *out, const struct observation *o)
 		(int)o->data_len * 2, after);
 }
 
-/* "6.1.0-9-amd64" of a banner. */
+/* Take the release, such as "6.1.0-9-amd64", out of a banner. */
 static void put_release(FILE *out, const char *kernel)
 {
 	static const char prefix[] = "Linux version ";
@@ -104,7 +104,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 
 	fputs(RULER "\n", out);
 	put_title(out, r->race);
-	/* The kernel shows the access that came in between first: it is the one that its watchpoint caught. */
+	/* The kernel shows the access that came in between first, since its watchpoint caught this access. */
 	if (o->sides[1].known)
 		put_side(out, r->race, 1);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020): section numbers below are the standard's. */
+/* Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). The section numbers below are those of the standard. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static json_t *message(struct json_builder *b, const char *text)
 	return o;
 }
 
-/* 3.28: where the file and line are known, those; the function always. */
+/* Section 3.28: a location has the function always, and the file and line where they are known. */
 static json_t *location(struct json_builder *b, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
@@ -50,7 +50,7 @@ static json_t *location(struct json_builder *b, const struct race *race, unsigne
 	return o;
 }
 
-/* 3.44: one frame a call, or one an inlined function. */
+/* Section 3.44: each call and each inlined function has a frame. */
 static void add_frames(struct json_builder *b, json_t *frames, const struct race *race, unsigned which, unsigned i)
 {
 	const struct guest_frame *call = &race->first.sides[which].calls.frames[i];
@@ -104,7 +104,7 @@ static json_t *stacks(struct json_builder *b, const struct race *race)
 	return list;
 }
 
-/* 3.27.10: what nobody judged deserves a look; what a rule calls benign is a note. */
+/* Section 3.27.10: a race that nobody judged deserves a look, and a race that a rule calls benign is a note. */
 static const char *level(const struct export_race *r)
 {
 	static const char *const words[] = {[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "note"};
@@ -178,7 +178,7 @@ static bool has_rule(const json_t *rules, const char *id)
 	return false;
 }
 
-/* 3.19.23: every rule that a result names, once. */
+/* Section 3.19.23: every rule that a result names, once each. */
 static json_t *rules(struct json_builder *b, const struct export_run *run)
 {
 	json_t *list = json_array();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code behind an instruction does with what that leaves: its flags, and what it pushed. */
+/* What the code behind an instruction does with the flags that the instruction sets, and with what it pushed. */
 #include "pruner/flow/parts.h"
 
 /*
- * Whether the instruction leaves nothing of the flags that were there. inc and dec, which are an addition of 1 here, keep CF;
- * bt and its like keep ZF; a shift by a register may be one by 0.
+ * Whether the instruction overwrites all flags. inc and dec, which are an addition of 1 here, keep CF. bt and the like keep ZF.
+ * A shift by a register may be a shift by 0, which keeps all flags.
  */
 static bool sets_all_flags(const struct insn_op *op)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One instruction: what it makes of the registers. */
+/* What one instruction makes of the registers. */
 #include "pruner/flow/internal.h"
 
 /* Registers that a call may change (System V ABI). */
@@ -39,7 +39,8 @@ static struct value load(const struct state *state, const struct insn_op *op, un
 	return out;
 }
 
-/* `value` in a register's low `size` bytes; the rest is 0 (4 bytes and more), or what it was. */
+/* Put `value` into a register's low `size` bytes. The rest becomes 0 where `size` is 4 or more, and otherwise stays what it
+ * was. */
 static struct value fit(const struct value *value, const struct value *old, unsigned size)
 {
 	uint64_t low = flow_bytes(size);
@@ -90,7 +91,8 @@ static void move(struct state *state, const struct insn_op *op, unsigned i)
 	*dst = cut;
 }
 
-/* A shift sees as much of a register as is its operand, and of the number of bits as that operand can have, but 31 at least. */
+/* A shift reads `size` bytes of its operand. Of the number of bits to shift by it reads the low 6 bits for 8 bytes, and else
+ * the low 5. */
 static void cut_for_shift(struct value *dst, struct value *by, unsigned size)
 {
 	const uint64_t low = flow_bytes(size), number = size == 8 ? 63 : 31;
@@ -114,7 +116,7 @@ static void combine(struct state *state, const struct insn_op *op, unsigned i)
 	else
 		out = value_combine((enum insn_op_kind)op->kind, &old, &src, op->dst.size);
 	if (op->dst.size < 4 && dst->loaded && out.loaded) {
-		/* Of what was loaded only the low part can have changed. */
+		/* Only the low part of what was loaded can have changed. */
 		out.changed = dst->changed | (out.changed & flow_bytes(op->dst.size));
 		*dst = out;
 	} else {
@@ -171,7 +173,7 @@ static void to_register(struct state *state, const struct insn_op *op, unsigned 
 		forget(state, i, op->writes);
 }
 
-/* What is loaded from a place is not what is there once somebody stored to it. */
+/* After a store to a place, a value that was loaded from there is no longer the value of the place. */
 static void unload(struct state *state, const struct insn_op *op)
 {
 	struct place place;

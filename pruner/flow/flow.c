@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The states before all instructions, to a fixed point; and what a store makes of its memory. */
+/* Finds the states before all instructions by repetition until they are stable, and what a store makes of its memory. */
 #include <stdlib.h>
 
 #include "pruner/flow/flow.h"
 #include "pruner/flow/internal.h"
 
-/* Ways that an instruction is come to again until its state is stable; a value has few more bits to lose than this. */
+/* The limit on how often an instruction is visited until its state is stable. A value can lose only a few more bits than this.
+ */
 #define ROUNDS_MAX 128
 
 /*
- * Where the code starts, or behind a jump table, or where only code leads to that was not kept: each register holds some value
- * of its own.
+ * The state where the code starts, behind a jump table, and where only code that was not kept leads to. Each register holds an
+ * unknown value of its own.
  */
 static struct state entry_state(const struct code *code, unsigned i)
 {
@@ -64,7 +65,7 @@ void flow_free(struct flow *flow)
 	free(flow);
 }
 
-/* A store of a register: what was loaded from there, perhaps. */
+/* A store of a register, which may hold what was loaded from the same place. */
 static void plain_store(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value v = value_of(state, &op->src, op->imm);
@@ -79,7 +80,7 @@ static void plain_store(const struct state *state, const struct insn_op *op, str
 	out->steps = v.steps;
 }
 
-/* One instruction that reads, changes and writes: as if it were loaded and stored. */
+/* An instruction that reads, changes and writes counts as a load and a store. */
 static void update(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value there = {.loaded = true, .size = op->dst.size}, by = value_of(state, &op->src, op->imm), v;
@@ -105,7 +106,7 @@ void flow_write(const struct flow *flow, unsigned i, struct flow_write *out)
 		plain_store(state, op, out);
 	else if (op->kind >= INSN_OP_AND && op->kind <= INSN_OP_BTC)
 		update(state, op, out);
-	/* Code that was not kept may come back to here, with anything in the register. */
+	/* Code that was not kept may come back to here with any value in the register. */
 	if (op->src.kind != INSN_OPERAND_IMM && !flow->code->closed) {
 		out->changed = all;
 		out->steps |= FLOW_ELSE;

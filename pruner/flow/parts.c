@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What registers have of a loaded value, on one way and where two meet. */
+/* The part of a loaded value that each register holds, on one way and where two ways meet. */
 #include <string.h>
 
 #include "pruner/flow/parts.h"
@@ -47,7 +47,8 @@ void parts_set_made(struct parts *parts, uint16_t regs, enum made made)
 	}
 }
 
-/* What two differently moved parts have in common cannot be said: both are used, and what is there is made of them. */
+/* Two parts that were shifted differently cannot be joined. Both count as used, and the register holds something made of them.
+ */
 static bool join_part(struct part *into, const struct part *from, uint64_t *used)
 {
 	struct part out = *into;

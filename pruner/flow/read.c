@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of a loaded value: followed forwards on every way, register by register. */
+/* What becomes of a loaded value. The value is followed forwards on every way, register by register. */
 #include <stdlib.h>
 
 #include "pruner/flow/flow.h"
@@ -44,7 +44,7 @@ static void follow(struct follow *f, const struct parts *start)
 	}
 }
 
-/* What the instruction itself makes of it, unless the value is left in a register to be followed. */
+/* What the instruction itself makes of the value, unless it leaves the value in a register, where the value is followed. */
 static void look(const struct code *code, unsigned i, struct flow_read *out)
 {
 	const struct insn_op *op = &code->insns[i].op;
@@ -61,7 +61,7 @@ static void look(const struct code *code, unsigned i, struct flow_read *out)
 		out->used = 1ull << (op->imm & (8 * op->dst.size - 1));
 }
 
-/* Where the loaded value is behind the access; false: nowhere to be followed from. */
+/* Find where the loaded value is behind the access. Returns false when there is nowhere to follow it from. */
 static bool begin(struct follow *f, struct parts *parts)
 {
 	const struct insn_op *op = &f->flow->code->insns[f->from].op;

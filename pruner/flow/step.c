@@ -5,12 +5,12 @@
 #include "pruner/flow/flow.h"
 #include "pruner/flow/parts.h"
 
-#define LEA_NUMBER_MAX 4096 /* what lea adds beyond is an array's address, and not arithmetic of the source */
+#define LEA_NUMBER_MAX 4096 /* A larger number that lea adds is an array's address and no arithmetic of the source. */
 
 static const uint16_t arguments = 1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8;
 static const uint16_t callee_saved = 1u << X86_RBX | 1u << X86_RBP | 1u << X86_RSP | 0xfu << 12;
 
-/* Whatever of the value is in these registers may matter from here on. */
+/* All parts of the value in these registers count as used from here on. */
 static void use(struct follow *f, const struct parts *parts, uint16_t regs)
 {
 	f->out->used |= parts_bits(parts, regs);
@@ -45,7 +45,7 @@ static void note_address(struct follow *f, const struct parts *parts, const stru
 	}
 }
 
-/* The flags that instruction `i` sets tell of what is in these registers. */
+/* The flags that instruction `i` sets depend on what is in these registers. */
 static void note_flags(struct follow *f, const struct parts *parts, uint16_t regs, unsigned i)
 {
 	if (!has_some(parts, regs) || !flow_flags_are_read(f->flow->code, i))
@@ -72,8 +72,9 @@ static void store(struct follow *f, const struct parts *parts, const struct insn
 }
 
 /*
- * Not understood: it may look at all of what it reads, and what it makes of that is no part of the value any more. It goes no
- * further than the register that it is made in; but not into the stack's, of which it would be in every address.
+ * An instruction that is not understood. It may look at all of what it reads, and its result is no part of the value any more.
+ * The result is only marked in its register as made of the value. RSP is never marked so, since it would then be in every
+ * address.
  */
 static void other(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -89,8 +90,8 @@ static void other(struct follow *f, struct parts *parts, const struct insn_op *o
 }
 
 /*
- * Arithmetic, or the address of something: an array's element is as far from the value as the array is, which another register
- * says, or a large number. No address fits in 32 bits.
+ * lea is arithmetic, or it makes the address of something. It makes the address of an array's element when the array's address
+ * comes from another register or is a large number. No address fits in 32 bits.
  */
 static void lea(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -121,7 +122,7 @@ static void test(struct follow *f, const struct parts *parts, const struct insn_
 	}
 }
 
-/* jrcxz and loop look at a register. */
+/* jrcxz and loop test a register. */
 static void branch(struct follow *f, struct parts *parts, const struct insn_op *op)
 {
 	bool some = has_some(parts, op->reads);
@@ -135,7 +136,7 @@ static void branch(struct follow *f, struct parts *parts, const struct insn_op *
 static void change(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	struct part *dst = &parts->gpr[op->dst.reg];
-	unsigned shift = op->imm & (8 * op->dst.size - 1); /* as much of it as the CPU takes */
+	unsigned shift = op->imm & (8 * op->dst.size - 1); /* The CPU takes only these bits of the number. */
 
 	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_REG && !op->src.high && op->dst.size >= 4) {
 		*dst = parts->gpr[op->src.reg];
@@ -172,7 +173,7 @@ static void push(struct follow *f, struct parts *parts, const struct insn_op *op
 		f->out->escapes = true;
 }
 
-/* Which of the pushed values it gets is not told: any. */
+/* It is not known which of the pushed values a pop gets, so it may be any of them. */
 static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 {
 	if (op->dst.kind == INSN_OPERAND_REG && op->dst.reg != X86_RSP)
@@ -181,7 +182,8 @@ static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 		f->out->escapes |= parts->pushed;
 }
 
-/* Written in assembly: of a retpoline any register is the target, of the others RAX is not what C has there. */
+/* These functions are written in assembly. Any register may be a retpoline's target, and the others do not use RAX as C does.
+ */
 static bool takes_any_register(const char *callee)
 {
 	static const char *const beginnings[] = {"__x86_indirect", "__put_user", "__get_user"};
@@ -207,7 +209,7 @@ static void call(struct follow *f, struct parts *parts, const struct insn_op *op
 	parts_clear(parts, (uint16_t)~callee_saved);
 }
 
-/* RDX is the second half of a small structure, or stale: that does not tell which bits are used, but goes elsewhere. */
+/* RDX holds the second half of a small structure, or a stale value. Its bits do not count as used, but the value escapes. */
 static void ret(struct follow *f, const struct parts *parts)
 {
 	flow_leave(f, parts, 1u << X86_RAX);

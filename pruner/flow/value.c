@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values: what an instruction makes of two of them, and of two ways that meet. */
+/* What an instruction makes of two values, and what two ways that meet make of them. */
 #include "pruner/flow/internal.h"
 
 static struct value unknown_value(void)
@@ -17,7 +17,7 @@ static bool is_constant(const struct value *v)
 	return !v->loaded && v->may == v->must;
 }
 
-/* All bits from the lowest that may be 1 on: what adding or subtracting can reach. */
+/* Returns all bits from the lowest one that may be 1 upwards. Adding or subtracting can change only these. */
 static uint64_t upwards(uint64_t may)
 {
 	return may ? ~((may & -may) - 1) : 0;
@@ -36,7 +36,7 @@ static unsigned step_of(enum insn_op_kind kind, const struct value *by, unsigned
 	return negative == (kind == INSN_OP_SUB) ? FLOW_UP : FLOW_DOWN;
 }
 
-/* Bits of `loaded` OP `other` that may differ from those of `loaded`. */
+/* Returns the bits of `loaded` OP `other` that may differ from those of `loaded`. */
 static uint64_t difference(enum insn_op_kind kind, const struct value *other)
 {
 	switch (kind) {
@@ -63,7 +63,7 @@ static struct value combine_loaded(enum insn_op_kind kind, const struct value *d
 	struct value out = *dst;
 
 	if (src->loaded && dst->loaded) {
-		/* and, or of two copies leave what is the same in both. */
+		/* The and or the or of two copies leaves the bits that are the same in both. */
 		if (!place_equal(&src->from, &dst->from) || (kind != INSN_OP_AND && kind != INSN_OP_OR))
 			return unknown_value();
 		out.changed |= src->changed;

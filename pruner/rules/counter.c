@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statistics counters (DataCollider, section 3.3): all that is done to the datum is adding, and over the instances it only
- * grew. A reference count is taken down again.
+ * Statistics counters (DataCollider, section 3.3). Both sides only add to the datum, and over the instances the datum only
+ * grew. A reference count falls again.
  */
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 
 #define INSTANCES_ENOUGH 3
 
-/* What a side does to the datum, enum flow_step bits; 0: it only looks. */
+/* Returns what a side does to the datum, as enum flow_step bits. 0 means that the side only looks. */
 static unsigned steps(const struct view_side *s)
 {
 	unsigned steps = 0;
@@ -23,7 +23,7 @@ static unsigned steps(const struct view_side *s)
 	return steps;
 }
 
-/* What the side makes of what it loaded, but for storing it again: an index, an id, a decision. */
+/* What the side makes of what it loaded, apart from storing it again: an index, an id, a decision. */
 struct uses {
 	bool taken, tested;
 };
@@ -34,7 +34,8 @@ static void add_uses(const struct flow_read *read, struct uses *out)
 	out->tested |= read->tested;
 }
 
-/* Of a side that counts: the loads that its stores are made of too. One that only looks may do with it what it likes. */
+/* The uses by a side that counts, with the loads that its stores are made of. A side that only looks may use the value in any
+ * way. */
 static void uses_of(const struct view_side *s, struct uses *out)
 {
 	struct flow_read read;
@@ -54,9 +55,9 @@ static void uses_of(const struct view_side *s, struct uses *out)
 	}
 }
 
-/* Over the instances at one address of one run, in the order of time. */
+/* How the datum changed over the instances at one address of one run, in the order of time. */
 struct growth {
-	unsigned instances, grew; /* of them: beyond the one before */
+	unsigned instances, grew; /* `grew` counts the instances whose value was above that of the one before. */
 	uint64_t from, to;
 	bool fell;
 };
@@ -82,7 +83,7 @@ static void look(const struct race *race, const struct race_instance *where, str
 	}
 }
 
-/* The address where most was seen; a fall at any. */
+/* Returns the growth at the address where most growth was seen. `fell` says whether the datum fell at any address. */
 static struct growth growth_of(const struct race *race)
 {
 	struct growth best = {0}, g;
@@ -112,7 +113,7 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	if (uses.taken || view_listed(v, LIST_REFCOUNT, NULL))
 		return false;
 	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
-	/* What is put back to 0 now and then may be seen there twice, and once above. */
+	/* A datum that is put back to 0 now and then may be seen at 0 twice and above 0 once. */
 	enough = g.grew >= INSTANCES_ENOUGH && !uses.tested;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "statistics-counter";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Double-checked locking (replay paper, table 2): what was read without the lock is read again once the lock is held, and only
- * that counts; the writer holds it.
+ * Double-checked locking (replay paper, table 2). What was read without the lock is read again once the lock is held, and only
+ * the second read counts. The writer holds the lock.
  */
 #include "pruner/lock.h"
 #include "pruner/rules/rules.h"

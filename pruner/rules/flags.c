@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Safe flag updates (DataCollider, section 3.3): one side looks at some bits of a word, the other rewrites the word to change
- * other bits. Two writers are never safe: one's store undoes the other's (its figure 1).
+ * Safe flag updates (DataCollider, section 3.3). One side looks at some bits of a word, and the other side rewrites the word to
+ * change other bits. Two writers are never safe, since the store of one undoes the store of the other (DataCollider, figure 1).
  */
 #include <inttypes.h>
 
 #include "pruner/rules/rules.h"
 
-/* Bits of both sides, from the lower one's first byte on. */
+/* The bits of both sides, counted from the first byte of the side with the lower address. */
 struct bits {
 	uint64_t used, changed;
 	uint64_t start; /* GVA of bit 0 */
@@ -23,7 +23,7 @@ static bool shifted(const struct view_side *s, uint64_t start, uint64_t mask, ui
 	return true;
 }
 
-/* What the reader's source says of the bits narrows what its code says. */
+/* The reader's source may name fewer bits than the reader's code. */
 static uint64_t used_bits(const struct view_side *reader)
 {
 	const struct datum_name *d = reader->datum;
@@ -41,7 +41,8 @@ static bool bits_of(const struct view_side *reader, const struct view_side *writ
 	       shifted(writer, out->start, writer->write.changed, &out->changed);
 }
 
-/* The side whose access the instance's values are of; they do not say. -1: it may be either, and their addresses differ. */
+/* Returns the side whose access the instance's values are of, which the instance does not say. Returns -1 when it may be either
+ * side and the addresses of the sides differ. */
 static int held_side(const struct view *v, const struct race_instance *instance)
 {
 	bool fits[2];
@@ -49,7 +50,7 @@ static int held_side(const struct view *v, const struct race_instance *instance)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_side *s = v->side[i].side;
 
-		/* Of another object, perhaps, but as far from a word's beginning. */
+		/* The access may be to another object, but it is as far from a word's beginning. */
 		fits[i] = instance->data_len == s->size && (instance->gva - s->gva) % sizeof(uint64_t) == 0;
 	}
 	if (fits[0] && fits[1] && v->side[0].side->gva != v->side[1].side->gva)
@@ -57,7 +58,7 @@ static int held_side(const struct view *v, const struct race_instance *instance)
 	return fits[0] ? 0 : fits[1] ? 1 : -1;
 }
 
-/* In no instance did a bit change that the reader looks at. */
+/* Whether no bit that the reader looks at changed in any instance. */
 static bool observed(const struct view *v, const struct bits *bits)
 {
 	uint64_t before, after, changed;

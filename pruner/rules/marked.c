@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marked accesses: what the kernel itself says is meant to race (atomic_*, READ_ONCE(), test_bit(), rcu_dereference(),
- * seqcounts, data_race()). DataCollider's users went through these by hand; here inline chains and sources tell.
+ * Marked accesses are accesses of which the kernel itself says that they are meant to race (atomic_*, READ_ONCE(), test_bit(),
+ * rcu_dereference(), seqcounts, data_race()). DataCollider's users went through these by hand. Here inline chains and sources
+ * show them.
  *
- * A mark says that each access is whole, not that two writers agree: unless both are LOCKed, what one stores may undo the
- * other's, and two unlocked list_del_rcu() are a bug.
+ * A mark says that each access is whole, and does not say that two writers agree. Unless both writers are LOCKed, the store of
+ * one may undo the store of the other. Two unlocked list_del_rcu() are a bug.
  */
 #include "pruner/rules/rules.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Approximate computation and both values valid (replay paper, table 2): machine code cannot tell, so lists do. Whoever reads a
- * rough figure may still rely on it: named and ranked lower, not hidden.
+ * Approximate computation and both values valid (replay paper, table 2). Machine code does not show these, so they are in
+ * lists. Who reads a rough figure may still rely on it. The race is therefore named and ranked lower, and not hidden.
  */
 #include "pruner/rules/rules.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Same-value writes (replay paper, table 2, "redundant writes"): both sides store one value. DataCollider's authors took this
- * rule out again: their figure 4 is a bug of that kind. So it is a name, and the race stays high.
+ * Same-value writes (replay paper, table 2, "redundant writes"). Both sides store one value. DataCollider's authors took this
+ * rule out again, because their figure 4 is a bug of that kind. This rule therefore only names the race, which keeps a high
+ * rank.
  */
 #include <inttypes.h>
 
 #include "pruner/rules/rules.h"
 
-/* What the side stores, from its code or from the register that it stores in the first instance. */
+/* The value that the side stores, from its code or from the register that it stores in the first instance. */
 static bool stored(const struct view_side *s, uint64_t *value)
 {
 	const struct insn_op *op;
@@ -24,7 +25,7 @@ static bool stored(const struct view_side *s, uint64_t *value)
 	return true;
 }
 
-/* Whatever was there before, it never became anything but that value. */
+/* Whether the datum never became another value than this one, whatever it was before. */
 static bool observed(const struct race *race, uint64_t value)
 {
 	uint64_t before, after;
@@ -43,7 +44,7 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 	if (!stored(&v->side[0], &a) || !stored(&v->side[1], &b) || a != b || v->side[0].side->gva != v->side[1].side->gva ||
 	    v->side[0].side->size != v->side[1].side->size || !observed(v->race, a))
 		return false;
-	/* Registers of one instance say nothing of the others unless those show the value. */
+	/* The registers of one instance say nothing of other instances, unless these show the value. */
 	out->class = VERDICT_UNCLEAR;
 	out->rule = "same-value-writes";
 	verdict_evidence(out,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only shown: all that becomes of a number that is read is that people see it, as in /proc. The datum's old value is as good as
- * the new one to them. Not so of a pointer, which may be gone through to show what is there; of a length, by which an array may
- * be shown; of a number of which a part may be seen; nor where the writer frees what the datum is in, or may.
+ * Only shown: a number is read only for people to see it, as in /proc. To them the datum's old value is as good as the new one.
+ * The rule does not fit a pointer, which may be followed to show what is there. It does not fit a length, by which an array may
+ * be shown. It does not fit a number of which only a part may be seen. It does not fit where the writer frees the object that
+ * the datum is in, or may free it.
  */
 #include "pruner/lock.h"
 #include "pruner/raise.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * User-built synchronisation (replay paper, table 2): a loop that does nothing but read the datum until the other side stores
- * what ends it. It works or not by the order of what is around it, so it is named and not hidden.
+ * User-built synchronisation (replay paper, table 2). A loop only reads the datum until the other side stores the value that
+ * ends the loop. Whether this works depends on the order of the accesses around it, so the race is named and not hidden.
  */
 #include "pruner/rules/rules.h"
 
