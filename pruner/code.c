@@ -94,8 +94,10 @@ static void mark_entered(struct code *code)
 	}
 }
 
-/* A function's cold part has a symbol of its own, "foo.cold", and jumps go to its middle too. A jump to another name is a tail
- * call. */
+/*
+ * A function's cold part has a symbol of its own, "foo.cold", and jumps go to its middle too. A jump to another name is a tail
+ * call.
+ */
 static bool is_tail_call(const struct code_insn *insn)
 {
 	return insn->op.kind == INSN_OP_JUMP && insn->callee && !strstr(insn->callee, ".cold");

@@ -19,7 +19,8 @@ static uint8_t behind_call(const struct view *v, const char *callee, uint8_t sta
 	return states;
 }
 
-/* Spread the states until they do not change any more. This ends, since an instruction has two bits, which are only ever set.
+/*
+ * Spread the states until they do not change any more. This ends, since an instruction has two bits, which are only ever set.
  */
 static void spread(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
 {
@@ -43,7 +44,8 @@ static void spread(const struct view *v, const struct view_side *s, uint8_t stat
 	}
 }
 
-/* No seen instruction may go on to some code, such as the handling of an exception. Such code counts as entered without a lock.
+/*
+ * No seen instruction may go on to some code, such as the handling of an exception. Such code counts as entered without a lock.
  */
 static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marked accesses are recognised by the instruction, by the functions inlined around it, and by the source where the source is
- * there. */
+/*
+ * Marked accesses are recognised by the instruction, by the functions inlined around it, and by the source where the source is
+ * there.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +110,10 @@ static void by_source(const struct view *v, unsigned which, struct view_side *s,
 	}
 }
 
-/* A read of a datum that others change by LOCKed instructions alone is marked. The words that mark it leave nothing in machine
- * code. */
+/*
+ * A read of a datum that others change by LOCKed instructions alone is marked. The words that mark it leave nothing in machine
+ * code.
+ */
 static void by_datum(const struct view *v, struct view_side *s)
 {
 	const struct datum_name *name;

@@ -57,8 +57,10 @@ bool operand_mentioned(const struct operand *o, const char *from, const char *to
 	return false;
 }
 
-/* Whether the name is only a way to something else, by what stands behind it: "it->", "(it)->", or "it[3]" of a datum that is
- * no element. */
+/*
+ * Whether the name is only a way to something else, by what stands behind it: "it->", "(it)->", or "it[3]" of a datum that is
+ * no element.
+ */
 static bool leads_on(const struct operand *o, const char *at, const char *to)
 {
 	int brackets = 0;
@@ -80,8 +82,10 @@ static bool is_in_cast(const char *star, const char *to)
 	return *star == ')';
 }
 
-/* Whether the parenthesis holds arguments of a call, which may do anything with them. this_cpu_ptr(&x) does not: it is the x of
- * a CPU. */
+/*
+ * Whether the parenthesis holds arguments of a call, which may do anything with them. this_cpu_ptr(&x) does not: it is the x of
+ * a CPU.
+ */
 static bool holds_arguments(const char *parenthesis, const char *from)
 {
 	static const char cpu_ptr[] = "cpu_ptr";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What makes a race more likely to be a bug, or makes a bug worse. The points are added, and order the races within their
- * class. */
+/*
+ * What makes a race more likely to be a bug, or makes a bug worse. The points are added, and order the races within their
+ * class.
+ */
 #include <string.h>
 
 #include "pruner/lock.h"

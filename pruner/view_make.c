@@ -53,8 +53,10 @@ static void name_by_memory(struct view *v)
 	if (!m->symbol.name[0] && !m->type[0])
 		return;
 	d->by = DATUM_BY_VARIABLE;
-	/* A place without a member may be something else behind a small variable. Lists name the variables of which it is a
-	 * part. */
+	/*
+	 * A place without a member may be something else behind a small variable. Lists name the variables of which it is a
+	 * part.
+	 */
 	if (m->symbol.name[0] && !m->member[0] && m->offset)
 		snprintf(d->variable, sizeof(d->variable), "%.*s+", (int)sizeof(d->variable) - 2, m->symbol.name);
 	else

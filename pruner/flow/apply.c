@@ -39,8 +39,10 @@ static struct value load(const struct state *state, const struct insn_op *op, un
 	return out;
 }
 
-/* Put `value` into a register's low `size` bytes. The rest becomes 0 where `size` is 4 or more, and otherwise stays what it
- * was. */
+/*
+ * Put `value` into a register's low `size` bytes. The rest becomes 0 where `size` is 4 or more, and otherwise stays what it
+ * was.
+ */
 static struct value fit(const struct value *value, const struct value *old, unsigned size)
 {
 	uint64_t low = flow_bytes(size);
@@ -91,8 +93,10 @@ static void move(struct state *state, const struct insn_op *op, unsigned i)
 	*dst = cut;
 }
 
-/* A shift reads `size` bytes of its operand. Of the number of bits to shift by it reads the low 6 bits for 8 bytes, and else
- * the low 5. */
+/*
+ * A shift reads `size` bytes of its operand. Of the number of bits to shift by it reads the low 6 bits for 8 bytes, and else
+ * the low 5.
+ */
 static void cut_for_shift(struct value *dst, struct value *by, unsigned size)
 {
 	const uint64_t low = flow_bytes(size), number = size == 8 ? 63 : 31;

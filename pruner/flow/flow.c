@@ -5,7 +5,8 @@
 #include "pruner/flow/flow.h"
 #include "pruner/flow/internal.h"
 
-/* The limit on how often an instruction is visited until its state is stable. A value can lose only a few more bits than this.
+/*
+ * The limit on how often an instruction is visited until its state is stable. A value can lose only a few more bits than this.
  */
 #define ROUNDS_MAX 128
 

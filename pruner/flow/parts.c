@@ -47,7 +47,8 @@ void parts_set_made(struct parts *parts, uint16_t regs, enum made made)
 	}
 }
 
-/* Two parts that were shifted differently cannot be joined. Both count as used, and the register holds something made of them.
+/*
+ * Two parts that were shifted differently cannot be joined. Both count as used, and the register holds something made of them.
  */
 static bool join_part(struct part *into, const struct part *from, uint64_t *used)
 {

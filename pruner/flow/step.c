@@ -182,7 +182,8 @@ static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 		f->out->escapes |= parts->pushed;
 }
 
-/* These functions are written in assembly. Any register may be a retpoline's target, and the others do not use RAX as C does.
+/*
+ * These functions are written in assembly. Any register may be a retpoline's target, and the others do not use RAX as C does.
  */
 static bool takes_any_register(const char *callee)
 {

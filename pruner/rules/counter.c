@@ -34,8 +34,10 @@ static void add_uses(const struct flow_read *read, struct uses *out)
 	out->tested |= read->tested;
 }
 
-/* The uses by a side that counts, with the loads that its stores are made of. A side that only looks may use the value in any
- * way. */
+/*
+ * The uses by a side that counts, with the loads that its stores are made of. A side that only looks may use the value in any
+ * way.
+ */
 static void uses_of(const struct view_side *s, struct uses *out)
 {
 	struct flow_read read;

@@ -41,8 +41,10 @@ static bool bits_of(const struct view_side *reader, const struct view_side *writ
 	       shifted(writer, out->start, writer->write.changed, &out->changed);
 }
 
-/* Returns the side whose access the instance's values are of, which the instance does not say. Returns -1 when it may be either
- * side and the addresses of the sides differ. */
+/*
+ * Returns the side whose access the instance's values are of, which the instance does not say. Returns -1 when it may be either
+ * side and the addresses of the sides differ.
+ */
 static int held_side(const struct view *v, const struct race_instance *instance)
 {
 	bool fits[2];
