@@ -23,7 +23,7 @@ static const char *const kind_words[] = {
 
 #define KINDS (sizeof(kind_words) / sizeof(kind_words[0]))
 
-/* What is named may have been named by the guest. */
+/* The guest may have given the name, so it is made printable. */
 struct clean_memory {
 	char symbol[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->name))];
 	char module[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->module))];
@@ -39,7 +39,7 @@ static void clean_memory(const struct guest_memory *m, struct clean_memory *out)
 	clean_text(m->member, sizeof(m->member), out->member, sizeof(out->member));
 }
 
-/* "+0x8", or "" at the beginning. */
+/* Writes "+0x8", or "" for the beginning. */
 static void put_offset(uint32_t offset, char out[16])
 {
 	out[0] = '\0';

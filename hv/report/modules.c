@@ -97,7 +97,7 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 		json_read_wrong(r, "sections", "small enough for the memory there is");
 		return;
 	}
-	/* jansson's iteration takes no const object, though it changes none. */
+	/* The iteration of jansson takes an object that is not const, though it does not change the object. */
 	json_object_foreach((json_t *)sections, name, value)
 	{
 		struct image_section *section = &out->sections[out->nsections++];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the memory raced on is called, by the variable at its address or by the pointer that an access went through. */
+/* Naming the datum, by the variable at its address or by the pointer that an access went through. */
 #include "hv/report/naming/datum.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The operand of the side's instruction that is the access reported. */
+/* The operand of the side's instruction that made the reported access. */
 static const struct insn_mem *find_operand(const struct race_side *side, const struct insn *insn)
 {
 	const struct insn_mem *found = NULL;
@@ -27,8 +27,9 @@ static bool decode(const struct naming *n, const struct race_side *side, struct 
 }
 
 /*
- * How far the access is from what its base register pointed to. The registers of the watched side are those after the
- * instruction: one that it wrote tells that no more, but the operand may. False: not even that does, for its index is lost too.
+ * Set *disp to how far the access is from what its base register pointed to. The registers of the watched side are those after
+ * the instruction. A base register that the instruction wrote says nothing any more, and then the operand's displacement is
+ * taken. Returns false when the operand has an index register that was written, too.
  */
 static bool displacement(const struct race_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
 			 int64_t *disp)
@@ -59,7 +60,7 @@ static void keep(struct datum_name *out, enum datum_by by, const struct debuginf
 	snprintf(out->type, sizeof(out->type), "%s", d->type);
 }
 
-/* A pointer's text is followed by what it points to, if that has a name. */
+/* The name of what a pointer points to, if there is one, follows the pointer's text. */
 static void name_pointer(const struct naming *n, const struct race *race, const uint8_t *bytes, char *text, size_t size)
 {
 	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
@@ -98,7 +99,7 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 		name_pointer(n, race, bytes, text, size);
 }
 
-/* The values kept are of the sampled datum; the other side may have accessed only a part of it. */
+/* The kept values are those of the sampled datum. The other side may have accessed only a part of it. */
 static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
 {
@@ -131,7 +132,7 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 struct register_access {
 	const struct debug_image *image;
 	const struct insn_mem *mem;
-	int64_t disp; /* from what the register points to for debug files */
+	int64_t disp; /* How far the access is from what debug files say that the register points to, in bytes. */
 };
 
 static int ask(const struct naming *n, const struct race_side *side, const struct register_access *a,
@@ -155,8 +156,9 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
 }
 
 /*
- * A string instruction moves its registers on, so they tell what it began with, but no more how far it is. If that is what the
- * guest's allocator says is there, its object tells; else the name is a guess.
+ * A string instruction moves its registers on, so debug files can say which object it began with, but not how far it has come.
+ * When the guest's allocator says that the access is in an object of that type, the offset in this object is taken. Otherwise
+ * the name is a guess.
  */
 static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
 		      struct debuginfo_datum *out)
@@ -170,10 +172,10 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	if (found <= 0)
 		return found;
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
-		/* A copy may begin inside of the object: debug files know how far, as the first answer's offset. */
+		/* A copy may begin inside the object. The offset in the first answer says how far inside. */
 		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);
-		/* Of several pointers in the register it may be about another one now. */
+		/* The register may hold several pointers, and the second answer may be about another one of them. */
 		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
 			return found;
 	}
@@ -214,7 +216,7 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 	return true;
 }
 
-/* A per-CPU variable's address is an offset in its CPU's area, which GS points to; debug files know the offset. */
+/* GS points to the CPU's area. Debug files know a per-CPU variable by its offset in that area. */
 static bool by_per_cpu(const struct naming *n, const struct race *race, const struct race_side *side, const struct insn *insn,
 		       struct datum_name *out)
 {
@@ -226,9 +228,9 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 }
 
 /*
- * A CPU's copy of a variable, reached by a pointer that debug files know nothing of. The guest's tables say which variable it
- * is; how far it is in that CPU's area tells GS of the side that ran there, if one did: else something else is there, or
- * nothing.
+ * Name a CPU's copy of a per-CPU variable that was reached by a pointer which debug files know nothing of. The guest's tables
+ * say which variable it is. The offset in the CPU's area follows from GS of a side that ran on that CPU. When GS of neither
+ * side leads to that variable, the datum stays unnamed.
  */
 static void by_memory(const struct naming *n, const struct race *race, const struct race_side *side, struct datum_name *out)
 {
@@ -263,7 +265,7 @@ static void name_side(const struct naming *n, const struct race *race, unsigned 
 	by_memory(n, race, side, out);
 }
 
-/* "*addr" is all that an inlined function's parameter says. */
+/* The parameter of an inlined function says no more than "*addr". */
 static int worth(const struct datum_name *d)
 {
 	if (d->by == DATUM_UNNAMED || d->guess)

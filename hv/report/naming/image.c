@@ -3,7 +3,8 @@
 
 #include "hv/base/linux_layout.h"
 
-/* A module's data follow its text at some distance, each in a section of its own: the one that begins next below an address. */
+/* A module's data lie in sections of their own, at some distance from its text. An address is in the section that begins next
+ * below. */
 #define SECTION_MAX (UINT64_C(64) << 20)
 
 static uint64_t nearest_below(const struct report_module *module, uint64_t gva)

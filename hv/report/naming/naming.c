@@ -6,7 +6,7 @@
 
 #include "hv/report/naming/datum.h"
 
-/* How much of `file` is the folder that it has in common with `folder`, without the slash after it. */
+/* The length of the folder that `file` and `folder` have in common, without the slash behind it. */
 static size_t common_folder(const char *file, const char *folder)
 {
 	size_t common = 0;
@@ -21,8 +21,8 @@ static size_t common_folder(const char *file, const char *folder)
 }
 
 /*
- * Compilers are told in many ways where the sources are. What file and compilation folder have in common is where the tree was
- * on the machine that built it, which says nothing.
+ * Compilers are told in many ways where the sources are. The folder that the file and the compilation folder have in common is
+ * where the tree was on the machine that built it. It says nothing, so it is left out.
  */
 static void put_file(const struct debuginfo_frame *frame, char out[SOURCE_FILE_MAX])
 {
@@ -58,7 +58,7 @@ static int add_lines(const struct debuginfo_frame *frames, int count, unsigned s
 	return 0;
 }
 
-/* `pc` of call number `call` of a side. A call's own instruction is the one before where it returns to. */
+/* The address of call number `call` of a side. The call instruction is the one before the address that it returns to. */
 static int name_call(const struct naming *n, const struct race *race, unsigned side, unsigned call, uint64_t pc,
 		     struct race_names *names, struct err *err)
 {
@@ -84,7 +84,7 @@ static int name_side(const struct naming *n, const struct race *race, unsigned s
 	const struct race_side *s = &race->first.sides[side];
 	int rc = 0;
 
-	/* Not unwound: the place of the access is all there is. */
+	/* A side that was not unwound has no frame but the place of the access. */
 	if (s->calls.count == 0)
 		return name_call(n, race, side, 0, site_address(s), names, err);
 	for (unsigned i = 0; i < s->calls.count && rc == 0; i++) {
@@ -109,7 +109,7 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 		return -1;
 	}
 	naming_datum(n, race, names);
-	/* Named before, where there were more debug files: those names stay. */
+	/* The race was named before, with more debug files than there are now. Those names stay. */
 	if (race->names && race->names->count > names->count) {
 		race_names_free(names);
 		return 0;

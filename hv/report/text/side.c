@@ -11,7 +11,7 @@
 #include "hv/report/words.h"
 
 #define STACK_WORDS_SHOWN 8
-#define CODE_SHOWN 64 /* bytes */
+#define CODE_SHOWN 64 /* In bytes. */
 #define STACK_NAMES_SHOWN 12
 
 static void put_context(FILE *out, const struct race_side *side)
@@ -39,7 +39,7 @@ static void put_registers(FILE *out, const struct x86_regs *regs)
 			i % 4 == 3 ? "\n" : "");
 }
 
-/* As in a kernel oops: the accessing instruction's first byte stands in <>, and it is that many bytes. */
+/* The layout is that of a kernel oops: the first byte of the accessing instruction stands in <>. */
 static void put_code(FILE *out, const struct race_side *side)
 {
 	uint64_t at = site_address(side) - side->code_gva;
@@ -76,8 +76,9 @@ static void put_stack_words(FILE *out, const struct race_side *side)
 }
 
 /*
- * Where nothing could be unwound: every word that names a place in kernel text, which includes old ones that no call will
- * return to. A function's first byte is never returned to, it is a pointer to the function.
+ * A stack that could not be unwound is shown as every word in it that is an address in kernel text. Some of these words are
+ * old, and no call will return to them. An address of a function's first byte is left out: no call returns there, so the word
+ * is a pointer to the function.
  */
 static void put_stack_names(FILE *out, const struct race_side *side, const struct text_style *style)
 {
@@ -101,7 +102,7 @@ static void put_stack_names(FILE *out, const struct race_side *side, const struc
 		fputc('\n', out);
 }
 
-/* Where the access is written: the innermost line, which may be inlined. */
+/* The source line of the access is the innermost one, which may be of an inlined function. */
 static void put_source(FILE *out, const struct race *race, unsigned which)
 {
 	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(SOURCE_FUNCTION_MAX)];
@@ -126,7 +127,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	clean_text(d->owner, sizeof(d->owner), owner, sizeof(owner));
 	clean_text(d->type, sizeof(d->type), type, sizeof(type));
 	fprintf(out, "             of %s%s%s%s", d->guess ? "(it seems) " : "", path, type[0] ? ", " : "", type);
-	/* A path that is all of the variable has said its type. */
+	/* A path that names the whole variable has said the type already. */
 	if (d->member[0])
 		fprintf(out, " at +%" PRIu64 " in %s", d->offset, owner);
 	fputc('\n', out);

@@ -87,7 +87,7 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 	size_t n = race_store_count(store);
 
 	fprintf(out, "%sSUMMARY%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
-	/* That is no news of the kernel: it was not found, or the module never came, or the guest ended too soon. */
+	/* This says nothing of the kernel. The kernel was not found, the module never came, or the guest ended too soon. */
 	if (stats && !stats->sampling_ns) {
 		fputs("nothing was sampled: the run ended before the first point was armed\n", out);
 		return;

@@ -20,12 +20,12 @@ static void title_side(FILE *out, const struct race *race, unsigned which)
 		return;
 	}
 	text_site(side, site);
-	/* Without the instruction, all that is sure is where the CPU was right after it. */
+	/* When the instruction is not known, the only certain place is where the CPU was right after it. */
 	fprintf(out, "%s%s %s %s", side->locked ? "locked " : "", access_word(race->rw[which]), side->pc ? "in" : "just before",
 		site);
 }
 
-/* As the datum's type wants it, where that is known; else the number. */
+/* The value as the datum's type wants it. When the type is not known it is a number. */
 static void title_bytes(const char *decoded, const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
 {
 	if (decoded[0])
@@ -44,7 +44,7 @@ static void title_value(FILE *out, const struct race *race)
 		fprintf(out, "   %s,", path);
 	fprintf(out, "%s%" PRIu32 " byte%s at 0x%016" PRIx64, path[0] ? " " : "   ", o->data_len, o->data_len == 1 ? "" : "s",
 		o->sides[0].gva);
-	/* Long ones would push all else off the line; they follow in the details. */
+	/* Long values would push everything else off the line. They follow in the details. */
 	if (o->data_len == 0 || o->data_len > sizeof(uint64_t))
 		return;
 	title_bytes(d ? d->before : "", o->before, o->data_len, before);
@@ -55,7 +55,7 @@ static void title_value(FILE *out, const struct race *race)
 		fprintf(out, ", %s -> %s", before, after);
 }
 
-/* Whether what a datum is called says that its bits mean something each. */
+/* Whether the datum's name says that each of its bits means something. */
 static bool is_flags(const struct datum_name *d)
 {
 	static const char *const words[] = {"flag", "state", "mask", "bits"};
@@ -80,7 +80,7 @@ static void put_bits(FILE *out, const char *what, uint64_t bits)
 	}
 }
 
-/* Which flags changed, where the whole of them was accessed. */
+/* Which flags changed. This is shown only when the access was to all of the flags. */
 static void put_flags(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
