@@ -22,6 +22,9 @@ attempt() {
 # start COMMAND...: in the background, as $started; "enough NAME" can be said to its guest by enough(). Its output is in $out, a file.
 start() {
 	console_input tell
+	# At once, and not when the shell in the background comes to it: who waits for words must not find those of the run before.
+	: >"$out"
+	: >errors
 	"$@" <>tell >"$out" 2>errors &
 	started=$!
 }
