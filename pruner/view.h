@@ -63,8 +63,8 @@ void view_names(const struct view *v, unsigned which, const struct datum_name *o
 
 /*
  * Returns the first entry of the list `kind` that has the datum by any of its names, or NULL. *name becomes the name that
- * fitted, unless `name` is NULL. When both sides write, an entry must say that it is good for two writers, if its list says why
- * a race is meant to be.
+ * fitted, unless `name` is NULL. A name that is a guess fits no entry. When both sides write, an entry of LIST_SPECIAL,
+ * LIST_APPROXIMATE or LIST_BOTH_VALID must say that it is good for two writers.
  */
 const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name);
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Below, equal to or above 0, as `a` is below, equal to or above `b`. */
+/* Returns a number below 0 when `a` is less than `b`, 0 when both are equal, and a number above 0 when `a` is greater. */
 static inline int order_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);

@@ -56,8 +56,8 @@ void points_fini(struct points *p);
 struct point *points_find(const struct points *p, uint64_t addr);
 
 /*
- * Plant a sample point at insn->addr, which is mapped at `gpa`. NULL: the table is full, a point stands there already, or the
- * bytes there are not the instruction's any more.
+ * Plant a point at insn->addr, which is mapped at `gpa`. It is a sample point until the caller sets `event`. Returns NULL when
+ * the table is full, a point stands there already, the bytes there are not the instruction's any more, or the target refuses.
  */
 struct point *points_plant(struct points *p, const struct insn *insn, uint64_t gpa);
 

@@ -95,10 +95,11 @@ struct guest {
 	size_t module_count;
 	/* Changes whenever a module is added to the list or removed from it. */
 	atomic_uint_least64_t modules_version;
-	/* The following belong to guest_poll_modules(). First, the bytes that the symbols of all modules take. */
+	/* The bytes that the symbols of all modules take. Only guest_poll_modules() uses this. */
 	size_t module_bytes;
+	/* The generation that the next loaded module gets. Only guest_poll_modules() uses this. */
 	uint64_t next_generation;
-	/* modules_stamp() of the list as it was last walked. */
+	/* modules_stamp() of the list as it was last walked. Only guest_poll_modules() uses this. */
 	uint64_t modules_seen;
 };
 

@@ -66,7 +66,7 @@ struct race {
 	uint64_t count;
 	/* Nanoseconds from the first sample point that was armed to the earliest observation. */
 	uint64_t first_ns;
-	/* The same to the latest observation. */
+	/* Nanoseconds from the first sample point that was armed to the latest observation. */
 	uint64_t last_ns;
 	/* How many instances are kept. */
 	unsigned kept;

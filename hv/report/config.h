@@ -25,7 +25,7 @@ struct report_config {
 	const char *tool_version;
 	/* Path of the kernel that was booted. */
 	const char *kernel_file;
-	/* Its command line. */
+	/* Command line of the kernel. */
 	const char *cmdline;
 	/* The function globs that sampling was limited to. */
 	const char *sample;

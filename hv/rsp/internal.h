@@ -23,15 +23,15 @@ struct rsp {
 	bool binary_read;   /* The stub knows the request `x`, which reads memory in binary. */
 	bool binary_write;  /* The stub knows the request `X`, which writes memory in binary. */
 	bool physical;	    /* The stub can take addresses for guest-physical ones. */
-	bool was_physical;  /* It did so when the client connected. */
+	bool was_physical;  /* The stub took addresses for guest-physical ones when the client connected. */
 	struct regmap map;
 
 	uint32_t general_thread; /* The thread that the last `Hg` has selected. 0: none. */
 
 	/* Input. */
 	uint8_t in[RSP_INPUT];		     /* Bytes that have been received. */
-	size_t in_start;		     /* Where those that were not looked at yet begin in `in`. */
-	size_t in_len;			     /* How many these are. */
+	size_t in_start;		     /* Where the bytes that were not looked at yet begin in `in`. */
+	size_t in_len;			     /* How many bytes were not looked at yet. */
 	uint8_t payload[RSP_PACKET_MAX + 1]; /* The payload of the last packet, with a NUL after it. */
 	size_t payload_len;
 

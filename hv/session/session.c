@@ -26,7 +26,8 @@ struct session {
 	struct report_config report_config;
 	struct report *report;
 	struct sink sink;
-	bool said; /* The user has read the session's error. */
+	/* stop_detector() found that the user has read the error that it handed on. session_run() then keeps it to itself. */
+	bool said;
 	uint64_t started_ns;
 };
 

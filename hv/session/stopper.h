@@ -40,7 +40,7 @@ struct stopper *stopper_start(const struct stopper_config *config, struct err *e
 
 /*
  * Join the stopper's thread after the engine's run is over, and free the stopper. Returns what made the stopper stop the
- * engine, or STOP_NONE.
+ * engine, or STOP_NONE. A signal that comes after --duration is over counts as the reason.
  */
 enum stop_reason stopper_finish(struct stopper *s);
 

@@ -36,7 +36,6 @@ struct flow_write {
 };
 
 /* Set *out to what instruction `i` writes. */
-
 void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);
 
 /*
@@ -67,7 +66,6 @@ struct flow_read {
 };
 
 /* Set *out to what becomes of what the access of instruction `i` loads. */
-
 void flow_read(const struct flow *flow, unsigned i, struct flow_read *out);
 
 #endif

@@ -88,7 +88,7 @@ static inline const char *di_cstring(struct di_cursor *c)
 	return (const char *)s;
 }
 
-/*/*
+/*
  * Read the length that units and tables begin with (DWARF 5 section 7.4). c->end becomes the end of the unit or table, and
  * *width the bytes that an offset has in it, 4 or 8. Returns false when the end lies beyond the bytes.
  */

@@ -41,7 +41,7 @@ struct di_file {
 	size_t map_size;	     /* Bytes. */
 	bool relocatable;	     /* The file is a module, and not linked. */
 	struct di_section *sections; /* By section number; [0] is empty. */
-	size_t count;		     /* Of sections. */
+	size_t count;		     /* The number of sections. */
 	uint64_t percpu_size;	     /* Bytes of a linked kernel's per-CPU section at address 0. 0: there is none. */
 	uint64_t slide;		     /* Run-time address less link address, in a linked file. */
 	uint8_t build_id[DI_BUILD_ID_MAX];

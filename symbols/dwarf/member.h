@@ -8,7 +8,7 @@
 /* A path through structures, unions and arrays, and what it leads to. */
 struct di_path {
 	char text[DEBUGINFO_PATH_MAX]; /* "i_sb", "lock.owner.tail", "[3].next" */
-	size_t len;		       /* Of the text. */
+	size_t len;		       /* The length of the text, in bytes. */
 	uint64_t type;		       /* Place of the type of what the path names. */
 	uint64_t size;		       /* Bytes of what the path names. 0: not known. */
 	uint64_t rest;		       /* Bytes from the beginning of what the path names to the access. */

@@ -75,7 +75,7 @@ struct di_unit {
 	struct di_lines *lines;	     /* The line table. NULL: it was not read yet. */
 	struct di_ranges *functions; /* Code of the unit's functions, in the order of the file. NULL: it was not read yet. */
 	uint64_t used;		     /* Value of di->clock when the unit was last asked for. */
-	struct di_unit *next;	     /* In di->units. */
+	struct di_unit *next;	     /* The next unit of the list di->units. */
 };
 
 struct di_strings;

@@ -29,7 +29,7 @@ struct debug_image {
 	size_t id_len;	     /* Bytes of the build id. 0: it is not known, and any file of the image's name is taken. */
 	uint64_t slide;	     /* Of the kernel: how far it was moved from its link addresses. */
 	uint64_t generation; /* Of a module: a number that is another one each time the module is loaded, perhaps elsewhere. */
-	const struct image_section *sections; /* Of a module. */
+	const struct image_section *sections; /* Where the sections of a module are. */
 	size_t nsections;
 };
 

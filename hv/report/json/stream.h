@@ -28,7 +28,11 @@ bool json_stream_take(struct json_stream *s, char c);
 /* Whether nothing but blanks comes any more. */
 bool json_stream_at_end(struct json_stream *s);
 
-/* Take the value that comes next, of any kind. The caller gives it up by json_decref(). NULL with err set: it is no value. */
+/*
+ * Take the value that comes next, of any kind. The caller gives it up by json_decref(). Returns NULL with err set: EXIT_INPUT
+ * when no value comes next, when it is longer than JSON_STREAM_VALUE_MAX or when the file cannot be read; EXIT_INTERNAL when
+ * memory ran out.
+ */
 json_t *json_stream_value(struct json_stream *s, struct err *err);
 
 /*

@@ -65,9 +65,10 @@ void gdb_deliver(struct gdb_target *gt)
 }
 
 /*
- * Watched memory was written to, and no CPU was reported to have done it. A CPU whose watchpoint was tripped but not reported
- * still stands right behind its access. A single step is a stop for a trap, so it makes QEMU report the watchpoint. That report
- * is about the time before the step.
+ * Step the CPU once, and deliver the watchpoint that QEMU then reports. This is done when watched memory was written to and no
+ * CPU was reported to have done it. A CPU whose watchpoint was tripped but not reported still stands right behind its access,
+ * and QEMU reports such a watchpoint at the CPU's next stop for a trap, which a single step is. The report is about the time
+ * before the step.
  */
 static void ask_cpu(struct gdb_target *gt, unsigned cpu)
 {

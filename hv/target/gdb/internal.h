@@ -80,7 +80,7 @@ struct gdb_target {
 	atomic_bool finish;	  /* The serving thread is to return. */
 	int wake_fd;		  /* An eventfd that makes the serving thread look again at what there is to do. */
 	pthread_mutex_t end_lock; /* Guards changes of `ending`, `foreign` and target.over. */
-	pthread_cond_t ended;	  /* One of these three has been set. */
+	pthread_cond_t ended;	  /* Signalled when `ending`, `foreign` or target.over is set. */
 };
 
 static inline struct gdb_target *gdb_target(struct target *t)

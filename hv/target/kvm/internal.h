@@ -58,16 +58,17 @@ struct kvm_cpu {
 	struct kvm_target *kt;
 	struct vcpu *vcpu;
 
-	_Atomic uint32_t loaded;		/* The generation that its debug registers reflect. Any thread reads this. */
-	bool reload;				/* They must be loaded again though the generation is the same. */
-	bool watching[TARGET_MAX_WATCHES];	/* Whether each debug register holds one of the machine's watches. */
-	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
-	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each: 0, or 1 + the number of the guest's own breakpoint it holds. */
+	_Atomic uint32_t loaded;	      /* The generation that its debug registers reflect. Any thread reads this. */
+	bool reload;			      /* The debug registers must be loaded again though the generation is the same. */
+	bool watching[TARGET_MAX_WATCHES];    /* Whether each debug register holds one of the machine's watches. */
+	uint32_t cookies[TARGET_MAX_WATCHES]; /* The cookie of the watch in each debug register. */
+	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 0, or 1 + the number of the guest's own breakpoint
+						   that the register holds. */
 	uint64_t gate;				/* The GVA of the #BP handler that KVM_GATE_SLOT holds. */
 
 	uint64_t guest_db[4];		/* The addresses of the guest's own breakpoints when they were last read. */
 	uint64_t guest_dr7;		/* The guest's own DR7 when it was last read. */
-	atomic_bool guest_regs_unknown; /* The two above must be read again. Any thread sets this. */
+	atomic_bool guest_regs_unknown; /* guest_db and guest_dr7 must be read again. Any thread sets this. */
 
 	struct kvm_hold hold;
 
@@ -77,7 +78,8 @@ struct kvm_cpu {
 	struct x86_regs *peek; /* Where kvm_peek_regs() waits for the registers, or NULL. kvm_target.lock guards it. */
 	bool stands;	       /* It waits in kvm_cpu_stand() until the machine may go on. kvm_target.lock guards it. */
 
-	_Atomic uint64_t stale_exits; /* See struct target_stats for this counter and the next two. */
+	/* Three counters of struct target_stats, which explains them. */
+	_Atomic uint64_t stale_exits;
 	_Atomic uint64_t ioctls;
 	_Atomic uint64_t reinjected;
 };
