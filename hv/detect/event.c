@@ -30,7 +30,7 @@ static int plant_event(struct detect *d, const struct guest_event_site *site, ui
 {
 	struct point *point = NULL;
 
-	if (!d->closing && d->event_points < MAX_EVENT_POINTS)
+	if (!d->closing && d->event_points < MAX_EVENT_POINTS && !guest_text_going(d->guest, site->insn.addr))
 		point = points_plant(&d->points, &site->insn, gpa);
 	if (!point)
 		return -1;

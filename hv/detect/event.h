@@ -15,8 +15,8 @@ struct detect;
 /*
  * Plant an event point at site->insn.addr, while the guest runs or before. Returns 0, or -1 when nothing was planted: the
  * instruction cannot be carried out, a point stands there already, there are MAX_EVENT_POINTS or the target has too few points
- * for events, the text is not mapped or is not this instruction any more, or the detector is on its way out. A sample point
- * cannot be in the way: it stands on an access to memory, and no such instruction can be carried out.
+ * for events, the text is not mapped, is about to be freed or is not this instruction any more, or the detector is on its way
+ * out. A sample point cannot be in the way: it stands on an access to memory, and no such instruction can be carried out.
  *
  * target_intercept() must be on. Takes d->lock through detect_enter(): from any thread, but not from a callback and not under
  * d->lock. A CPU that reaches the instruction after the return stops there.

@@ -405,6 +405,19 @@ static void test_few_points(void **state)
 	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
 }
 
+/* An INT3 in text that is about to be freed would stay in whatever the memory is used for next. */
+static void test_add_in_going_text(void **state)
+{
+	struct rig *r = *state;
+
+	r->guest.gone_base = RIG_TEXT + MODULE;
+	r->guest.gone_size = 0x80;
+	assert_int_equal(add(r, MODULE + 0x40, INSN("\x55")), -1);
+	assert_int_equal(rig_text_byte(r, MODULE + 0x40), 0x55);
+	assert_int_equal(add(r, MODULE + 0x80, INSN("\x55")), 0);
+	assert_int_equal(rig_text_byte(r, MODULE + 0x80), X86_INT3);
+}
+
 /* Nothing is planted any more once the detector has left the guest's text as it was. */
 static void test_add_when_stopped(void **state)
 {
@@ -444,6 +457,7 @@ int main(void)
 		T(test_add_at_sample_point),
 		T(test_many),
 		T(test_few_points),
+		T(test_add_in_going_text),
 		T(test_add_when_stopped),
 	};
 
