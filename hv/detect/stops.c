@@ -191,7 +191,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 		pthread_mutex_unlock(&d->lock);
 		target_barrier(d->target, cpu);
 		pthread_mutex_lock(&d->lock);
-		/* A window that is closed now was closed by the report that this waited for. */
+		/* If the window is closed by now, most likely the report that this waited for has closed it. */
 		if (w->open)
 			window_expire(d, w, &action);
 	}

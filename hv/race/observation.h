@@ -99,7 +99,7 @@ struct race_side {
 	uint8_t *below;
 };
 
-/* Room for as much as a side can ever have: 64 KiB, which is too much for a variable on a thread's stack. */
+/* Room for as much as a side can ever have: 62 KiB, which is too much for a variable on a thread's stack. */
 struct race_side_room {
 	struct guest_frame frames[UNWIND_FRAMES_MAX];
 	struct race_callee callees[RACE_CALLEES_MAX];

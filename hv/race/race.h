@@ -99,7 +99,8 @@ void race_free(struct race *race);
 int race_keep_side(struct race *race, unsigned which, const struct race_side *from);
 
 /*
- * Room for one more instance, zeroed, behind the others. NULL: memory ran out. At most RACE_INSTANCES_MAX times for one race.
+ * Room for one more instance, zeroed, behind the others. It is valid until the next call, which may move all instances. NULL:
+ * memory ran out. At most RACE_INSTANCES_MAX times for one race.
  */
 struct race_instance *race_add_instance(struct race *race);
 
