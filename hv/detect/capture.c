@@ -50,7 +50,7 @@ void capture_side(struct target *target, const struct guest *guest, unsigned cpu
 	side->size = 0;
 	side->regs = *regs;
 	side->context = *context;
-	side->symbol.name[0] = side->symbol.module[0] = 0;
+	side->symbol = (struct guest_symbol){0};
 	side->code_len = 0;
 	side->calls.count = 0;
 	capture_stacks(target, guest, regs, side);

@@ -169,7 +169,7 @@ static void name_frame(const struct guest *g, const struct unwind_frame *from, s
 	to->kind = from->kind;
 	to->reliable = from->reliable;
 	if (guest_symbol_at(g, from->kind == UNWIND_CALL ? from->pc - 1 : from->pc, &to->symbol))
-		to->symbol.name[0] = to->symbol.module[0] = 0;
+		to->symbol = (struct guest_symbol){0};
 }
 
 void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,

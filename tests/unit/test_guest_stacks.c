@@ -488,6 +488,12 @@ static void test_coming_module(void **state)
 	assert_int_equal(calls->count, 3);
 	assert_int_equal(calls->end, UNWIND_FIRST);
 	assert_false(calls->guessed);
+	/* No function is known now, and nothing is left of the functions that were known before. */
+	for (unsigned i = 0; i < calls->count; i++) {
+		assert_string_equal(calls->frames[i].symbol.name, "");
+		assert_int_equal(calls->frames[i].symbol.addr, 0);
+		assert_int_equal(calls->frames[i].symbol.size, 0);
+	}
 	/* The module has gone meanwhile. */
 	put(f, MODULE_GPA + HEAD, MODULE + HEAD);
 	put(f, MODULE_GPA + HEAD + 8, MODULE + HEAD);
