@@ -130,19 +130,36 @@ static void sample(struct detect *d)
 	} while (!sleep_or_stop(d, tick));
 }
 
+/*
+ * From target_intercept() on, a target may have copies of the guest's own debug registers in the CPUs, and only the event points
+ * tell when the guest has changed these registers. Nothing may run between the two: what the guest's debugger set there would
+ * not trap until the CPU's next change.
+ */
+static int start_intercepting(struct detect *d, struct err *err)
+{
+	int ret;
+
+	if (target_stand_still(d->target))
+		return err_set(err, EXIT_INTERNAL, "the machine ended before sampling began");
+	ret = target_intercept(d->target, true, err);
+	if (ret == 0)
+		event_plant(d);
+	target_go_on(d->target);
+	return ret;
+}
+
 void *sampler_main(void *arg)
 {
 	struct detect *d = arg;
 	struct err err = {0};
 
-	if (prepare(d, &err) || target_intercept(d->target, true, &err)) {
+	if (prepare(d, &err) || start_intercepting(d, &err)) {
 		if (!atomic_load(&d->stop)) {
 			d->sink.failed(d->sink.ctx, &err);
 			target_stop(d->target);
 		}
 		return NULL;
 	}
-	event_plant(d);
 	sample(d);
 	return NULL;
 }
