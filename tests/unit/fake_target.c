@@ -155,8 +155,19 @@ static void leave(struct target *t)
 
 static int stand_still(struct target *t)
 {
-	atomic_fetch_add(&fake(t)->stands, 1);
+	struct fake_target *ft = fake(t);
+
+	pthread_mutex_lock(&ft->lock);
+	if (atomic_fetch_add(&ft->stands, 1) == 0)
+		ft->stand++;
+	pthread_mutex_unlock(&ft->lock);
 	return 0;
+}
+
+/* The number of the stand that the machine is in, or 0. The lock is held. */
+static unsigned current_stand(struct fake_target *ft)
+{
+	return atomic_load(&ft->stands) ? ft->stand : 0;
 }
 
 static void go_on(struct target *t)
@@ -171,6 +182,8 @@ static int intercept(struct target *t, bool on, struct err *err)
 	pthread_mutex_lock(&ft->lock);
 	ft->intercepts++;
 	ft->intercepting = on && !ft->refuse_intercept;
+	if (on)
+		ft->intercepted_in = current_stand(ft);
 	pthread_mutex_unlock(&ft->lock);
 	return ft->refuse_intercept ? err_set(err, EXIT_INTERNAL, "the fake target refuses to intercept") : 0;
 }
@@ -249,6 +262,7 @@ static void debug_regs_changed(struct target *t, unsigned cpu)
 
 	pthread_mutex_lock(&ft->lock);
 	ft->debug_changes[cpu]++;
+	ft->debug_changed_in = current_stand(ft);
 	pthread_mutex_unlock(&ft->lock);
 }
 

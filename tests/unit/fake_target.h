@@ -37,6 +37,10 @@ struct fake_target {
 	unsigned debug_changes[TARGET_MAX_CPUS];
 	unsigned intercepts, stops;
 	bool intercepting, refuse_intercept;
+	/* Which stand of the machine it was in, from 1 on, when breakpoints began to be intercepted, and when the debug
+	 * registers of a CPU were last said to have changed. 0: the machine ran. */
+	unsigned intercepted_in, debug_changed_in;
+	unsigned stand; /* The number of the last stand. */
 
 	/* The operations of these names call these functions, without the lock. NULL: none. */
 	void (*on_sync)(void *ctx, unsigned self);

@@ -281,6 +281,22 @@ static void test_wrong_symbols(void **state)
 	assert_false(l->r->ft->intercepting);
 }
 
+/*
+ * From the moment that breakpoints are intercepted the guest's debug registers may be copies. So the machine does not run from
+ * then until the event points stand and the copies have been made anew, or a debugger in the guest would miss traps.
+ */
+static void test_starts_while_the_machine_stands(void **state)
+{
+	struct life *l = *state;
+
+	start(l);
+	wait_int3s(l, 0, RIG_TEXT_SIZE, 1, KERNEL_SITES);
+	stop_and_compare(l);
+	assert_true(l->r->ft->intercepted_in > 0);
+	assert_int_equal(l->r->ft->debug_changed_in, l->r->ft->intercepted_in);
+	assert_int_equal(atomic_load(&l->r->ft->stands), 0);
+}
+
 static void test_cannot_intercept(void **state)
 {
 	struct life *l = *state;
@@ -416,11 +432,14 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_arms_and_disarms),      T(test_few_points),	 T(test_unexplained),
-		T(test_stop_with_open_window), T(test_stop_when_over),	 T(test_reports_before_stop),
-		T(test_wrong_symbols),	       T(test_cannot_intercept), T(test_no_text_bounds),
-		T(test_stop_while_waiting),    T(test_module),		 T(test_other_module),
-		T(test_kernel_and_module),     T(test_going_text),	 T(test_same_seed_same_order),
+		T(test_arms_and_disarms),   T(test_few_points),
+		T(test_unexplained),	    T(test_stop_with_open_window),
+		T(test_stop_when_over),	    T(test_reports_before_stop),
+		T(test_wrong_symbols),	    T(test_starts_while_the_machine_stands),
+		T(test_cannot_intercept),   T(test_no_text_bounds),
+		T(test_stop_while_waiting), T(test_module),
+		T(test_other_module),	    T(test_kernel_and_module),
+		T(test_going_text),	    T(test_same_seed_same_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
