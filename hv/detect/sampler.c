@@ -131,9 +131,9 @@ static void sample(struct detect *d)
 }
 
 /*
- * From target_intercept() on, a target may have copies of the guest's own debug registers in the CPUs, and only the event points
- * tell when the guest has changed these registers. Nothing may run between the two: what the guest's debugger set there would
- * not trap until the CPU's next change.
+ * From target_intercept() on, a target may have copies of the guest's own debug registers in the CPUs, and only the event
+ * points tell when the guest has changed these registers. Nothing may run between the two: what the guest's debugger set there
+ * would not trap until the CPU's next change.
  */
 static int start_intercepting(struct detect *d, struct err *err)
 {
