@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hv/base/linux_layout.h"
+#include "hv/base/linux_image.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_search.h"
 

@@ -7,7 +7,7 @@
 
 #include "hv/base/clean.h"
 #include "hv/base/fnv1a.h"
-#include "hv/base/linux_layout.h"
+#include "hv/base/linux_image.h"
 
 #define ID_BITS 48
 

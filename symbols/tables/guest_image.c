@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "hv/base/linux_layout.h"
+#include "hv/base/linux_image.h"
 #include "hv/base/x86.h"
 #include "symbols/tables/guest_image.h"
 

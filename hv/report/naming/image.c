@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/naming/image.h"
 
-#include "hv/base/linux_layout.h"
+#include "hv/base/linux_image.h"
 
 /* A module's data lie in sections of their own, at some distance from its text. An address is in the section that begins next
  * below. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
-#include "hv/base/linux_layout.h"
+#include "hv/base/linux_image.h"
 #include "hv/report/text/calls.h"
 #include "hv/report/text/place.h"
 #include "hv/report/words.h"

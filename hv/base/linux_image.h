@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where x86-64 Linux has its text, whatever its version (Documentation/arch/x86/x86_64/mm.rst). All are GVAs. */
-#ifndef OUTRIDER_BASE_LINUX_LAYOUT_H
-#define OUTRIDER_BASE_LINUX_LAYOUT_H
+#ifndef OUTRIDER_BASE_LINUX_IMAGE_H
+#define OUTRIDER_BASE_LINUX_IMAGE_H
 
 #include <stdint.h>
 
