@@ -162,16 +162,17 @@ demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves bui
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/demo
 
 .PHONY: lint
-lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, and no circle nor upward include in the structure
+lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, manual pages, and no circle nor upward include in the structure
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. -I$(OUT)/gen \
 		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
+	$(Q)mandoc -T lint docs/man/*.1
 	$(Q)tests/structure/circles --build $(OUT) --most 0 --largest 1
 
 # ---- packages ----
 
 BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
-	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make pkg-config python3 \
+	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
 	python3-jsonschema python3-junitparser zlib1g-dev
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
 MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(LAB_PACKAGES)); do \
@@ -188,7 +189,8 @@ deps: ## install the Debian packages that building and testing needs
 install: $(OUT)/outrider $(OUT)/guest-agent ## install under DESTDIR and PREFIX (default /usr/local)
 	install -D -m 755 $(OUT)/outrider $(DESTDIR)$(PREFIX)/bin/outrider
 	install -D -m 755 $(OUT)/guest-agent $(DESTDIR)$(PREFIX)/lib/outrider/guest-agent
-	install -D -m 644 docs/outrider.1 $(DESTDIR)$(PREFIX)/share/man/man1/outrider.1
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/outrider/report.schema.json
 
 .PHONY: clean
