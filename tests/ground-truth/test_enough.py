@@ -13,6 +13,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", TREE / "build"))
+GROUPS_RECORDED = ("basic", "locking", "irq", "memory")
 RECORDED = TREE / "tests/data/ground-truth-races.json"
 
 
@@ -80,7 +81,8 @@ class EnoughTest(unittest.TestCase):
 
     def test_what_outrider_prints(self):
         text = subprocess.run([BUILD / "outrider", "report", "--all", RECORDED], check=True, capture_output=True, text=True).stdout
-        self.assertEqual(set(self.told(text)), {f"enough {case['name']}" for case in self.racy})
+        recorded = [case for case in self.racy if case["group"] in GROUPS_RECORDED]
+        self.assertEqual(set(self.told(text)), {f"enough {case['name']}" for case in recorded})
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ struct gt_case {
 	void (*teardown)(void); /* optional: after both sides ended */
 };
 
-#define GT_MAX_CASES 32
+#define GT_MAX_CASES 64
 
 /* NULL-terminated. */
 extern const struct gt_case *const gt_all_cases[];
@@ -55,6 +55,10 @@ extern const struct gt_case gt_case_rwrace, gt_case_wwrace, gt_case_samevalue, g
 	gt_case_irqsame, gt_case_irqcross, gt_case_alias, gt_case_straddle, gt_case_repmovs;
 extern const struct gt_case gt_case_spinlock, gt_case_mutex, gt_case_rwsem, gt_case_atomics, gt_case_rcu, gt_case_completion,
 	gt_case_percpu, gt_case_irqsoff, gt_case_bytes;
+extern const struct gt_case gt_case_seqlock, gt_case_seqmutex, gt_case_seqlatch, gt_case_spsc, gt_case_mailbox,
+	gt_case_onceword;
+extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqignored, gt_case_seqearly, gt_case_seqindex,
+	gt_case_twoheads, gt_case_flagfirst;
 
 /*
  * Start and stop the case at `index` of gt_all_cases. The caller holds the lock of the /proc file. harness_start() returns 0,

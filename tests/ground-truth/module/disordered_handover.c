@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Group "disordered": a ring with two producers, and a flag that is set too early. */
+#include "gt.h"
+
+/* Two producers of a ring that was made for one: both may take one slot, and the head of one undoes the head of the other. */
+#define GT_TWOHEADS_SLOTS 16u
+static struct {
+	unsigned long head ____cacheline_aligned;
+	u64 slot[GT_TWOHEADS_SLOTS] ____cacheline_aligned;
+} gt_twoheads gt_datum;
+
+static gt_fn void gt_twoheads_first(u64 round)
+{
+	unsigned long head = READ_ONCE(gt_twoheads.head);
+
+	gt_twoheads.slot[head] = round;
+	smp_store_release(&gt_twoheads.head, (head + 1) & (GT_TWOHEADS_SLOTS - 1));
+}
+
+static gt_fn void gt_twoheads_second(u64 round)
+{
+	unsigned long head = READ_ONCE(gt_twoheads.head);
+
+	gt_twoheads.slot[head] = ~round;
+	smp_store_release(&gt_twoheads.head, (head + 1) & (GT_TWOHEADS_SLOTS - 1));
+}
+
+const struct gt_case gt_case_twoheads = {
+	.name = "twoheads",
+	.group = "disordered",
+	.side = {{"first", gt_twoheads_first, 0}, {"second", gt_twoheads_second, 1}},
+};
+
+/* The flag is set before what it promises is there, so the taker may take half of it. */
+static struct {
+	u32 ready;
+	u64 value;
+} gt_flagfirst gt_datum;
+
+static gt_fn void gt_flagfirst_giver(u64 round)
+{
+	if (smp_load_acquire(&gt_flagfirst.ready))
+		return;
+	smp_store_release(&gt_flagfirst.ready, 1);
+	gt_flagfirst.value = round;
+}
+
+static gt_fn u64 gt_flagfirst_taker(void)
+{
+	u64 value;
+
+	if (!smp_load_acquire(&gt_flagfirst.ready))
+		return 0;
+	value = gt_flagfirst.value;
+	smp_store_release(&gt_flagfirst.ready, 0);
+	return value;
+}
+
+static void gt_flagfirst_taker_step(u64 round)
+{
+	gt_use(gt_flagfirst_taker());
+}
+
+const struct gt_case gt_case_flagfirst = {
+	.name = "flagfirst",
+	.group = "disordered",
+	.side = {{"giver", gt_flagfirst_giver, 0}, {"taker", gt_flagfirst_taker_step, 1}},
+};
