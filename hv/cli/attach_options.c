@@ -52,13 +52,14 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
+const struct argp cli_attach_argp = {
+	.options = options, .parser = parser, .args_doc = "DOMAIN", .doc = doc, .children = children};
+
 int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err)
 {
-	const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
-	const struct argp argp = {.options = options, .parser = parser, .args_doc = "DOMAIN", .doc = doc, .children = children};
-
 	*o = (struct attach_options){.input = {err}, .engine.overhead = 5};
-	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
+	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&cli_attach_argp, argc, argv, &o->input) < 0)
 		return -1;
 	if (o->engine.gdb && o->engine.domain)
 		return err_set(err, EXIT_USAGE, "give DOMAIN %s or --gdb %s, not both", o->engine.domain, o->engine.gdb);

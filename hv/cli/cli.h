@@ -18,6 +18,14 @@ int cli_doctor(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);
 
+/* Their options and arguments, from which --help and completion are made. */
+extern const struct argp cli_run_argp;
+extern const struct argp cli_attach_argp;
+extern const struct argp cli_list_argp;
+extern const struct argp cli_doctor_argp;
+extern const struct argp cli_report_argp;
+extern const struct argp cli_prune_argp;
+
 /* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);
 

@@ -34,14 +34,15 @@ static void print_caps(const struct host_probe *probe)
 	}
 }
 
+const struct argp cli_doctor_argp = {.parser = parser, .doc = doc};
+
 int cli_doctor(int argc, char **argv)
 {
-	const struct argp argp = {.parser = parser, .doc = doc};
 	struct err err = {0};
 	struct cli_input input = {&err};
 	struct host_probe probe;
 
-	if (cli_parse(&argp, argc, argv, &input) < 0 || probe_host(&probe, &err) < 0)
+	if (cli_parse(&cli_doctor_argp, argc, argv, &input) < 0 || probe_host(&probe, &err) < 0)
 		return cli_fail(&err);
 	for (int i = 0; i < PROBE_CHECKS; i++)
 		printf("  %-6s %-28s %s\n", mark(&probe.check[i]), probe.check[i].name, probe.check[i].finding);

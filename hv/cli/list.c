@@ -35,13 +35,14 @@ static void print(void *ctx, const struct domain_listed *domain)
 	printf("%-24s %-14s %s\n", domain->name, domain->state, domain->why_not[0] ? domain->why_not : "can be attached to");
 }
 
+const struct argp cli_list_argp = {.options = options, .parser = parser, .doc = doc};
+
 int cli_list(int argc, char **argv)
 {
-	const struct argp argp = {.options = options, .parser = parser, .doc = doc};
 	struct err err = {0};
 	struct list_options o = {.input = {&err}};
 
-	if (cli_parse(&argp, argc, argv, &o.input) < 0 || domain_list(o.connect, print, NULL, &err) < 0)
+	if (cli_parse(&cli_list_argp, argc, argv, &o.input) < 0 || domain_list(o.connect, print, NULL, &err) < 0)
 		return cli_fail(&err);
 	return EXIT_OK;
 }

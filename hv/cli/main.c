@@ -5,29 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hv/cli/cli.h"
-
-static const struct command {
-	const char *name;
-	int (*main)(int argc, char **argv);
-	const char *what;
-} commands[] = {
-	{"run", cli_run, "launch a virtual machine with the detector attached"},
-	{"list", cli_list, "show which virtual machines of libvirt can be attached to"},
-	{"attach", cli_attach, "look for races in a virtual machine that runs already, and leave it as it was"},
-	{"report", cli_report, "show the races of a run again, named by debug files"},
-	{"prune", cli_prune, "tell the likely bugs from the races that do no harm"},
-	{"doctor", cli_doctor, "say whether this host can run guests for outrider, what is missing, and what to do"},
-};
-
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#include "hv/cli/commands.h"
 
 static int help(FILE *to)
 {
 	fprintf(to, "Usage: outrider COMMAND [OPTION]...\n"
 		    "Find data races in an unmodified x86-64 Linux kernel from outside the guest.\n\nCommands:\n");
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].what);
+	for (const struct cli_command *c = cli_commands; c->name; c++)
+		fprintf(to, "  %-10s %s\n", c->name, c->what);
 	fprintf(to, "\n`outrider COMMAND --help` explains a command; `outrider --version` names this version.\n\n%s",
 		cli_exit_codes);
 	return EXIT_OK;
@@ -60,9 +45,9 @@ int main(int argc, char **argv)
 		puts("outrider " OUTRIDER_VERSION);
 		return EXIT_OK;
 	}
-	for (size_t i = 0; i < N_COMMANDS; i++) {
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].main(argc - 1, argv + 1);
+	for (const struct cli_command *c = cli_commands; c->name; c++) {
+		if (strcmp(argv[1], c->name) == 0)
+			return c->main(argc - 1, argv + 1);
 	}
 	fprintf(stderr, "outrider: '%s' is not a command; see `outrider --help`\n", argv[1]);
 	return EXIT_USAGE;

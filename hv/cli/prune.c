@@ -99,16 +99,17 @@ static int prune(struct prune_options *o, struct err *err)
 	return debug_images_add_usual(o->in.images, err) < 0 ? -1 : prune_files(o, err);
 }
 
+static const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {0}};
+const struct argp cli_prune_argp = {
+	.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
+
 int cli_prune(int argc, char **argv)
 {
-	const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {0}};
-	const struct argp argp = {
-		.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
 	struct err err = {0};
 	struct prune_options o = {0};
 
-	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0 && prune(&o, &err) == 0 &&
-	    fflush(stdout) == EOF)
+	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_prune_argp, argc, argv, &o.in.input) == 0 &&
+	    prune(&o, &err) == 0 && fflush(stdout) == EOF)
 		err_set(&err, EXIT_INPUT, "standard output: cannot be written");
 	race_files_free(&o.in);
 	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);

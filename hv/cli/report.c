@@ -180,17 +180,18 @@ static int read_suppressions(struct report_options *o, struct err *err)
 	return o->suppressions ? 0 : -1;
 }
 
+static const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {0}};
+const struct argp cli_report_argp = {
+	.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
+
 int cli_report(int argc, char **argv)
 {
-	const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {0}};
-	const struct argp argp = {
-		.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
 	struct err err = {0};
 	struct report_options o = {0};
 
-	if (race_files_init(&o.in, &err) == 0 && cli_parse(&argp, argc, argv, &o.in.input) == 0 && check(&o, &err) == 0 &&
-	    debug_images_add_usual(o.in.images, &err) == 0 && read_suppressions(&o, &err) == 0 && report_files(&o, &err) == 0 &&
-	    !o.in.wanted_count)
+	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_report_argp, argc, argv, &o.in.input) == 0 &&
+	    check(&o, &err) == 0 && debug_images_add_usual(o.in.images, &err) == 0 && read_suppressions(&o, &err) == 0 &&
+	    report_files(&o, &err) == 0 && !o.in.wanted_count)
 		suppress_leftover(o.suppressions, race_files_note, NULL);
 	suppress_free(o.suppressions);
 	race_files_free(&o.in);

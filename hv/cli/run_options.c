@@ -88,6 +88,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
+const struct argp cli_run_argp = {.options = options, .parser = parser, .doc = doc, .children = children};
+
 static int check(const struct run_options *o, struct err *err)
 {
 	if (!o->engine.vm.kernel)
@@ -102,11 +105,8 @@ static int check(const struct run_options *o, struct err *err)
 
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)
 {
-	const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
-	const struct argp argp = {.options = options, .parser = parser, .doc = doc, .children = children};
-
 	*o = (struct run_options){.input = {err}, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
-	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&argp, argc, argv, &o->input) < 0)
+	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
 		return -1;
 	o->engine.no_target = o->detect.session.no_detect;
 	return check(o, err);

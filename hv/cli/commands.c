@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/commands.h"
+
+const struct cli_command cli_commands[] = {
+	{"run", cli_run, &cli_run_argp, "launch a virtual machine with the detector attached"},
+	{"list", cli_list, &cli_list_argp, "show which virtual machines of libvirt can be attached to"},
+	{"attach", cli_attach, &cli_attach_argp,
+	 "look for races in a virtual machine that runs already, and leave it as it was"},
+	{"report", cli_report, &cli_report_argp, "show the races of a run again, named by debug files"},
+	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm"},
+	{"doctor", cli_doctor, &cli_doctor_argp,
+	 "say whether this host can run guests for outrider, what is missing, and what to do"},
+	{0},
+};

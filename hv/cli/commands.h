@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of the subcommands. */
+#ifndef OUTRIDER_CLI_COMMANDS_H
+#define OUTRIDER_CLI_COMMANDS_H
+
+#include "hv/cli/cli.h"
+
+struct cli_command {
+	const char *name;
+	int (*main)(int argc, char **argv);
+	/* The options and arguments. */
+	const struct argp *argp;
+	/* What the subcommand does, in a few words. */
+	const char *what;
+};
+
+/* An entry without a name ends the table. */
+extern const struct cli_command cli_commands[];
+
+#endif
