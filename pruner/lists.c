@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pruner/lists.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "pruner/conf.h"
 #include "pruner/datum_match.h"
@@ -254,7 +252,6 @@ void prune_rules_free(struct prune_rules *rules)
 	for (size_t i = 0; i < rules->count; i++)
 		entry_free(&rules->entries[i]);
 	free(rules->entries);
-	free(rules->sources);
 	insn_decoder_free(rules->decoder);
 	free(rules);
 }
@@ -264,21 +261,9 @@ int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err
 	return conf_read(path, take_stanza, rules, err);
 }
 
-int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struct err *err)
+void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources)
 {
-	struct stat st;
-	char *copy;
-
-	if (stat(folder, &st) < 0)
-		return err_set(err, EXIT_INPUT, "%s: %s", folder, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return err_set(err, EXIT_INPUT, "%s: give the folder of the guest kernel's source", folder);
-	copy = strdup(folder);
-	if (!copy)
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	free(rules->sources);
-	rules->sources = copy;
-	return 0;
+	rules->sources = sources;
 }
 
 void prune_rules_set_kernel(struct prune_rules *rules, const char *banner)

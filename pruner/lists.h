@@ -44,7 +44,7 @@ struct prune_rules {
 	struct insn_decoder *decoder;
 	struct list_entry *entries;
 	size_t count, room;
-	char *sources;	 /* The folder with the guest kernel's source, or NULL. */
+	struct sources *sources; /* The guest kernel's source, or NULL. It is the caller's. */
 	uint32_t kernel; /* The kernel that the races are of, as major << 16 | minor; or KERNEL_ANY, or KERNEL_SEVERAL. */
 };
 

@@ -9,6 +9,7 @@
 #define OUTRIDER_PRUNER_PRUNE_RULES_H
 
 #include "hv/base/err.h"
+#include "symbols/files/sources.h"
 
 struct prune_rules;
 
@@ -20,10 +21,10 @@ void prune_rules_free(struct prune_rules *rules);
 int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err);
 
 /*
- * Set the folder that has the guest kernel's source. Marked accesses that leave no trace in machine code are looked for there.
- * `folder` is copied. Returns 0; or -1 with EXIT_INPUT when there is no such folder, or with EXIT_INTERNAL when memory ran out.
+ * Set the guest kernel's source files. Marked accesses that leave no trace in machine code are looked for there. `sources` must
+ * outlive the rules. NULL, the default: there are none.
  */
-int prune_rules_set_sources(struct prune_rules *rules, const char *folder, struct err *err);
+void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources);
 
 /*
  * Set the kernel that the races are of, by its banner ("Linux version 6.1.0-..."). With a NULL banner the kernel is not known,

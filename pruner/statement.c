@@ -9,53 +9,49 @@
 #define LINE_KEPT (STATEMENT_MAX / LINES_MAX - 1)
 
 struct source {
-	FILE *file;
+	const char *at, *end;
 	bool in_comment; /* A comment has begun in an earlier line. */
 };
 
-static FILE *open_below(const char *folder, const char *file)
+/* The next character, or EOF behind the last one. */
+static int next_char(struct source *s)
 {
-	char path[4096];
-
-	file += strspn(file, "./");
-	if (!*file || strstr(file, "..") || snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path))
-		return NULL;
-	return fopen(path, "re");
+	return s->at < s->end ? (unsigned char)*s->at++ : EOF;
 }
 
 /* Returns the place behind the quote that ends the text which begins with `quote`, or the line's end. */
-static int skip_quoted(FILE *file, int quote)
+static int skip_quoted(struct source *s, int quote)
 {
-	int c = fgetc(file);
+	int c = next_char(s);
 
 	while (c != quote && c != '\n' && c != EOF) {
 		/* A character behind a backslash is skipped, except a line's end. */
 		if (c == '\\')
-			c = fgetc(file);
+			c = next_char(s);
 		if (c != '\n')
-			c = fgetc(file);
+			c = next_char(s);
 	}
-	return c == quote ? fgetc(file) : c;
+	return c == quote ? next_char(s) : c;
 }
 
 static int skip_comment(struct source *s)
 {
-	int c = fgetc(s->file), before = 0;
+	int c = next_char(s), before = 0;
 
 	while (c != '\n' && c != EOF && !(before == '*' && c == '/')) {
 		before = c;
-		c = fgetc(s->file);
+		c = next_char(s);
 	}
 	s->in_comment = c == '\n' || c == EOF;
-	return s->in_comment ? c : fgetc(s->file);
+	return s->in_comment ? c : next_char(s);
 }
 
-static int skip_line(FILE *file)
+static int skip_line(struct source *s)
 {
-	int c = fgetc(file);
+	int c = next_char(s);
 
 	while (c != '\n' && c != EOF)
-		c = fgetc(file);
+		c = next_char(s);
 	return c;
 }
 
@@ -66,16 +62,16 @@ static int to_code(struct source *s, int c)
 
 	for (;;) {
 		if (c == '"' || c == '\'') {
-			c = skip_quoted(s->file, c);
+			c = skip_quoted(s, c);
 			continue;
 		}
 		if (c != '/')
 			return c;
-		next = fgetc(s->file);
+		next = next_char(s);
 		if (next == '/')
-			return skip_line(s->file);
+			return skip_line(s);
 		if (next != '*') {
-			ungetc(next, s->file);
+			s->at -= next != EOF;
 			return c;
 		}
 		c = skip_comment(s);
@@ -86,15 +82,15 @@ static int to_code(struct source *s, int c)
 static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 {
 	size_t len = 0;
-	int c = s->in_comment ? skip_comment(s) : fgetc(s->file);
+	int c = s->in_comment ? skip_comment(s) : next_char(s);
 
 	line[0] = '\0';
 	if (c == EOF)
 		return false;
-	for (c = to_code(s, c); c != '\n' && c != EOF; c = to_code(s, fgetc(s->file))) {
+	for (c = to_code(s, c); c != '\n' && c != EOF; c = to_code(s, next_char(s))) {
 		/* The rest is the preprocessor's. */
 		if (c == '#' && len == strspn(line, " \t")) {
-			skip_line(s->file);
+			skip_line(s);
 			break;
 		}
 		if (len < LINE_KEPT)
@@ -119,15 +115,17 @@ static bool goes_on(const char *text)
 	return len && (depth > 0 || strchr("=|&+-?,", text[len - 1]));
 }
 
-bool statement_at(const char *folder, const char *file, unsigned line, char text[STATEMENT_MAX])
+bool statement_at(struct sources *sources, const char *file, unsigned line, char text[STATEMENT_MAX])
 {
-	struct source s = {.file = open_below(folder, file)};
+	size_t len;
+	const char *begin = sources_text(sources, file, &len);
+	struct source s = {.at = begin, .end = begin ? begin + len : NULL};
 	char next[LINE_KEPT + 1];
 	unsigned lines = 0;
 	bool found = false;
 
 	text[0] = '\0';
-	if (!s.file)
+	if (!begin)
 		return false;
 	for (unsigned n = 1; next_line(&s, next); n++) {
 		bool more = goes_on(text) && lines < LINES_MAX;
@@ -143,6 +141,5 @@ bool statement_at(const char *folder, const char *file, unsigned line, char text
 		lines++;
 		found |= n == line;
 	}
-	fclose(s.file);
 	return found;
 }

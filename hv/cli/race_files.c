@@ -18,7 +18,10 @@ static const struct argp_option options[] = {
 	{"rules", KEY_RULES, "FILE", 0,
 	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
 	{"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
-	{"sources", KEY_SOURCES, "FOLDER", 0, "the guest kernel's source tree, to look for READ_ONCE() and the like in", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0,
+	 "the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several "
+	 "times",
+	 0},
 	{0},
 };
 
@@ -44,7 +47,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_RULES:
 		return prune_rules_add(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_SOURCES:
-		return prune_rules_set_sources(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
+		return sources_add(f->sources, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_RACE:
 		return race_files_want(f, arg);
 	case ARGP_KEY_ARG:
@@ -70,19 +73,25 @@ void race_files_note(void *ctx, const char *line)
 int race_files_init(struct race_files *f, struct err *err)
 {
 	static const struct debug_images_sink sink = {.note = race_files_note};
+	static const struct sources_sink source_sink = {.note = race_files_note};
 
 	*f = (struct race_files){.input = {err},
 				 .images = debug_images_new(&sink, err),
 				 .decoder = insn_decoder_new(),
-				 .rules = prune_rules_new(err)};
-	if (f->images && f->rules && !f->decoder)
+				 .rules = prune_rules_new(err),
+				 .sources = sources_new(&source_sink, err)};
+	if (!f->decoder)
 		err_set(err, EXIT_INTERNAL, "out of memory");
-	return f->images && f->rules && f->decoder ? 0 : -1;
+	if (!f->images || !f->rules || !f->decoder || !f->sources)
+		return -1;
+	prune_rules_set_sources(f->rules, f->sources);
+	return 0;
 }
 
 void race_files_free(struct race_files *f)
 {
 	prune_rules_free(f->rules);
+	sources_free(f->sources);
 	insn_decoder_free(f->decoder);
 	debug_images_free(f->images);
 	free(f->files);
@@ -107,7 +116,8 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 		return -1;
 	report_load_keep(out, is_wanted, f);
 	const struct naming naming = {f->images,	 f->decoder,	       &out->modules,
-				      out->kernel.slide, out->kernel.build_id, out->kernel.build_id_len};
+				      out->kernel.slide, out->kernel.build_id, out->kernel.build_id_len,
+				      f->sources};
 
 	for (size_t i = 0; i < out->count; i++) {
 		if (naming_race(&naming, out->races[i], err) < 0) {

@@ -8,12 +8,14 @@
 #include "pruner/prune.h"
 #include "symbols/insn/insn.h"
 #include "symbols/files/debug_images.h"
+#include "symbols/files/sources.h"
 
 struct race_files {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct debug_images *images;
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;
+	struct sources *sources;
 	const char **files;
 	size_t count;
 	struct race_wanted {

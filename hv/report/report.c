@@ -105,8 +105,12 @@ static void note_names(struct report *r)
 /* What makes a new race complete in itself, and its names. */
 static int complete_race(struct report *r, struct race *race, struct err *err)
 {
-	const struct naming naming = {r->config->images, r->decoder,	     &r->modules,
-				      r->kernel.slide,	 r->kernel.build_id, r->kernel.build_id_len};
+	const struct naming naming = {.images = r->config->images,
+				      .decoder = r->decoder,
+				      .modules = &r->modules,
+				      .slide = r->kernel.slide,
+				      .build_id = r->kernel.build_id,
+				      .build_id_len = r->kernel.build_id_len};
 
 	if (r->loaded_count) {
 		race->modules = calloc(r->loaded_count, sizeof(*race->modules));

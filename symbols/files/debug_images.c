@@ -17,6 +17,7 @@ struct known_image {
 	uint8_t id[ID_MAX];
 	size_t id_len;
 	struct debuginfo *di; /* The debug file. NULL: there is none that can be used. */
+	bool users;	      /* The debug file lies where the user said to look. */
 	bool failed;	      /* A failed query was reported. */
 	bool placed;	      /* The file was moved as `slide` and `generation` say. */
 	uint64_t slide, generation;
@@ -27,7 +28,8 @@ struct debug_images {
 	struct debugfiles *files;
 	struct known_image *known;
 	size_t count;
-	bool asked; /* The user has named a place to look in. */
+	bool asked;   /* The user has named a place to look in. */
+	size_t users; /* The number of places that the user named. They come before the others. */
 };
 
 struct debug_images *debug_images_new(const struct debug_images_sink *sink, struct err *err)
@@ -62,7 +64,10 @@ void debug_images_free(struct debug_images *images)
 int debug_images_add(struct debug_images *images, const char *path, struct err *err)
 {
 	images->asked = true;
-	return debugfiles_add(images->files, path, err);
+	if (debugfiles_add(images->files, path, err) < 0)
+		return -1;
+	images->users++;
+	return 0;
 }
 
 static int add_if_there(struct debug_images *images, const char *folder, struct err *err)
@@ -84,7 +89,7 @@ int debug_images_add_usual(struct debug_images *images, struct err *err)
 	return add_if_there(images, "/usr/lib/debug", err) < 0 || add_if_there(images, path, err) < 0 ? -1 : 0;
 }
 
-static struct known_image *find_image(struct debug_images *images, const struct debug_image *image)
+static struct known_image *find_image(const struct debug_images *images, const struct debug_image *image)
 {
 	for (size_t i = 0; i < images->count; i++) {
 		struct known_image *k = &images->known[i];
@@ -101,14 +106,16 @@ const char *debug_images_path(struct debug_images *images, const char *name, con
 	return debugfiles_find(images->files, name, id, len, NULL);
 }
 
-static struct debuginfo *open_file(struct debug_images *images, const struct debug_image *image)
+static struct debuginfo *open_file(struct debug_images *images, const struct debug_image *image, bool *users)
 {
 	struct err err = {0};
-	const char *path = debugfiles_find(images->files, image->name, image->id, image->id_len, &err);
+	size_t place = 0;
+	const char *path = debugfiles_find_in(images->files, image->name, image->id, image->id_len, &place, &err);
 	struct debuginfo *di = path ? debuginfo_open(path, &err) : NULL;
 
 	if (!di && images->asked)
 		images->sink.note(images->sink.ctx, err.text);
+	*users = di && place < images->users;
 	return di;
 }
 
@@ -126,7 +133,7 @@ static struct known_image *add_image(struct debug_images *images, const struct d
 	if (image->id_len)
 		memcpy(k->id, image->id, image->id_len);
 	images->count++;
-	k->di = open_file(images, image);
+	k->di = open_file(images, image, &k->users);
 	return k;
 }
 
@@ -157,6 +164,13 @@ struct debuginfo *debug_images_of(struct debug_images *images, const struct debu
 		return NULL;
 	place_image(k, image);
 	return k->di;
+}
+
+bool debug_images_is_users(const struct debug_images *images, const struct debug_image *image)
+{
+	const struct known_image *k = find_image(images, image);
+
+	return k && k->users;
 }
 
 void debug_images_failed(struct debug_images *images, const struct debug_image *image, const struct err *err)

@@ -67,6 +67,9 @@ const char *debug_images_path(struct debug_images *images, const char *name, con
  */
 struct debuginfo *debug_images_of(struct debug_images *images, const struct debug_image *image);
 
+/* Whether the debug file of the image, which debug_images_of() has given out, lies where the user said to look. */
+bool debug_images_is_users(const struct debug_images *images, const struct debug_image *image);
+
 /* Report that a query of debuginfo.h on the image's debug file failed. Only a file's first failure is reported. */
 void debug_images_failed(struct debug_images *images, const struct debug_image *image, const struct err *err);
 

@@ -251,6 +251,14 @@ static const char *find_by_name(struct wanted *w, struct place *p, struct err *e
 
 const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8_t *id, size_t len, struct err *err)
 {
+	size_t place;
+
+	return debugfiles_find_in(df, name, id, len, &place, err);
+}
+
+const char *debugfiles_find_in(struct debugfiles *df, const char *name, const uint8_t *id, size_t len, size_t *place,
+			       struct err *err)
+{
 	struct wanted w = {.name = name, .id = id, .len = len <= MAX_ID ? len : 0};
 	struct err local = {0};
 
@@ -263,6 +271,7 @@ const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8
 		path = find_by_id(df, &w, &df->places[i], &local);
 		if (!path)
 			path = find_by_name(&w, &df->places[i], &local);
+		*place = i;
 		if (path)
 			return path;
 	}

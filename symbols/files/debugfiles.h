@@ -39,4 +39,8 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err);
  */
 const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8_t *id, size_t len, struct err *err);
 
+/* The same, with the number of the place that has the file in *place. The first place that was added is number 0. */
+const char *debugfiles_find_in(struct debugfiles *df, const char *name, const uint8_t *id, size_t len, size_t *place,
+			       struct err *err);
+
 #endif

@@ -68,6 +68,7 @@ int bench_teardown(void **state)
 		rmdir(b->folder);
 	report_load_free(&b->load);
 	prune_rules_free(b->rules);
+	sources_free(b->sources);
 	free(b);
 	return 0;
 }
@@ -222,7 +223,11 @@ void bench_source(struct bench *b, const char *text)
 
 	assert_in_range(len, 1, sizeof(source) - 1);
 	write_file(b, SOURCE, source, (size_t)len);
-	assert_int_equal(prune_rules_set_sources(b->rules, b->folder, NULL), 0);
+	sources_free(b->sources);
+	b->sources = sources_new(NULL, NULL);
+	assert_non_null(b->sources);
+	assert_int_equal(sources_add(b->sources, b->folder, NULL), 0);
+	prune_rules_set_sources(b->rules, b->sources);
 }
 
 static void unexpected(const struct bench *b)

@@ -18,6 +18,7 @@
 struct bench {
 	struct report_load load;
 	struct prune_rules *rules; /* The built-in lists, for the kernel of the recorded races. */
+	struct sources *sources;   /* What bench_source() wrote, or NULL. */
 	struct race *race;	   /* The race that the test is about, chosen by bench_of(). */
 	unsigned reader, writer;   /* Indices of the race's sides, for the two functions given to bench_of(). */
 	struct verdict verdict;	   /* The verdict that was looked at last. */

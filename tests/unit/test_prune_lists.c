@@ -118,29 +118,6 @@ static void test_list_that_is_a_folder(void **state)
 	refused(*state, "/tmp", "");
 }
 
-/* ---- sources ---- */
-
-static void sources_refused(struct bench *b, const char *path, const char *why)
-{
-	struct err err = {0};
-
-	assert_int_equal(prune_rules_set_sources(b->rules, path, &err), -1);
-	assert_int_equal(err.code, EXIT_INPUT);
-	assert_non_null(strstr(err.text, why));
-}
-
-static void test_sources_that_are_a_file(void **state)
-{
-	struct bench *b = *state;
-
-	sources_refused(b, bench_file(b, "x", 1), "give the folder");
-}
-
-static void test_sources_that_are_not_there(void **state)
-{
-	sources_refused(*state, "/nowhere/at/all", "/nowhere/at/all: No such file");
-}
-
 /* ---- patterns ---- */
 
 static const struct glob_case {
@@ -229,8 +206,6 @@ int main(void)
 		BENCH_TEST(test_list_with_a_null_character),
 		BENCH_TEST(test_list_that_is_not_there),
 		BENCH_TEST(test_list_that_is_a_folder),
-		BENCH_TEST(test_sources_that_are_a_file),
-		BENCH_TEST(test_sources_that_are_not_there),
 		cmocka_unit_test(test_special_variables_have_sources),
 		BENCH_TEST(test_any_text),
 	};

@@ -19,8 +19,9 @@
 
 struct fixture {
 	char folder[64];
-	char path[96];	/* Of the folder's only file, a.c. */
-	char inner[96]; /* An empty folder in the folder: b. */
+	char path[96];		 /* Of the folder's only file, a.c. */
+	char inner[96];		 /* An empty folder in the folder: b. */
+	struct sources *sources; /* Made by look_at(), anew for each content of the file. */
 };
 
 static int setup(void **state)
@@ -42,6 +43,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
+	sources_free(f->sources);
 	unlink(f->path);
 	rmdir(f->inner);
 	rmdir(f->folder);
@@ -76,10 +78,19 @@ static unsigned write_any_source(const struct fixture *f, struct rng *rng)
 	return lines;
 }
 
+static struct sources *look_at(struct fixture *f)
+{
+	sources_free(f->sources);
+	f->sources = sources_new(NULL, NULL);
+	assert_non_null(f->sources);
+	assert_int_equal(sources_add(f->sources, f->folder, NULL), 0);
+	return f->sources;
+}
+
 /* Every line but the last, which may be empty, has a statement, and no line behind the last has one. */
 static void test_any_source(void **state)
 {
-	const struct fixture *f = *state;
+	struct fixture *f = *state;
 	struct rng rng = {5};
 	char text[STATEMENT_MAX];
 
@@ -87,7 +98,7 @@ static void test_any_source(void **state)
 		unsigned lines = write_any_source(f, &rng);
 
 		for (unsigned line = 0; line < 40; line++) {
-			if (statement_at(f->folder, "a.c", line, text))
+			if (statement_at(look_at(f), "a.c", line, text))
 				assert_in_range(strlen(text), 0, STATEMENT_MAX - 1);
 			else
 				assert_true(line == 0 || line >= lines);
@@ -97,22 +108,22 @@ static void test_any_source(void **state)
 
 static void test_path_that_leads_out_of_a_folder(void **state)
 {
-	const struct fixture *f = *state;
+	struct fixture *f = *state;
 	char text[STATEMENT_MAX];
 
 	write_source(f);
-	assert_true(statement_at(f->folder, "a.c", 1, text));
-	assert_false(statement_at(f->folder, "b/../a.c", 1, text));
+	assert_true(statement_at(look_at(f), "a.c", 1, text));
+	assert_false(statement_at(look_at(f), "b/../a.c", 1, text));
 }
 
 static void test_file_that_is_not_there(void **state)
 {
-	const struct fixture *f = *state;
+	struct fixture *f = *state;
 	char text[STATEMENT_MAX];
 
 	write_source(f);
-	assert_true(statement_at(f->folder, "a.c", 1, text));
-	assert_false(statement_at(f->folder, "b.c", 1, text));
+	assert_true(statement_at(look_at(f), "a.c", 1, text));
+	assert_false(statement_at(look_at(f), "b.c", 1, text));
 }
 
 int main(void)

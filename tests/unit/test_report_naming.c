@@ -152,6 +152,61 @@ static void test_variable_comes_first(void **state)
 	assert_string_equal(f->race.names->datum[which].variable, "table");
 }
 
+/* ---- source files ---- */
+
+/* The same sample, compiled as if in `folder`. Returns the length of the access's line. */
+static size_t allowed_by(struct fixture *f, const char *folder, struct sources *sources)
+{
+	const struct debug_images_sink sink = {note, NULL};
+	struct naming naming = f->naming;
+	struct sample sample;
+	char flags[512], cwd[256];
+	const uint8_t *id;
+	size_t len;
+
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	snprintf(flags, sizeof(flags), "-gdwarf-5 -fdebug-prefix-map=%s=%s " SAMPLE_LINKED, cwd, folder);
+	sample_build(&sample, "gcc", flags);
+	naming.build_id_len = sample_build_id(&sample, &id);
+	naming.build_id = id;
+	naming.images = debug_images_new(&sink, NULL);
+	assert_non_null(naming.images);
+	assert_int_equal(debug_images_add(naming.images, sample.path, NULL), 0);
+	naming.sources = sources;
+	set_side(f, 0, "read_member", 0, ELSEWHERE, sizeof(int));
+	assert_int_equal(naming_race(&naming, &f->race, NULL), 0);
+	assert_true(f->race.names->count > 0);
+	assert_string_equal(f->race.names->lines[0].file, "sample.c");
+	assert_null(sources_text(sources, "chain.c", &len));
+	sources_line(sources, "sample.c", f->race.names->lines[0].line, &len);
+	debug_images_free(naming.images);
+	sample_free(&sample);
+	return len;
+}
+
+static void test_source_of_a_debug_file_is_read(void **state)
+{
+	static const char text[] = "\n1\n2\n\treturn o->in[1].b[2];\n\treturn o->in[1].b[2];\n\treturn o->in[1].b[2];\n";
+	char folder[] = "/tmp/test_report_naming.XXXXXX", path[64];
+	struct sources *sources = sources_new(NULL, NULL);
+	FILE *file;
+	size_t len;
+
+	assert_non_null(sources);
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/sample.c", folder);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_null(sources_text(sources, "sample.c", &len));
+	len = allowed_by(*state, folder, sources);
+	unlink(path);
+	rmdir(folder);
+	sources_free(sources);
+	assert_int_equal(len, strlen("\treturn o->in[1].b[2];"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +221,7 @@ int main(void)
 		TEST(test_best_of_equals_is_the_sampled_sides),
 		SIDES(test_best_is_a_member),
 		SIDES(test_variable_comes_first),
+		TEST(test_source_of_a_debug_file_is_read),
 	};
 	int failed = cmocka_run_group_tests_name("gcc", tests, setup_gcc, teardown);
 

@@ -6,6 +6,7 @@
 #include "hv/race/race.h"
 #include "hv/report/modules.h"
 #include "symbols/files/debug_images.h"
+#include "symbols/files/sources.h"
 #include "symbols/insn/insn.h"
 
 /* What is needed to name the races of one run. Nothing in it is owned. */
@@ -20,6 +21,8 @@ struct naming {
 	const uint8_t *build_id;
 	/* 0: the build id is not known. */
 	size_t build_id_len;
+	/* Gets the source files that the user's debug files name. NULL: nobody reads them. */
+	struct sources *sources;
 };
 
 /* The kernel's own image. Its strings are the naming's. */

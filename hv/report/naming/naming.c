@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/naming/naming.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,9 +41,26 @@ static void put_file(const struct debuginfo_frame *frame, char out[SOURCE_FILE_M
 		memmove(at, at + 2, strlen(at + 2) + 1);
 }
 
-static int add_lines(const struct debuginfo_frame *frames, int count, unsigned side, unsigned call, struct race_names *names,
-		     struct err *err)
+/* Let the file be read that a debug file of the user's was compiled from, by the name that the report has for it. */
+static void allow_file(const struct naming *n, const struct debuginfo_frame *frame, const char *name)
 {
+	char path[PATH_MAX];
+	const char *file = frame->file;
+
+	if (file && file[0] != '/') {
+		if (!frame->comp_dir || snprintf(path, sizeof(path), "%s/%s", frame->comp_dir, file) >= (int)sizeof(path))
+			return;
+		file = path;
+	}
+	if (file)
+		sources_allow(n->sources, name, file);
+}
+
+static int add_lines(const struct naming *n, const struct debug_image *image, const struct debuginfo_frame *frames, int count,
+		     unsigned side, unsigned call, struct race_names *names, struct err *err)
+{
+	bool users = n->sources && debug_images_is_users(n->images, image);
+
 	for (int i = 0; i < count; i++) {
 		struct source_line *line = race_names_add(names, err);
 
@@ -54,6 +73,8 @@ static int add_lines(const struct debuginfo_frame *frames, int count, unsigned s
 		line->column = frames[i].column;
 		snprintf(line->function, sizeof(line->function), "%s", frames[i].function ? frames[i].function : "");
 		put_file(&frames[i], line->file);
+		if (users)
+			allow_file(n, &frames[i], line->file);
 	}
 	return 0;
 }
@@ -76,7 +97,7 @@ static int name_call(const struct naming *n, const struct race *race, unsigned s
 	count = debuginfo_lines(di, pc, frames, &own);
 	if (count < 0)
 		debug_images_failed(n->images, &image, &own);
-	return add_lines(frames, count, side, call, names, err);
+	return add_lines(n, &image, frames, count, side, call, names, err);
 }
 
 static int name_side(const struct naming *n, const struct race *race, unsigned side, struct race_names *names, struct err *err)

@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What --sources makes of a module that was built outside the kernel's tree, and what a report can not make it read."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
+RACES = ROOT / "tests/data/ground-truth-races.json"
+RACE = "f5b4a133e53e"  # gt_rwrace_ptr->value, read in one function and written in another
+MODULE = """#include <linux/compiler.h>
+
+void reader(void) { show(READ_ONCE(gt_rwrace_ptr->value)); }
+void writer(void) { WRITE_ONCE(gt_rwrace_ptr->value, 1); }
+"""
+
+
+class Sources(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        self.kernel, self.hold = self.top / "kernel", self.top / "work" / "hold"
+        self.kernel.mkdir()
+        self.hold.mkdir(parents=True)
+        (self.hold / "hold.c").write_text(MODULE)
+
+    def judge(self, file, *arguments):
+        """The class and the evidence of a race whose sides are in lines 3 and 4 of `file`, and what was said besides."""
+        document = json.loads(RACES.read_text())
+        document["races"] = [race for race in document["races"] if race["id"] == RACE]
+        for side, line in zip(document["races"][0]["sides"], (3, 4)):
+            for place in [side, *side["stack"]["frames"][:1]]:
+                place["source"][0].update(file=str(file), line=line)
+        races = self.top / "races.json"
+        races.write_text(json.dumps(document))
+        done = subprocess.run([BUILD / "outrider", "report", "--format", "json", *arguments, races], capture_output=True, text=True,
+                              check=True, timeout=600)
+        verdict = json.loads(done.stdout)["races"][0]["verdict"]
+        return verdict["class"], verdict["evidence"], done.stderr
+
+    def test_module_built_elsewhere(self):
+        file = self.hold / "hold.c"
+        self.assertEqual(self.judge(file, "--sources", self.kernel)[0], "harmful candidate")
+        verdict, evidence, _ = self.judge(file, "--sources", self.kernel, "--sources", self.hold)
+        self.assertEqual(verdict, "synchronisation")
+        self.assertIn("READ_ONCE()", evidence)
+        self.assertIn("WRITE_ONCE()", evidence)
+
+    def test_module_built_on_another_machine(self):
+        self.assertEqual(self.judge("/build/hold/hold.c", "--sources", self.hold)[0], "synchronisation")
+
+    def test_link_out(self):
+        (self.kernel / "a.c").symlink_to(self.hold / "hold.c")
+        verdict, _, said = self.judge("a.c", "--sources", self.kernel)
+        self.assertEqual(verdict, "harmful candidate")
+        self.assertEqual(said, "outrider: source file a.c is not read: it leads out of the folder\n")
+
+    def test_name_that_goes_up(self):
+        verdict, _, said = self.judge("../work/hold/hold.c", "--sources", self.kernel)
+        self.assertEqual((verdict, said), ("harmful candidate", ""))
+
+    def test_fifo(self):
+        os.mkfifo(self.kernel / "a.c")
+        verdict, _, said = self.judge("a.c", "--sources", self.kernel)
+        self.assertEqual(verdict, "harmful candidate")
+        self.assertEqual(said, "outrider: source file a.c is not read: it is no regular file\n")
+
+    def test_device(self):
+        verdict, _, said = self.judge("zero", "--sources", "/dev")
+        self.assertEqual(verdict, "harmful candidate")
+        self.assertEqual(said, "outrider: source file zero is not read: it is no regular file\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
