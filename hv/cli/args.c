@@ -114,7 +114,7 @@ int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *
 	struct outer_input in = {argp, program, argv[0], input};
 
 	snprintf(program, sizeof(program), "outrider %s", argv[0]);
-	error_t rc = argp_parse(&outer, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &in);
+	error_t rc = argp_parse(&outer, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, &in);
 	if (rc == ENOMEM)
 		return err_set(input->err, EXIT_INTERNAL, "out of memory while reading the command line");
 	if (rc != 0)

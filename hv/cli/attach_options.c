@@ -59,7 +59,7 @@ const struct argp cli_attach_argp = {
 int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err)
 {
 	*o = (struct attach_options){.input = {err}, .engine.overhead = 5};
-	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&cli_attach_argp, argc, argv, &o->input) < 0)
+	if (detect_options_init(&o->detect, argc, argv, err) < 0 || cli_parse(&cli_attach_argp, argc, argv, &o->input) < 0)
 		return -1;
 	if (o->engine.gdb && o->engine.domain)
 		return err_set(err, EXIT_USAGE, "give DOMAIN %s or --gdb %s, not both", o->engine.domain, o->engine.gdb);

@@ -35,8 +35,8 @@ extern const char cli_exit_codes[];
 /*
  * Call argp_parse() with this program's manners. A wrong option or argument is one line and EXIT_USAGE, where argp itself would
  * print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of state->input,
- * and returns EINVAL. Arguments are an error unless `argp` has an args_doc. --help prints the help and exits with 0. Returns 0,
- * or -1 with err set.
+ * and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` stays as it is. --help prints the help and
+ * exits with 0. Returns 0, or -1 with err set.
  */
 struct cli_input {
 	struct err *err;

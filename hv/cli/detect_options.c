@@ -100,9 +100,12 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp detect_argp = {.options = options, .parser = parser};
 
-int detect_options_init(struct detect_options *o, struct err *err)
+int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err)
 {
-	*o = (struct detect_options){.input = {err}, .session.detect = {.rate = 100, .delay_ns = 10000 * NS_PER_US}};
+	*o = (struct detect_options){.input = {err},
+				     .session = {.detect = {.rate = 100, .delay_ns = 10000 * NS_PER_US},
+						 .options = (const char *const *)argv,
+						 .option_count = (size_t)argc}};
 	/* People type seeds again, and 32 bits are enough. */
 	if (getrandom(&o->session.detect.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
 		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");

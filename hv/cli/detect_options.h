@@ -18,8 +18,8 @@ struct detect_options {
 /* A child parser for argp, in the option groups 2 to 4. Its input is a struct detect_options. */
 extern const struct argp detect_argp;
 
-/* Set the defaults, a random seed among them. Returns 0, or -1 with err set. */
-int detect_options_init(struct detect_options *o, struct err *err);
+/* Set the defaults, a random seed among them, and keep `argv` for the record. Returns 0, or -1 with err set. */
+int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err);
 
 /* Check the options against each other, after they were parsed. Returns 0, or -1 with err set (EXIT_USAGE). */
 int detect_options_check(const struct detect_options *o, struct err *err);

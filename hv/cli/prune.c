@@ -69,8 +69,8 @@ static int prune_files(struct prune_options *o, struct err *err)
 {
 	struct race_store *store = race_store_new(err);
 	struct verdicts v = {0};
-	char *kernel = NULL;
-	int rc = store ? race_files_load_all(&o->in, store, &kernel, err) : -1;
+	struct race_runs runs = {0};
+	int rc = store ? race_files_load_all(&o->in, store, &runs, err) : -1;
 
 	if (rc == 0)
 		rc = verdicts_judge_store(&v, o->in.rules, NULL, store, err);
@@ -83,7 +83,7 @@ static int prune_files(struct prune_options *o, struct err *err)
 	}
 	verdicts_free(&v);
 	race_store_free(store);
-	free(kernel);
+	race_runs_free(&runs);
 	return rc;
 }
 

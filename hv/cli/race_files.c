@@ -115,9 +115,8 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 	if (report_load(out, path, err) < 0)
 		return -1;
 	report_load_keep(out, is_wanted, f);
-	const struct naming naming = {f->images,	 f->decoder,	       &out->modules,
-				      out->kernel.slide, out->kernel.build_id, out->kernel.build_id_len,
-				      f->sources};
+	const struct run_kernel *k = &out->run.kernel;
+	const struct naming naming = {f->images, f->decoder, &out->modules, k->slide, k->build_id, k->build_id_len, f->sources};
 
 	for (size_t i = 0; i < out->count; i++) {
 		if (naming_race(&naming, out->races[i], err) < 0) {
@@ -138,7 +137,26 @@ int race_files_all_found(const struct race_files *f, struct err *err)
 	return 0;
 }
 
-static int load_into(struct race_files *f, const char *path, struct race_store *store, char **kernel, struct err *err)
+void race_runs_free(struct race_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		run_facts_free(&runs->list[i]);
+	free(runs->list);
+	free(runs->files);
+	*runs = (struct race_runs){0};
+}
+
+const char *race_runs_kernel(const struct race_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		if (runs->list[i].kernel.banner)
+			return runs->list[i].kernel.banner;
+	}
+	return NULL;
+}
+
+/* `runs` has room. */
+static int load_into(struct race_files *f, const char *path, struct race_store *store, struct race_runs *runs, struct err *err)
 {
 	struct report_load l;
 	int rc;
@@ -146,29 +164,28 @@ static int load_into(struct race_files *f, const char *path, struct race_store *
 	if (race_files_load(f, path, &l, err) < 0)
 		return -1;
 	rc = report_load_into(&l, store, err);
-	if (l.kernel.banner)
-		prune_rules_add_kernel(f->rules, l.kernel.banner);
-	if (!*kernel && l.kernel.banner) {
-		*kernel = l.kernel.banner;
-		l.kernel.banner = NULL;
-	}
+	if (l.run.kernel.banner)
+		prune_rules_add_kernel(f->rules, l.run.kernel.banner);
+	runs->files[runs->count] = path;
+	runs->list[runs->count++] = l.run;
+	l.run = (struct run_facts){0};
 	report_load_free(&l);
 	return rc;
 }
 
-int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err)
+int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err)
 {
 	int rc = 0;
 
-	*kernel = NULL;
+	*runs = (struct race_runs){.list = calloc(f->count + 1, sizeof(*runs->list)),
+				   .files = calloc(f->count + 1, sizeof(*runs->files))};
+	if (!runs->list || !runs->files)
+		rc = err_set(err, EXIT_INTERNAL, "out of memory");
 	for (size_t i = 0; i < f->count && rc == 0; i++)
-		rc = load_into(f, f->files[i], store, kernel, err);
+		rc = load_into(f, f->files[i], store, runs, err);
 	if (rc == 0)
 		rc = race_files_all_found(f, err);
-	if (rc < 0) {
-		free(*kernel);
-		*kernel = NULL;
-		return -1;
-	}
-	return 0;
+	if (rc < 0)
+		race_runs_free(runs);
+	return rc;
 }

@@ -25,6 +25,13 @@ struct race_files {
 	size_t wanted_count;
 };
 
+/* What is known of the runs that races are from: the runs of `count` files, in the order of the files. */
+struct race_runs {
+	struct run_facts *list;
+	const char **files;
+	size_t count;
+};
+
 /* The parser of --symbols, --rules, --sources, --race and FILE... Its input is a struct race_files. */
 extern const struct argp race_files_argp;
 
@@ -48,11 +55,17 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*
- * Load the races of all files into `store`, and tell the rules which kernels they are from. *kernel becomes the banner of the
- * first file that knows its kernel, or NULL; the caller frees it. Returns 0; or -1 with err set as race_files_load() and
- * race_files_all_found() set it, and then *kernel is NULL.
+ * Load the races of all files into `store`, and tell the rules which kernels they are from. `runs` becomes what is known of the
+ * runs; race_runs_free() must follow. Returns 0; or -1 with err set as race_files_load() and race_files_all_found() set it, and
+ * then `runs` is empty.
  */
-int race_files_load_all(struct race_files *f, struct race_store *store, char **kernel, struct err *err);
+int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
+
+/* Free all that is known of the runs. None are left. */
+void race_runs_free(struct race_runs *runs);
+
+/* Returns the banner of the first run that knows its kernel, or NULL. It belongs to `runs`. */
+const char *race_runs_kernel(const struct race_runs *runs);
 
 /* Print one line on standard error. This fits where a note() callback is wanted; `ctx` is not used. */
 void race_files_note(void *ctx, const char *line);

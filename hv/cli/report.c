@@ -106,8 +106,8 @@ static int print_json(const struct report_options *o, struct report_load *l, str
 	int rc;
 
 	debug_images_used(o->in.images, &found, &asked);
-	l->kernel.debug_files |= found != 0;
-	prune_rules_set_kernel(o->in.rules, l->kernel.banner);
+	l->run.kernel.debug_files |= found != 0;
+	prune_rules_set_kernel(o->in.rules, l->run.kernel.banner);
 	rc = verdicts_judge(&v, o->in.rules, o->suppressions, l->races, l->count, err);
 	if (rc == 0)
 		rc = show_json(&v, l, err);
@@ -129,7 +129,8 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
-static int print_judged(const struct report_options *o, const struct race_store *store, const char *kernel, struct err *err)
+static int print_judged(const struct report_options *o, const struct race_store *store, const struct race_runs *runs,
+			struct err *err)
 {
 	struct verdicts v = {0};
 	int rc = verdicts_judge_store(&v, o->in.rules, o->suppressions, store, err);
@@ -137,9 +138,9 @@ static int print_judged(const struct report_options *o, const struct race_store 
 	if (rc == 0) {
 		verdicts_sort(&v, o->order);
 		if (formats[o->format].export)
-			rc = show_export(&v, kernel, formats[o->format].export, err);
+			rc = show_export(&v, runs, formats[o->format].export, err);
 		else
-			show_text(&v, store, o->in.images, o->all || o->in.wanted_count);
+			show_text(&v, store, runs, o->in.images, o->all || o->in.wanted_count);
 	}
 	verdicts_free(&v);
 	return rc;
@@ -148,13 +149,13 @@ static int print_judged(const struct report_options *o, const struct race_store 
 static int report_together(struct report_options *o, struct err *err)
 {
 	struct race_store *store = race_store_new(err);
-	char *kernel = NULL;
-	int rc = store ? race_files_load_all(&o->in, store, &kernel, err) : -1;
+	struct race_runs runs = {0};
+	int rc = store ? race_files_load_all(&o->in, store, &runs, err) : -1;
 
 	if (rc == 0)
-		rc = print_judged(o, store, kernel, err);
+		rc = print_judged(o, store, &runs, err);
 	race_store_free(store);
-	free(kernel);
+	race_runs_free(&runs);
 	return rc;
 }
 

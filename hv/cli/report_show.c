@@ -38,10 +38,15 @@ static void folded(const struct verdicts *v)
 		putchar('\n');
 }
 
-void show_text(const struct verdicts *v, const struct race_store *store, const struct debug_images *images, bool all)
+void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
+	       const struct debug_images *images, bool all)
 {
 	struct text_style style = {.colour = terminal_wants_colour()};
 
+	for (size_t i = 0; i < runs->count; i++) {
+		text_run(stdout, &runs->list[i], runs->files[i], &style);
+		putchar('\n');
+	}
 	for (size_t i = 0; i < v->count; i++) {
 		if (all || !verdict_is_folded(&v->list[i]))
 			in_full(&v->list[i], &style);
@@ -68,10 +73,14 @@ static enum export_level level_of(enum verdict_class class)
 	}
 }
 
-int show_export(const struct verdicts *v, const char *kernel,
+int show_export(const struct verdicts *v, const struct race_runs *runs,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err)
 {
-	struct export_run run = {.tool_version = OUTRIDER_VERSION, .kernel = kernel, .count = v->count};
+	struct export_run run = {.tool_version = OUTRIDER_VERSION,
+				 .kernel = race_runs_kernel(runs),
+				 .runs = runs->list,
+				 .run_count = runs->count,
+				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));
 	int rc;
 

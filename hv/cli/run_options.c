@@ -106,7 +106,7 @@ static int check(const struct run_options *o, struct err *err)
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)
 {
 	*o = (struct run_options){.input = {err}, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
-	if (detect_options_init(&o->detect, err) < 0 || cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
+	if (detect_options_init(&o->detect, argc, argv, err) < 0 || cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
 		return -1;
 	o->engine.no_target = o->detect.session.no_detect;
 	return check(o, err);

@@ -10,6 +10,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/store.h"
+#include "hv/report/run_facts.h"
 
 enum export_level {
 	EXPORT_HARMFUL, /* A maintainer should look at the race. */
@@ -29,7 +30,9 @@ struct export_race {
 
 struct export_run {
 	const char *tool_version;
-	const char *kernel;		 /* The kernel's banner. NULL: it is not known. */
+	const char *kernel;	      /* The kernel's banner. NULL: it is not known. */
+	const struct run_facts *runs; /* What is known of each run that the races are from; run_count of them. */
+	size_t run_count;
 	const struct export_race *races; /* The races, in the order in which they are shown. */
 	size_t count;
 };

@@ -4,8 +4,8 @@
 #define OUTRIDER_REPORT_CONFIG_H
 
 #include <stddef.h>
-#include <stdint.h>
 
+#include "hv/report/run_facts.h"
 #include "hv/report/text/style.h"
 #include "symbols/files/debug_images.h"
 
@@ -21,26 +21,9 @@ struct report_config {
 	void (*print)(void *ctx, const char *text, size_t len);
 	/* Handed to print(). */
 	void *print_ctx;
-	/* Version of Outrider that made the report. Never NULL where there is a JSON file. */
-	const char *tool_version;
-	/* Path of the kernel that was booted. */
-	const char *kernel_file;
-	/* Command line of the kernel. */
-	const char *cmdline;
-	/* The function globs that sampling was limited to. */
-	const char *sample;
-	/* The module that sampling was limited to. */
-	const char *module;
-	/* Seed of the choice of sample points and delays. */
-	uint64_t seed;
-	/* Longest window, in nanoseconds. */
-	uint64_t delay_ns;
-	/* Guest RAM in bytes. */
-	uint64_t memory;
-	/* Hits per second that were aimed at. */
-	unsigned rate;
-	/* How many vCPUs the guest has. */
-	unsigned cpus;
+	/* The run, without its kernel and its end, which the report learns later. tool_version is never NULL where there is a
+	 * JSON file. */
+	struct run_facts run;
 };
 
 #endif

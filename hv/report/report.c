@@ -13,8 +13,8 @@
 struct report {
 	const struct report_config *config;
 	struct race_store *store;
-	struct json_file *json; /* NULL: none asked for */
-	struct document_kernel kernel;
+	struct json_file *json;	       /* NULL: none asked for */
+	struct run_facts run;	       /* the config's; its kernel is the report's own */
 	struct report_modules modules; /* all that any race may be in */
 	struct insn_decoder *decoder;  /* for names */
 	uint64_t *loaded;	       /* ids of those loaded now; loaded_count */
@@ -29,7 +29,7 @@ static int no_memory(struct err *err)
 
 static int create_json(struct report *r, struct err *err)
 {
-	char *head = document_head(r->config), *tail = document_tail(&r->kernel, &r->modules, NULL, NULL);
+	char *head = document_head(&r->run), *tail = document_tail(&r->run, &r->modules, NULL);
 
 	if (head && tail)
 		r->json = json_file_create(r->config->json, head, tail, err);
@@ -49,6 +49,7 @@ struct report *report_new(const struct report_config *config, struct err *err)
 		return NULL;
 	}
 	r->config = config;
+	r->run = config->run;
 	r->store = race_store_new(err);
 	r->decoder = insn_decoder_new();
 	if (!r->decoder)
@@ -62,12 +63,10 @@ struct report *report_new(const struct report_config *config, struct err *err)
 
 int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err)
 {
-	struct document_kernel *k = &r->kernel;
+	struct run_kernel *k = &r->run.kernel;
 
-	free(k->banner);
-	free(k->symbols);
-	*k = (struct document_kernel){
-		.banner = strdup(kernel->banner), .symbols = strdup(kernel->symbols), .slide = kernel->slide};
+	run_kernel_free(k);
+	*k = (struct run_kernel){.banner = strdup(kernel->banner), .symbols = strdup(kernel->symbols), .slide = kernel->slide};
 	if (kernel->build_id_len && kernel->build_id_len <= sizeof(k->build_id)) {
 		memcpy(k->build_id, kernel->build_id, kernel->build_id_len);
 		k->build_id_len = kernel->build_id_len;
@@ -99,18 +98,19 @@ static void note_names(struct report *r)
 
 	if (r->config->images)
 		debug_images_used(r->config->images, &found, &asked);
-	r->kernel.debug_files = found != 0;
+	r->run.kernel.debug_files = found != 0;
 }
 
 /* What makes a new race complete in itself, and its names. */
 static int complete_race(struct report *r, struct race *race, struct err *err)
 {
+	const struct run_kernel *k = &r->run.kernel;
 	const struct naming naming = {.images = r->config->images,
 				      .decoder = r->decoder,
 				      .modules = &r->modules,
-				      .slide = r->kernel.slide,
-				      .build_id = r->kernel.build_id,
-				      .build_id_len = r->kernel.build_id_len};
+				      .slide = k->slide,
+				      .build_id = k->build_id,
+				      .build_id_len = k->build_id_len};
 
 	if (r->loaded_count) {
 		race->modules = calloc(r->loaded_count, sizeof(*race->modules));
@@ -147,7 +147,7 @@ static int update_json(struct report *r, struct err *err)
 
 	if (!r->json)
 		return 0;
-	tail = document_tail(&r->kernel, &r->modules, NULL, NULL);
+	tail = document_tail(&r->run, &r->modules, NULL);
 	/* Told once: on a disk that stays full every further race would say the same. */
 	rc = tail ? json_file_update(r->json, tail, &all, r->json_behind ? NULL : err) : no_memory(err);
 	free(tail);
@@ -205,8 +205,11 @@ int report_finish(struct report *r, const struct detect_stats *stats, const char
 	print_stream(r, out, &text, &len);
 	if (!r->json)
 		return 0;
-	head = document_head(r->config);
-	tail = document_tail(&r->kernel, &r->modules, stats, end);
+	r->run.finished = true;
+	r->run.end = end;
+	run_time_now(r->run.ended);
+	head = document_head(&r->run);
+	tail = document_tail(&r->run, &r->modules, stats);
 	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
 	free(head);
 	free(tail);
@@ -222,7 +225,6 @@ void report_free(struct report *r)
 	report_modules_free(&r->modules);
 	insn_decoder_free(r->decoder);
 	free(r->loaded);
-	free(r->kernel.banner);
-	free(r->kernel.symbols);
+	run_kernel_free(&r->run.kernel);
 	free(r);
 }

@@ -10,6 +10,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/report/report.h"
+#include "hv/session/host.h"
 #include "hv/session/sink.h"
 #include "hv/session/terminal.h"
 
@@ -23,6 +24,7 @@ struct session {
 	bool detecting;	       /* The detector's threads run. */
 	/* The debug files. They belong to the reporter thread while it runs. */
 	struct debug_images *images;
+	struct host host;
 	struct report_config report_config;
 	struct report *report;
 	struct sink sink;
@@ -95,23 +97,29 @@ static int open_report(struct session *s, struct err *err)
 	const struct session_config *o = s->config;
 	const struct engine *e = s->engine;
 
+	host_read(&s->host);
 	s->report_config = (struct report_config){
 		.json = o->json,
 		.images = s->images,
 		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
 		.print_ctx = s,
-		.tool_version = OUTRIDER_VERSION,
-		.kernel_file = e->kernel,
-		.cmdline = e->cmdline,
-		.sample = o->detect.sample,
-		.module = o->detect.module,
-		.seed = o->detect.seed,
-		.delay_ns = o->detect.delay_ns,
-		.memory = e->memory,
-		.rate = o->detect.rate,
-		.cpus = e->cpus,
+		.run = {.tool_version = OUTRIDER_VERSION,
+			.host = s->host.facts,
+			.options = o->options,
+			.option_count = o->option_count,
+			.kernel_file = e->kernel,
+			.cmdline = e->cmdline,
+			.sample = o->detect.sample,
+			.module = o->detect.module,
+			.seed = o->detect.seed,
+			.delay_ns = o->detect.delay_ns,
+			.duration_ns = o->duration_ns,
+			.memory = e->memory,
+			.rate = o->detect.rate,
+			.cpus = e->cpus},
 	};
+	run_time_now(s->report_config.run.started);
 	s->report = report_new(&s->report_config, err);
 	s->sink.report = s->report;
 	return s->report ? 0 : -1;

@@ -18,6 +18,9 @@ struct session_config {
 	const char *json;
 	/* The session ends when this much time has been sampled, in nanoseconds. 0: there is no limit. */
 	uint64_t duration_ns;
+	/* The command line as it was typed, from the subcommand on, for the record: option_count strings. */
+	const char *const *options;
+	size_t option_count;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

@@ -47,7 +47,7 @@ int bench_setup(void **state)
 		print_error("%s\n", err.text);
 		return -1;
 	}
-	prune_rules_set_kernel(b->rules, b->load.kernel.banner);
+	prune_rules_set_kernel(b->rules, b->load.run.kernel.banner);
 	for (size_t i = 0; i < b->load.count; i++) {
 		if (give_room(b->load.races[i]) < 0)
 			return -1;

@@ -46,7 +46,7 @@ static int setup(void **state)
 	snprintf(f->file, sizeof(f->file), "%s/races.json", f->folder);
 	snprintf(f->next, sizeof(f->next), "%s.next", f->file);
 	f->config = (struct report_config){
-		.json = f->file, .print = print, .print_ctx = f, .tool_version = "0", .seed = 7, .cpus = 2};
+		.json = f->file, .print = print, .print_ctx = f, .run = {.tool_version = "0", .seed = 7, .cpus = 2}};
 	*state = f;
 	return 0;
 }
@@ -456,7 +456,7 @@ static int rewrite_named(const char *file, struct err *err)
 static int write_sample(const char *file)
 {
 	const struct detect_stats stats = {.hits = 5, .windows = 3, .sampling_ns = 2000000000};
-	struct fixture f = {.config = {.json = file, .print = print, .print_ctx = &f, .tool_version = "0", .cmdline = "quiet"}};
+	struct fixture f = {.config = {.json = file, .print = print, .print_ctx = &f, .run = sample_run()}};
 	const struct report_kernel kernel = sample_kernel();
 	const struct report_module module = sample_module();
 	struct err err = {0};

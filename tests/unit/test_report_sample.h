@@ -80,6 +80,26 @@ static inline struct report_kernel sample_kernel(void)
 				      .build_id_len = sizeof(sample_build_id)};
 }
 
+/* A run of which all is known that a report asks for. */
+static inline struct run_facts sample_run(void)
+{
+	static const char *const options[] = {"run", "--kernel", "vm linuz\n", "--duration", "30s"};
+
+	return (struct run_facts){.tool_version = "0",
+				  .started = "2026-11-22T07:36:55.123Z",
+				  .host = {.name = "lab3", .release = "6.12.57", .cpu = "A CPU @ 2.1GHz", .cpus = 4},
+				  .options = options,
+				  .option_count = sizeof(options) / sizeof(options[0]),
+				  .kernel_file = "vm linuz\n",
+				  .cmdline = "quiet",
+				  .seed = UINT64_MAX,
+				  .delay_ns = 10000000,
+				  .duration_ns = 30000000000,
+				  .memory = 512 << 20,
+				  .rate = 100,
+				  .cpus = 2};
+}
+
 /* The module of the observation's first side. */
 static inline struct report_module sample_module(void)
 {

@@ -350,6 +350,63 @@ static void summary_is_sorted_by_count(void **state)
 	race_store_free(s);
 }
 
+static char *head_of(const struct run_facts *run)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	text_run(out, run, "night.json", &plain);
+	fclose(out);
+	return text;
+}
+
+static void run_says_what_it_was(void **state)
+{
+	struct run_facts run = sample_run();
+	char *text;
+
+	(void)state;
+	run.kernel = (struct run_kernel){
+		.banner = (char *)"Linux version 6.1.0 \x1b[2J", .build_id = {0xab, 0x01}, .build_id_len = 2};
+	run.finished = true;
+	run.end = "guest powered off";
+	run.sampled_ns = 12300000000;
+	text = head_of(&run);
+	has(text, "RUN       night.json\n"
+		  "  kernel        Linux version 6.1.0 \\x1b[2J\n"
+		  "  build id      ab01\n"
+		  "  started       2026-11-22 07:36:55 UTC\n"
+		  "  host          lab3, Linux 6.12.57, 4 CPUs, A CPU @ 2.1GHz\n"
+		  "  outrider      0, seed 18446744073709551615, rate 100 hits/s, delay 10000 us\n"
+		  "  command       outrider run --kernel 'vm linuz\\x0a' --duration 30s\n"
+		  "  finished      12.3 s sampled of 30.0 s asked for; guest powered off\n");
+	free(text);
+}
+
+static void run_that_is_not_finished(void **state)
+{
+	struct run_facts run = sample_run();
+	char *text = head_of(&run);
+
+	(void)state;
+	has(text, "  NOT FINISHED  ");
+	has(text, "; 30.0 s were asked for\n");
+	assert_null(strstr(text, "  finished"));
+	free(text);
+}
+
+/* A file of a version that wrote less. */
+static void run_of_which_little_is_known(void **state)
+{
+	const struct run_facts run = {.seed = 7, .finished = true};
+	char *text = head_of(&run);
+
+	(void)state;
+	has(text, "kernel        not found\n  outrider      of an unknown version, seed 7");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,7 +417,8 @@ int main(void)
 		cmocka_unit_test(terminal_is_not_steered),    cmocka_unit_test(colours_when_asked),
 		cmocka_unit_test(no_colours_unless_asked),    cmocka_unit_test(values_are_little_endian),
 		cmocka_unit_test(summary_of_nothing),	      cmocka_unit_test(summary_of_no_races),
-		cmocka_unit_test(summary_is_sorted_by_count),
+		cmocka_unit_test(summary_is_sorted_by_count), cmocka_unit_test(run_says_what_it_was),
+		cmocka_unit_test(run_that_is_not_finished),   cmocka_unit_test(run_of_which_little_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

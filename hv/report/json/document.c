@@ -12,12 +12,55 @@ static json_t *text_json(const char *text)
 	return text ? json_clean(text, strlen(text)) : json_null();
 }
 
-static json_t *run_json(const struct report_config *c)
+/* A time as text; null where it is not known. */
+static json_t *time_json(const char *time)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "kernel_file", text_json(c->kernel_file), "cmdline",
-			 text_json(c->cmdline), "sample", text_json(c->sample), "module", text_json(c->module), "seed",
-			 json_sprintf("%llu", (unsigned long long)c->seed), "rate", (json_int_t)c->rate, "delay_us",
-			 (json_int_t)(c->delay_ns / 1000), "cpus", (json_int_t)c->cpus, "memory", (json_int_t)c->memory);
+	return time[0] ? json_string(time) : json_null();
+}
+
+/* null for a machine of which nothing is known, which no run of this version leaves. */
+static json_t *host_json(const struct run_host *h)
+{
+	if (!h->name)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:I}", "name", text_json(h->name), "kernel", text_json(h->release), "cpu",
+			 text_json(h->cpu), "cpus", (json_int_t)h->cpus);
+}
+
+static json_t *options_json(struct json_builder *b, const struct run_facts *run)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < run->option_count; i++) {
+		json_t *word = run->options[i][0] ? text_json(run->options[i]) : json_string("");
+
+		json_append(b, list, word);
+	}
+	return list;
+}
+
+static json_t *run_json(const struct run_facts *run)
+{
+	struct json_builder b = {0};
+	json_t *o = json_object();
+
+	json_put(&b, o, "started", time_json(run->started));
+	json_put(&b, o, "host", host_json(&run->host));
+	json_put(&b, o, "options", options_json(&b, run));
+	json_put(&b, o, "kernel_file", text_json(run->kernel_file));
+	json_put(&b, o, "cmdline", text_json(run->cmdline));
+	json_put(&b, o, "sample", text_json(run->sample));
+	json_put(&b, o, "module", text_json(run->module));
+	json_put(&b, o, "seed", json_sprintf("%llu", (unsigned long long)run->seed));
+	json_put(&b, o, "rate", json_integer(run->rate));
+	json_put(&b, o, "delay_us", json_integer((json_int_t)(run->delay_ns / 1000)));
+	json_put(&b, o, "duration_s", run->duration_ns ? json_seconds(run->duration_ns) : json_null());
+	json_put(&b, o, "cpus", json_integer(run->cpus));
+	json_put(&b, o, "memory", json_integer((json_int_t)run->memory));
+	if (!b.failed)
+		return o;
+	json_decref(o);
+	return NULL;
 }
 
 /* The object's text up to and without its closing brace. */
@@ -31,10 +74,10 @@ static char *open_object(json_t *object)
 	return text;
 }
 
-char *document_head(const struct report_config *config)
+char *document_head(const struct run_facts *run)
 {
-	char *text = open_object(json_pack("{s:s, s:s, s:o}", "schema", DOCUMENT_SCHEMA, "tool_version", config->tool_version,
-					   "run", run_json(config)));
+	char *text = open_object(json_pack("{s:s, s:s, s:o}", "schema", DOCUMENT_SCHEMA, "tool_version", run->tool_version,
+					   "run", run_json(run)));
 	char *head = NULL;
 
 	if (text && asprintf(&head, "%s,\n\"races\": [", text) < 0)
@@ -48,7 +91,7 @@ const char *document_names_word(bool debug_files)
 	return debug_files ? "debug files" : "guest's tables";
 }
 
-static json_t *kernel_json(const struct document_kernel *k)
+static json_t *kernel_json(const struct run_kernel *k)
 {
 	if (!k->banner)
 		return json_null();
@@ -98,9 +141,9 @@ static json_t *counters_json(const struct detect_stats *s)
 	return o;
 }
 
-static json_t *summary_json(const struct detect_stats *s, const char *end)
+static json_t *summary_json(const struct run_facts *run, const struct detect_stats *s)
 {
-	json_t *o = json_pack("{s:o}", "end", text_json(end));
+	json_t *o = json_pack("{s:o, s:o}", "end", text_json(run->end), "ended", time_json(run->ended));
 
 	if (!s || !o)
 		return o;
@@ -112,12 +155,11 @@ static json_t *summary_json(const struct detect_stats *s, const char *end)
 	return NULL;
 }
 
-char *document_tail(const struct document_kernel *kernel, const struct report_modules *modules,
-		    const struct detect_stats *stats, const char *end)
+char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats)
 {
 	json_t *object =
-		json_pack("{s:o, s:o, s:b, s:o}", "kernel", kernel_json(kernel), "modules", report_modules_json(modules),
-			  "complete", end != NULL, "summary", end ? summary_json(stats, end) : json_null());
+		json_pack("{s:o, s:o, s:b, s:o}", "kernel", kernel_json(&run->kernel), "modules", report_modules_json(modules),
+			  "complete", (int)run->finished, "summary", run->finished ? summary_json(run, stats) : json_null());
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 	char *tail = NULL;
 

@@ -6,25 +6,11 @@
 #ifndef OUTRIDER_REPORT_JSON_DOCUMENT_H
 #define OUTRIDER_REPORT_JSON_DOCUMENT_H
 
-#include "hv/race/stats.h"
-#include "hv/report/config.h"
-#include "hv/report/modules.h"
+#include <jansson.h>
 
-/* The guest's kernel. All zero until it is known. */
-struct document_kernel {
-	/* The kernel's own version line. NULL until it is known. */
-	char *banner;
-	/* Where the kernel's symbols are from. NULL until that is known. */
-	char *symbols;
-	/* KASLR slide of the kernel's image. */
-	uint64_t slide;
-	/* Build id of the kernel, of build_id_len bytes. */
-	uint8_t build_id[REPORT_BUILD_ID_MAX];
-	/* 0: the build id is not known. */
-	size_t build_id_len;
-	/* Some races are named by debug files. Else all are named by the guest's own tables. */
-	bool debug_files;
-};
+#include "hv/race/stats.h"
+#include "hv/report/modules.h"
+#include "hv/report/run_facts.h"
 
 /* The value of member "schema". */
 #define DOCUMENT_SCHEMA "outrider-races/1"
@@ -33,13 +19,18 @@ struct document_kernel {
 const char *document_names_word(bool debug_files);
 
 /* The text in front of the first race: `{... "races": [`. From malloc(). NULL: memory ran out. */
-char *document_head(const struct report_config *config);
+char *document_head(const struct run_facts *run);
 
 /*
- * The text behind the last race: `], ...}` and a newline. `end` NULL: the run goes on, and the document says that it is not
- * complete. `stats` may be NULL. From malloc(). NULL: memory ran out.
+ * The text behind the last race: `], ...}` and a newline. It has the run's kernel and, if the run is finished, its end. `stats`
+ * are the figures of a finished run and may be NULL. From malloc(). NULL: memory ran out.
  */
-char *document_tail(const struct document_kernel *kernel, const struct report_modules *modules,
-		    const struct detect_stats *stats, const char *end);
+char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats);
+
+/*
+ * Read back what the document of the file at `path` says of the run, for run_facts_free(). Members may be missing: older
+ * versions wrote less. 0, or -1 with EXIT_INPUT: a member is not as docs/report-format.md says. Then `out` is empty.
+ */
+int document_read(const json_t *document, const char *path, struct run_facts *out, struct err *err);
 
 #endif

@@ -8,9 +8,6 @@
 #include "hv/report/json/stream.h"
 #include "hv/report/json/race_read.h"
 
-#define BANNER_MAX 512
-#define SYMBOLS_MAX 4096
-
 /* A report on its way in. */
 struct reading {
 	struct report_load *l;
@@ -30,34 +27,6 @@ static int check_schema(const json_t *document, const char *path, struct err *er
 		return err_set(err, EXIT_INPUT, "%s: schema \"%.40s\", but this version reads %s only", path, schema,
 			       DOCUMENT_SCHEMA);
 	return 0;
-}
-
-static char *read_line(struct json_reader *r, const json_t *o, const char *key, size_t max)
-{
-	char *text = malloc(max);
-
-	if (text)
-		json_read_text(r, o, key, text, max);
-	else
-		json_read_wrong(r, key, "small enough for the memory there is");
-	return text;
-}
-
-static int read_kernel(struct report_load *l, const char *path, struct err *err)
-{
-	const json_t *o = json_read_optional(l->document, "kernel");
-	struct json_reader r = {.what = path, .err = err};
-
-	if (!o)
-		return 0;
-	l->kernel.banner = read_line(&r, o, "banner", BANNER_MAX);
-	l->kernel.symbols = read_line(&r, o, "symbols", SYMBOLS_MAX);
-	l->kernel.slide = json_read_hex(&r, o, "slide");
-	l->kernel.debug_files =
-		json_read_optional(o, "names") && strcmp(json_read_string(&r, o, "names"), document_names_word(true)) == 0;
-	if (json_read_optional(o, "build_id"))
-		l->kernel.build_id_len = json_read_bytes(&r, o, "build_id", l->kernel.build_id, sizeof(l->kernel.build_id));
-	return r.failed ? -1 : 0;
 }
 
 static int make_room(struct reading *r)
@@ -183,7 +152,7 @@ int report_load(struct report_load *out, const char *path, struct err *err)
 	else
 		r.in = json_stream_open(path, err);
 	if (r.in && read_document(&r, err) == 0 && check_schema(out->document, path, err) == 0 &&
-	    read_kernel(out, path, err) == 0 &&
+	    document_read(out->document, path, &out->run, err) == 0 &&
 	    report_modules_read(&out->modules, json_object_get(out->document, "modules"), err) == 0)
 		rc = check_races(&r, err);
 	json_stream_close(r.in);
@@ -198,8 +167,7 @@ void report_load_free(struct report_load *l)
 		race_free(l->races[i]);
 	free(l->races);
 	report_modules_free(&l->modules);
-	free(l->kernel.banner);
-	free(l->kernel.symbols);
+	run_facts_free(&l->run);
 	json_decref(l->document);
 	*l = (struct report_load){0};
 }

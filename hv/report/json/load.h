@@ -19,8 +19,8 @@ struct report_load {
 	size_t count;
 	/* The modules that the races' addresses may be in. */
 	struct report_modules modules;
-	/* The guest's kernel. Its banner and symbols are NULL when the run never found one. */
-	struct document_kernel kernel;
+	/* What the file says of the run. Its strings are the load's. */
+	struct run_facts run;
 };
 
 /*

@@ -72,7 +72,7 @@ static int update_kernel(struct report_load *l)
 	json_t *kernel = json_object_get(l->document, "kernel");
 
 	return json_is_object(kernel)
-		       ? json_object_set_new(kernel, "names", json_string(document_names_word(l->kernel.debug_files)))
+		       ? json_object_set_new(kernel, "names", json_string(document_names_word(l->run.kernel.debug_files)))
 		       : 0;
 }
 

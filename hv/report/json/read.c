@@ -7,7 +7,7 @@
 
 #include "hv/base/clean.h"
 
-#define SECONDS_MAX 1e9 /* a run of 30 years */
+#define SECONDS_MAX 18446744073.0 /* what 64 bits of nanoseconds hold */
 
 bool json_read_wrong(struct json_reader *r, const char *key, const char *wanted)
 {
@@ -106,7 +106,7 @@ uint64_t json_read_seconds(struct json_reader *r, const json_t *object, const ch
 	const json_t *value = json_object_get(object, key);
 	double seconds = json_number_value(value);
 
-	if (json_is_number(value) && seconds >= 0 && seconds < SECONDS_MAX)
+	if (json_is_number(value) && seconds >= 0 && seconds <= SECONDS_MAX)
 		return (uint64_t)(seconds * 1e6 + 0.5) * 1000;
 	json_read_wrong(r, key, "a number of seconds");
 	return 0;

@@ -7,6 +7,7 @@
 
 #include "hv/race/stats.h"
 #include "hv/race/store.h"
+#include "hv/report/run_facts.h"
 #include "hv/report/text/style.h"
 #include "symbols/files/debug_images.h"
 
@@ -16,6 +17,13 @@
  * `out`.
  */
 void text_race(FILE *out, const struct race *race, const struct text_style *style);
+
+/*
+ * Print what run the races are from, which heads a report: the guest's kernel, when and where the run was started, by which
+ * Outrider, with which seed and options, and how it ended. A run that is not finished is said to be none. `file` names what
+ * the run was read from.
+ */
+void text_run(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style);
 
 /* Print the table of all races, most often seen first, and the run's figures. `stats` may be NULL: there are no figures. */
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);

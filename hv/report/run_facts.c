@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/run_facts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void run_kernel_free(struct run_kernel *kernel)
+{
+	free(kernel->banner);
+	free(kernel->symbols);
+	*kernel = (struct run_kernel){0};
+}
+
+/* The strings of a recorded run are the caller's, and so they are const. Those of a run that was read are not. */
+static void give_up(const void *p)
+{
+	free((void *)p);
+}
+
+void run_facts_free(struct run_facts *facts)
+{
+	for (size_t i = 0; i < facts->option_count; i++)
+		give_up(facts->options[i]);
+	give_up(facts->options);
+	give_up(facts->tool_version);
+	give_up(facts->host.name);
+	give_up(facts->host.release);
+	give_up(facts->host.cpu);
+	give_up(facts->kernel_file);
+	give_up(facts->cmdline);
+	give_up(facts->sample);
+	give_up(facts->module);
+	give_up(facts->end);
+	run_kernel_free(&facts->kernel);
+	*facts = (struct run_facts){0};
+}
+
+void run_time_now(char out[RUN_TIME_MAX])
+{
+	struct timespec now;
+	struct tm utc;
+	char seconds[sizeof("2026-11-22T07:36:55")];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(out, RUN_TIME_MAX, "%s.%03uZ", seconds, (unsigned)(now.tv_nsec / 1000000) % 1000);
+}
+
+bool run_time_valid(const char *text)
+{
+	static const char form[] = "0000-00-00T00:00:00.000Z";
+
+	for (size_t i = 0; i < sizeof(form); i++) {
+		if (form[i] == '0' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/report/text/text.h"
+#include "hv/base/clean.h"
+
+/* Bytes shown of one text. A longer one is cut: it is the guest's, the host's or a file's, and may be of any length. */
+#define SHOWN_MAX 1024
+
+static void put(FILE *out, const char *text)
+{
+	char clean[CLEAN_MAX(SHOWN_MAX)];
+
+	clean_text(text, SHOWN_MAX, clean, sizeof(clean));
+	fputs(clean, out);
+	if (strnlen(text, SHOWN_MAX + 1) > SHOWN_MAX)
+		fputs("...", out);
+}
+
+static void put_kernel(FILE *out, const struct run_facts *run)
+{
+	const struct run_kernel *kernel = &run->kernel;
+
+	fputs("  kernel        ", out);
+	if (kernel->banner)
+		put(out, kernel->banner);
+	else
+		fputs("not found", out);
+	fputc('\n', out);
+	if (!kernel->build_id_len)
+		return;
+	fputs("  build id      ", out);
+	for (size_t i = 0; i < kernel->build_id_len; i++)
+		fprintf(out, "%02x", kernel->build_id[i]);
+	fputc('\n', out);
+}
+
+/* "2026-11-22 07:36:55 UTC" of a time as run_time_now() writes it. */
+static void put_time(FILE *out, const char *time)
+{
+	fprintf(out, "%.10s %.8s UTC", time, time + 11);
+}
+
+static void put_start(FILE *out, const struct run_facts *run)
+{
+	const struct run_host *host = &run->host;
+
+	if (run->started[0]) {
+		fputs("  started       ", out);
+		put_time(out, run->started);
+		fputc('\n', out);
+	}
+	if (!host->name)
+		return;
+	fputs("  host          ", out);
+	put(out, host->name);
+	fputs(", Linux ", out);
+	put(out, host->release ? host->release : "of an unknown release");
+	if (host->cpus)
+		fprintf(out, ", %u CPU%s", host->cpus, host->cpus == 1 ? "" : "s");
+	if (host->cpu) {
+		fputs(", ", out);
+		put(out, host->cpu);
+	}
+	fputc('\n', out);
+}
+
+/* Whether a shell takes the word as it is. */
+static bool is_plain(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_";
+
+	return word[0] && !word[strspn(word, plain)];
+}
+
+static void put_word(FILE *out, const char *word)
+{
+	if (is_plain(word)) {
+		put(out, word);
+		return;
+	}
+	fputc('\'', out);
+	put(out, word);
+	fputc('\'', out);
+}
+
+static void put_options(FILE *out, const struct run_facts *run)
+{
+	if (!run->option_count)
+		return;
+	fputs("  command       outrider", out);
+	for (size_t i = 0; i < run->option_count; i++) {
+		fputc(' ', out);
+		put_word(out, run->options[i]);
+	}
+	fputc('\n', out);
+}
+
+static void put_end(FILE *out, const struct run_facts *run)
+{
+	if (run->finished) {
+		fprintf(out, "  finished      %.1f s sampled", (double)run->sampled_ns / 1e9);
+		if (run->duration_ns)
+			fprintf(out, " of %.1f s asked for", (double)run->duration_ns / 1e9);
+		if (run->end) {
+			fputs("; ", out);
+			put(out, run->end);
+		}
+		fputc('\n', out);
+		return;
+	}
+	fputs("  NOT FINISHED  the run still goes on, or was killed: counts are those of when each race was first seen", out);
+	if (run->duration_ns)
+		fprintf(out, "; %.1f s were asked for", (double)run->duration_ns / 1e9);
+	fputc('\n', out);
+}
+
+void text_run(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style)
+{
+	fprintf(out, "%sRUN%s       ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
+	put(out, file);
+	fputc('\n', out);
+	put_kernel(out, run);
+	put_start(out, run);
+	fputs("  outrider      ", out);
+	put(out, run->tool_version ? run->tool_version : "of an unknown version");
+	fprintf(out, ", seed %" PRIu64 ", rate %u hits/s, delay %" PRIu64 " us\n", run->seed, run->rate, run->delay_ns / 1000);
+	put_options(out, run);
+	put_end(out, run);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The machine that Outrider runs on, for the record of a run. */
+#ifndef OUTRIDER_SESSION_HOST_H
+#define OUTRIDER_SESSION_HOST_H
+
+#include <sys/utsname.h>
+
+#include "hv/report/run_facts.h"
+
+/* The facts, and the memory that their strings are in. */
+struct host {
+	struct run_host facts;
+	struct utsname names;
+	char cpu[128];
+};
+
+/* Find out what `host->facts` says. What cannot be found out is left unknown. `host` must not be moved afterwards. */
+void host_read(struct host *host);
+
+#endif
