@@ -15,13 +15,9 @@ static const char *const order_words[] = {
 	[VERDICTS_BY_SITE] = "site",
 };
 
-int verdicts_order(const char *word)
+const char *verdicts_order_word(size_t i)
 {
-	for (int i = 0; i < (int)(sizeof(order_words) / sizeof(order_words[0])); i++) {
-		if (strcmp(word, order_words[i]) == 0)
-			return i;
-	}
-	return -1;
+	return i < sizeof(order_words) / sizeof(order_words[0]) ? order_words[i] : NULL;
 }
 
 int verdicts_judge(struct verdicts *out, const struct prune_rules *rules, struct suppressions *suppressions,

@@ -23,8 +23,8 @@ struct verdicts {
 
 enum verdicts_order { VERDICTS_BY_RANK, VERDICTS_BY_COUNT, VERDICTS_BY_TIME, VERDICTS_BY_SITE };
 
-/* Returns the order that `word` names ("rank", "count", "time" or "site"), or -1 when it names none. */
-int verdicts_order(const char *word);
+/* Returns the word of the order i ("rank", "count", "time" or "site"), or NULL when there is no order i. */
+const char *verdicts_order_word(size_t i);
 
 /*
  * Judge `count` races, or the races of a store. The races must outlive `out`. `suppressions` may be NULL. Returns 0, or -1 with

@@ -8,13 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char cli_exit_codes[] = "Exit status:\n"
-			      "  0  the run ended as asked, whether races were found or not\n"
-			      "  2  an option or argument was wrong\n"
-			      "  3  a file, host or guest cannot be used (kernel, image, symbols, /dev/kvm,\n"
-			      "     a full disk)\n"
-			      "  4  the guest of `outrider run` died\n"
-			      "  5  outrider itself failed\n";
+#include "hv/cli/help.h"
+#include "hv/cli/suggest.h"
 
 int cli_fail(const struct err *e)
 {
@@ -38,25 +33,114 @@ error_t cli_usage(struct argp_state *state, const char *fmt, ...)
 /* What the outer parser knows. The command's own parser, which is its child, sees only `command`. */
 struct outer_input {
 	const struct argp *argp; /* The command's own parser. */
-	const char *program;
 	const char *name;
 	struct cli_input *command;
 };
 
-/* Whether `word` names or abbreviates an option that takes a value. Then the mistake is that no value came. */
-static bool wants_value(const struct argp *argp, const char *word)
+/* Count *index down to 0 over the options of the parser and its children. Returns the option there, or NULL when there are
+ * fewer. */
+static const struct argp_option *option_at(const struct argp *argp, size_t *index)
 {
 	const struct argp_option *o;
 
 	for (o = argp->options; o && (o->name || o->doc); o++) {
-		if (o->name && o->arg && !(o->flags & OPTION_ARG_OPTIONAL) && strncmp(word, o->name, strlen(word)) == 0)
-			return true;
+		if (o->name && (*index)-- == 0)
+			return o;
 	}
 	for (const struct argp_child *child = argp->children; child && child->argp; child++) {
-		if (wants_value(child->argp, word))
-			return true;
+		o = option_at(child->argp, index);
+		if (o)
+			return o;
 	}
-	return false;
+	return NULL;
+}
+
+/* Returns the i-th option of the parser and its children, or NULL behind the last. */
+static const struct argp_option *nth_option(const struct argp *argp, size_t i)
+{
+	return option_at(argp, &i);
+}
+
+/* What is known of a long option that getopt has refused. */
+struct refused {
+	const struct argp_option *is; /* The only option that the word names or abbreviates, or NULL. */
+	char several[160];	      /* The options that the word abbreviates, if there are several: "--sample, --seed". */
+	const char *near;	      /* The option that was meant, perhaps; or NULL. */
+};
+
+static void add_name(char *list, size_t size, const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, size - used, "%s--%s", used ? ", " : "", name);
+}
+
+/* `name` is the word without its dashes and without its value. */
+static void look_up(struct refused *r, const struct argp *argp, const char *name, size_t len)
+{
+	struct suggest suggest = suggest_begin(name, len);
+	const struct argp_option *o;
+	size_t fits = 0;
+
+	*r = (struct refused){0};
+	suggest_offer(&suggest, "help");
+	for (size_t i = 0; (o = nth_option(argp, i)) != NULL; i++) {
+		suggest_offer(&suggest, o->name);
+		if (strncmp(name, o->name, len) != 0)
+			continue;
+		fits++;
+		r->is = o;
+		add_name(r->several, sizeof(r->several), o->name);
+		if (o->name[len] == '\0') {
+			fits = 1;
+			break;
+		}
+	}
+	if (fits != 1)
+		r->is = NULL;
+	if (fits < 2)
+		r->several[0] = '\0';
+	r->near = suggest_end(&suggest);
+}
+
+/* Say in one line what is wrong with a long option. `last` tells that nothing comes behind it. */
+static void explain_long(const struct outer_input *in, const char *word, bool last)
+{
+	size_t len = strcspn(word + 2, "=");
+	bool has_value = word[2 + len] == '=';
+	struct err *err = in->command->err;
+	struct refused r;
+
+	look_up(&r, in->argp, word + 2, len);
+	if (r.is && r.is->arg && last && !has_value)
+		err_set(err, EXIT_USAGE, "--%s needs a value: --%s %s; see `outrider %s --help`", r.is->name, r.is->name,
+			r.is->arg, in->name);
+	else if (r.is && !r.is->arg && has_value)
+		err_set(err, EXIT_USAGE, "--%s takes no value; see `outrider %s --help`", r.is->name, in->name);
+	else if (r.several[0])
+		err_set(err, EXIT_USAGE, "%.*s may be %s: give more of its name", (int)len + 2, word, r.several);
+	else if (r.near)
+		err_set(err, EXIT_USAGE, "%.*s is not an option of `outrider %s`; did you mean --%s?", (int)len + 2, word,
+			in->name, r.near);
+	else
+		err_set(err, EXIT_USAGE, "%.*s is not an option of `outrider %s`; see `outrider %s --help`", (int)len + 2, word,
+			in->name, in->name);
+}
+
+/* Say in one line what is wrong with a word of short options, of which each is a letter. */
+static void explain_short(const struct argp_state *state, const struct outer_input *in, const char *word)
+{
+	const struct argp_option *o;
+
+	for (size_t i = 0; (o = nth_option(in->argp, i)) != NULL; i++) {
+		if (o->arg && o->key < 0x80 && o->key == word[strlen(word) - 1] && state->next == state->argc) {
+			err_set(in->command->err, EXIT_USAGE, "-%c needs a value: -%c %s; see `outrider %s --help`", o->key,
+				o->key, o->arg, in->name);
+			return;
+		}
+	}
+	err_set(in->command->err, EXIT_USAGE, "%s is not an option of `outrider %s`; see `outrider %s --help`", word, in->name,
+		in->name);
 }
 
 /* getopt has refused an option and said nothing (ARGP_NO_ERRS). Find the word, and say in one line what is wrong with it. */
@@ -70,12 +154,10 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 		word = state->argv[last];
 	else if (state->next < state->argc)
 		word = state->argv[state->next];
-	if (strncmp(word, "--", 2) == 0 && !strchr(word, '=') && wants_value(in->argp, word + 2) && state->next == state->argc)
-		err_set(in->command->err, EXIT_USAGE, "%s needs a value; see `outrider %s --help`", word, in->name);
+	if (strncmp(word, "--", 2) == 0)
+		explain_long(in, word, state->next == state->argc);
 	else
-		err_set(in->command->err, EXIT_USAGE,
-			"%s is not an option of `outrider %s`, or an incomplete one; see `outrider %s --help`", word, in->name,
-			in->name);
+		explain_short(state, in, word);
 }
 
 static error_t outer_parser(int key, char *arg, struct argp_state *state)
@@ -87,8 +169,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = in->command;
 		return 0;
 	case 'h':
-		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, (char *)in->program);
-		printf("\n%s", cli_exit_codes);
+		help_command(state->root_argp, in->name);
 		exit(EXIT_OK);
 	case ARGP_KEY_ARG:
 		/* The command's parser comes next. */
@@ -110,10 +191,8 @@ int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *
 	static const struct argp_option help[] = {{"help", 'h', NULL, 0, "Explain this command", -1}, {0}};
 	const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
 	const struct argp outer = {.options = help, .parser = outer_parser, .children = children};
-	char program[64];
-	struct outer_input in = {argp, program, argv[0], input};
+	struct outer_input in = {argp, argv[0], input};
 
-	snprintf(program, sizeof(program), "outrider %s", argv[0]);
 	error_t rc = argp_parse(&outer, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, &in);
 	if (rc == ENOMEM)
 		return err_set(input->err, EXIT_INTERNAL, "out of memory while reading the command line");

@@ -29,9 +29,6 @@ extern const struct argp cli_prune_argp;
 /* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);
 
-/* The explanation of the exit codes, which ends every --help. */
-extern const char cli_exit_codes[];
-
 /*
  * Call argp_parse() with this program's manners. A wrong option or argument is one line and EXIT_USAGE, where argp itself would
  * print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of state->input,

@@ -12,3 +12,5 @@ const struct cli_command cli_commands[] = {
 	 "say whether this host can run guests for outrider, what is missing, and what to do"},
 	{0},
 };
+
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, NULL};

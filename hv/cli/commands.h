@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_CLI_COMMANDS_H
 #define OUTRIDER_CLI_COMMANDS_H
 
+#include "hv/cli/choice.h"
 #include "hv/cli/cli.h"
 
 struct cli_command {
@@ -16,5 +17,8 @@ struct cli_command {
 
 /* An entry without a name ends the table. */
 extern const struct cli_command cli_commands[];
+
+/* All option values that are one of a few words, for completion. NULL ends the list. */
+extern const struct cli_choice *const cli_choices[];
 
 #endif

@@ -6,16 +6,37 @@
 #include <unistd.h>
 
 #include "hv/cli/commands.h"
+#include "hv/cli/help.h"
+#include "hv/cli/suggest.h"
 
-static int help(FILE *to)
+/* Say that there is no such command, and which one may have been meant. */
+static int unknown(const char *word)
 {
-	fprintf(to, "Usage: outrider COMMAND [OPTION]...\n"
-		    "Find data races in an unmodified x86-64 Linux kernel from outside the guest.\n\nCommands:\n");
+	struct suggest suggest = suggest_begin(word, strlen(word));
+
 	for (const struct cli_command *c = cli_commands; c->name; c++)
-		fprintf(to, "  %-10s %s\n", c->name, c->what);
-	fprintf(to, "\n`outrider COMMAND --help` explains a command; `outrider --version` names this version.\n\n%s",
-		cli_exit_codes);
-	return EXIT_OK;
+		suggest_offer(&suggest, c->name);
+	if (suggest_end(&suggest))
+		fprintf(stderr, "outrider: '%s' is not a command; did you mean `outrider %s`?\n", word, suggest_end(&suggest));
+	else
+		fprintf(stderr, "outrider: '%s' is not a command; see `outrider --help`\n", word);
+	return EXIT_USAGE;
+}
+
+/* `outrider help COMMAND` is `outrider COMMAND --help`. */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help";
+
+	if (argc == 0) {
+		help_outrider(cli_commands);
+		return EXIT_OK;
+	}
+	for (const struct cli_command *c = cli_commands; c->name; c++) {
+		if (strcmp(argv[0], c->name) == 0)
+			return c->main(2, (char *[]){argv[0], option, NULL});
+	}
+	return unknown(argv[0]);
 }
 
 /* If a standard stream were closed, the next opened file would take its number, and the console and errors would go into it. */
@@ -40,7 +61,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-		return help(stdout);
+		return help(argc - 2, argv + 2);
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("outrider " OUTRIDER_VERSION);
 		return EXIT_OK;
@@ -49,6 +70,5 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], c->name) == 0)
 			return c->main(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "outrider: '%s' is not a command; see `outrider --help`\n", argv[1]);
-	return EXIT_USAGE;
+	return unknown(argv[1]);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/cli/choice.h"
 #include "hv/cli/race_files.h"
 #include "hv/cli/report_show.h"
 
@@ -47,23 +48,22 @@ static const char doc[] =
 	"Show the races of a run again, with the source lines, inlined calls and data names that debug files add.\v"
 	"FILE is a file that `outrider run --json` wrote, or - for standard input. Races of several files are put together.";
 
-static error_t format_option(struct report_options *o, const char *arg, struct argp_state *state)
+static const char *format_word(size_t i)
 {
-	for (o->format = 0; o->format < sizeof(formats) / sizeof(formats[0]); o->format++) {
-		if (strcmp(arg, formats[o->format].name) == 0)
-			return 0;
-	}
-	return cli_usage(state, "--format %s: give text, json, sarif, kcsan, html or junit", arg);
+	return i < sizeof(formats) / sizeof(formats[0]) ? formats[i].name : NULL;
 }
+
+const struct cli_choice report_formats = {"FORMAT", format_word};
+const struct cli_choice report_orders = {"ORDER", verdicts_order_word};
 
 static error_t sort_option(struct report_options *o, const char *arg, struct argp_state *state)
 {
-	int order = verdicts_order(arg);
+	size_t order;
+	error_t rc = cli_choose(state, &report_orders, "sort", arg, &order);
 
-	if (order < 0)
-		return cli_usage(state, "--sort %s: give rank, count, time or site", arg);
-	o->order = (enum verdicts_order)order;
-	return 0;
+	if (rc == 0)
+		o->order = (enum verdicts_order)order;
+	return rc;
 }
 
 static error_t parser(int key, char *arg, struct argp_state *state)
@@ -75,7 +75,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->in;
 		return 0;
 	case KEY_FORMAT:
-		return format_option(o, arg, state);
+		return cli_choose(state, &report_formats, "format", arg, &o->format);
 	case KEY_ALL:
 		o->all = true;
 		return 0;

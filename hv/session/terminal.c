@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/session/terminal.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool terminal_readable(void)
@@ -33,6 +35,19 @@ void terminal_restore(struct terminal *t)
 	/* TCSADRAIN would wait here for a terminal whose output is stopped, and outrider could not end. */
 	if (t->changed)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
+}
+
+unsigned terminal_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	unsigned long said = columns ? strtoul(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (said > 0 && said <= UINT16_MAX)
+		return (unsigned)said;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return 79;
 }
 
 bool terminal_wants_colour(void)

@@ -21,6 +21,12 @@ bool terminal_readable(void);
 bool terminal_wants_colour(void);
 
 /*
+ * Returns how many characters fit into a line of standard output: COLUMNS where the user has set it, else the width of the
+ * terminal that standard output is, else 79.
+ */
+unsigned terminal_width(void);
+
+/*
  * Switch the terminal to the guest's mode. This does nothing when standard input is not a terminal whose foreground job we are.
  * terminal_restore() must follow on every way out.
  */

@@ -52,6 +52,12 @@ class Manual(unittest.TestCase):
                 self.assertIn("--help", said)
                 self.assertEqual(said, options_of_page(page(command)))
 
+    def test_exit_codes_are_in_help_and_page(self):
+        for command in commands():
+            with self.subTest(command=command):
+                said = re.findall(r"^  (\S+)  ", help_of(command).split("Exit status:\n")[1], re.M)
+                self.assertEqual(said, re.findall(r"^\.TP\n\.B (\S+)\n", section(page(command), "EXIT STATUS"), re.M))
+
     def test_pages_are_whole(self):
         for command in ["", *commands()]:
             with self.subTest(page=command):

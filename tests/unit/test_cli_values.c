@@ -125,7 +125,7 @@ static void wrong_options(void **state)
 		{{"--kernel=k", "--frobnicate"}, "--frobnicate is not an option of `outrider run`"},
 		{{"--kernel=k", "-z"}, "-z is not an option of `outrider run`"},
 		{{"--kernel=k", "--rate"}, "--rate needs a value"},
-		{{"--kernel=k", "--per-cpu=1"}, "--per-cpu=1 is not an option"},
+		{{"--kernel=k", "--per-cpu=1"}, "--per-cpu takes no value"},
 		{{"--kernel=k", "stray"}, "'stray' is not expected"},
 		{{"--kernel=k", "--sample="}, "--sample is empty"},
 		{{"--kernel=k", "--no-detect", "--json=f"}, "--no-detect"},

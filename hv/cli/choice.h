@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Option values that are one of a few words. One table of words serves the parser, the error line and completion. An option
+ * takes such a value when its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all
+ * choices.
+ */
+#ifndef OUTRIDER_CLI_CHOICE_H
+#define OUTRIDER_CLI_CHOICE_H
+
+#include "hv/cli/cli.h"
+
+struct cli_choice {
+	/* How the option tables call the value, for example "FORMAT". */
+	const char *metavar;
+	/* Returns the i-th word, counted from 0, or NULL behind the last. */
+	const char *(*word)(size_t i);
+};
+
+/* The formats of `report`, and the orders of its races. */
+extern const struct cli_choice report_formats;
+extern const struct cli_choice report_orders;
+
+/*
+ * Find the index of `arg` among the words of `choice`. Returns 0 with *index set; or an error_t for the parser to return, with
+ * one line set that lists the words, says which one is near, and names the option by its long name `option`.
+ */
+error_t cli_choose(struct argp_state *state, const struct cli_choice *choice, const char *option, const char *arg,
+		   size_t *index);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/help.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/session/terminal.h"
+
+/* Narrower, argp cannot lay out its two columns. Wider lines are hard to read. */
+#define WIDTH_MIN 50
+#define WIDTH_MAX 110
+
+/* The exit codes. Each line is for the subcommands named in `commands`, or for all when it is NULL. A code may have several
+ * lines. */
+static const struct exit_line {
+	const char *code;
+	const char *commands;
+	const char *what;
+} exit_lines[] = {
+	{"0", "run attach", "the run ended as asked, whether races were found or not"},
+	{"0", "list", "the domains were listed"},
+	{"0", "report prune", "the races were shown"},
+	{"0", "doctor", "this host can run guests for outrider"},
+	{"2", NULL, "an option or argument was wrong"},
+	{"3", "run", "a file, host or guest cannot be used: kernel, image, symbols, /dev/kvm, a full disk"},
+	{"3", "attach", "a file, host or guest cannot be used: domain, gdbstub, symbols, a full disk"},
+	{"3", "list", "libvirt cannot be reached"},
+	{"3", "report prune", "a file cannot be used, or the output cannot be written"},
+	{"3", "doctor", "this host cannot run guests for outrider"},
+	{"4", "run", "the guest died"},
+	{"5", NULL, "outrider itself failed"},
+};
+
+/* Whether the list of words `words` has the word `word`. */
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; (at = strstr(at, word)) != NULL; at += len) {
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* Print `text` in lines of at most `width` characters, the first one behind what stands there, the others behind `indent`
+ * blanks. */
+static void print_folded(const char *text, size_t indent, size_t width)
+{
+	size_t at = indent;
+
+	for (const char *word = text; *word;) {
+		size_t len = strcspn(word, " ");
+
+		if (at > indent && at + 1 + len > width) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)len, word);
+		at += len;
+		word += len;
+		word += strspn(word, " ");
+	}
+	putchar('\n');
+}
+
+static size_t help_width(void)
+{
+	unsigned width = terminal_width();
+
+	if (width < WIDTH_MIN)
+		return WIDTH_MIN;
+	return width > WIDTH_MAX ? WIDTH_MAX : width;
+}
+
+static void print_exit_lines(const char *command, size_t width)
+{
+	puts("Exit status:");
+	for (size_t i = 0; i < sizeof(exit_lines) / sizeof(exit_lines[0]); i++) {
+		const struct exit_line *line = &exit_lines[i];
+
+		if (line->commands && !has_word(line->commands, command))
+			continue;
+		printf("  %s  ", line->code);
+		print_folded(line->what, 5, width);
+	}
+}
+
+void help_command(const struct argp *argp, const char *command)
+{
+	char program[64], format[32];
+	size_t width = help_width();
+
+	/* argp takes the width from here only. What the user has set stays. */
+	snprintf(format, sizeof(format), "rmargin=%zu", width);
+	setenv("ARGP_HELP_FMT", format, 0);
+	snprintf(program, sizeof(program), "outrider %s", command);
+	argp_help(argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, program);
+	putchar('\n');
+	print_exit_lines(command, width);
+}
+
+void help_outrider(const struct cli_command *commands)
+{
+	size_t width = help_width();
+
+	puts("Usage: outrider COMMAND [OPTION]...\n"
+	     "Find data races in an unmodified x86-64 Linux kernel from outside the guest.\n\nCommands:");
+	for (const struct cli_command *c = commands; c->name; c++) {
+		printf("  %-10s ", c->name);
+		print_folded(c->what, 13, width);
+	}
+	puts("\nOptions:");
+	fputs("  -h, --help     ", stdout);
+	print_folded("explain outrider, or behind a command this command", 17, width);
+	fputs("  -V, --version  ", stdout);
+	print_folded("name this version, its libraries and its features", 17, width);
+	puts("\n`outrider COMMAND --help` explains a command and its exit status.");
+}

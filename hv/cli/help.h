@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What --help prints. */
+#ifndef OUTRIDER_CLI_HELP_H
+#define OUTRIDER_CLI_HELP_H
+
+#include <argp.h>
+
+#include "hv/cli/commands.h"
+
+/* Print the help of the subcommand `command` on standard output: usage, options, and the exit codes that it has. */
+void help_command(const struct argp *argp, const char *command);
+
+/* Print the help of outrider itself, which lists the subcommands `commands`. */
+void help_outrider(const struct cli_command *commands);
+
+#endif
