@@ -18,6 +18,20 @@ void linux_find_context(struct guest *g)
 	g->preempt_count = linux_percpu_offset(g, "__preempt_count", "preempt_count");
 	if (!g->btf || btf_member(g->btf, "task_struct", "pid", &g->pid) || btf_member(g->btf, "task_struct", "comm", &g->comm))
 		g->comm.size = 0;
+	if (!g->btf || btf_member(g->btf, "task_struct", "rcu_read_lock_nesting", &g->rcu_nesting) ||
+	    g->rcu_nesting.size != sizeof(int32_t))
+		g->rcu_nesting.size = 0;
+}
+
+/* Kernels before 5.5 let the count be negative for a moment at the end of a section. That is no section that could be told. */
+static void read_rcu_nesting(const struct guest *g, uint64_t task, struct guest_context *out)
+{
+	int32_t nesting;
+
+	if (!g->rcu_nesting.size || guest_read(g, task + g->rcu_nesting.offset, &nesting, sizeof(nesting)) || nesting < 0)
+		return;
+	out->rcu_known = true;
+	out->rcu_nesting = (uint32_t)nesting;
 }
 
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out)
@@ -45,8 +59,11 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 	uint64_t task;
 
 	guest_context_brief(g, regs, out);
-	if (!out->known || g->current_task == LINUX_UNKNOWN || !g->comm.size ||
+	if (!out->known || g->current_task == LINUX_UNKNOWN ||
 	    guest_read(g, regs->gs_base + g->current_task, &task, sizeof(task)))
+		return;
+	read_rcu_nesting(g, task, out);
+	if (!g->comm.size)
 		return;
 	if (guest_read(g, task + g->pid.offset, &out->pid, sizeof(out->pid)))
 		out->pid = -1;

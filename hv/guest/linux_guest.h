@@ -74,6 +74,8 @@ struct guest {
 	uint64_t current_task, preempt_count;
 	/* Members of struct task_struct. comm.size 0: neither is known. */
 	struct btf_member pid, comm;
+	/* task_struct's count of RCU sections. Size 0: the kernel keeps none (CONFIG_PREEMPT_RCU=n), or it is not known. */
+	struct btf_member rcu_nesting;
 
 	struct linux_stacks stacks;
 	struct linux_memory memory;

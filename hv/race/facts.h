@@ -39,6 +39,13 @@ struct guest_context {
 	bool preempt_off;
 	/* enum guest_context_kind */
 	uint8_t kind;
+	/* `rcu_nesting` is known. It is not where the kernel counts no RCU sections, as with CONFIG_PREEMPT_RCU=n. */
+	bool rcu_known;
+	/*
+	 * How many RCU read-side critical sections the CPU's task is in, from rcu_read_lock() alone. In an interrupt these are
+	 * the sections of the handler and of the task that it interrupted.
+	 */
+	uint32_t rcu_nesting;
 };
 
 #define GUEST_PAGE_STRUCT_MAX 256

@@ -23,6 +23,7 @@
 #define CURRENT_AT 0x40
 #define PID_AT 0x100
 #define COMM_AT 0x208
+#define NESTING_AT 0x310
 
 struct facts {
 	struct fake_target *ft;
@@ -138,6 +139,37 @@ static void test_unknown(void **state)
 
 	f->g->preempt_count = UINT64_MAX;
 	assert_false(context(f, 0, 0).known);
+}
+
+static void nest(struct facts *f, int32_t nesting)
+{
+	fake_write(f->ft, TASK_GPA + NESTING_AT, &nesting, sizeof(nesting));
+}
+
+static void test_rcu_nesting(void **state)
+{
+	struct facts *f = *state;
+	struct guest_context c;
+
+	nest(f, 2);
+	assert_false(context(f, 0, 0).rcu_known); /* a kernel without the count */
+
+	f->g->rcu_nesting = (struct btf_member){.offset = NESTING_AT, .size = 4};
+	c = context(f, 0, 0);
+	assert_true(c.rcu_known);
+	assert_int_equal(c.rcu_nesting, 2);
+	nest(f, 0);
+	c = context(f, 0x10000, 0);
+	assert_true(c.rcu_known);
+	assert_int_equal(c.rcu_nesting, 0);
+	nest(f, INT32_MIN);
+	assert_false(context(f, 0, 0).rcu_known);
+
+	f->g->comm.size = 0; /* the count needs neither name nor number of the task */
+	nest(f, 1);
+	assert_int_equal(context(f, 0, 0).rcu_nesting, 1);
+	f->g->rcu_nesting.offset = X86_PAGE_SIZE; /* not mapped */
+	assert_false(context(f, 0, 0).rcu_known);
 }
 
 static void test_no_task_layout(void **state)
@@ -388,6 +420,7 @@ int main(void)
 		T(test_task),
 		T(test_kinds),
 		T(test_unknown),
+		T(test_rcu_nesting),
 		T(test_no_task_layout),
 		T(test_hostile_task),
 		T(test_stack),

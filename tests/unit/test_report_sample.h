@@ -54,8 +54,13 @@ static inline void sample_side(struct race_side *side, struct race_side_room *ro
 	for (unsigned i = 0; i < X86_GPRS; i++)
 		side->regs.gpr[i] = UINT64_C(0x1111111111111111) * i;
 	side->regs.gpr[X86_RSP] = 0xffffc90000123e40;
-	side->context =
-		(struct guest_context){.pid = 42, .comm = "worker", .known = true, .irqs_off = true, .kind = GUEST_TASK};
+	side->context = (struct guest_context){.pid = 42,
+					       .comm = "worker",
+					       .known = true,
+					       .irqs_off = true,
+					       .kind = GUEST_TASK,
+					       .rcu_known = true,
+					       .rcu_nesting = 1};
 	side->code_gva = function;
 	side->code_len = 32;
 	memset(side->code, 0x90, side->code_len);
