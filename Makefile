@@ -28,7 +28,7 @@ PKG_LIBS = -ldwarf $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS ?= -O2 -g
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(filter thread,$(SAN)),,-fno-sanitize-recover=all))
-BASE_CFLAGS = -std=c17 -D_GNU_SOURCE -DOUTRIDER_VERSION='"$(VERSION)"' $(WARN) $(CFLAGS) -I. -I$(OUT)/gen
+BASE_CFLAGS = -std=c17 -D_GNU_SOURCE -DOUTRIDER_VERSION='"$(VERSION)"' $(WARN) $(CPPFLAGS) $(CFLAGS) -I. -I$(OUT)/gen
 ALL_CFLAGS = $(BASE_CFLAGS) -pthread $(PKG_CFLAGS) $(SAN_FLAGS)
 ALL_LDFLAGS = -pthread $(LDFLAGS) $(SAN_FLAGS)
 # libcapstone's own pkg-config file adds its include folder, not the parent: include it as <capstone.h>.
@@ -174,8 +174,9 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, manu
 BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
 	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
 	python3-jsonschema python3-junitparser zlib1g-dev
+DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
-MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(LAB_PACKAGES)); do \
+MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(DEB_PACKAGES) $(LAB_PACKAGES)); do \
 	dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)
 
 .PHONY: deps
@@ -192,6 +193,15 @@ install: $(OUT)/outrider $(OUT)/guest-agent ## install under DESTDIR and PREFIX 
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/outrider/report.schema.json
+	install -D -m 755 vm-images/build-initramfs $(DESTDIR)$(PREFIX)/lib/outrider/build-initramfs
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/outrider/images vm-images/images/*.py
+	install -d $(DESTDIR)$(PREFIX)/bin
+	ln -sf ../lib/outrider/build-initramfs $(DESTDIR)$(PREFIX)/bin/outrider-build-initramfs
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider README.md docs/*.md
+
+.PHONY: deb
+deb: deps ## build the Debian package in a clean copy of the tree, judged by lintian; leaves it in build/deb
+	$(Q)docs/debian/make-package $(OUT)/deb
 
 .PHONY: clean
 clean: ## remove what was built (the cache folder stays)
