@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "hv/report/naming/naming.h"
 
@@ -137,54 +138,114 @@ int race_files_all_found(const struct race_files *f, struct err *err)
 	return 0;
 }
 
-void race_runs_free(struct race_runs *runs)
+/* Note of the run that `dropped` has that it is taken from the file `kept`. */
+static void say_same_run(const char *dropped, const char *kept)
 {
-	for (size_t i = 0; i < runs->count; i++)
-		run_facts_free(&runs->list[i]);
-	free(runs->list);
-	free(runs->files);
-	*runs = (struct race_runs){0};
+	fprintf(stderr, "outrider: %s: the same run as %s; it is counted once\n", dropped, kept);
 }
 
-const char *race_runs_kernel(const struct race_runs *runs)
+/* The files that are read, before their races come into one store. */
+struct loaded {
+	struct report_load load;
+	const char *path;
+	/* It is a regular file, of this device and number. */
+	bool on_disk;
+	dev_t dev;
+	ino_t ino;
+	/* Another file has the same run, and the run is taken from there. */
+	bool dropped;
+};
+
+/* Of several files with one run only one is left: the first one that is finished, or else the first one. */
+static void drop_same_runs(struct loaded *files, size_t count)
 {
-	for (size_t i = 0; i < runs->count; i++) {
-		if (runs->list[i].kernel.banner)
-			return runs->list[i].kernel.banner;
+	for (size_t i = 1; i < count; i++) {
+		for (size_t j = 0; j < i && !files[i].dropped; j++) {
+			bool later_is_better = files[i].load.run.finished && !files[j].load.run.finished;
+			struct loaded *drop = later_is_better ? &files[j] : &files[i];
+
+			if (files[j].dropped || !run_facts_same(&files[i].load.run, &files[j].load.run))
+				continue;
+			drop->dropped = true;
+			say_same_run(drop->path, later_is_better ? files[i].path : files[j].path);
+		}
+	}
+}
+
+/* The path of the first of `count` files that is the same file as `file`, or NULL. */
+static const char *same_file(const struct loaded *file, const struct loaded *files, size_t count)
+{
+	for (size_t i = 0; file->on_disk && i < count; i++) {
+		if (files[i].on_disk && files[i].dev == file->dev && files[i].ino == file->ino)
+			return files[i].path;
 	}
 	return NULL;
 }
 
-/* `runs` has room. */
-static int load_into(struct race_files *f, const char *path, struct race_store *store, struct race_runs *runs, struct err *err)
+static struct loaded loaded_of(const char *path)
 {
-	struct report_load l;
-	int rc;
+	struct loaded file = {.path = path};
+	struct stat st;
 
-	if (race_files_load(f, path, &l, err) < 0)
-		return -1;
-	rc = report_load_into(&l, store, err);
-	if (l.run.kernel.banner)
-		prune_rules_add_kernel(f->rules, l.run.kernel.banner);
-	runs->files[runs->count] = path;
-	runs->list[runs->count++] = l.run;
-	l.run = (struct run_facts){0};
-	report_load_free(&l);
-	return rc;
+	file.on_disk = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	if (file.on_disk) {
+		file.dev = st.st_dev;
+		file.ino = st.st_ino;
+	}
+	return file;
+}
+
+/* Load each file into `out`, and count them in *count. Those in `out` must be freed also after a failure. */
+static int load_each(struct race_files *f, struct loaded *out, size_t *count, struct err *err)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		struct loaded file = loaded_of(f->files[i]);
+		const char *same = same_file(&file, out, *count);
+
+		if (same) {
+			say_same_run(file.path, same);
+			continue;
+		}
+		if (race_files_load(f, file.path, &file.load, err) < 0)
+			return -1;
+		out[(*count)++] = file;
+	}
+	drop_same_runs(out, *count);
+	return race_files_all_found(f, err);
+}
+
+static int put_together(struct race_files *f, struct loaded *files, size_t count, struct race_store *store,
+			struct race_runs *runs, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct report_load *l = &files[i].load;
+
+		if (files[i].dropped)
+			continue;
+		if (report_load_into(l, store, err) < 0)
+			return -1;
+		if (l->run.kernel.banner)
+			prune_rules_add_kernel(f->rules, l->run.kernel.banner);
+		runs->files[runs->count] = files[i].path;
+		runs->list[runs->count++] = l->run;
+		l->run = (struct run_facts){0};
+	}
+	return 0;
 }
 
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err)
 {
-	int rc = 0;
+	struct loaded *files = calloc(f->count + 1, sizeof(*files));
+	size_t count = 0;
+	int rc = files ? race_runs_init(runs, f->count, err) : err_set(err, EXIT_INTERNAL, "out of memory");
 
-	*runs = (struct race_runs){.list = calloc(f->count + 1, sizeof(*runs->list)),
-				   .files = calloc(f->count + 1, sizeof(*runs->files))};
-	if (!runs->list || !runs->files)
-		rc = err_set(err, EXIT_INTERNAL, "out of memory");
-	for (size_t i = 0; i < f->count && rc == 0; i++)
-		rc = load_into(f, f->files[i], store, runs, err);
 	if (rc == 0)
-		rc = race_files_all_found(f, err);
+		rc = load_each(f, files, &count, err);
+	if (rc == 0)
+		rc = put_together(f, files, count, store, runs, err);
+	for (size_t i = 0; i < count; i++)
+		report_load_free(&files[i].load);
+	free(files);
 	if (rc < 0)
 		race_runs_free(runs);
 	return rc;

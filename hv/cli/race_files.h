@@ -4,6 +4,7 @@
 #define OUTRIDER_CLI_RACE_FILES_H
 
 #include "hv/cli/cli.h"
+#include "hv/cli/race_runs.h"
 #include "hv/report/json/load.h"
 #include "pruner/prune.h"
 #include "symbols/insn/insn.h"
@@ -23,13 +24,6 @@ struct race_files {
 		bool found;
 	} * wanted; /* Only these races are loaded. With none in the list all races are loaded. */
 	size_t wanted_count;
-};
-
-/* What is known of the runs that races are from: the runs of `count` files, in the order of the files. */
-struct race_runs {
-	struct run_facts *list;
-	const char **files;
-	size_t count;
 };
 
 /* The parser of --symbols, --rules, --sources, --race and FILE... Its input is a struct race_files. */
@@ -55,17 +49,12 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*
- * Load the races of all files into `store`, and tell the rules which kernels they are from. `runs` becomes what is known of the
- * runs; race_runs_free() must follow. Returns 0; or -1 with err set as race_files_load() and race_files_all_found() set it, and
- * then `runs` is empty.
+ * Load the races of all files into `store`, and tell the rules which kernels they are from. A run that several files have is
+ * taken once, from a file in which it is finished if there is one, and a line on standard error says so. `runs` becomes what is
+ * known of the runs; race_runs_free() must follow. Returns 0; or -1 with err set as race_files_load() and
+ * race_files_all_found() set it, and then `runs` is empty.
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
-
-/* Free all that is known of the runs. None are left. */
-void race_runs_free(struct race_runs *runs);
-
-/* Returns the banner of the first run that knows its kernel, or NULL. It belongs to `runs`. */
-const char *race_runs_kernel(const struct race_runs *runs);
 
 /* Print one line on standard error. This fits where a note() callback is wanted; `ctx` is not used. */
 void race_files_note(void *ctx, const char *line);

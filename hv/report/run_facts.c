@@ -38,6 +38,20 @@ void run_facts_free(struct run_facts *facts)
 	*facts = (struct run_facts){0};
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool run_facts_same(const struct run_facts *a, const struct run_facts *b)
+{
+	if (a->seed != b->seed || strcmp(a->started, b->started) != 0)
+		return false;
+	if (a->started[0])
+		return same_text(a->host.name, b->host.name);
+	return a->finished && b->finished && a->sampled_ns && a->sampled_ns == b->sampled_ns;
+}
+
 void run_time_now(char out[RUN_TIME_MAX])
 {
 	struct timespec now;

@@ -93,6 +93,12 @@ void run_kernel_free(struct run_kernel *kernel);
 /* Free facts that document_read() made: there every string is from malloc(). Nothing is known afterwards. */
 void run_facts_free(struct run_facts *facts);
 
+/*
+ * Whether both are facts of one run: it has one start on one host with one seed. Files of older versions have no start. There
+ * it is one run when both are finished and have sampled for the same time, to the microsecond, with one seed.
+ */
+bool run_facts_same(const struct run_facts *a, const struct run_facts *b);
+
 /* Write the wall clock's time now. */
 void run_time_now(char out[RUN_TIME_MAX]);
 
