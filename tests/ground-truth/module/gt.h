@@ -59,6 +59,8 @@ extern const struct gt_case gt_case_seqlock, gt_case_seqmutex, gt_case_seqlatch,
 	gt_case_onceword;
 extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqignored, gt_case_seqearly, gt_case_seqindex,
 	gt_case_twoheads, gt_case_flagfirst;
+extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, gt_case_rcuwait, gt_case_rcucopy,
+	gt_case_rcufree, gt_case_rcureuse, gt_case_rcubare;
 
 /*
  * Start and stop the case at `index` of gt_all_cases. The caller holds the lock of the /proc file. harness_start() returns 0,
