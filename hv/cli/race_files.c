@@ -117,7 +117,14 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 		return -1;
 	report_load_keep(out, is_wanted, f);
 	const struct run_kernel *k = &out->run.kernel;
-	const struct naming naming = {f->images, f->decoder, &out->modules, k->slide, k->build_id, k->build_id_len, f->sources};
+	const struct naming naming = {.images = f->images,
+				      .decoder = f->decoder,
+				      .modules = &out->modules,
+				      .slide = k->slide,
+				      .build_id = k->build_id,
+				      .build_id_len = k->build_id_len,
+				      .code_lines = f->code_lines,
+				      .sources = f->sources};
 
 	for (size_t i = 0; i < out->count; i++) {
 		if (naming_race(&naming, out->races[i], err) < 0) {

@@ -17,6 +17,7 @@ struct race_files {
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;
 	struct sources *sources;
+	bool code_lines; /* The caller wants the source lines of the instructions around the accesses. */
 	const char **files;
 	size_t count;
 	struct race_wanted {

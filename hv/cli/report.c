@@ -21,7 +21,9 @@ static const struct format {
 	{"kcsan", export_kcsan}, {"html", export_html}, {"junit", export_junit},
 };
 
-#define FORMAT_JSON 1 /* in formats[] */
+/* In formats[]. */
+#define FORMAT_TEXT 0
+#define FORMAT_JSON 1
 
 struct report_options {
 	struct race_files in; /* This must be the first member, as cli_parse() says. */
@@ -129,6 +131,22 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
+/* Show the races to people. Where they are asked for in full, their code is shown as instructions. */
+static int print_text(const struct report_options *o, const struct verdicts *v, const struct race_store *store,
+		      const struct race_runs *runs, struct err *err)
+{
+	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count};
+
+	if (o->in.code_lines) {
+		how.listing = listing_maker_new(o->in.sources, err);
+		if (!how.listing)
+			return -1;
+	}
+	show_text(v, store, runs, &how);
+	listing_maker_free(how.listing);
+	return 0;
+}
+
 static int print_judged(const struct report_options *o, const struct race_store *store, const struct race_runs *runs,
 			struct err *err)
 {
@@ -140,7 +158,7 @@ static int print_judged(const struct report_options *o, const struct race_store 
 		if (formats[o->format].export)
 			rc = show_export(&v, runs, formats[o->format].export, err);
 		else
-			show_text(&v, store, runs, o->in.images, o->all || o->in.wanted_count);
+			rc = print_text(o, &v, store, runs, err);
 	}
 	verdicts_free(&v);
 	return rc;
@@ -150,7 +168,10 @@ static int report_together(struct report_options *o, struct err *err)
 {
 	struct race_store *store = race_store_new(err);
 	struct race_runs runs = {0};
-	int rc = store ? race_files_load_all(&o->in, store, &runs, err) : -1;
+	int rc;
+
+	o->in.code_lines = o->format == FORMAT_TEXT && (o->all || o->in.wanted_count);
+	rc = store ? race_files_load_all(&o->in, store, &runs, err) : -1;
 
 	if (rc == 0)
 		rc = print_judged(o, store, &runs, err);

@@ -39,26 +39,26 @@ static void folded(const struct verdicts *v)
 }
 
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
-	       const struct debug_images *images, bool all)
+	       const struct show_how *how)
 {
-	struct text_style style = {.colour = terminal_wants_colour()};
+	struct text_style style = {.colour = terminal_wants_colour(), .listing = how->listing};
 
 	for (size_t i = 0; i < runs->count; i++) {
 		text_run(stdout, &runs->list[i], runs->files[i], &style);
 		putchar('\n');
 	}
 	for (size_t i = 0; i < v->count; i++) {
-		if (all || !verdict_is_folded(&v->list[i]))
+		if (how->all || !verdict_is_folded(&v->list[i]))
 			in_full(&v->list[i], &style);
 	}
-	if (!all)
+	if (!how->all)
 		folded(v);
 	text_summary(stdout, store, NULL, &style);
 	if (!v->count)
 		return;
 	fputs("  verdicts      ", stdout);
 	verdicts_sum(stdout, v);
-	text_names(stdout, store, images);
+	text_names(stdout, store, how->images);
 }
 
 static enum export_level level_of(enum verdict_class class)

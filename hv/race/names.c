@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/race/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ void race_names_free(struct race_names *names)
 	if (!names)
 		return;
 	free(names->lines);
+	free(names->code);
+	free(names->files);
 	free(names);
 }
 
@@ -55,4 +58,63 @@ struct source_line *race_names_add(struct race_names *names, struct err *err)
 	}
 	names->lines[names->count] = (struct source_line){0};
 	return &names->lines[names->count++];
+}
+
+/* Index of the file in names->files, where it is added if need be. -1: memory ran out. */
+static int file_index(struct race_names *names, const char *file)
+{
+	char(*files)[SOURCE_FILE_MAX];
+
+	for (size_t i = 0; i < names->file_count; i++) {
+		if (strcmp(names->files[i], file) == 0)
+			return (int)i;
+	}
+	files = realloc(names->files, (names->file_count + 1) * sizeof(*files));
+	if (!files)
+		return -1;
+	names->files = files;
+	snprintf(files[names->file_count], sizeof(*files), "%s", file);
+	return (int)names->file_count++;
+}
+
+int race_names_add_code(struct race_names *names, unsigned side, uint16_t at, const char *file, unsigned line, struct err *err)
+{
+	struct code_line *code = realloc(names->code, (names->code_count + 1) * sizeof(*code));
+	int index = -1;
+
+	if (code) {
+		names->code = code;
+		index = file_index(names, file);
+	}
+	if (index < 0)
+		return err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
+	code[names->code_count++] = (struct code_line){(uint8_t)side, at, (unsigned)index, line};
+	return 0;
+}
+
+unsigned race_names_code(const struct race_names *names, unsigned side, uint16_t at, const char **file)
+{
+	*file = NULL;
+	for (size_t i = 0; names && i < names->code_count; i++) {
+		const struct code_line *c = &names->code[i];
+
+		if (c->side != side || c->at != at)
+			continue;
+		*file = names->files[c->file];
+		return c->line;
+	}
+	return 0;
+}
+
+void race_names_move_code(struct race_names *to, struct race_names *from)
+{
+	free(to->code);
+	free(to->files);
+	to->code = from->code;
+	to->code_count = from->code_count;
+	to->files = from->files;
+	to->file_count = from->file_count;
+	from->code = NULL;
+	from->files = NULL;
+	from->code_count = from->file_count = 0;
 }

@@ -74,6 +74,18 @@ struct datum_name {
 	char after[DEBUGINFO_VALUE_MAX + 64];
 };
 
+/* The source line of one instruction in a side's code. */
+struct code_line {
+	/* Index of the race's side. */
+	uint8_t side;
+	/* Offset of the instruction in that side's code, in bytes. */
+	uint16_t at;
+	/* Index of the file in the names' files. */
+	unsigned file;
+	/* Line number. */
+	unsigned line;
+};
+
 struct race_names {
 	/* What each side's code calls the datum. */
 	struct datum_name datum[2];
@@ -85,6 +97,14 @@ struct race_names {
 	size_t room;
 	/* The source lines, ordered by side and frame. */
 	struct source_line *lines;
+	/* How many lines of single instructions there are. 0 unless naming was asked for them. */
+	size_t code_count;
+	/* The source lines of single instructions around the accesses. No report keeps them. */
+	struct code_line *code;
+	/* How many files these lines are in. */
+	size_t file_count;
+	/* The paths of these files, written as those of the other lines. */
+	char (*files)[SOURCE_FILE_MAX];
 };
 
 /* A type without what qualifies it: of "const struct inode" that is "struct inode". Returns a part of `type`. */
@@ -101,5 +121,19 @@ const struct source_line *race_names_lines(const struct race_names *names, unsig
  * Room for one more line, zeroed, at the end. It is valid until the next call. NULL with EXIT_INTERNAL: memory ran out.
  */
 struct source_line *race_names_add(struct race_names *names, struct err *err);
+
+/*
+ * Add the source line of an instruction: line `line`, which is not 0, of `file`. 0, or -1 with EXIT_INTERNAL: memory ran out.
+ */
+int race_names_add_code(struct race_names *names, unsigned side, uint16_t at, const char *file, unsigned line, struct err *err);
+
+/*
+ * The source line of the instruction at offset `at` of a side's code, and its file in *file, which belongs to the names. 0 and
+ * NULL: none is known. `names` may be NULL.
+ */
+unsigned race_names_code(const struct race_names *names, unsigned side, uint16_t at, const char **file);
+
+/* Let `to` have the lines of single instructions that `from` has. `from` has none then. */
+void race_names_move_code(struct race_names *to, struct race_names *from);
 
 #endif

@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -75,6 +76,24 @@ class Sources(unittest.TestCase):
         verdict, _, said = self.judge("zero", "--sources", "/dev")
         self.assertEqual(verdict, "harmful candidate")
         self.assertEqual(said, "outrider: source file zero is not read: it is no regular file\n")
+
+    def show(self, *arguments):
+        done = subprocess.run([BUILD / "outrider", "report", *arguments, RACES], capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def test_code_as_instructions(self):
+        """In full, the code is a list of instructions, and the accessing one is marked."""
+        for arguments in (["--race", RACE], ["--all"]):
+            with self.subTest(arguments=arguments):
+                text = self.show(*arguments)
+                self.assertRegex(text, r"(?m)^ +> \+0xc +movl +\(%rax\), %eax +tests/ground-truth/module/races_basic.c:30$")
+                self.assertNotRegex(text, r"(?m)^ +code( [0-9a-f]{2})+ <")
+        self.assertRegex(self.show(), r"(?m)^ +code( [0-9a-f]{2})+ <8b>")
+
+    def test_source_beside_the_instruction(self):
+        text = self.show("--race", RACE, "--sources", ROOT)
+        line = (ROOT / "tests/ground-truth/module/races_basic.c").read_text().splitlines()[29].strip()
+        self.assertRegex(text, rf"(?m)^ +> .*races_basic.c:30  {re.escape(line)}$")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ struct naming {
 	const uint8_t *build_id;
 	/* 0: the build id is not known. */
 	size_t build_id_len;
+	/* Name the source line of each instruction around the accesses, too. */
+	bool code_lines;
 	/* Gets the source files that the user's debug files name. NULL: nobody reads them. */
 	struct sources *sources;
 };

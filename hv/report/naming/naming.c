@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/report/around.h"
 #include "hv/report/naming/datum.h"
 
 /* The length of the folder that `file` and `folder` have in common, without the slash behind it. */
@@ -116,6 +117,39 @@ static int name_side(const struct naming *n, const struct race *race, unsigned s
 	return rc;
 }
 
+/* The innermost line of each instruction around the access. */
+static int name_code(const struct naming *n, const struct race *race, unsigned which, struct race_names *names, struct err *err)
+{
+	const struct race_side *side = &race->first.sides[which];
+	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
+	struct debug_image image;
+	struct debuginfo *di;
+	struct around around;
+	struct err own = {0};
+	int rc = 0;
+
+	if (!side->known || !naming_image(n, race, site_address(side), &image))
+		return 0;
+	di = debug_images_of(n->images, &image);
+	if (!di)
+		return 0;
+	around_access(n->decoder, side, &around);
+	for (unsigned i = 0; i < around.count && rc == 0; i++) {
+		char file[SOURCE_FILE_MAX];
+		int count = debuginfo_lines(di, side->code_gva + around.at[i], frames, &own);
+
+		if (count < 0)
+			debug_images_failed(n->images, &image, &own);
+		if (count <= 0 || !frames[0].line)
+			continue;
+		put_file(&frames[0], file);
+		if (n->sources && debug_images_is_users(n->images, &image))
+			allow_file(n, &frames[0], file);
+		rc = race_names_add_code(names, which, around.at[i], file, frames[0].line, err);
+	}
+	return rc;
+}
+
 int naming_race(const struct naming *n, struct race *race, struct err *err)
 {
 	struct race_names *names = calloc(1, sizeof(*names));
@@ -124,6 +158,8 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 	for (unsigned side = 0; side < 2 && rc == 0; side++) {
 		if (race->first.sides[side].known)
 			rc = name_side(n, race, side, names, err);
+		if (rc == 0 && n->code_lines)
+			rc = name_code(n, race, side, names, err);
 	}
 	if (rc < 0) {
 		race_names_free(names);
@@ -132,6 +168,7 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 	naming_datum(n, race, names);
 	/* The race was named before, with more debug files than there are now. Those names stay. */
 	if (race->names && race->names->count > names->count) {
+		race_names_move_code(race->names, names);
 		race_names_free(names);
 		return 0;
 	}

@@ -13,6 +13,7 @@
 #define STACK_WORDS_SHOWN 8
 #define CODE_SHOWN 64 /* In bytes. */
 #define STACK_NAMES_SHOWN 12
+#define LISTING_COLUMN 52 /* Where source lines stand, counted from the instruction. */
 
 static void put_context(FILE *out, const struct race_side *side)
 {
@@ -52,6 +53,42 @@ static void put_code(FILE *out, const struct race_side *side)
 	for (uint64_t i = from; i < side->code_len && i < from + CODE_SHOWN; i++)
 		fprintf(out, i == at ? " <%02x>" : " %02x", side->code[i]);
 	fputc('\n', out);
+}
+
+/* Each instruction with its place, then the source line where that is another one than the instruction's before. */
+static void put_instruction(FILE *out, const struct listing_line *l, const char *head, bool shown)
+{
+	char file[CLEAN_MAX(SOURCE_FILE_MAX)];
+
+	fprintf(out, "             %-5s%s%-7s %s", head, l->access ? "> " : "  ", l->place, l->text);
+	if (shown) {
+		clean_text(l->file, SOURCE_FILE_MAX, file, sizeof(file));
+		fprintf(out, "%*s %s:%u%s%s", (int)strlen(l->text) < LISTING_COLUMN ? LISTING_COLUMN - (int)strlen(l->text) : 0,
+			"", file, l->line, l->source[0] ? "  " : "", l->source);
+	}
+	fputc('\n', out);
+}
+
+/* Returns false when there is no listing to be shown. */
+static bool put_listing(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
+{
+	struct listing listing;
+
+	if (!style->listing)
+		return false;
+	listing_make(style->listing, race, which, &listing);
+	for (unsigned i = 0; i < listing.count; i++) {
+		const struct listing_line *l = &listing.lines[i];
+
+		if (l->access)
+			fputs(text_colour(style, TEXT_STRONG), out);
+		put_instruction(out, l, i ? "" : "code", l->line && !l->same_line);
+		if (l->access) {
+			fputs(text_colour(style, TEXT_PLAIN), out);
+			fputs(text_colour(style, TEXT_FAINT), out);
+		}
+	}
+	return listing.count != 0;
 }
 
 static uint64_t stack_word(const struct race_side *side, uint32_t index)
@@ -147,7 +184,8 @@ void text_side(FILE *out, const struct race *race, unsigned which, const struct 
 	put_context(out, side);
 	fputs(text_colour(style, TEXT_FAINT), out);
 	put_registers(out, &side->regs);
-	put_code(out, side);
+	if (!put_listing(out, race, which, style))
+		put_code(out, side);
 	put_stack_words(out, side);
 	fputs(text_colour(style, TEXT_PLAIN), out);
 	text_calls(out, race, which);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "hv/race/facts.h"
+#include "hv/report/listing.h"
 
 struct text_style {
 	/* Use ANSI colours. Only for a terminal. */
@@ -18,6 +19,8 @@ struct text_style {
 	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
 	/* Handed to symbol_at(). */
 	void *ctx;
+	/* Makes listings of the code around the accesses. NULL: the code is shown as bytes. */
+	struct listing_maker *listing;
 	/* Whole lines that stand under the first line of a race, or NULL. */
 	const char *remark;
 };

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/around.h"
+
+#include <string.h>
+
+#include "hv/race/site.h"
+
+static void forget_first(struct around *a)
+{
+	memmove(a->at, a->at + 1, --a->count * sizeof(a->at[0]));
+}
+
+/* INT3 fills what is between functions. Returns whether the instructions from offset `at` on meet the one at offset `access`.
+ */
+static bool walk(struct insn_decoder *decoder, const struct race_side *side, uint32_t at, uint64_t access, struct around *out)
+{
+	struct insn insn;
+	bool met = false;
+
+	out->count = 0;
+	while (at < side->code_len && out->count < AROUND_MAX && (met || at <= access)) {
+		unsigned n = insn_decode(decoder, side->code + at, side->code_len - at, side->code_gva + at, &insn);
+
+		if (!n || (met && (out->count - out->access > AROUND_AFTER || insn.flags & INSN_INT3)))
+			break;
+		if (!met && out->count > AROUND_BEFORE)
+			forget_first(out);
+		if (at == access) {
+			met = true;
+			out->access = out->count;
+		}
+		out->at[out->count++] = (uint16_t)at;
+		at += n;
+	}
+	return met;
+}
+
+void around_access(struct insn_decoder *decoder, const struct race_side *side, struct around *out)
+{
+	uint64_t access = site_address(side) - side->code_gva;
+
+	for (uint32_t at = 0; at < INSN_MAX_LEN && access < side->code_len; at++) {
+		if (walk(decoder, side, at, access, out))
+			return;
+	}
+	*out = (struct around){0};
+}
