@@ -91,6 +91,14 @@ $(OUT)/outrider: $(MAIN_OBJ) $(OUT)/liboutrider.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+# What shells complete command lines by.
+COMPLETION := $(OUT)/completion/outrider $(OUT)/completion/_outrider
+$(OUT)/completion/outrider: SHELL_NAME = bash
+$(OUT)/completion/_outrider: SHELL_NAME = zsh
+$(COMPLETION): $(OUT)/outrider
+	@mkdir -p $(@D)
+	$(Q)$(OUT)/outrider completion $(SHELL_NAME) >$@.tmp && mv $@.tmp $@
+
 # Static, and never sanitized: it is all the user space there is in a guest.
 $(OUT)/guest-agent: $(AGENT_OBJS)
 	$(call say,LD,$@)
@@ -173,7 +181,7 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, manu
 
 BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
 	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
-	python3-jsonschema python3-junitparser zlib1g-dev
+	python3-jsonschema python3-junitparser zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
 MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(DEB_PACKAGES) $(LAB_PACKAGES)); do \
@@ -187,11 +195,13 @@ deps: ## install the Debian packages that building and testing needs
 	apt-get -q update; DEBIAN_FRONTEND=noninteractive $$install
 
 .PHONY: install
-install: $(OUT)/outrider $(OUT)/guest-agent ## install under DESTDIR and PREFIX (default /usr/local)
+install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTDIR and PREFIX (default /usr/local)
 	install -D -m 755 $(OUT)/outrider $(DESTDIR)$(PREFIX)/bin/outrider
 	install -D -m 755 $(OUT)/guest-agent $(DESTDIR)$(PREFIX)/lib/outrider/guest-agent
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -D -m 644 $(OUT)/completion/outrider $(DESTDIR)$(PREFIX)/share/bash-completion/completions/outrider
+	install -D -m 644 $(OUT)/completion/_outrider $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_outrider
 	install -D -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/outrider/report.schema.json
 	install -D -m 755 vm-images/build-initramfs $(DESTDIR)$(PREFIX)/lib/outrider/build-initramfs
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/outrider/images vm-images/images/*.py

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `outrider list`: libvirt's domains, and whether each can be attached to. */
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "hv/cli/cli.h"
@@ -8,12 +9,14 @@
 struct list_options {
 	struct cli_input input; /* This must be the first member, as cli_parse() says. */
 	const char *connect;
+	bool names;
 };
 
-enum list_key { KEY_CONNECT = 0x100 };
+enum list_key { KEY_CONNECT = 0x100, KEY_NAMES };
 
 static const struct argp_option options[] = {
 	{"connect", KEY_CONNECT, "URI", 0, "connection to libvirt (default: libvirt's own default, as for virsh)", 0},
+	{"names", KEY_NAMES, NULL, 0, "print only the names of the domains that can be attached to, one a line", 0},
 	{0},
 };
 
@@ -23,16 +26,27 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct list_options *o = state->input;
 
-	if (key != KEY_CONNECT)
+	switch (key) {
+	case KEY_CONNECT:
+		o->connect = arg;
+		return 0;
+	case KEY_NAMES:
+		o->names = true;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	o->connect = arg;
-	return 0;
+	}
 }
 
 static void print(void *ctx, const struct domain_listed *domain)
 {
-	(void)ctx;
-	printf("%-24s %-14s %s\n", domain->name, domain->state, domain->why_not[0] ? domain->why_not : "can be attached to");
+	const struct list_options *o = ctx;
+
+	if (!o->names)
+		printf("%-24s %-14s %s\n", domain->name, domain->state,
+		       domain->why_not[0] ? domain->why_not : "can be attached to");
+	else if (!domain->why_not[0])
+		printf("%s\n", domain->name);
 }
 
 const struct argp cli_list_argp = {.options = options, .parser = parser, .doc = doc};
@@ -42,7 +56,7 @@ int cli_list(int argc, char **argv)
 	struct err err = {0};
 	struct list_options o = {.input = {&err}};
 
-	if (cli_parse(&cli_list_argp, argc, argv, &o.input) < 0 || domain_list(o.connect, print, NULL, &err) < 0)
+	if (cli_parse(&cli_list_argp, argc, argv, &o.input) < 0 || domain_list(o.connect, print, &o, &err) < 0)
 		return cli_fail(&err);
 	return EXIT_OK;
 }

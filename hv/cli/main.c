@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "hv/cli/commands.h"
+#include "hv/cli/completion.h"
 #include "hv/cli/help.h"
 #include "hv/cli/suggest.h"
 
@@ -66,6 +67,8 @@ int main(int argc, char **argv)
 		puts("outrider " OUTRIDER_VERSION);
 		return EXIT_OK;
 	}
+	if (strcmp(argv[1], "completion") == 0)
+		return completion(cli_commands, cli_choices, argv[2]);
 	for (const struct cli_command *c = cli_commands; c->name; c++) {
 		if (strcmp(argv[1], c->name) == 0)
 			return c->main(argc - 1, argv + 1);

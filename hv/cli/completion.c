@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/completion.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Options that every subcommand has besides those of its tables. */
+static const struct argp_option common[] = {{"help", 'h', NULL, 0, "explain this command", 0}, {0}};
+
+/* ---- what the tables say ---- */
+
+/* Calls `each` for every option of the parser and of its children. */
+static void each_option(const struct argp *argp, void (*each)(void *ctx, const struct argp_option *o), void *ctx)
+{
+	for (const struct argp_option *o = argp->options; o && (o->name || o->doc); o++) {
+		if (o->name && !(o->flags & OPTION_HIDDEN))
+			each(ctx, o);
+	}
+	for (const struct argp_child *child = argp->children; child && child->argp; child++)
+		each_option(child->argp, each, ctx);
+}
+
+/* Calls `each` for every option that the subcommand takes. */
+static void each_option_of(const struct cli_command *c, void (*each)(void *ctx, const struct argp_option *o), void *ctx)
+{
+	each_option(c->argp, each, ctx);
+	each_option(&(const struct argp){.options = common}, each, ctx);
+}
+
+static bool has_letter(const struct argp_option *o)
+{
+	return o->key > ' ' && o->key < 0x7f;
+}
+
+/* What stands for a value of this kind in a file: one of the words of `choices`, or a function of the file's, or nothing. */
+struct value {
+	const struct cli_choice *choice;
+	enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER, VALUE_DOMAIN, VALUE_URI } kind;
+};
+
+static struct value value_of(const char *metavar, const struct cli_choice *const *choices)
+{
+	static const struct {
+		const char *metavar;
+		enum value_kind kind;
+	} kinds[] = {
+		{"FILE", VALUE_FILE},	  {"PATH", VALUE_FILE}, {"FOLDER", VALUE_FOLDER},
+		{"DOMAIN", VALUE_DOMAIN}, {"URI", VALUE_URI},
+	};
+
+	for (; *choices; choices++) {
+		if (strcmp((*choices)->metavar, metavar) == 0)
+			return (struct value){.choice = *choices};
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].metavar, metavar) == 0)
+			return (struct value){.kind = kinds[i].kind};
+	}
+	return (struct value){.kind = VALUE_FREE};
+}
+
+/* The arguments of a subcommand are files, unless they are domains. */
+static struct value argument_of(const struct cli_command *c)
+{
+	if (!c->argp->args_doc)
+		return (struct value){.kind = VALUE_FREE};
+	return (struct value){.kind = strcmp(c->argp->args_doc, "DOMAIN") == 0 ? VALUE_DOMAIN : VALUE_FILE};
+}
+
+/* ---- bash ---- */
+
+static const char bash_begin[] =
+	"# SPDX-License-Identifier: GPL-2.0-or-later\n"
+	"# Completion of outrider's command line in bash. `outrider completion bash` writes this file.\n"
+	"\n"
+	"_outrider_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$1\"); }\n"
+	"_outrider_folders() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$1\"); }\n"
+	"_outrider_words() { mapfile -t COMPREPLY < <(compgen -W \"$2\" -- \"$1\"); }\n"
+	"\n"
+	"# The domains of the connection that the command line names with --connect, or of the default one.\n"
+	"_outrider_domains()\n"
+	"{\n"
+	"\tlocal i connect=() IFS=$'\\n'\n"
+	"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"\t\t[[ ${COMP_WORDS[i]} == --connect ]] || continue\n"
+	"\t\t[[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))\n"
+	"\t\tconnect=(--connect \"${COMP_WORDS[i + 1]}\")\n"
+	"\tdone\n"
+	"\tmapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]}\" list --names \"${connect[@]}\" 2>/dev/null)\" -- "
+	"\"$1\")\n"
+	"}\n"
+	"\n"
+	"_outrider()\n"
+	"{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}\n"
+	"\n"
+	"\t# The shell takes the = of --option=value for a word.\n"
+	"\tif [[ $cur == = ]]; then\n"
+	"\t\tcur=\n"
+	"\telif [[ $prev == = ]]; then\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"\tfi\n"
+	"\tCOMPREPLY=()\n";
+
+static const char bash_end[] = "}\n"
+			       "complete -F _outrider outrider\n";
+
+struct bash {
+	const struct cli_command *command;
+	const struct cli_choice *const *choices;
+};
+
+static void bash_value(const struct value *v)
+{
+	static const char *const calls[] = {
+		[VALUE_FREE] = "",
+		[VALUE_FILE] = "_outrider_files \"$cur\"",
+		[VALUE_FOLDER] = "_outrider_folders \"$cur\"",
+		[VALUE_DOMAIN] = "_outrider_domains \"$cur\"",
+		[VALUE_URI] = "_outrider_words \"$cur\" 'qemu:///system qemu:///session'",
+	};
+
+	if (!v->choice) {
+		fputs(calls[v->kind], stdout);
+		return;
+	}
+	fputs("_outrider_words \"$cur\" '", stdout);
+	for (size_t i = 0; v->choice->word(i); i++)
+		printf("%s%s", i ? " " : "", v->choice->word(i));
+	putchar('\'');
+}
+
+/* One case: what completes the value of an option. */
+static void bash_option_value(void *ctx, const struct argp_option *o)
+{
+	const struct bash *b = ctx;
+	struct value v;
+
+	if (!o->arg)
+		return;
+	v = value_of(o->arg, b->choices);
+	printf("\t'%s --%s'", b->command->name, o->name);
+	if (has_letter(o))
+		printf(" | '%s -%c'", b->command->name, o->key);
+	fputs(")\n\t\t", stdout);
+	bash_value(&v);
+	fputs(v.choice || v.kind != VALUE_FREE ? "\n\t\treturn ;;\n" : "return ;;\n", stdout);
+}
+
+static void bash_option_word(void *ctx, const struct argp_option *o)
+{
+	bool *first = ctx;
+
+	printf("%s--%s", *first ? "" : " ", o->name);
+	if (has_letter(o))
+		printf(" -%c", o->key);
+	*first = false;
+}
+
+static void bash(const struct cli_command *commands, const struct cli_choice *const *choices)
+{
+	fputs(bash_begin, stdout);
+	fputs("\tif ((COMP_CWORD == 1)); then\n\t\t_outrider_words \"$cur\" '", stdout);
+	for (const struct cli_command *c = commands; c->name; c++)
+		printf("%s ", c->name);
+	fputs("help --help --version'\n\t\treturn\n\tfi\n\tcase \"$command $prev\" in\n", stdout);
+	for (const struct cli_command *c = commands; c->name; c++)
+		each_option_of(c, bash_option_value, &(struct bash){c, choices});
+	fputs("\tesac\n\tcase $command,$cur in\n\thelp,*)\n\t\t_outrider_words \"$cur\" '", stdout);
+	for (const struct cli_command *c = commands; c->name; c++)
+		printf("%s%s", c == commands ? "" : " ", c->name);
+	fputs("' ;;\n", stdout);
+	for (const struct cli_command *c = commands; c->name; c++) {
+		struct value v = argument_of(c);
+		bool first = true;
+
+		printf("\t%s,-*)\n\t\t_outrider_words \"$cur\" '", c->name);
+		each_option_of(c, bash_option_word, &first);
+		fputs("' ;;\n", stdout);
+		if (v.kind == VALUE_FREE)
+			continue;
+		printf("\t%s,*)\n\t\t", c->name);
+		bash_value(&v);
+		fputs(" ;;\n", stdout);
+	}
+	fputs("\tesac\n", stdout);
+	fputs(bash_end, stdout);
+}
+
+/* ---- zsh ---- */
+
+static const char zsh_begin[] =
+	"#compdef outrider\n"
+	"# SPDX-License-Identifier: GPL-2.0-or-later\n"
+	"# Completion of outrider's command line in zsh. `outrider completion zsh` writes this file.\n"
+	"\n"
+	"# The domains of the connection that the command line names with --connect, or of the default one.\n"
+	"_outrider_domains()\n"
+	"{\n"
+	"\tlocal -a domains connect\n"
+	"\t[[ -n ${opt_args[--connect]} ]] && connect=(--connect ${opt_args[--connect]})\n"
+	"\tdomains=(${(f)\"$(${outrider:-outrider} list --names $connect 2>/dev/null)\"})\n"
+	"\tcompadd -a domains\n"
+	"}\n"
+	"\n"
+	"_outrider()\n"
+	"{\n"
+	"\tlocal outrider=$words[1]\n"
+	"\tlocal -a commands\n"
+	"\ttypeset -A opt_args\n"
+	"\tcommands=(\n";
+
+/* Print `text` inside '...' of the shell, with a backslash before what _arguments and _describe take for their own. */
+static void zsh_text(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", stdout);
+		else
+			printf("%s%c", strchr(":[]\\", *text) ? "\\" : "", *text);
+	}
+}
+
+static void zsh_value(const char *metavar, const struct value *v)
+{
+	static const char *const actions[] = {
+		[VALUE_FREE] = " ",
+		[VALUE_FILE] = "_files",
+		[VALUE_FOLDER] = "_files -/",
+		[VALUE_DOMAIN] = "_outrider_domains",
+		[VALUE_URI] = "(qemu\\:///system qemu\\:///session)",
+	};
+
+	putchar(':');
+	zsh_text(metavar);
+	putchar(':');
+	if (!v->choice) {
+		fputs(actions[v->kind], stdout);
+		return;
+	}
+	for (size_t i = 0; v->choice->word(i); i++)
+		printf("%c%s", i ? ' ' : '(', v->choice->word(i));
+	putchar(')');
+}
+
+static void zsh_option(void *ctx, const struct argp_option *o)
+{
+	const struct cli_choice *const *choices = ctx;
+	struct value v;
+
+	fputs("\t\t\t", stdout);
+	/* An option that may be given several times is offered again. */
+	if (strstr(o->doc, "several times"))
+		fputs("'*'", stdout);
+	if (has_letter(o))
+		printf("{-%c,--%s%s}", o->key, o->name, o->arg ? "=" : "");
+	else
+		printf("--%s%s", o->name, o->arg ? "=" : "");
+	fputs("'[", stdout);
+	zsh_text(o->doc);
+	putchar(']');
+	if (o->arg) {
+		v = value_of(o->arg, choices);
+		zsh_value(o->arg, &v);
+	}
+	fputs("' \\\n", stdout);
+}
+
+static void zsh(const struct cli_command *commands, const struct cli_choice *const *choices)
+{
+	fputs(zsh_begin, stdout);
+	for (const struct cli_command *c = commands; c->name; c++) {
+		printf("\t\t'%s:", c->name);
+		zsh_text(c->what);
+		fputs("'\n", stdout);
+	}
+	fputs("\t)\n"
+	      "\tif ((CURRENT == 2)); then\n"
+	      "\t\t_describe command commands\n"
+	      "\t\t_arguments {-h,--help}'[explain outrider]' {-V,--version}'[name this version]'\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tshift words\n"
+	      "\t((CURRENT--))\n"
+	      "\tcase $words[1] in\n"
+	      "\thelp)\n"
+	      "\t\t_describe command commands ;;\n",
+	      stdout);
+	for (const struct cli_command *c = commands; c->name; c++) {
+		struct value v = argument_of(c);
+
+		printf("\t%s)\n\t\t_arguments \\\n", c->name);
+		each_option_of(c, zsh_option, (void *)choices);
+		fputs("\t\t\t", stdout);
+		if (v.kind == VALUE_FREE) {
+			fputs("&& return ;;\n", stdout);
+			continue;
+		}
+		fputs(v.kind == VALUE_FILE ? "'*" : "'1", stdout);
+		zsh_value(c->argp->args_doc, &v);
+		fputs("' ;;\n", stdout);
+	}
+	fputs("\tesac\n}\n\n_outrider \"$@\"\n", stdout);
+}
+
+int completion(const struct cli_command *commands, const struct cli_choice *const *choices, const char *shell)
+{
+	if (shell && strcmp(shell, "bash") == 0) {
+		bash(commands, choices);
+	} else if (shell && strcmp(shell, "zsh") == 0) {
+		zsh(commands, choices);
+	} else {
+		fputs("outrider: completion needs the name of a shell: bash or zsh\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (fflush(stdout) != EOF)
+		return EXIT_OK;
+	fputs("outrider: standard output: cannot be written\n", stderr);
+	return EXIT_INPUT;
+}
