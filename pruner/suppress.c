@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
 #include "pruner/conf.h"
 #include "pruner/datum_match.h"
 
@@ -60,7 +62,8 @@ static int take_field(struct entry *e, const char *file, const struct conf_field
 		return conf_wrong(file, f->line, err, "'%.40s' is no key of a suppression; see docs/pruning.md", f->key);
 	if (*text)
 		return conf_wrong(file, f->line, err, "'%.40s' is there already", f->key);
-	*text = strdup(f->value);
+	/* The reason is shown. The others are patterns. */
+	*text = text == &e->reason ? clean_copy(f->value, SIZE_MAX) : strdup(f->value);
 	return *text ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while reading %s", file);
 }
 

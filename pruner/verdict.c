@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
+
 const char *verdict_class_word(enum verdict_class class)
 {
 	static const char *const words[] = {
@@ -25,4 +27,5 @@ void verdict_evidence(struct verdict *out, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(out->evidence + used, sizeof(out->evidence) - used, fmt, ap);
 	va_end(ap);
+	clean_field(out->evidence, sizeof(out->evidence));
 }

@@ -22,14 +22,14 @@ struct verdict {
 	const char *rule;
 	/* From 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;
-	/* One sentence that a maintainer can check. */
+	/* One sentence that a maintainer can check, printable. */
 	char evidence[VERDICT_EVIDENCE_MAX];
 };
 
 /* Returns "harmful candidate", "unclear", "synchronisation" or "benign". */
 const char *verdict_class_word(enum verdict_class class);
 
-/* Append to the evidence of a verdict. What does not fit is cut off. */
+/* Append to the evidence of a verdict, and make it printable. What does not fit is cut off. */
 void verdict_evidence(struct verdict *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "hv/base/clean.h"
+
 int err_set(struct err *e, enum exit_code code, const char *fmt, ...)
 {
 	if (e && e->code == EXIT_OK) {
@@ -13,6 +15,7 @@ int err_set(struct err *e, enum exit_code code, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(e->text, sizeof(e->text), fmt, ap);
 		va_end(ap);
+		clean_line(e->text, sizeof(e->text));
 	}
 	return -1;
 }

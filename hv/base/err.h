@@ -23,7 +23,8 @@ struct err {
 
 /*
  * Record the failure in `e`, which may be NULL. Returns -1, so that a function can `return err_set(...)`. The first error wins:
- * a later call changes nothing. `fmt` is a format of printf() without a newline at its end.
+ * a later call changes nothing. `fmt` is a format of printf() without a newline at its end. What the message quotes may be
+ * hostile: clean_line() makes the message fit for a terminal.
  */
 int err_set(struct err *e, enum exit_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

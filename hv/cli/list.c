@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "hv/base/clean.h"
 #include "hv/cli/cli.h"
 #include "hv/libvirt/domain.h"
 
@@ -41,12 +42,14 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static void print(void *ctx, const struct domain_listed *domain)
 {
 	const struct list_options *o = ctx;
+	char name[CLEAN_FIELD_MAX];
 
+	snprintf(name, sizeof(name), "%s", domain->name);
+	clean_line(name, sizeof(name));
 	if (!o->names)
-		printf("%-24s %-14s %s\n", domain->name, domain->state,
-		       domain->why_not[0] ? domain->why_not : "can be attached to");
+		printf("%-24s %-14s %s\n", name, domain->state, domain->why_not[0] ? domain->why_not : "can be attached to");
 	else if (!domain->why_not[0])
-		printf("%s\n", domain->name);
+		printf("%s\n", name);
 }
 
 const struct argp cli_list_argp = {.options = options, .parser = parser, .doc = doc};

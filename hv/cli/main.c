@@ -13,15 +13,16 @@
 /* Say that there is no such command, and which one may have been meant. */
 static int unknown(const char *word)
 {
+	struct err err = {0};
 	struct suggest suggest = suggest_begin(word, strlen(word));
 
 	for (const struct cli_command *c = cli_commands; c->name; c++)
 		suggest_offer(&suggest, c->name);
 	if (suggest_end(&suggest))
-		fprintf(stderr, "outrider: '%s' is not a command; did you mean `outrider %s`?\n", word, suggest_end(&suggest));
+		err_set(&err, EXIT_USAGE, "'%.80s' is not a command; did you mean `outrider %s`?", word, suggest_end(&suggest));
 	else
-		fprintf(stderr, "outrider: '%s' is not a command; see `outrider --help`\n", word);
-	return EXIT_USAGE;
+		err_set(&err, EXIT_USAGE, "'%.80s' is not a command; see `outrider --help`", word);
+	return cli_fail(&err);
 }
 
 /* `outrider help COMMAND` is `outrider COMMAND --help`. */

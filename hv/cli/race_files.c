@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "hv/base/clean.h"
 #include "hv/report/naming/naming.h"
 
 enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE };
@@ -67,8 +68,12 @@ const struct argp race_files_argp = {.options = options, .parser = parser};
 
 void race_files_note(void *ctx, const char *line)
 {
+	char text[CLEAN_FIELD_MAX];
+
 	(void)ctx;
-	fprintf(stderr, "outrider: %s\n", line);
+	snprintf(text, sizeof(text), "%s", line);
+	clean_line(text, sizeof(text));
+	fprintf(stderr, "outrider: %s\n", text);
 }
 
 int race_files_init(struct race_files *f, struct err *err)

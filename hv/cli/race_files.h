@@ -57,7 +57,7 @@ int race_files_all_found(const struct race_files *f, struct err *err);
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
 
-/* Print one line on standard error. This fits where a note() callback is wanted; `ctx` is not used. */
+/* Print one line on standard error, cleaned by clean_line(). This fits where a note() callback is wanted; `ctx` is not used. */
 void race_files_note(void *ctx, const char *line);
 
 #endif

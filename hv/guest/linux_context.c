@@ -12,6 +12,9 @@
 #define PREEMPT_HARDIRQ 0x000f0000u
 #define PREEMPT_NMI 0x00f00000u
 
+/* Bytes of task_struct.comm, with the NUL (include/linux/sched.h). */
+#define TASK_COMM_LEN 16
+
 void linux_find_context(struct guest *g)
 {
 	g->current_task = linux_percpu_offset(g, "current_task", "current_task");
@@ -67,7 +70,7 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 		return;
 	if (guest_read(g, task + g->pid.offset, &out->pid, sizeof(out->pid)))
 		out->pid = -1;
-	if (guest_read(g, task + g->comm.offset, out->comm, sizeof(out->comm)))
+	if (guest_read(g, task + g->comm.offset, out->comm, TASK_COMM_LEN))
 		out->comm[0] = 0;
-	out->comm[sizeof(out->comm) - 1] = 0;
+	out->comm[TASK_COMM_LEN - 1] = 0;
 }

@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hv/base/clean.h"
 #include "symbols/unwind/unwind.h"
 
 #define GUEST_STACKS_MAX 3
+/* Bytes of a task's name, made printable, with the NUL. The kernel's own names have up to 15 bytes. */
+#define GUEST_COMM_MAX CLEAN_MAX(15)
 
 /* A function or a variable. */
 struct guest_symbol {
@@ -30,7 +33,8 @@ enum guest_context_kind { GUEST_TASK, GUEST_SOFTIRQ, GUEST_HARDIRQ, GUEST_NMI };
 struct guest_context {
 	/* -1: the task is not known. */
 	int32_t pid;
-	char comm[16];
+	/* The name of the task. "": it is not known. */
+	char comm[GUEST_COMM_MAX];
 	/* The three fields below are known. */
 	bool known;
 	/* Interrupts are off. Set from the CPU's flags even where the rest is not known. */

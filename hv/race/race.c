@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/race/printable.h"
+
 struct race *race_new(void)
 {
 	return calloc(1, sizeof(struct race));
@@ -69,6 +71,7 @@ int race_keep_side(struct race *race, unsigned which, const struct race_side *fr
 	side.code = append(&at, from->code, side.code_len);
 	side.stack = append(&at, from->stack, side.stack_len);
 	side.below = append(&at, from->below, below);
+	printable_side(&side);
 	free(race->side_memory[which]);
 	race->side_memory[which] = block;
 	race->first.sides[which] = side;

@@ -55,6 +55,7 @@ struct race_instance {
 	struct race_instance_side sides[2];
 };
 
+/* Its strings are printable (hv/race/printable.h). */
 struct race {
 	/* race_id() of the two sites, as a string. */
 	char id[RACE_ID_MAX];
@@ -93,8 +94,8 @@ void race_free(struct race *race);
 
 /*
  * Copy `from` to first.sides[which], and what it points to, in its actual length, to memory of the race's own. Lengths above
- * the maxima of observation.h are cut to these: everything that reads a race relies on them. 0, or -1 when memory ran out, with
- * the race as it was.
+ * the maxima of observation.h are cut to these: everything that reads a race relies on them. Its strings are made printable. 0,
+ * or -1 when memory ran out, with the race as it was.
  */
 int race_keep_side(struct race *race, unsigned which, const struct race_side *from);
 

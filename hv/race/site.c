@@ -21,7 +21,7 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	const struct guest_symbol *symbol = &side->symbol;
 	uint64_t address = site_address(side);
 	const char *stop = side->pc ? "" : "stop:";
-	char module[CLEAN_MAX(sizeof(symbol->module))], name[CLEAN_MAX(sizeof(symbol->name))];
+	char module[64 + 1], name[160 + 1];
 
 	if (!side->known) {
 		snprintf(out, SITE_NAME_MAX, "unknown");
@@ -36,8 +36,7 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	}
 	clean_text(symbol->module, sizeof(symbol->module), module, sizeof(module));
 	clean_text(symbol->name, sizeof(symbol->name), name, sizeof(name));
-	snprintf(out, SITE_NAME_MAX, "%s%.64s%s%.160s+0x%" PRIx64, stop, module, module[0] ? ":" : "", name,
-		 address - symbol->addr);
+	snprintf(out, SITE_NAME_MAX, "%s%s%s%s+0x%" PRIx64, stop, module, module[0] ? ":" : "", name, address - symbol->addr);
 }
 
 /* The same for both orders of the sites. */

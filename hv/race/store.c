@@ -6,6 +6,7 @@
 
 #include "hv/race/conflict.h"
 #include "hv/race/index.h"
+#include "hv/race/printable.h"
 
 #define FIRST_ROOM 64
 
@@ -65,6 +66,7 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 	to->rw = from->rw;
 	to->locked = from->locked;
 	to->context = from->context;
+	printable_context(&to->context);
 }
 
 /* `swap`: the observation has the race's sides the other way round. 0, or -1: memory ran out. */
@@ -170,6 +172,7 @@ static struct race *first_observed(const struct identity *identity, const struct
 	race->first = *o;
 	if (race->first.data_len > RACE_DATA_MAX)
 		race->first.data_len = RACE_DATA_MAX;
+	printable_memory(&race->first.memory);
 	for (unsigned i = 0; i < 2; i++) {
 		race->first.sides[i] = (struct race_side){0};
 		if (o->sides[i].known && race_keep_side(race, i, &o->sides[i]) < 0) {

@@ -41,6 +41,9 @@ int report_modules_add(struct report_modules *m, const struct report_module *mod
 	}
 	if (module->nsections)
 		memcpy(copy.sections, module->sections, module->nsections * sizeof(*copy.sections));
+	clean_field(copy.name, sizeof(copy.name));
+	for (size_t i = 0; i < copy.nsections; i++)
+		clean_field(copy.sections[i].name, sizeof(copy.sections[i].name));
 	m->list = list;
 	list[m->count++] = copy;
 	return 0;
@@ -103,7 +106,7 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 		struct image_section *section = &out->sections[out->nsections++];
 
 		(void)value;
-		unclean_text(name, section->name, sizeof(section->name));
+		clean_text(name, strlen(name), section->name, sizeof(section->name));
 		section->addr = json_read_hex(r, sections, name);
 	}
 }

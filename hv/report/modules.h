@@ -43,7 +43,8 @@ struct report_modules {
 /* Free all modules. The list is empty afterwards. */
 void report_modules_free(struct report_modules *m);
 
-/* Add a copy of `module`, unless there is one with its id already. 0, or -1 with err set: memory ran out. */
+/* Add a copy of `module`, with its names made printable, unless there is one with its id already. 0, or -1 with err set: memory
+ * ran out. */
 int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err);
 
 /* The module with that id, valid until the next one is added. NULL: there is none. */

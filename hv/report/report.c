@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
 #include "hv/report/json/document.h"
 #include "hv/report/json/file.h"
 #include "hv/report/naming/naming.h"
@@ -66,7 +67,9 @@ int report_set_kernel(struct report *r, const struct report_kernel *kernel, stru
 	struct run_kernel *k = &r->run.kernel;
 
 	run_kernel_free(k);
-	*k = (struct run_kernel){.banner = strdup(kernel->banner), .symbols = strdup(kernel->symbols), .slide = kernel->slide};
+	*k = (struct run_kernel){.banner = clean_copy(kernel->banner, SIZE_MAX),
+				 .symbols = clean_copy(kernel->symbols, SIZE_MAX),
+				 .slide = kernel->slide};
 	if (kernel->build_id_len && kernel->build_id_len <= sizeof(k->build_id)) {
 		memcpy(k->build_id, kernel->build_id, kernel->build_id_len);
 		k->build_id_len = kernel->build_id_len;

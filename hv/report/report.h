@@ -36,7 +36,8 @@ struct report_kernel {
 	size_t build_id_len;
 };
 
-/* Say what runs in the guest, once it is known and before the first observation. `kernel` is copied. 0, or -1 with err set. */
+/* Say what runs in the guest, once it is known and before the first observation. `kernel` is copied, with its strings made
+ * printable. 0, or -1 with err set. */
 int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err);
 
 /* Say which `n` modules are loaded now, for the observations from now on. They are copied. 0, or -1 with err set. */

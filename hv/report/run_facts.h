@@ -4,8 +4,9 @@
  * how it ended. A run that is recorded now and a run that is read from a file are described by the same struct, so that every
  * format can say the same of both.
  *
- * Strings are as they came from the user, the host, the guest or a file: whoever shows them cleans them. A string is NULL, a
- * number is 0 and an array of characters is "" where the fact is not known or was not given. Files of older versions know less.
+ * The strings of the guest's kernel are printable (hv/base/clean.h), and so is every string of a run that was read from a file.
+ * What the user and the host say of a run that is recorded now is as it came. A string is NULL, a number is 0 and an array of
+ * characters is "" where the fact is not known or was not given. Files of older versions know less.
  */
 #ifndef OUTRIDER_REPORT_RUN_FACTS_H
 #define OUTRIDER_REPORT_RUN_FACTS_H

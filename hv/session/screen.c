@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/base/clean.h"
+
 #define NOTE_WAIT_NS 200000000L
 
 struct screen {
@@ -96,18 +98,18 @@ static bool lock_for_note(struct screen *s)
 void screen_note(struct screen *s, const char *line)
 {
 	char text[700];
-	int len = snprintf(text, sizeof(text), "outrider: %s\n", line);
+	size_t len;
 	bool locked;
 
-	if (len >= (int)sizeof(text)) {
-		len = sizeof(text) - 1;
-		text[len - 1] = '\n';
-	}
+	snprintf(text, sizeof(text) - 1, "outrider: %s", line);
+	clean_line(text, sizeof(text) - 1);
+	len = strlen(text);
+	text[len++] = '\n';
 	locked = lock_for_note(s);
 	if (locked && s->same)
 		finish_line(s);
 	/* There is nowhere to say that standard error cannot be written. */
-	(void)!write_all(STDERR_FILENO, text, (size_t)len);
+	(void)!write_all(STDERR_FILENO, text, len);
 	if (locked)
 		pthread_mutex_unlock(&s->lock);
 }

@@ -23,7 +23,7 @@ void screen_free(struct screen *s);
 /* Write whole lines to standard output. */
 void screen_report(struct screen *s, const char *text, size_t len);
 
-/* Write "outrider: LINE" to standard error. This never waits for a reader of standard output. */
+/* Write "outrider: LINE" to standard error, cleaned by clean_line(). This never waits for a reader of standard output. */
 void screen_note(struct screen *s, const char *line);
 
 /* Write bytes of the guest's console to standard output, with the line ends that the guest made. */

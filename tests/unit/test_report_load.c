@@ -150,20 +150,6 @@ static void test_round_trip_of_names(void **state)
 	check_round_trip(race);
 }
 
-static void test_unclean_is_the_inverse(void **state)
-{
-	char clean[CLEAN_MAX(8)], back[8];
-
-	(void)state;
-	clean_text("a\\\x01z\xfe", 8, clean, sizeof(clean));
-	unclean_text(clean, back, sizeof(back));
-	assert_string_equal(back, "a\\\x01z\xfe");
-	unclean_text("\\x", back, sizeof(back));
-	assert_string_equal(back, "\\x");
-	unclean_text("123456789", back, sizeof(back));
-	assert_string_equal(back, "1234567");
-}
-
 static void expect_refused(json_t *race, const char *where)
 {
 	struct err err = {0};
@@ -256,7 +242,6 @@ int main(void)
 	const struct CMUnitTest alone[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_round_trip_of_names),
-		cmocka_unit_test(test_unclean_is_the_inverse),
 		cmocka_unit_test(test_race_that_is_no_object),
 	};
 	struct CMUnitTest tests[COUNT(alone) + COUNT(unusuals) + COUNT(wrongs)], *next = tests;

@@ -8,19 +8,15 @@
 #include "hv/base/clean.h"
 #include "hv/report/json/read.h"
 
-/* A string that json_clean() made, turned back; NULL for null, for a missing one and after an error. */
+/* A string, made printable; NULL for null, for a missing one and after an error. */
 static char *read_text(struct json_reader *r, const json_t *object, const char *key)
 {
-	const char *clean;
 	char *text;
 
 	if (!json_read_optional(object, key))
 		return NULL;
-	clean = json_read_string(r, object, key);
-	text = malloc(strlen(clean) + 1);
-	if (text)
-		unclean_text(clean, text, strlen(clean) + 1);
-	else
+	text = clean_copy(json_read_string(r, object, key), SIZE_MAX);
+	if (!text)
 		json_read_wrong(r, key, "small enough for the memory there is");
 	return text;
 }
@@ -75,14 +71,13 @@ static void read_options(struct json_reader *r, const json_t *run, struct run_fa
 	options = calloc(json_array_size(list) + 1, sizeof(*options));
 	out->options = options;
 	for (size_t i = 0; options && i < json_array_size(list); i++) {
-		const char *clean = json_string_value(json_array_get(list, i));
-		char *word = clean ? malloc(strlen(clean) + 1) : NULL;
+		const char *text = json_string_value(json_array_get(list, i));
+		char *word = text ? clean_copy(text, SIZE_MAX) : NULL;
 
 		if (!word) {
 			json_read_wrong(r, "options", "a list of strings");
 			return;
 		}
-		unclean_text(clean, word, strlen(clean) + 1);
 		options[out->option_count++] = word;
 	}
 	if (!options)

@@ -5,7 +5,8 @@
 
 #include "hv/report/json/race_json.h"
 
-#define FLAGS (JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY)
+/* Members that this version does not understand are kept as they are, whatever characters they are of. */
+#define FLAGS (JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
 
 struct writing {
 	const struct report_load *l;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
 #include "hv/report/datum.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/names_json.h"
@@ -166,7 +167,9 @@ static void read_known_side(struct json_reader *r, const json_t *o, struct race 
 {
 	struct race_side *side = &race->first.sides[which];
 
-	snprintf(race->site[which], SITE_NAME_MAX, "%s", json_read_string(r, o, "site"));
+	json_read_text(r, o, "site", race->site[which], SITE_NAME_MAX);
+	if (!race->site[which][0])
+		json_read_wrong(r, "site", "the name of a site");
 	side->pc = json_read_optional(o, "pc") ? json_read_hex(r, o, "pc") : 0;
 	read_access(r, o, side, &race->rw[which]);
 	side->cpu = (uint16_t)json_read_number(r, o, "cpu", CPU_MAX);
@@ -304,9 +307,12 @@ static void read_modules(struct json_reader *r, const json_t *o, struct race *ra
 static void read_best(const json_t *o, struct race *race)
 {
 	const char *path = json_string_value(json_object_get(json_object_get(o, "name"), "path"));
+	char clean[DEBUGINFO_PATH_MAX];
 
-	if (race->names && path)
-		race->names->best = strcmp(race->names->datum[0].path, path) != 0;
+	if (!race->names || !path)
+		return;
+	clean_text(path, strlen(path), clean, sizeof(clean));
+	race->names->best = strcmp(race->names->datum[0].path, clean) != 0;
 }
 
 static void read_id(struct json_reader *r, const json_t *o, struct race *race)

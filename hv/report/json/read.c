@@ -58,7 +58,7 @@ void json_read_text(struct json_reader *r, const json_t *object, const char *key
 {
 	const char *value = json_is_null(json_object_get(object, key)) ? "" : json_read_string(r, object, key);
 
-	unclean_text(value, out, size);
+	clean_text(value, strlen(value), out, size);
 }
 
 static bool parse_hex(const char *text, uint64_t *out)

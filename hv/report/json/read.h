@@ -40,8 +40,7 @@ const json_t *json_read_array(struct json_reader *r, const json_t *object, const
 /* A member that must be a string. "" after an error. */
 const char *json_read_string(struct json_reader *r, const json_t *object, const char *key);
 
-/* A string that json_clean() made, turned back into what it was made of and cut at `size` bytes, NUL included. null gives "".
- */
+/* A string, made printable by clean_text() and cut at `size` bytes, NUL included. null gives "". */
 void json_read_text(struct json_reader *r, const json_t *object, const char *key, char *out, size_t size);
 
 /* A string "0x..." of at most 64 bits. */

@@ -37,16 +37,14 @@ json_t *json_seconds(uint64_t ns)
 
 json_t *json_clean(const char *text, size_t size)
 {
-	size_t len = strnlen(text, size);
 	char *clean;
 	json_t *string;
 
-	if (len == 0)
+	if (size == 0 || text[0] == '\0')
 		return json_null();
-	clean = malloc(CLEAN_MAX(len));
+	clean = clean_copy(text, size);
 	if (!clean)
 		return NULL;
-	clean_text(text, len, clean, CLEAN_MAX(len));
 	string = json_string(clean);
 	free(clean);
 	return string;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hv/report/around.h"
+#include "hv/race/printable.h"
 #include "hv/report/naming/datum.h"
 
 /* The length of the folder that `file` and `folder` have in common, without the slash behind it. */
@@ -166,6 +167,7 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 		return -1;
 	}
 	naming_datum(n, race, names);
+	printable_names(names);
 	/* The race was named before, with more debug files than there are now. Those names stay. */
 	if (race->names && race->names->count > names->count) {
 		race_names_move_code(race->names, names);

@@ -1,0 +1,252 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whatever text stands in a record, no format passes it on raw: no control characters reach a terminal or a log, no line or element
+is forged, every document is well formed, and what is refused is refused in one clear line.
+
+Every string of a document, and every key of an object whose keys are names, is replaced by hostile text in turn. A string in a
+list stands for all strings at that place of the list's objects."""
+
+import html.parser
+import json
+import lzma
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
+
+HOSTILE = {
+    "escape sequences": "\x1b[2J\x1b]0;title\x07\x9b31m",
+    "newlines": "x\r\n" + "=" * 66 + "\nBUG: KCSAN: data-race in forged / forged\n\nRACE 0123456789ab  forged\noutrider: forged\n",
+    "not ASCII": "ä" * 200,
+    "direction": "a\u202ecod.exe\u2028\ufeff",
+    "script": "</pre></td><script>alert(1)</script>&\"'<!--",
+    "CDATA": "]]>]]&gt;<failure/>",
+    "backslashes": "\\x1b\\x1\\\\" * 40,
+    "long": "A" * 100000,
+    "long, not ASCII": "\u0416" * 7000,
+}
+# For every place of a document in turn: all that is short at once, and what is long.
+IN_TURN = {"short": "".join(text for text in HOSTILE.values() if len(text) < 200), "not ASCII": HOSTILE["not ASCII"],
+           "backslashes": HOSTILE["backslashes"], "long": HOSTILE["long"]}
+# What JSON itself does not allow in a string: the file is refused.
+RAW = {"invalid UTF-8": b"\xff\xc3(\x9b", "half a character": b"\xe2\x82", "raw control characters": b"\x1b[2J\x00"}
+FORMATS = ("text", "json", "sarif", "kcsan", "junit", "html")
+TREACHEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+NAMED = {"sections"}  # objects whose keys are the guest's
+
+
+def small_document():
+    """Two races of a recorded run, of which one has a side that nobody saw, with names from debug files."""
+    document = json.loads(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/named.json.xz").read_bytes()))
+    races = document["races"]
+    seen = max((race for race in races if race["memory"]), key=lambda race: len(json.dumps(race["name"])))
+    unseen = next((race for race in races if race["sides"][1]["unknown"]), races[-1])
+    document["races"] = [seen, unseen]
+    document["modules"] = document["modules"][:2]
+    return document
+
+
+def places(node, path=()):
+    """The path of every string below `node`."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from places(value, path + (key,))
+            if path and path[-1] in NAMED:
+                yield path + (("key", key),)
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from places(value, path + (index,))
+    elif isinstance(node, str):
+        yield path
+
+
+def shape(path):
+    return tuple("*" if isinstance(step, int) else "key" if isinstance(step, tuple) else step for step in path)
+
+
+def replaced(document, path, text):
+    copy = json.loads(json.dumps(document))
+    node = copy
+    for step in path[:-1]:
+        node = node[step]
+    if isinstance(path[-1], tuple):
+        node[text] = node.pop(path[-1][1])
+    else:
+        node[path[-1]] = text
+    return copy
+
+
+class Page(html.parser.HTMLParser):
+    EMPTY = {"meta", "br", "input", "link", "hr", "wbr", "rect", "circle", "line", "path"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.scripts, self.wrong = [], 0, []
+
+    def handle_starttag(self, tag, attrs):
+        self.scripts += tag == "script"
+        self.wrong += [key for key, _ in attrs if key.startswith("on")]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+class HostileText(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "races.json")
+        cls.document = small_document()
+        cls.places = list({shape(path): path for path in places(cls.document)}.values())
+        cls.counts = {kind: cls.count(kind, cls.report(kind, cls.document)[1]) for kind in FORMATS}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def report(cls, kind, document=None):
+        if document:
+            with open(cls.path, "w", encoding="utf-8") as file:
+                json.dump(document, file)
+        done = subprocess.run([BUILD / "outrider", "report", "--all", "--format", kind, cls.path], capture_output=True, check=False)
+        return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+
+    @staticmethod
+    def count(kind, text):
+        """What hostile text could forge, counted."""
+        if kind == "text":
+            return len(re.findall(r"^RACE ", text, re.MULTILINE))
+        if kind == "kcsan":
+            return len(re.findall(r"^BUG: ", text, re.MULTILINE)), len(re.findall(r"^=+$", text, re.MULTILINE))
+        if kind == "json":
+            return len(json.loads(text)["races"])
+        if kind == "sarif":
+            return len(json.loads(text)["runs"][0]["results"])
+        if kind == "junit":
+            root = xml.etree.ElementTree.fromstring(text)
+            return len(list(root.iter("testcase"))), len(list(root.iter("failure")))
+        page = Page()
+        page.feed(text)
+        assert not page.open and not page.wrong, (page.open, page.wrong)
+        return page.scripts
+
+    def check_refused(self, code, stderr):
+        self.assertEqual(code, 3, stderr)
+        self.assertRegex(stderr, r"\Aoutrider: [^\n]+\n\Z")
+        self.assertNotIn("out of memory", stderr)
+        self.assertLess(len(stderr), 700)
+
+    def check_shown(self, kind, stdout, stderr):
+        self.assertIsNone(TREACHEROUS.search(stdout), kind)
+        self.assertEqual(self.count(kind, stdout), self.counts[kind], kind)
+        for line in stderr.splitlines():
+            self.assertTrue(line.startswith("outrider: "), stderr)
+
+    def check(self, document, formats):
+        """Returns whether the document was read."""
+        for kind in formats:
+            code, stdout, stderr = self.report(kind, document if kind == formats[0] else None)
+            self.assertIsNone(TREACHEROUS.search(stderr), stderr)
+            if code:
+                self.check_refused(code, stderr)
+                self.assertEqual(kind, formats[0], "one format refuses what another has read")
+                return False
+            self.check_shown(kind, stdout, stderr)
+        return True
+
+    def test_the_small_document_has_it_all(self):
+        shapes = {shape(path) for path in self.places}
+        for key in ("site", "function", "module", "site", "id"):
+            self.assertTrue(any(path[-1] == key for path in shapes), key)
+        self.assertIn(("kernel", "banner"), shapes)
+        self.assertIn(("races", "*", "sides", "*", "context", "comm"), shapes)
+        self.assertIn(("races", "*", "sides", "*", "stack", "frames", "*", "source", "*", "file"), shapes)
+        self.assertIn(("races", "*", "sides", "*", "datum", "path"), shapes)
+        self.assertIn(("modules", "*", "sections", "key"), shapes)
+
+    def test_every_string(self):
+        read = 0
+        for path in self.places:
+            for name, text in IN_TURN.items():
+                with self.subTest(place=shape(path), text=name):
+                    read += self.check(replaced(self.document, path, text), FORMATS)
+        self.assertGreater(read, 20 * len(IN_TURN))
+
+    def test_all_at_once(self):
+        """Every string that may say anything says it."""
+        for name, text in HOSTILE.items():
+            with self.subTest(text=name):
+                document = self.document
+                for path in places(self.document):
+                    if path[-1] in ("banner", "site", "function", "comm", "module", "file", "cmdline", "kernel_file", "member", "cache"):
+                        document = replaced(document, path, text)
+                self.assertTrue(self.check(document, FORMATS))
+
+    def test_raw_bytes(self):
+        for path in self.places:
+            if isinstance(path[-1], tuple):
+                continue
+            whole = json.dumps(replaced(self.document, path, "@HERE@")).encode()
+            for name, raw in RAW.items():
+                with self.subTest(place=shape(path), text=name):
+                    pathlib.Path(self.path).write_bytes(whole.replace(b"@HERE@", raw))
+                    code, stdout, stderr = self.report("text")
+                    self.assertEqual(stdout, "")
+                    self.assertIsNone(TREACHEROUS.search(stderr), stderr)
+                    self.check_refused(code, stderr)
+
+    def test_what_is_written_is_read_again(self):
+        for name, text in HOSTILE.items():
+            with self.subTest(text=name):
+                document = self.document
+                for path in places(self.document):
+                    if path[-1] in ("site", "function", "comm", "banner"):
+                        document = replaced(document, path, text)
+                once = self.report("json", document)[1]
+                self.assertEqual(self.report("json", json.loads(once))[1], once)
+
+    def test_lists_and_suppressions(self):
+        """What people write into lists is shown, too."""
+        listed = os.path.join(self.folder.name, "list")
+        site = self.document["races"][0]["sides"][0]["site"]
+        for name, text in HOSTILE.items():
+            text = re.sub(r"[\r\n]", " ", text)
+            for kind in FORMATS:
+                with self.subTest(text=name, format=kind):
+                    with open(listed, "w", encoding="utf-8", newline="") as file:
+                        file.write(f"[suppress]\nsite = {site}\nreason = {text}\n")
+                    with open(self.path, "w", encoding="utf-8") as file:
+                        json.dump(self.document, file)
+                    done = subprocess.run([BUILD / "outrider", "report", "--all", "--format", kind, "--suppress", listed, self.path],
+                                          capture_output=True, check=False)
+                    stderr = done.stderr.decode()
+                    self.assertIsNone(TREACHEROUS.search(stderr), stderr)
+                    if done.returncode:
+                        self.check_refused(done.returncode, stderr)
+                    else:
+                        self.assertIsNone(TREACHEROUS.search(done.stdout.decode()))
+                        self.count(kind, done.stdout.decode())
+
+    def test_arguments(self):
+        for name, text in HOSTILE.items():
+            for arguments in (["report", text[:3000]], ["report", "--race", text[:3000], self.path], [text[:3000]], ["report", "--" + text[:3000]],
+                              ["run", "--kernel", text[:3000]]):
+                with self.subTest(text=name, command=arguments[0]):
+                    done = subprocess.run([BUILD / "outrider", *arguments], capture_output=True, check=False)
+                    self.assertIn(done.returncode, (2, 3))
+                    self.assertRegex(done.stderr.decode(), r"\Aoutrider: [^\n]+\n\Z")
+                    self.assertIsNone(TREACHEROUS.search(done.stderr.decode()), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
