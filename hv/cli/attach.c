@@ -17,7 +17,6 @@ int cli_attach(int argc, char **argv)
 	guard = guard_start(&err);
 	if (!guard)
 		return cli_fail(&err);
-	stopper_block_signals();
 	attach_engine_init(&engine, &options.engine, guard);
 	code = session_run(&engine.engine, &options.detect.session, &err);
 	if (err.code != EXIT_OK)

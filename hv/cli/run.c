@@ -27,7 +27,6 @@ int cli_run(int argc, char **argv)
 
 	if (run_options_parse(&options, argc, argv, &err) < 0)
 		return cli_fail(&err);
-	stopper_block_signals();
 	if (check_host(&options.engine.breakpoints, &err) < 0)
 		return cli_fail(&err);
 	vm_engine_init(&engine, &options.engine);

@@ -156,6 +156,13 @@ void detect_stop(struct detect *d)
 	d->reporter_started = false;
 }
 
+uint64_t detect_sampled_ns(struct detect *d)
+{
+	uint64_t started = atomic_load(&d->started_ns);
+
+	return started ? monotonic_ns() - started : 0;
+}
+
 void detect_stats(struct detect *d, struct detect_stats *out)
 {
 	struct target_stats now;

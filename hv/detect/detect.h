@@ -6,7 +6,7 @@
  * detect_start() starts two threads. The sampler finds the kernel, builds the pool and arms points; the reporter attributes
  * what was caught and calls the sink. detect_stop() takes all points out and joins both threads. detect_free() comes last.
  *
- * These functions belong to one thread, the caller's, except for detect_stats(). The target calls the client on its own
+ * These functions belong to one thread, the caller's, except where another is named. The target calls the client on its own
  * threads.
  */
 #ifndef OUTRIDER_DETECT_DETECT_H
@@ -38,6 +38,12 @@ int detect_start(struct detect *d, struct err *err);
  * over already. It must be called once only.
  */
 void detect_stop(struct detect *d);
+
+/*
+ * How long accesses have been sampled so far, in nanoseconds: since the first point was armed. 0: none was yet. Any thread. It
+ * waits for nothing, while detect_stats() waits for a target that is busy.
+ */
+uint64_t detect_sampled_ns(struct detect *d);
 
 /* The counts so far. Any thread. */
 void detect_stats(struct detect *d, struct detect_stats *out);

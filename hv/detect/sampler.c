@@ -154,7 +154,7 @@ void *sampler_main(void *arg)
 	struct err err = {0};
 
 	if (prepare(d, &err) || start_intercepting(d, &err)) {
-		if (!atomic_load(&d->stop)) {
+		if (!atomic_load(&d->stop) && !atomic_load(&d->target->ending)) {
 			d->sink.failed(d->sink.ctx, &err);
 			target_stop(d->target);
 		}

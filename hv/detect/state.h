@@ -75,7 +75,7 @@ struct detect {
 	/* The target's counts when the first point was armed. */
 	struct target_stats stats_before;
 	/* When the first point was armed (CLOCK_MONOTONIC); 0: none was yet. */
-	uint64_t started_ns;
+	_Atomic uint64_t started_ns;
 	/* When detect_stop() was called (CLOCK_MONOTONIC); 0: it was not yet. */
 	uint64_t ended_ns;
 	/* The reporter is to end when no observation waits. */

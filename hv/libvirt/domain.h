@@ -40,6 +40,9 @@ int domain_open_stub(struct domain *d, bool *leftover, struct err *err);
 /* Close the gdbstub again, even if libvirtd was restarted meanwhile. Returns 0, or -1 with `err` set. */
 int domain_close_stub(struct domain *d, struct err *err);
 
+/* Leave the gdbstub open when the domain is freed, because another process will close it. */
+void domain_leave_stub(struct domain *d);
+
 /* Close the gdbstub that another process has opened on a domain and can no longer close. */
 void domain_drop_stub(const char *uri, const char *name);
 

@@ -171,6 +171,11 @@ int domain_close_stub(struct domain *d, struct err *err)
 	return 0;
 }
 
+void domain_leave_stub(struct domain *d)
+{
+	d->stub = false;
+}
+
 void domain_drop_stub(const char *uri, const char *name)
 {
 	struct domain d = {.connection = libvirt_connect(uri, true, NULL)};

@@ -1,18 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "hv/base/limit.h"
 #include "hv/rsp/rsp.h"
 
-static int connect_unix(const char *path, struct err *err)
+/* Until when a connection may take, and who may end it before. */
+struct attempt {
+	uint64_t deadline_ns;
+	const struct limit *limit;
+};
+
+/* Returns whether there is time left. If not, errno says why. */
+static bool time_left(const struct attempt *t)
+{
+	uint64_t now = monotonic_ns();
+
+	if (now >= limit_end(t->limit))
+		errno = EINTR;
+	else if (now >= t->deadline_ns)
+		errno = ETIMEDOUT;
+	else
+		return true;
+	return false;
+}
+
+/* Wait until a connection that was begun is made. Returns 0, or -1 with errno set. */
+static int finish_connect(int fd, const struct attempt *t)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+	socklen_t len = sizeof(int);
+	int failure;
+
+	while (poll(&poll_fd, 1, LIMIT_LOOK_NS / 1000000) <= 0) {
+		if (!time_left(t))
+			return -1;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &len))
+		return -1;
+	errno = failure;
+	return failure ? -1 : 0;
+}
+
+/*
+ * Connect as connect(2) does, within the time of `t`. A Unix socket whose queue of connections is full says EAGAIN, and cannot
+ * be waited for. Returns 0, or -1 with errno set.
+ */
+static int connect_within(int fd, const struct sockaddr *addr, socklen_t len, const struct attempt *t)
+{
+	const struct timespec nap = {.tv_nsec = LIMIT_LOOK_NS};
+
+	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+		return -1;
+	while (connect(fd, addr, len)) {
+		if (errno == EINPROGRESS && finish_connect(fd, t) == 0)
+			break;
+		if (errno != EAGAIN && errno != EINTR)
+			return -1;
+		if (!time_left(t))
+			return -1;
+		nanosleep(&nap, NULL);
+	}
+	return fcntl(fd, F_SETFL, 0);
+}
+
+static int connect_unix(const char *path, const struct attempt *t, struct err *err)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd;
@@ -22,7 +85,7 @@ static int connect_unix(const char *path, struct err *err)
 			       sizeof(addr.sun_path) - 1);
 	memcpy(addr.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
+	if (fd >= 0 && connect_within(fd, (struct sockaddr *)&addr, sizeof(addr), t) == 0)
 		return fd;
 	err_set(err, EXIT_INPUT, "cannot connect to the gdbstub at unix:%s: %s", path, strerror(errno));
 	if (fd >= 0)
@@ -57,11 +120,11 @@ static int split_address(const char *address, char *host, size_t size, const cha
 	return 0;
 }
 
-static int try_one(const struct addrinfo *a)
+static int try_one(const struct addrinfo *a, const struct attempt *t)
 {
 	int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol), saved;
 
-	if (fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+	if (fd < 0 || connect_within(fd, a->ai_addr, a->ai_addrlen, t) == 0)
 		return fd;
 	saved = errno;
 	close(fd);
@@ -69,7 +132,7 @@ static int try_one(const struct addrinfo *a)
 	return -1;
 }
 
-static int connect_tcp(const char *address, struct err *err)
+static int connect_tcp(const char *address, const struct attempt *t, struct err *err)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *list;
@@ -83,7 +146,7 @@ static int connect_tcp(const char *address, struct err *err)
 	if (rc)
 		return err_set(err, EXIT_INPUT, "cannot find %s: %s", address, gai_strerror(rc));
 	for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
-		fd = try_one(a);
+		fd = try_one(a, t);
 	freeaddrinfo(list);
 	if (fd < 0)
 		return err_set(err, EXIT_INPUT, "cannot connect to the gdbstub at %s: %s", address, strerror(errno));
@@ -92,7 +155,9 @@ static int connect_tcp(const char *address, struct err *err)
 	return fd;
 }
 
-int rsp_connect(const char *address, struct err *err)
+int rsp_connect(const char *address, const struct limit *limit, struct err *err)
 {
-	return strncmp(address, "unix:", 5) == 0 ? connect_unix(address + 5, err) : connect_tcp(address, err);
+	const struct attempt t = {monotonic_ns() + RSP_CONNECT_NS, limit};
+
+	return strncmp(address, "unix:", 5) == 0 ? connect_unix(address + 5, &t, err) : connect_tcp(address, &t, err);
 }

@@ -17,6 +17,16 @@ struct rsp {
 	struct err dead;   /* Why the client is dead. The code is EXIT_OK while it lives. */
 	uint64_t requests; /* How many requests were made. */
 
+	/* When patience ends, on CLOCK_MONOTONIC. */
+	const struct limit *limit; /* The caller's limit for everything, or NULL. */
+	uint64_t total_ns;	   /* The end of what rsp_allow() has allowed. LIMIT_NONE: there is none. */
+	uint64_t reply_ns;	   /* The reply to the last request must be here by then, and all of it. */
+
+	/* What the stub has sent since the last request, and what was of no use. */
+	size_t noise;	  /* Bytes that belong to no packet that was waited for. */
+	unsigned naks;	  /* How often it has refused the request as damaged. */
+	unsigned damaged; /* How many packets in a row came damaged. */
+
 	/* What the stub has said it can do. */
 	size_t packet_size; /* The most bytes in the payload of a request. */
 	bool no_ack;	    /* Neither side acknowledges packets. */
@@ -54,9 +64,12 @@ void rsp_send_ack(struct rsp *r);
 
 /*
  * Receive the next packet, into rsp.payload. Returns 1, or 0 when there is none until `deadline_ns` (on CLOCK_MONOTONIC), or -1
- * when the client is dead.
+ * when the client is dead. It also dies when it receives too much that is of no use.
  */
 int rsp_receive(struct rsp *r, uint64_t deadline_ns);
+
+/* Count the packet that was received last as of no use. Returns 0, or -1 when that is too much and the client is dead. */
+int rsp_ignore(struct rsp *r);
 
 /* ---- reply.c ---- */
 
@@ -73,7 +86,7 @@ bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
 int rsp_ask(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
 
-/* Receive one more packet in reply to the last request. Returns 0, or -1 when the client is dead. */
+/* Receive one more packet in reply to the last request, before rsp.reply_ns. Returns 0, or -1 when the client is dead. */
 int rsp_next_reply(struct rsp *r);
 
 /* Whether the reply is `what`. */

@@ -12,6 +12,9 @@
 #include "hv/base/clock.h"
 #include "hv/rsp/internal.h"
 
+#define NOISE_MAX (1u << 20) /* Bytes. More than that nobody sends who has been asked nothing. */
+#define DAMAGE_MAX 16u	     /* A line that damages so many packets in a row lets none through. */
+
 int rsp_die(struct rsp *r, const char *fmt, ...)
 {
 	char text[256];
@@ -23,20 +26,46 @@ int rsp_die(struct rsp *r, const char *fmt, ...)
 	return err_set(&r->dead, EXIT_INPUT, "%s", text);
 }
 
-/* ---- output ---- */
+/* ---- patience ---- */
 
-/* Wait until the descriptor is ready. Returns 1, 0 when it is not by `deadline_ns`, or -1 when the client is dead. */
+/* Returns 0, or -1 when a limit is reached that holds for more than one request: then the client is dead. */
+static int check_limits(struct rsp *r)
+{
+	uint64_t now = monotonic_ns();
+
+	if (now >= limit_end(r->limit))
+		return rsp_die(r, "the gdbstub did not answer in the time that was left");
+	if (now >= r->total_ns)
+		return rsp_die(r, "the gdbstub answers too slowly: all that must be asked at first takes more than %llu s",
+			       RSP_OPEN_NS / 1000000000u);
+	return 0;
+}
+
+void rsp_allow(struct rsp *r, uint64_t ns)
+{
+	r->total_ns = ns ? monotonic_ns() + ns : LIMIT_NONE;
+}
+
+/*
+ * Wait until the descriptor is ready, or until the limits are to be looked at again. Returns 1, 0 when it is not ready, or -1
+ * when the client is dead.
+ */
 static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 {
 	struct pollfd fd = {.fd = r->fd, .events = events};
 	uint64_t now = monotonic_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
-	struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u)};
-	int n = ppoll(&fd, 1, &timeout, NULL);
+	struct timespec timeout = {.tv_nsec = (long)(left < LIMIT_LOOK_NS ? left : LIMIT_LOOK_NS)};
+	int n;
 
+	if (check_limits(r))
+		return -1;
+	n = ppoll(&fd, 1, &timeout, NULL);
 	if (n < 0 && errno != EINTR)
 		return rsp_die(r, "gdbstub: %s", strerror(errno));
 	return n > 0;
 }
+
+/* ---- output ---- */
 
 static int send_all(struct rsp *r, const uint8_t *bytes, size_t len)
 {
@@ -53,7 +82,7 @@ static int send_all(struct rsp *r, const uint8_t *bytes, size_t len)
 
 			if (ready < 0)
 				return -1;
-			if (!ready && monotonic_ns() >= deadline)
+			if (monotonic_ns() >= deadline)
 				return rsp_die(r, "the gdbstub does not take requests any more");
 		} else if (n == 0 || errno != EINTR) {
 			r->exited |= errno == EPIPE || errno == ECONNRESET;
@@ -83,6 +112,8 @@ int rsp_send(struct rsp *r, const char *payload, size_t len)
 		return rsp_die(r, "gdbstub: a request of %zu bytes is too long", len);
 	r->out[0] = '+';
 	r->out_len = framed + 1;
+	r->noise = 0;
+	r->naks = 0;
 	return send_packet(r);
 }
 
@@ -127,6 +158,36 @@ static int read_input(struct rsp *r)
 	return rsp_die(r, "the gdbstub has closed the connection");
 }
 
+static int add_noise(struct rsp *r, size_t bytes)
+{
+	r->noise += bytes;
+	return r->noise > NOISE_MAX ? rsp_die(r, "what answers is not a gdbstub: it sends what nobody asked for, without end")
+				    : 0;
+}
+
+int rsp_ignore(struct rsp *r)
+{
+	return add_noise(r, r->payload_len + 4);
+}
+
+/* Send the last packet again, which has reached the stub damaged, as it says. */
+static int send_again(struct rsp *r)
+{
+	if (r->no_ack || !r->out_len)
+		return 0;
+	if (++r->naks > DAMAGE_MAX)
+		return rsp_die(r, "the gdbstub takes a request for damaged, however often it is sent");
+	return send_packet(r);
+}
+
+/* Ask for the last packet again, which has come damaged. */
+static int ask_again(struct rsp *r)
+{
+	if (r->no_ack || ++r->damaged > DAMAGE_MAX)
+		return rsp_die(r, "the gdbstub sent a damaged packet");
+	return send_all(r, (const uint8_t *)"-", 1);
+}
+
 /* Act on the tokens in the input up to the next packet. Returns 1 for a packet, 0 when there is none yet, -1 when dead. */
 static int take_token(struct rsp *r)
 {
@@ -136,25 +197,26 @@ static int take_token(struct rsp *r)
 
 		r->in_start += used;
 		r->in_len -= used;
+		if (token != RSP_PACKET && add_noise(r, used))
+			return -1;
 		switch (token) {
 		case RSP_NOTHING:
 			return 0;
 		case RSP_ACK:
 			break;
 		case RSP_NAK:
-			if (!r->no_ack && r->out_len && send_packet(r))
+			if (send_again(r))
 				return -1;
 			break;
 		case RSP_DAMAGED:
-			if (r->no_ack)
-				return rsp_die(r, "the gdbstub sent a damaged packet");
-			if (send_all(r, (const uint8_t *)"-", 1))
+			if (ask_again(r))
 				return -1;
 			break;
 		case RSP_HOSTILE:
 			return rsp_die(r, "what answers is not a gdbstub: it sends packets without end");
 		case RSP_PACKET:
 			r->payload[r->payload_len] = 0;
+			r->damaged = 0;
 			r->owe_ack = true;
 			return 1;
 		}
@@ -163,15 +225,15 @@ static int take_token(struct rsp *r)
 
 int rsp_receive(struct rsp *r, uint64_t deadline_ns)
 {
-	for (;;) {
+	/* What has come by the deadline is looked at once more. A stub that goes on sending must not make that last. */
+	for (bool late = false;;) {
 		int ready, got = r->dead.code == EXIT_OK ? take_token(r) : -1;
 
-		if (got)
+		if (got || late)
 			return got;
+		late = monotonic_ns() >= deadline_ns;
 		ready = wait_for(r, POLLIN, deadline_ns);
 		if (ready < 0 || (ready && read_input(r)))
 			return -1;
-		if (!ready && monotonic_ns() >= deadline_ns)
-			return 0;
 	}
 }

@@ -8,8 +8,8 @@
 #include "hv/rsp/internal.h"
 
 #define PACKET_LEAST 512u
-#define DOCUMENT_MAX (1u << 20)
-#define CHUNK 1000u /* How many bytes of a document are asked for at a time. */
+#define DOCUMENT_MAX (1u << 18) /* QEMU's longest has some 30 KB. */
+#define CHUNK 1000u		/* How many bytes of a document are asked for at a time. */
 
 static bool has_feature(const char *list, const char *name)
 {
@@ -62,8 +62,12 @@ static char *fetch_document(void *ctx, const char *annex, struct err *err)
 		if (strlen(annex) > 100 || rsp_ask(r, "qXfer:features:read:%s:%zx,%x", annex, len, CHUNK))
 			goto fail;
 		n = r->payload_len - 1;
-		if (r->payload_len == 0 || (r->payload[0] != 'm' && r->payload[0] != 'l') || n > DOCUMENT_MAX - len)
+		if (r->payload_len == 0 || (r->payload[0] != 'm' && r->payload[0] != 'l'))
 			goto fail;
+		if (n > DOCUMENT_MAX - len) {
+			err_set(err, EXIT_INPUT, "the gdbstub's register description (%s) is too long", annex);
+			goto fail;
+		}
 		memcpy(text + len, r->payload + 1, n);
 		len += n;
 		more = r->payload[0] == 'm' && n;
@@ -110,7 +114,7 @@ static int shake_hands(struct rsp *r, struct err *err)
 	return 0;
 }
 
-struct rsp *rsp_open(int fd, bool running, struct err *err)
+struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *standing, struct err *err)
 {
 	struct rsp *r = calloc(1, sizeof(*r));
 
@@ -121,12 +125,18 @@ struct rsp *rsp_open(int fd, bool running, struct err *err)
 	}
 	r->fd = fd;
 	r->was_running = running;
-	if (shake_hands(r, err) == 0)
+	r->limit = limit;
+	rsp_allow(r, RSP_OPEN_NS);
+	if (shake_hands(r, err) == 0) {
+		rsp_allow(r, 0);
 		return r;
+	}
 	if (r->dead.code != EXIT_OK)
 		err_set(err, r->dead.code, "%s", r->dead.text);
 	else if (r->was_running)
 		rsp_detach(r); /* The stub cannot be used, but the machine must not be left standing. */
+	if (standing)
+		*standing = rsp_left_standing(r);
 	rsp_close(r);
 	return NULL;
 }
@@ -153,6 +163,11 @@ const char *rsp_dead(const struct rsp *r, bool *exited)
 {
 	*exited = r->exited;
 	return r->dead.code != EXIT_OK ? r->dead.text : NULL;
+}
+
+bool rsp_left_standing(const struct rsp *r)
+{
+	return r->dead.code != EXIT_OK && !r->exited && r->was_running;
 }
 
 uint64_t rsp_requests(const struct rsp *r)

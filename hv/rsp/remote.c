@@ -6,7 +6,8 @@
 
 #include "hv/rsp/internal.h"
 
-#define G_MAX 16384u /* The most bytes of registers in a `g` packet. */
+#define MONITOR_MAX 4096u /* The most packets of output of one command of the monitor. */
+#define G_MAX 16384u	  /* The most bytes of registers in a `g` packet. */
 
 /* ---- CPUs ---- */
 
@@ -199,7 +200,9 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 	for (unsigned i = 0; r->payload_len > 1 && r->payload[0] == 'O' && r->payload[1] != 'K'; i++) {
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 
-		if (i == RSP_PACKET_MAX || rsp_from_hex(r->payload + 1, n < room ? n : room, (uint8_t *)out + used))
+		if (i == MONITOR_MAX)
+			return rsp_die(r, "what answers is not a gdbstub: its monitor talks without end");
+		if (rsp_from_hex(r->payload + 1, n < room ? n : room, (uint8_t *)out + used))
 			return -1;
 		used += n < room ? n : room;
 		out[used] = 0;

@@ -74,11 +74,10 @@ bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop)
 
 int rsp_next_reply(struct rsp *r)
 {
-	uint64_t deadline = monotonic_ns() + RSP_PATIENCE_NS;
 	struct rsp_stop ignored;
 
 	for (;;) {
-		int got = rsp_receive(r, deadline);
+		int got = rsp_receive(r, r->reply_ns);
 
 		if (got == 0)
 			return rsp_die(r, "the gdbstub does not answer: another debugger may be connected to it");
@@ -88,12 +87,15 @@ int rsp_next_reply(struct rsp *r)
 		if (!rsp_is_stop(r, &ignored))
 			return r->dead.code == EXIT_OK ? 0 : -1;
 		r->was_running = true;
+		if (rsp_ignore(r))
+			return -1;
 	}
 }
 
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len)
 {
 	r->requests++;
+	r->reply_ns = monotonic_ns() + RSP_PATIENCE_NS;
 	return rsp_send(r, payload, len) ? -1 : rsp_next_reply(r);
 }
 

@@ -9,6 +9,8 @@
  * Errors: when a single request returns -1, the stub has refused it. When the connection is lost, or when the stub breaks the
  * protocol or does not answer within RSP_PATIENCE_NS, the client is dead. Then every call fails from that time on, and
  * rsp_dead() gives the one reason.
+ *
+ * The stub is not trusted. Whatever it sends, and however long it goes on, no call takes longer than is said here.
  */
 #ifndef OUTRIDER_RSP_RSP_H
 #define OUTRIDER_RSP_RSP_H
@@ -18,25 +20,34 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/base/limit.h"
 #include "hv/base/x86.h"
 
-#define RSP_PATIENCE_NS 10000000000ull
+#define RSP_PATIENCE_NS 10000000000ull /* The longest wait for the answer to one request. */
+#define RSP_CONNECT_NS 10000000000ull  /* The longest time that rsp_connect() takes, without the look-up of a host's name. */
+#define RSP_OPEN_NS 30000000000ull     /* The longest time that all the requests of rsp_open() take. */
 #define RSP_MEMORY_MAX 2000u /* The most bytes of memory in one request. A longer read or write makes several requests. */
 
 struct rsp;
 
 /*
- * Connect to "unix:PATH" or to "HOST:PORT", where a host in brackets may hold colons. Returns the descriptor, which the caller
- * owns, or -1 with `err` set.
+ * Connect to "unix:PATH" or to "HOST:PORT", where a host in brackets may hold colons, before `limit`, which may be NULL.
+ * Returns the descriptor, which the caller owns, or -1 with `err` set.
  */
-int rsp_connect(const char *address, struct err *err);
+int rsp_connect(const char *address, const struct limit *limit, struct err *err);
 
 /*
  * Take over the connected descriptor `fd` and find out what is at its other end. This stops the machine. `running` says that
- * the caller knows that the machine ran. Returns NULL with `err` set on failure: the descriptor is closed, and a machine that
- * ran goes on.
+ * the caller knows that the machine ran. `limit`, which may be NULL, must outlive the client, and when it is reached, the
+ * client is dead. Returns NULL with `err` set on failure: the descriptor is closed, and a machine that ran goes on, unless
+ * `standing` was set, which may be NULL. Then the machine ran, and the client died before it could let the machine go on.
  */
-struct rsp *rsp_open(int fd, bool running, struct err *err);
+struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *standing, struct err *err);
+
+/*
+ * Let the requests that follow take `ns` in all. When that time is over, the client is dead. 0 lifts what was said before.
+ */
+void rsp_allow(struct rsp *r, uint64_t ns);
 
 /* Close the connection and free the client. Without rsp_detach() before, the machine is left as it is. NULL is allowed. */
 void rsp_close(struct rsp *r);
@@ -55,6 +66,9 @@ bool rsp_was_running(const struct rsp *r);
  * least its stub.
  */
 const char *rsp_dead(const struct rsp *r, bool *exited);
+
+/* Whether the client is dead, the machine has not ended, and it ran before rsp_open(). So it may stand still now. */
+bool rsp_left_standing(const struct rsp *r);
 
 /* How many requests were made so far. Each is one round trip. */
 uint64_t rsp_requests(const struct rsp *r);

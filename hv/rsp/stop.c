@@ -40,7 +40,7 @@ int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop)
 	while ((got = rsp_receive(r, deadline)) > 0) {
 		if (rsp_is_stop(r, stop))
 			return 1;
-		if (r->dead.code != EXIT_OK)
+		if (r->dead.code != EXIT_OK || rsp_ignore(r))
 			return -1;
 	}
 	return got;

@@ -8,6 +8,7 @@
 #include "hv/vmm/probe.h"
 
 #define POLL_NS 200000000u
+#define GIVE_UP_NS 1000000000u /* A gdbstub may take so long to let the guest go on when the user has given up attaching. */
 
 static struct attach_engine *attach_engine(struct engine *e)
 {
@@ -43,7 +44,7 @@ static int open_stub(struct attach_engine *a, struct gdb_config *config, bool *l
 {
 	if (a->config->domain)
 		return open_domain(a, config, leftover, err);
-	config->fd = rsp_connect(a->config->gdb, err);
+	config->fd = rsp_connect(a->config->gdb, &a->limit, err);
 	return config->fd < 0 ? -1 : 0;
 }
 
@@ -66,7 +67,11 @@ static int open_attached(struct engine *e, struct screen *screen, struct err *er
 {
 	struct attach_engine *a = attach_engine(e);
 	const struct attach_engine_config *o = a->config;
-	struct gdb_config config = {.overhead = o->overhead / 100.0, .kvm_needs_hardware = kvm_needs_hardware};
+	struct gdb_config config = {
+		.overhead = o->overhead / 100.0,
+		.limit = &a->limit,
+		.kvm_needs_hardware = kvm_needs_hardware,
+	};
 	bool leftover = false;
 
 	a->screen = screen;
@@ -77,7 +82,7 @@ static int open_attached(struct engine *e, struct screen *screen, struct err *er
 		return -1;
 	guard_watch(a->guard, config.fd, gdb_journal_path(a->journal), o->connect,
 		    a->domain ? domain_facts(a->domain)->name : NULL);
-	e->target = gdb_target_new(&config, err);
+	e->target = gdb_target_new(&config, &a->standing, err);
 	if (!e->target)
 		return -1;
 	e->cpus = e->target->caps.cpus;
@@ -124,6 +129,11 @@ static void stop_attached(struct engine *e)
 	target_stop(e->target);
 }
 
+static void give_up_attaching(struct engine *e)
+{
+	limit_within(&attach_engine(e)->limit, GIVE_UP_NS);
+}
+
 static void attached_over(struct engine *e)
 {
 	(void)e; /* The machine goes on. The detector takes its breakpoints out of a running machine. */
@@ -144,6 +154,18 @@ static const char *end_of(const struct attach_engine *a)
 	return "detached, the guest runs on";
 }
 
+/* A gdbstub that fails before everything is taken back is left to the guard, which tries it from the start. */
+static void detach(struct attach_engine *a, struct err *err)
+{
+	struct err failed = {0};
+
+	if (gdb_target_detach(a->engine.target, &failed) == 0)
+		return;
+	a->standing = true;
+	err_set(err, failed.code, "%s; the guest may stand still or hold breakpoints: attach to it again to free it",
+		failed.text);
+}
+
 static void finish_attached(struct engine *e, struct err *err)
 {
 	struct attach_engine *a = attach_engine(e);
@@ -152,8 +174,8 @@ static void finish_attached(struct engine *e, struct err *err)
 	char line[256];
 
 	gdb_target_figures(e->target, &figures);
-	gdb_target_detach(e->target);
-	if (a->domain)
+	detach(a, err);
+	if (a->domain && !a->standing)
 		domain_close_stub(a->domain, err);
 	elapsed = (double)figures.elapsed_ns / 1e9;
 	if (!figures.elapsed_ns)
@@ -179,16 +201,23 @@ static void close_attached(struct engine *e)
 	/* Without a target nothing was removed of what a killed outrider has left, so the journal must stay. */
 	bool clean = e->target || !a->left;
 
+	if (e->target)
+		detach(a, NULL);
 	gdb_target_free(e->target);
 	e->target = NULL;
+	if (a->standing && a->domain)
+		domain_leave_stub(a->domain);
+	if (a->standing)
+		guard_take_over(a->guard);
 	domain_free(a->domain);
-	gdb_journal_close(a->journal, clean);
+	gdb_journal_close(a->journal, clean && !a->standing);
 }
 
 void attach_engine_init(struct attach_engine *e, const struct attach_engine_config *config, struct guard *guard)
 {
 	static const struct engine_ops ops = {
 		.open = open_attached,
+		.give_up = give_up_attaching,
 		.run = run_attached,
 		.stop = stop_attached,
 		.over = attached_over,
@@ -203,4 +232,5 @@ void attach_engine_init(struct attach_engine *e, const struct attach_engine_conf
 		.guard = guard,
 		.end = GDB_END_STOPPED,
 	};
+	limit_init(&e->limit);
 }

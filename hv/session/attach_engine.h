@@ -6,6 +6,7 @@
 #ifndef OUTRIDER_SESSION_ATTACH_ENGINE_H
 #define OUTRIDER_SESSION_ATTACH_ENGINE_H
 
+#include "hv/base/limit.h"
 #include "hv/libvirt/domain.h"
 #include "hv/session/engine.h"
 #include "hv/session/guard.h"
@@ -26,8 +27,10 @@ struct attach_engine {
 	struct domain *domain; /* NULL: the gdbstub is not libvirt's. */
 	struct guard *guard;
 	struct gdb_journal *journal;
-	bool left;	   /* The last outrider that was attached here was killed, and left something in the guest. */
-	const char *ended; /* What libvirt said of the machine's end. NULL: it said nothing. */
+	struct limit limit; /* When the connection to the gdbstub is given up. */
+	bool standing;	    /* The gdbstub has failed: the guest may stand still, with what was planted in it. */
+	bool left;	    /* The last outrider that was attached here was killed, and left something in the guest. */
+	const char *ended;  /* What libvirt said of the machine's end. NULL: it said nothing. */
 	enum gdb_end end;
 };
 

@@ -24,6 +24,11 @@ enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_PANIC };
 struct engine_ops {
 	/* Make the machine and set e->target, unless nothing is to be detected. `screen` outlives the engine. 0, or -1. */
 	int (*open)(struct engine *e, struct screen *screen, struct err *err);
+	/*
+	 * Make open() fail within a second. Any thread may call this, and during open() only. NULL: the process can end at any
+	 * point of open() without leaving anything behind.
+	 */
+	void (*give_up)(struct engine *e);
 	/* Run the machine until it ends or stop() is called. Returns -1 with err set when our own side failed. */
 	int (*run)(struct engine *e, struct err *err);
 	/* Make run() return. Any thread may call this. */

@@ -2,8 +2,10 @@
 #include "hv/session/guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +13,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hv/base/clock.h"
 #include "hv/libvirt/domain.h"
 #include "hv/rsp/rsp.h"
 
-#define QUIET_MS 300
+#define QUIET_MS 300	      /* A stub that is silent for so long has nothing left to say. */
+#define SETTLE_NS 3000000000u /* One that is not silent after this time is no stub. */
+#define LAST_S 30	      /* The guard's process ends so long after outrider, whatever it waits for. */
 
 struct guard {
 	int fd; /* Our end of the socket to the guard's process. */
 	pid_t pid;
+	bool takes_over; /* guard_take_over() was called. */
 };
 
 /*
@@ -44,12 +50,13 @@ union control {
 static void settle(int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	uint64_t until = monotonic_ns() + SETTLE_NS;
 	char scrap[4096];
 
-	if (send(fd, "+#00\x03", 5, MSG_NOSIGNAL) < 0)
+	if (send(fd, "+#00\x03", 5, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return;
-	while (poll(&poll_fd, 1, QUIET_MS) > 0) {
-		if (recv(fd, scrap, sizeof(scrap), 0) <= 0)
+	while (poll(&poll_fd, 1, QUIET_MS) > 0 && monotonic_ns() < until) {
+		if (recv(fd, scrap, sizeof(scrap), MSG_DONTWAIT) <= 0)
 			return;
 	}
 }
@@ -60,7 +67,7 @@ static void take_over(int fd, const struct charge *charge)
 
 	settle(fd);
 	/* Opening makes QEMU forget our breakpoints and watchpoints. Detaching lets the machine run. */
-	rsp = rsp_open(fd, true, NULL);
+	rsp = rsp_open(fd, true, NULL, NULL, NULL);
 	if (rsp) {
 		rsp_detach(rsp);
 		rsp_close(rsp);
@@ -92,18 +99,38 @@ static bool listen_once(int from, struct charge *charge, int *fd)
 	return true;
 }
 
+/*
+ * Give up every descriptor that is inherited but `from`. Otherwise whoever reads outrider's output would wait for the guard's
+ * end, too.
+ */
+static void close_inherited(int from)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (null < 0 || dup2(null, fd) < 0)
+			close(fd);
+	}
+	if (from > STDERR_FILENO + 1)
+		close_range(STDERR_FILENO + 1, (unsigned)from - 1, 0);
+	close_range((unsigned)from + 1, ~0u, 0);
+}
+
 /* The guard must outlast what kills outrider: Ctrl-C and the end of a terminal go to the whole process group. */
 static void be_guard(int from)
 {
 	struct charge charge = {0};
 	int fd = -1;
 
+	close_inherited(from);
 	setsid();
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	while (listen_once(from, &charge, &fd))
 		;
+	/* SIGALRM ends the process. libvirt may hang, and the stub is not trusted. The journal then tells the next outrider. */
+	alarm(LAST_S);
 	if (fd >= 0)
 		take_over(fd, &charge);
 	_exit(0);
@@ -155,12 +182,19 @@ void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, 
 	(void)!sendmsg(g->fd, &message, MSG_NOSIGNAL);
 }
 
+void guard_take_over(struct guard *g)
+{
+	g->takes_over = true;
+}
+
 void guard_end(struct guard *g)
 {
 	if (!g)
 		return;
-	(void)!send(g->fd, "", 1, MSG_NOSIGNAL);
+	if (!g->takes_over)
+		(void)!send(g->fd, "", 1, MSG_NOSIGNAL);
 	close(g->fd);
-	waitpid(g->pid, NULL, 0);
+	if (!g->takes_over)
+		waitpid(g->pid, NULL, 0);
 	free(g);
 }

@@ -2,7 +2,7 @@
 /*
  * The guard is a process of ours that waits until outrider is gone. When outrider was killed without a chance to clean up, the
  * guard takes everything of ours out of the attached machine and lets the machine run. It shares outrider's connection to the
- * gdbstub.
+ * gdbstub. It has no other descriptor of outrider's, and it ends some seconds after outrider at the latest.
  */
 #ifndef OUTRIDER_SESSION_GUARD_H
 #define OUTRIDER_SESSION_GUARD_H
@@ -22,7 +22,16 @@ struct guard *guard_start(struct err *err);
  */
 void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, const char *domain);
 
-/* Tell the guard that nothing is left to take back, and wait for its end. A NULL `g` is allowed. */
+/*
+ * Say that outrider itself cannot take everything back, because the stub did not answer in time. The guard tries it once more,
+ * as soon as outrider's end of the connection is closed and guard_end() was called.
+ */
+void guard_take_over(struct guard *g);
+
+/*
+ * Tell the guard that nothing is left to take back, and wait for its end. After guard_take_over() the guard goes on by itself
+ * instead, and is not waited for. A NULL `g` is allowed.
+ */
 void guard_end(struct guard *g);
 
 #endif

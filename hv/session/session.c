@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,15 +13,18 @@
 #include "hv/report/report.h"
 #include "hv/session/host.h"
 #include "hv/session/sink.h"
+#include "hv/session/stopper.h"
 #include "hv/session/terminal.h"
 
 struct session {
 	const struct session_config *config;
 	struct engine *engine;
+	struct stopper *stopper;
 	struct screen *screen;
 	struct terminal terminal;
 	struct guest *guest;
 	struct detect *detect; /* NULL: the session does not look for races. */
+	bool running;	       /* The engine was run. */
 	bool detecting;	       /* The detector's threads run. */
 	/* The debug files. They belong to the reporter thread while it runs. */
 	struct debug_images *images;
@@ -157,8 +161,10 @@ static int open_all(struct session *s, struct err *err)
 	s->sink.screen = s->screen;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
+	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0))
+		return -1;
 	/* The report comes last, so that its file replaces an older one only when the run can begin. */
-	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_report(s, err) < 0))
+	if (stopper_signal(s->stopper) || (!s->config->no_detect && open_report(s, err) < 0))
 		return -1;
 	if (s->engine->keyboard)
 		terminal_guest_mode(&s->terminal);
@@ -169,7 +175,6 @@ static int start_detector(struct session *s, struct err *err)
 {
 	char line[80];
 
-	s->started_ns = monotonic_ns();
 	if (!s->detect)
 		return 0;
 	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->config->detect.seed);
@@ -182,12 +187,8 @@ static int start_detector(struct session *s, struct err *err)
 static uint64_t elapsed_ns(void *session)
 {
 	struct session *s = session;
-	struct detect_stats stats;
 
-	if (!s->detect)
-		return monotonic_ns() - s->started_ns;
-	detect_stats(s->detect, &stats);
-	return stats.sampling_ns;
+	return s->detect ? detect_sampled_ns(s->detect) : monotonic_ns() - s->started_ns;
 }
 
 /* Join the detector's threads. Their first failure comes into `err`, which keeps an error that it already has. */
@@ -228,17 +229,17 @@ static void summarize(struct session *s, const char *end, struct err *err)
 
 static void run_all(struct session *s, struct err *err)
 {
-	const struct stopper_config config = {s->engine, s->screen, &s->terminal, s->config->duration_ns, elapsed_ns, s};
-	struct stopper *stopper = stopper_start(&config, err);
 	enum stop_reason stopped;
 
-	if (!stopper)
+	s->started_ns = monotonic_ns();
+	s->running = stopper_running(s->stopper, s->screen);
+	if (!s->running)
 		return;
 	if (start_detector(s, err) == 0)
 		s->engine->ops->run(s->engine, err);
 	stop_detector(s, err);
 	s->engine->ops->finish(s->engine, err);
-	stopped = stopper_finish(stopper);
+	stopped = stopper_closing(s->stopper);
 	summarize(s, end_word(s, stopped, err), err);
 }
 
@@ -257,17 +258,34 @@ static void close_all(struct session *s, struct err *err)
 	sink_destroy(&s->sink);
 }
 
+/* A run that a signal has kept from beginning: whatever failed because of it, that is what the user is told. */
+static int gave_up(int number, struct err *err)
+{
+	*err = (struct err){0};
+	err_set(err, EXIT_INPUT, STOPPER_GAVE_UP, sigabbrev_np(number));
+	return 128 + number;
+}
+
 int session_run(struct engine *engine, const struct session_config *config, struct err *err)
 {
 	struct session s = {.config = config, .engine = engine};
-	enum exit_code code;
+	const struct stopper_config stopper = {engine, &s.terminal, config->duration_ns, elapsed_ns, &s};
+	int code, kept_from;
 
+	s.stopper = stopper_start(&stopper, err);
+	if (!s.stopper)
+		return (int)err->code;
 	sink_init(&s.sink);
 	if (open_all(&s, err) == 0)
 		run_all(&s, err);
+	kept_from = s.running ? 0 : stopper_signal(s.stopper);
+	stopper_closing(s.stopper);
 	close_all(&s, err);
-	code = err->code;
+	stopper_finish(s.stopper);
+	if (kept_from)
+		return gave_up(kept_from, err);
+	code = (int)err->code;
 	if (s.said)
 		*err = (struct err){0};
-	return (int)code;
+	return code;
 }

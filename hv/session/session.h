@@ -8,7 +8,6 @@
 
 #include "hv/detect/detect.h"
 #include "hv/session/engine.h"
-#include "hv/session/stopper.h"
 
 struct session_config {
 	struct detect_config detect;
@@ -26,9 +25,9 @@ struct session_config {
 };
 
 /*
- * Run `engine` from its open() to its close(). The caller has called stopper_block_signals() before it started any thread.
- * `config` and its strings must last for the call. Returns the exit code. `err` is set when the user has not yet read why the
- * code is not EXIT_OK; the caller prints it.
+ * Run `engine` from its open() to its close(). The caller has not started any thread yet. `config` and its strings must last
+ * for the call. Returns the exit code, which is 128 plus a signal's number when that signal came before the engine ran. `err`
+ * is set when the user has not yet read why the code is not EXIT_OK; the caller prints it.
  */
 int session_run(struct engine *engine, const struct session_config *config, struct err *err);
 

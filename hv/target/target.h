@@ -122,6 +122,7 @@ struct target {
 	struct target_caps caps;
 	const struct target_client *client; /* Set before the CPUs run. NULL: no callback is called. */
 	atomic_bool over;		    /* The machine has ended. No callback is called any more. */
+	atomic_bool ending;		    /* target_stop() was called. What fails from then on is no failure. */
 };
 
 /*
@@ -307,6 +308,7 @@ static inline void target_stats(struct target *t, struct target_stats *out)
 /* End the machine, or the connection to it. The function that runs it, or waits for its end, then returns. */
 static inline void target_stop(struct target *t)
 {
+	atomic_store(&t->ending, true);
 	t->ops->stop(t);
 }
 

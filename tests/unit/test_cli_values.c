@@ -175,7 +175,7 @@ static void wrong_stub_addresses(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err = {0};
 
-		assert_int_equal(rsp_connect(cases[i], &err), -1);
+		assert_int_equal(rsp_connect(cases[i], NULL, &err), -1);
 		assert_int_equal(err.code, EXIT_USAGE);
 		assert_non_null(strstr(err.text, "give unix:PATH or HOST:PORT"));
 	}

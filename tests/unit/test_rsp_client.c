@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "hv/base/rng.h"
 #include "hv/rsp/rsp.h"
@@ -36,7 +37,7 @@ static struct rsp *connect_to(struct fake_stub *s)
 	struct rsp *r;
 
 	fake_stub_start(s);
-	r = rsp_open(s->client_fd, false, &err);
+	r = rsp_open(s->client_fd, false, NULL, NULL, &err);
 	assert_string_equal(err.text, "");
 	assert_non_null(r);
 	return r;
@@ -232,12 +233,36 @@ static void test_hangs_up(void **state)
 	rsp_close(r);
 }
 
+struct flood {
+	const char *bytes;
+	int fd;
+};
+
+/* Send until the other end is closed. A packet without a checksum gets the right one. */
+static void *send_flood(void *arg)
+{
+	const struct flood *flood = arg;
+	size_t len = strlen(flood->bytes);
+	char text[64];
+	uint8_t sum = 0;
+
+	for (size_t k = 1; k + 1 < len; k++)
+		sum += (uint8_t)flood->bytes[k];
+	if (flood->bytes[len - 1] == '#')
+		snprintf(text, sizeof(text), "%s%02x", flood->bytes, sum);
+	else
+		snprintf(text, sizeof(text), "%s", flood->bytes);
+	while (send(flood->fd, text, strlen(text), MSG_NOSIGNAL) > 0)
+		;
+	return NULL;
+}
+
 static void refuse(struct fake_stub *s, const char *why)
 {
 	struct err err = {0};
 
 	fake_stub_start(s);
-	assert_null(rsp_open(s->client_fd, false, &err));
+	assert_null(rsp_open(s->client_fd, false, NULL, NULL, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 	if (!strstr(err.text, why))
 		fail_msg("'%s' is not in '%s'", why, err.text);
@@ -283,6 +308,73 @@ static void test_absurd_register(void **state)
 
 	s->description = "<target><reg name='rax' bitsize='64' regnum='9'/><reg name='rbx' bitsize='64' regnum='3'/></target>";
 	refuse(s, "makes no sense");
+}
+
+/* A few hundred kilobytes that would be gigabytes. */
+static void test_entities(void **state)
+{
+	struct fake_stub *s = *state;
+
+	s->description = "<!DOCTYPE target [<!ENTITY a 'aaaaaaaaaa'>]><target><architecture>&a;</architecture></target>";
+	refuse(s, "declares entities");
+	assert_true(s->detached);
+}
+
+static void test_attribute_declared(void **state)
+{
+	struct fake_stub *s = *state;
+
+	s->description = "<!DOCTYPE target [<!ATTLIST reg name (a|b) 'a'>]><target><reg/></target>";
+	refuse(s, "declares entities");
+}
+
+/* Somebody ends what would last for RSP_PATIENCE_NS. */
+static void test_limit(void **state)
+{
+	struct fake_stub *s = *state;
+	struct limit limit;
+	struct err err = {0};
+	uint64_t began = monotonic_ns();
+	bool standing = true;
+
+	limit_init(&limit);
+	limit_within(&limit, 50000000);
+	limit_within(&limit, PATIENCE_NS); /* The nearer one counts. */
+	s->mute = true;
+	fake_stub_start(s);
+	assert_null(rsp_open(s->client_fd, false, &limit, &standing, &err));
+	assert_non_null(strstr(err.text, "in the time that was left"));
+	assert_false(standing); /* The stub has not said that the machine ran. */
+	assert_true(monotonic_ns() - began < RSP_PATIENCE_NS);
+}
+
+/* What a stub may send that has been asked nothing, all at once. */
+static void test_floods(void **state)
+{
+	static const struct {
+		const char *bytes, *why;
+	} floods[] = {
+		{"+", "what nobody asked for"},	      {"$T05thread:01;#", "what nobody asked for"},
+		{"%Stop:#", "what nobody asked for"}, {"noise", "what nobody asked for"},
+		{"-", "takes a request for damaged"}, {"$OK#00", "damaged packet"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(floods) / sizeof(*floods); i++) {
+		struct flood flood = {.bytes = floods[i].bytes};
+		struct err err = {0};
+		pthread_t thread;
+		int fds[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		flood.fd = fds[1];
+		assert_int_equal(pthread_create(&thread, NULL, send_flood, &flood), 0);
+		assert_null(rsp_open(fds[0], false, NULL, NULL, &err));
+		if (!strstr(err.text, floods[i].why))
+			fail_msg("%s: '%s' is not in '%s'", floods[i].bytes, floods[i].why, err.text);
+		pthread_join(thread, NULL);
+		close(fds[1]);
+	}
 }
 
 /* Whatever the peer answers, rsp_open() returns a client or an error, and nothing is read or written out of bounds. */
@@ -331,7 +423,7 @@ static void test_fuzz(void **state)
 			assert_true(write(fds[1], text, strlen(text)) >= 0);
 		}
 		shutdown(fds[1], SHUT_WR);
-		r = rsp_open(fds[0], false, &err);
+		r = rsp_open(fds[0], false, NULL, NULL, &err);
 		assert_true(r || err.code != EXIT_OK);
 		rsp_close(r);
 		close(fds[1]);
@@ -342,13 +434,24 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_machine),	 T(test_no_ack_and_binary),
-		T(test_damaged_replies), T(test_registers),
-		T(test_points),		 T(test_stops),
-		T(test_machine_ends),	 T(test_hangs_up),
-		T(test_other_machine),	 T(test_missing_register),
-		T(test_not_xml),	 T(test_includes_itself),
-		T(test_absurd_register), cmocka_unit_test(test_fuzz),
+		T(test_machine),
+		T(test_no_ack_and_binary),
+		T(test_damaged_replies),
+		T(test_registers),
+		T(test_points),
+		T(test_stops),
+		T(test_machine_ends),
+		T(test_hangs_up),
+		T(test_other_machine),
+		T(test_missing_register),
+		T(test_not_xml),
+		T(test_includes_itself),
+		T(test_absurd_register),
+		T(test_entities),
+		T(test_attribute_declared),
+		T(test_limit),
+		cmocka_unit_test(test_floods),
+		cmocka_unit_test(test_fuzz),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void open_it(struct attached *a)
 	struct err err = {0};
 
 	fake_stub_start(a->stub);
-	a->t = gdb_target_new(&config, &err);
+	a->t = gdb_target_new(&config, NULL, &err);
 	assert_string_equal(err.text, "");
 	assert_non_null(a->t);
 	a->t->client = &a->client;
@@ -237,7 +237,7 @@ static void test_paused(void **state)
 	assert_int_equal(gdb_target_wait(a->t, PATIENCE_NS, &end, NULL), 0);
 	assert_int_equal(end, GDB_END_PAUSED);
 	assert_int_equal(atomic_load(&a->breakpoints), 0);
-	gdb_target_detach(a->t);
+	gdb_target_detach(a->t, NULL);
 	assert_false(a->stub->running);
 	assert_false(a->stub->detached);
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
@@ -372,7 +372,7 @@ static void test_detach(void **state)
 	target_stop(a->t);
 	assert_int_equal(gdb_target_wait(a->t, PATIENCE_NS, &end, NULL), 0);
 	assert_int_equal(end, GDB_END_STOPPED);
-	gdb_target_detach(a->t);
+	gdb_target_detach(a->t, NULL);
 	assert_true(a->stub->detached);
 	assert_false(a->stub->physical);
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);

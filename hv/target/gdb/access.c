@@ -10,7 +10,8 @@ int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 	if (ret <= 0)
 		return ret;
 	gdb_enter(t);
-	ret = gdb_stop(gt) ? -1 : gdb_memory_read(&gt->memory, gpa, buf, len);
+	/* The search for the kernel reads all of its image. Nothing else is going on then, so an end does not wait for it. */
+	ret = (gt->searching && atomic_load(&t->ending)) || gdb_stop(gt) ? -1 : gdb_memory_read(&gt->memory, gpa, buf, len);
 	gdb_leave(t);
 	return ret;
 }

@@ -17,7 +17,8 @@
  * leave it a thirtieth.
  */
 #define EMULATED_POINTS 8u
-#define HARDWARE_POINTS 2u /* An x86 CPU has four debug registers, and the other two are for watchpoints. */
+#define END_NS 10000000000u /* How long the stub may take to take everything back. Then somebody else must do that. */
+#define HARDWARE_POINTS 2u  /* An x86 CPU has four debug registers, and the other two are for watchpoints. */
 
 /* ---- the machine ---- */
 
@@ -41,6 +42,7 @@ static int gdb_intercept(struct target *t, bool on, struct err *err)
 	gdb_lock(gt);
 	gdb_account(gt);
 	gt->budget.share = on ? gt->overhead : 0.5;
+	gt->searching &= !on;
 	gdb_unlock(gt);
 	return 0;
 }
@@ -103,6 +105,7 @@ static void gdb_ask_to_end(struct target *t)
 {
 	struct gdb_target *gt = gdb_target(t);
 
+	limit_within(gt->limit, END_NS);
 	pthread_mutex_lock(&gt->end_lock);
 	atomic_store(&gt->ending, true);
 	pthread_cond_broadcast(&gt->ended);
@@ -142,14 +145,30 @@ static bool on_kvm(struct gdb_target *gt)
 	return rsp_monitor(gt->rsp, "info kvm", answer, sizeof(answer)) == 0 && strstr(answer, "enabled");
 }
 
+/* Set `err` if the stub has failed altogether. Returns 0, or -1 when it has. */
+static int check_stub(struct gdb_target *gt, struct err *err)
+{
+	bool exited;
+	const char *dead = rsp_dead(gt->rsp, &exited);
+
+	return dead ? err_set(err, EXIT_INPUT, "%s", dead) : 0;
+}
+
 static int look_around(struct gdb_target *gt, const struct gdb_config *config, struct err *err)
 {
-	int cpus = rsp_threads(gt->rsp, gt->threads, TARGET_MAX_CPUS);
-	bool exited, kvm;
+	bool kvm, physical;
+	int cpus;
 
+	rsp_allow(gt->rsp, RSP_OPEN_NS);
+	cpus = rsp_threads(gt->rsp, gt->threads, TARGET_MAX_CPUS);
+	if (check_stub(gt, err))
+		return -1;
 	if (cpus <= 0)
 		return err_set(err, EXIT_INPUT, "the gdbstub names no CPUs, or more than %u", TARGET_MAX_CPUS);
-	if (rsp_physical(gt->rsp, true))
+	physical = rsp_physical(gt->rsp, true) == 0;
+	if (check_stub(gt, err))
+		return -1;
+	if (!physical)
 		return err_set(err, EXIT_INPUT, "the gdbstub cannot show physical memory: it must be QEMU's, 4.1 or newer");
 	gdb_memory_init(&gt->memory, gt->rsp, config->pid);
 	kvm = on_kvm(gt);
@@ -165,12 +184,11 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 	};
 	/* QEMU has forgotten by now what an earlier client has planted. Another stub may not have. */
 	gdb_remove_points(gt);
-	if (rsp_dead(gt->rsp, &exited))
-		return err_set(err, EXIT_INPUT, "%s", rsp_dead(gt->rsp, &exited));
-	return 0;
+	rsp_allow(gt->rsp, 0);
+	return check_stub(gt, err);
 }
 
-static struct gdb_target *make(const struct gdb_config *config, struct err *err)
+static struct gdb_target *make(const struct gdb_config *config, bool *standing, struct err *err)
 {
 	struct gdb_target *gt = calloc(1, sizeof(*gt));
 
@@ -184,17 +202,20 @@ static struct gdb_target *make(const struct gdb_config *config, struct err *err)
 	gt->planted = config->planted ? config->planted : &gt->own_planted;
 	gt->budget = (struct gdb_budget){.share = 0.5, .last_ns = monotonic_ns()};
 	gt->stopped = true;
+	gt->searching = true;
+	limit_init(&gt->own_limit);
+	gt->limit = config->limit ? config->limit : &gt->own_limit;
 	pthread_mutex_init(&gt->lock, NULL);
 	pthread_mutex_init(&gt->end_lock, NULL);
 	pthread_cond_init(&gt->ended, NULL);
 	gt->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	gt->rsp = rsp_open(config->fd, config->running, err);
+	gt->rsp = rsp_open(config->fd, config->running, gt->limit, standing, err);
 	return gt;
 }
 
-struct target *gdb_target_new(const struct gdb_config *config, struct err *err)
+struct target *gdb_target_new(const struct gdb_config *config, bool *standing, struct err *err)
 {
-	struct gdb_target *gt = make(config, err);
+	struct gdb_target *gt = make(config, standing, err);
 
 	if (!gt)
 		return NULL;
@@ -203,6 +224,9 @@ struct target *gdb_target_new(const struct gdb_config *config, struct err *err)
 	gt->was_running = gt->rsp && rsp_was_running(gt->rsp);
 	if (gt->rsp && gt->wake_fd >= 0 && look_around(gt, config, err) == 0)
 		return &gt->target;
+	gdb_target_detach(&gt->target, NULL);
+	if (gt->rsp && standing)
+		*standing = rsp_left_standing(gt->rsp);
 	gdb_target_free(&gt->target);
 	return NULL;
 }
@@ -283,13 +307,15 @@ static void remove_all(struct gdb_target *gt)
 	gdb_remove_points(gt);
 }
 
-void gdb_target_detach(struct target *t)
+int gdb_target_detach(struct target *t, struct err *err)
 {
 	struct gdb_target *gt = gdb_target(t);
+	const char *dead;
+	bool exited;
 
 	end_serving(gt);
 	if (gt->detached || !gt->rsp)
-		return;
+		return 0;
 	gt->detached = true;
 	gdb_lock(gt);
 	gdb_account(gt);
@@ -300,7 +326,9 @@ void gdb_target_detach(struct target *t)
 		else
 			rsp_physical(gt->rsp, false);
 	}
+	dead = rsp_dead(gt->rsp, &exited);
 	gdb_unlock(gt);
+	return dead && !exited ? err_set(err, EXIT_INPUT, "%s", dead) : 0;
 }
 
 void gdb_target_free(struct target *t)
@@ -309,7 +337,7 @@ void gdb_target_free(struct target *t)
 
 	if (!t)
 		return;
-	gdb_target_detach(t);
+	gdb_target_detach(t, NULL);
 	if (gt->memory.rsp)
 		gdb_memory_fini(&gt->memory);
 	rsp_close(gt->rsp);

@@ -24,6 +24,9 @@ struct gdb_config {
 	pid_t pid;	 /* The QEMU process on this host. 0: ask the socket, which may or may not know it. */
 	double overhead; /* The share of time that the machine may stand still, 0 to 1. */
 
+	/* When this limit is reached, the connection is given up. It must outlive the target. NULL: there is none. */
+	struct limit *limit;
+
 	/*
 	 * Where to keep which breakpoints are planted. Those that are in it at the start were left in the machine, and are
 	 * removed first. NULL: they are not kept.
@@ -37,8 +40,11 @@ struct gdb_config {
 	bool (*kvm_needs_hardware)(void);
 };
 
-/* Connect to the stub and stop the machine. Returns NULL with `err` set on failure, and then the machine runs on as before. */
-struct target *gdb_target_new(const struct gdb_config *config, struct err *err);
+/*
+ * Connect to the stub and stop the machine. Returns NULL with `err` set on failure, and then the machine runs on as before,
+ * unless `standing` was set: the machine ran, and the stub failed before the machine could go on.
+ */
+struct target *gdb_target_new(const struct gdb_config *config, bool *standing, struct err *err);
 
 /* Whether the machine ran before. If it did not, somebody else has paused it, and detaching leaves it paused. */
 bool gdb_target_was_running(struct target *t);
@@ -60,9 +66,10 @@ int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, st
 
 /*
  * The client has finished: let every held CPU go, remove every breakpoint and watchpoint, and detach, unless the machine has
- * gone. The machine runs on then, or stays stopped if somebody else has paused it.
+ * gone. The machine runs on then, or stays stopped if somebody else has paused it. A second call does nothing. Returns 0, or -1
+ * with `err` set when the stub has failed: then what was planted may be there still, and the machine may stand still.
  */
-void gdb_target_detach(struct target *t);
+int gdb_target_detach(struct target *t, struct err *err);
 
 /* Free the target, after detaching if that was not done. NULL is allowed. */
 void gdb_target_free(struct target *t);

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "hv/base/clock.h"
+#include "hv/base/limit.h"
 #include "hv/rsp/rsp.h"
 #include "hv/target/gdb/journal.h"
 #include "hv/target/gdb/memory.h"
@@ -43,6 +44,8 @@ struct gdb_budget {
 struct gdb_target {
 	struct target target; /* First: gdb_target() converts a pointer to it. */
 	struct rsp *rsp;
+	struct limit *limit; /* gdb_config.limit, or `own_limit`. */
+	struct limit own_limit;
 	double overhead;		   /* gdb_config.overhead: the share while breakpoints are planted. */
 	bool hardware;			   /* Breakpoints go into the CPUs' debug registers, and not into the guest's text. */
 	bool was_running;		   /* The machine ran before the target stopped it, so detaching lets it run again. */
@@ -62,6 +65,7 @@ struct gdb_target {
 	uint64_t stopped_ns; /* When the machine was last stopped, on CLOCK_MONOTONIC. */
 	uint64_t linger_ns;  /* The serving thread does not resume the machine before this time. 0: it does at once. */
 	struct gdb_budget budget;
+	bool searching; /* The client has not found the guest's kernel yet: it only reads. */
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
 	struct gdb_planted *planted;	/* The breakpoints that are planted, caps.points at most. */
