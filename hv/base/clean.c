@@ -65,6 +65,21 @@ void clean_text(const char *text, size_t n, char *out, size_t size)
 	out[c.used] = '\0';
 }
 
+void unclean_text(const char *clean, char *out, size_t size)
+{
+	size_t used = 0, step;
+	unsigned byte;
+
+	for (; *clean && used + 1 < size; clean += step) {
+		step = is_escape(clean, strlen(clean)) ? ESCAPE_LEN : 1;
+		byte = (unsigned char)*clean;
+		if (step == ESCAPE_LEN)
+			sscanf(clean + 2, "%2x", &byte);
+		out[used++] = (char)byte;
+	}
+	out[used] = '\0';
+}
+
 char *clean_copy(const char *text, size_t n)
 {
 	size_t room = CLEAN_MAX(strnlen(text, n));

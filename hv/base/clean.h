@@ -22,7 +22,13 @@
  */
 void clean_text(const char *text, size_t n, char *out, size_t size);
 
-/* The whole of such a copy, from malloc(). NULL: memory ran out. */
+/*
+ * Turn what clean_text() made back, for a name that must be found outside, as that of a file: each \xHH becomes its byte, and
+ * \x00 ends the text. The result must not be shown. It is cut at `size` bytes, and always ends with a NUL.
+ */
+void unclean_text(const char *clean, char *out, size_t size);
+
+/* All that clean_text() makes of a text, from malloc(). NULL: memory ran out. */
 char *clean_copy(const char *text, size_t n);
 
 /* Do the same in place to the text in the `size` bytes at `text`, at most CLEAN_FIELD_MAX. What no longer fits is cut. */

@@ -300,10 +300,13 @@ static bool goes_up(const char *path)
 	return false;
 }
 
-static void find_file(struct sources *s, const char *name, struct kept *k)
+/* `clean` is the name as the record has it, made printable. */
+static void find_file(struct sources *s, const char *clean, struct kept *k)
 {
-	const char *path;
+	char bytes[PATH_MAX];
+	const char *name = bytes, *path;
 
+	unclean_text(clean, bytes, sizeof(bytes));
 	while (strncmp(name, "./", 2) == 0)
 		name += 2;
 	if (goes_up(name))

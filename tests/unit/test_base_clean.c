@@ -66,6 +66,20 @@ static void test_cut_between_characters(void **state)
 	free(copy);
 }
 
+static void test_back(void **state)
+{
+	char clean[CLEAN_MAX(8)], back[8];
+
+	(void)state;
+	clean_text("a\\\x01z\xfe", 8, clean, sizeof(clean));
+	unclean_text(clean, back, sizeof(back));
+	assert_string_equal(back, "a\\\x01z\xfe");
+	unclean_text("\\x", back, sizeof(back));
+	assert_string_equal(back, "\\x");
+	unclean_text("123456789", back, sizeof(back));
+	assert_string_equal(back, "1234567");
+}
+
 static void test_field(void **state)
 {
 	char full[8] = {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, hostile[8] = "\x1b\x1b";
@@ -123,7 +137,8 @@ static void test_error_is_one_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text), cmocka_unit_test(test_cut_between_characters), cmocka_unit_test(test_field),
+		cmocka_unit_test(test_text), cmocka_unit_test(test_cut_between_characters),
+		cmocka_unit_test(test_back), cmocka_unit_test(test_field),
 		cmocka_unit_test(test_line), cmocka_unit_test(test_error_is_one_line),
 	};
 

@@ -33,7 +33,7 @@ struct fixture {
 	struct sources *sources;
 };
 
-static const char *const files[] = {"kernel/fs/inode.c", "hold/hold.c", "hold/src/a.c", "secret.c"};
+static const char *const files[] = {"kernel/fs/inode.c", "hold/hold.c", "hold/src/a.c", "hold/\xc3\xa4.c", "secret.c"};
 static const char *const folders[] = {"kernel", "kernel/fs", "hold", "hold/src"};
 
 static void note(void *ctx, const char *line)
@@ -126,6 +126,17 @@ static void is_not_there(struct fixture *f, const char *name)
 }
 
 /* Something is there, is not read, and one line says why. */
+/* The record has names in printable form. Neither does that form lead out of the folder. */
+static void test_name_made_printable(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, "hold");
+	is_read(f, "\\xc3\\xa4.c", "hold/\xc3\xa4.c");
+	is_not_there(f, "\\x2e\\x2e/secret.c");
+	is_not_there(f, "src\\x2f..\\x2f..\\x2fsecret.c");
+}
+
 static void is_refused(struct fixture *f, const char *name, const char *why)
 {
 	size_t len = 1;
@@ -499,6 +510,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_relative_name),
+		T(test_name_made_printable),
 		T(test_second_folder),
 		T(test_absolute_name_below_a_folder),
 		T(test_absolute_name_below_a_link),
