@@ -55,6 +55,17 @@ $(OUT)/packages-found: Makefile
 		{ echo 'packages are missing: run `make deps`' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
+# The git revision, with a + where files differ from it. It is empty where the tree is no git checkout. The file changes only when the
+# revision does.
+$(OUT)/gen/revision.h: FORCE
+	@mkdir -p $(@D)
+	@[ ! -e .git ] || revision=$$(git describe --always --dirty=+ --abbrev=12 --exclude='*' 2>/dev/null); \
+		printf '#define OUTRIDER_REVISION "%s"\n' "$$revision" >$@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+$(OUT)/obj/hv/cli/version.o: $(OUT)/gen/revision.h
+.PHONY: FORCE
+FORCE:
+
 # The machine's ACPI code, as a C array.
 $(OUT)/gen/dsdt.h: hv/vmm/dsdt.asl
 	$(call say,IASL,$@)

@@ -45,8 +45,9 @@ error_t cli_usage(struct argp_state *state, const char *fmt, ...) __attribute__(
 
 /*
  * Read the value of an option. The whole of `text` must be the value. Each returns 0, or -1 when `text` is something else, when
- * the value overflows, or when it lies outside [min, max]. A size is in bytes, or has the suffix K, M, G or T, which are powers
- * of 1024. A time is a decimal number with the unit ms, s, m or h, or without a unit in seconds; *out is in nanoseconds.
+ * the value overflows, or when it lies outside [min, max]. A size has the suffix K, M, G or T, which are powers of 1024, or is
+ * in MiB without a suffix, as QEMU's -m has it; *out is in bytes. A time is a decimal number with the unit ms, s, m or h, or
+ * without a unit in seconds; *out is in nanoseconds.
  */
 int cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 int cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *out);

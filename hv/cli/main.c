@@ -9,6 +9,7 @@
 #include "hv/cli/completion.h"
 #include "hv/cli/help.h"
 #include "hv/cli/suggest.h"
+#include "hv/cli/version.h"
 
 /* Say that there is no such command, and which one may have been meant. */
 static int unknown(const char *word)
@@ -64,8 +65,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
 		return help(argc - 2, argv + 2);
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("outrider " OUTRIDER_VERSION);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		version_print(&report_formats);
 		return EXIT_OK;
 	}
 	if (strcmp(argv[1], "completion") == 0)

@@ -29,8 +29,13 @@ static const struct argp_option options[] = {
 
 error_t race_files_want(struct race_files *f, const char *id)
 {
-	struct race_wanted *wanted = realloc(f->wanted, (f->wanted_count + 1) * sizeof(*wanted));
+	struct race_wanted *wanted;
 
+	if (!id[0]) {
+		err_set(f->input.err, EXIT_USAGE, "a race's id is empty: give an id, or the first characters of one");
+		return EINVAL;
+	}
+	wanted = realloc(f->wanted, (f->wanted_count + 1) * sizeof(*wanted));
 	if (!wanted)
 		return ENOMEM;
 	f->wanted = wanted;
@@ -104,14 +109,30 @@ void race_files_free(struct race_files *f)
 	free(f->wanted);
 }
 
+/* Keep the id of a race that fits, once. */
+static void note_found(struct race_wanted *w, const char *id)
+{
+	size_t kept = w->count < RACE_WANTED_SHOWN ? w->count : RACE_WANTED_SHOWN;
+
+	for (size_t i = 0; i < kept; i++) {
+		if (strcmp(w->found[i], id) == 0)
+			return;
+	}
+	if (kept < RACE_WANTED_SHOWN)
+		snprintf(w->found[kept], sizeof(w->found[kept]), "%s", id);
+	w->count++;
+}
+
 static bool is_wanted(void *ctx, const struct race *race)
 {
 	struct race_files *f = ctx;
 	bool found = !f->wanted_count;
 
 	for (size_t i = 0; i < f->wanted_count; i++) {
-		if (strcmp(f->wanted[i].id, race->id) == 0)
-			found = f->wanted[i].found = true;
+		if (strncmp(f->wanted[i].id, race->id, strlen(f->wanted[i].id)) != 0)
+			continue;
+		note_found(&f->wanted[i], race->id);
+		found = true;
 	}
 	return found;
 }
@@ -140,12 +161,29 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 	return 0;
 }
 
+/* The first characters that the user gave fit several races. */
+static int several(const struct race_wanted *w, struct err *err)
+{
+	char ids[RACE_WANTED_SHOWN * (CLEAN_MAX(RACE_ID_MAX) + 2)] = "", id[CLEAN_MAX(RACE_ID_MAX)];
+	size_t used = 0;
+
+	for (size_t i = 0; i < w->count && i < RACE_WANTED_SHOWN; i++) {
+		clean_text(w->found[i], strlen(w->found[i]), id, sizeof(id));
+		used += (size_t)snprintf(ids + used, sizeof(ids) - used, "%s%s", i ? ", " : "", id);
+	}
+	return err_set(err, EXIT_USAGE, "several races begin with '%s': %s%s; give more of the id", w->id, ids,
+		       w->count > RACE_WANTED_SHOWN ? " and others" : "");
+}
+
 int race_files_all_found(const struct race_files *f, struct err *err)
 {
 	for (size_t i = 0; i < f->wanted_count; i++) {
-		if (!f->wanted[i].found)
-			return err_set(err, EXIT_USAGE, "no race '%s' in the files given; `outrider prune` lists them",
-				       f->wanted[i].id);
+		const struct race_wanted *w = &f->wanted[i];
+
+		if (w->count == 0)
+			return err_set(err, EXIT_USAGE, "no race '%s' in the files given; `outrider prune` lists them", w->id);
+		if (w->count > 1)
+			return several(w, err);
 	}
 	return 0;
 }

@@ -11,6 +11,17 @@
 #include "symbols/files/debug_images.h"
 #include "symbols/files/sources.h"
 
+/* How many ids an error line shows when several races fit. */
+#define RACE_WANTED_SHOWN 4
+
+/* A race that the user asked for, by its id or by the id's first characters. */
+struct race_wanted {
+	const char *id;
+	/* The ids of the races that were found with these first characters. */
+	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
+	size_t count; /* May be more than `found` has. */
+};
+
 struct race_files {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct debug_images *images;
@@ -20,10 +31,7 @@ struct race_files {
 	bool code_lines; /* The caller wants the source lines of the instructions around the accesses. */
 	const char **files;
 	size_t count;
-	struct race_wanted {
-		const char *id;
-		bool found;
-	} * wanted; /* Only these races are loaded. With none in the list all races are loaded. */
+	struct race_wanted *wanted; /* Only these races are loaded. With none in the list all races are loaded. */
 	size_t wanted_count;
 };
 
@@ -35,8 +43,8 @@ int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
 
 /*
- * Load only this race and those asked for in the same way. `id` must last as long as `f`. Returns 0 or ENOMEM, as an option
- * parser does.
+ * Load only this race and those asked for in the same way. `id` is an id or the first characters of one, and must last as long
+ * as `f`. Returns 0; or, as an option parser does, ENOMEM, or EINVAL with the error of `f` set when `id` is empty.
  */
 error_t race_files_want(struct race_files *f, const char *id);
 
@@ -46,7 +54,10 @@ error_t race_files_want(struct race_files *f, const char *id);
  */
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err);
 
-/* Call this after all files were loaded. Returns 0, or -1 with EXIT_USAGE when a wanted race was in none of the files. */
+/*
+ * Call this after all files were loaded. Returns 0; or -1 with EXIT_USAGE when a wanted race was in none of the files, or when
+ * several races begin with the characters that were given.
+ */
 int race_files_all_found(const struct race_files *f, struct err *err);
 
 /*

@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
 	{"append", KEY_APPEND, "CMDLINE", 0, "kernel command line, added to the options that give the guest its console", 0},
 	{"cpus", KEY_CPUS, "N", 0, "number of virtual CPUs, 1 to 16 (default 2)", 0},
 	{"memory", KEY_MEMORY, "SIZE", 0,
-	 "guest memory, with K, M, G or T (default 512M); the host reserves it only as the guest uses it", 0},
+	 "guest memory, in MiB or with K, M, G or T (default 512M); the host reserves it only as the guest uses it", 0},
 	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console to FILE (default: standard output)", 0},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{0},
@@ -52,7 +52,7 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MEMORY:
 		if (cli_size(arg, MEMORY_MIN, TIB, &value) < 0 || value % MIB != 0)
-			return wrong(state, "memory", arg, "a size from 64M to 1T in whole MiB, for example 512M or 5G");
+			return wrong(state, "memory", arg, "a size from 64M to 1T in whole MiB, for example 512, 512M or 5G");
 		o->engine.vm.memory = value;
 		return 0;
 	default:

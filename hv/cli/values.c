@@ -41,7 +41,7 @@ int cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
 	static const char suffixes[] = "KMGT";
 	const char *rest, *suffix;
-	unsigned shift = 0;
+	unsigned shift = 20;
 	uint64_t value;
 
 	if (leading_number(text, &rest, &value) < 0)

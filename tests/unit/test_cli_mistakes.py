@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a user mistypes on the command line: one line that says what, where and what to do, and a documented exit status."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -61,6 +62,55 @@ class Mistakes(unittest.TestCase):
                 line = self.said(arguments)
                 self.assertTrue(line.startswith(begin), line)
                 self.assertIn(part, line)
+
+
+class Ids(unittest.TestCase):
+    """A race may be called by the first characters of its id."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "races.json")
+        subprocess.run([BUILD / "unit/test_report_json", "--write", self.path], check=True)
+        document = json.loads(pathlib.Path(self.path).read_text())
+        for race, name in zip(document["races"], ("abc123abc123", "abd456abd456", "0bc123abc123")):
+            race["id"] = name
+        document["races"] = document["races"][:3]
+        self.assertEqual(len(document["races"]), 3)
+        pathlib.Path(self.path).write_text(json.dumps(document))
+
+    def test_prefix_of_one(self):
+        for command in (["report", "--race"], ["prune", "--race"], ["prune", "--explain"]):
+            with self.subTest(command=command):
+                whole, begin = outrider(*command, "abd456abd456", self.path), outrider(*command, "abd", self.path)
+                self.assertEqual((begin.returncode, begin.stdout), (0, whole.stdout))
+                self.assertIn("abd456abd456", begin.stdout)
+                self.assertNotIn("abc123abc123", begin.stdout)
+
+    def test_prefix_of_several(self):
+        for extra in ([], ["--format", "json"]):
+            done = outrider("report", "--race", "ab", *extra, self.path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr,
+                             "outrider: several races begin with 'ab': abc123abc123, abd456abd456; give more of the id\n")
+
+    def test_prefix_of_none(self):
+        self.assertIn("no race 'ff' in the files given", outrider("report", "--race", "ff", self.path).stderr)
+        self.assertIn("a race's id is empty", outrider("report", "--race", "", self.path).stderr)
+
+
+class Version(unittest.TestCase):
+    def test_says_what_it_is(self):
+        done = outrider("--version")
+        lines = done.stdout.splitlines()
+        self.assertEqual((done.returncode, outrider("-V").stdout), (0, done.stdout))
+        self.assertRegex(lines[0], r"\Aoutrider \d+\.\d+\.\d+\Z")
+        if (ROOT / ".git").exists():
+            self.assertRegex(lines[1], r"\Arevision: [0-9a-f]{12,}\+?\Z")
+        libraries = next(line for line in lines if line.startswith("libraries: "))
+        for library in ("capstone", "libdwarf", "elfutils", "jansson", "libvirt", "libxml2", "zlib"):
+            self.assertRegex(libraries, rf"\b{library} \d[\d.]+")
+        self.assertIn("sarif", next(line for line in lines if line.startswith("features: ")))
 
 
 class Help(unittest.TestCase):

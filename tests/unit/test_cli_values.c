@@ -44,9 +44,13 @@ static void sizes(void **state)
 	assert_int_equal(cli_size("5g", 0, UINT64_MAX, &n), 0);
 	assert_int_equal(n, UINT64_C(5) << 30);
 	assert_int_equal(cli_size("4096", 0, UINT64_MAX, &n), 0);
-	assert_int_equal(n, 4096);
+	assert_int_equal(n, UINT64_C(4096) << 20);
+	assert_int_equal(cli_size("65536k", 0, UINT64_MAX, &n), 0);
+	assert_int_equal(n, 64u << 20);
 	n = 7;
-	for (const char **bad = (const char *[]){"", "M", "5X", "5MB", "5 M", "-5M", "16777216T", "1M", NULL}; *bad; bad++)
+	for (const char **bad =
+		     (const char *[]){"", "M", "5X", "5MB", "5 M", "-5M", "16777216T", "1M", "1", "17592186044416", NULL};
+	     *bad; bad++)
 		assert_int_equal(cli_size(*bad, 2 << 20, UINT64_MAX, &n), -1);
 	assert_int_equal(n, 7);
 }
