@@ -13,7 +13,8 @@
 #include "hv/detect/stops.h"
 #include "hv/detect/window.h"
 
-#define CLOSE_NS 300000000u /* held CPUs have this long to be let go */
+#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any number that gives another sequence */
+#define CLOSE_NS 300000000u		 /* held CPUs have this long to be let go */
 
 static int init_sync(struct detect *d)
 {
@@ -59,9 +60,13 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->guest = guest;
 	d->config = *config;
 	d->sink = *sink;
-	/* Two sequences, because the number of delays drawn depends on the guest and must not change which points come next. */
+	/*
+	 * Three sequences, because how many delays are drawn, and how many choices fall on what the guest was seen to run,
+	 * depends on the guest and must not change which points come next.
+	 */
 	d->choice_rng.state = config->seed;
 	d->delay_rng.state = ~config->seed;
+	d->again_rng.state = config->seed ^ AGAIN_SEED;
 	d->decoder = insn_decoder_new();
 	d->pool = make_pool(d);
 	if (!d->pool || !d->decoder || queue_init(&d->observations) ||
@@ -172,6 +177,7 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 	*out = d->stats;
 	out->sites = atomic_load(&d->site_count);
 	out->armed = d->points.count - d->event_points;
+	out->asked_rate = d->config.rate;
 	if (d->started_ns) {
 		const struct target_stats *before = &d->stats_before;
 

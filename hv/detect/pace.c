@@ -10,7 +10,12 @@
 #define ADAPT_NS 250000000u
 /* At most so many tries are made to arm a point at a time, and for so long: modules and the rate must be looked at too. */
 #define ARMS_AT_A_TIME 512u
-#define ARM_NS 100000000u
+#define ARM_NS 50000000u
+/* At most so many tries at a time are made in functions that the guest was seen to run. One look at the rate adds a step. */
+#define AGAIN_MOST 256u
+#define AGAIN_STEP 32u
+/* One in so many points may be planted there though all the others are armed. */
+#define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
 /* A point has this long to be hit if it keeps others from being planted. Then so many points make room each ADAPT_NS. */
 #define STALE_NS 1000000000u
@@ -26,10 +31,24 @@ enum arm_result {
 	NONE,	       /* the pool has no site */
 };
 
-/* Choose a site and arm it, if what stands there is still such an instruction. */
-static enum arm_result arm_one(struct detect *d)
+static bool is_armed(struct detect *d, uint64_t addr)
 {
-	uint64_t addr = pool_choose(d->pool, &d->choice_rng), gpa;
+	bool armed;
+
+	pthread_mutex_lock(&d->lock);
+	armed = points_find(&d->points, addr);
+	pthread_mutex_unlock(&d->lock);
+	return armed;
+}
+
+/*
+ * Arm a site, if what stands there is still such an instruction. 0 is no site. `again`: it was chosen because the guest was
+ * seen to run its function.
+ */
+static enum arm_result arm_one(struct detect *d, uint64_t addr, bool again)
+{
+	struct point *point = NULL;
+	uint64_t gpa;
 	size_t len = X86_PAGE_SIZE - (addr & (X86_PAGE_SIZE - 1)); /* the next page may not be mapped */
 	uint8_t code[INSN_MAX_LEN];
 	struct insn insn;
@@ -37,6 +56,8 @@ static enum arm_result arm_one(struct detect *d)
 
 	if (!addr)
 		return NONE;
+	if (is_armed(d, addr))
+		return ARMED_ALREADY;
 	if (len >= sizeof(code) || detect_code(d, addr, code, sizeof(code)) == 0)
 		len = sizeof(code);
 	if (detect_code(d, addr, code, len) || guest_translate(d->guest, addr, &gpa) ||
@@ -46,8 +67,13 @@ static enum arm_result arm_one(struct detect *d)
 	detect_enter(d);
 	if (points_find(&d->points, addr))
 		result = ARMED_ALREADY;
-	else if (!guest_text_going(d->guest, addr) && points_plant(&d->points, &insn, gpa))
+	else if (!guest_text_going(d->guest, addr))
+		point = points_plant(&d->points, &insn, gpa);
+	if (point) {
+		point->again = again;
+		d->points.again += again;
 		result = ARMED;
+	}
 	if (!d->started_ns && result == ARMED) {
 		d->started_ns = monotonic_ns();
 		target_stats(d->target, &d->stats_before);
@@ -56,26 +82,90 @@ static enum arm_result arm_one(struct detect *d)
 	return result;
 }
 
+/* How many sample points are armed, and how many of them arm_again() has planted. */
+static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
+{
+	pthread_mutex_lock(&d->lock);
+	*armed = d->points.count - d->event_points;
+	*again = d->points.again;
+	pthread_mutex_unlock(&d->lock);
+}
+
+static uint32_t less(uint32_t most, uint32_t there)
+{
+	return most > there ? most - there : 0;
+}
+
 /*
- * Keep k points armed, as far as the budget of hits allows, which refills at the configured rate: where the pool is small and
- * hot, points are used up faster than any k can follow, and arming itself must wait.
+ * Whether one more point is to be armed. That is as far as the budget of hits allows, which refills at the configured rate:
+ * where the pool is small and hot, points are used up faster than any k can follow, and arming itself must wait.
  */
+static bool may_arm(const struct detect *d, const struct pace *pace, uint64_t until)
+{
+	return pace->budget > 0 && monotonic_ns() < until && !atomic_load(&d->stop);
+}
+
+/* Returns 1 when a point was armed, 0 when not, and -1 when there is no site to try. */
+static int count_try(struct pace *pace, enum arm_result result)
+{
+	pace->planted += result == ARMED;
+	pace->refused += result == REFUSED;
+	return result == NONE ? -1 : result == ARMED;
+}
+
+/*
+ * Points chosen uniformly reach the rate only if enough of them are passed. Where that is not so, up to half of all points are
+ * in functions of which the guest has passed a site already. These are decoded, and are likely to be passed again.
+ */
+static void arm_again(struct detect *d, struct pace *pace)
+{
+	uint64_t until = monotonic_ns() + ARM_NS;
+	uint32_t armed, again, room;
+	int armed_one = 0;
+
+	count_armed(d, &armed, &again);
+	room = less(d->wanted / 2, again);
+	room = less(d->wanted, armed) < room ? less(d->wanted, armed) : room;
+	for (unsigned tries = pace->again; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
+		armed_one = count_try(pace, arm_one(d, pool_choose_passed(d->pool, &d->again_rng), true));
+		room -= armed_one > 0;
+	}
+}
+
+/* Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. */
+static void arm_uniformly(struct detect *d, struct pace *pace)
+{
+	uint64_t until = monotonic_ns() + ARM_NS;
+	uint32_t armed, again, room;
+	int armed_one = 0;
+
+	count_armed(d, &armed, &again);
+	room = less(d->wanted, armed);
+	if (pace->again && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
+		room = less(d->wanted - d->wanted / AGAIN_ROOM, armed - again);
+	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
+		armed_one = count_try(pace, arm_one(d, pool_choose(d->pool, &d->choice_rng), false));
+		room -= armed_one > 0;
+	}
+	pace->full = room == 0;
+}
+
 static void arm(struct detect *d, struct pace *pace)
 {
-	uint32_t tries = ARMS_AT_A_TIME, armed;
-	uint64_t until = monotonic_ns() + ARM_NS;
+	bool rests = monotonic_ns() < pace->rest_until;
+	uint64_t began = thread_cpu_ns(), took;
+	uint32_t armed, again;
 
-	pthread_mutex_lock(&d->lock);
-	armed = d->points.count - d->event_points;
-	pthread_mutex_unlock(&d->lock);
-	while (pace->budget > 0 && armed < d->wanted && tries-- && monotonic_ns() < until && !atomic_load(&d->stop)) {
-		enum arm_result result = arm_one(d);
-
-		armed += result == ARMED;
-		pace->refused += result == REFUSED;
-		if (result == NONE)
-			break;
-	}
+	arm_again(d, pace);
+	if (!rests)
+		arm_uniformly(d, pace);
+	count_armed(d, &armed, &again);
+	pace->armed_most = armed > pace->armed_most ? armed : pace->armed_most;
+	took = thread_cpu_ns() - began;
+	pace->arming_ns += took;
+	/* The guest may need the CPU. A target that is stopped for this has a share of its own. */
+	if (!rests && !d->target->caps.costly_stops)
+		pace->rest_until = monotonic_ns() + took;
 }
 
 /* Take out the sample points that are more than wanted. */
@@ -117,6 +207,7 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 			continue;
 		points_remove(&d->points, point);
 		pace->turn = at;
+		pace->stale++;
 		quota--;
 	}
 	detect_leave(d);
@@ -142,24 +233,35 @@ static uint32_t first_points(struct detect *d)
 	return FIRST_POINTS < most ? FIRST_POINTS : most;
 }
 
-static bool too_many(struct detect *d)
+/*
+ * With too few hits, and with as many points as there may be or as can be planted, more choices are to fall on what the guest
+ * was seen to run. When the rate is reached there are to be fewer, so that as many as possible are uniform.
+ */
+static void adapt_again(const struct detect *d, struct pace *pace, double rate, bool at_limit, uint32_t armed)
 {
-	bool excess;
+	bool more_will_not_help = at_limit || armed < d->wanted - d->wanted / 4;
 
-	pthread_mutex_lock(&d->lock);
-	excess = d->points.count - d->event_points > d->wanted;
-	pthread_mutex_unlock(&d->lock);
-	return excess;
+	if (few_points(d))
+		return; /* all of them would end in the same few functions */
+	if (rate >= 0.95 * d->config.rate)
+		pace->again -= pace->again / 4 + (pace->again != 0);
+	else if (rate < 0.8 * d->config.rate && more_will_not_help && pace->again < AGAIN_MOST)
+		pace->again += AGAIN_STEP;
 }
 
 /* With too few hits there are to be more points, with too many hits fewer. In between k stays as it is. */
 static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 {
+	uint32_t wanted = d->wanted;
 	double rate = (double)(pace->hits - pace->adapt_hits) * 1e9 / (double)(now - pace->adapt_ns);
 	uint64_t sites = pool_sites(d->pool);
-	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit;
+	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit, armed, again;
 
-	pace->starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate;
+	count_armed(d, &armed, &again);
+
+	/* A point that is taken out before all that there may be are armed makes room for nothing. */
+	pace->starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate && (few_points(d) || pace->full);
+	adapt_again(d, pace, rate, d->wanted == most, armed);
 	/* An empty pool, of a module that is not loaded yet, says nothing about k. */
 	if (!sites)
 		d->wanted = first_points(d);
@@ -171,11 +273,12 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 		d->wanted -= d->wanted / 4;
 	if (d->wanted > most)
 		d->wanted = most;
+	pace->full = pace->full && d->wanted <= wanted;
 	pace->adapt_hits = pace->hits;
 	pace->adapt_ns = now;
 	if (sites) /* when the module has gone, the count stays what was sampled */
 		atomic_store(&d->site_count, sites);
-	if (too_many(d))
+	if (armed > d->wanted)
 		disarm_excess(d);
 	if (pace->starved && !few_points(d))
 		disarm_stale(d, pace, now);
@@ -184,12 +287,23 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 static void refill(struct detect *d, struct pace *pace, uint64_t now)
 {
 	double burst = d->config.rate * 0.1 + 1;
-	uint64_t hits;
+	uint64_t hits, passed[PASSED_KEPT], n;
 
 	pthread_mutex_lock(&d->lock);
 	hits = d->stats.hits;
 	d->stats.refused = pace->refused;
+	d->stats.planted = pace->planted;
+	d->stats.stale = pace->stale;
+	d->stats.arming_ns = pace->arming_ns;
+	d->stats.armed_most = pace->armed_most;
+	n = d->stats.passed - pace->passed_told;
+	n = n < PASSED_KEPT ? n : PASSED_KEPT;
+	for (uint64_t i = 0; i < n; i++)
+		passed[i] = d->passed[(d->stats.passed - 1 - i) % PASSED_KEPT];
+	pace->passed_told = d->stats.passed;
 	pthread_mutex_unlock(&d->lock);
+	for (uint64_t i = 0; i < n; i++)
+		pool_passed(d->pool, passed[i]);
 	pace->budget += (double)(now - pace->last_ns) / 1e9 * d->config.rate - (double)(hits - pace->hits);
 	if (pace->budget > burst)
 		pace->budget = burst;

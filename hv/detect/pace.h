@@ -22,8 +22,21 @@ struct pace {
 	uint64_t adapt_ns, adapt_hits;
 	/* How many points were not armed because the bytes there were not as expected. */
 	uint64_t refused;
-	/* There are too few hits with as many points as there may be. */
+	/* The last uniform choices left no room for more. */
+	bool full;
+	/* There are too few hits with as many points as there may be, and all of these are armed. */
 	bool starved;
+	/*
+	 * How many tries are made at a time to arm a site in a function that the guest was seen to run. It is 0 as long as more
+	 * points, chosen uniformly, are enough for the rate.
+	 */
+	unsigned again;
+	/* Until this time (CLOCK_MONOTONIC) no site is chosen uniformly, because that has taken its share of a CPU's time. */
+	uint64_t rest_until;
+	/* How many of the passed sites, counted as stats.passed counts, the pool has been told of. */
+	uint64_t passed_told;
+	/* The figures of struct detect_stats with these names. */
+	uint64_t planted, stale, arming_ns, armed_most;
 	/* The index in points.armed of the point whose turn it is to make room. */
 	uint32_t turn;
 };

@@ -120,6 +120,7 @@ void points_remove(struct points *p, struct point *point)
 	p->armed[point->position] = last;
 	p->slots[last].position = point->position;
 	p->count--;
+	p->again -= point->again;
 	p->free_slots[p->capacity - 1 - p->count] = slot;
 	point->addr = 0;
 }

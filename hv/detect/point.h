@@ -31,6 +31,9 @@ struct point {
 	uint32_t position;
 	/* When the point was planted (CLOCK_MONOTONIC). */
 	uint64_t planted_ns;
+	/* The point was chosen because the guest was seen to run its function. Set by the caller, who then counts it in
+	 * points.again. */
+	bool again;
 };
 
 struct points {
@@ -44,6 +47,8 @@ struct points {
 	/* From an address to 1 + the index of its slot, with open addressing. 0: the bucket is empty. */
 	uint32_t *hash;
 	uint32_t capacity, count, hash_mask;
+	/* How many of the points have `again` set. */
+	uint32_t again;
 };
 
 /* Returns 0, or -1 when memory runs out. `target` must outlive the table. */

@@ -24,6 +24,15 @@ struct function {
 	uint32_t count;
 	/* The offsets of its sites. */
 	uint16_t *sites;
+	/* It is in pool->passed. */
+	bool passed;
+};
+
+/* A function that a CPU has passed a site of. */
+struct passed {
+	struct function *fn;
+	/* The number of sites of the functions before it in pool->passed. */
+	uint64_t sites_before;
 };
 
 struct segment {
@@ -42,6 +51,10 @@ struct pool {
 	size_t segment_count;
 	uint64_t bytes, weight;
 	uint64_t decoded_bytes, decoded_sites;
+	struct passed *passed;
+	size_t passed_count, passed_room;
+	/* The number of sites of all functions in `passed`. */
+	uint64_t passed_sites;
 	uint8_t code[FUNCTION_MAX];
 	uint16_t offsets[FUNCTION_MAX];
 	/* The sites of the last draw that are not handed out yet. */
@@ -78,6 +91,7 @@ void pool_free(struct pool *pool)
 	for (size_t i = 0; i < pool->segment_count; i++)
 		free_segment(&pool->segments[i]);
 	free(pool->segments);
+	free(pool->passed);
 	insn_decoder_free(pool->decoder);
 	free(pool);
 }
@@ -217,6 +231,27 @@ fail:
 	return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
 }
 
+static void append_passed(struct pool *pool, struct function *fn)
+{
+	pool->passed[pool->passed_count++] = (struct passed){fn, pool->passed_sites};
+	pool->passed_sites += fn->count;
+}
+
+/* Forget which functions of the segment were passed. */
+static void forget_passed(struct pool *pool, const struct segment *seg)
+{
+	size_t n = pool->passed_count;
+
+	pool->passed_count = 0;
+	pool->passed_sites = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct function *fn = pool->passed[i].fn;
+
+		if (fn < seg->functions || fn >= seg->functions + seg->count)
+			append_passed(pool, fn);
+	}
+}
+
 void pool_remove(struct pool *pool, const void *key)
 {
 	for (size_t i = 0; i < pool->segment_count; i++) {
@@ -233,6 +268,7 @@ void pool_remove(struct pool *pool, const void *key)
 		pool->bytes -= seg->bytes;
 		pool->weight -= seg->weight;
 		pool->drawn_count = 0; /* these sites may be the segment's */
+		forget_passed(pool, seg);
 		free_segment(seg);
 		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
 		pool->segment_count--;
@@ -316,6 +352,64 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng)
 		draw(pool, rng);
 	}
 	return pool->drawn[--pool->drawn_count];
+}
+
+/* The function of the segment that contains `addr`, or NULL. */
+static struct function *function_around(const struct segment *seg, uint64_t addr)
+{
+	size_t low = 0, high = seg->count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (seg->functions[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr - seg->functions[low - 1].addr < seg->functions[low - 1].size ? &seg->functions[low - 1] : NULL;
+}
+
+void pool_passed(struct pool *pool, uint64_t site)
+{
+	struct function *fn = NULL;
+
+	for (size_t i = 0; i < pool->segment_count && !fn; i++)
+		fn = function_around(&pool->segments[i], site);
+	if (!fn || fn->passed || fn->count == NOT_DECODED)
+		return;
+	if (pool->passed_count == pool->passed_room) {
+		size_t room = pool->passed_room ? 2 * pool->passed_room : 256;
+		struct passed *passed = realloc(pool->passed, room * sizeof(*passed));
+
+		if (!passed)
+			return;
+		pool->passed = passed;
+		pool->passed_room = room;
+	}
+	fn->passed = true;
+	append_passed(pool, fn);
+}
+
+uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng)
+{
+	size_t low = 0, high = pool->passed_count;
+	const struct passed *passed;
+	uint64_t at;
+
+	if (!pool->passed_sites)
+		return 0;
+	at = rng_below(rng, pool->passed_sites);
+	while (high - low > 1) {
+		size_t mid = (low + high) / 2;
+
+		if (pool->passed[mid].sites_before <= at)
+			low = mid;
+		else
+			high = mid;
+	}
+	passed = &pool->passed[low];
+	return passed->fn->addr + passed->fn->sites[at - passed->sites_before];
 }
 
 uint64_t pool_sites(const struct pool *pool)

@@ -61,6 +61,18 @@ void pool_remove(struct pool *pool, const void *key);
 /* Choose a site uniformly. Returns its GVA, or 0 when there seems to be none. */
 uint64_t pool_choose(struct pool *pool, struct rng *rng);
 
+/*
+ * A CPU passed the site at this GVA, so its function is one that the guest runs. From now on pool_choose_passed() may fall on
+ * any site of this function. When memory runs out, or the site is in no function of the pool, nothing changes.
+ */
+void pool_passed(struct pool *pool, uint64_t site);
+
+/*
+ * Choose a site uniformly among the functions that pool_passed() was called for. Nothing is decoded. Returns its GVA, or 0 when
+ * there is none.
+ */
+uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng);
+
 /* The number of sites: counted in what is decoded, and extrapolated by size for what is not. 0 before anything was decoded. */
 uint64_t pool_sites(const struct pool *pool);
 

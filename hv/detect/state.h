@@ -26,6 +26,8 @@
 
 #define MAX_SAMPLE_POINTS 65520u
 #define MAX_EVENT_POINTS 4096u
+/* How many of the sites that CPUs passed are kept until the sampler looks. It looks every few ms. */
+#define PASSED_KEPT 256u
 
 struct pool;
 
@@ -80,6 +82,8 @@ struct detect {
 	uint64_t ended_ns;
 	/* The reporter is to end when no observation waits. */
 	bool reporter_stop;
+	/* The GVAs of the sample points that CPUs passed last: the latest is at (stats.passed - 1) % PASSED_KEPT. */
+	uint64_t passed[PASSED_KEPT];
 	struct observation_queue observations;
 	/* An observation waits, or the reporter is to end. */
 	pthread_cond_t queued;
@@ -87,6 +91,8 @@ struct detect {
 	/* The following up to `wanted` belong to the sampler's thread. */
 	struct pool *pool;
 	struct rng choice_rng;
+	/* Of the choices among functions that the guest was seen to run. */
+	struct rng again_rng;
 	struct insn_decoder *decoder;
 	/* How many points to keep armed: DataCollider's k. */
 	uint32_t wanted;

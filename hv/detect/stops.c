@@ -128,6 +128,7 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		goto out;
 	}
 	d->stats.hits++;
+	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
 	if (n && !conflicts_with_windows(d, data, n, cpu, regs) && may_hold(d, cpu))
 		action = window_open(d, point, cpu, regs, data, n, &sync);

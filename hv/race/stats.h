@@ -25,6 +25,19 @@ struct detect_stats {
 	uint64_t sites;
 	/* Sample points that are armed now. */
 	uint64_t armed;
+	/* The largest number of sample points that were armed at a time. */
+	uint64_t armed_most;
+	/* Sample points that were planted, over all. */
+	uint64_t planted;
+	/* Those of the planted points that a CPU stopped at. Each such point is used up. */
+	uint64_t passed;
+	/* Those of the planted points that were taken out because no CPU had come by for long and others were to have a turn.
+	 */
+	uint64_t stale;
+	/* Time that the sampler's thread took to choose, decode and plant sample points, in ns. */
+	uint64_t arming_ns;
+	/* The rate that the user asked for, in hits per second. */
+	uint64_t asked_rate;
 	/* Times that a CPU stopped at a sample point. */
 	uint64_t hits;
 	/* Windows that were opened. */

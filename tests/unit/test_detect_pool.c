@@ -213,6 +213,60 @@ static void test_module_comes_and_goes(void **state)
 	symtab_free(module);
 }
 
+/* Among what the guest was seen to run each site comes up equally often, and nothing else does. */
+static void test_passed(void **state)
+{
+	struct kernel *k = *state;
+	static unsigned count[SIZE];
+	struct rng rng = {.state = 5};
+
+	add_function(k, "long", 0x000, 40, 1);
+	add_function(k, "short", 0x200, 10, 8);
+	add_function(k, "tiny", 0x400, 3, 0);
+	add_function(k, "idle", 0x600, 100, 0);
+	build(k, NULL);
+	pool_passed(k->pool, TEXT); /* not decoded, so no site of it was ever armed */
+	assert_int_equal(pool_choose_passed(k->pool, &rng), 0);
+	draw(k, 1, 3000, count);
+	memset(count, 0, sizeof(count));
+	for (unsigned i = 0; i < 3; i++) {
+		pool_passed(k->pool, TEXT + 0x200 * i);
+		pool_passed(k->pool, TEXT + 0x200 * i + 2);
+	}
+	pool_passed(k->pool, TEXT + 0xfff); /* in no function */
+	for (unsigned i = 0; i < 53 * 200; i++)
+		count[pool_choose_passed(k->pool, &rng) - TEXT]++;
+	for (unsigned at = 0; at < SIZE; at++) {
+		bool site = at < 0x600 && k->text[at] == 0x8a;
+
+		assert_in_range(count[at], site ? 130 : 0, site ? 270 : 0);
+	}
+	pool_remove(k->pool, k);
+	assert_int_equal(pool_choose_passed(k->pool, &rng), 0);
+}
+
+static void test_passed_module_goes(void **state)
+{
+	const struct symbol fn = {.name = "module_fn", .addr = TEXT + 0x800, .size = 80, .type = 't'};
+	struct symtab *module = symtab_from_array(&fn, 1, NULL);
+	struct kernel *k = *state;
+	static unsigned count[SIZE];
+	struct rng rng = {.state = 5};
+
+	add_function(k, "kernel_fn", 0, 20, 0);
+	build(k, NULL);
+	for (unsigned i = 0; i < 40; i++)
+		memcpy(k->text + 0x800 + 2 * i, "\x8a\x07", 2);
+	assert_int_equal(pool_add(k->pool, module, module, fn.addr, fn.addr + fn.size, NULL), 1);
+	draw(k, 1, 300, count);
+	pool_passed(k->pool, fn.addr);
+	pool_passed(k->pool, TEXT);
+	pool_remove(k->pool, module);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_true(pool_choose_passed(k->pool, &rng) - TEXT < 40);
+	symtab_free(module);
+}
+
 static void test_globs(void **state)
 {
 	struct kernel *k = *state;
@@ -406,9 +460,20 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_uniform),    T(test_repeatable),	  T(test_module_comes_and_goes), T(test_globs),
-		T(test_exclusion),  T(test_bounds),	  T(test_globs_match_nothing),	 T(test_unreadable),
-		T(test_guest_int3), T(test_padding_int3), T(test_does_not_decode),	 T(test_kinds),
+		T(test_uniform),
+		T(test_repeatable),
+		T(test_module_comes_and_goes),
+		T(test_globs),
+		T(test_exclusion),
+		T(test_bounds),
+		T(test_globs_match_nothing),
+		T(test_unreadable),
+		T(test_guest_int3),
+		T(test_padding_int3),
+		T(test_does_not_decode),
+		T(test_kinds),
+		T(test_passed),
+		T(test_passed_module_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

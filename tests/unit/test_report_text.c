@@ -350,6 +350,59 @@ static void summary_is_sorted_by_count(void **state)
 	race_store_free(s);
 }
 
+static char *summary_of(const struct detect_stats *stats)
+{
+	struct race_store *s = race_store_new(NULL);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	text_summary(out, s, stats, &plain);
+	fclose(out);
+	race_store_free(s);
+	return text;
+}
+
+/* Each reason has its own advice; a rate that was reached is no matter. */
+static void summary_says_why_the_rate_was_not_reached(void **state)
+{
+	const struct detect_stats idle = {.sampling_ns = 10000000000,
+					  .asked_rate = 1000,
+					  .hits = 190,
+					  .sites = 430000,
+					  .armed_most = 65520,
+					  .planted = 9000,
+					  .passed = 180,
+					  .arming_ns = 1200000000};
+	struct detect_stats all = idle, slow = idle, held = idle, reached = idle;
+	char *text = summary_of(&idle);
+
+	(void)state;
+	has(text,
+	    "\n  rate          19 of 1000 hits/s asked: at most 65520 points armed at a time, 900 planted/s, 98% of them never "
+	    "passed, 12% of a CPU to arm them; the guest runs little of what is sampled: give it more to do, or name what it "
+	    "runs (--sample, --module)\n");
+	free(text);
+	all.sites = 70000;
+	text = summary_of(&all);
+	has(text, "all of which was armed: give it more to do, or sample more\n");
+	free(text);
+	slow.arming_ns = 4200000000;
+	text = summary_of(&slow);
+	has(text, "42% of a CPU to arm them; finding and planting points is the limit: name what the guest runs");
+	free(text);
+	held.passed = 6000;
+	text = summary_of(&held);
+	has(text,
+	    "33% of them never passed, 12% of a CPU to arm them; the guest is slowed down by windows and exits: a shorter "
+	    "--delay leaves it more time\n");
+	free(text);
+	reached.hits = 8000;
+	text = summary_of(&reached);
+	assert_null(strstr(text, "  rate "));
+	free(text);
+}
+
 static char *head_of(const struct run_facts *run)
 {
 	char *text = NULL;
@@ -410,15 +463,25 @@ static void run_of_which_little_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(title_says_it_all),	      cmocka_unit_test(names_of_debug_files),
-		cmocka_unit_test(memory_without_debug_files), cmocka_unit_test(both_sides_in_full),
-		cmocka_unit_test(value_that_did_not_change),  cmocka_unit_test(locked_side_before_its_instruction),
-		cmocka_unit_test(writer_nobody_saw),	      cmocka_unit_test(long_values_have_their_own_lines),
-		cmocka_unit_test(terminal_is_not_steered),    cmocka_unit_test(colours_when_asked),
-		cmocka_unit_test(no_colours_unless_asked),    cmocka_unit_test(values_are_little_endian),
-		cmocka_unit_test(summary_of_nothing),	      cmocka_unit_test(summary_of_no_races),
-		cmocka_unit_test(summary_is_sorted_by_count), cmocka_unit_test(run_says_what_it_was),
-		cmocka_unit_test(run_that_is_not_finished),   cmocka_unit_test(run_of_which_little_is_known),
+		cmocka_unit_test(title_says_it_all),
+		cmocka_unit_test(names_of_debug_files),
+		cmocka_unit_test(memory_without_debug_files),
+		cmocka_unit_test(both_sides_in_full),
+		cmocka_unit_test(value_that_did_not_change),
+		cmocka_unit_test(locked_side_before_its_instruction),
+		cmocka_unit_test(writer_nobody_saw),
+		cmocka_unit_test(long_values_have_their_own_lines),
+		cmocka_unit_test(terminal_is_not_steered),
+		cmocka_unit_test(colours_when_asked),
+		cmocka_unit_test(no_colours_unless_asked),
+		cmocka_unit_test(values_are_little_endian),
+		cmocka_unit_test(summary_of_nothing),
+		cmocka_unit_test(summary_of_no_races),
+		cmocka_unit_test(summary_says_why_the_rate_was_not_reached),
+		cmocka_unit_test(summary_is_sorted_by_count),
+		cmocka_unit_test(run_says_what_it_was),
+		cmocka_unit_test(run_that_is_not_finished),
+		cmocka_unit_test(run_of_which_little_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

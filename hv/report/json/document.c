@@ -108,6 +108,12 @@ static json_t *counters_json(const struct detect_stats *s)
 	} counters[] = {
 		{"sites", s->sites},
 		{"armed", s->armed},
+		{"armed_most", s->armed_most},
+		{"planted", s->planted},
+		{"passed", s->passed},
+		{"stale_points", s->stale},
+		{"arming_us", s->arming_ns / 1000},
+		{"asked_rate", s->asked_rate},
 		{"hits", s->hits},
 		{"windows", s->windows},
 		{"stale_hits", s->stale_hits},

@@ -6,6 +6,9 @@
 #include "hv/report/text/text.h"
 #include "hv/report/words.h"
 
+/* With less than this share of the hits that were asked for, the rate was not reached. */
+#define RATE_REACHED 0.8
+
 static int more_often_first(const void *left, const void *right)
 {
 	const struct race *a = *(const struct race *const *)left, *b = *(const struct race *const *)right;
@@ -52,6 +55,35 @@ static double per(uint64_t value, double units)
 	return units > 0 ? (double)value / units : 0;
 }
 
+/* What a user can do about a rate of hits that was not reached. */
+static const char *advice(const struct detect_stats *s)
+{
+	if (s->armed_most * 10 >= s->sites * 9)
+		return "the guest runs too little of what is sampled, all of which was armed: give it more to do, or sample "
+		       "more";
+	if (s->arming_ns * 10 >= s->sampling_ns * 4)
+		return "finding and planting points is the limit: name what the guest runs (--sample, --module)";
+	if (s->passed * 5 <= s->planted)
+		return "the guest runs little of what is sampled: give it more to do, or name what it runs (--sample, "
+		       "--module)";
+	return "the guest is slowed down by windows and exits: a shorter --delay leaves it more time";
+}
+
+/* Why there were fewer hits than the user asked for, if that is so. */
+static void put_rate(FILE *out, const struct detect_stats *s)
+{
+	double seconds = (double)s->sampling_ns / 1e9, rate = per(s->hits, seconds);
+	uint64_t never = s->planted > s->passed ? s->planted - s->passed : 0;
+
+	if (rate >= RATE_REACHED * (double)s->asked_rate)
+		return;
+	fprintf(out,
+		"  rate          %.0f of %" PRIu64 " hits/s asked: at most %" PRIu64
+		" points armed at a time, %.0f planted/s, %.0f%% of them never passed, %.0f%% of a CPU to arm them; %s\n",
+		rate, s->asked_rate, s->armed_most, per(s->planted, seconds), 100 * per(never, (double)s->planted),
+		100 * per(s->arming_ns, (double)s->sampling_ns), advice(s));
+}
+
 static void put_stats(FILE *out, const struct detect_stats *s)
 {
 	double seconds = (double)s->sampling_ns / 1e9, windows = (double)s->windows;
@@ -60,6 +92,7 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		"  sampling      %.1f s, %" PRIu64 " sites, %" PRIu64 " hits (%.1f/s), %" PRIu64 " windows (%.1f/s), %" PRIu64
 		" conflicts\n",
 		seconds, s->sites, s->hits, per(s->hits, seconds), s->windows, per(s->windows, seconds), s->conflicts);
+	put_rate(out, s);
 	fprintf(out, "  per window    %.2f exits, %.2f ioctls, %.2f kicks\n", per(s->target.exits, windows),
 		per(s->target.ioctls, windows), per(s->target.kicks, windows));
 	fprintf(out,

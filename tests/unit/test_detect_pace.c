@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the sampler comes by the hits that it is asked for, in a guest that runs little of what may be sampled. The test is the
+ * sampler's thread and the guest, and time is what the test says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/detect/pace.h"
+#include "hv/detect/pool.h"
+#include "hv/detect/state.h"
+#include "tests/unit/detect_rig.h"
+
+#define SITE_LEN 3u
+#define RUN_SITES 20u
+#define SITES (RIG_TEXT_SIZE / SITE_LEN)
+#define FUNCTION_SITES 100u
+#define RATE 1000u
+#define POINTS 200u
+#define MANY_POINTS (SITES / 2)
+/* Some room is left to points that are not chosen uniformly. */
+#define NEARLY_ALL (MANY_POINTS / 16 * 13)
+#define TICK_NS 10000000u
+#define LOOK_TICKS 25u
+
+struct fixture {
+	struct rig *r;
+	struct pace pace;
+	uint64_t now;
+	unsigned hits;
+};
+
+/* "run" of RUN_SITES sites, and behind it functions that nobody calls. */
+static int setup(void **state)
+{
+	static struct symbol functions[1 + SITES / FUNCTION_SITES];
+	struct fixture *f = calloc(1, sizeof(*f));
+	uint64_t at = RUN_SITES * SITE_LEN;
+	size_t n = 1;
+
+	*state = f;
+	if (!f)
+		return -1;
+	f->r = rig_new(2, 4);
+	if (!f->r)
+		return -1;
+	f->r->config.rate = RATE;
+	rig_remake(f->r);
+	for (unsigned i = 0; i < SITES; i++)
+		rig_code(f->r, i * SITE_LEN, READ_8);
+	functions[0] = (struct symbol){.name = "run", .addr = RIG_TEXT, .size = at, .type = 't'};
+	for (; at + FUNCTION_SITES * SITE_LEN <= RIG_TEXT_SIZE; at += FUNCTION_SITES * SITE_LEN)
+		functions[n++] =
+			(struct symbol){.name = "idle", .addr = RIG_TEXT + at, .size = FUNCTION_SITES * SITE_LEN, .type = 't'};
+	rig_functions(f->r, functions, n);
+	f->now = monotonic_ns();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rig_free(f->r);
+	free(f);
+	return 0;
+}
+
+static void begin(struct fixture *f)
+{
+	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL) > 0);
+	pace_init(f->r->d, &f->pace);
+}
+
+/* The guest comes by the first `n` sites once. What they access is on its stack, so no window opens. */
+static void run_guest(struct fixture *f, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct x86_regs regs;
+
+		if (!rig_has_point(f->r, i * SITE_LEN))
+			continue;
+		regs = rig_regs(f->r, 0, i * SITE_LEN);
+		regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x40;
+		assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME);
+		f->hits++;
+	}
+}
+
+static void tick(struct fixture *f, unsigned n_sites)
+{
+	f->now += TICK_NS;
+	f->pace.rest_until = 0; /* real time, which the test does without */
+	pace_step(f->r->d, &f->pace, f->now);
+	run_guest(f, n_sites);
+}
+
+/*
+ * One function in a thousand runs, and one site in a hundred can be armed. Chosen uniformly, a point would be passed every
+ * other second.
+ */
+static void what_runs_is_sampled_again(void **state)
+{
+	struct fixture *f = *state;
+	struct detect_stats stats;
+	unsigned ticks = 0;
+
+	f->r->ft->target.caps.points = POINTS;
+	begin(f);
+	while (f->hits < RATE && ticks++ < 100 * 100)
+		tick(f, RUN_SITES);
+	print_message("# %u hits in %u ticks of 10 ms\n", f->hits, ticks);
+	assert_true(f->hits >= RATE);
+	/* From then on it is half the rate at least. */
+	f->hits = 0;
+	for (unsigned i = 0; i < 400; i++)
+		tick(f, RUN_SITES);
+	assert_true(f->hits >= RATE * 4 / 2);
+	assert_true(f->hits <= RATE * 4 * 3 / 2);
+
+	print_message("# then %u hits in 400 ticks\n", f->hits);
+	/* What does not run still has its turn. */
+	stats = rig_stats(f->r);
+	assert_int_equal(stats.armed_most, POINTS);
+	assert_int_equal(stats.passed, stats.hits);
+	assert_true(stats.planted >= stats.passed + stats.stale);
+	assert_true(stats.stale > POINTS);
+	assert_true(stats.arming_ns > 0);
+	assert_int_equal(stats.asked_rate, RATE);
+}
+
+/* Where uniformly chosen points are passed often enough, all are chosen so. */
+static void choice_stays_uniform_where_that_is_enough(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	for (unsigned i = 0; i < 400; i++) {
+		tick(f, SITES);
+		assert_int_equal(f->pace.again, 0);
+	}
+	assert_true(f->hits >= RATE * 4 * 8 / 10);
+}
+
+/*
+ * As long as fewer points are armed than there may be, one that is taken out because nobody came by makes room for nothing:
+ * planting is what takes time.
+ */
+static void no_point_is_taken_out_for_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t armed = 0;
+
+	f->r->ft->target.caps.points = MANY_POINTS;
+	begin(f);
+	for (unsigned i = 0; armed < NEARLY_ALL; i++) {
+		assert_true(i < 100 * 100);
+		tick(f, 0);
+		armed = (uint32_t)rig_stats(f->r).armed;
+		/* As if planting was slow: one look at the rate, and then many, see what little there is. */
+		for (unsigned look = 0; look < 4; look++) {
+			double budget = f->pace.budget;
+
+			f->now += LOOK_TICKS * TICK_NS;
+			f->pace.budget = -1e9;
+			pace_step(f->r->d, &f->pace, f->now);
+			f->pace.budget = budget;
+		}
+		assert_true(armed >= NEARLY_ALL || f->pace.stale == 0);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_runs_is_sampled_again),
+		TEST(choice_stays_uniform_where_that_is_enough),
+		TEST(no_point_is_taken_out_for_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
