@@ -18,13 +18,15 @@ static const struct {
 
 /* First come rules that the code itself proves, then rules by what people wrote down, then rules by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_marked,  rule_flags,	 rule_special,	  rule_named, rule_shown,
-	rule_counter, rule_double_check, rule_same_value, rule_spin,
+	rule_marked,	   rule_sequence,   rule_flags, rule_special,		rule_named, rule_shown, rule_counter,
+	rule_double_check, rule_same_value, rule_spin,	rule_doubtful_sequence,
 };
 
 const struct prune_rule_help prune_rule_help[] = {
 	{"marked-accesses",
 	 "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like; unclear if both write"},
+	{"sequence-count",
+	 "synchronisation: the reader asks a sequence count again, which the writer raises before and behind its store"},
 	{"safe-flag-update", "benign: one side looks at some bits, the other changes others"},
 	{"special-variable", "benign: the datum is in a list of variables that race by design"},
 	{"only-shown", "benign: all that becomes of what is read is that people see it"},
@@ -89,7 +91,13 @@ static void judge(const struct view *v, struct verdict *out)
 
 void prune_race(const struct prune_rules *rules, const struct race *race, struct verdict *out)
 {
-	struct view *v = view_new(rules, race);
+	prune_race_among(rules, NULL, race, out);
+}
+
+void prune_race_among(const struct prune_rules *rules, const struct company *company, const struct race *race,
+		      struct verdict *out)
+{
+	struct view *v = view_new(rules, company, race);
 
 	*out = (struct verdict){.class = VERDICT_UNCLEAR, .rule = "no-benign-pattern", .rank = ranks[VERDICT_UNCLEAR].to};
 	if (v)

@@ -10,6 +10,7 @@
 #define OUTRIDER_PRUNER_PRUNE_H
 
 #include "hv/race/store.h"
+#include "pruner/company.h"
 #include "pruner/prune_rules.h"
 #include "pruner/verdict.h"
 
@@ -21,5 +22,9 @@ extern const struct prune_rule_help prune_rule_help[];
 
 /* Judge one race by all of its instances. When memory runs out the verdict is VERDICT_UNCLEAR, and its evidence says so. */
 void prune_race(const struct prune_rules *rules, const struct race *race, struct verdict *out);
+
+/* The same, with the other races of the record, which some rules ask for. `company` may be NULL. */
+void prune_race_among(const struct prune_rules *rules, const struct company *company, const struct race *race,
+		      struct verdict *out);
 
 #endif

@@ -23,18 +23,23 @@ const char *verdicts_order_word(size_t i)
 int verdicts_judge(struct verdicts *out, const struct prune_rules *rules, struct suppressions *suppressions,
 		   struct race *const *races, size_t count, struct err *err)
 {
+	struct company *company = company_new(races, count);
+
 	out->list = calloc(count + 1, sizeof(*out->list));
 	out->count = 0;
-	if (!out->list)
+	if (!out->list || !company) {
+		company_free(company);
 		return err_set(err, EXIT_INTERNAL, "out of memory for %zu verdicts", count);
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct judged *j = &out->list[out->count++];
 
 		j->race = races[i];
 		j->found = i;
-		prune_race(rules, races[i], &j->verdict);
+		prune_race_among(rules, company, races[i], &j->verdict);
 		j->suppressed = suppress_find(suppressions, races[i]);
 	}
+	company_free(company);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define OUTRIDER_PRUNER_VIEW_H
 
 #include "hv/report/datum.h"
+#include "pruner/company.h"
 #include "pruner/flow/flow.h"
 #include "pruner/lists.h"
 #include "pruner/verdict.h"
@@ -40,13 +41,14 @@ struct view_side {
 struct view {
 	const struct prune_rules *rules;
 	const struct race *race;
-	struct datum_name by_memory; /* What the guest's own tables call the datum. */
-	char datum[DATUM_TEXT_MAX];  /* The best name that is known of the datum, for people. */
+	const struct company *company; /* The other races of the record, or NULL. */
+	struct datum_name by_memory;   /* What the guest's own tables call the datum. */
+	char datum[DATUM_TEXT_MAX];    /* The best name that is known of the datum, for people. */
 	struct view_side side[2];
 };
 
-/* Look at a race. `rules` and `race` must outlive the view. Returns NULL when memory ran out. */
-struct view *view_new(const struct prune_rules *rules, const struct race *race);
+/* Look at a race. `rules`, `company` and `race` must outlive the view. Returns NULL when memory ran out. */
+struct view *view_new(const struct prune_rules *rules, const struct company *company, const struct race *race);
 void view_free(struct view *v);
 
 /*

@@ -68,7 +68,7 @@ static void name_by_memory(struct view *v)
 		 m->member);
 }
 
-struct view *view_new(const struct prune_rules *rules, const struct race *race)
+struct view *view_new(const struct prune_rules *rules, const struct company *company, const struct race *race)
 {
 	struct view *v = malloc(sizeof(*v));
 
@@ -76,6 +76,7 @@ struct view *view_new(const struct prune_rules *rules, const struct race *race)
 		return NULL;
 	v->rules = rules;
 	v->race = race;
+	v->company = company;
 	name_by_memory(v);
 	if (!datum_path(race, v->datum))
 		snprintf(v->datum, sizeof(v->datum), "the datum");

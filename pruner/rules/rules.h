@@ -17,6 +17,10 @@ bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 
+/* "sequence-count": where the code of both sides proves it, and where something is to be said against it. */
+bool rule_sequence(const struct view *v, struct verdict *out);
+bool rule_doubtful_sequence(const struct view *v, struct verdict *out);
+
 /* "approximate-computation" and "both-values-valid", by the lists of names. */
 bool rule_named(const struct view *v, struct verdict *out);
 

@@ -13,5 +13,5 @@ def is_named(datum, variable, owner, member):
     if datum["variable"] and variable != datum["variable"] or datum["type"] and owner != datum["type"]:
         return False
     # What rep movsb copies is named by where it begins.
-    base = datum["member"].split("[")[0]
-    return member in _wanted(datum["member"]) or member == base or member.startswith(base + "[")
+    bases = [name.split("[")[0] for name in datum["member"].split(" or ")]
+    return member in _wanted(datum["member"]) or any(member == base or member.startswith(base + "[") for base in bases)

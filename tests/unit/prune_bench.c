@@ -33,7 +33,7 @@ static int give_room(struct race *race)
 	return 0;
 }
 
-int bench_setup(void **state)
+static int setup(void **state, const char *races)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 	struct err err = {0};
@@ -43,7 +43,7 @@ int bench_setup(void **state)
 	b->row = *state;
 	*state = b;
 	b->rules = prune_rules_new(&err);
-	if (!b->rules || report_load(&b->load, BENCH_RACES, &err) < 0) {
+	if (!b->rules || report_load(&b->load, races, &err) < 0) {
 		print_error("%s\n", err.text);
 		return -1;
 	}
@@ -53,6 +53,16 @@ int bench_setup(void **state)
 			return -1;
 	}
 	return 0;
+}
+
+int bench_setup(void **state)
+{
+	return setup(state, BENCH_RACES);
+}
+
+int bench_setup_ordered(void **state)
+{
+	return setup(state, BENCH_ORDERED);
 }
 
 int bench_teardown(void **state)
@@ -82,6 +92,32 @@ struct bench *bench_of(void **state, const char *reader, const char *writer)
 
 		for (unsigned r = 0; r < 2; r++) {
 			if (strcmp(s[r].symbol.name, reader) != 0 || strcmp(s[!r].symbol.name, writer) != 0)
+				continue;
+			b->race = b->load.races[i];
+			b->reader = r;
+			b->writer = !r;
+			return b;
+		}
+	}
+	fail_msg("no race of %s and %s was recorded", reader, writer);
+	return NULL;
+}
+
+/* Whether the site "module:function+0x1" is `name`, "function+0x1". */
+static bool is_site(const char *site, const char *name)
+{
+	const char *colon = strchr(site, ':');
+
+	return colon && strcmp(colon + 1, name) == 0;
+}
+
+struct bench *bench_of_sites(void **state, const char *reader, const char *writer)
+{
+	struct bench *b = *state;
+
+	for (size_t i = 0; i < b->load.count; i++) {
+		for (unsigned r = 0; r < 2; r++) {
+			if (!is_site(b->load.races[i]->site[r], reader) || !is_site(b->load.races[i]->site[!r], writer))
 				continue;
 			b->race = b->load.races[i];
 			b->reader = r;
@@ -246,6 +282,17 @@ void bench_expect_not(struct bench *b, const char *rule)
 {
 	prune_race(b->rules, b->race, &b->verdict);
 	if (b->verdict.class != VERDICT_HARMFUL || strcmp(b->verdict.rule, rule) == 0)
+		unexpected(b);
+}
+
+void bench_expect_among(struct bench *b, enum verdict_class class, const char *rule)
+{
+	struct company *company = company_new(b->load.races, b->load.count);
+
+	assert_non_null(company);
+	prune_race_among(b->rules, company, b->race, &b->verdict);
+	company_free(company);
+	if (b->verdict.class != class || strcmp(b->verdict.rule, rule) != 0)
 		unexpected(b);
 }
 

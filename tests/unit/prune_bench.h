@@ -14,6 +14,8 @@
 #include "symbols/insn/insn.h" /* A race has accesses in its terms. */
 
 #define BENCH_RACES "tests/data/ground-truth-races.json"
+/* Of the groups ordered and disordered: sequence counts, rings and flags. */
+#define BENCH_ORDERED "tests/data/ordered-races.json"
 
 struct bench {
 	struct report_load load;
@@ -28,6 +30,7 @@ struct bench {
 };
 
 int bench_setup(void **state);
+int bench_setup_ordered(void **state); /* With the races of BENCH_ORDERED. */
 int bench_teardown(void **state);
 
 /* For main(): a test, and a test of one row of a table, which has that row's name and finds the row in bench->row. */
@@ -39,6 +42,14 @@ int bench_teardown(void **state);
 			     .teardown_func = bench_teardown, \
 			     .initial_state = (void *)(row_of_table)})
 
+#define ORDERED_TEST(function) cmocka_unit_test_setup_teardown(function, bench_setup_ordered, bench_teardown)
+#define ORDERED_ROW(row_name, function, row_of_table)           \
+	((struct CMUnitTest){.name = (row_name),                \
+			     .test_func = (function),           \
+			     .setup_func = bench_setup_ordered, \
+			     .teardown_func = bench_teardown,   \
+			     .initial_state = (void *)(row_of_table)})
+
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 #define CODE(bytes) (bytes), sizeof(bytes) - 1
 
@@ -47,6 +58,9 @@ int bench_teardown(void **state);
  * saw. The test fails if no such race was recorded.
  */
 struct bench *bench_of(void **state, const char *reader, const char *writer);
+
+/* The same, with the functions' offsets: "gt_seqlock_reader+0x14". */
+struct bench *bench_of_sites(void **state, const char *reader, const char *writer);
 
 /* ---- changes to the race ---- */
 
@@ -99,6 +113,9 @@ void bench_expect(struct bench *b, enum verdict_class class, const char *rule);
 
 /* The race is a harmful candidate, and `rule` is not why: neither that pattern fits nor another that would prune the race. */
 void bench_expect_not(struct bench *b, const char *rule);
+
+/* The same, where the race is judged with all others of the file. */
+void bench_expect_among(struct bench *b, enum verdict_class class, const char *rule);
 
 /* The class alone. */
 void bench_expect_class(struct bench *b, enum verdict_class class);

@@ -61,7 +61,8 @@ static int gt_seqmutex_setup(void)
 	gt_seqmutex_object = kzalloc(sizeof(*gt_seqmutex_object), GFP_KERNEL);
 	if (!gt_seqmutex_object)
 		return -ENOMEM;
-	mutex_init(&gt_seqmutex_object->lock);
+	/* Not mutex_init(): its empty `__key` would lie where the next case's data are, and have their name. */
+	gt_seqmutex_object->lock = (struct mutex)__MUTEX_INITIALIZER(gt_seqmutex_object->lock);
 	seqcount_mutex_init(&gt_seqmutex_object->seq, &gt_seqmutex_object->lock);
 	return 0;
 }
@@ -82,7 +83,7 @@ static gt_fn void gt_seqmutex_writer(struct gt_seqmutex *o, u64 round)
 	mutex_unlock(&o->lock);
 }
 
-static gt_fn u64 gt_seqmutex_reader(const struct gt_seqmutex *o)
+static gt_fn u64 gt_seqmutex_reader(struct gt_seqmutex *o)
 {
 	unsigned int seq;
 	u64 end;

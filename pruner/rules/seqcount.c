@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sequence counts (Linux, Documentation/locking/seqlock.rst). The reader asks behind its loads whether the count is still what
+ * it was before them, and reads again where it is not. The writer adds 1 to the same count before its store and behind it. The
+ * code of both sides must show this. The count itself is part of the same evidence.
+ *
+ * Whoever uses a value before the question uses half an update, and such a race is no case of this rule. Where the code is
+ * known in part only, or the value goes to the caller's memory before the question, the class is unclear. It is unclear too
+ * where the reader follows a pointer, since a count does not keep an object alive, and where a reader in an interrupt may wait
+ * for the task that it interrupted.
+ */
+#include <inttypes.h>
+
+#include "pruner/flow/section.h"
+#include "pruner/raise.h"
+#include "pruner/rules/rules.h"
+
+static struct flow_access access_of(const struct view_side *s)
+{
+	return (struct flow_access){.flow = s->flow, .at = s->at, .regs = &s->side->regs, .gva = s->side->gva};
+}
+
+static uint64_t offset(const struct view_side *s, unsigned i)
+{
+	uint64_t start = s->side->symbol.name[0] ? s->side->symbol.addr : s->side->code_gva;
+
+	return s->code.insns[i].op.insn.addr - start;
+}
+
+static bool waits_for_itself(const struct view_side *reader, const struct view_side *writer)
+{
+	const struct guest_context *r = &reader->side->context, *w = &writer->side->context;
+
+	return r->known && w->known && r->kind > w->kind && !w->irqs_off;
+}
+
+static const char *doubt(const struct view *v, const struct view_side *reader, const struct view_side *writer,
+			 const struct section *read)
+{
+	if (!reader->code.closed || !writer->code.closed)
+		return "a part of the code was not kept";
+	if (read->hands_out)
+		return "the reader stores what it read through its caller's pointer before it asks";
+	if (!read->of_count && raise_is_pointer(v) && reader->read.dereferenced)
+		return "the reader follows what it read, and a count keeps no object alive";
+	if (!read->latch && waits_for_itself(reader, writer))
+		return "the reader is an interrupt, and waits for ever when it interrupts the writer";
+	return NULL;
+}
+
+static void say(const struct view_side *reader, const struct view_side *writer, const struct section *read,
+		const struct section *write, struct verdict *out)
+{
+	verdict_evidence(out, "%s loads the sequence count at 0x%" PRIx64 " (+0x%" PRIx64 "), ", view_function(reader),
+			 read->count, offset(reader, read->before));
+	verdict_evidence(out, read->latch ? "takes the copy that its bit 0 names, " : "goes on when it is even, ");
+	verdict_evidence(out, "loads it again (+0x%" PRIx64 ") and goes back if it changed; ", offset(reader, read->behind));
+	if (write->of_count)
+		verdict_evidence(out, "%s adds 1 to it before its stores and behind them", view_function(writer));
+	else if (write->behind != writer->at)
+		verdict_evidence(out, "%s adds 1 to it before its store (+0x%" PRIx64 ") and behind it (+0x%" PRIx64 ")",
+				 view_function(writer), offset(writer, write->before), offset(writer, write->behind));
+	else
+		verdict_evidence(out, "%s adds 1 to it before its store (+0x%" PRIx64 "), so that readers take the other copy",
+				 view_function(writer), offset(writer, write->before));
+}
+
+/* Somebody's race of two stores to the count. Two writers that add at once leave it even in the middle of an update. */
+static void note_writers(void *ctx, const struct race *other)
+{
+	bool *two = ctx;
+
+	*two |= other->rw[0] & other->rw[1] & INSN_WRITE;
+}
+
+static bool has_two_writers(const struct view *v, uint64_t count)
+{
+	bool two = false;
+
+	company_at(v->company, v->race, count, note_writers, &two);
+	return two;
+}
+
+/* Whether the codes of both sides show a section of one count, and in *but what is to be said against it. */
+static bool fits(const struct view *v, struct verdict *out, const char **but)
+{
+	unsigned r = v->side[0].writes ? 1 : 0;
+	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
+	struct flow_access load = access_of(reader), store = access_of(writer);
+	struct section read, write;
+
+	if (!reader->followed || !writer->followed || reader->writes || !reader->reads || !writer->writes ||
+	    !section_of_reader(&load, &read) || !section_of_writer(&store, read.count, read.latch, &write) ||
+	    read.of_count != write.of_count || has_two_writers(v, read.count))
+		return false;
+	/* Readers that start now must not take the copy that is being changed. */
+	if (read.latch && !read.of_count && read.odd == write.odd)
+		return false;
+	*but = doubt(v, reader, writer, &read);
+	out->rule = "sequence-count";
+	say(reader, writer, &read, &write, out);
+	return true;
+}
+
+bool rule_sequence(const struct view *v, struct verdict *out)
+{
+	struct verdict found = *out;
+	const char *but;
+
+	if (!fits(v, &found, &but) || but)
+		return false;
+	found.class = VERDICT_SYNCHRONISATION;
+	*out = found;
+	return true;
+}
+
+bool rule_doubtful_sequence(const struct view *v, struct verdict *out)
+{
+	const char *but;
+
+	if (!fits(v, out, &but) || !but)
+		return false;
+	out->class = VERDICT_UNCLEAR;
+	verdict_evidence(out, "; but %s", but);
+	return true;
+}
