@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#define INJECT (KVM_GUESTDBG_INJECT_DB | KVM_GUESTDBG_INJECT_BP)
 #define FD_BASE 100000 /* no file descriptor of the process */
 
 /* An ioctl names its vCPU by a number only. */
@@ -23,6 +24,10 @@ static int vcpu_ioctl(struct fake_vcpu *v, unsigned long request, void *arg)
 {
 	switch (request) {
 	case KVM_SET_GUEST_DEBUG:
+		if (((struct kvm_guest_debug *)arg)->control & INJECT && v->events.exception.injected) {
+			errno = EBUSY;
+			return -1;
+		}
 		v->debug = *(struct kvm_guest_debug *)arg;
 		v->debug_sets++;
 		return 0;
@@ -31,6 +36,12 @@ static int vcpu_ioctl(struct fake_vcpu *v, unsigned long request, void *arg)
 		return 0;
 	case KVM_SET_DEBUGREGS:
 		v->debugregs = *(struct kvm_debugregs *)arg;
+		return 0;
+	case KVM_GET_VCPU_EVENTS:
+		*(struct kvm_vcpu_events *)arg = v->events;
+		return 0;
+	case KVM_SET_VCPU_EVENTS:
+		v->events = *(struct kvm_vcpu_events *)arg;
 		return 0;
 	case KVM_SET_MP_STATE:
 		v->mp_state = ((struct kvm_mp_state *)arg)->mp_state;

@@ -19,6 +19,7 @@ struct fake_vcpu {
 	struct kvm_guest_debug debug;	/* The argument of the last KVM_SET_GUEST_DEBUG. */
 	unsigned debug_sets;		/* How often KVM_SET_GUEST_DEBUG was called. */
 	struct kvm_debugregs debugregs; /* The guest's own debug registers. */
+	struct kvm_vcpu_events events;	/* With an exception in them, no other can be injected. */
 	uint32_t mp_state;		/* The argument of the last KVM_SET_MP_STATE. */
 	struct kvm_regs regs;		/* What KVM_GET_REGS returns. */
 	struct kvm_sregs sregs;		/* What KVM_GET_SREGS returns. */

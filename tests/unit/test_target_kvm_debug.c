@@ -252,6 +252,40 @@ static void test_int3(void **state)
 	assert_int_equal(stats.reinjected, 2);
 }
 
+/*
+ * KVM takes no second exception. A fault that is pending belongs to the next instruction, which will fault again, but a debug
+ * trap of the last one would be gone for good. An INT3 is executed again by itself.
+ */
+static void test_while_another_exception_is_pending(void **state)
+{
+	const struct kvm_vcpu_events fault = {
+		.exception = {.injected = 1, .nr = 14, .has_error_code = 1, .error_code = 2},
+		.interrupt = {.shadow = 1},
+		.nmi = {.masked = 1},
+	};
+	struct vm *vm = *state;
+
+	intercept(vm);
+	vm->cpu[0].events = fault;
+	fake_debug_exit(vm, 0, DB, STEP);
+	assert_int_equal(fake_control(vm, 0), TRAPPING | KVM_GUESTDBG_INJECT_DB);
+	assert_int_equal(vm->cpu[0].events.exception.injected, 0);
+	assert_int_equal(vm->cpu[0].events.interrupt.shadow, 1); /* and nothing else is changed */
+	assert_int_equal(vm->cpu[0].events.nmi.masked, 1);
+	fake_enter(vm, 0);
+
+	vm->cpu[0].events = fault;
+	vm->answer.kind = TARGET_NOT_MINE;
+	fake_debug_exit(vm, 0, BP, 0);
+	assert_int_equal(vm->cpu[0].events.exception.injected, 1);
+
+	/* One #DB is as good as two, with the causes of both in DR6. */
+	vm->cpu[0].events.exception.nr = DB;
+	fake_debug_exit(vm, 0, DB, STEP);
+	assert_int_equal(vm->cpu[0].events.exception.injected, 1);
+	assert_int_equal(vm->cpu[0].debugregs.dr6 & STEP, STEP);
+}
+
 static void guest_sets(struct vm *vm, unsigned cpu, unsigned reg, uint64_t gva, uint64_t dr7)
 {
 	vm->cpu[cpu].debugregs.db[reg] = gva;
@@ -474,6 +508,7 @@ int main(void)
 		T(test_lazy_cookie),
 		T(test_registers),
 		T(test_int3),
+		T(test_while_another_exception_is_pending),
 		T(test_guest_watch),
 		T(test_guest_watch_off_now),
 		T(test_guest_watch_alone),

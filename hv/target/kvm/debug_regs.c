@@ -11,6 +11,7 @@
 
 #include "hv/target/kvm/internal.h"
 
+#define VECTOR_DB 1
 #define DR7_EXACT (3u << 8)
 
 /* The bit of DR7 that enables a breakpoint for all tasks. */
@@ -165,9 +166,27 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 	return 0;
 }
 
+/*
+ * Make way for a #DB where KVM is about to deliver another exception. A debug trap belongs to the instruction that is done and
+ * comes before a fault of the next one (SDM vol. 3, table 6-2), and that instruction faults again when the #DB handler returns.
+ * KVM does the same with an exception whose delivery was cut short (kvm_multiple_exception()). Returns whether there was one
+ * that could be taken back. A #DB that is pending already is enough: DR6 has its causes.
+ */
+static bool take_fault_back(struct kvm_cpu *cpu)
+{
+	struct kvm_vcpu_events events;
+
+	/* Without KVM_CAP_EXCEPTION_PAYLOAD, which is not turned on, `injected` is set for one that is pending, too. */
+	if (kvm_cpu_ioctl(cpu, KVM_GET_VCPU_EVENTS, &events) || !events.exception.injected || events.exception.nr == VECTOR_DB)
+		return false;
+	events.exception.injected = 0;
+	return kvm_cpu_ioctl(cpu, KVM_SET_VCPU_EVENTS, &events) == 0;
+}
+
 int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err)
 {
 	struct kvm_guest_debug debug;
+	int rc;
 
 	pthread_mutex_lock(&cpu->kt->lock);
 	compose(cpu, &debug);
@@ -176,7 +195,14 @@ int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err)
 	debug.control |= KVM_GUESTDBG_ENABLE | what;
 	cpu->reload = true; /* The next load takes the request out again, and loads what has changed since compose(). */
 	atomic_fetch_add_explicit(&cpu->reinjected, 1, memory_order_relaxed);
-	if (kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug) && errno != EBUSY)
+	/*
+	 * KVM refuses with EBUSY when another exception is pending. A #BP needs nothing then, since RIP is still at the INT3. A
+	 * #DB would be lost, and with it a stop that a debugger in the guest waits for.
+	 */
+	rc = kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug);
+	if (rc && errno == EBUSY && what == KVM_GUESTDBG_INJECT_DB && take_fault_back(cpu))
+		rc = kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug);
+	if (rc && errno != EBUSY)
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: handing an exception back to the guest: %s", cpu->vcpu->index,
 			       strerror(errno));
 	return 0;
