@@ -39,11 +39,15 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	snprintf(out, SITE_NAME_MAX, "%s%s%s%s+0x%" PRIx64, stop, module, module[0] ? ":" : "", name, address - symbol->addr);
 }
 
+static const char *first_of(const char *site_a, const char *site_b)
+{
+	return strcmp(site_a, site_b) <= 0 ? site_a : site_b;
+}
+
 /* The same for both orders of the sites. */
 static uint64_t pair_hash(const char *site_a, const char *site_b)
 {
-	const char *first = strcmp(site_a, site_b) <= 0 ? site_a : site_b;
-	const char *second = first == site_a ? site_b : site_a;
+	const char *first = first_of(site_a, site_b), *second = first == site_a ? site_b : site_a;
 
 	return fnv1a(fnv1a(fnv1a(FNV1A_START, first), "\n"), second);
 }
@@ -57,7 +61,11 @@ void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
 	snprintf(out, RACE_ID_MAX, "%012" PRIx64, hash);
 }
 
-uint64_t race_hash(const char *id, const char *site_a, const char *site_b)
+uint64_t race_hash(const struct siphash_key *key, const char *id, const char *site_a, const char *site_b)
 {
-	return fnv1a(pair_hash(site_a, site_b), id);
+	const char *first = first_of(site_a, site_b), *second = first == site_a ? site_b : site_a;
+	char text[RACE_ID_MAX + 2 * SITE_NAME_MAX];
+	int len = snprintf(text, sizeof(text), "%s\n%s\n%s", id, first, second);
+
+	return siphash(key, text, (size_t)len < sizeof(text) ? (size_t)len : sizeof(text));
 }

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "hv/base/siphash.h"
 #include "hv/race/observation.h"
 
 #define SITE_NAME_MAX 288 /* bytes of a name with module, function, offset and the NUL */
@@ -34,9 +35,10 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX]);
 
 /*
- * A hash to look a race up by. It is made of the id as well as of the two names, since a report that was read may give any pair
- * of sites any id. The order of the sites does not matter.
+ * A hash to look a race up by, under a key that nobody outside knows. It is made of the id as well as of the two names, since a
+ * report that was read may give any pair of sites any id. The order of the sites does not matter. The names have less than
+ * SITE_NAME_MAX bytes, and the id less than RACE_ID_MAX.
  */
-uint64_t race_hash(const char *id, const char *site_a, const char *site_b);
+uint64_t race_hash(const struct siphash_key *key, const char *id, const char *site_a, const char *site_b);
 
 #endif

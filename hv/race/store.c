@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "hv/race/conflict.h"
 #include "hv/race/index.h"
@@ -16,6 +18,8 @@ struct race_store {
 	size_t room;
 	/* Of `races`, by race_hash(). */
 	struct race_index index;
+	/* Random: site names come from guests and files, which could be made so that all races hash alike. */
+	struct siphash_key key;
 	uint64_t slide;
 	unsigned run;
 };
@@ -24,8 +28,13 @@ struct race_store *race_store_new(struct err *err)
 {
 	struct race_store *s = calloc(1, sizeof(*s));
 
-	if (!s)
+	if (!s) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	/* It fails only on a kernel without it. The races are found all the same, if slowly where somebody means harm. */
+	if (getrandom(&s->key, sizeof(s->key), GRND_NONBLOCK) != (ssize_t)sizeof(s->key))
+		s->key = (struct siphash_key){{(uint64_t)(uintptr_t)s, (uint64_t)time(NULL)}};
 	return s;
 }
 
@@ -69,6 +78,14 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 	printable_context(&to->context);
 }
 
+/* Counts of reports are what anybody wrote there, and the largest is what JSON can carry. */
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) || sum > INT64_MAX ? INT64_MAX : sum;
+}
+
 /* `swap`: the observation has the race's sides the other way round. 0, or -1: memory ran out. */
 static int keep_instance(struct race *race, const struct observation *o, bool swap)
 {
@@ -100,7 +117,7 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 		race->first_ns = o->time_ns;
 	if (o->time_ns > race->last_ns)
 		race->last_ns = o->time_ns;
-	race->count++;
+	race->count = add_counts(race->count, 1);
 	race->rw[0] |= o->sides[swap].known ? o->sides[swap].rw : 0;
 	race->rw[1] |= o->sides[!swap].known ? o->sides[!swap].rw : 0;
 	return 0;
@@ -207,7 +224,7 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 	site_name(&o->sides[0], s->slide, site[0]);
 	site_name(&o->sides[1], s->slide, site[1]);
 	race_id(site[0], site[1], id);
-	hash = race_hash(id, site[0], site[1]);
+	hash = race_hash(&s->key, id, site[0], site[1]);
 	race = find_race(s, hash, &identity);
 	if (race) {
 		if (count_instance(race, o, identity.swap) < 0)
@@ -235,7 +252,7 @@ static int merge_race(struct race *into, const struct race *from, bool swap)
 	}
 	into->rw[0] |= from->rw[swap];
 	into->rw[1] |= from->rw[!swap];
-	into->count += from->count;
+	into->count = add_counts(into->count, from->count);
 	if (from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
 	if (from->last_ns > into->last_ns)
@@ -251,7 +268,7 @@ void race_store_begin_run(struct race_store *s)
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err)
 {
 	struct identity identity = {.store = s, .id = race->id, .site_a = race->site[0], .site_b = race->site[1]};
-	uint64_t hash = race_hash(race->id, race->site[0], race->site[1]);
+	uint64_t hash = race_hash(&s->key, race->id, race->site[0], race->site[1]);
 	struct race *known = find_race(s, hash, &identity);
 
 	for (unsigned i = 0; i < race->kept; i++)

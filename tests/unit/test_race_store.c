@@ -394,6 +394,104 @@ static void many_races_are_put_together(void **state)
 	}
 }
 
+/* ---- what a report can say to do harm ---- */
+
+/* Low bits of FNV-1a that the names below have in common: as many as choose a bucket among a million. */
+#define COLLIDING_BITS 20
+#define BLOCKS 15
+#define HOSTILE (1u << BLOCKS)
+
+static uint32_t low_fnv(uint32_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = ((hash ^ (uint8_t)*text) * 0x1b3) & ((1u << COLLIDING_BITS) - 1);
+	return hash;
+}
+
+/* Two texts of four letters that take the hash from `from` to the same value, which is returned. */
+static uint32_t find_pair(uint32_t from, char pair[2][9])
+{
+	static uint32_t seen[1u << COLLIDING_BITS];
+
+	memset(seen, 0, sizeof(seen));
+	for (uint32_t i = 0;; i++) {
+		uint32_t hash;
+
+		assert_true(i < 1u << 16);
+		snprintf(pair[1], sizeof(pair[1]), "%04x", i);
+		hash = low_fnv(from, pair[1]);
+		if (seen[hash]) {
+			snprintf(pair[0], sizeof(pair[0]), "%04x", seen[hash] - 1);
+			return hash;
+		}
+		seen[hash] = i + 1;
+	}
+}
+
+static void put_named(struct race_store *s, const char *site)
+{
+	struct race *race = race_new();
+	struct err err = {0};
+
+	assert_non_null(race);
+	strcpy(race->id, "0123456789ab");
+	snprintf(race->site[0], sizeof(race->site[0]), "%s", site);
+	strcpy(race->site[1], "unknown");
+	race->count = 1;
+	assert_ptr_equal(race_store_put(s, race, &err), race);
+}
+
+/*
+ * Multicollisions (Joux, CRYPTO 2004): with one of two texts at each of BLOCKS places there are HOSTILE names with one hash.
+ * They must be put no slower than others are, but for what the machine makes of it.
+ */
+static void names_made_to_collide(void **state)
+{
+	struct race_store *harmless = race_store_new(NULL);
+	/* Where FNV's offset basis starts. */
+	uint32_t hash = (uint32_t)(0xcbf29ce484222325 & ((1u << COLLIDING_BITS) - 1)), end = 0;
+	char pairs[BLOCKS][2][9], name[BLOCKS * 4 + 1];
+	uint64_t start, hostile_ns, harmless_ns;
+
+	for (unsigned b = 0; b < BLOCKS; b++)
+		hash = find_pair(hash, pairs[b]);
+	start = cpu_ns();
+	for (unsigned i = 0; i < HOSTILE; i++) {
+		for (unsigned b = 0; b < BLOCKS; b++)
+			memcpy(name + 4 * b, pairs[b][i >> b & 1], 5);
+		end = low_fnv((uint32_t)(0xcbf29ce484222325 & ((1u << COLLIDING_BITS) - 1)), name);
+		assert_int_equal(end, hash);
+		put_named(*state, name);
+	}
+	hostile_ns = cpu_ns() - start;
+	start = cpu_ns();
+	for (unsigned i = 0; i < HOSTILE; i++) {
+		snprintf(name, sizeof(name), "%060u", i);
+		put_named(harmless, name);
+	}
+	harmless_ns = cpu_ns() - start;
+	race_store_free(harmless);
+	print_message("# %u races: %.1f ms with names made to collide, %.1f ms with others\n", HOSTILE,
+		      (double)hostile_ns / 1e6, (double)harmless_ns / 1e6);
+	assert_true(hostile_ns < 5 * harmless_ns);
+}
+
+static void counts_do_not_wrap(void **state)
+{
+	struct err err = {0};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct race *race = race_new();
+
+		strcpy(race->site[0], "a+0x1");
+		strcpy(race->site[1], "b+0x1");
+		race->count = i < 2 ? INT64_MAX : UINT64_MAX;
+		race = race_store_put(*state, race, &err);
+		assert_non_null(race);
+		assert_int_equal(race->count, INT64_MAX);
+	}
+}
+
 /* A report may give two pairs of sites one id, and one pair two: these are all races of their own. */
 static void an_id_alone_is_no_identity(void **state)
 {
@@ -453,6 +551,8 @@ int main(void)
 		TEST(memory_is_kept),
 		TEST(many_races_take_no_longer_each),
 		TEST(many_races_are_put_together),
+		TEST(names_made_to_collide),
+		TEST(counts_do_not_wrap),
 		TEST(an_id_alone_is_no_identity),
 		TEST(no_more_room_than_needed),
 	};
