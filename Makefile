@@ -190,9 +190,9 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, manu
 
 # ---- packages ----
 
-BUILD_PACKAGES := acpica-tools binutils clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
+BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc libc6-dev libcapstone-dev libcmocka-dev \
 	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
-	python3-jsonschema python3-junitparser zlib1g-dev zsh
+	python3-jsonschema python3-junitparser python3-selenium zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
 MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(DEB_PACKAGES) $(LAB_PACKAGES)); do \

@@ -131,37 +131,38 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
-/* Show the races to people. Where they are asked for in full, their code is shown as instructions. */
-static int print_text(const struct report_options *o, const struct verdicts *v, const struct race_store *store,
-		      const struct race_runs *runs, struct err *err)
+static int print_judged(const struct report_options *o, const struct race_store *store, const struct race_runs *runs,
+			struct err *err)
 {
 	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count};
+	struct verdicts v = {0};
+	int rc = -1;
 
 	if (o->in.code_lines) {
 		how.listing = listing_maker_new(o->in.sources, err);
 		if (!how.listing)
-			return -1;
+			goto out;
 	}
-	show_text(v, store, runs, &how);
+	rc = verdicts_judge_store(&v, o->in.rules, o->suppressions, store, err);
+	if (rc < 0)
+		goto out;
+	verdicts_sort(&v, o->order);
+	if (formats[o->format].export)
+		rc = show_export(&v, runs, &how, formats[o->format].export, err);
+	else
+		show_text(&v, store, runs, &how);
+out:
+	verdicts_free(&v);
 	listing_maker_free(how.listing);
-	return 0;
+	return rc;
 }
 
-static int print_judged(const struct report_options *o, const struct race_store *store, const struct race_runs *runs,
-			struct err *err)
+/* Whether the output shows code as instructions. */
+static bool wants_code(const struct report_options *o)
 {
-	struct verdicts v = {0};
-	int rc = verdicts_judge_store(&v, o->in.rules, o->suppressions, store, err);
-
-	if (rc == 0) {
-		verdicts_sort(&v, o->order);
-		if (formats[o->format].export)
-			rc = show_export(&v, runs, formats[o->format].export, err);
-		else
-			rc = print_text(o, &v, store, runs, err);
-	}
-	verdicts_free(&v);
-	return rc;
+	if (o->format == FORMAT_TEXT)
+		return o->all || o->in.wanted_count;
+	return formats[o->format].export == export_html;
 }
 
 static int report_together(struct report_options *o, struct err *err)
@@ -170,7 +171,7 @@ static int report_together(struct report_options *o, struct err *err)
 	struct race_runs runs = {0};
 	int rc;
 
-	o->in.code_lines = o->format == FORMAT_TEXT && (o->all || o->in.wanted_count);
+	o->in.code_lines = wants_code(o);
 	rc = store ? race_files_load_all(&o->in, store, &runs, err) : -1;
 
 	if (rc == 0)

@@ -73,13 +73,14 @@ static enum export_level level_of(enum verdict_class class)
 	}
 }
 
-int show_export(const struct verdicts *v, const struct race_runs *runs,
+int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err)
 {
 	struct export_run run = {.tool_version = OUTRIDER_VERSION,
 				 .kernel = race_runs_kernel(runs),
 				 .runs = runs->list,
 				 .run_count = runs->count,
+				 .listing = how->listing,
 				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));
 	int rc;
@@ -92,6 +93,8 @@ int show_export(const struct verdicts *v, const struct race_runs *runs,
 		races[i] = (struct export_race){.race = j->race,
 						.level = level_of(j->verdict.class),
 						.verdict = verdict_class_word(j->verdict.class),
+						.rank = j->verdict.rank,
+						.folded = !how->all && verdict_is_folded(j),
 						.rule = j->verdict.rule,
 						.evidence = j->verdict.evidence,
 						.suppression = j->suppressed};

@@ -10,11 +10,6 @@
 #include "hv/report/listing.h"
 #include "symbols/files/debug_images.h"
 
-/*
- * Show the races to people, in the order of `v`. What is known of the runs comes first. Races that are not folded are shown in
- * full, each with its verdict. Then each folded race is shown as one line with its evidence. The table of the races in `store`
- * follows; `store` has the same races as `v`.
- */
 struct show_how {
 	/* Where the names are from; NULL: no debug files were asked. */
 	const struct debug_images *images;
@@ -23,11 +18,17 @@ struct show_how {
 	/* Show every race in full. */
 	bool all;
 };
+
+/*
+ * Show the races to people, in the order of `v`. What is known of the runs comes first. Races that are not folded are shown in
+ * full, each with its verdict. Then each folded race is shown as one line with its evidence. The table of the races in `store`
+ * follows; `store` has the same races as `v`.
+ */
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
 	       const struct show_how *how);
 
 /* Write the races to standard output in the form of `export`, in the order of `v`. Returns 0, or -1 when memory ran out. */
-int show_export(const struct verdicts *v, const struct race_runs *runs,
+int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
 
 /*

@@ -6,10 +6,12 @@
 #ifndef OUTRIDER_EXPORT_EXPORT_H
 #define OUTRIDER_EXPORT_EXPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "hv/base/err.h"
 #include "hv/race/store.h"
+#include "hv/report/listing.h"
 #include "hv/report/run_facts.h"
 
 enum export_level {
@@ -23,6 +25,8 @@ struct export_race {
 	const struct race *race;
 	enum export_level level;
 	const char *verdict;	 /* A word or two. NULL: no verdict was asked for. */
+	int rank;		 /* 0 to 99: what weighs more comes first. */
+	bool folded;		 /* The race is likely no bug, or is suppressed, and not all races were asked for in full. */
 	const char *rule;	 /* The name of the rule that decided, which is fit for an id. NULL: no rule decided. */
 	const char *evidence;	 /* A sentence, or NULL. */
 	const char *suppression; /* The reason that the user's suppressions give. NULL: the race is not suppressed. */
@@ -35,6 +39,7 @@ struct export_run {
 	size_t run_count;
 	const struct export_race *races; /* The races, in the order in which they are shown. */
 	size_t count;
+	struct listing_maker *listing; /* Makes instructions of code. NULL: code is shown as bytes. */
 };
 
 /* Each of the functions below returns 0, or -1 with EXIT_INTERNAL when memory ran out. */

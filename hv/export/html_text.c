@@ -1,25 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
 #include "hv/export/html.h"
+
+/* Bytes shown of one string that others made. */
+#define FOREIGN_MAX 1024
+
+static void put(FILE *out, char c)
+{
+	switch (c) {
+	case '&':
+		fputs("&amp;", out);
+		break;
+	case '<':
+		fputs("&lt;", out);
+		break;
+	case '>':
+		fputs("&gt;", out);
+		break;
+	case '"':
+		fputs("&quot;", out);
+		break;
+	default:
+		fputc(c, out);
+	}
+}
 
 void html_text(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			fputc(*text, out);
-		}
+	for (; *text; text++)
+		put(out, *text);
+}
+
+void html_name(FILE *out, const char *text)
+{
+	char clean[CLEAN_MAX(FOREIGN_MAX)];
+
+	clean_text(text, FOREIGN_MAX, clean, sizeof(clean));
+	for (const char *c = clean; *c; c++) {
+		if (*c == '+' || *c == '.' || *c == '-')
+			fputs("<wbr>", out);
+		put(out, *c);
+		if (*c == ':' || *c == '_')
+			fputs("<wbr>", out);
 	}
 }
 
@@ -29,4 +52,14 @@ void html_guest(FILE *out, const char *text, size_t size)
 
 	export_text(text, size, clean);
 	html_text(out, clean);
+}
+
+void html_foreign(FILE *out, const char *text)
+{
+	char clean[CLEAN_MAX(FOREIGN_MAX)];
+
+	clean_text(text, FOREIGN_MAX, clean, sizeof(clean));
+	html_text(out, clean);
+	if (strnlen(text, FOREIGN_MAX + 1) > FOREIGN_MAX)
+		fputs("...", out);
 }

@@ -37,7 +37,7 @@ def report(path, kind):
 class Page(html.parser.HTMLParser):
     """Which elements are open, where ids and links are, and what is fetched from elsewhere."""
 
-    EMPTY = {"meta", "br", "input", "link"}
+    EMPTY = {"meta", "br", "input", "link", "wbr"}
 
     def __init__(self):
         super().__init__()

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/export/html.h"
+#include "hv/report/words.h"
+
+static void put_source(FILE *out, const struct source_line *line)
+{
+	if (!line->file[0])
+		return;
+	html_guest(out, line->file, sizeof(line->file));
+	if (line->line)
+		fprintf(out, ":%u", line->line);
+}
+
+static void put_call(FILE *out, const struct race *race, unsigned which, unsigned i)
+{
+	const struct guest_calls *calls = &race->first.sides[which].calls;
+	const struct guest_frame *frame = &calls->frames[i];
+	const struct guest_context part = {.known = true, .kind = frame->context};
+	const char *word = i && calls->frames[i - 1].context == frame->context ? "" : context_word(&part);
+	size_t n;
+	const struct source_line *line = race_names_lines(race->names, which, i, &n);
+
+	for (size_t k = 0; k + 1 < n; k++) {
+		fprintf(out, "<tr class=\"inlined\"><td>%s</td><td>", k ? "" : word);
+		html_guest(out, line[k].function, sizeof(line[k].function));
+		fputs("</td><td>", out);
+		put_source(out, &line[k]);
+		fputs("</td></tr>\n", out);
+	}
+	fprintf(out, "<tr><td>%s</td><td>%s", n > 1 ? "" : word, frame->reliable ? "" : "? ");
+	if (frame->symbol.name[0]) {
+		html_guest(out, frame->symbol.name, sizeof(frame->symbol.name));
+		fprintf(out, "+0x%" PRIx64, frame->pc - frame->symbol.addr);
+	} else {
+		fprintf(out, "0x%016" PRIx64, frame->pc);
+	}
+	if (frame->symbol.module[0]) {
+		fputs(" [", out);
+		html_guest(out, frame->symbol.module, sizeof(frame->symbol.module));
+		fputs("]", out);
+	}
+	fputs("</td><td>", out);
+	if (n)
+		put_source(out, &line[n - 1]);
+	fputs("</td></tr>\n", out);
+}
+
+static void put_registers(FILE *out, const struct race_side *side)
+{
+	const struct x86_regs *regs = &side->regs;
+
+	fputs("<details><summary>Registers</summary><pre>", out);
+	fprintf(out, "rip %016" PRIx64 "  rflags %08" PRIx64 "  cr3 %016" PRIx64 "  gs %016" PRIx64 "\n", regs->rip,
+		regs->rflags, regs->cr3, regs->gs_base);
+	for (int i = 0; i < X86_GPRS; i++)
+		fprintf(out, "%-3s %016" PRIx64 "%s", gpr_names[i], regs->gpr[i], i % 4 == 3 ? "\n" : "  ");
+	fputs("</pre></details>\n", out);
+}
+
+static void put_bytes(FILE *out, const struct race_side *side)
+{
+	fprintf(out, "<pre>%016" PRIx64 ":", side->code_gva);
+	for (uint32_t i = 0; i < side->code_len; i++)
+		fprintf(out, side->code_gva + i == site_address(side) ? " <mark>%02x</mark>" : " %02x", side->code[i]);
+	fputs("</pre>", out);
+}
+
+static void put_instruction(FILE *out, const struct listing_line *l)
+{
+	fprintf(out, "<tr%s><td>%s</td><td>", l->access ? " class=\"access\"" : "", l->place);
+	html_text(out, l->text);
+	fputs("</td><td>", out);
+	if (l->line && !l->same_line) {
+		html_guest(out, l->file, SOURCE_FILE_MAX);
+		fprintf(out, ":%u ", l->line);
+		html_text(out, l->source);
+	}
+	fputs("</td></tr>\n", out);
+}
+
+static void put_code(FILE *out, const struct export_run *run, const struct race *race, unsigned which)
+{
+	struct listing listing = {0};
+
+	if (!race->first.sides[which].code_len)
+		return;
+	if (run->listing)
+		listing_make(run->listing, race, which, &listing);
+	fputs("<details><summary>Code</summary>", out);
+	if (listing.count) {
+		fputs("<div class=\"wide\"><table class=\"code\">\n", out);
+		for (unsigned i = 0; i < listing.count; i++)
+			put_instruction(out, &listing.lines[i]);
+		fputs("</table></div>", out);
+	} else {
+		put_bytes(out, &race->first.sides[which]);
+	}
+	fputs("</details>\n", out);
+}
+
+static void put_context(FILE *out, const struct race_side *side)
+{
+	const struct guest_context *context = &side->context;
+	char phrase[CONTEXT_PHRASE_MAX];
+
+	fprintf(out, "<p class=\"faint\">CPU %u", side->cpu);
+	if (context->pid >= 0) {
+		fputs(", ", out);
+		html_guest(out, context->comm, sizeof(context->comm));
+		fprintf(out, " (pid %" PRId32 ")", context->pid);
+	}
+	if (context->known) {
+		context_phrase(context, phrase);
+		fprintf(out, ", %s", phrase);
+	}
+	fputs("</p>\n", out);
+}
+
+static void put_datum(FILE *out, const struct race *race, unsigned which)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[which] : NULL;
+
+	if (!d || d->by == DATUM_UNNAMED)
+		return;
+	fprintf(out, "<p>of %s<code>", d->guess ? "(it seems) " : "");
+	html_guest(out, d->path, sizeof(d->path));
+	fputs("</code>", out);
+	if (d->type[0]) {
+		fputs(", <code>", out);
+		html_guest(out, d->type, sizeof(d->type));
+		fputs("</code>", out);
+	}
+	if (d->member[0]) {
+		fprintf(out, " at +%" PRIu64 " in <code>", d->offset);
+		html_guest(out, d->owner, sizeof(d->owner));
+		fputs("</code>", out);
+	}
+	fputs("</p>\n", out);
+}
+
+void html_side(FILE *out, const struct export_run *run, const struct race *race, unsigned which)
+{
+	const struct race_side *side = &race->first.sides[which];
+	const struct source_line *line = export_line(race, which);
+
+	fputs("<div class=\"side\">\n<h3>", out);
+	if (!side->known) {
+		fputs("Changed by a writer nobody saw</h3>\n<p>A device, another mapping of the page, or user space: reading "
+		      "the memory "
+		      "again showed it.</p></div>\n",
+		      out);
+		return;
+	}
+	fprintf(out, "%s%s in <code>", side->locked ? "locked " : "", access_word(race->rw[which]));
+	html_text(out, race->site[which]);
+	fprintf(out, "</code></h3>\n<p>%" PRIu32 " byte%s at <code>0x%016" PRIx64 "</code>", side->size,
+		side->size == 1 ? "" : "s", side->gva);
+	if (line) {
+		fputs(", <code>", out);
+		put_source(out, line);
+		fputs("</code>", out);
+	}
+	fputs("</p>\n", out);
+	put_datum(out, race, which);
+	put_context(out, side);
+	fputs("<div class=\"wide\"><table class=\"calls\">\n", out);
+	for (unsigned i = 0; i < side->calls.count; i++)
+		put_call(out, race, which, i);
+	fputs("</table></div>\n", out);
+	put_code(out, run, race, which);
+	put_registers(out, side);
+	fputs("</div>\n", out);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+
+#include "hv/export/html.h"
+#include "hv/report/words.h"
+
+/* The label is what a narrow screen shows in place of the table's head. */
+static void begin_cell(FILE *out, const char *classes, const char *label)
+{
+	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);
+}
+
+static void put_site(FILE *out, const struct export_race *r, unsigned which, const char *label)
+{
+	const struct race *race = r->race;
+	bool known = race->first.sides[which].known;
+
+	begin_cell(out, "mono", label);
+	fprintf(out, "%s ", known ? access_word(race->rw[which]) : "write");
+	if (known)
+		html_name(out, race->site[which]);
+	else
+		fputs("(unseen)", out);
+	fputs("</td>", out);
+}
+
+static void put_row(FILE *out, const struct export_race *r, size_t order)
+{
+	const struct race *race = r->race;
+	char datum[DATUM_TEXT_MAX];
+
+	fprintf(out, "<tr data-race=\"race-%s\" data-level=\"%s\">", race->id, html_level_class(html_level(r)));
+	begin_cell(out, "number", "#");
+	fprintf(out, "%zu</td>", order);
+	begin_cell(out, "id", "Race");
+	fprintf(out, "<a class=\"mono\" href=\"#race-%s\">%s</a></td>", race->id, race->id);
+	begin_cell(out, "number", "Rank");
+	if (r->verdict)
+		fprintf(out, "%d", r->rank);
+	fputs("</td>", out);
+	begin_cell(out, html_level_class(html_level(r)), "Verdict");
+	html_text(out, html_verdict(r));
+	fputs("</td>", out);
+	begin_cell(out, "rule", "Rule");
+	html_text(out, r->rule ? r->rule : "");
+	fputs("</td>", out);
+	begin_cell(out, "mono", "Data");
+	datum_path(race, datum);
+	html_name(out, datum);
+	fputs("</td>", out);
+	put_site(out, r, 0, "Held");
+	put_site(out, r, 1, "In between");
+	begin_cell(out, "number", "Seen");
+	fprintf(out, "%" PRIu64 "</td></tr>\n", race->count);
+}
+
+void html_table(FILE *out, const struct export_run *run)
+{
+	fputs("<div class=\"wide\"><table class=\"races\">\n<thead><tr><th class=\"number\">#</th><th>Race</th><th "
+	      "class=\"number "
+	      "down\">Rank</th><th>Verdict</th><th>Rule</th><th>Data</th><th>Held access</th><th>Access in between</th><th "
+	      "class=\"number down\">Seen</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (size_t i = 0; i < run->count; i++)
+		put_row(out, &run->races[i], i + 1);
+	fputs("</tbody>\n</table></div>\n<p id=\"none\" hidden>No race matches. <button type=\"button\" id=\"clear\">Show all "
+	      "races</button></p>\n",
+	      out);
+}
