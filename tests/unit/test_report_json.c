@@ -261,6 +261,60 @@ static void kill_9_loses_nothing_printed(void **state)
 	assert_true(most > 3);
 }
 
+/* What a killed outrider has left is not written into, since it may have another name by now: a new file takes its place. */
+static void left_over_next_is_replaced(void **state)
+{
+	struct fixture *f = *state;
+	char other[90];
+	struct report *r;
+	struct stat st;
+	FILE *file = fopen(f->next, "w");
+
+	snprintf(other, sizeof(other), "%s/other", f->folder);
+	assert_non_null(file);
+	assert_true(fputs("left over", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(link(f->next, other), 0);
+	r = start(f);
+	json_decref(load(f));
+	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(st.st_size, strlen("left over"));
+	report_free(r);
+	assert_int_equal(unlink(other), 0);
+}
+
+static void refuse_next(struct fixture *f)
+{
+	struct err err = {0};
+	struct stat st;
+
+	assert_null(report_new(&f->config, &err));
+	assert_int_equal(err.code, EXIT_INPUT);
+	if (!strstr(err.text, "races.json.next is in the way"))
+		fail_msg("%s", err.text);
+	assert_int_equal(lstat(f->next, &st), 0);
+	assert_int_equal(access(f->file, F_OK), -1);
+	assert_int_equal(unlink(f->next), 0);
+}
+
+static void foreign_next_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(symlink("/dev/null", f->next), 0);
+	refuse_next(f);
+	assert_int_equal(mkfifo(f->next, 0600), 0);
+	refuse_next(f);
+	if (geteuid() == 0) {
+		FILE *file = fopen(f->next, "w");
+
+		assert_non_null(file);
+		assert_int_equal(fclose(file), 0);
+		assert_int_equal(chown(f->next, 65534, 65534), 0);
+		refuse_next(f);
+	}
+}
+
 /* Adds races until the file cannot grow, checks that it stays valid, makes room by `more`, and checks that nothing is missing.
  */
 static void fill_up(struct fixture *f, void (*more)(struct fixture *f))
@@ -502,6 +556,8 @@ int main(int argc, char **argv)
 		TEST(file_that_may_not_grow),
 		TEST(refuses_a_device),
 		TEST(refuses_a_folder),
+		TEST(left_over_next_is_replaced),
+		TEST(foreign_next_is_refused),
 		TEST(refuses_a_file_in_no_folder),
 		TEST(old_file_is_replaced_links_are_followed),
 	};

@@ -23,12 +23,17 @@ struct json_file {
 	struct half now;  /* path: the document users see */
 	struct half next; /* next_path: the same document some items ago, or none */
 	bool cannot_exchange;
+	bool in_the_way; /* What next_path names is not ours to remove. */
 };
 
 static int disk_error(const struct json_file *f, struct err *err)
 {
 	bool full = errno == ENOSPC || errno == EDQUOT;
 
+	if (f->in_the_way)
+		return err_set(err, EXIT_INPUT,
+			       "cannot write %s: %s is in the way, and is no file that you have left; remove it", f->path,
+			       f->next_path);
 	return err_set(err, EXIT_INPUT, "cannot write %s: %s%s%s", f->path, strerror(errno), full ? "; make room" : "",
 		       full && f->now.fd >= 0 ? ": only what was found before is in it" : "");
 }
@@ -62,11 +67,36 @@ static void drop_next(struct json_file *f)
 	f->next = (struct half){.fd = -1};
 }
 
+/* A file that an outrider of this user was writing when it was killed is what may be there, and nothing else. */
+static bool is_left_over(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
+/*
+ * Create NAME.next, and never open what is there, which somebody else may have put there: a link to another file, a FIFO, or a
+ * file that its owner goes on writing. What is left over is removed. Returns a descriptor, or -1 with errno set.
+ */
+static int create_next(struct json_file *f)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(f->next_path, flags, 0666);
+
+	if (fd >= 0 || errno != EEXIST)
+		return fd;
+	f->in_the_way = !is_left_over(f->next_path);
+	if (f->in_the_way || unlink(f->next_path) < 0)
+		return -1;
+	return open(f->next_path, flags, 0666);
+}
+
 static int open_next(struct json_file *f)
 {
 	if (f->next.fd >= 0)
 		return 0;
-	f->next = (struct half){.fd = open(f->next_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666)};
+	f->next = (struct half){.fd = create_next(f)};
 	if (f->next.fd < 0)
 		return -1;
 	return write_text(f->next.fd, f->head, &f->next.end);

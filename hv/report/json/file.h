@@ -35,7 +35,8 @@ struct json_items {
 
 /*
  * Create the document without items, in place of what `path` names. A symbolic link is followed, and what is there must be a
- * regular file. When this fails, what was there stays. NULL with EXIT_INPUT: the file cannot be created.
+ * regular file. When this fails, what was there stays. A "NAME.next" that this user's killed process has left is replaced; any
+ * other is neither opened nor removed. NULL with EXIT_INPUT: the file cannot be created.
  */
 struct json_file *json_file_create(const char *path, const char *head, const char *tail, struct err *err);
 
