@@ -97,11 +97,16 @@ static int open_attached(struct engine *e, struct screen *screen, struct err *er
 static void say_how(struct attach_engine *a)
 {
 	struct gdb_figures figures;
+	char line[320];
 
 	gdb_target_figures(a->engine.target, &figures);
-	if (!figures.direct)
-		screen_note(a->screen, "guest memory cannot be read past the gdbstub (another user's QEMU, or another host's): "
-				       "the guest has to stand still while its memory is read, and fewer accesses are sampled");
+	if (figures.indirect) {
+		snprintf(line, sizeof(line),
+			 "guest memory cannot be read past the gdbstub (%s): the guest has to stand still while its memory is "
+			 "read, and fewer accesses are sampled",
+			 figures.indirect);
+		screen_note(a->screen, line);
+	}
 	if (figures.hardware)
 		screen_note(a->screen,
 			    "this host's KVM does not intercept INT3: only a few sample points fit, in debug registers");

@@ -360,7 +360,7 @@ void gdb_target_figures(struct target *t, struct gdb_figures *out)
 		.paused_ns = gt->paused_ns,
 		.stops = gt->stops,
 		.requests = rsp_requests(gt->rsp),
-		.direct = gt->memory.direct,
+		.indirect = gt->memory.direct ? NULL : gt->memory.why_not,
 		.hardware = gt->hardware,
 	};
 	gdb_unlock(gt);

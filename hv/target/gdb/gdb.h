@@ -21,7 +21,7 @@
 struct gdb_config {
 	int fd; /* A descriptor that is connected to the stub. gdb_target_new() owns it from the call on, even if it fails. */
 	bool running;	 /* The caller knows that the machine ran. This counts even if the stub says otherwise. */
-	pid_t pid;	 /* The QEMU process on this host. 0: ask the socket, which may or may not know it. */
+	pid_t pid;	 /* The QEMU process on this host, which is checked. 0: ask the socket, which may or may not know it. */
 	double overhead; /* The share of time that the machine may stand still, 0 to 1. */
 
 	/* When this limit is reached, the connection is given up. It must outlive the target. NULL: there is none. */
@@ -76,12 +76,12 @@ void gdb_target_free(struct target *t);
 
 /* What the session has cost so far. */
 struct gdb_figures {
-	uint64_t elapsed_ns; /* Time since gdb_target_start(), in ns. */
-	uint64_t paused_ns;  /* How long the machine has stood still for the target in that time, in ns. */
-	uint64_t stops;	     /* How often the machine has stopped. */
-	uint64_t requests;   /* How many requests were made to the stub. Each is one round trip. */
-	bool direct;	     /* Guest memory is read from the QEMU process, without the stub. */
-	bool hardware;	     /* Breakpoints are in debug registers. */
+	uint64_t elapsed_ns;  /* Time since gdb_target_start(), in ns. */
+	uint64_t paused_ns;   /* How long the machine has stood still for the target in that time, in ns. */
+	uint64_t stops;	      /* How often the machine has stopped. */
+	uint64_t requests;    /* How many requests were made to the stub. Each is one round trip. */
+	const char *indirect; /* Why guest memory is not read from the QEMU process, without the stub. NULL: it is. */
+	bool hardware;	      /* Breakpoints are in debug registers. */
 };
 
 void gdb_target_figures(struct target *t, struct gdb_figures *out);

@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "hv/base/x86.h"
+#include "hv/target/gdb/process.h"
 
 #define BLOCK (2u << 20)      /* The monitor is asked about this many bytes at a time, */
 #define LOW_MEMORY (1u << 20) /* but page by page below this address, where PCs have holes and ROMs. */
@@ -101,9 +100,7 @@ static size_t ram_here(struct gdb_memory *m, uint64_t gpa, size_t len)
 
 static int read_process(const struct gdb_memory *m, uint64_t hva, void *buf, size_t len)
 {
-	struct iovec local = {buf, len}, remote = {(void *)(uintptr_t)hva, len};
-
-	return process_vm_readv(m->pid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0 : -1;
+	return hva <= INT64_MAX && pread(m->process, buf, len, (off_t)hva) == (ssize_t)len ? 0 : -1;
 }
 
 int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
@@ -198,19 +195,9 @@ void gdb_memory_forget(struct gdb_memory *m)
 
 /* ---- life ---- */
 
-static pid_t peer(const struct rsp *rsp)
-{
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(rsp_fd(rsp), SOL_SOCKET, SO_PEERCRED, &peer, &len) || len != sizeof(peer))
-		return 0;
-	return peer.pid == getpid() ? 0 : peer.pid;
-}
-
 /*
- * Whether `pid` is the right process and lets us read its memory. What the process has and what the stub shows must be the same
- * at some places that are not empty.
+ * Whether the process that was opened has the guest's memory where the stub says. What the process has and what the stub shows
+ * must be the same at some places that are not empty.
  */
 static bool try_direct(struct gdb_memory *m)
 {
@@ -234,14 +221,23 @@ void gdb_memory_init(struct gdb_memory *m, struct rsp *rsp, pid_t pid)
 {
 	char answer[64];
 
-	*m = (struct gdb_memory){.rsp = rsp, .pid = pid ? pid : peer(rsp)};
+	*m = (struct gdb_memory){.rsp = rsp, .process = -1};
 	pthread_rwlock_init(&m->lock, NULL);
 	m->monitor =
 		rsp_monitor(rsp, "gpa2hva 0", answer, sizeof(answer)) == 0 && strncmp(answer, "Host virtual address", 20) == 0;
-	m->direct = m->monitor && m->pid > 0 && try_direct(m);
+	if (!m->monitor) {
+		m->why_not = "the gdbstub has no monitor, or it is not QEMU's";
+		return;
+	}
+	m->process = gdb_process_open(rsp_fd(rsp), pid, &m->why_not);
+	m->direct = m->process >= 0 && try_direct(m);
+	if (m->process >= 0 && !m->direct)
+		m->why_not = "the gdbstub shows other memory than its process has";
 }
 
 void gdb_memory_fini(struct gdb_memory *m)
 {
+	if (m->process >= 0)
+		close(m->process);
 	pthread_rwlock_destroy(&m->lock);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest-physical memory behind a gdbstub. QEMU's monitor, which the stub gives access to, says what is RAM and at which address
- * QEMU itself has it. If the host's kernel permits, guest memory is read from there (process_vm_readv(2)), without stopping the
+ * QEMU itself has it. If the host's kernel permits, guest memory is read from there (proc_pid_mem(5)), without stopping the
  * machine. If it does not, and for every write, the stub does it.
  *
  * The caller holds the lock of its target for every function but gdb_memory_direct().
@@ -42,7 +42,8 @@ struct gdb_memory {
 	struct rsp *rsp;
 	bool monitor;	       /* The stub has a monitor that can say what is RAM. */
 	bool direct;	       /* Memory can be read from the QEMU process. */
-	pid_t pid;	       /* The QEMU process, or 0 when it is not known. */
+	int process;	       /* The memory of the QEMU process (process.h), or -1 when it cannot be read. */
+	const char *why_not;   /* Why `direct` is not set, in a few words for the user. */
 	pthread_rwlock_t lock; /* Guards the stretches. */
 	struct gdb_stretch stretches[GDB_STRETCHES_MAX];
 	unsigned stretch_count;
