@@ -18,8 +18,8 @@ static const struct {
 
 /* First come rules that the code itself proves, then rules by what people wrote down, then rules by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_marked,	   rule_sequence,   rule_flags, rule_special,		rule_named, rule_shown, rule_counter,
-	rule_double_check, rule_same_value, rule_spin,	rule_doubtful_sequence,
+	rule_rcu,   rule_marked,  rule_sequence,     rule_flags,      rule_special, rule_named,
+	rule_shown, rule_counter, rule_double_check, rule_same_value, rule_spin,    rule_doubtful_sequence,
 };
 
 const struct prune_rule_help prune_rule_help[] = {
@@ -27,6 +27,9 @@ const struct prune_rule_help prune_rule_help[] = {
 	 "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like; unclear if both write"},
 	{"sequence-count",
 	 "synchronisation: the reader asks a sequence count again, which the writer raises before and behind its store"},
+	{"rcu-publication",
+	 "synchronisation: a pointer is read in an RCU section, and what it led to is freed after a grace period; "
+	 "unclear if only a part of this is seen"},
 	{"safe-flag-update", "benign: one side looks at some bits, the other changes others"},
 	{"special-variable", "benign: the datum is in a list of variables that race by design"},
 	{"only-shown", "benign: all that becomes of what is read is that people see it"},
@@ -36,6 +39,9 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"user-built-synchronisation", "unclear: a loop that waits for the other side's store"},
 	{"approximate-computation", "unclear: in a list of data that is read for a rough figure"},
 	{"both-values-valid", "unclear: in a list of data of which the old value is as good as the new"},
+	{"freed-under-readers", "harmful candidate: what readers under RCU may hold is freed with no grace period"},
+	{"reused-under-readers", "harmful candidate: what readers under RCU may hold is used again with no grace period"},
+	{"reader-outside-rcu", "harmful candidate: a pointer that RCU guards is read in no section"},
 	{"reference-count", "harmful candidate: an object's life depends on the count"},
 	{"freed-afterwards", "harmful candidate: one side may free an object behind its access"},
 	{"lost-update", "harmful candidate: a store undoes the other side's"},

@@ -44,6 +44,36 @@ void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);
  */
 bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
 
+/*
+ * A pointer, by where it came from: the value `root` plus `disp` bytes. Two pointers with the same root, which is neither of
+ * the two below, point into the same object, whatever object that is.
+ */
+struct flow_pointer {
+	int32_t root;
+	int64_t disp;
+};
+
+#define FLOW_POINTER_UNKNOWN 0
+#define FLOW_POINTER_FIXED (-1) /* A number or a variable's address: `disp` is all of it. */
+
+/* What register `reg` holds before instruction `i`. */
+struct flow_pointer flow_register(const struct flow *flow, unsigned i, unsigned reg);
+
+/* What instruction `i`, a plain load of 8 bytes, leaves in its register. */
+struct flow_pointer flow_loaded(const struct flow *flow, unsigned i);
+
+/* The address of instruction `i`'s memory operand. */
+struct flow_pointer flow_address(const struct flow *flow, unsigned i);
+
+/* The 8 bytes that instruction `i` stores, when it is a plain store. */
+struct flow_pointer flow_stored(const struct flow *flow, unsigned i);
+
+/* What was in memory before the LOCKed exchange that instruction `i` is, as the exchange leaves it in a register. */
+struct flow_pointer flow_exchanged(const struct flow *flow, unsigned i);
+
+/* Returns the index of the instruction whose result is the pointer's root, or -1 when no instruction in the code is. */
+int flow_source(const struct flow *flow, const struct flow_pointer *p);
+
 /* What becomes of a value that an access loads. "The value" below is that value, or anything that was made of it. */
 struct flow_read {
 	/* The bits of the loaded word that something may depend on, counted from bit 0 of the first byte. */

@@ -10,6 +10,8 @@
 
 bool rule_special(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
+/* "rcu-publication", and what is wrong with it: "freed-under-readers", "reused-under-readers" and "reader-outside-rcu". */
+bool rule_rcu(const struct view *v, struct verdict *out);
 bool rule_flags(const struct view *v, struct verdict *out);
 bool rule_counter(const struct view *v, struct verdict *out);
 bool rule_double_check(const struct view *v, struct verdict *out);
