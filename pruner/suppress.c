@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "hv/base/clean.h"
 #include "pruner/conf.h"
@@ -105,6 +106,15 @@ struct suppressions *suppress_read(const char *path, unsigned today, struct err 
 		return s;
 	suppress_free(s);
 	return NULL;
+}
+
+struct suppressions *suppress_read_today(const char *path, struct err *err)
+{
+	time_t now = time(NULL);
+	struct tm today;
+
+	localtime_r(&now, &today);
+	return suppress_read(path, (unsigned)((today.tm_year + 1900) * 10000 + (today.tm_mon + 1) * 100 + today.tm_mday), err);
 }
 
 void suppress_free(struct suppressions *s)

@@ -17,6 +17,11 @@ struct suppressions;
  * nothing. Returns NULL with err set on failure.
  */
 struct suppressions *suppress_read(const char *path, unsigned today, struct err *err);
+
+/* The same, with the date of this day in this host's time zone. */
+struct suppressions *suppress_read_today(const char *path, struct err *err);
+
+/* `s` may be NULL. */
 void suppress_free(struct suppressions *s);
 
 /*

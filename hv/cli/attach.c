@@ -9,18 +9,22 @@ int cli_attach(int argc, char **argv)
 	struct err err = {0};
 	struct attach_options options;
 	struct attach_engine engine;
-	struct guard *guard;
-	int code;
+	struct guard *guard = NULL;
+	int code = EXIT_OK;
 
 	if (attach_options_parse(&options, argc, argv, &err) < 0)
-		return cli_fail(&err);
+		goto out;
 	guard = guard_start(&err);
 	if (!guard)
-		return cli_fail(&err);
+		goto out;
 	attach_engine_init(&engine, &options.engine, guard);
 	code = session_run(&engine.engine, &options.detect.session, &err);
+out:
 	if (err.code != EXIT_OK)
-		cli_fail(&err);
-	guard_end(guard);
+		code = cli_fail(&err);
+	code = judge_code(&options.detect.judge, code);
+	if (guard)
+		guard_end(guard);
+	detect_options_free(&options.detect);
 	return code;
 }

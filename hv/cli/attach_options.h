@@ -13,7 +13,10 @@ struct attach_options {
 	struct detect_options detect;
 };
 
-/* Read the command line and check every value. Returns 0, or -1 with err set (EXIT_USAGE). */
+/*
+ * Read the command line and check every value. Returns 0, or -1 with err set. detect_options_free() of o->detect must follow in
+ * both cases. `o` must not be moved.
+ */
 int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err);
 
 #endif

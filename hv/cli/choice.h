@@ -16,9 +16,10 @@ struct cli_choice {
 	const char *(*word)(size_t i);
 };
 
-/* The formats of `report`, and the orders of its races. */
+/* The formats of `report`, the orders of its races, and which races make a command fail. */
 extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
+extern const struct cli_choice fail_on_choice;
 
 /*
  * Find the index of `arg` among the words of `choice`. Returns 0 with *index set; or an error_t for the parser to return, with

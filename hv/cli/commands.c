@@ -13,4 +13,4 @@ const struct cli_command cli_commands[] = {
 	{0},
 };
 
-const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, NULL};
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &fail_on_choice, NULL};

@@ -78,6 +78,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	struct detect_options *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->judge;
+		return 0;
 	case KEY_SYMBOLS:
 		o->session.symbols = arg;
 		return 0;
@@ -98,7 +101,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp detect_argp = {.options = options, .parser = parser};
+static const struct argp_child children[] = {{&judge_argp, 0, NULL, 0}, {0}};
+const struct argp detect_argp = {.options = options, .parser = parser, .children = children};
 
 int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err)
 {
@@ -106,10 +110,19 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 				     .session = {.detect = {.rate = 100, .delay_ns = 10000 * NS_PER_US},
 						 .options = (const char *const *)argv,
 						 .option_count = (size_t)argc}};
+	if (judge_init(&o->judge, err) < 0)
+		return -1;
+	o->session.judge = &o->judge.report;
+	o->session.sources = o->judge.sources;
 	/* People type seeds again, and 32 bits are enough. */
 	if (getrandom(&o->session.detect.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
 		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");
 	return 0;
+}
+
+void detect_options_free(struct detect_options *o)
+{
+	judge_free(&o->judge);
 }
 
 int detect_options_check(const struct detect_options *o, struct err *err)

@@ -4,10 +4,12 @@
 #define OUTRIDER_CLI_DETECT_OPTIONS_H
 
 #include "hv/cli/cli.h"
+#include "hv/cli/judge.h"
 #include "hv/session/session.h"
 
 struct detect_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct judge judge;
 	/* What the options say. The strings are those of argv. */
 	struct session_config session;
 };
@@ -15,11 +17,16 @@ struct detect_options {
 /* The option group "How". A command that has such options of its own puts them into this group. */
 #define DETECT_GROUP_HOW 3
 
-/* A child parser for argp, in the option groups 2 to 4. Its input is a struct detect_options. */
+/* A child parser for argp, in the option groups 2 to FAIL_ON_GROUP. Its input is a struct detect_options. */
 extern const struct argp detect_argp;
 
-/* Set the defaults, a random seed among them, and keep `argv` for the record. Returns 0, or -1 with err set. */
+/*
+ * Set the defaults, a random seed among them, and keep `argv` for the record. Returns 0, or -1 with err set.
+ * detect_options_free() must follow in both cases. `o` must not be moved.
+ */
 int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err);
+
+void detect_options_free(struct detect_options *o);
 
 /* Check the options against each other, after they were parsed. Returns 0, or -1 with err set (EXIT_USAGE). */
 int detect_options_check(const struct detect_options *o, struct err *err);

@@ -23,6 +23,7 @@ static const struct exit_line {
 	{"0", "list", "the domains were listed"},
 	{"0", "report prune", "the races were shown"},
 	{"0", "doctor", "this host can run guests for outrider"},
+	{"1", "run attach report", "a race was found that --fail-on looks for; --error-exitcode gives another status"},
 	{"2", NULL, "an option or argument was wrong"},
 	{"3", "run", "a file, host or guest cannot be used: kernel, image, symbols, /dev/kvm, a full disk"},
 	{"3", "attach", "a file, host or guest cannot be used: domain, gdbstub, symbols, a full disk"},

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hv/cli/choice.h"
+#include "hv/cli/fail_on.h"
 #include "hv/cli/race_files.h"
 #include "hv/cli/report_show.h"
 
@@ -26,10 +26,11 @@ static const struct format {
 #define FORMAT_JSON 1
 
 struct report_options {
-	struct race_files in; /* This must be the first member, as cli_parse() says. */
-	size_t format;	      /* index of formats[] */
-	const char *suppress; /* file, or NULL */
-	struct suppressions *suppressions;
+	struct race_files in;		   /* This must be the first member, as cli_parse() says. */
+	size_t format;			   /* index of formats[] */
+	struct suppressions *suppressions; /* or NULL */
+	struct fail_on fail_on;
+	int code; /* what fail_on says of the races */
 	enum verdicts_order order;
 	bool all;
 };
@@ -75,6 +76,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->in;
+		state->child_inputs[1] = &o->fail_on;
 		return 0;
 	case KEY_FORMAT:
 		return cli_choose(state, &report_formats, "format", arg, &o->format);
@@ -84,8 +86,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_SORT:
 		return sort_option(o, arg, state);
 	case KEY_SUPPRESS:
-		o->suppress = arg;
-		return 0;
+		suppress_free(o->suppressions);
+		o->suppressions = suppress_read_today(arg, o->in.input.err);
+		return o->suppressions ? 0 : EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -101,7 +104,7 @@ static int check(const struct report_options *o, struct err *err)
 	return 0;
 }
 
-static int print_json(const struct report_options *o, struct report_load *l, struct err *err)
+static int print_json(struct report_options *o, struct report_load *l, struct err *err)
 {
 	struct verdicts v = {0};
 	unsigned found, asked;
@@ -111,8 +114,10 @@ static int print_json(const struct report_options *o, struct report_load *l, str
 	l->run.kernel.debug_files |= found != 0;
 	prune_rules_set_kernel(o->in.rules, l->run.kernel.banner);
 	rc = verdicts_judge(&v, o->in.rules, o->suppressions, l->races, l->count, err);
-	if (rc == 0)
+	if (rc == 0) {
+		o->code = fail_on_code(&o->fail_on, &v);
 		rc = show_json(&v, l, err);
+	}
 	verdicts_free(&v);
 	return rc;
 }
@@ -131,8 +136,7 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
-static int print_judged(const struct report_options *o, const struct race_store *store, const struct race_runs *runs,
-			struct err *err)
+static int print_judged(struct report_options *o, const struct race_store *store, const struct race_runs *runs, struct err *err)
 {
 	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count};
 	struct verdicts v = {0};
@@ -146,6 +150,7 @@ static int print_judged(const struct report_options *o, const struct race_store 
 	rc = verdicts_judge_store(&v, o->in.rules, o->suppressions, store, err);
 	if (rc < 0)
 		goto out;
+	o->code = fail_on_code(&o->fail_on, &v);
 	verdicts_sort(&v, o->order);
 	if (formats[o->format].export)
 		rc = show_export(&v, runs, &how, formats[o->format].export, err);
@@ -190,20 +195,7 @@ static int report_files(struct report_options *o, struct err *err)
 	return rc;
 }
 
-static int read_suppressions(struct report_options *o, struct err *err)
-{
-	time_t now = time(NULL);
-	struct tm today;
-
-	if (!o->suppress)
-		return 0;
-	localtime_r(&now, &today);
-	o->suppressions = suppress_read(
-		o->suppress, (unsigned)((today.tm_year + 1900) * 10000 + (today.tm_mon + 1) * 100 + today.tm_mday), err);
-	return o->suppressions ? 0 : -1;
-}
-
-static const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {&fail_on_argp, 0, NULL, 0}, {0}};
 const struct argp cli_report_argp = {
 	.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
 
@@ -212,11 +204,12 @@ int cli_report(int argc, char **argv)
 	struct err err = {0};
 	struct report_options o = {0};
 
+	o.fail_on.input.err = &err;
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_report_argp, argc, argv, &o.in.input) == 0 &&
-	    check(&o, &err) == 0 && debug_images_add_usual(o.in.images, &err) == 0 && read_suppressions(&o, &err) == 0 &&
-	    report_files(&o, &err) == 0 && !o.in.wanted_count)
+	    check(&o, &err) == 0 && debug_images_add_usual(o.in.images, &err) == 0 && report_files(&o, &err) == 0 &&
+	    !o.in.wanted_count)
 		suppress_leftover(o.suppressions, race_files_note, NULL);
 	suppress_free(o.suppressions);
 	race_files_free(&o.in);
-	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
+	return err.code == EXIT_OK ? o.code : cli_fail(&err);
 }

@@ -23,13 +23,18 @@ int cli_run(int argc, char **argv)
 	struct err err = {0};
 	struct run_options options;
 	struct vm_engine engine;
-	int code;
+	int code = EXIT_OK;
 
 	if (run_options_parse(&options, argc, argv, &err) < 0)
-		return cli_fail(&err);
+		goto out;
 	if (check_host(&options.engine.breakpoints, &err) < 0)
-		return cli_fail(&err);
+		goto out;
 	vm_engine_init(&engine, &options.engine);
 	code = session_run(&engine.engine, &options.detect.session, &err);
-	return err.code == EXIT_OK ? code : cli_fail(&err);
+out:
+	if (err.code != EXIT_OK)
+		code = cli_fail(&err);
+	code = judge_code(&options.detect.judge, code);
+	detect_options_free(&options.detect);
+	return code;
 }

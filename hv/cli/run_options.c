@@ -97,6 +97,9 @@ static int check(const struct run_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "run needs --kernel FILE; see `outrider run --help`");
 	if (detect_options_check(&o->detect, err) < 0)
 		return -1;
+	if (o->detect.session.no_detect && fail_on_is_asked(&o->detect.judge.fail_on))
+		return err_set(err, EXIT_USAGE,
+			       "--no-detect finds no race to fail on: leave out --fail-on and --error-exitcode");
 	if (o->detect.session.no_detect && o->detect.session.json)
 		return err_set(err, EXIT_USAGE, "--no-detect finds nothing to write to --json %s: give one of them",
 			       o->detect.session.json);

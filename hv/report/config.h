@@ -5,9 +5,11 @@
 
 #include <stddef.h>
 
+#include "hv/report/judge.h"
 #include "hv/report/run_facts.h"
 #include "hv/report/text/style.h"
 #include "symbols/files/debug_images.h"
+#include "symbols/files/sources.h"
 
 /* Nothing in it is owned, and strings may be NULL where nothing else is said: that was not given. */
 struct report_config {
@@ -17,6 +19,10 @@ struct report_config {
 	struct text_style style;
 	/* Debug files to name races by before they are shown. NULL: none. They are used by the report alone. */
 	struct debug_images *images;
+	/* The user's source files, which the debug files may add to. NULL: none. */
+	struct sources *sources;
+	/* Who judges the races at the end. NULL: they are not judged. */
+	const struct report_judge *judge;
 	/* Print whole lines for people, `len` bytes in one piece. */
 	void (*print)(void *ctx, const char *text, size_t len);
 	/* Handed to print(). */

@@ -113,7 +113,8 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 				      .modules = &r->modules,
 				      .slide = k->slide,
 				      .build_id = k->build_id,
-				      .build_id_len = k->build_id_len};
+				      .build_id_len = k->build_id_len,
+				      .sources = r->config->sources};
 
 	if (r->loaded_count) {
 		race->modules = calloc(r->loaded_count, sizeof(*race->modules));
@@ -130,16 +131,20 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 
 static char *race_text(void *ctx, size_t index)
 {
-	json_t *race = race_json(race_store_get(ctx, index));
-	char *text = race ? json_dumps(race, JSON_REAL_PRECISION(12)) : NULL;
+	const struct report *r = ctx;
+	const struct report_judge *judge = r->config->judge;
+	json_t *race = race_json(race_store_get(r->store, index));
+	char *text = NULL;
 
+	if (race && (!r->run.judged || json_object_set_new(race, "verdict", judge->verdict(judge->ctx, index)) == 0))
+		text = json_dumps(race, JSON_REAL_PRECISION(12));
 	json_decref(race);
 	return text;
 }
 
-static struct json_items all_races(const struct report *r)
+static struct json_items all_races(struct report *r)
 {
-	return (struct json_items){race_store_count(r->store), race_text, r->store};
+	return (struct json_items){race_store_count(r->store), race_text, r};
 }
 
 static int update_json(struct report *r, struct err *err)
@@ -158,6 +163,16 @@ static int update_json(struct report *r, struct err *err)
 		return 0;
 	r->json_behind = true;
 	return -1;
+}
+
+static int judge_races(struct report *r, struct err *err)
+{
+	const struct report_judge *judge = r->config->judge;
+
+	if (!judge)
+		return 0;
+	r->run.judged = judge->judge(judge->ctx, r->store, r->run.kernel.banner, err) == 0;
+	return r->run.judged ? 0 : -1;
 }
 
 static void print_stream(struct report *r, FILE *out, char **text, size_t *len)
@@ -192,22 +207,32 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	return rc;
 }
 
-int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
+static int print_summary(struct report *r, const struct detect_stats *stats, struct err *err)
 {
-	const struct json_items all = all_races(r);
-	char *head, *tail, *text = NULL;
+	const struct report_judge *judge = r->config->judge;
+	char *text = NULL;
 	size_t len = 0;
-	int rc = 0;
 	FILE *out = open_memstream(&text, &len);
 
 	if (!out)
 		return no_memory(err);
 	text_summary(out, r->store, stats, &r->config->style);
+	if (race_store_count(r->store) && r->run.judged) {
+		fputs("  verdicts      ", out);
+		judge->sum(judge->ctx, out);
+	}
 	if (race_store_count(r->store))
 		text_names(out, r->store, r->config->images);
 	print_stream(r, out, &text, &len);
-	if (!r->json)
-		return 0;
+	return 0;
+}
+
+static int complete_json(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
+{
+	const struct json_items all = all_races(r);
+	char *head, *tail;
+	int rc;
+
 	r->run.finished = true;
 	r->run.end = end;
 	run_time_now(r->run.ended);
@@ -216,6 +241,17 @@ int report_finish(struct report *r, const struct detect_stats *stats, const char
 	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
 	free(head);
 	free(tail);
+	return rc;
+}
+
+int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
+{
+	int rc = judge_races(r, err);
+
+	if (print_summary(r, stats, err) < 0)
+		rc = -1;
+	if (r->json && complete_json(r, stats, end, err) < 0)
+		rc = -1;
 	return rc;
 }
 

@@ -50,9 +50,9 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
 int report_observe(struct report *r, const struct observation *o, struct err *err);
 
 /*
- * The run is over: print the summary, and write the file anew, now as a complete one. `end` says in one word or line how the
- * run ended. `stats` may be NULL: nothing was counted. 0, or -1 with err set when the file is not complete: then its last valid
- * state is still there.
+ * The run is over: have the races judged, print the summary, and write the file anew, now as a complete one. `end` says in one
+ * word or line how the run ended. `stats` may be NULL: nothing was counted. 0, or -1 with err set when the file is not
+ * complete: then its last valid state is still there.
  */
 int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err);
 

@@ -82,6 +82,8 @@ struct run_facts {
 	struct run_kernel kernel;
 	/* The run has ended, and the record of it is whole. False: it still goes on, or was killed. */
 	bool finished;
+	/* Each race has a verdict. False: nobody has judged the races yet, as long as the run is not finished. */
+	bool judged;
 	/* How a finished run ended, in a few words. */
 	const char *end;
 	/* How long a finished run sampled, in nanoseconds. */

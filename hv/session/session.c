@@ -105,6 +105,8 @@ static int open_report(struct session *s, struct err *err)
 	s->report_config = (struct report_config){
 		.json = o->json,
 		.images = s->images,
+		.sources = o->sources,
+		.judge = o->judge,
 		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
 		.print_ctx = s,

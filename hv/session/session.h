@@ -7,7 +7,9 @@
 #define OUTRIDER_SESSION_SESSION_H
 
 #include "hv/detect/detect.h"
+#include "hv/report/judge.h"
 #include "hv/session/engine.h"
+#include "symbols/files/sources.h"
 
 struct session_config {
 	struct detect_config detect;
@@ -17,6 +19,10 @@ struct session_config {
 	const char *json;
 	/* The session ends when this much time has been sampled, in nanoseconds. 0: there is no limit. */
 	uint64_t duration_ns;
+	/* Who judges the races at the end. NULL: nobody. */
+	const struct report_judge *judge;
+	/* The user's source files, which the debug files may add to. NULL: none. */
+	struct sources *sources;
 	/* The command line as it was typed, from the subcommand on, for the record: option_count strings. */
 	const char *const *options;
 	size_t option_count;

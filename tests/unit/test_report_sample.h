@@ -88,14 +88,14 @@ static inline struct report_kernel sample_kernel(void)
 /* A run of which all is known that a report asks for. */
 static inline struct run_facts sample_run(void)
 {
-	static const char *const options[] = {"run", "--kernel", "vm linuz\n", "--duration", "30s"};
+	static const char *const options[] = {"run", "--kernel", "vm linuz", "--duration", "30s"};
 
 	return (struct run_facts){.tool_version = "0",
 				  .started = "2026-11-22T07:36:55.123Z",
 				  .host = {.name = "lab3", .release = "6.12.57", .cpu = "A CPU @ 2.1GHz", .cpus = 4},
 				  .options = options,
 				  .option_count = sizeof(options) / sizeof(options[0]),
-				  .kernel_file = "vm linuz\n",
+				  .kernel_file = "vm linuz",
 				  .cmdline = "quiet",
 				  .seed = UINT64_MAX,
 				  .delay_ns = 10000000,

@@ -432,7 +432,7 @@ static void run_says_what_it_was(void **state)
 		  "  started       2026-11-22 07:36:55 UTC\n"
 		  "  host          lab3, Linux 6.12.57, 4 CPUs, A CPU @ 2.1GHz\n"
 		  "  outrider      0, seed 18446744073709551615, rate 100 hits/s, delay 10000 us\n"
-		  "  command       outrider run --kernel 'vm linuz\\x0a' --duration 30s\n"
+		  "  command       outrider run --kernel 'vm linuz' --duration 30s\n"
 		  "  finished      12.3 s sampled of 30.0 s asked for; guest powered off\n");
 	free(text);
 }

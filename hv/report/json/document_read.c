@@ -140,6 +140,7 @@ static void read_end(struct json_reader *r, const json_t *document, struct run_f
 	const json_t *summary;
 
 	out->finished = json_read_optional(document, "complete") && json_read_bool(r, document, "complete");
+	out->judged = json_read_optional(document, "judged") && json_read_bool(r, document, "judged");
 	if (!json_read_optional(document, "summary"))
 		return;
 	summary = json_read_object(r, document, "summary");

@@ -230,6 +230,7 @@ json_t *race_json(const struct race *race)
 	for (unsigned i = 0; i < race->kept; i++)
 		json_append(&b, instances, instance_json(&b, &race->instances[i]));
 	json_put(&b, o, "instances", instances);
+	json_put(&b, o, "verdict", json_null());
 	if (!b.failed)
 		return o;
 	json_decref(o);

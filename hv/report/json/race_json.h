@@ -7,7 +7,7 @@
 
 #include "hv/race/store.h"
 
-/* The race's object, which the caller gives up by json_decref(). NULL: memory ran out. */
+/* The race's object, with null for its verdict, which the caller gives up by json_decref(). NULL: memory ran out. */
 json_t *race_json(const struct race *race);
 
 #endif

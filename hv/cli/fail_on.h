@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * --fail-on and --error-exitcode: races decide the exit status, so that a script or a CI job fails when a race is found.
+ */
+#ifndef OUTRIDER_CLI_FAIL_ON_H
+#define OUTRIDER_CLI_FAIL_ON_H
+
+#include "hv/cli/cli.h"
+#include "pruner/verdicts.h"
+
+/* Which races make a command fail. Suppressed ones never do. */
+enum fail_on_what {
+	FAIL_ON_NOTHING,
+	FAIL_ON_HARMFUL, /* Harmful candidates. */
+	FAIL_ON_UNCLEAR, /* Harmful candidates, and races that no rule could decide on. */
+	FAIL_ON_ANY_NEW, /* All races. */
+};
+
+/* All zero: no option was given. */
+struct fail_on {
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	enum fail_on_what what;
+	/* The exit code. 0: it was not given. */
+	unsigned char code;
+};
+
+/* A child parser for argp, in the option group FAIL_ON_GROUP. Its input is a struct fail_on. */
+extern const struct argp fail_on_argp;
+#define FAIL_ON_GROUP 5
+
+/* Returns whether any option of the two was given. */
+bool fail_on_is_asked(const struct fail_on *f);
+
+/*
+ * Returns the exit code that the races ask for, or EXIT_OK when none of them makes the command fail. One line on standard error
+ * says how many do.
+ */
+int fail_on_code(const struct fail_on *f, const struct verdicts *v);
+
+#endif

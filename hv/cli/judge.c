@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/judge.h"
+
+#include "hv/cli/race_files.h"
+
+enum judge_key { KEY_SUPPRESS = 0x500, KEY_RULES, KEY_SOURCES };
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Verdicts, as by outrider report", FAIL_ON_GROUP},
+	{"suppress", KEY_SUPPRESS, "FILE", 0, "a list of known races with reasons, which --fail-on does not look at", 0},
+	{"rules", KEY_RULES, "FILE", 0,
+	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0,
+	 "the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several "
+	 "times",
+	 0},
+	{0},
+};
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct judge *j = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &j->fail_on;
+		return 0;
+	case KEY_SUPPRESS:
+		suppress_free(j->suppressions);
+		j->suppressions = suppress_read_today(arg, j->input.err);
+		return j->suppressions ? 0 : EINVAL;
+	case KEY_RULES:
+		return prune_rules_add(j->rules, arg, j->input.err) < 0 ? EINVAL : 0;
+	case KEY_SOURCES:
+		return sources_add(j->sources, arg, j->input.err) < 0 ? EINVAL : 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&fail_on_argp, 0, NULL, 0}, {0}};
+const struct argp judge_argp = {.options = options, .parser = parser, .children = children};
+
+static int judge_races(void *ctx, const struct race_store *store, const char *banner, struct err *err)
+{
+	struct judge *j = ctx;
+
+	prune_rules_set_kernel(j->rules, banner);
+	return verdicts_judge_store(&j->verdicts, j->rules, j->suppressions, store, err);
+}
+
+static json_t *verdict(void *ctx, size_t index)
+{
+	const struct judge *j = ctx;
+
+	return verdict_json(&j->verdicts.list[index]);
+}
+
+static void sum(void *ctx, FILE *out)
+{
+	const struct judge *j = ctx;
+
+	verdicts_sum(out, &j->verdicts);
+}
+
+int judge_init(struct judge *j, struct err *err)
+{
+	static const struct sources_sink sink = {.note = race_files_note};
+
+	*j = (struct judge){.input = {err},
+			    .fail_on.input = {err},
+			    .report = {.judge = judge_races, .verdict = verdict, .sum = sum, .ctx = j},
+			    .sources = sources_new(&sink, err),
+			    .rules = prune_rules_new(err)};
+	if (!j->sources || !j->rules)
+		return -1;
+	prune_rules_set_sources(j->rules, j->sources);
+	return 0;
+}
+
+void judge_free(struct judge *j)
+{
+	verdicts_free(&j->verdicts);
+	suppress_free(j->suppressions);
+	prune_rules_free(j->rules);
+	sources_free(j->sources);
+}
+
+int judge_code(const struct judge *j, int code)
+{
+	if (j->verdicts.list)
+		suppress_leftover(j->suppressions, race_files_note, NULL);
+	return code == EXIT_OK ? fail_on_code(&j->fail_on, &j->verdicts) : code;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verdicts on a run that has just ended: the options of `run` and `attach` for it, and the exit code that follows. */
+#ifndef OUTRIDER_CLI_JUDGE_H
+#define OUTRIDER_CLI_JUDGE_H
+
+#include "hv/cli/fail_on.h"
+#include "hv/report/judge.h"
+#include "pruner/prune.h"
+
+struct judge {
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct fail_on fail_on;
+	/* What judges, for the report. */
+	struct report_judge report;
+	struct sources *sources;
+	struct prune_rules *rules;
+	struct suppressions *suppressions; /* NULL: none. */
+	struct verdicts verdicts;
+};
+
+/* A child parser for argp, in the option group FAIL_ON_GROUP. Its input is a struct judge. */
+extern const struct argp judge_argp;
+
+/* Returns 0, or -1 with err set. judge_free() must follow in both cases. `j` must not be moved. */
+int judge_init(struct judge *j, struct err *err);
+void judge_free(struct judge *j);
+
+/* Returns the exit code of a run that ended with `code`, which stays when it is not EXIT_OK. */
+int judge_code(const struct judge *j, int code);
+
+#endif
