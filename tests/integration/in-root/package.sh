@@ -33,6 +33,11 @@ pages() {
 	[ -e /usr/share/man/man1/outrider.1.gz ] && [ -e /usr/share/man/man1/outrider-run.1.gz ]
 }
 
+# bash takes its file; zsh is not there to take its own.
+completion() {
+	bash -c '. /usr/share/bash-completion/completions/outrider && complete -p outrider' && [ -s /usr/share/zsh/vendor-completions/_outrider ]
+}
+
 documents() {
 	cd /usr/share/doc/outrider && ls README.Debian copyright changelog.gz README.md report-format.md pruning.md &&
 		[ -s /usr/share/outrider/report.schema.json ]
@@ -49,6 +54,7 @@ ours "outrider says its version" outrider --version
 ours "doctor runs" doctor
 ours "the image builder and the agent make an initial RAM disk" initramfs
 ours "there is a manual page for each part" pages
+ours "bash and zsh can complete" completion
 ours "the documents are there" documents
 rm -f /image
 ours "the package goes" apt-get purge -y outrider
