@@ -41,3 +41,18 @@ void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
 			 datum[0] ? ": " : "", datum);
 	}
 }
+
+const struct run_facts *export_first_run(const struct export_run *run, const struct race *race)
+{
+	/* race_store_begin_run() counts the runs from 1 on, in the order of the list. */
+	unsigned number = race->kept ? race->instances[0].run : 0;
+
+	return number && number <= run->run_count ? &run->runs[number - 1] : NULL;
+}
+
+const char *export_banner(const struct export_run *run, const struct race *race)
+{
+	const struct run_facts *first = export_first_run(run, race);
+
+	return first ? first->kernel.banner : run->kernel;
+}

@@ -34,12 +34,16 @@ struct export_race {
 
 struct export_run {
 	const char *tool_version;
-	const char *kernel;	      /* The kernel's banner. NULL: it is not known. */
-	const struct run_facts *runs; /* What is known of each run that the races are from; run_count of them. */
+	const char *kernel; /* The kernel's banner. NULL: it is not known. */
+	/* What is known of each run that the races are from; run_count of them, as race_store_begin_run() numbered them. */
+	const struct run_facts *runs;
 	size_t run_count;
 	const struct export_race *races; /* The races, in the order in which they are shown. */
 	size_t count;
 	struct listing_maker *listing; /* Makes instructions of code. NULL: code is shown as bytes. */
+	/* The user asked for every race. Else export_kcsan() leaves out the benign and the suppressed ones, as text folds them.
+	 */
+	bool all;
 };
 
 /* Each of the functions below returns 0, or -1 with EXIT_INTERNAL when memory ran out. */
@@ -51,7 +55,10 @@ int export_sarif(FILE *out, const struct export_run *run, struct err *err);
  */
 int export_junit(FILE *out, const struct export_run *run, struct err *err);
 
-/* The layout of the kernel's own reports (Documentation/dev-tools/kcsan.rst), which parsers of kernel logs take. */
+/*
+ * The layout of the kernel's own reports (Documentation/dev-tools/kcsan.rst), which parsers of kernel logs take. It says that
+ * Outrider reports, and in a line of its own what the race's verdict is.
+ */
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err);
 
 /* One HTML page. It needs no script or style from elsewhere, and it can be read without scripts. */

@@ -18,6 +18,7 @@ static int put_kcsan(FILE *out, const struct export_run *run, const struct expor
 		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
 	one.races = r;
 	one.count = 1;
+	one.all = true;
 	rc = export_kcsan(memory, &one, err);
 	if (fclose(memory) != 0 && rc == 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory while exporting");

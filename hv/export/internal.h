@@ -22,4 +22,10 @@ void export_title(const struct race *race, char out[EXPORT_TITLE_MAX]);
 /* Returns the source line of the access of side `which`, or NULL when it is not known. */
 const struct source_line *export_line(const struct race *race, unsigned which);
 
+/* Returns what is known of the run in which a race was seen first. NULL: nothing is known of that run. */
+const struct run_facts *export_first_run(const struct export_run *run, const struct race *race);
+
+/* Returns the banner of the kernel in which a race was seen first, or NULL when that kernel is not known. */
+const char *export_banner(const struct export_run *run, const struct race *race);
+
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The lines are those of kernel/kcsan/report.c and of dump_stack_print_info() (lib/dump_stack.c), except for who reports. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,6 +8,10 @@
 #include "hv/report/words.h"
 
 #define RULER "=================================================================="
+
+/* A letter for each of the kernel's taint flags, from bit 0 on, if the flag is set (taint_flags[] in kernel/panic.c). */
+static const char taint_letters[] = "PFSRMBUDAWCIOELKXTNJ";
+#define TAINT_ALWAYS 19 /* Flags that the kernel has had since 5.18. Of later flags only those that are set are printed. */
 
 /* "task 175", or the context that has no task of its own. */
 static void put_who(FILE *out, const struct race_side *side)
@@ -30,20 +36,28 @@ static void put_access(FILE *out, const struct race *race, unsigned which)
 	fprintf(out, " on cpu %u:\n", side->cpu);
 }
 
-static void put_call(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool reliable)
+/* A place in the code as printk() writes it for %pS, "f+0x1c/0x40 [module]", or for %ps, "f [module]". */
+static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset)
 {
-	char name[EXPORT_NAME_MAX], module[EXPORT_NAME_MAX];
-
 	if (!symbol->name[0]) {
-		fprintf(out, " %s0x%016" PRIx64 "\n", reliable ? "" : "? ", pc);
+		fprintf(out, "0x%016" PRIx64, pc);
 		return;
 	}
-	export_text(symbol->name, sizeof(symbol->name), name);
-	export_text(symbol->module, sizeof(symbol->module), module);
-	fprintf(out, " %s%s+0x%" PRIx64, reliable ? "" : "? ", name, pc - symbol->addr);
-	if (symbol->size)
-		fprintf(out, "/0x%" PRIx64, symbol->size);
-	fprintf(out, "%s%s%s\n", module[0] ? " [" : "", module, module[0] ? "]" : "");
+	fputs(symbol->name, out);
+	if (with_offset) {
+		fprintf(out, "+0x%" PRIx64, pc - symbol->addr);
+		if (symbol->size)
+			fprintf(out, "/0x%" PRIx64, symbol->size);
+	}
+	if (symbol->module[0])
+		fprintf(out, " [%s]", symbol->module);
+}
+
+static void put_call(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool reliable)
+{
+	fputs(reliable ? " " : " ? ", out);
+	put_place(out, symbol, pc, true);
+	fputc('\n', out);
 }
 
 static void put_side(FILE *out, const struct race *race, unsigned which)
@@ -59,21 +73,27 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 	fputc('\n', out);
 }
 
-/* The functions are in alphabetical order, as in the kernel's own reports. The order does not say which side was held. */
+/*
+ * Of two functions none has its offset, and they are in alphabetical order, so that the title of a race is always the same. The
+ * order does not say which side was held.
+ */
 static void put_title(FILE *out, const struct race *race)
 {
-	char name[2][EXPORT_NAME_MAX];
-	bool swap;
+	const struct race_side *sides = race->first.sides;
+	int order = strcmp(sides[0].symbol.name, sides[1].symbol.name);
+	bool both = sides[1].known, swap;
 
-	export_function(&race->first.sides[0], name[0]);
+	if (order == 0)
+		order = strcmp(sides[0].symbol.module, sides[1].symbol.module);
+	swap = both && order > 0;
+
 	fputs("BUG: KCSAN: data-race in ", out);
-	if (!race->first.sides[1].known) {
-		fprintf(out, "%s\n\n", name[0]);
-		return;
+	put_place(out, &sides[swap].symbol, site_address(&sides[swap]), !both);
+	if (both) {
+		fputs(" / ", out);
+		put_place(out, &sides[!swap].symbol, site_address(&sides[!swap]), false);
 	}
-	export_function(&race->first.sides[1], name[1]);
-	swap = strcmp(name[0], name[1]) > 0;
-	fprintf(out, "%s / %s\n\n", name[swap], name[!swap]);
+	fputs("\n\n", out);
 }
 
 static void put_value(FILE *out, const struct observation *o)
@@ -88,19 +108,58 @@ static void put_value(FILE *out, const struct observation *o)
 		(int)o->data_len * 2, after);
 }
 
-/* Take the release, such as "6.1.0-9-amd64", out of a banner. */
-static void put_release(FILE *out, const char *kernel)
+static void put_taint(FILE *out, const struct guest_taint *taint)
+{
+	if (!taint->known) {
+		fputs("Tainted: unknown", out);
+		return;
+	}
+	if (!taint->flags) {
+		fputs("Not tainted", out);
+		return;
+	}
+	fputs("Tainted: ", out);
+	for (unsigned bit = 0; taint_letters[bit]; bit++) {
+		if (taint->flags >> bit & 1)
+			fputc(taint_letters[bit], out);
+		else if (bit < TAINT_ALWAYS)
+			fputc(bit ? ' ' : 'G', out);
+	}
+}
+
+/* The release and the number of the build, such as "6.1.0-9-amd64 #1", out of a kernel's banner. */
+static void put_release(FILE *out, const char *banner)
 {
 	static const char prefix[] = "Linux version ";
-	const char *release = kernel && strncmp(kernel, prefix, strlen(prefix)) == 0 ? kernel + strlen(prefix) : "";
+	const char *release = banner && strncmp(banner, prefix, strlen(prefix)) == 0 ? banner + strlen(prefix) : NULL;
+	const char *build = release;
 
-	fprintf(out, " %.*s", (int)strcspn(release, " "), release);
+	if (!release || !*release) {
+		fputs("unknown", out);
+		return;
+	}
+	fprintf(out, "%.*s", (int)strcspn(release, " "), release);
+	/* The compiler's name comes before the build, and may have a number sign of its own. */
+	for (const char *at = release; (at = strstr(at, " #")); at++) {
+		if (isdigit((unsigned char)at[2]))
+			build = at;
+	}
+	if (build != release)
+		fprintf(out, " #%.*s", (int)strcspn(build + 2, " "), build + 2);
+}
+
+static void put_verdict(FILE *out, const struct export_race *r)
+{
+	fprintf(out, "race %s, seen %" PRIu64 " time%s", r->race->id, r->race->count, r->race->count == 1 ? "" : "s");
+	if (r->verdict)
+		fprintf(out, ": %s (%s)", r->verdict, r->rule ? r->rule : "no rule");
+	if (r->suppression)
+		fprintf(out, ", suppressed: %s", r->suppression);
 }
 
 static void put_race(FILE *out, const struct export_run *run, const struct export_race *r)
 {
 	const struct observation *o = &r->race->first;
-	char comm[EXPORT_NAME_MAX];
 
 	fputs(RULER "\n", out);
 	put_title(out, r->race);
@@ -111,19 +170,24 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 		fputs("race at unknown origin, with ", out);
 	put_side(out, r->race, 0);
 	put_value(out, o);
-	export_text(o->sides[0].context.comm, sizeof(o->sides[0].context.comm), comm);
-	fprintf(out, "Reported by Kernel Concurrency Sanitizer on:\nCPU: %u PID: %" PRId32 " Comm: %s Not tainted",
-		o->sides[0].cpu, o->sides[0].context.pid, comm);
-	put_release(out, run->kernel);
-	fprintf(out, "\nHardware name: outrider %s, race %s\n" RULER "\n", run->tool_version, r->race->id);
+	fprintf(out, "Reported by Outrider %s on:\nCPU: %u PID: %" PRId32 " Comm: %s ", run->tool_version, o->sides[0].cpu,
+		o->sides[0].context.pid, o->sides[0].context.comm);
+	put_taint(out, &o->taint);
+	fputc(' ', out);
+	put_release(out, export_banner(run, r->race));
+	fputs("\nOutrider: ", out);
+	put_verdict(out, r);
+	fputs("\n" RULER "\n", out);
 }
 
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err)
 {
 	(void)err;
 	for (size_t i = 0; i < run->count; i++) {
-		if (!run->races[i].suppression)
-			put_race(out, run, &run->races[i]);
+		const struct export_race *r = &run->races[i];
+
+		if (run->all || (r->level != EXPORT_BENIGN && !r->suppression))
+			put_race(out, run, r);
 	}
 	return 0;
 }

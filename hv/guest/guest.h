@@ -113,6 +113,12 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
  */
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
+/*
+ * Read the kernel's taint flags. They are not known when the kernel's symbols have no tainted_mask, or it cannot be read. Reads
+ * one word of guest memory.
+ */
+void guest_taint(const struct guest *g, struct guest_taint *out);
+
 /* ---- modules ---- */
 
 struct guest_module {

@@ -74,3 +74,12 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 		out->comm[0] = 0;
 	out->comm[TASK_COMM_LEN - 1] = 0;
 }
+
+void guest_taint(const struct guest *g, struct guest_taint *out)
+{
+	struct symbol mask;
+
+	*out = (struct guest_taint){0};
+	out->known = g->symtab && symtab_find(g->symtab, "tainted_mask", &mask) == 0 &&
+		     guest_read(g, mask.addr, &out->flags, sizeof(out->flags)) == 0;
+}

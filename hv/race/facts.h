@@ -52,6 +52,17 @@ struct guest_context {
 	uint32_t rcu_nesting;
 };
 
+/*
+ * The kernel's taint flags, tainted_mask: what has happened to the kernel that makes its reports doubtful. The bits are those
+ * of Documentation/admin-guide/tainted-kernels.rst.
+ */
+struct guest_taint {
+	/* False: the flags could not be read, or were not recorded. */
+	bool known;
+	/* 0: the kernel is not tainted. */
+	uint64_t flags;
+};
+
 #define GUEST_PAGE_STRUCT_MAX 256
 
 /* A struct page of the guest's. */

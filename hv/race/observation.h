@@ -138,6 +138,8 @@ struct observation {
 	struct guest_page_state page;
 	/* What the sampled datum is, as it was found out soon after the conflict. */
 	struct guest_memory memory;
+	/* The taint of the kernel soon after the conflict. */
+	struct guest_taint taint;
 	/* Both accesses. sides[0] is the sampled one, whose vCPU was held before it. */
 	struct race_side sides[2];
 };

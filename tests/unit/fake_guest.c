@@ -151,6 +151,11 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 	return 0;
 }
 
+void guest_taint(const struct guest *g, struct guest_taint *out)
+{
+	*out = g->taint;
+}
+
 void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out)
 {
 	(void)g;

@@ -41,6 +41,9 @@ struct guest {
 	 */
 	struct guest_memory memory;
 
+	/* What guest_taint() says. */
+	struct guest_taint taint;
+
 	struct guest_module module;
 	/* Whether the module is in the guest's list. */
 	atomic_bool module_here;

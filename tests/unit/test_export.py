@@ -4,6 +4,7 @@
 
 import html.parser
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -22,6 +23,30 @@ NASTY = "</pre><script>x</script>&\"'"
 CALL = r" (\? )?[\w.]+\+0x[0-9a-f]+(/0x[0-9a-f]+)?( \[\w+\])?"
 ACCESS = (r"(read|write|read-write|unknown)( \(marked\))? to 0x[0-9a-f]{16} of \d+ bytes by (task \d+|interrupt|unknown task) "
           r"on cpu \d+:")
+# A function in a title (%ps of printk) and a place in a title (%pS); without a name, its address.
+FUNCTION = r"([\w.]+( \[\w+\])?|0x[0-9a-f]{16})"
+PLACE = r"([\w.]+\+0x[0-9a-f]+(/0x[0-9a-f]+)?( \[\w+\])?|0x[0-9a-f]{16})"
+# Letters as print_tainted() of kernel/panic.c has them.
+TAINT = r"(Not tainted|Tainted: unknown|Tainted: [PG][FSRMBUDAWCIOELKXTNJ ]{18,19})"
+KCSAN = re.compile(
+    rf"BUG: KCSAN: data-race in (?P<title>{FUNCTION} / {FUNCTION}|{PLACE})\n\n(?P<other>{ACCESS}\n({CALL}\n| 0x[0-9a-f]{{16}}\n)+\n)?"
+    rf"(?P<unseen>race at unknown origin, with )?{ACCESS}\n({CALL}\n| 0x[0-9a-f]{{16}}\n)+\n"
+    r"(value changed: 0x[0-9a-f]+ -> 0x[0-9a-f]+\n\n)?"
+    rf"Reported by Outrider \S+ on:\nCPU: \d+ PID: -?\d+ Comm: [ -~]* (?P<taint>{TAINT}) (unknown|\S+( #\d+)?)\n"
+    r"Outrider: race (?P<id>[0-9a-f]{12}), seen \d+ times?: (?P<verdict>[a-z ]+) \([a-z-]+\)\n")
+
+# What syzkaller does with a KCSAN report, as pkg/report/linux.go of github.com/google/syzkaller has it: the line that begins a
+# report, what becomes the title, titles that it takes for corrupted, and the lines of a stack that it can symbolize.
+SYZKALLER = {
+    "oops": re.compile(r"BUG:"),
+    "not an oops": re.compile(r"ODEBUG:|Boot_DEBUG:|DEBUG:|BUG: no syscalls can create resource"),
+    "format": re.compile(r"BUG: KCSAN: data-race"),
+    "title": re.compile(r"BUG: KCSAN: (.*)"),
+    "corrupted": re.compile(r"\[ *[0-9]+\.[0-9]+\]"),
+    "frame": re.compile(r"(?:\[\<(?:[0-9a-f]+)\>\])?[ \t]+(?:[0-9]+:)?([a-zA-Z0-9_.]+)\+0x([0-9a-f]+)/0x([0-9a-f]+)"),
+    "other oops": re.compile(r"WARNING:|INFO:|Unable to handle|general protection fault|stack segment: |Kernel panic|kernel BUG|"
+                             r"divide error:|invalid opcode:|UBSAN:|unregister_netdevice: waiting|Out of memory:|trusty:"),
+}
 
 
 def written(folder):
@@ -30,8 +55,17 @@ def written(folder):
     return path
 
 
-def report(path, kind):
-    return subprocess.run([BUILD / "outrider", "report", "--format", kind, path], check=True, capture_output=True, text=True).stdout
+def report(path, kind, *options):
+    return subprocess.run([BUILD / "outrider", "report", "--format", kind, *options, path], check=True, capture_output=True, text=True).stdout
+
+
+def kcsan_reports(text):
+    """Each report matched, and nothing between them."""
+    parts = text.split("=" * 66 + "\n")
+    assert not any(parts[0::2]), parts[0::2]
+    reports = [KCSAN.fullmatch(part) for part in parts[1::2]]
+    assert all(reports), [part for part, match in zip(parts[1::2], reports) if not match]
+    return reports
 
 
 class Page(html.parser.HTMLParser):
@@ -140,17 +174,7 @@ class Exports(OfReport):
                 self.assertIn(f"RACE {race['id']}", case.result[0].text)
 
     def test_kcsan(self):
-        reports = report(self.path, "kcsan").split("=" * 66 + "\n")
-        self.assertEqual([text for text in reports[0::2] if text], [])
-        self.assertEqual(len(reports[1::2]), 3)
-        whole = re.compile(
-            rf"BUG: KCSAN: data-race in [\w.]+( / [\w.]+)?\n\n({ACCESS}\n({CALL}\n| 0x[0-9a-f]{{16}}\n)+\n)?"
-            rf"(race at unknown origin, with )?{ACCESS}\n({CALL}\n| 0x[0-9a-f]{{16}}\n)+\n"
-            r"(value changed: 0x[0-9a-f]+ -> 0x[0-9a-f]+\n\n)?"
-            r"Reported by Kernel Concurrency Sanitizer on:\nCPU: \d+ PID: -?\d+ Comm: .* Not tainted .*\nHardware name: .*\n")
-        for text in reports[1::2]:
-            self.assertRegex(text, whole)
-            self.assertEqual(whole.match(text).end(), len(text), text)
+        self.assertEqual(len(kcsan_reports(report(self.path, "kcsan", "--all"))), 3)
 
     def test_html(self):
         for path in (self.path, self.nasty()):
@@ -162,6 +186,108 @@ class Exports(OfReport):
             self.assertEqual(len(page.ids), len(set(page.ids)))
             self.assertEqual({link.removeprefix("#") for link in page.links}, {f"race-{r['id']}" for r in self.document["races"]})
             self.assertTrue(all(link.removeprefix("#") in page.ids for link in page.links))
+
+
+class Kcsan(unittest.TestCase):
+    """The races of the ground truth as KCSAN's text."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.PATH = os.path.join(cls.folder.name, "races.json")
+        text = lzma.decompress((ROOT / "tests/data/recorded/gt-amd/races.json.xz").read_bytes())
+        pathlib.Path(cls.PATH).write_bytes(text)
+        cls.document = json.loads(text)
+        cls.verdicts = {race["id"]: race["verdict"]["class"] for race in json.loads(report(cls.PATH, "json"))["races"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def changed(self, change):
+        """The reports, by id, of the document with each race changed."""
+        document = json.loads(json.dumps(self.document))
+        for race in document["races"]:
+            change(race)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(document, file)
+            file.flush()
+            return {match["id"]: match for match in kcsan_reports(report(file.name, "kcsan", "--all"))}
+
+    def test_syzkaller_takes_all(self):
+        text = report(self.PATH, "kcsan", "--all")
+        begun = [line for line in text.splitlines() if SYZKALLER["oops"].search(line) and not SYZKALLER["not an oops"].search(line)]
+        self.assertEqual(len(begun), len(self.document["races"]))
+        self.assertGreaterEqual(len(begun), 28)
+        for line in begun:
+            self.assertRegex(line, SYZKALLER["format"])
+            title = "KCSAN: " + SYZKALLER["title"].search(line)[1]
+            self.assertNotRegex(title, SYZKALLER["corrupted"])
+            self.assertTrue(title.startswith("KCSAN: data-race in "), "the kind of crash goes by the title's beginning")
+        frames = [line for line in text.splitlines() if line.startswith(" ")]
+        self.assertGreaterEqual(len(frames), 55)
+        for line in frames:
+            self.assertRegex(line, SYZKALLER["frame"])
+        self.assertNotRegex(text, SYZKALLER["other oops"])
+
+    def test_only_what_is_not_folded(self):
+        shown = [match["id"] for match in kcsan_reports(report(self.PATH, "kcsan"))]
+        self.assertEqual(set(shown), {race for race, verdict in self.verdicts.items() if verdict in ("harmful candidate", "unclear")})
+        everything = kcsan_reports(report(self.PATH, "kcsan", "--all"))
+        self.assertEqual({match["id"]: match["verdict"] for match in everything}, self.verdicts)
+        folded = next(race for race, verdict in self.verdicts.items() if verdict == "benign")
+        self.assertEqual([match["id"] for match in kcsan_reports(report(self.PATH, "kcsan", "--race", folded))], [folded])
+
+    def test_who_reports(self):
+        text = report(self.PATH, "kcsan")
+        self.assertNotIn("Kernel Concurrency Sanitizer", text)
+        self.assertRegex(text, r"\nReported by Outrider \d+\.\d+\.\d+\S* on:\nCPU: ")
+        self.assertRegex(text, r" 6\.1\.0-56-cloud-amd64 #1\n")
+
+    def test_titles(self):
+        for match in kcsan_reports(report(self.PATH, "kcsan", "--all")):
+            functions = match["title"].split(" / ")
+            if match["unseen"]:
+                self.assertRegex(match["title"], r"\A\w+\+0x[0-9a-f]+/0x[0-9a-f]+ \[outrider_gt\]\Z")
+            else:
+                self.assertEqual(functions, sorted(functions))
+                for function in functions:
+                    self.assertRegex(function, r"\A\w+ \[outrider_gt\]\Z")
+
+    def test_one_sided(self):
+        def unseen(race):
+            race["how"] = "re-read"
+            race["sides"][1] = {"unknown": True}
+            for instance in race["instances"]:
+                instance["how"] = "re-read"
+                instance["sides"][1] = {"unknown": True}
+
+        for race, match in self.changed(unseen).items():
+            self.assertTrue(match["unseen"])
+            self.assertIsNone(match["other"])
+            self.assertRegex(match["title"], r"\A\w+\+0x[0-9a-f]+/0x[0-9a-f]+ \[outrider_gt\]\Z", race)
+
+    def test_taint(self):
+        for flags, letters in ((None, "Tainted: unknown"), ("0x0", "Not tainted"), ("0x1", "Tainted: P" + " " * 18),
+                               ("0x3200", "Tainted: G        W  OE     "), ("0x80000", "Tainted: G" + " " * 18 + "J"),
+                               ("0x7ffff", "Tainted: PFSRMBUDAWCIOELKXTN"), ("0xffffffff00000000", "Tainted: G" + " " * 18)):
+            matches = self.changed(lambda race, flags=flags: race.update(taint=flags))
+            self.assertEqual({match["taint"] for match in matches.values()}, {letters})
+
+    def test_kernel_line(self):
+        for banner, shown in (("Linux version 6.12.95 (a@b) (gcc (Debian #3) 12, ld) #12 SMP PREEMPT Debian", "6.12.95 #12"),
+                              ("Linux version 5.10.0-9 (a@b)", "5.10.0-9"), ("Linux version", "unknown"), (None, "unknown")):
+            document = json.loads(json.dumps(self.document))
+            if banner:
+                document["kernel"]["banner"] = banner
+            else:
+                document["kernel"] = None
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                json.dump(document, file)
+                file.flush()
+                text = report(file.name, "kcsan")
+            kcsan_reports(text)
+            self.assertEqual({line.split("Tainted: unknown ")[1] for line in text.splitlines() if line.startswith("CPU: ")}, {shown})
 
 
 if __name__ == "__main__":

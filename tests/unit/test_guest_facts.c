@@ -234,6 +234,27 @@ static void load_symbols(struct facts *f, const struct symbol *symbols, size_t n
 	assert_non_null(f->g->symtab);
 }
 
+static void test_taint(void **state)
+{
+	static const struct symbol symbols[] = {{.name = "tainted_mask", .addr = TEXT + 0x100, .size = 8, .type = 'b'}};
+	static const struct symbol unmapped[] = {{.name = "tainted_mask", .addr = TEXT + 0x100000, .size = 8, .type = 'b'}};
+	const uint64_t flags = 0x3001;
+	struct facts *f = *state;
+	struct guest_taint taint;
+
+	guest_taint(f->g, &taint);
+	assert_false(taint.known);
+	load_symbols(f, unmapped, 1);
+	guest_taint(f->g, &taint);
+	assert_false(taint.known);
+	symtab_free(f->g->symtab);
+	load_symbols(f, symbols, 1);
+	fake_write(f->ft, TEXT_GPA + 0x100, &flags, sizeof(flags));
+	guest_taint(f->g, &taint);
+	assert_true(taint.known);
+	assert_int_equal(taint.flags, flags);
+}
+
 static bool may_sample(struct facts *f, const char *name, uint64_t addr)
 {
 	const struct symbol fn = {.name = name, .addr = addr, .size = 0x10, .type = 't'};
@@ -417,6 +438,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		T(test_taint),
 		T(test_task),
 		T(test_kinds),
 		T(test_unknown),

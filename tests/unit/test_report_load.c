@@ -97,6 +97,11 @@ static void slab_memory(struct observation *o)
 					  .member = "flags"};
 }
 
+static void tainted_kernel(struct observation *o)
+{
+	o->taint = (struct guest_taint){.known = true, .flags = 0x3001};
+}
+
 static void per_cpu_memory(struct observation *o)
 {
 	o->memory =
@@ -111,6 +116,7 @@ static const struct unusual {
 	{"round trip: a side of which little is known", little_known},
 	{"round trip: names with strange characters", strange_names},
 	{"round trip: memory of a slab cache", slab_memory},
+	{"round trip: a tainted kernel", tainted_kernel},
 	{"round trip: memory of a per-CPU variable", per_cpu_memory},
 };
 

@@ -223,6 +223,7 @@ json_t *race_json(const struct race *race)
 	json_put(&b, o, "value_after", value_json(first->after, first->data_len));
 	json_put(&b, o, "name", race->names ? names_datum_json(&b, race->names, race->names->best) : json_null());
 	json_put(&b, o, "memory", datum_memory_json(&b, &first->memory));
+	json_put(&b, o, "taint", first->taint.known ? json_hex(first->taint.flags) : json_null());
 	json_put(&b, o, "modules", modules);
 	for (unsigned i = 0; i < 2; i++)
 		json_append(&b, sides, side_json(&b, race, i));

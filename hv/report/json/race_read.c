@@ -257,6 +257,9 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 	read_value(r, o, "value_before", first->data_len, first->before);
 	read_value(r, o, "value_after", first->data_len, first->after);
 	datum_memory_read(r, o, &first->memory);
+	first->taint.known = json_read_optional(o, "taint") != NULL;
+	if (first->taint.known)
+		first->taint.flags = json_read_hex(r, o, "taint");
 	for (unsigned i = 0; i < 2; i++)
 		read_side(r, json_array_get(sides, i), race, i);
 	if (!first->sides[0].known)
