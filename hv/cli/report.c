@@ -7,6 +7,7 @@
 
 #include "hv/cli/choice.h"
 #include "hv/cli/fail_on.h"
+#include "hv/cli/maintainers.h"
 #include "hv/cli/race_files.h"
 #include "hv/cli/report_show.h"
 
@@ -17,13 +18,14 @@ static const struct format {
 	const char *name;
 	int (*export)(FILE *out, const struct export_run *run, struct err *err);
 } formats[] = {
-	{"text", NULL},		 {"json", NULL},	{"sarif", export_sarif},
-	{"kcsan", export_kcsan}, {"html", export_html}, {"junit", export_junit},
+	{"text", NULL},	       {"json", NULL},		{"sarif", export_sarif},       {"kcsan", export_kcsan},
+	{"html", export_html}, {"junit", export_junit}, {"upstream", export_upstream},
 };
 
 /* In formats[]. */
 #define FORMAT_TEXT 0
 #define FORMAT_JSON 1
+#define FORMAT_UPSTREAM 6
 
 struct report_options {
 	struct race_files in;		   /* This must be the first member, as cli_parse() says. */
@@ -38,7 +40,7 @@ struct report_options {
 static const struct argp_option options[] = {
 	{"format", KEY_FORMAT, "FORMAT", 0,
 	 "text, for people (default); json, the same document with all names in it; sarif, kcsan, junit or html, for other "
-	 "tools",
+	 "tools; upstream, a mail to the kernel's maintainers about the one race that --race names",
 	 0},
 	{"all", KEY_ALL, NULL, 0, "show every race in full, also those that are likely no bugs", 0},
 	{"sort", KEY_SORT, "ORDER", 0,
@@ -136,6 +138,16 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
+/* A mail is about one race. The script of the user's sources says who gets the mail. */
+static int begin_mail(const struct report_options *o, const struct verdicts *v, struct err *err)
+{
+	if (v->count != 1)
+		return err_set(err, EXIT_USAGE, "--format upstream is a mail about one race, and there are %zu: give --race ID",
+			       v->count);
+	maintainers_write(stdout, o->in.sources, v->list[0].race, race_files_note, NULL);
+	return 0;
+}
+
 static int print_judged(struct report_options *o, const struct race_store *store, const struct race_runs *runs, struct err *err)
 {
 	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count};
@@ -148,6 +160,8 @@ static int print_judged(struct report_options *o, const struct race_store *store
 			goto out;
 	}
 	rc = verdicts_judge_store(&v, o->in.rules, o->suppressions, store, err);
+	if (rc == 0 && o->format == FORMAT_UPSTREAM)
+		rc = begin_mail(o, &v, err);
 	if (rc < 0)
 		goto out;
 	o->code = fail_on_code(&o->fail_on, &v);

@@ -64,4 +64,11 @@ int export_kcsan(FILE *out, const struct export_run *run, struct err *err);
 /* One HTML page. It needs no script or style from elsewhere, and it can be read without scripts. */
 int export_html(FILE *out, const struct export_run *run, struct err *err);
 
+/*
+ * A mail to the kernel's maintainers about a race, from its Subject: line on, as the kernel's lists want it: plain text in 72
+ * columns. What the race leads to is left for the sender to say, in place of EXPORT_UPSTREAM_TO_FILL_IN.
+ */
+#define EXPORT_UPSTREAM_TO_FILL_IN "[Say here what this race leads to, and how you would mend it, before you send this mail.]"
+int export_upstream(FILE *out, const struct export_run *run, struct err *err);
+
 #endif

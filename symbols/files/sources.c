@@ -300,6 +300,16 @@ static bool goes_up(const char *path)
 	return false;
 }
 
+bool sources_below(const struct sources *s, size_t i, const char *path)
+{
+	size_t size;
+	int fd = i < s->folder_count && !goes_up(path) ? beneath_open(s->folders[i].fd, path, SOURCES_FILE_MAX, &size) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* `clean` is the name as the record has it, made printable. */
 static void find_file(struct sources *s, const char *clean, struct kept *k)
 {
@@ -311,7 +321,7 @@ static void find_file(struct sources *s, const char *clean, struct kept *k)
 		name += 2;
 	if (goes_up(name))
 		return;
-	path = find_allowed(s, name);
+	path = find_allowed(s, clean);
 	if (!try_plainly(s, name, k) && !(path && try_file(s, AT_FDCWD, path, name, k)))
 		try_parts(s, name, k);
 }

@@ -52,6 +52,9 @@ void sources_allow(struct sources *s, const char *name, const char *path);
 /* The path of folder number `i`, in the order in which they were added. NULL: there are not so many. */
 const char *sources_folder(const struct sources *s, size_t i);
 
+/* Whether `path`, a relative one without "..", is a regular file of at most SOURCES_FILE_MAX bytes below folder number `i`. */
+bool sources_below(const struct sources *s, size_t i, const char *path);
+
 /*
  * The text of the file that a report calls `name`, and its length in bytes in *len. The text has no NUL at its end. It is valid
  * until the next call for this `s`. NULL: there is no such file, or it may not be read. `s` may be NULL: there are no files.
