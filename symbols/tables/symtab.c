@@ -127,24 +127,39 @@ static size_t upper_bound(const struct symtab *st, uint64_t addr)
 	return low;
 }
 
+void symtab_choose_names(struct symtab *st)
+{
+	uint32_t best = 0;
+	unsigned best_preference = 0;
+	uint64_t group = 0;
+
+	for (size_t i = 0; i < st->count; i++) {
+		struct symtab_entry *e = &st->entries[i];
+		bool kernel = x86_kernel_address(e->addr);
+		unsigned p = preference(st, e);
+
+		if (best && kernel != x86_kernel_address(group))
+			best = 0;
+		/* A symbol that does not slide, in the kernel's half, names nothing there: the one before it reaches beyond it.
+		 */
+		if (slides(e) == kernel && (!best || e->addr != group || p > best_preference)) {
+			best = (uint32_t)i + 1;
+			best_preference = p;
+			group = e->addr;
+		}
+		e->named_by = best;
+	}
+}
+
 int symtab_at(const struct symtab *st, uint64_t addr, struct symbol *out)
 {
 	bool kernel = x86_kernel_address(addr);
-	uint64_t link = addr - (kernel ? st->slide : 0), group = 0;
-	const struct symtab_entry *best = NULL;
+	uint64_t link = addr - (kernel ? st->slide : 0);
+	size_t below = upper_bound(st, link);
+	uint32_t by = below ? st->entries[below - 1].named_by : 0;
+	const struct symtab_entry *best = by ? &st->entries[by - 1] : NULL;
 
-	for (size_t i = upper_bound(st, link); i-- > 0;) {
-		const struct symtab_entry *e = &st->entries[i];
-
-		if ((best && e->addr != group) || (kernel && !x86_kernel_address(e->addr)))
-			break;
-		if (slides(e) != kernel)
-			continue;
-		group = e->addr;
-		if (!best || preference(st, e) >= preference(st, best))
-			best = e;
-	}
-	if (!best || (link != best->addr && link - best->addr >= best->size))
+	if (!best || x86_kernel_address(best->addr) != kernel || (link != best->addr && link - best->addr >= best->size))
 		return -1;
 	to_symbol(st, best, out);
 	return 0;

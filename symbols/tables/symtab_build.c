@@ -164,6 +164,7 @@ struct symtab *symtab_builder_finish(struct symtab_builder *b, struct err *err)
 	if (st->count)
 		qsort(st->entries, st->count, sizeof(*st->entries), by_address_and_order);
 	guess_sizes(st);
+	symtab_choose_names(st);
 	if (index_names(st, err)) {
 		symtab_free(st);
 		return NULL;

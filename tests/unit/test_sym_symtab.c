@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbols/tables/symtab.h"
@@ -313,6 +314,52 @@ static void test_too_many_names(void **state)
 	free(syms);
 }
 
+static clock_t lookup_clocks(const struct symtab *st, uint64_t addr, const char *name)
+{
+	clock_t began = clock();
+	struct symbol sym;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		assert_int_equal(symtab_at(st, addr, &sym), 0);
+		assert_string_equal(sym.name, name);
+	}
+	return clock() - began + 1;
+}
+
+/* A look-up is as fast where a guest has given a million symbols one address, or none that may name it, as elsewhere. */
+static void test_many_aliases(void **state)
+{
+	enum { ALIASES = 1000000 };
+	struct symtab_builder *b = symtab_builder_new();
+	struct symtab *st;
+	struct symbol sym;
+	char name[32];
+	clock_t took[2];
+
+	(void)state;
+	assert_int_equal(symtab_builder_add(b, "first", 5, 0xffffffff81000000, 0x10, 'T', NULL), 0);
+	assert_int_equal(symtab_builder_add(b, "own_name", 8, 0xffffffff81000100, 0, 'T', NULL), 0);
+	for (unsigned i = 0; i < ALIASES; i++) {
+		int len = snprintf(name, sizeof(name), "alias%u", i);
+
+		/* Aliases that are as good, and behind them what stays where it is when the kernel slides. */
+		assert_int_equal(symtab_builder_add(b, name, (size_t)len, 0xffffffff81000100 + (i % 2 ? 0x100 : 0), 0,
+						    i % 2 ? 'A' : 'T', NULL),
+				 0);
+	}
+	st = symtab_builder_finish(b, NULL);
+	assert_non_null(st);
+	symtab_set_slide(st, 0x1000000);
+	for (unsigned i = 0; i < 2; i++)
+		took[i] = lookup_clocks(st, i ? 0xffffffff82000100 : 0xffffffff82000000, i ? "own_name" : "first");
+	print_message("# look-ups took %ld without aliases, %ld among %d\n", (long)took[0], (long)took[1], ALIASES);
+	assert_true(took[1] < 20 * took[0]);
+	assert_int_equal(symtab_at(st, 0xffffffff82000010, &sym), -1);
+	/* What does not slide names nothing of the kernel's, and what is before it reaches up to it. */
+	assert_int_equal(symtab_at(st, 0xffffffff82000200, &sym), -1);
+	symtab_free(st);
+}
+
 static void test_bytes(void **state)
 {
 	const struct symbol syms[] = {{.name = "a", .addr = TEXT, .type = 't'},
@@ -335,7 +382,7 @@ int main(void)
 		cmocka_unit_test(test_system_map),     cmocka_unit_test(test_slide),	       cmocka_unit_test(test_at),
 		cmocka_unit_test(test_bad_system_map), cmocka_unit_test(test_bad_paths),       cmocka_unit_test(test_elf),
 		cmocka_unit_test(test_truncated_elf),  cmocka_unit_test(test_colliding_names), cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_too_many_names), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_too_many_names), cmocka_unit_test(test_many_aliases),    cmocka_unit_test(test_bytes),
 	};
 	struct CMUnitTest tests[COUNT(alone) + COUNT(bad_elfs)], *next = tests;
 
