@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hv/cli/help.h"
+#include "hv/cli/output.h"
 #include "hv/cli/suggest.h"
 
 int cli_fail(const struct err *e)
@@ -170,7 +171,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'h':
 		help_command(state->root_argp, in->name);
-		exit(EXIT_OK);
+		exit(output_end(EXIT_OK));
 	case ARGP_KEY_ARG:
 		/* The command's parser comes next. */
 		if (in->argp->args_doc)

@@ -8,6 +8,7 @@
 #include "hv/cli/commands.h"
 #include "hv/cli/completion.h"
 #include "hv/cli/help.h"
+#include "hv/cli/output.h"
 #include "hv/cli/suggest.h"
 #include "hv/cli/version.h"
 
@@ -54,11 +55,8 @@ static void open_missing_streams(void)
 		close(fd);
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
-	open_missing_streams();
-	/* When the reader of our output goes away, write() fails. That error is handled there, with the terminal restored. */
-	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		fputs("outrider: no command; see `outrider --help`\n", stderr);
 		return EXIT_USAGE;
@@ -76,4 +74,12 @@ int main(int argc, char **argv)
 			return c->main(argc - 1, argv + 1);
 	}
 	return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	open_missing_streams();
+	/* When the reader of our output goes away, write() fails. That error is handled there, with the terminal restored. */
+	signal(SIGPIPE, SIG_IGN);
+	return output_end(command(argc, argv));
 }

@@ -202,11 +202,7 @@ static int report_together(struct report_options *o, struct err *err)
 
 static int report_files(struct report_options *o, struct err *err)
 {
-	int rc = o->format == FORMAT_JSON ? report_json(o, err) : report_together(o, err);
-
-	if (rc == 0 && fflush(stdout) == EOF)
-		rc = err_set(err, EXIT_INPUT, "standard output: cannot be written");
-	return rc;
+	return o->format == FORMAT_JSON ? report_json(o, err) : report_together(o, err);
 }
 
 static const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {&fail_on_argp, 0, NULL, 0}, {0}};

@@ -118,7 +118,6 @@ int show_json(struct verdicts *v, struct report_load *l, struct err *err)
 {
 	if (json_object_set_new(l->document, "judged", json_true()) < 0)
 		return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
-	if (report_load_write(l, stdout, add_verdict, v, err) == 0)
-		return 0;
-	return err_set(err, EXIT_INPUT, "standard output: cannot be written");
+	/* A write error stays in the stream. */
+	return report_load_write(l, stdout, add_verdict, v, err) < 0 && err->code != EXIT_OK ? -1 : 0;
 }

@@ -33,7 +33,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 
 /*
  * Write the document of `l` to standard output, with the races as they are now and a verdict for each. `v` must be in the order
- * of `l`.
+ * of `l`. Returns 0, or -1 when memory ran out. A write error stays in the stream.
  */
 int show_json(struct verdicts *v, struct report_load *l, struct err *err);
 

@@ -5,6 +5,7 @@
 #include "hv/session/session.h"
 #include "hv/session/vm_engine.h"
 #include "hv/vmm/probe.h"
+#include "hv/vmm/vmm.h"
 
 static int check_host(enum kvm_bp_method *breakpoints, struct err *err)
 {
@@ -27,7 +28,7 @@ int cli_run(int argc, char **argv)
 
 	if (run_options_parse(&options, argc, argv, &err) < 0)
 		goto out;
-	if (check_host(&options.engine.breakpoints, &err) < 0)
+	if (vmm_check_files(&options.engine.vm, &err) < 0 || check_host(&options.engine.breakpoints, &err) < 0)
 		goto out;
 	vm_engine_init(&engine, &options.engine);
 	code = session_run(&engine.engine, &options.detect.session, &err);

@@ -2,6 +2,7 @@
 #include "hv/vmm/boot.h"
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +34,62 @@ static void write_page_tables(struct ram *ram)
 		dir[i] = i << 21 | 0x83; /* present, writable, page size */
 }
 
+/* The beginning of a kernel's file, which says what the kernel is. */
+struct kernel_head {
+	uint8_t bytes[BZIMAGE_HEAD_MAX];
+	size_t len;
+	/* It is a bzImage, or else an ELF file. */
+	bool is_bzimage;
+};
+
+static int read_head(const struct boot_file *kernel, struct kernel_head *head, struct err *err)
+{
+	head->len = kernel->size < sizeof(head->bytes) ? (size_t)kernel->size : sizeof(head->bytes);
+	if (boot_file_read(kernel, 0, head->bytes, head->len, err) < 0)
+		return -1;
+	head->is_bzimage = bzimage_matches(head->bytes, head->len);
+	if (head->is_bzimage || (head->len >= SELFMAG && !memcmp(head->bytes, ELFMAG, SELFMAG)))
+		return 0;
+	return err_set(err, EXIT_INPUT, "kernel %s is neither a bzImage nor an ELF vmlinux", kernel->path);
+}
+
 static int load_kernel(const struct boot_request *req, struct boot_entry *out, struct err *err)
 {
-	uint8_t head[BZIMAGE_HEAD_MAX];
-	size_t len = req->kernel.size < sizeof(head) ? (size_t)req->kernel.size : sizeof(head);
+	struct kernel_head head;
 
-	if (boot_file_read(&req->kernel, 0, head, len, err) < 0)
+	if (read_head(&req->kernel, &head, err) < 0)
 		return -1;
-	if (bzimage_matches(head, len))
-		return boot_bzimage(req, head, len, out, err);
-	if (len >= SELFMAG && !memcmp(head, ELFMAG, SELFMAG))
-		return boot_pvh(req, out, err);
-	return err_set(err, EXIT_INPUT, "kernel %s is neither a bzImage nor an ELF vmlinux", req->kernel.path);
+	return head.is_bzimage ? boot_bzimage(req, head.bytes, head.len, out, err) : boot_pvh(req, out, err);
+}
+
+static int check_kernel(const struct boot_file *kernel, struct err *err)
+{
+	struct kernel_head head;
+	struct bzimage image;
+	Elf64_Ehdr elf;
+
+	if (read_head(kernel, &head, err) < 0)
+		return -1;
+	if (head.is_bzimage)
+		return bzimage_parse(head.bytes, head.len, kernel->size, kernel->path, &image, err);
+	return boot_pvh_header(kernel, &elf, err);
+}
+
+int vmm_check_files(const struct vmm_config *config, struct err *err)
+{
+	struct boot_file file;
+	int rc;
+
+	if (boot_file_open(&file, "kernel", config->kernel, err) < 0)
+		return -1;
+	rc = check_kernel(&file, err);
+	boot_file_close(&file);
+	if (rc < 0 || !config->initrd)
+		return rc;
+	if (boot_file_open(&file, "initrd", config->initrd, err) < 0)
+		return -1;
+	boot_file_close(&file);
+	return 0;
 }
 
 int boot_load(struct ram *ram, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err)

@@ -7,6 +7,7 @@
 #ifndef OUTRIDER_VMM_BOOT_PROTOCOLS_H
 #define OUTRIDER_VMM_BOOT_PROTOCOLS_H
 
+#include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,9 @@
 
 /* Load a bzImage. `head` is the first `len` bytes of the kernel's file. */
 int boot_bzimage(const struct boot_request *req, const uint8_t *head, size_t len, struct boot_entry *out, struct err *err);
+
+/* Read the header of an ELF vmlinux and check that it is one for x86-64. Returns 0, or -1 with EXIT_INPUT. */
+int boot_pvh_header(const struct boot_file *kernel, Elf64_Ehdr *out, struct err *err);
 
 /* Load an ELF vmlinux that has a PVH entry. */
 int boot_pvh(const struct boot_request *req, struct boot_entry *out, struct err *err);

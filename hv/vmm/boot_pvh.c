@@ -115,16 +115,23 @@ static int load_segment(const struct boot_request *req, const Elf64_Phdr *ph, ui
 	return 0;
 }
 
+int boot_pvh_header(const struct boot_file *kernel, Elf64_Ehdr *out, struct err *err)
+{
+	if (boot_file_read(kernel, 0, out, sizeof(*out), err) < 0)
+		return -1;
+	if (out->e_ident[EI_CLASS] != ELFCLASS64 || out->e_ident[EI_DATA] != ELFDATA2LSB || out->e_machine != EM_X86_64 ||
+	    out->e_type != ET_EXEC || out->e_phentsize != sizeof(Elf64_Phdr) || out->e_phnum > PHDR_MAX)
+		return err_set(err, EXIT_INPUT, "kernel %s is not an x86-64 vmlinux", kernel->path);
+	return 0;
+}
+
 static int load_segments(const struct boot_request *req, uint64_t *entry, uint64_t *end, struct err *err)
 {
 	Elf64_Phdr ph[PHDR_MAX];
 	Elf64_Ehdr eh;
 
-	if (boot_file_read(&req->kernel, 0, &eh, sizeof(eh), err) < 0)
+	if (boot_pvh_header(&req->kernel, &eh, err) < 0)
 		return -1;
-	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB || eh.e_machine != EM_X86_64 ||
-	    eh.e_type != ET_EXEC || eh.e_phentsize != sizeof(ph[0]) || eh.e_phnum > PHDR_MAX)
-		return err_set(err, EXIT_INPUT, "kernel %s is not an x86-64 vmlinux", req->kernel.path);
 	if (boot_file_read(&req->kernel, eh.e_phoff, ph, eh.e_phnum * sizeof(ph[0]), err) < 0)
 		return -1;
 	for (unsigned i = 0; i < eh.e_phnum; i++) {

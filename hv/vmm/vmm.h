@@ -86,6 +86,12 @@ struct vm_hooks {
 };
 
 /*
+ * Say whether the files of `config` can be what they are given as, without /dev/kvm: the kernel is a bzImage or an ELF vmlinux,
+ * and the initrd a file. Returns 0, or -1 with EXIT_INPUT.
+ */
+int vmm_check_files(const struct vmm_config *config, struct err *err);
+
+/*
  * Build the machine: open /dev/kvm, load kernel and initrd, write the tables that they read, and create the vCPUs. Nothing of
  * `config` has to outlive this call but the console's file descriptors, which stay the caller's. Returns NULL with `err` set
  * when that fails; otherwise the caller frees the machine by vm_destroy().

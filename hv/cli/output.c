@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/output.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "hv/base/err.h"
+
+/* The errno of a write that failed earlier is lost in stdio. A pipe without a reader says so at any time. */
+static bool reader_is_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP);
+}
+
+int output_end(int code)
+{
+	bool failed = fflush(stdout) == EOF || ferror(stdout);
+
+	if (!failed || reader_is_gone())
+		return code;
+	fputs("outrider: standard output: cannot be written\n", stderr);
+	return code == EXIT_OK ? EXIT_INPUT : code;
+}
