@@ -3,9 +3,37 @@
 
 #include <string.h>
 
+#include "pruner/flow/influence.h"
+
 bool view_changes(const struct view_side *s)
 {
 	return !s->side->known || s->writes || !s->reads || (s->followed && s->read.written_back);
+}
+
+/* Whether what instruction `i` loads becomes a part of what instruction `j` stores. */
+static bool goes_into(const struct view_side *s, unsigned i, unsigned j)
+{
+	struct flow_influence by = {0};
+
+	flow_influence(&s->code, i, &by);
+	return by.stored[j];
+}
+
+bool view_updates(const struct view_side *s)
+{
+	if (!s->side->known || !s->followed)
+		return false;
+	if ((s->reads && (s->writes || s->read.written_back)) || (s->writes && s->write.merges))
+		return true;
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const struct insn *insn = &s->code.insns[i].op.insn;
+
+		if (i == s->at || insn->nmem != 1 || !flow_same_place(s->flow, s->at, i))
+			continue;
+		if (s->writes && insn->mem[0].rw == INSN_READ && goes_into(s, i, s->at))
+			return true;
+	}
+	return false;
 }
 
 /* The name of either side is the datum's name. A side may have no name: inlined code often lacks it. */

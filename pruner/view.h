@@ -57,6 +57,9 @@ void view_free(struct view *v);
  */
 bool view_changes(const struct view_side *s);
 
+/* Returns whether the side stores to the datum what it made of an old value of it, in one instruction or in several. */
+bool view_updates(const struct view_side *s);
+
 /*
  * Set out[] to the datum's names: first what the code of side `which` calls the datum, then what the other side's code calls
  * it, then what the guest's own tables call it. A NULL stands for a name that is not known.

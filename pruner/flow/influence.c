@@ -16,6 +16,8 @@ static void note(const struct insn_op *op, uint32_t made, unsigned i, struct flo
 {
 	if (op->kind == INSN_OP_JCC)
 		out->decides[i] |= (made & FLAGS) || op->reads & made;
+	if (op->insn.nmem && op->insn.mem[0].rw & INSN_WRITE)
+		out->stored[i] |= (op->data & made) != 0;
 	for (unsigned m = 0; m < op->insn.nmem; m++) {
 		const struct insn_mem *mem = &op->insn.mem[m];
 

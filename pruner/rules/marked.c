@@ -5,7 +5,8 @@
  * show them.
  *
  * A mark says that each access is whole, and does not say that two writers agree. Unless both writers are LOCKed, the store of
- * one may undo the store of the other. Two unlocked list_del_rcu() are a bug.
+ * one may undo the store of the other. Two unlocked list_del_rcu() are a bug. Where both sides store what they made of an old
+ * value, an update is lost for certain, as with two producers of one ring.
  */
 #include "pruner/rules/rules.h"
 
@@ -14,7 +15,7 @@ bool rule_marked(const struct view *v, struct verdict *out)
 	const struct view_side *a = &v->side[0], *b = &v->side[1];
 	bool may_undo = view_changes(a) && view_changes(b) && !(a->side->locked && b->side->locked);
 
-	if (!a->marked || !b->marked)
+	if (!a->marked || !b->marked || (may_undo && view_updates(a) && view_updates(b)))
 		return false;
 	out->class = may_undo ? VERDICT_UNCLEAR : VERDICT_SYNCHRONISATION;
 	out->rule = "marked-accesses";

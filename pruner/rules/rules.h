@@ -23,6 +23,13 @@ bool rule_shown(const struct view *v, struct verdict *out);
 bool rule_sequence(const struct view *v, struct verdict *out);
 bool rule_doubtful_sequence(const struct view *v, struct verdict *out);
 
+/* "not-handed-over": the data of a flag that were seen racing. */
+bool rule_broken_handover(const struct view *v, struct verdict *out);
+
+/* "handed-over" and "ring-queue", by the order of the code on both sides. */
+bool rule_handover(const struct view *v, struct verdict *out);
+bool rule_queue(const struct view *v, struct verdict *out);
+
 /* "approximate-computation" and "both-values-valid", by the lists of names. */
 bool rule_named(const struct view *v, struct verdict *out);
 

@@ -8,11 +8,13 @@ named() {
 		tests/ground-truth/check --manifest $manifest --races "$1/named.json" --names
 }
 
-# judged FOLDER: and the verdicts on them, with those names and without.
+# judged FOLDER: and the verdicts on them, with those names, without, and with the module's source too.
 judged() {
 	tests/ground-truth/check --manifest $manifest --races "$1/named.json" --verdicts &&
 		"$build/outrider" report --format json "$1/races.json" >"$1/judged.json" &&
-		tests/ground-truth/check --manifest $manifest --races "$1/judged.json" --verdicts
+		tests/ground-truth/check --manifest $manifest --races "$1/judged.json" --verdicts &&
+		"$build/outrider" report --symbols "$build/outrider_gt.ko" --sources . --format json "$1/races.json" >"$1/sourced.json" &&
+		tests/ground-truth/check --manifest $manifest --races "$1/sourced.json" --verdicts --sources
 }
 
 # all_groups NAME FOLDER: what the manifest says of the run's races, and the guest's kernel log.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pruner/turns.h"
+
+#include <string.h>
+
+#include "pruner/flow/ways.h"
+
+void turns_look(const struct view_side *s, struct turns_end *out)
+{
+	struct flow_access access = {.flow = s->flow, .at = s->at, .regs = &s->side->regs, .gva = s->side->gva};
+
+	memset(out, 0, sizeof(*out));
+	out->side = s;
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const struct insn *insn = &s->code.insns[i].op.insn;
+
+		if (insn->nmem == 1 && insn->mem[0].base != X86_RSP)
+			out->gva[i] = flow_gva(&access, i);
+	}
+}
+
+bool turns_accesses(const struct turns_end *end, unsigned i, uint64_t gva, unsigned size, uint8_t rw)
+{
+	const struct insn_mem *mem = &end->side->code.insns[i].op.insn.mem[0];
+
+	return end->gva[i] && mem->rw & rw && end->gva[i] < gva + size && gva < end->gva[i] + mem->size;
+}
+
+void turns_influence(const struct turns_end *end, uint64_t gva, unsigned size, struct flow_influence *out)
+{
+	for (unsigned i = 0; i < end->side->code.count; i++) {
+		if (turns_accesses(end, i, gva, size, INSN_READ))
+			flow_influence(&end->side->code, i, out);
+	}
+}
+
+bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i)
+{
+	const struct code *code = &end->side->code;
+	bool reached[RACE_CODE_MAX];
+	int next[2];
+
+	ways(code, from, (struct ways_closed){WAYS_NONE, WAYS_NONE, WAYS_NONE}, reached);
+	if (!reached[i])
+		return true;
+	for (unsigned j = 0; j < code->count; j++) {
+		unsigned n = jumps[j] ? code_next(code, j, next) : 0;
+
+		/* A jump to the next instruction gives one answer only. */
+		for (unsigned k = 0; n == 2 && next[0] != next[1] && k < n; k++) {
+			ways(code, from, (struct ways_closed){(int)j, next[k], WAYS_NONE}, reached);
+			if (!reached[i])
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_function(const struct race_side *a, const struct race_side *b)
+{
+	return a->known && strcmp(a->symbol.name, b->symbol.name) == 0 && strcmp(a->symbol.module, b->symbol.module) == 0;
+}
+
+/* The index, in the end's own code, of the instruction that another race has of the same function, or -1. */
+static int index_in(const struct turns_end *end, const struct race_side *other)
+{
+	const struct code *code = &end->side->code;
+	uint64_t at = other->pc - other->symbol.addr + end->side->side->symbol.addr - code->base;
+
+	return other->pc && at < RACE_CODE_MAX ? code->index[at] : -1;
+}
+
+struct breach {
+	const struct race *judged;
+	const struct turns_end *end, *partner;
+	bool data, other; /* A race of the data, and a race of the two functions that is at no word of theirs. */
+};
+
+static bool is_at_word(const struct turns_end *end, const struct race_side *side)
+{
+	int i = index_in(end, side);
+
+	return i >= 0 && end->is_word[i];
+}
+
+static void note_breach(void *ctx, const struct race *race, unsigned which)
+{
+	struct breach *b = ctx;
+	const struct race_side *side = &race->first.sides[which], *other = &race->first.sides[!which];
+	int i = index_in(b->end, side);
+
+	if (race == b->judged)
+		return;
+	if (i >= 0 && b->end->is_data[i])
+		b->data = true;
+	else if (is_function(other, b->partner->side->side) && !is_at_word(b->end, side) && !is_at_word(b->partner, other))
+		b->other = true;
+}
+
+static struct breach breach_of(const struct view *v, const struct turns_end *a, const struct turns_end *b)
+{
+	struct breach breach = {.judged = v->race, .end = a, .partner = b};
+
+	company_of_function(v->company, a->side->side, note_breach, &breach);
+	breach.end = b;
+	breach.partner = a;
+	company_of_function(v->company, b->side->side, note_breach, &breach);
+	return breach;
+}
+
+bool turns_data_raced(const struct view *v, const struct turns_end *a, const struct turns_end *b)
+{
+	return breach_of(v, a, b).data;
+}
+
+bool turns_broken(const struct view *v, const struct turns_end *a, const struct turns_end *b)
+{
+	struct breach breach = breach_of(v, a, b);
+
+	return breach.data || breach.other;
+}
+
+struct stores {
+	const struct race_side *writer; /* NULL: any function may store. */
+	bool found;
+};
+
+static void note_stores(void *ctx, const struct race *race)
+{
+	struct stores *s = ctx;
+
+	s->found |= race->rw[0] & race->rw[1] & INSN_WRITE;
+	for (unsigned i = 0; i < 2 && s->writer; i++)
+		s->found |= race->rw[i] & INSN_WRITE && !is_function(&race->first.sides[i], s->writer);
+}
+
+bool turns_other_writer(const struct view *v, uint64_t gva, const struct turns_end *writer)
+{
+	struct stores stores = {.writer = writer->side->side};
+
+	company_at(v->company, v->race, gva, note_stores, &stores);
+	return stores.found;
+}
+
+bool turns_two_stores(const struct view *v, uint64_t gva)
+{
+	struct stores stores = {0};
+
+	company_at(v->company, v->race, gva, note_stores, &stores);
+	return stores.found;
+}
