@@ -29,8 +29,13 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 CFLAGS ?= -O2 -g
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(filter thread,$(SAN)),,-fno-sanitize-recover=all))
 BASE_CFLAGS = -std=c17 -D_GNU_SOURCE -DOUTRIDER_VERSION='"$(VERSION)"' $(WARN) $(CPPFLAGS) $(CFLAGS) -I. -I$(OUT)/gen
-ALL_CFLAGS = $(BASE_CFLAGS) -pthread $(PKG_CFLAGS) $(SAN_FLAGS)
-ALL_LDFLAGS = -pthread $(LDFLAGS) $(SAN_FLAGS)
+# A mistake with hostile input shall end the process and be of no use. Sanitizers have their own checks. glibc's need an optimizing
+# compiler, and a packager's own level of them is kept.
+HARDEN_CFLAGS = $(if $(SAN),,-fstack-protector-strong -fPIE $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),, \
+	$(if $(filter -O1 -O2 -O3 -Os -Og,$(CFLAGS)),-D_FORTIFY_SOURCE=2)))
+HARDEN_LDFLAGS = $(if $(SAN),,-pie -Wl,-z,relro -Wl,-z,now)
+ALL_CFLAGS = $(BASE_CFLAGS) -pthread $(PKG_CFLAGS) $(HARDEN_CFLAGS) $(SAN_FLAGS)
+ALL_LDFLAGS = -pthread $(HARDEN_LDFLAGS) $(LDFLAGS) $(SAN_FLAGS)
 # libcapstone's own pkg-config file adds its include folder, not the parent: include it as <capstone.h>.
 
 # ---- what is built of what ----
@@ -181,12 +186,13 @@ demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves bui
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/demo
 
 .PHONY: lint
-lint: $(PAGE) $(OUT)/liboutrider.a $(AGENT_OBJS) ## clang-format, cppcheck, manual pages, and no circle nor upward include in the structure
+lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format, cppcheck, manual pages, hardening, and no circle nor upward include
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. -I$(OUT)/gen \
 		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
 	$(Q)mandoc -T lint docs/man/*.1
 	$(Q)tests/structure/circles --build $(OUT) --most 0 --largest 1
+	$(Q)tests/structure/hardened $(OUT)/outrider
 
 # ---- packages ----
 
