@@ -66,7 +66,7 @@ static void side_text(const struct race *race, unsigned which, char out[2 * EXPO
 		snprintf(in, sizeof(in), " [%s]", module);
 	if (line && line->inlined) {
 		export_text(line->function, sizeof(line->function), inlined);
-		snprintf(out, 2 * EXPORT_NAME_MAX, "%.400s(), inlined into %.400s()%.200s", inlined, function, in);
+		snprintf(out, 2 * EXPORT_NAME_MAX, "%.400s(),\n      inlined into %.400s()%.200s", inlined, function, in);
 	} else {
 		snprintf(out, 2 * EXPORT_NAME_MAX, "%.600s()%.200s", function, in);
 	}
@@ -239,7 +239,9 @@ static void put_how(FILE *out, const struct export_run *run, const struct race *
 {
 	const struct observation *o = &race->first;
 	uint64_t sampled = 0, delay = 0;
-	char longest[64] = "";
+	/* The version that saw the race, which need not be the one that writes the mail. */
+	const char *version = run->run_count && run->runs[0].tool_version ? run->runs[0].tool_version : run->tool_version;
+	char longest[64] = "", version_shown[EXPORT_NAME_MAX];
 
 	for (size_t i = 0; i < run->run_count; i++) {
 		sampled += run->runs[i].sampled_ns;
@@ -247,14 +249,14 @@ static void put_how(FILE *out, const struct export_run *run, const struct race *
 	}
 	if (delay)
 		snprintf(longest, sizeof(longest), ", for up to %.1f ms of its own time", (double)delay / 1e6);
+	export_text(version, strnlen(version, 64), version_shown);
 	fputs("\nHow it was seen:\n\n", out);
 	put_paragraph(
 		out, 0,
 		"Outrider %s runs the kernel in a virtual machine, with nothing compiled into or loaded into it. It plants "
 		"breakpoints on instructions that access memory. CPU %u came to the %s above, and was held before it%s. %s, "
 		"%.3f ms later. So nothing orders the two accesses.",
-		run->tool_version, o->sides[0].cpu, access_word(race->rw[0]), longest, how_phrase(race),
-		(double)o->held_ns / 1e6);
+		version_shown, o->sides[0].cpu, access_word(race->rw[0]), longest, how_phrase(race), (double)o->held_ns / 1e6);
 	put_values(out, race);
 	fputc('\n', out);
 	if (sampled)

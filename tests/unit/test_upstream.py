@@ -16,6 +16,8 @@ RACES = ROOT / "docs/evaluation/example.json"
 RACE = "20e3a2bc83e1"  # getboottime64() against timekeeping_advance()
 FILE = "kernel/time/timekeeping.c"  # which both are in
 
+TO_FILL_IN = "[Say here what this race leads to, and how you would mend it, before you\nsend this mail.]\n"
+
 
 def mail(*arguments, races=RACES, status=0):
     done = subprocess.run([BUILD / "outrider", "report", "--format", "upstream", *arguments, races], capture_output=True, text=True,
@@ -67,6 +69,27 @@ class Mail(unittest.TestCase):
             races.flush()
             text, _ = mail("--race", RACE, races=races.name)
         self.assertNotRegex(text, r"(?m)^Bcc:|^\.$|\x1b|\r")
+
+
+class Kept(unittest.TestCase):
+    def test_mails_of_the_evaluation(self):
+        """The mails in docs/evaluation are what is written of the kept documents, up to the verdict, with one paragraph filled in."""
+        for kept, races, race in (("mail-getboottime64.txt", RACES, RACE),
+                                  ("mail-decay_pcp_high.txt", ROOT / "docs/evaluation/pcp-high.json", "847ec4a9fc4a")):
+            with self.subTest(mail=kept):
+                text, _ = mail("--race", race, races=races)
+                before, after = text.split("Outrider's verdict")[0].split(TO_FILL_IN)
+                said = (ROOT / "docs/evaluation" / kept).read_text()
+                self.assertTrue(said.isascii())
+                self.assertNotIn("\t", said)
+                for line in said.splitlines():
+                    self.assertLessEqual(len(line), 72)
+                headers, body = said.split("Subject: ")
+                self.assertRegex(headers, r"^To: .*<.*@.*>")
+                body = "Subject: " + body.split("Outrider's verdict")[0]
+                self.assertEqual(body[:len(before)], before)
+                self.assertEqual(body[-len(after):], after)
+                self.assertGreater(len(body), len(before) + len(after) + 300)
 
 
 def alive(group):
