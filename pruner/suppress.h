@@ -7,6 +7,8 @@
 #ifndef OUTRIDER_PRUNER_SUPPRESS_H
 #define OUTRIDER_PRUNER_SUPPRESS_H
 
+#include <stdio.h>
+
 #include "hv/base/err.h"
 #include "hv/race/store.h"
 
@@ -29,6 +31,13 @@ void suppress_free(struct suppressions *s);
  * be NULL.
  */
 const char *suppress_find(struct suppressions *s, const struct race *race);
+
+/*
+ * Write a suppression of this race to `out`: a comment with the race's id, its sites and `verdict`, then a stanza by its
+ * functions and by the datum's name. The stanza has no reason yet, and suppress_read() refuses it until the user has given one.
+ * With the reason it fits the race, on another build of the kernel too.
+ */
+void suppress_write(FILE *out, const struct race *race, const char *verdict);
 
 /* Call `each` for every entry that has expired or that fitted no race, with a line that says where the entry is and why. */
 void suppress_leftover(const struct suppressions *s, void (*each)(void *ctx, const char *line), void *ctx);

@@ -11,7 +11,7 @@
 #include "hv/cli/race_files.h"
 #include "hv/cli/report_show.h"
 
-enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS };
+enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_GEN_SUPPRESSIONS };
 
 /* The function that writes all races in a format. text and json have none, since they need more than the races. */
 static const struct format {
@@ -35,6 +35,7 @@ struct report_options {
 	int code; /* what fail_on says of the races */
 	enum verdicts_order order;
 	bool all;
+	bool gen_suppressions; /* Print suppressions in place of the races. */
 };
 
 static const struct argp_option options[] = {
@@ -46,6 +47,8 @@ static const struct argp_option options[] = {
 	{"sort", KEY_SORT, "ORDER", 0,
 	 "rank, likely bugs first (default); count, most often seen first; time, as found; or site", 0},
 	{"suppress", KEY_SUPPRESS, "FILE", 0, "a list of known races with reasons, which are folded", 0},
+	{"gen-suppressions", KEY_GEN_SUPPRESSIONS, NULL, 0,
+	 "print a list for --suppress, of the races that would be shown in full, without the reasons", 0},
 	{0},
 };
 
@@ -91,6 +94,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		suppress_free(o->suppressions);
 		o->suppressions = suppress_read_today(arg, o->in.input.err);
 		return o->suppressions ? 0 : EINVAL;
+	case KEY_GEN_SUPPRESSIONS:
+		o->gen_suppressions = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -101,6 +107,8 @@ static int check(const struct report_options *o, struct err *err)
 	if (!o->in.count)
 		return err_set(err, EXIT_USAGE,
 			       "report needs a FILE that `outrider run --json` wrote; see `outrider report --help`");
+	if (o->gen_suppressions && o->format != FORMAT_TEXT)
+		return err_set(err, EXIT_USAGE, "--gen-suppressions prints a list of its own: give no --format with it");
 	if (o->format == FORMAT_JSON && o->in.count > 1)
 		return err_set(err, EXIT_USAGE, "--format json takes one FILE; give them one by one");
 	return 0;
@@ -166,7 +174,9 @@ static int print_judged(struct report_options *o, const struct race_store *store
 		goto out;
 	o->code = fail_on_code(&o->fail_on, &v);
 	verdicts_sort(&v, o->order);
-	if (formats[o->format].export)
+	if (o->gen_suppressions)
+		show_suppressions(&v, &how);
+	else if (formats[o->format].export)
 		rc = show_export(&v, runs, &how, formats[o->format].export, err);
 	else
 		show_text(&v, store, runs, &how);

@@ -61,6 +61,22 @@ void show_text(const struct verdicts *v, const struct race_store *store, const s
 	text_names(stdout, store, how->images);
 }
 
+void show_suppressions(const struct verdicts *v, const struct show_how *how)
+{
+	char said[128];
+
+	puts("# Known races, for `outrider report --suppress FILE`. Give each a reason: without one it is refused.");
+	for (size_t i = 0; i < v->count; i++) {
+		const struct judged *j = &v->list[i];
+
+		if (j->suppressed || (!how->all && verdict_is_folded(j)))
+			continue;
+		snprintf(said, sizeof(said), "%s: %s, rank %d", verdict_class_word(j->verdict.class), j->verdict.rule,
+			 j->verdict.rank);
+		suppress_write(stdout, j->race, said);
+	}
+}
+
 static enum export_level level_of(enum verdict_class class)
 {
 	switch (class) {

@@ -27,6 +27,9 @@ struct show_how {
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
 	       const struct show_how *how);
 
+/* Print a suppression of each race that show_text() would show in full, for the user to fill in the reasons. */
+void show_suppressions(const struct verdicts *v, const struct show_how *how);
+
 /* Write the races to standard output in the form of `export`, in the order of `v`. Returns 0, or -1 when memory ran out. */
 int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);

@@ -51,6 +51,40 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(len(re.findall("^RACE ", text, re.M)), 19)
         self.assertNotIn("FOLDED", text)
 
+    def generate(self, *arguments):
+        return outrider("report", "--gen-suppressions", *arguments, RACES)[0]
+
+    def test_generated_suppressions(self):
+        """What is generated suppresses the races that were shown, once it has reasons, and no entry is left over."""
+        for arguments in ([], ["--all"]):
+            with self.subTest(arguments=arguments):
+                shown = set(re.findall("^RACE ([0-9a-f]+)", self.report(*arguments), re.M))
+                text = self.generate(*arguments)
+                self.assertEqual(set(re.findall("^# ([0-9a-f]{12}) ", text, re.M)), shown)
+                left, said = self.suppress(text.replace("reason =", "reason = known since June"))
+                self.assertEqual(re.findall("^RACE", left, re.M), [])
+                self.assertEqual(said, "")
+                suppressed = set(re.findall(r"suppressed +[a-z-]+ +([0-9a-f]{12}) ", left))
+                self.assertLessEqual(shown, suppressed)
+
+    def test_generated_suppressions_say_no_more_than_asked(self):
+        text = self.generate("--race", "f5b4a133e53e")
+        left, _ = self.suppress(text.replace("reason =", "reason = known"))
+        self.assertEqual(re.findall(r"suppressed +[a-z-]+ +([0-9a-f]{12}) ", left), ["f5b4a133e53e"])
+        self.assertIn("type = struct?gt_rwrace\n", text)
+        self.assertNotRegex(text, r"(?m)^site = .*\+0x")
+
+    def test_generated_suppressions_want_reasons(self):
+        with tempfile.NamedTemporaryFile("w") as f:
+            f.write(self.generate())
+            f.flush()
+            _, said = outrider("report", "--suppress", f.name, RACES, status=3)
+        self.assertRegex(said, rf"^outrider: {f.name}:\d+: a suppression needs a reason\n$")
+
+    def test_generated_suppressions_have_one_form(self):
+        _, said = outrider("report", "--gen-suppressions", "--format", "json", RACES, status=2)
+        self.assertIn("give no --format", said)
+
     def test_one_race(self):
         folded = re.findall("benign +[a-z-]+ +([0-9a-f]{12}) ", self.report())
         text = self.report("--race", folded[0], "--race", folded[1], "--race", folded[1])
