@@ -111,7 +111,16 @@ static void add_removed(struct writer *w, const struct flow_pointer *p)
 		w->removed[w->removed_count++] = *p;
 }
 
-/* Some store puts `old` into the object that the store makes reachable, at or before the store. */
+/* Whether instruction `i` may lead to the store. */
+static bool leads_to_store(const struct writer *w, unsigned i)
+{
+	bool behind[RACE_CODE_MAX];
+
+	spread(w, i, -1, false, behind);
+	return behind[w->at];
+}
+
+/* Some store on the way puts `old` into the object that the store makes reachable. */
 static bool is_kept(const struct writer *w, const struct flow_pointer *old)
 {
 	for (unsigned i = 0; i < w->s->code.count; i++) {
@@ -121,28 +130,31 @@ static bool is_kept(const struct writer *w, const struct flow_pointer *old)
 			continue;
 		where = flow_address(w->s->flow, i);
 		what = flow_stored(w->s->flow, i);
-		if (same_object(&where, &w->what) && same_address(&what, old))
+		if (same_object(&where, &w->what) && same_address(&what, old) && leads_to_store(w, i))
 			return true;
 	}
 	return false;
 }
 
-/* What the writer read where it then stores is taken out, unless the new object leads to it. */
+/*
+ * What the writer read where it then stores is taken out, unless the new object leads to it, or it is what is stored. Of two
+ * reads of one place the new object leads to both.
+ */
 static void find_replaced(struct writer *w, struct publish *out)
 {
-	struct flow_pointer p = flow_exchanged(w->s->flow, w->at), from;
+	struct flow_pointer p = flow_exchanged(w->s->flow, w->at), old[X86_GPRS], from;
+	unsigned count = 0;
 
 	add_removed(w, &p);
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
 		p = flow_register(w->s->flow, w->at, reg);
-		/* An object that was there, and is put there again, is not taken out. */
 		if (!was_loaded(w, &p, &from) || !same_address(&from, &w->where) || same_object(&p, &w->what))
 			continue;
-		if (is_kept(w, &p))
-			out->keeps = true;
-		else
-			add_removed(w, &p);
+		old[count++] = p;
+		out->keeps |= is_kept(w, &p);
 	}
+	for (unsigned i = 0; i < count && !out->keeps; i++)
+		add_removed(w, &old[i]);
 }
 
 /*
@@ -176,7 +188,7 @@ static void find_bypassed(struct writer *w)
 		const struct flow_pointer where = flow_address(w->s->flow, i), what = flow_stored(w->s->flow, i);
 
 		if (i == w->at || !is_plain_store(&code->insns[i]) || !same_address(&where, &w->what) ||
-		    !was_loaded(w, &what, &link) || same_address(&link, &w->where))
+		    !was_loaded(w, &what, &link) || same_address(&link, &w->where) || !leads_to_store(w, i))
 			continue;
 		add_removed(w, &link);
 	}
@@ -226,10 +238,9 @@ static struct flow_pointer freed_object(const struct writer *w, unsigned call)
  */
 static bool lasts_until(const struct writer *w, const struct flow_pointer *p, unsigned i)
 {
-	int source = flow_source(w->s->flow, p);
 	bool reached[RACE_CODE_MAX];
 
-	spread(w, w->at, source, false, reached);
+	spread(w, w->at, flow_begin(w->s->flow, p), false, reached);
 	return reached[i];
 }
 
@@ -326,6 +337,24 @@ static bool is_before_publication(const struct writer *w)
 	return false;
 }
 
+/* Whether the function frees at once, on any way, what it has not just made. */
+static bool frees_elsewhere(const struct writer *w)
+{
+	bool at_once[RACE_CODE_MAX];
+
+	spread(w, 0, -1, true, at_once);
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		struct flow_pointer object;
+
+		if (!at_once[i] || !callee_in(w, i, LIST_FREE) || callee_in(w, i, LIST_GRACE_FREE))
+			continue;
+		object = freed_object(w, i);
+		if (!is_private(w, &object, i))
+			return true;
+	}
+	return false;
+}
+
 static const char *maker_of(const struct writer *w)
 {
 	int i = flow_source(w->s->flow, &w->what);
@@ -356,6 +385,7 @@ void publish_of(const struct view *v, const struct view_side *s, struct publish 
 	out->keeps |= is_added_at_end(&w);
 	out->removes = w.removed_count != 0;
 	find_calls(&w, out);
+	out->frees_elsewhere = frees_elsewhere(&w);
 	out->reused = is_relinked(&w) || is_put_back(&w) || is_before_publication(&w);
 }
 

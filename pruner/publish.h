@@ -27,6 +27,8 @@ struct publish {
 	const char *freed;
 	/* `freed` is given the object that is taken out, or the one that the store makes reachable. */
 	bool freed_of_shared;
+	/* The function frees something at once, on this way or on another. */
+	bool frees_elsewhere;
 	/*
 	 * The object that is taken out has its link changed, or is put in again, with no grace period in between; or the store
 	 * is into an object that is put in only afterwards, so that a reader who is there has stayed from earlier.

@@ -74,6 +74,12 @@ struct flow_pointer flow_exchanged(const struct flow *flow, unsigned i);
 /* Returns the index of the instruction whose result is the pointer's root, or -1 when no instruction in the code is. */
 int flow_source(const struct flow *flow, const struct flow_pointer *p);
 
+/*
+ * Returns the index of the instruction at which the pointer's root becomes what it is: its source, or where the ways meet that
+ * bring it. The root is another value each time that this instruction is passed. -1: it is the same from the start of the code.
+ */
+int flow_begin(const struct flow *flow, const struct flow_pointer *p);
+
 /* What becomes of a value that an access loads. "The value" below is that value, or anything that was made of it. */
 struct flow_read {
 	/* The bits of the loaded word that something may depend on, counted from bit 0 of the first byte. */

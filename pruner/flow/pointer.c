@@ -3,8 +3,14 @@
 #include "pruner/flow/flow.h"
 #include "pruner/flow/internal.h"
 
-/* A pointer is made of another one in a few steps at most. More of them are a loop. */
-#define STEPS_MAX 16
+/*
+ * What is spent on going back from a pointer to its root. A step to what the pointer was made of costs 1. Looking behind a
+ * place where ways meet costs more, since each way is followed.
+ */
+#define BUDGET 20
+#define STEP_COST 1
+#define MEETING_COST 5
+#define WAYS_MAX 8
 
 static const struct flow_pointer unknown = {.root = FLOW_POINTER_UNKNOWN};
 
@@ -22,46 +28,104 @@ int flow_source(const struct flow *flow, const struct flow_pointer *p)
 	return i < flow->code->count ? (int)i : -1;
 }
 
-/* Go one step back: *p was made by instruction `i` of another pointer and a number. Returns false when it was not. */
-static bool step_back(const struct flow *flow, unsigned i, struct flow_pointer *p)
-{
-	const struct insn_op *op = &flow->code->insns[i].op;
-	const struct state *before = &flow->states[i];
+static struct flow_pointer name_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget);
 
-	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size != 8 || op->dst.high)
-		return false;
-	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_IMM) {
-		*p = (struct flow_pointer){.root = FLOW_POINTER_FIXED, .disp = p->disp + (int64_t)op->imm};
-		return true;
-	}
-	if (op->kind == INSN_OP_LEA && op->src.kind == INSN_OPERAND_REG) {
-		*p = (struct flow_pointer){.root = before->gpr[op->src.reg].number, .disp = p->disp + (int64_t)op->imm};
-		return true;
-	}
-	if ((op->kind == INSN_OP_ADD || op->kind == INSN_OP_SUB) && op->src.kind == INSN_OPERAND_IMM) {
-		p->root = before->gpr[op->dst.reg].number;
-		p->disp += op->kind == INSN_OP_ADD ? (int64_t)op->imm : -(int64_t)op->imm;
-		return true;
-	}
-	return false;
+/* The root of the value `number`, and `disp` bytes. */
+static struct flow_pointer resolve(const struct flow *flow, int32_t number, int64_t disp, unsigned budget)
+{
+	const struct flow_pointer p = {.root = number, .disp = disp};
+	int i = flow_source(flow, &p);
+	const struct insn_op *op = i < 0 ? NULL : &flow->code->insns[i].op;
+
+	if (!op || op->dst.kind != INSN_OPERAND_REG || op->dst.size != 8 || op->dst.high)
+		return p;
+	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_IMM)
+		return (struct flow_pointer){.root = FLOW_POINTER_FIXED, .disp = disp + (int64_t)op->imm};
+	if (budget < STEP_COST)
+		return unknown;
+	budget -= STEP_COST;
+	if (op->kind == INSN_OP_LEA && op->src.kind == INSN_OPERAND_REG)
+		return name_of(flow, (unsigned)i, (unsigned)op->src.reg, disp + (int64_t)op->imm, budget);
+	if (op->kind == INSN_OP_ADD && op->src.kind == INSN_OPERAND_IMM)
+		return name_of(flow, (unsigned)i, (unsigned)op->dst.reg, disp + (int64_t)op->imm, budget);
+	if (op->kind == INSN_OP_SUB && op->src.kind == INSN_OPERAND_IMM)
+		return name_of(flow, (unsigned)i, (unsigned)op->dst.reg, disp - (int64_t)op->imm, budget);
+	return p;
 }
 
-static struct flow_pointer resolve(const struct flow *flow, int32_t number, int64_t disp)
+/* What register `reg` holds behind instruction `i`, and `disp` bytes. */
+static struct flow_pointer name_behind(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
 {
-	struct flow_pointer p = {.root = number, .disp = disp};
+	const struct insn_op *op = &flow->code->insns[i].op;
+	struct state behind = flow->states[i];
 
-	for (unsigned steps = 0; steps < STEPS_MAX; steps++) {
-		int i = flow_source(flow, &p);
-
-		if (i < 0 || !step_back(flow, (unsigned)i, &p))
-			return p.root == FLOW_POINTER_UNKNOWN ? unknown : p;
-	}
+	flow_apply(&behind, op, i);
+	if (behind.gpr[reg].number != FLOW_NOWHERE)
+		return resolve(flow, behind.gpr[reg].number, disp, budget);
+	if (!(op->writes >> reg & 1))
+		return name_of(flow, i, reg, disp, budget);
+	if (op->kind == INSN_OP_MOV && op->dst.size == 8 && op->src.kind == INSN_OPERAND_REG && !op->src.high)
+		return name_of(flow, i, (unsigned)op->src.reg, disp, budget);
 	return unknown;
+}
+
+/* Set ways[] to the instructions that go on to instruction `i`. Returns how many there are. More than WAYS_MAX are not given.
+ */
+static unsigned ways_to(const struct flow *flow, unsigned i, unsigned ways[WAYS_MAX])
+{
+	unsigned count = 0;
+	int next[2];
+
+	for (unsigned j = 0; j < flow->code->count; j++) {
+		unsigned n = code_next(flow->code, j, next);
+
+		if (!is_reached(flow, j) || !n || (next[0] != (int)i && (n < 2 || next[1] != (int)i)))
+			continue;
+		if (count < WAYS_MAX)
+			ways[count] = j;
+		count++;
+	}
+	return count;
+}
+
+/*
+ * Where ways meet that bring different values, a register's value has no number. It is named by that place then. Ways that part
+ * and meet again without a change bring what was there before they parted. The caller of the function is a way to its start.
+ */
+static struct flow_pointer name_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
+{
+	const struct flow_pointer here = {.root = flow_number(2 * flow->code->count + i, reg), .disp = disp};
+	struct flow_pointer all, one;
+	unsigned ways[WAYS_MAX], count;
+
+	if (flow->states[i].gpr[reg].number != FLOW_NOWHERE)
+		return resolve(flow, flow->states[i].gpr[reg].number, disp, budget);
+	count = ways_to(flow, i, ways);
+	if (i == 0 || count == 0 || count > WAYS_MAX || (count > 1 && budget < MEETING_COST))
+		return here;
+	budget -= count > 1 ? MEETING_COST : 0;
+	all = name_behind(flow, ways[0], reg, disp, budget);
+	for (unsigned way = 1; way < count; way++) {
+		one = name_behind(flow, ways[way], reg, disp, budget);
+		if (one.root != all.root || one.disp != all.disp)
+			return here;
+	}
+	return all.root == FLOW_POINTER_UNKNOWN && count > 1 ? here : all;
+}
+
+int flow_begin(const struct flow *flow, const struct flow_pointer *p)
+{
+	const unsigned count = flow->code->count;
+	unsigned i = p->root > 0 ? (unsigned)(p->root - 1) / X86_GPRS : 2 * count;
+
+	if (i < count)
+		return (int)i;
+	return i >= 2 * count && i < 3 * count && p->root > 0 ? (int)(i - 2 * count) : -1;
 }
 
 struct flow_pointer flow_register(const struct flow *flow, unsigned i, unsigned reg)
 {
-	return is_reached(flow, i) ? resolve(flow, flow->states[i].gpr[reg].number, 0) : unknown;
+	return is_reached(flow, i) ? name_of(flow, i, reg, 0, BUDGET) : unknown;
 }
 
 struct flow_pointer flow_loaded(const struct flow *flow, unsigned i)
@@ -75,11 +139,18 @@ struct flow_pointer flow_loaded(const struct flow *flow, unsigned i)
 
 struct flow_pointer flow_address(const struct flow *flow, unsigned i)
 {
+	const struct insn_op *op = &flow->code->insns[i].op;
+	const struct insn_mem *mem = &op->insn.mem[0];
 	struct place place;
 
-	if (!is_reached(flow, i) || !flow_place(&flow->states[i], &flow->code->insns[i].op, &place))
+	if (!is_reached(flow, i))
 		return unknown;
-	return resolve(flow, place.base, place.disp);
+	if (flow_place(&flow->states[i], op, &place))
+		return resolve(flow, place.base, place.disp, BUDGET);
+	if (op->insn.nmem != 1 || mem->base < 0 || mem->base >= X86_GPRS || mem->index != INSN_REG_NONE || mem->addr32 ||
+	    op->insn.flags & INSN_STRING)
+		return unknown;
+	return name_of(flow, i, (unsigned)mem->base, mem->disp, BUDGET);
 }
 
 struct flow_pointer flow_stored(const struct flow *flow, unsigned i)

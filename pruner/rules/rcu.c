@@ -139,7 +139,12 @@ static bool writes_rightly(const struct rcu *r)
 		return false;
 	if (p->removes && p->grace_of_removed)
 		return true;
-	/* NULL that was there needs no grace period. */
+	/*
+	 * NULL that was there needs no grace period. What a function adds, and frees at once on another way, its readers hold
+	 * too.
+	 */
+	if (p->frees_elsewhere)
+		return false;
 	return p->maker && (r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->keeps && !p->removes);
 }
 
@@ -199,7 +204,7 @@ static bool wrong(struct verdict *out, const char *rule)
 static bool looks_like_rcu(const struct rcu *r)
 {
 	return (r->section == SECTION_INSIDE || r->reader_marked) &&
-	       (r->writer_marked || (r->publish.known && (r->publish.removes || r->publish.maker)));
+	       (r->writer_marked || (r->publish.known && (r->publish.removes || r->publish.maker || r->publish.keeps)));
 }
 
 static bool is_wrong(const struct rcu *r, struct verdict *out)
@@ -251,7 +256,8 @@ static enum verdict_class evident(const struct rcu *r)
 		return VERDICT_HARMFUL;
 	/* Of an object that it takes out a mark says nothing. */
 	if (r->writer_marked)
-		return p->known && !p->removes && (p->keeps || r->was_null) ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;
+		return p->known && !p->removes && !p->frees_elsewhere && (p->keeps || r->was_null) ? VERDICT_SYNCHRONISATION
+												   : VERDICT_UNCLEAR;
 	return p->removes && p->grace ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
