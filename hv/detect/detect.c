@@ -190,6 +190,7 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 			.stale_exits = now.stale_exits - before->stale_exits,
 			.kicks = now.kicks - before->kicks,
 			.ioctls = now.ioctls - before->ioctls,
+			.stopped_ns = now.stopped_ns - before->stopped_ns,
 			.reinjected = now.reinjected - before->reinjected,
 		};
 	}

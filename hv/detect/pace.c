@@ -11,9 +11,13 @@
 /* At most so many tries are made to arm a point at a time, and for so long: modules and the rate must be looked at too. */
 #define ARMS_AT_A_TIME 512u
 #define ARM_NS 50000000u
+/* After that the thread rests for so many times as long as it took. */
+#define REST 3u
 /* At most so many tries at a time are made in functions that the guest was seen to run. One look at the rate adds a step. */
 #define AGAIN_MOST 256u
 #define AGAIN_STEP 32u
+/* There are fewer of these points when handling stops takes more than one in so many parts of the guest's CPUs' time. */
+#define STOPPED_PART 16u
 /* One in so many points may be planted there though all the others are armed. */
 #define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
@@ -126,6 +130,9 @@ static void arm_again(struct detect *d, struct pace *pace)
 	count_armed(d, &armed, &again);
 	room = less(d->wanted / 2, again);
 	room = less(d->wanted, armed) < room ? less(d->wanted, armed) : room;
+	/* Most of them will be passed before the next time. */
+	if (pace->again_budget < room)
+		room = pace->again_budget > 0 ? (uint32_t)pace->again_budget : 0;
 	for (unsigned tries = pace->again; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
 		armed_one = count_try(pace, arm_one(d, pool_choose_passed(d->pool, &d->again_rng), true));
 		room -= armed_one > 0;
@@ -165,7 +172,7 @@ static void arm(struct detect *d, struct pace *pace)
 	pace->arming_ns += took;
 	/* The guest may need the CPU. A target that is stopped for this has a share of its own. */
 	if (!rests && !d->target->caps.costly_stops)
-		pace->rest_until = monotonic_ns() + took;
+		pace->rest_until = monotonic_ns() + REST * took;
 }
 
 /* Take out the sample points that are more than wanted. */
@@ -234,6 +241,26 @@ static uint32_t first_points(struct detect *d)
 }
 
 /*
+ * How many hits a second the guest can bear. On a host that is slow or has much to do each stop takes long, and the rate would
+ * leave the guest no time for its own work: its kernel would complain of stalls.
+ */
+static void adapt_bearable(const struct detect *d, struct pace *pace, uint64_t now, double rate)
+{
+	double most = (double)(now - pace->adapt_ns) * d->target->caps.cpus / STOPPED_PART, took;
+	struct target_stats stats;
+
+	target_stats(d->target, &stats);
+	took = (double)(stats.stopped_ns - pace->stopped_ns);
+	pace->stopped_ns = stats.stopped_ns;
+	if (took > most)
+		pace->bearable = rate * most / took;
+	else
+		pace->bearable += pace->bearable / 4 + 1;
+	if (pace->bearable > d->config.rate)
+		pace->bearable = d->config.rate;
+}
+
+/*
  * With too few hits, and with as many points as there may be or as can be planted, more choices are to fall on what the guest
  * was seen to run. When the rate is reached there are to be fewer, so that as many as possible are uniform.
  */
@@ -261,6 +288,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 
 	/* A point that is taken out before all that there may be are armed makes room for nothing. */
 	pace->starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate && (few_points(d) || pace->full);
+	adapt_bearable(d, pace, now, rate);
 	adapt_again(d, pace, rate, d->wanted == most, armed);
 	/* An empty pool, of a module that is not loaded yet, says nothing about k. */
 	if (!sites)
@@ -286,7 +314,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 
 static void refill(struct detect *d, struct pace *pace, uint64_t now)
 {
-	double burst = d->config.rate * 0.1 + 1;
+	double burst = d->config.rate * 0.1 + 1, seconds = (double)(now - pace->last_ns) / 1e9;
 	uint64_t hits, passed[PASSED_KEPT], n;
 
 	pthread_mutex_lock(&d->lock);
@@ -304,16 +332,21 @@ static void refill(struct detect *d, struct pace *pace, uint64_t now)
 	pthread_mutex_unlock(&d->lock);
 	for (uint64_t i = 0; i < n; i++)
 		pool_passed(d->pool, passed[i]);
-	pace->budget += (double)(now - pace->last_ns) / 1e9 * d->config.rate - (double)(hits - pace->hits);
+	pace->budget += seconds * d->config.rate - (double)(hits - pace->hits);
 	if (pace->budget > burst)
 		pace->budget = burst;
+	pace->again_budget += seconds * pace->bearable - (double)(hits - pace->hits);
+	if (pace->again_budget > pace->bearable * 0.1 + 1)
+		pace->again_budget = pace->bearable * 0.1 + 1;
+	if (pace->again_budget < -burst)
+		pace->again_budget = -burst;
 	pace->hits = hits;
 	pace->last_ns = now;
 }
 
 void pace_init(struct detect *d, struct pace *pace)
 {
-	*pace = (struct pace){.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1};
+	*pace = (struct pace){.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1, .bearable = d->config.rate};
 	d->wanted = first_points(d);
 }
 

@@ -20,6 +20,8 @@ struct pace {
 	uint64_t last_ns, hits;
 	/* When k was last adapted (CLOCK_MONOTONIC), and how many hits there had been by then. */
 	uint64_t adapt_ns, adapt_hits;
+	/* target_stats.stopped_ns by then. */
+	uint64_t stopped_ns;
 	/* How many points were not armed because the bytes there were not as expected. */
 	uint64_t refused;
 	/* The last uniform choices left no room for more. */
@@ -31,6 +33,8 @@ struct pace {
 	 * points, chosen uniformly, are enough for the rate.
 	 */
 	unsigned again;
+	/* How many hits a second the guest can bear, and how many of them such points may still provoke. */
+	double bearable, again_budget;
 	/* Until this time (CLOCK_MONOTONIC) no site is chosen uniformly, because that has taken its share of a CPU's time. */
 	uint64_t rest_until;
 	/* How many of the passed sites, counted as stats.passed counts, the pool has been told of. */

@@ -16,6 +16,11 @@ struct target_stats {
 	uint64_t kicks;
 	/* Control operations on CPUs, without KVM_RUN. */
 	uint64_t ioctls;
+	/*
+	 * Time that CPUs did not run because their breakpoints and watchpoints were being handled, in ns. Holds are not
+	 * counted. 0 where that is not known.
+	 */
+	uint64_t stopped_ns;
 	/* Breakpoint and debug exceptions (#BP and #DB) of the guest's own that were handed back to it. */
 	uint64_t reinjected;
 };

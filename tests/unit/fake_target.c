@@ -274,7 +274,7 @@ static bool idle(struct target *t, unsigned cpu)
 static void stats(struct target *t, struct target_stats *out)
 {
 	(void)t;
-	*out = (struct target_stats){0};
+	*out = (struct target_stats){.stopped_ns = atomic_load(&fake(t)->stopped_ns)};
 }
 
 static void stop(struct target *t)

@@ -24,9 +24,10 @@ struct fake_target {
 	struct x86_regs peek[TARGET_MAX_CPUS]; /* What target_peek_regs() returns. */
 	atomic_bool busy[TARGET_MAX_CPUS];     /* The CPU is not idle. At first all are idle. */
 
-	atomic_int inside;    /* How many calls of target_enter() had no target_leave() yet. */
-	atomic_int stands;    /* How many calls of target_stand_still() had no target_go_on() yet. */
-	pthread_mutex_t lock; /* Guards what follows. */
+	_Atomic uint64_t stopped_ns; /* What target_stats() says of it. All its other counts are 0. */
+	atomic_int inside;	     /* How many calls of target_enter() had no target_leave() yet. */
+	atomic_int stands;	     /* How many calls of target_stand_still() had no target_go_on() yet. */
+	pthread_mutex_t lock;	     /* Guards what follows. */
 	struct target_watch watches[FAKE_SLOTS];
 	bool watched[FAKE_SLOTS];
 	unsigned watch_sets, watch_clears;

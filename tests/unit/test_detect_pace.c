@@ -135,6 +135,34 @@ static void what_runs_is_sampled_again(void **state)
 	assert_int_equal(stats.asked_rate, RATE);
 }
 
+/* On a host where stops take long the guest keeps most of its time, whatever rate was asked for. */
+static void guest_keeps_its_time(void **state)
+{
+	struct fixture *f = *state;
+	unsigned ticks = 0, unhindered;
+
+	f->r->ft->target.caps.points = POINTS;
+	begin(f);
+	while (f->hits < RATE && ticks++ < 100 * 100)
+		tick(f, RUN_SITES);
+	f->hits = 0;
+	for (unsigned i = 0; i < 400; i++)
+		tick(f, RUN_SITES);
+	unhindered = f->hits;
+	assert_true(f->pace.again > 0);
+	/* Each hit now takes 2 ms, so that half the rate would take half of the time of both CPUs. */
+	for (unsigned i = 0; i < 800; i++) {
+		unsigned before = f->hits;
+
+		if (i == 400)
+			f->hits = before = 0;
+		tick(f, RUN_SITES);
+		f->r->ft->stopped_ns += (f->hits - before) * 2000000ull;
+	}
+	print_message("# %u hits in 400 ticks where stops cost nothing, %u where they take 2 ms\n", unhindered, f->hits);
+	assert_true(f->hits * 3 < unhindered);
+}
+
 /* Where uniformly chosen points are passed often enough, all are chosen so. */
 static void choice_stays_uniform_where_that_is_enough(void **state)
 {
@@ -182,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_is_sampled_again),
+		TEST(guest_keeps_its_time),
 		TEST(choice_stays_uniform_where_that_is_enough),
 		TEST(no_point_is_taken_out_for_nothing),
 	};

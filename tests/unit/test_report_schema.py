@@ -64,7 +64,7 @@ class Schema(unittest.TestCase):
         self.assertTrue(example["races"])
 
     def test_nothing_may_be_missing_but_some_figures(self):
-        optional = {"armed_most", "planted", "passed", "stale_points", "arming_us", "asked_rate", "armed", "stale_hits", "skipped_stack", "skipped_memory", "skipped_short", "skipped_last", "cut_short", "cut_idle",
+        optional = {"armed_most", "planted", "passed", "stale_points", "arming_us", "asked_rate", "stopped_us", "armed", "stale_hits", "skipped_stack", "skipped_memory", "skipped_short", "skipped_last", "cut_short", "cut_idle",
                     "no_watch", "calls", "refused", "stacks", "stacks_unwound", "debug_exits", "stale_exits", "reinjected", "sampling", "started", "ended", "host", "options", "duration_s", "judged",
                     "verdict"}
         for path in places(self.document):

@@ -373,14 +373,16 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 					  .armed_most = 65520,
 					  .planted = 9000,
 					  .passed = 180,
-					  .arming_ns = 1200000000};
+					  .arming_ns = 1200000000,
+					  .target = {.debug_exits = 200, .stopped_ns = 50000000}};
 	struct detect_stats all = idle, slow = idle, held = idle, reached = idle;
 	char *text = summary_of(&idle);
 
 	(void)state;
 	has(text,
 	    "\n  rate          19 of 1000 hits/s asked: at most 65520 points armed at a time, 900 planted/s, 98% of them never "
-	    "passed, 12% of a CPU to arm them; the guest runs little of what is sampled: give it more to do, or name what it "
+	    "passed, 12% of a CPU to arm them, 0.25 ms a stop; the guest runs little of what is sampled: give it more to do, "
+	    "or name what it "
 	    "runs (--sample, --module)\n");
 	free(text);
 	all.sites = 70000;
@@ -389,13 +391,14 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 	slow.arming_ns = 4200000000;
 	text = summary_of(&slow);
-	has(text, "42% of a CPU to arm them; finding and planting points is the limit: name what the guest runs");
+	has(text,
+	    "42% of a CPU to arm them, 0.25 ms a stop; finding and planting points is the limit: name what the guest runs");
 	free(text);
 	held.passed = 6000;
 	text = summary_of(&held);
-	has(text,
-	    "33% of them never passed, 12% of a CPU to arm them; the guest is slowed down by windows and exits: a shorter "
-	    "--delay leaves it more time\n");
+	has(text, "33% of them never passed, 12% of a CPU to arm them, 0.25 ms a stop; more stops would keep the guest from "
+		  "its work: "
+		  "a shorter --delay or a faster host leaves it more time\n");
 	free(text);
 	reached.hits = 8000;
 	text = summary_of(&reached);

@@ -134,6 +134,7 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"stale_exits", s->target.stale_exits},
 		{"kicks", s->target.kicks},
 		{"ioctls", s->target.ioctls},
+		{"stopped_us", s->target.stopped_ns / 1000},
 		{"reinjected", s->target.reinjected},
 	};
 	json_t *o = json_pack("{s:o}", "seconds", json_seconds(s->sampling_ns));

@@ -61,12 +61,12 @@ static const char *advice(const struct detect_stats *s)
 	if (s->armed_most * 10 >= s->sites * 9)
 		return "the guest runs too little of what is sampled, all of which was armed: give it more to do, or sample "
 		       "more";
-	if (s->arming_ns * 10 >= s->sampling_ns * 4)
+	if (s->arming_ns * 10 >= s->sampling_ns * 2)
 		return "finding and planting points is the limit: name what the guest runs (--sample, --module)";
 	if (s->passed * 5 <= s->planted)
 		return "the guest runs little of what is sampled: give it more to do, or name what it runs (--sample, "
 		       "--module)";
-	return "the guest is slowed down by windows and exits: a shorter --delay leaves it more time";
+	return "more stops would keep the guest from its work: a shorter --delay or a faster host leaves it more time";
 }
 
 /* Why there were fewer hits than the user asked for, if that is so. */
@@ -79,9 +79,11 @@ static void put_rate(FILE *out, const struct detect_stats *s)
 		return;
 	fprintf(out,
 		"  rate          %.0f of %" PRIu64 " hits/s asked: at most %" PRIu64
-		" points armed at a time, %.0f planted/s, %.0f%% of them never passed, %.0f%% of a CPU to arm them; %s\n",
+		" points armed at a time, %.0f planted/s, %.0f%% of them never passed, %.0f%% of a CPU to arm them, %.2f ms a "
+		"stop; %s\n",
 		rate, s->asked_rate, s->armed_most, per(s->planted, seconds), 100 * per(never, (double)s->planted),
-		100 * per(s->arming_ns, (double)s->sampling_ns), advice(s));
+		100 * per(s->arming_ns, (double)s->sampling_ns), per(s->target.stopped_ns, (double)s->target.debug_exits) / 1e6,
+		advice(s));
 }
 
 static void put_stats(FILE *out, const struct detect_stats *s)

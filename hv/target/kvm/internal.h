@@ -78,7 +78,10 @@ struct kvm_cpu {
 	struct x86_regs *peek; /* Where kvm_peek_regs() waits for the registers, or NULL. kvm_target.lock guards it. */
 	bool stands;	       /* It waits in kvm_cpu_stand() until the machine may go on. kvm_target.lock guards it. */
 
-	/* Three counters of struct target_stats, which explains them. */
+	uint64_t stopped_at; /* When the debug exit came that is being handled (CLOCK_MONOTONIC). 0: none is. */
+
+	/* Four counters of struct target_stats, which explains them. */
+	_Atomic uint64_t stopped_ns;
 	_Atomic uint64_t stale_exits;
 	_Atomic uint64_t ioctls;
 	_Atomic uint64_t reinjected;

@@ -35,6 +35,7 @@ static void kvm_stats(struct target *t, struct target_stats *out)
 		out->stale_exits += atomic_load(&cpu->stale_exits);
 		out->ioctls += atomic_load(&cpu->ioctls);
 		out->reinjected += atomic_load(&cpu->reinjected);
+		out->stopped_ns += atomic_load(&cpu->stopped_ns);
 	}
 }
 
@@ -77,14 +78,20 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	if (kvm_cpu_debug_load(cpu, err))
 		return -1;
 	kvm_cpu_stand_at_entry(cpu);
+	if (cpu->stopped_at) {
+		atomic_fetch_add_explicit(&cpu->stopped_ns, monotonic_ns() - cpu->stopped_at, memory_order_relaxed);
+		cpu->stopped_at = 0;
+	}
 	return 0;
 }
 
 static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 {
 	struct kvm_target *kt = ctx;
+	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
-	return kvm_cpu_on_debug(&kt->cpus[vcpu->index], err);
+	cpu->stopped_at = monotonic_ns();
+	return kvm_cpu_on_debug(cpu, err);
 }
 
 static int on_kick(void *ctx, struct vcpu *vcpu, struct err *err)
