@@ -97,8 +97,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 				 .runs = runs->list,
 				 .run_count = runs->count,
 				 .listing = how->listing,
-				 .count = v->count,
-				 .all = how->all};
+				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));
 	int rc;
 

@@ -41,9 +41,6 @@ struct export_run {
 	const struct export_race *races; /* The races, in the order in which they are shown. */
 	size_t count;
 	struct listing_maker *listing; /* Makes instructions of code. NULL: code is shown as bytes. */
-	/* The user asked for every race. Else export_kcsan() leaves out the benign and the suppressed ones, as text folds them.
-	 */
-	bool all;
 };
 
 /* Each of the functions below returns 0, or -1 with EXIT_INTERNAL when memory ran out. */
@@ -57,7 +54,7 @@ int export_junit(FILE *out, const struct export_run *run, struct err *err);
 
 /*
  * The layout of the kernel's own reports (Documentation/dev-tools/kcsan.rst), which parsers of kernel logs take. It says that
- * Outrider reports, and in a line of its own what the race's verdict is.
+ * Outrider reports, and in a line of its own what the race's verdict is. Folded races are left out.
  */
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err);
 

@@ -9,6 +9,7 @@
 static int put_kcsan(FILE *out, const struct export_run *run, const struct export_race *r, struct err *err)
 {
 	struct export_run one = *run;
+	struct export_race shown = *r;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *memory = open_memstream(&text, &size);
@@ -16,9 +17,9 @@ static int put_kcsan(FILE *out, const struct export_run *run, const struct expor
 
 	if (!memory)
 		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
-	one.races = r;
+	shown.folded = false;
+	one.races = &shown;
 	one.count = 1;
-	one.all = true;
 	rc = export_kcsan(memory, &one, err);
 	if (fclose(memory) != 0 && rc == 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory while exporting");

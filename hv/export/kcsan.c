@@ -184,10 +184,8 @@ int export_kcsan(FILE *out, const struct export_run *run, struct err *err)
 {
 	(void)err;
 	for (size_t i = 0; i < run->count; i++) {
-		const struct export_race *r = &run->races[i];
-
-		if (run->all || (r->level != EXPORT_BENIGN && !r->suppression))
-			put_race(out, run, r);
+		if (!run->races[i].folded)
+			put_race(out, run, &run->races[i]);
 	}
 	return 0;
 }

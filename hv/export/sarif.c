@@ -1,116 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). The section numbers below are those of the standard. */
+/*
+ * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). The section numbers below are those of the standard. What is
+ * filled in beyond what the standard asks for is what GitHub's code scanning asks for (docs.github.com, "SARIF support for code
+ * scanning").
+ */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/export/internal.h"
-#include "hv/report/json/write.h"
+#include "hv/export/rules.h"
+#include "hv/export/sarif_place.h"
 #include "hv/report/words.h"
 
-#define UNDECIDED_RULE "data-race"
+#define RULE_TEXT_MAX 1024
 
-static const char *rule_of(const struct export_race *r)
-{
-	return r->rule ? r->rule : UNDECIDED_RULE;
-}
-
-static json_t *message(struct json_builder *b, const char *text)
-{
-	json_t *o = json_object();
-
-	json_put(b, o, "text", json_clean(text, strlen(text)));
-	return o;
-}
-
-/* Section 3.28: a location has the function always, and the file and line where they are known. */
-static json_t *location(struct json_builder *b, const struct race *race, unsigned which)
-{
-	const struct race_side *side = &race->first.sides[which];
-	const struct source_line *line = export_line(race, which);
-	json_t *o = json_object(), *logical = json_object(), *list = json_array();
-	char name[EXPORT_NAME_MAX];
-
-	if (line) {
-		json_t *physical = json_object(), *artifact = json_object(), *region = json_object();
-
-		json_put(b, artifact, "uri", json_clean(line->file, sizeof(line->file)));
-		json_put(b, physical, "artifactLocation", artifact);
-		json_put(b, region, "startLine", json_integer(line->line));
-		if (line->column)
-			json_put(b, region, "startColumn", json_integer(line->column));
-		json_put(b, physical, "region", region);
-		json_put(b, o, "physicalLocation", physical);
-	}
-	export_function(side, name);
-	json_put(b, logical, "name", json_string(name));
-	json_put(b, logical, "fullyQualifiedName", json_string(race->site[which]));
-	json_put(b, logical, "kind", json_string("function"));
-	json_append(b, list, logical);
-	json_put(b, o, "logicalLocations", list);
-	return o;
-}
-
-/* Section 3.44: each call and each inlined function has a frame. */
-static void add_frames(struct json_builder *b, json_t *frames, const struct race *race, unsigned which, unsigned i)
-{
-	const struct guest_frame *call = &race->first.sides[which].calls.frames[i];
-	size_t n;
-	const struct source_line *line = race_names_lines(race->names, which, i, &n);
-	char name[EXPORT_NAME_MAX];
-
-	for (size_t k = 0; k < (n ? n : 1); k++) {
-		json_t *frame = json_object(), *where = json_object(), *list = json_array(), *logical = json_object();
-
-		if (line && line[k].function[0])
-			export_text(line[k].function, sizeof(line[k].function), name);
-		else if (call->symbol.name[0])
-			export_text(call->symbol.name, sizeof(call->symbol.name), name);
-		else
-			snprintf(name, sizeof(name), "0x%llx", (unsigned long long)call->pc);
-		json_put(b, logical, "fullyQualifiedName", json_string(name));
-		json_append(b, list, logical);
-		json_put(b, where, "logicalLocations", list);
-		if (line && line[k].file[0] && line[k].line) {
-			json_t *physical = json_object(), *artifact = json_object(), *region = json_object();
-
-			json_put(b, artifact, "uri", json_clean(line[k].file, sizeof(line[k].file)));
-			json_put(b, physical, "artifactLocation", artifact);
-			json_put(b, region, "startLine", json_integer(line[k].line));
-			json_put(b, physical, "region", region);
-			json_put(b, where, "physicalLocation", physical);
-		}
-		json_put(b, frame, "location", where);
-		json_append(b, frames, frame);
-	}
-}
-
-static json_t *stacks(struct json_builder *b, const struct race *race)
-{
-	json_t *list = json_array();
-
-	for (unsigned which = 0; which < 2; which++) {
-		json_t *stack, *frames;
-
-		if (!race->first.sides[which].calls.count)
-			continue;
-		stack = json_object();
-		frames = json_array();
-		for (unsigned i = 0; i < race->first.sides[which].calls.count; i++)
-			add_frames(b, frames, race, which, i);
-		json_put(b, stack, "message", message(b, which ? "the access in between" : "the access that was held"));
-		json_put(b, stack, "frames", frames);
-		json_append(b, list, stack);
-	}
-	return list;
-}
-
-/* Section 3.27.10: a race that nobody judged deserves a look, and a race that a rule calls benign is a note. */
-static const char *level(const struct export_race *r)
-{
-	static const char *const words[] = {[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "note"};
-
-	return words[r->level];
-}
+/* Section 3.27.10: a race that may be harmful is an error, an unclear one a warning, and a benign one a note. */
+static const char *const level_words[] = {[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "note"};
 
 static json_t *properties(struct json_builder *b, const struct export_race *r)
 {
@@ -140,28 +45,75 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 	return list;
 }
 
-static json_t *result(struct json_builder *b, const struct export_race *r)
+/*
+ * The side that a code host shows the race at. Which side was held is chance, and a host takes a race at another place for
+ * another one. So it is the side with a source line, or else the one whose site comes first.
+ */
+static unsigned primary_side(const struct race *race)
 {
-	json_t *o = json_object(), *locations = json_array(), *fingerprints = json_object();
+	bool line[2] = {export_line(race, 0) != NULL, export_line(race, 1) != NULL};
+
+	if (!race->first.sides[1].known)
+		return 0;
+	if (line[0] != line[1])
+		return line[1];
+	return strcmp(race->site[0], race->site[1]) > 0;
+}
+
+/*
+ * Section 3.27.17. Hosts match a result with those of earlier runs by the hash of the primary location's line, with the number
+ * of results so far that have this hash. A race's id is the same in every run of a kernel, and no two races of a run share it.
+ */
+static json_t *fingerprints(struct json_builder *b, const struct race *race)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:1", race->id));
+	json_put(b, o, "outriderRace/v1", json_string(race->id));
+	return o;
+}
+
+static json_t *result_message(struct json_builder *b, const struct export_race *r)
+{
 	char title[EXPORT_TITLE_MAX], text[EXPORT_TITLE_MAX + 1024];
 
 	export_title(r->race, title);
 	snprintf(text, sizeof(text), "Data race: %s%s%.900s", title, r->evidence ? ". " : "", r->evidence ? r->evidence : "");
-	json_put(b, o, "ruleId", json_string(rule_of(r)));
-	json_put(b, o, "level", json_string(level(r)));
-	json_put(b, o, "message", message(b, text));
-	json_append(b, locations, location(b, r->race, 0));
-	json_put(b, o, "locations", locations);
-	if (r->race->first.sides[1].known) {
-		json_t *related = json_array(), *other = location(b, r->race, 1);
+	return sarif_message(b, text);
+}
 
-		json_put(b, other, "message", message(b, "the access in between"));
+static void put_locations(struct json_builder *b, json_t *o, const struct race *race)
+{
+	json_t *locations = json_array(), *related = json_array(), *flows = json_array();
+	unsigned primary = primary_side(race);
+
+	json_append(b, locations, sarif_access(b, race, primary));
+	json_put(b, o, "locations", locations);
+	if (race->first.sides[!primary].known) {
+		json_t *other = sarif_access(b, race, !primary);
+
+		json_put(b, other, "id", json_integer(1));
+		json_put(b, other, "message", sarif_message(b, "the other access"));
 		json_append(b, related, other);
-		json_put(b, o, "relatedLocations", related);
 	}
-	json_put(b, o, "stacks", stacks(b, r->race));
-	json_put(b, fingerprints, "outriderRace/v1", json_string(r->race->id));
-	json_put(b, o, "partialFingerprints", fingerprints);
+	json_put(b, o, "relatedLocations", related);
+	json_append(b, flows, sarif_code_flow(b, race));
+	json_put(b, o, "codeFlows", flows);
+	json_put(b, o, "stacks", sarif_stacks(b, race));
+}
+
+static json_t *result(struct json_builder *b, const struct export_race *r)
+{
+	size_t rule = export_rule_index(r->rule);
+	json_t *o = json_object();
+
+	json_put(b, o, "ruleId", json_string(export_rules[rule].id));
+	json_put(b, o, "ruleIndex", json_integer((json_int_t)rule));
+	json_put(b, o, "level", json_string(level_words[r->level]));
+	json_put(b, o, "rank", json_integer(r->rank));
+	json_put(b, o, "message", result_message(b, r));
+	put_locations(b, o, r->race);
+	json_put(b, o, "partialFingerprints", fingerprints(b, r->race));
 	json_put(b, o, "occurrenceCount", json_integer((json_int_t)(r->race->count > INT32_MAX ? INT32_MAX : r->race->count)));
 	if (r->suppression)
 		json_put(b, o, "suppressions", suppressions(b, r->suppression));
@@ -169,61 +121,190 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
 	return o;
 }
 
-static bool has_rule(const json_t *rules, const char *id)
+/* What code hosts sort and filter by. A race was seen, so it is no guess; that it does harm may be one. */
+static json_t *rule_properties(struct json_builder *b, const struct export_rule *rule)
 {
-	for (size_t i = 0; i < json_array_size(rules); i++) {
-		if (strcmp(json_string_value(json_object_get(json_array_get(rules, i), "id")), id) == 0)
-			return true;
-	}
-	return false;
+	static const char *const severity[] = {
+		[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "recommendation"};
+	json_t *o = json_object(), *tags = json_array();
+
+	json_append(b, tags, json_string("concurrency"));
+	json_append(b, tags, json_string("external/cwe/cwe-362"));
+	json_put(b, o, "tags", tags);
+	json_put(b, o, "precision", json_string(rule->level == EXPORT_HARMFUL ? "medium" : "low"));
+	json_put(b, o, "problem.severity", json_string(severity[rule->level]));
+	return o;
 }
 
-/* Section 3.19.23: every rule that a result names, once each. */
-static json_t *rules(struct json_builder *b, const struct export_run *run)
+static json_t *rule_help(struct json_builder *b, const struct export_rule *rule)
 {
-	json_t *list = json_array();
+	char text[RULE_TEXT_MAX];
+	json_t *o;
 
-	for (size_t i = 0; i < run->count; i++) {
-		json_t *rule;
+	snprintf(text, sizeof(text), "%s %s", rule->meaning, rule->next);
+	o = sarif_message(b, text);
+	snprintf(text, sizeof(text), "**%s** %s\n\n**What to do:** %s", rule->found, rule->meaning, rule->next);
+	json_put(b, o, "markdown", json_string(text));
+	return o;
+}
 
-		if (has_rule(list, rule_of(&run->races[i])))
-			continue;
-		rule = json_object();
-		json_put(b, rule, "id", json_string(rule_of(&run->races[i])));
-		json_append(b, list, rule);
-	}
-	return list;
+/* Section 3.49. */
+static json_t *rule(struct json_builder *b, const struct export_rule *rule)
+{
+	json_t *o = json_object(), *configuration = json_object();
+
+	json_put(b, o, "id", json_string(rule->id));
+	json_put(b, o, "shortDescription", sarif_message(b, rule->found));
+	json_put(b, o, "fullDescription", sarif_message(b, rule->meaning));
+	json_put(b, o, "help", rule_help(b, rule));
+	json_put(b, configuration, "level", json_string(level_words[rule->level]));
+	json_put(b, o, "defaultConfiguration", configuration);
+	json_put(b, o, "properties", rule_properties(b, rule));
+	return o;
 }
 
 static json_t *tool(struct json_builder *b, const struct export_run *run)
 {
-	json_t *o = json_object(), *driver = json_object();
+	json_t *o = json_object(), *driver = json_object(), *rules = json_array();
 
+	for (size_t i = 0; i < export_rule_count; i++)
+		json_append(b, rules, rule(b, &export_rules[i]));
 	json_put(b, driver, "name", json_string("outrider"));
 	json_put(b, driver, "version", json_string(run->tool_version));
-	json_put(b, driver, "rules", rules(b, run));
+	json_put(b, driver, "rules", rules);
 	json_put(b, o, "driver", driver);
+	return o;
+}
+
+/* Section 3.14.14. Where the roots are is not known, since a report may be made on any machine. */
+static json_t *roots(struct json_builder *b)
+{
+	static const char *const said[][2] = {
+		{SARIF_SOURCES, "The root of the source tree that the guest's kernel was built from."},
+		{SARIF_SYMBOLS, "No files: functions of the guest's kernel and modules of which no source line is known."},
+	};
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		json_t *root = json_object();
+
+		json_put(b, root, "description", sarif_message(b, said[i][1]));
+		json_put(b, o, said[i][0], root);
+	}
+	return o;
+}
+
+static void put_text(struct json_builder *b, json_t *o, const char *key, const char *text)
+{
+	if (text && text[0])
+		json_put(b, o, key, json_clean(text, strlen(text)));
+}
+
+static void put_number(struct json_builder *b, json_t *o, const char *key, uint64_t number)
+{
+	if (number)
+		json_put(b, o, key, json_integer((json_int_t)number));
+}
+
+static json_t *run_properties(struct json_builder *b, const struct run_facts *run)
+{
+	json_t *o = json_object();
+
+	put_text(b, o, "toolVersion", run->tool_version);
+	put_text(b, o, "kernel", run->kernel.banner);
+	if (run->kernel.build_id_len)
+		json_put(b, o, "kernelBuildId", json_build_id(run->kernel.build_id, run->kernel.build_id_len));
+	put_text(b, o, "kernelFile", run->kernel_file);
+	put_text(b, o, "kernelCommandLine", run->cmdline);
+	put_text(b, o, "sample", run->sample);
+	put_text(b, o, "module", run->module);
+	json_put(b, o, "seed", json_sprintf("%" PRIu64, run->seed));
+	put_number(b, o, "rate", run->rate);
+	put_number(b, o, "delayMicroseconds", run->delay_ns / 1000);
+	put_number(b, o, "cpus", run->cpus);
+	put_number(b, o, "memoryBytes", run->memory);
+	json_put(b, o, "sampledSeconds", json_seconds(run->sampled_ns));
+	put_text(b, o, "hostKernel", run->host.release);
+	put_text(b, o, "hostCpu", run->host.cpu);
+	return o;
+}
+
+/* Sections 3.20.2 and 3.20.3: the words of the command line, and the line that they make. */
+static void put_command(struct json_builder *b, json_t *o, const struct run_facts *run)
+{
+	json_t *words = json_array();
+	char *line = NULL;
+	size_t len;
+	FILE *out = open_memstream(&line, &len);
+
+	if (!out) {
+		b->failed = true;
+	} else {
+		fputs("outrider", out);
+		for (size_t i = 0; i < run->option_count; i++) {
+			json_append(b, words, json_string(run->options[i]));
+			fprintf(out, " %s", run->options[i]);
+		}
+		b->failed |= fclose(out) != 0;
+	}
+	json_put(b, o, "arguments", words);
+	json_put(b, o, "commandLine", json_string(line));
+	free(line);
+}
+
+/* Section 3.58: code hosts show that a run has not been seen to its end. */
+static json_t *not_finished(struct json_builder *b)
+{
+	json_t *list = json_array(), *o = json_object();
+
+	json_put(b, o, "level", json_string("warning"));
+	json_put(b, o, "message",
+		 sarif_message(b, "The run was not finished when this record was written: it goes on, or was killed."));
+	json_append(b, list, o);
+	return list;
+}
+
+/* Section 3.20. */
+static json_t *invocation(struct json_builder *b, const struct run_facts *run)
+{
+	json_t *o = json_object();
+
+	if (run->option_count)
+		put_command(b, o, run);
+	put_text(b, o, "startTimeUtc", run->started);
+	put_text(b, o, "endTimeUtc", run->ended);
+	put_text(b, o, "machine", run->host.name);
+	put_text(b, o, "exitCodeDescription", run->end);
+	json_put(b, o, "executionSuccessful", json_boolean(run->finished));
+	if (!run->finished)
+		json_put(b, o, "toolExecutionNotifications", not_finished(b));
+	json_put(b, o, "properties", run_properties(b, run));
+	return o;
+}
+
+static json_t *one_run(struct json_builder *b, const struct export_run *run)
+{
+	json_t *o = json_object(), *invocations = json_array(), *results = json_array();
+
+	json_put(b, o, "tool", tool(b, run));
+	for (size_t i = 0; i < run->run_count; i++)
+		json_append(b, invocations, invocation(b, &run->runs[i]));
+	json_put(b, o, "invocations", invocations);
+	json_put(b, o, "originalUriBaseIds", roots(b));
+	for (size_t i = 0; i < run->count; i++)
+		json_append(b, results, result(b, &run->races[i]));
+	json_put(b, o, "results", results);
+	json_put(b, o, "columnKind", json_string("utf16CodeUnits"));
 	return o;
 }
 
 static json_t *document(struct json_builder *b, const struct export_run *run)
 {
-	json_t *o = json_object(), *runs = json_array(), *one = json_object(), *results = json_array();
+	json_t *o = json_object(), *runs = json_array();
 
 	json_put(b, o, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
 	json_put(b, o, "version", json_string("2.1.0"));
-	json_put(b, one, "tool", tool(b, run));
-	for (size_t i = 0; i < run->count; i++)
-		json_append(b, results, result(b, &run->races[i]));
-	json_put(b, one, "results", results);
-	json_put(b, one, "columnKind", json_string("utf16CodeUnits"));
-	if (run->kernel) {
-		json_t *bag = json_object();
-
-		json_put(b, bag, "kernel", json_clean(run->kernel, strlen(run->kernel)));
-		json_put(b, one, "properties", bag);
-	}
-	json_append(b, runs, one);
+	json_append(b, runs, one_run(b, run));
 	json_put(b, o, "runs", runs);
 	return o;
 }

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
+import code_host
 import jsonschema
 import junitparser
 
@@ -132,20 +133,104 @@ class Sarif(OfReport):
     def check(self, text):
         log = json.loads(text)
         self.schema.validate(log)
+        self.assertEqual(code_host.wrong(log), [])
         self.assertEqual(len(log["runs"]), 1)
-        run = log["runs"][0]
-        rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-        self.assertEqual(len(rules), len(set(rules)))
-        for result in run["results"]:
-            self.assertIn(result["ruleId"], rules)
-            self.assertTrue(result["message"]["text"])
-        return run["results"]
+        return log["runs"][0]["results"]
+
+    def changed(self, change):
+        """The SARIF run of the document, changed."""
+        document = json.loads(json.dumps(self.document))
+        change(document)
+        path = os.path.join(self.folder.name, "changed.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        text = report(path, "sarif")
+        self.check(text)
+        return json.loads(text)["runs"][0]
 
     def test_every_race(self):
         results = self.check(report(self.path, "sarif"))
         self.assertEqual([result["partialFingerprints"]["outriderRace/v1"] for result in results],
                          [race["id"] for race in self.document["races"]])
-        self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "fs/ext4/file.c")
+        self.assertEqual(results[0]["locations"][0]["physicalLocation"],
+                         {"artifactLocation": {"uri": "fs/ext4/file.c", "uriBaseId": "SRCROOT"},
+                          "region": results[0]["locations"][0]["physicalLocation"]["region"]})
+
+    def test_recorded_runs(self):
+        """With a kernel's debug files, with a module's, and with none."""
+        for run in ("linux-6.1", "gt-amd"):
+            for name in ("races", "named"):
+                path = os.path.join(self.folder.name, "recorded.json")
+                document = json.loads(lzma.decompress((ROOT / f"tests/data/recorded/{run}/{name}.json.xz").read_bytes()))
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(document, file)
+                results = self.check(report(path, "sarif"))
+                verdicts = {race["id"]: race["verdict"] for race in json.loads(report(path, "json"))["races"]}
+                self.assertEqual(len(results), len(document["races"]))
+                for result in results:
+                    verdict = verdicts[result["partialFingerprints"]["outriderRace/v1"]]
+                    self.assertEqual(result["ruleId"], verdict["rule"])
+                    self.assertEqual(result["rank"], verdict["rank"])
+                    self.assertEqual(result["level"], {"harmful candidate": "error", "unclear": "warning"}.get(verdict["class"], "note"))
+
+    def test_every_rule_is_described(self):
+        listed = subprocess.run([BUILD / "outrider", "prune", "--list-rules"], check=True, capture_output=True, text=True).stdout
+        rules = json.loads(report(self.path, "sarif"))["runs"][0]["tool"]["driver"]["rules"]
+        self.assertEqual([rule["id"] for rule in rules], [line.split()[0] for line in listed.splitlines()] + ["data-race"])
+
+    def test_same_race_same_place(self):
+        """Which side was held is chance. The place, and what the place is matched by, is the same."""
+        def swap(document):
+            for race in document["races"]:
+                if not race["sides"][1]["unknown"]:
+                    for owner in (race, *race["instances"]):
+                        owner["sides"].reverse()
+
+        def places(run):
+            return [(result["locations"][0], result["partialFingerprints"]) for result in run["results"]]
+
+        def unnamed(document):
+            for race in document["races"]:
+                for side in race["sides"]:
+                    for frame in [side, *side["stack"]["frames"]] if not side["unknown"] else []:
+                        frame["source"] = None
+
+        self.assertEqual(places(self.changed(lambda document: None)), places(self.changed(swap)))
+        bare = self.changed(unnamed)
+        self.assertEqual(places(bare), places(self.changed(lambda document: (unnamed(document), swap(document)))))
+        self.assertEqual({place["physicalLocation"]["artifactLocation"]["uriBaseId"] for place, _ in places(bare)}, {"GUEST_SYMBOLS"})
+
+    def test_paths(self):
+        for path, uri, base in (("./fs/../fs/ext4//file.c", "fs/ext4/file.c", "SRCROOT"), ("../../a.c", "a.c", "SRCROOT"),
+                                ("/usr/src/my module/a#b?.c", "file:///usr/src/my%20module/a%23b%3F.c", None),
+                                ("c:/x.c", "c%3A/x.c", "SRCROOT"), ("fs/ä.c", "fs/%C3%A4.c", "SRCROOT"), ("%41.c", "%2541.c", "SRCROOT")):
+            def rename(document, path=path):
+                for side in document["races"][0]["sides"]:
+                    for line in (side["source"] or []) + [line for frame in side["stack"]["frames"] for line in frame["source"] or []]:
+                        line["file"] = path
+
+            artifact = self.changed(rename)["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+            self.assertEqual((artifact["uri"], artifact.get("uriBaseId")), (uri, base))
+
+    def test_run_facts(self):
+        def finish(document):
+            document["complete"] = True
+            document["run"].update(started="2026-11-22T07:36:55.123Z", options=["run", "--kernel", "my kernel"], seed="42")
+            document["summary"] = {"end": "guest powered off", "ended": "2026-11-22T07:37:55.123Z"}
+            document["kernel"] = {"banner": "Linux version 6.1.0", "slide": "0x0", "symbols": "x", "build_id": None, "names": "x"}
+
+        invocation = self.changed(finish)["invocations"][0]
+        self.assertTrue(invocation["executionSuccessful"])
+        self.assertEqual(invocation["startTimeUtc"], "2026-11-22T07:36:55.123Z")
+        self.assertEqual(invocation["endTimeUtc"], "2026-11-22T07:37:55.123Z")
+        self.assertEqual(invocation["arguments"], ["run", "--kernel", "my kernel"])
+        self.assertEqual(invocation["commandLine"], "outrider run --kernel my kernel")
+        self.assertEqual(invocation["exitCodeDescription"], "guest powered off")
+        self.assertEqual(invocation["properties"]["kernel"], "Linux version 6.1.0")
+        self.assertEqual(invocation["properties"]["seed"], "42")
+        invocation = self.changed(lambda document: document.update(complete=False, summary=None))["invocations"][0]
+        self.assertFalse(invocation["executionSuccessful"])
+        self.assertIn("not finished", invocation["toolExecutionNotifications"][0]["message"]["text"])
 
     def test_nasty_names(self):
         self.check(report(self.nasty(), "sarif"))

@@ -83,7 +83,7 @@ def replaced(document, path, text):
 
 
 class Page(html.parser.HTMLParser):
-    EMPTY = {"meta", "br", "input", "link", "hr", "wbr", "rect", "circle", "line", "path"}
+    EMPTY = {"meta", "br", "input", "link", "wbr"}
 
     def __init__(self):
         super().__init__()

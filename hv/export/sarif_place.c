@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Code hosts show a location only if it has a file and a region with both ends. A function that no source line is known of
+ * therefore has a file of its own, which exists nowhere but has the same name in every run.
+ */
+#include "hv/export/sarif_place.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/report/words.h"
+
+#define URI_MAX (3 * SOURCE_FILE_MAX + 512)
+
+/* A place in the code: a source line, or a function alone. */
+struct place {
+	/* NULL: no source line is known. */
+	const struct source_line *line;
+	/* Name of the function, and of the module that it is in ("": the kernel). */
+	const char *function, *module;
+	/* What the place is called in the record. */
+	const char *full_name;
+};
+
+json_t *sarif_message(struct json_builder *b, const char *text)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "text", json_clean(text, strlen(text)));
+	return o;
+}
+
+static void append(char uri[URI_MAX], const char *text)
+{
+	size_t used = strlen(uri);
+
+	snprintf(uri + used, URI_MAX - used, "%s", text);
+}
+
+/* Append a part of a path (RFC 3986). Clean text has \xHH for what is no ASCII, and a URI has %HH for it. */
+static void append_part(char uri[URI_MAX], const char *text, size_t len)
+{
+	char bytes[SITE_NAME_MAX], clean[SITE_NAME_MAX], escape[4];
+
+	snprintf(clean, sizeof(clean), "%.*s", (int)len, text);
+	unclean_text(clean, bytes, sizeof(bytes));
+	for (const char *at = bytes; *at; at++) {
+		bool plain = isalnum((unsigned char)*at) || strchr("-._~!$&'()*+,;=@", *at);
+
+		snprintf(escape, sizeof(escape), plain ? "%c" : "%%%02X", (unsigned char)*at);
+		append(uri, escape);
+	}
+}
+
+/* Take the last part of the path off. */
+static void step_up(char uri[URI_MAX], size_t root)
+{
+	char *slash = strlen(uri) > root ? strrchr(uri + root, '/') : NULL;
+
+	uri[slash ? (size_t)(slash - uri) : root] = '\0';
+}
+
+/* The parts of a path without "." and "..", which hosts do not resolve. */
+static void append_path(char uri[URI_MAX], const char *path)
+{
+	size_t root = strlen(uri), len;
+
+	for (const char *at = path + strspn(path, "/"); *at; at += len + strspn(at + len, "/")) {
+		len = strcspn(at, "/");
+		if (len == 2 && strncmp(at, "..", 2) == 0) {
+			step_up(uri, root);
+		} else if (len != 1 || at[0] != '.') {
+			append(uri, strlen(uri) > root ? "/" : "");
+			append_part(uri, at, len);
+		}
+	}
+}
+
+static json_t *artifact(struct json_builder *b, const struct place *p)
+{
+	const char *base = p->line ? SARIF_SOURCES : SARIF_SYMBOLS;
+	json_t *o = json_object();
+	char uri[URI_MAX] = "";
+
+	if (p->line) {
+		if (p->line->file[0] == '/') {
+			base = NULL;
+			append(uri, "file:///");
+		}
+		append_path(uri, p->line->file);
+	} else {
+		append(uri, "guest-symbols/");
+		append_part(uri, p->module[0] ? p->module : "vmlinux", SITE_NAME_MAX - 1);
+		append(uri, p->module[0] ? ".ko/" : "/");
+		append_part(uri, p->function, SITE_NAME_MAX - 1);
+	}
+	json_put(b, o, "uri", json_string(uri));
+	if (base)
+		json_put(b, o, "uriBaseId", json_string(base));
+	return o;
+}
+
+/* Section 3.30. The end of the expression is not known, so the region is the character where it begins. */
+static json_t *region(struct json_builder *b, const struct source_line *line)
+{
+	unsigned number = line ? line->line : 1, column = line && line->column ? line->column : 1;
+	json_t *o = json_object();
+
+	json_put(b, o, "startLine", json_integer(number));
+	json_put(b, o, "startColumn", json_integer(column));
+	json_put(b, o, "endLine", json_integer(number));
+	json_put(b, o, "endColumn", json_integer((json_int_t)column + 1));
+	return o;
+}
+
+static json_t *location(struct json_builder *b, const struct place *p)
+{
+	json_t *o = json_object(), *physical = json_object(), *logical = json_object(), *list = json_array();
+
+	json_put(b, physical, "artifactLocation", artifact(b, p));
+	json_put(b, physical, "region", region(b, p->line));
+	json_put(b, o, "physicalLocation", physical);
+	json_put(b, logical, "name", json_string(p->function));
+	json_put(b, logical, "fullyQualifiedName", json_string(p->full_name));
+	json_put(b, logical, "kind", json_string("function"));
+	json_append(b, list, logical);
+	json_put(b, o, "logicalLocations", list);
+	return o;
+}
+
+json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which)
+{
+	const struct race_side *side = &race->first.sides[which];
+	const struct source_line *line = export_line(race, which);
+	char name[EXPORT_NAME_MAX];
+
+	export_function(side, name);
+	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
+}
+
+/* Line number `k` of the places of a call, or its function where no line is known. `name` has room for the function's name. */
+static struct place place_of(const struct guest_frame *call, const struct source_line *lines, size_t k,
+			     char name[EXPORT_NAME_MAX])
+{
+	const struct source_line *line = lines ? &lines[k] : NULL;
+
+	if (line && line->function[0])
+		snprintf(name, EXPORT_NAME_MAX, "%s", line->function);
+	else if (call->symbol.name[0])
+		snprintf(name, EXPORT_NAME_MAX, "%s", call->symbol.name);
+	else
+		snprintf(name, EXPORT_NAME_MAX, "0x%" PRIx64, call->pc);
+	return (struct place){line && line->file[0] && line->line ? line : NULL, name, call->symbol.module, name};
+}
+
+/* Call `each` for every place of a side's calls, innermost first. Inlined functions have a place of their own. */
+static void each_place(struct json_builder *b, const struct race *race, unsigned which,
+		       void (*each)(struct json_builder *b, json_t *list, json_t *where, const char *function), json_t *list)
+{
+	const struct guest_calls *calls = &race->first.sides[which].calls;
+	char name[EXPORT_NAME_MAX];
+	size_t n;
+
+	for (unsigned i = 0; i < calls->count; i++) {
+		const struct source_line *lines = race_names_lines(race->names, which, i, &n);
+
+		for (size_t k = 0; k < (lines ? n : 1); k++) {
+			const struct place p = place_of(&calls->frames[i], lines, k, name);
+
+			each(b, list, location(b, &p), name);
+		}
+	}
+}
+
+/* Section 3.45. */
+static void add_frame(struct json_builder *b, json_t *list, json_t *where, const char *function)
+{
+	json_t *frame = json_object();
+
+	(void)function;
+	json_put(b, frame, "location", where);
+	json_append(b, list, frame);
+}
+
+json_t *sarif_stacks(struct json_builder *b, const struct race *race)
+{
+	json_t *list = json_array();
+
+	for (unsigned which = 0; which < 2; which++) {
+		json_t *stack, *frames;
+
+		if (!race->first.sides[which].calls.count)
+			continue;
+		stack = json_object();
+		frames = json_array();
+		each_place(b, race, which, add_frame, frames);
+		json_put(b, stack, "message", sarif_message(b, which ? "the access in between" : "the access that was held"));
+		json_put(b, stack, "frames", frames);
+		json_append(b, list, stack);
+	}
+	return list;
+}
+
+/* Section 3.38. The outermost call comes first, so each is put before those that are there. */
+static void add_step(struct json_builder *b, json_t *list, json_t *where, const char *function)
+{
+	json_t *step = json_object();
+	char text[EXPORT_NAME_MAX + 8];
+
+	snprintf(text, sizeof(text), "in %s", function);
+	json_put(b, where, "message", sarif_message(b, text));
+	json_put(b, step, "location", where);
+	json_put(b, step, "importance", json_string("unimportant"));
+	if (json_array_insert_new(list, 0, step) < 0)
+		b->failed = true;
+}
+
+/* The last step of a thread flow. The other side's access was made while the held one waited. */
+static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
+{
+	const struct race_side *side = &race->first.sides[which];
+	json_t *step = json_object(), *where = sarif_access(b, race, which);
+	char name[EXPORT_NAME_MAX], text[EXPORT_NAME_MAX + 128];
+
+	export_function(side, name);
+	snprintf(text, sizeof(text), "%s of %" PRIu32 " bytes in %s on CPU %u, %s", access_word(race->rw[which]), side->size,
+		 name, side->cpu, which ? "while the other access was held back" : "held back until the other access was made");
+	json_put(b, where, "message", sarif_message(b, text));
+	json_put(b, step, "location", where);
+	json_put(b, step, "importance", json_string("essential"));
+	json_put(b, step, "executionOrder", json_integer(which ? 1 : 2));
+	return step;
+}
+
+static json_t *thread_flow(struct json_builder *b, const struct race *race, unsigned which)
+{
+	json_t *o = json_object(), *steps = json_array();
+
+	each_place(b, race, which, add_step, steps);
+	/* The innermost place is that of the access, which is said in full. */
+	if (json_array_size(steps))
+		json_array_remove(steps, json_array_size(steps) - 1);
+	json_append(b, steps, access_step(b, race, which));
+	json_put(b, o, "id", json_string(which ? "in between" : "held"));
+	json_put(b, o, "message", sarif_message(b, which ? "the access in between" : "the access that was held"));
+	json_put(b, o, "locations", steps);
+	return o;
+}
+
+json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
+{
+	json_t *o = json_object(), *flows = json_array();
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (race->first.sides[1 - i].known)
+			json_append(b, flows, thread_flow(b, race, 1 - i));
+	}
+	json_put(b, o, "message",
+		 sarif_message(b, race->first.sides[1].known ? "two accesses to the same memory at the same time"
+							     : "an access whose memory changed meanwhile"));
+	json_put(b, o, "threadFlows", flows);
+	return o;
+}
