@@ -67,7 +67,7 @@ def has_no_line(frame, vmlinux):
 def compare(path, schema_path, vmlinux):
     with open(path, encoding="utf-8") as file, open(schema_path, encoding="utf-8") as schema:
         document = json.load(file)
-        jsonschema.Draft7Validator(json.load(schema)).validate(document)
+        jsonschema.Draft202012Validator(json.load(schema)).validate(document)
     seen = collections.Counter()
     wrong = []
     for frame in frames_of(document):

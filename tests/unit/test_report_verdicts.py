@@ -128,8 +128,8 @@ class Verdicts(unittest.TestCase):
         document = json.loads(self.suppress("[suppress]\nmember = i_nlink\nreason = known\n", "--format", "json")[0])
         schema = json.loads((ROOT / "docs/report.schema.json").read_text())
         for race in document["races"]:
-            verdict = {"$ref": "#/definitions/verdict", "definitions": schema["definitions"]}
-            jsonschema.Draft7Validator(verdict).validate(race["verdict"])
+            verdict = {"$ref": "#/$defs/verdict", "$defs": schema["$defs"]}
+            jsonschema.Draft202012Validator(verdict).validate(race["verdict"])
             nlink = "gt_nlink" in race["sides"][0]["site"]
             self.assertEqual(race["verdict"]["suppressed"], "known" if nlink else None)
         # Judged again it is the same: what a report says of a race is made anew.
