@@ -355,6 +355,15 @@ static bool frees_elsewhere(const struct writer *w)
 	return false;
 }
 
+static bool waits_somewhere(const struct writer *w)
+{
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		if (callee_in(w, i, LIST_GRACE_FREE) || callee_in(w, i, LIST_GRACE_WAIT))
+			return true;
+	}
+	return false;
+}
+
 static const char *maker_of(const struct writer *w)
 {
 	int i = flow_source(w->s->flow, &w->what);
@@ -385,6 +394,7 @@ void publish_of(const struct view *v, const struct view_side *s, struct publish 
 	out->keeps |= is_added_at_end(&w);
 	out->removes = w.removed_count != 0;
 	find_calls(&w, out);
+	out->waits_somewhere = waits_somewhere(&w);
 	out->frees_elsewhere = frees_elsewhere(&w);
 	out->reused = is_relinked(&w) || is_put_back(&w) || is_before_publication(&w);
 }

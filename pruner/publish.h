@@ -27,6 +27,8 @@ struct publish {
 	const char *freed;
 	/* `freed` is given the object that is taken out, or the one that the store makes reachable. */
 	bool freed_of_shared;
+	/* The function lets a grace period pass, on this way or on another. */
+	bool waits_somewhere;
 	/* The function frees something at once, on this way or on another. */
 	bool frees_elsewhere;
 	/*

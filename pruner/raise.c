@@ -41,10 +41,9 @@ static void names(struct tally *t)
 	}
 }
 
-/* Whether the value is in the upper half of the address space, and is neither a small negative number nor an error code. */
-static bool is_kernel_pointer(uint64_t value)
+bool raise_is_address(uint64_t value)
 {
-	return value >> 47 == 0x1ffff && value < 0xffffffffff000000;
+	return value >> 56 == 0xff && value < 0xffffffffff000000;
 }
 
 /* A typedef does not say that it is a pointer, but its values do. One of the two values may be NULL. */
@@ -56,7 +55,7 @@ static bool looks_like_pointer(const struct race *race)
 		const struct race_instance *instance = &race->instances[i];
 
 		if (instance->data_len == sizeof(before) && view_values(instance, &before, &after) &&
-		    (is_kernel_pointer(before) || is_kernel_pointer(after)))
+		    (raise_is_address(before) || raise_is_address(after)))
 			return true;
 	}
 	return false;

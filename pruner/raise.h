@@ -5,6 +5,9 @@
 
 #include "pruner/view.h"
 
+/* Whether the value is an address in the kernel's half, with page tables of 4 levels or 5, and no small negative number. */
+bool raise_is_address(uint64_t value);
+
 /* Whether the datum is a pointer by its type, or looks like one by its values. False when neither is known. */
 bool raise_is_pointer(const struct view *v);
 

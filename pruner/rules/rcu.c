@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pruner/publish.h"
+#include "pruner/raise.h"
 #include "pruner/rules/rules.h"
 
 #define INSTANCES_ENOUGH 3
@@ -82,13 +83,7 @@ static bool is_sleepable(const struct view_side *s)
 	return false;
 }
 
-/* Whether the value is an address of the kernel's, with page tables of 4 levels or 5, and no error code. NULL is one too. */
-static bool is_pointer(uint64_t value)
-{
-	return !value || (value >> 56 == 0xff && value < 0xffffffffff000000);
-}
-
-/* In no instance was there anything but a pointer. */
+/* In no instance was there anything but an address or NULL. */
 static bool are_pointers(const struct race *race, bool *was_null)
 {
 	uint64_t values[2];
@@ -97,8 +92,10 @@ static bool are_pointers(const struct race *race, bool *was_null)
 	for (unsigned i = 0; i < race->kept; i++) {
 		if (race->instances[i].data_len != POINTER_SIZE || !view_values(&race->instances[i], &values[0], &values[1]))
 			return false;
-		if (!is_pointer(values[0]) || !is_pointer(values[1]))
-			return false;
+		for (unsigned j = 0; j < 2; j++) {
+			if (values[j] && !raise_is_address(values[j]))
+				return false;
+		}
 		*was_null &= !values[0];
 	}
 	return race->kept != 0;
@@ -130,22 +127,31 @@ static bool look(const struct view *v, struct rcu *r)
 	return true;
 }
 
-/* The code shows that what is stored is new or was stored for good, and that nothing is freed while a reader may hold it. */
-static bool writes_rightly(const struct rcu *r)
+/* The code shows that what is taken out is freed only after a grace period, and nothing else is freed that readers may hold. */
+static bool takes_out_rightly(const struct rcu *r)
 {
 	const struct publish *p = &r->publish;
 
-	if (!p->known || p->freed || p->reused)
+	return p->known && !p->freed && !p->reused && p->removes && p->grace_of_removed;
+}
+
+/*
+ * The code shows that a new object is stored, and that nothing is taken out by that. NULL that was there is nothing. What the
+ * function frees at once on another way is what its readers hold, too.
+ */
+static bool adds_rightly(const struct rcu *r)
+{
+	const struct publish *p = &r->publish;
+
+	if (!p->known || p->freed || p->reused || p->frees_elsewhere || !p->maker)
 		return false;
-	if (p->removes && p->grace_of_removed)
-		return true;
-	/*
-	 * NULL that was there needs no grace period. What a function adds, and frees at once on another way, its readers hold
-	 * too.
-	 */
-	if (p->frees_elsewhere)
-		return false;
-	return p->maker && (r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->keeps && !p->removes);
+	return r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->keeps && !p->removes;
+}
+
+/* Who only adds may be of a structure that RCU has nothing to do with, unless a mark or a grace period says otherwise. */
+static bool writes_rightly(const struct rcu *r)
+{
+	return takes_out_rightly(r) || (adds_rightly(r) && (r->writer_marked || r->publish.waits_somewhere));
 }
 
 /* The reader makes nothing of the pointer but a test, as rcu_access_pointer() does. For that no section is needed. */
@@ -258,7 +264,7 @@ static enum verdict_class evident(const struct rcu *r)
 	if (r->writer_marked)
 		return p->known && !p->removes && !p->frees_elsewhere && (p->keeps || r->was_null) ? VERDICT_SYNCHRONISATION
 												   : VERDICT_UNCLEAR;
-	return p->removes && p->grace ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
+	return adds_rightly(r) || (p->removes && p->grace) ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
 bool rule_rcu(const struct view *v, struct verdict *out)

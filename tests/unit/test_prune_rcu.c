@@ -47,7 +47,10 @@ struct step {
 #define EXCHANGE_RAX ACCESS("\x48\x87\x04\x25\x00\x10\x00\x00")			/* xchg %rax,0x1000 */
 #define HEAD_OF_RBX I("\x48\x8d\x7b\x10")					/* lea 0x10(%rbx),%rdi */
 #define RBX_ITSELF I("\x48\x89\xdf")						/* mov %rbx,%rdi */
-#define SOME_OTHER I("\x4c\x89\xe7")						/* mov %r12,%rdi */
+#define LOOP_HEAD I("\x4c\x8b\x2b")						/* mov (%rbx),%r13 */
+/* mov %r13,%rbx; test %r13,%r13; jne to LOOP_HEAD; ret */
+#define LOOP_END I("\x4c\x89\xeb\x4d\x85\xed\x75\xd0\xc3")
+#define SOME_OTHER I("\x4c\x89\xe7") /* mov %r12,%rdi */
 #define KFREE_RCU_RBX HEAD_OF_RBX, CALL("kvfree_call_rcu")
 #define KFREE_RBX RBX_ITSELF, CALL("kfree")
 
@@ -274,13 +277,49 @@ static const struct row rows[] = {
 	 VERDICT_HARMFUL,
 	 "freed-afterwards",
 	 NULL},
+	{"added to a list's head by list_add_rcu()",
+	 SECTION,
+	 NULL,
+	 "list_add_rcu",
+	 {NEW, LEAD_ON_RAX, PUBLISH_RAX, BACK_TO_RAX, RET},
+	 FOLLOWS,
+	 VERDICT_SYNCHRONISATION,
+	 RULE,
+	 "a new object of kmalloc_trace(), which leads to what was there before"},
+	{"added to a list by a function that frees at once elsewhere",
+	 SECTION,
+	 NULL,
+	 "list_add_rcu",
+	 {I("\x84\xd2\x74\x09"), SOME_OTHER, CALL("kfree"), RET, NEW, LEAD_ON_RAX, PUBLISH_RAX, BACK_TO_RAX, RET},
+	 FOLLOWS,
+	 VERDICT_UNCLEAR,
+	 RULE,
+	 NULL},
+	{"taken out of a list in a loop, and call_rcu()",
+	 SECTION,
+	 NULL,
+	 NULL,
+	 {OLD_RBX, LOOP_HEAD, UNLINK_RBX, POISON_PREV, HEAD_OF_RBX, CALL("call_rcu"), LOOP_END},
+	 FOLLOWS,
+	 VERDICT_SYNCHRONISATION,
+	 RULE,
+	 "by call_rcu()"},
+	{"wrong: taken out of a list in a loop, and freed at once",
+	 SECTION,
+	 NULL,
+	 NULL,
+	 {OLD_RBX, LOOP_HEAD, UNLINK_RBX, POISON_PREV, KFREE_RBX, I("\x90"), LOOP_END},
+	 FOLLOWS,
+	 VERDICT_HARMFUL,
+	 "freed-under-readers",
+	 NULL},
 	{"added to a list's head",
 	 SECTION,
 	 NULL,
 	 NULL,
 	 {NEW, LEAD_ON_RAX, PUBLISH_RAX, BACK_TO_RAX, RET},
 	 FOLLOWS,
-	 VERDICT_SYNCHRONISATION,
+	 VERDICT_UNCLEAR,
 	 RULE,
 	 "a new object of kmalloc_trace(), which leads to what was there before"},
 	{"added to a list's end",
@@ -289,7 +328,7 @@ static const struct row rows[] = {
 	 NULL,
 	 {NEW, LEAD_RAX_TO_HEAD, ADD_RAX_BEHIND, RET},
 	 FOLLOWS,
-	 VERDICT_SYNCHRONISATION,
+	 VERDICT_UNCLEAR,
 	 RULE,
 	 "a new object of kmalloc_trace()"},
 	{"an object that may not be new is added",
@@ -552,7 +591,7 @@ static void test_new_object_where_there_was_null(void **state)
 	bench_expect_not(b, RULE);
 	for (unsigned i = 0; i < b->race->kept; i++)
 		set_value(&b->race->instances[i], 0, 0xffff888012345678);
-	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
 	bench_says(b, "where there was NULL");
 }
 
