@@ -48,7 +48,7 @@ AGENT_OBJS := $(AGENT_SRCS:%.c=$(OUT)/obj/%.o)
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
-C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/lab/*.[ch] \
+C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
 	tests/stacks/*.[ch])
 
 .PHONY: all
@@ -137,6 +137,15 @@ $(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)
 # The pruner's rules with one recorded race.
 $(filter $(OUT)/unit/test_prune_%,$(UNIT_BINS)): $(call FAKES,prune_bench)
 
+# Each is a program with libFuzzer. That, and only that, is clang's: `make fuzz` builds them in a folder of their own.
+FUZZ_SRCS := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/fuzz/%)
+FUZZ_MAKE = CC="$(patsubst %gcc,%clang,$(CC))" SAN=fuzzer-no-link,address,undefined
+$(FUZZ_BINS): $(OUT)/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS) -lcmocka
+
 # Run in the labs by tests/integration/50-stacks.
 $(OUT)/sample_stacks: $(OUT)/obj/tests/stacks/sample_stacks.o $(OUT)/liboutrider.a
 	$(call say,LD,$@)
@@ -158,6 +167,17 @@ unit: unit-build ## run the unit tests (SAN=address,undefined or SAN=thread: und
 .PHONY: unit-build
 unit-build: $(UNIT_BINS)
 
+.PHONY: fuzz-build
+fuzz-build: $(FUZZ_BINS)
+
+# How long each target runs.
+SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: deps ## feed hostile input to every reader of it, SECONDS=60 each; what is found is kept in build/fuzz
+	+$(Q)$(MAKE_PARALLEL) $(FUZZ_MAKE) fuzz-build
+	$(Q)tests/fuzz/run --seconds $(SECONDS) --found $(OUT)/fuzz $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)
+
 # A make that was not told how many jobs at once takes as many as there are CPUs.
 JOBS ?= $(shell nproc)
 MAKE_PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -170,8 +190,10 @@ QUICK_TESTS := $(filter-out tests/lab/test_lab.py tests/ground-truth/test_guest.
 check: deps ## everything: unit tests, plain and sanitized, lint, recorded, lab and ground-truth runs
 	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/sample_stacks $(OUT)/outrider_gt.ko
 	+$(Q)$(MAKE_PARALLEL) SAN=address,undefined unit-build
+	+$(Q)$(MAKE_PARALLEL) $(FUZZ_MAKE) fuzz-build
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(JOBS) \
 		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) $(UNIT_BINS:$(OUT)/%=$(OUT)/san-address-undefined/%) \
+		'tests/fuzz/run --runs 2000 $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)' \
 		tests/recorded/check $(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
 
 .PHONY: check-quick
@@ -189,7 +211,7 @@ demo: deps ## the ground-truth races on Debian's stock kernel, found; leaves bui
 lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format, cppcheck, manual pages, hardening, and no circle nor upward include
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c17 --enable=warning,performance,portability --inline-suppr -I. -I$(OUT)/gen \
-		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/%,$(filter %.c,$(C_FILES)))
+		--suppress=missingIncludeSystem --cppcheck-build-dir= $(filter-out tests/unit/% tests/fuzz/%,$(filter %.c,$(C_FILES)))
 	$(Q)mandoc -T lint docs/man/*.1
 	$(Q)tests/structure/circles --build $(OUT) --most 0 --largest 1
 	$(Q)tests/structure/hardened $(OUT)/outrider
@@ -197,7 +219,7 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format
 # ---- packages ----
 
 BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc jq libc6-dev libcapstone-dev libcmocka-dev \
-	libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
+	libclang-rt-dev libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
 	python3-jsonschema python3-junitparser python3-selenium zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
@@ -239,4 +261,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= DESTDIR='
 
--include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c))
+-include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/fuzz/*.c))

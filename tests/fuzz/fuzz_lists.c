@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists of rules and suppressions that a user gives. */
+#include "pruner/prune.h"
+#include "pruner/suppress.h"
+#include "tests/fuzz/fuzz.h"
+
+static void line(void *ctx, const char *text)
+{
+	(void)ctx;
+	fuzz_require(text[0] && !strchr(text, '\n'));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct fuzz_file file;
+	const char *path = fuzz_file(&file, data, size);
+	struct err err = {0}, none = {0};
+	struct suppressions *s = suppress_read(path, 20270131, &err);
+	struct prune_rules *rules = prune_rules_new(&none);
+
+	fuzz_require(rules);
+	if (s)
+		suppress_leftover(s, line, NULL);
+	else
+		fuzz_refused(&err);
+	suppress_free(s);
+	err = (struct err){0};
+	if (prune_rules_add(rules, path, &err))
+		fuzz_refused(&err);
+	prune_rules_free(rules);
+	return 0;
+}
