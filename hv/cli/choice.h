@@ -19,6 +19,9 @@ struct cli_choice {
 /* The formats of `report`, the orders of its races, and which races make a command fail. */
 extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
+
+/* The formats of `diff`. */
+extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
 
 /*

@@ -17,6 +17,7 @@ int cli_list(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);
+int cli_diff(int argc, char **argv);
 
 /* Their options and arguments, from which --help and completion are made. */
 extern const struct argp cli_run_argp;
@@ -25,6 +26,7 @@ extern const struct argp cli_list_argp;
 extern const struct argp cli_doctor_argp;
 extern const struct argp cli_report_argp;
 extern const struct argp cli_prune_argp;
+extern const struct argp cli_diff_argp;
 
 /* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);

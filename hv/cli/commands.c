@@ -8,9 +8,10 @@ const struct cli_command cli_commands[] = {
 	 "look for races in a virtual machine that runs already, and leave it as it was"},
 	{"report", cli_report, &cli_report_argp, "show the races of a run again, named by debug files"},
 	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm"},
+	{"diff", cli_diff, &cli_diff_argp, "say which races are new, gone, or judged otherwise than before"},
 	{"doctor", cli_doctor, &cli_doctor_argp,
 	 "say whether this host can run guests for outrider, what is missing, and what to do"},
 	{0},
 };
 
-const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &fail_on_choice, NULL};
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &diff_forms, &fail_on_choice, NULL};

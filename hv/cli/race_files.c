@@ -12,20 +12,34 @@
 
 enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE };
 
+/* What names and judges the races. */
+#define SYMBOLS_OPTION                                                                                                       \
+	{                                                                                                                    \
+		"symbols", KEY_SYMBOLS, "PATH", 0,                                                                           \
+			"debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; " \
+			"may "                                                                                               \
+			"be given several times (/usr/lib/debug and debuginfod's cache are always searched too)",            \
+			0                                                                                                    \
+	}
+#define RULES_OPTION                                                                                                \
+	{                                                                                                           \
+		"rules", KEY_RULES, "FILE", 0,                                                                      \
+			"more lists of special variables, marked accesses and so on; may be given several times", 0 \
+	}
+#define SOURCES_OPTION                                                                                                         \
+	{                                                                                                                      \
+		"sources", KEY_SOURCES, "FOLDER", 0,                                                                           \
+			"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be " \
+			"given several times",                                                                                 \
+			0                                                                                                      \
+	}
+
 static const struct argp_option options[] = {
-	{"symbols", KEY_SYMBOLS, "PATH", 0,
-	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
-	 "several times (/usr/lib/debug and debuginfod's cache are always searched too)",
-	 0},
-	{"rules", KEY_RULES, "FILE", 0,
-	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
-	{"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
-	{"sources", KEY_SOURCES, "FOLDER", 0,
-	 "the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several "
-	 "times",
-	 0},
-	{0},
+	SYMBOLS_OPTION, RULES_OPTION, {"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
+	SOURCES_OPTION, {0},
 };
+
+static const struct argp_option side_options[] = {SYMBOLS_OPTION, RULES_OPTION, SOURCES_OPTION, {0}};
 
 error_t race_files_want(struct race_files *f, const char *id)
 {
@@ -70,6 +84,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp race_files_argp = {.options = options, .parser = parser};
+const struct argp race_sides_argp = {.options = side_options, .parser = parser};
 
 void race_files_note(void *ctx, const char *line)
 {

@@ -38,6 +38,9 @@ struct race_files {
 /* The parser of --symbols, --rules, --sources, --race and FILE... Its input is a struct race_files. */
 extern const struct argp race_files_argp;
 
+/* The same without --race, for a command that compares sets of files. */
+extern const struct argp race_sides_argp;
+
 /* Returns 0, or -1 with EXIT_INTERNAL. race_files_free() must follow in both cases. */
 int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
