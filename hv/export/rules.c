@@ -42,6 +42,16 @@ const struct export_rule export_rules[] = {
 	 "The loop reads the datum until the other side stores. Without a mark the compiler may read only once, and nothing "
 	 "orders what comes behind the loop.",
 	 "Use smp_cond_load_acquire() or READ_ONCE() in the loop, and smp_store_release() for the store."},
+	{"handed-over", EXPORT_UNSURE, "A flag says whose turn it is.",
+	 "One side accesses the data only behind a branch by the flag, and the other side stores to the flag only behind its "
+	 "own "
+	 "accesses. Machine code does not show whether acquire and release were meant.",
+	 "Use smp_store_release() for the flag, and smp_load_acquire() where it is tested."},
+	{"ring-queue", EXPORT_UNSURE, "The datum is an index of a ring.",
+	 "Each side stores an index of its own behind its access to the slot that the index names. It looks as if there were "
+	 "one "
+	 "producer and one consumer. A second one may exist all the same.",
+	 "Check that there is one of each. Use smp_store_release() and smp_load_acquire() for the indices."},
 	{"approximate-computation", EXPORT_UNSURE, "The datum is read for a rough figure.",
 	 "The datum is in a list of data for which an old value does no harm.", MARK_IT},
 	{"both-values-valid", EXPORT_UNSURE, "The old value is as good as the new one.",
@@ -55,6 +65,9 @@ const struct export_rule export_rules[] = {
 	{"reader-outside-rcu", EXPORT_HARMFUL, "A pointer that RCU guards is read outside of an RCU section.",
 	 "Nothing keeps what the pointer leads to from being freed.",
 	 "Put the access between rcu_read_lock() and rcu_read_unlock(), or hold the writers' lock."},
+	{"not-handed-over", EXPORT_HARMFUL, "A flag hands over data that race.",
+	 "The flag is meant to say whose turn it is, but its data were seen to be accessed by both sides at once.",
+	 "Find the way on which the data are accessed out of turn. A mark on the flag does not help."},
 	{"reference-count", EXPORT_HARMFUL, "An object's life depends on a count that races.",
 	 "A lost update of a reference count frees the object too early, or never.",
 	 "Use refcount_t, or take the lock on both sides."},

@@ -18,7 +18,7 @@ struct export_rule {
 	const char *next;
 };
 
-/* All rules, in the order in which `outrider prune --list-rules` has them. The last entry is for races that no rule decided. */
+/* All rules that `outrider prune --list-rules` has. The last entry is for races that no rule decided. */
 extern const struct export_rule export_rules[];
 extern const size_t export_rule_count;
 
