@@ -42,6 +42,16 @@ static bool find_script(const struct sources *sources, struct script *s)
 	return false;
 }
 
+/* The script hands names to git by a shell, so only names that mean nothing to a shell are given to it. */
+static bool is_plain(const char *file)
+{
+	for (; *file; file++) {
+		if (!isalnum((unsigned char)*file) && !strchr("_./+,-", *file))
+			return false;
+	}
+	return true;
+}
+
 /* A name is anybody's: it must be that of a file below the folder, and must not look like an option. */
 static void add_file(const struct sources *sources, struct script *s, const struct race *race, unsigned which)
 {
@@ -50,7 +60,7 @@ static void add_file(const struct sources *sources, struct script *s, const stru
 	/* The function itself, and not what was inlined into it: that may be a helper of somebody else's. */
 	const char *file = n ? line[n - 1].file : "";
 
-	if (!file[0] || file[0] == '-' || file[0] == '/' || !sources_below(sources, s->folder, file))
+	if (!file[0] || file[0] == '-' || file[0] == '/' || !is_plain(file) || !sources_below(sources, s->folder, file))
 		return;
 	if (s->file_count && strcmp(s->files[0], file) == 0)
 		return;

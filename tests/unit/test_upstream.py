@@ -166,6 +166,25 @@ class Maintainers(unittest.TestCase):
         (self.tree / FILE).unlink()
         self.assertNobody(*self.ask(ANSWER), "source files are not known")
 
+    def test_files_with_names_for_a_shell(self):
+        """The script would hand them to a shell."""
+        for name in ("kernel/$(touch x).c", "-f", "kernel/a b.c", "../linux/" + FILE, str(self.tree / FILE)):
+            with self.subTest(name=name):
+                if name.startswith(("kernel", "-")):
+                    (self.tree / name).write_text("x\n")
+                (self.tree / "scripts/get_maintainer.pl").write_text("print 'somebody@example.org (maintainer:X)', qq(\\n);")
+                document = json.loads(RACES.read_text())
+                for race in document["races"]:
+                    for side in race["sides"]:
+                        if not side["unknown"]:
+                            for place in (side, *side["stack"]["frames"]):
+                                for line in place["source"]:
+                                    line["file"] = name
+                with tempfile.NamedTemporaryFile("w", suffix=".json") as races:
+                    json.dump(document, races)
+                    races.flush()
+                    self.assertNobody(*mail("--race", RACE, "--sources", self.tree, races=races.name), "source files are not known")
+
     def test_script_that_fails(self):
         self.assertNobody(*self.ask(ANSWER + "exit 1;"), "failed")
 
