@@ -136,6 +136,60 @@ static bool is_kept(const struct writer *w, const struct flow_pointer *old)
 	return false;
 }
 
+/* The one instruction that goes on to instruction `i`, or -1 when there is none, or more than one. */
+static int only_way_to(const struct code *code, unsigned i)
+{
+	int next[2], way = -1;
+
+	for (unsigned j = 0; j < code->count; j++) {
+		unsigned n = code_next(code, j, next);
+
+		if (!n || (next[0] != (int)i && (n < 2 || next[1] != (int)i)))
+			continue;
+		if (way >= 0)
+			return -1;
+		way = (int)j;
+	}
+	return way;
+}
+
+/* Whether `jump` goes on to instruction `i` only when the result before it was 0: je that is taken, or jne that is not. */
+static bool goes_on_if_zero(const struct writer *w, unsigned jump, unsigned i)
+{
+	const struct insn *insn = &w->s->code.insns[jump].op.insn;
+	const uint8_t *bytes = w->s->side->code + (insn->addr - w->s->code.base);
+	uint8_t condition = insn->len > 2 && bytes[0] == 0x0f ? bytes[1] & 0x0f : bytes[0] & 0x0f;
+	bool taken = i != jump + 1;
+
+	return insn->len >= 2 && condition == (taken ? 0x4 : 0x5);
+}
+
+/* The writer has tested the pointer, and stores only where it was NULL. */
+static bool is_null(const struct writer *w, const struct flow_pointer *p)
+{
+	const struct code *code = &w->s->code;
+	unsigned i = w->at;
+
+	for (unsigned steps = 0; steps < code->count; steps++) {
+		int way = only_way_to(code, i);
+		const struct insn_op *op = way > 0 ? &code->insns[way].op : NULL, *test;
+		struct flow_pointer tested;
+
+		if (!op)
+			return false;
+		test = &code->insns[way - 1].op;
+		if (op->kind == INSN_OP_JCC && only_way_to(code, (unsigned)way) == way - 1 &&
+		    goes_on_if_zero(w, (unsigned)way, i) && test->kind == INSN_OP_TEST && test->dst.kind == INSN_OPERAND_REG &&
+		    test->src.kind == INSN_OPERAND_REG && test->dst.reg == test->src.reg && test->dst.size == 8) {
+			tested = flow_register(w->s->flow, (unsigned)way - 1, (unsigned)test->dst.reg);
+			if (same_address(&tested, p))
+				return true;
+		}
+		i = (unsigned)way;
+	}
+	return false;
+}
+
 /*
  * What the writer read where it then stores is taken out, unless the new object leads to it, or it is what is stored. Of two
  * reads of one place the new object leads to both.
@@ -150,6 +204,10 @@ static void find_replaced(struct writer *w, struct publish *out)
 		p = flow_register(w->s->flow, w->at, reg);
 		if (!was_loaded(w, &p, &from) || !same_address(&from, &w->where) || same_object(&p, &w->what))
 			continue;
+		if (is_null(w, &p)) {
+			out->over_null = true;
+			continue;
+		}
 		old[count++] = p;
 		out->keeps |= is_kept(w, &p);
 	}

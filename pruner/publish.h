@@ -16,6 +16,8 @@ struct publish {
 	const char *maker;
 	/* The new object leads to what was there before, as an entry that is added to a list does. */
 	bool keeps;
+	/* The function has tested that NULL was there. */
+	bool over_null;
 	/* An object is taken out: the one that was there, or the one whose successor is stored. */
 	bool removes;
 	/* The function behind the store that waits for a grace period or lets one pass before it frees. NULL: none is called.

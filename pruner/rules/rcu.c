@@ -145,6 +145,8 @@ static bool adds_rightly(const struct rcu *r)
 
 	if (!p->known || p->freed || p->reused || p->frees_elsewhere || !p->maker)
 		return false;
+	if (p->over_null && !p->removes)
+		return true;
 	return r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->keeps && !p->removes;
 }
 
@@ -192,9 +194,9 @@ static void say_writer(const struct rcu *r, struct verdict *out)
 		verdict_evidence(out, "; %s takes an object out, and what becomes of it is not seen", function);
 	else if (p->maker)
 		verdict_evidence(out, "; %s stores a new object of %s()%s", function, p->maker,
-				 r->was_null ? " where there was NULL"
-				 : p->keeps  ? ", which leads to what was there before"
-					     : "");
+				 r->was_null || p->over_null ? " where there was NULL"
+				 : p->keeps		     ? ", which leads to what was there before"
+							     : "");
 	if (r->writer_marked)
 		verdict_evidence(out, "; %s stores by %s", function, r->writer->mark);
 }
