@@ -290,11 +290,13 @@ static int diff(struct diff_options *o, int *code, struct err *err)
 		goto out;
 	rc = 0;
 	if (o->form == 0)
+		redirect_page(&o->in.redirect);
+	if (o->form == 0)
 		put_text(&changes, &old, &now, o->all);
 	else
 		rc = put_json(&changes, &old, &now, err);
 	*code = code_of(o, &changes);
-	suppress_leftover(o->suppressions, race_files_note, NULL);
+	suppress_leftover(o->suppressions, race_files_note, &o->in);
 out:
 	changes_free(&changes);
 	free_side(&old);
@@ -313,8 +315,9 @@ int cli_diff(int argc, char **argv)
 	int code = EXIT_OK;
 
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_diff_argp, argc, argv, &o.in.input) == 0 &&
-	    split_files(&o, &err) == 0)
+	    split_files(&o, &err) == 0 && redirect_begin(&o.in.redirect, &err) == 0)
 		diff(&o, &code, &err);
+	redirect_end(&o.in.redirect, &err);
 	suppress_free(o.suppressions);
 	free(o.old);
 	race_files_free(&o.in);

@@ -76,6 +76,7 @@ static int prune_files(struct prune_options *o, struct err *err)
 		rc = verdicts_judge_store(&v, o->in.rules, NULL, store, err);
 	if (rc == 0) {
 		verdicts_sort(&v, VERDICTS_BY_RANK);
+		redirect_page(&o->in.redirect);
 		if (o->explain)
 			explain(&v);
 		else
@@ -108,8 +109,10 @@ int cli_prune(int argc, char **argv)
 	struct err err = {0};
 	struct prune_options o = {0};
 
-	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_prune_argp, argc, argv, &o.in.input) == 0)
+	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_prune_argp, argc, argv, &o.in.input) == 0 &&
+	    redirect_begin(&o.in.redirect, &err) == 0)
 		prune(&o, &err);
+	redirect_end(&o.in.redirect, &err);
 	race_files_free(&o.in);
 	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
 }

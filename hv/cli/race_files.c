@@ -10,36 +10,32 @@
 #include "hv/base/clean.h"
 #include "hv/report/naming/naming.h"
 
-enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE };
+enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE, KEY_NO_PAGER };
 
-/* What names and judges the races. */
-#define SYMBOLS_OPTION                                                                                                       \
-	{                                                                                                                    \
-		"symbols", KEY_SYMBOLS, "PATH", 0,                                                                           \
-			"debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; " \
-			"may "                                                                                               \
-			"be given several times (/usr/lib/debug and debuginfod's cache are always searched too)",            \
-			0                                                                                                    \
-	}
-#define RULES_OPTION                                                                                                \
-	{                                                                                                           \
-		"rules", KEY_RULES, "FILE", 0,                                                                      \
-			"more lists of special variables, marked accesses and so on; may be given several times", 0 \
-	}
-#define SOURCES_OPTION                                                                                                         \
-	{                                                                                                                      \
-		"sources", KEY_SOURCES, "FOLDER", 0,                                                                           \
-			"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be " \
-			"given several times",                                                                                 \
-			0                                                                                                      \
-	}
-
-static const struct argp_option options[] = {
-	SYMBOLS_OPTION, RULES_OPTION, {"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
-	SOURCES_OPTION, {0},
+/* What every command with files of races has: what names and judges the races, and where the output goes. */
+static const struct argp_option side_options[] = {
+	{"symbols", KEY_SYMBOLS, "PATH", 0,
+	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
+	 "several times (/usr/lib/debug and debuginfod's cache are always searched too)",
+	 0},
+	{"rules", KEY_RULES, "FILE", 0,
+	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0,
+	 "the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several "
+	 "times",
+	 0},
+	{"output", 'o', "FILE", 0, "write to FILE, which is replaced when all is written (default: standard output)", 0},
+	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
+	{"quiet", 'q', NULL, 0, "print nothing but the result, and errors", 0},
+	{"verbose", 'v', NULL, 0, "say which debug files are used", 0},
+	{0},
 };
 
-static const struct argp_option side_options[] = {SYMBOLS_OPTION, RULES_OPTION, SOURCES_OPTION, {0}};
+/* What a command has that shows single races. */
+static const struct argp_option options[] = {
+	{"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
+	{0},
+};
 
 error_t race_files_want(struct race_files *f, const char *id)
 {
@@ -57,7 +53,7 @@ error_t race_files_want(struct race_files *f, const char *id)
 	return 0;
 }
 
-static error_t parser(int key, char *arg, struct argp_state *state)
+static error_t side_parser(int key, char *arg, struct argp_state *state)
 {
 	struct race_files *f = state->input;
 	const char **files;
@@ -69,8 +65,18 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return prune_rules_add(f->rules, arg, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_SOURCES:
 		return sources_add(f->sources, arg, f->input.err) < 0 ? EINVAL : 0;
-	case KEY_RACE:
-		return race_files_want(f, arg);
+	case 'o':
+		f->redirect.file = arg;
+		return 0;
+	case KEY_NO_PAGER:
+		f->redirect.no_pager = true;
+		return 0;
+	case 'q':
+		f->quiet = true;
+		return 0;
+	case 'v':
+		f->verbose = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		files = realloc(f->files, (f->count + 1) * sizeof(*files));
 		if (!files)
@@ -83,23 +89,48 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp race_files_argp = {.options = options, .parser = parser};
-const struct argp race_sides_argp = {.options = side_options, .parser = parser};
+const struct argp race_sides_argp = {.options = side_options, .parser = side_parser};
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = state->input;
+		return 0;
+	case KEY_RACE:
+		return race_files_want(state->input, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&race_sides_argp, 0, NULL, 0}, {0}};
+const struct argp race_files_argp = {.options = options, .parser = parser, .children = children};
 
 void race_files_note(void *ctx, const char *line)
 {
+	const struct race_files *f = ctx;
 	char text[CLEAN_FIELD_MAX];
 
-	(void)ctx;
+	if (f->quiet)
+		return;
 	snprintf(text, sizeof(text), "%s", line);
 	clean_line(text, sizeof(text));
 	fprintf(stderr, "outrider: %s\n", text);
 }
 
+static void debug_file_found(void *ctx, const char *line)
+{
+	const struct race_files *f = ctx;
+
+	if (f->verbose)
+		race_files_note(ctx, line);
+}
+
 int race_files_init(struct race_files *f, struct err *err)
 {
-	static const struct debug_images_sink sink = {.note = race_files_note};
-	static const struct sources_sink source_sink = {.note = race_files_note};
+	const struct debug_images_sink sink = {.note = race_files_note, .found = debug_file_found, .ctx = f};
+	const struct sources_sink source_sink = {.note = race_files_note, .ctx = f};
 
 	*f = (struct race_files){.input = {err},
 				 .images = debug_images_new(&sink, err),
@@ -204,9 +235,12 @@ int race_files_all_found(const struct race_files *f, struct err *err)
 }
 
 /* Note of the run that `dropped` has that it is taken from the file `kept`. */
-static void say_same_run(const char *dropped, const char *kept)
+static void say_same_run(struct race_files *f, const char *dropped, const char *kept)
 {
-	fprintf(stderr, "outrider: %s: the same run as %s; it is counted once\n", dropped, kept);
+	char line[CLEAN_FIELD_MAX];
+
+	snprintf(line, sizeof(line), "%s: the same run as %s; it is counted once", dropped, kept);
+	race_files_note(f, line);
 }
 
 /* The files that are read, before their races come into one store. */
@@ -222,7 +256,7 @@ struct loaded {
 };
 
 /* Of several files with one run only one is left: the first one that is finished, or else the first one. */
-static void drop_same_runs(struct loaded *files, size_t count)
+static void drop_same_runs(struct race_files *f, struct loaded *files, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		for (size_t j = 0; j < i && !files[i].dropped; j++) {
@@ -232,7 +266,7 @@ static void drop_same_runs(struct loaded *files, size_t count)
 			if (files[j].dropped || !run_facts_same(&files[i].load.run, &files[j].load.run))
 				continue;
 			drop->dropped = true;
-			say_same_run(drop->path, later_is_better ? files[i].path : files[j].path);
+			say_same_run(f, drop->path, later_is_better ? files[i].path : files[j].path);
 		}
 	}
 }
@@ -268,14 +302,14 @@ static int load_each(struct race_files *f, struct loaded *out, size_t *count, st
 		const char *same = same_file(&file, out, *count);
 
 		if (same) {
-			say_same_run(file.path, same);
+			say_same_run(f, file.path, same);
 			continue;
 		}
 		if (race_files_load(f, file.path, &file.load, err) < 0)
 			return -1;
 		out[(*count)++] = file;
 	}
-	drop_same_runs(out, *count);
+	drop_same_runs(f, out, *count);
 	return race_files_all_found(f, err);
 }
 

@@ -4,6 +4,7 @@
 #define OUTRIDER_CLI_RACE_FILES_H
 
 #include "hv/cli/cli.h"
+#include "hv/cli/redirect.h"
 #include "hv/cli/race_runs.h"
 #include "hv/report/json/load.h"
 #include "pruner/prune.h"
@@ -28,20 +29,23 @@ struct race_files {
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;
 	struct sources *sources;
-	bool code_lines; /* The caller wants the source lines of the instructions around the accesses. */
+	struct redirect redirect; /* --output and --no-pager */
+	bool quiet;		  /* Print no notes. */
+	bool verbose;		  /* Print a note for each debug file that is used. */
+	bool code_lines;	  /* The caller wants the source lines of the instructions around the accesses. */
 	const char **files;
 	size_t count;
 	struct race_wanted *wanted; /* Only these races are loaded. With none in the list all races are loaded. */
 	size_t wanted_count;
 };
 
-/* The parser of --symbols, --rules, --sources, --race and FILE... Its input is a struct race_files. */
+/* The parser of FILE... and of the options that every command with such files has. Its input is a struct race_files. */
 extern const struct argp race_files_argp;
 
 /* The same without --race, for a command that compares sets of files. */
 extern const struct argp race_sides_argp;
 
-/* Returns 0, or -1 with EXIT_INTERNAL. race_files_free() must follow in both cases. */
+/* Returns 0, or -1 with EXIT_INTERNAL. race_files_free() must follow in both cases. `f` must not be moved. */
 int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
 
@@ -71,7 +75,10 @@ int race_files_all_found(const struct race_files *f, struct err *err);
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
 
-/* Print one line on standard error, cleaned by clean_line(). This fits where a note() callback is wanted; `ctx` is not used. */
+/*
+ * Print one line on standard error, cleaned by clean_line(). This fits where a note() callback is wanted. `ctx` is the struct
+ * race_files, which may ask to be quiet.
+ */
 void race_files_note(void *ctx, const char *line);
 
 #endif

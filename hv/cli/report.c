@@ -10,6 +10,7 @@
 #include "hv/cli/maintainers.h"
 #include "hv/cli/race_files.h"
 #include "hv/cli/report_show.h"
+#include "hv/session/terminal.h"
 
 enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_GEN_SUPPRESSIONS };
 
@@ -152,13 +153,21 @@ static int begin_mail(const struct report_options *o, const struct verdicts *v, 
 	if (v->count != 1)
 		return err_set(err, EXIT_USAGE, "--format upstream is a mail about one race, and there are %zu: give --race ID",
 			       v->count);
-	maintainers_write(stdout, o->in.sources, v->list[0].race, race_files_note, NULL);
+	maintainers_write(stdout, o->in.sources, v->list[0].race, race_files_note, (void *)&o->in);
 	return 0;
+}
+
+/* Text for people goes through a pager. */
+static void print_text(struct report_options *o, const struct verdicts *v, const struct race_store *store,
+		       const struct race_runs *runs, const struct show_how *how)
+{
+	redirect_page(&o->in.redirect);
+	show_text(v, store, runs, how);
 }
 
 static int print_judged(struct report_options *o, const struct race_store *store, const struct race_runs *runs, struct err *err)
 {
-	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count};
+	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count, .colour = terminal_wants_colour()};
 	struct verdicts v = {0};
 	int rc = -1;
 
@@ -179,7 +188,7 @@ static int print_judged(struct report_options *o, const struct race_store *store
 	else if (formats[o->format].export)
 		rc = show_export(&v, runs, &how, formats[o->format].export, err);
 	else
-		show_text(&v, store, runs, &how);
+		print_text(o, &v, store, runs, &how);
 out:
 	verdicts_free(&v);
 	listing_maker_free(how.listing);
@@ -212,7 +221,12 @@ static int report_together(struct report_options *o, struct err *err)
 
 static int report_files(struct report_options *o, struct err *err)
 {
-	return o->format == FORMAT_JSON ? report_json(o, err) : report_together(o, err);
+	int rc = redirect_begin(&o->in.redirect, err);
+
+	if (rc == 0)
+		rc = o->format == FORMAT_JSON ? report_json(o, err) : report_together(o, err);
+	redirect_end(&o->in.redirect, err);
+	return rc == 0 && err->code == EXIT_OK ? 0 : -1;
 }
 
 static const struct argp_child children[] = {{&race_files_argp, 0, NULL, 0}, {&fail_on_argp, 0, NULL, 0}, {0}};
@@ -228,7 +242,7 @@ int cli_report(int argc, char **argv)
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_report_argp, argc, argv, &o.in.input) == 0 &&
 	    check(&o, &err) == 0 && debug_images_add_usual(o.in.images, &err) == 0 && report_files(&o, &err) == 0 &&
 	    !o.in.wanted_count)
-		suppress_leftover(o.suppressions, race_files_note, NULL);
+		suppress_leftover(o.suppressions, race_files_note, &o.in);
 	suppress_free(o.suppressions);
 	race_files_free(&o.in);
 	return err.code == EXIT_OK ? o.code : cli_fail(&err);

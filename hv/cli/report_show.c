@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/session/terminal.h"
 #include "hv/base/clean.h"
 #include "hv/report/text/text.h"
 
@@ -41,7 +40,7 @@ static void folded(const struct verdicts *v)
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
 	       const struct show_how *how)
 {
-	struct text_style style = {.colour = terminal_wants_colour(), .listing = how->listing};
+	struct text_style style = {.colour = how->colour, .listing = how->listing};
 
 	for (size_t i = 0; i < runs->count; i++) {
 		text_run(stdout, &runs->list[i], runs->files[i], &style);

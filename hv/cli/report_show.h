@@ -17,6 +17,8 @@ struct show_how {
 	struct listing_maker *listing;
 	/* Show every race in full. */
 	bool all;
+	/* Standard output is a terminal that shows colours, perhaps behind a pager. */
+	bool colour;
 };
 
 /*

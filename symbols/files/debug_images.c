@@ -106,6 +106,14 @@ const char *debug_images_path(struct debug_images *images, const char *name, con
 	return debugfiles_find(images->files, name, id, len, NULL);
 }
 
+static void say_found(const struct debug_images *images, const char *name, const char *path)
+{
+	char line[PATH_MAX + 80];
+
+	snprintf(line, sizeof(line), "%.64s: debug file %s", name, path);
+	images->sink.found(images->sink.ctx, line);
+}
+
 static struct debuginfo *open_file(struct debug_images *images, const struct debug_image *image, bool *users)
 {
 	struct err err = {0};
@@ -115,6 +123,8 @@ static struct debuginfo *open_file(struct debug_images *images, const struct deb
 
 	if (!di && images->asked)
 		images->sink.note(images->sink.ctx, err.text);
+	else if (di && images->sink.found)
+		say_found(images, image->name, path);
 	*users = di && place < images->users;
 	return di;
 }

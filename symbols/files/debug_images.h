@@ -36,6 +36,8 @@ struct debug_image {
 struct debug_images_sink {
 	/* Takes one line for people, which says what cannot be used and why. */
 	void (*note)(void *ctx, const char *line);
+	/* Takes one line that says which debug file an image has. It may be NULL. */
+	void (*found)(void *ctx, const char *line);
 	void *ctx;
 };
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/redirect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the file ---- */
+
+/* Let standard output go to `fd`, which is closed. What was standard output before is kept. Returns 0, or -1 with errno. */
+static int lead_to(struct redirect *o, int fd)
+{
+	int saved;
+
+	fflush(stdout);
+	saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (saved < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+		close(fd);
+		return -1;
+	}
+	close(fd);
+	o->saved = saved + 1;
+	return 0;
+}
+
+/* Make a new file next to o->file, with the access that a new file has. Returns its descriptor, or -1 with errno. */
+static int open_next(struct redirect *o)
+{
+	mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	if (snprintf(o->next, sizeof(o->next), "%s.XXXXXX", o->file) >= (int)sizeof(o->next)) {
+		o->next[0] = '\0';
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(o->next, O_CLOEXEC);
+	if (fd < 0)
+		o->next[0] = '\0';
+	else
+		fchmod(fd, 0666 & ~mask);
+	return fd;
+}
+
+int redirect_begin(struct redirect *o, struct err *err)
+{
+	struct stat st;
+	int fd;
+
+	if (!o->file)
+		return 0;
+	if (!o->file[0])
+		return err_set(err, EXIT_USAGE, "--output is empty: give a file");
+	/* A link is followed, so that the file that it leads to keeps its place. */
+	if (stat(o->file, &st) == 0 && (!S_ISREG(st.st_mode) || (lstat(o->file, &st) == 0 && S_ISLNK(st.st_mode))))
+		fd = open(o->file, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	else
+		fd = open_next(o);
+	if (fd < 0 || lead_to(o, fd) < 0)
+		return err_set(err, EXIT_INPUT, "--output %.300s: %s", o->file, strerror(errno));
+	return 0;
+}
+
+/* ---- the pager ---- */
+
+/* Whether a program of this name is in a folder of $PATH. `len` characters of `name` count. */
+static bool is_in_path(const char *name, size_t len)
+{
+	const char *path = getenv("PATH");
+	char program[PATH_MAX];
+
+	for (const char *folder = path ? path : ""; *folder;) {
+		size_t n = strcspn(folder, ":");
+
+		if (n + len + 2 <= sizeof(program)) {
+			snprintf(program, sizeof(program), "%.*s/%.*s", (int)n, folder, (int)len, name);
+			if (access(program, X_OK) == 0)
+				return true;
+		}
+		folder += n;
+		folder += *folder == ':';
+	}
+	return false;
+}
+
+/* Returns the pager's command line, or NULL when the text goes without one. */
+static const char *wanted_pager(void)
+{
+	const char *ours = getenv("OUTRIDER_PAGER"), *users = getenv("PAGER"), *pager = ours ? ours : users ? users : "less";
+	size_t len = strcspn(pager, " \t");
+
+	if (!pager[0] || strcmp(pager, "cat") == 0)
+		return NULL;
+	/* The shell reads the rest: quotes, variables, pipes. */
+	if (strcspn(pager, "/\\'\"$|&;()<>`*?[#~=") < len || is_in_path(pager, len))
+		return pager;
+	if (pager == ours || pager == users)
+		fprintf(stderr, "outrider: the pager '%.*s' is not in $PATH: going on without it\n", (int)len, pager);
+	return NULL;
+}
+
+static void become_pager(const char *pager, int read_end)
+{
+	dup2(read_end, STDIN_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", pager, (char *)NULL);
+	_exit(127);
+}
+
+void redirect_page(struct redirect *o)
+{
+	const char *pager = o->no_pager || o->file || !isatty(STDOUT_FILENO) ? NULL : wanted_pager();
+	int ends[2];
+
+	if (!pager || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	fflush(stdout);
+	o->pager = fork();
+	if (o->pager == 0)
+		become_pager(pager, ends[0]);
+	close(ends[0]);
+	if (o->pager < 0) {
+		o->pager = 0;
+		close(ends[1]);
+		return;
+	}
+	/* Ctrl-C is for the pager, which goes on. Without this its terminal would be the shell's and the pager's at once. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	lead_to(o, ends[1]);
+}
+
+/* ---- the end ---- */
+
+/* Give standard output back. With a pager this is the end of its text. */
+static void give_back(struct redirect *o)
+{
+	dup2(o->saved - 1, STDOUT_FILENO);
+	close(o->saved - 1);
+	o->saved = 0;
+}
+
+static void wait_for_pager(struct redirect *o)
+{
+	while (o->pager && waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	o->pager = 0;
+}
+
+void redirect_end(struct redirect *o, struct err *err)
+{
+	bool written;
+
+	if (!o->saved)
+		return;
+	written = fflush(stdout) != EOF && !ferror(stdout);
+	/* What could not be written must not come out behind the old standard output. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	if (!written && o->file)
+		err_set(err, EXIT_INPUT, "%s: cannot be written", o->file);
+	if (o->next[0] && err->code == EXIT_OK && rename(o->next, o->file) < 0)
+		err_set(err, EXIT_INPUT, "--output %.300s: %s", o->file, strerror(errno));
+	if (o->next[0] && err->code != EXIT_OK)
+		unlink(o->next);
+	o->next[0] = '\0';
+	give_back(o);
+	wait_for_pager(o);
+}
