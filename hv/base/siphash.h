@@ -13,6 +13,12 @@ struct siphash_key {
 	uint64_t k[2];
 };
 
+/*
+ * Make a random key. Where the host has no random numbers yet it is made of the time: what is looked up is found all the same,
+ * if slowly where somebody means harm.
+ */
+void siphash_key_make(struct siphash_key *key);
+
 static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
 {
 	return value << bits | value >> (64 - bits);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "hv/race/conflict.h"
 #include "hv/race/index.h"
@@ -20,6 +18,9 @@ struct race_store {
 	struct race_index index;
 	/* Random: site names come from guests and files, which could be made so that all races hash alike. */
 	struct siphash_key key;
+	/* How many races race_store_add() keeps, and how many observations it has left out for that. */
+	size_t most;
+	uint64_t left_out;
 	uint64_t slide;
 	unsigned run;
 };
@@ -32,9 +33,8 @@ struct race_store *race_store_new(struct err *err)
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	/* It fails only on a kernel without it. The races are found all the same, if slowly where somebody means harm. */
-	if (getrandom(&s->key, sizeof(s->key), GRND_NONBLOCK) != (ssize_t)sizeof(s->key))
-		s->key = (struct siphash_key){{(uint64_t)(uintptr_t)s, (uint64_t)time(NULL)}};
+	s->most = SIZE_MAX;
+	siphash_key_make(&s->key);
 	return s;
 }
 
@@ -47,6 +47,16 @@ void race_store_free(struct race_store *s)
 	race_index_free(&s->index);
 	free(s->races);
 	free(s);
+}
+
+void race_store_limit(struct race_store *s, size_t most)
+{
+	s->most = most;
+}
+
+uint64_t race_store_left_out(const struct race_store *s)
+{
+	return s->left_out;
 }
 
 void race_store_set_slide(struct race_store *s, uint64_t slide)
@@ -229,6 +239,9 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 	if (race) {
 		if (count_instance(race, o, identity.swap) < 0)
 			race = NULL;
+	} else if (race_store_count(s) >= s->most) {
+		s->left_out++;
+		return NULL;
 	} else {
 		race = add_new(s, hash, &identity, o);
 		*is_new = race != NULL;

@@ -25,10 +25,17 @@ void race_store_free(struct race_store *s);
 /* Set the KASLR slide of the kernel image, for the names of sites without a symbol. Call it before the first observation. */
 void race_store_set_slide(struct race_store *s, uint64_t slide);
 
+/* Let race_store_add() keep at most so many races. There is no limit before. Call it before the first observation. */
+void race_store_limit(struct race_store *s, size_t most);
+
+/* How many observations of races that are not in the store came when it was full. */
+uint64_t race_store_left_out(const struct race_store *s);
+
 /*
  * Add an observation, which is copied. Returns its race, and says in *is_new whether the observation is the first of it. NULL
- * without err being set: the observation is no conflict, by hv/race/conflict.h. NULL with err set: memory ran out. The race's
- * names and modules are the caller's to fill in. Takes constant time on average, however many races there are.
+ * without err being set: the observation is no conflict, by hv/race/conflict.h, or it is of a new race and the store is full.
+ * NULL with err set: memory ran out. The race's names and modules are the caller's to fill in. Takes constant time on average,
+ * however many races there are.
  */
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
 

@@ -25,7 +25,9 @@ struct report_config {
 	const struct report_judge *judge;
 	/* Print whole lines for people, `len` bytes in one piece. */
 	void (*print)(void *ctx, const char *text, size_t len);
-	/* Handed to print(). */
+	/* Say one line about the run, such as that a limit was reached. NULL: nobody reads it. */
+	void (*note)(void *ctx, const char *line);
+	/* Handed to print() and note(). */
 	void *print_ctx;
 	/* The run, without its kernel and its end, which the report learns later. tool_version is never NULL where there is a
 	 * JSON file. */

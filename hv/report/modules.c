@@ -9,33 +9,67 @@
 #include "hv/report/json/write.h"
 
 #define SECTIONS_MAX 1024
+/*
+ * A module's data lie in sections of their own, at some distance from its text. An address is in the section that begins next
+ * below, at most this far.
+ */
+#define SECTION_MAX (UINT64_C(64) << 20)
 
 void report_modules_free(struct report_modules *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		free(m->list[i].sections);
 	free(m->list);
+	race_index_free(&m->index);
 	*m = (struct report_modules){0};
+}
+
+struct wanted {
+	const struct report_modules *modules;
+	uint64_t id;
+};
+
+static bool has_id(void *ctx, size_t position)
+{
+	const struct wanted *wanted = ctx;
+
+	return wanted->modules->list[position].id == wanted->id;
 }
 
 const struct report_module *report_modules_find(const struct report_modules *m, uint64_t id)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		if (m->list[i].id == id)
-			return &m->list[i];
+	struct wanted wanted = {m, id};
+	size_t at = race_index_find(&m->index, siphash(&m->key, &id, sizeof(id)), has_id, &wanted);
+
+	return at == RACE_INDEX_NONE ? NULL : &m->list[at];
+}
+
+/* 0, or -1: memory ran out. */
+static int make_room(struct report_modules *m)
+{
+	size_t room = m->room ? 2 * m->room : 16;
+	struct report_module *list;
+
+	if (m->count == 0)
+		siphash_key_make(&m->key);
+	if (m->count == m->room) {
+		list = realloc(m->list, room * sizeof(*list));
+		if (!list)
+			return -1;
+		m->list = list;
+		m->room = room;
 	}
-	return NULL;
+	return race_index_make_room(&m->index);
 }
 
 int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err)
 {
-	struct report_module copy = *module, *list;
+	struct report_module copy = *module;
 
-	if (report_modules_find(m, module->id))
+	if (m->count && report_modules_find(m, module->id))
 		return 0;
 	copy.sections = calloc(module->nsections + 1, sizeof(*copy.sections));
-	list = copy.sections ? realloc(m->list, (m->count + 1) * sizeof(*list)) : NULL;
-	if (!list) {
+	if (!copy.sections || make_room(m) < 0) {
 		free(copy.sections);
 		return err_set(err, EXIT_INTERNAL, "out of memory while keeping the list of modules");
 	}
@@ -44,9 +78,30 @@ int report_modules_add(struct report_modules *m, const struct report_module *mod
 	clean_field(copy.name, sizeof(copy.name));
 	for (size_t i = 0; i < copy.nsections; i++)
 		clean_field(copy.sections[i].name, sizeof(copy.sections[i].name));
-	m->list = list;
-	list[m->count++] = copy;
+	m->list[m->count++] = copy;
+	m->bytes += report_module_bytes(&copy);
+	race_index_add(&m->index, siphash(&m->key, &copy.id, sizeof(copy.id)));
 	return 0;
+}
+
+uint64_t report_module_distance(const struct report_module *module, uint64_t gva)
+{
+	uint64_t nearest = UINT64_MAX;
+
+	if (gva - module->base < module->size)
+		return 0;
+	for (size_t i = 0; i < module->nsections; i++) {
+		uint64_t distance = gva - module->sections[i].addr;
+
+		if (module->sections[i].addr && distance < SECTION_MAX && distance < nearest)
+			nearest = distance;
+	}
+	return nearest;
+}
+
+size_t report_module_bytes(const struct report_module *module)
+{
+	return sizeof(*module) + module->nsections * sizeof(*module->sections);
 }
 
 static json_t *sections_json(const struct report_module *module)

@@ -9,6 +9,8 @@
 #include <jansson.h>
 
 #include "hv/base/err.h"
+#include "hv/base/siphash.h"
+#include "hv/race/index.h"
 #include "symbols/files/debug_images.h"
 
 #define REPORT_BUILD_ID_MAX 20
@@ -38,6 +40,14 @@ struct report_modules {
 	struct report_module *list;
 	/* How many there are. */
 	size_t count;
+	/* How many there is room for. */
+	size_t room;
+	/* report_module_bytes() of all of them. */
+	size_t bytes;
+	/* Of `list`, by id. */
+	struct race_index index;
+	/* Random, since ids of a report that was read are what anybody wrote there. Made with the first module. */
+	struct siphash_key key;
 };
 
 /* Free all modules. The list is empty afterwards. */
@@ -49,6 +59,15 @@ int report_modules_add(struct report_modules *m, const struct report_module *mod
 
 /* The module with that id, valid until the next one is added. NULL: there is none. */
 const struct report_module *report_modules_find(const struct report_modules *m, uint64_t id);
+
+/*
+ * How far `gva` is behind the beginning of the module's part that it may be in, in bytes: 0 in its text, or the distance to the
+ * nearest section below. UINT64_MAX: it is in no part of the module.
+ */
+uint64_t report_module_distance(const struct report_module *module, uint64_t gva);
+
+/* The bytes that the module takes in memory; in JSON it takes about as much. */
+size_t report_module_bytes(const struct report_module *module);
 
 /* The list as JSON, as docs/report-format.md says. NULL: memory ran out. */
 json_t *report_modules_json(const struct report_modules *m);

@@ -7,9 +7,17 @@
 #include "hv/base/clean.h"
 #include "hv/report/json/document.h"
 #include "hv/report/json/file.h"
+#include "hv/report/loaded.h"
 #include "hv/report/naming/naming.h"
 #include "hv/report/text/text.h"
 #include "hv/report/json/race_json.h"
+
+/*
+ * What a run keeps at most. A guest that does harm makes what a kernel never has, and the document must stay one that can be
+ * written with each new race, and read.
+ */
+#define RACES_MAX 8192u
+#define MODULES_BYTES_MAX (4u << 20)
 
 struct report {
 	const struct report_config *config;
@@ -17,10 +25,11 @@ struct report {
 	struct json_file *json;	       /* NULL: none asked for */
 	struct run_facts run;	       /* the config's; its kernel is the report's own */
 	struct report_modules modules; /* all that any race may be in */
+	struct report_modules loaded;  /* those that are loaded now */
 	struct insn_decoder *decoder;  /* for names */
-	uint64_t *loaded;	       /* ids of those loaded now; loaded_count */
-	size_t loaded_count;
-	bool json_behind; /* the user knows that the file could not be written */
+	bool json_behind;	       /* the user knows that the file could not be written */
+	bool modules_full;	       /* the user knows that no more modules are kept */
+	bool races_full;	       /* the user knows that no more races are kept */
 };
 
 static int no_memory(struct err *err)
@@ -55,6 +64,8 @@ struct report *report_new(const struct report_config *config, struct err *err)
 	r->decoder = insn_decoder_new();
 	if (!r->decoder)
 		no_memory(err);
+	if (r->store)
+		race_store_limit(r->store, RACES_MAX);
 	if (!r->store || !r->decoder || (config->json && create_json(r, err) < 0)) {
 		report_free(r);
 		return NULL;
@@ -80,19 +91,18 @@ int report_set_kernel(struct report *r, const struct report_kernel *kernel, stru
 
 int report_set_modules(struct report *r, const struct report_module *loaded, size_t n, struct err *err)
 {
-	uint64_t *ids = calloc(n ? n : 1, sizeof(*ids));
-
-	if (!ids)
-		return no_memory(err);
-	free(r->loaded);
-	r->loaded = ids;
-	r->loaded_count = 0;
+	report_modules_free(&r->loaded);
 	for (size_t i = 0; i < n; i++) {
-		if (report_modules_add(&r->modules, &loaded[i], err) < 0)
+		if (report_modules_add(&r->loaded, &loaded[i], err) < 0)
 			return -1;
-		ids[r->loaded_count++] = loaded[i].id;
 	}
 	return 0;
+}
+
+static void note(const struct report *r, const char *line)
+{
+	if (r->config->note)
+		r->config->note(r->config->print_ctx, line);
 }
 
 static void note_names(struct report *r)
@@ -116,13 +126,14 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 				      .build_id_len = k->build_id_len,
 				      .sources = r->config->sources};
 
-	if (r->loaded_count) {
-		race->modules = calloc(r->loaded_count, sizeof(*race->modules));
-		if (!race->modules)
-			return no_memory(err);
-		memcpy(race->modules, r->loaded, r->loaded_count * sizeof(*race->modules));
-		race->module_count = r->loaded_count;
-	}
+	bool full = false;
+
+	if (loaded_keep(&r->loaded, race, &r->modules, MODULES_BYTES_MAX, &full, err) < 0)
+		return -1;
+	if (full && !r->modules_full)
+		note(r, "the races are in so many modules that no more of these are kept: races in others are reported, but "
+			"debug files cannot name them");
+	r->modules_full |= full;
 	if (naming.images && naming_race(&naming, race, err) < 0)
 		return -1;
 	note_names(r);
@@ -184,7 +195,7 @@ static void print_stream(struct report *r, FILE *out, char **text, size_t *len)
 
 int report_observe(struct report *r, const struct observation *o, struct err *err)
 {
-	char *text = NULL;
+	char *text = NULL, line[80];
 	size_t len = 0;
 	bool is_new;
 	struct err own = {0};
@@ -192,6 +203,11 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	FILE *out;
 	int rc;
 
+	if (!race && race_store_left_out(r->store) && !r->races_full) {
+		r->races_full = true;
+		snprintf(line, sizeof(line), "%u races are kept, and no more: further ones are not reported", RACES_MAX);
+		note(r, line);
+	}
 	if (!race)
 		return own.code == EXIT_OK ? 0 : err_set(err, own.code, "%s", own.text);
 	if (!is_new)
@@ -262,8 +278,8 @@ void report_free(struct report *r)
 	json_file_close(r->json);
 	race_store_free(r->store);
 	report_modules_free(&r->modules);
+	report_modules_free(&r->loaded);
 	insn_decoder_free(r->decoder);
-	free(r->loaded);
 	run_kernel_free(&r->run.kernel);
 	free(r);
 }

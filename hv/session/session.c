@@ -109,6 +109,7 @@ static int open_report(struct session *s, struct err *err)
 		.judge = o->judge,
 		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
+		.note = note,
 		.print_ctx = s,
 		.run = {.tool_version = OUTRIDER_VERSION,
 			.host = s->host.facts,

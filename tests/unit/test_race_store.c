@@ -492,6 +492,25 @@ static void counts_do_not_wrap(void **state)
 	}
 }
 
+/* A full store takes no new races, and goes on counting those that it has. */
+static void a_full_store_counts_on(void **state)
+{
+	struct observation o;
+	struct err err = {0};
+	bool is_new;
+
+	race_store_limit(*state, 2);
+	for (unsigned i = 0; i < 4; i++) {
+		make_unlike(&o, i);
+		assert_int_equal(race_store_add(*state, &o, &is_new, &err) != NULL, i < 2);
+		assert_int_equal(is_new, i < 2);
+	}
+	assert_int_equal(err.code, EXIT_OK);
+	assert_int_equal(race_store_left_out(*state), 2);
+	make_unlike(&o, 1);
+	assert_int_equal(add(*state, &o, false)->count, 2);
+}
+
 /* A report may give two pairs of sites one id, and one pair two: these are all races of their own. */
 static void an_id_alone_is_no_identity(void **state)
 {
@@ -553,6 +572,7 @@ int main(void)
 		TEST(many_races_are_put_together),
 		TEST(names_made_to_collide),
 		TEST(counts_do_not_wrap),
+		TEST(a_full_store_counts_on),
 		TEST(an_id_alone_is_no_identity),
 		TEST(no_more_room_than_needed),
 	};

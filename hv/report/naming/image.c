@@ -3,25 +3,6 @@
 
 #include "hv/base/linux_image.h"
 
-/* A module's data lie in sections of their own, at some distance from its text. An address is in the section that begins next
- * below. */
-#define SECTION_MAX (UINT64_C(64) << 20)
-
-static uint64_t nearest_below(const struct report_module *module, uint64_t gva)
-{
-	uint64_t nearest = UINT64_MAX;
-
-	if (gva - module->base < module->size)
-		return 0;
-	for (size_t i = 0; i < module->nsections; i++) {
-		uint64_t distance = gva - module->sections[i].addr;
-
-		if (module->sections[i].addr && distance < SECTION_MAX && distance < nearest)
-			nearest = distance;
-	}
-	return nearest;
-}
-
 static const struct report_module *module_at(const struct naming *n, const struct race *race, uint64_t gva)
 {
 	const struct report_module *best = NULL;
@@ -29,7 +10,7 @@ static const struct report_module *module_at(const struct naming *n, const struc
 
 	for (size_t i = 0; i < race->module_count; i++) {
 		const struct report_module *module = report_modules_find(n->modules, race->modules[i]);
-		uint64_t distance = module ? nearest_below(module, gva) : UINT64_MAX;
+		uint64_t distance = module ? report_module_distance(module, gva) : UINT64_MAX;
 
 		if (distance >= nearest)
 			continue;
