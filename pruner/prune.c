@@ -18,9 +18,12 @@ static const struct {
 
 /* First come rules that the code itself proves, then rules by what people wrote down, then rules by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_rcu,   rule_sequence, rule_broken_handover, rule_marked,	  rule_flags, rule_special,	      rule_named,
-	rule_shown, rule_counter,  rule_double_check,	 rule_same_value, rule_spin,  rule_doubtful_sequence, rule_handover,
-	rule_queue,
+	rule_given,	      rule_rcu,		 rule_sequence,
+	rule_broken_handover, rule_broken_given, rule_marked,
+	rule_flags,	      rule_special,	 rule_named,
+	rule_shown,	      rule_counter,	 rule_double_check,
+	rule_same_value,      rule_spin,	 rule_doubtful_sequence,
+	rule_handover,	      rule_queue,
 };
 
 const struct prune_rule_help prune_rule_help[] = {
@@ -38,7 +41,7 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"double-checked-locking", "benign: tested without the lock, and again with it; unclear if the writer has none"},
 	{"same-value-writes", "unclear, kept high: both sides store one value"},
 	{"user-built-synchronisation", "unclear: a loop that waits for the other side's store"},
-	{"handed-over", "unclear: a flag is stored behind the data, and tested before them"},
+	{"handed-over", "unclear: a flag or pointer is stored behind the data, and tested before them"},
 	{"ring-queue", "unclear: an index of a ring that seems to have one producer and one consumer"},
 	{"approximate-computation", "unclear: in a list of data that is read for a rough figure"},
 	{"both-values-valid", "unclear: in a list of data of which the old value is as good as the new"},
@@ -52,7 +55,7 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"pointer", "harmful candidate: the datum is a pointer"},
 	{"dangerous-datum", "harmful candidate: linkage, a length or the like, by a list of names"},
 	{"value-used", "harmful candidate: what is read decides a branch or an address"},
-	{"not-handed-over", "harmful candidate: a flag hands over data that were seen racing"},
+	{"not-handed-over", "harmful candidate: a flag or pointer hands over data that were seen racing"},
 	{"torn", "harmful candidate: a part of a store may be seen"},
 	{"interrupt-against-task", "harmful candidate: an interrupt against a task"},
 	{"one-side-marked", "harmful candidate: a marked access against a plain one"},

@@ -23,10 +23,12 @@ bool rule_shown(const struct view *v, struct verdict *out);
 bool rule_sequence(const struct view *v, struct verdict *out);
 bool rule_doubtful_sequence(const struct view *v, struct verdict *out);
 
-/* "not-handed-over": the data of a flag that were seen racing. */
+/* "not-handed-over": the data of a flag, or of a pointer, that were seen racing. */
+bool rule_broken_given(const struct view *v, struct verdict *out);
 bool rule_broken_handover(const struct view *v, struct verdict *out);
 
-/* "handed-over" and "ring-queue", by the order of the code on both sides. */
+/* "handed-over", of flags and of pointers, and "ring-queue", by the order of the code on both sides. */
+bool rule_given(const struct view *v, struct verdict *out);
 bool rule_handover(const struct view *v, struct verdict *out);
 bool rule_queue(const struct view *v, struct verdict *out);
 

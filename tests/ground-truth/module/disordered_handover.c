@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "disordered": a ring with two producers, and a flag that is set too early. */
+/* Group "disordered": a ring with two producers, a flag that is set too early, and a pointer given too early. */
+#include <linux/slab.h>
+
 #include "gt.h"
 
 /* Two producers of a ring that was made for one: both may take one slot, and the head of one undoes the head of the other. */
@@ -65,4 +67,61 @@ const struct gt_case gt_case_flagfirst = {
 	.name = "flagfirst",
 	.group = "disordered",
 	.side = {{"giver", gt_flagfirst_giver, 0}, {"taker", gt_flagfirst_taker_step, 1}},
+};
+
+/* The object is given away before it is filled. It is one object all the time, so that the kernel outlives this. */
+struct gt_ptrearly {
+	struct gt_ptrearly *box;
+	u64 a;
+};
+static struct gt_ptrearly *gt_ptrearly_object;
+
+static int gt_ptrearly_setup(void)
+{
+	gt_ptrearly_object = kzalloc(sizeof(*gt_ptrearly_object), GFP_KERNEL);
+	return gt_ptrearly_object ? 0 : -ENOMEM;
+}
+
+static void gt_ptrearly_teardown(void)
+{
+	kfree(gt_ptrearly_object);
+	gt_ptrearly_object = NULL;
+}
+
+static gt_fn void gt_ptrearly_giver(struct gt_ptrearly *object, u64 round)
+{
+	if (smp_load_acquire(&object->box))
+		return;
+	smp_store_release(&object->box, object);
+	object->a = round;
+}
+
+static gt_fn u64 gt_ptrearly_taker(struct gt_ptrearly *at)
+{
+	struct gt_ptrearly *object = smp_load_acquire(&at->box);
+	u64 a;
+
+	if (!object)
+		return 0;
+	a = object->a;
+	smp_store_release(&at->box, NULL);
+	return a;
+}
+
+static void gt_ptrearly_giver_step(u64 round)
+{
+	gt_ptrearly_giver(gt_ptrearly_object, round);
+}
+
+static void gt_ptrearly_taker_step(u64 round)
+{
+	gt_use(gt_ptrearly_taker(gt_ptrearly_object));
+}
+
+const struct gt_case gt_case_ptrearly = {
+	.name = "ptrearly",
+	.group = "disordered",
+	.side = {{"giver", gt_ptrearly_giver_step, 0}, {"taker", gt_ptrearly_taker_step, 1}},
+	.setup = gt_ptrearly_setup,
+	.teardown = gt_ptrearly_teardown,
 };

@@ -55,10 +55,10 @@ extern const struct gt_case gt_case_rwrace, gt_case_wwrace, gt_case_samevalue, g
 	gt_case_irqsame, gt_case_irqcross, gt_case_alias, gt_case_straddle, gt_case_repmovs;
 extern const struct gt_case gt_case_spinlock, gt_case_mutex, gt_case_rwsem, gt_case_atomics, gt_case_rcu, gt_case_completion,
 	gt_case_percpu, gt_case_irqsoff, gt_case_bytes;
-extern const struct gt_case gt_case_seqlock, gt_case_seqmutex, gt_case_seqlatch, gt_case_spsc, gt_case_mailbox,
+extern const struct gt_case gt_case_seqlock, gt_case_seqmutex, gt_case_seqlatch, gt_case_spsc, gt_case_mailbox, gt_case_ptrbox,
 	gt_case_onceword;
 extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqignored, gt_case_seqearly, gt_case_seqindex,
-	gt_case_twoheads, gt_case_flagfirst;
+	gt_case_twoheads, gt_case_flagfirst, gt_case_ptrearly;
 extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, gt_case_rcuwait, gt_case_rcucopy,
 	gt_case_rcufree, gt_case_rcureuse, gt_case_rcubare;
 

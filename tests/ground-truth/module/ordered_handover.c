@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Group "ordered": what is handed over by acquire and release, and one word that is whole whenever it is looked at. */
 #include <linux/circ_buf.h>
+#include <linux/slab.h>
 
 #include "gt.h"
 
@@ -80,6 +81,56 @@ const struct gt_case gt_case_mailbox = {
 	.name = "mailbox",
 	.group = "ordered",
 	.side = {{"sender", gt_mailbox_sender, 0}, {"taker", gt_mailbox_taker_step, 1}},
+};
+
+/* A box for one object: who fills it gives the object away, and who empties it has the object to itself. */
+struct gt_ptrbox {
+	u64 a, b;
+};
+static struct gt_ptrbox *gt_ptrbox_box gt_datum;
+
+static gt_fn void gt_ptrbox_giver(u64 round)
+{
+	struct gt_ptrbox *object;
+
+	if (smp_load_acquire(&gt_ptrbox_box))
+		return;
+	object = kmalloc(sizeof(*object), GFP_KERNEL);
+	if (!object)
+		return;
+	object->a = round;
+	object->b = ~round;
+	smp_store_release(&gt_ptrbox_box, object);
+}
+
+static gt_fn u64 gt_ptrbox_taker(void)
+{
+	struct gt_ptrbox *object = smp_load_acquire(&gt_ptrbox_box);
+	u64 sum;
+
+	if (!object)
+		return 0;
+	smp_store_release(&gt_ptrbox_box, NULL);
+	sum = object->a + object->b;
+	kfree(object);
+	return sum;
+}
+
+static void gt_ptrbox_taker_step(u64 round)
+{
+	gt_use(gt_ptrbox_taker());
+}
+
+static void gt_ptrbox_teardown(void)
+{
+	gt_use(gt_ptrbox_taker());
+}
+
+const struct gt_case gt_case_ptrbox = {
+	.name = "ptrbox",
+	.group = "ordered",
+	.side = {{"giver", gt_ptrbox_giver, 0}, {"taker", gt_ptrbox_taker_step, 1}},
+	.teardown = gt_ptrbox_teardown,
 };
 
 /* A limit that is one word: whoever looks takes the old one or the new one. Machine code does not show that this is meant. */
