@@ -20,8 +20,7 @@ struct publish {
 	bool over_null;
 	/* An object is taken out: the one that was there, or the one whose successor is stored. */
 	bool removes;
-	/* The function behind the store that waits for a grace period or lets one pass before it frees. NULL: none is called.
-	 */
+	/* The function called behind the store that waits for a grace period, or frees after one. NULL: none is called. */
 	const char *grace;
 	/* `grace` is given the object that is taken out; or it waits, and what frees that object is called behind it. */
 	bool grace_of_removed;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a function that stores a pointer frees, and whether a grace period is before that. */
+#include "pruner/publish_writer.h"
+
+#include <string.h>
+
+/* The argument of a call that frees: which object it frees. */
+static struct flow_pointer freed_object(const struct writer *w, unsigned call)
+{
+	const char *callee = w->s->code.insns[call].callee;
+	struct flow_pointer first = flow_register(w->s->flow, call, X86_RDI);
+	bool after_cache = strncmp(callee, "kmem_cache_free", strlen("kmem_cache_free")) == 0;
+	/* kfree_rcu(pointer), with no head in the object, has NULL as its first argument. */
+	bool after_null = first.root == FLOW_POINTER_FIXED && writer_callee(w, call, LIST_GRACE_FREE);
+
+	return after_cache || after_null ? flow_register(w->s->flow, call, X86_RSI) : first;
+}
+
+/*
+ * Whether the pointer at instruction `i` behind the store is still the value that it was at the store. An instruction that
+ * makes a value makes another one when a loop comes back to it.
+ */
+static bool lasts_until(const struct writer *w, const struct flow_pointer *p, unsigned i)
+{
+	bool reached[RACE_CODE_MAX];
+
+	writer_spread(w, w->at, flow_begin(w->s->flow, p), false, reached);
+	return reached[i];
+}
+
+static bool is_removed(const struct writer *w, const struct flow_pointer *object, unsigned i)
+{
+	for (unsigned j = 0; j < w->removed_count; j++) {
+		if (writer_same_object(&w->removed[j], object))
+			return lasts_until(w, object, i);
+	}
+	return false;
+}
+
+/* An object that the function has just made, and that nobody else knows of, may be freed in any way. */
+static bool is_private(const struct writer *w, const struct flow_pointer *object, unsigned i)
+{
+	int source = flow_source(w->s->flow, object);
+
+	return source >= 0 && writer_callee(w, (unsigned)source, LIST_ALLOC) &&
+	       (!writer_same_object(object, &w->what) || !lasts_until(w, object, i));
+}
+
+static void find_frees(const struct writer *w, unsigned i, struct publish *out)
+{
+	const struct flow_pointer object = freed_object(w, i);
+	bool later = writer_callee(w, i, LIST_GRACE_FREE), of_removed = is_removed(w, &object, i);
+
+	out->grace_of_removed |= of_removed && (later || !w->at_once[i]);
+	if (later || !w->at_once[i] || is_private(w, &object, i))
+		return;
+	if (!out->freed_of_shared)
+		out->freed = w->s->code.insns[i].callee;
+	out->freed_of_shared |= of_removed || (writer_same_object(&object, &w->what) && lasts_until(w, &object, i));
+}
+
+static void find_calls(const struct writer *w, struct publish *out)
+{
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		if (!w->behind[i])
+			continue;
+		if (!out->grace_of_removed && (writer_callee(w, i, LIST_GRACE_FREE) || writer_callee(w, i, LIST_GRACE_WAIT)))
+			out->grace = w->s->code.insns[i].callee;
+		if (writer_callee(w, i, LIST_FREE))
+			find_frees(w, i, out);
+	}
+}
+
+/* Whether the function frees at once, on any way, what it has not just made. */
+static bool frees_elsewhere(const struct writer *w)
+{
+	bool at_once[RACE_CODE_MAX];
+
+	writer_spread(w, 0, -1, true, at_once);
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		struct flow_pointer object;
+
+		if (!at_once[i] || !writer_callee(w, i, LIST_FREE) || writer_callee(w, i, LIST_GRACE_FREE))
+			continue;
+		object = freed_object(w, i);
+		if (!is_private(w, &object, i))
+			return true;
+	}
+	return false;
+}
+
+static bool waits_somewhere(const struct writer *w)
+{
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		if (writer_callee(w, i, LIST_GRACE_FREE) || writer_callee(w, i, LIST_GRACE_WAIT))
+			return true;
+	}
+	return false;
+}
+
+void writer_find_frees(const struct writer *w, struct publish *out)
+{
+	find_calls(w, out);
+	out->waits_somewhere = waits_somewhere(w);
+	out->frees_elsewhere = frees_elsewhere(w);
+}
