@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/detect_options.h"
 
+#include <stdlib.h>
 #include <sys/random.h>
 
 #define RATE_MAX 1000000
@@ -22,8 +23,9 @@ enum detect_key {
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What is sampled", 2},
 	{"symbols", KEY_SYMBOLS, "PATH", 0,
-	 "vmlinux or System.map of this kernel, or a folder with debug files, found by build id (default: the tables in the "
-	 "guest's memory; /usr/lib/debug and debuginfod's cache are always searched too)",
+	 "vmlinux or System.map of this kernel, a module's file, or a folder with debug files, found by build id; may be given "
+	 "several times (default: the tables in the guest's memory; /usr/lib/debug and debuginfod's cache are always searched "
+	 "too)",
 	 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "sample only this module, from when it is loaded", 0},
@@ -35,6 +37,8 @@ static const struct argp_option options[] = {
 	{"duration", KEY_DURATION, "T", 0, "end the run this long after the first point was armed: 500ms, 30s, 2m, 1h", 0},
 	{NULL, 0, NULL, 0, "Results", 4},
 	{"json", KEY_JSON, "FILE", 0, "write the races to FILE, which is valid at every moment", 0},
+	{"quiet", 'q', NULL, 0, "show only the races, the summary and errors", 0},
+	{"verbose", 'v', NULL, 0, "say which debug files are used, and every ten seconds how far the search is", 0},
 	{0},
 };
 
@@ -82,7 +86,13 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->judge;
 		return 0;
 	case KEY_SYMBOLS:
-		o->session.symbols = arg;
+		o->symbols[o->session.symbol_count++] = arg;
+		return 0;
+	case 'q':
+		o->session.quiet = true;
+		return 0;
+	case 'v':
+		o->session.verbose = true;
 		return 0;
 	case KEY_SAMPLE:
 		o->session.detect.sample = arg;
@@ -112,6 +122,10 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 						 .option_count = (size_t)argc}};
 	if (judge_init(&o->judge, err) < 0)
 		return -1;
+	o->symbols = calloc((size_t)argc + 1, sizeof(*o->symbols));
+	if (!o->symbols)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	o->session.symbols = o->symbols;
 	o->session.judge = &o->judge.report;
 	o->session.sources = o->judge.sources;
 	/* People type seeds again, and 32 bits are enough. */
@@ -123,6 +137,7 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 void detect_options_free(struct detect_options *o)
 {
 	judge_free(&o->judge);
+	free(o->symbols);
 }
 
 int detect_options_check(const struct detect_options *o, struct err *err)

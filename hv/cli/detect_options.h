@@ -12,6 +12,8 @@ struct detect_options {
 	struct judge judge;
 	/* What the options say. The strings are those of argv. */
 	struct session_config session;
+	/* The values of --symbols. There is room for as many as there are words on the command line. */
+	const char **symbols;
 };
 
 /* The option group "How". A command that has such options of its own puts them into this group. */

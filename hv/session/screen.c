@@ -17,6 +17,7 @@
 struct screen {
 	pthread_mutex_t lock;
 	bool same;     /* Standard output and standard error are one file, so a line begun on one is in the way of the other. */
+	bool quiet;    /* Notes are not shown. */
 	bool mid_line; /* The console has left an unfinished line on standard output. */
 	int failure;   /* errno of the first write to standard output that failed, or 0. */
 };
@@ -95,7 +96,18 @@ static bool lock_for_note(struct screen *s)
 	return pthread_mutex_timedlock(&s->lock, &until) == 0;
 }
 
+void screen_set_quiet(struct screen *s)
+{
+	s->quiet = true;
+}
+
 void screen_note(struct screen *s, const char *line)
+{
+	if (!s->quiet)
+		screen_error(s, line);
+}
+
+void screen_error(struct screen *s, const char *line)
 {
 	char text[700];
 	size_t len;

@@ -23,6 +23,12 @@ void screen_free(struct screen *s);
 /* Write whole lines to standard output. */
 void screen_report(struct screen *s, const char *text, size_t len);
 
+/* Let screen_note() show nothing from now on. Call it before other threads use the screen. */
+void screen_set_quiet(struct screen *s);
+
+/* Show an error as screen_note() shows a note, also on a quiet screen. */
+void screen_error(struct screen *s, const char *line);
+
 /* Write "outrider: LINE" to standard error, cleaned by clean_line(). This never waits for a reader of standard output. */
 void screen_note(struct screen *s, const char *line);
 

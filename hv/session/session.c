@@ -13,8 +13,12 @@
 #include "hv/report/report.h"
 #include "hv/session/host.h"
 #include "hv/session/sink.h"
+#include "hv/session/symbol_files.h"
 #include "hv/session/stopper.h"
 #include "hv/session/terminal.h"
+
+/* How often --verbose says how far the search is. */
+#define PROGRESS_NS UINT64_C(10000000000)
 
 struct session {
 	const struct session_config *config;
@@ -35,6 +39,7 @@ struct session {
 	/* stop_detector() found that the user has read the error that it handed on. session_run() then keeps it to itself. */
 	bool said;
 	uint64_t started_ns;
+	uint64_t next_progress_ns; /* Only the stopper's thread uses it. */
 };
 
 /* ---- the report's callbacks ---- */
@@ -62,36 +67,15 @@ static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
 
 /* ---- life ---- */
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* A vmlinux, which is ELF, can have source lines and types. A System.map is text and has neither. */
-static bool has_debug_info(const char *path)
-{
-	char magic[4] = "";
-	FILE *file = fopen(path, "r");
-	bool elf;
-
-	if (!file)
-		return false;
-	elf = fread(magic, 1, sizeof(magic), file) == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
-	fclose(file);
-	return elf;
-}
-
 static int open_names(struct session *s, struct err *err)
 {
-	const struct debug_images_sink sink = {.note = note, .ctx = s};
-	const char *symbols = s->config->symbols;
+	const struct session_config *o = s->config;
+	const struct debug_images_sink sink = {.note = note, .found = o->verbose ? note : NULL, .ctx = s};
 
 	s->images = debug_images_new(&sink, err);
 	if (!s->images)
 		return -1;
-	if (symbols && (is_folder(symbols) || has_debug_info(symbols)) && debug_images_add(s->images, symbols, err) < 0)
+	if (symbol_files_add(o->symbols, o->symbol_count, s->images, err) < 0)
 		return -1;
 	return debug_images_add_usual(s->images, err);
 }
@@ -144,10 +128,12 @@ static int open_detector(struct session *s, struct err *err)
 {
 	const struct detect_sink callbacks = sink_callbacks(&s->sink);
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
-	const char *symbols = s->config->symbols;
+	const char *symbols;
 
 	/* The files of a folder give names only. Where the kernel's symbols are, the guest's own tables say best. */
-	s->guest = guest_new(s->engine->target, symbols && is_folder(symbols) ? NULL : symbols, &files, err);
+	if (symbol_files_kernel(s->config->symbols, s->config->symbol_count, &symbols, err) < 0)
+		return -1;
+	s->guest = guest_new(s->engine->target, symbols, &files, err);
 	if (!s->guest)
 		return -1;
 	s->detect = detect_new(s->engine->target, s->guest, &s->config->detect, &callbacks, err);
@@ -161,6 +147,8 @@ static int open_detector(struct session *s, struct err *err)
 static int open_all(struct session *s, struct err *err)
 {
 	s->screen = screen_new(err);
+	if (s->screen && s->config->quiet)
+		screen_set_quiet(s->screen);
 	s->sink.screen = s->screen;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
@@ -192,6 +180,23 @@ static uint64_t elapsed_ns(void *session)
 	struct session *s = session;
 
 	return s->detect ? detect_sampled_ns(s->detect) : monotonic_ns() - s->started_ns;
+}
+
+/* Say how far the search is, when it is time to. */
+static void tell_progress(void *session)
+{
+	struct session *s = session;
+	struct detect_stats stats;
+	char line[160];
+
+	if (!s->detect || monotonic_ns() < s->next_progress_ns)
+		return;
+	s->next_progress_ns = monotonic_ns() + PROGRESS_NS;
+	detect_stats(s->detect, &stats);
+	snprintf(line, sizeof(line),
+		 "%" PRIu64 " s sampled: %" PRIu64 " hits, %" PRIu64 " windows, %" PRIu64 " conflicts, of %" PRIu64 " sites",
+		 stats.sampling_ns / 1000000000, stats.hits, stats.windows, stats.conflicts, stats.sites);
+	screen_note(s->screen, line);
 }
 
 /* Join the detector's threads. Their first failure comes into `err`, which keeps an error that it already has. */
@@ -272,7 +277,8 @@ static int gave_up(int number, struct err *err)
 int session_run(struct engine *engine, const struct session_config *config, struct err *err)
 {
 	struct session s = {.config = config, .engine = engine};
-	const struct stopper_config stopper = {engine, &s.terminal, config->duration_ns, elapsed_ns, &s};
+	const struct stopper_config stopper = {
+		engine, &s.terminal, config->duration_ns, elapsed_ns, config->verbose ? tell_progress : NULL, &s};
 	int code, kept_from;
 
 	s.stopper = stopper_start(&stopper, err);

@@ -13,8 +13,13 @@
 
 struct session_config {
 	struct detect_config detect;
-	/* A vmlinux, a System.map or a folder of debug files. NULL: the tables in the guest's own memory are used. */
-	const char *symbols;
+	/* The files and folders of --symbols, of which there are symbol_count; see symbol_files.h. */
+	const char *const *symbols;
+	size_t symbol_count;
+	/* Show the races, the summary and errors only. */
+	bool quiet;
+	/* Say which debug files are used, and every ten seconds how far the search is. */
+	bool verbose;
 	/* The JSON file that the races are written to. NULL: none is written. */
 	const char *json;
 	/* The session ends when this much time has been sampled, in nanoseconds. 0: there is no limit. */

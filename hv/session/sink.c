@@ -87,7 +87,7 @@ static void on_race(void *ctx, const struct observation *o)
 	if (report_observe(s->report, o, &err) == 0)
 		return;
 	/* The user reads it at once, since the run goes on. The exit code remembers it. */
-	screen_note(s->screen, err.text);
+	screen_error(s->screen, err.text);
 	keep_error(s, &err, true);
 }
 

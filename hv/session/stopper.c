@@ -111,6 +111,8 @@ static void poll_engine(struct stopper *s)
 		snprintf(why, sizeof(why), "--duration is over: %s", engine->stopping);
 		stop(s, STOP_DURATION, why);
 	}
+	if (config->tick)
+		config->tick(config->ctx);
 	if (engine->ops->panic && engine->ops->panic(engine) && ++s->panic_polls == PANIC_POLLS)
 		stop(s, STOP_PANIC, NULL);
 }

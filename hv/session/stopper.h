@@ -29,7 +29,9 @@ struct stopper_config {
 	uint64_t duration_ns;	   /* The limit of elapsed_ns(). 0: there is no limit. */
 	/* The time so far, in nanoseconds. It is called on the stopper's thread while the engine runs, and must not wait. */
 	uint64_t (*elapsed_ns)(void *ctx);
-	void *ctx; /* The argument of elapsed_ns(). */
+	/* Called again and again on the stopper's thread while the engine runs. It must not wait. It may be NULL. */
+	void (*tick)(void *ctx);
+	void *ctx; /* The argument of elapsed_ns() and tick(). */
 };
 
 struct stopper;
