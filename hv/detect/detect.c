@@ -146,6 +146,7 @@ void detect_stop(struct detect *d)
 	d->ended_ns = monotonic_ns();
 	pthread_cond_broadcast(&d->tick);
 	pthread_mutex_unlock(&d->lock);
+	guest_cancel_polls(d->guest);
 	if (d->sampler_started)
 		pthread_join(d->sampler, NULL);
 	d->sampler_started = false;

@@ -51,6 +51,13 @@ void guest_free(struct guest *g);
  */
 int guest_poll(struct guest *g, struct err *err);
 
+/*
+ * Make guest_poll() and guest_poll_modules() return soon, now and whenever they are called later: a guest can make up so much
+ * that reading it takes long, and the user who wants to end must not wait for it. What is known of the guest stays known. Any
+ * thread.
+ */
+void guest_cancel_polls(struct guest *g);
+
 /* "Linux version 6.1.0-..." once the kernel is found, and "" before. The string belongs to the guest. */
 const char *guest_banner(const struct guest *g);
 
@@ -145,7 +152,10 @@ struct guest_module_events {
 	void *ctx;
 };
 
-/* Compare the guest's module list with what was last seen, and report what changed. Cheap when nothing did. */
+/*
+ * Compare the guest's module list with what was last seen, and report what changed. Cheap when nothing did. When there are so
+ * many new modules that it would take long, the rest of them is left to the next call.
+ */
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events);
 
 /* A number that changes whenever a module comes or goes. */

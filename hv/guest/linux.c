@@ -21,6 +21,18 @@ static int reader_read(void *ctx, uint64_t gva, void *buf, size_t len)
 	return guest_read(ctx, gva, buf, len);
 }
 
+static int poll_read(void *ctx, uint64_t gva, void *buf, size_t len)
+{
+	struct guest *g = ctx;
+
+	return atomic_load(&g->polls_cancelled) ? -1 : g->reader.read(g->reader.ctx, gva, buf, len);
+}
+
+void guest_cancel_polls(struct guest *g)
+{
+	atomic_store(&g->polls_cancelled, true);
+}
+
 struct guest *guest_new(struct target *target, const char *symbols, const struct guest_symbol_files *files, struct err *err)
 {
 	struct guest *g = calloc(1, sizeof(*g));
@@ -31,6 +43,7 @@ struct guest *guest_new(struct target *target, const char *symbols, const struct
 	}
 	g->target = target;
 	g->reader = (struct guest_reader){.read = reader_read, .ctx = g};
+	g->poll_reader = (struct guest_reader){.read = poll_read, .ctx = g};
 	g->source = GUEST_OWN_TABLES;
 	if (files)
 		g->files = *files;
@@ -97,6 +110,8 @@ int guest_poll(struct guest *g, struct err *err)
 
 	if (g->stage == LINUX_READY)
 		return 1;
+	if (atomic_load(&g->polls_cancelled))
+		return 0;
 	if (target_peek_regs(g->target, 0, &regs))
 		return 0;
 	/* Not every target shows where the IDT is. Once it is final it is always here. */
@@ -111,7 +126,7 @@ int guest_poll(struct guest *g, struct err *err)
 		if (found <= 0)
 			return found;
 		/* BTF is optional. Without it there are no task names and no modules, and the rest works. */
-		g->btf = btf_from_guest(&g->reader, g->symtab, NULL);
+		g->btf = btf_from_guest(&g->poll_reader, g->symtab, NULL);
 		g->stage = LINUX_BOOTING;
 	}
 	return text_is_final(g) ? become_ready(g, err) : 0;

@@ -87,6 +87,9 @@ struct guest {
 
 	/* guest_read() for readers in symbols/. */
 	struct guest_reader reader;
+	/* The same for what guest_poll() and guest_poll_modules() read. From guest_cancel_polls() on it reads nothing. */
+	struct guest_reader poll_reader;
+	atomic_bool polls_cancelled;
 
 	/*
 	 * Guards the list of modules and what it points to, except for `seen`, `retired` and `charge`, which belong to
@@ -103,6 +106,8 @@ struct guest {
 	uint64_t next_generation;
 	/* modules_stamp() of the list as it was last walked. Only guest_poll_modules() uses this. */
 	uint64_t modules_seen;
+	/* Of that list, modules are left to be added. Only guest_poll_modules() uses this. */
+	bool modules_left;
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/clock.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_orc.h"
 
@@ -14,6 +15,8 @@
  * pages as the tables of thousands of modules. What is beyond has no names and so is not sampled.
  */
 #define SYMBOLS_MAX (256u << 20)
+/* For so long at most modules are added in one poll. A stock kernel's modules take some ms each, in a lab. */
+#define POLL_NS 300000000u
 #define BAD_TABLE (1u << 20) /* bytes charged for a table that was read in vain */
 
 static void free_module(struct loaded_module *lm)
@@ -57,7 +60,7 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 {
 	if (g->module_bytes > SYMBOLS_MAX)
 		return;
-	lm->m.symbols = module_symbols(&g->reader, g->btf, info, NULL);
+	lm->m.symbols = module_symbols(&g->poll_reader, g->btf, info, NULL);
 	lm->charge = lm->m.symbols ? symtab_bytes(lm->m.symbols) : BAD_TABLE;
 	g->module_bytes += lm->charge;
 }
@@ -72,7 +75,7 @@ static bool is_init(const struct image_section *section)
 static void read_sections(const struct guest *g, struct loaded_module *lm, const struct module_info *info)
 {
 	struct image_section all[MODULE_SECTIONS_MAX];
-	unsigned n = module_sections(&g->reader, g->btf, info, all, MODULE_SECTIONS_MAX);
+	unsigned n = module_sections(&g->poll_reader, g->btf, info, all, MODULE_SECTIONS_MAX);
 
 	lm->m.sections = n ? malloc(n * sizeof(*all)) : NULL;
 	for (unsigned i = 0; lm->m.sections && i < n; i++) {
@@ -100,6 +103,12 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
 	read_sections(g, lm, info);
+	/* It may have been read in part only. */
+	if (atomic_load(&g->polls_cancelled)) {
+		g->module_bytes -= lm->charge;
+		free_module(lm);
+		return;
+	}
 	if (publish_module(g, lm)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
@@ -168,9 +177,16 @@ static bool any_going(const struct guest *g)
 	return false;
 }
 
-/* Bring g->modules in line with the list that was just read. */
-static void update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events)
+/*
+ * Bring g->modules in line with the list that was just read, and begin to add no module after the time `until`
+ * (CLOCK_MONOTONIC) but one. False: modules are left for the next time, or the polls were cancelled.
+ */
+static bool update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events,
+			   uint64_t until)
 {
+	bool all = true;
+	unsigned added = 0;
+
 	drop_reloaded(g, list, n, events);
 	for (size_t i = 0; i < g->module_count; i++)
 		g->modules[i]->seen = false;
@@ -181,27 +197,36 @@ static void update_modules(struct guest *g, const struct module_info *list, size
 			retire_module(lm, events);
 		if (lm)
 			lm->seen = true;
-		else if (list[i].state == MODULE_LIVE)
+		else if (list[i].state != MODULE_LIVE)
+			continue;
+		else if (added++ && monotonic_ns() > until)
+			all = false;
+		else
 			add_module(g, &list[i], events);
+		/* What cannot be read any more is not gone. */
+		if (atomic_load(&g->polls_cancelled))
+			return false;
 	}
 	for (size_t i = g->module_count; i-- > 0;) {
 		if (!g->modules[i]->seen)
 			drop_module(g, i, events);
 	}
+	return all;
 }
 
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events)
 {
 	struct module_info *list;
-	uint64_t stamp;
+	uint64_t stamp, until = monotonic_ns() + POLL_NS;
 	size_t n;
 
 	/* A list that is being changed reads as an error. Nothing is concluded from that: the next poll comes soon. */
-	if (!g->btf || modules_stamp(&g->reader, g->symtab, g->btf, &stamp) || (stamp == g->modules_seen && !any_going(g)))
+	if (!g->btf || modules_stamp(&g->poll_reader, g->symtab, g->btf, &stamp) ||
+	    (stamp == g->modules_seen && !g->modules_left && !any_going(g)))
 		return;
-	if (modules_read(&g->reader, g->symtab, g->btf, &list, &n, NULL))
+	if (modules_read(&g->poll_reader, g->symtab, g->btf, &list, &n, NULL))
 		return;
-	update_modules(g, list, n, events);
+	g->modules_left = !update_modules(g, list, n, events, until);
 	g->modules_seen = stamp;
 	free(list);
 }

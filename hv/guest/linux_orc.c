@@ -20,5 +20,5 @@ void linux_find_module_unwind(const struct guest *g, uint64_t address, struct or
 {
 	*out = (struct orc_table){0};
 	if (g->btf && g->orc_format.size)
-		orc_find_module(&g->reader, g->btf, address, out, NULL);
+		orc_find_module(&g->poll_reader, g->btf, address, out, NULL);
 }

@@ -61,7 +61,7 @@ static struct symtab *kallsyms_around(const struct guest *g, uint64_t inside, st
 	uint64_t start, end;
 
 	image_around(g, inside, &start, &end);
-	return symtab_from_kallsyms(&g->reader, start, end, err);
+	return symtab_from_kallsyms(&g->poll_reader, start, end, err);
 }
 
 /*
@@ -250,7 +250,7 @@ static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *o
 	size_t len = 0;
 
 	image_around(g, inside, &start, &end);
-	for (uint64_t at = start; at < end && !len; at += X86_PAGE_SIZE) {
+	for (uint64_t at = start; at < end && !len && !atomic_load(&g->polls_cancelled); at += X86_PAGE_SIZE) {
 		size_t size = guest_read(g, at, page, sizeof(page)) == 0 ? sizeof(page) : X86_PAGE_SIZE;
 
 		if (size == sizeof(page) || guest_read(g, at, page, size) == 0)

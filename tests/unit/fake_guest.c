@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 int guest_poll(struct guest *g, struct err *err)
 {
@@ -103,10 +104,32 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 	guest_context_brief(g, regs, out);
 }
 
+void guest_cancel_polls(struct guest *g)
+{
+	atomic_store(&g->polls_cancelled, true);
+}
+
+static void hang(struct guest *g)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	atomic_fetch_add(&g->hanging, 1);
+	for (unsigned ms = 0; !atomic_load(&g->polls_cancelled); ms++) {
+		nanosleep(&pause, NULL);
+		if (ms < 20000)
+			continue;
+		atomic_store(&g->hung_too_long, true);
+		break;
+	}
+	atomic_fetch_sub(&g->hanging, 1);
+}
+
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events)
 {
 	bool here = atomic_load(&g->module_here);
 
+	if (atomic_load(&g->poll_hangs))
+		hang(g);
 	if (here == g->module_reported)
 		return;
 	g->module_reported = here;

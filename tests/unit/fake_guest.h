@@ -44,6 +44,14 @@ struct guest {
 	/* What guest_taint() says. */
 	struct guest_taint taint;
 
+	/* guest_poll_modules() does not return before guest_cancel_polls() was called. */
+	atomic_bool poll_hangs;
+	atomic_bool polls_cancelled;
+	/* It hung for so long that the test must have failed. */
+	atomic_bool hung_too_long;
+	/* How many calls are in it. */
+	atomic_int hanging;
+
 	struct guest_module module;
 	/* Whether the module is in the guest's list. */
 	atomic_bool module_here;

@@ -170,6 +170,23 @@ static void test_arms_and_disarms(void **state)
 	assert_true(atomic_load(&l->notes) > 0);
 }
 
+/* A guest can make reading its modules take long. The user who ends the run does not wait for that. */
+static void test_poll_is_cancelled(void **state)
+{
+	struct life *l = *state;
+	uint64_t until = monotonic_ns() + PATIENCE_NS;
+
+	atomic_store(&l->r->guest.poll_hangs, true);
+	start(l);
+	while (!atomic_load(&l->r->guest.hanging)) {
+		assert_true(monotonic_ns() < until);
+		pause_ms(2);
+	}
+	stop_and_compare(l);
+	assert_false(atomic_load(&l->r->guest.hung_too_long));
+	assert_int_equal(atomic_load(&l->failures), 0);
+}
+
 /* Where a target has few points, those that nobody hits make room for others. */
 static void test_few_points(void **state)
 {
@@ -440,6 +457,7 @@ int main(void)
 		T(test_stop_while_waiting), T(test_module),
 		T(test_other_module),	    T(test_kernel_and_module),
 		T(test_going_text),	    T(test_same_seed_same_order),
+		T(test_poll_is_cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -25,6 +26,9 @@ struct world {
 	struct guest *g;
 	uint8_t head[16], heap[ROOM * STRUCT_SIZE];
 	char said[64]; /* what was told so far: + for loaded, - for gone */
+	unsigned reads;
+	unsigned cancel_at; /* the polls are cancelled in this read; 0: never */
+	bool slow;	    /* the first read of a poll takes longer than modules are added in one poll */
 };
 
 static void put(uint8_t *at, uint64_t v)
@@ -34,8 +38,14 @@ static void put(uint8_t *at, uint64_t v)
 
 static int read_world(void *ctx, uint64_t gva, void *buf, size_t len)
 {
-	const struct world *w = ctx;
+	const struct timespec long_time = {.tv_nsec = 400000000};
+	struct world *w = ctx;
 
+	if (++w->reads == w->cancel_at)
+		guest_cancel_polls(w->g);
+	if (w->slow)
+		nanosleep(&long_time, NULL);
+	w->slow = false;
 	if (gva - HEAD < sizeof(w->head) && len <= sizeof(w->head) - (gva - HEAD))
 		memcpy(buf, w->head + (gva - HEAD), len);
 	else if (gva - HEAP < sizeof(w->heap) && len <= sizeof(w->heap) - (gva - HEAP))
@@ -192,11 +202,71 @@ static void test_reloaded(void **state)
 	assert_true(guest_module_going(w->g, &regs, &base, &size));
 }
 
+/* Let there be two modules, the second of which is at place 1 and has text of its own. */
+static void list_two(struct world *w)
+{
+	uint64_t first = HEAP + LIST, second = HEAP + STRUCT_SIZE + LIST;
+
+	list(w, 1, MODULE_LIVE);
+	list(w, 0, MODULE_LIVE);
+	put(w->heap + LIST, second);
+	put(w->heap + STRUCT_SIZE + LIST, HEAD);
+	put(w->heap + STRUCT_SIZE + LIST + 8, first);
+	put(w->heap + STRUCT_SIZE + CORE_BASE, TEXT + 0x10000);
+	put(w->head + 8, second);
+}
+
+/* So many modules that they take long are added bit by bit, though the list does not change any more. */
+static void test_takes_its_time(void **state)
+{
+	struct world *w = *state;
+
+	list_two(w);
+	w->slow = true;
+	poll_modules(w);
+	assert_string_equal(w->said, "+");
+	w->slow = true;
+	poll_modules(w);
+	assert_string_equal(w->said, "++");
+}
+
+/* Wherever a poll is when it is cancelled, it reads nothing more, and nothing is taken for gone that cannot be read. */
+static void test_cancelled(void **state)
+{
+	struct world *w = *state;
+	unsigned all;
+
+	/* How many reads it takes to find that one module went and another one came. */
+	list(w, 0, MODULE_LIVE);
+	poll_modules(w);
+	w->reads = 0;
+	list(w, 1, MODULE_LIVE);
+	poll_modules(w);
+	assert_string_equal(w->said, "++-");
+	all = w->reads;
+	assert_true(all > 4);
+	for (unsigned at = 1; at < all; at++) {
+		w->said[0] = '\0';
+		list(w, at % 2 ? 0 : 1, MODULE_LIVE);
+		w->reads = 0;
+		w->cancel_at = at;
+		poll_modules(w);
+		assert_int_equal(w->reads, at);
+		assert_string_equal(w->said, "");
+		/* As if it had not been: the next poll finds it. */
+		atomic_store(&w->g->polls_cancelled, false);
+		poll_modules(w);
+		assert_string_equal(w->said, "+-");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_comes_and_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reloaded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_takes_its_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cancelled, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("guest modules", tests, NULL, NULL);
