@@ -39,7 +39,7 @@ completion() {
 }
 
 documents() {
-	cd /usr/share/doc/outrider && ls README.Debian copyright changelog.gz README.md report-format.md pruning.md &&
+	cd /usr/share/doc/outrider && ls README.Debian copyright changelog.gz README.md tutorial.md limits.md reading-a-report.md report-format.md &&
 		[ -s /usr/share/outrider/report.schema.json ]
 }
 

@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the documents quote is what the program prints, and what they link to is there."""
+
+import lzma
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
+RECORDED = ROOT / "tests/data/recorded/gt-amd/named.json.xz"
+
+
+def outrider(*arguments):
+    return subprocess.run([BUILD / "outrider", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def words(line):
+    """A line without what only sets it apart: the blanks, and the mark and label in front of an instruction."""
+    return re.sub(r"^(code )?> ?|^code ", "", " ".join(line.split()))
+
+
+class Documents(unittest.TestCase):
+    def test_reading_a_report_quotes_a_report(self):
+        text = (ROOT / "docs/reading-a-report.md").read_text()
+        race = re.search(r"RACE ([0-9a-f]{12})", text).group(1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "races.json")
+            path.write_bytes(lzma.decompress(RECORDED.read_bytes()))
+            printed = {words(line) for line in outrider("report", "--race", race, path).splitlines()}
+        quoted = [words(line) for line in re.findall(r"^    +(\S.*)$", text, re.M) if not line.startswith("outrider ")]
+        self.assertGreater(len(quoted), 10)
+        self.assertEqual([line for line in quoted if line not in printed], [])
+
+    def test_documents_name_files_that_are_there(self):
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+            for name in re.findall(r"`((?:docs|tests|hv|symbols|pruner|vm-images|guest-agent)/[\w./-]+)`", page.read_text()):
+                if "NAME" not in name:  # stands for any name
+                    with self.subTest(page=page.name, name=name):
+                        self.assertTrue((ROOT / name).exists())
+
+    def test_commands_in_documents_have_only_options_that_there_are(self):
+        for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+            for command, rest in re.findall(r"^ {4,}(?:\$ )?(?:build/)?outrider (\w+)((?:.*\\\n)*.*)$", page.read_text(), re.M):
+                known = outrider(command, "--help")
+                for option in re.findall(r"(?<!\S)\[?(--[a-z][a-z-]*)", rest):
+                    with self.subTest(page=page.name, command=command, option=option):
+                        self.assertRegex(known, re.escape(option) + r"(?![a-z-])")
+
+
+if __name__ == "__main__":
+    unittest.main()
