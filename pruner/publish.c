@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a store of a pointer is about, and what its reader makes of the pointer. */
+#include "pruner/publish.h"
 #include "pruner/publish_writer.h"
 
 static const char *maker_of(const struct writer *w)

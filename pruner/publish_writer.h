@@ -6,7 +6,7 @@
 #ifndef OUTRIDER_PRUNER_PUBLISH_WRITER_H
 #define OUTRIDER_PRUNER_PUBLISH_WRITER_H
 
-#include "pruner/publish.h"
+#include "pruner/publish_facts.h"
 
 #define WRITER_REMOVED_MAX 4
 
