@@ -3,6 +3,9 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define TIB (UINT64_C(1) << 40)
+#define KIB (UINT64_C(1) << 10)
+#define CONSOLE_LIMIT (UINT64_C(1) << 30)
+#define CONSOLE_LIMIT_MAX (1024 * TIB)
 #define MEMORY_MIN (64 * MIB)
 
 enum run_key {
@@ -12,6 +15,7 @@ enum run_key {
 	KEY_CPUS,
 	KEY_MEMORY,
 	KEY_CONSOLE,
+	KEY_CONSOLE_LIMIT,
 	KEY_NO_DETECT,
 };
 
@@ -24,6 +28,8 @@ static const struct argp_option options[] = {
 	{"memory", KEY_MEMORY, "SIZE", 0,
 	 "guest memory, in MiB or with K, M, G or T (default 512M); the host reserves it only as the guest uses it", 0},
 	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console to FILE (default: standard output)", 0},
+	{"console-limit", KEY_CONSOLE_LIMIT, "SIZE", 0,
+	 "write no more than SIZE of the console to the file of --console, in MiB or with K, M, G or T (default 1G)", 0},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{0},
 };
@@ -54,6 +60,11 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 		if (cli_size(arg, MEMORY_MIN, TIB, &value) < 0 || value % MIB != 0)
 			return wrong(state, "memory", arg, "a size from 64M to 1T in whole MiB, for example 512, 512M or 5G");
 		o->engine.vm.memory = value;
+		return 0;
+	case KEY_CONSOLE_LIMIT:
+		if (cli_size(arg, KIB, CONSOLE_LIMIT_MAX, &value) < 0)
+			return wrong(state, "console-limit", arg, "a size from 1K to 1024T, for example 100M");
+		o->engine.console_limit = value;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -108,7 +119,8 @@ static int check(const struct run_options *o, struct err *err)
 
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)
 {
-	*o = (struct run_options){.input = {err}, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
+	*o = (struct run_options){
+		.input = {err}, .engine.console_limit = CONSOLE_LIMIT, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
 	if (detect_options_init(&o->detect, argc, argv, err) < 0 || cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
 		return -1;
 	o->engine.no_target = o->detect.session.no_detect;

@@ -20,9 +20,11 @@
 struct console {
 	struct screen *screen;
 	const char *file;
-	int out; /* The file's descriptor, or -1. */
+	int out;       /* The file's descriptor, or -1. */
+	uint64_t room; /* Bytes that may still be written to the file. The thread's own. */
 	int pipe[2];
 	int failure; /* errno of the first write to the file that failed. The thread's own until it is joined. */
+	bool full;   /* The file has its last line. The thread's own. */
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
@@ -89,11 +91,28 @@ static void put_file(struct console *c, const char *bytes, size_t len)
 	}
 }
 
+/* Write as much as there is room for. When that is less than there is, the file ends with a line that says so. */
+static void put_limited(struct console *c, const char *bytes, size_t len)
+{
+	static const char last[] = "\n[outrider: --console-limit is reached; the rest of the console is not written]\n";
+
+	if (len <= c->room) {
+		put_file(c, bytes, len);
+		c->room -= len;
+		return;
+	}
+	put_file(c, bytes, (size_t)c->room);
+	put_file(c, last, sizeof(last) - 1);
+	c->room = 0;
+	c->full = true;
+	screen_note(c->screen, "the console's file is as long as --console-limit lets it be: the rest is not written");
+}
+
 static void put(struct console *c, const char *bytes, size_t len)
 {
-	if (c->out >= 0)
-		put_file(c, bytes, len);
-	else
+	if (c->out >= 0 && !c->full)
+		put_limited(c, bytes, len);
+	else if (c->out < 0)
 		screen_console(c->screen, bytes, len);
 }
 
@@ -152,7 +171,7 @@ static int open_file(const char *file, struct err *err)
 	return fd;
 }
 
-struct console *console_open(const char *file, struct screen *screen, struct err *err)
+struct console *console_open(const char *file, uint64_t most, struct screen *screen, struct err *err)
 {
 	struct console *c = calloc(1, sizeof(*c));
 	int rc;
@@ -161,7 +180,7 @@ struct console *console_open(const char *file, struct screen *screen, struct err
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	*c = (struct console){.screen = screen, .file = file, .out = -1, .pipe = {-1, -1}};
+	*c = (struct console){.screen = screen, .file = file, .room = most, .out = -1, .pipe = {-1, -1}};
 	if (file) {
 		c->out = open_file(file, err);
 		if (c->out < 0)

@@ -12,6 +12,8 @@ struct vm_engine_config {
 	struct vmm_config vm;
 	/* The file that the guest's console goes to. NULL: it goes to the screen. */
 	const char *console;
+	/* How many bytes of the console go to that file at most. */
+	uint64_t console_limit;
 	/* How this host's KVM stops at an INT3, as probe_host() found it. */
 	enum kvm_bp_method breakpoints;
 	/* Run the guest without a target, so that nothing can be detected. */

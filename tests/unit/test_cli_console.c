@@ -140,7 +140,7 @@ static void report_waits_for_no_half_line(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
-	struct console *c = console_open(NULL, f->screen, &err);
+	struct console *c = console_open(NULL, UINT64_MAX, f->screen, &err);
 
 	assert_non_null(c);
 	guest_says(c, "whole line\nhalf");
@@ -155,7 +155,7 @@ static void report_waits_for_no_half_line(void **state)
 static void report_after_a_prompt_has_its_own_line(void **state)
 {
 	struct fixture *f = *state;
-	struct console *c = console_open(NULL, f->screen, NULL);
+	struct console *c = console_open(NULL, UINT64_MAX, f->screen, NULL);
 
 	assert_non_null(c);
 	guest_says(c, "login: ");
@@ -170,7 +170,7 @@ static void report_after_a_prompt_has_its_own_line(void **state)
 static void panic_of(void **state, const char *console, const char *expected)
 {
 	struct fixture *f = *state;
-	struct console *c = console_open("/dev/null", f->screen, NULL);
+	struct console *c = console_open("/dev/null", UINT64_MAX, f->screen, NULL);
 
 	assert_non_null(c);
 	guest_says(c, console);
@@ -194,7 +194,7 @@ static void panics_are_recognised(void **state)
 static void long_lines_do_not_stop_it(void **state)
 {
 	struct fixture *f = *state;
-	struct console *c = console_open("/dev/null", f->screen, NULL);
+	struct console *c = console_open("/dev/null", UINT64_MAX, f->screen, NULL);
 	char blob[20000];
 
 	assert_non_null(c);
@@ -210,7 +210,7 @@ static void full_file_is_said_once_at_the_end(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
-	struct console *c = console_open("/dev/full", f->screen, &err);
+	struct console *c = console_open("/dev/full", UINT64_MAX, f->screen, &err);
 
 	assert_non_null(c);
 	for (int i = 0; i < 100; i++)
@@ -221,12 +221,59 @@ static void full_file_is_said_once_at_the_end(void **state)
 	console_free(c);
 }
 
+/* Bytes of the file at `path`, in which `last` must be the end. */
+static size_t ends_with(const char *path, const char *last)
+{
+	char text[4096];
+	FILE *file = fopen(path, "r");
+	size_t len;
+
+	assert_non_null(file);
+	len = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[len] = '\0';
+	assert_true(len >= strlen(last));
+	assert_string_equal(text + len - strlen(last), last);
+	return len;
+}
+
+/* The guest writes a hundred times as much as may be kept. A panic in what is not kept is seen all the same. */
+static void endless_console_is_cut(void **state)
+{
+	static const char cut[] = "\n[outrider: --console-limit is reached; the rest of the console is not written]\n";
+	char path[] = "/tmp/outrider-test.XXXXXX";
+	struct fixture *f = *state;
+	struct console *c;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	c = console_open(path, 1000, f->screen, NULL);
+	assert_non_null(c);
+	for (int i = 0; i < 10000; i++)
+		guest_says(c, "ten bytes\n");
+	guest_says(c, "Kernel panic - not syncing: late\n");
+	assert_int_equal(console_finish(c, NULL), 0);
+	assert_int_equal(ends_with(path, cut), 1000 + strlen(cut));
+	assert_string_equal(console_panic(c), "late");
+	console_free(c);
+
+	c = console_open(path, 1000, f->screen, NULL);
+	assert_non_null(c);
+	for (int i = 0; i < 100; i++)
+		guest_says(c, "ten bytes\n");
+	assert_int_equal(console_finish(c, NULL), 0);
+	assert_int_equal(ends_with(path, "ten bytes\n"), 1000); /* just as much as may be */
+	console_free(c);
+	unlink(path);
+}
+
 static void file_that_cannot_be_made(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
 
-	assert_null(console_open("/nonexistent/console", f->screen, &err));
+	assert_null(console_open("/nonexistent/console", UINT64_MAX, f->screen, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 }
 
@@ -240,7 +287,7 @@ static void fifo_without_a_reader_is_refused(void **state)
 	snprintf(path, sizeof(path), "%s/fifo", dir);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(PATIENCE_S);
-	assert_null(console_open(path, f->screen, &err));
+	assert_null(console_open(path, UINT64_MAX, f->screen, &err));
 	alarm(0);
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "nobody reads it"));
@@ -290,6 +337,7 @@ int main(void)
 		TEST(panics_are_recognised),
 		TEST(long_lines_do_not_stop_it),
 		TEST(full_file_is_said_once_at_the_end),
+		TEST(endless_console_is_cut),
 		TEST(file_that_cannot_be_made),
 		TEST(fifo_without_a_reader_is_refused),
 		TEST(note_does_not_wait_for_a_reader),
