@@ -120,20 +120,22 @@ static json_t *sections_json(const struct report_module *module)
 	return o;
 }
 
+json_t *report_module_json(const struct report_module *module)
+{
+	char name[CLEAN_MAX(sizeof(module->name))];
+
+	clean_text(module->name, sizeof(module->name), name, sizeof(name));
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "id", json_whole(module->id), "name", name, "base",
+			 json_hex(module->base), "size", json_whole(module->size), "build_id",
+			 json_build_id(module->build_id, module->build_id_len), "sections", sections_json(module));
+}
+
 json_t *report_modules_json(const struct report_modules *m)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < m->count; i++) {
-		const struct report_module *module = &m->list[i];
-		char name[CLEAN_MAX(sizeof(module->name))];
-		json_t *o;
-
-		clean_text(module->name, sizeof(module->name), name, sizeof(name));
-		o = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o}", "id", (json_int_t)module->id, "name", name, "base",
-			      json_hex(module->base), "size", (json_int_t)module->size, "build_id",
-			      json_build_id(module->build_id, module->build_id_len), "sections", sections_json(module));
-		if (o && json_array_append_new(list, o) == 0)
+		if (json_array_append_new(list, report_module_json(&m->list[i])) == 0)
 			continue;
 		json_decref(list);
 		list = NULL;
@@ -177,19 +179,16 @@ static void read_module(struct json_reader *r, const json_t *o, struct report_mo
 	read_sections(r, o, out);
 }
 
-int report_modules_read(struct report_modules *m, const json_t *list, struct err *err)
+int report_modules_read(struct report_modules *m, const json_t *object, struct err *err)
 {
-	char what[32];
-	int rc = 0;
+	char what[48];
+	struct json_reader r = {.what = what, .err = err};
+	struct report_module module = {0};
+	int rc;
 
-	for (size_t i = 0; i < json_array_size(list) && rc == 0; i++) {
-		struct json_reader r = {.what = what, .err = err};
-		struct report_module module = {0};
-
-		snprintf(what, sizeof(what), "module %zu", i + 1);
-		read_module(&r, json_array_get(list, i), &module);
-		rc = r.failed ? -1 : report_modules_add(m, &module, err);
-		free(module.sections);
-	}
+	snprintf(what, sizeof(what), "module %zu", m->count + 1);
+	read_module(&r, object, &module);
+	rc = r.failed ? -1 : report_modules_add(m, &module, err);
+	free(module.sections);
 	return rc;
 }

@@ -69,10 +69,13 @@ uint64_t report_module_distance(const struct report_module *module, uint64_t gva
 /* The bytes that the module takes in memory; in JSON it takes about as much. */
 size_t report_module_bytes(const struct report_module *module);
 
-/* The list as JSON, as docs/report-format.md says. NULL: memory ran out. */
+/* The module as a JSON object, as docs/report-format.md says. NULL: memory ran out. */
+json_t *report_module_json(const struct report_module *module);
+
+/* The whole list as JSON. NULL: memory ran out. */
 json_t *report_modules_json(const struct report_modules *m);
 
-/* Read such a list back, and add its modules to `m`. NULL is an empty list. 0, or -1 with EXIT_INPUT: it is no such list. */
-int report_modules_read(struct report_modules *m, const json_t *list, struct err *err);
+/* Read such an object back, and add the module to `m`. 0, or -1 with err set. EXIT_INPUT: it is no such object. */
+int report_modules_read(struct report_modules *m, const json_t *object, struct err *err);
 
 #endif

@@ -27,11 +27,20 @@ static json_t *host_json(const struct run_host *h)
 			 text_json(h->cpu), "cpus", (json_int_t)h->cpus);
 }
 
+/* Bytes of the command line that are kept. The kernel takes up to 6 MiB, of which a reader would need 24 MiB made printable. */
+#define OPTIONS_MAX (1u << 20)
+
 static json_t *options_json(struct json_builder *b, const struct run_facts *run)
 {
 	json_t *list = json_array();
+	size_t used = 0;
 
 	for (size_t i = 0; i < run->option_count; i++) {
+		used += strlen(run->options[i]) + 1;
+		if (used > OPTIONS_MAX) {
+			json_append(b, list, json_string("..."));
+			break;
+		}
 		json_t *word = run->options[i][0] ? text_json(run->options[i]) : json_string("");
 
 		json_append(b, list, word);
@@ -53,10 +62,10 @@ static json_t *run_json(const struct run_facts *run)
 	json_put(&b, o, "module", text_json(run->module));
 	json_put(&b, o, "seed", json_sprintf("%llu", (unsigned long long)run->seed));
 	json_put(&b, o, "rate", json_integer(run->rate));
-	json_put(&b, o, "delay_us", json_integer((json_int_t)(run->delay_ns / 1000)));
+	json_put(&b, o, "delay_us", json_whole(run->delay_ns / 1000));
 	json_put(&b, o, "duration_s", run->duration_ns ? json_seconds(run->duration_ns) : json_null());
 	json_put(&b, o, "cpus", json_integer(run->cpus));
-	json_put(&b, o, "memory", json_integer((json_int_t)run->memory));
+	json_put(&b, o, "memory", json_whole(run->memory));
 	if (!b.failed)
 		return o;
 	json_decref(o);
@@ -140,7 +149,7 @@ static json_t *counters_json(const struct detect_stats *s)
 	json_t *o = json_pack("{s:o}", "seconds", json_seconds(s->sampling_ns));
 
 	for (size_t i = 0; o && i < sizeof(counters) / sizeof(*counters); i++) {
-		if (json_object_set_new(o, counters[i].name, json_integer((json_int_t)counters[i].value)) == 0)
+		if (json_object_set_new(o, counters[i].name, json_whole(counters[i].value)) == 0)
 			continue;
 		json_decref(o);
 		o = NULL;

@@ -14,7 +14,7 @@ struct reading {
 	struct json_stream *in;
 	const char *path;
 	size_t room;	       /* in l->races */
-	struct err wrong_race; /* the first: not said before the schema is known, which may explain it */
+	struct err wrong_item; /* the first: not said before the schema is known, which may explain it */
 };
 
 static int check_schema(const json_t *document, const char *path, struct err *err)
@@ -38,7 +38,7 @@ static int make_room(struct reading *r)
 		return 0;
 	races = realloc(r->l->races, room * sizeof(struct race *));
 	if (!races)
-		return err_set(&r->wrong_race, EXIT_INTERNAL, "%s: out of memory", r->path);
+		return err_set(&r->wrong_item, EXIT_INTERNAL, "%s: out of memory", r->path);
 	r->l->races = races;
 	r->room = room;
 	return 0;
@@ -49,10 +49,10 @@ static void add_race(struct reading *r, const json_t *object)
 	char what[256];
 	struct race *race;
 
-	if (r->wrong_race.code != EXIT_OK || make_room(r) < 0)
+	if (r->wrong_item.code != EXIT_OK || make_room(r) < 0)
 		return;
 	snprintf(what, sizeof(what), "%.200s: race %zu", r->path, r->l->count + 1);
-	race = race_read(object, what, &r->wrong_race);
+	race = race_read(object, what, &r->wrong_item);
 	if (race)
 		r->l->races[r->l->count++] = race;
 }
@@ -62,34 +62,58 @@ static int pass_on(const struct err *wrong, struct err *err)
 	return err_set(err, wrong->code, "%s", wrong->text);
 }
 
+static void add_module(struct reading *r, const json_t *object)
+{
+	struct err wrong = {0};
+
+	if (r->wrong_item.code == EXIT_OK && report_modules_read(&r->l->modules, object, &wrong) < 0)
+		err_set(&r->wrong_item, wrong.code, "%s: %s", r->path, wrong.text);
+}
+
+/* The lists that may be larger than memory should be asked for as a tree, and who takes their items. */
+static const struct long_list {
+	const char *key;
+	void (*add)(struct reading *r, const json_t *item);
+} long_lists[] = {{"races", add_race}, {"modules", add_module}};
+
+static const struct long_list *long_list(const char *key)
+{
+	for (size_t i = 0; i < sizeof(long_lists) / sizeof(long_lists[0]); i++) {
+		if (strcmp(key, long_lists[i].key) == 0)
+			return &long_lists[i];
+	}
+	return NULL;
+}
+
 /* From behind the list's bracket on. */
-static int read_races(struct reading *r, struct err *err)
+static int read_list(struct reading *r, const struct long_list *list, struct err *err)
 {
 	if (json_stream_take(r->in, ']'))
 		return 0;
 	do {
-		json_t *race = json_stream_value(r->in, err);
+		json_t *item = json_stream_value(r->in, err);
 
-		if (!race)
+		if (!item)
 			return -1;
-		add_race(r, race);
-		json_decref(race);
-		if (r->wrong_race.code != EXIT_OK && json_object_get(r->l->document, "schema"))
-			return pass_on(&r->wrong_race, err);
+		list->add(r, item);
+		json_decref(item);
+		if (r->wrong_item.code != EXIT_OK && json_object_get(r->l->document, "schema"))
+			return pass_on(&r->wrong_item, err);
 	} while (json_stream_take(r->in, ','));
 	return json_stream_take(r->in, ']') ? 0 : json_stream_wrong(r->in, "',' or ']' expected", err);
 }
 
-/* The value of `key`: a tree to keep, but for the races. */
+/* The value of `key`: a tree to keep, but for the long lists. */
 static int read_value(struct reading *r, const char *key, struct err *err)
 {
+	const struct long_list *list = long_list(key);
 	json_t *document = r->l->document, *value;
-	bool races = strcmp(key, "races") == 0;
 
-	if (races && json_object_get(document, key))
-		return json_stream_wrong(r->in, "a second list of races", err);
-	if (races && json_stream_take(r->in, '[')) {
-		if (read_races(r, err) < 0)
+	if (list && json_object_get(document, key))
+		return json_stream_wrong(r->in, list == long_lists ? "a second list of races" : "a second list of modules",
+					 err);
+	if (list && json_stream_take(r->in, '[')) {
+		if (read_list(r, list, err) < 0)
 			return -1;
 		value = json_array();
 	} else {
@@ -138,7 +162,7 @@ static int check_races(const struct reading *r, struct err *err)
 
 	if (!json_read_array(&reader, r->l->document, "races", 0))
 		return -1;
-	return r->wrong_race.code == EXIT_OK ? 0 : pass_on(&r->wrong_race, err);
+	return r->wrong_item.code == EXIT_OK ? 0 : pass_on(&r->wrong_item, err);
 }
 
 int report_load(struct report_load *out, const char *path, struct err *err)
@@ -152,8 +176,7 @@ int report_load(struct report_load *out, const char *path, struct err *err)
 	else
 		r.in = json_stream_open(path, err);
 	if (r.in && read_document(&r, err) == 0 && check_schema(out->document, path, err) == 0 &&
-	    document_read(out->document, path, &out->run, err) == 0 &&
-	    report_modules_read(&out->modules, json_object_get(out->document, "modules"), err) == 0)
+	    document_read(out->document, path, &out->run, err) == 0)
 		rc = check_races(&r, err);
 	json_stream_close(r.in);
 	if (rc < 0)

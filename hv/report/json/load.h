@@ -10,8 +10,8 @@
 #include "hv/race/store.h"
 
 struct report_load {
-	/* The document without its races, the list of which is empty. What this version does not understand is kept as it is.
-	 */
+	/* The document without its races and modules, the lists of which are empty. What this version does not understand
+	 * outside of them is kept as it is. */
 	json_t *document;
 	/* The races, in the order of the file. */
 	struct race **races;
@@ -24,9 +24,9 @@ struct report_load {
 };
 
 /*
- * Read the file at `path`, or standard input for "-". It is read race by race, so that never more than one of them is a tree of
- * JSON in memory. 0, or -1 with EXIT_INPUT: the file cannot be read, is no JSON (the message has line and byte), has another
- * schema, or an object in it is not as docs/report-format.md says. Then `out` is empty.
+ * Read the file at `path`, or standard input for "-". It is read race by race and module by module, so that never more
+ * than one of them is a tree of JSON in memory. 0, or -1 with EXIT_INPUT: the file cannot be read, is no JSON (the message has
+ * line and byte), has another schema, or an object in it is not as docs/report-format.md says. Then `out` is empty.
  */
 int report_load(struct report_load *out, const char *path, struct err *err);
 

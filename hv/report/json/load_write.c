@@ -41,15 +41,29 @@ static int write_race(const struct writing *w, size_t index)
 	return write_value(w, race);
 }
 
-static int write_races(const struct writing *w)
+static int write_module(const struct writing *w, size_t index)
+{
+	return write_value(w, report_module_json(&w->l->modules.list[index]));
+}
+
+static int write_list(const struct writing *w, size_t count, int (*write_item)(const struct writing *w, size_t index))
 {
 	if (putc('[', w->out) == EOF)
 		return -1;
-	for (size_t i = 0; i < w->l->count; i++) {
-		if ((i && fputs(", ", w->out) == EOF) || write_race(w, i) < 0)
+	for (size_t i = 0; i < count; i++) {
+		if ((i && fputs(", ", w->out) == EOF) || write_item(w, i) < 0)
 			return -1;
 	}
 	return putc(']', w->out) == EOF ? -1 : 0;
+}
+
+static int write_member(const struct writing *w, const char *key, json_t *value)
+{
+	if (json_is_array(value) && strcmp(key, "races") == 0)
+		return write_list(w, w->l->count, write_race);
+	if (json_is_array(value) && strcmp(key, "modules") == 0)
+		return write_list(w, w->l->modules.count, write_module);
+	return write_value(w, json_incref(value));
 }
 
 static int write_members(const struct writing *w)
@@ -61,7 +75,7 @@ static int write_members(const struct writing *w)
 	{
 		if (fputs(before, w->out) == EOF || write_value(w, json_string(key)) < 0 || fputs(": ", w->out) == EOF)
 			return -1;
-		if ((strcmp(key, "races") == 0 ? write_races(w) : write_value(w, json_incref(value))) < 0)
+		if (write_member(w, key, value) < 0)
 			return -1;
 		before = ", ";
 	}

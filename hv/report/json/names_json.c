@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_MAX_NUMBER 100000000
+#define LINE_MAX_NUMBER UINT32_MAX
 #define BITS_MAX 4096
 
 static const char *const by_words[] = {[DATUM_BY_VARIABLE] = "variable", [DATUM_BY_REGISTER] = "register"};
@@ -38,10 +38,13 @@ json_t *names_source_json(struct json_builder *b, const struct race_names *names
 json_t *names_datum_json(struct json_builder *b, const struct race_names *names, unsigned side)
 {
 	const struct datum_name *d = names ? &names->datum[side] : NULL;
+	bool bits;
 	json_t *o;
 
 	if (!d || d->by == DATUM_UNNAMED)
 		return json_null();
+	/* A debug file can say anything. What no reader takes is not written. */
+	bits = d->bit_size && d->bit_size <= BITS_MAX && d->bit_offset <= BITS_MAX;
 	o = json_object();
 	json_put(b, o, "path", json_clean(d->path, sizeof(d->path)));
 	json_put(b, o, "by", json_string(by_words[d->by]));
@@ -50,9 +53,9 @@ json_t *names_datum_json(struct json_builder *b, const struct race_names *names,
 	json_put(b, o, "owner", json_clean(d->owner, sizeof(d->owner)));
 	json_put(b, o, "member", json_clean(d->member, sizeof(d->member)));
 	json_put(b, o, "type", json_clean(d->type, sizeof(d->type)));
-	json_put(b, o, "offset", json_integer((json_int_t)d->offset));
-	json_put(b, o, "bit_offset", d->bit_size ? json_integer(d->bit_offset) : json_null());
-	json_put(b, o, "bit_size", d->bit_size ? json_integer(d->bit_size) : json_null());
+	json_put(b, o, "offset", json_whole(d->offset));
+	json_put(b, o, "bit_offset", bits ? json_integer(d->bit_offset) : json_null());
+	json_put(b, o, "bit_size", bits ? json_integer(d->bit_size) : json_null());
 	json_put(b, o, "value_before", json_clean(d->before, sizeof(d->before)));
 	json_put(b, o, "value_after", json_clean(d->after, sizeof(d->after)));
 	return o;

@@ -75,7 +75,7 @@ static void put_symbol(struct json_builder *b, json_t *o, const struct race_side
 	json_put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
 	json_put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
 	json_put(b, o, "offset", named ? json_integer((json_int_t)(site_address(side) - symbol->addr)) : json_null());
-	json_put(b, o, "function_size", named ? json_integer((json_int_t)symbol->size) : json_null());
+	json_put(b, o, "function_size", named ? json_whole(symbol->size) : json_null());
 }
 
 static json_t *frame_json(struct json_builder *b, const struct guest_frame *frame)
@@ -89,7 +89,7 @@ static json_t *frame_json(struct json_builder *b, const struct guest_frame *fram
 	json_put(b, o, "module", json_clean(symbol->module, sizeof(symbol->module)));
 	json_put(b, o, "function", json_clean(symbol->name, sizeof(symbol->name)));
 	json_put(b, o, "offset", named ? json_integer((json_int_t)(frame->pc - symbol->addr)) : json_null());
-	json_put(b, o, "function_size", symbol->size ? json_integer((json_int_t)symbol->size) : json_null());
+	json_put(b, o, "function_size", symbol->size ? json_whole(symbol->size) : json_null());
 	json_put(b, o, "kind", json_string(frame_word(frame->kind)));
 	json_put(b, o, "context", json_string(context_word(&context)));
 	json_put(b, o, "reliable", json_boolean(frame->reliable));
@@ -193,7 +193,7 @@ static json_t *instance_json(struct json_builder *b, const struct race_instance 
 	json_t *o = json_object(), *sides = json_array();
 
 	json_put(b, o, "time_s", json_seconds(instance->time_ns));
-	json_put(b, o, "held_us", json_integer((json_int_t)(instance->held_ns / 1000)));
+	json_put(b, o, "held_us", json_whole(instance->held_ns / 1000));
 	json_put(b, o, "how", json_string(how_word(instance->how)));
 	json_put(b, o, "datum", datum_json(b, instance->gva, instance->gpa, instance->data_len));
 	json_put(b, o, "value_before", value_json(instance->before, instance->data_len));
@@ -211,10 +211,10 @@ json_t *race_json(const struct race *race)
 	struct json_builder b = {0};
 
 	for (size_t i = 0; i < race->module_count; i++)
-		json_append(&b, modules, json_integer((json_int_t)race->modules[i]));
+		json_append(&b, modules, json_whole(race->modules[i]));
 
 	json_put(&b, o, "id", json_string(race->id));
-	json_put(&b, o, "count", json_integer((json_int_t)race->count));
+	json_put(&b, o, "count", json_whole(race->count));
 	json_put(&b, o, "first_s", json_seconds(race->first_ns));
 	json_put(&b, o, "last_s", json_seconds(race->last_ns));
 	json_put(&b, o, "how", json_string(how_word(first->how)));

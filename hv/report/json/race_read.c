@@ -41,7 +41,7 @@ static void read_context(struct json_reader *r, const json_t *parent, struct gue
 	out->preempt_off = json_read_optional(o, "preempt_off") && json_read_bool(r, o, "preempt_off");
 	out->rcu_known = json_read_optional(o, "rcu_nesting") != NULL;
 	if (out->rcu_known)
-		out->rcu_nesting = (uint32_t)json_read_number(r, o, "rcu_nesting", INT32_MAX);
+		out->rcu_nesting = (uint32_t)json_read_number(r, o, "rcu_nesting", UINT32_MAX);
 }
 
 static void read_registers(struct json_reader *r, const json_t *side, struct x86_regs *regs)
@@ -64,6 +64,16 @@ static void read_registers(struct json_reader *r, const json_t *side, struct x86
 	regs->efer = json_read_hex(r, o, "efer");
 }
 
+/* A whole number of 64 bits. A function may begin behind the address where a guest's tables say nonsense. */
+static uint64_t read_offset(struct json_reader *r, const json_t *o)
+{
+	const json_t *value = json_object_get(o, "offset");
+
+	if (!json_is_integer(value))
+		json_read_wrong(r, "offset", "a whole number");
+	return (uint64_t)json_integer_value(value);
+}
+
 /* Module, function and the offset of `address` in it. */
 static void read_symbol(struct json_reader *r, const json_t *o, uint64_t address, struct guest_symbol *out)
 {
@@ -71,7 +81,7 @@ static void read_symbol(struct json_reader *r, const json_t *o, uint64_t address
 		return;
 	json_read_text(r, o, "module", out->module, sizeof(out->module));
 	json_read_text(r, o, "function", out->name, sizeof(out->name));
-	out->addr = address - json_read_number(r, o, "offset", INT64_MAX);
+	out->addr = address - read_offset(r, o);
 }
 
 static void read_frame(struct json_reader *r, const json_t *o, struct guest_frame *out)

@@ -30,6 +30,11 @@ json_t *json_hex(uint64_t value)
 	return json_string(text);
 }
 
+json_t *json_whole(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
 json_t *json_seconds(uint64_t ns)
 {
 	return json_real((double)(ns / 1000) / 1e6);

@@ -28,6 +28,9 @@ void json_append(struct json_builder *b, json_t *array, json_t *value);
 /* A JSON string "0x...", since 64 bits do not survive as a JSON number. */
 json_t *json_hex(uint64_t value);
 
+/* A JSON whole number. What does not fit its 63 bits becomes the largest that does. */
+json_t *json_whole(uint64_t value);
+
 /* A JSON number of seconds, to the microsecond below `ns` nanoseconds. */
 json_t *json_seconds(uint64_t ns);
 
