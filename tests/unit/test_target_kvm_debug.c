@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -250,6 +251,28 @@ static void test_int3(void **state)
 	assert_int_equal(fake_control(vm, 0), TRAPPING | KVM_GUESTDBG_INJECT_BP);
 	target_stats(vm->target, &stats);
 	assert_int_equal(stats.reinjected, 2);
+}
+
+/* From a debug exit to the next entry the CPU does not run, which is counted. An entry after another exit adds nothing. */
+static void test_time_stopped(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 3000000};
+	struct vm *vm = *state;
+	struct target_stats stats, later;
+
+	intercept(vm);
+	target_stats(vm->target, &stats);
+	assert_int_equal(stats.stopped_ns, 0);
+	vm->answer.kind = TARGET_RESUME;
+	fake_debug_exit(vm, 0, BP, 0);
+	nanosleep(&pause, NULL);
+	fake_enter(vm, 0);
+	target_stats(vm->target, &stats);
+	assert_true(stats.stopped_ns >= 3000000);
+	nanosleep(&pause, NULL);
+	fake_enter(vm, 0);
+	target_stats(vm->target, &later);
+	assert_int_equal(later.stopped_ns, stats.stopped_ns);
 }
 
 /*
@@ -508,6 +531,7 @@ int main(void)
 		T(test_lazy_cookie),
 		T(test_registers),
 		T(test_int3),
+		T(test_time_stopped),
 		T(test_while_another_exception_is_pending),
 		T(test_guest_watch),
 		T(test_guest_watch_off_now),
