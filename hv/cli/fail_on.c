@@ -90,8 +90,15 @@ bool fail_on_is_asked(const struct fail_on *f)
 	return f->what != FAIL_ON_NOTHING || f->code;
 }
 
-static bool fails(enum fail_on_what what, const struct judged *j)
+static enum fail_on_what what_fails(const struct fail_on *f)
 {
+	return f->what ? f->what : FAIL_ON_HARMFUL;
+}
+
+bool fail_on_race(const struct fail_on *f, const struct judged *j)
+{
+	enum fail_on_what what = what_fails(f);
+
 	if (j->suppressed)
 		return false;
 	switch (j->verdict.class) {
@@ -111,14 +118,14 @@ int fail_on_code(const struct fail_on *f, const struct verdicts *v)
 		[FAIL_ON_UNCLEAR] = {"is a harmful candidate or unclear", "are harmful candidates or unclear"},
 		[FAIL_ON_ANY_NEW] = {"is not suppressed", "are not suppressed"},
 	};
-	enum fail_on_what what = f->what ? f->what : FAIL_ON_HARMFUL;
+	enum fail_on_what what = what_fails(f);
 	int code = f->code ? f->code : DEFAULT_CODE;
 	size_t n = 0;
 
 	if (!fail_on_is_asked(f))
 		return EXIT_OK;
 	for (size_t i = 0; i < v->count; i++)
-		n += fails(what, &v->list[i]);
+		n += fail_on_race(f, &v->list[i]);
 	if (!n)
 		return EXIT_OK;
 	fprintf(stderr, "outrider: %zu of %zu races %s: exit status %d (--fail-on %s)\n", n, v->count, phrases[what][n > 1],

@@ -31,6 +31,9 @@ extern const struct argp fail_on_argp;
 /* Returns whether any option of the two was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
+/* Returns whether the race makes the command fail. Without an option of the two it is as with --fail-on harmful. */
+bool fail_on_race(const struct fail_on *f, const struct judged *j);
+
 /*
  * Returns the exit code that the races ask for, or EXIT_OK when none of them makes the command fail. One line on standard error
  * says how many do.

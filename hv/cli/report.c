@@ -167,7 +167,10 @@ static void print_text(struct report_options *o, const struct verdicts *v, const
 
 static int print_judged(struct report_options *o, const struct race_store *store, const struct race_runs *runs, struct err *err)
 {
-	struct show_how how = {.images = o->in.images, .all = o->all || o->in.wanted_count, .colour = terminal_wants_colour()};
+	struct show_how how = {.images = o->in.images,
+			       .all = o->all || o->in.wanted_count,
+			       .colour = terminal_wants_colour(),
+			       .fail_on = &o->fail_on};
 	struct verdicts v = {0};
 	int rc = -1;
 

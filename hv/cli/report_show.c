@@ -112,6 +112,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 						.folded = !how->all && verdict_is_folded(j),
 						.rule = j->verdict.rule,
 						.evidence = j->verdict.evidence,
+						.fails = fail_on_race(how->fail_on, j),
 						.suppression = j->suppressed};
 	}
 	run.races = races;

@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_CLI_REPORT_SHOW_H
 #define OUTRIDER_CLI_REPORT_SHOW_H
 
+#include "hv/cli/fail_on.h"
 #include "pruner/verdicts.h"
 #include "hv/export/export.h"
 #include "hv/cli/race_files.h"
@@ -19,6 +20,8 @@ struct show_how {
 	bool all;
 	/* Standard output is a terminal that shows colours, perhaps behind a pager. */
 	bool colour;
+	/* Which races make the command fail. Only exports need it. */
+	const struct fail_on *fail_on;
 };
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "hv/export/internal.h"
 #include "hv/report/words.h"
@@ -26,19 +27,31 @@ const struct source_line *export_line(const struct race *race, unsigned which)
 	return line && line->file[0] && line->line ? line : NULL;
 }
 
+unsigned export_primary(const struct race *race)
+{
+	bool line[2] = {export_line(race, 0) != NULL, export_line(race, 1) != NULL};
+
+	if (!race->first.sides[1].known)
+		return 0;
+	if (line[0] != line[1])
+		return line[1];
+	return strcmp(race->site[0], race->site[1]) > 0;
+}
+
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
 {
-	char held[EXPORT_NAME_MAX], other[EXPORT_NAME_MAX], datum[DATUM_TEXT_MAX];
+	char name[2][EXPORT_NAME_MAX], datum[DATUM_TEXT_MAX];
+	unsigned first = export_primary(race);
 
-	export_function(&race->first.sides[0], held);
 	datum_path(race, datum);
-	if (race->first.sides[1].known) {
-		export_function(&race->first.sides[1], other);
-		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against %s in %s%s%s", access_word(race->rw[0]), held,
-			 access_word(race->rw[1]), other, datum[0] ? ": " : "", datum);
+	export_function(&race->first.sides[first], name[0]);
+	if (race->first.sides[!first].known) {
+		export_function(&race->first.sides[!first], name[1]);
+		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against %s in %s%s%s", access_word(race->rw[first]), name[0],
+			 access_word(race->rw[!first]), name[1], datum[0] ? ": " : "", datum);
 	} else {
-		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against a writer nobody saw%s%s", access_word(race->rw[0]), held,
-			 datum[0] ? ": " : "", datum);
+		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against a writer nobody saw%s%s", access_word(race->rw[first]),
+			 name[0], datum[0] ? ": " : "", datum);
 	}
 }
 

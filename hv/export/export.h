@@ -29,6 +29,7 @@ struct export_race {
 	bool folded;		 /* The race is likely no bug, or is suppressed, and not all races were asked for in full. */
 	const char *rule;	 /* The name of the rule that decided, which is fit for an id. NULL: no rule decided. */
 	const char *evidence;	 /* A sentence, or NULL. */
+	bool fails;		 /* The race makes the command fail, as --fail-on has it, or would if it were asked to. */
 	const char *suppression; /* The reason that the user's suppressions give. NULL: the race is not suppressed. */
 };
 
@@ -48,8 +49,7 @@ struct export_run {
 /* SARIF 2.1.0 (OASIS), for code review and scanning tools. */
 int export_sarif(FILE *out, const struct export_run *run, struct err *err);
 
-/* JUnit XML, for continuous integration. A race that may be harmful is a failed test case. A suppressed race is a skipped one.
- */
+/* JUnit XML, for continuous integration. A race that fails is a failed test case. A suppressed race is a skipped one. */
 int export_junit(FILE *out, const struct export_run *run, struct err *err);
 
 /*

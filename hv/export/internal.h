@@ -16,7 +16,13 @@ void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX]);
 /* The name of a side's function, or the address of a side whose function has no name. */
 void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
 
-/* The title of a race, for example "write in f against read in g: inode->i_state". */
+/*
+ * The side that stands for a race where only one can. Which side was held is chance, and a server takes a race at another place
+ * for another one. So it is the side with a source line, or else the one whose site comes first.
+ */
+unsigned export_primary(const struct race *race);
+
+/* The title of a race, with the primary side first, for example "write in f against read in g: inode->i_state". */
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX]);
 
 /* Returns the source line of the access of side `which`, or NULL when it is not known. */

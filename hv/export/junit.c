@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
 #include <libxml/xmlwriter.h>
+#include <string.h>
 
 #include "hv/export/internal.h"
 #include "hv/report/text/text.h"
+
+/*
+ * The calls of libxml2 return a negative number on failure. It has the sign bit, and so has the value that it is or-ed into:
+ * the functions below return such a value.
+ */
 
 /* libxml2 has a character type of its own. This keeps the calls that write short. */
 static const xmlChar *x(const char *text)
@@ -14,23 +21,18 @@ struct counts {
 	unsigned failed, skipped;
 };
 
-static bool fails(const struct export_race *r)
-{
-	return !r->suppression && r->level != EXPORT_BENIGN;
-}
-
 static struct counts count(const struct export_run *run)
 {
 	struct counts c = {0};
 
 	for (size_t i = 0; i < run->count; i++) {
-		c.failed += fails(&run->races[i]);
+		c.failed += run->races[i].fails;
 		c.skipped += run->races[i].suppression != NULL;
 	}
 	return c;
 }
 
-/* The report as people read it, which a failed test shows. Returns 0, or -1 when memory runs out. */
+/* The report as people read it, which a failed test shows. */
 static int write_text(xmlTextWriter *w, const struct race *race)
 {
 	const struct text_style style = {0};
@@ -49,37 +51,160 @@ static int write_text(xmlTextWriter *w, const struct race *race)
 
 static int write_failure(xmlTextWriter *w, const struct export_race *r, const char *title)
 {
-	if (xmlTextWriterStartElement(w, x("failure")) < 0 ||
-	    xmlTextWriterWriteAttribute(w, x("type"), x(r->verdict ? r->verdict : "data race")) < 0 ||
-	    xmlTextWriterWriteAttribute(w, x("message"), x(r->evidence ? r->evidence : title)) < 0 ||
-	    write_text(w, r->race) < 0)
-		return -1;
-	return xmlTextWriterEndElement(w);
+	int rc = xmlTextWriterStartElement(w, x("failure"));
+
+	rc |= xmlTextWriterWriteAttribute(w, x("type"), x(r->verdict ? r->verdict : "data race"));
+	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(r->evidence ? r->evidence : title));
+	rc |= write_text(w, r->race);
+	return rc | xmlTextWriterEndElement(w);
 }
 
+/* Why the race is no failure. */
+static int write_passed(xmlTextWriter *w, const struct export_race *r)
+{
+	int rc = xmlTextWriterStartElement(w, x("system-out"));
+
+	rc |= xmlTextWriterWriteFormatString(w, "%s, %s: %s", r->verdict ? r->verdict : "not judged",
+					     r->rule ? r->rule : "no rule", r->evidence ? r->evidence : "");
+	return rc | xmlTextWriterEndElement(w);
+}
+
+static int write_skipped(xmlTextWriter *w, const struct export_race *r)
+{
+	int rc = xmlTextWriterStartElement(w, x("skipped"));
+
+	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(r->suppression));
+	return rc | xmlTextWriterEndElement(w);
+}
+
+/* A server knows a test by its class and name, so both are the same in every run. */
 static int write_case(xmlTextWriter *w, const struct export_race *r)
 {
-	const struct source_line *line = export_line(r->race, 0);
-	char title[EXPORT_TITLE_MAX], file[EXPORT_NAME_MAX];
+	unsigned primary = export_primary(r->race);
+	const struct source_line *line = export_line(r->race, primary);
+	char title[EXPORT_TITLE_MAX];
 	int rc;
 
 	export_title(r->race, title);
 	rc = xmlTextWriterStartElement(w, x("testcase"));
-	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x(r->race->site[0]));
+	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x(r->race->site[primary]));
 	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s)", title, r->race->id);
 	if (line) {
-		export_text(line->file, sizeof(line->file), file);
-		rc |= xmlTextWriterWriteAttribute(w, x("file"), x(file));
+		rc |= xmlTextWriterWriteAttribute(w, x("file"), x(line->file));
 		rc |= xmlTextWriterWriteFormatAttribute(w, x("line"), "%u", line->line);
 	}
-	if (fails(r))
-		rc |= write_failure(w, r, title);
-	if (r->suppression) {
-		rc |= xmlTextWriterStartElement(w, x("skipped"));
-		rc |= xmlTextWriterWriteAttribute(w, x("message"), x(r->suppression));
-		rc |= xmlTextWriterEndElement(w);
-	}
+	if (r->suppression)
+		rc |= write_skipped(w, r);
+	else
+		rc |= r->fails ? write_failure(w, r, title) : write_passed(w, r);
 	return rc | xmlTextWriterEndElement(w);
+}
+
+/* The properties of the second run, and of those behind it, have the number of the run in front of their names. */
+struct properties {
+	xmlTextWriter *w;
+	size_t number;
+	int rc;
+};
+
+static void put(struct properties *p, const char *name, const char *value)
+{
+	if (!value || !value[0])
+		return;
+	p->rc |= xmlTextWriterStartElement(p->w, x("property"));
+	if (p->number > 1)
+		p->rc |= xmlTextWriterWriteFormatAttribute(p->w, x("name"), "run%zu.%s", p->number, name);
+	else
+		p->rc |= xmlTextWriterWriteAttribute(p->w, x("name"), x(name));
+	p->rc |= xmlTextWriterWriteAttribute(p->w, x("value"), x(value));
+	p->rc |= xmlTextWriterEndElement(p->w);
+}
+
+static void put_number(struct properties *p, const char *name, uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number);
+	if (number)
+		put(p, name, text);
+}
+
+static void put_seconds(struct properties *p, const char *name, uint64_t ns)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3f", (double)ns / 1e9);
+	if (ns)
+		put(p, name, text);
+}
+
+static void put_build_id(struct properties *p, const struct run_kernel *kernel)
+{
+	char text[2 * REPORT_BUILD_ID_MAX + 1] = "";
+
+	for (size_t i = 0; i < kernel->build_id_len; i++)
+		snprintf(text + 2 * i, 3, "%02x", kernel->build_id[i]);
+	put(p, "kernel.build-id", text);
+}
+
+static void put_options(struct properties *p, const struct run_facts *run)
+{
+	char name[32];
+
+	for (size_t i = 0; i < run->option_count; i++) {
+		snprintf(name, sizeof(name), "option.%zu", i + 1);
+		put(p, name, run->options[i]);
+	}
+}
+
+static void put_run(struct properties *p, const struct run_facts *run)
+{
+	put(p, "outrider", run->tool_version);
+	put(p, "kernel", run->kernel.banner ? run->kernel.banner : "not found");
+	put_build_id(p, &run->kernel);
+	put(p, "kernel.file", run->kernel_file);
+	put(p, "kernel.command-line", run->cmdline);
+	put(p, "started", run->started);
+	put(p, "ended", run->ended);
+	put(p, "finished", run->finished ? "yes" : "no");
+	put(p, "end", run->end);
+	put_seconds(p, "sampled-seconds", run->sampled_ns);
+	put(p, "host", run->host.name);
+	put(p, "host.kernel", run->host.release);
+	put(p, "host.cpu", run->host.cpu);
+	put_options(p, run);
+	put(p, "sample", run->sample);
+	put(p, "module", run->module);
+	put_number(p, "seed", run->seed);
+	put_number(p, "rate", run->rate);
+	put_number(p, "delay-microseconds", run->delay_ns / 1000);
+	put_number(p, "cpus", run->cpus);
+	put_number(p, "memory-bytes", run->memory);
+}
+
+static int write_properties(xmlTextWriter *w, const struct export_run *run)
+{
+	struct properties p = {.w = w};
+
+	p.rc = xmlTextWriterStartElement(w, x("properties"));
+	put(&p, "report-by-outrider", run->tool_version);
+	for (size_t i = 0; i < run->run_count; i++) {
+		p.number = i + 1;
+		put_run(&p, &run->runs[i]);
+	}
+	return p.rc | xmlTextWriterEndElement(w);
+}
+
+/* When and where the first run was made, which servers show with the suite. The format has no time zone and no milliseconds. */
+static int write_when(xmlTextWriter *w, const struct run_facts *first)
+{
+	int rc = 0;
+
+	if (first->started[0])
+		rc |= xmlTextWriterWriteFormatAttribute(w, x("timestamp"), "%.19s", first->started);
+	if (first->host.name)
+		rc |= xmlTextWriterWriteAttribute(w, x("hostname"), x(first->host.name));
+	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
 static int write_document(xmlTextWriter *w, const struct export_run *run)
@@ -95,6 +220,9 @@ static int write_document(xmlTextWriter *w, const struct export_run *run)
 	rc |= xmlTextWriterWriteFormatAttribute(w, x("failures"), "%u", c.failed);
 	rc |= xmlTextWriterWriteFormatAttribute(w, x("skipped"), "%u", c.skipped);
 	rc |= xmlTextWriterWriteAttribute(w, x("errors"), x("0"));
+	if (run->run_count)
+		rc |= write_when(w, &run->runs[0]);
+	rc |= write_properties(w, run);
 	for (size_t i = 0; i < run->count && rc >= 0; i++)
 		rc |= write_case(w, &run->races[i]);
 	return rc | xmlTextWriterEndDocument(w);
@@ -108,7 +236,6 @@ int export_junit(FILE *out, const struct export_run *run, struct err *err)
 
 	if (w)
 		xmlFreeTextWriter(w);
-	/* A negative result has the sign bit, and so has the value that it is or-ed into. */
 	if (rc < 0)
 		err_set(err, EXIT_INTERNAL, "out of memory while exporting");
 	else

@@ -46,21 +46,6 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 }
 
 /*
- * The side that a code host shows the race at. Which side was held is chance, and a host takes a race at another place for
- * another one. So it is the side with a source line, or else the one whose site comes first.
- */
-static unsigned primary_side(const struct race *race)
-{
-	bool line[2] = {export_line(race, 0) != NULL, export_line(race, 1) != NULL};
-
-	if (!race->first.sides[1].known)
-		return 0;
-	if (line[0] != line[1])
-		return line[1];
-	return strcmp(race->site[0], race->site[1]) > 0;
-}
-
-/*
  * Section 3.27.17. Hosts match a result with those of earlier runs by the hash of the primary location's line, with the number
  * of results so far that have this hash. A race's id is the same in every run of a kernel, and no two races of a run share it.
  */
@@ -85,7 +70,7 @@ static json_t *result_message(struct json_builder *b, const struct export_race *
 static void put_locations(struct json_builder *b, json_t *o, const struct race *race)
 {
 	json_t *locations = json_array(), *related = json_array(), *flows = json_array();
-	unsigned primary = primary_side(race);
+	unsigned primary = export_primary(race);
 
 	json_append(b, locations, sarif_access(b, race, primary));
 	json_put(b, o, "locations", locations);

@@ -273,6 +273,92 @@ class Exports(OfReport):
             self.assertTrue(all(link.removeprefix("#") in page.ids for link in page.links))
 
 
+class Junit(unittest.TestCase):
+    """What a CI server is told of the races of the ground truth, and of the run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "races.json")
+        cls.document = json.loads(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/named.json.xz").read_bytes()))
+        cls.write(cls.document)
+        cls.verdicts = {race["id"]: race["verdict"] for race in json.loads(report(cls.path, "json"))["races"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def write(cls, document):
+        with open(cls.path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+
+    def setUp(self):
+        self.write(self.document)
+
+    def cases(self, *options):
+        """{id: case}, the suite, the exit status and what was said."""
+        done = subprocess.run([BUILD / "outrider", "report", "--format", "junit", *options, self.path], capture_output=True, check=False)
+        suite, = junitparser.JUnitXml.fromstring(done.stdout)
+        cases = {re.search(r"\(([0-9a-f]{12})\)$", case.name)[1]: case for case in suite}
+        return cases, suite, done.returncode, done.stderr.decode()
+
+    def test_failures_agree_with_the_exit_status(self):
+        fails = {"harmful": {"harmful candidate"}, "unclear": {"harmful candidate", "unclear"},
+                 "any-new": {"harmful candidate", "unclear", "synchronisation", "benign"}}
+        for what, classes in fails.items():
+            for options in (["--fail-on", what],) + (([],) if what == "harmful" else ()):
+                cases, suite, status, said = self.cases(*options)
+                failed = {race for race, case in cases.items() if any(isinstance(r, junitparser.Failure) for r in case.result)}
+                self.assertEqual(failed, {race for race, verdict in self.verdicts.items() if verdict["class"] in classes}, options)
+                self.assertEqual(suite.failures, len(failed))
+                self.assertEqual(status, 1 if options else 0)
+                if options:
+                    self.assertIn(f"outrider: {len(failed)} of {len(cases)} races ", said)
+
+    def test_a_suppressed_race_is_skipped(self):
+        race, _ = max(self.verdicts.items(), key=lambda item: item[1]["rank"])
+        site = next(r for r in self.document["races"] if r["id"] == race)["sides"][0]["site"]
+        listed = os.path.join(self.folder.name, "list")
+        pathlib.Path(listed).write_text(f"[suppress]\nsite = {site}\nreason = known since March\n", encoding="utf-8")
+        cases, suite, _, _ = self.cases("--fail-on", "any-new", "--suppress", listed)
+        self.assertIsInstance(cases[race].result[0], junitparser.Skipped)
+        self.assertEqual(cases[race].result[0].message, "known since March")
+        self.assertEqual(suite.skipped, sum(isinstance(case.result[0], junitparser.Skipped) for case in cases.values() if case.result))
+
+    def test_a_passed_race_says_why(self):
+        cases, _, _, _ = self.cases()
+        for race, verdict in self.verdicts.items():
+            if verdict["class"] != "harmful candidate":
+                self.assertTrue(cases[race].system_out.startswith(f"{verdict['class']}, {verdict['rule']}: "), cases[race].system_out)
+
+    def test_run_facts(self):
+        document = json.loads(json.dumps(self.document))
+        document["run"].update(started="2026-11-22T07:36:55.123Z", options=["run", "--seed", "42"], seed="42",
+                               host={"name": "ci7", "kernel": "6.1.0-9", "cpu": "A CPU", "cpus": 8})
+        self.write(document)
+        _, suite, _, _ = self.cases()
+        said = {p.name: p.value for p in suite.properties()}
+        for name, value in (("kernel", document["kernel"]["banner"]), ("kernel.build-id", document["kernel"]["build_id"]), ("seed", "42"),
+                            ("started", "2026-11-22T07:36:55.123Z"), ("host", "ci7"), ("option.1", "run"), ("option.3", "42"),
+                            ("finished", "yes"), ("outrider", document["tool_version"])):
+            self.assertEqual(said[name], value)
+        self.assertEqual((suite.timestamp, suite.hostname), ("2026-11-22T07:36:55", "ci7"))
+        document["complete"] = False
+        self.write(document)
+        self.assertIn(("finished", "no"), {(p.name, p.value) for p in self.cases()[1].properties()})
+
+    def test_same_test_in_every_run(self):
+        """A server knows a test by class and name. Which side was held is chance."""
+        before = {race: (case.classname, case.name) for race, case in self.cases()[0].items()}
+        document = json.loads(json.dumps(self.document))
+        for race in document["races"]:
+            for owner in (race, *race["instances"]) if not race["sides"][1]["unknown"] else []:
+                owner["sides"].reverse()
+        self.write(document)
+        self.assertEqual({race: (case.classname, case.name) for race, case in self.cases()[0].items()}, before)
+
+
 class Kcsan(unittest.TestCase):
     """The races of the ground truth as KCSAN's text."""
 
