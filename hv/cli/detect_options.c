@@ -10,6 +10,7 @@
 
 enum detect_key {
 	KEY_SYMBOLS = 0x200,
+	KEY_DEBUGINFOD,
 	KEY_SAMPLE,
 	KEY_MODULE,
 	KEY_PER_CPU,
@@ -27,6 +28,8 @@ static const struct argp_option options[] = {
 	 "several times (default: the tables in the guest's memory; /usr/lib/debug and debuginfod's cache are always searched "
 	 "too)",
 	 0},
+	{"debuginfod", KEY_DEBUGINFOD, NULL, 0,
+	 "fetch debug files that are nowhere here from the servers that DEBUGINFOD_URLS names", 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "sample only this module, from when it is loaded", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
@@ -93,6 +96,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'v':
 		o->session.verbose = true;
+		return 0;
+	case KEY_DEBUGINFOD:
+		o->session.debuginfod = true;
 		return 0;
 	case KEY_SAMPLE:
 		o->session.detect.sample = arg;

@@ -10,7 +10,7 @@
 #include "hv/base/clean.h"
 #include "hv/report/naming/naming.h"
 
-enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE, KEY_NO_PAGER };
+enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE, KEY_NO_PAGER, KEY_DEBUGINFOD };
 
 /* What every command with files of races has: what names and judges the races, and where the output goes. */
 static const struct argp_option side_options[] = {
@@ -18,6 +18,8 @@ static const struct argp_option side_options[] = {
 	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
 	 "several times (/usr/lib/debug and debuginfod's cache are always searched too)",
 	 0},
+	{"debuginfod", KEY_DEBUGINFOD, NULL, 0,
+	 "fetch debug files that are nowhere here from the servers that DEBUGINFOD_URLS names", 0},
 	{"rules", KEY_RULES, "FILE", 0,
 	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
 	{"sources", KEY_SOURCES, "FOLDER", 0,
@@ -68,6 +70,8 @@ static error_t side_parser(int key, char *arg, struct argp_state *state)
 	case 'o':
 		f->redirect.file = arg;
 		return 0;
+	case KEY_DEBUGINFOD:
+		return debug_images_use_debuginfod(f->images, f->input.err) < 0 ? EINVAL : 0;
 	case KEY_NO_PAGER:
 		f->redirect.no_pager = true;
 		return 0;

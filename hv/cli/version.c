@@ -31,7 +31,7 @@ void version_print(const struct cli_choice *formats)
 	if (OUTRIDER_REVISION[0])
 		puts("revision: " OUTRIDER_REVISION);
 	print_libraries();
-	fputs("features: run on KVM, attach by gdbstub and libvirt, reports as", stdout);
+	fputs("features: run on KVM, attach by gdbstub and libvirt, debuginfod, reports as", stdout);
 	for (size_t i = 0; formats->word(i); i++)
 		printf("%s %s", i ? "," : "", formats->word(i));
 	putchar('\n');

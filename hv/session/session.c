@@ -67,15 +67,26 @@ static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
 
 /* ---- life ---- */
 
+/* After Ctrl-C nobody waits for a debug file. */
+static bool cancelled(void *ctx)
+{
+	const struct session *s = ctx;
+
+	return stopper_signal(s->stopper) != 0;
+}
+
 static int open_names(struct session *s, struct err *err)
 {
 	const struct session_config *o = s->config;
-	const struct debug_images_sink sink = {.note = note, .found = o->verbose ? note : NULL, .ctx = s};
+	const struct debug_images_sink sink = {
+		.note = note, .found = o->verbose ? note : NULL, .cancelled = cancelled, .ctx = s};
 
 	s->images = debug_images_new(&sink, err);
 	if (!s->images)
 		return -1;
 	if (symbol_files_add(o->symbols, o->symbol_count, s->images, err) < 0)
+		return -1;
+	if (o->debuginfod && debug_images_use_debuginfod(s->images, err) < 0)
 		return -1;
 	return debug_images_add_usual(s->images, err);
 }

@@ -16,6 +16,8 @@ struct session_config {
 	/* The files and folders of --symbols, of which there are symbol_count; see symbol_files.h. */
 	const char *const *symbols;
 	size_t symbol_count;
+	/* Fetch debug files from the user's debuginfod servers. */
+	bool debuginfod;
 	/* Show the races, the summary and errors only. */
 	bool quiet;
 	/* Say which debug files are used, and every ten seconds how far the search is. */

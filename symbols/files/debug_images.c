@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "symbols/files/debugfiles.h"
+#include "symbols/files/debuginfod.h"
 
 #define ID_MAX 64
 
@@ -28,8 +29,9 @@ struct debug_images {
 	struct debugfiles *files;
 	struct known_image *known;
 	size_t count;
-	bool asked;   /* The user has named a place to look in. */
-	size_t users; /* The number of places that the user named. They come before the others. */
+	struct debuginfod *debuginfod; /* NULL: nothing is fetched. */
+	bool asked;		       /* The user has named a place to look in. */
+	size_t users;		       /* The number of places that the user named. They come before the others. */
 };
 
 struct debug_images *debug_images_new(const struct debug_images_sink *sink, struct err *err)
@@ -58,6 +60,7 @@ void debug_images_free(struct debug_images *images)
 	}
 	free(images->known);
 	debugfiles_free(images->files);
+	debuginfod_free(images->debuginfod);
 	free(images);
 }
 
@@ -89,6 +92,16 @@ int debug_images_add_usual(struct debug_images *images, struct err *err)
 	return add_if_there(images, "/usr/lib/debug", err) < 0 || add_if_there(images, path, err) < 0 ? -1 : 0;
 }
 
+int debug_images_use_debuginfod(struct debug_images *images, struct err *err)
+{
+	const struct debuginfod_sink sink = {images->sink.note, images->sink.cancelled, images->sink.ctx};
+
+	if (!images->debuginfod)
+		images->debuginfod = debuginfod_new(&sink, err);
+	images->asked = true;
+	return images->debuginfod ? 0 : -1;
+}
+
 static struct known_image *find_image(const struct debug_images *images, const struct debug_image *image)
 {
 	for (size_t i = 0; i < images->count; i++) {
@@ -114,12 +127,39 @@ static void say_found(const struct debug_images *images, const char *name, const
 	images->sink.found(images->sink.ctx, line);
 }
 
+/* Returns the path of the image's debug file, which is in *place then, or NULL with err set anew. */
+static const char *fetch(struct debug_images *images, const struct debug_image *image, size_t *place, struct err *err)
+{
+	const char *path;
+	char *fetched;
+	int rc;
+
+	*err = (struct err){0};
+	fetched = debuginfod_fetch(images->debuginfod, image->name, image->id, image->id_len, err);
+	if (!fetched)
+		return NULL;
+	/* As a place to look in, the file is looked at as any other: its build id must be the image's. */
+	rc = debugfiles_add(images->files, fetched, err);
+	free(fetched);
+	if (rc < 0)
+		return NULL;
+	path = debugfiles_find_in(images->files, image->name, image->id, image->id_len, place, NULL);
+	if (!path)
+		err_set(err, EXIT_INPUT, "%.64s: debuginfod: the file that came is of another build, or is no debug file",
+			image->name);
+	return path;
+}
+
 static struct debuginfo *open_file(struct debug_images *images, const struct debug_image *image, bool *users)
 {
 	struct err err = {0};
 	size_t place = 0;
 	const char *path = debugfiles_find_in(images->files, image->name, image->id, image->id_len, &place, &err);
-	struct debuginfo *di = path ? debuginfo_open(path, &err) : NULL;
+	struct debuginfo *di;
+
+	if (!path && images->debuginfod && image->id_len)
+		path = fetch(images, image, &place, &err);
+	di = path ? debuginfo_open(path, &err) : NULL;
 
 	if (!di && images->asked)
 		images->sink.note(images->sink.ctx, err.text);

@@ -38,6 +38,8 @@ struct debug_images_sink {
 	void (*note)(void *ctx, const char *line);
 	/* Takes one line that says which debug file an image has. It may be NULL. */
 	void (*found)(void *ctx, const char *line);
+	/* Whether the user wants no more. Then no debug file is fetched any more. It may be NULL. */
+	bool (*cancelled)(void *ctx);
 	void *ctx;
 };
 
@@ -56,6 +58,12 @@ int debug_images_add(struct debug_images *images, const char *path, struct err *
 
 /* Look also where distributions and debuginfod keep debug files, as far as these folders exist. -1: memory is out. */
 int debug_images_add_usual(struct debug_images *images, struct err *err);
+
+/*
+ * Fetch debug files that are nowhere on this host from the user's debuginfod servers (see debuginfod.h). Returns 0, or -1 with
+ * EXIT_INPUT when no server is named.
+ */
+int debug_images_use_debuginfod(struct debug_images *images, struct err *err);
 
 /*
  * The path of the debug file of the image `name` with the build id `id` of `len` bytes. The file is not opened for queries. The

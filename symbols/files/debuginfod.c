@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "symbols/files/debuginfod.h"
+
+#include <elfutils/debuginfod.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/base/clock.h"
+
+/* The first note on a file comes when it takes this long, and the next ones as often. */
+#define NOTE_NS UINT64_C(3000000000)
+#define MIB (1 << 20)
+
+struct debuginfod {
+	struct debuginfod_sink sink;
+	debuginfod_client *client;
+	const char *name; /* The file that is being fetched. */
+	uint64_t next_note_ns;
+	bool cancelled;
+};
+
+/* The library calls this often while it works. `done` of `all` bytes have come, as soon as their number is known. */
+static int progress(debuginfod_client *client, long done, long all)
+{
+	struct debuginfod *d = debuginfod_get_user_data(client);
+	char line[200];
+
+	if (d->sink.cancelled && d->sink.cancelled(d->sink.ctx)) {
+		d->cancelled = true;
+		return 1;
+	}
+	if (monotonic_ns() < d->next_note_ns)
+		return 0;
+	d->next_note_ns = monotonic_ns() + NOTE_NS;
+	if (all > MIB)
+		snprintf(line, sizeof(line), "%.64s: debuginfod: %ld of %ld MiB", d->name, done / MIB, all / MIB);
+	else
+		snprintf(line, sizeof(line), "%.64s: waiting for debuginfod", d->name);
+	d->sink.note(d->sink.ctx, line);
+	return 0;
+}
+
+struct debuginfod *debuginfod_new(const struct debuginfod_sink *sink, struct err *err)
+{
+	const char *urls = getenv(DEBUGINFOD_URLS_ENV_VAR);
+	struct debuginfod *d;
+
+	if (!urls || !urls[strspn(urls, " \t")]) {
+		err_set(err, EXIT_INPUT, "--debuginfod: no server is named: set %s to its URL", DEBUGINFOD_URLS_ENV_VAR);
+		return NULL;
+	}
+	d = calloc(1, sizeof(*d));
+	if (d)
+		d->client = debuginfod_begin();
+	if (!d || !d->client) {
+		free(d);
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	d->sink = *sink;
+	debuginfod_set_user_data(d->client, d);
+	debuginfod_set_progressfn(d->client, progress);
+	return d;
+}
+
+void debuginfod_free(struct debuginfod *d)
+{
+	if (!d)
+		return;
+	debuginfod_end(d->client);
+	free(d);
+}
+
+char *debuginfod_fetch(struct debuginfod *d, const char *name, const uint8_t *id, size_t len, struct err *err)
+{
+	char *path = NULL;
+	int fd;
+
+	d->name = name;
+	d->cancelled = false;
+	d->next_note_ns = monotonic_ns() + NOTE_NS;
+	fd = debuginfod_find_debuginfo(d->client, id, (int)len, &path);
+	if (fd >= 0) {
+		close(fd);
+		return path;
+	}
+	if (d->cancelled)
+		err_set(err, EXIT_INPUT, "%.64s: debuginfod: not waited for", name);
+	else if (fd == -ENOENT)
+		err_set(err, EXIT_INPUT, "%.64s: debuginfod: no server has the debug file of this build", name);
+	else
+		err_set(err, EXIT_INPUT, "%.64s: debuginfod: %s", name, strerror(-fd));
+	return NULL;
+}
