@@ -243,8 +243,11 @@ int gdb_target_start(struct target *t, struct err *err)
 	sigset_t all, old;
 	int rc;
 
+	/* The client's threads may be waiting for their share of time already. */
+	gdb_lock(gt);
 	gt->started_ns = gt->budget.last_ns = monotonic_ns();
 	gt->paused_ns = 0;
+	gdb_unlock(gt);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&gt->server, NULL, gdb_serve, gt);
