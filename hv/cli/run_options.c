@@ -16,6 +16,7 @@ enum run_key {
 	KEY_MEMORY,
 	KEY_CONSOLE,
 	KEY_CONSOLE_LIMIT,
+	KEY_CONSOLE_CLEAN,
 	KEY_NO_DETECT,
 };
 
@@ -30,6 +31,8 @@ static const struct argp_option options[] = {
 	{"console", KEY_CONSOLE, "FILE", 0, "write the guest's serial console to FILE (default: standard output)", 0},
 	{"console-limit", KEY_CONSOLE_LIMIT, "SIZE", 0,
 	 "write no more than SIZE of the console to the file of --console, in MiB or with K, M, G or T (default 1G)", 0},
+	{"console-clean", KEY_CONSOLE_CLEAN, NULL, 0,
+	 "show the console's control characters as \\xHH, so that the guest cannot steer the terminal", 0},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{0},
 };
@@ -90,6 +93,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_CONSOLE:
 		o->engine.console = arg;
+		return 0;
+	case KEY_CONSOLE_CLEAN:
+		o->engine.console_clean = true;
 		return 0;
 	case KEY_NO_DETECT:
 		o->detect.session.no_detect = true;

@@ -28,6 +28,9 @@ struct console {
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
+	bool clean;    /* Control characters do not pass. */
+	bool carriage; /* A carriage return was the last byte, and is not forwarded yet. */
+	char cleaned[CLEAN_MAX(4096 + 1)];
 	char pending[4096]; /* Bytes that were read and not yet forwarded. The buffer is never full between two reads. */
 	size_t line_len;
 	char line[LINE_MAX_KEPT + 1];
@@ -108,12 +111,46 @@ static void put_limited(struct console *c, const char *bytes, size_t len)
 	screen_note(c->screen, "the console's file is as long as --console-limit lets it be: the rest is not written");
 }
 
-static void put(struct console *c, const char *bytes, size_t len)
+static void put_raw(struct console *c, const char *bytes, size_t len)
 {
 	if (c->out >= 0 && !c->full)
 		put_limited(c, bytes, len);
 	else if (c->out < 0)
 		screen_console(c->screen, bytes, len);
+}
+
+static void add_clean(struct console *c, size_t *used, char byte)
+{
+	if (byte == '\n' || byte == '\t' || (byte >= ' ' && byte <= '~'))
+		c->cleaned[(*used)++] = byte;
+	else
+		*used += (size_t)snprintf(c->cleaned + *used, sizeof(c->cleaned) - *used, "\\x%02x", (unsigned char)byte);
+}
+
+/*
+ * Forward bytes without what steers a terminal. The kernel ends lines by a carriage return and a newline, of which the newline
+ * is left. A carriage return alone would let the guest write over a line that was shown.
+ */
+static void put_clean(struct console *c, const char *bytes, size_t len)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (c->carriage && bytes[i] != '\n')
+			add_clean(c, &used, '\r');
+		c->carriage = bytes[i] == '\r';
+		if (!c->carriage)
+			add_clean(c, &used, bytes[i]);
+	}
+	put_raw(c, c->cleaned, used);
+}
+
+static void put(struct console *c, const char *bytes, size_t len)
+{
+	if (c->clean)
+		put_clean(c, bytes, len);
+	else
+		put_raw(c, bytes, len);
 }
 
 /*
@@ -171,7 +208,7 @@ static int open_file(const char *file, struct err *err)
 	return fd;
 }
 
-struct console *console_open(const char *file, uint64_t most, struct screen *screen, struct err *err)
+struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err)
 {
 	struct console *c = calloc(1, sizeof(*c));
 	int rc;
@@ -180,7 +217,7 @@ struct console *console_open(const char *file, uint64_t most, struct screen *scr
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	*c = (struct console){.screen = screen, .file = file, .room = most, .out = -1, .pipe = {-1, -1}};
+	*c = (struct console){.clean = clean, .screen = screen, .file = file, .room = most, .out = -1, .pipe = {-1, -1}};
 	if (file) {
 		c->out = open_file(file, err);
 		if (c->out < 0)

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include <stdbool.h>
+
 #include "hv/base/err.h"
 #include "hv/session/screen.h"
 
@@ -15,10 +17,11 @@ struct console;
 
 /*
  * Open the console and start its thread. `file` is created, or truncated if it exists. A guest can write without end, so at
- * most about `most` bytes go to the file; a line in it and a note on `screen` say so. A NULL `file` sends the console to
- * `screen`, which must outlive the console. Returns NULL with err set on failure.
+ * most about `most` bytes go to the file; a line in it and a note on `screen` say so. With `clean` bytes that
+ * are not printable ASCII become \xHH, except for tabs and the ends of lines. A NULL `file` sends the console to `screen`,
+ * which must outlive the console. Returns NULL with err set on failure.
  */
-struct console *console_open(const char *file, uint64_t most, struct screen *screen, struct err *err);
+struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err);
 
 /* The descriptor that the guest's serial port writes to. The console owns it. */
 int console_fd(const struct console *c);

@@ -15,7 +15,7 @@ static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 	struct vm_engine *v = vm_engine(e);
 	struct vmm_config config = v->config->vm;
 
-	v->console = console_open(v->config->console, v->config->console_limit, screen, err);
+	v->console = console_open(v->config->console, v->config->console_limit, v->config->console_clean, screen, err);
 	if (!v->console)
 		return -1;
 	config.console_out = console_fd(v->console);

@@ -14,6 +14,8 @@ struct vm_engine_config {
 	const char *console;
 	/* How many bytes of the console go to that file at most. */
 	uint64_t console_limit;
+	/* Make control characters of the console visible, wherever it goes. */
+	bool console_clean;
 	/* How this host's KVM stops at an INT3, as probe_host() found it. */
 	enum kvm_bp_method breakpoints;
 	/* Run the guest without a target, so that nothing can be detected. */

@@ -140,7 +140,7 @@ static void report_waits_for_no_half_line(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
-	struct console *c = console_open(NULL, UINT64_MAX, f->screen, &err);
+	struct console *c = console_open(NULL, UINT64_MAX, false, f->screen, &err);
 
 	assert_non_null(c);
 	guest_says(c, "whole line\nhalf");
@@ -155,7 +155,7 @@ static void report_waits_for_no_half_line(void **state)
 static void report_after_a_prompt_has_its_own_line(void **state)
 {
 	struct fixture *f = *state;
-	struct console *c = console_open(NULL, UINT64_MAX, f->screen, NULL);
+	struct console *c = console_open(NULL, UINT64_MAX, false, f->screen, NULL);
 
 	assert_non_null(c);
 	guest_says(c, "login: ");
@@ -170,7 +170,7 @@ static void report_after_a_prompt_has_its_own_line(void **state)
 static void panic_of(void **state, const char *console, const char *expected)
 {
 	struct fixture *f = *state;
-	struct console *c = console_open("/dev/null", UINT64_MAX, f->screen, NULL);
+	struct console *c = console_open("/dev/null", UINT64_MAX, false, f->screen, NULL);
 
 	assert_non_null(c);
 	guest_says(c, console);
@@ -194,7 +194,7 @@ static void panics_are_recognised(void **state)
 static void long_lines_do_not_stop_it(void **state)
 {
 	struct fixture *f = *state;
-	struct console *c = console_open("/dev/null", UINT64_MAX, f->screen, NULL);
+	struct console *c = console_open("/dev/null", UINT64_MAX, false, f->screen, NULL);
 	char blob[20000];
 
 	assert_non_null(c);
@@ -210,7 +210,7 @@ static void full_file_is_said_once_at_the_end(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = {0};
-	struct console *c = console_open("/dev/full", UINT64_MAX, f->screen, &err);
+	struct console *c = console_open("/dev/full", UINT64_MAX, false, f->screen, &err);
 
 	assert_non_null(c);
 	for (int i = 0; i < 100; i++)
@@ -248,7 +248,7 @@ static void endless_console_is_cut(void **state)
 
 	assert_true(fd >= 0);
 	close(fd);
-	c = console_open(path, 1000, f->screen, NULL);
+	c = console_open(path, 1000, false, f->screen, NULL);
 	assert_non_null(c);
 	for (int i = 0; i < 10000; i++)
 		guest_says(c, "ten bytes\n");
@@ -258,7 +258,7 @@ static void endless_console_is_cut(void **state)
 	assert_string_equal(console_panic(c), "late");
 	console_free(c);
 
-	c = console_open(path, 1000, f->screen, NULL);
+	c = console_open(path, 1000, false, f->screen, NULL);
 	assert_non_null(c);
 	for (int i = 0; i < 100; i++)
 		guest_says(c, "ten bytes\n");
@@ -273,7 +273,7 @@ static void file_that_cannot_be_made(void **state)
 	struct fixture *f = *state;
 	struct err err = {0};
 
-	assert_null(console_open("/nonexistent/console", UINT64_MAX, f->screen, &err));
+	assert_null(console_open("/nonexistent/console", UINT64_MAX, false, f->screen, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 }
 
@@ -287,7 +287,7 @@ static void fifo_without_a_reader_is_refused(void **state)
 	snprintf(path, sizeof(path), "%s/fifo", dir);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(PATIENCE_S);
-	assert_null(console_open(path, UINT64_MAX, f->screen, &err));
+	assert_null(console_open(path, UINT64_MAX, false, f->screen, &err));
 	alarm(0);
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "nobody reads it"));
@@ -329,6 +329,22 @@ static void note_does_not_wait_for_a_reader(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* A carriage return that ends a read is not forgotten. */
+static void clean_console(void **state)
+{
+	struct fixture *f = *state;
+	struct console *c = console_open(NULL, UINT64_MAX, true, f->screen, NULL);
+
+	assert_non_null(c);
+	guest_says(c, "[    1.0] boot\r\n\tC:\\x \x1b[2J\x1b]0;t\a\xc3\xa9 over\rwritten\r\n");
+	guest_says(c, "half\r");
+	guest_is_silent();
+	guest_says(c, "\nlast\r");
+	assert_int_equal(console_finish(c, NULL), 0);
+	console_free(c);
+	shown(f, "[    1.0] boot\n\tC:\\x \\x1b[2J\\x1b]0;t\\x07\\xc3\\xa9 over\\x0dwritten\nhalf\nlast");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +354,7 @@ int main(void)
 		TEST(long_lines_do_not_stop_it),
 		TEST(full_file_is_said_once_at_the_end),
 		TEST(endless_console_is_cut),
+		TEST(clean_console),
 		TEST(file_that_cannot_be_made),
 		TEST(fifo_without_a_reader_is_refused),
 		TEST(note_does_not_wait_for_a_reader),
