@@ -3,6 +3,9 @@
  * How many points are armed, and which: k points, chosen uniformly (DataCollider, section 3.1.1), where k follows the rate of
  * hits (section 3.1.2). A hit uses its point up. Its successor is armed here, off the hit path.
  *
+ * Where the guest runs little of what is armed, or planting is slow, uniform choice does not reach the rate. Up to half of the
+ * points are then in functions that the guest was seen to run, as far as the guest can bear the stops.
+ *
  * Belongs to the sampler's thread. d->lock is taken for what it guards.
  */
 #ifndef OUTRIDER_DETECT_PACE_H
