@@ -3,6 +3,7 @@
 """What --sources makes of a module that was built outside the kernel's tree, and what a report can not make it read."""
 
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -89,6 +90,25 @@ class Sources(unittest.TestCase):
                 self.assertRegex(text, r"(?m)^ +> \+0xc +movl +\(%rax\), %eax +tests/ground-truth/module/races_basic.c:30$")
                 self.assertNotRegex(text, r"(?m)^ +code( [0-9a-f]{2})+ <")
         self.assertRegex(self.show(), r"(?m)^ +code( [0-9a-f]{2})+ <8b>")
+
+    def test_debug_file_gives_each_instruction_its_line(self):
+        """Of a run that was not named, by the recorded module, and the text of the lines where the module's source is."""
+        module, races = self.top / "module.ko", self.top / "raw.json"
+        for packed, path in (("module.ko.xz", module), ("races.json.xz", races)):
+            path.write_bytes(lzma.decompress((ROOT / "tests/data/recorded/gt-amd" / packed).read_bytes()))
+        command = [BUILD / "outrider", "report", "--race", "26f72e203400"]
+        text = subprocess.run([*command, "--symbols", module, "--sources", ROOT, races], capture_output=True, text=True, check=True).stdout
+        instructions = re.findall(r"(?m)^ +(?:code +)?(> )?(\+0x[0-9a-f]+) +(\S.*?) {2,}(\S+/races_lock\.c):(\d+)  (.+)$", text)
+        self.assertGreater(len(instructions), 10)
+        self.assertEqual(sum(bool(access) for access, *_ in instructions), 1)
+        source = (ROOT / "tests/ground-truth/module/races_lock.c").read_text().splitlines()
+        for _access, place, _text, file, line, said in instructions:
+            self.assertEqual(file, "tests/ground-truth/module/races_lock.c", place)
+            self.assertEqual(said, source[int(line) - 1].strip(), place)
+        self.assertRegex(text, r"(?m) callq  mutex_lock$")
+        bare = subprocess.run([*command, races], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("races_lock.c", bare)
+        self.assertRegex(bare, r"(?m)^ +> \+0x2b +movl ")
 
     def test_source_beside_the_instruction(self):
         text = self.show("--race", RACE, "--sources", ROOT)
