@@ -157,7 +157,7 @@ static void test_variable_comes_first(void **state)
 /* The same sample, compiled as if in `folder`. Returns the length of the access's line. */
 static size_t allowed_by(struct fixture *f, const char *folder, struct sources *sources)
 {
-	const struct debug_images_sink sink = {note, NULL};
+	const struct debug_images_sink sink = {.note = note};
 	struct naming naming = f->naming;
 	struct sample sample;
 	char flags[512], cwd[256];
