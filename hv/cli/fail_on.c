@@ -132,3 +132,13 @@ int fail_on_code(const struct fail_on *f, const struct verdicts *v)
 		code, words[what - 1]);
 	return code;
 }
+
+void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file)
+{
+	if (!fail_on_is_asked(f))
+		return;
+	if (!run->finished)
+		fprintf(stderr, "outrider: %s: the run is not finished: only what was found so far is looked at\n", file);
+	else if (!run->sampled_ns)
+		fprintf(stderr, "outrider: %s: nothing was sampled in this run, so it says nothing of the kernel\n", file);
+}

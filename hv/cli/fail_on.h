@@ -6,6 +6,7 @@
 #define OUTRIDER_CLI_FAIL_ON_H
 
 #include "hv/cli/cli.h"
+#include "hv/report/run_facts.h"
 #include "pruner/verdicts.h"
 
 /* Which races make a command fail. Suppressed ones never do. */
@@ -39,5 +40,11 @@ bool fail_on_race(const struct fail_on *f, const struct judged *j);
  * says how many do.
  */
 int fail_on_code(const struct fail_on *f, const struct verdicts *v);
+
+/*
+ * Where the races of the run in `file` decide the exit code, say on standard error what makes "no race" no verdict on the
+ * kernel: the run is not finished, or nothing was sampled in it.
+ */
+void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file);
 
 #endif

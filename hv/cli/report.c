@@ -126,6 +126,7 @@ static int print_json(struct report_options *o, struct report_load *l, struct er
 	prune_rules_set_kernel(o->in.rules, l->run.kernel.banner);
 	rc = verdicts_judge(&v, o->in.rules, o->suppressions, l->races, l->count, err);
 	if (rc == 0) {
+		fail_on_doubt(&o->fail_on, &l->run, o->in.files[0]);
 		o->code = fail_on_code(&o->fail_on, &v);
 		rc = show_json(&v, l, err);
 	}
@@ -184,6 +185,8 @@ static int print_judged(struct report_options *o, const struct race_store *store
 		rc = begin_mail(o, &v, err);
 	if (rc < 0)
 		goto out;
+	for (size_t i = 0; i < runs->count; i++)
+		fail_on_doubt(&o->fail_on, &runs->list[i], runs->files[i]);
 	o->code = fail_on_code(&o->fail_on, &v);
 	verdicts_sort(&v, o->order);
 	if (o->gen_suppressions)
