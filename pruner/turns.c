@@ -34,26 +34,43 @@ void turns_influence(const struct turns_end *end, uint64_t gva, unsigned size, s
 	}
 }
 
+/*
+ * Whether the answer next[k] of jump `j` leads to instruction `i` with no other question in between. The ways from there start
+ * with the answer, so the other answer is closed.
+ */
+static bool answers(const struct code *code, const bool jumps[RACE_CODE_MAX], unsigned j, const int next[2], unsigned k,
+		    unsigned i)
+{
+	int16_t closed[RACE_CODE_MAX];
+	bool reached[RACE_CODE_MAX];
+
+	memset(closed, 0xff, sizeof(closed));
+	closed[j] = (int16_t)next[!k];
+	ways(code, (int)j, closed, jumps, reached);
+	return reached[i];
+}
+
 bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i)
 {
 	const struct code *code = &end->side->code;
+	int16_t closed[RACE_CODE_MAX];
 	bool reached[RACE_CODE_MAX];
 	int next[2];
 
-	ways(code, from, (struct ways_closed){WAYS_NONE, WAYS_NONE, WAYS_NONE}, reached);
-	if (!reached[i])
-		return true;
+	/* Each jump is closed to the one answer that leads to the instruction. Where both do, the jump asks something else. */
+	memset(closed, 0xff, sizeof(closed));
 	for (unsigned j = 0; j < code->count; j++) {
-		unsigned n = jumps[j] ? code_next(code, j, next) : 0;
+		bool first, second;
 
-		/* A jump to the next instruction gives one answer only. */
-		for (unsigned k = 0; n == 2 && next[0] != next[1] && k < n; k++) {
-			ways(code, from, (struct ways_closed){(int)j, next[k], WAYS_NONE}, reached);
-			if (!reached[i])
-				return true;
-		}
+		if (!jumps[j] || code_next(code, j, next) != 2 || next[0] == next[1])
+			continue;
+		first = answers(code, jumps, j, next, 0, i);
+		second = answers(code, jumps, j, next, 1, i);
+		if (first != second)
+			closed[j] = (int16_t)next[second];
 	}
-	return false;
+	ways(code, from, closed, NULL, reached);
+	return !reached[i];
 }
 
 static bool is_function(const struct race_side *a, const struct race_side *b)

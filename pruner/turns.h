@@ -31,8 +31,9 @@ bool turns_accesses(const struct turns_end *end, unsigned i, uint64_t gva, unsig
 void turns_influence(const struct turns_end *end, uint64_t gva, unsigned size, struct flow_influence *out);
 
 /*
- * Whether instruction `i` is only reached by one certain answer of a jump in `jumps`, from the function's start, or from behind
- * the instruction `from` when this is not WAYS_FROM_START. An instruction that is not reached at all counts too.
+ * Whether instruction `i` is only reached by one certain answer of each jump in `jumps` that is asked last before it, from the
+ * function's start, or from behind the instruction `from` when this is not WAYS_FROM_START. An instruction that is not reached
+ * at all counts too.
  */
 bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i);
 

@@ -28,9 +28,19 @@ static bool writes_memory(const struct insn_op *op)
 	return op->insn.nmem && (op->insn.mem[0].rw & INSN_WRITE || (op->insn.nmem > 1 && op->insn.mem[1].rw & INSN_WRITE));
 }
 
-static bool is_on_stack(const struct insn_op *op)
+/* Whether the instruction accesses the function's own stack, by RSP or by a pointer that was made of it. */
+static bool is_on_stack(const struct walk *w, unsigned i)
 {
-	return op->insn.nmem == 1 && op->insn.mem[0].base == X86_RSP && op->insn.mem[0].index == INSN_REG_NONE;
+	const struct insn *insn = &w->flow->code->insns[i].op.insn;
+	struct flow_pointer where, stack;
+
+	if (insn->nmem != 1 || insn->mem[0].index != INSN_REG_NONE)
+		return false;
+	if (insn->mem[0].base == X86_RSP)
+		return true;
+	where = flow_address(w->flow, i);
+	stack = flow_register(w->flow, i, X86_RSP);
+	return where.root != FLOW_POINTER_UNKNOWN && where.root != FLOW_POINTER_FIXED && where.root == stack.root;
 }
 
 /* div and idiv, which fault on a divisor that a half-done update may have left (SDM vol. 2, opcodes F6 and F7). */
@@ -62,7 +72,7 @@ static bool is_callers(const struct walk *w, unsigned i)
 
 static void store(struct walk *w, struct way *way, const struct insn_op *op, unsigned i, bool of_data)
 {
-	if (is_on_stack(op)) {
+	if (is_on_stack(w, i)) {
 		way->on_stack |= of_data;
 		return;
 	}
@@ -141,7 +151,7 @@ void section_use(struct walk *w, struct way *way, unsigned i)
 	bool loads_data = i == w->at && !w->of_count;
 	bool flags_count = (op->reads_flags && op->kind != INSN_OP_JCC && way->flags_of_data);
 	bool of_data = loads_data || flags_count || (op->reads & way->data && !makes_zero(op)) ||
-		       (way->on_stack && is_on_stack(op) && op->insn.mem[0].rw & INSN_READ) ||
+		       (way->on_stack && is_on_stack(w, i) && op->insn.mem[0].rw & INSN_READ) ||
 		       (way->on_stack && op->kind == INSN_OP_POP);
 
 	if (op->kind == INSN_OP_NOP && !insn_is_ud2(&op->insn))

@@ -5,7 +5,8 @@
 
 struct search {
 	const struct code *code;
-	struct ways_closed closed;
+	const int16_t *closed;
+	const bool *ends;
 	bool *reached;
 	unsigned queue[RACE_CODE_MAX];
 	unsigned len;
@@ -13,10 +14,11 @@ struct search {
 
 static void reach(struct search *s, unsigned i)
 {
-	if (s->reached[i] || (int)i == s->closed.insn)
+	if (s->reached[i])
 		return;
 	s->reached[i] = true;
-	s->queue[s->len++] = i;
+	if (!s->ends || !s->ends[i])
+		s->queue[s->len++] = i;
 }
 
 static void go_on(struct search *s, unsigned i)
@@ -25,14 +27,15 @@ static void go_on(struct search *s, unsigned i)
 	unsigned n = code_next(s->code, i, next);
 
 	for (unsigned j = 0; j < n; j++) {
-		if (next[j] != CODE_OUTSIDE && !((int)i == s->closed.jump && next[j] == s->closed.to))
+		if (next[j] != CODE_OUTSIDE && !(s->closed && s->closed[i] == next[j]))
 			reach(s, (unsigned)next[j]);
 	}
 }
 
-void ways(const struct code *code, int from, struct ways_closed closed, bool reached[RACE_CODE_MAX])
+void ways(const struct code *code, int from, const int16_t closed[RACE_CODE_MAX], const bool ends[RACE_CODE_MAX],
+	  bool reached[RACE_CODE_MAX])
 {
-	struct search s = {.code = code, .closed = closed, .reached = reached};
+	struct search s = {.code = code, .closed = closed, .ends = ends, .reached = reached};
 
 	memset(reached, 0, RACE_CODE_MAX * sizeof(reached[0]));
 	if (from >= 0)

@@ -6,18 +6,14 @@
 #include "pruner/code.h"
 
 #define WAYS_FROM_START (-1)
-#define WAYS_NONE (-1)
-
-struct ways_closed {
-	int jump; /* No way leads from this conditional jump to ... */
-	int to;	  /* ... this instruction. WAYS_NONE: all jumps are open. */
-	int insn; /* No way leads over this instruction. WAYS_NONE: all are open. */
-};
+#define WAYS_OPEN (-1)
 
 /*
  * Set reached[i] for each instruction that a way leads to. A way starts behind the instruction `from`, or with WAYS_FROM_START
- * where the function starts and where only code that was not kept leads to.
+ * where the function starts and where only code that was not kept leads to. No way leads from instruction `i` to instruction
+ * closed[i], unless that is WAYS_OPEN; `closed` may be NULL. Ways end at the instructions in `ends`, which may be NULL.
  */
-void ways(const struct code *code, int from, struct ways_closed closed, bool reached[RACE_CODE_MAX]);
+void ways(const struct code *code, int from, const int16_t closed[RACE_CODE_MAX], const bool ends[RACE_CODE_MAX],
+	  bool reached[RACE_CODE_MAX]);
 
 #endif

@@ -69,7 +69,7 @@ static bool gives_rightly(struct given *g, unsigned store)
 	if (!mark_object(&g->giver, &object, INSN_WRITE) ||
 	    (g->emptied && !turns_guarded(&g->giver, g->giver_asks, WAYS_FROM_START, store)))
 		return false;
-	ways(&s->code, (int)store, (struct ways_closed){WAYS_NONE, WAYS_NONE, WAYS_NONE}, behind);
+	ways(&s->code, (int)store, NULL, NULL, behind);
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const char *callee = s->code.insns[i].callee;
 

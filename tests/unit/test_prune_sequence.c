@@ -169,6 +169,9 @@ static const struct hand readers[] = {
 	 VERDICT_SYNCHRONISATION},
 	/* mov %rax,0x8(%rsp) */
 	{"reader: keeps it on the stack", CODE(BEGIN LOAD "\x48\x89\x44\x24\x08" ASK "\xe8" RET), 8, VERDICT_SYNCHRONISATION},
+	/* mov %rsp,%rsi; mov %rax,(%rsi) */
+	{"reader: keeps it on the stack by a pointer", CODE(BEGIN LOAD "\x48\x89\xe6\x48\x89\x06" ASK "\xe7" RET), 8,
+	 VERDICT_SYNCHRONISATION},
 	/* mov %rax,(%rsi) */
 	{"reader: gives it to its caller first", CODE(BEGIN LOAD "\x48\x89\x06" ASK "\xea" RET), 8, VERDICT_UNCLEAR},
 

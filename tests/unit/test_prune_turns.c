@@ -213,6 +213,10 @@ static void judge_by_hand(struct bench *b, unsigned side, const char *rule)
 
 static const struct hand takers[] = {
 	{"taker: looks, takes, gives back", CODE(LOOK "\x74\x0a" TAKE GIVE_BACK RET), 0, true},
+	/* jne 1f; pause; LOOK; je 2f; 1: TAKE; GIVE_BACK; 2: ret */
+	{"taker: looks twice", CODE(LOOK "\x75\x08\xf3\x90" LOOK "\x74\x0a" TAKE GIVE_BACK RET), 0, true},
+	/* The second time it takes whatever the flag says. */
+	{"taker: looks twice in vain", CODE(LOOK "\x75\x08\xf3\x90" LOOK "\x74\x00" TAKE GIVE_BACK RET), 0, false},
 	{"taker: takes first", CODE(TAKE LOOK "\x74\x06" GIVE_BACK RET), 4, false},
 	/* je to the next instruction */
 	{"taker: takes whatever the flag says", CODE(LOOK "\x74\x00" TAKE GIVE_BACK RET), 0, false},
