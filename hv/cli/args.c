@@ -128,6 +128,21 @@ static void explain_long(const struct outer_input *in, const char *word, bool la
 			in->name, in->name);
 }
 
+/* Words that are typed with one dash, as QEMU has them: -kernel. Returns whether that is what is wrong. */
+static bool explain_one_dash(const struct outer_input *in, const char *word)
+{
+	struct refused r;
+
+	if (strlen(word) < 3)
+		return false;
+	look_up(&r, in->argp, word + 1, strcspn(word + 1, "="));
+	if (!r.near)
+		return false;
+	err_set(in->command->err, EXIT_USAGE, "%s is not an option of `outrider %s`; did you mean --%s?", word, in->name,
+		r.near);
+	return true;
+}
+
 /* Say in one line what is wrong with a word of short options, of which each is a letter. */
 static void explain_short(const struct argp_state *state, const struct outer_input *in, const char *word)
 {
@@ -140,8 +155,9 @@ static void explain_short(const struct argp_state *state, const struct outer_inp
 			return;
 		}
 	}
-	err_set(in->command->err, EXIT_USAGE, "%s is not an option of `outrider %s`; see `outrider %s --help`", word, in->name,
-		in->name);
+	if (!explain_one_dash(in, word))
+		err_set(in->command->err, EXIT_USAGE, "%s is not an option of `outrider %s`; see `outrider %s --help`", word,
+			in->name, in->name);
 }
 
 /* getopt has refused an option and said nothing (ARGP_NO_ERRS). Find the word, and say in one line what is wrong with it. */
@@ -161,6 +177,42 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 		explain_short(state, in, word);
 }
 
+/* Say in one line that a word is no option and no argument. A kernel without its option is the likely mistake of those who have
+ * one. */
+static void explain_stray(const struct outer_input *in, const char *word)
+{
+	const struct argp_option *o;
+
+	for (size_t i = 0; (o = nth_option(in->argp, i)) != NULL; i++) {
+		if (strcmp(o->name, "kernel") != 0)
+			continue;
+		err_set(in->command->err, EXIT_USAGE,
+			"'%s' is not expected: a kernel is given as --kernel FILE; see `outrider %s --help`", word, in->name);
+	}
+	err_set(in->command->err, EXIT_USAGE, "'%s' is not expected; see `outrider %s --help`", word, in->name);
+}
+
+/*
+ * Refuse options and arguments whose value is "". Such a word is what a shell variable that is not set leaves. A kernel's
+ * command line may be empty. Returns 0, or -1 with the error set.
+ */
+static int check_empty(const struct outer_input *in, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		size_t len = strncmp(argv[i], "--", 2) == 0 ? strcspn(argv[i], "=") : 0;
+		bool last_is_empty = len && (argv[i][len] ? !argv[i][len + 1] : i + 1 < argc && !argv[i + 1][0]);
+		struct refused r;
+
+		if (!last_is_empty)
+			continue;
+		look_up(&r, in->argp, argv[i] + 2, len - 2);
+		if (r.is && r.is->arg && strcmp(r.is->arg, "CMDLINE") != 0)
+			return err_set(in->command->err, EXIT_USAGE, "--%s is empty: give %s; see `outrider %s --help`",
+				       r.is->name, r.is->arg, in->name);
+	}
+	return 0;
+}
+
 static error_t outer_parser(int key, char *arg, struct argp_state *state)
 {
 	struct outer_input *in = state->input;
@@ -174,9 +226,13 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		exit(output_end(EXIT_OK));
 	case ARGP_KEY_ARG:
 		/* The command's parser comes next. */
-		if (in->argp->args_doc)
+		if (in->argp->args_doc && arg[0])
 			return ARGP_ERR_UNKNOWN;
-		err_set(in->command->err, EXIT_USAGE, "'%s' is not expected; see `outrider %s --help`", arg, in->name);
+		if (in->argp->args_doc)
+			err_set(in->command->err, EXIT_USAGE, "an argument is empty: give %s; see `outrider %s --help`",
+				in->argp->args_doc, in->name);
+		else
+			explain_stray(in, arg);
 		return EINVAL;
 	case ARGP_KEY_ERROR:
 		/* The first error stays: nothing is added when the command's parser has said what was wrong. */
@@ -194,6 +250,8 @@ int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *
 	const struct argp outer = {.options = help, .parser = outer_parser, .children = children};
 	struct outer_input in = {argp, argv[0], input};
 
+	if (check_empty(&in, argc, argv) < 0)
+		return -1;
 	error_t rc = argp_parse(&outer, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, &in);
 	if (rc == ENOMEM)
 		return err_set(input->err, EXIT_INTERNAL, "out of memory while reading the command line");

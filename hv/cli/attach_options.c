@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/attach_options.h"
 
+#include <string.h>
+
 #define OVERHEAD_MAX 50
 
 enum attach_key {
@@ -40,7 +42,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->engine.connect = arg;
 		return 0;
 	case KEY_GDB:
-		o->engine.gdb = arg;
+		/* QEMU's own word for such an address is accepted too. */
+		o->engine.gdb = strncmp(arg, "tcp:", 4) == 0 ? arg + 4 : arg;
 		return 0;
 	case KEY_OVERHEAD:
 		if (cli_number(arg, 1, OVERHEAD_MAX, &value) < 0)

@@ -2,6 +2,7 @@
 #include "hv/cli/detect_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #define RATE_MAX 1000000
@@ -64,7 +65,7 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_DELAY:
 		if (cli_number(arg, 1, DELAY_MAX_US, &value) < 0)
-			return wrong(state, "delay", arg, "microseconds, from 1 to 1000000");
+			return wrong(state, "delay", arg, "microseconds, from 1 to 1000000, without a unit");
 		o->session.detect.delay_ns = value * NS_PER_US;
 		return 0;
 	case KEY_SEED:
@@ -146,11 +147,27 @@ void detect_options_free(struct detect_options *o)
 	free(o->symbols);
 }
 
+/* Each part of a comma-separated list must have something in it. */
+static bool has_empty_part(const char *list)
+{
+	size_t len = strlen(list);
+
+	return list[0] == ',' || (len && list[len - 1] == ',') || strstr(list, ",,");
+}
+
 int detect_options_check(const struct detect_options *o, struct err *err)
 {
-	if (o->session.detect.sample && o->session.detect.sample[0] == '\0')
-		return err_set(err, EXIT_USAGE, "--sample is empty: give function names, for example 'ext4_*'");
-	if (o->session.detect.module && o->session.detect.module[0] == '\0')
-		return err_set(err, EXIT_USAGE, "--module is empty: give a module's name");
+	const char *sample = o->session.detect.sample, *module = o->session.detect.module;
+	size_t len = module ? strlen(module) : 0;
+
+	if (sample && has_empty_part(sample))
+		return err_set(err, EXIT_USAGE,
+			       "--sample %s: a name is empty: give function names, for example 'ext4_*,jbd2_*'", sample);
+	if (len > 3 && strcmp(module + len - 3, ".ko") == 0) {
+		const char *name = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+
+		return err_set(err, EXIT_USAGE, "--module %s: give the module's name, %.*s; its file is for --symbols", module,
+			       (int)(strlen(name) - 3), name);
+	}
 	return 0;
 }

@@ -18,6 +18,12 @@ static int unknown(const char *word)
 	struct err err = {0};
 	struct suggest suggest = suggest_begin(word, strlen(word));
 
+	if (word[0] == '-') {
+		fprintf(stderr, "outrider: %s: a command comes first, for example `outrider run`; see `outrider --help`\n",
+			word);
+		return EXIT_USAGE;
+	}
+
 	for (const struct cli_command *c = cli_commands; c->name; c++)
 		suggest_offer(&suggest, c->name);
 	if (suggest_end(&suggest))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/run_options.h"
 
+#include <string.h>
+
 #define MIB (UINT64_C(1) << 20)
 #define TIB (UINT64_C(1) << 40)
 #define KIB (UINT64_C(1) << 10)
@@ -120,6 +122,8 @@ static int check(const struct run_options *o, struct err *err)
 	if (o->detect.session.no_detect && o->detect.session.json)
 		return err_set(err, EXIT_USAGE, "--no-detect finds nothing to write to --json %s: give one of them",
 			       o->detect.session.json);
+	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)
+		return err_set(err, EXIT_USAGE, "--json and --console both write to %s: give two files", o->engine.console);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/suggest.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* The optimal string alignment distance (Damerau's, without a second edit inside a swapped pair). */
+/* The optimal string alignment distance (Damerau's, without a second edit inside a swapped pair). Capitals in `a` are no edits.
+ */
 static unsigned edits(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned d[WORD_MAX + 1][WORD_MAX + 1];
@@ -25,7 +27,8 @@ static unsigned edits(const char *a, size_t a_len, const char *b, size_t b_len)
 				d[i][j] = (unsigned)(i + j);
 				continue;
 			}
-			d[i][j] = least(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+			d[i][j] = least(d[i - 1][j] + 1, d[i][j - 1] + 1,
+					d[i - 1][j - 1] + (tolower((unsigned char)a[i - 1]) != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
 				d[i][j] = d[i - 2][j - 2] + 1;
 		}

@@ -21,7 +21,7 @@ void suggest_offer(struct suggest *s, const char *known);
 /*
  * Returns the nearest of the words offered; the first of equals. Returns NULL when none is near: the number of characters to
  * insert, delete, replace or swap with their neighbour may be one for each three characters of the typed word, and at least
- * one. A known word that begins with two or more typed characters is near too.
+ * one. Capitals in the typed word do not count. A known word that begins with two or more typed characters is near too.
  */
 const char *suggest_end(const struct suggest *s);
 

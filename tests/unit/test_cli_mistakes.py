@@ -28,9 +28,38 @@ MISSPELLED = [
     (["report", "-x"], "-x is not an option of `outrider report`; see `outrider report --help`"),
 ]
 
+# Units, empty words, words in the wrong place, habits from other tools.
+WRONG = [
+    (["run", "vmlinuz"], "'vmlinuz' is not expected: a kernel is given as --kernel FILE; see `outrider run --help`"),
+    (["run", "-kernel", "vmlinuz"], "-kernel is not an option of `outrider run`; did you mean --kernel?"),
+    (["run", "--kernel", ""], "--kernel is empty: give FILE; see `outrider run --help`"),
+    (["run", "--kernel="], "--kernel is empty: give FILE; see `outrider run --help`"),
+    (["run", "--kernel", "k", "--json", ""], "--json is empty: give FILE; see `outrider run --help`"),
+    (["run", "--kernel", "k", "--memory", "16"], "--memory 16: give a size from 64M to 1T in whole MiB, for example 512, 512M or 5G"),
+    (["run", "--kernel", "k", "--memory", "512MB"], "--memory 512MB: give a size from 64M to 1T in whole MiB, for example 512, 512M or 5G"),
+    (["run", "--kernel", "k", "--duration", "10sec"], "--duration 10sec: give a time, for example 500ms, 30s, 2m or 1h"),
+    (["run", "--kernel", "k", "--duration", "-5"], "--duration -5: give a time, for example 500ms, 30s, 2m or 1h"),
+    (["run", "--kernel", "k", "--delay", "10ms"], "--delay 10ms: give microseconds, from 1 to 1000000, without a unit"),
+    (["run", "--kernel", "k", "--rate", "1k"], "--rate 1k: give hits per second, from 1 to 1000000"),
+    (["run", "--kernel", "k", "--sample", "a,,b"], "--sample a,,b: a name is empty: give function names, for example 'ext4_*,jbd2_*'"),
+    (["run", "--kernel", "k", "--module", "/lib/hold.ko"], "--module /lib/hold.ko: give the module's name, hold; its file is for --symbols"),
+    (["run", "--kernel", "k", "--json", "a", "--console", "a"], "--json and --console both write to a: give two files"),
+    (["attach", "--overhead", "5%", "d"], "--overhead 5%: give percent, from 1 to 50"),
+    (["attach", "--gdb", "localhost"], "localhost is not a gdbstub's address: give unix:PATH or HOST:PORT"),
+    (["attach", ""], "an argument is empty: give DOMAIN; see `outrider attach --help`"),
+    (["attach", "a", "b"], "attach to one domain: 'a' or 'b'"),
+    (["list", "--connect", ""], "--connect is empty: give URI; see `outrider list --help`"),
+    (["report", ""], "an argument is empty: give FILE...; see `outrider report --help`"),
+    (["report", "f", "-o"], "-o needs a value: -o FILE; see `outrider report --help`"),
+    (["prune", "--explain", "races.json"], "prune needs a FILE that `outrider run --json` wrote; see `outrider prune --help`"),
+    (["--kernel", "vmlinuz"], "--kernel: a command comes first, for example `outrider run`; see `outrider --help`"),
+    (["doctor", "now"], "'now' is not expected; see `outrider doctor --help`"),
+]
+
 # An option whose value is one of a few words, and what is near a wrong one.
 CHOICES = [
     (["report", "--format", "jsn", "f"], "--format jsn: give ", "; did you mean json?"),
+    (["report", "--format", "JSON", "f"], "--format JSON: give ", "; did you mean json?"),
     (["report", "--format", "xml", "f"], "--format xml: give ", "junit"),
     (["report", "--sort", "rnak", "f"], "--sort rnak: give rank, count, time or site", "; did you mean rank?"),
 ]
@@ -49,12 +78,19 @@ class Mistakes(unittest.TestCase):
         return done.stderr.removeprefix("outrider: ").rstrip("\n")
 
     def test_misspelled(self):
-        for arguments, line in MISSPELLED:
+        for arguments, line in MISSPELLED + WRONG:
             with self.subTest(arguments=arguments):
                 self.assertEqual(self.said(arguments), line)
 
     def test_abbreviation_of_several(self):
         self.assertRegex(self.said(["prune", "--s", "x"]), r"^--s may be (--s\w+, )+--s\w+: give more of its name$")
+
+    def test_empty_command_line_of_a_kernel(self):
+        """It is the one value that may be empty. The next mistake is told then."""
+        self.assertEqual(self.said(["run", "--kernel", "k", "--append", "", "--cpus", "0"]), "--cpus 0: give a number from 1 to 16")
+
+    def test_qemus_address(self):
+        self.assertRegex(self.said(["attach", "--gdb", "tcp::1"], 3), "^cannot connect to the gdbstub at :1: ")
 
     def test_choices(self):
         for arguments, begin, part in CHOICES:
@@ -96,7 +132,7 @@ class Ids(unittest.TestCase):
 
     def test_prefix_of_none(self):
         self.assertIn("no race 'ff' in the files given", outrider("report", "--race", "ff", self.path).stderr)
-        self.assertIn("a race's id is empty", outrider("report", "--race", "", self.path).stderr)
+        self.assertIn("--race is empty: give ID", outrider("report", "--race", "", self.path).stderr)
 
 
 class Version(unittest.TestCase):
