@@ -170,6 +170,7 @@ static int print_judged(struct report_options *o, const struct race_store *store
 {
 	struct show_how how = {.images = o->in.images,
 			       .all = o->all || o->in.wanted_count,
+			       .width = isatty(STDOUT_FILENO) ? terminal_width() : 0,
 			       .colour = terminal_wants_colour(),
 			       .fail_on = &o->fail_on};
 	struct verdicts v = {0};

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/cli/fold.h"
 #include "hv/report/text/text.h"
 
 #define REMARK_MAX (CLEAN_MAX(VERDICT_EVIDENCE_MAX) + 256)
 
-static void in_full(const struct judged *j, struct text_style *style)
+static void in_full(FILE *out, const struct judged *j, struct text_style *style)
 {
 	char evidence[CLEAN_MAX(VERDICT_EVIDENCE_MAX)], remark[REMARK_MAX];
 
@@ -17,11 +18,11 @@ static void in_full(const struct judged *j, struct text_style *style)
 	snprintf(remark, sizeof(remark), "  verdict  %s: %s, rank %d%s\n           %s\n", verdict_class_word(j->verdict.class),
 		 j->verdict.rule, j->verdict.rank, j->suppressed ? ", suppressed" : "", evidence);
 	style->remark = remark;
-	text_race(stdout, j->race, style);
+	text_race(out, j->race, style);
 	style->remark = NULL;
 }
 
-static void folded(const struct verdicts *v)
+static void folded(FILE *out, const struct verdicts *v)
 {
 	bool any = false;
 
@@ -29,35 +30,46 @@ static void folded(const struct verdicts *v)
 		if (!verdict_is_folded(&v->list[i]))
 			continue;
 		if (!any)
-			puts("FOLDED    likely no bugs, or suppressed; --all or --race ID shows them in full");
+			fputs("FOLDED    likely no bugs, or suppressed; --all or --race ID shows them in full\n", out);
 		any = true;
-		verdict_row(stdout, &v->list[i], true);
+		verdict_row(out, &v->list[i], true);
 	}
 	if (any)
-		putchar('\n');
+		putc('\n', out);
+}
+
+static void put_text(FILE *out, const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
+		     const struct show_how *how)
+{
+	struct text_style style = {.colour = how->colour, .listing = how->listing};
+
+	for (size_t i = 0; i < runs->count; i++) {
+		text_run(out, &runs->list[i], runs->files[i], &style);
+		putc('\n', out);
+	}
+	for (size_t i = 0; i < v->count; i++) {
+		if (how->all || !verdict_is_folded(&v->list[i]))
+			in_full(out, &v->list[i], &style);
+	}
+	if (!how->all)
+		folded(out, v);
+	text_summary(out, store, NULL, &style);
+	if (!v->count)
+		return;
+	fputs("  verdicts      ", out);
+	verdicts_sum(out, v);
+	text_names(out, store, how->images);
 }
 
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
 	       const struct show_how *how)
 {
-	struct text_style style = {.colour = how->colour, .listing = how->listing};
+	FILE *narrow = how->width ? fold_open(stdout, how->width) : NULL;
 
-	for (size_t i = 0; i < runs->count; i++) {
-		text_run(stdout, &runs->list[i], runs->files[i], &style);
-		putchar('\n');
-	}
-	for (size_t i = 0; i < v->count; i++) {
-		if (how->all || !verdict_is_folded(&v->list[i]))
-			in_full(&v->list[i], &style);
-	}
-	if (!how->all)
-		folded(v);
-	text_summary(stdout, store, NULL, &style);
-	if (!v->count)
-		return;
-	fputs("  verdicts      ", stdout);
-	verdicts_sum(stdout, v);
-	text_names(stdout, store, how->images);
+	/* Without memory for it the text is as wide as it is. */
+	put_text(narrow ? narrow : stdout, v, store, runs, how);
+	if (narrow)
+		fclose(narrow);
 }
 
 void show_suppressions(const struct verdicts *v, const struct show_how *how)

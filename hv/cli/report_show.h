@@ -18,6 +18,8 @@ struct show_how {
 	struct listing_maker *listing;
 	/* Show every race in full. */
 	bool all;
+	/* Fold lines to this many characters. 0: lines are as long as they are. */
+	unsigned width;
 	/* Standard output is a terminal that shows colours, perhaps behind a pager. */
 	bool colour;
 	/* Which races make the command fail. Only exports need it. */

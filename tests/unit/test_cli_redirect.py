@@ -5,6 +5,7 @@
 import os
 import pathlib
 import pty
+import re
 import stat
 import subprocess
 import tempfile
@@ -129,6 +130,19 @@ class Pager(WithRaces):
     def test_its_end_is_no_failure(self):
         self.assertEqual(on_terminal("report", self.races, PAGER="head -n 1 >/dev/null; exit 7"), (0, ""))
         self.assertEqual(on_terminal("report", self.races, PAGER="sh -c 'exec <&-; exit 7'"), (0, ""))
+
+    def test_text_has_the_width_of_the_terminal(self):
+        wide = on_terminal("report", "--no-pager", self.races, NO_COLOR="1", COLUMNS="1000")[1]
+        self.assertGreater(max(len(line) for line in wide.splitlines()), 100)
+        for columns, pager in ((60, ["--no-pager"]), (80, [])):
+            narrow = on_terminal("report", *pager, self.races, NO_COLOR="1", COLUMNS=str(columns), PAGER="sed s/^//")[1]
+            self.assertEqual(narrow.split(), wide.split(), "no word is lost or broken")
+            for line in narrow.splitlines():
+                self.assertTrue(len(line) <= columns or " " not in line.strip(), line)
+        coloured = on_terminal("report", "--no-pager", self.races, COLUMNS="60")[1]
+        self.assertEqual(re.sub(r"\033\[[0-9;]*m", "", coloured),
+                         on_terminal("report", "--no-pager", self.races, NO_COLOR="1", COLUMNS="60")[1])
+        self.assertEqual(self.run_it("report", self.races, env={**os.environ, "COLUMNS": "60"}).stdout, wide)
 
     def test_errors_need_none(self):
         status, shown = on_terminal("report", "/nowhere", PAGER="sed s/^/page:/")
