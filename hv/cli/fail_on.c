@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
 #include "hv/cli/choice.h"
+#include "hv/cli/race_files.h"
 
 /* The exit code unless --error-exitcode gives another one. It means nothing else. */
 #define DEFAULT_CODE 1
@@ -135,10 +137,15 @@ int fail_on_code(const struct fail_on *f, const struct verdicts *v)
 
 void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file)
 {
-	if (!fail_on_is_asked(f))
-		return;
+	char line[CLEAN_FIELD_MAX];
+	const char *doubt = NULL;
+
 	if (!run->finished)
-		fprintf(stderr, "outrider: %s: the run is not finished: only what was found so far is looked at\n", file);
+		doubt = "the run is not finished: only what was found so far is looked at";
 	else if (!run->sampled_ns)
-		fprintf(stderr, "outrider: %s: nothing was sampled in this run, so it says nothing of the kernel\n", file);
+		doubt = "nothing was sampled in this run, so it says nothing of the kernel";
+	if (!doubt || !fail_on_is_asked(f))
+		return;
+	snprintf(line, sizeof(line), "%s: %s", file, doubt);
+	race_files_note(NULL, line);
 }

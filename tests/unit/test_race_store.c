@@ -56,6 +56,35 @@ static void counts_instances(void **state)
 	assert_int_equal(race_store_count(*state), 1);
 }
 
+/* What the guest calls things steers no terminal from here on, however long its bytes become. */
+static void strings_are_printable(void **state)
+{
+	static const char hostile[] = "\x1b[2J\n\xc3\xa4", clean[] = "\\x1b[2J\\x0a\\xc3\\xa4";
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	strcpy(o.memory.cache, hostile);
+	for (int i = 0; i < 2; i++) {
+		strcpy(o.sides[i].context.comm, hostile);
+		strcpy(o.sides[i].symbol.name, hostile);
+		strcpy(o.sides[i].symbol.module, hostile);
+		strcpy(o.sides[i].calls.frames[0].symbol.name, hostile);
+	}
+	memset(o.memory.symbol.name, '\xff', sizeof(o.memory.symbol.name));
+	race = add(*state, &o, true);
+	assert_string_equal(race->first.memory.cache, clean);
+	assert_int_equal(strlen(race->first.memory.symbol.name), sizeof(o.memory.symbol.name) - 4);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(race->first.sides[i].context.comm, clean);
+		assert_string_equal(race->first.sides[i].symbol.name, clean);
+		assert_string_equal(race->first.sides[i].symbol.module, clean);
+		assert_string_equal(race->first.sides[i].calls.frames[0].symbol.name, clean);
+		assert_string_equal(race->instances[0].sides[i].context.comm, clean);
+		assert_null(strpbrk(race->site[i], "\x1b\n\xc3\xa4"));
+	}
+}
+
 static void order_of_sides_does_not_matter(void **state)
 {
 	struct observation o;
@@ -571,6 +600,7 @@ int main(void)
 		TEST(many_races_take_no_longer_each),
 		TEST(many_races_are_put_together),
 		TEST(names_made_to_collide),
+		TEST(strings_are_printable),
 		TEST(counts_do_not_wrap),
 		TEST(a_full_store_counts_on),
 		TEST(an_id_alone_is_no_identity),
