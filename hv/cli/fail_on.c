@@ -6,7 +6,6 @@
 
 #include "hv/base/clean.h"
 #include "hv/cli/choice.h"
-#include "hv/cli/race_files.h"
 
 /* The exit code unless --error-exitcode gives another one. It means nothing else. */
 #define DEFAULT_CODE 1
@@ -147,5 +146,6 @@ void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const c
 	if (!doubt || !fail_on_is_asked(f))
 		return;
 	snprintf(line, sizeof(line), "%s: %s", file, doubt);
-	race_files_note(NULL, line);
+	clean_line(line, sizeof(line));
+	fprintf(stderr, "outrider: %s\n", line);
 }
