@@ -90,7 +90,7 @@ class Schema(unittest.TestCase):
         """Fields may be added, so what an older version wrote stays valid."""
         examples = [json.loads((ROOT / path).read_text()) for path in ("docs/evaluation/example.json", "tests/data/ground-truth-races.json")]
         recorded = sorted((ROOT / "tests/data/recorded").glob("*/races.json.xz"))
-        self.assertEqual(len(recorded), 5)
+        self.assertGreaterEqual(len(recorded), 5)
         for example in [*examples, *(json.loads(lzma.decompress(path.read_bytes())) for path in recorded)]:
             self.assertTrue(example["races"])
             # A race of each run is enough: there are up to 300, which all were written by the same code.
