@@ -20,9 +20,15 @@ struct publish {
 	const char *grace;
 	/* `grace` is given the object that is taken out; or it waits, and what frees that object is called behind it. */
 	bool grace_of_removed;
-	/* A function that may be called behind the store, and that frees at once, without a grace period before it. */
+	/*
+	 * A function that frees at once, without a grace period before it. It may be called behind the store, or on another way
+	 * where `freed_of_shared` says so.
+	 */
 	const char *freed;
-	/* `freed` is given the object that is taken out, or the one that the store makes reachable. */
+	/*
+	 * `freed` is given the object that is taken out, or the one that the store makes reachable; or what another store of
+	 * the function has taken out, on any way.
+	 */
 	bool freed_of_shared;
 	/* The function lets a grace period pass, on this way or on another. */
 	bool waits_somewhere;

@@ -71,9 +71,37 @@ static void find_calls(const struct writer *w, struct publish *out)
 	}
 }
 
-/* Whether the function frees at once, on any way, what it has not just made. */
-static bool frees_elsewhere(const struct writer *w)
+/* Whether store `i` takes the object out: out of a list, or out of the place that it was loaded from. */
+static bool takes_out(const struct writer *w, unsigned i, const struct flow_pointer *object)
 {
+	struct flow_pointer link, from, where;
+
+	if (!writer_is_plain_store(w, i))
+		return false;
+	where = flow_address(w->s->flow, i);
+	return (writer_unlinks(w, i, &link) && writer_same_object(&link, object)) ||
+	       (writer_loaded(w, object, &from) && writer_same_address(&from, &where));
+}
+
+/* Whether call `call` frees at once what a store on its way has taken out. Readers hold that as they hold what is added. */
+static bool frees_what_it_takes_out(const struct writer *w, unsigned call, const struct flow_pointer *object)
+{
+	bool at_once[RACE_CODE_MAX];
+
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		if (!takes_out(w, i, object))
+			continue;
+		writer_spread(w, i, flow_begin(w->s->flow, object), true, at_once);
+		if (at_once[call])
+			return true;
+	}
+	return false;
+}
+
+/* Whether the function frees at once, on any way, what it has not just made. */
+static bool frees_elsewhere(const struct writer *w, struct publish *out)
+{
+	bool found = false;
 	bool at_once[RACE_CODE_MAX];
 
 	writer_spread(w, 0, -1, true, at_once);
@@ -83,10 +111,13 @@ static bool frees_elsewhere(const struct writer *w)
 		if (!at_once[i] || !writer_callee(w, i, LIST_FREE) || writer_callee(w, i, LIST_GRACE_FREE))
 			continue;
 		object = freed_object(w, i);
-		if (!is_private(w, &object, i))
-			return true;
+		found |= !is_private(w, &object, i);
+		if (out->freed_of_shared || !frees_what_it_takes_out(w, i, &object))
+			continue;
+		out->freed_of_shared = true;
+		out->freed = w->s->code.insns[i].callee;
 	}
-	return false;
+	return found;
 }
 
 static bool waits_somewhere(const struct writer *w)
@@ -102,5 +133,5 @@ void writer_find_frees(const struct writer *w, struct publish *out)
 {
 	find_calls(w, out);
 	out->waits_somewhere = waits_somewhere(w);
-	out->frees_elsewhere = frees_elsewhere(w);
+	out->frees_elsewhere = frees_elsewhere(w, out);
 }
