@@ -66,7 +66,7 @@ class FailOn(unittest.TestCase):
                 with self.subTest(command=command, code=code):
                     status, said = outrider(command, f"--error-exitcode={code}")
                     self.assertEqual(status, 2)
-                    self.assertIn(f"--error-exitcode {code}: ", said)
+                    self.assertIn(f"--error-exitcode {code}: " if code else "--error-exitcode is empty: ", said)
                     self.assertEqual(len(said.splitlines()), 1)
 
     def test_run_that_cannot_clear_a_kernel(self):
