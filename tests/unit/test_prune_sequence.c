@@ -190,8 +190,16 @@ static const struct hand readers[] = {
 	{"reader: stores first", CODE(BEGIN LOAD "\x48\x89\x05\x00\x10\x00\x00" ASK "\xe6" RET), 8, NO_SECTION},
 	/* mov (%rax),%rax */
 	{"reader: goes through it first", CODE(BEGIN LOAD "\x48\x8b\x00" ASK "\xea" RET), 8, NO_SECTION},
-	/* div %rax */
-	{"reader: divides first", CODE(BEGIN LOAD "\x48\xf7\xf0" ASK "\xea" RET), 8, NO_SECTION},
+	/* The count in RBP, the datum in RCX: xor %edx,%edx; mov $1,%eax; div %rcx */
+	{"reader: divides first",
+	 CODE("\x8b\x6b\x20\x40\xf6\xc5\x01\x75\xf7\x48\x8b\x4b\x28\x31\xd2\xb8\x01\x00\x00\x00\x48\xf7\xf1\x8b\x73"
+	      "\x20\x39\xee\x75\xe2" RET),
+	 9, NO_SECTION},
+	/* The datum in R12: test %r12,%r12; je 1f; call; 1: */
+	{"reader: decides a call first",
+	 CODE("\x8b\x6b\x20\x40\xf6\xc5\x01\x75\xf7\x4c\x8b\x63\x28\x4d\x85\xe4\x74\x05\xe8\x00\x01\x00\x00\x8b\x4b"
+	      "\x20\x39\xe9\x75\xe2" RET),
+	 9, NO_SECTION},
 	/* test %rax,%rax; je 1f; movl $1,0x1000(%rip); 1: */
 	{"reader: decides a store first",
 	 CODE(BEGIN LOAD "\x48\x85\xc0\x74\x0a\xc7\x05\x00\x10\x00\x00\x01\x00\x00\x00" ASK "\xde" RET), 8, NO_SECTION},

@@ -184,6 +184,17 @@ static void test_letter_that_was_seen_racing(void **state)
 	bench_says(b, "gt_mailbox_taker accesses 0xffff");
 }
 
+/* The two functions raced on something else of theirs, so they do not keep to their turns. */
+static void test_functions_that_raced_elsewhere(void **state)
+{
+	struct bench *b = mailbox(state);
+
+	race_at(b, b->reader, 0);
+	bench_expect_among(b, VERDICT_UNCLEAR, FLAG);
+	b->load.races[0]->first.sides[1].symbol = bench_side(b, b->writer)->symbol;
+	bench_expect_among(b, VERDICT_HARMFUL, "value-used");
+}
+
 /* ---- by hand ---- */
 
 struct hand {
@@ -322,7 +333,7 @@ int main(void)
 		ORDERED_TEST(test_parts_of_functions),	      ORDERED_TEST(test_second_producer),
 		ORDERED_TEST(test_producer_against_itself),   ORDERED_TEST(test_second_sender),
 		ORDERED_TEST(test_slot_that_was_seen_racing), ORDERED_TEST(test_letter_that_was_seen_racing),
-		ORDERED_TEST(test_flag_that_is_set_once),
+		ORDERED_TEST(test_flag_that_is_set_once),     ORDERED_TEST(test_functions_that_raced_elsewhere),
 	};
 	struct CMUnitTest all[ROWS(tests) + ROWS(right) + ROWS(wrong) + ROWS(takers) + ROWS(senders) + ROWS(consumers)];
 	size_t n = ROWS(tests);
