@@ -33,6 +33,7 @@ static const struct list_traits {
 	[LIST_FREE] = {"free", "function", false, false, false},
 	[LIST_GRACE_FREE] = {"grace-free", "function", false, false, false},
 	[LIST_GRACE_WAIT] = {"grace-wait", "function", false, false, false},
+	[LIST_SECTION_BEGIN] = {"section-begin", "function", false, false, false},
 	[LIST_SECTION_END] = {"section-end", "function", false, false, false},
 	[LIST_ALLOC] = {"alloc", "function", false, false, false},
 	[LIST_RCU_READ] = {"rcu-read", "function", false, false, false},

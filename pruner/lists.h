@@ -8,24 +8,25 @@
 #include "symbols/insn/insn.h"
 
 enum list_kind {
-	LIST_SPECIAL,	  /* Variables that race by design. */
-	LIST_COUNTER,	  /* Names of statistics. */
-	LIST_APPROXIMATE, /* Data that is read for a rough figure. */
-	LIST_BOTH_VALID,  /* Data of which the old value and the new value are both right. */
-	LIST_ATOMIC,	  /* Data that only LOCKed instructions change while others look at it. */
-	LIST_MARKED,	  /* Functions and words of marked accesses. */
-	LIST_LOCK,	  /* Functions that take a lock. */
-	LIST_UNLOCK,	  /* Functions that give a lock back. */
-	LIST_FREE,	  /* Functions that free an object, at once or later. */
-	LIST_GRACE_FREE,  /* Those of LIST_FREE that free an object only after a grace period of RCU's. */
-	LIST_GRACE_WAIT,  /* Functions that return after a grace period of RCU's. */
-	LIST_SECTION_END, /* Functions that end a read-side critical section of RCU's. */
-	LIST_ALLOC,	  /* Functions that return a new object. */
-	LIST_RCU_READ,	  /* Functions and words of marked reads that need a read-side critical section. */
-	LIST_RCU_WRITE,	  /* Functions and words of marked writes that readers under RCU may race with. */
-	LIST_SHOW,	  /* Functions that show numbers to people and keep nothing of them. */
-	LIST_REFCOUNT,	  /* Counts that an object's life depends on. */
-	LIST_RAISE,	  /* Other data that makes a race worse. */
+	LIST_SPECIAL,	    /* Variables that race by design. */
+	LIST_COUNTER,	    /* Names of statistics. */
+	LIST_APPROXIMATE,   /* Data that is read for a rough figure. */
+	LIST_BOTH_VALID,    /* Data of which the old value and the new value are both right. */
+	LIST_ATOMIC,	    /* Data that only LOCKed instructions change while others look at it. */
+	LIST_MARKED,	    /* Functions and words of marked accesses. */
+	LIST_LOCK,	    /* Functions that take a lock. */
+	LIST_UNLOCK,	    /* Functions that give a lock back. */
+	LIST_FREE,	    /* Functions that free an object, at once or later. */
+	LIST_GRACE_FREE,    /* Those of LIST_FREE that free an object only after a grace period of RCU's. */
+	LIST_GRACE_WAIT,    /* Functions that return after a grace period of RCU's. */
+	LIST_SECTION_BEGIN, /* Functions that begin a read-side critical section of RCU's. */
+	LIST_SECTION_END,   /* Functions that end a read-side critical section of RCU's. */
+	LIST_ALLOC,	    /* Functions that return a new object. */
+	LIST_RCU_READ,	    /* Functions and words of marked reads that need a read-side critical section. */
+	LIST_RCU_WRITE,	    /* Functions and words of marked writes that readers under RCU may race with. */
+	LIST_SHOW,	    /* Functions that show numbers to people and keep nothing of them. */
+	LIST_REFCOUNT,	    /* Counts that an object's life depends on. */
+	LIST_RAISE,	    /* Other data that makes a race worse. */
 	LIST_KINDS
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a store of a pointer is about, and what its reader makes of the pointer. */
+/* What a store of a pointer is about. */
 #include "pruner/publish.h"
 #include "pruner/publish_writer.h"
 
@@ -30,55 +30,6 @@ void publish_of(const struct view *v, const struct view_side *s, struct publish 
 	writer_find_removed(&w, out);
 	writer_find_frees(&w, out);
 	out->reused = writer_reuses(&w);
-}
-
-static bool goes_through(const struct view_side *s, unsigned i, const struct flow_pointer *read)
-{
-	const struct insn *insn = &s->code.insns[i].op.insn;
-	struct flow_pointer where;
-
-	if (!insn->nmem)
-		return false;
-	where = flow_address(s->flow, i);
-	return writer_same_object(&where, read);
-}
-
-bool publish_outlives_section(const struct view *v, const struct view_side *s)
-{
-	const struct writer w = {.v = v, .s = s, .at = s->at};
-	const struct flow_pointer read = flow_loaded(s->flow, s->at);
-	bool behind[RACE_CODE_MAX], later[RACE_CODE_MAX], outlives = false;
-
-	if (!writer_is_object(&read))
-		return false;
-	writer_spread(&w, s->at, -1, false, behind);
-	for (unsigned i = 0; i < s->code.count; i++) {
-		if (behind[i] && s->code.insns[i].op.insn.flags & INSN_LOCKED && goes_through(s, i, &read))
-			return false;
-	}
-	for (unsigned i = 0; i < s->code.count; i++) {
-		if (!behind[i] || i == s->at || !writer_callee(&w, i, LIST_SECTION_END))
-			continue;
-		writer_spread(&w, i, (int)s->at, false, later);
-		for (unsigned j = 0; j < s->code.count; j++)
-			outlives |= later[j] && j != s->at && goes_through(s, j, &read);
-	}
-	return outlives;
-}
-
-bool publish_by_reader(const struct view_side *s)
-{
-	for (unsigned i = 0; i < s->code.count; i++) {
-		const struct insn *insn = &s->code.insns[i].op.insn;
-		struct flow_pointer what;
-
-		if (i == s->at || !insn->nmem || !(insn->mem[0].rw & INSN_WRITE))
-			continue;
-		if (flow_same_place(s->flow, s->at, i))
-			return true;
-		what = flow_stored(s->flow, i);
-		if (insn->mem[0].base != X86_RSP && what.root > 0 && flow_source(s->flow, &what) == (int)s->at)
-			return true;
-	}
-	return false;
+	out->hands_on = writer_hands_on(&w);
+	out->completes_late = out->maker && writer_completes_late(&w);
 }

@@ -12,11 +12,20 @@
 /* Set *out to what the access of a side that stores is about. */
 void publish_of(const struct view *v, const struct view_side *s, struct publish *out);
 
+/* What becomes of a pointer behind the end of the read-side critical section that it was read in. */
+enum publish_outlives {
+	PUBLISH_ENDS_WITH_SECTION,
+	/* It is returned, stored or given to a function; or the function goes through it, and may have taken a reference. */
+	PUBLISH_MAY_OUTLIVE_SECTION,
+	/* The function goes through it, and took no reference inside the section. */
+	PUBLISH_OUTLIVES_SECTION,
+};
+
 /*
- * Whether the reader goes through the pointer that it read behind a call which ends its read-side critical section, and took no
- * reference on the object before, which a LOCKed instruction on it may be.
+ * What becomes of the pointer that the followed reader `side` loads. A LOCKed instruction on the object inside the section
+ * takes a reference. Instances in which more than the section kept the object alive do not count.
  */
-bool publish_outlives_section(const struct view *v, const struct view_side *s);
+enum publish_outlives publish_outlives_section(const struct view *v, unsigned side);
 
 /*
  * Whether the reader is no mere reader: it also stores where it read, or stores elsewhere the pointer that it read, as who

@@ -39,6 +39,13 @@ struct publish {
 	 * is into an object that is put in only afterwards, so that a reader who is there has stayed from earlier.
 	 */
 	bool reused;
+	/*
+	 * The object that is taken out is given to a function that is not known, or a pointer to it is stored, with no grace
+	 * period in between.
+	 */
+	bool hands_on;
+	/* The new object has a field stored behind the store, which was not stored before. */
+	bool completes_late;
 };
 
 #endif

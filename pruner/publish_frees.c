@@ -16,11 +16,7 @@ static struct flow_pointer freed_object(const struct writer *w, unsigned call)
 	return after_cache || after_null ? flow_register(w->s->flow, call, X86_RSI) : first;
 }
 
-/*
- * Whether the pointer at instruction `i` behind the store is still the value that it was at the store. An instruction that
- * makes a value makes another one when a loop comes back to it.
- */
-static bool lasts_until(const struct writer *w, const struct flow_pointer *p, unsigned i)
+bool writer_lasts_until(const struct writer *w, const struct flow_pointer *p, unsigned i)
 {
 	bool reached[RACE_CODE_MAX];
 
@@ -28,11 +24,11 @@ static bool lasts_until(const struct writer *w, const struct flow_pointer *p, un
 	return reached[i];
 }
 
-static bool is_removed(const struct writer *w, const struct flow_pointer *object, unsigned i)
+bool writer_is_removed(const struct writer *w, const struct flow_pointer *object, unsigned i)
 {
 	for (unsigned j = 0; j < w->removed_count; j++) {
 		if (writer_same_object(&w->removed[j], object))
-			return lasts_until(w, object, i);
+			return writer_lasts_until(w, object, i);
 	}
 	return false;
 }
@@ -43,20 +39,20 @@ static bool is_private(const struct writer *w, const struct flow_pointer *object
 	int source = flow_source(w->s->flow, object);
 
 	return source >= 0 && writer_callee(w, (unsigned)source, LIST_ALLOC) &&
-	       (!writer_same_object(object, &w->what) || !lasts_until(w, object, i));
+	       (!writer_same_object(object, &w->what) || !writer_lasts_until(w, object, i));
 }
 
 static void find_frees(const struct writer *w, unsigned i, struct publish *out)
 {
 	const struct flow_pointer object = freed_object(w, i);
-	bool later = writer_callee(w, i, LIST_GRACE_FREE), of_removed = is_removed(w, &object, i);
+	bool later = writer_callee(w, i, LIST_GRACE_FREE), of_removed = writer_is_removed(w, &object, i);
 
 	out->grace_of_removed |= of_removed && (later || !w->at_once[i]);
 	if (later || !w->at_once[i] || is_private(w, &object, i))
 		return;
 	if (!out->freed_of_shared)
 		out->freed = w->s->code.insns[i].callee;
-	out->freed_of_shared |= of_removed || (writer_same_object(&object, &w->what) && lasts_until(w, &object, i));
+	out->freed_of_shared |= of_removed || (writer_same_object(&object, &w->what) && writer_lasts_until(w, &object, i));
 }
 
 static void find_calls(const struct writer *w, struct publish *out)
@@ -98,6 +94,23 @@ static bool frees_what_it_takes_out(const struct writer *w, unsigned call, const
 	return false;
 }
 
+/*
+ * Whether call `call` frees at once what the function's store would take out, but did not on this way. The object is then still
+ * reachable when it is freed.
+ */
+static bool frees_what_it_leaves(const struct writer *w, unsigned call, const struct flow_pointer *object)
+{
+	int begin = flow_begin(w->s->flow, object);
+	bool at_once[RACE_CODE_MAX], removed = false;
+	struct flow_pointer from;
+
+	for (unsigned i = 0; i < w->removed_count; i++)
+		removed |= writer_same_object(&w->removed[i], object);
+	removed |= writer_loaded(w, object, &from) && writer_same_address(&from, &w->where);
+	writer_spread(w, begin < 0 ? 0 : (unsigned)begin, begin, true, at_once);
+	return removed && at_once[call];
+}
+
 /* Whether the function frees at once, on any way, what it has not just made. */
 static bool frees_elsewhere(const struct writer *w, struct publish *out)
 {
@@ -112,7 +125,7 @@ static bool frees_elsewhere(const struct writer *w, struct publish *out)
 			continue;
 		object = freed_object(w, i);
 		found |= !is_private(w, &object, i);
-		if (out->freed_of_shared || !frees_what_it_takes_out(w, i, &object))
+		if (out->freed_of_shared || (!frees_what_it_takes_out(w, i, &object) && !frees_what_it_leaves(w, i, &object)))
 			continue;
 		out->freed_of_shared = true;
 		out->freed = w->s->code.insns[i].callee;

@@ -74,6 +74,19 @@ void writer_find_removed(struct writer *w, struct publish *out);
 /* Find what is freed, and when. w->removed must have been found. */
 void writer_find_frees(const struct writer *w, struct publish *out);
 
+/* Whether the pointer is into what the store takes out, and at instruction `i` behind the store still is. */
+bool writer_is_removed(const struct writer *w, const struct flow_pointer *object, unsigned i);
+
+/*
+ * Whether the pointer at instruction `i` behind the store is still the value that it was at the store. An instruction that
+ * makes a value makes another one when a loop comes back to it.
+ */
+bool writer_lasts_until(const struct writer *w, const struct flow_pointer *p, unsigned i);
+
+/* For publish.hands_on and publish.completes_late. w->removed must have been found. */
+bool writer_hands_on(const struct writer *w);
+bool writer_completes_late(const struct writer *w);
+
 /* Whether an object is used again that readers may still be at. w->removed must have been found. */
 bool writer_reuses(const struct writer *w);
 

@@ -35,6 +35,8 @@ struct rcu {
 	/* The marks of the two sides are those of RCU. */
 	bool reader_marked, writer_marked;
 	struct publish publish;
+	/* What becomes of the pointer behind the reader's section, when that was seen. */
+	enum publish_outlives outlives;
 };
 
 /* Since Linux 5.0 a grace period waits for all that cannot be preempted, too. */
@@ -124,6 +126,8 @@ static bool look(const struct view *v, struct rcu *r)
 	r->reader_marked = mark_is(v, r->reader, LIST_RCU_READ);
 	r->writer_marked = mark_is(v, r->writer, LIST_RCU_WRITE);
 	publish_of(v, r->writer, &r->publish);
+	if (r->section == SECTION_INSIDE && r->reader->followed)
+		r->outlives = publish_outlives_section(v, r->reader_index);
 	return true;
 }
 
@@ -230,7 +234,7 @@ static bool is_wrong(const struct rcu *r, struct verdict *out)
 	}
 	if (!looks_like_rcu(r))
 		return false;
-	if (r->section == SECTION_INSIDE && r->reader->followed && publish_outlives_section(r->v, r->reader)) {
+	if (r->outlives == PUBLISH_OUTLIVES_SECTION) {
 		verdict_evidence(out, "%s goes through what it read of %s behind the end of its RCU section",
 				 view_function(r->reader), r->v->datum);
 		return wrong(out, "reader-outside-rcu");
@@ -269,6 +273,27 @@ static enum verdict_class evident(const struct rcu *r)
 	return adds_rightly(r) || (p->removes && p->grace) ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
+/* What is to be said against a pair that is right otherwise. */
+static void doubt(const struct rcu *r, struct verdict *out)
+{
+	const char *who = view_function(r->writer), *but = NULL;
+
+	if (r->outlives == PUBLISH_MAY_OUTLIVE_SECTION) {
+		who = view_function(r->reader);
+		but = "still has the pointer behind the end of its RCU section";
+	} else if (r->publish.completes_late) {
+		but = "stores to the new object behind that, where it did not store before";
+	} else if (r->publish.hands_on) {
+		but = "gives what it takes out away at once";
+	} else if (r->publish.frees_elsewhere) {
+		but = "frees something else at once on another way";
+	}
+	if (!but)
+		return;
+	out->class = VERDICT_UNCLEAR;
+	verdict_evidence(out, "; but %s %s", who, but);
+}
+
 bool rule_rcu(const struct view *v, struct verdict *out)
 {
 	struct rcu r;
@@ -279,7 +304,7 @@ bool rule_rcu(const struct view *v, struct verdict *out)
 	if (is_wrong(&r, out))
 		return true;
 	/* Marks on both sides are for the rule of marked accesses, where the code shows no more. */
-	if (r.reader_marked && r.writer_marked && !writes_rightly(&r))
+	if (r.reader_marked && r.writer_marked && !writes_rightly(&r) && r.outlives == PUBLISH_ENDS_WITH_SECTION)
 		return false;
 	class = evident(&r);
 	if (class == VERDICT_HARMFUL)
@@ -288,5 +313,6 @@ bool rule_rcu(const struct view *v, struct verdict *out)
 	out->rule = "rcu-publication";
 	say_section(&r, out);
 	say_writer(&r, out);
+	doubt(&r, out);
 	return true;
 }
