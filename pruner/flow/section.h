@@ -31,8 +31,9 @@ struct section {
 /*
  * Find the section of a sequence count that the load `a` is in, or that begins or ends with it. Returns false when there is
  * none: when a way leads from the load out of the function without the question whether to read again; when the answer does not
- * lead back to the load; or when, before the question, what was loaded is used as an address, goes to another function, or goes
- * to memory other than the stack. When only the code that was kept shows this, the caller sees it by code.closed.
+ * lead back to the load; or when, before the question, what was loaded is used as an address, decides whether the code goes
+ * through a pointer that is loaded in the same round, goes to another function, or goes to memory other than the stack. When
+ * only the code that was kept shows this, the caller sees it by code.closed.
  */
 bool section_of_reader(const struct flow_access *a, struct section *out);
 

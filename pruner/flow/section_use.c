@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a reader does with the data of a section before the count is compared. */
 #include "pruner/flow/section_walk.h"
+#include "pruner/flow/ways.h"
 #include "symbols/insn/flow.h"
 
 static const uint16_t arguments = 1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8;
@@ -84,8 +85,29 @@ static void store(struct walk *w, struct way *way, const struct insn_op *op, uns
 		w->wrong = true;
 }
 
+/*
+ * Whether the instruction goes through a pointer, or by an index, that is made anew in each round. Behind a branch by data that
+ * are worth nothing it may lead anywhere, as NULL behind a flag that says otherwise, or the end of an array behind a length.
+ */
+static bool goes_astray(const struct walk *w, unsigned i)
+{
+	const struct code *code = w->flow->code;
+	struct flow_pointer where;
+	bool again[RACE_CODE_MAX];
+	int begin;
+
+	if (!code->insns[i].op.insn.nmem || is_on_stack(w, i))
+		return false;
+	where = flow_address(w->flow, i);
+	if (where.root == FLOW_POINTER_UNKNOWN)
+		return true;
+	begin = flow_begin(w->flow, &where);
+	ways(code, (int)w->at, NULL, NULL, again);
+	return begin >= 0 && again[begin];
+}
+
 /* What goes out of the function's sight, or may fault. */
-static bool leaves(const struct walk *w, const struct way *way, const struct insn_op *op, bool of_data)
+static bool leaves(const struct way *way, const struct insn_op *op, bool of_data)
 {
 	bool jumps = op->kind == INSN_OP_JUMP || op->kind == INSN_OP_CALL;
 
@@ -100,7 +122,6 @@ static bool leaves(const struct walk *w, const struct way *way, const struct ins
 	/* An instruction that changes neither a register nor memory, but is not understood, changes something else. */
 	if (op->kind == INSN_OP_OTHER && of_data && !op->writes && !op->sets_flags && !writes_memory(op))
 		return true;
-	(void)w;
 	return false;
 }
 
@@ -118,12 +139,15 @@ static bool uses_stale(const struct way *way, const struct insn_op *op)
 	return reads & way->stale;
 }
 
-static void judge(struct walk *w, struct way *way, const struct insn_op *op, bool of_data)
+static void judge(struct walk *w, struct way *way, unsigned i, bool of_data)
 {
+	const struct insn_op *op = &w->flow->code->insns[i].op;
+
 	w->wrong |= uses_stale(way, op);
 	if (!(way->phases & (SECTION_INSIDE | SECTION_AGAIN)))
 		return;
-	w->wrong |= is_address_of(op, way->data) || leaves(w, way, op, of_data) || op->kind == INSN_OP_RET;
+	w->wrong |= is_address_of(op, way->data) || leaves(way, op, of_data) || op->kind == INSN_OP_RET ||
+		    (way->decided && goes_astray(w, i));
 }
 
 /* What the instruction leaves in the registers that it writes. */
@@ -163,7 +187,7 @@ void section_use(struct walk *w, struct way *way, unsigned i)
 					   op->insn.flags & INSN_STRING);
 	}
 	if (w->judging)
-		judge(w, way, op, of_data);
+		judge(w, way, i, of_data);
 	if (writes_memory(op) && way->phases & (SECTION_INSIDE | SECTION_AGAIN))
 		store(w, way, op, i, op->data & way->data || flags_count || (loads_data && op->insn.nmem > 1));
 	if (op->kind == INSN_OP_PUSH && of_data)

@@ -6,14 +6,15 @@
  *
  * Whoever uses a value before the question uses half an update, and such a race is no case of this rule. Where the code is
  * known in part only, or the value goes to the caller's memory before the question, the class is unclear. It is unclear too
- * where the reader follows a pointer, since a count does not keep an object alive, and where a reader in an interrupt may wait
- * for the task that it interrupted.
+ * where the reader follows a pointer, since a count does not keep an object alive, where nothing seen keeps a second writer
+ * away, and where a reader in an interrupt may wait for the task that it interrupted.
  */
 #include <inttypes.h>
 
 #include "pruner/flow/section.h"
 #include "pruner/raise.h"
 #include "pruner/rules/rules.h"
+#include "pruner/turns.h"
 
 static struct flow_access access_of(const struct view_side *s)
 {
@@ -27,11 +28,29 @@ static uint64_t offset(const struct view_side *s, unsigned i)
 	return s->code.insns[i].op.insn.addr - start;
 }
 
-static bool waits_for_itself(const struct view_side *reader, const struct view_side *writer)
+/* Interrupts that are off keep no NMI out. */
+static bool may_interrupt(const struct guest_context *reader, const struct guest_context *writer)
 {
-	const struct guest_context *r = &reader->side->context, *w = &writer->side->context;
+	return reader->known && writer->known && reader->kind > writer->kind &&
+	       (reader->kind == GUEST_NMI || !writer->irqs_off);
+}
 
-	return r->known && w->known && r->kind > w->kind && !w->irqs_off;
+static bool waits_for_itself(const struct race *race, unsigned reader)
+{
+	bool waits = may_interrupt(&race->first.sides[reader].context, &race->first.sides[!reader].context);
+
+	for (unsigned i = 0; i < race->kept; i++)
+		waits |= may_interrupt(&race->instances[i].sides[reader].context, &race->instances[i].sides[!reader].context);
+	return waits;
+}
+
+/*
+ * Whether nothing seen keeps a second writer away. write_seqcount_begin() and every lock for it turn preemption off, but for a
+ * latch. Whether preemption is off is known of kernels that count RCU's sections, since these count that too.
+ */
+static bool is_alone_by_chance(const struct view_side *writer)
+{
+	return writer->lock == LOCK_NONE && writer->side->context.rcu_known;
 }
 
 static const char *doubt(const struct view *v, const struct view_side *reader, const struct view_side *writer,
@@ -43,7 +62,9 @@ static const char *doubt(const struct view *v, const struct view_side *reader, c
 		return "the reader stores what it read through its caller's pointer before it asks";
 	if (!read->of_count && raise_is_pointer(v) && reader->read.dereferenced)
 		return "the reader follows what it read, and a count keeps no object alive";
-	if (!read->latch && waits_for_itself(reader, writer))
+	if (!read->latch && is_alone_by_chance(writer))
+		return "the writer can be preempted and takes no lock, so a second writer may come";
+	if (!read->latch && waits_for_itself(v->race, v->side[0].writes ? 1 : 0))
 		return "the reader is an interrupt, and waits for ever when it interrupts the writer";
 	return NULL;
 }
@@ -65,22 +86,6 @@ static void say(const struct view_side *reader, const struct view_side *writer, 
 				 view_function(writer), offset(writer, write->before));
 }
 
-/* Somebody's race of two stores to the count. Two writers that add at once leave it even in the middle of an update. */
-static void note_writers(void *ctx, const struct race *other)
-{
-	bool *two = ctx;
-
-	*two |= other->rw[0] & other->rw[1] & INSN_WRITE;
-}
-
-static bool has_two_writers(const struct view *v, uint64_t count)
-{
-	bool two = false;
-
-	company_at(v->company, v->race, count, note_writers, &two);
-	return two;
-}
-
 /* Whether the codes of both sides show a section of one count, and in *but what is to be said against it. */
 static bool fits(const struct view *v, struct verdict *out, const char **but)
 {
@@ -91,7 +96,7 @@ static bool fits(const struct view *v, struct verdict *out, const char **but)
 
 	if (!reader->followed || !writer->followed || reader->writes || !reader->reads || !writer->writes ||
 	    !section_of_reader(&load, &read) || !section_of_writer(&store, read.count, read.latch, &write) ||
-	    read.of_count != write.of_count || has_two_writers(v, read.count))
+	    read.of_count != write.of_count || turns_two_stores(v, read.count) || turns_two_stores(v, writer->side->gva))
 		return false;
 	/* Readers that start now must not take the copy that is being changed. */
 	if (read.latch && !read.of_count && read.odd == write.odd)

@@ -109,6 +109,24 @@ static void test_reader_in_an_interrupt(void **state)
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 }
 
+/* Interrupts that are off keep no NMI out. */
+static void test_reader_in_an_nmi(void **state)
+{
+	struct bench *b = seqlock(state);
+
+	bench_side(b, b->reader)->context.kind = GUEST_NMI;
+	bench_side(b, b->writer)->context.irqs_off = true;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+}
+
+static void test_one_reader_in_an_interrupt(void **state)
+{
+	struct bench *b = seqlock(state);
+
+	b->race->instances[b->race->kept - 1].sides[b->reader].context.kind = GUEST_SOFTIRQ;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+}
+
 /* The reader of a latch never waits for the writer. */
 static void test_latch_in_an_interrupt(void **state)
 {
@@ -136,6 +154,19 @@ static void test_two_writers_of_the_count(void **state)
 		if (strcmp(b->load.races[i]->id, "c8edf8b2368d") == 0)
 			b->load.races[i]->rw[0] = b->load.races[i]->rw[1] = INSN_READ | INSN_WRITE;
 	}
+	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
+}
+
+/* Two stores to the datum were seen at once, so its writers do not exclude each other. */
+static void test_two_writers_of_the_datum(void **state)
+{
+	struct bench *b = seqlock(state);
+	struct race *other = b->load.races[0];
+
+	assert_ptr_not_equal(other, b->race);
+	other->first.sides[0].gva = bench_side(b, b->writer)->gva;
+	other->rw[0] = other->rw[1] = INSN_WRITE;
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
@@ -212,6 +243,20 @@ static const struct hand readers[] = {
 	/* xor %eax,%eax; BEGIN; add 0x28(%rdi),%rax: what a round that failed added stays */
 	{"reader: adds up over the rounds", CODE("\x31\xc0" BEGIN "\x48\x03\x47\x28\x8b\x4f\x20\x39\xd1\x75\xed" RET), 10,
 	 NO_SECTION},
+	/* mov 0x30(%rdi),%rsi; LOAD; test %rax,%rax; je 1f; mov (%rsi),%rcx; 1: */
+	{"reader: decides to go through another pointer first",
+	 CODE(BEGIN "\x48\x8b\x77\x30" LOAD "\x48\x85\xc0\x74\x03\x48\x8b\x0e" ASK "\xe1" RET), 12, NO_SECTION},
+	/* LOAD; xor %esi,%esi; 1: cmp %rax,%rsi; jae 2f; mov 0x30(%rdi,%rsi,8),%r8; inc %rsi; jmp 1b; 2: */
+	{"reader: goes on as often as it says",
+	 CODE(BEGIN LOAD "\x31\xf6\x48\x39\xc6\x73\x0a\x4c\x8b\x44\xf7\x30\x48\xff\xc6\xeb\xf1" ASK "\xdc" RET), 8, NO_SECTION},
+	/* test %rax,%rax; je 1f; mov 0x30(%rdi),%rcx; 1: */
+	{"reader: decides which field it reads", CODE(BEGIN LOAD "\x48\x85\xc0\x74\x04\x48\x8b\x4f\x30" ASK "\xe4" RET), 8,
+	 VERDICT_SYNCHRONISATION},
+	/* mov 0x20(%rdi),%edx behind the question whether it is even */
+	{"reader: begins with another look than the even one", CODE(BEGIN "\x8b\x57\x20" LOAD ASK "\xea" RET), 11, NO_SECTION},
+	/* mov $10,%esi; the end: je 1f; dec %esi; jne to BEGIN; 1: ret */
+	{"reader: gives up after some rounds",
+	 CODE("\xbe\x0a\x00\x00\x00" BEGIN LOAD "\x8b\x4f\x20\x39\xd1\x74\x04\xff\xce\x75\xe9" RET), 13, NO_SECTION},
 	/* addl $2,0x20(%rdi) */
 	{"reader: changes the count", CODE(BEGIN LOAD "\x83\x47\x20\x02" ASK "\xe9" RET), 8, NO_SECTION},
 };
@@ -252,6 +297,9 @@ static const struct hand writers[] = {
 	{"writer: adds by lea", CODE("\x8b\x43\x20\x8d\x48\x01\x89\x4b\x20" STORE ADD RET), 9, VERDICT_SYNCHRONISATION},
 	{"writer: two sections", CODE(ADD ADD ADD STORE ADD RET), 12, VERDICT_SYNCHRONISATION},
 
+	/* lea 1(%rax),%ecx; mov %ecx,0x20(%rbx) of the same load once more */
+	{"writer: stores one sum twice", CODE("\x8b\x43\x20\x8d\x48\x01\x89\x4b\x20" STORE "\x8d\x48\x01\x89\x4b\x20" RET), 9,
+	 NO_SECTION},
 	{"writer: adds before only", CODE(ADD STORE RET), 4, NO_SECTION},
 	{"writer: adds behind only", CODE(STORE ADD RET), 0, NO_SECTION},
 	{"writer: adds nothing", CODE(STORE RET), 0, NO_SECTION},
@@ -274,9 +322,22 @@ static void test_writer_by_hand(void **state)
 	judge_by_hand(b, b->writer);
 }
 
+/* Preemption would be off, had the writer's caller taken a lock and begun the section as it must. */
+static void test_writer_without_a_lock(void **state)
+{
+	static const char writer[] = ADD STORE ADD RET;
+	struct bench *b = seqmutex(state);
+
+	bench_code(b, b->writer, writer, sizeof(writer) - 1, 4);
+	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+	bench_side(b, b->writer)->context.preempt_off = false;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "the writer can be preempted and takes no lock");
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 7] = {
+	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 11] = {
 		ORDERED_TEST(test_evidence),
 		ORDERED_TEST(test_part_of_the_reader),
 		ORDERED_TEST(test_part_of_the_writer),
@@ -284,8 +345,12 @@ int main(void)
 		ORDERED_TEST(test_latch_in_an_interrupt),
 		ORDERED_TEST(test_latch_that_changes_the_copy_in_use),
 		ORDERED_TEST(test_two_writers_of_the_count),
+		ORDERED_TEST(test_reader_in_an_nmi),
+		ORDERED_TEST(test_one_reader_in_an_interrupt),
+		ORDERED_TEST(test_writer_without_a_lock),
+		ORDERED_TEST(test_two_writers_of_the_datum),
 	};
-	size_t n = 7;
+	size_t n = 11;
 
 	for (size_t i = 0; i < ROWS(right); i++)
 		tests[n++] = ORDERED_ROW(right[i].name, test_right, &right[i]);
