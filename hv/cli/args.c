@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
 #include "hv/cli/help.h"
 #include "hv/cli/output.h"
 #include "hv/cli/suggest.h"
@@ -16,6 +17,15 @@ int cli_fail(const struct err *e)
 {
 	fprintf(stderr, "outrider: %s\n", e->text);
 	return e->code;
+}
+
+void cli_note(const char *line)
+{
+	char text[CLEAN_FIELD_MAX];
+
+	snprintf(text, sizeof(text), "%s", line);
+	clean_line(text, sizeof(text));
+	fprintf(stderr, "outrider: %s\n", text);
 }
 
 error_t cli_usage(struct argp_state *state, const char *fmt, ...)

@@ -31,6 +31,9 @@ extern const struct argp cli_diff_argp;
 /* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);
 
+/* Print "outrider: " and `line`, cleaned by clean_line(), on standard error. */
+void cli_note(const char *line);
+
 /*
  * Call argp_parse() with this program's manners. A wrong option or argument is one line and EXIT_USAGE, where argp itself would
  * print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of state->input,

@@ -94,6 +94,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'q':
 		o->session.quiet = true;
+		o->judge.quiet = true;
 		return 0;
 	case 'v':
 		o->session.verbose = true;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/judge.h"
 
-#include "hv/cli/race_files.h"
-
 enum judge_key { KEY_SUPPRESS = 0x500, KEY_RULES, KEY_SOURCES };
 
 static const struct argp_option options[] = {
@@ -63,9 +61,17 @@ static void sum(void *ctx, FILE *out)
 	verdicts_sum(out, &j->verdicts);
 }
 
+static void note(void *ctx, const char *line)
+{
+	const struct judge *j = ctx;
+
+	if (!j->quiet)
+		cli_note(line);
+}
+
 int judge_init(struct judge *j, struct err *err)
 {
-	static const struct sources_sink sink = {.note = race_files_note};
+	const struct sources_sink sink = {.note = note, .ctx = j};
 
 	*j = (struct judge){.input = {err},
 			    .fail_on.input = {err},
@@ -86,9 +92,9 @@ void judge_free(struct judge *j)
 	sources_free(j->sources);
 }
 
-int judge_code(const struct judge *j, int code)
+int judge_code(struct judge *j, int code)
 {
 	if (j->verdicts.list)
-		suppress_leftover(j->suppressions, race_files_note, NULL);
+		suppress_leftover(j->suppressions, note, j);
 	return code == EXIT_OK ? fail_on_code(&j->fail_on, &j->verdicts) : code;
 }

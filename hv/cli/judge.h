@@ -16,6 +16,7 @@ struct judge {
 	struct prune_rules *rules;
 	struct suppressions *suppressions; /* NULL: none. */
 	struct verdicts verdicts;
+	bool quiet; /* No notes are printed. */
 };
 
 /* A child parser for argp, in the option group FAIL_ON_GROUP. Its input is a struct judge. */
@@ -26,6 +27,6 @@ int judge_init(struct judge *j, struct err *err);
 void judge_free(struct judge *j);
 
 /* Returns the exit code of a run that ended with `code`, which stays when it is not EXIT_OK. */
-int judge_code(const struct judge *j, int code);
+int judge_code(struct judge *j, int code);
 
 #endif

@@ -114,13 +114,9 @@ const struct argp race_files_argp = {.options = options, .parser = parser, .chil
 void race_files_note(void *ctx, const char *line)
 {
 	const struct race_files *f = ctx;
-	char text[CLEAN_FIELD_MAX];
 
-	if (f->quiet)
-		return;
-	snprintf(text, sizeof(text), "%s", line);
-	clean_line(text, sizeof(text));
-	fprintf(stderr, "outrider: %s\n", text);
+	if (!f->quiet)
+		cli_note(line);
 }
 
 static void debug_file_found(void *ctx, const char *line)

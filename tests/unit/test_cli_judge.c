@@ -182,15 +182,61 @@ static void failed_run_keeps_its_exit_code(void **state)
 	assert_int_equal(code_of(*state, FAIL_ON_ANY_NEW, 42, 1, EXIT_GUEST), EXIT_GUEST);
 }
 
+/* Run judge_code() with a list of known races of which one fits no race. Returns what was said on standard error. */
+static char *said_of_leftovers(struct fixture *f, bool quiet)
+{
+	char list[] = "/tmp/test_cli_judge.XXXXXX";
+	int fd = mkstemp(list), was;
+	FILE *file = fdopen(fd, "w"), *said = tmpfile();
+	char *text = calloc(1, 4096);
+
+	assert_true(file && said && text);
+	fputs("[suppress]\nsite = nobody_*\nsite = nobody_*\nreason = known since long\n", file);
+	fclose(file);
+	f->judge.quiet = quiet;
+	f->judge.suppressions = suppress_read(list, 20260101, &f->err);
+	assert_non_null(f->judge.suppressions);
+	see(f, 1);
+	assert_int_equal(report_finish(f->report, NULL, "guest powered off", &f->err), 0);
+	was = dup(STDERR_FILENO);
+	dup2(fileno(said), STDERR_FILENO);
+	assert_int_equal(judge_code(&f->judge, EXIT_OK), EXIT_OK);
+	dup2(was, STDERR_FILENO);
+	close(was);
+	rewind(said);
+	(void)!fread(text, 1, 4095, said);
+	fclose(said);
+	unlink(list);
+	return text;
+}
+
+static void leftover_suppression_is_told(void **state)
+{
+	char *text = said_of_leftovers(*state, false);
+
+	if (!strstr(text, ":1: fits no race here: known since long\n"))
+		fail_msg("said: %s", text);
+	free(text);
+}
+
+static void quiet_run_tells_no_leftovers(void **state)
+{
+	char *text = said_of_leftovers(*state, true);
+
+	assert_string_equal(text, "");
+	free(text);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(not_judged_before_the_end),  T(judged_at_the_end),
-		T(judging_that_fails),	       T(no_option_leaves_the_exit_code),
-		T(harmful_race_fails_the_run), T(code_is_the_users),
-		T(run_without_races_passes),   T(failed_run_keeps_its_exit_code),
+		T(not_judged_before_the_end),	 T(judged_at_the_end),
+		T(judging_that_fails),		 T(no_option_leaves_the_exit_code),
+		T(harmful_race_fails_the_run),	 T(code_is_the_users),
+		T(run_without_races_passes),	 T(failed_run_keeps_its_exit_code),
+		T(leftover_suppression_is_told), T(quiet_run_tells_no_leftovers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
