@@ -314,6 +314,7 @@ int cli_diff(int argc, char **argv)
 	struct diff_options o = {0};
 	int code = EXIT_OK;
 
+	o.fail_on.input.err = &err;
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_diff_argp, argc, argv, &o.in.input) == 0 &&
 	    split_files(&o, &err) == 0 && redirect_begin(&o.in.redirect, &err) == 0)
 		diff(&o, &code, &err);

@@ -149,6 +149,11 @@ class Diff(unittest.TestCase):
         known.write_text("[suppress]\nsite = gt_rwrace_*\nsite = gt_rwrace_*\nreason = known\n")
         diff(old, RACES, "--fail-on", "harmful", "--suppress", known)
 
+    def test_wrong_words_of_fail_on(self):
+        for option, why in (("--fail-on", "--fail-on often: give harmful, unclear or any-new"),
+                            ("--error-exitcode", "--error-exitcode often: give a number from 1 to 255")):
+            self.assertEqual(diff(option, "often", RACES, RACES, status=2), ("", f"outrider: {why}\n"))
+
     def test_wrong_arguments(self):
         for arguments in ([], [RACES], [RACES] * 3):
             self.assertIn("diff needs two FILEs", diff(*arguments, status=2)[1])
