@@ -30,14 +30,14 @@ static int lead_to(struct redirect *o, int fd)
 	return 0;
 }
 
-/* Make a new file next to o->file, with the access that a new file has. Returns its descriptor, or -1 with errno. */
+/* Make a new file next to o->place, with the access that a new file has. Returns its descriptor, or -1 with errno. */
 static int open_next(struct redirect *o)
 {
 	mode_t mask = umask(0);
 	int fd;
 
 	umask(mask);
-	if (snprintf(o->next, sizeof(o->next), "%s.XXXXXX", o->file) >= (int)sizeof(o->next)) {
+	if (snprintf(o->next, sizeof(o->next), "%s.XXXXXX", o->place) >= (int)sizeof(o->next)) {
 		o->next[0] = '\0';
 		errno = ENAMETOOLONG;
 		return -1;
@@ -50,23 +50,43 @@ static int open_next(struct redirect *o)
 	return fd;
 }
 
-int redirect_begin(struct redirect *o, struct err *err)
+/* Open what the output is written to. Returns its descriptor, or -1 with errno. */
+static int open_output(struct redirect *o)
 {
 	struct stat st;
+
+	if (stat(o->file, &st) < 0) {
+		snprintf(o->place, sizeof(o->place), "%.*s", PATH_MAX - 1, o->file);
+		return open_next(o);
+	}
+	/* The name in /proc of a file that is open but deleted leads to no path. */
+	if (!S_ISREG(st.st_mode) || !realpath(o->file, o->place))
+		return open(o->file, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	/* A file that must not be written must not be replaced either. */
+	return access(o->place, W_OK) < 0 ? -1 : open_next(o);
+}
+
+static void drop_next(struct redirect *o)
+{
+	if (o->next[0])
+		unlink(o->next);
+	o->next[0] = '\0';
+}
+
+int redirect_begin(struct redirect *o, struct err *err)
+{
 	int fd;
 
 	if (!o->file)
 		return 0;
 	if (!o->file[0])
 		return err_set(err, EXIT_USAGE, "--output is empty: give a file");
-	/* A link is followed, so that the file that it leads to keeps its place. */
-	if (stat(o->file, &st) == 0 && (!S_ISREG(st.st_mode) || (lstat(o->file, &st) == 0 && S_ISLNK(st.st_mode))))
-		fd = open(o->file, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-	else
-		fd = open_next(o);
-	if (fd < 0 || lead_to(o, fd) < 0)
-		return err_set(err, EXIT_INPUT, "--output %.300s: %s", o->file, strerror(errno));
-	return 0;
+	fd = open_output(o);
+	if (fd >= 0 && lead_to(o, fd) == 0)
+		return 0;
+	err_set(err, EXIT_INPUT, "--output %.300s: %s", o->file, strerror(errno));
+	drop_next(o);
+	return -1;
 }
 
 /* ---- the pager ---- */
@@ -168,11 +188,11 @@ void redirect_end(struct redirect *o, struct err *err)
 	clearerr(stdout);
 	if (!written && o->file)
 		err_set(err, EXIT_INPUT, "%s: cannot be written", o->file);
-	if (o->next[0] && err->code == EXIT_OK && rename(o->next, o->file) < 0)
+	if (o->next[0] && err->code == EXIT_OK && rename(o->next, o->place) < 0)
 		err_set(err, EXIT_INPUT, "--output %.300s: %s", o->file, strerror(errno));
-	if (o->next[0] && err->code != EXIT_OK)
-		unlink(o->next);
-	o->next[0] = '\0';
+	if (err->code == EXIT_OK)
+		o->next[0] = '\0';
+	drop_next(o);
 	give_back(o);
 	wait_for_pager(o);
 }

@@ -16,15 +16,17 @@ struct redirect {
 	/* What the options say. */
 	const char *file; /* --output, or NULL */
 	bool no_pager;
-	/* The rest belongs to output.c. */
-	int saved;	     /* The standard output from before, plus 1; or 0. */
-	pid_t pager;	     /* or 0 */
-	char next[PATH_MAX]; /* The file that becomes `file` when the output is whole, or "". */
+	/* The rest belongs to redirect.c. */
+	int saved;	      /* The standard output from before, plus 1; or 0. */
+	pid_t pager;	      /* or 0 */
+	char place[PATH_MAX]; /* The file that `file` names, behind all links. */
+	char next[PATH_MAX];  /* The file that becomes `place` when the output is whole, or "". */
 };
 
 /*
  * Open --output FILE, if there is one. A regular file takes its name only when redirect_end() finds the output whole, so that
- * what had the name stays until then. A FIFO or a device is written at once. Returns 0, or -1 with EXIT_INPUT.
+ * what had the name stays until then. A link is followed, and stays a link. A FIFO or a device is written at once. Returns 0,
+ * or -1 with EXIT_INPUT.
  */
 int redirect_begin(struct redirect *o, struct err *err);
 

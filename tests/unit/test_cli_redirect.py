@@ -69,6 +69,23 @@ class ToAFile(WithRaces):
         self.assertEqual(self.run_it("report", "--format", "json", "-o", self.races, self.races).returncode, 0)
         self.assertEqual(pathlib.Path(self.races).read_text(), named)
 
+    def test_over_its_own_input_by_a_link(self):
+        named = self.run_it("report", "--format", "json", self.races).stdout
+        link = pathlib.Path(self.folder.name, "link")
+        link.symlink_to("races.json")
+        done = self.run_it("report", "--format", "json", "-o", link, self.races)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(pathlib.Path(self.races).read_text(), named)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["link", "races.json"])
+
+    def test_a_failure_keeps_what_a_link_leads_to(self):
+        self.out.write_text("before")
+        link = pathlib.Path(self.folder.name, "link")
+        link.symlink_to("out")
+        self.assertEqual(self.run_it("report", "-o", link, "/nowhere").returncode, 3)
+        self.assertEqual(self.out.read_text(), "before")
+
     def test_nothing_is_left_of_a_failure(self):
         self.out.write_text("before")
         pathlib.Path(self.folder.name, "broken.json").write_text("{")
