@@ -169,22 +169,39 @@ uint64_t detect_sampled_ns(struct detect *d)
 	return started ? monotonic_ns() - started : 0;
 }
 
+/* The counts without those of the target. Called with d->lock held. */
+static void count(struct detect *d, struct detect_stats *out)
+{
+	*out = d->stats;
+	out->sites = atomic_load(&d->site_count);
+	out->armed = d->points.count - d->event_points;
+	out->asked_rate = d->config.rate;
+	if (!d->started_ns)
+		return;
+	out->sampling_ns = (d->ended_ns ? d->ended_ns : monotonic_ns()) - d->started_ns;
+	if (d->ended_ns && d->ended_ns < d->started_ns)
+		out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */
+}
+
+bool detect_try_stats(struct detect *d, struct detect_stats *out)
+{
+	if (pthread_mutex_trylock(&d->lock))
+		return false;
+	count(d, out);
+	pthread_mutex_unlock(&d->lock);
+	return true;
+}
+
 void detect_stats(struct detect *d, struct detect_stats *out)
 {
 	struct target_stats now;
 
 	target_stats(d->target, &now);
 	pthread_mutex_lock(&d->lock);
-	*out = d->stats;
-	out->sites = atomic_load(&d->site_count);
-	out->armed = d->points.count - d->event_points;
-	out->asked_rate = d->config.rate;
+	count(d, out);
 	if (d->started_ns) {
 		const struct target_stats *before = &d->stats_before;
 
-		out->sampling_ns = (d->ended_ns ? d->ended_ns : monotonic_ns()) - d->started_ns;
-		if (d->ended_ns && d->ended_ns < d->started_ns)
-			out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */
 		out->target = (struct target_stats){
 			.exits = now.exits - before->exits,
 			.debug_exits = now.debug_exits - before->debug_exits,

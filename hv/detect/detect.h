@@ -48,6 +48,12 @@ uint64_t detect_sampled_ns(struct detect *d);
 /* The counts so far. Any thread. */
 void detect_stats(struct detect *d, struct detect_stats *out);
 
+/*
+ * The same without the counts of the target, which are 0, for a thread that must not wait. Returns false, and leaves *out as it
+ * is, when the detector is at work with a target that keeps it. Any thread.
+ */
+bool detect_try_stats(struct detect *d, struct detect_stats *out);
+
 /* Free the detector, which was never started or has been stopped. `d` may be NULL. */
 void detect_free(struct detect *d);
 

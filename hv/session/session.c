@@ -200,10 +200,10 @@ static void tell_progress(void *session)
 	struct detect_stats stats;
 	char line[160];
 
-	if (!s->detect || monotonic_ns() < s->next_progress_ns)
+	/* The stopper must not wait for a target that is busy. It comes back soon. */
+	if (!s->detect || monotonic_ns() < s->next_progress_ns || !detect_try_stats(s->detect, &stats))
 		return;
 	s->next_progress_ns = monotonic_ns() + PROGRESS_NS;
-	detect_stats(s->detect, &stats);
 	snprintf(line, sizeof(line),
 		 "%" PRIu64 " s sampled: %" PRIu64 " hits, %" PRIu64 " windows, %" PRIu64 " conflicts, of %" PRIu64 " sites",
 		 stats.sampling_ns / 1000000000, stats.hits, stats.windows, stats.conflicts, stats.sites);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
 
 #define KERNEL_SITES 300u
@@ -168,6 +169,24 @@ static void test_arms_and_disarms(void **state)
 	assert_true(l->r->ft->intercepts > 0);
 	assert_int_equal(atomic_load(&l->failures), 0);
 	assert_true(atomic_load(&l->notes) > 0);
+}
+
+/* Whoever waits for Ctrl-C asks for the counts while the detector may be kept by its target. */
+static void test_counts_without_waiting(void **state)
+{
+	struct life *l = *state;
+	struct detect_stats stats = {.armed = 7};
+
+	start(l);
+	wait_int3s(l, 0, RIG_TEXT_SIZE, 200, KERNEL_SITES);
+	detect_enter(l->r->d);
+	assert_false(detect_try_stats(l->r->d, &stats));
+	assert_int_equal(stats.armed, 7);
+	detect_leave(l->r->d);
+	while (!detect_try_stats(l->r->d, &stats))
+		pause_ms(2);
+	assert_true(stats.armed >= 200 && stats.sampling_ns > 0);
+	stop_and_compare(l);
 }
 
 /* A guest can make reading its modules take long. The user who ends the run does not wait for that. */
@@ -449,14 +468,23 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_arms_and_disarms),   T(test_few_points),
-		T(test_unexplained),	    T(test_stop_with_open_window),
-		T(test_stop_when_over),	    T(test_reports_before_stop),
-		T(test_wrong_symbols),	    T(test_starts_while_the_machine_stands),
-		T(test_cannot_intercept),   T(test_no_text_bounds),
-		T(test_stop_while_waiting), T(test_module),
-		T(test_other_module),	    T(test_kernel_and_module),
-		T(test_going_text),	    T(test_same_seed_same_order),
+		T(test_arms_and_disarms),
+		T(test_counts_without_waiting),
+		T(test_few_points),
+		T(test_unexplained),
+		T(test_stop_with_open_window),
+		T(test_stop_when_over),
+		T(test_reports_before_stop),
+		T(test_wrong_symbols),
+		T(test_starts_while_the_machine_stands),
+		T(test_cannot_intercept),
+		T(test_no_text_bounds),
+		T(test_stop_while_waiting),
+		T(test_module),
+		T(test_other_module),
+		T(test_kernel_and_module),
+		T(test_going_text),
+		T(test_same_seed_same_order),
 		T(test_poll_is_cancelled),
 	};
 
