@@ -440,6 +440,21 @@ static void run_says_what_it_was(void **state)
 	free(text);
 }
 
+/* A file may name any words, and users copy the command into a shell. */
+static void command_stays_words_in_a_shell(void **state)
+{
+	const char *const options[] = {"run", "it's", "'; reboot; '", ""};
+	struct run_facts run = sample_run();
+	char *text;
+
+	(void)state;
+	run.options = options;
+	run.option_count = sizeof(options) / sizeof(options[0]);
+	text = head_of(&run);
+	has(text, "  command       outrider run 'it'\\''s' ''\\''; reboot; '\\''' ''\n");
+	free(text);
+}
+
 static void run_that_is_not_finished(void **state)
 {
 	struct run_facts run = sample_run();
@@ -483,6 +498,7 @@ int main(void)
 		cmocka_unit_test(summary_says_why_the_rate_was_not_reached),
 		cmocka_unit_test(summary_is_sorted_by_count),
 		cmocka_unit_test(run_says_what_it_was),
+		cmocka_unit_test(command_stays_words_in_a_shell),
 		cmocka_unit_test(run_that_is_not_finished),
 		cmocka_unit_test(run_of_which_little_is_known),
 	};

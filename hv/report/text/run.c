@@ -74,15 +74,24 @@ static bool is_plain(const char *word)
 	return word[0] && !word[strspn(word, plain)];
 }
 
+/* Users copy the command into a shell, which must take no word of a file for anything but a word. */
 static void put_word(FILE *out, const char *word)
 {
+	char clean[CLEAN_MAX(SHOWN_MAX)];
+
 	if (is_plain(word)) {
 		put(out, word);
 		return;
 	}
+	clean_text(word, SHOWN_MAX, clean, sizeof(clean));
 	fputc('\'', out);
-	put(out, word);
-	fputc('\'', out);
+	for (const char *at = clean; *at; at++) {
+		if (*at == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*at, out);
+	}
+	fputs(strnlen(word, SHOWN_MAX + 1) > SHOWN_MAX ? "...'" : "'", out);
 }
 
 static void put_options(FILE *out, const struct run_facts *run)
