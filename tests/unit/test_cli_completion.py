@@ -101,6 +101,12 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("attach", "--connect", "qemu:///session", "l", before=asked),
                          {"list_--names_--connect_qemu:///session_"})
 
+    def test_names_of_domains_are_not_run(self):
+        asked = "outrider() { echo 'web$(touch$IFS$9run)'; echo 'web`touch$IFS$9run`'; };"
+        self.assertEqual(self.complete("attach", "w", before=asked),
+                         {r"web\$\(touch\$IFS\$9run\)", r"web\`touch\$IFS\$9run\`"})
+        self.assertFalse(pathlib.Path(self.folder.name, "run").exists())
+
     def test_on_a_terminal(self):
         shell = Shell("bash", "--norc", "--noprofile", "-i", folder=self.folder.name, environment={"PS1": "READY> "})
         self.addCleanup(shell.end)
