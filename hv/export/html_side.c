@@ -68,16 +68,18 @@ static void put_bytes(FILE *out, const struct race_side *side)
 	fputs("</pre>", out);
 }
 
+/* The source line stands above its first instruction, as in a listing of objdump's: beside it there is no room for both. */
 static void put_instruction(FILE *out, const struct listing_line *l)
 {
+	if (l->line && !l->same_line) {
+		fputs("<tr class=\"source\"><td></td><td>", out);
+		html_guest(out, l->file, SOURCE_FILE_MAX);
+		fprintf(out, ":%u%s", l->line, l->source[0] ? "  " : "");
+		html_text(out, l->source);
+		fputs("</td></tr>\n", out);
+	}
 	fprintf(out, "<tr%s><td>%s</td><td>", l->access ? " class=\"access\"" : "", l->place);
 	html_text(out, l->text);
-	fputs("</td><td>", out);
-	if (l->line && !l->same_line) {
-		html_guest(out, l->file, SOURCE_FILE_MAX);
-		fprintf(out, ":%u ", l->line);
-		html_text(out, l->source);
-	}
 	fputs("</td></tr>\n", out);
 }
 
