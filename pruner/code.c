@@ -164,3 +164,12 @@ unsigned code_next(const struct code *code, unsigned i, int next[2])
 		return 1;
 	}
 }
+
+int code_condition(const struct insn_op *op)
+{
+	const uint8_t *bytes = op->insn.bytes;
+
+	if (op->insn.len >= 2 && bytes[0] == 0x0f && bytes[1] >> 4 == 8)
+		return bytes[1] & 0xf;
+	return op->insn.len == 2 && bytes[0] >> 4 == 7 ? bytes[0] & 0xf : CODE_IF_UNKNOWN;
+}

@@ -37,6 +37,12 @@ struct code {
  */
 void code_load(struct code *code, struct insn_decoder *decoder, const struct race_side *side);
 
+/* The conditions that a conditional jump may have, as its opcode's low four bits (SDM vol. 2, Jcc). */
+enum { CODE_IF_ZERO = 4, CODE_IF_NOT_ZERO = 5, CODE_IF_UNKNOWN = -1 };
+
+/* Returns the condition of a conditional jump. */
+int code_condition(const struct insn_op *op);
+
 /*
  * Set next[] to where instruction `i` may go on: each is an index, or CODE_OUTSIDE. A call goes on behind itself. Returns how
  * many there are, from 0 to 2.

@@ -7,8 +7,6 @@
 
 #define NESTING_MAX 7 /* More sections than that count as so many. */
 
-static const uint8_t arguments[] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R8 + 1};
-
 struct walk {
 	const struct writer w; /* The reader, for what the files behind publish_of() find in a function's code. */
 	struct flow_pointer read;
@@ -68,13 +66,6 @@ static void spread(struct walk *walk, unsigned sections)
 	}
 }
 
-static bool holds(const struct walk *walk, unsigned i, unsigned reg)
-{
-	struct flow_pointer p = flow_register(walk->w.s->flow, i, reg);
-
-	return writer_same_object(&p, &walk->read);
-}
-
 static bool goes_through(const struct walk *walk, unsigned i)
 {
 	struct flow_pointer where;
@@ -85,18 +76,12 @@ static bool goes_through(const struct walk *walk, unsigned i)
 	return writer_same_object(&where, &walk->read);
 }
 
-/* Whether the instruction gives the pointer to another function, as a call's or a jump's argument. */
+/* Whether the instruction gives the pointer to another function. A jump may be one to the end of this one. */
 static bool tells(const struct walk *walk, unsigned i)
 {
 	const struct code_insn *insn = &walk->w.s->code.insns[i];
 
-	if (insn->op.kind != INSN_OP_CALL && (insn->op.kind != INSN_OP_JUMP || !insn->callee))
-		return false;
-	for (unsigned j = 0; j < sizeof(arguments) / sizeof(arguments[0]); j++) {
-		if (holds(walk, i, arguments[j]))
-			return true;
-	}
-	return false;
+	return (insn->op.kind == INSN_OP_CALL || insn->callee) && flow_is_argument(walk->w.s->flow, i, &walk->read);
 }
 
 /* Whether the instruction loads what a store of the pointer has left on the stack. */
@@ -123,10 +108,11 @@ static bool takes_up(const struct walk *walk, unsigned i)
 /* Whether the instruction does something with the pointer, other than to go through it. */
 static bool passes_on(const struct walk *walk, unsigned i)
 {
-	struct flow_pointer what = flow_stored(walk->w.s->flow, i);
+	const struct flow *flow = walk->w.s->flow;
+	struct flow_pointer what = flow_stored(flow, i), result = flow_register(flow, i, X86_RAX);
 
 	return tells(walk, i) || takes_up(walk, i) || writer_same_object(&what, &walk->read) ||
-	       (walk->w.s->code.insns[i].op.kind == INSN_OP_RET && holds(walk, i, X86_RAX));
+	       (walk->w.s->code.insns[i].op.kind == INSN_OP_RET && writer_same_object(&result, &walk->read));
 }
 
 enum publish_outlives publish_outlives_section(const struct view *v, unsigned side)

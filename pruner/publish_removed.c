@@ -44,12 +44,7 @@ static int only_way_to(const struct code *code, unsigned i)
 /* Whether `jump` goes on to instruction `i` only when the result before it was 0: je that is taken, or jne that is not. */
 static bool goes_on_if_zero(const struct writer *w, unsigned jump, unsigned i)
 {
-	const struct insn *insn = &w->s->code.insns[jump].op.insn;
-	const uint8_t *bytes = w->s->side->code + (insn->addr - w->s->code.base);
-	uint8_t condition = insn->len > 2 && bytes[0] == 0x0f ? bytes[1] & 0x0f : bytes[0] & 0x0f;
-	bool taken = i != jump + 1;
-
-	return insn->len >= 2 && condition == (taken ? 0x4 : 0x5);
+	return code_condition(&w->s->code.insns[jump].op) == (i != jump + 1 ? CODE_IF_ZERO : CODE_IF_NOT_ZERO);
 }
 
 /* The writer has tested the pointer, and stores only where it was NULL. */

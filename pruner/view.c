@@ -75,6 +75,11 @@ const char *view_function(const struct view_side *s)
 	return s->side->symbol.name[0] ? s->side->symbol.name : "an unknown function";
 }
 
+uint64_t view_offset(const struct view_side *s, unsigned i)
+{
+	return s->code.insns[i].op.insn.addr - (s->side->symbol.name[0] ? s->side->symbol.addr : s->side->code_gva);
+}
+
 bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after)
 {
 	if (instance->data_len == 0 || instance->data_len > sizeof(*before))

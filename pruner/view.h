@@ -79,6 +79,9 @@ void view_evidence(struct verdict *out, const struct list_entry *e, const struct
 /* Returns the name of the side's function, or "an unknown function". */
 const char *view_function(const struct view_side *s);
 
+/* Returns how many bytes instruction `i` is behind the function's start, or behind the kept code's when that is not known. */
+uint64_t view_offset(const struct view_side *s, unsigned i);
+
 /* Read the values of an instance as numbers. Returns false when there are none, or when they do not fit into 8 bytes. */
 bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after);
 

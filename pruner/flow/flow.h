@@ -71,6 +71,9 @@ struct flow_pointer flow_stored(const struct flow *flow, unsigned i);
 /* What was in memory before the LOCKed exchange that instruction `i` is, as the exchange leaves it in a register. */
 struct flow_pointer flow_exchanged(const struct flow *flow, unsigned i);
 
+/* Whether the call, or the jump, of instruction `i` may have a pointer into the object of `p` among its arguments. */
+bool flow_is_argument(const struct flow *flow, unsigned i, const struct flow_pointer *p);
+
 /* Returns the index of the instruction whose result is the pointer's root, or -1 when no instruction in the code is. */
 int flow_source(const struct flow *flow, const struct flow_pointer *p);
 

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Follows a loaded value forwards on all ways, with one bit a register. */
 #include "pruner/flow/influence.h"
-
-static const uint16_t callee_saved = 1u << X86_RBX | 1u << X86_RBP | 1u << X86_RSP | 0xfu << 12;
+#include "pruner/flow/calls.h"
 
 #define FLAGS (1u << X86_GPRS) /* The flags are made of the value. */
-
-static bool makes_zero(const struct insn_op *op)
-{
-	return (op->kind == INSN_OP_XOR || op->kind == INSN_OP_SUB) && op->dst.kind == INSN_OPERAND_REG &&
-	       op->src.kind == INSN_OPERAND_REG && op->dst.reg == op->src.reg && !op->dst.high && !op->src.high;
-}
 
 static void note(const struct insn_op *op, uint32_t made, unsigned i, struct flow_influence *out)
 {
@@ -31,11 +24,11 @@ static uint32_t behind(const struct insn_op *op, uint32_t made, bool loads)
 	uint16_t writes = op->writes & (uint16_t) ~(1u << X86_RSP);
 	/* What is loaded through the value is another value. */
 	uint16_t reads = op->dst.kind == INSN_OPERAND_REG && op->src.kind == INSN_OPERAND_MEM ? op->data : op->reads;
-	bool of_value = loads || (reads & made && !makes_zero(op)) || (op->reads_flags && made & FLAGS);
+	bool of_value = loads || (reads & made && !flow_makes_zero(op)) || (op->reads_flags && made & FLAGS);
 	bool partly = op->dst.kind == INSN_OPERAND_REG && op->dst.size < 4;
 
 	if (op->kind == INSN_OP_CALL)
-		return made & callee_saved;
+		return made & FLOW_CALLEE_SAVED;
 	if (of_value)
 		made |= writes;
 	else if (!partly)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Pointers by where they came from: the value that they were made of, and how many bytes from it they point. */
 #include "pruner/flow/flow.h"
+#include "pruner/flow/calls.h"
 #include "pruner/flow/internal.h"
 
 /*
@@ -126,6 +127,19 @@ int flow_begin(const struct flow *flow, const struct flow_pointer *p)
 struct flow_pointer flow_register(const struct flow *flow, unsigned i, unsigned reg)
 {
 	return is_reached(flow, i) ? name_of(flow, i, reg, 0, BUDGET) : unknown;
+}
+
+bool flow_is_argument(const struct flow *flow, unsigned i, const struct flow_pointer *p)
+{
+	const enum insn_op_kind kind = flow->code->insns[i].op.kind;
+
+	if ((kind != INSN_OP_CALL && kind != INSN_OP_JUMP) || p->root == FLOW_POINTER_UNKNOWN || p->root == FLOW_POINTER_FIXED)
+		return false;
+	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
+		if (FLOW_ARGUMENTS >> reg & 1 && flow_register(flow, i, reg).root == p->root)
+			return true;
+	}
+	return false;
 }
 
 struct flow_pointer flow_loaded(const struct flow *flow, unsigned i)

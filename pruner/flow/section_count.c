@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What registers and flags hold of a sequence count. */
+#include "pruner/flow/calls.h"
 #include "pruner/flow/section_walk.h"
 
 #define COUNT_SIZE 4 /* bytes */
-
-static const uint16_t callee_saved = 1u << X86_RBX | 1u << X86_RBP | 1u << X86_RSP | 0xfu << 12;
 
 bool section_loads(const struct insn_op *op)
 {
@@ -224,7 +223,7 @@ void section_count(struct walk *w, struct way *way, unsigned i)
 	}
 	note_flags(w, way, op, i);
 	if (op->kind == INSN_OP_CALL)
-		drop(way, (uint16_t)~callee_saved);
+		drop(way, (uint16_t)~FLOW_CALLEE_SAVED);
 	else if (op->kind == INSN_OP_AND && op->dst.kind == INSN_OPERAND_REG && !op->dst.high &&
 		 op->src.kind == INSN_OPERAND_IMM)
 		mask(w, way, op);

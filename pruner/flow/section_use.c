@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a reader does with the data of a section before the count is compared. */
+#include "pruner/flow/calls.h"
 #include "pruner/flow/section_walk.h"
 #include "pruner/flow/ways.h"
 #include "symbols/insn/flow.h"
-
-static const uint16_t arguments = 1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8;
-static const uint16_t callee_saved = 1u << X86_RBX | 1u << X86_RBP | 1u << X86_RSP | 0xfu << 12;
-
-static bool makes_zero(const struct insn_op *op)
-{
-	return (op->kind == INSN_OP_XOR || op->kind == INSN_OP_SUB) && op->dst.kind == INSN_OPERAND_REG &&
-	       op->src.kind == INSN_OPERAND_REG && op->dst.reg == op->src.reg && !op->dst.high && !op->src.high;
-}
 
 static bool is_address_of(const struct insn_op *op, uint16_t regs)
 {
@@ -65,7 +57,7 @@ static bool is_callers(const struct walk *w, unsigned i)
 	if (w->flow->code->insns[i].op.insn.nmem != 1 || mem->base < 0 || mem->index != INSN_REG_NONE || mem->seg)
 		return false;
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
-		if (arguments >> reg & 1 && state->gpr[mem->base].number == flow_number(w->flow->code->count, reg))
+		if (FLOW_ARGUMENTS >> reg & 1 && state->gpr[mem->base].number == flow_number(w->flow->code->count, reg))
 			return true;
 	}
 	return false;
@@ -111,7 +103,7 @@ static bool leaves(const struct way *way, const struct insn_op *op, bool of_data
 {
 	bool jumps = op->kind == INSN_OP_JUMP || op->kind == INSN_OP_CALL;
 
-	if (op->kind == INSN_OP_CALL && (way->data & arguments || way->on_stack || way->decided))
+	if (op->kind == INSN_OP_CALL && (way->data & FLOW_ARGUMENTS || way->on_stack || way->decided))
 		return true;
 	if (jumps && of_data)
 		return true;
@@ -130,10 +122,10 @@ static bool uses_stale(const struct way *way, const struct insn_op *op)
 {
 	uint16_t reads = op->reads;
 
-	if (op->kind == INSN_OP_NOP || makes_zero(op))
+	if (op->kind == INSN_OP_NOP || flow_makes_zero(op))
 		return false;
 	if (op->kind == INSN_OP_CALL)
-		reads |= arguments;
+		reads |= FLOW_ARGUMENTS;
 	if (op->kind == INSN_OP_RET)
 		reads |= 1u << X86_RAX;
 	return reads & way->stale;
@@ -157,8 +149,8 @@ static void spread(struct way *way, const struct insn_op *op, bool of_data)
 	bool partly = op->dst.kind == INSN_OPERAND_REG && op->dst.size < 4;
 
 	if (op->kind == INSN_OP_CALL) {
-		way->data &= callee_saved;
-		way->stale &= callee_saved;
+		way->data &= FLOW_CALLEE_SAVED;
+		way->stale &= FLOW_CALLEE_SAVED;
 		return;
 	}
 	if (of_data)
@@ -174,7 +166,7 @@ void section_use(struct walk *w, struct way *way, unsigned i)
 	const struct insn_op *op = &w->flow->code->insns[i].op;
 	bool loads_data = i == w->at && !w->of_count;
 	bool flags_count = (op->reads_flags && op->kind != INSN_OP_JCC && way->flags_of_data);
-	bool of_data = loads_data || flags_count || (op->reads & way->data && !makes_zero(op)) ||
+	bool of_data = loads_data || flags_count || (op->reads & way->data && !flow_makes_zero(op)) ||
 		       (way->on_stack && is_on_stack(w, i) && op->insn.mem[0].rw & INSN_READ) ||
 		       (way->on_stack && op->kind == INSN_OP_POP);
 

@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-/* The conditions of a jump, as its opcode's low four bits (SDM vol. 2, Jcc). */
-enum { CONDITION_EQUAL = 4, CONDITION_NOT_EQUAL = 5, CONDITION_UNKNOWN = -1 };
-
-static int condition(const struct insn_op *op)
-{
-	if (op->insn.len >= 2 && op->insn.bytes[0] == 0x0f && op->insn.bytes[1] >> 4 == 8)
-		return op->insn.bytes[1] & 0xf;
-	if (op->insn.len == 2 && op->insn.bytes[0] >> 4 == 7)
-		return op->insn.bytes[0] & 0xf;
-	return CONDITION_UNKNOWN;
-}
-
 void section_enter(struct way *way)
 {
 	*way = (struct way){
@@ -103,10 +91,10 @@ static void found_changed(const struct walk *w, struct way *way)
 /* What the way that a conditional jump takes says of the count. */
 static void take(struct walk *w, struct way *way, const struct insn_op *op, bool jumps)
 {
-	int when = condition(op);
-	bool zero = jumps == (when == CONDITION_EQUAL);
+	int when = code_condition(op);
+	bool zero = jumps == (when == CODE_IF_ZERO);
 
-	if (when != CONDITION_EQUAL && when != CONDITION_NOT_EQUAL)
+	if (when != CODE_IF_ZERO && when != CODE_IF_NOT_ZERO)
 		return;
 	if (way->flags == SECTION_FLAGS_PARITY && zero && !w->latch)
 		found_even(way);

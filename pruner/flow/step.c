@@ -2,13 +2,11 @@
 /* What one instruction does with a loaded value. */
 #include <string.h>
 
+#include "pruner/flow/calls.h"
 #include "pruner/flow/flow.h"
 #include "pruner/flow/parts.h"
 
 #define LEA_NUMBER_MAX 4096 /* A larger number that lea adds is an array's address and no arithmetic of the source. */
-
-static const uint16_t arguments = 1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 3u << X86_R8;
-static const uint16_t callee_saved = 1u << X86_RBX | 1u << X86_RBP | 1u << X86_RSP | 0xfu << 12;
 
 /* All parts of the value in these registers count as used from here on. */
 static void use(struct follow *f, const struct parts *parts, uint16_t regs)
@@ -200,14 +198,14 @@ static void call(struct follow *f, struct parts *parts, const struct insn_op *op
 {
 	const struct code_insn *insn = &f->flow->code->insns[i];
 
-	use(f, parts, arguments | op->reads);
+	use(f, parts, FLOW_ARGUMENTS | op->reads);
 	if (takes_any_register(insn->callee))
 		flow_leave(f, parts, UINT16_MAX);
 	else if (insn->shows)
-		f->out->shown |= has_some(parts, arguments);
+		f->out->shown |= has_some(parts, FLOW_ARGUMENTS);
 	else
-		escape(f, parts, arguments | op->data);
-	parts_clear(parts, (uint16_t)~callee_saved);
+		escape(f, parts, FLOW_ARGUMENTS | op->data);
+	parts_clear(parts, (uint16_t)~FLOW_CALLEE_SAVED);
 }
 
 /* RDX holds the second half of a small structure, or a stale value. Its bits do not count as used, but the value escapes. */

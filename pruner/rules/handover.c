@@ -107,19 +107,14 @@ static bool writer_waits(const struct view *v, const struct handover *h)
 		!turns_other_writer(v, h->flag, &h->writer));
 }
 
-static uint64_t offset(const struct turns_end *end, unsigned i)
-{
-	return end->side->code.insns[i].op.insn.addr - end->side->side->symbol.addr;
-}
-
 static void say(const struct view *v, const struct handover *h, struct verdict *out)
 {
 	verdict_evidence(out,
 			 "%s accesses 0x%" PRIx64 " (+0x%" PRIx64
 			 ") only behind a branch by %s, and %s stores to %s only behind its "
 			 "accesses to the same (+0x%" PRIx64 "), in which no race was seen; ",
-			 view_function(h->reader.side), h->data, offset(&h->reader, h->reader_at), v->datum,
-			 view_function(h->writer.side), v->datum, offset(&h->writer, h->writer_at));
+			 view_function(h->reader.side), h->data, view_offset(h->reader.side, h->reader_at), v->datum,
+			 view_function(h->writer.side), v->datum, view_offset(h->writer.side, h->writer_at));
 	verdict_evidence(out, "whether %s is accessed by acquire and release, only the source shows", v->datum);
 }
 
@@ -166,6 +161,6 @@ bool rule_broken_handover(const struct view *v, struct verdict *out)
 	verdict_evidence(out,
 			 "%s accesses 0x%" PRIx64 " (+0x%" PRIx64
 			 ") only behind a branch by %s, and was seen racing there all the same",
-			 view_function(h.reader.side), h.data, offset(&h.reader, h.reader_at), v->datum);
+			 view_function(h.reader.side), h.data, view_offset(h.reader.side, h.reader_at), v->datum);
 	return true;
 }

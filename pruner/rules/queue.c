@@ -95,11 +95,6 @@ static bool is_ring_end(struct ring_end *e)
 	return find_slots(e, &by_own) && keeps_order(e, compared);
 }
 
-static uint64_t offset(const struct ring_end *e, unsigned i)
-{
-	return e->turns.side->code.insns[i].op.insn.addr - e->turns.side->side->symbol.addr;
-}
-
 static void say(const struct ring_end *reader, const struct ring_end *writer, struct verdict *out)
 {
 	verdict_evidence(out,
@@ -107,7 +102,7 @@ static void say(const struct ring_end *reader, const struct ring_end *writer, st
 			 ", each behind its access to the slot that the index names (+0x%" PRIx64 ", +0x%" PRIx64
 			 ") and behind a comparison of the two; ",
 			 view_function(writer->turns.side), writer->own.gva, view_function(reader->turns.side), reader->own.gva,
-			 offset(writer, writer->slot), offset(reader, reader->slot));
+			 view_offset(writer->turns.side, writer->slot), view_offset(reader->turns.side, reader->slot));
 	verdict_evidence(out, "no slot was seen racing; a second producer or consumer, and whether the stores are releases, "
 			      "only the source shows");
 }

@@ -21,13 +21,6 @@ static struct flow_access access_of(const struct view_side *s)
 	return (struct flow_access){.flow = s->flow, .at = s->at, .regs = &s->side->regs, .gva = s->side->gva};
 }
 
-static uint64_t offset(const struct view_side *s, unsigned i)
-{
-	uint64_t start = s->side->symbol.name[0] ? s->side->symbol.addr : s->side->code_gva;
-
-	return s->code.insns[i].op.insn.addr - start;
-}
-
 /* Interrupts that are off keep no NMI out. */
 static bool may_interrupt(const struct guest_context *reader, const struct guest_context *writer)
 {
@@ -73,17 +66,18 @@ static void say(const struct view_side *reader, const struct view_side *writer, 
 		const struct section *write, struct verdict *out)
 {
 	verdict_evidence(out, "%s loads the sequence count at 0x%" PRIx64 " (+0x%" PRIx64 "), ", view_function(reader),
-			 read->count, offset(reader, read->before));
+			 read->count, view_offset(reader, read->before));
 	verdict_evidence(out, read->latch ? "takes the copy that its bit 0 names, " : "goes on when it is even, ");
-	verdict_evidence(out, "loads it again (+0x%" PRIx64 ") and goes back if it changed; ", offset(reader, read->behind));
+	verdict_evidence(out, "loads it again (+0x%" PRIx64 ") and goes back if it changed; ",
+			 view_offset(reader, read->behind));
 	if (write->of_count)
 		verdict_evidence(out, "%s adds 1 to it before its stores and behind them", view_function(writer));
 	else if (write->behind != writer->at)
 		verdict_evidence(out, "%s adds 1 to it before its store (+0x%" PRIx64 ") and behind it (+0x%" PRIx64 ")",
-				 view_function(writer), offset(writer, write->before), offset(writer, write->behind));
+				 view_function(writer), view_offset(writer, write->before), view_offset(writer, write->behind));
 	else
 		verdict_evidence(out, "%s adds 1 to it before its store (+0x%" PRIx64 "), so that readers take the other copy",
-				 view_function(writer), offset(writer, write->before));
+				 view_function(writer), view_offset(writer, write->before));
 }
 
 /* Whether the codes of both sides show a section of one count, and in *but what is to be said against it. */
