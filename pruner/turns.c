@@ -73,6 +73,42 @@ bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX],
 	return !reached[i];
 }
 
+/* Whether the flags that `jump` asks say that something of 8 bytes is 0: test of a register by itself, or cmp with 0. */
+static bool asks_for_zero(const struct code *code, unsigned jump)
+{
+	const struct insn_op *op;
+	unsigned i = jump;
+
+	while (i > 0 && !code->insns[i - 1].op.sets_flags && code->insns[i - 1].op.kind == INSN_OP_MOV)
+		i--;
+	op = i ? &code->insns[i - 1].op : NULL;
+	if (!op || op->dst.size != 8)
+		return false;
+	return (op->kind == INSN_OP_CMP && op->src.kind == INSN_OPERAND_IMM && !op->imm) ||
+	       (op->kind == INSN_OP_TEST && op->src.kind == INSN_OPERAND_REG && op->dst.kind == INSN_OPERAND_REG &&
+		op->src.reg == op->dst.reg);
+}
+
+bool turns_guarded_by_zero(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], bool zero, unsigned i)
+{
+	const struct code *code = &end->side->code;
+	int16_t closed[RACE_CODE_MAX];
+	bool reached[RACE_CODE_MAX];
+	int next[2];
+
+	memset(closed, 0xff, sizeof(closed));
+	for (unsigned j = 0; j < code->count; j++) {
+		int condition = code_condition(&code->insns[j].op);
+
+		if (!jumps[j] || code_next(code, j, next) != 2 || next[0] == next[1] || !asks_for_zero(code, j))
+			continue;
+		if (condition == CODE_IF_ZERO || condition == CODE_IF_NOT_ZERO)
+			closed[j] = (int16_t)next[(condition == CODE_IF_ZERO) == zero];
+	}
+	ways(code, WAYS_FROM_START, closed, NULL, reached);
+	return !reached[i];
+}
+
 static bool is_function(const struct race_side *a, const struct race_side *b)
 {
 	return a->known && strcmp(a->symbol.name, b->symbol.name) == 0 && strcmp(a->symbol.module, b->symbol.module) == 0;

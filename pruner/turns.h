@@ -37,6 +37,12 @@ void turns_influence(const struct turns_end *end, uint64_t gva, unsigned size, s
  */
 bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i);
 
+/*
+ * Whether instruction `i` is only reached, from the function's start, by one certain answer of a jump in `jumps`: that a word
+ * of 8 bytes is 0, or with `zero` false that it is not.
+ */
+bool turns_guarded_by_zero(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], bool zero, unsigned i);
+
 /* Whether the record has a race of an is_data instruction of one of the two functions. */
 bool turns_data_raced(const struct view *v, const struct turns_end *a, const struct turns_end *b);
 

@@ -67,13 +67,14 @@ static bool gives_rightly(struct given *g, unsigned store)
 	bool behind[RACE_CODE_MAX];
 
 	if (!mark_object(&g->giver, &object, INSN_WRITE) ||
-	    (g->emptied && !turns_guarded(&g->giver, g->giver_asks, WAYS_FROM_START, store)))
+	    (g->emptied && !turns_guarded_by_zero(&g->giver, g->giver_asks, true, store)))
 		return false;
 	ways(&s->code, (int)store, NULL, NULL, behind);
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const char *callee = s->code.insns[i].callee;
 
-		if (behind[i] && (g->giver.is_data[i] || (callee && rules_function(g->v->rules, LIST_FREE, callee))))
+		if (behind[i] && (g->giver.is_data[i] || flow_is_argument(s->flow, i, &object) ||
+				  (callee && rules_function(g->v->rules, LIST_FREE, callee))))
 			return false;
 	}
 	g->filled = store;
@@ -113,7 +114,7 @@ static bool takes(struct given *g)
 	for (unsigned i = s->code.count; i-- > 0 && takes;) {
 		if (!g->taker.is_data[i])
 			continue;
-		if (!turns_guarded(&g->taker, g->taker_asks, WAYS_FROM_START, i) ||
+		if (!turns_guarded_by_zero(&g->taker, g->taker_asks, false, i) ||
 		    (!g->emptied && s->code.insns[i].op.insn.mem[0].rw & INSN_WRITE))
 			return false;
 		g->taken = i;
@@ -130,7 +131,7 @@ static bool empties(struct given *g)
 		g->taker.is_word[i] = is_box(g, &g->taker, i, INSN_READ | INSN_WRITE);
 		if (!is_box(g, &g->taker, i, INSN_WRITE))
 			continue;
-		if (!stores_null(s, i) || !turns_guarded(&g->taker, g->taker_asks, WAYS_FROM_START, i))
+		if (!stores_null(s, i) || !turns_guarded_by_zero(&g->taker, g->taker_asks, false, i))
 			return false;
 		g->emptied = true;
 	}
@@ -214,19 +215,14 @@ static bool is_candidate(const struct view_side *reader, const struct view_side 
 	       writer->code.closed && !by_rcu(reader) && !by_rcu(writer);
 }
 
-static uint64_t offset(const struct turns_end *end, unsigned i)
-{
-	return end->side->code.insns[i].op.insn.addr - end->side->side->symbol.addr;
-}
-
 static void say(const struct given *g, struct verdict *out)
 {
 	const char *giver = view_function(g->giver.side), *taker = view_function(g->taker.side);
 
 	verdict_evidence(out,
 			 "%s stores the pointer %s (+0x%llx) behind all its accesses to the object, and %s goes through it ",
-			 giver, g->v->datum, (unsigned long long)offset(&g->giver, g->filled), taker);
-	verdict_evidence(out, "only behind a branch by it (+0x%llx)", (unsigned long long)offset(&g->taker, g->taken));
+			 giver, g->v->datum, (unsigned long long)view_offset(g->giver.side, g->filled), taker);
+	verdict_evidence(out, "only behind a branch by it (+0x%llx)", (unsigned long long)view_offset(g->taker.side, g->taken));
 	if (g->emptied)
 		verdict_evidence(out, "; %s stores only where it found NULL, and %s stores NULL", giver, taker);
 	else
@@ -263,6 +259,6 @@ bool rule_broken_given(const struct view *v, struct verdict *out)
 	out->class = VERDICT_HARMFUL;
 	out->rule = "not-handed-over";
 	verdict_evidence(out, "%s empties %s and goes through what was there (+0x%llx), which was seen racing all the same",
-			 view_function(g.taker.side), v->datum, (unsigned long long)offset(&g.taker, g.taken));
+			 view_function(g.taker.side), v->datum, (unsigned long long)view_offset(g.taker.side, g.taken));
 	return true;
 }

@@ -124,6 +124,8 @@ static const struct hand takers[] = {
 	{"taker: uses whatever it found", CODE(LOOK "\x74\x00" USE EMPTY RET), 0, NO_CALL, false},
 	/* mov %rcx,(%rdi) */
 	{"taker: puts in something else", CODE(LOOK "\x74\x07" USE "\x48\x89\x0f" RET), 0, NO_CALL, false},
+	/* jne for je */
+	{"taker: uses what is not there", CODE(LOOK "\x75\x0b" USE EMPTY RET), 0, NO_CALL, false},
 	{"taker: uses nothing", CODE(LOOK "\x74\x07" EMPTY RET), 0, NO_CALL, false},
 	/* mov %rax,%rdi; call kfree */
 	{"taker: frees what stays in the box", CODE(LOOK "\x74\x0c" USE "\x48\x89\xc7\xe8\x00\x01\x00\x00" RET), 0, 0xf, false},
@@ -146,6 +148,13 @@ static const struct hand givers[] = {
 	{"giver: asks, fills, gives", CODE(ASK "\x07" FILL GIVE RET), 10, NO_CALL, true},
 	{"giver: gives, then fills", CODE(ASK "\x07" GIVE FILL RET), 6, NO_CALL, false},
 	{"giver: does not ask", CODE(FILL GIVE RET), 4, NO_CALL, false},
+	/* je for jne: whoever was to take what is there never gets it */
+	{"giver: gives where something is", CODE("\x48\x83\x3f\x00\x74\x07" FILL GIVE RET), 10, NO_CALL, false},
+	/* cmp %rcx,(%rdi); jne */
+	{"giver: asks for something else than NULL", CODE("\x48\x39\x0f\x75\x07" FILL GIVE RET), 9, NO_CALL, false},
+	/* mov %rsi,%rdi; call */
+	{"giver: lets another function go on with it", CODE(ASK "\x0f" FILL GIVE "\x48\x89\xf7\xe8\x00\x01\x00\x00" RET), 10,
+	 NO_CALL, false},
 	{"giver: fills nothing", CODE(ASK "\x03" GIVE RET), 6, NO_CALL, false},
 	/* mov 8(%rsi),%rax */
 	{"giver: looks at it once more", CODE(ASK "\x0b" FILL GIVE "\x48\x8b\x46\x08" RET), 10, NO_CALL, false},
