@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the reader of a pointer makes of it, and whether that outlives the read-side critical section. */
+#include "pruner/flow/calls.h"
 #include "pruner/publish.h"
 #include "pruner/publish_writer.h"
-
-#include <string.h>
 
 #define NESTING_MAX 7 /* More sections than that count as so many. */
 
 struct walk {
 	const struct writer w; /* The reader, for what the files behind publish_of() find in a function's code. */
 	struct flow_pointer read;
-	/* In how many sections ways may lead from the load to each instruction. There is a bit for each number. */
+	/* In how many sections ways may lead from the load to each instruction: a bit for each number. Behind 0 it stays 0. */
 	uint8_t sections[RACE_CODE_MAX];
+	/* The registers that may hold a pointer into the object before each instruction. A bit for each enum x86_gpr. */
+	uint16_t holders[RACE_CODE_MAX];
 };
 
 /* The fewest sections that alone kept an object alive in any instance. 0: something else did in each instance. */
@@ -37,8 +38,38 @@ static uint8_t sections_behind(const struct walk *walk, unsigned i)
 	if (writer_callee(&walk->w, i, LIST_SECTION_END))
 		return (uint8_t)(sections >> 1 | (sections & 1));
 	if (writer_callee(&walk->w, i, LIST_SECTION_BEGIN))
-		return (uint8_t)(sections << 1 | (sections & 1u << NESTING_MAX));
+		return (uint8_t)((sections & ~1u) << 1 | (sections & (1u << NESTING_MAX | 1)));
 	return sections;
+}
+
+/* A copy of the pointer, or the pointer and a number, is one into the object. What is loaded through it is not. */
+static uint16_t holders_behind(const struct walk *walk, unsigned i)
+{
+	const struct insn_op *op = &walk->w.s->code.insns[i].op;
+	uint16_t holders = walk->holders[i], from = op->src.kind == INSN_OPERAND_REG ? (uint16_t)(1u << op->src.reg) : 0;
+	bool stays = op->kind == INSN_OP_ADD || op->kind == INSN_OP_SUB || op->kind == INSN_OP_CMOV;
+	bool comes = op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_CMOV;
+
+	if (i == walk->w.at)
+		return (uint16_t)(1u << op->dst.reg);
+	if (op->kind == INSN_OP_CALL)
+		return holders & FLOW_CALLEE_SAVED;
+	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size != 8)
+		return holders & (uint16_t)~op->writes;
+	if (!stays)
+		holders &= (uint16_t)~op->writes;
+	if (comes && walk->holders[i] & from)
+		holders |= (uint16_t)(1u << op->dst.reg);
+	return holders;
+}
+
+static bool join(struct walk *walk, unsigned into, uint8_t sections, uint16_t holders)
+{
+	bool changes = (sections & ~walk->sections[into]) || (holders & ~walk->holders[into]);
+
+	walk->sections[into] |= sections;
+	walk->holders[into] |= holders;
+	return changes;
 }
 
 /* A way that comes to the load again has another pointer there. */
@@ -56,11 +87,8 @@ static void spread(struct walk *walk, unsigned sections)
 			unsigned n = behind ? code_next(code, i, next) : 0;
 
 			for (unsigned j = 0; j < n; j++) {
-				if (next[j] == CODE_OUTSIDE || next[j] == (int)walk->w.at ||
-				    (walk->sections[next[j]] | behind) == walk->sections[next[j]])
-					continue;
-				walk->sections[next[j]] |= behind;
-				changed = true;
+				if (next[j] != CODE_OUTSIDE && next[j] != (int)walk->w.at)
+					changed |= join(walk, (unsigned)next[j], behind, holders_behind(walk, i));
 			}
 		}
 	}
@@ -76,12 +104,27 @@ static bool goes_through(const struct walk *walk, unsigned i)
 	return writer_same_object(&where, &walk->read);
 }
 
-/* Whether the instruction gives the pointer to another function. A jump may be one to the end of this one. */
+static bool may_go_through(const struct walk *walk, unsigned i)
+{
+	const struct insn *insn = &walk->w.s->code.insns[i].op.insn;
+
+	return i != walk->w.at && insn->nmem && insn->mem[0].base >= 0 && walk->holders[i] >> insn->mem[0].base & 1;
+}
+
+/* Whether the instruction may give the pointer to another function. A jump may be one to the end of this one. */
 static bool tells(const struct walk *walk, unsigned i)
 {
 	const struct code_insn *insn = &walk->w.s->code.insns[i];
 
-	return (insn->op.kind == INSN_OP_CALL || insn->callee) && flow_is_argument(walk->w.s->flow, i, &walk->read);
+	return (insn->op.kind == INSN_OP_CALL || (insn->op.kind == INSN_OP_JUMP && insn->callee)) &&
+	       walk->holders[i] & FLOW_ARGUMENTS;
+}
+
+static bool stores(const struct walk *walk, unsigned i)
+{
+	const struct insn_op *op = &walk->w.s->code.insns[i].op;
+
+	return i != walk->w.at && writer_is_plain_store(&walk->w, i) && op->data & walk->holders[i];
 }
 
 /* Whether the instruction loads what a store of the pointer has left on the stack. */
@@ -93,26 +136,19 @@ static bool takes_up(const struct walk *walk, unsigned i)
 	if (!s->code.insns[i].op.insn.nmem || !(s->code.insns[i].op.insn.mem[0].rw & INSN_READ))
 		return false;
 	for (unsigned j = 0; j < s->code.count; j++) {
-		struct flow_pointer where, what;
+		struct flow_pointer where = flow_address(s->flow, j);
 
-		if (!walk->sections[j] || !writer_is_plain_store(&walk->w, j))
-			continue;
-		where = flow_address(s->flow, j);
-		what = flow_stored(s->flow, j);
-		if (writer_same_object(&what, &walk->read) && writer_same_address(&where, &from))
+		if (stores(walk, j) && writer_same_address(&where, &from))
 			return true;
 	}
 	return false;
 }
 
-/* Whether the instruction does something with the pointer, other than to go through it. */
-static bool passes_on(const struct walk *walk, unsigned i)
+/* Whether the instruction may do something with the pointer. */
+static bool may_use(const struct walk *walk, unsigned i)
 {
-	const struct flow *flow = walk->w.s->flow;
-	struct flow_pointer what = flow_stored(flow, i), result = flow_register(flow, i, X86_RAX);
-
-	return tells(walk, i) || takes_up(walk, i) || writer_same_object(&what, &walk->read) ||
-	       (walk->w.s->code.insns[i].op.kind == INSN_OP_RET && writer_same_object(&result, &walk->read));
+	return tells(walk, i) || stores(walk, i) || takes_up(walk, i) || may_go_through(walk, i) ||
+	       (walk->w.s->code.insns[i].op.kind == INSN_OP_RET && walk->holders[i] >> X86_RAX & 1);
 }
 
 enum publish_outlives publish_outlives_section(const struct view *v, unsigned side)
@@ -120,7 +156,7 @@ enum publish_outlives publish_outlives_section(const struct view *v, unsigned si
 	const struct view_side *s = &v->side[side];
 	struct walk walk = {.w = {.v = v, .s = s, .at = s->at}, .read = flow_loaded(s->flow, s->at)};
 	unsigned sections = sections_in(v->race, side);
-	bool told = false, used = false, passed = false;
+	bool told = false, used = false, may = false;
 
 	if (!writer_is_object(&walk.read) || !sections)
 		return PUBLISH_ENDS_WITH_SECTION;
@@ -128,16 +164,16 @@ enum publish_outlives publish_outlives_section(const struct view *v, unsigned si
 	for (unsigned i = 0; i < s->code.count; i++) {
 		bool inside = walk.sections[i] & ~1u, outside = walk.sections[i] & 1;
 
-		if (inside && goes_through(&walk, i) && s->code.insns[i].op.insn.flags & INSN_LOCKED)
+		if (inside && may_go_through(&walk, i) && s->code.insns[i].op.insn.flags & INSN_LOCKED)
 			return PUBLISH_ENDS_WITH_SECTION;
 		told |= inside && tells(&walk, i);
 		used |= outside && goes_through(&walk, i);
-		passed |= outside && passes_on(&walk, i);
+		may |= outside && may_use(&walk, i);
 	}
 	/* A function that is told of the object inside the section may take a reference on it. */
 	if (used && !told)
 		return PUBLISH_OUTLIVES_SECTION;
-	return used || passed ? PUBLISH_MAY_OUTLIVE_SECTION : PUBLISH_ENDS_WITH_SECTION;
+	return used || may ? PUBLISH_MAY_OUTLIVE_SECTION : PUBLISH_ENDS_WITH_SECTION;
 }
 
 bool publish_by_reader(const struct view_side *s)
