@@ -26,6 +26,8 @@ struct section {
 	bool hands_out;
 	/* The access is to the count itself. */
 	bool of_count;
+	/* The reader does not wait for an even count, but clears bit 0, so that an odd one differs when it asks. */
+	bool clears_odd;
 };
 
 /*

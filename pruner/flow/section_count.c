@@ -83,6 +83,7 @@ static void mask(struct walk *w, struct way *way, const struct insn_op *op)
 		way->gpr[op->dst.reg].kind = SECTION_INDEX;
 		start(way, load);
 	} else if (begins && !w->latch && is_immediate(op, ~1ull)) {
+		w->clears_odd |= w->judging;
 		way->gpr[op->dst.reg].kind = SECTION_START;
 	}
 }

@@ -110,6 +110,7 @@ static bool fill(struct walk *w, const struct flow_access *a, unsigned load, str
 		.behind = w->asking,
 		.latch = w->latch,
 		.hands_out = w->hands_out,
+		.clears_odd = w->clears_odd,
 		.of_count = w->of_count,
 	};
 	if (!out->count)

@@ -59,6 +59,7 @@ struct walk {
 	bool wrong;	 /* This is no section. */
 	bool asked;	 /* The count is compared on the way out. */
 	bool hands_out;	 /* See struct section. */
+	bool clears_odd; /* See struct section. */
 	unsigned asking; /* The index of the instruction that loads the count to compare it. */
 };
 

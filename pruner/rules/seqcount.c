@@ -67,7 +67,10 @@ static void say(const struct view_side *reader, const struct view_side *writer, 
 {
 	verdict_evidence(out, "%s loads the sequence count at 0x%" PRIx64 " (+0x%" PRIx64 "), ", view_function(reader),
 			 read->count, view_offset(reader, read->before));
-	verdict_evidence(out, read->latch ? "takes the copy that its bit 0 names, " : "goes on when it is even, ");
+	verdict_evidence(out, "%s, ",
+			 read->latch	    ? "takes the copy that its bit 0 names"
+			 : read->clears_odd ? "clears its bit 0"
+					    : "goes on when it is even");
 	verdict_evidence(out, "loads it again (+0x%" PRIx64 ") and goes back if it changed; ",
 			 view_offset(reader, read->behind));
 	if (write->of_count)

@@ -283,6 +283,16 @@ static void test_reader_by_hand(void **state)
 	judge_by_hand(b, b->reader);
 }
 
+static void test_reader_that_does_not_wait(void **state)
+{
+	static const char reader[] = "\x8b\x57\x20\x83\xe2\xfe" LOAD ASK "\xef" RET;
+	struct bench *b = seqmutex(state);
+
+	bench_code(b, b->reader, reader, sizeof(reader) - 1, 6);
+	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+	bench_says(b, "clears its bit 0, loads it again");
+}
+
 /* ---- writers by hand: the count at 0x20(%rbx), the datum at 0x28(%rbx) ---- */
 
 #define ADD "\x83\x43\x20\x01"	 /* addl $1,0x20(%rbx) */
@@ -337,7 +347,7 @@ static void test_writer_without_a_lock(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 11] = {
+	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 12] = {
 		ORDERED_TEST(test_evidence),
 		ORDERED_TEST(test_part_of_the_reader),
 		ORDERED_TEST(test_part_of_the_writer),
@@ -349,8 +359,9 @@ int main(void)
 		ORDERED_TEST(test_one_reader_in_an_interrupt),
 		ORDERED_TEST(test_writer_without_a_lock),
 		ORDERED_TEST(test_two_writers_of_the_datum),
+		ORDERED_TEST(test_reader_that_does_not_wait),
 	};
-	size_t n = 11;
+	size_t n = 12;
 
 	for (size_t i = 0; i < ROWS(right); i++)
 		tests[n++] = ORDERED_ROW(right[i].name, test_right, &right[i]);
