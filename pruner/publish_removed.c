@@ -121,6 +121,8 @@ static void find_bypassed(struct writer *w)
 		    !writer_loaded(w, &what, &link) || writer_same_address(&link, &w->where) || !writer_leads_to_store(w, i))
 			continue;
 		add_removed(w, &link);
+		if (w->link.root == FLOW_POINTER_UNKNOWN)
+			w->link = link;
 	}
 }
 
