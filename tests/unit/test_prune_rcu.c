@@ -986,6 +986,22 @@ static void test_replacing_marks_no_read(void **state)
 	bench_expect_not(b, "marked-accesses");
 }
 
+/* Two updaters at once break the list, whatever their stores are marked by. */
+static void test_what_an_updater_reads_is_not_marked(void **state)
+{
+	static const struct step writer[] = {PUBLISH_RAX, RET, {0}};
+	static const char *const updaters[] = {"list_del_rcu", "list_replace_rcu"};
+	struct bench *b = right(state);
+
+	take(b, b->writer, writer);
+	for (size_t i = 0; i < ROWS(updaters); i++) {
+		bench_inlined(b, b->reader, updaters[i]);
+		bench_inlined(b, b->writer, "list_add_rcu");
+		stand(&bench_side(b, b->reader)->context, UNKNOWN);
+		bench_expect_not(b, "marked-accesses");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest others[] = {
@@ -1006,6 +1022,7 @@ int main(void)
 		BENCH_TEST(test_marks_do_not_make_up_for_kfree),
 		BENCH_TEST(test_access_without_a_section_that_needs_none),
 		BENCH_TEST(test_replacing_marks_no_read),
+		BENCH_TEST(test_what_an_updater_reads_is_not_marked),
 	};
 	struct CMUnitTest tests[ROWS(rows) + ROWS(others)];
 
