@@ -55,9 +55,9 @@ static uint16_t holders_behind(const struct walk *walk, unsigned i)
 	if (op->kind == INSN_OP_CALL)
 		return holders & FLOW_CALLEE_SAVED;
 	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size != 8)
-		return holders & (uint16_t)~op->writes;
+		return (uint16_t)(holders & ~op->writes);
 	if (!stays)
-		holders &= (uint16_t)~op->writes;
+		holders = (uint16_t)(holders & ~op->writes);
 	if (comes && walk->holders[i] & from)
 		holders |= (uint16_t)(1u << op->dst.reg);
 	return holders;
