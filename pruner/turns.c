@@ -114,11 +114,11 @@ static bool is_function(const struct race_side *a, const struct race_side *b)
 	return a->known && strcmp(a->symbol.name, b->symbol.name) == 0 && strcmp(a->symbol.module, b->symbol.module) == 0;
 }
 
-/* The index, in the end's own code, of the instruction that another race has of the same function, or -1. */
-static int index_in(const struct turns_end *end, const struct race_side *other)
+/* The index, in the side's own code, of the instruction that another race has of the same function, or -1. */
+static int index_in(const struct view_side *s, const struct race_side *other)
 {
-	const struct code *code = &end->side->code;
-	uint64_t at = other->pc - other->symbol.addr + end->side->side->symbol.addr - code->base;
+	const struct code *code = &s->code;
+	uint64_t at = other->pc - other->symbol.addr + s->side->symbol.addr - code->base;
 
 	return other->pc && at < RACE_CODE_MAX ? code->index[at] : -1;
 }
@@ -131,7 +131,7 @@ struct breach {
 
 static bool is_at_word(const struct turns_end *end, const struct race_side *side)
 {
-	int i = index_in(end, side);
+	int i = index_in(end->side, side);
 
 	return i >= 0 && end->is_word[i];
 }
@@ -140,7 +140,7 @@ static void note_breach(void *ctx, const struct race *race, unsigned which)
 {
 	struct breach *b = ctx;
 	const struct race_side *side = &race->first.sides[which], *other = &race->first.sides[!which];
-	int i = index_in(b->end, side);
+	int i = index_in(b->end->side, side);
 
 	if (race == b->judged)
 		return;
@@ -201,4 +201,28 @@ bool turns_two_stores(const struct view *v, uint64_t gva)
 
 	company_at(v->company, v->race, gva, note_stores, &stores);
 	return stores.found;
+}
+
+struct stored {
+	const struct view_side *writer;
+	const unsigned *at;
+	unsigned count;
+	bool found;
+};
+
+static void note_stored(void *ctx, const struct race *race, unsigned which)
+{
+	struct stored *s = ctx;
+	int i = race->rw[0] & race->rw[1] & INSN_WRITE ? index_in(s->writer, &race->first.sides[which]) : -1;
+
+	for (unsigned j = 0; j < s->count; j++)
+		s->found |= i == (int)s->at[j];
+}
+
+bool turns_two_stores_by(const struct view *v, const struct view_side *writer, const unsigned at[], unsigned count)
+{
+	struct stored stored = {.writer = writer, .at = at, .count = count};
+
+	company_of_function(v->company, writer->side, note_stored, &stored);
+	return stored.found;
 }

@@ -58,4 +58,7 @@ bool turns_other_writer(const struct view *v, uint64_t gva, const struct turns_e
 /* Whether the record has a race of two stores to `gva`. */
 bool turns_two_stores(const struct view *v, uint64_t gva);
 
+/* Whether the record has a race of two stores of which one is by an instruction of at[], in any run and to any address. */
+bool turns_two_stores_by(const struct view *v, const struct view_side *writer, const unsigned at[], unsigned count);
+
 #endif

@@ -83,6 +83,15 @@ static void say(const struct view_side *reader, const struct view_side *writer, 
 				 view_function(writer), view_offset(writer, write->before));
 }
 
+/* Two writers that add at once leave the count even in the middle of an update. */
+static bool has_two_writers(const struct view *v, const struct view_side *writer, const struct section *write)
+{
+	const unsigned stores[] = {writer->at, write->before, write->behind};
+
+	return turns_two_stores(v, write->count) || turns_two_stores(v, writer->side->gva) ||
+	       turns_two_stores_by(v, writer, stores, sizeof(stores) / sizeof(stores[0]));
+}
+
 /* Whether the codes of both sides show a section of one count, and in *but what is to be said against it. */
 static bool fits(const struct view *v, struct verdict *out, const char **but)
 {
@@ -93,7 +102,7 @@ static bool fits(const struct view *v, struct verdict *out, const char **but)
 
 	if (!reader->followed || !writer->followed || reader->writes || !reader->reads || !writer->writes ||
 	    !section_of_reader(&load, &read) || !section_of_writer(&store, read.count, read.latch, &write) ||
-	    read.of_count != write.of_count || turns_two_stores(v, read.count) || turns_two_stores(v, writer->side->gva))
+	    read.of_count != write.of_count || has_two_writers(v, writer, &write))
 		return false;
 	/* Readers that start now must not take the copy that is being changed. */
 	if (read.latch && !read.of_count && read.odd == write.odd)

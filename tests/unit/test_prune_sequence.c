@@ -171,6 +171,24 @@ static void test_two_writers_of_the_datum(void **state)
 	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
+/* The writer's function was seen at once with another writer in another boot, at an instruction of this section. */
+static void test_two_writers_in_another_run(void **state)
+{
+	struct bench *b = seqlock(state);
+	struct race *other = b->load.races[0];
+	struct race_side *side = &other->first.sides[0];
+
+	assert_ptr_not_equal(other, b->race);
+	side->symbol = bench_side(b, b->writer)->symbol;
+	side->symbol.addr += 0x100000;
+	side->pc = side->symbol.addr + 0x15;
+	other->rw[0] = INSN_READ | INSN_WRITE;
+	other->rw[1] = INSN_READ;
+	bench_expect_among(b, VERDICT_SYNCHRONISATION, RULE);
+	other->rw[1] = INSN_WRITE;
+	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
+}
+
 /* ---- readers by hand: the count at 0x20(%rdi), the datum at 0x28(%rdi) ---- */
 
 struct hand {
@@ -347,7 +365,7 @@ static void test_writer_without_a_lock(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 12] = {
+	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 13] = {
 		ORDERED_TEST(test_evidence),
 		ORDERED_TEST(test_part_of_the_reader),
 		ORDERED_TEST(test_part_of_the_writer),
@@ -360,8 +378,9 @@ int main(void)
 		ORDERED_TEST(test_writer_without_a_lock),
 		ORDERED_TEST(test_two_writers_of_the_datum),
 		ORDERED_TEST(test_reader_that_does_not_wait),
+		ORDERED_TEST(test_two_writers_in_another_run),
 	};
-	size_t n = 12;
+	size_t n = 13;
 
 	for (size_t i = 0; i < ROWS(right); i++)
 		tests[n++] = ORDERED_ROW(right[i].name, test_right, &right[i]);
