@@ -41,6 +41,9 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 {
 	uint64_t a, b;
 
+	/* Two sides that make the new value of the old one store the same value just when one of the updates is lost. */
+	if (view_updates(&v->side[0]) || view_updates(&v->side[1]))
+		return false;
 	if (!stored(&v->side[0], &a) || !stored(&v->side[1], &b) || a != b || v->side[0].side->gva != v->side[1].side->gva ||
 	    v->side[0].side->size != v->side[1].side->size || !observed(v->race, a))
 		return false;

@@ -123,6 +123,16 @@ static void test_register_with_the_value_in_the_half_that_is_stored(void **state
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
 }
 
+/* Two sides that count from one old value store the same new one, and a count is lost. */
+static void test_register_with_the_value_made_of_the_old_one(void **state)
+{
+	struct bench *b = stored_register(state, 1);
+
+	/* movl (%rdi),%eax; movq %rsi,0x81001000(,%rax,8); addl $1,%eax; andl $15,%eax; movl %eax,(%rdi); ret */
+	bench_code(b, 0, CODE("\x8b\x07\x48\x89\x34\xc5\0\x10\0\x81\x83\xc0\x01\x83\xe0\x0f\x89\x07\xc3"), 16);
+	bench_expect(b, VERDICT_HARMFUL, "no-benign-pattern");
+}
+
 static void test_register_with_another_value(void **state)
 {
 	struct bench *b = stored_register(state, 2);
@@ -163,6 +173,7 @@ int main(void)
 		BENCH_TEST(test_value_of_a_side_that_is_not_known_to_store),
 		BENCH_TEST(test_register_with_the_value),
 		BENCH_TEST(test_register_with_the_value_in_the_half_that_is_stored),
+		BENCH_TEST(test_register_with_the_value_made_of_the_old_one),
 		BENCH_TEST(test_register_with_another_value),
 		BENCH_TEST(test_register_with_the_value_in_a_byte_that_is_not_stored),
 		BENCH_TEST(test_list_head_that_is_written_back),
