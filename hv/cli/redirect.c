@@ -12,6 +12,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- Ctrl-C ---- */
+
+/* The name of the file that goes when a signal ends the process, or "". A signal's handler has no other way to know it. */
+static const char *volatile to_drop = "";
+
+static void drop_and_end(int number)
+{
+	unlink(to_drop);
+	raise(number);
+}
+
+/* Until the output is whole, let a signal that ends the process take `name` with it. "" ends that. */
+static void drop_at_signal(const char *name)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	/* The handler is used once. The signal that it raises then ends the process. */
+	const struct sigaction drop = {.sa_handler = drop_and_end, .sa_flags = SA_RESETHAND | SA_NODEFER};
+	struct sigaction now;
+
+	to_drop = name;
+	for (size_t i = 0; name[0] && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &drop, NULL);
+	}
+}
+
 /* ---- the file ---- */
 
 /* Let standard output go to `fd`, which is closed. What was standard output before is kept. Returns 0, or -1 with errno. */
@@ -43,10 +69,12 @@ static int open_next(struct redirect *o)
 		return -1;
 	}
 	fd = mkostemp(o->next, O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
 		o->next[0] = '\0';
-	else
-		fchmod(fd, 0666 & ~mask);
+		return -1;
+	}
+	drop_at_signal(o->next);
+	fchmod(fd, 0666 & ~mask);
 	return fd;
 }
 
@@ -68,6 +96,7 @@ static int open_output(struct redirect *o)
 
 static void drop_next(struct redirect *o)
 {
+	drop_at_signal("");
 	if (o->next[0])
 		unlink(o->next);
 	o->next[0] = '\0';

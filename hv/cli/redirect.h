@@ -39,9 +39,9 @@ void redirect_page(struct redirect *o);
 
 /*
  * The command has printed all, or failed with `err`. Where standard output was led elsewhere, flush it, let FILE have its name,
- * wait for the pager, and let standard output be what it was. After a failure what is half-written is removed. A pager that is
- * closed early is no failure. `err` becomes EXIT_INPUT when FILE could not be written. This may follow without
- * redirect_begin().
+ * wait for the pager, and let standard output be what it was. After a failure what is half-written is removed, and so it is
+ * when SIGINT, SIGTERM or SIGHUP ends the process before. A pager that is closed early is no failure. `err` becomes EXIT_INPUT
+ * when FILE could not be written. This may follow without redirect_begin().
  */
 void redirect_end(struct redirect *o, struct err *err);
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import stat
 import subprocess
 import tempfile
@@ -95,6 +96,21 @@ class ToAFile(WithRaces):
             self.assertEqual(done.stderr.count("\n"), 1)
             self.assertEqual(self.out.read_text(), "before")
             self.assertEqual(sorted(os.listdir(self.folder.name)), ["broken.json", "out", "races.json"])
+
+    def test_nothing_is_left_when_a_signal_comes(self):
+        self.out.write_text("before")
+        os.mkfifo(f"{self.folder.name}/never")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # A shell's background job ignores SIGINT, and so would this test's child.
+            child = subprocess.Popen([BUILD / "outrider", "report", "-o", self.out, f"{self.folder.name}/never"],
+                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            # The writer's open waits for the reader, and by then the output is begun.
+            writer = os.open(f"{self.folder.name}/never", os.O_WRONLY)
+            child.send_signal(number)
+            self.assertEqual(child.wait(60), -number)
+            os.close(writer)
+            self.assertEqual(self.out.read_text(), "before")
+            self.assertEqual(sorted(os.listdir(self.folder.name)), ["never", "out", "races.json"])
 
     def test_where_no_file_can_be(self):
         for where, why in (("/nowhere/out", "No such file or directory"), (self.folder.name, "Is a directory"),
