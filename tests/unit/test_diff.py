@@ -149,6 +149,16 @@ class Diff(unittest.TestCase):
         known.write_text("[suppress]\nsite = gt_rwrace_*\nsite = gt_rwrace_*\nreason = known\n")
         diff(old, RACES, "--fail-on", "harmful", "--suppress", known)
 
+    def test_new_side_that_cannot_clear_a_kernel(self):
+        """A gate that passes says so when the new runs have not seen enough to pass."""
+        document = copy.deepcopy(self.races)
+        document.update(complete=False, summary=None)
+        unfinished = self.save("unfinished.json", document)
+        line = f"outrider: {unfinished}: the run is not finished: only what was found so far is looked at\n"
+        self.assertEqual(diff(RACES, unfinished, "--fail-on", "harmful")[1], line)
+        self.assertEqual(diff(RACES, unfinished)[1], "")
+        self.assertEqual(diff(unfinished, RACES, "--fail-on", "harmful")[1], "")
+
     def test_wrong_words_of_fail_on(self):
         for option, why in (("--fail-on", "--fail-on often: give harmful, unclear or any-new"),
                             ("--error-exitcode", "--error-exitcode often: give a number from 1 to 255")):
