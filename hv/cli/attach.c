@@ -20,12 +20,7 @@ int cli_attach(int argc, char **argv)
 	attach_engine_init(&engine, &options.engine, guard);
 	code = session_run(&engine.engine, &options.detect.session, &err);
 out:
-	/* A session that a signal ended before it began has another code than its error. */
-	if (err.code != EXIT_OK && !code)
-		code = (int)err.code;
-	if (err.code != EXIT_OK)
-		cli_fail(&err);
-	code = judge_code(&options.detect.judge, code);
+	code = judge_code(&options.detect.judge, code, &err);
 	if (guard)
 		guard_end(guard);
 	detect_options_free(&options.detect);

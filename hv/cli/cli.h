@@ -28,6 +28,13 @@ extern const struct argp cli_report_argp;
 extern const struct argp cli_prune_argp;
 extern const struct argp cli_diff_argp;
 
+/* What --help says of options that the commands which find races share with those which show them. */
+#define CLI_RULES_HELP "more lists of special variables, marked accesses and so on; may be given several times"
+#define CLI_SOURCES_HELP                                                                                                     \
+	"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several " \
+	"times"
+#define CLI_DEBUGINFOD_HELP "fetch debug files that are nowhere here from the servers that DEBUGINFOD_URLS names"
+
 /* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);
 

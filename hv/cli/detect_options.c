@@ -29,8 +29,7 @@ static const struct argp_option options[] = {
 	 "several times (default: the tables in the guest's memory; /usr/lib/debug and debuginfod's cache are always searched "
 	 "too)",
 	 0},
-	{"debuginfod", KEY_DEBUGINFOD, NULL, 0,
-	 "fetch debug files that are nowhere here from the servers that DEBUGINFOD_URLS names", 0},
+	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "sample only this module, from when it is loaded", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},

@@ -6,12 +6,8 @@ enum judge_key { KEY_SUPPRESS = 0x500, KEY_RULES, KEY_SOURCES };
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Verdicts, as by outrider report", FAIL_ON_GROUP},
 	{"suppress", KEY_SUPPRESS, "FILE", 0, "a list of known races with reasons, which --fail-on does not look at", 0},
-	{"rules", KEY_RULES, "FILE", 0,
-	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
-	{"sources", KEY_SOURCES, "FOLDER", 0,
-	 "the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several "
-	 "times",
-	 0},
+	{"rules", KEY_RULES, "FILE", 0, CLI_RULES_HELP, 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0, CLI_SOURCES_HELP, 0},
 	{0},
 };
 
@@ -92,8 +88,13 @@ void judge_free(struct judge *j)
 	sources_free(j->sources);
 }
 
-int judge_code(struct judge *j, int code)
+int judge_code(struct judge *j, int code, const struct err *err)
 {
+	/* A session that a signal ended before it began has another code than its error. */
+	if (err->code != EXIT_OK && !code)
+		code = (int)err->code;
+	if (err->code != EXIT_OK)
+		cli_fail(err);
 	if (j->verdicts.list)
 		suppress_leftover(j->suppressions, note, j);
 	return code == EXIT_OK ? fail_on_code(&j->fail_on, &j->verdicts) : code;

@@ -26,7 +26,10 @@ extern const struct argp judge_argp;
 int judge_init(struct judge *j, struct err *err);
 void judge_free(struct judge *j);
 
-/* Returns the exit code of a run that ended with `code`, which stays when it is not EXIT_OK. */
-int judge_code(struct judge *j, int code);
+/*
+ * A run has ended with `code`, which may be EXIT_OK in spite of an error in `err`, or be that of a signal. Print the error, if
+ * there is one. Returns the exit code: that of the run, or what the verdicts ask for where the run has not failed.
+ */
+int judge_code(struct judge *j, int code, const struct err *err);
 
 #endif

@@ -18,14 +18,9 @@ static const struct argp_option side_options[] = {
 	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
 	 "several times (/usr/lib/debug and debuginfod's cache are always searched too)",
 	 0},
-	{"debuginfod", KEY_DEBUGINFOD, NULL, 0,
-	 "fetch debug files that are nowhere here from the servers that DEBUGINFOD_URLS names", 0},
-	{"rules", KEY_RULES, "FILE", 0,
-	 "more lists of special variables, marked accesses and so on; may be given several times", 0},
-	{"sources", KEY_SOURCES, "FOLDER", 0,
-	 "the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several "
-	 "times",
-	 0},
+	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
+	{"rules", KEY_RULES, "FILE", 0, CLI_RULES_HELP, 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0, CLI_SOURCES_HELP, 0},
 	{"output", 'o', "FILE", 0, "write to FILE, which is replaced when all is written (default: standard output)", 0},
 	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
 	{"quiet", 'q', NULL, 0, "print nothing but the result, and errors", 0},

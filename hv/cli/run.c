@@ -33,12 +33,7 @@ int cli_run(int argc, char **argv)
 	vm_engine_init(&engine, &options.engine);
 	code = session_run(&engine.engine, &options.detect.session, &err);
 out:
-	/* A session that a signal ended before it began has another code than its error. */
-	if (err.code != EXIT_OK && !code)
-		code = (int)err.code;
-	if (err.code != EXIT_OK)
-		cli_fail(&err);
-	code = judge_code(&options.detect.judge, code);
+	code = judge_code(&options.detect.judge, code, &err);
 	detect_options_free(&options.detect);
 	return code;
 }

@@ -153,7 +153,7 @@ static int code_of(struct fixture *f, enum fail_on_what what, unsigned char code
 	f->judge.fail_on = (struct fail_on){.what = what, .code = code};
 	see(f, races);
 	assert_int_equal(report_finish(f->report, NULL, "guest powered off", &f->err), 0);
-	return judge_code(&f->judge, ended);
+	return judge_code(&f->judge, ended, &f->err);
 }
 
 static void no_option_leaves_the_exit_code(void **state)
@@ -200,7 +200,7 @@ static char *said_of_leftovers(struct fixture *f, bool quiet)
 	assert_int_equal(report_finish(f->report, NULL, "guest powered off", &f->err), 0);
 	was = dup(STDERR_FILENO);
 	dup2(fileno(said), STDERR_FILENO);
-	assert_int_equal(judge_code(&f->judge, EXIT_OK), EXIT_OK);
+	assert_int_equal(judge_code(&f->judge, EXIT_OK, &f->err), EXIT_OK);
 	dup2(was, STDERR_FILENO);
 	close(was);
 	rewind(said);
