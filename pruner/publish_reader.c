@@ -111,11 +111,16 @@ static bool may_go_through(const struct walk *walk, unsigned i)
 	return i != walk->w.at && insn->nmem && insn->mem[0].base >= 0 && walk->holders[i] >> insn->mem[0].base & 1;
 }
 
-/* Whether the instruction may give the pointer to another function. A jump may be one to the end of this one. */
+/*
+ * Whether the instruction may give the pointer to another function. A jump may be one to the end of this one. What begins and
+ * ends a section has no arguments, and finds the pointer in a register by chance.
+ */
 static bool tells(const struct walk *walk, unsigned i)
 {
 	const struct code_insn *insn = &walk->w.s->code.insns[i];
 
+	if (writer_callee(&walk->w, i, LIST_SECTION_BEGIN) || writer_callee(&walk->w, i, LIST_SECTION_END))
+		return false;
 	return (insn->op.kind == INSN_OP_CALL || (insn->op.kind == INSN_OP_JUMP && insn->callee)) &&
 	       walk->holders[i] & FLOW_ARGUMENTS;
 }
@@ -131,14 +136,17 @@ static bool stores(const struct walk *walk, unsigned i)
 static bool takes_up(const struct walk *walk, unsigned i)
 {
 	const struct view_side *s = walk->w.s;
-	const struct flow_pointer from = flow_address(s->flow, i);
+	const struct insn *insn = &s->code.insns[i].op.insn;
+	struct flow_pointer from, where;
 
-	if (!s->code.insns[i].op.insn.nmem || !(s->code.insns[i].op.insn.mem[0].rw & INSN_READ))
+	if (!insn->nmem || !(insn->mem[0].rw & INSN_READ))
 		return false;
+	from = flow_address(s->flow, i);
 	for (unsigned j = 0; j < s->code.count; j++) {
-		struct flow_pointer where = flow_address(s->flow, j);
-
-		if (stores(walk, j) && writer_same_address(&where, &from))
+		if (!stores(walk, j))
+			continue;
+		where = flow_address(s->flow, j);
+		if (writer_same_address(&where, &from))
 			return true;
 	}
 	return false;
