@@ -152,10 +152,23 @@ static bool takes_up(const struct walk *walk, unsigned i)
 	return false;
 }
 
+/* Whether the instruction may go on to code that was not kept, with the pointer in a register. */
+static bool leads_away(const struct walk *walk, unsigned i)
+{
+	const struct code *code = &walk->w.s->code;
+	int next[2];
+	unsigned n = code_next(code, i, next);
+	bool away = false;
+
+	for (unsigned j = 0; j < n; j++)
+		away |= next[j] == CODE_OUTSIDE;
+	return away && !code->closed && holders_behind(walk, i);
+}
+
 /* Whether the instruction may do something with the pointer. */
 static bool may_use(const struct walk *walk, unsigned i)
 {
-	return tells(walk, i) || stores(walk, i) || takes_up(walk, i) || may_go_through(walk, i) ||
+	return tells(walk, i) || stores(walk, i) || leads_away(walk, i) || takes_up(walk, i) || may_go_through(walk, i) ||
 	       (walk->w.s->code.insns[i].op.kind == INSN_OP_RET && walk->holders[i] >> X86_RAX & 1);
 }
 

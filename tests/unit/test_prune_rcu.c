@@ -887,6 +887,25 @@ static void test_writer_that_goes_on(void **state)
 	bench_expect_class(b, VERDICT_UNCLEAR);
 }
 
+/* Code that was not kept may go through the pointer. Within the section it may do so. */
+static void test_reader_that_goes_on(void **state)
+{
+	static const struct step behind[] = {READ_RBX, UNLOCK, I("\x31\xc0"), RET, {0}},
+				 inside[] = {READ_RBX, I("\x31\xc0"), RET, {0}};
+	struct bench *b = right(state);
+
+	take(b, b->reader, inside);
+	bench_side(b, b->reader)->symbol.size += 64;
+	bench_side(b, b->reader)->code_len -= 1;
+	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+	take(b, b->reader, behind);
+	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+	bench_side(b, b->reader)->symbol.size += 64;
+	bench_side(b, b->reader)->code_len -= 1;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "still has the pointer behind the end of its RCU section");
+}
+
 /* A pointer that is only compared with NULL leads nowhere. It need not be read in a section. */
 static void test_mere_test_outside_a_section(void **state)
 {
@@ -1032,6 +1051,7 @@ int main(void)
 		BENCH_TEST(test_two_writers),
 		BENCH_TEST(test_two_updaters_of_which_one_reads),
 		BENCH_TEST(test_writer_that_goes_on),
+		BENCH_TEST(test_reader_that_goes_on),
 		BENCH_TEST(test_mere_test_outside_a_section),
 		BENCH_TEST(test_private_object_freed_in_a_loop),
 		BENCH_TEST(test_reader_known_by_its_mark),
