@@ -23,7 +23,8 @@ enum publish_outlives {
 
 /*
  * What becomes of the pointer that the followed reader `side` loads. A LOCKed instruction on the object inside the section
- * takes a reference. Instances in which more than the section kept the object alive do not count.
+ * takes a reference. Instances in which more than the section kept the object alive do not count. Where there are no others,
+ * and a spinlock kept it alive, the unlock is the end of the section, and the pointer is never certain to outlive it.
  */
 enum publish_outlives publish_outlives_section(const struct view *v, unsigned side);
 

@@ -9,6 +9,8 @@
 struct walk {
 	const struct writer w; /* The reader, for what the files behind publish_of() find in a function's code. */
 	struct flow_pointer read;
+	/* What keeps the object alive is that preemption is off, as a spinlock makes it, and no section. */
+	bool by_lock;
 	/* In how many sections ways may lead from the load to each instruction: a bit for each number. Behind 0 it stays 0. */
 	uint8_t sections[RACE_CODE_MAX];
 	/* The registers that may hold a pointer into the object before each instruction. A bit for each enum x86_gpr. */
@@ -31,13 +33,26 @@ static unsigned sections_in(const struct race *race, unsigned side)
 	return fewest < NESTING_MAX ? fewest : NESTING_MAX;
 }
 
+/* Whether in some instance only a lock that turns preemption off kept the object alive. */
+static bool is_by_lock(const struct race *race, unsigned side)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct guest_context *c = &race->instances[i].sides[side].context;
+
+		found |= c->known && c->preempt_off && !c->irqs_off && c->kind == GUEST_TASK && !c->rcu_nesting;
+	}
+	return found;
+}
+
 static uint8_t sections_behind(const struct walk *walk, unsigned i)
 {
 	uint8_t sections = walk->sections[i];
 
-	if (writer_callee(&walk->w, i, LIST_SECTION_END))
+	if (writer_callee(&walk->w, i, walk->by_lock ? LIST_UNLOCK : LIST_SECTION_END))
 		return (uint8_t)(sections >> 1 | (sections & 1));
-	if (writer_callee(&walk->w, i, LIST_SECTION_BEGIN))
+	if (writer_callee(&walk->w, i, walk->by_lock ? LIST_LOCK : LIST_SECTION_BEGIN))
 		return (uint8_t)((sections & ~1u) << 1 | (sections & (1u << NESTING_MAX | 1)));
 	return sections;
 }
@@ -179,6 +194,10 @@ enum publish_outlives publish_outlives_section(const struct view *v, unsigned si
 	unsigned sections = sections_in(v->race, side);
 	bool told = false, used = false, may = false;
 
+	if (!sections && is_by_lock(v->race, side)) {
+		walk.by_lock = true;
+		sections = 1;
+	}
 	if (!writer_is_object(&walk.read) || !sections)
 		return PUBLISH_ENDS_WITH_SECTION;
 	spread(&walk, sections);
@@ -191,8 +210,9 @@ enum publish_outlives publish_outlives_section(const struct view *v, unsigned si
 		used |= outside && goes_through(&walk, i);
 		may |= outside && may_use(&walk, i);
 	}
-	/* A function that is told of the object inside the section may take a reference on it. */
-	if (used && !told)
+	/* A function that is told of the object inside the section may take a reference on it. Behind a lock may be another
+	 * one. */
+	if (used && !told && !walk.by_lock)
 		return PUBLISH_OUTLIVES_SECTION;
 	return used || may ? PUBLISH_MAY_OUTLIVE_SECTION : PUBLISH_ENDS_WITH_SECTION;
 }
