@@ -2,6 +2,7 @@
 #include "hv/session/screen.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,16 @@ void screen_note(struct screen *s, const char *line)
 {
 	if (!s->quiet)
 		screen_error(s, line);
+}
+
+void screen_try_note(struct screen *s, const char *line)
+{
+	struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
+	const struct timespec patience = {.tv_nsec = NOTE_WAIT_NS};
+
+	/* A pipe that is ready takes 4 KiB, which is more than a note. */
+	if (ppoll(&error, 1, &patience, NULL) > 0)
+		screen_note(s, line);
 }
 
 void screen_error(struct screen *s, const char *line)

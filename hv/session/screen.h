@@ -32,6 +32,9 @@ void screen_error(struct screen *s, const char *line);
 /* Write "outrider: LINE" to standard error, cleaned by clean_line(). This never waits for a reader of standard output. */
 void screen_note(struct screen *s, const char *line);
 
+/* The same for who must not wait for a reader of standard error either: where nobody reads it, the note is left out. */
+void screen_try_note(struct screen *s, const char *line);
+
 /* Write bytes of the guest's console to standard output, with the line ends that the guest made. */
 void screen_console(struct screen *s, const void *bytes, size_t len);
 

@@ -200,14 +200,14 @@ static void tell_progress(void *session)
 	struct detect_stats stats;
 	char line[160];
 
-	/* The stopper must not wait for a target that is busy. It comes back soon. */
+	/* The stopper must wait neither for a busy target nor for a reader. It comes back soon. */
 	if (!s->detect || monotonic_ns() < s->next_progress_ns || !detect_try_stats(s->detect, &stats))
 		return;
 	s->next_progress_ns = monotonic_ns() + PROGRESS_NS;
 	snprintf(line, sizeof(line),
 		 "%" PRIu64 " s sampled: %" PRIu64 " hits, %" PRIu64 " windows, %" PRIu64 " conflicts, of %" PRIu64 " sites",
 		 stats.sampling_ns / 1000000000, stats.hits, stats.windows, stats.conflicts, stats.sites);
-	screen_note(s->screen, line);
+	screen_try_note(s->screen, line);
 }
 
 /* Join the detector's threads. Their first failure comes into `err`, which keeps an error that it already has. */

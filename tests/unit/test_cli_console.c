@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -327,6 +328,28 @@ static void note_does_not_wait_for_a_reader(void **state)
 	close(saved);
 }
 
+/* With `2>&1 | less` nobody reads standard error either. */
+static void note_of_the_stopper_waits_for_nobody(void **state)
+{
+	struct fixture *f = *state;
+	int saved = dup(STDERR_FILENO), fds[2];
+	char byte = 0;
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	while (write(fds[1], &byte, 1) == 1)
+		;
+	assert_int_equal(errno, EAGAIN);
+	fcntl(fds[1], F_SETFL, 0);
+	dup2(fds[1], STDERR_FILENO);
+	alarm(PATIENCE_S);
+	screen_try_note(f->screen, "SIGINT: stopping the guest");
+	alarm(0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 /* A carriage return that ends a read is not forgotten. */
@@ -358,6 +381,7 @@ int main(void)
 		TEST(file_that_cannot_be_made),
 		TEST(fifo_without_a_reader_is_refused),
 		TEST(note_does_not_wait_for_a_reader),
+		TEST(note_of_the_stopper_waits_for_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
