@@ -22,10 +22,9 @@ static struct flow_access access_of(const struct view_side *s)
 }
 
 /* Interrupts that are off keep no NMI out. */
-static bool may_interrupt(const struct guest_context *reader, const struct guest_context *writer)
+static bool may_interrupt(const struct guest_context *comes, const struct guest_context *runs)
 {
-	return reader->known && writer->known && reader->kind > writer->kind &&
-	       (reader->kind == GUEST_NMI || !writer->irqs_off);
+	return comes->known && runs->known && comes->kind > runs->kind && (comes->kind == GUEST_NMI || !runs->irqs_off);
 }
 
 static bool waits_for_itself(const struct race *race, unsigned reader)
@@ -35,6 +34,24 @@ static bool waits_for_itself(const struct race *race, unsigned reader)
 	for (unsigned i = 0; i < race->kept; i++)
 		waits |= may_interrupt(&race->instances[i].sides[reader].context, &race->instances[i].sides[!reader].context);
 	return waits;
+}
+
+/*
+ * Whether the writer's function ran in an interrupt in one instance, and let it in in another. Such a writer leaves the count
+ * even in the middle of the update that it interrupts. Softirqs do not count, since a task that keeps them out is not told from
+ * others.
+ */
+static bool interrupts_itself(const struct race *race, unsigned writer)
+{
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct guest_context *c = &race->instances[i].sides[writer].context;
+
+		for (unsigned j = 0; j < race->kept && c->kind >= GUEST_HARDIRQ; j++) {
+			if (may_interrupt(c, &race->instances[j].sides[writer].context))
+				return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -49,6 +66,8 @@ static bool is_alone_by_chance(const struct view_side *writer)
 static const char *doubt(const struct view *v, const struct view_side *reader, const struct view_side *writer,
 			 const struct section *read)
 {
+	unsigned r = v->side[0].writes ? 1 : 0;
+
 	if (!reader->code.closed || !writer->code.closed)
 		return "a part of the code was not kept";
 	if (read->hands_out)
@@ -57,7 +76,9 @@ static const char *doubt(const struct view *v, const struct view_side *reader, c
 		return "the reader follows what it read, and a count keeps no object alive";
 	if (!read->latch && is_alone_by_chance(writer))
 		return "the writer can be preempted and takes no lock, so a second writer may come";
-	if (!read->latch && waits_for_itself(v->race, v->side[0].writes ? 1 : 0))
+	if (interrupts_itself(v->race, !r))
+		return "the writer runs in interrupts too, and elsewhere lets them in";
+	if (!read->latch && waits_for_itself(v->race, r))
 		return "the reader is an interrupt, and waits for ever when it interrupts the writer";
 	return NULL;
 }

@@ -127,6 +127,24 @@ static void test_one_reader_in_an_interrupt(void **state)
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
 }
 
+static void set_interrupts_off(struct bench *b, bool off)
+{
+	for (unsigned i = 0; i < b->race->kept; i++)
+		b->race->instances[i].sides[b->writer].context.irqs_off = off;
+}
+
+static void test_writer_that_interrupts_itself(void **state)
+{
+	struct bench *b = seqlock(state);
+
+	assert_in_range(b->race->kept, 2, UINT32_MAX);
+	b->race->instances[0].sides[b->writer].context.kind = GUEST_HARDIRQ;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "the writer runs in interrupts too");
+	set_interrupts_off(b, true);
+	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
+}
+
 /* The reader of a latch never waits for the writer. */
 static void test_latch_in_an_interrupt(void **state)
 {
@@ -365,7 +383,7 @@ static void test_writer_without_a_lock(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 13] = {
+	struct CMUnitTest tests[ROWS(right) + ROWS(wrong) + ROWS(readers) + ROWS(writers) + 14] = {
 		ORDERED_TEST(test_evidence),
 		ORDERED_TEST(test_part_of_the_reader),
 		ORDERED_TEST(test_part_of_the_writer),
@@ -379,8 +397,9 @@ int main(void)
 		ORDERED_TEST(test_two_writers_of_the_datum),
 		ORDERED_TEST(test_reader_that_does_not_wait),
 		ORDERED_TEST(test_two_writers_in_another_run),
+		ORDERED_TEST(test_writer_that_interrupts_itself),
 	};
-	size_t n = 13;
+	size_t n = 14;
 
 	for (size_t i = 0; i < ROWS(right); i++)
 		tests[n++] = ORDERED_ROW(right[i].name, test_right, &right[i]);
