@@ -172,10 +172,12 @@ static void put_text(const struct changes *c, const struct diff_side *old, const
 		[CHANGE_NONE] = "SAME      both sides have these, and they are judged alike",
 	};
 
+	size_t shown = 0;
+
 	put_runs("OLD", &old->runs);
 	put_runs("NEW", &now->runs);
 	putchar('\n');
-	for (size_t i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count; i++, shown++) {
 		const struct change *change = &c->list[i];
 
 		if (!all && change->kind >= CHANGE_MOVED)
@@ -186,7 +188,7 @@ static void put_text(const struct changes *c, const struct diff_side *old, const
 		if (change->now && change->before && change->kind != CHANGE_NONE)
 			put_before(change);
 	}
-	printf("%s%zu new, %zu changed, %zu gone, %zu moved, %zu the same\n", c->count ? "\n" : "", c->of_kind[CHANGE_NEW],
+	printf("%s%zu new, %zu changed, %zu gone, %zu moved, %zu the same\n", shown ? "\n" : "", c->of_kind[CHANGE_NEW],
 	       c->of_kind[CHANGE_VERDICT], c->of_kind[CHANGE_GONE], c->of_kind[CHANGE_MOVED], c->of_kind[CHANGE_NONE]);
 }
 

@@ -82,6 +82,7 @@ class Diff(unittest.TestCase):
         every = {race["id"] for race in self.races["races"]}
         self.assertEqual(self.kinds(RACES, RACES), {"same": every})
         self.assertEqual(diff(RACES, RACES, "--fail-on", "any-new")[1].count("exit status"), 0)
+        self.assertNotIn("\n\n\n", diff(RACES, RACES)[0])
 
     def test_new_and_gone(self):
         old, new = self.save("old.json", self.without(HARMFUL)), self.save("new.json", self.without(BENIGN))
