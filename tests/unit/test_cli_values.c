@@ -106,10 +106,12 @@ static void good_options(void **state)
 	assert_int_equal(o.detect.session.detect.delay_ns, 250000);
 	assert_int_equal(o.detect.session.detect.rate, 30);
 	assert_true(o.detect.session.detect.per_cpu);
+	detect_options_free(&o.detect);
 	assert_int_equal(parse(&o, &err, ARGS("--kernel", "k", "--seed=0xffffffffffffffff", "--duration=2m")), 0);
 	assert_true(o.detect.session.detect.seed == UINT64_MAX);
 	assert_int_equal(o.detect.session.duration_ns, UINT64_C(120000000000));
 	assert_int_equal(o.engine.vm.cpus, 2);
+	detect_options_free(&o.detect);
 }
 
 static void wrong_options(void **state)
@@ -144,6 +146,7 @@ static void wrong_options(void **state)
 		if (!strstr(err.text, cases[i].said))
 			fail_msg("'%s' is not in '%s'", cases[i].said, err.text);
 		assert_null(strchr(err.text, '\n'));
+		detect_options_free(&o.detect);
 	}
 }
 
@@ -168,6 +171,7 @@ static void wrong_attach_options(void **state)
 		assert_int_equal(err.code, EXIT_USAGE);
 		if (!strstr(err.text, cases[i].said))
 			fail_msg("'%s' is not in '%s'", cases[i].said, err.text);
+		detect_options_free(&o.detect);
 	}
 }
 
