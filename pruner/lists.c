@@ -36,6 +36,7 @@ static const struct list_traits {
 	[LIST_SECTION_BEGIN] = {"section-begin", "function", false, false, false},
 	[LIST_SECTION_END] = {"section-end", "function", false, false, false},
 	[LIST_ALLOC] = {"alloc", "function", false, false, false},
+	[LIST_CHECK] = {"check", "function", false, false, false},
 	[LIST_RCU_READ] = {"rcu-read", "function", false, false, false},
 	[LIST_RCU_WRITE] = {"rcu-write", "function", false, false, false},
 	[LIST_SHOW] = {"show", "function", false, false, false},

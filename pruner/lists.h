@@ -22,6 +22,7 @@ enum list_kind {
 	LIST_SECTION_BEGIN, /* Functions that begin a read-side critical section of RCU's. */
 	LIST_SECTION_END,   /* Functions that end a read-side critical section of RCU's. */
 	LIST_ALLOC,	    /* Functions that return a new object. */
+	LIST_CHECK,	    /* Functions that only look at the objects that they are given. */
 	LIST_RCU_READ,	    /* Functions and words of marked reads that need a read-side critical section. */
 	LIST_RCU_WRITE,	    /* Functions and words of marked writes that readers under RCU may race with. */
 	LIST_SHOW,	    /* Functions that show numbers to people and keep nothing of them. */

@@ -4,7 +4,7 @@
 
 /* Functions that keep nothing of their arguments, and free nothing. */
 static const enum list_kind harmless[] = {
-	LIST_GRACE_FREE, LIST_GRACE_WAIT, LIST_LOCK, LIST_UNLOCK, LIST_SECTION_BEGIN, LIST_SECTION_END, LIST_SHOW,
+	LIST_GRACE_FREE, LIST_GRACE_WAIT, LIST_LOCK, LIST_UNLOCK, LIST_SECTION_BEGIN, LIST_SECTION_END, LIST_SHOW, LIST_CHECK,
 };
 
 static bool is_harmless(const struct writer *w, unsigned call)
