@@ -11,6 +11,8 @@
 /* Narrower, argp cannot lay out its two columns. Wider lines are hard to read. */
 #define WIDTH_MIN 50
 #define WIDTH_MAX 110
+/* The column in which argp explains an option. */
+#define EXPLAINED_AT 29
 
 /* The exit codes. Each line is for the subcommands named in `commands`, or for all when it is NULL. A code may have several
  * lines. */
@@ -94,16 +96,51 @@ static void print_exit_lines(const char *command, size_t width)
 	}
 }
 
+/* Print a line of argp's, folded. What explains an option begins in one column, and stays in it. */
+static void print_line(const char *line, size_t width)
+{
+	size_t blanks = strspn(line, " "), begin = blanks;
+
+	if (line[blanks] == '-' && strlen(line) > EXPLAINED_AT)
+		begin = EXPLAINED_AT;
+	printf("%.*s", (int)begin, line);
+	print_folded(line + begin, begin, width);
+}
+
+/*
+ * Returns argp's help in lines that are not folded, from malloc(), or NULL when memory ran out. When argp folds a line, it
+ * looks at the byte behind its buffer's end (glibc's argp-fmtstream.c, where a part of a line ends just at the margin), and
+ * what it prints then is left to chance. ARGP_HELP_FMT is the one way to tell argp how wide a line may be.
+ */
+static char *unfolded(const struct argp *argp, char *program)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return NULL;
+	setenv("ARGP_HELP_FMT", "rmargin=10000", 1);
+	argp_help(argp, memory, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, program);
+	if (fclose(memory) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 void help_command(const struct argp *argp, const char *command)
 {
-	char program[64], format[32];
 	size_t width = help_width();
+	char program[64], *text, *rest;
 
-	/* argp takes the width from here only. What the user has set stays. */
-	snprintf(format, sizeof(format), "rmargin=%zu", width);
-	setenv("ARGP_HELP_FMT", format, 0);
 	snprintf(program, sizeof(program), "outrider %s", command);
-	argp_help(argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, program);
+	text = unfolded(argp, program);
+	if (!text)
+		return;
+	rest = text;
+	for (char *line = strsep(&rest, "\n"); line && rest; line = strsep(&rest, "\n"))
+		print_line(line, width);
+	free(text);
 	putchar('\n');
 	print_exit_lines(command, width);
 }
