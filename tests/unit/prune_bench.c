@@ -83,41 +83,26 @@ int bench_teardown(void **state)
 	return 0;
 }
 
-struct bench *bench_of(void **state, const char *reader, const char *writer)
+/* Whether side `side` of the race is of the function `name`. */
+static bool is_function(const struct race *race, unsigned side, const char *name)
 {
-	struct bench *b = *state;
-
-	for (size_t i = 0; i < b->load.count; i++) {
-		const struct race_side *s = b->load.races[i]->first.sides;
-
-		for (unsigned r = 0; r < 2; r++) {
-			if (strcmp(s[r].symbol.name, reader) != 0 || strcmp(s[!r].symbol.name, writer) != 0)
-				continue;
-			b->race = b->load.races[i];
-			b->reader = r;
-			b->writer = !r;
-			return b;
-		}
-	}
-	fail_msg("no race of %s and %s was recorded", reader, writer);
-	return NULL;
+	return strcmp(race->first.sides[side].symbol.name, name) == 0;
 }
 
-/* Whether the site "module:function+0x1" is `name`, "function+0x1". */
-static bool is_site(const char *site, const char *name)
+/* Whether the site "module:function+0x1" of side `side` is `name`, "function+0x1". */
+static bool is_site(const struct race *race, unsigned side, const char *name)
 {
-	const char *colon = strchr(site, ':');
+	const char *colon = strchr(race->site[side], ':');
 
 	return colon && strcmp(colon + 1, name) == 0;
 }
 
-struct bench *bench_of_sites(void **state, const char *reader, const char *writer)
+static struct bench *bench_find(struct bench *b, bool (*is)(const struct race *race, unsigned side, const char *name),
+				const char *reader, const char *writer)
 {
-	struct bench *b = *state;
-
 	for (size_t i = 0; i < b->load.count; i++) {
 		for (unsigned r = 0; r < 2; r++) {
-			if (!is_site(b->load.races[i]->site[r], reader) || !is_site(b->load.races[i]->site[!r], writer))
+			if (!is(b->load.races[i], r, reader) || !is(b->load.races[i], !r, writer))
 				continue;
 			b->race = b->load.races[i];
 			b->reader = r;
@@ -127,6 +112,16 @@ struct bench *bench_of_sites(void **state, const char *reader, const char *write
 	}
 	fail_msg("no race of %s and %s was recorded", reader, writer);
 	return NULL;
+}
+
+struct bench *bench_of(void **state, const char *reader, const char *writer)
+{
+	return bench_find(*state, is_function, reader, writer);
+}
+
+struct bench *bench_of_sites(void **state, const char *reader, const char *writer)
+{
+	return bench_find(*state, is_site, reader, writer);
 }
 
 struct race_side *bench_side(const struct bench *b, unsigned side)
