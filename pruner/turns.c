@@ -50,6 +50,12 @@ static bool answers(const struct code *code, const bool jumps[RACE_CODE_MAX], un
 	return reached[i];
 }
 
+/* Whether instruction `j` is one of the jumps and can go two ways, which next[] becomes. */
+static bool asks(const struct code *code, const bool jumps[RACE_CODE_MAX], unsigned j, int next[2])
+{
+	return jumps[j] && code_next(code, j, next) == 2 && next[0] != next[1];
+}
+
 bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i)
 {
 	const struct code *code = &end->side->code;
@@ -62,7 +68,7 @@ bool turns_guarded(const struct turns_end *end, const bool jumps[RACE_CODE_MAX],
 	for (unsigned j = 0; j < code->count; j++) {
 		bool first, second;
 
-		if (!jumps[j] || code_next(code, j, next) != 2 || next[0] == next[1])
+		if (!asks(code, jumps, j, next))
 			continue;
 		first = answers(code, jumps, j, next, 0, i);
 		second = answers(code, jumps, j, next, 1, i);
@@ -100,7 +106,7 @@ bool turns_guarded_by_zero(const struct turns_end *end, const bool jumps[RACE_CO
 	for (unsigned j = 0; j < code->count; j++) {
 		int condition = code_condition(&code->insns[j].op);
 
-		if (!jumps[j] || code_next(code, j, next) != 2 || next[0] == next[1] || !asks_for_zero(code, j))
+		if (!asks(code, jumps, j, next) || !asks_for_zero(code, j))
 			continue;
 		if (condition == CODE_IF_ZERO || condition == CODE_IF_NOT_ZERO)
 			closed[j] = (int16_t)next[(condition == CODE_IF_ZERO) == zero];
