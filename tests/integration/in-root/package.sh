@@ -58,7 +58,7 @@ ours "bash and zsh can complete" completion
 ours "the documents are there" documents
 rm -f /image
 ours "the package goes" apt-get purge -y outrider
-rm -rf /root/.cache
+rm -rf "$HOME/.cache"
 all_files >/var/log/after
 ours "nothing of it stays" cmp /var/log/before /var/log/after
 diff /var/log/before /var/log/after || true
