@@ -23,7 +23,21 @@ static void end_machine(void *ctx, enum vm_end how, const char *why)
 	machine_end(ctx, how, "%s", why);
 }
 
-int machine_add_devices(struct vm *vm, int console_out, struct err *err)
+/* Refuse a device that the configuration asks for and that the machine cannot have. */
+static int refuse_missing(const struct vmm_config *config, struct err *err)
+{
+	if (config->disk_count)
+		return err_set(err, EXIT_INPUT, "this outrider has no disks yet: leave out --disk");
+	if (config->net)
+		return err_set(err, EXIT_INPUT, "this outrider has no network yet: leave out --net");
+	if (config->rng)
+		return err_set(err, EXIT_INPUT, "this outrider has no entropy device yet: leave out --rng");
+	if (config->vsock_cid)
+		return err_set(err, EXIT_INPUT, "this outrider has no vsock device yet: leave out --vsock");
+	return 0;
+}
+
+int machine_add_devices(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	struct power_line power = {.end = end_machine, .ctx = vm};
 	struct irq_line irq = {.set = set_irq, .ctx = vm};
@@ -39,7 +53,7 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 
 	bus_init(&vm->bus);
 	irq.gsi = SERIAL_GSI;
-	serial_init(&vm->serial, console_out, &irq, &vm->ended);
+	serial_init(&vm->serial, config->console_out, &irq, &vm->ended);
 	irq.gsi = RTC_GSI;
 	rtc_init(&vm->rtc, &irq);
 	irq.gsi = SCI_GSI;
@@ -51,7 +65,7 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
 		if (bus_add(&vm->bus, &ports[i], err) < 0)
 			return -1;
-	return 0;
+	return refuse_missing(config, err);
 }
 
 void machine_remove_devices(struct vm *vm)

@@ -58,10 +58,10 @@ void machine_fail(struct vm *vm, const struct err *err);
 void machine_wake(struct vm *vm);
 
 /*
- * Put the devices on the bus, and wire them to interrupts and power. machine_remove_devices() may follow even when this fails,
- * and comes only after the vCPU threads have ended.
+ * Put the devices that `config` asks for on the bus, and wire them to interrupts and power. machine_remove_devices() may follow
+ * even when this fails, and comes only after the vCPU threads have ended.
  */
-int machine_add_devices(struct vm *vm, int console_out, struct err *err);
+int machine_add_devices(struct vm *vm, const struct vmm_config *config, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
 /*

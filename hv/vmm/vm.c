@@ -27,7 +27,7 @@ static struct vm *vm_new(const struct vmm_config *config, struct err *err)
 	vm->console_in = config->console_in;
 	pthread_mutex_init(&vm->end_lock, NULL);
 	strcpy(vm->detail, "stopped on request");
-	if (machine_add_devices(vm, config->console_out, err) < 0) {
+	if (machine_add_devices(vm, config, err) < 0) {
 		vm_destroy(vm);
 		return NULL;
 	}

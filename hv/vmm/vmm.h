@@ -10,6 +10,7 @@
 #ifndef OUTRIDER_VMM_VMM_H
 #define OUTRIDER_VMM_VMM_H
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,6 +24,50 @@ struct vm;
 
 #define VMM_MAX_CPUS 16
 
+/* The number of disks that a machine may have. */
+#define VMM_MAX_DISKS 16
+
+/* A disk of the machine. */
+struct vmm_disk {
+	/* Path of the image. */
+	const char *path;
+	/* The guest cannot write to the disk, and the image is opened for reading only. */
+	bool read_only;
+	/* The guest's writes go to a temporary file, which is gone with the machine. The image stays as it is. */
+	bool overlay;
+	/* The number of request queues, 1 to VMM_MAX_CPUS. 0: one for each vCPU. */
+	unsigned queues;
+};
+
+/* A port of the host that leads to a port of the guest. */
+struct vmm_forward {
+	/* The port is of UDP. False: of TCP. */
+	bool udp;
+	/* The host's address that is listened at, in network byte order. INADDR_ANY: all of them. */
+	struct in_addr address;
+	/* The host's port, 1 to 65535, in host byte order. */
+	uint16_t port;
+	/* The guest's port, 1 to 65535, in host byte order. */
+	uint16_t guest_port;
+};
+
+enum vmm_net_kind {
+	/* User-mode networking: the guest's connections are made by this process, and no right is needed for it. */
+	VMM_NET_USER,
+	/* A tap interface of the host. */
+	VMM_NET_TAP,
+};
+
+/* The network interface of the machine. */
+struct vmm_net {
+	enum vmm_net_kind kind;
+	/* Name of the tap interface, which exists. NULL unless the kind is VMM_NET_TAP. */
+	const char *tap;
+	/* `count` forwarded ports. There are none unless the kind is VMM_NET_USER. */
+	const struct vmm_forward *forwards;
+	size_t count;
+};
+
 struct vmm_config {
 	const char *kernel;  /* path of a bzImage, or of an ELF vmlinux that has a PVH note */
 	const char *initrd;  /* path of the initial RAM disk; NULL: the machine has none */
@@ -31,6 +76,21 @@ struct vmm_config {
 	uint64_t memory;     /* size of guest RAM in bytes; the host gives a page when the guest first touches it */
 	int console_out;     /* file descriptor that the serial port's output is written to */
 	int console_in;	     /* file descriptor that the serial port's input is read from; -1: there is no input */
+
+	/* `disk_count` disks, at most VMM_MAX_DISKS, in the order in which the guest finds them. */
+	const struct vmm_disk *disks;
+	size_t disk_count;
+	/* The network interface. NULL: the machine has none. */
+	const struct vmm_net *net;
+	/* The machine has an entropy device. */
+	bool rng;
+	/* The guest's context id on its vsock device, at least 3. 0: the machine has no such device. */
+	uint32_t vsock_cid;
+	/*
+	 * Path of the Unix socket by which programs of the host reach the vsock device. NULL: the host's own vsock serves it
+	 * (/dev/vhost-vsock). It is NULL where vsock_cid is 0.
+	 */
+	const char *vsock_socket;
 };
 
 /* Why the machine ended. */
