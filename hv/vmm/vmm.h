@@ -87,8 +87,8 @@ struct vmm_config {
 	/* The guest's context id on its vsock device, at least 3. 0: the machine has no such device. */
 	uint32_t vsock_cid;
 	/*
-	 * Path of the Unix socket by which programs of the host reach the vsock device. NULL: the host's own vsock serves it
-	 * (/dev/vhost-vsock). It is NULL where vsock_cid is 0.
+	 * Path of the Unix socket by which programs of the host reach the vsock device. NULL: the path of vsock_default_path().
+	 * It is not looked at where vsock_cid is 0.
 	 */
 	const char *vsock_socket;
 };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where programs of the host find the vsock device of a guest when the user names no socket.
+ */
+#ifndef OUTRIDER_VMM_VSOCK_PATH_H
+#define OUTRIDER_VMM_VSOCK_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+
+/* The size in bytes of a buffer that holds any such path; a socket's address has no room for a longer one (unix(7)). */
+#define VSOCK_PATH_MAX 108
+
+/* The longest "_PORT" that is added to the path of the device for a port of the host. */
+#define VSOCK_PORT_SUFFIX "_4294967295"
+
+/*
+ * Write the default path of the socket of the guest with the context id `cid` into `path` of VSOCK_PATH_MAX bytes. It is in the
+ * folder "outrider" of $XDG_RUNTIME_DIR, or in /tmp/outrider-UID where that variable is not set. The folder is made if it is
+ * not there. Only the calling user may own it and enter it, since whoever reaches the socket speaks to programs in the guest.
+ * Returns 0, or -1 with EXIT_INPUT when the folder cannot be used, or the path is too long for a socket.
+ */
+int vsock_default_path(uint32_t cid, char path[VSOCK_PATH_MAX], struct err *err);
+
+#endif
