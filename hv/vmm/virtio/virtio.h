@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A virtio 1.2 device on the PCI bus: all that the file of a device needs, together with queue.h and worker.h.
+ *
+ * The core does what all devices have in common: the status register, the negotiation of features, the queues' addresses,
+ * notifications (ioeventfd), interrupts (MSI-X by irqfd, INTx as the fallback) and resets. A device offers struct virtio_ops.
+ *
+ * Threads: `queue_ready` runs on the queue's worker. All other functions of struct virtio_ops run on a vCPU's thread, one at a
+ * time for each device. While `activate` and `reset` run, the device's workers are paused (worker_pause()), so both may touch
+ * what the worker uses. `config_read` and `config_write` run while workers run: the device locks what they share, and holds
+ * such a lock only for a moment. A worker may call virtio_config_changed() and the functions of queue.h, which take no lock
+ * that is held while workers are paused.
+ */
+#ifndef OUTRIDER_VMM_VIRTIO_VIRTIO_H
+#define OUTRIDER_VMM_VIRTIO_VIRTIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/vmm/virtio/queue.h"
+#include "hv/vmm/virtio/worker.h"
+
+struct pci;
+struct virtio;
+
+/* The parts of a machine that a virtio device is plugged into. */
+struct virtio_bus {
+	struct pci *pci;
+	struct dma *dma;
+	struct workers *workers;
+};
+
+#define VIRTIO_MAX_QUEUES 32
+
+/* Bits of the features that the core offers and handles by itself. A device's features() leaves them out. */
+#define VIRTIO_CORE_FEATURES (1ull << 28 | 1ull << 29 | 1ull << 32) /* indirect descriptors, event index, version 1 */
+
+struct virtio_ops {
+	const char *name; /* such as "virtio-blk"; the device's number is appended */
+	uint16_t type;	  /* the device ID of virtio 1.2, chapter 5: 1 network, 2 block, 4 entropy, 19 socket */
+	uint32_t class;	  /* PCI class code: 0x010000 storage, 0x020000 Ethernet, 0xff0000 none of these */
+	/* Bytes of device configuration space; at most VIRTIO_MAX_CONFIG. */
+	size_t config_size;
+
+	/* The feature bits that the device offers besides VIRTIO_CORE_FEATURES. The answer is the same each time. */
+	uint64_t (*features)(void *dev);
+	/*
+	 * Read or write `len` bytes at `offset` of the device's configuration space; offset + len is at most config_size, and
+	 * fields are little-endian. Either may be NULL when config_size is 0; `config_write` may be NULL, and then a write
+	 * is dropped.
+	 */
+	void (*config_read)(void *dev, size_t offset, void *buf, size_t len);
+	void (*config_write)(void *dev, size_t offset, const void *buf, size_t len);
+	/*
+	 * The driver has set DRIVER_OK: `features` were negotiated, and the queues that the driver enabled are in use from the
+	 * moment that `activate` returns. May be NULL.
+	 */
+	void (*activate)(void *dev, uint64_t features);
+	/*
+	 * The queue may have requests: serve it until virtq_pop() gives no more. Called on its worker after a notification of
+	 * the driver, and once after `activate`.
+	 */
+	void (*queue_ready)(void *dev, unsigned queue);
+	/*
+	 * The driver resets the device. Return to the state before `activate`: drop the requests that are held (virtq_drop()),
+	 * and wait for I/O of theirs that the host still does. The queues are stopped after this. May be NULL.
+	 */
+	void (*reset)(void *dev);
+	/* The worker that serves the queue; always the same. Queues may share one. */
+	struct worker *(*worker)(void *dev, unsigned queue);
+};
+
+#define VIRTIO_MAX_CONFIG 256
+
+/*
+ * Put a device with `queues` queues (at most VIRTIO_MAX_QUEUES) into the next free slot of the PCI bus. `index` is the number
+ * in its name ("virtio-blk 0"). `ops` and `dev` must outlive the machine's threads. To be called before the machine runs.
+ * Returns NULL with `err` set when the bus is full or KVM refuses.
+ */
+struct virtio *virtio_add(const struct virtio_bus *bus, const struct virtio_ops *ops, void *dev, unsigned index,
+			  unsigned queues, struct err *err);
+
+/*
+ * Free what virtio_add() made, after the machine's threads have ended and before the device frees its workers. NULL is allowed.
+ */
+void virtio_remove(struct virtio *v);
+
+/* The device's name with its number, such as "virtio-blk 0". Valid until virtio_remove(). */
+const char *virtio_name(const struct virtio *v);
+
+/* The queue of that number, below the count given to virtio_add(). Valid until virtio_remove(). */
+struct virtq *virtio_queue(struct virtio *v, unsigned queue);
+
+/*
+ * The device's configuration space has changed: count up its generation, and interrupt the driver. Any thread may call it,
+ * after the change is visible to config_read.
+ */
+void virtio_config_changed(struct virtio *v);
+
+#endif
