@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/commands.h"
 
+#include "hv/cli/device_options.h"
+
 const struct cli_command cli_commands[] = {
 	{"run", cli_run, &cli_run_argp, "launch a virtual machine with the detector attached"},
 	{"list", cli_list, &cli_list_argp, "show which virtual machines of libvirt can be attached to"},
@@ -14,4 +16,5 @@ const struct cli_command cli_commands[] = {
 	{0},
 };
 
-const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &diff_forms, &fail_on_choice, NULL};
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &diff_forms,
+						&fail_on_choice, &device_nets,	 NULL};

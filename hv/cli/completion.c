@@ -39,6 +39,7 @@ struct value {
 	enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER, VALUE_DOMAIN, VALUE_URI } kind;
 };
 
+/* An option whose value has parts, as "IMAGE[,ro]", is completed by the first part. */
 static struct value value_of(const char *metavar, const struct cli_choice *const *choices)
 {
 	static const struct {
@@ -46,15 +47,16 @@ static struct value value_of(const char *metavar, const struct cli_choice *const
 		enum value_kind kind;
 	} kinds[] = {
 		{"FILE", VALUE_FILE},	  {"PATH", VALUE_FILE}, {"FOLDER", VALUE_FOLDER},
-		{"DOMAIN", VALUE_DOMAIN}, {"URI", VALUE_URI},
+		{"DOMAIN", VALUE_DOMAIN}, {"URI", VALUE_URI},	{"IMAGE", VALUE_FILE},
 	};
+	size_t first = strcspn(metavar, "[");
 
 	for (; *choices; choices++) {
 		if (strcmp((*choices)->metavar, metavar) == 0)
 			return (struct value){.choice = *choices};
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].metavar, metavar) == 0)
+		if (strlen(kinds[i].metavar) == first && strncmp(kinds[i].metavar, metavar, first) == 0)
 			return (struct value){.kind = kinds[i].kind};
 	}
 	return (struct value){.kind = VALUE_FREE};

@@ -96,15 +96,25 @@ static void print_exit_lines(const char *command, size_t width)
 	}
 }
 
-/* Print a line of argp's, folded. What explains an option begins in one column, and stays in it. */
+/*
+ * Print a line of argp's, folded. What explains an option begins in one column, and stays in it. An option that reaches into
+ * that column has a line of its own.
+ */
 static void print_line(const char *line, size_t width)
 {
-	size_t blanks = strspn(line, " "), begin = blanks;
+	size_t blanks = strspn(line, " "), begin = blanks, option = blanks;
 
-	if (line[blanks] == '-' && strlen(line) > EXPLAINED_AT)
-		begin = EXPLAINED_AT;
-	printf("%.*s", (int)begin, line);
-	print_folded(line + begin, begin, width);
+	if (line[blanks] == '-' && strlen(line) > EXPLAINED_AT) {
+		begin = option = EXPLAINED_AT;
+		if (line[begin - 1] != ' ')
+			option += strcspn(line + begin, " ");
+	}
+	printf("%.*s", (int)option, line);
+	line += option;
+	line += strspn(line, " ");
+	if (option > begin && *line)
+		printf("\n%*s", (int)begin, "");
+	print_folded(line, begin, width);
 }
 
 /*

@@ -34,6 +34,6 @@ int cli_run(int argc, char **argv)
 	code = session_run(&engine.engine, &options.detect.session, &err);
 out:
 	code = judge_code(&options.detect.judge, code, &err);
-	detect_options_free(&options.detect);
+	run_options_free(&options);
 	return code;
 }

@@ -82,7 +82,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->detect;
+		state->child_inputs[0] = &o->devices;
+		state->child_inputs[1] = &o->detect;
 		return 0;
 	case KEY_KERNEL:
 		o->engine.vm.kernel = arg;
@@ -107,8 +108,19 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&detect_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&device_argp, 0, NULL, 0}, {&detect_argp, 0, NULL, 0}, {0}};
 const struct argp cli_run_argp = {.options = options, .parser = parser, .doc = doc, .children = children};
+
+/* A file that Outrider writes must not be a disk of the guest. */
+static int check_images(const struct run_options *o, const char *option, const char *file, struct err *err)
+{
+	for (size_t i = 0; file && i < o->devices.disk_count; i++) {
+		if (strcmp(o->devices.disks[i].path, file) == 0)
+			return err_set(err, EXIT_USAGE, "%s would write over the image of --disk %s: give another file", option,
+				       file);
+	}
+	return 0;
+}
 
 static int check(const struct run_options *o, struct err *err)
 {
@@ -124,6 +136,9 @@ static int check(const struct run_options *o, struct err *err)
 			       o->detect.session.json);
 	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)
 		return err_set(err, EXIT_USAGE, "--json and --console both write to %s: give two files", o->engine.console);
+	if (check_images(o, "--json", o->detect.session.json, err) < 0 ||
+	    check_images(o, "--console", o->engine.console, err) < 0)
+		return -1;
 	return 0;
 }
 
@@ -131,8 +146,16 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 {
 	*o = (struct run_options){
 		.input = {err}, .engine.console_limit = CONSOLE_LIMIT, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
+	device_options_init(&o->devices, err);
 	if (detect_options_init(&o->detect, argc, argv, err) < 0 || cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
 		return -1;
 	o->engine.no_target = o->detect.session.no_detect;
+	device_options_apply(&o->devices, &o->engine.vm);
 	return check(o, err);
+}
+
+void run_options_free(struct run_options *o)
+{
+	device_options_free(&o->devices);
+	detect_options_free(&o->detect);
 }

@@ -5,19 +5,23 @@
 
 #include "hv/cli/cli.h"
 #include "hv/cli/detect_options.h"
+#include "hv/cli/device_options.h"
 #include "hv/session/vm_engine.h"
 
 struct run_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
-	/* The virtual machine. Its strings are those of argv. How the host's KVM sets breakpoints is no option. */
+	/* The virtual machine. Its strings are those of argv and of `devices`. How the host's KVM sets breakpoints is no
+	 * option. */
 	struct vm_engine_config engine;
+	struct device_options devices;
 	struct detect_options detect;
 };
 
 /*
- * Read the command line and check every value. Returns 0, or -1 with err set. detect_options_free() of o->detect must follow in
- * both cases. `o` must not be moved.
+ * Read the command line and check every value. Returns 0, or -1 with err set. run_options_free() must follow in both cases. `o`
+ * must not be moved.
  */
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err);
+void run_options_free(struct run_options *o);
 
 #endif

@@ -84,6 +84,7 @@ class Bash(unittest.TestCase):
         self.assertLessEqual({"text", "json", "sarif", "kcsan", "html", "junit"}, self.complete("report", "--format", ""))
         self.assertEqual(self.complete("report", "--format", "=", "js"), {"json"})
         self.assertEqual(self.complete("report", "--sort", "="), {"rank", "count", "time", "site"})
+        self.assertEqual(self.complete("run", "--net", ""), {"none", "user", "tap="})
         self.assertEqual(self.complete("run", "--rate", ""), set())
 
     def test_files(self):
@@ -91,6 +92,7 @@ class Bash(unittest.TestCase):
         pathlib.Path(self.folder.name, "raw").mkdir()
         self.assertEqual(self.complete("report", "ra"), {"races.json", "raw"})
         self.assertEqual(self.complete("run", "--kernel", "rac"), {"races.json"})
+        self.assertEqual(self.complete("run", "--disk", "rac"), {"races.json"})
         self.assertEqual(self.complete("prune", "--sources", "ra"), {"raw"})
         self.assertEqual(self.complete("doctor", "ra"), set())
 

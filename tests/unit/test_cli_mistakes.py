@@ -56,6 +56,37 @@ WRONG = [
     (["doctor", "now"], "'now' is not expected; see `outrider doctor --help`"),
 ]
 
+DISK = "give IMAGE[,ro][,overlay][,queues=N]"
+FORWARD = "give hostfwd=tcp|udp:[ADDR]:PORT-:GUESTPORT, for example hostfwd=tcp::2222-:22"
+TWICE = "user,hostfwd=tcp::2222-:22,hostfwd=tcp::2222-:23"
+
+# The devices of the machine: the option, its value, and what is said of it.
+DEVICES = [
+    ("--disk", ",ro", f"the image is missing: {DISK}"),
+    ("--disk", "a.img,overly", f"'overly' is not known: {DISK}; did you mean overlay?"),
+    ("--disk", "a.img,size=4", f"'size=4' is not known: {DISK}"),
+    ("--disk", "a.img,", f"'' is not known: {DISK}"),
+    ("--disk", "a.img,queues=0", "give queues a number from 1 to 16"),
+    ("--disk", "a.img,queues=17", "give queues a number from 1 to 16"),
+    ("--disk", "a.img,ro,overlay", "give ro or overlay, as nothing is written to a disk that is read-only"),
+    ("--net", "usr", "give none, user or tap=; did you mean user?"),
+    ("--net", "tap", "give none, user or tap=; did you mean tap=?"),
+    ("--net", "tap=", "give the name of a tap interface, of 15 characters at most"),
+    ("--net", "tap=a-name-of-sixteen", "give the name of a tap interface, of 15 characters at most"),
+    ("--net", "tap=tap0,ro", "nothing is expected behind tap=NAME"),
+    ("--net", "user,hostfw=tcp::1-:1",
+     "'hostfw=tcp::1-:1' is not known: give user[,hostfwd=tcp|udp:[ADDR]:PORT-:GUESTPORT]...; did you mean hostfwd?"),
+    *[("--net", f"user,hostfwd={wrong}", FORWARD) for wrong in
+      ("", "tcp", "tcp:22", "sctp::22-:22", "tcp::22:22", "tcp::0-:22", "tcp::22-:65536", "tcp:localhost:22-:22", "tcp::22-10.0.2.15:22",
+       "tcp::-1-:22")],
+    ("--net", TWICE, "port 2222 is forwarded twice"),
+    ("--vsock", "2", "give a context id from 3 to 4294967294"),
+    ("--vsock", "4294967295", "give a context id from 3 to 4294967294"),
+    ("--vsock", "guest", "give a context id from 3 to 4294967294"),
+    ("--vsock", "3,socket=", "the path of the socket is missing: give CID[,socket=PATH]"),
+    ("--vsock", "3,sock=a", "'sock=a' is not known: give CID[,socket=PATH]; did you mean socket?"),
+]
+
 # An option whose value is one of a few words, and what is near a wrong one.
 CHOICES = [
     (["report", "--format", "jsn", "f"], "--format jsn: give ", "; did you mean json?"),
@@ -81,6 +112,22 @@ class Mistakes(unittest.TestCase):
         for arguments, line in MISSPELLED + WRONG:
             with self.subTest(arguments=arguments):
                 self.assertEqual(self.said(arguments), line)
+
+    def test_devices(self):
+        for option, value, line in DEVICES:
+            with self.subTest(option=option, value=value):
+                self.assertEqual(self.said(["run", "--kernel", "k", option, value]), f"{option} {value}: {line}")
+
+    def test_devices_given_too_often(self):
+        run = ["run", "--kernel", "k"]
+        self.assertEqual(self.said([*run, "--net", "none", "--net", "user"]), "--net user: a machine has one network interface at most")
+        self.assertEqual(self.said([*run, "--vsock", "3", "--vsock", "4"]), "--vsock 4: a machine has one vsock device at most")
+        self.assertEqual(self.said([*run, *["--disk", "a.img"] * 17]), "--disk a.img: a machine has 16 disks at most")
+
+    def test_files_that_would_write_over_a_disk(self):
+        for option in ("--json", "--console"):
+            self.assertEqual(self.said(["run", "--kernel", "k", "--disk", "a.img,ro", option, "a.img"]),
+                             f"{option} would write over the image of --disk a.img: give another file")
 
     def test_abbreviation_of_several(self):
         self.assertRegex(self.said(["prune", "--s", "x"]), r"^--s may be (--s\w+, )+--s\w+: give more of its name$")

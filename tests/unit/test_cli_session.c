@@ -112,7 +112,7 @@ static void options_take_several(void **state)
 	assert_string_equal(o.detect.session.symbols[1], folder);
 	assert_true(o.detect.session.quiet);
 	assert_true(o.detect.session.verbose);
-	detect_options_free(&o.detect);
+	run_options_free(&o);
 }
 
 static void quiet_screen_shows_errors_only(void **state)

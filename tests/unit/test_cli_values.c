@@ -106,12 +106,66 @@ static void good_options(void **state)
 	assert_int_equal(o.detect.session.detect.delay_ns, 250000);
 	assert_int_equal(o.detect.session.detect.rate, 30);
 	assert_true(o.detect.session.detect.per_cpu);
-	detect_options_free(&o.detect);
+	run_options_free(&o);
 	assert_int_equal(parse(&o, &err, ARGS("--kernel", "k", "--seed=0xffffffffffffffff", "--duration=2m")), 0);
 	assert_true(o.detect.session.detect.seed == UINT64_MAX);
 	assert_int_equal(o.detect.session.duration_ns, UINT64_C(120000000000));
 	assert_int_equal(o.engine.vm.cpus, 2);
-	detect_options_free(&o.detect);
+	run_options_free(&o);
+}
+
+static void devices(void **state)
+{
+	struct run_options o;
+	const struct vmm_config *vm = &o.engine.vm;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse(&o, &err, ARGS("--kernel=k")), 0);
+	assert_true(!vm->disk_count && !vm->net && !vm->rng && !vm->vsock_cid && !vm->vsock_socket);
+	run_options_free(&o);
+	assert_int_equal(parse(&o, &err,
+			       ARGS("--kernel=k", "--disk=a,,b.img", "--disk=/r,queues=3,overlay", "--disk=c,ro", "--rng",
+				    "--vsock=5,socket=/v")),
+			 0);
+	assert_int_equal(vm->disk_count, 3);
+	assert_string_equal(vm->disks[0].path, "a,b.img");
+	assert_true(!vm->disks[0].read_only && !vm->disks[0].overlay && vm->disks[0].queues == 0);
+	assert_string_equal(vm->disks[1].path, "/r");
+	assert_true(!vm->disks[1].read_only && vm->disks[1].overlay && vm->disks[1].queues == 3);
+	assert_true(vm->disks[2].read_only && !vm->disks[2].overlay);
+	assert_true(vm->rng);
+	assert_int_equal(vm->vsock_cid, 5);
+	assert_string_equal(vm->vsock_socket, "/v");
+	run_options_free(&o);
+}
+
+static void networks(void **state)
+{
+	struct run_options o;
+	const struct vmm_config *vm = &o.engine.vm;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse(&o, &err, ARGS("--kernel=k", "--net=none")), 0);
+	assert_null(vm->net);
+	run_options_free(&o);
+	assert_int_equal(parse(&o, &err, ARGS("--kernel=k", "--net=tap=tap0")), 0);
+	assert_int_equal(vm->net->kind, VMM_NET_TAP);
+	assert_string_equal(vm->net->tap, "tap0");
+	run_options_free(&o);
+	assert_int_equal(parse(&o, &err, ARGS("--kernel=k", "--net=user,hostfwd=tcp::2222-:22,hostfwd=udp:0.0.0.0:53-:5353")),
+			 0);
+	assert_int_equal(vm->net->kind, VMM_NET_USER);
+	assert_null(vm->net->tap);
+	assert_int_equal(vm->net->count, 2);
+	assert_true(!vm->net->forwards[0].udp && vm->net->forwards[0].address.s_addr == htonl(INADDR_LOOPBACK));
+	assert_int_equal(vm->net->forwards[0].port, 2222);
+	assert_int_equal(vm->net->forwards[0].guest_port, 22);
+	assert_true(vm->net->forwards[1].udp && vm->net->forwards[1].address.s_addr == htonl(INADDR_ANY));
+	assert_int_equal(vm->net->forwards[1].port, 53);
+	assert_int_equal(vm->net->forwards[1].guest_port, 5353);
+	run_options_free(&o);
 }
 
 static void wrong_options(void **state)
@@ -146,7 +200,7 @@ static void wrong_options(void **state)
 		if (!strstr(err.text, cases[i].said))
 			fail_msg("'%s' is not in '%s'", cases[i].said, err.text);
 		assert_null(strchr(err.text, '\n'));
-		detect_options_free(&o.detect);
+		run_options_free(&o);
 	}
 }
 
@@ -196,6 +250,8 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(times),
 		cmocka_unit_test(good_options),
+		cmocka_unit_test(devices),
+		cmocka_unit_test(networks),
 		cmocka_unit_test(wrong_options),
 		cmocka_unit_test(wrong_attach_options),
 		cmocka_unit_test(wrong_stub_addresses),

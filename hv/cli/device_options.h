@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of `outrider run` for the devices of the machine: disks, network, entropy and vsock. */
+#ifndef OUTRIDER_CLI_DEVICE_OPTIONS_H
+#define OUTRIDER_CLI_DEVICE_OPTIONS_H
+
+#include "hv/cli/choice.h"
+#include "hv/cli/cli.h"
+#include "hv/vmm/vmm.h"
+
+/* The most ports that one command line forwards to the guest. */
+#define DEVICE_FORWARDS_MAX 64
+
+/* The most values of options that are kept: each disk, one network interface and one vsock. */
+#define DEVICE_TEXTS_MAX (VMM_MAX_DISKS + 2)
+
+struct device_options {
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct vmm_disk disks[VMM_MAX_DISKS];
+	size_t disk_count;
+	/* --net was given. `net` says which, unless it was "none". */
+	bool net_given, net_none;
+	struct vmm_net net;
+	struct vmm_forward forwards[DEVICE_FORWARDS_MAX];
+	bool rng;
+	/* The guest's context id. 0: --vsock was not given. */
+	uint32_t vsock_cid;
+	const char *vsock_socket; /* NULL: none was given. */
+	/* Copies of options' values, cut into words, which the strings above point into. */
+	char *texts[DEVICE_TEXTS_MAX];
+	size_t text_count;
+};
+
+/* A child parser for argp, in the option group 1. Its input is a struct device_options. */
+extern const struct argp device_argp;
+
+/* The words that a value of --net begins with. */
+extern const struct cli_choice device_nets;
+
+/* Nothing is asked for. device_options_free() must follow. `o` must not be moved. */
+void device_options_init(struct device_options *o, struct err *err);
+void device_options_free(struct device_options *o);
+
+/* Put the devices into `config`, which must not outlive `o`. */
+void device_options_apply(const struct device_options *o, struct vmm_config *config);
+
+#endif
