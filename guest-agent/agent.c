@@ -6,34 +6,20 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "workloads.h"
 
 #define OPTION "outrider.run="
-
-static const struct workload *const workloads[] = {&workload_gt,    &workload_gtcase, &workload_busy,
-						   &workload_loop,  &workload_debug,  &workload_dmesg,
-						   &workload_sleep, &workload_wait,   &workload_sh};
 
 struct outcome {
 	int run, failed; /* numbers of workloads */
 	bool stop;	 /* "poweroff" was said: run no more */
 };
 
-static const struct workload *find_workload(const char *word, const char **args)
-{
-	size_t len = strcspn(word, ":");
-
-	*args = word[len] ? word + len + 1 : "";
-	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
-		if (strlen(workloads[i]->name) == len && !strncmp(workloads[i]->name, word, len))
-			return workloads[i];
-	return NULL;
-}
-
 /* A workload runs in a process of its own, since one that crashes must not take init, and so the guest, with it. */
 static int run_workload(const char *word)
 {
 	const char *args;
-	const struct workload *w = find_workload(word, &args);
+	const struct workload *w = workload_find(word, &args);
 	int pid;
 
 	if (!w) {
@@ -89,14 +75,12 @@ static void run_kernel_option(struct outcome *o)
 	}
 }
 
-static int usage(void)
+static void usage(FILE *out)
 {
-	fprintf(stderr, "usage: agent WORKLOAD...   (as /init: kernel command line \"-- WORKLOAD...\" or \"" OPTION
-			"WORKLOAD,...\")\n");
-	for (size_t i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
-		fprintf(stderr, "  %s\n", workloads[i]->usage);
-	fprintf(stderr, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n");
-	return AGENT_USAGE;
+	fprintf(out, "usage: agent WORKLOAD...   (as /init: kernel command line \"-- WORKLOAD...\" or \"" OPTION
+		     "WORKLOAD,...\")\n");
+	workloads_print(out);
+	fprintf(out, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n");
 }
 
 int main(int argc, char **argv)
@@ -104,8 +88,14 @@ int main(int argc, char **argv)
 	struct outcome o = {0};
 	bool init = getpid() == 1;
 
-	if (!init && argc < 2)
-		return usage();
+	if (!init && argc < 2) {
+		usage(stderr);
+		return AGENT_USAGE;
+	}
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		usage(stdout);
+		return AGENT_OK;
+	}
 	if (init)
 		init_system();
 	say("ready");

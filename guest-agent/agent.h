@@ -27,7 +27,7 @@ struct workload {
 };
 
 extern const struct workload workload_gt, workload_gtcase, workload_busy, workload_loop, workload_debug, workload_dmesg,
-	workload_sleep, workload_wait, workload_sh;
+	workload_sleep, workload_wait, workload_sh, workload_modules;
 
 /*
  * Write one line to the console, in one write so that the lines of two processes do not mix. `fmt` is printf's, without the

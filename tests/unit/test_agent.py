@@ -41,6 +41,15 @@ class Agent(unittest.TestCase):
         self.assertEqual(agent("wait:0.2", said=noise)[0], [1])
         self.assertEqual(agent("wait:0.2", said="enough wait")[0], [1], "half a line")
 
+    def test_help_names_each_workload(self):
+        done = subprocess.run([AGENT, "--help"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        words = re.findall(r"^  ([a-z]+)", done.stdout, re.M)
+        self.assertIn("modules", words)
+        for word in words:
+            with self.subTest(word=word):  # an argument that no workload takes
+                self.assertNotIn("no such workload", agent(word + ":")[1])
+
     def test_durations(self):
         for word in ("wait", "wait:", "wait:0", "wait:x", "busy", "busy:1:", "busy:1:x", "busy:1:2:3", "busy::5", "gt:all:1:0", "gtcase:x:1:"):
             with self.subTest(word=word):

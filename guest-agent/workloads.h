@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The workloads of the agent, by name.
+ */
+#ifndef OUTRIDER_WORKLOADS_H
+#define OUTRIDER_WORKLOADS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "agent.h"
+
+/* Find the workload of the word "NAME" or "NAME:ARGS", and set *args to what follows the colon, or "". NULL: there is none. */
+const struct workload *workload_find(const char *word, const char **args);
+
+/* Print a line on each workload. */
+void workloads_print(FILE *out);
+
+/* The workload number `index` from 0, or NULL after the last one. */
+const struct workload *workload_at(size_t index);
+
+#endif
