@@ -46,7 +46,7 @@ class Agent(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         words = re.findall(r"^  ([a-z]+)", done.stdout, re.M)
         self.assertIn("modules", words)
-        for word in words:
+        for word in set(words) - {"poweroff"}:
             with self.subTest(word=word):  # an argument that no workload takes
                 self.assertNotIn("no such workload", agent(word + ":")[1])
 
