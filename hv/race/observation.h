@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "hv/base/x86.h"
+#include "hv/race/device.h"
 #include "hv/race/facts.h"
 
 /* Bytes that are kept of the stack that a side is on, and as many again of all the stacks that this one interrupted. */
@@ -28,10 +29,12 @@ enum race_how {
 	/* The other side stopped at a sample point of its own, and was about to access the same memory. */
 	RACE_BY_POINT,
 	/*
-	 * Memory changed while a vCPU was held, and no vCPU was seen changing it. It was a device, or an access by an alias or
-	 * in another address space.
+	 * Memory changed while a vCPU was held, and nobody was seen changing it: no vCPU, and no device of our own VMM's. It
+	 * was an access by an alias or in another address space, or a device of another VMM's.
 	 */
 	RACE_BY_REREAD,
+	/* The memory belonged to a request that a device was serving, or began to serve (hv/vmm/dma.h). */
+	RACE_BY_DEVICE,
 };
 
 /* A part of a side's `below`: the copy of one interrupted stack. */
@@ -56,8 +59,15 @@ struct race_callee {
  * is NULL, even when its length is 0.
  */
 struct race_side {
-	/* False: nobody was seen making this access, only its effect was found by reading again. Nothing else is set then. */
+	/*
+	 * A vCPU was seen making this access. False: a device was seen if `by_device` is set, and else nobody was, and only the
+	 * effect of the access was found by reading again. Nothing else is set then, but `device` and `rw` of a device's side.
+	 */
 	bool known;
+	/* A device was seen making this access. Never set together with `known`. */
+	bool by_device;
+	/* The device's access, of which `gpa` and `len` say only the part that the two sides have in common. */
+	struct device_access device;
 	/* The vCPU that made the access, or was about to make it. */
 	uint16_t cpu;
 	/* enum insn_rw bits: what the instruction does to the datum. 0: the access could not be told. */

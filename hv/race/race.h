@@ -19,8 +19,10 @@
 
 /* What is kept of one side of an instance. */
 struct race_instance_side {
-	/* False: nobody was seen making this access, and nothing else is set. */
-	bool known;
+	/* As in struct race_side: a vCPU made the access, or a device, or nobody was seen. */
+	bool known, by_device;
+	/* The device's access, as in struct race_side. */
+	struct device_access device;
 	/* The vCPU that made the access. */
 	uint16_t cpu;
 	/* enum insn_rw bits: what the instruction does to the datum. */

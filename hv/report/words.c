@@ -21,8 +21,10 @@ static const char *const access_words[] = {
 static const char *const context_words[] = {
 	[GUEST_TASK] = "task", [GUEST_SOFTIRQ] = "softirq", [GUEST_HARDIRQ] = "hardirq", [GUEST_NMI] = "nmi"};
 
-static const char *const how_words[] = {
-	[RACE_BY_WATCH] = "watchpoint", [RACE_BY_POINT] = "breakpoint", [RACE_BY_REREAD] = "re-read"};
+static const char *const how_words[] = {[RACE_BY_WATCH] = "watchpoint",
+					[RACE_BY_POINT] = "breakpoint",
+					[RACE_BY_REREAD] = "re-read",
+					[RACE_BY_DEVICE] = "device"};
 
 static const char *const frame_words[] = {
 	[UNWIND_STOPPED] = "stopped", [UNWIND_CALL] = "call", [UNWIND_INTERRUPTED] = "interrupted"};
