@@ -19,12 +19,14 @@
 #include "hv/vmm/dev/pvpanic.h"
 #include "hv/vmm/dev/rtc.h"
 #include "hv/vmm/dev/serial.h"
+#include "hv/vmm/dma.h"
 #include "hv/vmm/ram.h"
 #include "hv/vmm/vmm.h"
 
 struct vm {
 	int kvm_fd, fd;
 	struct ram ram;
+	struct dma dma; /* how devices get into that RAM */
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* size of each vcpu->run mapping in bytes */

@@ -26,6 +26,7 @@ static struct vm *vm_new(const struct vmm_config *config, struct err *err)
 	vm->cpus = config->cpus;
 	vm->console_in = config->console_in;
 	pthread_mutex_init(&vm->end_lock, NULL);
+	dma_init(&vm->dma, &vm->ram);
 	strcpy(vm->detail, "stopped on request");
 	if (machine_add_devices(vm, config, err) < 0) {
 		vm_destroy(vm);
@@ -92,6 +93,7 @@ void vm_destroy(struct vm *vm)
 	close_fd(vm->fd);
 	close_fd(vm->kvm_fd);
 	close_fd(vm->wake_fd);
+	dma_destroy(&vm->dma);
 	ram_unmap(&vm->ram);
 	pthread_mutex_destroy(&vm->end_lock);
 	free(vm);
@@ -110,6 +112,11 @@ struct vcpu *vm_vcpu(struct vm *vm, unsigned index)
 void *vm_ram(struct vm *vm, uint64_t gpa, size_t len)
 {
 	return ram_at(&vm->ram, gpa, len);
+}
+
+struct dma *vm_dma(struct vm *vm)
+{
+	return &vm->dma;
 }
 
 const char *vm_end_detail(const struct vm *vm)

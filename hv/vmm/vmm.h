@@ -19,6 +19,7 @@
 
 #include "hv/base/err.h"
 
+struct dma;
 struct kvm_run;
 struct vm;
 
@@ -197,5 +198,8 @@ int vcpu_kick_signal(void);
  * change the bytes at any time. The address is valid until vm_destroy().
  */
 void *vm_ram(struct vm *vm, uint64_t gpa, size_t len);
+
+/* How the machine's devices get into guest RAM (hv/vmm/dma.h), for those who watch what they do there. It is the machine's. */
+struct dma *vm_dma(struct vm *vm);
 
 #endif
