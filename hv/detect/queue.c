@@ -35,7 +35,8 @@ struct observation *queue_take(struct observation_queue *q)
 	if (!q->unused_count)
 		return NULL;
 	o = &q->slots[q->unused[--q->unused_count]];
-	o->sides[0].known = o->sides[1].known = false;
+	for (unsigned i = 0; i < 2; i++)
+		o->sides[i].known = o->sides[i].by_device = false;
 	return o;
 }
 

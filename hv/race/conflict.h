@@ -18,8 +18,8 @@
 
 /* What kind of access one side makes. */
 struct conflict_access {
-	/* False: nobody was seen making this access, and the fields below mean nothing. It is a write: memory was found
-	 * changed. */
+	/* False: neither a vCPU nor a device was seen making this access, and the fields below mean nothing. It is a write:
+	 * memory was found changed. */
 	bool known;
 	/* The instruction is LOCKed, which makes the access synchronisation. */
 	bool locked;

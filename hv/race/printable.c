@@ -14,6 +14,12 @@ void printable_context(struct guest_context *context)
 	clean_field(context->comm, sizeof(context->comm));
 }
 
+void printable_device(struct device_access *device)
+{
+	clean_field(device->request.type, sizeof(device->request.type));
+	clean_field(device->request.thread, sizeof(device->request.thread));
+}
+
 void printable_side(struct race_side *side)
 {
 	printable_context(&side->context);

@@ -14,6 +14,7 @@
 
 /* Each of these cleans every string of what it is given, in place. */
 void printable_context(struct guest_context *context);
+void printable_device(struct device_access *device);
 void printable_side(struct race_side *side);
 void printable_memory(struct guest_memory *memory);
 void printable_names(struct race_names *names);

@@ -78,6 +78,14 @@ int race_keep_side(struct race *race, unsigned which, const struct race_side *fr
 	return 0;
 }
 
+void race_keep_device(struct race *race, unsigned which, const struct race_side *from)
+{
+	struct race_side *side = &race->first.sides[which];
+
+	*side = (struct race_side){.by_device = true, .rw = from->rw, .device = from->device};
+	printable_device(&side->device);
+}
+
 struct race_instance *race_add_instance(struct race *race)
 {
 	/* There is room for 1, 2, 4 or 8: it is used up whenever the number kept is 0 or one of these. */

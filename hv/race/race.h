@@ -101,6 +101,9 @@ void race_free(struct race *race);
  */
 int race_keep_side(struct race *race, unsigned which, const struct race_side *from);
 
+/* The same for a side that a device made, which points to nothing. */
+void race_keep_device(struct race *race, unsigned which, const struct race_side *from);
+
 /*
  * Room for one more instance, zeroed, behind the others. It is valid until the next call, which may move all instances. NULL:
  * memory ran out. At most RACE_INSTANCES_MAX times for one race.

@@ -23,6 +23,13 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	const char *stop = side->pc ? "" : "stop:";
 	char module[64 + 1], name[160 + 1];
 
+	if (side->by_device) {
+		const struct device_request *request = &side->device.request;
+
+		clean_text(request->type, sizeof(request->type), module, sizeof(module));
+		snprintf(out, SITE_NAME_MAX, "%s:%s", module, device_op_word(request->op));
+		return;
+	}
 	if (!side->known) {
 		snprintf(out, SITE_NAME_MAX, "unknown");
 		return;

@@ -16,7 +16,8 @@
 #define SITE_NAME_MAX 288 /* bytes of a name with module, function, offset and the NUL */
 #define RACE_ID_MAX 13	  /* 12 hexadecimal digits and the NUL */
 
-/* GVA of the side's instruction, or of where the vCPU stopped when the instruction could not be told. The side must be known.
+/* GVA of the side's instruction, or of where the vCPU stopped when the instruction could not be told. A vCPU must have made the
+ * access.
  */
 uint64_t site_address(const struct race_side *side);
 
@@ -26,6 +27,7 @@ uint64_t site_address(const struct race_side *side);
  *  - without a symbol, "image+0x..." relative to the kernel image's link address, that is without the KASLR `slide`, or
  *    "raw+0x..." for an address outside of the image;
  *  - with "stop:" in front when only the place where the vCPU stopped is known;
+ *  - "type:operation", such as "virtio-blk:read", for a device, so that the requests of one kind are one site;
  *  - "unknown" for a side that nobody saw.
  * The name is printable whatever the guest's symbols are made of.
  */

@@ -71,18 +71,27 @@ static bool is_conflict(const struct observation *o)
 	for (int i = 0; i < 2; i++) {
 		const struct race_side *side = &o->sides[i];
 
-		access[i] = (struct conflict_access){.known = side->known, .locked = side->locked, .rw = side->rw};
+		access[i] = (struct conflict_access){
+			.known = side->known || side->by_device,
+			.locked = side->known && side->locked,
+			.rw = side->rw,
+		};
 	}
 	return race_is_conflict(&access[0], &access[1]);
 }
 
 static void keep_side(struct race_instance_side *to, const struct race_side *from)
 {
-	*to = (struct race_instance_side){.known = from->known};
+	*to = (struct race_instance_side){.known = from->known, .by_device = from->by_device};
+	if (from->known || from->by_device)
+		to->rw = from->rw;
+	if (from->by_device) {
+		to->device = from->device;
+		printable_device(&to->device);
+	}
 	if (!from->known)
 		return;
 	to->cpu = from->cpu;
-	to->rw = from->rw;
 	to->locked = from->locked;
 	to->context = from->context;
 	printable_context(&to->context);
@@ -119,6 +128,12 @@ static int keep_instance(struct race *race, const struct observation *o, bool sw
 	return 0;
 }
 
+/* enum insn_rw bits. 0: nobody was seen. */
+static uint8_t rw_of(const struct race_side *side)
+{
+	return side->known || side->by_device ? side->rw : 0;
+}
+
 static int count_instance(struct race *race, const struct observation *o, bool swap)
 {
 	if (keep_instance(race, o, swap) < 0)
@@ -128,8 +143,8 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 	if (o->time_ns > race->last_ns)
 		race->last_ns = o->time_ns;
 	race->count = add_counts(race->count, 1);
-	race->rw[0] |= o->sides[swap].known ? o->sides[swap].rw : 0;
-	race->rw[1] |= o->sides[!swap].known ? o->sides[!swap].rw : 0;
+	race->rw[0] |= rw_of(&o->sides[swap]);
+	race->rw[1] |= rw_of(&o->sides[!swap]);
 	return 0;
 }
 
@@ -202,6 +217,8 @@ static struct race *first_observed(const struct identity *identity, const struct
 	printable_memory(&race->first.memory);
 	for (unsigned i = 0; i < 2; i++) {
 		race->first.sides[i] = (struct race_side){0};
+		if (o->sides[i].by_device)
+			race_keep_device(race, i, &o->sides[i]);
 		if (o->sides[i].known && race_keep_side(race, i, &o->sides[i]) < 0) {
 			race_free(race);
 			return NULL;

@@ -228,6 +228,95 @@ static void unseen_writer_has_one_site(void **state)
 	add(*state, &o, false);
 }
 
+static void device_side(struct observation *o, enum device_op op, uint64_t sector, bool write)
+{
+	o->how = RACE_BY_DEVICE;
+	o->sides[1] = (struct race_side){
+		.by_device = true,
+		.rw = write ? INSN_WRITE : INSN_READ,
+		.device = {.request = {.type = "virtio-blk", .op = op, .sector = sector, .tid = 4711, .thread = "disk"},
+			   .gpa = o->gpa,
+			   .len = 4,
+			   .write = write,
+			   .descriptor = 1},
+	};
+}
+
+/* Requests of one kind are one site, whatever sector they are for, and an operation of another kind is another site. */
+static void a_device_has_one_site_for_each_operation(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	o.sides[0].rw = INSN_READ;
+	device_side(&o, DEVICE_BLK_READ, 8192, true);
+	race = add(*state, &o, true);
+	assert_string_equal(race->site[0], "ext4:ext4_foo+0x1c");
+	assert_string_equal(race->site[1], "virtio-blk:read");
+	assert_int_equal(race->rw[1], INSN_WRITE);
+	assert_false(race->first.sides[1].known);
+	assert_true(race->first.sides[1].by_device);
+	assert_int_equal(race->first.sides[1].device.request.sector, 8192);
+	assert_true(race->instances[0].sides[1].by_device);
+	assert_int_equal(race->instances[0].sides[1].rw, INSN_WRITE);
+
+	device_side(&o, DEVICE_BLK_READ, 16384, true);
+	o.sides[1].device.request.index = 1;
+	assert_ptr_equal(add(*state, &o, false), race);
+	assert_int_equal(race->instances[1].sides[1].device.request.sector, 16384);
+
+	o.sides[0].rw = INSN_WRITE;
+	device_side(&o, DEVICE_BLK_WRITE, 8192, false);
+	race = add(*state, &o, true);
+	assert_string_equal(race->site[1], "virtio-blk:write");
+	assert_int_equal(race->rw[1], INSN_READ);
+}
+
+static void two_reads_of_cpu_and_device_are_no_race(void **state)
+{
+	struct observation o;
+	bool is_new;
+
+	sample_observation(&o, 0);
+	o.sides[0].rw = INSN_READ;
+	device_side(&o, DEVICE_BLK_WRITE, 0, false);
+	assert_null(race_store_add(*state, &o, &is_new, NULL));
+}
+
+static void strings_of_a_device_are_printable(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	device_side(&o, DEVICE_BLK_READ, 0, true);
+	strcpy(o.sides[1].device.request.type, "\x1b[2J");
+	strcpy(o.sides[1].device.request.thread, "\n");
+	race = add(*state, &o, true);
+	assert_string_equal(race->first.sides[1].device.request.type, "\\x1b[2J");
+	assert_string_equal(race->instances[0].sides[1].device.request.thread, "\\x0a");
+	assert_string_equal(race->site[1], "\\x1b[2J:read");
+}
+
+static void every_operation_has_a_word(void **state)
+{
+	static const char *const types[] = {"virtio-blk", "virtio-net", "virtio-rng", "virtio-vsock"};
+
+	(void)state;
+	for (unsigned op = DEVICE_OP_UNKNOWN + 1; op < DEVICE_OPS; op++) {
+		const char *word = device_op_word(op);
+		bool found = false;
+
+		for (unsigned t = 0; t < sizeof(types) / sizeof(types[0]); t++)
+			found |= device_op_from_word(types[t], word) == op;
+		assert_string_not_equal(word, "unknown");
+		assert_true(found);
+	}
+	assert_string_equal(device_op_word(DEVICE_OPS), "unknown");
+	assert_int_equal(device_op_from_word("virtio-blk", "fill"), DEVICE_OP_UNKNOWN);
+}
+
 static void sites_without_symbol(void **state)
 {
 	struct observation o;
@@ -592,6 +681,10 @@ int main(void)
 		TEST(two_reads_are_no_race),
 		TEST(read_and_untold_access_are_a_race),
 		TEST(unseen_writer_has_one_site),
+		TEST(a_device_has_one_site_for_each_operation),
+		TEST(two_reads_of_cpu_and_device_are_no_race),
+		TEST(strings_of_a_device_are_printable),
+		TEST(every_operation_has_a_word),
 		TEST(sites_without_symbol),
 		TEST(keeps_the_first_instances_only),
 		TEST(wrong_lengths_are_cut),
