@@ -6,4 +6,11 @@
 console_input tell
 told tell timeout -k 20 "$RUN_LIMIT" outrider run --kernel vmlinuz --initrd initrd.img \
 	--append "quiet -- gt:racy:1:$CASE_LIMIT gt:controls:$CONTROL_SECONDS dmesg poweroff" --module outrider_gt \
-	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --console "$LAB_OUT/console.log"
+	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --console "$LAB_OUT/console.log" || exit
+
+# busybox's timeout has the status of what it stopped, so a guest that hung looks like one that was stopped on request.
+busybox grep -a -q "reboot: Power down" "$LAB_OUT/console.log" || {
+	echo "the guest did not power off within $RUN_LIMIT s; its last lines:"
+	busybox tail -n 4 "$LAB_OUT/console.log"
+	exit 1
+}
