@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/dev/disk_overlay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Blocks `first` to `last` that a thread brings into the temporary file. It is on that thread's stack. */
+struct overlay_claim {
+	uint64_t first, last;
+	struct overlay_claim *next;
+};
+
+/* ---- the temporary file ---- */
+
+static int open_nameless(const char *folder)
+{
+	char name[4096];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+
+	/* Some file systems, as NFS, know files without a name only as files whose name has gone. */
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return fd;
+	if (snprintf(name, sizeof(name), "%s/outrider-XXXXXX", folder) >= (int)sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+/* The folder of a path. Returns NULL when memory ran out. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static int open_in(struct disk_overlay *o, char *folder)
+{
+	if (!folder) {
+		errno = ENOMEM;
+		return -1;
+	}
+	free(o->folder);
+	o->folder = folder;
+	o->top.fd = open_nameless(folder);
+	if (o->top.fd < 0)
+		return -1;
+	return ftruncate(o->top.fd, (off_t)o->base->size);
+}
+
+static int open_top(struct disk_overlay *o, const char *path, struct err *err)
+{
+	const char *asked = getenv("TMPDIR");
+	int rc;
+
+	o->top = (struct disk_file){.fd = -1, .size = o->base->size};
+	if (asked && *asked)
+		rc = open_in(o, strdup(asked));
+	else if ((rc = open_in(o, folder_of(path))) < 0) {
+		disk_file_close(&o->top);
+		rc = open_in(o, strdup("/var/tmp"));
+	}
+	if (rc == 0)
+		return 0;
+	return err_set(err, EXIT_INPUT,
+		       "cannot make the overlay of disk image %s in %s: %s: let TMPDIR name a folder with room", path,
+		       o->folder ? o->folder : "any folder", strerror(errno));
+}
+
+int disk_overlay_open(struct disk_overlay *o, struct disk_file *base, const char *path, struct err *err)
+{
+	uint64_t blocks = (base->size + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
+
+	*o = (struct disk_overlay){.base = base};
+	if (open_top(o, path, err) < 0)
+		goto fail;
+	o->there = calloc((blocks + 63) / 64, sizeof(*o->there));
+	if (!o->there) {
+		err_set(err, EXIT_INPUT, "no memory for the overlay of disk image %s, which has %llu bytes", path,
+			(unsigned long long)base->size);
+		goto fail;
+	}
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->released, NULL);
+	return 0;
+fail:
+	disk_file_close(&o->top);
+	free(o->folder);
+	*o = (struct disk_overlay){0};
+	return -1;
+}
+
+void disk_overlay_close(struct disk_overlay *o)
+{
+	if (!o->base)
+		return;
+	disk_file_close(&o->top);
+	free(o->folder);
+	free((void *)o->there);
+	pthread_mutex_destroy(&o->lock);
+	pthread_cond_destroy(&o->released);
+	*o = (struct disk_overlay){0};
+}
+
+/* ---- which blocks are there ---- */
+
+static bool is_there(const struct disk_overlay *o, uint64_t block)
+{
+	return atomic_load_explicit(&o->there[block / 64], memory_order_acquire) >> block % 64 & 1;
+}
+
+static bool all_there(const struct disk_overlay *o, uint64_t first, uint64_t last)
+{
+	while (first <= last && is_there(o, first))
+		first++;
+	return first > last;
+}
+
+/* Release order: who sees a bit sees the bytes of its block in the file. */
+static void set_there(struct disk_overlay *o, uint64_t first, uint64_t last)
+{
+	for (uint64_t block = first; block <= last; block++)
+		atomic_fetch_or_explicit(&o->there[block / 64], UINT64_C(1) << block % 64, memory_order_release);
+}
+
+static bool claimed(const struct disk_overlay *o, const struct overlay_claim *c)
+{
+	for (const struct overlay_claim *other = o->claims; other; other = other->next)
+		if (other->first <= c->last && c->first <= other->last)
+			return true;
+	return false;
+}
+
+/* Wait until nobody else has any of these blocks, and claim them. A thread has one claim at a time. */
+static void claim(struct disk_overlay *o, struct overlay_claim *c)
+{
+	pthread_mutex_lock(&o->lock);
+	while (claimed(o, c))
+		pthread_cond_wait(&o->released, &o->lock);
+	c->next = o->claims;
+	o->claims = c;
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void release(struct disk_overlay *o, struct overlay_claim *c)
+{
+	pthread_mutex_lock(&o->lock);
+	for (struct overlay_claim **p = &o->claims; *p; p = &(*p)->next) {
+		if (*p == c) {
+			*p = c->next;
+			break;
+		}
+	}
+	pthread_cond_broadcast(&o->released);
+	pthread_mutex_unlock(&o->lock);
+}
+
+/* ---- requests ---- */
+
+int disk_overlay_read(struct disk_overlay *o, struct disk_iov *v, size_t len, uint64_t offset)
+{
+	while (len > 0) {
+		uint64_t block = offset / OVERLAY_BLOCK, end = offset + len;
+		bool there = is_there(o, block);
+		uint64_t run = (block + 1) * OVERLAY_BLOCK;
+		size_t part;
+		int error;
+
+		while (run < end && is_there(o, run / OVERLAY_BLOCK) == there)
+			run += OVERLAY_BLOCK;
+		part = (size_t)((run < end ? run : end) - offset);
+		error = disk_file_read(there ? &o->top : o->base, v, part, offset);
+		if (error)
+			return error;
+		offset += part;
+		len -= part;
+	}
+	return 0;
+}
+
+/* Bring a block that is not there yet into the temporary file, as it is in the image. The caller has claimed it. */
+static int copy_up(struct disk_overlay *o, uint64_t block)
+{
+	uint8_t bytes[OVERLAY_BLOCK];
+	uint64_t offset = block * OVERLAY_BLOCK, rest = o->base->size - offset;
+	size_t len = rest < OVERLAY_BLOCK ? (size_t)rest : OVERLAY_BLOCK;
+	struct iovec from = {bytes, len}, to = {bytes, len};
+	int error;
+
+	if (is_there(o, block))
+		return 0;
+	error = disk_file_read(o->base, &(struct disk_iov){&from, 1}, len, offset);
+	return error ? error : disk_file_write(&o->top, &(struct disk_iov){&to, 1}, len, offset);
+}
+
+/* Bring up the blocks at the two ends of a range that are in it only in part. */
+static int copy_up_ends(struct disk_overlay *o, uint64_t offset, uint64_t end)
+{
+	uint64_t first = offset / OVERLAY_BLOCK, last = (end - 1) / OVERLAY_BLOCK;
+	bool cut_front = offset % OVERLAY_BLOCK, cut_back = end % OVERLAY_BLOCK && end < o->base->size;
+	int error = 0;
+
+	if (cut_front || (cut_back && first == last))
+		error = copy_up(o, first);
+	if (!error && cut_back && last != first)
+		error = copy_up(o, last);
+	return error;
+}
+
+int disk_overlay_write(struct disk_overlay *o, struct disk_iov *v, size_t len, uint64_t offset)
+{
+	struct overlay_claim c = {.first = offset / OVERLAY_BLOCK, .last = (offset + len - 1) / OVERLAY_BLOCK};
+	int error;
+
+	if (len == 0)
+		return 0;
+	if (all_there(o, c.first, c.last))
+		return disk_file_write(&o->top, v, len, offset);
+	claim(o, &c);
+	error = copy_up_ends(o, offset, offset + len);
+	if (!error)
+		error = disk_file_write(&o->top, v, len, offset);
+	if (!error)
+		set_there(o, c.first, c.last);
+	release(o, &c);
+	return error;
+}
+
+/* Let whole blocks read as zeroes. */
+static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
+{
+	struct overlay_claim c = {.first = first, .last = last};
+	uint64_t start = first * OVERLAY_BLOCK, end = (last + 1) * OVERLAY_BLOCK;
+	int error;
+
+	claim(o, &c);
+	/* Also a block that is not there yet may have bytes in the file, of a write that failed. */
+	error = disk_file_zero(&o->top, start, (end < o->base->size ? end : o->base->size) - start, true);
+	if (!error)
+		set_there(o, first, last);
+	release(o, &c);
+	return error;
+}
+
+/* The whole blocks of a range, from *first up to but not including *end. The image's last block may be a short one. */
+static void whole_blocks(const struct disk_overlay *o, uint64_t offset, uint64_t len, uint64_t *first, uint64_t *end)
+{
+	*first = (offset + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
+	*end = (offset + len) / OVERLAY_BLOCK;
+	if (offset + len == o->base->size && (offset + len) % OVERLAY_BLOCK)
+		++*end;
+}
+
+int disk_overlay_discard(struct disk_overlay *o, uint64_t offset, uint64_t len)
+{
+	uint64_t first, end;
+
+	whole_blocks(o, offset, len, &first, &end);
+	return first < end ? zero_blocks(o, first, end - 1) : 0;
+}
+
+/* Write zeroes to less than a block. */
+static int zero_part(struct disk_overlay *o, uint64_t offset, uint64_t end)
+{
+	uint8_t zeroes[OVERLAY_BLOCK] = {0};
+	struct iovec piece = {zeroes, (size_t)(end - offset)};
+
+	return disk_overlay_write(o, &(struct disk_iov){&piece, 1}, (size_t)(end - offset), offset);
+}
+
+int disk_overlay_zero(struct disk_overlay *o, uint64_t offset, uint64_t len)
+{
+	uint64_t first, last, end = offset + len;
+	int error;
+
+	whole_blocks(o, offset, len, &first, &last);
+	if (first >= last) {
+		/* At most the end of one block and the start of the next. */
+		uint64_t border = first * OVERLAY_BLOCK;
+
+		if (border <= offset || border >= end)
+			return zero_part(o, offset, end);
+		error = zero_part(o, offset, border);
+		return error ? error : zero_part(o, border, end);
+	}
+	error = zero_part(o, offset, first * OVERLAY_BLOCK);
+	if (!error)
+		error = zero_blocks(o, first, last - 1);
+	if (!error && last * OVERLAY_BLOCK < end)
+		error = zero_part(o, last * OVERLAY_BLOCK, end);
+	return error;
+}
