@@ -109,6 +109,36 @@ class ModuleSets(InFolder):
         with self.assertRaises(Failure):
             self.modules.closure(["nosuch"])
 
+    def module(self, path, source):
+        """A module that depmod can read: an object file with the names that it has and needs."""
+        target = self.file(path)
+        subprocess.run(["cc", "-x", "c", "-c", "-o", target, "-"], input=source, text=True, check=True)
+
+    def test_an_unpacked_package_without_lists(self):
+        """As `dpkg -x` leaves it, and with /usr/lib as packages since trixie have it. The folder stays as it is."""
+        for place in ("lib/modules/6.1-new", "usr/lib/modules/6.1-new"):
+            with self.subTest(place=place):
+                root = place.split("/")[0]
+                self.module(f"{root}.d/{place}/kernel/base.ko", 'int base(void) { return 0; }\n'
+                            'const char name[] __attribute__((section("__ksymtab_strings"), used)) = "base";\n')
+                self.module(f"{root}.d/{place}/updates/top.ko", "int base(void);\nint top(void) { return base(); }\n")
+                self.file(f"{root}.d/{place}/modules.order", b"kernel/base.ko\nupdates/top.ko\n")
+                (self.folder / f"{root}.d/{place}/build").symlink_to("/nowhere")
+                before = sorted((self.folder / f"{root}.d").rglob("*"))
+                found = modules.Modules(self.folder / f"{root}.d")
+                self.assertEqual(found.closure(["top"]), ["kernel/base.ko", "updates/top.ko"])
+                self.assertEqual(found.read("kernel/base.ko")[:4], b"\x7fELF")
+                self.assertIn("modules.dep.bin", found.files())
+                self.assertNotIn("build", found.files())
+                self.assertEqual(sorted((self.folder / f"{root}.d").rglob("*")), before)
+
+    def test_no_modules_or_those_of_two_kernels(self):
+        with self.assertRaisesRegex(Failure, "no kernel modules"):
+            modules.Modules(self.folder / "lib")
+        self.file("lib/modules/6.2-test/modules.order")
+        with self.assertRaisesRegex(Failure, "of 2 kernels"):
+            modules.Modules(self.folder)
+
     def test_signatures(self):
         self.assertEqual(self.modules.content("kernel/alone.ko", signed=False), b"code")
         self.assertTrue(self.modules.content("kernel/alone.ko").endswith(modules.SIGNATURE_MARKER))

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel modules by name, with the modules that they depend on (modules.dep, modules.builtin), uncompressed."""
 
+import hashlib
 import lzma
 import pathlib
 import subprocess
+import tempfile
 
 from .error import Failure
+
+DEPMOD = "/sbin/depmod"
 
 SIGNATURE_MARKER = b"~Module signature appended~\n"
 SIGNATURE_INFO = 12  # bytes of struct module_signature
@@ -17,19 +21,40 @@ def _plain(name):
 
 
 class Modules:
-    """The modules folder of one kernel, lib/modules/RELEASE."""
+    """
+    The modules folder of one kernel, lib/modules/RELEASE. A folder on which depmod was never run, as `dpkg -x` leaves it, will do:
+    depmod then writes its lists elsewhere, and the folder stays as it is.
+    """
 
     def __init__(self, folder):
-        self.folder = _locate(pathlib.Path(folder))
+        self.folder = _locate(pathlib.Path(folder)).resolve()
         self.release = self.folder.name
+        self._made = {} if (self.folder / "modules.dep").is_file() else _depmod(self.folder)
         self._needs = {}  # path -> paths it needs, nearest first
         self._paths = {}  # plain name -> path
-        for line in (self.folder / "modules.dep").read_text().splitlines():
+        for line in self.read("modules.dep").decode().splitlines():
             path, _, needs = line.partition(":")
             self._needs[path] = needs.split()
             self._paths[_plain(path)] = path
         builtin = self.folder / "modules.builtin"
         self._builtin = {_plain(line) for line in builtin.read_text().split()} if builtin.is_file() else set()
+
+    def files(self):
+        """Relative paths of all that depmod and modprobe look at: modules and lists, but no links to a build tree. Sorted."""
+        found = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file() and _belongs(self.folder, path)}
+        return sorted(found | set(self._made))
+
+    def read(self, name):
+        """The bytes of one of files()."""
+        return self._made[name] if name in self._made else (self.folder / name).read_bytes()
+
+    def digest(self):
+        """A value that differs where the content of files() does."""
+        total = hashlib.sha256()
+        for name in self.files():
+            data = self.read(name)
+            total.update(f"{name} {len(data)}\n".encode() + data)
+        return total.hexdigest()
 
     def closure(self, names):
         """Paths, relative to the folder, of the named modules and of all that they need, in an order in which they can be loaded."""
@@ -81,12 +106,41 @@ def without_signature(data):
 
 def _locate(folder):
     """The folder lib/modules/RELEASE, given that folder itself or the root of an unpacked kernel package."""
-    if (folder / "modules.dep").is_file():
+    if _holds_modules(folder):
         return folder
-    found = sorted(folder.glob("lib/modules/*/modules.dep"))
+    # Packages since trixie have usr/lib/modules, to which lib may be a link.
+    found = {path.resolve() for pattern in ("lib/modules/*", "usr/lib/modules/*") for path in folder.glob(pattern) if _holds_modules(path)}
     if len(found) != 1:
-        raise Failure(f"{folder} holds no kernel modules (no modules.dep); give what `vm-images/fetch kernel` prints")
-    return found[0].parent
+        what = "no kernel modules" if not found else f"the modules of {len(found)} kernels"
+        raise Failure(f"{folder} holds {what} (lib/modules/RELEASE); give an unpacked kernel package, or what `vm-images/fetch kernel` prints")
+    return found.pop()
+
+
+def _holds_modules(folder):
+    return (folder / "modules.dep").is_file() or (folder / "modules.order").is_file() or (folder / "kernel").is_dir()
+
+
+def _belongs(folder, path):
+    """Not of the links build and source, which lead out of the folder."""
+    return path.relative_to(folder).parts[0] not in ("build", "source")
+
+
+def _depmod(folder):
+    """{name: bytes} of the lists that depmod makes for `folder`, made beside links to what is in it."""
+    with tempfile.TemporaryDirectory() as root:
+        beside = pathlib.Path(root, "lib/modules", folder.name)
+        beside.mkdir(parents=True)
+        given = [path for path in folder.iterdir() if _belongs(folder, path)]
+        for path in given:
+            (beside / path.name).symlink_to(path.resolve())
+        try:
+            done = subprocess.run([DEPMOD, "-b", root, folder.name], capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            raise Failure(f"{DEPMOD} is not installed; install kmod, or run `make deps`") from error
+        if done.returncode or not (beside / "modules.dep").is_file():
+            said = done.stderr.strip().splitlines() or ["no message"]
+            raise Failure(f"depmod cannot read the modules in {folder}: {said[-1]}")
+        return {path.name: path.read_bytes() for path in beside.iterdir() if not path.is_symlink()}
 
 
 def uncompressed(path):
