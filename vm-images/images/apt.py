@@ -67,7 +67,8 @@ class Apt:
     apt over some package lists. Without `suite` these are the machine's own. With `suite` they are private lists, which have that
     suite besides the machine's own. With `bare` they have that suite alone (and the suite that a -backports builds upon), as if
     nothing were installed: missing_for() then names everything down to libc. That is for programs of another release, for which
-    this machine's libraries are too old.
+    this machine's libraries are too old. With `bare` and no `suite` they are private lists of the machine's own suites, as if nothing
+    were installed: missing_for() then names all that a new root of this release has.
     """
 
     def __init__(self, suite=None, bare=False):
@@ -76,7 +77,9 @@ class Apt:
         self.suite = suite
         self.options = ["-o", f"APT::Default-Release={suite}"] if suite else []
         base = next((site for name, site in sources.items() if "-" not in name), next(iter(sources.values())))
-        if bare:
+        if bare and not suite:
+            self._private_lists("apt-bare", sources, bare)
+        elif bare:
             self._private_lists(f"apt-{suite}-bare", {suite.removesuffix("-backports"): base, suite: base}, bare)
         elif suite and suite not in sources:
             self._private_lists(f"apt-{suite}", {**sources, suite: base}, bare)
@@ -107,8 +110,8 @@ class Apt:
         listing.write_text(text)
         command(["apt-get", *self.options, "-q", "update"])
         # apt-get reports success even when it could fetch nothing. Old lists are good enough, but there must be some.
-        if not any((folder / "lists").glob(f"*_dists_{self.suite}_*Release")):
-            raise Failure(f"the package lists of {self.suite} cannot be fetched; is this machine on the network?")
+        if not any((folder / "lists").glob(f"*_dists_{self.suite or '*'}_*Release")):
+            raise Failure(f"the package lists of {self.suite or 'Debian'} cannot be fetched; is this machine on the network?")
         stamp.write_text("")
 
     def field(self, package, name):

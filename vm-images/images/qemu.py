@@ -10,8 +10,8 @@ import re
 import shutil
 import subprocess
 
-from . import cache
-from .apt import LISTS_MAX_AGE, Apt, lists_state, unpack
+from . import cache, foreign
+from .apt import LISTS_MAX_AGE, Apt, lists_state
 from .error import Failure
 
 OLDEST = (10, 2)
@@ -19,13 +19,7 @@ SUITE = "trixie-backports"
 PACKAGES = ["qemu-system-x86", "qemu-system-common", "qemu-system-data", "seabios"]
 EMULATOR = "qemu-system-x86_64"
 STARTER = "start-qemu"
-# The backport is of a newer release than this machine, so its own loader starts it, with its own libc and all other libraries.
-START = f"""#!/bin/sh
-root=$(dirname "$(readlink -f "$0")")
-lib=lib/x86_64-linux-gnu
-exec "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/$lib:$root/$lib" "$root/usr/bin/{EMULATOR}" \\
-	-L "$root/usr/share/qemu" -L "$root/usr/share/seabios" "$@"
-"""
+OPTIONS = '-L "$root/usr/share/qemu" -L "$root/usr/share/seabios"'
 
 
 def _version(program):
@@ -38,10 +32,7 @@ def _version(program):
 
 
 def _build(apt, scratch):
-    unpack(apt.download(apt.missing_for(PACKAGES), scratch), scratch)
-    starter = scratch / STARTER
-    starter.write_text(START)
-    starter.chmod(0o755)
+    starter = foreign.install(apt, PACKAGES, scratch, STARTER, f"usr/bin/{EMULATOR}", OPTIONS)
     if _version(starter) < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise Failure(f"QEMU of {SUITE} does not start from the cache; install one of at least {wanted}")
