@@ -39,6 +39,6 @@ int vsock_default_path(uint32_t cid, char path[VSOCK_PATH_MAX], struct err *err)
 	    snprintf(path, VSOCK_PATH_MAX, "%s/vsock-%u", folder, cid) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
 		return err_set(err, EXIT_INPUT,
 			       "the path of the folder %s is too long for a socket; name a socket: --vsock CID,socket=PATH",
-			       runtime);
+			       folder);
 	return own_folder(folder, err);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A virtio entropy device (virtio 1.2, section 5.4). It fills the driver's buffers from the host's getrandom(2), on a worker of
+ * its own.
+ */
+#ifndef OUTRIDER_VMM_DEV_VIRTIO_RNG_H
+#define OUTRIDER_VMM_DEV_VIRTIO_RNG_H
+
+#include "hv/base/err.h"
+#include "hv/vmm/virtio/virtio.h"
+
+struct virtio_rng;
+
+/*
+ * Put an entropy device on the bus. `index` is the number in its name. The parts of `bus` must outlive the device. Returns NULL
+ * with `err` set when that fails; otherwise the caller frees it by virtio_rng_free().
+ */
+struct virtio_rng *virtio_rng_new(const struct virtio_bus *bus, unsigned index, struct err *err);
+
+/* Free the device, after the machine's threads have ended. NULL is allowed. */
+void virtio_rng_free(struct virtio_rng *rng);
+
+#endif
