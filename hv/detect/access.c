@@ -37,6 +37,34 @@ int datum_read(struct target *target, const struct datum *datum, uint8_t *out)
 	return 0;
 }
 
+_Static_assert(RACE_DATA_MAX <= 64, "a bit for each byte");
+
+/* Bits from `first` on, `count` of them, of which there is at least one. */
+static uint64_t bits(uint32_t first, uint32_t count)
+{
+	return UINT64_MAX >> (64 - count) << first;
+}
+
+uint64_t datum_bytes_in(const struct datum *datum, uint64_t gpa, uint64_t len, struct extent *common)
+{
+	uint64_t found = 0;
+	uint32_t at = 0;
+
+	for (unsigned i = 0; i < datum->extent_count; i++) {
+		const struct extent *e = &datum->extents[i];
+		uint64_t start = e->gpa > gpa ? e->gpa : gpa;
+		uint64_t end = e->gpa + e->len < gpa + len ? e->gpa + e->len : gpa + len;
+
+		if (start < end) {
+			if (common && !found)
+				*common = (struct extent){.gpa = start, .len = (uint32_t)(end - start)};
+			found |= bits(at + (uint32_t)(start - e->gpa), (uint32_t)(end - start));
+		}
+		at += e->len;
+	}
+	return found;
+}
+
 bool data_overlap(const struct datum *a, const struct datum *b)
 {
 	for (unsigned i = 0; i < a->extent_count; i++) {

@@ -37,6 +37,11 @@ struct datum {
 	uint32_t cookie;
 	/* Every byte of the access, not only of the part that is looked at, is covered by a watch slot. */
 	bool fully_watched;
+	/*
+	 * The bytes that a device has written, or was about to write, as a part of its ring, since the window opened: bit i is
+	 * byte i. That they changed means nothing.
+	 */
+	uint64_t explained;
 	/* The bytes at the time of the hit. */
 	uint8_t before[RACE_DATA_MAX];
 	/* The bytes when the watches were in force on all CPUs. A change is measured against these. */
@@ -51,6 +56,12 @@ int datum_locate(struct target *target, const struct x86_regs *regs, struct datu
 
 /* Copy the datum's bytes, datum->len of them, to `out`. Returns 0, or -1 when any is not RAM. */
 int datum_read(struct target *target, const struct datum *datum, uint8_t *out);
+
+/*
+ * Which bytes of the datum are in [gpa, gpa+len): bit i is byte i. With `common`, if any byte is, the first part of the range
+ * that both have in common and that is one run in guest-physical memory is written there. NULL is allowed.
+ */
+uint64_t datum_bytes_in(const struct datum *datum, uint64_t gpa, uint64_t len, struct extent *common);
 
 /* Whether both data have a byte of guest-physical memory in common. */
 bool data_overlap(const struct datum *a, const struct datum *b);

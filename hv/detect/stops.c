@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens when a CPU stopped: the target's callbacks. This is the hit path, on which nothing is allocated, decoded, named
- * or formatted.
+ * What happens when a CPU stopped or a device accesses memory: the target's callbacks. This is the hit path, on which nothing
+ * is allocated, decoded, named or formatted.
  */
 #include "hv/detect/stops.h"
 
 #include "hv/base/clock.h"
+#include "hv/detect/device.h"
 #include "hv/detect/event.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
@@ -71,20 +72,32 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 }
 
 /*
- * A CPU that is held already, and is stopped inside an interrupt handler, cannot be held twice. And the last CPU that runs must
- * go on: with all CPUs held nobody is left to race with, and the windows that are open would be for nothing. A single CPU races
- * with its own interrupts, if it takes them while it is held.
+ * The last CPU that runs must go on: with all CPUs held only devices are left to race with, and the windows that are open would
+ * mostly be for nothing. A single CPU races with its own interrupts, if it takes them while it is held, and with devices.
  */
-static bool may_hold(struct detect *d, unsigned cpu)
+static bool may_hold(struct detect *d)
 {
 	const struct target_caps *caps = &d->target->caps;
 
-	if (d->closing || d->windows[cpu].open)
-		return false;
 	if (d->open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held))
 		return true;
 	d->stats.skipped_last++;
 	return false;
+}
+
+/*
+ * A CPU is about to make accesses that conflict with no other window. A CPU that is held already, and is stopped inside an
+ * interrupt handler, cannot be held twice. A device that has the memory is a conflict even where the CPU may not be held.
+ */
+static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+				   const struct datum *data, unsigned n, bool *sync)
+{
+	if (d->closing || d->windows[cpu].open || !window_prepare(d, point, cpu, regs, data, n))
+		return resume;
+	if (may_hold(d))
+		return window_open(d, cpu, sync);
+	window_drop(d);
+	return resume;
 }
 
 /*
@@ -130,8 +143,8 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 	d->stats.hits++;
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
-	if (n && !conflicts_with_windows(d, data, n, cpu, regs) && may_hold(d, cpu))
-		action = window_open(d, point, cpu, regs, data, n, &sync);
+	if (n && !conflicts_with_windows(d, data, n, cpu, regs))
+		action = sample(d, point, cpu, regs, data, n, &sync);
 	if (action.kind != TARGET_HOLD)
 		points_remove(&d->points, point);
 out:
@@ -200,12 +213,44 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 	return action;
 }
 
+static void on_device(void *ctx, const struct device_access *access)
+{
+	struct detect *d = ctx;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->windows[c];
+		struct device_conflict conflict;
+
+		if (!w->open)
+			continue;
+		conflict = device_meets(w, access);
+		if (conflict.datum)
+			window_device_conflict(d, w, &conflict);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void on_ring(void *ctx, const struct device_access *access)
+{
+	struct detect *d = ctx;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		if (d->windows[c].open)
+			device_ring_meets(d, &d->windows[c], access);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
 void stops_init(struct detect *d)
 {
 	d->client = (struct target_client){
 		.on_breakpoint = on_breakpoint,
 		.on_watch = on_watch,
 		.on_hold_end = on_hold_end,
+		.on_device = on_device,
+		.on_ring = on_ring,
 		.ctx = d,
 	};
 }

@@ -14,6 +14,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/detect/capture.h"
+#include "hv/detect/device.h"
 
 #define NS_PER_MS 1000000u
 /* After a quarter of the window it is looked whether any other CPU makes progress. */
@@ -105,59 +106,6 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 	datum->fully_watched = datum->len == datum->access.size;
 }
 
-struct target_action window_open(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
-				 const struct datum *data, unsigned n, bool *sync)
-{
-	struct window *w = &d->windows[cpu];
-
-	*sync = false;
-	*w = (struct window){.cpu = cpu, .regs = *regs, .opened_ns = monotonic_ns(), .point = point, .data_count = n};
-	memcpy(w->data, data, n * sizeof(*data));
-	guest_context(d->guest, regs, &w->context);
-	w->hold_ns = choose_delay(d, cpu, &w->context, w->opened_ns);
-	if (!w->hold_ns) {
-		d->stats.skipped_short++;
-		return (struct target_action){.kind = TARGET_RESUME};
-	}
-
-	for (unsigned i = 0; i < n; i++) {
-		struct datum *datum = &w->data[i];
-
-		datum_read(d->target, datum, datum->before); /* cannot fail: the datum was located in RAM a moment ago */
-		memcpy(datum->settled, datum->before, sizeof(datum->settled));
-		watch_datum(d, datum, cpu);
-		*sync |= datum->slots != 0;
-		d->stats.no_watch += !datum->fully_watched;
-	}
-	w->open = true;
-	point->window = w;
-	d->open_windows++;
-	d->stats.windows++;
-	w->looked = d->target->caps.costly_stops;
-	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
-}
-
-void window_settle(struct detect *d, struct window *w)
-{
-	for (unsigned i = 0; i < w->data_count; i++)
-		datum_read(d->target, &w->data[i], w->data[i].settled);
-}
-
-void window_close(struct detect *d, struct window *w)
-{
-	for (unsigned i = 0; i < w->data_count; i++) {
-		for (unsigned slot = 0; slot < TARGET_MAX_WATCHES; slot++) {
-			if (w->data[i].slots >> slot & 1)
-				target_watch_clear(d->target, slot);
-		}
-		d->slots_used &= ~w->data[i].slots;
-	}
-	points_remove(&d->points, w->point);
-	note_irqs_off(d, w);
-	w->open = false;
-	d->open_windows--;
-}
-
 /* NULL: the reporter is too far behind, and the observation is counted as lost. */
 static struct observation *take_observation(struct detect *d)
 {
@@ -190,6 +138,103 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	side->gva = datum->access.gva;
 	side->size = datum->access.size;
 	side->rw = datum->access.rw;
+}
+
+/* A conflict with a device. Nothing but the observation: the window is the caller's. */
+static void report_device(struct detect *d, const struct window *w, const struct device_conflict *conflict)
+{
+	struct observation *o = take_observation(d);
+	struct race_side *side;
+
+	d->stats.conflicts++;
+	d->stats.device_conflicts++;
+	if (!o)
+		return;
+	fill_sampled(d, w, conflict->datum, o);
+	o->how = RACE_BY_DEVICE;
+	datum_read(d->target, conflict->datum, o->after);
+	side = &o->sides[1];
+	side->by_device = true;
+	side->device = conflict->access;
+	side->rw = conflict->access.write ? INSN_WRITE : INSN_READ;
+	queue_observation(d, o);
+}
+
+bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, const struct datum *data,
+		    unsigned n)
+{
+	struct window *w = &d->windows[cpu];
+	struct device_conflict conflict;
+
+	*w = (struct window){.cpu = cpu, .regs = *regs, .opened_ns = monotonic_ns(), .point = point, .data_count = n};
+	memcpy(w->data, data, n * sizeof(*data));
+	guest_context(d->guest, regs, &w->context);
+	conflict = device_window_opens(d, w);
+	for (unsigned i = 0; i < n; i++) {
+		struct datum *datum = &w->data[i];
+
+		datum_read(d->target, datum, datum->before); /* cannot fail: the datum was located in RAM a moment ago */
+		memcpy(datum->settled, datum->before, sizeof(datum->settled));
+	}
+	if (!conflict.datum)
+		return true;
+	report_device(d, w, &conflict);
+	window_drop(d);
+	return false;
+}
+
+void window_drop(struct detect *d)
+{
+	device_window_closed(d);
+}
+
+struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
+{
+	struct window *w = &d->windows[cpu];
+
+	*sync = false;
+	w->hold_ns = choose_delay(d, cpu, &w->context, w->opened_ns);
+	if (!w->hold_ns) {
+		d->stats.skipped_short++;
+		window_drop(d);
+		return (struct target_action){.kind = TARGET_RESUME};
+	}
+
+	for (unsigned i = 0; i < w->data_count; i++) {
+		struct datum *datum = &w->data[i];
+
+		watch_datum(d, datum, cpu);
+		*sync |= datum->slots != 0;
+		d->stats.no_watch += !datum->fully_watched;
+	}
+	w->open = true;
+	w->point->window = w;
+	d->open_windows++;
+	d->stats.windows++;
+	w->looked = d->target->caps.costly_stops;
+	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
+}
+
+void window_settle(struct detect *d, struct window *w)
+{
+	for (unsigned i = 0; i < w->data_count; i++)
+		datum_read(d->target, &w->data[i], w->data[i].settled);
+}
+
+void window_close(struct detect *d, struct window *w)
+{
+	for (unsigned i = 0; i < w->data_count; i++) {
+		for (unsigned slot = 0; slot < TARGET_MAX_WATCHES; slot++) {
+			if (w->data[i].slots >> slot & 1)
+				target_watch_clear(d->target, slot);
+		}
+		d->slots_used &= ~w->data[i].slots;
+	}
+	points_remove(&d->points, w->point);
+	note_irqs_off(d, w);
+	w->open = false;
+	d->open_windows--;
+	device_window_closed(d);
 }
 
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
@@ -230,24 +275,49 @@ static bool same_place(const struct datum *a, const struct datum *b)
 	return true;
 }
 
-/* The datum whose bytes are no longer what they were, or NULL. A datum whose mapping moved meanwhile proves nothing. */
+/* Whether the datum is still in the same memory. When its mapping has moved, what happens in its old memory proves nothing. */
+static bool still_there(struct detect *d, const struct window *w, const struct datum *datum)
+{
+	struct datum again = {.access = datum->access};
+
+	return datum_locate(d->target, &w->regs, &again) == 0 && same_place(&again, datum);
+}
+
+void window_device_conflict(struct detect *d, struct window *w, const struct device_conflict *conflict)
+{
+	if (!still_there(d, w, conflict->datum))
+		return;
+	report_device(d, w, conflict);
+	window_close(d, w);
+	target_release(d->target, w->cpu);
+}
+
+/* Whether any byte changed that no ring explains. */
+static bool differs(const struct datum *datum, const uint8_t *after)
+{
+	for (uint32_t i = 0; i < datum->len; i++) {
+		if (after[i] != datum->settled[i] && !(datum->explained >> i & 1))
+			return true;
+	}
+	return false;
+}
+
+/* The datum whose bytes are no longer what they were, or NULL. */
 static const struct datum *changed_datum(struct detect *d, const struct window *w, uint8_t *after)
 {
 	for (unsigned i = 0; i < w->data_count; i++) {
-		struct datum again = {.access = w->data[i].access};
+		const struct datum *datum = &w->data[i];
 
-		if (datum_locate(d->target, &w->regs, &again) || !same_place(&again, &w->data[i]))
-			continue;
-		if (datum_read(d->target, &again, after) == 0 && memcmp(after, w->data[i].settled, again.len))
-			return &w->data[i];
+		if (still_there(d, w, datum) && datum_read(d->target, datum, after) == 0 && differs(datum, after))
+			return datum;
 	}
 	return NULL;
 }
 
-/* Whether any CPU runs that is not held. A single CPU has its own interrupts to race with. */
+/* Whether a device serves a request, or any CPU runs that is not held. A single CPU has its own interrupts to race with. */
 static bool somebody_runs(struct detect *d)
 {
-	if (d->target->caps.cpus == 1)
+	if (d->target->caps.cpus == 1 || target_devices_busy(d->target))
 		return true;
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
 		if (!d->windows[c].open && !target_idle(d->target, c))

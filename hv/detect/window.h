@@ -12,12 +12,23 @@
 unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM]);
 
 /*
- * Open a window on `cpu`, before the accesses data[0] to data[n-1], if any time is allowed for it. Returns what to do with the
- * CPU. *sync says whether watches were set: then they must be brought in force on the other CPUs with target_watch_sync(),
- * without d->lock, and window_settle() must be called after that if the window is still open.
+ * Prepare a window on `cpu`, which has none, before the accesses data[0] to data[n-1], of which there is at least one. From
+ * then on devices tell of accesses to this memory. Returns true when none is accessing it now: window_open() or window_drop()
+ * must follow, without letting go of d->lock. Returns false when one is: that conflict is reported, and no CPU need be held for
+ * it.
  */
-struct target_action window_open(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
-				 const struct datum *data, unsigned n, bool *sync);
+bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, const struct datum *data,
+		    unsigned n);
+
+/* The window that was prepared is not to open. */
+void window_drop(struct detect *d);
+
+/*
+ * Open the window that was prepared on `cpu`, if any time is allowed for it. Returns what to do with the CPU. *sync says
+ * whether watches were set: then they must be brought in force on the other CPUs with target_watch_sync(), without d->lock, and
+ * window_settle() must be called after that if the window is still open.
+ */
+struct target_action window_open(struct detect *d, unsigned cpu, bool *sync);
 
 /*
  * The watches are in force on all CPUs: read the data again, so that a change found at the end happened under their eyes. A
@@ -35,6 +46,14 @@ void window_close(struct detect *d, struct window *w);
  */
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
 		     const struct datum *other);
+
+struct device_conflict;
+
+/*
+ * A conflict with a device (device_meets()). The sampled side is captured, the window is closed, and the CPU is let go. Nothing
+ * of this happens when the sampled access would go to other memory by now, because its mapping has changed.
+ */
+void window_device_conflict(struct detect *d, struct window *w, const struct device_conflict *conflict);
 
 /*
  * The hold of this window, which is open, is over: decide what comes next. Returns true and sets *action when that is decided:

@@ -68,6 +68,22 @@ struct device_access {
 	uint16_t descriptor;
 };
 
+/*
+ * Who is told of devices' accesses to memory that may be watched. There are two kinds, and hv/vmm/dma.h says more of both. The
+ * memory need not be watched: only the pages were compared, by device_filter().
+ */
+struct device_observer {
+	/* A device accesses a segment of a request that it serves, or is sure to do so soon. */
+	void (*segment)(void *ctx, const struct device_access *access);
+	/*
+	 * A device accesses a ring: descriptors, available and used ring, event indices. Driver and device do that at the same
+	 * time by design. Of a store the observer is told before it is made.
+	 */
+	void (*ring)(void *ctx, const struct device_access *access);
+	/* The first argument of both. */
+	void *ctx;
+};
+
 /* Write the device's name, such as "virtio-blk 0". */
 void device_name(const struct device_request *request, char out[DEVICE_NAME_MAX]);
 

@@ -65,6 +65,13 @@ struct detect_stats {
 	uint64_t no_watch;
 	/* Conflicts that were seen. */
 	uint64_t conflicts;
+	/* Those of the conflicts whose other side was a device. */
+	uint64_t device_conflicts;
+	/*
+	 * Accesses of devices to their rings that met an open window and would have conflicted with it. Driver and device share
+	 * a ring by design, so these are no conflicts.
+	 */
+	uint64_t ring_accesses;
 	/* Those of the conflicts that were not reported because the reporter was too far behind. */
 	uint64_t lost;
 	/* Those of the conflicts that were not reported because the target told of them late, and no access fits. */

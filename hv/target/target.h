@@ -19,6 +19,7 @@
 
 #include "hv/base/err.h"
 #include "hv/base/x86.h"
+#include "hv/race/device.h"
 #include "hv/race/stats.h"
 
 #define TARGET_MAX_CPUS 16
@@ -35,6 +36,7 @@ struct target_caps {
 	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */
 	bool costly_stops;   /* Nothing can be read or changed unless all CPUs are stopped, which takes much of a window's time.
 			      */
+	bool devices;	     /* The target's devices say what memory they access. */
 	bool late_watch; /* on_watch may come late, at a later stop of that CPU. So it may only be believed if an access fits.
 			  */
 };
@@ -90,6 +92,14 @@ struct target_client {
 	 * held one was preempted.
 	 */
 	struct target_action (*on_hold_end)(void *ctx, unsigned cpu, struct x86_regs *regs);
+	/*
+	 * A device accesses a segment of a request, or a ring, in memory whose filter target_devices_watch() was given: see
+	 * struct device_observer. Called on the device's own thread, which holds no lock, and may be called for several
+	 * devices, and beside the callbacks of CPUs, at the same time. A device waits meanwhile, so the client must not wait
+	 * for anything but its own locks, which it holds for bounded work only. Only with caps.devices.
+	 */
+	void (*on_device)(void *ctx, const struct device_access *access);
+	void (*on_ring)(void *ctx, const struct device_access *access);
 	void *ctx; /* The first argument of every callback. */
 };
 
@@ -113,6 +123,9 @@ struct target_ops {
 	int (*peek_regs)(struct target *t, unsigned cpu, struct x86_regs *regs);
 	void (*debug_regs_changed)(struct target *t, unsigned cpu);
 	bool (*idle)(struct target *t, unsigned cpu);
+	void (*devices_watch)(struct target *t, uint64_t filter); /* NULL, with the next two, without caps.devices. */
+	void (*devices_in_flight)(struct target *t, const struct device_observer *observer);
+	bool (*devices_busy)(struct target *t);
 	void (*stats)(struct target *t, struct target_stats *out);
 	void (*stop)(struct target *t);
 };
@@ -288,6 +301,34 @@ static inline void target_debug_regs_changed(struct target *t, unsigned cpu)
 static inline bool target_idle(struct target *t, unsigned cpu)
 {
 	return t->ops->idle(t, cpu);
+}
+
+/*
+ * Say which memory is in open windows: the union of device_filter() over all of it, or 0. A device that begins to access memory
+ * from then on calls on_device or on_ring, if the memory may be of that filter. Does nothing without caps.devices.
+ */
+static inline void target_devices_watch(struct target *t, uint64_t filter)
+{
+	if (t->ops->devices_watch)
+		t->ops->devices_watch(t, filter);
+}
+
+/*
+ * Tell `observer`, before this returns, of all that devices are accessing now in memory of the filter that was given last. To
+ * be called after target_devices_watch() and before the memory is first looked at: then of each access one of the two has told,
+ * or both have, or it was over before that look. Callable under the client's locks. The observer must not call a function of
+ * this interface. Does nothing without caps.devices.
+ */
+static inline void target_devices_in_flight(struct target *t, const struct device_observer *observer)
+{
+	if (t->ops->devices_in_flight)
+		t->ops->devices_in_flight(t, observer);
+}
+
+/* Whether any device serves a request, or is about to. Always false without caps.devices. */
+static inline bool target_devices_busy(struct target *t)
+{
+	return t->ops->devices_busy && t->ops->devices_busy(t);
 }
 
 /*

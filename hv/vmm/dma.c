@@ -24,16 +24,15 @@ void *dma_at(const struct dma *dma, uint64_t gpa, size_t len)
 
 /* ---- telling the observer ---- */
 
-static void tell_ring(struct dma *dma, const struct dma_observer *observer, const struct dma_ring *ring, uint64_t gpa,
-		      uint32_t len, bool write)
+static void tell_ring(const struct device_observer *observer, const struct dma_ring *ring, uint64_t gpa, uint32_t len,
+		      bool write)
 {
 	const struct device_access access = {.request = ring->by, .gpa = gpa, .len = len, .write = write};
 
-	atomic_fetch_add_explicit(&dma->ring_accesses, 1, memory_order_relaxed);
 	observer->ring(observer->ctx, &access);
 }
 
-static void tell_flight(struct dma *dma, const struct dma_observer *observer, const struct dma_flight *flight)
+static void tell_flight(struct dma *dma, const struct device_observer *observer, const struct dma_flight *flight)
 {
 	uint64_t watched = atomic_load(&dma->watched);
 
@@ -48,12 +47,12 @@ static void tell_flight(struct dma *dma, const struct dma_observer *observer, co
 		};
 
 		if (device_filter(segment->gpa, segment->len) & watched)
-			observer->access(observer->ctx, &access);
+			observer->segment(observer->ctx, &access);
 	}
 }
 
 /* The observer, which stays valid until the call of put_observer() that must follow. NULL: there is none. */
-static const struct dma_observer *get_observer(struct dma *dma)
+static const struct device_observer *get_observer(struct dma *dma)
 {
 	atomic_fetch_add(&dma->calling, 1);
 	return atomic_load(&dma->observer);
@@ -68,7 +67,7 @@ static void put_observer(struct dma *dma)
 
 static void tell_begin(struct dma *dma, const struct dma_flight *flight)
 {
-	const struct dma_observer *observer = get_observer(dma);
+	const struct device_observer *observer = get_observer(dma);
 
 	if (observer)
 		tell_flight(dma, observer, flight);
@@ -129,13 +128,13 @@ void dma_ring_remove(struct dma_ring *ring)
 
 static void note_ring(struct dma_ring *ring, uint64_t gpa, uint32_t len, bool write)
 {
-	const struct dma_observer *observer;
+	const struct device_observer *observer;
 
 	if (!(atomic_load(&ring->dma->watched) & device_filter(gpa, len)))
 		return;
 	observer = get_observer(ring->dma);
 	if (observer)
-		tell_ring(ring->dma, observer, ring, gpa, len, write);
+		tell_ring(observer, ring, gpa, len, write);
 	put_observer(ring->dma);
 }
 
@@ -203,7 +202,7 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len)
 
 /* ---- for the observer ---- */
 
-void dma_observe(struct dma *dma, const struct dma_observer *observer)
+void dma_observe(struct dma *dma, const struct device_observer *observer)
 {
 	atomic_store(&dma->observer, observer);
 	while (!observer && atomic_load(&dma->calling))
@@ -215,7 +214,7 @@ void dma_watch(struct dma *dma, uint64_t filter)
 	atomic_store(&dma->watched, filter);
 }
 
-void dma_in_flight(struct dma *dma, const struct dma_observer *observer)
+void dma_in_flight(struct dma *dma, const struct device_observer *observer)
 {
 	uint64_t watched = atomic_load(&dma->watched);
 
@@ -227,7 +226,7 @@ void dma_in_flight(struct dma *dma, const struct dma_observer *observer)
 		uint32_t len = storing & ((1u << STORING_LEN_BITS) - 1);
 
 		if (storing && (device_filter(gpa, len) & watched))
-			tell_ring(dma, observer, ring, gpa, len, true);
+			tell_ring(observer, ring, gpa, len, true);
 	}
 	pthread_mutex_unlock(&dma->lock);
 }

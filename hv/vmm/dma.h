@@ -45,32 +45,15 @@
 struct dma_flight;
 struct dma_ring;
 
-/* Who is told of accesses to watched memory. */
-struct dma_observer {
-	/*
-	 * A device begins to access a segment that may be watched, or accesses one already. Called on the thread of dma_begin()
-	 * before that returns, without a lock, or by dma_in_flight() under the lock. Bounded work only.
-	 */
-	void (*access)(void *ctx, const struct device_access *access);
-	/*
-	 * A device accesses a ring in memory that may be watched: before a store is made, and before or after a load. Called in
-	 * the same places as `access`.
-	 */
-	void (*ring)(void *ctx, const struct device_access *access);
-	void *ctx;
-};
-
 struct dma {
 	const struct ram *ram;
 	/* device_filter() of all that is watched. 0: nothing is. */
 	_Atomic uint64_t watched;
-	_Atomic(const struct dma_observer *) observer;
+	_Atomic(const struct device_observer *) observer;
 	/* How many threads are about to call the observer, or are in it. */
 	atomic_uint calling;
 	/* Requests that are in flight. */
 	atomic_uint busy;
-	/* Accesses to rings that the observer was told of. */
-	_Atomic uint64_t ring_accesses;
 	/* Guards the two lists. */
 	pthread_mutex_t lock;
 	struct dma_flight *flights;
@@ -151,8 +134,12 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len);
 
 /* ---- for the observer ---- */
 
-/* Set the observer, which must live until it is replaced. NULL: there is none; returns when no call of the old one goes on. */
-void dma_observe(struct dma *dma, const struct dma_observer *observer);
+/*
+ * Set the observer, which must live until it is replaced. Its functions are called on the thread of dma_begin() or
+ * dma_ring_...(), before these return, without a lock. They do bounded work only. NULL: there is none any more; this returns
+ * when no call of the old one goes on, and must not be called from one.
+ */
+void dma_observe(struct dma *dma, const struct device_observer *observer);
 
 /* From now on the memory of this filter is watched; the sum of device_filter() over all windows. 0: nothing is. */
 void dma_watch(struct dma *dma, uint64_t filter);
@@ -161,7 +148,7 @@ void dma_watch(struct dma *dma, uint64_t filter);
  * Tell `observer` of all segments of requests that are in flight and all stores to rings that are being made, if they may be in
  * watched memory. Calls it under the lock, so it must not call a function of this header.
  */
-void dma_in_flight(struct dma *dma, const struct dma_observer *observer);
+void dma_in_flight(struct dma *dma, const struct device_observer *observer);
 
 /* Whether any request is in flight. */
 bool dma_busy(const struct dma *dma);

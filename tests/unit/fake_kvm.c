@@ -95,6 +95,11 @@ void *vm_ram(struct vm *vm, uint64_t gpa, size_t len)
 	return gpa > FAKE_RAM || len > FAKE_RAM - gpa ? NULL : vm->memory->ram + gpa;
 }
 
+struct dma *vm_dma(struct vm *vm)
+{
+	return &vm->dma;
+}
+
 void vm_stop(struct vm *vm)
 {
 	vm->stops++;
@@ -160,6 +165,8 @@ struct vm *fake_kvm_new(unsigned cpus, enum kvm_bp_method method)
 		free(vm);
 		return NULL;
 	}
+	vm->ram = (struct ram){.host = vm->memory->ram, .low = FAKE_RAM};
+	dma_init(&vm->dma, &vm->ram);
 	the_vm = vm;
 	signal(vcpu_kick_signal(), SIG_IGN);
 	vm->cr3 = fake_page(vm->memory);
@@ -187,6 +194,7 @@ void fake_kvm_free(struct vm *vm)
 	kvm_target_free(vm->target);
 	for (unsigned i = 0; i < vm->cpus; i++)
 		free(vm->cpu[i].vcpu.run);
+	dma_destroy(&vm->dma);
 	fake_target_free(vm->memory);
 	the_vm = NULL;
 	free(vm);

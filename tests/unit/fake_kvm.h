@@ -12,6 +12,7 @@
 #include <linux/kvm.h>
 
 #include "hv/target/kvm/kvm.h"
+#include "hv/vmm/dma.h"
 #include "tests/unit/fake_target.h"
 
 struct fake_vcpu {
@@ -36,7 +37,9 @@ struct fake_vcpu {
 
 struct vm {
 	struct fake_target *memory; /* Only its RAM and page tables are used. */
-	uint64_t cr3;		    /* GPA of an empty top-level page table. */
+	struct ram ram;		    /* The same RAM, for `dma`. */
+	struct dma dma;
+	uint64_t cr3; /* GPA of an empty top-level page table. */
 	unsigned cpus;
 	int check_extension; /* The answer to KVM_CHECK_EXTENSION. */
 	struct fake_vcpu cpu[TARGET_MAX_CPUS];

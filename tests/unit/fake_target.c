@@ -271,6 +271,51 @@ static bool idle(struct target *t, unsigned cpu)
 	return !atomic_load(&fake(t)->busy[cpu]);
 }
 
+static void devices_watch(struct target *t, uint64_t filter)
+{
+	atomic_store(&fake(t)->device_filter, filter);
+}
+
+static void devices_in_flight(struct target *t, const struct device_observer *observer)
+{
+	struct fake_target *ft = fake(t);
+	uint64_t filter = atomic_load(&ft->device_filter);
+
+	pthread_mutex_lock(&ft->lock);
+	for (unsigned i = 0; i < ft->segment_count; i++) {
+		if (device_filter(ft->segments[i].gpa, ft->segments[i].len) & filter)
+			observer->segment(observer->ctx, &ft->segments[i]);
+	}
+	for (unsigned i = 0; i < ft->store_count; i++) {
+		if (device_filter(ft->stores[i].gpa, ft->stores[i].len) & filter)
+			observer->ring(observer->ctx, &ft->stores[i]);
+	}
+	pthread_mutex_unlock(&ft->lock);
+}
+
+static bool devices_busy(struct target *t)
+{
+	return atomic_load(&fake(t)->devices_busy);
+}
+
+bool fake_device_begins(struct fake_target *ft, const struct device_access *access)
+{
+	bool told = atomic_load(&ft->device_filter) & device_filter(access->gpa, access->len);
+
+	if (told)
+		ft->target.client->on_device(ft->target.client->ctx, access);
+	return told;
+}
+
+bool fake_device_ring(struct fake_target *ft, const struct device_access *access)
+{
+	bool told = atomic_load(&ft->device_filter) & device_filter(access->gpa, access->len);
+
+	if (told)
+		ft->target.client->on_ring(ft->target.client->ctx, access);
+	return told;
+}
+
 static void stats(struct target *t, struct target_stats *out)
 {
 	(void)t;
@@ -318,6 +363,9 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 		.peek_regs = peek_regs,
 		.debug_regs_changed = debug_regs_changed,
 		.idle = idle,
+		.devices_watch = devices_watch,
+		.devices_in_flight = devices_in_flight,
+		.devices_busy = devices_busy,
 		.stats = stats,
 		.stop = stop,
 	};
@@ -331,7 +379,8 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 		return NULL;
 	}
 	ft->target.ops = &ops;
-	ft->target.caps = (struct target_caps){.cpus = cpus, .watches = watches, .irq_while_held = true, .parallel = true};
+	ft->target.caps = (struct target_caps){
+		.cpus = cpus, .watches = watches, .irq_while_held = true, .parallel = true, .devices = true};
 	ft->tables_end = 0x1000;
 	pthread_mutex_init(&ft->lock, NULL);
 	return ft;

@@ -24,6 +24,10 @@ struct fake_target {
 	struct x86_regs peek[TARGET_MAX_CPUS]; /* What target_peek_regs() returns. */
 	atomic_bool busy[TARGET_MAX_CPUS];     /* The CPU is not idle. At first all are idle. */
 
+	/* What devices do: see fake_device_*(). */
+	_Atomic uint64_t device_filter; /* What target_devices_watch() was given last. */
+	atomic_bool devices_busy;	/* What target_devices_busy() returns. */
+
 	_Atomic uint64_t stopped_ns; /* What target_stats() says of it. All its other counts are 0. */
 	atomic_int inside;	     /* How many calls of target_enter() had no target_leave() yet. */
 	atomic_int stands;	     /* How many calls of target_stand_still() had no target_go_on() yet. */
@@ -42,6 +46,9 @@ struct fake_target {
 	 * registers of a CPU were last said to have changed. 0: the machine ran. */
 	unsigned intercepted_in, debug_changed_in;
 	unsigned stand; /* The number of the last stand. */
+	/* What target_devices_in_flight() tells of: segments, and stores to rings. A test fills them in. */
+	struct device_access segments[FAKE_SLOTS], stores[FAKE_SLOTS];
+	unsigned segment_count, store_count;
 
 	/* The operations of these names call these functions, without the lock. NULL: none. */
 	void (*on_sync)(void *ctx, unsigned self);
@@ -63,6 +70,13 @@ void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t 
 
 void fake_write(struct fake_target *ft, uint64_t gpa, const void *buf, size_t len);
 uint8_t fake_byte(const struct fake_target *ft, uint64_t gpa);
+
+/*
+ * A device begins to access a segment, or makes an access to a ring: the client is told, if the filter has the memory. Returns
+ * whether it was told.
+ */
+bool fake_device_begins(struct fake_target *ft, const struct device_access *access);
+bool fake_device_ring(struct fake_target *ft, const struct device_access *access);
 
 /* How many slots have a watch now. */
 unsigned fake_watch_count(struct fake_target *ft);

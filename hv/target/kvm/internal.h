@@ -22,6 +22,7 @@
 #include "hv/base/clock.h"
 #include "hv/target/kvm/method.h"
 #include "hv/target/target.h"
+#include "hv/vmm/dma.h"
 #include "hv/vmm/vmm.h"
 
 #define KVM_GATE_SLOT 3 /* The debug register that KVM_BP_IDT_GATE takes for the #BP handler. */
@@ -91,6 +92,7 @@ struct kvm_target {
 	struct target target; /* First: kvm_target() converts a pointer to it. */
 	struct vm *vm;
 	struct vm_hooks hooks;
+	struct device_observer observer; /* What the machine's devices call. */
 	enum kvm_bp_method method;
 	/*
 	 * Guards `desired`, the changes of `stands`, and every vCPU's `peek` and `stands`. It is held for a short time only,
@@ -176,6 +178,16 @@ void kvm_cpu_stand_at_entry(struct kvm_cpu *cpu);
  * returns only when nobody wants the machine to stand still.
  */
 int kvm_cpu_stand(struct kvm_cpu *cpu, struct err *err);
+
+/* ---- devices.c ---- */
+
+void kvm_devices_watch(struct target *t, uint64_t filter); /* This and the next two are operations of struct target_ops. */
+void kvm_devices_in_flight(struct target *t, const struct device_observer *observer);
+bool kvm_devices_busy(struct target *t);
+
+/* Have the machine's devices tell the client what they access, from now on, and no longer. */
+void kvm_devices_observe(struct kvm_target *kt);
+void kvm_devices_ignore(struct kvm_target *kt);
 
 /* ---- debug_regs.c ---- */
 

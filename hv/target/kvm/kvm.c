@@ -61,6 +61,9 @@ static const struct target_ops kvm_ops = {
 	.peek_regs = kvm_peek_regs,
 	.debug_regs_changed = kvm_debug_regs_changed,
 	.idle = kvm_idle,
+	.devices_watch = kvm_devices_watch,
+	.devices_in_flight = kvm_devices_in_flight,
+	.devices_busy = kvm_devices_busy,
 	.stats = kvm_stats,
 	.stop = kvm_stop,
 };
@@ -122,7 +125,9 @@ struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct e
 		.watches = method == KVM_BP_INTERCEPT ? 4 : KVM_GATE_SLOT,
 		.irq_while_held = true,
 		.parallel = true,
+		.devices = true,
 	};
+	kvm_devices_observe(kt);
 	pthread_mutex_init(&kt->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -151,6 +156,7 @@ void kvm_target_over(struct target *t)
 	atomic_store(&kt->target.over, true);
 	pthread_cond_broadcast(&kt->moved);
 	pthread_mutex_unlock(&kt->lock);
+	kvm_devices_ignore(kt);
 }
 
 void kvm_target_free(struct target *t)
@@ -159,6 +165,7 @@ void kvm_target_free(struct target *t)
 
 	if (!t)
 		return;
+	kvm_devices_ignore(kt);
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
 		if (kt->cpus[i].hold.timer_made)
 			timer_delete(kt->cpus[i].hold.timer);

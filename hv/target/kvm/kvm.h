@@ -19,7 +19,10 @@ struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct e
 /* The hooks to be given to vm_run(). They belong to the target. */
 const struct vm_hooks *kvm_target_hooks(struct target *t);
 
-/* Say that vm_run() has returned. Every thread that waits for a vCPU in a function of the target returns from it. */
+/*
+ * Say that vm_run() has returned. Every thread that waits for a vCPU in a function of the target returns from it. When this
+ * function returns, no device is in a callback of the client's, and none will be.
+ */
 void kvm_target_over(struct target *t);
 
 /* Free the target after vm_run() has returned. NULL is allowed. */

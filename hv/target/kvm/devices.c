@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the machine's devices do to guest memory, from the VMM's accessor (hv/vmm/dma.h) to the client and back. */
+#include "hv/target/kvm/internal.h"
+
+/* The client to be told, or NULL. */
+static const struct target_client *client_of(const struct kvm_target *kt)
+{
+	return atomic_load(&kt->target.over) ? NULL : kt->target.client;
+}
+
+static void on_segment(void *ctx, const struct device_access *access)
+{
+	const struct target_client *client = client_of(ctx);
+
+	if (client)
+		client->on_device(client->ctx, access);
+}
+
+static void on_ring(void *ctx, const struct device_access *access)
+{
+	const struct target_client *client = client_of(ctx);
+
+	if (client)
+		client->on_ring(client->ctx, access);
+}
+
+void kvm_devices_observe(struct kvm_target *kt)
+{
+	kt->observer = (struct device_observer){.segment = on_segment, .ring = on_ring, .ctx = kt};
+	dma_observe(vm_dma(kt->vm), &kt->observer);
+}
+
+void kvm_devices_ignore(struct kvm_target *kt)
+{
+	dma_watch(vm_dma(kt->vm), 0);
+	dma_observe(vm_dma(kt->vm), NULL);
+}
+
+void kvm_devices_watch(struct target *t, uint64_t filter)
+{
+	dma_watch(vm_dma(kvm_target(t)->vm), filter);
+}
+
+void kvm_devices_in_flight(struct target *t, const struct device_observer *observer)
+{
+	dma_in_flight(vm_dma(kvm_target(t)->vm), observer);
+}
+
+bool kvm_devices_busy(struct target *t)
+{
+	return dma_busy(vm_dma(kvm_target(t)->vm));
+}
