@@ -27,6 +27,16 @@ exit 7
 # the line that grep looks for:
 payload
 """
+# A disk of each size, told by its content, written to from both ends.
+DISKS_SCRIPT = """\
+set -e
+test "$(wc -c <"$FIRST")" = 1048576
+test "$(head -c 5 "$FIRST")" = first
+test "$(dd if="$SECOND_1" bs=512 skip=16777215 | tail -c 6)" = second
+test "$(dd if="$SECOND_1" bs=512 skip=16777216 | wc -c)" = 0
+echo overwritten | dd of="$FIRST" conv=notrunc,fsync
+test "$(head -c 11 "$FIRST")" = overwritten
+"""
 ARGUMENTS = ["two words", "quo'te", '$HOME "and" `more`', "line\nbreak", ""]
 
 
@@ -84,6 +94,39 @@ class Labs(unittest.TestCase):
         again = run("amd", "true")
         self.assertEqual((again.returncode, again.stdout), (0, ""), again.stderr)
         self.assertIn("command started after", again.stderr)
+
+    def disks(self, kind):
+        """Images as block devices, or as files; one of 8 GiB is not copied into the lab's memory; writes do not get to the images."""
+        first, second = pathlib.Path(self.folder, f"{kind} fi,rst=.img"), pathlib.Path(self.folder, f"{kind}-second")
+        first.write_bytes(b"first".ljust(1 << 20, b"."))
+        with open(second, "wb") as image:
+            image.truncate((8 << 30) - 6)
+            image.seek(0, 2)
+            image.write(b"second")
+        before = first.read_bytes()
+        done = run(kind, "sh", "-c", DISKS_SCRIPT, options=["--disk", f"FIRST={first}", "--disk", f"SECOND_1={second}"])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(first.read_bytes(), before)
+
+    def test_disks(self):
+        self.disks("amd")
+
+    def test_disks_native(self):
+        self.disks("native")
+
+    def test_wrong_disks(self):
+        odd, empty = pathlib.Path(self.folder, "odd"), pathlib.Path(self.folder, "empty")
+        odd.write_bytes(b"123")
+        empty.touch()
+        for kind, word, said in (("amd", "nothing", "NAME=VALUE"), ("amd", "A=/no/such/image", "no such file"), ("amd", f"A={odd}", "multiple"),
+                                 ("amd", f"A={empty}", "multiple"), ("amd", f"A={self.folder}", "no such file"),
+                                 ("intel", f"A={RUN.parent}/kvm_trial.c", "multiple"), ("native", "A=/no/such/image", "no such file")):
+            with self.subTest(kind=kind, word=word):
+                done = run(kind, "true", options=["--disk", word])
+                self.assertEqual((done.returncode, done.stdout), (EXIT_LAB, ""))
+                self.assertRegex(done.stderr.splitlines()[-1], f"^lab: .*{said}")
+        odd.write_bytes(bytes(512))
+        self.assertRegex(run("intel", "true", options=["--disk", f"A={odd}"]).stderr.splitlines()[-1], "^lab: .*use --kvm amd")
 
     def test_missing_command(self):
         done = run("amd", "no-such-command")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kvm_amd on the SVM that QEMU's TCG emulates: fast, one host thread a CPU."""
 
+import os
 import subprocess
 
 from . import images
@@ -19,7 +20,7 @@ def start(spec):
     """Boot the lab; returns (process, terminal). See lab.Spec for what `spec` holds."""
     paths = images.fetch("kernel", "qemu")
     initrd = spec.folder / "initramfs"
-    images.initramfs(initrd, paths["kernel.folder"], KVM_MODULE)
+    images.initramfs(initrd, paths["kernel.folder"], KVM_MODULE, bool(spec.disks))
     words = [
         "setpriv", "--pdeathsig", "KILL", paths["qemu.emulator"],
         "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none",
@@ -27,6 +28,7 @@ def start(spec):
         "-kernel", paths["kernel.vmlinuz"], "-initrd", str(initrd), "-append", COMMAND_LINE,
         "-serial", f"file:{spec.console}", "-serial", f"file:{spec.output}",
         *_disk(0, spec.payload), *_disk(1, spec.results),
+        *[word for number, disk in enumerate(spec.disks) for word in _more(number, disk.source)],
     ]
     with open(spec.emulator_log, "wb") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=spec.folder)
@@ -34,5 +36,15 @@ def start(spec):
 
 
 def _disk(index, path):
-    # A comma in a file name is doubled for QEMU's option parser.
-    return ["-drive", f"file={str(path).replace(',', ',,')},format=raw,if=ide,index={index},cache=unsafe"]
+    return ["-drive", f"file={_escaped(path)},format=raw,if=ide,index={index},cache=unsafe"]
+
+
+def _more(number, path):
+    """A disk of --disk. The lab's init finds it by its serial number. What is written goes to a temporary file that has no name."""
+    return ["-drive", f"file={_escaped(os.path.abspath(path))},format=raw,if=none,id=disk{number},snapshot=on,cache=unsafe",
+            "-device", f"virtio-blk-pci,drive=disk{number},serial=disk{number}"]
+
+
+def _escaped(path):
+    """A comma in a file name is doubled for QEMU's option parser."""
+    return str(path).replace(",", ",,")

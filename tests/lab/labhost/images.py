@@ -10,6 +10,7 @@ from .error import LabFailure
 TREE = pathlib.Path(__file__).resolve().parents[3]
 INIT = pathlib.Path(__file__).with_name("init")
 DISK_MODULES = ["ata_piix", "sd_mod"]
+MORE_DISKS_MODULES = ["virtio_pci", "virtio_blk"]
 
 
 def _tool(*words):
@@ -25,9 +26,10 @@ def fetch(*things):
     return dict(line.split("=", 1) for line in lines)
 
 
-def initramfs(out, kernel_folder, kvm_module):
-    """Write the lab host's initramfs to `out`."""
-    modules = [word for name in [kvm_module, *DISK_MODULES] for word in ("--module", name)]
+def initramfs(out, kernel_folder, kvm_module, more_disks=False):
+    """Write the lab host's initramfs to `out`; with `more_disks` it has the drivers for those of --disk."""
+    wanted = [kvm_module, *DISK_MODULES, *(MORE_DISKS_MODULES if more_disks else [])]
+    modules = [word for name in wanted for word in ("--module", name)]
     _tool(TREE / "vm-images/build-initramfs", "-o", out, "--kernel-dir", kernel_folder, "--init", INIT, "--unsigned", *modules)
 
 

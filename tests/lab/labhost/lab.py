@@ -16,6 +16,7 @@ from .watch import Watch
 KINDS = {"amd": amd, "intel": intel}
 CONSOLE_TAIL = 40  # lines
 # In a lab the command's PATH has its own folder first, so that `outrider` and `./outrider` are the same.
+DISKS = "/dev/lab"  # where labhost/init has links to the block devices of --disk
 LAB_PATH = "/lab:/bin:/sbin:/usr/bin:/usr/sbin"
 
 
@@ -26,6 +27,7 @@ class Spec:
     folder: pathlib.Path
     cpus: int
     memory: int  # MiB
+    disks: list  # payload.Disk, in addition to the lab's own
 
     def __post_init__(self):
         self.console = self.folder / "console.log"  # first serial line: kernel and init
@@ -39,24 +41,26 @@ def run(options):
     """The command's exit status. `options` are those of tests/lab/run."""
     items = [payload.Item(word) for word in options.file]
     programs = [payload.Item(word) for word in options.bin]
+    disks = [payload.Disk(setting) for setting in options.disk]
     environment = {"LAB_KIND": options.kvm, **dict(options.env)}
     folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-lab."))
     try:
         if options.kvm == "native":
             note(options, "running on this machine itself")
-            return native.run(options.command, items + programs, environment, folder, options.out, options.timeout)
-        return _emulated(options, items, programs, environment, folder)
+            return native.run(options.command, items + programs, disks, environment, folder, options.out, options.timeout)
+        return _emulated(options, items, programs, disks, environment, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _emulated(options, items, programs, environment, folder):
+def _emulated(options, items, programs, disks, environment, folder):
     kind = KINDS[options.kvm]
-    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY)
+    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY, disks)
     nonce = secrets.token_hex(8)
     libraries = images.libraries([program.source for program in programs])
     variables = {**environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
-    payload.write_payload(spec.payload, items + programs, libraries, options.command, variables, nonce)
+    variables |= {disk.name: f"{DISKS}/disk{number}" for number, disk in enumerate(disks)}
+    payload.write_payload(spec.payload, items + programs, libraries, options.command, variables, nonce, len(disks))
     payload.make_result_disk(spec.results, spec.memory << 20)
     note(options, f"booting {kind.NAME}, {spec.cpus} CPU{'s' * (spec.cpus > 1)}, {spec.memory} MiB")
     try:

@@ -8,7 +8,7 @@ import subprocess
 from .error import LabFailure
 
 
-def run(command, items, environment, folder, out, limit):
+def run(command, items, disks, environment, folder, out, limit):
     """Run the command in a folder that holds its files; returns its exit status as a shell would."""
     work = folder / "lab"
     work.mkdir()
@@ -19,6 +19,14 @@ def run(command, items, environment, folder, out, limit):
             shutil.copytree(item.source, target)
         else:
             shutil.copy(item.source, target)
+    for number, disk in enumerate(disks):
+        # A copy, since what is written is to be lost. It takes no more room than the image does.
+        copy = folder / f"disk{number}"
+        done = subprocess.run(["cp", "--sparse=always", "--reflink=auto", "--no-preserve=mode", "--", disk.source, copy], capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            raise LabFailure(f"cannot copy {disk.source}: {done.stderr.strip().rsplit(': ', 1)[-1]}")
+        environment = {**environment, disk.name: str(copy)}
     left = out if out is not None else folder / "out"
     os.makedirs(left, exist_ok=True)
     variables = dict(os.environ, **environment, LAB_OUT=os.path.abspath(left), PATH=f"{work}:{os.environ.get('PATH', '')}")

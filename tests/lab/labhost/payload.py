@@ -15,6 +15,7 @@ import tarfile
 
 from .error import LabFailure
 
+SECTOR = 512  # bytes
 DISK_STEP = 16 * 63 * 512  # a whole cylinder, which the emulators' disk geometry wants
 
 
@@ -29,6 +30,19 @@ class Item:
             raise LabFailure(f"no such file: {source}")
         if os.path.isabs(self.place) or self.place.split("/")[0] in ("..", "."):
             raise LabFailure(f"--file {word}: DST must be a path inside the command's working folder")
+
+
+class Disk:
+    """A raw image that the command finds as a block device, whose path is in the variable NAME. `setting` is (NAME, IMAGE)."""
+
+    def __init__(self, setting):
+        self.name, self.source = setting
+        if not os.path.isfile(self.source):
+            raise LabFailure(f"--disk {self.name}: no such file: {self.source}")
+        if os.path.getsize(self.source) % SECTOR or not os.path.getsize(self.source):
+            raise LabFailure(f"--disk {self.name}: {self.source} is not a raw disk image, whose size is a multiple of {SECTOR} bytes")
+        if not os.access(self.source, os.R_OK):
+            raise LabFailure(f"cannot read {self.source}: Permission denied")
 
 
 def round_up(size):
@@ -66,15 +80,18 @@ def _add_text(tar, place, text):
     tar.addfile(entry, io.BytesIO(data))
 
 
-def write_payload(disk, items, libraries, command, environment, nonce):
-    """Make the payload disk: `items` for the command, `libraries` (absolute paths), the command and its environment."""
+def write_payload(disk, items, libraries, command, environment, nonce, disks):
+    """
+    Make the payload disk: `items` for the command, `libraries` (absolute paths), the command and its environment. The lab's init
+    waits for `disks` block devices more.
+    """
     with tarfile.open(disk, "w", format=tarfile.GNU_FORMAT) as tar:
         for item in items:
             _add(tar, item.source, f"lab/{item.place}")
         for path in libraries:
             _add(tar, path, path.lstrip("/"))
         _add_text(tar, "lab.d/command", command_script(command, environment))
-        _add_text(tar, "lab.d/environment", f"LAB_NONCE={shlex.quote(nonce)}\n")
+        _add_text(tar, "lab.d/environment", f"LAB_NONCE={shlex.quote(nonce)}\nLAB_DISKS={disks}\n")
     os.truncate(disk, round_up(os.path.getsize(disk)))
 
 
