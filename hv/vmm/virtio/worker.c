@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/virtio/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define EVENTS 16 /* taken from epoll at a time */
+
+/* A watched file descriptor. One that was unwatched stays until the events at hand, which may point to it, are done. */
+struct watch {
+	struct watch *next;
+	int fd;
+	worker_fn *fn; /* NULL: it was unwatched */
+	void *ctx;
+};
+
+struct worker {
+	struct workers *all;
+	struct worker *next;
+	char name[16];
+	int epoll_fd;
+	int wake_fd; /* eventfd that ends the thread */
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock; /* guards the members below */
+	pthread_cond_t moved; /* `busy` or `pauses` has changed, or the thread shall end */
+	struct watch *watches;
+	unsigned pauses;
+	bool busy;	/* a callback runs */
+	pthread_t runs; /* the thread that it runs on, while `busy` */
+	bool ending;
+};
+
+/* ---- the thread ---- */
+
+/* Wait while the worker is paused, then enter the callback of the watch. Returns false when there is nothing to call. */
+static bool enter(struct worker *w, const struct watch *watch, struct watch *copy)
+{
+	bool call;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->pauses && !w->ending)
+		pthread_cond_wait(&w->moved, &w->lock);
+	*copy = *watch;
+	call = watch->fn && !w->ending;
+	w->busy = call;
+	w->runs = pthread_self();
+	pthread_mutex_unlock(&w->lock);
+	return call;
+}
+
+static void leave(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->busy = false;
+	pthread_cond_broadcast(&w->moved);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void free_unwatched(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	for (struct watch **link = &w->watches; *link;) {
+		struct watch *watch = *link;
+
+		if (watch->fn) {
+			link = &watch->next;
+			continue;
+		}
+		*link = watch->next;
+		free(watch);
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+static bool must_end(struct worker *w)
+{
+	bool ending;
+
+	pthread_mutex_lock(&w->lock);
+	ending = w->ending;
+	pthread_mutex_unlock(&w->lock);
+	return ending;
+}
+
+static void *body(void *arg)
+{
+	struct worker *w = arg;
+	struct epoll_event events[EVENTS];
+
+	while (!must_end(w)) {
+		int n = epoll_wait(w->epoll_fd, events, EVENTS, -1);
+
+		for (int i = 0; i < n; i++) {
+			struct watch copy;
+
+			if (events[i].data.ptr && enter(w, events[i].data.ptr, &copy)) {
+				copy.fn(copy.ctx, events[i].events);
+				leave(w);
+			}
+		}
+		free_unwatched(w);
+	}
+	return NULL;
+}
+
+static int start(struct worker *w, struct err *err)
+{
+	sigset_t blocked, old;
+	int rc;
+
+	sigfillset(&blocked);
+	pthread_sigmask(SIG_SETMASK, &blocked, &old);
+	rc = pthread_create(&w->thread, NULL, body, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return err_set(err, EXIT_INTERNAL, "cannot start the thread of %s: %s", w->name, strerror(rc));
+	w->started = true;
+	pthread_setname_np(w->thread, w->name);
+	return 0;
+}
+
+static void join(struct worker *w)
+{
+	uint64_t one = 1;
+
+	if (!w->started)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->ending = true;
+	pthread_cond_broadcast(&w->moved);
+	pthread_mutex_unlock(&w->lock);
+	if (write(w->wake_fd, &one, sizeof(one)) == (ssize_t)sizeof(one))
+		pthread_join(w->thread, NULL);
+	w->started = false;
+}
+
+/* ---- watching ---- */
+
+/* The worker's lock is held. */
+static struct watch *find(struct worker *w, int fd)
+{
+	for (struct watch *watch = w->watches; watch; watch = watch->next)
+		if (watch->fn && watch->fd == fd)
+			return watch;
+	return NULL;
+}
+
+/* The worker's lock is held. */
+static int watch_locked(struct worker *w, int fd, uint32_t events, worker_fn *fn, void *ctx)
+{
+	struct watch *watch = find(w, fd);
+	struct epoll_event event = {.events = events};
+	int op = watch ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	if (!watch) {
+		watch = calloc(1, sizeof(*watch));
+		if (!watch)
+			return -1;
+	}
+	event.data.ptr = watch;
+	if (epoll_ctl(w->epoll_fd, op, fd, &event) < 0) {
+		if (op == EPOLL_CTL_ADD)
+			free(watch);
+		return -1;
+	}
+	if (op == EPOLL_CTL_ADD) {
+		watch->next = w->watches;
+		w->watches = watch;
+	}
+	watch->fd = fd;
+	watch->fn = fn;
+	watch->ctx = ctx;
+	return 0;
+}
+
+int worker_watch(struct worker *w, int fd, uint32_t events, worker_fn *fn, void *ctx, struct err *err)
+{
+	int ret, error;
+
+	pthread_mutex_lock(&w->lock);
+	errno = ENOMEM;
+	ret = watch_locked(w, fd, events, fn, ctx);
+	error = errno;
+	pthread_mutex_unlock(&w->lock);
+	return ret < 0 ? err_set(err, EXIT_INTERNAL, "%s cannot wait for a file descriptor: %s", w->name, strerror(error)) : 0;
+}
+
+/* The worker's lock is held. */
+static void wait_idle(struct worker *w)
+{
+	while (w->busy && !pthread_equal(w->runs, pthread_self()))
+		pthread_cond_wait(&w->moved, &w->lock);
+}
+
+void worker_unwatch(struct worker *w, int fd)
+{
+	struct watch *watch;
+
+	pthread_mutex_lock(&w->lock);
+	watch = find(w, fd);
+	if (watch) {
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		watch->fn = NULL;
+		wait_idle(w);
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_pause(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->pauses++;
+	wait_idle(w);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void worker_resume(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->pauses--;
+	pthread_cond_broadcast(&w->moved);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* ---- one worker's life ---- */
+
+static int open_fds(struct worker *w, struct err *err)
+{
+	struct epoll_event wake = {.events = EPOLLIN};
+
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->epoll_fd < 0 || w->wake_fd < 0 || epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->wake_fd, &wake) < 0)
+		return err_set(err, EXIT_INTERNAL, "no file descriptors for the thread of %s: %s", w->name, strerror(errno));
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void free_parts(struct worker *w)
+{
+	for (struct watch *watch = w->watches, *next; watch; watch = next) {
+		next = watch->next;
+		free(watch);
+	}
+	close_fd(w->epoll_fd);
+	close_fd(w->wake_fd);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->moved);
+	free(w);
+}
+
+struct worker *worker_new(struct workers *all, const char *name, struct err *err)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		err_set(err, EXIT_INTERNAL, "out of memory for the thread of %s", name);
+		return NULL;
+	}
+	w->all = all;
+	snprintf(w->name, sizeof(w->name), "%s", name);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->moved, NULL);
+	w->wake_fd = -1;
+	if (open_fds(w, err) < 0) {
+		free_parts(w);
+		return NULL;
+	}
+	pthread_mutex_lock(&all->lock);
+	w->next = all->first;
+	all->first = w;
+	pthread_mutex_unlock(&all->lock);
+	return w;
+}
+
+void worker_free(struct worker *w)
+{
+	struct worker **link;
+
+	if (!w)
+		return;
+	join(w);
+	pthread_mutex_lock(&w->all->lock);
+	for (link = &w->all->first; *link != w;)
+		link = &(*link)->next;
+	*link = w->next;
+	pthread_mutex_unlock(&w->all->lock);
+	free_parts(w);
+}
+
+/* ---- all of them ---- */
+
+void workers_init(struct workers *all)
+{
+	*all = (struct workers){.first = NULL};
+	pthread_mutex_init(&all->lock, NULL);
+}
+
+void workers_destroy(struct workers *all)
+{
+	pthread_mutex_destroy(&all->lock);
+}
+
+int workers_start(struct workers *all, struct err *err)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&all->lock);
+	for (struct worker *w = all->first; w && !ret; w = w->next)
+		ret = start(w, err);
+	pthread_mutex_unlock(&all->lock);
+	return ret;
+}
+
+void workers_join(struct workers *all)
+{
+	pthread_mutex_lock(&all->lock);
+	for (struct worker *w = all->first; w; w = w->next)
+		join(w);
+	pthread_mutex_unlock(&all->lock);
+}
+
+void workers_pause(struct workers *all)
+{
+	pthread_mutex_lock(&all->lock);
+	for (struct worker *w = all->first; w; w = w->next)
+		worker_pause(w);
+	pthread_mutex_unlock(&all->lock);
+}
+
+void workers_resume(struct workers *all)
+{
+	pthread_mutex_lock(&all->lock);
+	for (struct worker *w = all->first; w; w = w->next)
+		worker_resume(w);
+	pthread_mutex_unlock(&all->lock);
+}
