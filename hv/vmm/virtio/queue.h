@@ -3,9 +3,9 @@
  * A split virtqueue as the device sees it (virtio 1.2, section 2.7): independent of the device and of the transport.
  *
  * The guest is not trusted. Each field of the ring and of a descriptor is read from guest memory once. A chain that has a loop,
- * leaves guest RAM, is longer than the queue, mixes readable descriptors after writable ones, has a descriptor of length 0, an
+ * leaves guest RAM, is longer than VIRTQ_MAX_SIZE, has a readable descriptor after a writable one, a descriptor of length 0, an
  * indirect table inside an indirect table, or an index out of range breaks the queue's device: the transport sets NEEDS_RESET,
- * and virtq_pop() gives -1 until the driver resets the device.
+ * and virtq_pop() gives -1 on all queues of the device until the driver resets it.
  *
  * All accesses to guest memory go through hv/vmm/dma.h, so that the detector hears of them.
  *
@@ -25,6 +25,7 @@
 #ifndef OUTRIDER_VMM_VIRTIO_QUEUE_H
 #define OUTRIDER_VMM_VIRTIO_QUEUE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,60 +33,83 @@
 
 #include "hv/vmm/dma.h"
 
-/* The largest queue, and so the largest number of descriptors in a chain. The guest may choose a smaller power of two. */
+/* The largest queue, and the largest number of descriptors in a chain. The guest may choose a smaller power of two. */
 #define VIRTQ_MAX_SIZE 256
 
 /* What the driver chose for a queue. */
 struct virtq_place {
-	uint16_t size;		    /* entries; a power of two, at most VIRTQ_MAX_SIZE */
-	uint64_t desc, avail, used; /* GPAs of the descriptor table, the driver area and the device area */
-	bool event_index;	    /* VIRTIO_F_EVENT_IDX was negotiated */
-	bool indirect;		    /* VIRTIO_F_INDIRECT_DESC was negotiated */
+	/* Entries: a power of two, at most VIRTQ_MAX_SIZE. */
+	uint16_t size;
+	/* GPAs of the descriptor table, the driver area (available ring) and the device area (used ring). */
+	uint64_t desc, avail, used;
+	/* VIRTIO_F_EVENT_IDX was negotiated. */
+	bool event_index;
+	/* VIRTIO_F_INDIRECT_DESC was negotiated. */
+	bool indirect;
 };
 
-/* How a queue reaches its transport. Both are called on the thread that uses the queue. */
+/* How a queue reaches its device's transport. The functions are called on the thread that uses the queue. */
 struct virtq_wiring {
-	void (*interrupt)(void *ctx, unsigned queue);		    /* tell the driver that buffers were used */
-	void (*broken)(void *ctx, unsigned queue, const char *why); /* the driver broke the rules: set NEEDS_RESET */
+	/* Tell the driver that buffers were used. */
+	void (*interrupt)(void *ctx, unsigned queue);
+	/* The driver broke the rules: set NEEDS_RESET. `why` is a constant. */
+	void (*broken)(void *ctx, unsigned queue, const char *why);
 	void *ctx;
+	/* Set by `broken`, and read by all queues of the device: the device serves nothing until it is reset. */
+	const atomic_bool *device_broken;
 };
 
+#define VIRTQ_NOT_ASKED 0x10000u
+
+/* Devices use the functions below, and no member. */
 struct virtq {
 	struct dma *dma;
-	const char *device; /* name of the device, such as "virtio-blk 0"; the device's owner keeps it */
-	unsigned index;	    /* number of the queue in its device */
+	struct dma_ring ring;
+	/* Which device and queue it is, and by which thread it is served, as requests in flight say it. */
+	struct device_request by;
 	struct virtq_wiring wiring;
-	struct virtq_place place; /* size 0: the queue is not in use */
-	bool broken;		  /* nothing more is served until the next virtq_start() */
-	bool kicks_off;		  /* the device polls the queue and wants no notifications */
-	uint16_t next_avail;	  /* free-running index of the next entry to take from the available ring */
-	uint16_t next_used;	  /* free-running index of the next entry to fill in the used ring */
-	uint16_t published;	  /* the used index that the driver sees */
-	uint16_t signalled;	  /* the value of `published` at the last look of virtq_interrupt() */
-	uint16_t wanted;	  /* the available index at which a notification was last asked for (avail_event) */
-	uint32_t epoch;		  /* counts virtq_start() and virtq_stop(), so that a request from before is known */
+	/* The size is 0 while the queue is not in use. */
+	struct virtq_place place;
+	/* Nothing is served for now; see virtq_hold(). */
+	atomic_bool held;
+	/* The device polls the queue and wants no notifications. */
+	bool kicks_off;
+	/* Counts virtq_start() and virtq_stop(), so that a request from before is known. */
+	uint32_t epoch;
+	/* The value of avail_event, at which the driver shall notify, or VIRTQ_NOT_ASKED. */
+	uint32_t wanted;
+	/* These indices run freely from 0 to 65535 and wrap, as in the rings. */
+	uint16_t next_avail; /* the next entry to take from the available ring */
+	uint16_t seen_avail; /* the driver's available index as last read */
+	uint16_t next_used;  /* the next entry to fill in the used ring */
+	uint16_t published;  /* the used index that the driver sees */
+	uint16_t signalled;  /* the value of `published` at the last virtq_interrupt() */
 };
 
 /*
  * A request: one chain of descriptors that the driver made available. First come the segments that the device reads, and then
- * those that it writes. The struct is the device's. It is large, so a device allocates it once and uses it again.
+ * those that it writes. The struct is the device's. It takes some 10 KiB, so a device allocates it once and uses it again.
  */
 struct virtq_request {
 	struct virtq *q;
+	/* The queue's when the request was popped. */
 	uint32_t epoch;
-	uint16_t head;		  /* first descriptor of the chain */
-	uint16_t readable;	  /* number of segments that the device reads */
-	uint16_t writable;	  /* number of segments that the device writes */
-	uint64_t read_len;	  /* bytes in the readable segments */
-	uint64_t write_len;	  /* bytes in the writable segments */
-	bool in_flight;		  /* virtq_begin() was called */
-	struct dma_flight flight; /* what the detector knows of the request */
+	/* The first descriptor of the chain. */
+	uint16_t head;
+	/* The number of segments that the device reads, and of those that it writes. */
+	uint16_t readable, writable;
+	/* The bytes in these. */
+	uint64_t read_len, write_len;
+	/* virtq_begin() was called. */
+	bool in_flight;
+	struct dma_flight flight;
+	/* The segments as the detector is told of them, and where they are on the host. */
 	struct dma_segment segment[VIRTQ_MAX_SIZE];
-	void *host[VIRTQ_MAX_SIZE]; /* the segments' host addresses */
+	struct iovec iov[VIRTQ_MAX_SIZE];
 };
 
-/* Make a queue that is not in use. */
-void virtq_init(struct virtq *q, struct dma *dma, const char *device, unsigned index, const struct virtq_wiring *wiring);
+/* Make a queue that is not in use. `by` says whose queue it is and is copied: its type, index and queue. For the transport. */
+void virtq_init(struct virtq *q, struct dma *dma, const struct device_request *by, const struct virtq_wiring *wiring);
 
 /*
  * Put the queue into use, from index 0 of its rings. Returns 0, or -1 when the size is no power of two or too large, or when a
@@ -93,8 +117,17 @@ void virtq_init(struct virtq *q, struct dma *dma, const char *device, unsigned i
  */
 int virtq_start(struct virtq *q, const struct virtq_place *place);
 
-/* Take the queue out of use. A request that was popped before can still be pushed or dropped, without effect on the guest. */
+/*
+ * Take the queue out of use. A request that was popped before can still be pushed or dropped, without effect on the guest. For
+ * the transport.
+ */
 void virtq_stop(struct virtq *q);
+
+/*
+ * Let virtq_pop() give 0 from now on, or no longer. The transport holds the queues of a device before it pauses the worker, so
+ * that a guest which adds requests without end cannot keep a callback running. Any thread may call it.
+ */
+void virtq_hold(struct virtq *q, bool on);
 
 /*
  * Take the next request. Returns 1 with *rq filled in; 0 when there is none, and the driver will then notify when it adds one
@@ -111,6 +144,13 @@ void virtq_unpop(struct virtq_request *rq);
  * parsed the request's header, and before it touches the data. `sector` counts 512 bytes; it is 0 where it means nothing.
  */
 void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector);
+
+/*
+ * As virtq_begin(), when the device accesses only the first `read_len` bytes of the readable part and the first `write_len`
+ * bytes of the writable part. A race is reported for each byte of these, so a network card that receives a frame says its
+ * length.
+ */
+void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len);
 
 /*
  * Copy up to `len` bytes from the request's readable part, from `offset` bytes into it, into `buf`; or from `buf` to its
