@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machine's devices: their ranges on the bus, their lines to KVM's interrupt controllers, and how they end the machine. A
- * new device is a file in dev/, a member of struct vm, and its lines here.
+ * The machine's devices. Those of the board are in every machine: their ranges on the bus, their lines to KVM's interrupt
+ * controllers, and how they end the machine. Cards are the PCI devices that the configuration asks for. A new device is a file
+ * in dev/, a member of struct vm, and its lines here.
  */
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
@@ -23,7 +24,7 @@ static void end_machine(void *ctx, enum vm_end how, const char *why)
 	machine_end(ctx, how, "%s", why);
 }
 
-/* Refuse a device that the configuration asks for and that the machine cannot have. */
+/* Refuse a card that the configuration asks for and that the machine cannot have. */
 static int refuse_missing(const struct vmm_config *config, struct err *err)
 {
 	if (config->disk_count)
@@ -37,7 +38,7 @@ static int refuse_missing(const struct vmm_config *config, struct err *err)
 	return 0;
 }
 
-int machine_add_devices(struct vm *vm, const struct vmm_config *config, struct err *err)
+int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 {
 	struct power_line power = {.end = end_machine, .ctx = vm};
 	struct irq_line irq = {.set = set_irq, .ctx = vm};
@@ -51,20 +52,30 @@ int machine_add_devices(struct vm *vm, const struct vmm_config *config, struct e
 		{BUS_PORT, PVPANIC_PORT, 1, &pvpanic_ops, &vm->pvpanic},
 	};
 
+	const struct pci_host pci_host = kvm_lines_host(&vm->lines);
+
 	bus_init(&vm->bus);
+	kvm_lines_init(&vm->lines, &vm->fd);
+	workers_init(&vm->workers);
 	irq.gsi = SERIAL_GSI;
-	serial_init(&vm->serial, config->console_out, &irq, &vm->ended);
+	serial_init(&vm->serial, console_out, &irq, &vm->ended);
 	irq.gsi = RTC_GSI;
 	rtc_init(&vm->rtc, &irq);
 	irq.gsi = SCI_GSI;
 	pm_init(&vm->pm, &irq, &power);
-	pci_init(&vm->pci, &power);
+	pci_init(&vm->pci, &vm->bus, &power, &irq, &pci_host);
 	vm->i8042.power = power;
 	vm->pvpanic.power = power;
 
 	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
 		if (bus_add(&vm->bus, &ports[i], err) < 0)
 			return -1;
+	return 0;
+}
+
+int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err)
+{
+	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
 	return refuse_missing(config, err);
 }
 
@@ -74,5 +85,7 @@ void machine_remove_devices(struct vm *vm)
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);
 	pci_destroy(&vm->pci);
+	workers_destroy(&vm->workers);
+	kvm_lines_destroy(&vm->lines);
 	bus_destroy(&vm->bus);
 }

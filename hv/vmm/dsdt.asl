@@ -22,6 +22,41 @@ DefinitionBlock ("dsdt.aml", "DSDT", 2, "OUTRDR", "OUTRIDER", 1)
 				DWordMemory (ResourceProducer, PosDecode, MinFixed, MaxFixed, NonCacheable, ReadWrite,
 					0, 0xC0000000, 0xFEBFFFFF, 0, 0x3EC00000)
 			})
+			// INTA# of each slot (dev/pci.h).
+			Name (_PRT, Package ()
+			{
+				Package () { 0x0001FFFF, 0, 0, 16 },
+				Package () { 0x0002FFFF, 0, 0, 17 },
+				Package () { 0x0003FFFF, 0, 0, 18 },
+				Package () { 0x0004FFFF, 0, 0, 19 },
+				Package () { 0x0005FFFF, 0, 0, 20 },
+				Package () { 0x0006FFFF, 0, 0, 21 },
+				Package () { 0x0007FFFF, 0, 0, 22 },
+				Package () { 0x0008FFFF, 0, 0, 23 },
+				Package () { 0x0009FFFF, 0, 0, 16 },
+				Package () { 0x000AFFFF, 0, 0, 17 },
+				Package () { 0x000BFFFF, 0, 0, 18 },
+				Package () { 0x000CFFFF, 0, 0, 19 },
+				Package () { 0x000DFFFF, 0, 0, 20 },
+				Package () { 0x000EFFFF, 0, 0, 21 },
+				Package () { 0x000FFFFF, 0, 0, 22 },
+				Package () { 0x0010FFFF, 0, 0, 23 },
+				Package () { 0x0011FFFF, 0, 0, 16 },
+				Package () { 0x0012FFFF, 0, 0, 17 },
+				Package () { 0x0013FFFF, 0, 0, 18 },
+				Package () { 0x0014FFFF, 0, 0, 19 },
+				Package () { 0x0015FFFF, 0, 0, 20 },
+				Package () { 0x0016FFFF, 0, 0, 21 },
+				Package () { 0x0017FFFF, 0, 0, 22 },
+				Package () { 0x0018FFFF, 0, 0, 23 },
+				Package () { 0x0019FFFF, 0, 0, 16 },
+				Package () { 0x001AFFFF, 0, 0, 17 },
+				Package () { 0x001BFFFF, 0, 0, 18 },
+				Package () { 0x001CFFFF, 0, 0, 19 },
+				Package () { 0x001DFFFF, 0, 0, 20 },
+				Package () { 0x001EFFFF, 0, 0, 21 },
+				Package () { 0x001FFFFF, 0, 0, 22 }
+			})
 		}
 
 		Device (COM1)

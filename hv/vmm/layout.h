@@ -17,6 +17,8 @@
 #define KVM_IDENTITY_MAP_GPA 0xfffbc000ull /* one page, which the three pages of KVM_SET_TSS_ADDR follow */
 #define KVM_TSS_GPA 0xfffbd000ull
 #define IOAPIC_GPA 0xfec00000u
+#define PCI_WINDOW_GPA 0xc0000000ull /* where PCI's memory BARs may be, as the host bridge's _CRS in dsdt.asl says */
+#define PCI_WINDOW_END_GPA 0xfec00000ull
 #define LAPIC_GPA 0xfee00000u
 
 /* What the boot protocols read lies in conventional memory. The kernel copies it before it reuses the pages. */
@@ -47,5 +49,8 @@
 #define SERIAL_GSI 4
 #define RTC_GSI 8
 #define SCI_GSI 9
+#define PCI_GSI_FIRST 16 /* INTA# of PCI slot n is the GSI PCI_GSI_FIRST + (n - 1) % PCI_GSI_COUNT */
+#define PCI_GSI_COUNT 8
+#define GSI_COUNT 24 /* pins of the I/O APIC; GSIs from here on are messages (MSI-X) */
 
 #endif

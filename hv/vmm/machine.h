@@ -20,7 +20,9 @@
 #include "hv/vmm/dev/rtc.h"
 #include "hv/vmm/dev/serial.h"
 #include "hv/vmm/dma.h"
+#include "hv/vmm/kvm_lines.h"
 #include "hv/vmm/ram.h"
+#include "hv/vmm/virtio/virtio.h"
 #include "hv/vmm/vmm.h"
 
 struct vm {
@@ -31,6 +33,9 @@ struct vm {
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* size of each vcpu->run mapping in bytes */
 	struct bus bus;
+	struct kvm_lines lines;
+	struct workers workers;
+	struct virtio_bus virtio; /* the three parts that cards are plugged into */
 	struct serial serial;
 	struct rtc rtc;
 	struct pm pm;
@@ -60,10 +65,16 @@ void machine_fail(struct vm *vm, const struct err *err);
 void machine_wake(struct vm *vm);
 
 /*
- * Put the devices that `config` asks for on the bus, and wire them to interrupts and power. machine_remove_devices() may follow
- * even when this fails, and comes only after the vCPU threads have ended.
+ * Put the board's devices on the bus, and wire them to interrupts and power. machine_remove_devices() may follow even when this
+ * fails, and comes only after the machine's threads have ended.
  */
-int machine_add_devices(struct vm *vm, const struct vmm_config *config, struct err *err);
+int machine_add_devices(struct vm *vm, int console_out, struct err *err);
+
+/*
+ * Add the PCI devices that `config` asks for, once KVM's VM is open. Their workers run from the start of vm_run() to its end.
+ * Returns 0, or -1 with `err` set; machine_remove_devices() frees them either way.
+ */
+int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
 /*

@@ -25,6 +25,22 @@ static int start_thread(struct vm *vm, pthread_t *thread, void *(*body)(void *),
 	return rc ? -1 : 0;
 }
 
+static void start_threads(struct vm *vm, pthread_t *input_tid, bool *input, unsigned *vcpus)
+{
+	struct err err = {0};
+
+	/* The devices' threads come first: a vCPU may notify a device at once. */
+	if (workers_start(&vm->workers, &err) < 0) {
+		machine_fail(vm, &err);
+		return;
+	}
+	if (start_thread(vm, input_tid, input_thread, vm) < 0)
+		return;
+	*input = true;
+	while (*vcpus < vm->cpus && start_thread(vm, &vm->vcpu[*vcpus].thread, vcpu_thread, &vm->vcpu[*vcpus]) == 0)
+		++*vcpus;
+}
+
 int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err)
 {
 	static const struct vm_hooks none;
@@ -33,13 +49,10 @@ int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct
 	pthread_t input_tid;
 
 	vm->hooks = hooks ? hooks : &none;
-	if (start_thread(vm, &input_tid, input_thread, vm) == 0) {
-		input = true;
-		while (started < vm->cpus && start_thread(vm, &vm->vcpu[started].thread, vcpu_thread, &vm->vcpu[started]) == 0)
-			started++;
-	}
+	start_threads(vm, &input_tid, &input, &started);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(vm->vcpu[i].thread, NULL);
+	workers_join(&vm->workers);
 	machine_wake(vm);
 	if (input)
 		pthread_join(input_tid, NULL);

@@ -28,7 +28,7 @@ static struct vm *vm_new(const struct vmm_config *config, struct err *err)
 	pthread_mutex_init(&vm->end_lock, NULL);
 	dma_init(&vm->dma, &vm->ram);
 	strcpy(vm->detail, "stopped on request");
-	if (machine_add_devices(vm, config, err) < 0) {
+	if (machine_add_devices(vm, config->console_out, err) < 0) {
 		vm_destroy(vm);
 		return NULL;
 	}
@@ -70,8 +70,8 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 	vm = vm_new(config, err);
 	if (!vm)
 		return NULL;
-	if (kick_setup(err) < 0 || open_host(vm, config, err) < 0 || fill_ram(vm, config, &entry, err) < 0 ||
-	    machine_create_vcpus(vm, &entry, err) < 0) {
+	if (kick_setup(err) < 0 || open_host(vm, config, err) < 0 || machine_add_cards(vm, config, err) < 0 ||
+	    fill_ram(vm, config, &entry, err) < 0 || machine_create_vcpus(vm, &entry, err) < 0) {
 		vm_destroy(vm);
 		return NULL;
 	}

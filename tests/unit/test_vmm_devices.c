@@ -65,7 +65,7 @@ static int setup(void **state)
 	pm_init(&f.pm, &irq, &power);
 	irq.gsi = RTC_GSI;
 	rtc_init(&f.rtc, &irq);
-	pci_init(&f.pci, &power);
+	pci_init(&f.pci, &f.bus, &power, &irq, &(struct pci_host){0});
 	bus_init(&f.bus);
 	add(&f, PM_PORT, PM_LEN, &pm_ops, &f.pm);
 	add(&f, PCI_PORT, PCI_LEN, &pci_ops, &f.pci);

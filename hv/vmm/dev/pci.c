@@ -3,35 +3,155 @@
 
 #include <string.h>
 
+#include "hv/vmm/layout.h"
+
 enum { OFF_ADDRESS = 0, OFF_RESET = 1, OFF_DATA = 4 };
 
 #define ADDRESS_ENABLE (1u << 31)
 #define ADDRESS_MASK 0x80fffffcu
 #define RESET_CPU 4 /* the machine is reset when this bit goes from 0 to 1 */
 
-/* The configuration space of 00:00.0: Red Hat's generic host bridge (1b36:0008), class 06.00. Other registers are 0. */
-static const uint32_t host_bridge[] = {0x00081b36, 0x00000000, 0x06000000, 0x00000000, [11] = 0x11001af4};
+#define COMMAND_OFFSET 4
+#define STATUS_OFFSET 6
+#define STATUS_INTX 8 /* Interrupt Status */
 
-void pci_init(struct pci *pci, const struct power_line *power)
+/* Linux takes a bus without any device for a fatal error. Red Hat's generic host bridge asks for no driver. */
+static const struct pci_id bridge_id = {
+	.vendor = 0x1b36,
+	.device = 0x0008,
+	.subsystem_vendor = 0x1af4,
+	.subsystem = 0x1100,
+	.class = 0x060000,
+};
+static const struct pci_ops bridge_ops;
+
+void pci_init(struct pci *pci, struct bus *bus, const struct power_line *power, const struct irq_line *irq,
+	      const struct pci_host *host)
 {
 	memset(pci, 0, sizeof(*pci));
 	pthread_mutex_init(&pci->lock, NULL);
+	pthread_mutex_init(&pci->irq_lock, NULL);
 	pci->power = *power;
+	pci->irq = *irq;
+	pci->bus = bus;
+	pci->host = *host;
+	pci->next_gpa = PCI_WINDOW_GPA;
+	pci_function_init(&pci->bridge, &bridge_id, &bridge_ops, NULL);
+	pci->bridge.pci = pci;
+	pci->slot[0] = &pci->bridge;
 }
 
 void pci_destroy(struct pci *pci)
 {
 	pthread_mutex_destroy(&pci->lock);
+	pthread_mutex_destroy(&pci->irq_lock);
 }
 
-static uint32_t config_dword(uint32_t address)
+/* ---- plugging in ---- */
+
+/* A BAR is aligned to its size. */
+static int place_bar(struct pci *pci, struct pci_function *fn, unsigned bar, struct err *err)
 {
-	unsigned reg = address >> 2 & 0x3f;
+	uint64_t len = fn->bar[bar].len, gpa = (pci->next_gpa + len - 1) & ~(len - 1);
 
-	if (!(address & ADDRESS_ENABLE) || (address & 0x00ffff00))
-		return 0xffffffff; /* no device has that address */
-	return reg < sizeof(host_bridge) / sizeof(host_bridge[0]) ? host_bridge[reg] : 0;
+	if (gpa > PCI_WINDOW_END_GPA || len > PCI_WINDOW_END_GPA - gpa)
+		return err_set(err, EXIT_INTERNAL, "no room for %llu bytes of a PCI device's registers",
+			       (unsigned long long)len);
+	pci_function_place_bar(fn, bar, gpa);
+	pci->next_gpa = gpa + len;
+	return 0;
 }
+
+int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err)
+{
+	unsigned slot = 1;
+	int ret = 0;
+
+	pthread_mutex_lock(&pci->lock);
+	while (slot < PCI_SLOTS && pci->slot[slot])
+		slot++;
+	if (slot == PCI_SLOTS)
+		ret = err_set(err, EXIT_USAGE, "too many devices: the PCI bus takes %d", PCI_SLOTS - 1);
+	for (unsigned i = 0; i < PCI_BARS && !ret; i++)
+		if (fn->bar[i].len)
+			ret = place_bar(pci, fn, i, err);
+	if (!ret) {
+		fn->pci = pci;
+		fn->slot = slot;
+		pci->slot[slot] = fn;
+		pci_function_write(fn, COMMAND_OFFSET, 2, PCI_COMMAND_MEMORY);
+		pci_function_map(fn, pci->bus);
+	}
+	pthread_mutex_unlock(&pci->lock);
+	return ret;
+}
+
+/* ---- INTA# ---- */
+
+/* pci.irq_lock is held. Interrupt Status, in the status register, shows what the function drives, whether it gets out or not.
+ */
+static void drive(struct pci *pci, struct pci_function *fn)
+{
+	unsigned pin = (fn->slot - 1) % PCI_GSI_COUNT;
+	bool level = fn->intx && !(fn->command & PCI_COMMAND_NO_INTX);
+	uint32_t before = pci->raised[pin], bit = 1u << fn->slot;
+
+	pci->raised[pin] = level ? before | bit : before & ~bit;
+	if (!before != !pci->raised[pin])
+		pci->irq.set(pci->irq.ctx, PCI_GSI_FIRST + pin, pci->raised[pin]);
+}
+
+void pci_intx(struct pci_function *fn, bool level)
+{
+	pthread_mutex_lock(&fn->pci->irq_lock);
+	fn->intx = level;
+	drive(fn->pci, fn);
+	pthread_mutex_unlock(&fn->pci->irq_lock);
+}
+
+/* ---- configuration space ---- */
+
+/* The function that CONFIG_ADDRESS names, or NULL when none has that address: only bus 0 is there, and functions 0. */
+static struct pci_function *addressed(const struct pci *pci)
+{
+	if (!(pci->address & ADDRESS_ENABLE) || (pci->address & 0x00ff0700))
+		return NULL;
+	return pci->slot[pci->address >> 11 & 31];
+}
+
+static uint32_t read_config(struct pci *pci, unsigned byte, unsigned size)
+{
+	struct pci_function *fn = addressed(pci);
+	unsigned offset = (pci->address & 0xfc) + byte;
+	uint32_t value;
+
+	if (!fn)
+		return 0xffffffff;
+	value = pci_function_read(fn, offset, size);
+	if (offset <= STATUS_OFFSET && offset + size > STATUS_OFFSET) {
+		pthread_mutex_lock(&pci->irq_lock);
+		value |= (uint32_t)(fn->intx ? STATUS_INTX : 0) << 8 * (STATUS_OFFSET - offset);
+		pthread_mutex_unlock(&pci->irq_lock);
+	}
+	return value;
+}
+
+static void write_config(struct pci *pci, unsigned byte, unsigned size, uint32_t value)
+{
+	struct pci_function *fn = addressed(pci);
+
+	if (!fn)
+		return;
+	pci_function_write(fn, (pci->address & 0xfc) + byte, size, value);
+	pci_function_map(fn, pci->bus);
+	if (fn->slot) {
+		pthread_mutex_lock(&pci->irq_lock);
+		drive(pci, fn);
+		pthread_mutex_unlock(&pci->irq_lock);
+	}
+}
+
+/* ---- ports ---- */
 
 static uint64_t pci_read(void *dev, uint64_t offset, unsigned size)
 {
@@ -40,7 +160,7 @@ static uint64_t pci_read(void *dev, uint64_t offset, unsigned size)
 
 	pthread_mutex_lock(&pci->lock);
 	if (offset >= OFF_DATA)
-		value = config_dword(pci->address) >> 8 * (offset - OFF_DATA);
+		value = read_config(pci, (unsigned)offset - OFF_DATA, size);
 	else if (offset == OFF_ADDRESS && size == 4)
 		value = pci->address;
 	else if (offset == OFF_RESET && size == 1)
@@ -55,8 +175,10 @@ static void pci_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 	bool reset = false;
 
 	pthread_mutex_lock(&pci->lock);
-	if (offset == OFF_ADDRESS && size == 4) {
-		pci->address = value & ADDRESS_MASK;
+	if (offset >= OFF_DATA) {
+		write_config(pci, (unsigned)offset - OFF_DATA, size, (uint32_t)value);
+	} else if (offset == OFF_ADDRESS && size == 4) {
+		pci->address = (uint32_t)value & ADDRESS_MASK;
 	} else if (offset == OFF_RESET && size == 1) {
 		reset = value & ~pci->reset & RESET_CPU;
 		pci->reset = (uint8_t)value;

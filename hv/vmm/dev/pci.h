@@ -1,30 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PCI configuration mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2), and the reset control register at port 0xcf9, which lies in the
- * middle of its ports. The only PCI device is a host bridge: without any, Linux takes the lack of configuration space for a
- * fatal error.
+ * The PCI bus of the machine: bus 0, with a host bridge in slot 0 and up to 31 devices of one function each. The guest reaches
+ * configuration space by mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2). The reset control register at port 0xcf9 lies in the
+ * middle of that mechanism's ports, so it is here, too.
+ *
+ * Interrupts: a function has MSI-X (pci_msix.h) and INTA#. INTA# of slot n is the level-triggered GSI PCI_GSI_FIRST +
+ * (n - 1) % PCI_GSI_COUNT, as _PRT in dsdt.asl says. Slots that share a GSI are ORed.
+ *
+ * Locking: pci.lock guards all configuration spaces, and is held while the functions of struct pci_ops are called. pci.irq_lock
+ * guards the INTA# lines; nothing is locked under it.
  */
 #ifndef OUTRIDER_VMM_DEV_PCI_H
 #define OUTRIDER_VMM_DEV_PCI_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "hv/base/err.h"
 #include "hv/vmm/dev/bus.h"
 #include "hv/vmm/dev/lines.h"
+#include "hv/vmm/dev/pci_function.h"
+#include "hv/vmm/layout.h"
 
 #define PCI_LEN 8 /* ports from PCI_PORT */
+#define PCI_SLOTS 32
 
 struct pci {
 	pthread_mutex_t lock;
 	struct power_line power;
-	uint32_t address; /* the CONFIG_ADDRESS register */
-	uint8_t reset;	  /* the reset control register */
+	struct irq_line irq; /* its `gsi` is not used */
+	struct bus *bus;     /* where the BARs are */
+	struct pci_host host;
+	uint32_t address;  /* the CONFIG_ADDRESS register */
+	uint8_t reset;	   /* the reset control register */
+	uint64_t next_gpa; /* where the next BAR is put at start */
+	struct pci_function bridge;
+	struct pci_function *slot[PCI_SLOTS]; /* NULL: the slot is empty */
+	pthread_mutex_t irq_lock;
+	uint32_t raised[PCI_GSI_COUNT]; /* a bit for each slot that drives the GSI PCI_GSI_FIRST + index */
 };
 
 extern const struct bus_ops pci_ops;
 
-void pci_init(struct pci *pci, const struct power_line *power);
+/* `irq` drives the GSIs of INTA#. *bus must outlive the PCI bus. `host` is copied. */
+void pci_init(struct pci *pci, struct bus *bus, const struct power_line *power, const struct irq_line *irq,
+	      const struct pci_host *host);
+
+/* Only after the vCPU threads have ended. The functions are their owners'. */
 void pci_destroy(struct pci *pci);
+
+/*
+ * Plug a function, which has its BARs and capabilities already, into the next free slot. Its BARs get addresses in the window
+ * [PCI_WINDOW_GPA, PCI_WINDOW_END_GPA), and memory decoding is on, as firmware would leave it. *fn must outlive the vCPU
+ * threads. To be called before the machine runs. Returns 0, or -1 with EXIT_USAGE when all 31 slots are taken, or with
+ * EXIT_INTERNAL when the window is full.
+ */
+int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err);
+
+/* Drive the function's INTA#, subject to the command register's Interrupt Disable. Any thread may call it. */
+void pci_intx(struct pci_function *fn, bool level);
 
 #endif

@@ -7,9 +7,9 @@
  *
  * Threads: `queue_ready` runs on the queue's worker. All other functions of struct virtio_ops run on a vCPU's thread, one at a
  * time for each device. While `activate` and `reset` run, the device's workers are paused (worker_pause()), so both may touch
- * what the worker uses. `config_read` and `config_write` run while workers run: the device locks what they share, and holds
- * such a lock only for a moment. A worker may call virtio_config_changed() and the functions of queue.h, which take no lock
- * that is held while workers are paused.
+ * what the worker uses. `config_read` and `config_write` run while workers run; virtio_config_begin() says how the two share
+ * the configuration. A worker may call the functions of queue.h and of this header, which take no lock that is held while
+ * workers are paused.
  */
 #ifndef OUTRIDER_VMM_VIRTIO_VIRTIO_H
 #define OUTRIDER_VMM_VIRTIO_VIRTIO_H
@@ -94,9 +94,14 @@ const char *virtio_name(const struct virtio *v);
 struct virtq *virtio_queue(struct virtio *v, unsigned queue);
 
 /*
- * The device's configuration space has changed: count up its generation, and interrupt the driver. Any thread may call it,
- * after the change is visible to config_read.
+ * Change what config_read gives, between these two calls. The driver then sees all of the change or nothing of it, and is
+ * interrupted. config_read and config_write are called under the same lock, so they need none for the configuration. Any thread
+ * may call both, but not from within config_read and config_write.
  */
-void virtio_config_changed(struct virtio *v);
+void virtio_config_begin(struct virtio *v);
+void virtio_config_end(struct virtio *v);
+
+/* Why the device has NEEDS_RESET set, or NULL while it has not. A constant. Any thread may call it. */
+const char *virtio_broken(const struct virtio *v);
 
 #endif

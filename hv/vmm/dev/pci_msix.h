@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * MSI-X of a PCI function (PCI Local Bus 3.0, 6.8.2): the capability, and a BAR that holds the vector table and, from
+ * PCI_MSIX_PBA on, the pending bits.
+ *
+ * A vector that is masked, or whose function is masked or may not be bus master, keeps at most one message pending, and sends
+ * it when it is unmasked. While MSI-X is off, pci_msix_send() says so, and the caller uses INTA#.
+ *
+ * Locking: each vector has a lock of its own, so that queues on several workers do not meet. Nothing but the host's list of
+ * routes is locked under it. A vector's message is set on the host when the vector is unmasked with another message than
+ * before.
+ */
+#ifndef OUTRIDER_VMM_DEV_PCI_MSIX_H
+#define OUTRIDER_VMM_DEV_PCI_MSIX_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/vmm/dev/pci_function.h"
+
+#define PCI_MSIX_MAX 64	    /* vectors of one function */
+#define PCI_MSIX_PBA 2048   /* offset of the pending bits in the BAR */
+#define PCI_MSIX_BAR 4096   /* bytes of the BAR */
+#define PCI_MSIX_NONE 65535 /* "no vector" in virtio's registers */
+
+struct pci_msix_vector {
+	pthread_mutex_t lock;
+	uint32_t entry[4];  /* as in the table: address, upper address, data, vector control */
+	uint32_t routed[3]; /* the message that the host has */
+	bool pending;
+	unsigned gsi;
+	int fd; /* a write sends the message; -1: there is none */
+};
+
+struct pci_msix {
+	struct pci_function *fn;
+	struct pci_host host;
+	unsigned capability; /* its offset in configuration space */
+	unsigned count;
+	atomic_bool enabled; /* of the capability */
+	atomic_bool masked;  /* the function mask, or the function may not be bus master */
+	struct pci_msix_vector vector[PCI_MSIX_MAX];
+};
+
+/*
+ * Give the function `count` vectors (at most PCI_MSIX_MAX), and the BAR `bar` for them. Before pci_plug() only. Returns 0, or
+ * -1 with `err` set when the host cannot; pci_msix_destroy() follows in either case.
+ */
+int pci_msix_init(struct pci_msix *m, struct pci_function *fn, unsigned bar, unsigned count, const struct pci_host *host,
+		  struct err *err);
+
+/* After the machine's threads have ended. Does nothing for one that is all zero. */
+void pci_msix_destroy(struct pci_msix *m);
+
+/* To be called from the function's pci_ops.config_written. */
+void pci_msix_config_written(struct pci_msix *m);
+
+/*
+ * Send the vector's message, or let it pend. A vector that the function does not have sends nothing. Returns false when MSI-X
+ * is off. Any thread may call it.
+ */
+bool pci_msix_send(struct pci_msix *m, unsigned vector);
+
+#endif
