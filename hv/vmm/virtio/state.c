@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A virtio device's status register, and what starts and stops with it (virtio 1.2, 2.1 and 3.1). */
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "hv/vmm/virtio/internal.h"
+
+#define FEATURE_INDIRECT (1ull << 28)
+#define FEATURE_EVENT_INDEX (1ull << 29)
+#define FEATURE_VERSION_1 (1ull << 32)
+
+void virtio_break_device(void *ctx, unsigned queue, const char *why)
+{
+	struct virtio *v = ctx;
+
+	(void)queue;
+	if (atomic_exchange(&v->broken, true))
+		return;
+	v->why_broken = why;
+	virtio_interrupt_config(v);
+}
+
+void virtio_kick(struct virtio_queue *queue)
+{
+	uint64_t one = 1;
+
+	/* A write fails when the counter is full, and then the worker has been woken. */
+	if (write(queue->kick_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* ---- notifications ---- */
+
+static void on_kick(void *ctx, uint32_t events)
+{
+	struct virtio_queue *queue = ctx;
+
+	(void)events;
+	queue->v->ops->queue_ready(queue->v->dev, queue->q.by.queue);
+}
+
+/* KVM watches the queue's notification register while the device runs and its registers are decoded. */
+static void settle_bell(struct virtio_queue *queue)
+{
+	struct virtio *v = queue->v;
+	const struct pci_host *host = &v->msix.host;
+	uint64_t bell = v->regs_gpa + VIRTIO_NOTIFY + queue->q.by.queue * (uint64_t)VIRTIO_NOTIFY_STEP;
+
+	if (!v->running || !v->regs_gpa || !queue->enabled)
+		bell = 0;
+	if (bell == queue->bell)
+		return;
+	if (queue->bell)
+		host->doorbell(host->ctx, queue->bell, queue->kick_fd, false);
+	/* When KVM does not take it, the register's writes come to regs.c. */
+	queue->bell = bell && host->doorbell(host->ctx, bell, queue->kick_fd, true) ? bell : 0;
+}
+
+static void watch_queue(struct virtio_queue *queue)
+{
+	/* What was notified of before is found by this look. */
+	virtio_kick(queue);
+	if (worker_watch(queue->worker, queue->kick_fd, EPOLLIN | EPOLLET, on_kick, queue, NULL) < 0)
+		virtio_break_device(queue->v, queue->q.by.queue, "the host is out of memory");
+}
+
+static void unwatch_queue(struct virtio_queue *queue)
+{
+	worker_unwatch(queue->worker, queue->kick_fd);
+	/* The worker may be in the callback for another descriptor of the device, such as a tap's. */
+	worker_pause(queue->worker);
+	worker_resume(queue->worker);
+}
+
+void virtio_settle(struct virtio *v)
+{
+	bool running = v->status & STATUS_DRIVER_OK && v->fn.command & PCI_COMMAND_MASTER;
+	bool changed = running != v->running;
+
+	v->running = running;
+	/* All queues are held before any worker is waited for, since the worker may be serving another queue. */
+	for (unsigned i = 0; i < v->queues; i++)
+		virtq_hold(&v->queue[i].q, !running);
+	for (unsigned i = 0; i < v->queues; i++) {
+		if (changed && v->queue[i].enabled)
+			(running ? watch_queue : unwatch_queue)(&v->queue[i]);
+		settle_bell(&v->queue[i]);
+	}
+}
+
+/* ---- start and reset ---- */
+
+static void pause_workers(struct virtio *v)
+{
+	for (unsigned i = 0; i < v->queues; i++)
+		worker_pause(v->queue[i].worker);
+}
+
+static void resume_workers(struct virtio *v)
+{
+	for (unsigned i = 0; i < v->queues; i++)
+		worker_resume(v->queue[i].worker);
+}
+
+static void start_queue(struct virtio *v, struct virtio_queue *queue)
+{
+	const struct virtq_place place = {
+		.size = queue->size,
+		.desc = queue->desc,
+		.avail = queue->avail,
+		.used = queue->used,
+		.event_index = v->accepted & FEATURE_EVENT_INDEX,
+		.indirect = v->accepted & FEATURE_INDIRECT,
+	};
+
+	if (virtq_start(&queue->q, &place) < 0)
+		virtio_break_device(v, queue->q.by.queue, "a queue is not in memory or is misaligned");
+}
+
+static void start(struct virtio *v)
+{
+	pause_workers(v);
+	for (unsigned i = 0; i < v->queues; i++)
+		if (v->queue[i].enabled)
+			start_queue(v, &v->queue[i]);
+	if (v->ops->activate)
+		v->ops->activate(v->dev, v->accepted);
+	resume_workers(v);
+	virtio_settle(v);
+}
+
+static void clear_queue(struct virtio_queue *queue)
+{
+	virtq_stop(&queue->q);
+	queue->size = VIRTQ_MAX_SIZE;
+	queue->desc = queue->avail = queue->used = 0;
+	queue->enabled = false;
+	queue->vector = PCI_MSIX_NONE;
+}
+
+static void reset(struct virtio *v)
+{
+	bool active = v->status & STATUS_DRIVER_OK;
+
+	v->status = 0;
+	virtio_settle(v);
+	pause_workers(v);
+	if (active && v->ops->reset)
+		v->ops->reset(v->dev);
+	for (unsigned i = 0; i < v->queues; i++)
+		clear_queue(&v->queue[i]);
+	v->why_broken = NULL;
+	v->broken = false;
+	resume_workers(v);
+	v->accepted = 0;
+	v->offered_select = v->accepted_select = 0;
+	v->queue_select = 0;
+	v->config_vector = PCI_MSIX_NONE;
+	virtio_isr(v);
+}
+
+/* ---- the status register ---- */
+
+static bool features_are_good(const struct virtio *v)
+{
+	return !(v->accepted & ~v->offered) && v->accepted & FEATURE_VERSION_1;
+}
+
+void virtio_set_status(struct virtio *v, uint8_t status)
+{
+	uint8_t added = status & ~v->status & ~STATUS_NEEDS_RESET;
+
+	if (!status) {
+		reset(v);
+		return;
+	}
+	/* FEATURES_OK reads back as 0 when the device does not accept what the driver chose. */
+	if (added & STATUS_FEATURES_OK && !features_are_good(v))
+		added &= (uint8_t)~STATUS_FEATURES_OK;
+	if (!((v->status | added) & STATUS_FEATURES_OK))
+		added &= (uint8_t)~STATUS_DRIVER_OK;
+	/* Bits are only ever added: a driver clears them by a reset. */
+	v->status |= added;
+	if (added & STATUS_DRIVER_OK)
+		start(v);
+}
