@@ -23,7 +23,8 @@ say = @printf '  %-7s %s\n' $(1) $(2)
 PKGS := capstone jansson libdebuginfod libelf libvirt libvirt-qemu libxml-2.0 zlib
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 # libdwarf has no pkg-config file in bookworm; its headers are included as <libdwarf/...>.
-PKG_LIBS = -ldwarf $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+# libslirp's pkg-config file wants glib's, but no header of glib is needed.
+PKG_LIBS = -ldwarf -lslirp $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS ?= -O2 -g
@@ -56,7 +57,7 @@ all: $(OUT)/outrider $(OUT)/guest-agent ## build outrider and the guest agent (t
 
 # A tree whose packages are missing says so once, before the compiler does for every file.
 $(OUT)/packages-found: Makefile
-	@pkg-config --exists $(PKGS) && echo '#include <libdwarf/libdwarf.h>' | $(CC) -E - >/dev/null 2>&1 || \
+	@pkg-config --exists $(PKGS) && printf '#include <%s>\n' libdwarf/libdwarf.h slirp/libslirp.h | $(CC) -E - >/dev/null 2>&1 || \
 		{ echo 'packages are missing: run `make deps`' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
@@ -131,6 +132,9 @@ $(filter $(OUT)/unit/test_detect_%,$(UNIT_BINS)): $(call FAKES,fake_target fake_
 $(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(call FAKES,fake_target)
 $(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
 $(filter $(OUT)/unit/test_rsp_client $(OUT)/unit/test_target_gdb%,$(UNIT_BINS)): $(call FAKES,fake_stub)
+
+# Ethernet frames.
+$(filter $(OUT)/unit/test_vmm_net_%,$(UNIT_BINS)): $(call FAKES,net_frames)
 
 # The text of a race that one observation makes.
 $(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
@@ -219,7 +223,7 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format
 # ---- packages ----
 
 BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc jq libc6-dev libcapstone-dev libcmocka-dev \
-	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
+	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libslirp-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc pkg-config python3 \
 	python3-jsonschema python3-junitparser python3-selenium zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)

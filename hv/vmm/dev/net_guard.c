@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <net/ethernet.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <string.h>
+
+#include "hv/vmm/dev/net_guard.h"
+
+#define DNS_PORT 53
+#define ARP_LEN 28 /* bytes of a request or reply for IPv4 addresses */
+
+/* Both TCP and UDP begin with the source port and the destination port. */
+static bool to_dns_port(const uint8_t *payload, size_t len)
+{
+	return len >= 4 && (payload[2] << 8 | payload[3]) == DNS_PORT;
+}
+
+static bool allows_ipv4(const uint8_t *packet, size_t len)
+{
+	struct ip ip;
+	uint32_t to;
+	size_t header;
+
+	if (len < sizeof(ip))
+		return false;
+	memcpy(&ip, packet, sizeof(ip));
+	to = be32toh(ip.ip_dst.s_addr);
+	header = (size_t)ip.ip_hl * 4;
+	if (ip.ip_v != 4 || header < sizeof(ip) || header > len)
+		return false;
+	if (to >> 24 == 127 || to >> 24 == 0)
+		return false;
+	if (to != NET_USER_DNS || ip.ip_p == IPPROTO_ICMP)
+		return true;
+	/* The port is in the first fragment only, and fragments may overlap. */
+	if (be16toh(ip.ip_off) & (IP_MF | IP_OFFMASK))
+		return false;
+	return (ip.ip_p == IPPROTO_TCP || ip.ip_p == IPPROTO_UDP) && to_dns_port(packet + header, len - header);
+}
+
+static bool allows_ipv6(const uint8_t *packet, size_t len)
+{
+	static const uint8_t zeros[10];
+	struct in6_addr dns;
+	struct ip6_hdr ip;
+	const uint8_t *to = ip.ip6_dst.s6_addr;
+
+	if (len < sizeof(ip))
+		return false;
+	memcpy(&ip, packet, sizeof(ip));
+	if (ip.ip6_vfc >> 4 != 6)
+		return false;
+	/* ::/96 holds the unspecified and the loopback address, and ::ffff:0:0/96 the mapped ones. */
+	if (memcmp(to, zeros, sizeof(zeros)) == 0 && ((to[10] == 0 && to[11] == 0) || (to[10] == 0xff && to[11] == 0xff)))
+		return false;
+	inet_pton(AF_INET6, NET_USER_DNS6, &dns);
+	if (memcmp(to, &dns, sizeof(dns)) != 0 || ip.ip6_nxt == IPPROTO_ICMPV6)
+		return true;
+	return (ip.ip6_nxt == IPPROTO_TCP || ip.ip6_nxt == IPPROTO_UDP) && to_dns_port(packet + sizeof(ip), len - sizeof(ip));
+}
+
+bool net_guard_allows(const uint8_t *frame, size_t len)
+{
+	if (len < ETHER_HDR_LEN)
+		return false;
+	switch (frame[12] << 8 | frame[13]) {
+	case ETHERTYPE_ARP:
+		return len >= ETHER_HDR_LEN + ARP_LEN;
+	case ETHERTYPE_IP:
+		return allows_ipv4(frame + ETHER_HDR_LEN, len - ETHER_HDR_LEN);
+	case ETHERTYPE_IPV6:
+		return allows_ipv6(frame + ETHER_HDR_LEN, len - ETHER_HDR_LEN);
+	default:
+		return false;
+	}
+}
