@@ -27,7 +27,23 @@ struct bench {
 	unsigned segment_count, ring_count;
 	/* The bytes at the ring's store when the observer was told of it. */
 	uint16_t at_store;
+	/* How many stores a window found under way that opened when the observer was told of a store. */
+	unsigned under_way;
 };
+
+static void ignore(void *ctx, const struct device_access *access)
+{
+	(void)ctx;
+	(void)access;
+}
+
+static void count_under_way(void *ctx, const struct device_access *access)
+{
+	struct bench *b = ctx;
+
+	assert_true(access->write);
+	b->under_way++;
+}
 
 static void on_segment(void *ctx, const struct device_access *access)
 {
@@ -39,7 +55,9 @@ static void on_segment(void *ctx, const struct device_access *access)
 static void on_ring(void *ctx, const struct device_access *access)
 {
 	struct bench *b = ctx;
+	const struct device_observer window = {.segment = ignore, .ring = count_under_way, .ctx = b};
 
+	dma_in_flight(&b->dma, &window);
 	b->rings[b->ring_count++] = *access;
 	memcpy(&b->at_store, dma_at(&b->dma, access->gpa, 2), 2);
 }
@@ -201,6 +219,8 @@ static void test_ring_accesses_in_a_window(void **state)
 	assert_string_equal(b->rings[0].request.type, "virtio-net");
 	/* Told before the store was made: else somebody could find it and not know why. */
 	assert_int_equal(b->at_store, 0);
+	/* A window that opened at that moment found the store under way. */
+	assert_int_equal(b->under_way, 1);
 	assert_int_equal(dma_ring_load16(&ring, 0x3002, &value), 0);
 	assert_int_equal(value, 7);
 	assert_int_equal(dma_ring_read(&ring, 0x2ff8, descriptor, 16), 0);
@@ -211,6 +231,7 @@ static void test_ring_accesses_in_a_window(void **state)
 	/* No store is being made now. */
 	dma_in_flight(&b->dma, &b->observer);
 	assert_int_equal(b->ring_count, 3);
+	assert_int_equal(b->under_way, 1);
 	dma_ring_remove(&ring);
 }
 
