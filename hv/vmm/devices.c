@@ -31,8 +31,6 @@ static int refuse_missing(const struct vmm_config *config, struct err *err)
 		return err_set(err, EXIT_INPUT, "this outrider has no disks yet: leave out --disk");
 	if (config->net)
 		return err_set(err, EXIT_INPUT, "this outrider has no network yet: leave out --net");
-	if (config->rng)
-		return err_set(err, EXIT_INPUT, "this outrider has no entropy device yet: leave out --rng");
 	if (config->vsock_cid)
 		return err_set(err, EXIT_INPUT, "this outrider has no vsock device yet: leave out --vsock");
 	return 0;
@@ -76,11 +74,16 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
-	return refuse_missing(config, err);
+	if (refuse_missing(config, err) < 0)
+		return -1;
+	if (config->rng && !(vm->rng = virtio_rng_new(&vm->virtio, 0, err)))
+		return -1;
+	return 0;
 }
 
 void machine_remove_devices(struct vm *vm)
 {
+	virtio_rng_free(vm->rng);
 	serial_destroy(&vm->serial);
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);

@@ -19,6 +19,7 @@
 #include "hv/vmm/dev/pvpanic.h"
 #include "hv/vmm/dev/rtc.h"
 #include "hv/vmm/dev/serial.h"
+#include "hv/vmm/dev/virtio_rng.h"
 #include "hv/vmm/dma.h"
 #include "hv/vmm/kvm_lines.h"
 #include "hv/vmm/ram.h"
@@ -42,6 +43,7 @@ struct vm {
 	struct pci pci;
 	struct i8042 i8042;
 	struct pvpanic pvpanic;
+	struct virtio_rng *rng; /* NULL: there is none; likewise the cards that follow */
 	int console_in;
 	int wake_fd; /* eventfd; readable once the machine has ended, which the input thread waits for */
 	const struct vm_hooks *hooks;
