@@ -134,6 +134,8 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"cut_idle", s->cut_idle},
 		{"no_watch", s->no_watch},
 		{"conflicts", s->conflicts},
+		{"device_conflicts", s->device_conflicts},
+		{"ring_accesses", s->ring_accesses},
 		{"lost", s->lost},
 		{"stacks", s->stacks},
 		{"stacks_unwound", s->stacks_unwound},

@@ -105,6 +105,11 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		"  cut short     %" PRIu64 " windows because another context had to pass, %" PRIu64
 		" because no other CPU ran; %" PRIu64 " accesses not watched, or only in part\n",
 		s->cut_short, s->cut_idle, s->no_watch);
+	if (s->device_conflicts || s->ring_accesses)
+		fprintf(out,
+			"  devices       %" PRIu64 " of the conflicts with a device; %" PRIu64
+			" accesses of devices to their own rings met a window, which is no race\n",
+			s->device_conflicts, s->ring_accesses);
 	if (s->stacks)
 		fprintf(out, "  stacks        %" PRIu64 " of %" PRIu64 " unwound to their beginning without a guess\n",
 			s->stacks_unwound, s->stacks);
