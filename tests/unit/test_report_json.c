@@ -529,6 +529,9 @@ static int write_sample(const char *file)
 	o.sides[1].known = false;
 	report_observe(r, &o, &err);
 	sample_observation(&o, 0);
+	sample_device(&o);
+	report_observe(r, &o, &err);
+	sample_observation(&o, 0);
 	o.how = RACE_BY_POINT;
 	o.data_len = 0;
 	o.sides[1].pc = 0;

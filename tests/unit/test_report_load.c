@@ -66,6 +66,29 @@ static void unseen_writer(struct observation *o)
 	o->sides[1] = (struct race_side){0};
 }
 
+static void disk_write(struct observation *o)
+{
+	sample_device(o);
+}
+
+static void disk_read(struct observation *o)
+{
+	sample_device(o);
+	o->after[0] = 2;
+	o->sides[1].rw = INSN_WRITE;
+	o->sides[1].device.write = true;
+	o->sides[1].device.request.op = DEVICE_BLK_READ;
+}
+
+static void strange_device(struct observation *o)
+{
+	sample_device(o);
+	strcpy(o->sides[1].device.request.type, "\x1b[2J\\");
+	strcpy(o->sides[1].device.request.thread, "\n\xff");
+	o->sides[1].device.request.op = DEVICE_OP_UNKNOWN;
+	o->sides[1].device.request.sector = 0;
+}
+
 static void little_known(struct observation *o)
 {
 	o->how = RACE_BY_POINT;
@@ -113,6 +136,9 @@ static const struct unusual {
 	void (*change)(struct observation *o);
 } unusuals[] = {
 	{"round trip: a writer that nobody saw", unseen_writer},
+	{"round trip: a device that reads", disk_write},
+	{"round trip: a device that writes", disk_read},
+	{"round trip: a device with strange names", strange_device},
 	{"round trip: a side of which little is known", little_known},
 	{"round trip: names with strange characters", strange_names},
 	{"round trip: memory of a slab cache", slab_memory},
@@ -168,9 +194,9 @@ static void expect_refused(json_t *race, const char *where)
 	json_decref(race);
 }
 
-static json_t *sample_json(void)
+static json_t *sample_json(void (*change)(struct observation *o))
 {
-	struct race *race = make_race(NULL);
+	struct race *race = make_race(change);
 	json_t *o = race_json(race);
 
 	race_free(race);
@@ -212,24 +238,74 @@ static void wrong_bytes(json_t *race)
 	json_object_set_new(json_object_get(side_json_of(race), "code"), "bytes", json_string("zz"));
 }
 
+static json_t *device_side_of(json_t *race)
+{
+	return json_array_get(json_object_get(race, "sides"), 1);
+}
+
+static json_t *device_of(json_t *race)
+{
+	return json_object_get(device_side_of(race), "device");
+}
+
+static void no_device(json_t *race)
+{
+	json_object_set_new(device_side_of(race), "device", json_string("virtio-blk"));
+}
+
+static void no_site_of_device(json_t *race)
+{
+	json_object_set_new(device_side_of(race), "site", json_string(""));
+}
+
+static void device_that_does_nothing(json_t *race)
+{
+	json_object_set_new(device_of(race), "kind", json_string("unknown"));
+}
+
+static void wrong_queue(json_t *race)
+{
+	json_object_set_new(device_of(race), "queue", json_integer(65536));
+}
+
+static void wrong_sector(json_t *race)
+{
+	json_object_set_new(device_of(race), "sector", json_string("0x2000"));
+}
+
+static void half_a_device(json_t *race)
+{
+	json_t *side = json_array_get(json_object_get(json_array_get(json_object_get(race, "instances"), 0), "sides"), 1);
+
+	json_object_del(json_object_get(side, "device"), "thread");
+}
+
 static const struct wrong {
 	const char *shows;
 	void (*change)(json_t *race);
 	const char *where;
+	/* Makes the observation an unusual one, or NULL. */
+	void (*observed)(struct observation *o);
 } wrongs[] = {
-	{"refused: an id that is a path", wrong_id, "\"id\""},
-	{"refused: a value that is too large for its bytes", wrong_value, "\"value_before\""},
-	{"refused: a datum that is too large", wrong_size, "\"size\""},
-	{"refused: a register of more than 64 bits", wrong_register, "\"rax\""},
-	{"refused: a side without its context", no_context, "\"context\""},
-	{"refused: bytes that are no hexadecimal digits", wrong_bytes, "\"bytes\""},
+	{"refused: an id that is a path", wrong_id, "\"id\"", NULL},
+	{"refused: a value that is too large for its bytes", wrong_value, "\"value_before\"", NULL},
+	{"refused: a datum that is too large", wrong_size, "\"size\"", NULL},
+	{"refused: a register of more than 64 bits", wrong_register, "\"rax\"", NULL},
+	{"refused: a side without its context", no_context, "\"context\"", NULL},
+	{"refused: bytes that are no hexadecimal digits", wrong_bytes, "\"bytes\"", NULL},
+	{"refused: a device that is no object", no_device, "\"device\"", disk_write},
+	{"refused: a device without the name of its site", no_site_of_device, "\"site\"", disk_write},
+	{"refused: a device that does nothing to memory", device_that_does_nothing, "\"kind\"", disk_write},
+	{"refused: a queue that is too large", wrong_queue, "\"queue\"", disk_write},
+	{"refused: a sector that is no number", wrong_sector, "\"sector\"", disk_write},
+	{"refused: an instance with half a device", half_a_device, "\"thread\"", disk_write},
 };
 
 /* The state is the row. */
 static void test_wrong_object(void **state)
 {
 	const struct wrong *w = *state;
-	json_t *race = sample_json();
+	json_t *race = sample_json(w->observed);
 
 	w->change(race);
 	expect_refused(race, w->where);

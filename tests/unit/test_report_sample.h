@@ -139,6 +139,28 @@ static inline void sample_observation(struct observation *o, uint64_t slide)
 	o->sides[1].regs.rip += 3;
 }
 
+/* The CPU's write, seen against a device that reads the same memory to write it to a disk. */
+static inline void sample_device(struct observation *o)
+{
+	o->how = RACE_BY_DEVICE;
+	o->after[0] = o->before[0];
+	o->sides[1] = (struct race_side){
+		.by_device = true,
+		.rw = INSN_READ,
+		.device = {.request = {.type = "virtio-blk",
+				       .index = 1,
+				       .queue = 2,
+				       .head = 3,
+				       .op = DEVICE_BLK_WRITE,
+				       .sector = 8192,
+				       .tid = 4711,
+				       .thread = "blk1/q2"},
+			   .gpa = 0x12345678,
+			   .len = 4,
+			   .descriptor = 1},
+	};
+}
+
 static inline void sample_swap(struct observation *o)
 {
 	struct race_side first = o->sides[0];

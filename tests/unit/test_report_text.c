@@ -196,6 +196,44 @@ static void writer_nobody_saw(void **state)
 	free(text);
 }
 
+static void device_that_reads(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	sample_device(&o);
+	text = text_of_race(&o, &plain);
+	first_line(text,
+		   "RACE 98ef02e8e53b  write in ext4_foo+0x1c [ext4]  <->  read by virtio-blk (write request)   4 bytes at "
+		   "0xffff888012345678, 0x1 unchanged");
+	has(text, "\n  read       virtio-blk 1, queue 2: write of sector 8192, descriptor 3, segment 1   4 bytes at GPA "
+		  "0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n  seen by device, ");
+	free(text);
+}
+
+/* Only requests for sectors say one. */
+static void device_without_a_sector(void **state)
+{
+	struct observation o;
+	char *text;
+
+	(void)state;
+	sample_observation(&o, 0);
+	sample_device(&o);
+	o.sides[1].rw = INSN_WRITE;
+	o.sides[1].device.request =
+		(struct device_request){.type = "virtio-rng", .op = DEVICE_RNG_FILL, .tid = 5, .thread = "\x1b[2J"};
+	o.sides[1].device.descriptor = 0;
+	o.sides[1].device.len = 1;
+	text = text_of_race(&o, &plain);
+	has(text, "<->  write by virtio-rng (fill request)   ");
+	has(text, "\n  write      virtio-rng 0, queue 0: fill, descriptor 0, segment 0   1 byte at GPA 0x12345678\n"
+		  "             by thread \\x1b[2J (tid 5) of outrider\n");
+	free(text);
+}
+
 static void value_that_did_not_change(void **state)
 {
 	struct observation o;
@@ -488,6 +526,8 @@ int main(void)
 		cmocka_unit_test(value_that_did_not_change),
 		cmocka_unit_test(locked_side_before_its_instruction),
 		cmocka_unit_test(writer_nobody_saw),
+		cmocka_unit_test(device_that_reads),
+		cmocka_unit_test(device_without_a_sector),
 		cmocka_unit_test(long_values_have_their_own_lines),
 		cmocka_unit_test(terminal_is_not_steered),
 		cmocka_unit_test(colours_when_asked),

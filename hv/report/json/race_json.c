@@ -2,6 +2,7 @@
 #include "hv/report/json/race_json.h"
 
 #include "hv/report/datum.h"
+#include "hv/report/json/device_json.h"
 #include "hv/report/json/write.h"
 #include "hv/report/json/names_json.h"
 #include "hv/report/words.h"
@@ -144,6 +145,10 @@ static json_t *side_json(struct json_builder *b, const struct race *race, unsign
 	json_put(b, o, "unknown", json_boolean(!side->known));
 	if (!side->known) {
 		json_decref(access);
+		if (side->by_device) {
+			json_put(b, o, "site", json_string(race->site[which]));
+			json_put(b, o, "device", device_json(b, &side->device, race->rw[which]));
+		}
 		return o;
 	}
 	json_put(b, o, "site", json_string(race->site[which]));
@@ -169,6 +174,8 @@ static json_t *instance_side_json(struct json_builder *b, const struct race_inst
 	json_t *o = json_object();
 
 	json_put(b, o, "unknown", json_boolean(!side->known));
+	if (side->by_device)
+		json_put(b, o, "device", device_json(b, &side->device, side->rw));
 	if (!side->known)
 		return o;
 	json_put(b, o, "kind", json_string(access_word(side->rw)));

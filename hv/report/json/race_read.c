@@ -6,6 +6,7 @@
 
 #include "hv/base/clean.h"
 #include "hv/report/datum.h"
+#include "hv/report/json/device_json.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/names_json.h"
 #include "hv/report/words.h"
@@ -173,13 +174,18 @@ static void read_code(struct json_reader *r, const json_t *parent, struct race_s
 	}
 }
 
+static void read_site(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
+{
+	json_read_text(r, o, "site", race->site[which], SITE_NAME_MAX);
+	if (!race->site[which][0])
+		json_read_wrong(r, "site", "the name of a site");
+}
+
 static void read_known_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct race_side *side = &race->first.sides[which];
 
-	json_read_text(r, o, "site", race->site[which], SITE_NAME_MAX);
-	if (!race->site[which][0])
-		json_read_wrong(r, "site", "the name of a site");
+	read_site(r, o, race, which);
 	side->pc = json_read_optional(o, "pc") ? json_read_hex(r, o, "pc") : 0;
 	read_access(r, o, side, &race->rw[which]);
 	side->cpu = (uint16_t)json_read_number(r, o, "cpu", CPU_MAX);
@@ -194,6 +200,21 @@ static void read_known_side(struct json_reader *r, const json_t *o, struct race 
 	read_code(r, o, side);
 }
 
+/* A side that no CPU made: a device's, or one that nobody saw. */
+static void read_other_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
+{
+	struct race_side side = {.by_device = true};
+
+	if (!json_read_optional(o, "device")) {
+		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
+		return;
+	}
+	read_site(r, o, race, which);
+	device_read(r, o, &side.device, &side.rw);
+	race->rw[which] = side.rw;
+	race_keep_device(race, which, &side);
+}
+
 static void read_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct race_side *side = &race->first.sides[which];
@@ -201,7 +222,7 @@ static void read_side(struct json_reader *r, const json_t *o, struct race *race,
 
 	side->known = !json_read_bool(r, o, "unknown");
 	if (!side->known) {
-		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
+		read_other_side(r, o, race, which);
 		return;
 	}
 	room = malloc(sizeof(*room));
@@ -234,6 +255,9 @@ static uint32_t read_datum(struct json_reader *r, const json_t *parent, uint64_t
 static void read_instance_side(struct json_reader *r, const json_t *o, struct race_instance_side *out)
 {
 	out->known = !json_read_bool(r, o, "unknown");
+	out->by_device = !out->known && json_read_optional(o, "device");
+	if (out->by_device)
+		device_read(r, o, &out->device, &out->rw);
 	if (!out->known)
 		return;
 	out->rw = (uint8_t)read_word(r, o, "kind", access_from_word, 0);

@@ -6,6 +6,7 @@
 
 #include "hv/base/clean.h"
 #include "hv/base/linux_image.h"
+#include "hv/report/device.h"
 #include "hv/report/text/calls.h"
 #include "hv/report/text/place.h"
 #include "hv/report/words.h"
@@ -191,4 +192,16 @@ void text_side(FILE *out, const struct race *race, unsigned which, const struct 
 	text_calls(out, race, which);
 	if (side->calls.count < 2 && side->calls.origin == GUEST_ORIGIN_UNKNOWN)
 		put_stack_names(out, side, style);
+}
+
+void text_device_side(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
+{
+	const struct device_access *access = &race->first.sides[which].device;
+	char request[DEVICE_TEXT_MAX], thread[DEVICE_TEXT_MAX];
+
+	device_request(access, request);
+	device_thread(access, thread);
+	fprintf(out, "  %-10s %s%s%s   %" PRIu32 " byte%s at GPA 0x%" PRIx64 "\n             by %s of outrider\n",
+		access_word(race->rw[which]), text_colour(style, TEXT_STRONG), request, text_colour(style, TEXT_PLAIN),
+		access->len, access->len == 1 ? "" : "s", access->gpa, thread);
 }

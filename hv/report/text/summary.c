@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "hv/report/device.h"
 #include "hv/report/text/place.h"
 #include "hv/report/text/text.h"
 #include "hv/report/words.h"
@@ -18,19 +19,30 @@ static int more_often_first(const void *left, const void *right)
 	return a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns;
 }
 
+static void put_site(FILE *out, const struct race *race, unsigned which)
+{
+	const struct race_side *side = &race->first.sides[which];
+	char site[TEXT_SITE_MAX], kind[DEVICE_TEXT_MAX];
+
+	if (side->known) {
+		text_site(side, site);
+		fprintf(out, "%s %s", access_word(race->rw[which]), site);
+	} else if (side->by_device) {
+		device_kind(&side->device, kind);
+		fprintf(out, "%s %s", access_word(race->rw[which]), kind);
+	} else {
+		fputs("write (unseen writer)", out);
+	}
+}
+
 static void put_row(FILE *out, const struct race *race)
 {
-	char site[2][TEXT_SITE_MAX];
-
-	for (int i = 0; i < 2; i++) {
-		if (race->first.sides[i].known)
-			text_site(&race->first.sides[i], site[i]);
-		else
-			snprintf(site[i], sizeof(site[i]), "(unseen writer)");
-	}
-	fprintf(out, "  %s %7" PRIu64 " %9.3f %9.3f  %s %s  <->  %s %s\n", race->id, race->count, (double)race->first_ns / 1e9,
-		(double)race->last_ns / 1e9, access_word(race->rw[0]), site[0],
-		race->first.sides[1].known ? access_word(race->rw[1]) : "write", site[1]);
+	fprintf(out, "  %s %7" PRIu64 " %9.3f %9.3f  ", race->id, race->count, (double)race->first_ns / 1e9,
+		(double)race->last_ns / 1e9);
+	put_site(out, race, 0);
+	fputs("  <->  ", out);
+	put_site(out, race, 1);
+	fputc('\n', out);
 }
 
 static void put_table(FILE *out, const struct race_store *store)

@@ -6,6 +6,7 @@
 
 #include "hv/base/clean.h"
 #include "hv/report/datum.h"
+#include "hv/report/device.h"
 #include "hv/report/text/place.h"
 #include "hv/report/text/side.h"
 #include "hv/report/words.h"
@@ -13,8 +14,13 @@
 static void title_side(FILE *out, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
-	char site[TEXT_SITE_MAX];
+	char site[TEXT_SITE_MAX], kind[DEVICE_TEXT_MAX];
 
+	if (side->by_device) {
+		device_kind(&side->device, kind);
+		fprintf(out, "%s by %s", access_word(race->rw[which]), kind);
+		return;
+	}
 	if (!side->known) {
 		fputs("changed by a writer nobody saw", out);
 		return;
@@ -132,6 +138,8 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 	for (unsigned i = 0; i < 2; i++) {
 		if (race->first.sides[i].known)
 			text_side(out, race, i, style);
+		else if (race->first.sides[i].by_device)
+			text_device_side(out, race, i, style);
 	}
 	details(out, race);
 	fputc('\n', out);
