@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
+#include "hv/report/device.h"
 #include "hv/report/words.h"
 
 void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX])
@@ -38,21 +39,41 @@ unsigned export_primary(const struct race *race)
 	return strcmp(race->site[0], race->site[1]) > 0;
 }
 
+void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MAX])
+{
+	const struct race_side *side = &race->first.sides[which];
+
+	if (side->known)
+		export_function(side, out);
+	else if (side->by_device)
+		device_kind(&side->device, out);
+	else
+		snprintf(out, EXPORT_NAME_MAX, "a writer nobody saw");
+}
+
+#define SIDE_TITLE_MAX (EXPORT_NAME_MAX + 32)
+
+static void side_title(const struct race *race, unsigned which, char out[SIDE_TITLE_MAX])
+{
+	const struct race_side *side = &race->first.sides[which];
+	char who[EXPORT_NAME_MAX];
+
+	export_who(race, which, who);
+	if (side->known || side->by_device)
+		snprintf(out, SIDE_TITLE_MAX, "%s %s %s", access_word(race->rw[which]), side->known ? "in" : "by", who);
+	else
+		snprintf(out, SIDE_TITLE_MAX, "%s", who);
+}
+
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
 {
-	char name[2][EXPORT_NAME_MAX], datum[DATUM_TEXT_MAX];
+	char side[2][SIDE_TITLE_MAX], datum[DATUM_TEXT_MAX];
 	unsigned first = export_primary(race);
 
 	datum_path(race, datum);
-	export_function(&race->first.sides[first], name[0]);
-	if (race->first.sides[!first].known) {
-		export_function(&race->first.sides[!first], name[1]);
-		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against %s in %s%s%s", access_word(race->rw[first]), name[0],
-			 access_word(race->rw[!first]), name[1], datum[0] ? ": " : "", datum);
-	} else {
-		snprintf(out, EXPORT_TITLE_MAX, "%s in %s against a writer nobody saw%s%s", access_word(race->rw[first]),
-			 name[0], datum[0] ? ": " : "", datum);
-	}
+	for (unsigned i = 0; i < 2; i++)
+		side_title(race, i ? !first : first, side[i]);
+	snprintf(out, EXPORT_TITLE_MAX, "%s against %s%s%s", side[0], side[1], datum[0] ? ": " : "", datum);
 }
 
 const struct run_facts *export_first_run(const struct export_run *run, const struct race *race)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hv/export/html.h"
+#include "hv/report/device.h"
 #include "hv/report/words.h"
 
 static void put_source(FILE *out, const struct source_line *line)
@@ -143,6 +144,32 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	fputs("</p>\n", out);
 }
 
+/* What there is to say of a side that no CPU made. */
+static void put_other_side(FILE *out, const struct race *race, unsigned which)
+{
+	const struct race_side *side = &race->first.sides[which];
+	char text[DEVICE_TEXT_MAX];
+
+	if (!side->by_device) {
+		fputs("Changed by a writer nobody saw</h3>\n<p>A device, another mapping of the page, or user space: reading "
+		      "the memory "
+		      "again showed it.</p></div>\n",
+		      out);
+		return;
+	}
+	device_kind(&side->device, text);
+	fprintf(out, "%s by <code>", access_word(race->rw[which]));
+	html_text(out, text);
+	device_request(&side->device, text);
+	fputs("</code></h3>\n<p><code>", out);
+	html_text(out, text);
+	fprintf(out, "</code></p>\n<p>%" PRIu32 " byte%s at GPA <code>0x%" PRIx64 "</code></p>\n<p class=\"faint\">by ",
+		side->device.len, side->device.len == 1 ? "" : "s", side->device.gpa);
+	device_thread(&side->device, text);
+	html_text(out, text);
+	fputs(" of outrider</p>\n</div>\n", out);
+}
+
 void html_side(FILE *out, const struct export_run *run, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
@@ -150,10 +177,7 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 
 	fputs("<div class=\"side\">\n<h3>", out);
 	if (!side->known) {
-		fputs("Changed by a writer nobody saw</h3>\n<p>A device, another mapping of the page, or user space: reading "
-		      "the memory "
-		      "again showed it.</p></div>\n",
-		      out);
+		put_other_side(out, race, which);
 		return;
 	}
 	fprintf(out, "%s%s in <code>", side->locked ? "locked " : "", access_word(race->rw[which]));

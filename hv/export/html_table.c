@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "hv/export/html.h"
+#include "hv/report/device.h"
 #include "hv/report/words.h"
 
 /* The label is what a narrow screen shows in place of the table's head. */
@@ -13,14 +14,19 @@ static void begin_cell(FILE *out, const char *classes, const char *label)
 static void put_site(FILE *out, const struct export_race *r, unsigned which, const char *label)
 {
 	const struct race *race = r->race;
-	bool known = race->first.sides[which].known;
+	const struct race_side *side = &race->first.sides[which];
+	char kind[DEVICE_TEXT_MAX];
 
 	begin_cell(out, "mono", label);
-	fprintf(out, "%s ", known ? access_word(race->rw[which]) : "write");
-	if (known)
+	fprintf(out, "%s ", side->known || side->by_device ? access_word(race->rw[which]) : "write");
+	if (side->known) {
 		html_name(out, race->site[which]);
-	else
+	} else if (side->by_device) {
+		device_kind(&side->device, kind);
+		html_name(out, kind);
+	} else {
 		fputs("(unseen)", out);
+	}
 	fputs("</td>", out);
 }
 

@@ -22,6 +22,12 @@ void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
  */
 unsigned export_primary(const struct race *race);
 
+/*
+ * What made the access of a side, which is the same in every run: the function, a device with the kind of request, or "a writer
+ * nobody saw".
+ */
+void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MAX]);
+
 /* The title of a race, with the primary side first, for example "write in f against read in g: inode->i_state". */
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX]);
 

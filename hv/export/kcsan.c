@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
+#include "hv/report/device.h"
 #include "hv/report/words.h"
 
 #define RULER "=================================================================="
@@ -148,6 +149,20 @@ static void put_release(FILE *out, const char *banner)
 		fprintf(out, " #%.*s", (int)strcspn(build + 2, " "), build + 2);
 }
 
+/* A line of our own, as that of the verdict is. To KCSAN the device's access has an unknown origin. */
+static void put_device(FILE *out, const struct race *race)
+{
+	const struct race_side *side = &race->first.sides[1];
+	char request[DEVICE_TEXT_MAX], thread[DEVICE_TEXT_MAX];
+
+	if (!side->by_device)
+		return;
+	device_request(&side->device, request);
+	device_thread(&side->device, thread);
+	fprintf(out, "Outrider: %s of %" PRIu32 " bytes at GPA 0x%" PRIx64 " by %s, by %s\n", access_word(race->rw[1]),
+		side->device.len, side->device.gpa, request, thread);
+}
+
 static void put_verdict(FILE *out, const struct export_race *r)
 {
 	fprintf(out, "race %s, seen %" PRIu64 " time%s", r->race->id, r->race->count, r->race->count == 1 ? "" : "s");
@@ -175,7 +190,9 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 	put_taint(out, &o->taint);
 	fputc(' ', out);
 	put_release(out, export_banner(run, r->race));
-	fputs("\nOutrider: ", out);
+	fputc('\n', out);
+	put_device(out, r->race);
+	fputs("Outrider: ", out);
 	put_verdict(out, r);
 	fputs("\n" RULER "\n", out);
 }

@@ -74,7 +74,7 @@ static void put_locations(struct json_builder *b, json_t *o, const struct race *
 
 	json_append(b, locations, sarif_access(b, race, primary));
 	json_put(b, o, "locations", locations);
-	if (race->first.sides[!primary].known) {
+	if (race->first.sides[!primary].known || race->first.sides[!primary].by_device) {
 		json_t *other = sarif_access(b, race, !primary);
 
 		json_put(b, other, "id", json_integer(1));
@@ -161,22 +161,32 @@ static json_t *tool(struct json_builder *b, const struct export_run *run)
 	return o;
 }
 
-/* Section 3.14.14. Where the roots are is not known, since a report may be made on any machine. */
-static json_t *roots(struct json_builder *b)
+/* Section 3.14.14. Where the roots are is not known, since a report may be made on any machine. The last root is of devices. */
+static json_t *roots(struct json_builder *b, bool devices)
 {
 	static const char *const said[][2] = {
 		{SARIF_SOURCES, "The root of the source tree that the guest's kernel was built from."},
 		{SARIF_SYMBOLS, "No files: functions of the guest's kernel and modules of which no source line is known."},
+		{SARIF_DEVICES, "No files: the guest's devices, with the kinds of their requests."},
 	};
 	json_t *o = json_object();
 
-	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]) - !devices; i++) {
 		json_t *root = json_object();
 
 		json_put(b, root, "description", sarif_message(b, said[i][1]));
 		json_put(b, o, said[i][0], root);
 	}
 	return o;
+}
+
+static bool any_device(const struct export_run *run)
+{
+	for (size_t i = 0; i < run->count; i++) {
+		if (run->races[i].race->first.sides[1].by_device)
+			return true;
+	}
+	return false;
 }
 
 static void put_text(struct json_builder *b, json_t *o, const char *key, const char *text)
@@ -275,7 +285,7 @@ static json_t *one_run(struct json_builder *b, const struct export_run *run)
 	for (size_t i = 0; i < run->run_count; i++)
 		json_append(b, invocations, invocation(b, &run->runs[i]));
 	json_put(b, o, "invocations", invocations);
-	json_put(b, o, "originalUriBaseIds", roots(b));
+	json_put(b, o, "originalUriBaseIds", roots(b, any_device(run)));
 	for (size_t i = 0; i < run->count; i++)
 		json_append(b, results, result(b, &run->races[i]));
 	json_put(b, o, "results", results);

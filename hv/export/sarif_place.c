@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Code hosts show a location only if it has a file and a region with both ends. A function that no source line is known of
- * therefore has a file of its own, which exists nowhere but has the same name in every run.
+ * therefore has a file of its own, which exists nowhere but has the same name in every run. So has a device.
  */
 #include "hv/export/sarif_place.h"
 
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hv/report/device.h"
 #include "hv/report/words.h"
 
 #define URI_MAX (3 * SOURCE_FILE_MAX + 512)
@@ -115,19 +116,42 @@ static json_t *region(struct json_builder *b, const struct source_line *line)
 	return o;
 }
 
-static json_t *location(struct json_builder *b, const struct place *p)
+/* Sections 3.28, 3.29 and 3.33. Consumes `where`, which is an artifact's location. */
+static json_t *located(struct json_builder *b, json_t *where, const struct source_line *line, const char *name,
+		       const char *full_name, const char *kind)
 {
 	json_t *o = json_object(), *physical = json_object(), *logical = json_object(), *list = json_array();
 
-	json_put(b, physical, "artifactLocation", artifact(b, p));
-	json_put(b, physical, "region", region(b, p->line));
+	json_put(b, physical, "artifactLocation", where);
+	json_put(b, physical, "region", region(b, line));
 	json_put(b, o, "physicalLocation", physical);
-	json_put(b, logical, "name", json_string(p->function));
-	json_put(b, logical, "fullyQualifiedName", json_string(p->full_name));
-	json_put(b, logical, "kind", json_string("function"));
+	json_put(b, logical, "name", json_string(name));
+	json_put(b, logical, "fullyQualifiedName", json_string(full_name));
+	json_put(b, logical, "kind", json_string(kind));
 	json_append(b, list, logical);
 	json_put(b, o, "logicalLocations", list);
 	return o;
+}
+
+static json_t *location(struct json_builder *b, const struct place *p)
+{
+	return located(b, artifact(b, p), p->line, p->function, p->full_name, "function");
+}
+
+/* A device has no file and no line: its artifact is made up of what is the same in every run. */
+static json_t *device_location(struct json_builder *b, const struct race *race, unsigned which)
+{
+	const struct device_request *request = &race->first.sides[which].device.request;
+	char uri[URI_MAX] = "devices/", kind[DEVICE_TEXT_MAX];
+	json_t *where = json_object();
+
+	append_part(uri, request->type, SITE_NAME_MAX - 1);
+	append(uri, "/");
+	append_part(uri, device_op_word(request->op), SITE_NAME_MAX - 1);
+	json_put(b, where, "uri", json_string(uri));
+	json_put(b, where, "uriBaseId", json_string(SARIF_DEVICES));
+	device_kind(&race->first.sides[which].device, kind);
+	return located(b, where, NULL, kind, race->site[which], "resource");
 }
 
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which)
@@ -136,6 +160,8 @@ json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned w
 	const struct source_line *line = export_line(race, which);
 	char name[EXPORT_NAME_MAX];
 
+	if (side->by_device)
+		return device_location(b, race, which);
 	export_function(side, name);
 	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
 }
@@ -217,16 +243,33 @@ static void add_step(struct json_builder *b, json_t *list, json_t *where, const 
 		b->failed = true;
 }
 
+#define ACCESS_TEXT_MAX (EXPORT_NAME_MAX + 2 * DEVICE_TEXT_MAX + 128)
+
+static void access_text(const struct race *race, unsigned which, char out[ACCESS_TEXT_MAX])
+{
+	const char *when = which ? "while the other access was held back" : "held back until the other access was made";
+	const struct race_side *side = &race->first.sides[which];
+	char name[EXPORT_NAME_MAX], request[DEVICE_TEXT_MAX], thread[DEVICE_TEXT_MAX];
+
+	if (side->by_device) {
+		device_request(&side->device, request);
+		device_thread(&side->device, thread);
+		snprintf(out, ACCESS_TEXT_MAX, "%s of %" PRIu32 " bytes at GPA 0x%" PRIx64 " by %s, by %s, %s",
+			 access_word(race->rw[which]), side->device.len, side->device.gpa, request, thread, when);
+		return;
+	}
+	export_function(side, name);
+	snprintf(out, ACCESS_TEXT_MAX, "%s of %" PRIu32 " bytes in %s on CPU %u, %s", access_word(race->rw[which]), side->size,
+		 name, side->cpu, when);
+}
+
 /* The last step of a thread flow. The other side's access was made while the held one waited. */
 static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
 {
-	const struct race_side *side = &race->first.sides[which];
 	json_t *step = json_object(), *where = sarif_access(b, race, which);
-	char name[EXPORT_NAME_MAX], text[EXPORT_NAME_MAX + 128];
+	char text[ACCESS_TEXT_MAX];
 
-	export_function(side, name);
-	snprintf(text, sizeof(text), "%s of %" PRIu32 " bytes in %s on CPU %u, %s", access_word(race->rw[which]), side->size,
-		 name, side->cpu, which ? "while the other access was held back" : "held back until the other access was made");
+	access_text(race, which, text);
 	json_put(b, where, "message", sarif_message(b, text));
 	json_put(b, step, "location", where);
 	json_put(b, step, "importance", json_string("essential"));
@@ -254,12 +297,12 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 	json_t *o = json_object(), *flows = json_array();
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (race->first.sides[1 - i].known)
+		if (race->first.sides[1 - i].known || race->first.sides[1 - i].by_device)
 			json_append(b, flows, thread_flow(b, race, 1 - i));
 	}
 	json_put(b, o, "message",
-		 sarif_message(b, race->first.sides[1].known ? "two accesses to the same memory at the same time"
-							     : "an access whose memory changed meanwhile"));
+		 sarif_message(b, json_array_size(flows) == 2 ? "two accesses to the same memory at the same time"
+							      : "an access whose memory changed meanwhile"));
 	json_put(b, o, "threadFlows", flows);
 	return o;
 }

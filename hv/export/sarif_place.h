@@ -6,22 +6,23 @@
 #include "hv/export/internal.h"
 #include "hv/report/json/write.h"
 
-/* The names of the two roots that URIs are relative to: the source tree, and functions that no source line is known of. */
+/* The names of the roots that URIs are relative to: the source tree, functions that no source line is known of, and devices. */
 #define SARIF_SOURCES "SRCROOT"
 #define SARIF_SYMBOLS "GUEST_SYMBOLS"
+#define SARIF_DEVICES "GUEST_DEVICES"
 
 /* A message object (section 3.11) with that text. */
 json_t *sarif_message(struct json_builder *b, const char *text);
 
-/* The location (section 3.28) of the access of a side, which must be known. */
+/* The location (section 3.28) of the access of a side that was seen, a vCPU's or a device's. */
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which);
 
-/* The stacks (section 3.44) of the sides that are known, innermost frame first. */
+/* The stacks (section 3.44) of the sides that vCPUs made, innermost frame first. */
 json_t *sarif_stacks(struct json_builder *b, const struct race *race);
 
 /*
- * The code flow (section 3.36) of a race: for each known side a thread flow, from the outermost call to the access. The access
- * in between comes before the access that was held.
+ * The code flow (section 3.36) of a race: for each side that was seen a thread flow, from the outermost call to the access. The
+ * access in between comes before the access that was held.
  */
 json_t *sarif_code_flow(struct json_builder *b, const struct race *race);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
+#include "hv/report/device.h"
 #include "hv/report/words.h"
 
 #define COLUMNS 72
@@ -77,11 +78,12 @@ static void put_subject(FILE *out, const struct race *race)
 	char name[2][EXPORT_NAME_MAX];
 
 	export_function(&race->first.sides[0], name[0]);
+	export_who(race, 1, name[1]);
 	fprintf(out, "Subject: [BUG] data race: %s()", name[0]);
-	if (race->first.sides[1].known) {
-		export_function(&race->first.sides[1], name[1]);
+	if (race->first.sides[1].known)
 		fprintf(out, " / %s()", name[1]);
-	}
+	else if (race->first.sides[1].by_device)
+		fprintf(out, " / %s", name[1]);
 	fputs("\n\n", out);
 }
 
@@ -100,6 +102,13 @@ static void put_access(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 	char where[2 * EXPORT_NAME_MAX], source[SOURCE_MAX];
 
+	if (side->by_device) {
+		device_request(&side->device, where);
+		fprintf(out, "  %s of %" PRIu32 " byte%s by a device\n", access_word(race->rw[which]), side->device.len,
+			side->device.len == 1 ? "" : "s");
+		put_paragraph(out, 6, "%s", where);
+		return;
+	}
 	if (!side->known) {
 		fputs("  a write by somebody whom nobody saw\n", out);
 		return;
@@ -202,11 +211,27 @@ static const char *how_phrase(const struct race *race)
 	switch (race->first.how) {
 	case RACE_BY_POINT:
 		return "Then another CPU came to the other access and was stopped before it, with both addresses known";
+	case RACE_BY_DEVICE:
+		return "The memory belonged to a request that the device was serving then, or began to serve";
 	case RACE_BY_REREAD:
 		return "Then reading the memory again showed another value, and the writer was not seen";
 	default:
 		return same_cpu ? "Then this CPU took an interrupt, and a watchpoint on the memory caught the other access"
 				: "Then a watchpoint on the memory caught the other access on another CPU";
+	}
+}
+
+/* Why the value was the same before and after. */
+static const char *unchanged_phrase(const struct observation *o)
+{
+	switch (o->how) {
+	case RACE_BY_POINT:
+		return "neither side had made its access yet";
+	case RACE_BY_DEVICE:
+		return o->sides[1].device.write ? "the device had not written yet, or wrote what was there already"
+						: "the CPU had not made its access yet";
+	default:
+		return "what was written was there already";
 	}
 }
 
@@ -227,9 +252,7 @@ static void put_values(FILE *out, const struct race *race)
 	}
 	fputc('\n', out);
 	if (strcmp(before, after) == 0)
-		put_paragraph(out, 0, "The value was %s before and after: %s.", before,
-			      o->how == RACE_BY_POINT ? "neither side had made its access yet"
-						      : "what was written was there already");
+		put_paragraph(out, 0, "The value was %s before and after: %s.", before, unchanged_phrase(o));
 	else
 		put_paragraph(out, 0, "The value was %s when the CPU was stopped, and %s when the other access was seen.",
 			      before, after);

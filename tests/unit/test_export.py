@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import code_host
+import device_side
 import jsonschema
 import junitparser
 
@@ -34,6 +35,7 @@ KCSAN = re.compile(
     rf"(?P<unseen>race at unknown origin, with )?{ACCESS}\n({CALL}\n| 0x[0-9a-f]{{16}}\n)+\n"
     r"(value changed: 0x[0-9a-f]+ -> 0x[0-9a-f]+\n\n)?"
     rf"Reported by Outrider \S+ on:\nCPU: \d+ PID: -?\d+ Comm: [ -~]* (?P<taint>{TAINT}) (unknown|\S+( #\d+)?)\n"
+    r"(Outrider: (?P<device>(read|write|read-write) of \d+ bytes at GPA 0x[0-9a-f]+ by \S+ \d+, queue \d+: [ -~]*)\n)?"
     r"Outrider: race (?P<id>[0-9a-f]{12}), seen \d+ times?: (?P<verdict>[a-z ]+) \([a-z-]+\)\n")
 
 # What syzkaller does with a KCSAN report, as pkg/report/linux.go of github.com/google/syzkaller has it: the line that begins a
@@ -200,6 +202,28 @@ class Sarif(OfReport):
         self.assertEqual(places(bare), places(self.changed(lambda document: (unnamed(document), swap(document)))))
         self.assertEqual({place["physicalLocation"]["artifactLocation"]["uriBaseId"] for place, _ in places(bare)}, {"GUEST_SYMBOLS"})
 
+    def test_device(self):
+        """A device has a thread flow, and a place that is made up and the same in every run."""
+        run = self.changed(lambda document: device_side.make(document["races"][0]))
+        result = run["results"][0]
+        (other,) = result["relatedLocations"]
+        place = {"uri": "devices/virtio-blk/read", "uriBaseId": "GUEST_DEVICES"}
+        self.assertEqual(other["physicalLocation"]["artifactLocation"], place)
+        self.assertEqual(other["logicalLocations"],
+                         [{"name": "virtio-blk (read request)", "fullyQualifiedName": "virtio-blk:read", "kind": "resource"}])
+        self.assertIn("GUEST_DEVICES", run["originalUriBaseIds"])
+        (flow,) = result["codeFlows"]
+        between, held = flow["threadFlows"]
+        (step,) = between["locations"]
+        self.assertEqual(step["location"]["physicalLocation"]["artifactLocation"], place)
+        self.assertEqual(step["location"]["message"]["text"],
+                         "write of 8 bytes at GPA 0x1234000 by virtio-blk 0, queue 1: read of sector 8192, descriptor 3, segment 1, by thread "
+                         "blk0/q1 (tid 4711), while the other access was held back")
+        self.assertGreater(len(held["locations"]), 1)
+        self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "fs/ext4/file.c")
+        self.assertEqual(len(result["stacks"]), 1)
+        self.assertIn("against write by virtio-blk (read request)", result["message"]["text"])
+
     def test_paths(self):
         for path, uri, base in (("./fs/../fs/ext4//file.c", "fs/ext4/file.c", "SRCROOT"), ("../../a.c", "a.c", "SRCROOT"),
                                 ("/usr/src/my module/a#b?.c", "file:///usr/src/my%20module/a%23b%3F.c", None),
@@ -251,15 +275,35 @@ class Exports(OfReport):
         for path in (self.path, self.nasty()):
             suites = junitparser.JUnitXml.fromstring(report(path, "junit").encode())
             cases = [case for suite in suites for case in suite]
-            self.assertEqual(len(cases), 3)
+            self.assertEqual(len(cases), len(self.document["races"]))
             for suite in suites:
-                self.assertEqual((suite.tests, suite.failures, suite.errors, suite.skipped), (3, 3, 0, 0))
+                self.assertEqual((suite.tests, suite.failures, suite.errors, suite.skipped), (4, 4, 0, 0))
             for case, race in zip(cases, self.document["races"]):
                 self.assertIn(race["id"], case.name)
                 self.assertIn(f"RACE {race['id']}", case.result[0].text)
 
     def test_kcsan(self):
-        self.assertEqual(len(kcsan_reports(report(self.path, "kcsan", "--all"))), 3)
+        self.assertEqual(len(kcsan_reports(report(self.path, "kcsan", "--all"))), len(self.document["races"]))
+
+    def test_device(self):
+        """The sample's third race is against a device."""
+        request = "virtio-blk 1, queue 2: write of sector 8192, descriptor 3, segment 1"
+        race = self.document["races"][2]
+        self.assertIn(f"read       {request}   4 bytes at GPA 0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n",
+                      report(self.path, "text", "--all"))
+        suites = junitparser.JUnitXml.fromstring(report(self.path, "junit").encode())
+        (case,) = [case for suite in suites for case in suite if race["id"] in case.name]
+        self.assertTrue(case.name.startswith("write in ext4_foo against read by virtio-blk (write request)"), case.name)
+        self.assertIn(request, case.result[0].text)
+        page = report(self.path, "html")
+        self.assertIn(f"<h3>read by <code>virtio-blk (write request)</code></h3>\n<p><code>{request}</code></p>\n<p>4 bytes at GPA "
+                      "<code>0x12345678</code></p>\n<p class=\"faint\">by thread blk1/q2 (tid 4711) of outrider</p>", page)
+        mail = report(self.path, "upstream", "--race", race["id"])
+        self.assertTrue(mail.startswith("Subject: [BUG] data race: ext4_foo() / virtio-blk (write request)\n"), mail)
+        for line in mail.splitlines():
+            self.assertLessEqual(len(line), 72)
+        self.assertIn(f"read of 4 bytes by a device {request}", " ".join(mail.split()))
+        self.assertIn("The memory belonged to a request that the device was serving", " ".join(mail.split()))
 
     def test_html(self):
         for path in (self.path, self.nasty()):
@@ -437,6 +481,19 @@ class Kcsan(unittest.TestCase):
             self.assertTrue(match["unseen"])
             self.assertIsNone(match["other"])
             self.assertRegex(match["title"], r"\A\w+\+0x[0-9a-f]+/0x[0-9a-f]+ \[outrider_gt\]\Z", race)
+
+    def test_device(self):
+        """To KCSAN and its readers a device is an unknown origin; a line of ours has what is known."""
+        changed = self.changed(device_side.make)
+        self.assertEqual(len(changed), len(self.document["races"]))
+        for race, match in changed.items():
+            self.assertTrue(match["unseen"])
+            self.assertIsNone(match["other"])
+            self.assertEqual(match["device"], "write of 8 bytes at GPA 0x1234000 by virtio-blk 0, queue 1: read of sector 8192, descriptor 3, "
+                                              "segment 1, by thread blk0/q1 (tid 4711)")
+            self.assertRegex(match["title"], r"\A\w+\+0x[0-9a-f]+/0x[0-9a-f]+ \[outrider_gt\]\Z", race)
+            self.assertNotRegex(match["device"], SYZKALLER["other oops"])
+            self.assertNotRegex(match["device"], SYZKALLER["frame"])
 
     def test_taint(self):
         for flags, letters in ((None, "Tainted: unknown"), ("0x0", "Not tainted"), ("0x1", "Tainted: P" + " " * 18),

@@ -17,6 +17,8 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import device_side
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 
@@ -42,12 +44,14 @@ NAMED = {"sections"}  # objects whose keys are the guest's
 
 
 def small_document():
-    """Two races of a recorded run, of which one has a side that nobody saw, with names from debug files."""
+    """Three races of a recorded run, one with a side that nobody saw and one with a device's, with names from debug files."""
     document = json.loads(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/named.json.xz").read_bytes()))
     races = document["races"]
     seen = max((race for race in races if race["memory"]), key=lambda race: len(json.dumps(race["name"])))
     unseen = next((race for race in races if race["sides"][1]["unknown"]), races[-1])
-    document["races"] = [seen, unseen]
+    device = next(race for race in races if race not in (seen, unseen))
+    device_side.make(device)
+    document["races"] = [seen, unseen, device]
     document["modules"] = document["modules"][:2]
     return document
 
@@ -173,6 +177,9 @@ class HostileText(unittest.TestCase):
         self.assertIn(("races", "*", "sides", "*", "stack", "frames", "*", "source", "*", "file"), shapes)
         self.assertIn(("races", "*", "sides", "*", "datum", "path"), shapes)
         self.assertIn(("modules", "*", "sections", "key"), shapes)
+        for key in ("type", "op", "thread", "gpa", "kind"):
+            self.assertIn(("races", "*", "sides", "*", "device", key), shapes)
+            self.assertIn(("races", "*", "instances", "*", "sides", "*", "device", key), shapes)
 
     def test_every_string(self):
         read = 0
@@ -188,7 +195,8 @@ class HostileText(unittest.TestCase):
             with self.subTest(text=name):
                 document = self.document
                 for path in places(self.document):
-                    if path[-1] in ("banner", "site", "function", "comm", "module", "file", "cmdline", "kernel_file", "member", "cache"):
+                    if path[-1] in ("banner", "site", "function", "comm", "module", "file", "cmdline", "kernel_file", "member", "cache",
+                                    "thread") or path[-2:] == ("device", "type"):
                         document = replaced(document, path, text)
                 self.assertTrue(self.check(document, FORMATS))
 
