@@ -30,7 +30,8 @@ static const struct argp_option options[] = {
 	 "gone with the run; a comma in the name is written twice; may be given several times",
 	 1},
 	{"net", KEY_NET, "NET", 0,
-	 "network interface: none (the default), tap=NAME, or user, which needs no rights and can lead ports of the host to the "
+	 "network interface: none (the default), tap=NAME, or user, which needs no rights and can lead ports of the host to "
+	 "the "
 	 "guest (hostfwd=, see outrider-run(1))",
 	 1},
 	{"rng", KEY_RNG, NULL, 0, "give the guest a source of entropy", 1},

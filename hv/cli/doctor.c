@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "hv/cli/cli.h"
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/probe.h"
 
 static const char doc[] =
@@ -34,6 +35,15 @@ static void print_caps(const struct host_probe *probe)
 	}
 }
 
+/* Without it guests can be run, with --no-sandbox. */
+static void print_sandbox(void)
+{
+	char why[96];
+	bool works = sandbox_available(why, sizeof(why));
+
+	printf("  %-6s %-28s %s\n", works ? "ok" : "no", "sandbox (seccomp)", why);
+}
+
 const struct argp cli_doctor_argp = {.parser = parser, .doc = doc};
 
 int cli_doctor(int argc, char **argv)
@@ -46,6 +56,7 @@ int cli_doctor(int argc, char **argv)
 		return cli_fail(&err);
 	for (int i = 0; i < PROBE_CHECKS; i++)
 		printf("  %-6s %-28s %s\n", mark(&probe.check[i]), probe.check[i].name, probe.check[i].finding);
+	print_sandbox();
 	print_caps(&probe);
 	printf("%s\n", probe.verdict);
 	return probe.usable ? EXIT_OK : EXIT_INPUT;

@@ -20,6 +20,7 @@ enum run_key {
 	KEY_CONSOLE_LIMIT,
 	KEY_CONSOLE_CLEAN,
 	KEY_NO_DETECT,
+	KEY_NO_SANDBOX,
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +37,7 @@ static const struct argp_option options[] = {
 	{"console-clean", KEY_CONSOLE_CLEAN, NULL, 0,
 	 "show the console's control characters as \\xHH, so that the guest cannot steer the terminal", 0},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
+	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "do not confine outrider, to debug it; see docs/security.md", DETECT_GROUP_HOW},
 	{0},
 };
 
@@ -102,6 +104,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NO_DETECT:
 		o->detect.session.no_detect = true;
+		return 0;
+	case KEY_NO_SANDBOX:
+		o->detect.session.no_sandbox = true;
 		return 0;
 	default:
 		return number_option(key, arg, state);

@@ -7,6 +7,7 @@
 #include "hv/detect/attribute.h"
 #include "hv/detect/describe.h"
 #include "hv/detect/state.h"
+#include "hv/sandbox/sandbox.h"
 
 /* All that might be needed of the interrupted stacks was kept. What the unwinder did not need goes. */
 static void trim_stacks(struct race_side *side, unsigned n)
@@ -75,6 +76,7 @@ void *reporter_main(void *arg)
 	struct detect *d = arg;
 	struct insn_decoder *decoder = insn_decoder_new();
 
+	sandbox_thread(SANDBOX_REPORTER);
 	pthread_mutex_lock(&d->lock);
 	while (decoder) {
 		struct observation *o = queue_next(&d->observations);

@@ -15,6 +15,7 @@
 #include "hv/detect/pace.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
+#include "hv/sandbox/sandbox.h"
 
 /* From one look at the points to the next. Where each look stops the guest it is longer. */
 #define TICK_NS 10000000u
@@ -153,6 +154,7 @@ void *sampler_main(void *arg)
 	struct detect *d = arg;
 	struct err err = {0};
 
+	sandbox_thread(SANDBOX_SAMPLER);
 	if (prepare(d, &err) || start_intercepting(d, &err)) {
 		if (!atomic_load(&d->stop) && !atomic_load(&d->target->ending)) {
 			d->sink.failed(d->sink.ctx, &err);

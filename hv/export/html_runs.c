@@ -66,6 +66,11 @@ static void put_asked(FILE *out, const struct run_facts *run)
 		fputs("</code>", out);
 		end(out);
 	}
+	if (run->sandbox == RUN_SANDBOX_OFF) {
+		begin(out, "Sandbox");
+		fputs("none: outrider was not confined while it ran this guest", out);
+		end(out);
+	}
 	begin(out, "Asked for");
 	fprintf(out, "%u hits/s, windows of up to %.1f ms, ", run->rate, (double)run->delay_ns / 1e6);
 	if (run->duration_ns)

@@ -48,6 +48,15 @@ struct run_kernel {
 	bool debug_files;
 };
 
+/* Whether Outrider was confined while it ran the guest (hv/sandbox). */
+enum run_sandbox {
+	/* The machine was attached to, or the file is of an older version. */
+	RUN_SANDBOX_UNKNOWN,
+	/* It was not: --no-sandbox was given, or the build has a sanitizer. */
+	RUN_SANDBOX_OFF,
+	RUN_SANDBOX_ON,
+};
+
 struct run_facts {
 	/* Version of Outrider that made the run. */
 	const char *tool_version;
@@ -79,6 +88,7 @@ struct run_facts {
 	unsigned rate;
 	/* How many vCPUs the guest has. */
 	unsigned cpus;
+	enum run_sandbox sandbox;
 	struct run_kernel kernel;
 	/* The run has ended, and the record of it is whole. False: it still goes on, or was killed. */
 	bool finished;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "hv/base/clean.h"
+#include "hv/sandbox/sandbox.h"
 
 #define PARTIAL_LINE_MS 100
 #define LINE_MAX_KEPT 200 /* Bytes. This is enough for printk's time stamp and the words of a panic. */
@@ -175,6 +176,7 @@ static void *forward(void *arg)
 	struct console *c = arg;
 	struct pollfd input = {.fd = c->pipe[0], .events = POLLIN};
 
+	sandbox_thread(SANDBOX_CONSOLE);
 	for (;;) {
 		int ready = poll(&input, 1, c->pending_len ? PARTIAL_LINE_MS : -1);
 		ssize_t n;

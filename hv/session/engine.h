@@ -52,6 +52,8 @@ struct engine {
 	const char *beginning; /* A word for the note that is shown when the machine starts to run. */
 	const char *stopping;  /* What stop() does, for a note. */
 	bool keyboard;	       /* The keys that the user types go to the guest. */
+	/* The kinds of threads that run() has, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
+	unsigned sandbox_kinds;
 	/* The four members below are for the report. NULL and 0 mean that the value is not known. */
 	const char *kernel;
 	const char *cmdline;

@@ -11,6 +11,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/report/report.h"
+#include "hv/sandbox/sandbox.h"
 #include "hv/session/host.h"
 #include "hv/session/sink.h"
 #include "hv/session/symbol_files.h"
@@ -91,6 +92,40 @@ static int open_names(struct session *s, struct err *err)
 	return debug_images_add_usual(s->images, err);
 }
 
+/* ---- confinement ---- */
+
+/* The terminal's mode is set back before a forbidden system call ends the process. */
+static void last(void *ctx)
+{
+	struct session *s = ctx;
+
+	terminal_restore(&s->terminal);
+}
+
+static bool confined(const struct session *s)
+{
+	return s->engine->sandbox_kinds && !s->config->no_sandbox && sandbox_available(NULL, 0);
+}
+
+static int confine(struct session *s, struct err *err)
+{
+	const struct sandbox_config config = {
+		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER,
+		.fetch = s->config->debuginfod,
+		.writes = &s->config->json,
+		.write_count = 1,
+	};
+
+	return confined(s) ? sandbox_enter(&config, err) : 0;
+}
+
+static enum run_sandbox sandbox_word(const struct session *s)
+{
+	if (!s->engine->sandbox_kinds)
+		return RUN_SANDBOX_UNKNOWN;
+	return confined(s) ? RUN_SANDBOX_ON : RUN_SANDBOX_OFF;
+}
+
 static int open_report(struct session *s, struct err *err)
 {
 	const struct session_config *o = s->config;
@@ -119,7 +154,8 @@ static int open_report(struct session *s, struct err *err)
 			.duration_ns = o->duration_ns,
 			.memory = e->memory,
 			.rate = o->detect.rate,
-			.cpus = e->cpus},
+			.cpus = e->cpus,
+			.sandbox = sandbox_word(s)},
 	};
 	run_time_now(s->report_config.run.started);
 	s->report = report_new(&s->report_config, err);
@@ -160,8 +196,12 @@ static int open_all(struct session *s, struct err *err)
 	s->screen = screen_new(err);
 	if (s->screen && s->config->quiet)
 		screen_set_quiet(s->screen);
+	if (s->screen && s->engine->sandbox_kinds && !confined(s))
+		note(s, "outrider is not confined: do not run a guest that you do not trust");
 	s->sink.screen = s->screen;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
+		return -1;
+	if (sandbox_drop(err) < 0)
 		return -1;
 	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0))
 		return -1;
@@ -254,7 +294,7 @@ static void run_all(struct session *s, struct err *err)
 	s->running = stopper_running(s->stopper, s->screen);
 	if (!s->running)
 		return;
-	if (start_detector(s, err) == 0)
+	if (confine(s, err) == 0 && start_detector(s, err) == 0)
 		s->engine->ops->run(s->engine, err);
 	stop_detector(s, err);
 	s->engine->ops->finish(s->engine, err);
@@ -292,6 +332,8 @@ int session_run(struct engine *engine, const struct session_config *config, stru
 		engine, &s.terminal, config->duration_ns, elapsed_ns, config->verbose ? tell_progress : NULL, &s};
 	int code, kept_from;
 
+	if (engine->sandbox_kinds && !config->no_sandbox && sandbox_prepare(last, &s, err) < 0)
+		return (int)err->code;
 	s.stopper = stopper_start(&stopper, err);
 	if (!s.stopper)
 		return (int)err->code;

@@ -33,6 +33,8 @@ struct session_config {
 	/* The command line as it was typed, from the subcommand on, for the record: option_count strings. */
 	const char *const *options;
 	size_t option_count;
+	/* Do not confine the process; see hv/sandbox/sandbox.h. */
+	bool no_sandbox;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

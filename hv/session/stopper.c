@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
+#include "hv/sandbox/sandbox.h"
 
 #define POLL_NS 100000000L
 /* Polls from the first line of a panic to the end. The kernel prints its trace in that time, or reboots by itself. */
@@ -123,6 +124,7 @@ static void *watch(void *arg)
 	struct stopper *s = arg;
 	sigset_t set;
 
+	sandbox_thread(SANDBOX_STOPPER);
 	stop_signals(&set);
 	while (!atomic_load(&s->over)) {
 		int number = sigtimedwait(&set, NULL, &tick);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/session/terminal.h"
 
 static struct vm_engine *vm_engine(struct engine *e)
@@ -101,6 +102,21 @@ static void close_vm(struct engine *e)
 	console_free(v->console);
 }
 
+static unsigned sandbox_kinds(const struct vmm_config *vm)
+{
+	unsigned kinds = 1u << SANDBOX_VCPU | 1u << SANDBOX_INPUT | 1u << SANDBOX_CONSOLE;
+
+	if (vm->disk_count)
+		kinds |= 1u << SANDBOX_BLK;
+	if (vm->net)
+		kinds |= 1u << SANDBOX_NET;
+	if (vm->rng)
+		kinds |= 1u << SANDBOX_RNG;
+	if (vm->vsock_cid)
+		kinds |= 1u << SANDBOX_VSOCK;
+	return kinds;
+}
+
 void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 {
 	static const struct engine_ops ops = {
@@ -121,6 +137,7 @@ void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 				.beginning = "booting",
 				.stopping = "stopping the guest",
 				.keyboard = true,
+				.sandbox_kinds = sandbox_kinds(&config->vm),
 				.kernel = config->vm.kernel,
 				.cmdline = config->vm.cmdline,
 				.memory = config->vm.memory,

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/machine.h"
 
 #define POLL_FULL_MS 20 /* ms until it is looked again whether the guest's FIFO has room */
@@ -44,6 +45,7 @@ void *input_thread(void *arg)
 	bool open = vm->console_in >= 0;
 	time_t last = time(NULL);
 
+	sandbox_thread(SANDBOX_INPUT);
 	while (!atomic_load(&vm->ended)) {
 		unsigned room = open ? serial_room(&vm->serial) : 0;
 		int timeout = until_next_second_ms();

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/host.h"
 #include "hv/vmm/machine.h"
 
@@ -166,6 +167,7 @@ void *vcpu_thread(void *arg)
 	struct vcpu *vcpu = arg;
 	struct err err = {0};
 
+	sandbox_thread(SANDBOX_VCPU);
 	kick_attach(vcpu);
 	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
 	while (!atomic_load_explicit(&vcpu->vm->ended, memory_order_relaxed)) {

@@ -117,6 +117,8 @@ static void read_run(struct json_reader *r, const json_t *document, struct run_f
 	out->duration_ns = read_seconds(r, run, "duration_s");
 	out->cpus = (unsigned)read_number(r, run, "cpus", UINT32_MAX);
 	out->memory = read_number(r, run, "memory", INT64_MAX);
+	if (json_read_optional(run, "sandbox"))
+		out->sandbox = json_read_bool(r, run, "sandbox") ? RUN_SANDBOX_ON : RUN_SANDBOX_OFF;
 }
 
 static void read_kernel(struct json_reader *r, const json_t *document, struct run_kernel *out)

@@ -136,5 +136,7 @@ void text_run(FILE *out, const struct run_facts *run, const char *file, const st
 	put(out, run->tool_version ? run->tool_version : "of an unknown version");
 	fprintf(out, ", seed %" PRIu64 ", rate %u hits/s, delay %" PRIu64 " us\n", run->seed, run->rate, run->delay_ns / 1000);
 	put_options(out, run);
+	if (run->sandbox == RUN_SANDBOX_OFF)
+		fputs("  sandbox       none: outrider was not confined while it ran this guest\n", out);
 	put_end(out, run);
 }

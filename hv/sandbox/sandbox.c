@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/sandbox/sandbox.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "hv/sandbox/calls.h"
+#include "hv/sandbox/filter.h"
+#include "hv/sandbox/privileges.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+static const char *const kind_names[] = {
+	[SANDBOX_VCPU] = "vcpu",       [SANDBOX_INPUT] = "input", [SANDBOX_CONSOLE] = "console",
+	[SANDBOX_STOPPER] = "stopper", [SANDBOX_BLK] = "blk",	  [SANDBOX_NET] = "net",
+	[SANDBOX_RNG] = "rng",	       [SANDBOX_VSOCK] = "vsock", [SANDBOX_SAMPLER] = "sampler",
+	[SANDBOX_REPORTER] = "report", [SANDBOX_MAIN] = "main",
+};
+
+/*
+ * Confinement is the process's, as its signal handlers are: threads of every component look here whether there is any. Written
+ * by sandbox_prepare() while there is one thread.
+ */
+static struct {
+	atomic_bool prepared;
+	atomic_bool fetch;
+	struct descriptors inherited;
+} process;
+
+bool sandbox_available(char *why, size_t size)
+{
+	bool works = !SANITIZED && prctl(PR_GET_SECCOMP) >= 0;
+
+	if (SANITIZED)
+		snprintf(why, size, "not in a build with a sanitizer");
+	else if (!works)
+		snprintf(why, size, "the host's kernel has no seccomp (CONFIG_SECCOMP_FILTER)");
+	else
+		snprintf(why, size, "a system call that a thread does not need ends the run");
+	return works;
+}
+
+int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
+{
+	char why[96];
+
+	if (SANITIZED)
+		return 0;
+	if (!sandbox_available(why, sizeof(why)))
+		return err_set(err, EXIT_INPUT, "no sandbox: %s; --no-sandbox runs without it", why);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(err, EXIT_INTERNAL, "PR_SET_NO_NEW_PRIVS failed: %s", strerror(errno));
+	if (descriptors_read(&process.inherited, err) < 0 || filter_prepare(last, ctx, err) < 0)
+		return -1;
+	atomic_store(&process.prepared, true);
+	return 0;
+}
+
+int sandbox_drop(struct err *err)
+{
+	if (!atomic_load(&process.prepared))
+		return 0;
+	descriptors_close(&process.inherited);
+	privileges_limit();
+	return privileges_drop(err);
+}
+
+int sandbox_enter(const struct sandbox_config *config, struct err *err)
+{
+	if (!atomic_load(&process.prepared))
+		return 0;
+	atomic_store(&process.fetch, config->fetch);
+	/* The library that fetches debug files has a cache in a folder that may have to be made. */
+	if (!config->fetch && privileges_write_only(config->writes, config->write_count, err) < 0)
+		return -1;
+	return filter_load(config->used | CALLS_MAIN | (config->fetch ? CALLS_FETCH : 0), kind_names[SANDBOX_MAIN], err);
+}
+
+void sandbox_thread(enum sandbox_kind kind)
+{
+	bool fetches = kind == SANDBOX_SAMPLER || kind == SANDBOX_REPORTER;
+	struct err err = {0};
+
+	if (!atomic_load(&process.prepared))
+		return;
+	/* A thread that was started before sandbox_drop() has the privileges still. */
+	if (prctl(PR_GET_SECCOMP) == 0 && privileges_none(&err) < 0)
+		goto fail;
+	if (filter_load(1u << kind | (fetches && atomic_load(&process.fetch) ? CALLS_FETCH : 0), kind_names[kind], &err) == 0)
+		return;
+fail:
+	dprintf(STDERR_FILENO, "outrider: thread %s: %s\n", kind_names[kind], err.text);
+	_exit(EXIT_INTERNAL);
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Confinement: each filter is tried in a child of its own, by the system calls that it must let through and those it must not.
+ */
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hv/sandbox/sandbox.h"
+
+#define ALL_KINDS ((1u << SANDBOX_MAIN) - 1)
+
+/* What a child does once it is confined. Returns 0 when all is as it should be. */
+typedef int deed(void *arg);
+
+static struct sandbox_config config = {.used = ALL_KINDS};
+
+/* Run `act` in a child that is confined as `kind`. Returns the child's status, and what it said on standard error. */
+static int in_child(enum sandbox_kind kind, deed *act, void *arg, char *said, size_t size)
+{
+	int ends[2], status;
+	size_t used = 0;
+	ssize_t n;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		if (sandbox_prepare(NULL, NULL, NULL) < 0)
+			_exit(100);
+		if (kind == SANDBOX_MAIN && sandbox_enter(&config, NULL) < 0)
+			_exit(101);
+		if (kind != SANDBOX_MAIN)
+			sandbox_thread(kind);
+		_exit(act(arg));
+	}
+	close(ends[1]);
+	while ((n = read(ends[0], said + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	said[used] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static bool can_confine(void)
+{
+	char why[96];
+
+	return sandbox_available(why, sizeof(why));
+}
+
+static int make_call(void *arg)
+{
+	syscall(*(const long *)arg, 0, 0, 0, 0, 0, 0);
+	return 0;
+}
+
+static void assert_killed(enum sandbox_kind kind, long call, const char *thread, const char *name)
+{
+	char said[1024], wanted[160];
+	int status = in_child(kind, make_call, &call, said, sizeof(said));
+
+	snprintf(wanted, sizeof(wanted),
+		 "outrider: the sandbox stopped the thread %s, which must not make the system call %s:", thread, name);
+	if (!strstr(said, wanted))
+		print_error("wanted: %s\nsaid: %s\n", wanted, said);
+	assert_non_null(strstr(said, wanted));
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
+}
+
+static const char *const kinds[] = {"vcpu", "input", "console", "stopper", "blk", "net",
+				    "rng",  "vsock", "sampler", "report",  "main"};
+
+/* What no thread may do: run programs, start processes, look into others, load code into a kernel, gain rights. */
+static void nobody_may(void **state)
+{
+	static const struct {
+		long call;
+		const char *name;
+	} calls[] = {
+		{SYS_execve, "execve"},
+		{SYS_execveat, "execveat"},
+		{SYS_fork, "fork"},
+		{SYS_vfork, "vfork"},
+		{SYS_clone, "clone"},
+		{SYS_ptrace, "ptrace"},
+		{SYS_kill, "kill"},
+		{SYS_setuid, "setuid"},
+		{SYS_process_vm_readv, "process_vm_readv"},
+		{SYS_mount, "mount"},
+		{SYS_bpf, "bpf"},
+		{SYS_unshare, "unshare"},
+		{SYS_io_uring_setup, "io_uring_setup"},
+		{SYS_userfaultfd, "userfaultfd"},
+		{SYS_keyctl, "keyctl"},
+		{SYS_perf_event_open, "perf_event_open"},
+		{SYS_mkdir, "mkdir"},
+		{SYS_symlink, "symlink"},
+		{SYS_chmod, "chmod"},
+	};
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
+		for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+			assert_killed((enum sandbox_kind)kind, calls[i].call, kinds[kind], calls[i].name);
+	}
+}
+
+/* What only some threads may do. */
+static void only_some_may(void **state)
+{
+	static const struct {
+		long call;
+		const char *name;
+		unsigned may;
+	} calls[] = {
+		{SYS_openat, "openat", 1u << SANDBOX_NET | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
+		{SYS_renameat2, "renameat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
+		{SYS_unlink, "unlink", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
+		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_MAIN},
+		{SYS_seccomp, "seccomp", 1u << SANDBOX_MAIN},
+		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_MAIN},
+		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_MAIN},
+	};
+	char said[1024];
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		long call = calls[i].call;
+
+		for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
+			if (calls[i].may & 1u << kind)
+				assert_int_equal(in_child((enum sandbox_kind)kind, make_call, &call, said, sizeof(said)), 0);
+			else
+				assert_killed((enum sandbox_kind)kind, call, kinds[kind], calls[i].name);
+		}
+	}
+}
+
+/* ---- arguments ---- */
+
+static int open_to_write(void *arg)
+{
+	return open(arg, O_WRONLY | O_CLOEXEC) < 0;
+}
+
+static int map_code(void *arg)
+{
+	(void)arg;
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
+}
+
+static int open_unix_socket(void *arg)
+{
+	(void)arg;
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0;
+}
+
+static int open_raw_socket(void *arg)
+{
+	(void)arg;
+	return socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0) < 0;
+}
+
+static int signal_init(void *arg)
+{
+	(void)arg;
+	return syscall(SYS_tgkill, 1, 1, 0) < 0;
+}
+
+static void arguments_count(void **state)
+{
+	static const struct {
+		deed *act;
+		enum sandbox_kind kind;
+		const char *name;
+	} cases[] = {
+		{open_to_write, SANDBOX_SAMPLER, "openat"}, {open_to_write, SANDBOX_NET, "openat"},
+		{map_code, SANDBOX_VCPU, "mmap"},	    {map_code, SANDBOX_MAIN, "mmap"},
+		{open_unix_socket, SANDBOX_NET, "socket"},  {open_raw_socket, SANDBOX_NET, "socket"},
+		{open_raw_socket, SANDBOX_MAIN, "socket"},  {signal_init, SANDBOX_MAIN, "tgkill"},
+	};
+	char said[1024], wanted[80];
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int status = in_child(cases[i].kind, cases[i].act, (void *)"/dev/null", said, sizeof(said));
+
+		snprintf(wanted, sizeof(wanted), "the thread %s, which must not make the system call %s:", kinds[cases[i].kind],
+			 cases[i].name);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERNAL);
+		assert_non_null(strstr(said, wanted));
+	}
+}
+
+/* ---- what must work ---- */
+
+static void *thread_body(void *arg)
+{
+	sandbox_thread(*(enum sandbox_kind *)arg);
+	free(malloc(1 << 22));
+	fprintf(stderr, "%s", "");
+	return arg;
+}
+
+/* Threads of every kind that is confined start from a main thread that is, and end. */
+static int start_threads(void *arg)
+{
+	(void)arg;
+	for (unsigned kind = 0; kind < SANDBOX_MAIN; kind++) {
+		enum sandbox_kind of = (enum sandbox_kind)kind;
+		pthread_t thread;
+		void *result = NULL;
+
+		if (pthread_create(&thread, NULL, thread_body, &of) || pthread_join(thread, &result) || result != &of)
+			return 1;
+	}
+	return 0;
+}
+
+/* A thread that blocks every signal, as the machine's threads do, is ended with the same words. */
+static void *blocked_body(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	sandbox_thread(SANDBOX_VCPU);
+	syscall(SYS_socket, 0, 0, 0);
+	return arg;
+}
+
+static int break_in_a_thread(void *arg)
+{
+	pthread_t thread;
+
+	(void)arg;
+	if (pthread_create(&thread, NULL, blocked_body, NULL) == 0)
+		pthread_join(thread, NULL);
+	return 0;
+}
+
+static void threads_are_confined(void **state)
+{
+	char said[1024];
+	int status;
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	status = in_child(SANDBOX_MAIN, start_threads, NULL, said, sizeof(said));
+	if (status)
+		print_error("said: %s\n", said);
+	assert_int_equal(status, 0);
+	status = in_child(SANDBOX_MAIN, break_in_a_thread, NULL, said, sizeof(said));
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERNAL);
+	assert_non_null(strstr(said, "the thread vcpu, which must not make the system call socket:"));
+}
+
+/* Files are written in the folder of the report, and nowhere else. */
+static int write_both(void *arg)
+{
+	const char *const *paths = arg;
+	int in = open(paths[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
+	    out = open(paths[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (in < 0 || rename(paths[0], paths[2]) < 0 || unlink(paths[2]) < 0)
+		return 1;
+	if (open("/proc/version", O_RDONLY | O_CLOEXEC) < 0)
+		return 2;
+	return out < 0 ? 0 : 3;
+}
+
+static void files_are_written_in_one_folder(void **state)
+{
+	char folder[] = "/tmp/outrider-sandbox-XXXXXX", inside[64], renamed[64], outside[64], said[1024];
+	const char *paths[] = {inside, outside, renamed}, *writes[] = {inside, NULL};
+	int status;
+
+	(void)state;
+	if (!can_confine() || syscall(SYS_landlock_create_ruleset, NULL, 0, 1) < 1)
+		skip();
+	assert_non_null(mkdtemp(folder));
+	snprintf(inside, sizeof(inside), "%s/a.json", folder);
+	snprintf(renamed, sizeof(renamed), "%s/b.json", folder);
+	snprintf(outside, sizeof(outside), "%s.json", folder);
+	config.writes = writes;
+	config.write_count = 2;
+	status = in_child(SANDBOX_MAIN, write_both, paths, said, sizeof(said));
+	config.writes = NULL;
+	config.write_count = 0;
+	rmdir(folder);
+	assert_int_equal(status, 0);
+	assert_int_equal(access(outside, F_OK), -1);
+}
+
+/* A line of /proc/self/status. */
+static int status_has(const char *line)
+{
+	char text[4096] = "";
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && strstr(text, line);
+}
+
+static int privileges_are_gone(void *arg)
+{
+	(void)arg;
+	if (sandbox_drop(NULL) < 0)
+		return 1;
+	if (!status_has("\nNoNewPrivs:\t1\n"))
+		return 2;
+	/* CAP_DAC_OVERRIDE is bit 1; it is kept for root alone. */
+	if (!status_has("\nCapEff:\t0000000000000000\n") && !status_has("\nCapEff:\t0000000000000002\n"))
+		return 3;
+	return fcntl(77, F_GETFD) < 0 ? 0 : 4;
+}
+
+/* Not confined yet, so the child is not one of in_child()'s. */
+static void privileges_are_dropped(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	child = fork();
+	if (child == 0) {
+		unsetenv("SUDO_UID");
+		dup2(STDERR_FILENO, 77);
+		_exit(sandbox_prepare(NULL, NULL, NULL) < 0 ? 100 : privileges_are_gone(NULL));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Root that somebody became by sudo is somebody again. */
+static void caller_of_sudo_is_back(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (!can_confine() || geteuid() != 0)
+		skip();
+	child = fork();
+	if (child == 0) {
+		setenv("SUDO_UID", "12345", 1);
+		setenv("SUDO_GID", "23456", 1);
+		if (sandbox_prepare(NULL, NULL, NULL) < 0 || sandbox_drop(NULL) < 0)
+			_exit(100);
+		if (!status_has("\nUid:\t12345\t12345\t12345\t12345\n") || !status_has("\nGid:\t23456\t23456\t23456\t23456\n"))
+			_exit(1);
+		_exit(status_has("\nGroups:\t23456 \n") && status_has("\nCapEff:\t0000000000000000\n") ? 0 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_may),
+		cmocka_unit_test(only_some_may),
+		cmocka_unit_test(arguments_count),
+		cmocka_unit_test(threads_are_confined),
+		cmocka_unit_test(files_are_written_in_one_folder),
+		cmocka_unit_test(privileges_are_dropped),
+		cmocka_unit_test(caller_of_sudo_is_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
