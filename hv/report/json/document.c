@@ -66,8 +66,8 @@ static json_t *run_json(const struct run_facts *run)
 	json_put(&b, o, "duration_s", run->duration_ns ? json_seconds(run->duration_ns) : json_null());
 	json_put(&b, o, "cpus", json_integer(run->cpus));
 	json_put(&b, o, "memory", json_whole(run->memory));
-	if (run->sandbox != RUN_SANDBOX_UNKNOWN)
-		json_put(&b, o, "sandbox", json_boolean(run->sandbox == RUN_SANDBOX_ON));
+	json_put(&b, o, "sandbox",
+		 run->sandbox == RUN_SANDBOX_UNKNOWN ? json_null() : json_boolean(run->sandbox == RUN_SANDBOX_ON));
 	if (!b.failed)
 		return o;
 	json_decref(o);

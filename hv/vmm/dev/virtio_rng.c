@@ -82,7 +82,7 @@ struct virtio_rng *virtio_rng_new(const struct virtio_bus *bus, unsigned index, 
 		err_set(err, EXIT_INTERNAL, "out of memory for the entropy device");
 		return NULL;
 	}
-	rng->worker = worker_new(bus->workers, "rng", err);
+	rng->worker = worker_new(bus->workers, SANDBOX_RNG, "rng", err);
 	if (rng->worker)
 		rng->virtio = virtio_add(bus, &ops, rng, index, 1, err);
 	if (rng->virtio)

@@ -142,7 +142,7 @@ static int start(struct virtio_vsock *v, const struct virtio_bus *bus, const str
 	if (!config->vsock_socket && vsock_default_path(config->vsock_cid, path, err) < 0)
 		return -1;
 	v->guest_cid = config->vsock_cid;
-	v->worker = worker_new(bus->workers, "vsock", err);
+	v->worker = worker_new(bus->workers, SANDBOX_VSOCK, "vsock", err);
 	if (!v->worker)
 		return -1;
 	v->streams =

@@ -11,6 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
+
 #define EVENTS 16 /* taken from epoll at a time */
 
 /* A watched file descriptor. One that was unwatched stays until the events at hand, which may point to it, are done. */
@@ -25,6 +27,7 @@ struct worker {
 	struct workers *all;
 	struct worker *next;
 	char name[16];
+	enum sandbox_kind kind;
 	int epoll_fd;
 	int wake_fd; /* eventfd that ends the thread */
 	pthread_t thread;
@@ -95,6 +98,8 @@ static void *body(void *arg)
 	struct worker *w = arg;
 	struct epoll_event events[EVENTS];
 
+	pthread_setname_np(pthread_self(), w->name);
+	sandbox_thread(w->kind);
 	while (!must_end(w)) {
 		int n = epoll_wait(w->epoll_fd, events, EVENTS, -1);
 
@@ -123,7 +128,6 @@ static int start(struct worker *w, struct err *err)
 	if (rc)
 		return err_set(err, EXIT_INTERNAL, "cannot start the thread of %s: %s", w->name, strerror(rc));
 	w->started = true;
-	pthread_setname_np(w->thread, w->name);
 	return 0;
 }
 
@@ -262,7 +266,7 @@ static void free_parts(struct worker *w)
 	free(w);
 }
 
-struct worker *worker_new(struct workers *all, const char *name, struct err *err)
+struct worker *worker_new(struct workers *all, enum sandbox_kind kind, const char *name, struct err *err)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 
@@ -271,6 +275,7 @@ struct worker *worker_new(struct workers *all, const char *name, struct err *err
 		return NULL;
 	}
 	w->all = all;
+	w->kind = kind;
 	snprintf(w->name, sizeof(w->name), "%s", name);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->moved, NULL);
