@@ -136,6 +136,7 @@ static void test_run_facts(void **state)
 	assert_int_equal(l.run.memory, wanted.memory);
 	assert_int_equal(l.run.rate, wanted.rate);
 	assert_int_equal(l.run.cpus, wanted.cpus);
+	assert_int_equal(l.run.sandbox, RUN_SANDBOX_OFF);
 	assert_true(l.run.finished);
 	assert_true(run_time_valid(l.run.ended));
 	assert_string_equal(l.run.end, "guest powered off");

@@ -102,7 +102,8 @@ static inline struct run_facts sample_run(void)
 				  .duration_ns = 30000000000,
 				  .memory = 512 << 20,
 				  .rate = 100,
-				  .cpus = 2};
+				  .cpus = 2,
+				  .sandbox = RUN_SANDBOX_OFF};
 }
 
 /* The module of the observation's first side. */

@@ -474,6 +474,7 @@ static void run_says_what_it_was(void **state)
 		  "  host          lab3, Linux 6.12.57, 4 CPUs, A CPU @ 2.1GHz\n"
 		  "  outrider      0, seed 18446744073709551615, rate 100 hits/s, delay 10000 us\n"
 		  "  command       outrider run --kernel 'vm linuz' --duration 30s\n"
+		  "  sandbox       none: outrider was not confined while it ran this guest\n"
 		  "  finished      12.3 s sampled of 30.0 s asked for; guest powered off\n");
 	free(text);
 }
