@@ -49,9 +49,9 @@ void workers_pause(struct workers *all);
 void workers_resume(struct workers *all);
 
 /*
- * Make a worker whose thread does not run yet, and is confined to what a thread of that kind may do. `name` is copied; it is the
- * thread's name, of which the host's kernel keeps 15 bytes. Returns NULL with EXIT_INTERNAL when file descriptors or memory run
- * out.
+ * Make a worker whose thread does not run yet, and is confined to what a thread of that kind may do. `name` is copied; it is
+ * the thread's name, of which the host's kernel keeps 15 bytes. Returns NULL with EXIT_INTERNAL when file descriptors or memory
+ * run out.
  */
 struct worker *worker_new(struct workers *all, enum sandbox_kind kind, const char *name, struct err *err);
 
