@@ -29,7 +29,10 @@ static uint32_t fill(struct virtq_request *rq)
 	size_t wanted = rq->write_len < FILL_MAX ? (size_t)rq->write_len : FILL_MAX;
 	ssize_t got = getrandom(bytes, wanted, 0);
 
-	return got > 0 ? (uint32_t)virtq_write(rq, 0, bytes, (size_t)got) : 0;
+	if (got < 0)
+		got = 0;
+	virtq_begin_part(rq, DEVICE_RNG_FILL, 0, 0, (uint64_t)got);
+	return (uint32_t)virtq_write(rq, 0, bytes, (size_t)got);
 }
 
 static void queue_ready(void *dev, unsigned queue)
@@ -45,7 +48,6 @@ static void queue_ready(void *dev, unsigned queue)
 			virtq_break(q, "a request for entropy has data for the device, or no room for an answer");
 			break;
 		}
-		virtq_begin(rq, DEVICE_RNG_FILL, 0);
 		virtq_push(rq, fill(rq));
 	}
 	virtq_interrupt(q);

@@ -42,7 +42,7 @@ static bool send_packet(struct virtio_vsock *v)
 		virtq_unpop(rq);
 		return false;
 	}
-	virtq_begin(rq, DEVICE_VSOCK_RECEIVE, 0);
+	virtq_begin_part(rq, DEVICE_VSOCK_RECEIVE, 0, 0, sizeof(h) + h.len);
 	virtq_write(rq, 0, &h, sizeof(h));
 	virtq_write(rq, sizeof(h), v->payload, h.len);
 	virtq_push(rq, (uint32_t)sizeof(h) + h.len);
@@ -64,8 +64,9 @@ static bool take_packet(struct virtio_vsock *v)
 		virtq_break(q, "a packet to be sent has no header, or room for an answer");
 		return false;
 	}
-	virtq_begin(rq, DEVICE_VSOCK_TRANSMIT, 0);
-	len = virtq_read(rq, sizeof(h), v->payload, h.len < VSOCK_BUFFER ? h.len : VSOCK_BUFFER);
+	len = h.len < VSOCK_BUFFER ? h.len : VSOCK_BUFFER;
+	virtq_begin_part(rq, DEVICE_VSOCK_TRANSMIT, 0, sizeof(h) + len, 0);
+	len = virtq_read(rq, sizeof(h), v->payload, len);
 	virtq_push(rq, 0);
 	vsock_streams_take(v->streams, &h, v->payload, len);
 	return true;
