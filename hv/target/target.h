@@ -162,15 +162,15 @@ static inline void target_leave(struct target *t)
  *
  * From the return of target_stand_still() until target_go_on(), no CPU executes anything: each one is outside the guest (for
  * the KVM target: outside KVM_RUN) and does not enter it. Its state is whole, with no access to a device half done, and can be
- * read. None of the client's callbacks runs. The calls nest, and several threads may make them: the CPUs go on when the last
- * caller says so.
+ * read. None of the client's callbacks for CPUs runs. The calls nest, and several threads may make them: the CPUs go on when
+ * the last caller says so.
  *
  * What is not stopped: the machine's clocks, timers and devices, the time of a hold, and the client's own threads. A device may
- * still write to the guest's memory, and with KVM so may a thread that plants breakpoints. To keep that thread out, take the
- * client's lock after target_stand_still() and not before: no callback runs then that could have it. A hold that ends
- * meanwhile gets its on_hold_end after target_go_on(). What was changed before stays as it is: a breakpoint that is planted is
- * still in the guest's memory, and a held CPU is still held. With KVM the machine does not end meanwhile, either: target_stop()
- * takes effect after target_go_on().
+ * still write to the guest's memory and call on_device and on_ring, and with KVM so may a thread that plants breakpoints. To
+ * keep that thread out, take the client's lock after target_stand_still() and not before: no CPU's callback runs then that could
+ * have it. A hold that ends meanwhile gets its on_hold_end after target_go_on(). What was changed before stays as it is: a
+ * breakpoint that is planted is still in the guest's memory, and a held CPU is still held. With KVM the machine does not end
+ * meanwhile, either: target_stop() takes effect after target_go_on().
  *
  * All functions of this interface may be used meanwhile by the caller, except target_barrier(), which belongs in a callback. No
  * other thread may rely on being able to: a target can keep them waiting until target_go_on().

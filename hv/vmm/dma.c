@@ -98,6 +98,16 @@ void dma_end(struct dma *dma, struct dma_flight *flight)
 	atomic_fetch_sub_explicit(&dma->busy, 1, memory_order_relaxed);
 }
 
+void dma_serve_begin(struct dma *dma)
+{
+	atomic_fetch_add_explicit(&dma->busy, 1, memory_order_relaxed);
+}
+
+void dma_serve_end(struct dma *dma)
+{
+	atomic_fetch_sub_explicit(&dma->busy, 1, memory_order_relaxed);
+}
+
 bool dma_busy(const struct dma *dma)
 {
 	return atomic_load_explicit(&dma->busy, memory_order_relaxed);

@@ -166,6 +166,14 @@ static void test_flight_begins_in_a_window(void **state)
 	dma_end(&b->dma, &flight);
 	assert_false(dma_busy(&b->dma));
 
+	dma_serve_begin(&b->dma);
+	assert_true(dma_busy(&b->dma));
+	dma_begin(&b->dma, &flight);
+	dma_end(&b->dma, &flight);
+	assert_true(dma_busy(&b->dma));
+	dma_serve_end(&b->dma);
+	assert_false(dma_busy(&b->dma));
+
 	dma_watch(&b->dma, device_filter(0x8000, 8));
 	dma_begin(&b->dma, &flight);
 	dma_end(&b->dma, &flight);
