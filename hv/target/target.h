@@ -167,9 +167,9 @@ static inline void target_leave(struct target *t)
  *
  * What is not stopped: the machine's clocks, timers and devices, the time of a hold, and the client's own threads. A device may
  * still write to the guest's memory and call on_device and on_ring, and with KVM so may a thread that plants breakpoints. To
- * keep that thread out, take the client's lock after target_stand_still() and not before: no CPU's callback runs then that could
- * have it. A hold that ends meanwhile gets its on_hold_end after target_go_on(). What was changed before stays as it is: a
- * breakpoint that is planted is still in the guest's memory, and a held CPU is still held. With KVM the machine does not end
+ * keep that thread out, take the client's lock after target_stand_still() and not before: no CPU's callback runs then that
+ * could have it. A hold that ends meanwhile gets its on_hold_end after target_go_on(). What was changed before stays as it is:
+ * a breakpoint that is planted is still in the guest's memory, and a held CPU is still held. With KVM the machine does not end
  * meanwhile, either: target_stop() takes effect after target_go_on().
  *
  * All functions of this interface may be used meanwhile by the caller, except target_barrier(), which belongs in a callback. No
