@@ -7,6 +7,7 @@
 
 #include <asm/ioctls.h>
 #include <fcntl.h>
+#include <linux/if_tun.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <sys/mman.h>
@@ -168,6 +169,8 @@ static const struct call list[] = {
 	CALL(unlinkat, WRITERS),
 	CALL(fchmod, WRITERS),
 	CALL(umask, WRITERS),
+
+	IOCTL(TUNSETOFFLOAD, K(NET) | MAIN), /* what the guest's driver negotiated, for a tap */
 
 	/* Sockets. */
 	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET),

@@ -29,8 +29,6 @@ static int refuse_missing(const struct vmm_config *config, struct err *err)
 {
 	if (config->disk_count)
 		return err_set(err, EXIT_INPUT, "this outrider has no disks yet: leave out --disk");
-	if (config->net)
-		return err_set(err, EXIT_INPUT, "this outrider has no network yet: leave out --net");
 	if (config->vsock_cid)
 		return err_set(err, EXIT_INPUT, "this outrider has no vsock device yet: leave out --vsock");
 	return 0;
@@ -78,6 +76,8 @@ int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err
 		return -1;
 	if (config->rng && !(vm->rng = virtio_rng_new(&vm->virtio, 0, err)))
 		return -1;
+	if (config->net && !(vm->net = virtio_net_new(&vm->virtio, config->net, 0, err)))
+		return -1;
 	return 0;
 }
 
@@ -87,6 +87,7 @@ void machine_remove_devices(struct vm *vm)
 	serial_destroy(&vm->serial);
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);
+	virtio_net_free(vm->net);
 	pci_destroy(&vm->pci);
 	workers_destroy(&vm->workers);
 	kvm_lines_destroy(&vm->lines);

@@ -10,8 +10,9 @@
  * Back-pressure: a frame for which the card has no room stays with the backend, which then takes no more from the host until
  * resume() is called. So a guest that does not refill its ring makes the host's senders wait.
  *
- * Threads: a backend is made before the machine runs. start() and stop() are called while the card's worker is paused, by any
- * thread. All other functions, and those of the peer, are called on the worker's thread. Hence there are no locks.
+ * Threads: a backend is made and freed on the main thread, while the worker does not run. stop() is called while the card's
+ * worker is paused, by a vCPU's thread, and so it makes no system call but worker_unwatch()'s. All other functions, and those
+ * of the peer, are called on the worker's thread. Hence there are no locks.
  */
 #ifndef OUTRIDER_VMM_DEV_NET_BACKEND_H
 #define OUTRIDER_VMM_DEV_NET_BACKEND_H

@@ -102,7 +102,6 @@ static void tap_stop(struct net_backend *b)
 	t->started = false;
 	t->waiting = false;
 	watch(t);
-	ioctl(t->fd, TUNSETOFFLOAD, 0);
 }
 
 static void tap_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
