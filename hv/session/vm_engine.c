@@ -11,6 +11,12 @@ static struct vm_engine *vm_engine(struct engine *e)
 	return (struct vm_engine *)e;
 }
 
+/* A device must not wait for a reader of standard error. */
+static void note_of_device(void *screen, const char *line)
+{
+	screen_try_note(screen, line);
+}
+
 static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 {
 	struct vm_engine *v = vm_engine(e);
@@ -21,6 +27,7 @@ static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 		return -1;
 	config.console_out = console_fd(v->console);
 	config.console_in = terminal_readable() ? STDIN_FILENO : -1;
+	config.notes = (struct vmm_notes){.note = note_of_device, .ctx = screen};
 	v->vm = vm_create(&config, err);
 	if (!v->vm)
 		return -1;

@@ -9,6 +9,7 @@
 
 #include "hv/vmm/boot_protocols.h"
 #include "hv/vmm/bzimage.h"
+#include "hv/vmm/dev/disk.h"
 #include "hv/vmm/layout.h"
 
 #define CONSOLE "console=ttyS0"
@@ -75,6 +76,19 @@ static int check_kernel(const struct boot_file *kernel, struct err *err)
 	return boot_pvh_header(kernel, &elf, err);
 }
 
+/* Open each image as the machine will, and let go of it again. */
+static int check_disks(const struct vmm_config *config, struct err *err)
+{
+	for (size_t i = 0; i < config->disk_count; i++) {
+		struct disk *disk = disk_open(&config->disks[i], err);
+
+		if (!disk)
+			return -1;
+		disk_close(disk);
+	}
+	return 0;
+}
+
 int vmm_check_files(const struct vmm_config *config, struct err *err)
 {
 	struct boot_file file;
@@ -84,12 +98,14 @@ int vmm_check_files(const struct vmm_config *config, struct err *err)
 		return -1;
 	rc = check_kernel(&file, err);
 	boot_file_close(&file);
-	if (rc < 0 || !config->initrd)
+	if (rc < 0)
 		return rc;
-	if (boot_file_open(&file, "initrd", config->initrd, err) < 0)
-		return -1;
-	boot_file_close(&file);
-	return 0;
+	if (config->initrd) {
+		if (boot_file_open(&file, "initrd", config->initrd, err) < 0)
+			return -1;
+		boot_file_close(&file);
+	}
+	return check_disks(config, err);
 }
 
 int boot_load(struct ram *ram, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err)

@@ -27,8 +27,6 @@ static void end_machine(void *ctx, enum vm_end how, const char *why)
 /* Refuse a card that the configuration asks for and that the machine cannot have. */
 static int refuse_missing(const struct vmm_config *config, struct err *err)
 {
-	if (config->disk_count)
-		return err_set(err, EXIT_INPUT, "this outrider has no disks yet: leave out --disk");
 	if (config->vsock_cid)
 		return err_set(err, EXIT_INPUT, "this outrider has no vsock device yet: leave out --vsock");
 	return 0;
@@ -74,6 +72,9 @@ int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
 	if (refuse_missing(config, err) < 0)
 		return -1;
+	for (unsigned i = 0; i < config->disk_count && i < VMM_MAX_DISKS; i++)
+		if (!(vm->disk[i] = virtio_blk_new(&vm->virtio, &config->disks[i], i, config->cpus, &config->notes, err)))
+			return -1;
 	if (config->rng && !(vm->rng = virtio_rng_new(&vm->virtio, 0, err)))
 		return -1;
 	if (config->net && !(vm->net = virtio_net_new(&vm->virtio, config->net, 0, err)))
@@ -84,6 +85,8 @@ int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err
 void machine_remove_devices(struct vm *vm)
 {
 	virtio_rng_free(vm->rng);
+	for (unsigned i = 0; i < VMM_MAX_DISKS; i++)
+		virtio_blk_free(vm->disk[i]);
 	serial_destroy(&vm->serial);
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);

@@ -19,6 +19,7 @@
 #include "hv/vmm/dev/pvpanic.h"
 #include "hv/vmm/dev/rtc.h"
 #include "hv/vmm/dev/serial.h"
+#include "hv/vmm/dev/virtio_blk.h"
 #include "hv/vmm/dev/virtio_net.h"
 #include "hv/vmm/dev/virtio_rng.h"
 #include "hv/vmm/dma.h"
@@ -44,7 +45,8 @@ struct vm {
 	struct pci pci;
 	struct i8042 i8042;
 	struct pvpanic pvpanic;
-	struct virtio_rng *rng; /* NULL: there is none; likewise the cards that follow */
+	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the rest is NULL */
+	struct virtio_rng *rng;			/* NULL: there is none; likewise the cards that follow */
 	struct virtio_net *net;
 	int console_in;
 	int wake_fd; /* eventfd; readable once the machine has ended, which the input thread waits for */

@@ -69,6 +69,17 @@ struct vmm_net {
 	size_t count;
 };
 
+/* Whom a device tells of what fails on the host and does not end the run, such as a full disk. */
+struct vmm_notes {
+	/*
+	 * Take one line for the user, without a newline. Any thread may call it. It must not wait for long. NULL: nobody is
+	 * told.
+	 */
+	void (*note)(void *ctx, const char *line);
+	/* The first argument of note(). */
+	void *ctx;
+};
+
 struct vmm_config {
 	const char *kernel;  /* path of a bzImage, or of an ELF vmlinux that has a PVH note */
 	const char *initrd;  /* path of the initial RAM disk; NULL: the machine has none */
@@ -92,6 +103,8 @@ struct vmm_config {
 	 * It is not looked at where vsock_cid is 0.
 	 */
 	const char *vsock_socket;
+	/* Must last as long as the machine. */
+	struct vmm_notes notes;
 };
 
 /* Why the machine ended. */
@@ -148,14 +161,14 @@ struct vm_hooks {
 
 /*
  * Say whether the files of `config` can be what they are given as, without /dev/kvm: the kernel is a bzImage or an ELF vmlinux,
- * and the initrd a file. Returns 0, or -1 with EXIT_INPUT.
+ * the initrd a file, and the image of each disk one that nobody else uses. Returns 0, or -1 with EXIT_INPUT.
  */
 int vmm_check_files(const struct vmm_config *config, struct err *err);
 
 /*
  * Build the machine: open /dev/kvm, load kernel and initrd, write the tables that they read, and create the vCPUs. Nothing of
- * `config` has to outlive this call but the console's file descriptors, which stay the caller's. Returns NULL with `err` set
- * when that fails; otherwise the caller frees the machine by vm_destroy().
+ * `config` has to outlive this call but `notes` and the console's file descriptors, which stay the caller's. Returns NULL with
+ * `err` set when that fails; otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/vmm/dev/disk_file.h"
 #include "hv/vmm/dev/disk_format.h"
@@ -10,7 +11,7 @@
 #include "hv/vmm/dev/disk_overlay.h"
 
 struct disk {
-	const char *path;
+	char *path;
 	bool read_only;
 	struct disk_file image;
 	bool has_overlay;
@@ -22,11 +23,13 @@ struct disk *disk_open(const struct vmm_disk *config, struct err *err)
 	struct disk *disk = calloc(1, sizeof(*disk));
 	bool overlay = config->overlay && !config->read_only, write = !config->overlay && !config->read_only;
 
-	if (!disk) {
+	if (disk)
+		disk->path = strdup(config->path);
+	if (!disk || !disk->path) {
 		err_set(err, EXIT_INTERNAL, "no memory for a disk");
+		free(disk);
 		return NULL;
 	}
-	disk->path = config->path;
 	disk->read_only = config->read_only;
 	if (disk_file_open(&disk->image, config->path, write, err) < 0 ||
 	    disk_format_check(disk->image.fd, config->path, err) < 0 ||
@@ -45,6 +48,7 @@ void disk_close(struct disk *disk)
 		return;
 	disk_overlay_close(&disk->overlay);
 	disk_file_close(&disk->image);
+	free(disk->path);
 	free(disk);
 }
 
@@ -56,6 +60,11 @@ uint64_t disk_size(const struct disk *disk)
 bool disk_read_only(const struct disk *disk)
 {
 	return disk->read_only;
+}
+
+const char *disk_path(const struct disk *disk)
+{
+	return disk->path;
 }
 
 const char *disk_written_path(const struct disk *disk)

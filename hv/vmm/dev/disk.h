@@ -27,15 +27,13 @@
 #include <sys/uio.h>
 
 #include "hv/base/err.h"
+#include "hv/vmm/dev/disk_sector.h"
 #include "hv/vmm/vmm.h"
-
-/* The size of every image is a multiple of this number of bytes. */
-#define DISK_SECTOR 512u
 
 struct disk;
 
 /*
- * Open and lock the image of `config`, of which the path must outlive the disk. A disk that is read-only has no overlay,
+ * Open and lock the image of `config`. A disk that is read-only has no overlay,
  * whatever `config` says. Returns NULL with EXIT_INPUT, and one line that says what, where and what to do, when the image is
  * missing, empty, no file and no block device, of a size that is no multiple of DISK_SECTOR, in a format other than raw, not
  * permitted, or in use; or when no place for the overlay is found. The image is never changed by this call.
@@ -49,6 +47,9 @@ void disk_close(struct disk *disk);
 uint64_t disk_size(const struct disk *disk);
 
 bool disk_read_only(const struct disk *disk);
+
+/* The path of the image, as it was given. It is valid as long as the disk. */
+const char *disk_path(const struct disk *disk);
 
 /*
  * The path of the image, or of the overlay's folder: what a message about a failed write names. It is valid as long as the

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/dev/disk_sector.h"
 
 static int check_kind(const struct stat *st, const char *path, struct err *err)
 {

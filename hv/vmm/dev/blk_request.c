@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/dev/blk_request.h"
+
+#include <errno.h>
+#include <linux/virtio_blk.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/base/clock.h"
+
+/* The request's header, as the guest has it (virtio 1.2, 5.2.6). All numbers are little-endian, as are the host's. */
+struct header {
+	uint32_t type;
+	uint32_t reserved;
+	uint64_t sector;
+};
+
+/* A segment of a discard or write-zeroes request. */
+struct range {
+	uint64_t sector;
+	uint32_t sectors;
+	uint32_t flags;
+};
+
+_Static_assert(sizeof(struct header) == 16 && sizeof(struct range) == 16, "they are the guest's");
+
+/* ---- what goes wrong ---- */
+
+static void tell_full(struct blk *blk, int error)
+{
+	char line[512];
+
+	if (!blk->notes.note || atomic_flag_test_and_set(&blk->told_full))
+		return;
+	snprintf(line, sizeof(line),
+		 "disk %u: no room on the host for what the guest writes to %s (%s): the guest gets I/O errors until you make "
+		 "room",
+		 blk->index, disk_written_path(blk->disk), strerror(error));
+	blk->notes.note(blk->notes.ctx, line);
+}
+
+static void tell_error(struct blk *blk, const char *what, int error)
+{
+	char line[512];
+
+	if (!blk->notes.note || atomic_flag_test_and_set(&blk->told_error))
+		return;
+	snprintf(line, sizeof(line), "disk %u: the host cannot %s %s: %s: the guest gets I/O errors", blk->index, what,
+		 disk_path(blk->disk), strerror(error));
+	blk->notes.note(blk->notes.ctx, line);
+}
+
+/* The status for what the disk returned. `what` is the verb for a message. */
+static uint8_t status_of(struct blk *blk, const char *what, int error)
+{
+	if (!error)
+		return VIRTIO_BLK_S_OK;
+	if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+		tell_full(blk, error);
+	else
+		tell_error(blk, what, error);
+	return VIRTIO_BLK_S_IOERR;
+}
+
+/* Whether the sectors are all in the disk. No argument makes arithmetic wrap. */
+static bool in_disk(const struct blk *blk, uint64_t sector, uint64_t sectors)
+{
+	uint64_t capacity = disk_size(blk->disk) / DISK_SECTOR;
+
+	return sector <= capacity && sectors <= capacity - sector;
+}
+
+/* ---- the operations; each returns the status ---- */
+
+/* Wait for the medium, if writes have to. */
+static int write_through(struct blk *blk)
+{
+	return atomic_load(&blk->write_through) ? disk_flush(blk->disk) : 0;
+}
+
+static uint8_t transfer(struct blk *blk, struct blk_scratch *s, const struct header *h, bool write)
+{
+	struct virtq_request *rq = &s->rq;
+	uint64_t start = write ? sizeof(*h) : 0, len = write ? rq->read_len - start : rq->write_len - 1;
+	unsigned count;
+	int error;
+
+	if (len % DISK_SECTOR || len > (uint64_t)BLK_SEGMENT_MAX * BLK_SEGMENTS_MAX ||
+	    !in_disk(blk, h->sector, len / DISK_SECTOR) || (write && disk_read_only(blk->disk)))
+		return VIRTIO_BLK_S_IOERR;
+	virtq_begin(rq, write ? DEVICE_BLK_WRITE : DEVICE_BLK_READ, h->sector);
+	count = virtq_iov(rq, !write, start, len, s->iov, VIRTQ_MAX_SIZE);
+	if (!write)
+		return status_of(blk, "read from", disk_read(blk->disk, s->iov, count, h->sector * DISK_SECTOR));
+	error = disk_write(blk->disk, s->iov, count, h->sector * DISK_SECTOR);
+	return status_of(blk, "write to", error ? error : write_through(blk));
+}
+
+static uint8_t flush(struct blk *blk, struct virtq_request *rq)
+{
+	virtq_begin(rq, DEVICE_BLK_FLUSH, 0);
+	return status_of(blk, "flush", disk_flush(blk->disk));
+}
+
+/* Whether the device may do this to the range. VIRTIO_BLK_S_OK: it may. */
+static uint8_t check_range(const struct blk *blk, const struct range *range, bool zero)
+{
+	uint32_t known = zero ? VIRTIO_BLK_WRITE_ZEROES_FLAG_UNMAP : 0;
+
+	if (range->flags & ~known)
+		return VIRTIO_BLK_S_UNSUPP;
+	if (range->sectors > (zero ? BLK_ZERO_SECTORS : BLK_DISCARD_SECTORS) || !in_disk(blk, range->sector, range->sectors))
+		return VIRTIO_BLK_S_IOERR;
+	return VIRTIO_BLK_S_OK;
+}
+
+static int clear(struct blk *blk, const struct range *range, bool zero)
+{
+	uint64_t offset = range->sector * DISK_SECTOR, len = (uint64_t)range->sectors * DISK_SECTOR;
+
+	if (!zero)
+		return disk_discard(blk->disk, offset, len);
+	return disk_zero(blk->disk, offset, len, range->flags & VIRTIO_BLK_WRITE_ZEROES_FLAG_UNMAP);
+}
+
+/* Discard or, if `zero` is set, write zeroes. All ranges are checked before anything is done to the first. */
+static uint8_t clear_ranges(struct blk *blk, struct virtq_request *rq, bool zero)
+{
+	struct range ranges[BLK_DISCARD_SEGMENTS];
+	uint64_t len = rq->read_len - sizeof(struct header), count = len / sizeof(ranges[0]);
+	int error = 0;
+
+	if (len % sizeof(ranges[0]) || count == 0 || count > (zero ? BLK_ZERO_SEGMENTS : BLK_DISCARD_SEGMENTS) ||
+	    disk_read_only(blk->disk))
+		return VIRTIO_BLK_S_IOERR;
+	virtq_read(rq, sizeof(struct header), ranges, (size_t)len);
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t status = check_range(blk, &ranges[i], zero);
+
+		if (status != VIRTIO_BLK_S_OK)
+			return status;
+	}
+	virtq_begin(rq, zero ? DEVICE_BLK_WRITE_ZEROES : DEVICE_BLK_DISCARD, ranges[0].sector);
+	for (unsigned i = 0; i < count && !error; i++)
+		error = clear(blk, &ranges[i], zero);
+	if (!error && zero)
+		error = write_through(blk);
+	return status_of(blk, "write to", error);
+}
+
+static uint8_t get_id(struct blk *blk, struct virtq_request *rq)
+{
+	size_t len = rq->write_len - 1 < BLK_ID_LEN ? (size_t)(rq->write_len - 1) : BLK_ID_LEN;
+
+	virtq_begin(rq, DEVICE_BLK_GET_ID, 0);
+	virtq_write(rq, 0, blk->id, len);
+	return VIRTIO_BLK_S_OK;
+}
+
+static uint8_t serve(struct blk *blk, struct blk_scratch *s, const struct header *h)
+{
+	switch (h->type) {
+	case VIRTIO_BLK_T_IN:
+		return transfer(blk, s, h, false);
+	case VIRTIO_BLK_T_OUT:
+		return transfer(blk, s, h, true);
+	case VIRTIO_BLK_T_FLUSH:
+		return flush(blk, &s->rq);
+	case VIRTIO_BLK_T_DISCARD:
+		return clear_ranges(blk, &s->rq, false);
+	case VIRTIO_BLK_T_WRITE_ZEROES:
+		return clear_ranges(blk, &s->rq, true);
+	case VIRTIO_BLK_T_GET_ID:
+		return get_id(blk, &s->rq);
+	default:
+		return VIRTIO_BLK_S_UNSUPP;
+	}
+}
+
+void blk_serve(struct blk *blk, struct blk_scratch *scratch)
+{
+	struct virtq_request *rq = &scratch->rq;
+	struct header h;
+	uint8_t status;
+
+	if (virtq_read(rq, 0, &h, sizeof(h)) < sizeof(h) || rq->write_len == 0) {
+		virtq_break(rq->q, "a block request has no header or no status byte");
+		virtq_drop(rq);
+		return;
+	}
+	status = serve(blk, scratch, &h);
+	virtq_write(rq, rq->write_len - 1, &status, 1);
+	/* The status is the last byte of the writable part, so the length covers data that a failed read has not written. */
+	virtq_push(rq, rq->write_len < UINT32_MAX ? (uint32_t)rq->write_len : UINT32_MAX);
+}
+
+/*
+ * An interrupt for every request would cost the guest more than a fast request itself, and a driver that always adds another
+ * request must still hear of those that are done. So there is one when the queue is empty, after so many requests, or when the
+ * oldest request that the driver was not told of has waited so long.
+ */
+#define TELL_REQUESTS 16
+#define TELL_NS 50000
+
+void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_scratch *scratch)
+{
+	bool kicks = false;
+	unsigned untold = 0;
+	uint64_t since_ns = 0;
+
+	virtq_kicks(q, false);
+	for (;;) {
+		if (virtq_pop(q, &scratch->rq) > 0) {
+			if (kicks)
+				virtq_kicks(q, false);
+			kicks = false;
+			if (untold == 0)
+				since_ns = monotonic_ns();
+			blk_serve(blk, scratch);
+			if (++untold < TELL_REQUESTS && monotonic_ns() - since_ns < TELL_NS)
+				continue;
+		} else if (kicks) {
+			/* Empty although the driver would have told of a new request: the next one comes with a notification.
+			 */
+			return;
+		} else {
+			virtq_kicks(q, true);
+			kicks = true;
+		}
+		virtq_interrupt(q);
+		untold = 0;
+	}
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/dev/virtio_blk.h"
+
+#include <linux/virtio_blk.h>
+#include <linux/virtio_ids.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/vmm/dev/blk_request.h"
+
+#define FEATURE(n) (UINT64_C(1) << (n))
+
+struct blk_queue {
+	struct worker *worker;
+	struct blk_scratch scratch;
+};
+
+struct virtio_blk {
+	struct blk blk;
+	struct virtio *virtio;
+	/* The driver's bits. 0: it has not said yet. They change only while workers are paused. */
+	uint64_t features;
+	/* The configuration's writeback field: 1 or 0. */
+	atomic_uchar writeback;
+	unsigned queue_count;
+	struct blk_queue queue[];
+};
+
+static uint64_t features(void *dev)
+{
+	const struct virtio_blk *d = dev;
+	uint64_t all = FEATURE(VIRTIO_BLK_F_SIZE_MAX) | FEATURE(VIRTIO_BLK_F_SEG_MAX) | FEATURE(VIRTIO_BLK_F_BLK_SIZE) |
+		       FEATURE(VIRTIO_BLK_F_TOPOLOGY) | FEATURE(VIRTIO_BLK_F_MQ);
+
+	if (disk_read_only(d->blk.disk))
+		return all | FEATURE(VIRTIO_BLK_F_RO);
+	return all | FEATURE(VIRTIO_BLK_F_FLUSH) | FEATURE(VIRTIO_BLK_F_CONFIG_WCE) | FEATURE(VIRTIO_BLK_F_DISCARD) |
+	       FEATURE(VIRTIO_BLK_F_WRITE_ZEROES);
+}
+
+static void config_read(void *dev, size_t offset, void *buf, size_t len)
+{
+	const struct virtio_blk *d = dev;
+	const struct virtio_blk_config config = {
+		.capacity = disk_size(d->blk.disk) / DISK_SECTOR,
+		.size_max = BLK_SEGMENT_MAX,
+		.seg_max = BLK_SEGMENTS_MAX,
+		.blk_size = DISK_SECTOR,
+		/* 512 << 3 bytes: writes of whole pages of the host need no reading. */
+		.physical_block_exp = 3,
+		.min_io_size = 8,
+		.wce = atomic_load(&d->writeback),
+		.num_queues = (uint16_t)d->queue_count,
+		.max_discard_sectors = BLK_DISCARD_SECTORS,
+		.max_discard_seg = BLK_DISCARD_SEGMENTS,
+		.discard_sector_alignment = 8,
+		.max_write_zeroes_sectors = BLK_ZERO_SECTORS,
+		.max_write_zeroes_seg = BLK_ZERO_SEGMENTS,
+		.write_zeroes_may_unmap = 1,
+	};
+
+	memcpy(buf, (const char *)&config + offset, len);
+}
+
+/* A driver that negotiated neither the flush nor the switch relies on every write being on the medium when it is done
+ * (5.2.6.2). */
+static void set_write_through(struct virtio_blk *d)
+{
+	bool back = d->features & FEATURE(VIRTIO_BLK_F_CONFIG_WCE) ? atomic_load(&d->writeback)
+								   : d->features & FEATURE(VIRTIO_BLK_F_FLUSH);
+
+	atomic_store(&d->blk.write_through, !back);
+}
+
+/* The writeback field is all that a driver may write. */
+static void config_write(void *dev, size_t offset, const void *buf, size_t len)
+{
+	static const size_t field = offsetof(struct virtio_blk_config, wce);
+	struct virtio_blk *d = dev;
+
+	if (offset > field || field - offset >= len)
+		return;
+	atomic_store(&d->writeback, ((const uint8_t *)buf)[field - offset] ? 1 : 0);
+	if (d->features)
+		set_write_through(d);
+}
+
+static void activate(void *dev, uint64_t negotiated)
+{
+	struct virtio_blk *d = dev;
+
+	d->features = negotiated;
+	set_write_through(d);
+}
+
+static void queue_ready(void *dev, unsigned queue)
+{
+	struct virtio_blk *d = dev;
+
+	blk_serve_queue(&d->blk, virtio_queue(d->virtio, queue), &d->queue[queue].scratch);
+}
+
+/* A worker that is paused has finished the request that it served, so there is nothing to wait for or to drop. */
+static void reset(void *dev)
+{
+	struct virtio_blk *d = dev;
+
+	d->features = 0;
+	atomic_store(&d->writeback, 1);
+}
+
+static struct worker *worker(void *dev, unsigned queue)
+{
+	return ((struct virtio_blk *)dev)->queue[queue].worker;
+}
+
+static const struct virtio_ops ops = {
+	.name = "virtio-blk",
+	.type = VIRTIO_ID_BLOCK,
+	.class = 0x010000,
+	.config_size = sizeof(struct virtio_blk_config),
+	.features = features,
+	.config_read = config_read,
+	.config_write = config_write,
+	.activate = activate,
+	.queue_ready = queue_ready,
+	.reset = reset,
+	.worker = worker,
+};
+
+static int make_workers(struct virtio_blk *d, struct workers *all, struct err *err)
+{
+	for (unsigned i = 0; i < d->queue_count; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "disk%u queue%u", d->blk.index, i);
+		d->queue[i].worker = worker_new(all, SANDBOX_BLK, name, err);
+		if (!d->queue[i].worker)
+			return -1;
+	}
+	return 0;
+}
+
+struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
+				  const struct vmm_notes *notes, struct err *err)
+{
+	unsigned queues = config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
+	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->queue[0]));
+
+	if (!d) {
+		err_set(err, EXIT_INTERNAL, "no memory for disk %u", index);
+		return NULL;
+	}
+	d->blk.index = index;
+	d->blk.notes = *notes;
+	snprintf(d->blk.id, sizeof(d->blk.id), "outrider-%u", index);
+	d->queue_count = queues;
+	reset(d);
+	d->blk.disk = disk_open(config, err);
+	if (!d->blk.disk || make_workers(d, bus->workers, err) < 0)
+		goto fail;
+	d->virtio = virtio_add(bus, &ops, d, index, queues, err);
+	if (d->virtio)
+		return d;
+fail:
+	virtio_blk_free(d);
+	return NULL;
+}
+
+void virtio_blk_free(struct virtio_blk *d)
+{
+	if (!d)
+		return;
+	virtio_remove(d->virtio);
+	for (unsigned i = 0; i < d->queue_count; i++)
+		worker_free(d->queue[i].worker);
+	disk_close(d->blk.disk);
+	free(d);
+}
