@@ -334,7 +334,7 @@ static void test_receive(void **state)
 	uint8_t frame[100];
 
 	fill(frame, sizeof(frame));
-	activate(MERGE);
+	activate(MERGE | NET_BIT(VIRTIO_NET_F_GUEST_CSUM));
 	add_buffer(BUFFERS, 1518);
 	kick(RX);
 	assert_int_equal(used_index(RX), 0);
@@ -418,6 +418,7 @@ static void test_receive_never_fits(void **state)
 	assert_true(receive(frame, 1506));
 	assert_int_equal(used_index(RX), 1);
 	assert_int_equal(((struct virtio_net_hdr_v1 *)at(BUFFERS))->num_buffers, 1);
+	assert_int_equal(((struct virtio_net_hdr_v1 *)at(BUFFERS))->flags, 0); /* nobody asked for checksums */
 }
 
 /* Many buffers of the smallest size do not become more than the card can hold. */

@@ -125,6 +125,9 @@ static bool receive(void *ctx, const struct virtio_net_hdr_v1 *hdr, const void *
 	}
 	n = buffers_for(net, HEADER + len);
 	header.num_buffers = htole16((uint16_t)n);
+	/* The kernel's tap says that a checksum is good whether or not it was asked. */
+	if (!(net->features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM)))
+		header.flags = 0;
 	fill(net, n, &header, frame, len);
 	net->counts.received++;
 	return true;
