@@ -19,6 +19,10 @@ RECORDED = TREE / "tests/data/ground-truth-races.json"
 
 def side(expected, kind=None, size=None, module="[outrider_gt]", function=None):
     """A side's first lines as outrider prints them."""
+    if "device" in expected:
+        operation = expected["op"] + (" of sector 8192" if expected["device"] == "virtio-blk" else "")
+        return (f"  {kind or expected['kinds'][-1]:<10} {expected['device']} 0, queue 1: {operation}, descriptor 3, segment 1   4096 bytes"
+                f" at GPA 0x12345000\n             by thread q1 (tid 4711) of outrider\n")
     size = size or expected["sizes"][0]
     return (f"  {kind or expected['kinds'][-1]:<10} {function or expected['function']}+0xc {module}   {size} byte{'s' * (size != 1)}"
             f" at 0xff47c8ca5fe8d500\n             CPU 1, gt/x (pid 86), task, interrupts on, preemption on\n")
@@ -66,6 +70,15 @@ class EnoughTest(unittest.TestCase):
         for changes in ({"kind": "read"}, {"size": 2}, {"module": "[other]"}, {"module": ""}, {"function": "gt_rwrace_reader"}):
             with self.subTest(changes=changes):
                 self.assertEqual(self.told(self.pair("wwrace", **changes)), [])
+
+    def test_another_device(self):
+        reader, device = next(case["sides"] for case in self.racy if case["name"] == "dmaread")
+        self.assertEqual(self.told(race(side(reader), side(device))), ["enough dmaread"])
+        for changes in ({"device": "virtio-net"}, {"op": "write"}, {"kinds": ["read"]}):
+            with self.subTest(changes=changes):
+                self.assertEqual(self.told(race(side(reader), side({**device, **changes}))), [])
+        self.assertEqual(self.told(race(side(reader, module="[other]"), side(device))), [])
+        self.assertEqual(self.told(race(side(reader))), [])
 
     def test_two_reads(self):
         sides = next(case["sides"] for case in self.racy if case["name"] == "refput")

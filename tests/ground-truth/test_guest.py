@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests/check: about 30 s
-"""The stock kernel with the agent and the module, under plain QEMU and without Outrider: every case runs on both sides, the
-guest's debugging works, and the kernel has nothing to complain of. What differs with Outrider is then Outrider's.
+"""The stock kernel with the agent and the module, under plain QEMU and without Outrider: every case runs on both sides, with a
+disk and an entropy device, the guest's debugging works, and the kernel has nothing to complain of. What differs with Outrider is then Outrider's.
 
 Wants $OUTRIDER_BUILD/guest-agent and $OUTRIDER_BUILD/outrider_gt.ko."""
 
@@ -20,11 +20,12 @@ TREE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("OUTRIDER_BUILD", os.path.join(TREE, "build"))
 BACKTRACE = "sh:echo l >/proc/sysrq-trigger"  # a call trace in the kernel log
 # In order, with the status each must end with.
-WORKLOADS = [("gt:all:0.5", 0), ("debug", 0), ("loop:0.5", 0), ("busy:5", 0), ("gtcase:rwrace:0.1:3600", 0), ("gtcase:spinlock:0.1:3600", 0),
+WORKLOADS = [("modules", 0), ("gt:all:0.5", 0), ("debug", 0), ("loop:0.5", 0), ("busy:5", 0), ("gtcase:rwrace:0.1:3600", 0), ("gtcase:spinlock:0.1:3600", 0),
              ("busy:0.1:3600", 0), ("wait:3600", 0), ("gtcase:rwrace:0.1:0.1", 1), ("gt:nosuch", 2), ("dmesg", 0), (BACKTRACE, 0),
              ("dmesg", 1), ("nosuch", 127)]
 # What the console says when one of the workloads has begun. Of a control nobody says that it is enough.
 ANSWERS = {"gtcase:rwrace:0.1:3600": "rwrace", "busy:0.1:3600": "busy", "wait:3600": "wait"}
+DISK_BYTES = 8 << 20
 # On a machine with much to do the timer of an emulated guest may not tick in the moment that the kernel gives it.
 NO_TIMER_CHECK = "no_timer_check"
 LIMIT = 1800  # seconds; some 30 on an idle machine
@@ -44,10 +45,15 @@ def boot():
     with tempfile.TemporaryDirectory() as folder:
         initrd = os.path.join(folder, "initrd")
         tool(os.path.join(TREE, "vm-images/build-initramfs"), "-o", initrd, "--init", os.path.join(BUILD, "guest-agent"),
-             "--file", os.path.join(BUILD, "outrider_gt.ko") + ":/outrider_gt.ko")
+             "--file", os.path.join(BUILD, "outrider_gt.ko") + ":/outrider_gt.ko", "--kernel-dir", paths["kernel.folder"],
+             "--module", "virtio_pci", "--module", "virtio_blk")
+        disk = os.path.join(folder, "disk")
+        with open(disk, "wb") as file:
+            file.truncate(DISK_BYTES)
         command = ["setpriv", "--pdeathsig", "KILL", paths["qemu.emulator"],
                    "-accel", "tcg,thread=multi", "-smp", "2", "-m", "512", "-kernel", paths["kernel.vmlinuz"],
                    "-initrd", initrd, "-append", f"console=ttyS0 quiet {NO_TIMER_CHECK} -- " + " ".join(f'"{word}"' for word, _ in WORKLOADS),
+                   "-drive", f"file={disk},format=raw,if=none,id=disk", "-device", "virtio-blk-pci,drive=disk", "-device", "virtio-rng-pci",
                    "-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"]
         return converse(command)
 
@@ -85,7 +91,7 @@ class GuestTest(unittest.TestCase):
     def test_workloads_end_as_they_should(self):
         status = [(word, int(rc)) for word, rc in DONE.findall(self.console)]
         self.assertEqual(status, WORKLOADS, self.console)
-        self.assertIn("outrider-agent: end workloads=14 failed=4", self.console)
+        self.assertIn("outrider-agent: end workloads=15 failed=4", self.console)
         self.assertIn('nobody said "enough rwrace" within 0.1 seconds', self.console)
 
     def test_the_kernel_log_is_clean_until_it_is_not(self):

@@ -41,8 +41,9 @@ struct gt_side {
 struct gt_case {
 	const char *name, *group;
 	struct gt_side side[2];
-	int (*setup)(void);	/* optional: before either side runs; 0 or -errno */
-	void (*teardown)(void); /* optional: after both sides ended */
+	bool (*available)(void); /* optional: whether the machine has what the case needs; it is not listed where not */
+	int (*setup)(void);	 /* optional: before either side runs; 0 or -errno */
+	void (*teardown)(void);	 /* optional: after both sides ended */
 };
 
 #define GT_MAX_CASES 64
@@ -61,6 +62,41 @@ extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqign
 	gt_case_twoheads, gt_case_flagfirst, gt_case_ptrearly;
 extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, gt_case_rcuwait, gt_case_rcucopy,
 	gt_case_rcufree, gt_case_rcureuse, gt_case_rcubare;
+extern const struct gt_case gt_case_dmaread, gt_case_dmawrite, gt_case_dmarng;
+extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings;
+
+struct file;
+struct page;
+
+/* The sector of the disk that the requests are for. A disk of 8 MiB has it. */
+#define GT_DISK_SECTOR 8192ll
+
+/* The disk, and the page that is its buffer. */
+struct gt_disk {
+	struct file *file;
+	struct page *page;
+};
+
+/*
+ * The guest's disk. harness_disk_open() returns 0 or -errno. harness_disk_request() lets the device fill the page, or with
+ * `write` lets the device write the page to the disk, and waits for the end of that.
+ */
+bool harness_disk_there(void);
+int harness_disk_open(struct gt_disk *d);
+void harness_disk_close(struct gt_disk *d);
+void harness_disk_request(struct gt_disk *d, bool write);
+
+#define GT_RNG_BYTES 64
+
+/*
+ * The guest's entropy device, which one case at a time may have. harness_rng_open() returns 0 or -errno. harness_rng_request()
+ * lets the device fill GT_RNG_BYTES at `buffer`, and waits for that. It returns false when the device did not answer in time,
+ * and still has the buffer: the next call waits on.
+ */
+bool harness_rng_there(void);
+int harness_rng_open(void);
+void harness_rng_close(void);
+bool harness_rng_request(void *buffer);
 
 /*
  * Start and stop the case at `index` of gt_all_cases. The caller holds the lock of the /proc file. harness_start() returns 0,

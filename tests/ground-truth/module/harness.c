@@ -10,6 +10,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/version.h>
 
 #include "gt.h"
 
@@ -86,6 +87,16 @@ static int harness_timer_loop(void *data)
 	return 0;
 }
 
+static void harness_timer_setup(struct hrtimer *timer)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, harness_timer_fire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer->function = harness_timer_fire;
+#endif
+}
+
 static int harness_side_start(struct gt_side_run *run, const struct gt_case *c, unsigned int i)
 {
 	const struct gt_side *side = &c->side[i];
@@ -93,10 +104,8 @@ static int harness_side_start(struct gt_side_run *run, const struct gt_case *c, 
 
 	run->side = side;
 	atomic64_set(&run->rounds, 0);
-	if (side->context == GT_TIMER) {
-		hrtimer_init(&run->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		run->timer.function = harness_timer_fire;
-	}
+	if (side->context == GT_TIMER)
+		harness_timer_setup(&run->timer);
 	task = kthread_create(side->context == GT_TIMER ? harness_timer_loop : harness_task_loop, run, "gt/%s/%s", c->name,
 			      side->name);
 	if (IS_ERR(task))

@@ -22,6 +22,8 @@ static int harness_show_all(struct seq_file *m, void *v)
 	for (i = 0; gt_all_cases[i]; i++) {
 		const struct gt_case *c = gt_all_cases[i];
 
+		if (!harness_running(i) && c->available && !c->available())
+			continue;
 		seq_printf(m, "%s %s %s %s=%llu %s=%llu\n", c->name, c->group, harness_running(i) ? "running" : "stopped",
 			   c->side[0].name, harness_rounds(i, 0), c->side[1].name, harness_rounds(i, 1));
 	}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Group "controls", with a device: the cases of the group dma done rightly, and the rings themselves. */
+#include <linux/completion.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "gt.h"
+
+/* A wait that timed out leaves the buffer where it was, so the buffer stays the other side's. */
+#define GT_DMA_WAIT (HZ / 10)
+
+/* dmaread's twin: the buffer is looked into once the device has filled it, and given to the device again behind that. */
+struct gt_dmareadwait {
+	u64 header;
+};
+static struct gt_disk gt_dmareadwait_disk;
+static struct gt_dmareadwait *gt_dmareadwait_buffer;
+static DECLARE_COMPLETION(gt_dmareadwait_filled);
+static DECLARE_COMPLETION(gt_dmareadwait_free);
+
+static int gt_dmareadwait_setup(void)
+{
+	int rc = harness_disk_open(&gt_dmareadwait_disk);
+
+	if (rc)
+		return rc;
+	gt_dmareadwait_buffer = page_address(gt_dmareadwait_disk.page);
+	reinit_completion(&gt_dmareadwait_filled);
+	reinit_completion(&gt_dmareadwait_free);
+	complete(&gt_dmareadwait_free);
+	return 0;
+}
+
+static void gt_dmareadwait_teardown(void)
+{
+	harness_disk_close(&gt_dmareadwait_disk);
+}
+
+static gt_fn void gt_dmareadwait_reader(u64 round)
+{
+	struct gt_dmareadwait *buffer = gt_dmareadwait_buffer;
+
+	if (!wait_for_completion_timeout(&gt_dmareadwait_filled, GT_DMA_WAIT))
+		return;
+	gt_use(buffer->header);
+	complete(&gt_dmareadwait_free);
+}
+
+static void gt_dmareadwait_device_step(u64 round)
+{
+	if (!wait_for_completion_timeout(&gt_dmareadwait_free, GT_DMA_WAIT))
+		return;
+	harness_disk_request(&gt_dmareadwait_disk, false);
+	complete(&gt_dmareadwait_filled);
+}
+
+const struct gt_case gt_case_dmareadwait = {
+	.name = "dmareadwait",
+	.group = "controls",
+	.side = {{"reader", gt_dmareadwait_reader, 0}, {"device", gt_dmareadwait_device_step, 1}},
+	.available = harness_disk_there,
+	.setup = gt_dmareadwait_setup,
+	.teardown = gt_dmareadwait_teardown,
+};
+
+/* dmawrite's twin: the buffer is changed while no request is under way. */
+struct gt_dmawritewait {
+	u64 record;
+};
+static struct gt_disk gt_dmawritewait_disk;
+static struct gt_dmawritewait *gt_dmawritewait_buffer;
+static DECLARE_COMPLETION(gt_dmawritewait_ready);
+static DECLARE_COMPLETION(gt_dmawritewait_written);
+
+static int gt_dmawritewait_setup(void)
+{
+	int rc = harness_disk_open(&gt_dmawritewait_disk);
+
+	if (rc)
+		return rc;
+	gt_dmawritewait_buffer = page_address(gt_dmawritewait_disk.page);
+	reinit_completion(&gt_dmawritewait_ready);
+	reinit_completion(&gt_dmawritewait_written);
+	complete(&gt_dmawritewait_written);
+	return 0;
+}
+
+static void gt_dmawritewait_teardown(void)
+{
+	harness_disk_close(&gt_dmawritewait_disk);
+}
+
+static gt_fn void gt_dmawritewait_writer(u64 round)
+{
+	struct gt_dmawritewait *buffer = gt_dmawritewait_buffer;
+
+	if (!wait_for_completion_timeout(&gt_dmawritewait_written, GT_DMA_WAIT))
+		return;
+	buffer->record = round;
+	complete(&gt_dmawritewait_ready);
+}
+
+static void gt_dmawritewait_device_step(u64 round)
+{
+	if (!wait_for_completion_timeout(&gt_dmawritewait_ready, GT_DMA_WAIT))
+		return;
+	harness_disk_request(&gt_dmawritewait_disk, true);
+	complete(&gt_dmawritewait_written);
+}
+
+const struct gt_case gt_case_dmawritewait = {
+	.name = "dmawritewait",
+	.group = "controls",
+	.side = {{"writer", gt_dmawritewait_writer, 0}, {"device", gt_dmawritewait_device_step, 1}},
+	.available = harness_disk_there,
+	.setup = gt_dmawritewait_setup,
+	.teardown = gt_dmawritewait_teardown,
+};
+
+/* dmarng's twin. */
+struct gt_dmarngwait {
+	u64 entropy;
+	u8 rest[GT_RNG_BYTES - sizeof(u64)];
+};
+static struct gt_dmarngwait *gt_dmarngwait_buffer;
+static DECLARE_COMPLETION(gt_dmarngwait_filled);
+static DECLARE_COMPLETION(gt_dmarngwait_free);
+/* The device has the buffer. Of the thread that sends requests only. */
+static bool gt_dmarngwait_lent;
+
+static int gt_dmarngwait_setup(void)
+{
+	int rc;
+
+	gt_dmarngwait_buffer = kzalloc(sizeof(*gt_dmarngwait_buffer), GFP_KERNEL);
+	if (!gt_dmarngwait_buffer)
+		return -ENOMEM;
+	rc = harness_rng_open();
+	if (rc) {
+		kfree(gt_dmarngwait_buffer);
+		return rc;
+	}
+	gt_dmarngwait_lent = false;
+	reinit_completion(&gt_dmarngwait_filled);
+	reinit_completion(&gt_dmarngwait_free);
+	complete(&gt_dmarngwait_free);
+	return 0;
+}
+
+static void gt_dmarngwait_teardown(void)
+{
+	harness_rng_close();
+	kfree(gt_dmarngwait_buffer);
+}
+
+static gt_fn void gt_dmarngwait_reader(u64 round)
+{
+	struct gt_dmarngwait *buffer = gt_dmarngwait_buffer;
+
+	if (!wait_for_completion_timeout(&gt_dmarngwait_filled, GT_DMA_WAIT))
+		return;
+	gt_use(buffer->entropy);
+	complete(&gt_dmarngwait_free);
+}
+
+static void gt_dmarngwait_device_step(u64 round)
+{
+	if (!gt_dmarngwait_lent && !wait_for_completion_timeout(&gt_dmarngwait_free, GT_DMA_WAIT))
+		return;
+	gt_dmarngwait_lent = !harness_rng_request(gt_dmarngwait_buffer);
+	if (!gt_dmarngwait_lent)
+		complete(&gt_dmarngwait_filled);
+}
+
+const struct gt_case gt_case_dmarngwait = {
+	.name = "dmarngwait",
+	.group = "controls",
+	.side = {{"reader", gt_dmarngwait_reader, 0}, {"device", gt_dmarngwait_device_step, 1}},
+	.available = harness_rng_there,
+	.setup = gt_dmarngwait_setup,
+	.teardown = gt_dmarngwait_teardown,
+};
+
+/*
+ * Two drivers' requests at once, each with its own buffer, which is looked into when its request is done. What the two CPUs and
+ * the device access together are the rings, and these order themselves.
+ */
+static struct gt_disk gt_dmarings_disk[2];
+
+static int gt_dmarings_setup(void)
+{
+	int rc = harness_disk_open(&gt_dmarings_disk[0]);
+
+	if (rc)
+		return rc;
+	rc = harness_disk_open(&gt_dmarings_disk[1]);
+	if (rc)
+		harness_disk_close(&gt_dmarings_disk[0]);
+	return rc;
+}
+
+static void gt_dmarings_teardown(void)
+{
+	harness_disk_close(&gt_dmarings_disk[0]);
+	harness_disk_close(&gt_dmarings_disk[1]);
+}
+
+static gt_fn void gt_dmarings_first(u64 round)
+{
+	u64 *buffer = page_address(gt_dmarings_disk[0].page);
+
+	harness_disk_request(&gt_dmarings_disk[0], false);
+	gt_use(*buffer);
+}
+
+static gt_fn void gt_dmarings_second(u64 round)
+{
+	u64 *buffer = page_address(gt_dmarings_disk[1].page);
+
+	*buffer = round;
+	harness_disk_request(&gt_dmarings_disk[1], true);
+}
+
+const struct gt_case gt_case_dmarings = {
+	.name = "dmarings",
+	.group = "controls",
+	.side = {{"first", gt_dmarings_first, 0}, {"second", gt_dmarings_second, 1}},
+	.available = harness_disk_there,
+	.setup = gt_dmarings_setup,
+	.teardown = gt_dmarings_teardown,
+};

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests to the guest's disk, through the stock driver. A request is direct I/O on the block device, so the device reads and
+ * writes the case's own page, with no copy in between.
+ */
+#include <linux/bvec.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/uio.h>
+
+#include "gt.h"
+
+static char *disk = "/dev/vda";
+module_param(disk, charp, 0444);
+MODULE_PARM_DESC(disk, "the disk that the cases of direct memory access overwrite in part");
+
+static struct file *harness_disk_file(void)
+{
+	return filp_open(disk, O_RDWR | O_DIRECT | O_LARGEFILE, 0);
+}
+
+bool harness_disk_there(void)
+{
+	struct file *file = harness_disk_file();
+
+	if (IS_ERR(file))
+		return false;
+	filp_close(file, NULL);
+	return true;
+}
+
+int harness_disk_open(struct gt_disk *d)
+{
+	d->file = harness_disk_file();
+	if (IS_ERR(d->file))
+		return PTR_ERR(d->file);
+	d->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (d->page)
+		return 0;
+	filp_close(d->file, NULL);
+	return -ENOMEM;
+}
+
+void harness_disk_close(struct gt_disk *d)
+{
+	filp_close(d->file, NULL);
+	__free_page(d->page);
+}
+
+void harness_disk_request(struct gt_disk *d, bool write)
+{
+	struct bio_vec vec = {.bv_page = d->page, .bv_len = PAGE_SIZE};
+	loff_t at = GT_DISK_SECTOR * 512;
+	struct iov_iter iter;
+	ssize_t done;
+
+	iov_iter_bvec(&iter, write ? WRITE : READ, &vec, 1, PAGE_SIZE);
+	done = write ? vfs_iter_write(d->file, &iter, &at, 0) : vfs_iter_read(d->file, &iter, &at, 0);
+	/* The kernel's log must be clean, so a disk that fails is no quiet disk. */
+	WARN_ONCE(done != PAGE_SIZE, "outrider_gt: %s: %zd\n", disk, done);
+}
