@@ -36,7 +36,7 @@ struct vmm_disk {
 	bool read_only;
 	/* The guest's writes go to a temporary file, which is gone with the machine. The image stays as it is. */
 	bool overlay;
-	/* The number of request queues, 1 to VMM_MAX_CPUS. 0: one for each vCPU. */
+	/* The number of request queues, 1 to VMM_MAX_CPUS. 0: one for each vCPU, but at most 4. */
 	unsigned queues;
 };
 
