@@ -23,6 +23,7 @@ enum {
 	QUEUE_DESC = 0x20,
 	QUEUE_DRIVER = 0x28,
 	QUEUE_DEVICE = 0x30,
+	QUEUE_END = 0x38, /* What follows is of features that are not offered. */
 };
 
 /* ---- reading the common configuration ---- */
@@ -153,7 +154,7 @@ static void common_write_locked(struct virtio *v, unsigned offset, unsigned size
 		virtio_set_status(v, (uint8_t)value);
 	else if (offset == QUEUE_SELECT && size == 2)
 		v->queue_select = (uint16_t)value;
-	else if (offset < QUEUE_DESC ? offset >= QUEUE_SIZE : size >= 4 && offset % size == 0)
+	else if (offset < QUEUE_DESC ? offset >= QUEUE_SIZE : offset < QUEUE_END && size >= 4 && offset % size == 0)
 		queue_write(v, offset, size, value);
 }
 
