@@ -152,7 +152,7 @@ static const struct call list[] = {
 	CALL(getcwd, READERS),
 	CALL(fchdir, READERS),
 	CALL(chdir, READERS),
-	CALL(fadvise64, READERS),
+	CALL(fadvise64, K(BLK) | READERS),
 	CALL(uname, READERS),
 	CALL(sysinfo, READERS),
 	CALL(dup, READERS),

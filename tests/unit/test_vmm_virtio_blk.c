@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/virtio_blk.h>
 #include <linux/virtio_ring.h>
 #include <signal.h>
@@ -41,7 +42,7 @@ struct rig {
 	struct dma dma;
 	struct virtq q;
 	struct blk blk;
-	struct blk_scratch *scratch;
+	struct blk_queue *queue;
 	uint16_t added;	     /* requests that the driver made available */
 	unsigned descriptor; /* the next free one */
 	unsigned interrupts;
@@ -60,6 +61,17 @@ int fdatasync(int fd)
 	flushes++;
 	errno = flush_errno;
 	return flush_errno ? -1 : 0;
+}
+
+static unsigned announced;
+
+int posix_fadvise(int fd, off_t offset, off_t len, int advice)
+{
+	(void)fd;
+	assert_int_equal(advice, POSIX_FADV_WILLNEED);
+	assert_true(offset % 512 == 0 && len % 512 == 0);
+	announced++;
+	return 0;
 }
 
 static void interrupt(void *ctx, unsigned queue)
@@ -139,7 +151,7 @@ static int setup(void **state)
 	assert_int_equal(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
 	close(fd);
 	open_disk(&rig, false, false);
-	rig.scratch = malloc(sizeof(*rig.scratch));
+	rig.queue = calloc(1, sizeof(*rig.queue));
 	assert_int_equal(ram_map(&rig.ram, MIB(64), &err), 0);
 	dma_init(&rig.dma, &rig.ram);
 	virtq_init(&rig.q, &rig.dma, &by, &wiring);
@@ -157,7 +169,7 @@ static int teardown(void **state)
 	dma_destroy(&rig->dma);
 	ram_unmap(&rig->ram);
 	disk_close(rig->blk.disk);
-	free(rig->scratch);
+	free(rig->queue);
 	return unlink(rig->path);
 }
 
@@ -201,7 +213,7 @@ static void put_header(struct rig *rig, uint32_t type, uint64_t sector)
 /* Serve what was added. Returns the status, or NO_ANSWER. */
 static int serve(struct rig *rig)
 {
-	blk_serve_queue(&rig->blk, &rig->q, rig->scratch);
+	blk_serve_queue(&rig->blk, &rig->q, rig->queue);
 	if (used(rig) != rig->added)
 		return NO_ANSWER;
 	return *(uint8_t *)at(rig, STATUS, 1);
@@ -374,6 +386,30 @@ static void test_full_queue(void **state)
 	assert_true(rig->interrupts <= QUEUE / 3 / 2);
 	/* The driver is asked to tell of the next one. */
 	assert_int_equal(*(uint16_t *)at(rig, USED + 4 + 8 * QUEUE, 2), rig->added);
+}
+
+/* While reads wait for the host's medium, it is told of all that the driver has asked for. */
+static void test_announced_reads(void **state)
+{
+	const struct part parts[] = {{HEADER, 16, false}, {BUFFER, 512, true}, {STATUS, 1, true}};
+	struct rig *rig = *state;
+
+	announced = 0;
+	rig->queue->announce = 20;
+	put_header(rig, VIRTIO_BLK_T_IN, 1);
+	for (unsigned i = 0; i < 2 * BLK_BATCH; i++)
+		add(rig, parts, 3);
+	assert_int_equal(serve(rig), VIRTIO_BLK_S_OK);
+	assert_in_range(announced, 20, 2 * BLK_BATCH); /* a read of the test may have been slow */
+	/* One alone is read at once, and what is not in the disk never. */
+	announced = 0;
+	rig->queue->announce = 20;
+	assert_int_equal(request(rig, VIRTIO_BLK_T_IN, 0, 512, true), VIRTIO_BLK_S_OK);
+	put_header(rig, VIRTIO_BLK_T_IN, SECTORS);
+	add(rig, parts, 3);
+	add(rig, parts, 3);
+	assert_int_equal(serve(rig), VIRTIO_BLK_S_IOERR);
+	assert_int_equal(announced, 0);
 }
 
 /* ---- what a hostile driver gets ---- */
@@ -558,6 +594,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_write_zeroes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_discard, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_queue, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_announced_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ranges_outside_the_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_huge_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_types, setup, teardown),

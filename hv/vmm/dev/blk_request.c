@@ -8,13 +8,6 @@
 
 #include "hv/base/clock.h"
 
-/* The request's header, as the guest has it (virtio 1.2, 5.2.6). All numbers are little-endian, as are the host's. */
-struct header {
-	uint32_t type;
-	uint32_t reserved;
-	uint64_t sector;
-};
-
 /* A segment of a discard or write-zeroes request. */
 struct range {
 	uint64_t sector;
@@ -22,7 +15,7 @@ struct range {
 	uint32_t flags;
 };
 
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct range) == 16, "they are the guest's");
+_Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "they are the guest's");
 
 /* ---- what goes wrong ---- */
 
@@ -78,21 +71,26 @@ static int write_through(struct blk *blk)
 	return atomic_load(&blk->write_through) ? disk_flush(blk->disk) : 0;
 }
 
-static uint8_t transfer(struct blk *blk, struct blk_scratch *s, const struct header *h, bool write)
+/* The bytes that a request to read or write is about. */
+static uint64_t data_len(const struct virtq_request *rq, bool write)
 {
-	struct virtq_request *rq = &s->rq;
-	uint64_t start = write ? sizeof(*h) : 0, len = write ? rq->read_len - start : rq->write_len - 1;
+	return write ? rq->read_len - sizeof(struct blk_header) : rq->write_len - 1;
+}
+
+static uint8_t transfer(struct blk *blk, struct virtq_request *rq, struct iovec *iov, uint64_t sector, bool write)
+{
+	uint64_t len = data_len(rq, write);
 	unsigned count;
 	int error;
 
 	if (len % DISK_SECTOR || len > (uint64_t)BLK_SEGMENT_MAX * BLK_SEGMENTS_MAX ||
-	    !in_disk(blk, h->sector, len / DISK_SECTOR) || (write && disk_read_only(blk->disk)))
+	    !in_disk(blk, sector, len / DISK_SECTOR) || (write && disk_read_only(blk->disk)))
 		return VIRTIO_BLK_S_IOERR;
-	virtq_begin(rq, write ? DEVICE_BLK_WRITE : DEVICE_BLK_READ, h->sector);
-	count = virtq_iov(rq, !write, start, len, s->iov, VIRTQ_MAX_SIZE);
+	virtq_begin(rq, write ? DEVICE_BLK_WRITE : DEVICE_BLK_READ, sector);
+	count = virtq_iov(rq, !write, write ? sizeof(struct blk_header) : 0, len, iov, VIRTQ_MAX_SIZE);
 	if (!write)
-		return status_of(blk, "read from", disk_read(blk->disk, s->iov, count, h->sector * DISK_SECTOR));
-	error = disk_write(blk->disk, s->iov, count, h->sector * DISK_SECTOR);
+		return status_of(blk, "read from", disk_read(blk->disk, iov, count, sector * DISK_SECTOR));
+	error = disk_write(blk->disk, iov, count, sector * DISK_SECTOR);
 	return status_of(blk, "write to", error ? error : write_through(blk));
 }
 
@@ -127,13 +125,13 @@ static int clear(struct blk *blk, const struct range *range, bool zero)
 static uint8_t clear_ranges(struct blk *blk, struct virtq_request *rq, bool zero)
 {
 	struct range ranges[BLK_DISCARD_SEGMENTS];
-	uint64_t len = rq->read_len - sizeof(struct header), count = len / sizeof(ranges[0]);
+	uint64_t len = rq->read_len - sizeof(struct blk_header), count = len / sizeof(ranges[0]);
 	int error = 0;
 
 	if (len % sizeof(ranges[0]) || count == 0 || count > (zero ? BLK_ZERO_SEGMENTS : BLK_DISCARD_SEGMENTS) ||
 	    disk_read_only(blk->disk))
 		return VIRTIO_BLK_S_IOERR;
-	virtq_read(rq, sizeof(struct header), ranges, (size_t)len);
+	virtq_read(rq, sizeof(struct blk_header), ranges, (size_t)len);
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t status = check_range(blk, &ranges[i], zero);
 
@@ -157,68 +155,115 @@ static uint8_t get_id(struct blk *blk, struct virtq_request *rq)
 	return VIRTIO_BLK_S_OK;
 }
 
-static uint8_t serve(struct blk *blk, struct blk_scratch *s, const struct header *h)
+static uint8_t serve(struct blk *blk, struct virtq_request *rq, const struct blk_header *h, struct iovec *iov)
 {
 	switch (h->type) {
 	case VIRTIO_BLK_T_IN:
-		return transfer(blk, s, h, false);
+		return transfer(blk, rq, iov, h->sector, false);
 	case VIRTIO_BLK_T_OUT:
-		return transfer(blk, s, h, true);
+		return transfer(blk, rq, iov, h->sector, true);
 	case VIRTIO_BLK_T_FLUSH:
-		return flush(blk, &s->rq);
+		return flush(blk, rq);
 	case VIRTIO_BLK_T_DISCARD:
-		return clear_ranges(blk, &s->rq, false);
+		return clear_ranges(blk, rq, false);
 	case VIRTIO_BLK_T_WRITE_ZEROES:
-		return clear_ranges(blk, &s->rq, true);
+		return clear_ranges(blk, rq, true);
 	case VIRTIO_BLK_T_GET_ID:
-		return get_id(blk, &s->rq);
+		return get_id(blk, rq);
 	default:
 		return VIRTIO_BLK_S_UNSUPP;
 	}
 }
 
-void blk_serve(struct blk *blk, struct blk_scratch *scratch)
+/* Serve a request that has a header and a status byte, and push it. */
+static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_header *h, struct iovec *iov)
 {
-	struct virtq_request *rq = &scratch->rq;
-	struct header h;
-	uint8_t status;
+	uint8_t status = serve(blk, rq, h, iov);
 
-	if (virtq_read(rq, 0, &h, sizeof(h)) < sizeof(h) || rq->write_len == 0) {
-		virtq_break(rq->q, "a block request has no header or no status byte");
-		virtq_drop(rq);
-		return;
-	}
-	status = serve(blk, scratch, &h);
 	virtq_write(rq, rq->write_len - 1, &status, 1);
 	/* The status is the last byte of the writable part, so the length covers data that a failed read has not written. */
 	virtq_push(rq, rq->write_len < UINT32_MAX ? (uint32_t)rq->write_len : UINT32_MAX);
 }
 
+/* ---- a queue ---- */
+
+/*
+ * One thread serves a queue, one request after the other. Reads that have to wait for the host's medium would each wait in
+ * turn, however many the guest has asked for at once. So the host is told of all reads of a batch before the first of them is
+ * served, and reads them side by side. That costs a system call for each, which is a fifth of the time of a read that finds its
+ * data in memory; so it is only done while some reads wait. A read has waited if it takes ANNOUNCE_NS, and another ns for each
+ * byte.
+ */
+#define ANNOUNCE_NS 40000
+#define ANNOUNCE_READS 256
+
+static void announce(struct blk *blk, const struct virtq_request *rq, const struct blk_header *h)
+{
+	if (h->type == VIRTIO_BLK_T_IN && in_disk(blk, h->sector, data_len(rq, false) / DISK_SECTOR))
+		disk_will_read(blk->disk, h->sector * DISK_SECTOR, data_len(rq, false));
+}
+
+/* Pop up to BLK_BATCH requests and fetch their headers. Returns how many there are. */
+static unsigned pop_batch(struct virtq *q, struct blk_queue *queue)
+{
+	unsigned n = 0;
+
+	while (n < BLK_BATCH && virtq_pop(q, &queue->rq[n]) > 0) {
+		struct virtq_request *rq = &queue->rq[n];
+
+		if (virtq_read(rq, 0, &queue->header[n], sizeof(queue->header[n])) < sizeof(queue->header[n]) ||
+		    rq->write_len == 0) {
+			virtq_break(q, "a block request has no header or no status byte");
+			virtq_drop(rq);
+			break;
+		}
+		n++;
+	}
+	return n;
+}
+
 /*
  * An interrupt for every request would cost the guest more than a fast request itself, and a driver that always adds another
- * request must still hear of those that are done. So there is one when the queue is empty, after so many requests, or when the
- * oldest request that the driver was not told of has waited so long.
+ * request must still hear of those that are done. So there is one at the end of a batch, and when the oldest request that the
+ * driver was not told of has waited so long.
  */
-#define TELL_REQUESTS 16
 #define TELL_NS 50000
 
-void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_scratch *scratch)
+static void serve_batch(struct blk *blk, struct virtq *q, struct blk_queue *queue, unsigned count)
+{
+	uint64_t told_ns = monotonic_ns(), start_ns = told_ns;
+
+	for (unsigned i = 0; i < count && count > 1 && queue->announce > 0; i++, queue->announce--)
+		announce(blk, &queue->rq[i], &queue->header[i]);
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t end_ns;
+
+		answer(blk, &queue->rq[i], &queue->header[i], queue->iov);
+		end_ns = monotonic_ns();
+		if (queue->header[i].type == VIRTIO_BLK_T_IN && end_ns - start_ns >= ANNOUNCE_NS + queue->rq[i].write_len)
+			queue->announce = ANNOUNCE_READS;
+		start_ns = end_ns;
+		if (end_ns - told_ns >= TELL_NS) {
+			virtq_interrupt(q);
+			told_ns = end_ns;
+		}
+	}
+	virtq_interrupt(q);
+}
+
+void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_queue *queue)
 {
 	bool kicks = false;
-	unsigned untold = 0;
-	uint64_t since_ns = 0;
 
 	virtq_kicks(q, false);
 	for (;;) {
-		if (virtq_pop(q, &scratch->rq) > 0) {
+		unsigned count = pop_batch(q, queue);
+
+		if (count > 0) {
 			if (kicks)
 				virtq_kicks(q, false);
 			kicks = false;
-			if (untold == 0)
-				since_ns = monotonic_ns();
-			blk_serve(blk, scratch);
-			if (++untold < TELL_REQUESTS && monotonic_ns() - since_ns < TELL_NS)
-				continue;
+			serve_batch(blk, q, queue, count);
 		} else if (kicks) {
 			/* Empty although the driver would have told of a new request: the next one comes with a notification.
 			 */
@@ -227,7 +272,5 @@ void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_scratch *scrat
 			virtq_kicks(q, true);
 			kicks = true;
 		}
-		virtq_interrupt(q);
-		untold = 0;
 	}
 }

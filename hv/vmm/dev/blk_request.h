@@ -51,16 +51,29 @@ struct blk {
 	atomic_flag told_full, told_error;
 };
 
-/* The memory that serving a queue takes. It has no state from one request to the next. */
-struct blk_scratch {
-	struct virtq_request rq;
-	struct iovec iov[VIRTQ_MAX_SIZE];
+/* How many requests are looked at before the first of them is served. */
+#define BLK_BATCH 16
+
+/* A request's header, as the guest has it (virtio 1.2, 5.2.6). All numbers are little-endian, as are the host's. */
+struct blk_header {
+	uint32_t type;
+	uint32_t reserved;
+	uint64_t sector;
 };
 
-/* Serve the request in scratch->rq, which was just popped, and push it. It blocks until the host has done its part. */
-void blk_serve(struct blk *blk, struct blk_scratch *scratch);
+/* What serving a queue takes. */
+struct blk_queue {
+	struct virtq_request rq[BLK_BATCH];
+	struct blk_header header[BLK_BATCH];
+	struct iovec iov[VIRTQ_MAX_SIZE];
+	/* So many of the next reads are announced to the host, as a read had to wait for the host's medium not long ago. */
+	unsigned announce;
+};
 
-/* Serve all requests of the queue until there are no more, and interrupt the driver as often as is good for it. */
-void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_scratch *scratch);
+/*
+ * Serve all requests of the queue until there are no more, and interrupt the driver as often as is good for it. Blocks until
+ * the host has done its part. To be called with *queue zeroed at first, and with the same one each time.
+ */
+void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_queue *queue);
 
 #endif

@@ -2,6 +2,7 @@
 #include "hv/vmm/dev/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,13 @@ int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t of
 		return error;
 	return disk->has_overlay ? disk_overlay_write(&disk->overlay, &v, len, offset)
 				 : disk_file_write(&disk->image, &v, len, offset);
+}
+
+void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len)
+{
+	/* What is in an overlay was written not long ago, and is mostly in memory still. */
+	if (check(disk, offset, len, false) == 0)
+		posix_fadvise(disk->image.fd, (off_t)offset, (off_t)len, POSIX_FADV_WILLNEED);
 }
 
 int disk_flush(struct disk *disk)

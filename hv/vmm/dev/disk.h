@@ -67,6 +67,12 @@ int disk_read(struct disk *disk, struct iovec *iov, unsigned count, uint64_t off
 int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t offset);
 
 /*
+ * Say that the `len` bytes at `offset` will be read soon, so that the host begins to read them from its medium now. It does not
+ * wait for that. A range that is not in the disk is no mistake.
+ */
+void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len);
+
+/*
  * Wait until all that was written by calls which have returned is on the host's medium (fdatasync). With an overlay this does
  * nothing, since an overlay does not outlive the process. Returns 0 or an errno number. Once it has failed it always fails: the
  * host's kernel may have dropped what it could not write, and a later fdatasync() would not know.

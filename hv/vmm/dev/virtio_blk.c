@@ -11,9 +11,9 @@
 
 #define FEATURE(n) (UINT64_C(1) << (n))
 
-struct blk_queue {
+struct served_queue {
 	struct worker *worker;
-	struct blk_scratch scratch;
+	struct blk_queue queue;
 };
 
 struct virtio_blk {
@@ -24,7 +24,7 @@ struct virtio_blk {
 	/* The configuration's writeback field: 1 or 0. */
 	atomic_uchar writeback;
 	unsigned queue_count;
-	struct blk_queue queue[];
+	struct served_queue served[];
 };
 
 static uint64_t features(void *dev)
@@ -98,7 +98,7 @@ static void queue_ready(void *dev, unsigned queue)
 {
 	struct virtio_blk *d = dev;
 
-	blk_serve_queue(&d->blk, virtio_queue(d->virtio, queue), &d->queue[queue].scratch);
+	blk_serve_queue(&d->blk, virtio_queue(d->virtio, queue), &d->served[queue].queue);
 }
 
 /* A worker that is paused has finished the request that it served, so there is nothing to wait for or to drop. */
@@ -112,7 +112,7 @@ static void reset(void *dev)
 
 static struct worker *worker(void *dev, unsigned queue)
 {
-	return ((struct virtio_blk *)dev)->queue[queue].worker;
+	return ((struct virtio_blk *)dev)->served[queue].worker;
 }
 
 static const struct virtio_ops ops = {
@@ -135,8 +135,8 @@ static int make_workers(struct virtio_blk *d, struct workers *all, struct err *e
 		char name[32];
 
 		snprintf(name, sizeof(name), "disk%u queue%u", d->blk.index, i);
-		d->queue[i].worker = worker_new(all, SANDBOX_BLK, name, err);
-		if (!d->queue[i].worker)
+		d->served[i].worker = worker_new(all, SANDBOX_BLK, name, err);
+		if (!d->served[i].worker)
 			return -1;
 	}
 	return 0;
@@ -146,7 +146,7 @@ struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm
 				  const struct vmm_notes *notes, struct err *err)
 {
 	unsigned queues = config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
-	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->queue[0]));
+	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->served[0]));
 
 	if (!d) {
 		err_set(err, EXIT_INTERNAL, "no memory for disk %u", index);
@@ -174,7 +174,7 @@ void virtio_blk_free(struct virtio_blk *d)
 		return;
 	virtio_remove(d->virtio);
 	for (unsigned i = 0; i < d->queue_count; i++)
-		worker_free(d->queue[i].worker);
+		worker_free(d->served[i].worker);
 	disk_close(d->blk.disk);
 	free(d);
 }
