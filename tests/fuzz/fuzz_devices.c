@@ -8,6 +8,7 @@
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/rig.h"
 
 #define ACCESS 6
 
@@ -57,7 +58,7 @@ static void open_devices(struct devices *d, int out)
 	serial_init(&d->serial, out, &serial, NULL);
 	rtc_init(&d->rtc, &rtc);
 	pm_init(&d->pm, &sci, &power);
-	pci_init(&d->pci, &power);
+	pci_init(&d->pci, &d->bus, &power, &sci, &rig_host);
 	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
 		fuzz_require(bus_add(&d->bus, &ports[i], NULL) == 0);
 }

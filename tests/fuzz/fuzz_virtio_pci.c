@@ -4,7 +4,7 @@
  * eight bytes: what to do, an offset of two, and up to four of a value that is extended by its first byte.
  */
 #include "hv/vmm/dev/virtio_rng.h"
-#include "tests/fuzz/machine.h"
+#include "tests/fuzz/rig.h"
 
 #define ACCESS 8
 
@@ -16,14 +16,14 @@ static uint64_t value_of(const uint8_t *in)
 }
 
 /* An access to a BAR of the device, at its place of now. */
-static void access_bar(struct machine *m, unsigned bar, unsigned offset, bool write, unsigned size, uint64_t value)
+static void access_bar(struct rig *m, unsigned bar, unsigned offset, bool write, unsigned size, uint64_t value)
 {
 	uint64_t gpa = pci_function_bar_gpa(m->pci.slot[1], bar);
 
 	bus_access(&m->bus, BUS_MMIO, gpa + offset, write, size, (uint8_t *)&value);
 }
 
-static void access_once(struct machine *m, const uint8_t *in)
+static void access_once(struct rig *m, const uint8_t *in)
 {
 	unsigned offset = in[1] | (unsigned)in[2] << 8, size = 1u << (in[3] & 3);
 	bool write = in[0] & 0x80;
@@ -34,10 +34,10 @@ static void access_once(struct machine *m, const uint8_t *in)
 		bus_access(&m->bus, BUS_PORT, PCI_PORT + offset % PCI_LEN, write, 1 + in[3] % 4, (uint8_t *)&value);
 		break;
 	case 1: /* configuration space of the device */
-		machine_config(m, 1, offset & 0xff, size > 4 ? 4 : size, (uint32_t)value);
+		rig_config(m, 1, offset & 0xff, size > 4 ? 4 : size, (uint32_t)value);
 		break;
 	case 2: /* of any slot */
-		machine_config(m, offset >> 8 & 31, offset & 0xff, size > 4 ? 4 : size, (uint32_t)value);
+		rig_config(m, offset >> 8 & 31, offset & 0xff, size > 4 ? 4 : size, (uint32_t)value);
 		break;
 	case 3: /* the common configuration */
 		access_bar(m, VIRTIO_REGS_BAR, VIRTIO_COMMON + offset % (VIRTIO_COMMON_LEN + 8), write, size, value);
@@ -49,24 +49,24 @@ static void access_once(struct machine *m, const uint8_t *in)
 		access_bar(m, VIRTIO_MSIX_BAR, offset % (PCI_MSIX_BAR + 8), write, size, value);
 		break;
 	case 6:
-		machine_start(m, value, (uint16_t)offset);
+		rig_start(m, value, (uint16_t)offset);
 		break;
 	default:
-		machine_serve(m, offset % 4);
+		rig_serve(m, offset % 4);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct machine m;
+	static struct rig m;
 	struct virtio_rng *rng;
 
-	machine_open(&m);
+	rig_open(&m);
 	rng = virtio_rng_new(&m.virtio, 0, NULL);
 	fuzz_require(rng);
 	for (; size >= ACCESS; data += ACCESS, size -= ACCESS)
 		access_once(&m, data);
 	virtio_rng_free(rng);
-	machine_close(&m);
+	rig_close(&m);
 	return 0;
 }

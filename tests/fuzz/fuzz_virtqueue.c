@@ -4,7 +4,7 @@
  * rings are, then come 1 KiB of descriptors, rings and an indirect table, or less. What is left changes that memory between two
  * steps of the device, as a driver on another CPU may do at any time.
  */
-#include "tests/fuzz/machine.h"
+#include "tests/fuzz/rig.h"
 
 #define WORLD 0x1000u
 #define WORLD_LEN 1024u
@@ -32,9 +32,9 @@ static void broken(void *ctx, unsigned queue, const char *why)
 }
 
 /* The driver writes: where, and a byte. */
-static void change(struct machine *m, const uint8_t **data, size_t *size)
+static void change(struct rig *m, const uint8_t **data, size_t *size)
 {
-	uint8_t *world = machine_at(m, WORLD, WORLD_LEN);
+	uint8_t *world = rig_at(m, WORLD, WORLD_LEN);
 
 	if (*size < 3)
 		return;
@@ -44,21 +44,21 @@ static void change(struct machine *m, const uint8_t **data, size_t *size)
 }
 
 /* All that a request gives must be guest RAM. */
-static void check_pieces(struct machine *m, const struct iovec *iov, unsigned count, uint64_t len)
+static void check_pieces(struct rig *m, const struct iovec *iov, unsigned count, uint64_t len)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		const uint8_t *base = iov[i].iov_base;
 
-		fuzz_require(base >= m->ram.host && iov[i].iov_len <= MACHINE_RAM);
-		fuzz_require(base + iov[i].iov_len <= m->ram.host + MACHINE_RAM);
+		fuzz_require(base >= m->ram.host && iov[i].iov_len <= RIG_RAM);
+		fuzz_require(base + iov[i].iov_len <= m->ram.host + RIG_RAM);
 		sum += iov[i].iov_len;
 	}
 	fuzz_require(sum <= len);
 }
 
-static void serve(struct machine *m, struct virtq_request *rq, const uint8_t **data, size_t *size)
+static void serve(struct rig *m, struct virtq_request *rq, const uint8_t **data, size_t *size)
 {
 	struct iovec iov[VIRTQ_MAX_SIZE];
 	uint8_t header[24] = {0};
@@ -83,7 +83,7 @@ static void serve(struct machine *m, struct virtq_request *rq, const uint8_t **d
 	}
 }
 
-static void run(struct machine *m, struct world *w, struct virtq *q, const uint8_t *data, size_t size)
+static void run(struct rig *m, struct world *w, struct virtq *q, const uint8_t *data, size_t size)
 {
 	static struct virtq_request rq;
 
@@ -109,7 +109,7 @@ static void run(struct machine *m, struct world *w, struct virtq *q, const uint8
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct machine m;
+	static struct rig m;
 	const struct device_request by = {.type = "virtio-fuzz", .queue = 3};
 	struct world w = {0};
 	const struct virtq_wiring wiring = {.interrupt = interrupt, .broken = broken, .ctx = &w, .device_broken = &w.broken};
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 3)
 		return 0;
-	machine_open(&m);
+	rig_open(&m);
 	place = (struct virtq_place){.size = (uint16_t)(1u << data[0] % 9),
 				     .desc = WORLD,
 				     .avail = WORLD + data[1] * 2u,
@@ -128,16 +128,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				     .indirect = data[0] & 0x80};
 	/* Rings that overlap each other, or reach the end of RAM. */
 	if (data[0] & 0x20)
-		place.used = MACHINE_RAM - data[2] * 4u;
+		place.used = RIG_RAM - data[2] * 4u;
 	data += 3;
 	size -= 3;
 	len = size < WORLD_LEN ? size : WORLD_LEN;
-	memcpy(machine_at(&m, WORLD, WORLD_LEN), data, len);
+	memcpy(rig_at(&m, WORLD, WORLD_LEN), data, len);
 	virtq_init(&q, &m.dma, &by, &wiring);
 	if (virtq_start(&q, &place) == 0) {
 		run(&m, &w, &q, data + len, size - len);
 		virtq_stop(&q);
 	}
-	machine_close(&m);
+	rig_close(&m);
 	return 0;
 }

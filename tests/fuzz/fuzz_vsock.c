@@ -7,7 +7,7 @@
 #include <sys/un.h>
 
 #include "hv/vmm/dev/virtio_vsock.h"
-#include "tests/fuzz/machine.h"
+#include "tests/fuzz/rig.h"
 
 /* Make a folder for the sockets, with a listener on PATH_1. */
 static const char *make_path(void)
@@ -25,7 +25,7 @@ static const char *make_path(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct machine m;
+	static struct rig m;
 	static const char *path;
 	struct vmm_config config = {.vsock_cid = 3};
 	struct virtio_vsock *vsock;
@@ -35,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.vsock_socket = path;
 	if (!size)
 		return 0;
-	machine_open(&m);
+	rig_open(&m);
 	vsock = virtio_vsock_new(&m.virtio, &config, 0, NULL);
 	fuzz_require(vsock);
-	machine_start(&m, (uint64_t)data[0] << 28, 16);
-	machine_requests(&m, (uint64_t)data[0] << 28, 16, data + 1, size - 1);
+	rig_start(&m, (uint64_t)data[0] << 28, 16);
+	rig_requests(&m, (uint64_t)data[0] << 28, 16, data + 1, size - 1);
 	virtio_vsock_free(vsock);
-	machine_close(&m);
+	rig_close(&m);
 	return 0;
 }

@@ -3,8 +3,8 @@
  * The part of a machine that a virtio device needs: RAM, the PCI bus, and workers whose threads are never started. The fuzz
  * target calls the device on its own thread instead, so that an input always does the same.
  */
-#ifndef OUTRIDER_TESTS_FUZZ_MACHINE_H
-#define OUTRIDER_TESTS_FUZZ_MACHINE_H
+#ifndef OUTRIDER_TESTS_FUZZ_RIG_H
+#define OUTRIDER_TESTS_FUZZ_RIG_H
 
 #include <fcntl.h>
 
@@ -14,19 +14,19 @@
 #include "hv/vmm/virtio/virtio.h"
 #include "tests/fuzz/fuzz.h"
 
-#define MACHINE_RAM (64u << 20)
+#define RIG_RAM (64u << 20)
 
-/* Where a queue's parts are put when an input does not say otherwise. Each queue has 64 KiB from MACHINE_RINGS on. */
-#define MACHINE_RINGS 0x10000u
-#define MACHINE_RING_STEP 0x10000u
-#define MACHINE_AVAIL 0x2000u
-#define MACHINE_USED 0x3000u
-#define MACHINE_INDIRECT 0x4000u
+/* Where a queue's parts are put when an input does not say otherwise. Each queue has 64 KiB from RIG_RINGS on. */
+#define RIG_RINGS 0x10000u
+#define RIG_RING_STEP 0x10000u
+#define RIG_AVAIL 0x2000u
+#define RIG_USED 0x3000u
+#define RIG_INDIRECT 0x4000u
 /* Where requests' buffers are. */
-#define MACHINE_DATA 0x100000u
+#define RIG_DATA 0x100000u
 
 /* A descriptor, and the flags of one (virtio 1.2, 2.7.5). */
-struct machine_desc {
+struct rig_desc {
 	uint64_t addr;
 	uint32_t len;
 	uint16_t flags, next;
@@ -34,7 +34,7 @@ struct machine_desc {
 
 enum { DESC_NEXT = 1, DESC_WRITE = 2, DESC_INDIRECT = 4 };
 
-struct machine {
+struct rig {
 	struct ram ram;
 	struct dma dma;
 	struct bus bus;
@@ -45,7 +45,7 @@ struct machine {
 	uint16_t avail[VIRTIO_MAX_QUEUES]; /* the available index of each queue, as the driver has it */
 };
 
-static inline int machine_msi_open(void *ctx, unsigned *gsi, struct err *err)
+static inline int rig_msi_open(void *ctx, unsigned *gsi, struct err *err)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -56,7 +56,7 @@ static inline int machine_msi_open(void *ctx, unsigned *gsi, struct err *err)
 	return fd;
 }
 
-static inline void machine_msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
+static inline void rig_msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 {
 	(void)ctx;
 	(void)address;
@@ -64,14 +64,14 @@ static inline void machine_msi_route(void *ctx, unsigned gsi, uint64_t address, 
 	fuzz_require(gsi == 24);
 }
 
-static inline void machine_msi_close(void *ctx, unsigned gsi, int fd)
+static inline void rig_msi_close(void *ctx, unsigned gsi, int fd)
 {
 	(void)ctx;
 	(void)gsi;
 	close(fd);
 }
 
-static inline bool machine_doorbell(void *ctx, uint64_t gpa, int fd, bool on)
+static inline bool rig_doorbell(void *ctx, uint64_t gpa, int fd, bool on)
 {
 	(void)ctx;
 	(void)on;
@@ -79,64 +79,63 @@ static inline bool machine_doorbell(void *ctx, uint64_t gpa, int fd, bool on)
 	return false;
 }
 
-static inline void machine_irq(void *ctx, unsigned gsi, bool level)
+static inline void rig_irq(void *ctx, unsigned gsi, bool level)
 {
 	(void)ctx;
 	(void)level;
 	fuzz_require(gsi >= PCI_GSI_FIRST && gsi < PCI_GSI_FIRST + PCI_GSI_COUNT);
 }
 
-static inline void machine_end(void *ctx, enum vm_end how, const char *why)
+static inline void rig_end(void *ctx, enum vm_end how, const char *why)
 {
 	(void)ctx;
 	(void)how;
 	(void)why;
 }
 
+static const struct pci_host rig_host = {
+	.msi_open = rig_msi_open, .msi_route = rig_msi_route, .msi_close = rig_msi_close, .doorbell = rig_doorbell};
+
 /* Make the machine, without a device. Its RAM is zero. */
-static inline void machine_open(struct machine *m)
+static inline void rig_open(struct rig *m)
 {
-	static const struct pci_host host = {.msi_open = machine_msi_open,
-					     .msi_route = machine_msi_route,
-					     .msi_close = machine_msi_close,
-					     .doorbell = machine_doorbell};
-	const struct power_line power = {.end = machine_end};
-	const struct irq_line irq = {.set = machine_irq};
+	const struct power_line power = {.end = rig_end};
+	const struct irq_line irq = {.set = rig_irq};
 	const struct bus_range ports = {BUS_PORT, PCI_PORT, PCI_LEN, &pci_ops, &m->pci};
 
 	if (!m->ram.host) {
-		fuzz_require(ram_map(&m->ram, MACHINE_RAM, NULL) == 0);
+		fuzz_require(ram_map(&m->ram, RIG_RAM, NULL) == 0);
 		/* What an input touched is given back after it, and that is little. */
-		madvise(m->ram.host, MACHINE_RAM, MADV_NOHUGEPAGE);
+		madvise(m->ram.host, RIG_RAM, MADV_NOHUGEPAGE);
 	}
 	dma_init(&m->dma, &m->ram);
 	bus_init(&m->bus);
 	workers_init(&m->workers);
-	pci_init(&m->pci, &m->bus, &power, &irq, &host);
+	pci_init(&m->pci, &m->bus, &power, &irq, &rig_host);
 	fuzz_require(bus_add(&m->bus, &ports, NULL) == 0);
 	m->virtio = (struct virtio_bus){.pci = &m->pci, .dma = &m->dma, .workers = &m->workers};
 	memset(m->avail, 0, sizeof(m->avail));
 }
 
 /* The device was freed before. */
-static inline void machine_close(struct machine *m)
+static inline void rig_close(struct rig *m)
 {
 	pci_destroy(&m->pci);
 	workers_destroy(&m->workers);
 	bus_destroy(&m->bus);
 	dma_destroy(&m->dma);
-	madvise(m->ram.host, MACHINE_RAM, MADV_DONTNEED);
+	madvise(m->ram.host, RIG_RAM, MADV_DONTNEED);
 }
 
 /* The device that was plugged in, in slot 1. */
-static inline struct virtio *machine_device(struct machine *m)
+static inline struct virtio *rig_device(struct rig *m)
 {
 	return m->pci.slot[1]->ctx;
 }
 
 /* ---- as the driver ---- */
 
-static inline void machine_config(struct machine *m, unsigned slot, unsigned offset, unsigned size, uint32_t value)
+static inline void rig_config(struct rig *m, unsigned slot, unsigned offset, unsigned size, uint32_t value)
 {
 	uint32_t address = 0x80000000u | slot << 11 | (offset & 0xfc);
 
@@ -145,68 +144,68 @@ static inline void machine_config(struct machine *m, unsigned slot, unsigned off
 }
 
 /* A register of the device's, at `offset` in its registers BAR. */
-static inline void machine_write(struct machine *m, unsigned offset, unsigned size, uint64_t value)
+static inline void rig_write(struct rig *m, unsigned offset, unsigned size, uint64_t value)
 {
-	bus_access(&m->bus, BUS_MMIO, machine_device(m)->regs_gpa + offset, true, size, (uint8_t *)&value);
+	bus_access(&m->bus, BUS_MMIO, rig_device(m)->regs_gpa + offset, true, size, (uint8_t *)&value);
 }
 
-static inline uint64_t machine_read(struct machine *m, unsigned offset, unsigned size)
+static inline uint64_t rig_read(struct rig *m, unsigned offset, unsigned size)
 {
 	uint64_t value = 0;
 
-	bus_access(&m->bus, BUS_MMIO, machine_device(m)->regs_gpa + offset, false, size, (uint8_t *)&value);
+	bus_access(&m->bus, BUS_MMIO, rig_device(m)->regs_gpa + offset, false, size, (uint8_t *)&value);
 	return value;
 }
 
-static inline uint64_t machine_ring(unsigned queue)
+static inline uint64_t rig_ring(unsigned queue)
 {
-	return MACHINE_RINGS + (uint64_t)queue * MACHINE_RING_STEP;
+	return RIG_RINGS + (uint64_t)queue * RIG_RING_STEP;
 }
 
-static inline void *machine_at(struct machine *m, uint64_t gpa, size_t len)
+static inline void *rig_at(struct rig *m, uint64_t gpa, size_t len)
 {
 	return ram_at(&m->ram, gpa, len);
 }
 
 /* Initialise the device as a driver does (virtio 1.2, 3.1.1): it takes of the features what `features` has. */
-static inline void machine_start(struct machine *m, uint64_t features, uint16_t size)
+static inline void rig_start(struct rig *m, uint64_t features, uint16_t size)
 {
-	struct virtio *v = machine_device(m);
+	struct virtio *v = rig_device(m);
 	unsigned queues = v->queues;
 
-	machine_config(m, 1, 4, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
-	machine_write(m, 0x14, 1, 0);
-	machine_write(m, 0x14, 1, 1 | 2);
+	rig_config(m, 1, 4, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	rig_write(m, 0x14, 1, 0);
+	rig_write(m, 0x14, 1, 1 | 2);
 	for (unsigned word = 0; word < 2; word++) {
-		machine_write(m, 0, 4, word);
-		machine_write(m, 8, 4, word);
-		machine_write(m, 0xc, 4, machine_read(m, 4, 4) & ((features | 1ull << 32) >> 32 * word));
+		rig_write(m, 0, 4, word);
+		rig_write(m, 8, 4, word);
+		rig_write(m, 0xc, 4, rig_read(m, 4, 4) & ((features | 1ull << 32) >> 32 * word));
 	}
-	machine_write(m, 0x14, 1, 1 | 2 | 8);
+	rig_write(m, 0x14, 1, 1 | 2 | 8);
 	for (unsigned i = 0; i < queues && i < 16; i++) {
-		machine_write(m, 0x16, 2, i);
-		machine_write(m, 0x18, 2, size);
-		machine_write(m, 0x20, 8, machine_ring(i));
-		machine_write(m, 0x28, 8, machine_ring(i) + MACHINE_AVAIL);
-		machine_write(m, 0x30, 8, machine_ring(i) + MACHINE_USED);
-		machine_write(m, 0x1c, 2, 1);
+		rig_write(m, 0x16, 2, i);
+		rig_write(m, 0x18, 2, size);
+		rig_write(m, 0x20, 8, rig_ring(i));
+		rig_write(m, 0x28, 8, rig_ring(i) + RIG_AVAIL);
+		rig_write(m, 0x30, 8, rig_ring(i) + RIG_USED);
+		rig_write(m, 0x1c, 2, 1);
 	}
-	machine_write(m, 0x14, 1, 1 | 2 | 8 | 4);
+	rig_write(m, 0x14, 1, 1 | 2 | 8 | 4);
 }
 
 /* Make the chain that begins at descriptor `head` available. */
-static inline void machine_offer(struct machine *m, unsigned queue, uint16_t size, uint16_t head)
+static inline void rig_offer(struct rig *m, unsigned queue, uint16_t size, uint16_t head)
 {
-	uint16_t *ring = machine_at(m, machine_ring(queue) + MACHINE_AVAIL, 4 + 2 * (size_t)size);
+	uint16_t *ring = rig_at(m, rig_ring(queue) + RIG_AVAIL, 4 + 2 * (size_t)size);
 
 	ring[2 + m->avail[queue] % size] = head;
 	ring[1] = ++m->avail[queue];
 }
 
 /* Serve a queue as its worker does after a notification, if it does. */
-static inline void machine_serve(struct machine *m, unsigned queue)
+static inline void rig_serve(struct rig *m, unsigned queue)
 {
-	struct virtio *v = machine_device(m);
+	struct virtio *v = rig_device(m);
 
 	if (queue >= v->queues || !v->running || !v->queue[queue].enabled)
 		return;
@@ -221,16 +220,15 @@ static inline void machine_serve(struct machine *m, unsigned queue)
  * number of segments, for each a byte of its flags and two of its length, and what is left up to the next 0xff, or 44 bytes, is
  * the content of the readable segments.
  */
-static inline void machine_requests(struct machine *m, uint64_t features, uint16_t size, const uint8_t *data, size_t left)
+static inline void rig_requests(struct rig *m, uint64_t features, uint16_t size, const uint8_t *data, size_t left)
 {
 	uint16_t next[16] = {0};
 
 	while (left >= 2) {
 		unsigned queue = data[0] & 15, count = 1 + data[1] % 8, special = data[0] & 0xf0;
 		bool indirect = special & 0x10;
-		uint64_t table = machine_ring(queue) + (indirect ? MACHINE_INDIRECT : 0),
-			 at = MACHINE_DATA + queue * 0x80000ull;
-		struct machine_desc *desc = machine_at(m, table, sizeof(*desc) * 256);
+		uint64_t table = rig_ring(queue) + (indirect ? RIG_INDIRECT : 0), at = RIG_DATA + queue * 0x80000ull;
+		struct rig_desc *desc = rig_at(m, table, sizeof(*desc) * 256);
 		uint16_t first = indirect ? 0 : next[queue];
 
 		data += 2;
@@ -238,10 +236,10 @@ static inline void machine_requests(struct machine *m, uint64_t features, uint16
 		for (unsigned i = 0; i < count && left >= 3; i++) {
 			uint16_t slot = (uint16_t)((first + i) % (indirect ? 8 : size));
 
-			desc[slot] = (struct machine_desc){.addr = at,
-							   .len = (uint32_t)(data[1] | data[2] << 8),
-							   .flags = (uint16_t)((data[0] & DESC_WRITE) | (i + 1 < count)),
-							   .next = (uint16_t)((slot + 1) % (indirect ? 8 : size))};
+			desc[slot] = (struct rig_desc){.addr = at,
+						       .len = (uint32_t)(data[1] | data[2] << 8),
+						       .flags = (uint16_t)((data[0] & DESC_WRITE) | (i + 1 < count)),
+						       .next = (uint16_t)((slot + 1) % (indirect ? 8 : size))};
 			/* Some descriptors are wrong: out of RAM, indirect inside, the next one is this one. */
 			if (data[0] & 0x80)
 				desc[slot].addr += (uint64_t)data[0] << 24;
@@ -253,7 +251,7 @@ static inline void machine_requests(struct machine *m, uint64_t features, uint16
 				size_t fill = desc[slot].len < left - 3 ? desc[slot].len : left - 3;
 
 				fill = fill < 64 ? fill : 64;
-				memcpy(machine_at(m, at, fill ? fill : 1), data + 3, fill);
+				memcpy(rig_at(m, at, fill ? fill : 1), data + 3, fill);
 				data += fill;
 				left -= fill;
 			}
@@ -262,23 +260,23 @@ static inline void machine_requests(struct machine *m, uint64_t features, uint16
 			left -= 3;
 		}
 		if (indirect) {
-			struct machine_desc *outer = machine_at(m, machine_ring(queue), sizeof(*outer) * 256);
+			struct rig_desc *outer = rig_at(m, rig_ring(queue), sizeof(*outer) * 256);
 
-			outer[next[queue]] = (struct machine_desc){.addr = table, .len = 16 * count, .flags = DESC_INDIRECT};
+			outer[next[queue]] = (struct rig_desc){.addr = table, .len = 16 * count, .flags = DESC_INDIRECT};
 		}
-		machine_offer(m, queue, size, next[queue]);
+		rig_offer(m, queue, size, next[queue]);
 		next[queue] = (uint16_t)((next[queue] + count) % size);
 		if (!(special & 0x20))
-			machine_serve(m, queue);
+			rig_serve(m, queue);
 		if (special & 0x40) {
-			machine_start(m, features, size);
+			rig_start(m, features, size);
 			memset(m->avail, 0, sizeof(m->avail));
 			for (unsigned i = 0; i < 16; i++)
-				memset(machine_at(m, machine_ring(i), MACHINE_RING_STEP), 0, 0x4000);
+				memset(rig_at(m, rig_ring(i), RIG_RING_STEP), 0, 0x4000);
 		}
 	}
 	for (unsigned i = 0; i < 16; i++)
-		machine_serve(m, i);
+		rig_serve(m, i);
 }
 
 #endif
