@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The detector under a small machine that really runs: each thread is a CPU, executing reads and writes of shared memory, some
- * under a lock. The CPU stops at INT3s, trips watches and is held as hardware and backend would have it. What is reported must
- * be a race, what is locked must never be; and afterwards the text must be what it was.
+ * under a lock. The CPU stops at INT3s, trips watches and is held as hardware and backend would have it. One thread is a
+ * device, which accesses the same memory, also under the lock where there is one, and has its ring in it. What is reported must
+ * be a race, what is locked and what is a ring must never be; and afterwards the text must be what it was.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,26 +17,34 @@
 
 #include "hv/base/rng.h"
 #include "hv/detect/event.h"
+#include "hv/vmm/dma.h"
 #include "tests/unit/detect_rig.h"
 
 #define CPUS 3
 #define SITES 24u /* sites with even numbers read, those with odd ones write */
 #define SITE_LEN 3u
 #define LOCKED_FROM 12u /* sites from here on access memory under its lock */
+#define RING_SITE 10u	/* the datum of this site, and of the next one, is the device's ring */
 #define MODULE 0x1000u
 #define EVENT 0x2000u /* offset of an instruction that is an event site at times */
 #define DATUM 64u     /* bytes from one datum to the next */
 #define WINDOWS 3000u
 #define RACES 30u
+#define DEVICE_RACES 10u
+#define RINGS_SEEN 10u /* accesses of the device to its ring that met a window */
 #define PATIENCE_NS 120000000000u
 
 struct machine {
 	struct rig *r;
+	struct dma dma; /* how the device gets into memory */
+	struct ram ram;
+	struct device_observer observer;
+	struct target_ops ops; /* the fake target's, but for devices */
 	struct symtab *module;
 	pthread_mutex_t locks[SITES];
 	atomic_bool power_off, toggling_ends;
 	atomic_bool telling[CPUS]; /* the CPU has accessed memory, and has not said yet which watches it tripped */
-	atomic_uint mistakes, races, watched, events;
+	atomic_uint mistakes, races, watched, events, by_device;
 	char mistake[512]; /* the first mistake, written once */
 };
 
@@ -207,6 +216,86 @@ static void *cpu_main(void *arg)
 	return NULL;
 }
 
+/* ---- the device ---- */
+
+static struct machine *the_machine;
+
+static void devices_watch(struct target *t, uint64_t filter)
+{
+	(void)t;
+	dma_watch(&the_machine->dma, filter);
+}
+
+static void devices_in_flight(struct target *t, const struct device_observer *observer)
+{
+	(void)t;
+	dma_in_flight(&the_machine->dma, observer);
+}
+
+static bool devices_busy(struct target *t)
+{
+	(void)t;
+	return dma_busy(&the_machine->dma);
+}
+
+static void plug_device(struct machine *m)
+{
+	const struct target_client *client = detect_client(m->r->d);
+
+	the_machine = m;
+	m->ram = (struct ram){.host = m->r->ft->ram, .low = FAKE_RAM};
+	dma_init(&m->dma, &m->ram);
+	m->observer = (struct device_observer){.segment = client->on_device, .ring = client->on_ring, .ctx = client->ctx};
+	dma_observe(&m->dma, &m->observer);
+	m->ops = *m->r->ft->target.ops;
+	m->ops.devices_watch = devices_watch;
+	m->ops.devices_in_flight = devices_in_flight;
+	m->ops.devices_busy = devices_busy;
+	m->r->ft->target.ops = &m->ops;
+}
+
+/* One request: the device writes to or reads from the datum of a site. */
+static void request(struct machine *m, unsigned site, bool write)
+{
+	uint64_t gpa = RIG_DATA_GPA + datum_of(site), value;
+	const struct dma_segment segment = {.gpa = gpa, .len = 8, .write = write};
+	struct dma_flight flight = {.segments = &segment, .count = 1};
+
+	dma_begin(&m->dma, &flight);
+	target_read_phys(&m->r->ft->target, gpa, &value, sizeof(value));
+	value += 1000;
+	if (write)
+		fake_write(m->r->ft, gpa, &value, sizeof(value));
+	dma_end(&m->dma, &flight);
+}
+
+static void *device_main(void *arg)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+	struct machine *m = arg;
+	struct rng rng = {.state = 99};
+	struct dma_ring ring;
+
+	dma_ring_add(&m->dma, &ring, &(struct device_request){.type = "virtio-blk"});
+	for (uint64_t i = 0; !atomic_load(&m->power_off); i++) {
+		unsigned site = (unsigned)rng_below(&rng, SITES);
+		bool write = rng_below(&rng, 2);
+
+		if (site / 2 != RING_SITE / 2) {
+			if (is_locked(site))
+				pthread_mutex_lock(&m->locks[site / 2]);
+			request(m, site, write);
+			if (is_locked(site))
+				pthread_mutex_unlock(&m->locks[site / 2]);
+		}
+		if (dma_ring_store32(&ring, RIG_DATA_GPA + datum_of(RING_SITE) + 4, (uint32_t)i))
+			mistake(m, "the device could not write to its ring");
+		nanosleep(&moment, NULL);
+	}
+	dma_ring_remove(&ring);
+	return NULL;
+}
+
 /* ---- what is reported ---- */
 
 static int site_at(uint64_t pc)
@@ -216,6 +305,19 @@ static int site_at(uint64_t pc)
 			return (int)i;
 	}
 	return -1;
+}
+
+static void check_device_race(struct machine *m, const struct observation *o)
+{
+	const struct race_side *cpu = &o->sides[0], *device = &o->sides[1];
+	int site = site_at(cpu->pc);
+
+	if (site < 0 || is_locked((unsigned)site) || (unsigned)site / 2 == RING_SITE / 2)
+		mistake(m, "a race of a device with memory that is locked, or is its ring, or at no site");
+	else if (!device->by_device || device->known || device->device.gpa != RIG_DATA_GPA + datum_of((unsigned)site))
+		mistake(m, "the device's side is not of this datum");
+	else if (!is_write((unsigned)site) && !device->device.write)
+		mistake(m, "a CPU and a device that both read");
 }
 
 static void check_race(struct machine *m, const struct observation *o)
@@ -238,8 +340,12 @@ static void on_race(void *ctx, const struct observation *o)
 {
 	struct machine *m = ctx;
 
-	check_race(m, o);
-	atomic_fetch_add(&m->races, 1);
+	if (o->how == RACE_BY_DEVICE)
+		check_device_race(m, o);
+	else
+		check_race(m, o);
+	atomic_fetch_add(&m->races, o->how != RACE_BY_DEVICE);
+	atomic_fetch_add(&m->by_device, o->how == RACE_BY_DEVICE);
 	atomic_fetch_add(&m->watched, o->how == RACE_BY_WATCH);
 }
 
@@ -296,6 +402,7 @@ static int setup(void **state)
 	m->r->config = (struct detect_config){.seed = 3, .rate = 20000, .delay_ns = 300000};
 	m->r->sink = (struct detect_sink){.race = on_race, .failed = on_failed, .ctx = m};
 	rig_remake(m->r);
+	plug_device(m);
 	return 0;
 }
 
@@ -303,6 +410,8 @@ static int teardown(void **state)
 {
 	struct machine *m = *state;
 
+	dma_observe(&m->dma, NULL);
+	dma_destroy(&m->dma);
 	rig_free(m->r);
 	symtab_free(m->module);
 	for (unsigned i = 0; i < SITES; i++)
@@ -318,7 +427,7 @@ static bool run_for_a_while(struct machine *m)
 	struct detect_stats stats = {0};
 
 	while (stats.windows < WINDOWS || atomic_load(&m->races) < RACES || !atomic_load(&m->watched) ||
-	       !atomic_load(&m->events)) {
+	       !atomic_load(&m->events) || atomic_load(&m->by_device) < DEVICE_RACES || stats.ring_accesses < RINGS_SEEN) {
 		const struct timespec moment = {.tv_nsec = 30000000};
 
 		if (monotonic_ns() > until || atomic_load(&m->mistakes))
@@ -335,7 +444,7 @@ static void test_machine(void **state)
 	struct machine *m = *state;
 	struct cpu_thread cpus[CPUS];
 	uint8_t *text = malloc(RIG_TEXT_SIZE);
-	pthread_t toggler;
+	pthread_t toggler, device;
 	bool enough;
 
 	assert_non_null(text);
@@ -346,6 +455,7 @@ static void test_machine(void **state)
 		assert_int_equal(pthread_create(&cpus[i].thread, NULL, cpu_main, &cpus[i]), 0);
 	}
 	assert_int_equal(pthread_create(&toggler, NULL, toggle_event, m), 0);
+	assert_int_equal(pthread_create(&device, NULL, device_main, m), 0);
 	enough = run_for_a_while(m);
 	atomic_store(&m->toggling_ends, true);
 	pthread_join(toggler, NULL);
@@ -355,6 +465,7 @@ static void test_machine(void **state)
 	atomic_store(&m->power_off, true);
 	for (unsigned i = 0; i < CPUS; i++)
 		pthread_join(cpus[i].thread, NULL);
+	pthread_join(device, NULL);
 
 	if (atomic_load(&m->mistakes))
 		fail_msg("%s (%u mistakes, %u races)", m->mistake, atomic_load(&m->mistakes), atomic_load(&m->races));
