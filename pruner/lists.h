@@ -25,6 +25,8 @@ enum list_kind {
 	LIST_CHECK,	    /* Functions that only look at the objects that they are given. */
 	LIST_RCU_READ,	    /* Functions and words of marked reads that need a read-side critical section. */
 	LIST_RCU_WRITE,	    /* Functions and words of marked writes that readers under RCU may race with. */
+	LIST_PAGE_COPY,	    /* Functions that copy the user's data into a page. */
+	LIST_STABLE_PAGES,  /* Functions that wait, where it must be, until a page is written before they let it be changed. */
 	LIST_SHOW,	    /* Functions that show numbers to people and keep nothing of them. */
 	LIST_REFCOUNT,	    /* Counts that an object's life depends on. */
 	LIST_RAISE,	    /* Other data that makes a race worse. */

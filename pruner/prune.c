@@ -16,13 +16,13 @@ static const struct {
 	[VERDICT_BENIGN] = {0, 19},
 };
 
-/* First come rules that the code itself proves, then rules by what people wrote down, then rules by patterns. */
+/* First comes the rule that decides all races with devices, then rules that the code itself proves, then rules by what people
+ * wrote down, then rules by patterns. */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
-	rule_given,	      rule_rcu,		 rule_sequence,
-	rule_broken_handover, rule_broken_given, rule_marked,
-	rule_flags,	      rule_special,	 rule_named,
-	rule_shown,	      rule_counter,	 rule_double_check,
-	rule_same_value,      rule_spin,	 rule_doubtful_sequence,
+	rule_device,	      rule_given,	 rule_rcu,    rule_sequence,
+	rule_broken_handover, rule_broken_given, rule_marked, rule_flags,
+	rule_special,	      rule_named,	 rule_shown,  rule_counter,
+	rule_double_check,    rule_same_value,	 rule_spin,   rule_doubtful_sequence,
 	rule_handover,	      rule_queue,
 };
 
@@ -34,6 +34,7 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"rcu-publication",
 	 "synchronisation: a pointer is read in an RCU section, and what it led to is freed after a grace period; "
 	 "unclear if only a part of this is seen"},
+	{"changed-under-write-back", "benign: a system call changes a page that a disk is being given, and may"},
 	{"safe-flag-update", "benign: one side looks at some bits, the other changes others"},
 	{"special-variable", "benign: the datum is in a list of variables that race by design"},
 	{"only-shown", "benign: all that becomes of what is read is that people see it"},
@@ -48,6 +49,7 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"freed-under-readers", "harmful candidate: what readers under RCU may hold is freed with no grace period"},
 	{"reused-under-readers", "harmful candidate: what readers under RCU may hold is used again with no grace period"},
 	{"reader-outside-rcu", "harmful candidate: a pointer that RCU guards is read in no section"},
+	{"device-not-awaited", "harmful candidate: a CPU accesses a buffer that a device has"},
 	{"reference-count", "harmful candidate: an object's life depends on the count"},
 	{"freed-afterwards", "harmful candidate: one side may free an object behind its access"},
 	{"lost-update", "harmful candidate: a store undoes the other side's"},

@@ -89,8 +89,9 @@ static void lost_update(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
+		bool seen = other->side->known || other->side->by_device;
 
-		if (!updates(s) || s->side->locked || !other->side->known || !(other->writes || updates(other)))
+		if (!updates(s) || s->side->locked || !seen || !(other->writes || updates(other)))
 			continue;
 		verdict_evidence(t->out, "; %s writes back what it made of an old value: what %s stored meanwhile is lost",
 				 view_function(s), view_function(other));
@@ -194,6 +195,13 @@ static void half_marked(struct tally *t)
 	}
 }
 
+/* Nothing but the end of the request orders the two sides. */
+static void device(struct tally *t)
+{
+	if (t->v->side[1].side->by_device)
+		count(t, 9, "device-not-awaited");
+}
+
 int raise_points(const struct view *v, struct verdict *out, const char **worst)
 {
 	struct tally t = {.v = v, .out = out};
@@ -207,6 +215,7 @@ int raise_points(const struct view *v, struct verdict *out, const char **worst)
 	used(&t);
 	interrupt(&t);
 	half_marked(&t);
+	device(&t);
 	*worst = t.worst;
 	return t.points;
 }

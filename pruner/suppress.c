@@ -136,14 +136,19 @@ void suppress_free(struct suppressions *s)
 	free(s);
 }
 
-/* A site matches by its whole name "ext4:ext4_foo+0x1c", by this name without the offset, or by the function alone. */
-static bool site_fits(const char *globs, const char *site)
+/*
+ * A site matches by its whole name "ext4:ext4_foo+0x1c", by this name without the offset, or by the function alone. A device's
+ * "virtio-blk:read" has no function: a pattern for a function named read() must not fit it.
+ */
+static bool site_fits(const char *globs, const struct race *race, unsigned which)
 {
+	const char *site = race->site[which], *function;
 	char name[SITE_NAME_MAX];
-	const char *function;
 
 	if (conf_match(globs, site))
 		return true;
+	if (race->first.sides[which].by_device)
+		return false;
 	snprintf(name, sizeof(name), "%s", site);
 	name[strcspn(name, "+")] = '\0';
 	function = strchr(name, ':');
@@ -155,9 +160,9 @@ static bool sites_fit(const struct entry *e, const struct race *race)
 	if (!e->site[0])
 		return true;
 	if (!e->site[1])
-		return site_fits(e->site[0], race->site[0]) || site_fits(e->site[0], race->site[1]);
-	return (site_fits(e->site[0], race->site[0]) && site_fits(e->site[1], race->site[1])) ||
-	       (site_fits(e->site[0], race->site[1]) && site_fits(e->site[1], race->site[0]));
+		return site_fits(e->site[0], race, 0) || site_fits(e->site[0], race, 1);
+	return (site_fits(e->site[0], race, 0) && site_fits(e->site[1], race, 1)) ||
+	       (site_fits(e->site[0], race, 1) && site_fits(e->site[1], race, 0));
 }
 
 static bool datum_fits(const struct entry *e, const struct race *race)

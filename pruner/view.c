@@ -7,6 +7,8 @@
 
 bool view_changes(const struct view_side *s)
 {
+	if (s->side->by_device)
+		return s->writes;
 	return !s->side->known || s->writes || !s->reads || (s->followed && s->read.written_back);
 }
 
@@ -72,6 +74,8 @@ const struct list_entry *view_listed(const struct view *v, enum list_kind kind, 
 
 const char *view_function(const struct view_side *s)
 {
+	if (s->side->by_device)
+		return s->device;
 	return s->side->symbol.name[0] ? s->side->symbol.name : "an unknown function";
 }
 

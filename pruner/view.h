@@ -7,6 +7,7 @@
 #define OUTRIDER_PRUNER_VIEW_H
 
 #include "hv/report/datum.h"
+#include "hv/report/device.h"
 #include "pruner/company.h"
 #include "pruner/flow/flow.h"
 #include "pruner/lists.h"
@@ -27,6 +28,7 @@ struct view_side {
 	const struct race_side *side;
 	const struct datum_name *datum; /* What the side's own code calls the datum, or NULL. */
 	bool reads, writes;		/* What the side does over all instances. */
+	char device[DEVICE_TEXT_MAX];	/* The device and the kind of its request, or "". */
 	struct code code;
 	struct flow *flow;
 	bool followed; /* The accessing instruction is in `code`, and `at`, `read` and `write` are set. */
@@ -52,8 +54,8 @@ struct view *view_new(const struct prune_rules *rules, const struct company *com
 void view_free(struct view *v);
 
 /*
- * Returns whether the side stores to the datum, or may. A side that nobody saw has stored. A load whose value is written back
- * later counts as a store.
+ * Returns whether the side stores to the datum, or may. A side that nobody saw has stored. Of a device it is known. A load
+ * whose value is written back later counts as a store.
  */
 bool view_changes(const struct view_side *s);
 
@@ -76,7 +78,7 @@ const struct list_entry *view_listed(const struct view *v, enum list_kind kind, 
 /* Append to the evidence of a verdict that the entry `e` gave. */
 void view_evidence(struct verdict *out, const struct list_entry *e, const struct datum_name *name);
 
-/* Returns the name of the side's function, or "an unknown function". */
+/* Returns the name of the side's function, or the device with the kind of its request, or "an unknown function". */
 const char *view_function(const struct view_side *s);
 
 /* Returns how many bytes instruction `i` is behind the function's start, or behind the kept code's when that is not known. */

@@ -26,6 +26,8 @@ static int load_side(struct view *v, unsigned which)
 	s->writes = race->rw[which] & INSN_WRITE;
 	if (race->names && race->names->datum[which].by != DATUM_UNNAMED)
 		s->datum = &race->names->datum[which];
+	if (s->side->by_device)
+		device_kind(&s->side->device, s->device);
 	if (!s->side->known)
 		return 0;
 	code_load(&s->code, v->rules->decoder, s->side);
@@ -88,7 +90,7 @@ struct view *view_new(const struct prune_rules *rules, const struct company *com
 		s->flow = NULL;
 		s->followed = s->marked = false;
 		s->lock = LOCK_UNKNOWN;
-		s->mark[0] = '\0';
+		s->mark[0] = s->device[0] = '\0';
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		if (load_side(v, i) < 0) {

@@ -20,6 +20,13 @@ const struct export_rule export_rules[] = {
 	{"rcu-publication", EXPORT_BENIGN, "RCU orders the accesses.",
 	 "The pointer is read in an RCU read-side critical section, and what it led to is freed only after a grace period.",
 	 "Use rcu_dereference() and rcu_assign_pointer() where the code does not, so that tools can see it."},
+	{"changed-under-write-back", EXPORT_BENIGN, "A page of a file is changed while it is written to the disk.",
+	 "A system call copies data into a page of the page cache that the disk is being given. The code that copies waits "
+	 "first "
+	 "where the file system or the disk needs pages that stay as they are. Here it did not wait, and the page is written "
+	 "once "
+	 "more.",
+	 "Nothing, unless the file system keeps checksums of its data and does not say that it needs stable pages."},
 	{"safe-flag-update", EXPORT_BENIGN, "One side looks at some bits, and the other side changes others.",
 	 "The writer writes back the bits that the reader looks at as they were.",
 	 "Check that no second writer can undo the update. " MARK_IT},
@@ -68,6 +75,12 @@ const struct export_rule export_rules[] = {
 	{"not-handed-over", EXPORT_HARMFUL, "A flag hands over data that race.",
 	 "The flag is meant to say whose turn it is, but its data were seen to be accessed by both sides at once.",
 	 "Find the way on which the data are accessed out of turn. A mark on the flag does not help."},
+	{"device-not-awaited", EXPORT_HARMFUL, "A buffer is accessed while a device has it.",
+	 "From the moment that a driver hands a request to the device until the device says that it is done, the request's "
+	 "memory "
+	 "is the device's. What a CPU reads there may be half filled, and what a CPU stores there may or may not reach the "
+	 "device.",
+	 "Wait for the request's completion before the buffer is accessed, or use another buffer in the meantime."},
 	{"reference-count", EXPORT_HARMFUL, "An object's life depends on a count that races.",
 	 "A lost update of a reference count frees the object too early, or never.",
 	 "Use refcount_t, or take the lock on both sides."},

@@ -8,6 +8,11 @@
 
 #include "pruner/view.h"
 
+/*
+ * "changed-under-write-back", "device-not-awaited", and "user-built-synchronisation" where a loop waits for a device. It fits
+ * every race with a device.
+ */
+bool rule_device(const struct view *v, struct verdict *out);
 bool rule_special(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
 /* "rcu-publication", and what is wrong with it: "freed-under-readers", "reused-under-readers" and "reader-outside-rcu". */
