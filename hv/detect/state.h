@@ -2,9 +2,9 @@
 /*
  * struct detect, shared by the files of hv/detect only.
  *
- * The way of one piece of data: stops.c (a CPU stopped) -> window.c (a window opens, and a conflict closes it) -> capture.c
- * (both sides are copied into an observation, which is queued) -> reporter.c (on another thread: attributes the access, names
- * it, and calls the sink).
+ * The way of one piece of data: stops.c (a CPU stopped, or a device accesses memory) -> window.c (a window opens, and a
+ * conflict closes it) -> capture.c (both sides are copied into an observation, which is queued) -> reporter.c (on another
+ * thread: attributes the access, names it, and calls the sink).
  *
  * There is one lock, d->lock. It guards points, windows, the queue of observations and the counts. It is held for bounded work
  * only: arithmetic, a few reads of guest memory, one copy of a stack. It is never held while waiting for a CPU.
