@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "agent.h"
+#include "serve.h"
 #include "workloads.h"
 
 #define OPTION "outrider.run="
@@ -55,6 +56,42 @@ static void run_word(const char *word, struct outcome *o)
 	say("%s: done rc=%d seconds=%.2f", word, rc, now() - start);
 }
 
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: outrider-agent WORKLOAD...\n"
+		     "       outrider-agent [WORKLOAD...] serve [OPTION VALUE]...\n"
+		     "  as /init: by the kernel's command line, \"-- WORD...\" or \"" OPTION "WORD,...\"\n\n");
+	workloads_print(out);
+	fprintf(out, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n"
+		     "  serve: do what the host says, from now on; the words that follow are its options\n");
+	serve_print_options(out);
+}
+
+/* Serve the host as the last word of all. */
+static void run_serve(int argc, char **argv, struct outcome *o)
+{
+	bool power_off;
+
+	if (o->stop)
+		return;
+	o->stop = true;
+	o->run++;
+	o->failed += serve(argc, argv, &power_off) != AGENT_OK;
+	if (power_off && getpid() != 1)
+		serve_power_off();
+}
+
+/* Returns how many of the words were used. */
+static int run_argument(int argc, char **argv, struct outcome *o)
+{
+	if (strcmp(argv[0], "serve") != 0) {
+		run_word(argv[0], o);
+		return 1;
+	}
+	run_serve(argc - 1, argv + 1, o);
+	return argc;
+}
+
 /*
  * Run the workloads of "outrider.run=A,B,C", for boot loaders that do not know "--". The kernel takes a word with a dot for a
  * module's parameter and does not pass it on as an argument, so the option is read from /proc/cmdline.
@@ -71,16 +108,8 @@ static void run_kernel_option(struct outcome *o)
 		if (strncmp(word, OPTION, strlen(OPTION)))
 			continue;
 		for (char *w = strtok_r(word + strlen(OPTION), ",", &save); w; w = strtok_r(NULL, ",", &save))
-			run_word(w, o);
+			run_argument(1, &w, o);
 	}
-}
-
-static void usage(FILE *out)
-{
-	fprintf(out, "usage: agent WORKLOAD...   (as /init: kernel command line \"-- WORKLOAD...\" or \"" OPTION
-		     "WORKLOAD,...\")\n");
-	workloads_print(out);
-	fprintf(out, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n");
 }
 
 int main(int argc, char **argv)
@@ -99,8 +128,8 @@ int main(int argc, char **argv)
 	if (init)
 		init_system();
 	say("ready");
-	for (int i = 1; i < argc; i++)
-		run_word(argv[i], &o);
+	for (int i = 1; i < argc;)
+		i += run_argument(argc - i, argv + i, &o);
 	if (init)
 		run_kernel_option(&o);
 	say("end workloads=%d failed=%d", o.run, o.failed);

@@ -7,6 +7,7 @@
 #ifndef OUTRIDER_AGENT_H
 #define OUTRIDER_AGENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -73,6 +74,13 @@ long read_text(const char *path, char *buf, size_t size);
 
 /* Wait for the child `pid`. Returns its exit status, or 128 plus the number of the signal that killed it. */
 int wait_status(int pid);
+
+/*
+ * Count a round of work into the counter that count_rounds_in() named, for whoever shows that a workload makes progress.
+ * Without a counter nothing is done. The counter is in memory that is shared with the processes of the workload.
+ */
+void count_rounds_in(atomic_ulong *counter);
+void count_round(void);
 
 /* Mount what the workloads need, and give this process a console. Only for process 1. */
 void init_system(void);

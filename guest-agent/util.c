@@ -126,3 +126,16 @@ int wait_status(int pid)
 		return AGENT_FAIL;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+static atomic_ulong *rounds;
+
+void count_rounds_in(atomic_ulong *counter)
+{
+	rounds = counter;
+}
+
+void count_round(void)
+{
+	if (rounds)
+		atomic_fetch_add(rounds, 1);
+}

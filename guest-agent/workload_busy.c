@@ -52,6 +52,7 @@ static int run_stressor(struct busy *b, size_t which, unsigned int cpu)
 		if (r == BUSY_ERROR)
 			return say_failed("busy: %s: cpu %u", s->name, cpu);
 		atomic_fetch_add(&b->rounds[which], 1);
+		count_round();
 	} while (!atomic_load(&b->over));
 	rmdir(w.dir);
 	return AGENT_OK;

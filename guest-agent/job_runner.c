@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "job_runner.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "processes.h"
+#include "workloads.h"
+
+#define GRACE 2.0 /* seconds from SIGTERM to SIGKILL */
+#define MAX_CPUS 1024
+
+struct runner {
+	const struct job_work *work;
+	sigset_t signals; /* SIGTERM and SIGCHLD, which are blocked and waited for */
+	sigset_t before;  /* the mask for the job's processes */
+	int left;	  /* processes that the runner started and that have not ended */
+	int pid[MAX_CPUS];
+	int started;
+	int rc;
+};
+
+bool job_work_find(const char *word, const char *commands, struct job_work *work)
+{
+	size_t len = strcspn(word, ":");
+
+	*work = (struct job_work){.workload = workload_find(word, &work->args)};
+	work->args = word[len] ? word + len + 1 : "";
+	return work->workload || named_command_find(commands, word, len, &work->command);
+}
+
+static void pin(int cpu)
+{
+	char number[16];
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	snprintf(number, sizeof(number), "%d", cpu);
+	setenv("OUTRIDER_CPU", number, 1);
+}
+
+/* The body of a process of the job. `cpu` is negative for one that may run anywhere. */
+static int work_on(const struct job_work *work, int cpu)
+{
+	if (cpu >= 0)
+		pin(cpu);
+	count_rounds_in(work->rounds);
+	if (work->workload)
+		return work->workload->run(work->args);
+	setenv("OUTRIDER_ARGS", work->args, 1);
+	execl("/bin/sh", "sh", "-c", work->command.command, NULL);
+	return say_failed("%s: /bin/sh", work->command.name);
+}
+
+static void start(struct runner *r, int cpu)
+{
+	int pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigprocmask(SIG_SETMASK, &r->before, NULL);
+		exit(work_on(r->work, cpu));
+	}
+	if (pid < 0) {
+		r->rc = say_failed("fork");
+		return;
+	}
+	r->pid[r->started++] = pid;
+	r->left++;
+}
+
+static void start_all(struct runner *r)
+{
+	cpu_set_t set;
+
+	if (r->work->workload || !r->work->command.percpu || sched_getaffinity(0, sizeof(set), &set)) {
+		start(r, -1);
+		return;
+	}
+	for (int cpu = 0; cpu < CPU_SETSIZE && cpu < MAX_CPUS; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			start(r, cpu);
+}
+
+/* Wait for children that have ended. Returns whether there are any left, of the job's own or those that lost their parents. */
+static bool reap(struct runner *r)
+{
+	int status, pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (int i = 0; i < r->started; i++) {
+			int rc = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+
+			if (r->pid[i] != pid)
+				continue;
+			r->left--;
+			r->rc = r->rc ? r->rc : rc;
+		}
+	return pid == 0 || errno != ECHILD;
+}
+
+/* Wait for one of the signals, for that long at most. Returns the signal, or -1. */
+static int wait_signal(const struct runner *r, double seconds)
+{
+	struct timespec limit = {.tv_sec = (time_t)seconds};
+
+	limit.tv_nsec = (long)((seconds - (double)limit.tv_sec) * 1e9);
+	return sigtimedwait(&r->signals, NULL, &limit);
+}
+
+/* Kill every process that came from the job. */
+static void kill_rest(struct runner *r)
+{
+	double end = now() + GRACE;
+
+	processes_signal(SIGTERM);
+	while (reap(r) && now() < end)
+		wait_signal(r, 0.1);
+	while (reap(r)) {
+		processes_signal(SIGKILL);
+		wait_signal(r, 0.1);
+	}
+}
+
+int job_runner(const struct job_work *work)
+{
+	struct runner r = {.work = work};
+	int agent = getppid();
+	bool stopped = false;
+
+	sigemptyset(&r.signals);
+	sigaddset(&r.signals, SIGTERM);
+	sigaddset(&r.signals, SIGCHLD);
+	/* The agent blocks signals that it waits for, and ignores SIGPIPE. The job's processes do neither. */
+	sigemptyset(&r.before);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &r.signals, NULL);
+	setsid();
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != agent)
+		return AGENT_FAIL;
+	start_all(&r);
+	while (reap(&r) && r.left && !stopped)
+		stopped = wait_signal(&r, 3600) == SIGTERM;
+	kill_rest(&r);
+	return stopped ? 128 + SIGTERM : r.rc;
+}

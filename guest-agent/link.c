@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* The kernel's header wants struct sockaddr to be known. */
+#include <linux/vm_sockets.h>
+
+#include "agent.h"
+
+#define RETRY 1.0 /* seconds */
+
+void link_init(struct link *link, const char *console, unsigned int port)
+{
+	*link = (struct link){.console = console, .port = port, .state = LINK_DOWN, .fd = -1};
+}
+
+void link_drop(struct link *link)
+{
+	if (link->fd >= 0)
+		close(link->fd);
+	link->fd = -1;
+	link->state = LINK_DOWN;
+	link->out_len = 0;
+	link->retry_at = now() + RETRY;
+}
+
+/* A terminal must neither echo nor change what passes. */
+static void make_raw(int fd)
+{
+	struct termios t;
+
+	if (tcgetattr(fd, &t))
+		return;
+	cfmakeraw(&t);
+	t.c_cflag |= CLOCAL;
+	tcsetattr(fd, TCSANOW, &t);
+}
+
+static void open_console(struct link *link, const char *path)
+{
+	link->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (link->fd < 0)
+		return;
+	make_raw(link->fd);
+	link->state = LINK_UP;
+}
+
+/* Returns false when this machine has no vsock. */
+static bool call_host(struct link *link)
+{
+	struct sockaddr_vm host = {.svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_HOST, .svm_port = link->port};
+
+	link->fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (link->fd < 0)
+		return errno != EAFNOSUPPORT;
+	if (connect(link->fd, (const struct sockaddr *)&host, sizeof(host)) == 0)
+		link->state = LINK_UP;
+	else if (errno == EINPROGRESS)
+		link->state = LINK_CALLING;
+	else
+		return errno != ENODEV;
+	return true;
+}
+
+bool link_try(struct link *link)
+{
+	if (link->state != LINK_DOWN || now() < link->retry_at)
+		return false;
+	if (link->console) {
+		open_console(link, link->console);
+	} else if (!call_host(link)) {
+		link_drop(link);
+		open_console(link, LINK_VIRTIO_PORT);
+	}
+	if (link->state == LINK_DOWN)
+		link_drop(link);
+	return link->state == LINK_UP;
+}
+
+short link_events(const struct link *link)
+{
+	if (link->state == LINK_CALLING)
+		return POLLOUT;
+	return (short)(POLLIN | (link->out_len ? POLLOUT : 0));
+}
+
+bool link_ready(struct link *link, short revents)
+{
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	if (link->state == LINK_UP && revents & POLLOUT)
+		link_flush(link);
+	/* A port of a virtio console hangs up for as long as nobody on the host has it open. */
+	if (link->state == LINK_UP && revents & (POLLHUP | POLLERR) && !(revents & POLLIN))
+		link_drop(link);
+	if (link->state != LINK_CALLING || !revents)
+		return false;
+	if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &size) || error) {
+		link_drop(link);
+		return false;
+	}
+	link->state = LINK_UP;
+	return true;
+}
+
+size_t link_read(struct link *link, char *buf, size_t size)
+{
+	ssize_t n;
+
+	if (link->state != LINK_UP)
+		return 0;
+	n = read(link->fd, buf, size);
+	if (n > 0)
+		return (size_t)n;
+	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		link_drop(link);
+	return 0;
+}
+
+void link_flush(struct link *link)
+{
+	while (link->state == LINK_UP && link->out_len) {
+		ssize_t n = write(link->fd, link->out, link->out_len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			link_drop(link);
+			return;
+		}
+		link->out_len -= (size_t)n;
+		memmove(link->out, link->out + n, link->out_len);
+	}
+}
+
+void link_send(struct link *link, bool may_be_lost, const char *fmt, ...)
+{
+	/* What may be lost leaves half of the room for what may not. */
+	size_t most = may_be_lost ? LINK_ROOM / 2 : LINK_ROOM;
+	char line[1024];
+	va_list ap;
+	int len;
+
+	if (link->state != LINK_UP)
+		return;
+	va_start(ap, fmt);
+	len = vsnprintf(line, sizeof(line) - 1, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return;
+	len = len > (int)sizeof(line) - 2 ? (int)sizeof(line) - 2 : len;
+	line[len++] = '\n';
+	if (link->out_len + (size_t)len <= most) {
+		memcpy(link->out + link->out_len, line, (size_t)len);
+		link->out_len += (size_t)len;
+		link_flush(link);
+	} else if (may_be_lost) {
+		link->dropped++;
+	} else {
+		link_drop(link);
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lines that the host sends to the agent (docs/guest-agent.md): taken out of a stream of bytes, and read as a command.
+ * Nothing here does any input or output, or knows a workload.
+ */
+#ifndef OUTRIDER_PROTOCOL_H
+#define OUTRIDER_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* The port of the host (context id 2) that the agent connects to. Ports below 1024 are open only to privileged programs. */
+#define AGENT_PORT 999
+
+/* The longest line in bytes, without its newline. */
+#define LINE_LENGTH 511
+
+/* Bytes of a line that have come so far. All zeros is a reader before its first line. */
+struct line_reader {
+	char text[LINE_LENGTH + 1];
+	size_t len;
+	/* The line is longer than LINE_LENGTH. Its bytes are dropped up to the newline. */
+	bool too_long;
+};
+
+enum line_state {
+	LINE_MORE,     /* the bytes ended before the line did */
+	LINE_WHOLE,    /* the line is in reader->text, with a '\0' instead of its newline */
+	LINE_TOO_LONG, /* a line that was longer than LINE_LENGTH has ended */
+};
+
+/*
+ * Take bytes of one line from the `n` bytes at `data`. Returns how many bytes were taken, and sets *state. After LINE_WHOLE the
+ * text is valid until the next call, which begins the next line. A carriage return before the newline is left out.
+ */
+size_t line_take(struct line_reader *reader, const char *data, size_t n, enum line_state *state);
+
+enum verb { VERB_HELP, VERB_WORKLOADS, VERB_STATUS, VERB_START, VERB_STOP, VERB_ENOUGH, VERB_POWEROFF, VERB_EMPTY, VERB_BAD };
+
+struct command {
+	enum verb verb;
+	const char *argument; /* of VERB_START and VERB_ENOUGH: what follows the verb; it points into the line */
+	unsigned int job;     /* of VERB_STOP: the job's number, or 0 for all jobs */
+	char why[96];	      /* of VERB_BAD: what is wrong with the line */
+};
+
+/* Read a line as a command. A line with a control character other than a tab is VERB_BAD. */
+void command_read(const char *line, struct command *command);
+
+/* Print a line on each command, each line after `prefix`. */
+void commands_print(FILE *out, const char *prefix);
+
+#endif
