@@ -226,7 +226,8 @@ static int run(struct trial *t, char **argv, struct err *err)
 	if (!detect)
 		return -1;
 	t->inner = detect_client(detect);
-	t->client = (struct target_client){on_breakpoint, on_watch, on_hold_end, t};
+	t->client = (struct target_client){
+		.on_breakpoint = on_breakpoint, .on_watch = on_watch, .on_hold_end = on_hold_end, .ctx = t};
 	target->client = &t->client;
 	if (detect_start(detect, err) || vm_run(vm, kvm_target_hooks(target), &end, err))
 		return -1;

@@ -85,7 +85,8 @@ static int setup(void **state)
 	if (!a)
 		return -1;
 	a->stub = fake_stub_new();
-	a->client = (struct target_client){on_breakpoint, on_watch, on_hold_end, a};
+	a->client = (struct target_client){
+		.on_breakpoint = on_breakpoint, .on_watch = on_watch, .on_hold_end = on_hold_end, .ctx = a};
 	return 0;
 }
 
