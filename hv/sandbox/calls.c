@@ -79,7 +79,8 @@ static const struct call list[] = {
 	CALL(time, ALL),
 	CALL(getrusage, ALL),
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_NAME),
-	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA), /* malloc() names its memory. */
+	CALL_IF(prctl, WORKERS, 0, WORD, PR_GET_NAME), /* A request names the thread that serves it. */
+	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA),      /* malloc() names its memory. */
 
 	/* Descriptors that are open. */
 	CALL(read, ALL),
