@@ -18,14 +18,15 @@ UNKNOWN = {"unknown": True}
 
 def side(expected, kind=None):
     if "device" in expected:
-        device = {"type": expected["device"], "op": expected["op"], "kind": kind or expected["kinds"][-1]}
+        device = {"type": expected["device"], "op": expected["op"], "sector": expected.get("sector"), "kind": kind or expected["kinds"][-1],
+                  "gpa": "0x1002", "bytes": 6, "thread": "blk0/q0", "tid": 4711}
         return {"unknown": True, "site": f"{device['type']}:{device['op']}", "device": device}
     access = {"kind": kind or expected["kinds"][-1], "address": "0xffffc90000000000", "size": expected["sizes"][0]}
     return {"unknown": False, "module": "outrider_gt", "function": expected["function"], "offset": 12, "access": access}
 
 
 def race(first, second, number=0):
-    return {"id": f"{number:012x}", "count": 3, "sides": [first, second]}
+    return {"id": f"{number:012x}", "count": 3, "datum": {"physical": "0x1000", "size": 8}, "sides": [first, second]}
 
 
 def plain(function, kind="write"):
@@ -243,7 +244,7 @@ class CheckTest(unittest.TestCase):
         self.assertNotIn("MISSING: dmarng", output)
 
     def test_a_wrong_device_is_a_fault(self):
-        for key, value in (("type", "virtio-net"), ("op", "flush"), ("kind", "read")):
+        for key, value in (("type", "virtio-net"), ("op", "flush"), ("sector", 8193), ("kind", "read")):
             with self.subTest(key=key):
                 races = copy.deepcopy(self.races)
                 races["dmaread"]["sides"][1]["device"][key] = value
@@ -251,6 +252,15 @@ class CheckTest(unittest.TestCase):
                 self.assertEqual(status, 1)
                 self.assertIn("MISSING: dmaread", output)
                 self.assertIn("WRONG", output)
+
+    def test_what_is_said_of_a_device(self):
+        for changes in ({"gpa": "0xfff"}, {"gpa": "0x1008", "bytes": 1}, {"bytes": 7}, {"bytes": 0}, {"thread": None}, {"tid": 0}):
+            with self.subTest(changes=changes):
+                races = copy.deepcopy(self.races)
+                races["dmaread"]["sides"][1]["device"].update(changes)
+                status, output = self.check(races=races.values())
+                self.assertEqual(status, 1)
+                self.assertIn("MISPLACED: ", output)
 
     def test_rereading_does_not_prove_a_device(self):
         self.races["dmaread"]["sides"][1] = UNKNOWN

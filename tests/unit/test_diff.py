@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+import device_side
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "tests/data/ground-truth-races.json"
@@ -121,6 +123,21 @@ class Diff(unittest.TestCase):
         for name in (race["name"], *(side["datum"] for side in race["sides"])):
             name.update(member="other", path="gt_rwrace_ptr->other")
         found = self.kinds(RACES, self.save("new.json", other))
+        self.assertEqual((found["new"], found["gone"]), ({f"{1:012x}"}, {HARMFUL}))
+
+    def test_a_device(self):
+        """A device's side is the same in another build, for another sector and on another queue; not for another operation."""
+        old, new, other = (copy.deepcopy(self.races) for _ in range(3))
+        device_side.make(by_id(old, HARMFUL))
+        device_side.make(by_id(new, HARMFUL), sector=16, queue=0, descriptor=7, thread="blk0/q0", tid=9)
+        device_side.make(by_id(other, HARMFUL), op="get-id", sector=None)
+        for document in (new, other):
+            move(by_id(document, HARMFUL), 0x20, 1)
+        old = self.save("old.json", old)
+        race = self.changes(old, self.save("new.json", new))[f"{1:012x}"]
+        self.assertEqual(race["change"], "moved")
+        self.assertEqual(race["new"]["sites"][1], "virtio-blk:read")
+        found = self.kinds(old, self.save("other.json", other))
         self.assertEqual((found["new"], found["gone"]), ({f"{1:012x}"}, {HARMFUL}))
 
     def test_changed_verdict(self):
