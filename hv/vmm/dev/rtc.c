@@ -31,6 +31,9 @@ void rtc_init(struct rtc *rtc, const struct irq_line *irq)
 {
 	memset(rtc, 0, sizeof(*rtc));
 	pthread_mutex_init(&rtc->lock, NULL);
+	/* gmtime_r() and timegm() read the time zone's file when they are the first to need it, which a confined thread may
+	 * not. */
+	tzset();
 	rtc->irq = *irq;
 	rtc->ram[REG_A] = 0x26; /* 32.768 kHz time base */
 	rtc->ram[REG_B] = B_24H;
