@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
+import device_side
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "tests/data/ground-truth-races.json"
@@ -21,9 +23,9 @@ class Jq(unittest.TestCase):
     def setUpClass(cls):
         text = (ROOT / "docs/report-format.md").read_text()
         filters = re.findall(r"^    (jq .* races\.json)$", text, re.M)
-        if len(filters) != 5:
+        if len(filters) != 6:
             raise AssertionError(f"{len(filters)} filters in docs/report-format.md")
-        cls.what, cls.classes, cls.bugs, cls.data, cls.gate = filters
+        cls.what, cls.classes, cls.bugs, cls.data, cls.devices, cls.gate = filters
         judged = subprocess.run([BUILD / "outrider", "report", "--format", "json", RACES], check=True, capture_output=True).stdout
         cls.document = json.loads(judged)
 
@@ -61,6 +63,15 @@ class Jq(unittest.TestCase):
         rows = self.run_filter(self.data)
         self.assertEqual(sorted(rows), sorted(f"{n} {path}" for path, n in names.items()))
         self.assertEqual([int(row.split()[0]) for row in rows], sorted(names.values(), reverse=True))
+
+    def test_devices(self):
+        self.assertEqual(self.run_filter(self.devices), [])
+        document = json.loads(json.dumps(self.document))
+        device_side.make(document["races"][0])
+        device_side.make(document["races"][1], type="virtio-rng", index=2, op="fill", sector=None)
+        self.assertEqual([row.split("\t") for row in self.run_filter(self.devices, document)],
+                         [[document["races"][0]["id"], document["races"][0]["sides"][0]["site"], "virtio-blk 0", "1", "read", "8192"],
+                          [document["races"][1]["id"], document["races"][1]["sides"][0]["site"], "virtio-rng 2", "1", "fill", ""]])
 
     def test_gate(self):
         harmless = [race for race in self.document["races"] if race["verdict"]["class"] != "harmful candidate"]
