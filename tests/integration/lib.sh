@@ -57,8 +57,8 @@ in_lab() {
 	script=$3
 	shift 3
 	tests/ground-truth/expected >"$work/expected"
-	set -- --file "tests/integration/in-lab/$script" --file tests/integration/told.sh --file tests/ground-truth/enough.awk \
-		--file "$work/expected" "$@"
+	set -- --file "tests/integration/in-lab/$script" --file tests/integration/in-lab/hung.sh --file tests/integration/told.sh \
+		--file tests/ground-truth/enough.awk --file "$work/expected" "$@"
 	lab_status=0
 	run_lab "$@" || lab_status=$?
 	# 125: not the script failed but the emulator or the lab host's own kernel, which happens (docs/labs.md). Once more, and no more.
@@ -67,6 +67,7 @@ in_lab() {
 		[ ! -e "$work/$kvm.console" ] || mv "$work/$kvm.console" "$work/$kvm.died.console"
 		rm -rf "${work:?}/$kvm"
 		echo "# the $kvm lab, or a guest in it, died ($work/$kvm.died.log): once more"
+		sed -n '/^the guest hangs:/,$ s/^/# /p' "$work/$kvm.died.log"
 		lab_status=0
 		run_lab "$@" || lab_status=$?
 	fi
@@ -74,9 +75,10 @@ in_lab() {
 	return $lab_status
 }
 
-# A triple fault in the lab with QEMU, of which one guest in some hundreds dies with no detector in it too (docs/labs.md).
+# A triple fault or a hang in the lab with QEMU, where one guest in some hundreds ends so with no detector in it too (docs/labs.md).
 guest_died() {
-	[ "$kvm" = amd ] && grep -a -q -s "the guest died: .*triple fault" "$work/$kvm.log" "$work/$kvm/attempts"
+	[ "$kvm" = amd ] &&
+		grep -a -q -s -e "the guest died: .*triple fault" -e "^the guest hangs:" "$work/$kvm.log" "$work/$kvm/attempts"
 }
 
 # run_lab ARGS...: one try of in_lab.

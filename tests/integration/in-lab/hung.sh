@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by scripts in the labs: a guest that hangs is found, what can be seen of it from outside is said, and its outrider is stopped.
+
+# kvm_counts FILE: KVM's counts of all machines of this lab host.
+kvm_counts() {
+	(cd /sys/kernel/debug/kvm && busybox grep -a . exits halt_exits irq_exits irq_injections signal_exits io_exits mmio_exits nmi_injections) \
+		>"$1" 2>&1
+}
+
+# post_mortem PID: what each thread waits for, and what KVM counts within two seconds.
+post_mortem() {
+	[ -d /sys/kernel/debug/kvm ] || mount -t debugfs none /sys/kernel/debug
+	for task in /proc/"$1"/task/*; do
+		echo "thread $(cat "$task/comm"): $(busybox grep State "$task/status"), in $(cat "$task/wchan"), $(busybox awk '{print $14 + $15}' "$task/stat") ticks"
+		busybox sed 's/^/    /' "$task/stack"
+	done
+	kvm_counts counts.before
+	sleep 2
+	kvm_counts counts.after
+	busybox paste counts.before counts.after
+}
+
+# end_if_hung CONSOLE SECONDS FIFO: runs until the file CONSOLE has not grown for SECONDS. Then it says "the guest hangs", and stops the
+# outrider that told() started with FIFO. SECONDS are more than the guest is ever silent.
+end_if_hung() {
+	silent=0
+	length=-1
+	while [ $silent -lt "$2" ]; do
+		sleep 5
+		silent=$((silent + 5))
+		now=$(busybox stat -c %s "$1" 2>/dev/null || echo 0)
+		[ "$now" = "$length" ] || silent=0
+		length=$now
+	done
+	echo "the guest hangs: nothing on its console for $2 s; its last lines:"
+	busybox tail -n 3 "$1"
+	post_mortem "$(cat "$3.pid")"
+	kill "$(cat "$3.pid")"
+}
