@@ -36,8 +36,8 @@ static const struct argp_option options[] = {
 	 1},
 	{"rng", KEY_RNG, NULL, 0, "give the guest a source of entropy", 1},
 	{"vsock", KEY_VSOCK, VSOCK_VALUE, 0,
-	 "give the guest a vsock device with this context id, reached on the host by the Unix socket PATH or by the host's own "
-	 "vsock",
+	 "give the guest a vsock device with this context id, which programs of the host reach by a Unix socket (default: "
+	 "outrider/vsock-CID in $XDG_RUNTIME_DIR)",
 	 1},
 	{0},
 };

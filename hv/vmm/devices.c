@@ -24,14 +24,6 @@ static void end_machine(void *ctx, enum vm_end how, const char *why)
 	machine_end(ctx, how, "%s", why);
 }
 
-/* Refuse a card that the configuration asks for and that the machine cannot have. */
-static int refuse_missing(const struct vmm_config *config, struct err *err)
-{
-	if (config->vsock_cid)
-		return err_set(err, EXIT_INPUT, "this outrider has no vsock device yet: leave out --vsock");
-	return 0;
-}
-
 int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 {
 	struct power_line power = {.end = end_machine, .ctx = vm};
@@ -70,12 +62,12 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
-	if (refuse_missing(config, err) < 0)
-		return -1;
 	for (unsigned i = 0; i < config->disk_count && i < VMM_MAX_DISKS; i++)
 		if (!(vm->disk[i] = virtio_blk_new(&vm->virtio, &config->disks[i], i, config->cpus, &config->notes, err)))
 			return -1;
 	if (config->rng && !(vm->rng = virtio_rng_new(&vm->virtio, 0, err)))
+		return -1;
+	if (config->vsock_cid && !(vm->vsock = virtio_vsock_new(&vm->virtio, config, 0, err)))
 		return -1;
 	if (config->net && !(vm->net = virtio_net_new(&vm->virtio, config->net, 0, err)))
 		return -1;
@@ -85,6 +77,7 @@ int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err
 void machine_remove_devices(struct vm *vm)
 {
 	virtio_rng_free(vm->rng);
+	virtio_vsock_free(vm->vsock);
 	for (unsigned i = 0; i < VMM_MAX_DISKS; i++)
 		virtio_blk_free(vm->disk[i]);
 	serial_destroy(&vm->serial);

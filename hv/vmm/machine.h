@@ -22,6 +22,7 @@
 #include "hv/vmm/dev/virtio_blk.h"
 #include "hv/vmm/dev/virtio_net.h"
 #include "hv/vmm/dev/virtio_rng.h"
+#include "hv/vmm/dev/virtio_vsock.h"
 #include "hv/vmm/dma.h"
 #include "hv/vmm/kvm_lines.h"
 #include "hv/vmm/ram.h"
@@ -48,6 +49,7 @@ struct vm {
 	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the rest is NULL */
 	struct virtio_rng *rng;			/* NULL: there is none; likewise the cards that follow */
 	struct virtio_net *net;
+	struct virtio_vsock *vsock;
 	int console_in;
 	int wake_fd; /* eventfd; readable once the machine has ended, which the input thread waits for */
 	const struct vm_hooks *hooks;

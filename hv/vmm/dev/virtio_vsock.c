@@ -2,6 +2,7 @@
 /* The queues of the socket device. All its work is done by one worker. */
 #include "hv/vmm/dev/virtio_vsock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,24 +135,38 @@ static const struct virtio_ops ops = {
 	.worker = worker,
 };
 
+/* Tell the user of a path that he did not choose. */
+static void tell_path(const struct vmm_notes *notes, const char *path)
+{
+	char line[VSOCK_PATH_MAX + 64];
+
+	snprintf(line, sizeof(line), "programs of the host reach the guest's vsock by the socket %s", path);
+	if (notes->note)
+		notes->note(notes->ctx, line);
+}
+
 static int start(struct virtio_vsock *v, const struct virtio_bus *bus, const struct vmm_config *config, unsigned index,
 		 struct err *err)
 {
 	const struct vsock_wake wake = {.ready = serve, .ctx = v};
-	char path[VSOCK_PATH_MAX];
+	const char *path = config->vsock_socket;
+	char own[VSOCK_PATH_MAX];
 
-	if (!config->vsock_socket && vsock_default_path(config->vsock_cid, path, err) < 0)
+	if (!path && vsock_default_path(config->vsock_cid, own, err) < 0)
 		return -1;
 	v->guest_cid = config->vsock_cid;
 	v->worker = worker_new(bus->workers, SANDBOX_VSOCK, "vsock", err);
 	if (!v->worker)
 		return -1;
-	v->streams =
-		vsock_streams_new(v->worker, config->vsock_cid, config->vsock_socket ? config->vsock_socket : path, &wake, err);
+	v->streams = vsock_streams_new(v->worker, config->vsock_cid, path ? path : own, &wake, err);
 	if (!v->streams)
 		return -1;
 	v->virtio = virtio_add(bus, &ops, v, index, QUEUES, err);
-	return v->virtio ? 0 : -1;
+	if (!v->virtio)
+		return -1;
+	if (!path)
+		tell_path(&config->notes, own);
+	return 0;
 }
 
 struct virtio_vsock *virtio_vsock_new(const struct virtio_bus *bus, const struct vmm_config *config, unsigned index,
