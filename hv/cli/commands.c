@@ -8,6 +8,7 @@ const struct cli_command cli_commands[] = {
 	{"list", cli_list, &cli_list_argp, "show which virtual machines of libvirt can be attached to"},
 	{"attach", cli_attach, &cli_attach_argp,
 	 "look for races in a virtual machine that runs already, and leave it as it was"},
+	{"agent", cli_agent, &cli_agent_argp, "tell the agent in a guest what to do: start a workload, stop it, power off"},
 	{"report", cli_report, &cli_report_argp, "show the races of a run again, named by debug files"},
 	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm"},
 	{"diff", cli_diff, &cli_diff_argp, "say which races are new, gone, or judged otherwise than before"},

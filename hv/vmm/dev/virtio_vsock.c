@@ -8,7 +8,7 @@
 
 #include "hv/vmm/dev/vsock_streams.h"
 #include "hv/vmm/vmm.h"
-#include "hv/vmm/vsock_path.h"
+#include "hv/vmm/vsock_host.h"
 
 enum { TYPE_SOCKET = 19, CLASS_NONE = 0xff0000 };
 enum { QUEUE_RECEIVE, QUEUE_TRANSMIT, QUEUE_EVENT, QUEUES }; /* as the driver sees it */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "hv/vmm/dev/vsock_socket.h"
+#include "hv/vmm/vsock_host.h"
 
 /* Answers to packets that belong to no connection. */
 #define REPLIES 64
@@ -18,6 +19,8 @@
  */
 #define FIRST_PORT (UINT32_C(1) << 30)
 #define LAST_PORT (UINT32_MAX >> 1)
+
+#define ADVICE "end the machine that has it, or give --vsock CID,socket=PATH with another path"
 
 /* "CONNECT 4294967295\n" */
 #define CALL_LENGTH 19
@@ -524,7 +527,11 @@ struct vsock_streams *vsock_streams_new(struct worker *worker, uint32_t guest_ci
 	s->guest_cid = guest_cid;
 	s->wake = *wake;
 	s->next_port = FIRST_PORT;
-	s->listener = vsock_socket_listen(path, err);
+	if (strlen(path) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
+		s->listener = err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; " ADVICE, path,
+				      VSOCK_PATH_MAX - sizeof(VSOCK_PORT_SUFFIX));
+	else
+		s->listener = vsock_listen(path, ADVICE, err);
 	if (s->listener < 0) {
 		free(s);
 		return NULL;

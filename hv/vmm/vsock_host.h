@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where programs of the host find the vsock device of a guest when the user names no socket.
+ * The Unix sockets by which programs of the host and the vsock device of a guest find each other.
  */
-#ifndef OUTRIDER_VMM_VSOCK_PATH_H
-#define OUTRIDER_VMM_VSOCK_PATH_H
+#ifndef OUTRIDER_VMM_VSOCK_HOST_H
+#define OUTRIDER_VMM_VSOCK_HOST_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +23,12 @@
  * Returns 0, or -1 with EXIT_INPUT when the folder cannot be used, or the path is too long for a socket.
  */
 int vsock_default_path(uint32_t cid, char path[VSOCK_PATH_MAX], struct err *err);
+
+/*
+ * Listen on the Unix socket `path`, with mode 0600. A socket that nobody listens on any more is replaced; another file is not.
+ * Returns the file descriptor, which does not block, or -1 with EXIT_INPUT. `advice` ends the message: what the user can do
+ * when the path cannot be used.
+ */
+int vsock_listen(const char *path, const char *advice, struct err *err);
 
 #endif
