@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hv/sandbox/calls.h"
@@ -63,6 +64,8 @@ int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
 		return err_set(err, EXIT_INPUT, "no sandbox: %s; --no-sandbox runs without it", why);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(err, EXIT_INTERNAL, "PR_SET_NO_NEW_PRIVS failed: %s", strerror(errno));
+	/* The C library reads /etc/localtime at the first conversion of a time, whatever thread that is on. */
+	tzset();
 	if (descriptors_read(&process.inherited, err) < 0 || filter_prepare(last, ctx, err) < 0)
 		return -1;
 	atomic_store(&process.prepared, true);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/net_backend.h"
 
 static void refused(const char *name, const char *words)
@@ -44,5 +45,8 @@ int main(void)
 		cmocka_unit_test(test_name_too_long),
 	};
 
+	/* Workers are confined here as they are in a run. */
+	if (sandbox_prepare(NULL, NULL, NULL) < 0)
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/net_backend.h"
 #include "tests/unit/net_frames.h"
 
@@ -676,5 +677,8 @@ int main(void)
 		cmocka_unit_test(test_start_again),
 	};
 
+	/* Workers are confined here as they are in a run. */
+	if (sandbox_prepare(NULL, NULL, NULL) < 0)
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/layout.h"
 #include "pci_rig.h"
 
@@ -794,5 +795,8 @@ int main(void)
 		TEST(test_any_sequence),
 	};
 
+	/* Workers are confined here as they are in a run. */
+	if (sandbox_prepare(NULL, NULL, NULL) < 0)
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

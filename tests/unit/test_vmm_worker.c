@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/virtio/worker.h"
 
 struct bench {
@@ -308,5 +309,8 @@ int main(void)
 		TEST(test_under_load),
 	};
 
+	/* Workers are confined here as they are in a run. */
+	if (sandbox_prepare(NULL, NULL, NULL) < 0)
+		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
