@@ -119,18 +119,14 @@ static const struct call list[] = {
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
 	/* Disks: images are open, and stay the files that they are. */
-	CALL(pread64, K(BLK) | K(VCPU) | READERS), /* A vCPU's statistics are a descriptor of KVM's. */
-	CALL(pwrite64, K(BLK) | WRITERS),
+	CALL(pread64, K(VCPU) | READERS), /* A vCPU's statistics are a descriptor of KVM's. */
+	CALL(pwrite64, WRITERS),
 	CALL(preadv, K(BLK) | MAIN),
 	CALL(pwritev, K(BLK) | MAIN),
-	CALL(preadv2, K(BLK) | MAIN),
-	CALL(pwritev2, K(BLK) | MAIN),
-	CALL(fsync, K(BLK) | WRITERS),
+	CALL(fsync, WRITERS),
 	CALL(fdatasync, K(BLK) | WRITERS),
-	CALL(sync_file_range, K(BLK) | MAIN),
 	CALL(fallocate, K(BLK) | MAIN),
-	CALL(ftruncate, K(BLK) | WRITERS),
-	IOCTLS(0x12, K(BLK) | MAIN), /* block devices: BLKDISCARD, BLKZEROOUT */
+	CALL(ftruncate, WRITERS),
 
 	/* Files for reading: debug files, sources, and the resolver's settings. */
 	CALL_IF(openat, K(SAMPLER) | K(NET), 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
