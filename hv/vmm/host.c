@@ -67,7 +67,9 @@ int host_open(struct err *err)
 	int fd = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 && errno == EACCES)
-		return err_set(err, EXIT_INPUT, "/dev/kvm: permission denied; join the group kvm");
+		return err_set(err, EXIT_INPUT,
+			       "/dev/kvm: permission denied; join the group kvm (root is not needed): sudo usermod -aG kvm "
+			       "$USER, and log in again");
 	if (fd < 0)
 		return err_set(err, EXIT_INPUT, "cannot open /dev/kvm: %s; load kvm_intel or kvm_amd", strerror(errno));
 	if (check_kvm(fd, err) < 0) {

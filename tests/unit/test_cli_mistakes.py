@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a user mistypes on the command line: one line that says what, where and what to do, and a documented exit status."""
 
+import fcntl
 import json
 import os
 import pathlib
+import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -145,6 +148,58 @@ class Mistakes(unittest.TestCase):
                 line = self.said(arguments)
                 self.assertTrue(line.startswith(begin), line)
                 self.assertIn(part, line)
+
+
+class Host(unittest.TestCase):
+    """What is wrong with images and with the host, as a user who is not root meets it."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        os.chmod(self.folder.name, 0o755)
+        self.outrider = shutil.copy(BUILD / "outrider", self.folder.name)
+        # A bzImage, behind the byte by which the fuzz target chooses an initrd.
+        self.kernel = self.make("kernel", (ROOT / "tests/fuzz/corpus/boot/bzimage").read_bytes()[1:])
+
+    def make(self, name, content):
+        path = pathlib.Path(self.folder.name, name)
+        path.write_bytes(content)
+        return str(path)
+
+    def said(self, *arguments, **more):
+        done = subprocess.run([self.outrider, "run", "--kernel", self.kernel, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, cwd=self.folder.name, **more)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, r"\Aoutrider: [^\n]+\n\Z")
+        return done.stderr.removeprefix("outrider: ").rstrip("\n")
+
+    def test_images(self):
+        missing = os.path.join(self.folder.name, "missing")
+        self.assertRegex(self.said("--disk", missing), f"^cannot open disk image {missing}: No such file or directory: .*truncate -s 8G")
+        self.assertIn("is empty: ", self.said("--disk", self.make("empty", b"")))
+        self.assertIn("512", self.said("--disk", self.make("odd", b"x" * 700)))
+        self.assertIn("qemu-img convert", self.said("--disk", self.make("qcow2", b"QFI\xfb\0\0\0\3".ljust(512, b"\0"))))
+        self.assertIn("give a file or a block device", self.said("--disk", self.folder.name))
+
+    def test_image_in_use(self):
+        """Another program has it locked whole."""
+        image = self.make("image", bytes(1024))
+        with open(image, "r+b") as file:
+            fcntl.fcntl(file, 37, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))  # F_OFD_SETLK
+            self.assertRegex(self.said("--disk", image), f"^disk image {image} is in use")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
+    def test_image_that_cannot_be_written(self):
+        image = self.make("image", bytes(1024))
+        os.chmod(image, 0o644)
+        self.assertIn(image, self.said("--disk", image, user=65534, group=65534, extra_groups=[]))
+
+    @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/kvm") and not os.stat("/dev/kvm").st_mode & 0o006,
+                         "only root can be somebody else, and only where /dev/kvm is not everybody's")
+    def test_user_who_is_not_in_the_group(self):
+        self.assertEqual(self.said(user=65534, group=65534, extra_groups=[]),
+                         "/dev/kvm: permission denied; join the group kvm (root is not needed): sudo usermod -aG kvm $USER, and log in "
+                         "again; `outrider doctor` tells more")
 
 
 class Ids(unittest.TestCase):

@@ -68,6 +68,19 @@ attempt console-is-a-folder --kernel $kernel --console /
 attempt json-nowhere --kernel $kernel --json nowhere/races.json
 attempt json-is-a-folder --kernel $kernel --json /
 
+# Devices that the host does not give.
+attempt no-disk --kernel $kernel --disk nowhere
+attempt disk-is-odd --kernel $kernel --disk text
+attempt disk-is-given-twice --kernel $kernel --disk large --disk large
+attempt no-tap --kernel $kernel --net tap=nosuchtap
+busybox nc -l -p 4445 </dev/null >/dev/null 2>&1 &
+listener=$!
+until_true grep -q "^ *[0-9]*: 0*:115D 0*:0000 0A" /proc/net/tcp /proc/net/tcp6
+attempt port-in-use --kernel $kernel --net user,hostfwd=tcp:0.0.0.0:4445-:22
+kill $listener
+attempt address-of-another-host --kernel $kernel --net user,hostfwd=tcp:192.0.2.1:22-:22
+attempt vsock-nowhere --kernel $kernel --vsock 3,socket=nowhere/socket
+
 # A /dev/kvm that is none, or not there, in a mount namespace of its own.
 elsewhere() {
 	name=$1
