@@ -29,9 +29,12 @@ PACKAGES = [
     "stress-ng", "fio", "rt-tests", "iperf3",
 ]
 UNITS = ["systemd-networkd.service"]
-# What would start by itself at some time and be taken for the workload, or wants what the machine does not have.
+# What would start by itself at some time and be taken for the workload, wants what the machine does not have, or takes an emulated CPU
+# seconds of each boot and is of no use to a guest that is thrown away.
 MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "e2scrub_reap.service",
-          "fstrim.timer", "getty@tty1.service", "systemd-networkd-wait-online.service"]
+          "fstrim.timer", "getty@tty1.service", "systemd-networkd-wait-online.service", "systemd-binfmt.service",
+          "proc-sys-fs-binfmt_misc.automount", "systemd-machine-id-commit.service", "systemd-pstore.service", "modprobe@drm.service",
+          "modprobe@dm_mod.service", "modprobe@efi_pstore.service", "modprobe@loop.service", "dev-hugepages.mount"]
 # Run in the new root. The servers of this machine's apt belong to this machine. The index of manual pages and the like are not missed.
 SETTLE = f"""set -e
 passwd -q -d root
