@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hv/sandbox/sandbox.h"
@@ -337,22 +338,16 @@ static void tcp_connect(struct guest *g, struct tcp *c, const char *to, uint16_t
 }
 
 /* 60 KiB in one frame, whose checksum is left to the card, arrive as they were sent. */
-static void test_large_segment_out(void **state)
+static void send_large_segment(struct guest *g, int listener, const struct sockaddr_in *at)
 {
 	static uint8_t got[60000];
-	struct guest *g = new_guest();
-	struct sockaddr_in at;
 	struct tcp c;
 	char to[INET_ADDRSTRLEN];
-	int listener = listen_outside(&at), fd;
 	size_t n = 0;
+	int fd;
 
-	(void)state;
-	if (listener < 0)
-		skip(); /* a host without a network: the integration test has one */
-	say_hello(g);
-	inet_ntop(AF_INET, &at.sin_addr, to, sizeof(to));
-	tcp_connect(g, &c, to, ntohs(at.sin_port));
+	inet_ntop(AF_INET, &at->sin_addr, to, sizeof(to));
+	tcp_connect(g, &c, to, ntohs(at->sin_port));
 	fd = accept(listener, NULL, NULL);
 	assert_true(fd >= 0);
 	assert_int_equal(tcp_send_with(g, &c, FRAMES_ACK | FRAMES_PSH, sizeof(got), true), 54 + sizeof(got));
@@ -369,6 +364,19 @@ static void test_large_segment_out(void **state)
 	for (size_t i = 0; i < sizeof(got); i++)
 		assert_int_equal(got[i], i * 31 % 251);
 	close(fd);
+}
+
+static void test_large_segment_out(void **state)
+{
+	struct guest *g = new_guest();
+	struct sockaddr_in at;
+	int listener = listen_outside(&at);
+
+	(void)state;
+	if (listener < 0)
+		skip(); /* a host without a network: the integration test has one */
+	say_hello(g);
+	send_large_segment(g, listener, &at);
 	close(listener);
 	free_guest(g);
 }
@@ -399,6 +407,7 @@ static int connect_local(int type, unsigned port)
 static void tcp_accept(struct guest *g, struct tcp *c, unsigned guest_port)
 {
 	do {
+		g->len = 0;
 		await(g, IPPROTO_TCP);
 	} while (g->frame[47] != FRAMES_SYN);
 	assert_int_equal(g->frame[36] << 8 | g->frame[37], guest_port);
@@ -410,19 +419,13 @@ static void tcp_accept(struct guest *g, struct tcp *c, unsigned guest_port)
 }
 
 /* A forwarded port: the host connects, and what it writes arrives in merged frames, in order, with nothing missing. */
-static void test_forward_tcp(void **state)
+static void forward_tcp(struct guest *g, unsigned port)
 {
 	static uint8_t data[50000];
-	unsigned port = free_port(SOCK_STREAM);
-	struct vmm_forward f = {.address.s_addr = htonl(INADDR_LOOPBACK), .port = (uint16_t)port, .guest_port = 22};
-	struct guest *g = guest_with(&(struct vmm_net){.forwards = &f, .count = 1}, OFFLOADS);
 	struct tcp c;
 	unsigned large = 0;
-	int fd;
+	int fd = connect_local(SOCK_STREAM, port);
 
-	(void)state;
-	say_hello(g);
-	fd = connect_local(SOCK_STREAM, port);
 	tcp_accept(g, &c, 22);
 	assert_string_equal(c.to, "10.0.2.2"); /* the host looks like the gateway */
 	for (size_t i = 0; i < sizeof(data); i++)
@@ -446,6 +449,17 @@ static void test_forward_tcp(void **state)
 	}
 	assert_true(large > 0);
 	close(fd);
+}
+
+static void test_forward_tcp(void **state)
+{
+	unsigned port = free_port(SOCK_STREAM);
+	struct vmm_forward f = {.address.s_addr = htonl(INADDR_LOOPBACK), .port = (uint16_t)port, .guest_port = 22};
+	struct guest *g = guest_with(&(struct vmm_net){.forwards = &f, .count = 1}, OFFLOADS);
+
+	(void)state;
+	say_hello(g);
+	forward_tcp(g, port);
 	free_guest(g);
 }
 
@@ -469,23 +483,28 @@ static void test_timers(void **state)
 	free_guest(g);
 }
 
-static void test_forward_udp(void **state)
+static void forward_udp(struct guest *g, unsigned port)
 {
-	unsigned port = free_port(SOCK_DGRAM);
-	struct vmm_forward f = {
-		.udp = true, .address.s_addr = htonl(INADDR_LOOPBACK), .port = (uint16_t)port, .guest_port = 514};
-	struct guest *g = guest_with(&(struct vmm_net){.forwards = &f, .count = 1}, OFFLOADS);
-	int fd;
+	int fd = connect_local(SOCK_DGRAM, port);
 
-	(void)state;
-	say_hello(g);
-	fd = connect_local(SOCK_DGRAM, port);
 	assert_int_equal(write(fd, "hello", 5), 5);
 	await(g, IPPROTO_UDP);
 	assert_int_equal(g->frame[36] << 8 | g->frame[37], 514);
 	assert_memory_equal(g->frame + 42, "hello", 5);
 	assert_int_equal(g->hdr.flags, VIRTIO_NET_HDR_F_DATA_VALID);
 	close(fd);
+}
+
+static void test_forward_udp(void **state)
+{
+	unsigned port = free_port(SOCK_DGRAM);
+	struct vmm_forward f = {
+		.udp = true, .address.s_addr = htonl(INADDR_LOOPBACK), .port = (uint16_t)port, .guest_port = 514};
+	struct guest *g = guest_with(&(struct vmm_net){.forwards = &f, .count = 1}, OFFLOADS);
+
+	(void)state;
+	say_hello(g);
+	forward_udp(g, port);
 	free_guest(g);
 }
 
@@ -658,6 +677,66 @@ static void test_start_again(void **state)
 	free_guest(g);
 }
 
+/*
+ * A query to the DNS server's address reaches no further than libslirp's look into /etc/resolv.conf here: whether that names a
+ * server, and whether it answers, is the host's matter.
+ */
+static void ask_name_server(struct guest *g)
+{
+	uint8_t frame[100];
+	size_t len = frames_udp4(frame, "10.0.2.15", "10.0.2.3", 40000, 53, 17);
+
+	from_guest(frame);
+	memcpy(frame + 42, "\0\1\1\0\0\1\0\0\0\0\0\0\0\0\2\0\1", 17); /* who serves the root? */
+	send_plain(g, frame, len);
+	assert_int_equal(g->b->dropped, 0);
+}
+
+static void test_name_server(void **state)
+{
+	struct guest *g = new_guest();
+
+	(void)state;
+	say_hello(g);
+	ask_name_server(g);
+	free_guest(g);
+}
+
+/* What the worker does in a run it does with the system calls that it has there, and with no others. */
+static void test_confined(void **state)
+{
+	unsigned tcp = free_port(SOCK_STREAM), udp = free_port(SOCK_DGRAM);
+	struct vmm_forward f[] = {
+		{.address.s_addr = htonl(INADDR_LOOPBACK), .port = (uint16_t)tcp, .guest_port = 22},
+		{.udp = true, .address.s_addr = htonl(INADDR_LOOPBACK), .port = (uint16_t)udp, .guest_port = 514}};
+	struct guest *g = guest_with(&(struct vmm_net){.forwards = f, .count = 2}, OFFLOADS);
+	struct sockaddr_in at;
+	int listener = listen_outside(&at), status;
+	pid_t child;
+
+	(void)state;
+	if (!sandbox_available(NULL, 0))
+		skip(); /* a build with a sanitizer, or a kernel without seccomp */
+	child = fork();
+	if (child == 0) {
+		if (sandbox_prepare(NULL, NULL, NULL) < 0)
+			_exit(1);
+		sandbox_thread(SANDBOX_NET);
+		say_hello(g);
+		if (listener >= 0)
+			send_large_segment(g, listener, &at);
+		forward_tcp(g, tcp);
+		forward_udp(g, udp);
+		ask_name_server(g);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	if (listener >= 0)
+		close(listener);
+	free_guest(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -675,6 +754,8 @@ int main(void)
 		cmocka_unit_test(test_port_in_use),
 		cmocka_unit_test(test_address_of_nobody),
 		cmocka_unit_test(test_start_again),
+		cmocka_unit_test(test_name_server),
+		cmocka_unit_test(test_confined),
 	};
 
 	/* Workers are confined here as they are in a run. */
