@@ -452,6 +452,7 @@ static void test_ranges_outside_the_disk(void **state)
 /* No more bytes than a driver that keeps to size_max and seg_max could ask for: a worker must not be busy for minutes. */
 static void test_huge_request(void **state)
 {
+	static const struct range zeroes = {0, BLK_ZERO_SECTORS + 1, 0}, discard = {0, BLK_DISCARD_SECTORS + 1, 0};
 	struct part parts[80] = {{HEADER, 16, false}};
 	struct rig *rig = *state;
 
@@ -465,6 +466,8 @@ static void test_huge_request(void **state)
 	put_header(rig, VIRTIO_BLK_T_IN, 0);
 	add(rig, parts, 80);
 	assert_int_equal(serve(rig), VIRTIO_BLK_S_IOERR);
+	assert_int_equal(clear(rig, VIRTIO_BLK_T_WRITE_ZEROES, &zeroes, 1), VIRTIO_BLK_S_IOERR);
+	assert_int_equal(clear(rig, VIRTIO_BLK_T_DISCARD, &discard, 1), VIRTIO_BLK_S_IOERR);
 	assert_int_equal(rig->notes, 0);
 }
 
