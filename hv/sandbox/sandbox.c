@@ -54,6 +54,13 @@ bool sandbox_available(char *why, size_t size)
 	return works;
 }
 
+int sandbox_no_new_privileges(struct err *err)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(err, EXIT_INTERNAL, "PR_SET_NO_NEW_PRIVS failed: %s", strerror(errno));
+	return 0;
+}
+
 int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
 {
 	char why[96];
@@ -62,8 +69,8 @@ int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
 		return 0;
 	if (!sandbox_available(why, sizeof(why)))
 		return err_set(err, EXIT_INPUT, "no sandbox: %s; --no-sandbox runs without it", why);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return err_set(err, EXIT_INTERNAL, "PR_SET_NO_NEW_PRIVS failed: %s", strerror(errno));
+	if (sandbox_no_new_privileges(err) < 0)
+		return -1;
 	/* The C library reads /etc/localtime at the first conversion of a time, whatever thread that is on. */
 	tzset();
 	if (descriptors_read(&process.inherited, err) < 0 || filter_prepare(last, ctx, err) < 0)

@@ -48,6 +48,12 @@ bool sandbox_available(char *why, size_t size);
 int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err);
 
 /*
+ * Of a process that is not confined otherwise: make the calling thread, and threads that it starts later, unable to gain
+ * privileges. Returns 0, or -1 with EXIT_INTERNAL.
+ */
+int sandbox_no_new_privileges(struct err *err);
+
+/*
  * Close the descriptors above 2 that the process has inherited, lower its limits, and give up privileges. Where root runs the
  * process, user and groups become those of the user who called sudo(8), if somebody did; otherwise the thread stays root's,
  * with no capability but CAP_DAC_OVERRIDE, by which root writes a report wherever it likes. User and capabilities are those of

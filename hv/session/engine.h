@@ -54,6 +54,8 @@ struct engine {
 	bool keyboard;	       /* The keys that the user types go to the guest. */
 	/* The kinds of threads that run() has, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
 	unsigned sandbox_kinds;
+	/* A file that close() removes, known after open(). NULL: none. */
+	const char *socket;
 	/* The four members below are for the report. NULL and 0 mean that the value is not known. */
 	const char *kernel;
 	const char *cmdline;

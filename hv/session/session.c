@@ -109,11 +109,12 @@ static bool confined(const struct session *s)
 
 static int confine(struct session *s, struct err *err)
 {
+	const char *const writes[] = {s->config->json, s->engine->socket};
 	const struct sandbox_config config = {
 		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER,
 		.fetch = s->config->debuginfod,
-		.writes = &s->config->json,
-		.write_count = 1,
+		.writes = writes,
+		.write_count = sizeof(writes) / sizeof(writes[0]),
 	};
 
 	return confined(s) ? sandbox_enter(&config, err) : 0;
@@ -201,7 +202,9 @@ static int open_all(struct session *s, struct err *err)
 	s->sink.screen = s->screen;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
-	if (sandbox_drop(err) < 0)
+	/* What opening a machine of libvirt's started may need privileges. What reads the guest's memory from now on does not.
+	 */
+	if (s->engine->sandbox_kinds ? sandbox_drop(err) < 0 : sandbox_no_new_privileges(err) < 0)
 		return -1;
 	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0))
 		return -1;

@@ -26,6 +26,12 @@ static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 	if (!v->console)
 		return -1;
 	config.console_out = console_fd(v->console);
+	e->socket = config.vsock_socket;
+	if (config.vsock_cid && !e->socket) {
+		if (vsock_default_path(config.vsock_cid, v->socket, err) < 0)
+			return -1;
+		e->socket = v->socket;
+	}
 	config.console_in = terminal_readable() ? STDIN_FILENO : -1;
 	config.notes = (struct vmm_notes){.note = note_of_device, .ctx = screen};
 	v->vm = vm_create(&config, err);

@@ -6,6 +6,7 @@
 #include "hv/session/console.h"
 #include "hv/session/engine.h"
 #include "hv/target/kvm/kvm.h"
+#include "hv/vmm/vsock_host.h"
 
 struct vm_engine_config {
 	/* The machine. The engine itself sets the descriptors of the console. */
@@ -28,6 +29,7 @@ struct vm_engine {
 	struct console *console;
 	struct vm *vm;
 	enum vm_end end;
+	char socket[VSOCK_PATH_MAX]; /* of the vsock device, when the configuration names none */
 };
 
 /* `config` must outlive the engine. */

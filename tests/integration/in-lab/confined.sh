@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Guests with every device, by root, by root for somebody, and by somebody who is only in the group kvm. For each the state of its threads
+# while it runs is left in $LAB_OUT/NAME.threads, one line a thread, and the report in $LAB_OUT/NAME.json.
+. ./told.sh
+
+truncate -s 16M disk
+chmod 777 . "$LAB_OUT"
+chmod 666 disk
+chown 0:107 /dev/kvm
+chmod 660 /dev/kvm
+
+# run NAME OPTION...: run outrider by the command $by until the guest has started its workload, and look at its threads.
+run() {
+	name=$1
+	shift
+	console_input tell
+	chmod 666 tell
+	rm -f socket
+	# Inherited, and not needed.
+	$by outrider run --kernel vmlinuz --initrd initrd.img --append "quiet -- wait:600" --disk disk --net user,hostfwd=tcp::2222-:22 --rng \
+		--vsock 3,socket=socket --console "$LAB_OUT/$name.console" --json "$LAB_OUT/$name.json" --seed 1 "$@" <>tell 9<disk \
+		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.errors" &
+	started=$!
+	until_true grep -a -q "wait:600: start" "$LAB_OUT/$name.console" || :
+	until_true sampled || :
+	pid=$(pidof outrider | tr ' ' '\n' | tail -n 1)
+	for task in /proc/"$pid"/task/*; do
+		sed -n 's/^\(Name\|Uid\|CapEff\|NoNewPrivs\|Seccomp\):\t/\1=/p' "$task/status" | tr '\t\n' ',;'
+		echo
+	done >"$LAB_OUT/$name.threads"
+	ls -l /proc/"$pid"/fd >"$LAB_OUT/$name.fds"
+	echo "enough wait" 1<>tell
+	status=0
+	wait $started || status=$?
+	echo "$status" >"$LAB_OUT/$name.status"
+	[ ! -e socket ] || echo "left behind" >"$LAB_OUT/$name.socket"
+}
+
+# The detector has found the kernel, so all threads are there.
+sampled() {
+	grep -q "kernel found" "$LAB_OUT/$name.errors"
+}
+
+by=
+run root
+run open --no-sandbox
+by="env SUDO_UID=1000 SUDO_GID=1000"
+run sudo
+by="setpriv --reuid 1000 --regid 1000 --groups 107"
+run user
