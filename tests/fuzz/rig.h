@@ -216,9 +216,9 @@ static inline void rig_serve(struct rig *m, unsigned queue)
 
 /*
  * Read the requests of an input, and serve them. Each is: a byte for the queue (low 4 bits) and what is special (0x10: the
- * table is indirect, 0x20: more follow before the queue is served, 0x40: the device is initialised again), a byte for the
- * number of segments, for each a byte of its flags and two of its length, and what is left up to the next 0xff, or 44 bytes, is
- * the content of the readable segments.
+ * table is indirect, 0x20: more follow before the queue is served, 0x40: the device is initialised again, 0x80: its
+ * configuration is read and written), a byte for the number of segments, for each a byte of its flags and two of its length,
+ * and what is left up to the next 0xff, or 44 bytes, is the content of the readable segments.
  */
 static inline void rig_requests(struct rig *m, uint64_t features, uint16_t size, const uint8_t *data, size_t left)
 {
@@ -266,6 +266,13 @@ static inline void rig_requests(struct rig *m, uint64_t features, uint16_t size,
 		}
 		rig_offer(m, queue, size, next[queue]);
 		next[queue] = (uint16_t)((next[queue] + count) % size);
+		/* The device's configuration is read, and written with the last byte of the request. */
+		if (special & 0x80) {
+			unsigned offset = count * 4 - 4;
+
+			rig_write(m, VIRTIO_DEVICE + offset, 1u << count % 4,
+				  rig_read(m, VIRTIO_DEVICE + offset, 4) ^ data[-1]);
+		}
 		if (!(special & 0x20))
 			rig_serve(m, queue);
 		if (special & 0x40) {
