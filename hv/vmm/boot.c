@@ -76,17 +76,19 @@ static int check_kernel(const struct boot_file *kernel, struct err *err)
 	return boot_pvh_header(kernel, &elf, err);
 }
 
-/* Open each image as the machine will, and let go of it again. */
+/* Open the images as the machine will, all at once since one may be given twice, and let go of them again. */
 static int check_disks(const struct vmm_config *config, struct err *err)
 {
-	for (size_t i = 0; i < config->disk_count; i++) {
-		struct disk *disk = disk_open(&config->disks[i], err);
+	struct disk *disk[VMM_MAX_DISKS] = {NULL};
+	int rc = 0;
 
-		if (!disk)
-			return -1;
-		disk_close(disk);
+	for (size_t i = 0; i < config->disk_count && i < VMM_MAX_DISKS && rc == 0; i++) {
+		disk[i] = disk_open(&config->disks[i], err);
+		rc = disk[i] ? 0 : -1;
 	}
-	return 0;
+	for (size_t i = 0; i < VMM_MAX_DISKS; i++)
+		disk_close(disk[i]);
+	return rc;
 }
 
 int vmm_check_files(const struct vmm_config *config, struct err *err)
