@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Confinement: each filter is tried in a child of its own, by the system calls that it must let through and those it must not.
  */
+#include <elfutils/debuginfod.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -388,6 +391,78 @@ static void caller_of_sudo_is_back(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* ---- debug files from a server ---- */
+
+/* Knows no file. It was started before the process is confined. */
+static void *serve(void *arg)
+{
+	static const char answer[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+	char request[4096];
+	int fd;
+
+	while ((fd = accept(*(int *)arg, NULL, NULL)) >= 0) {
+		if (read(fd, request, sizeof(request)) > 0)
+			(void)!write(fd, answer, sizeof(answer) - 1);
+		close(fd);
+	}
+	return NULL;
+}
+
+static void *fetch(void *arg)
+{
+	const unsigned char id[20] = {1, 2, 3};
+	debuginfod_client *client;
+
+	sandbox_thread(SANDBOX_REPORTER);
+	client = debuginfod_begin();
+	*(int *)arg = client ? debuginfod_find_debuginfo(client, id, sizeof(id), NULL) : 0;
+	debuginfod_end(client);
+	return NULL;
+}
+
+/* Runs in a child. Returns 0 when the library asked the server, as far as to its answer. */
+static int fetch_confined(const char *folder)
+{
+	const struct sandbox_config fetching = {.used = ALL_KINDS, .fetch = true};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), answer = 0;
+	char url[64];
+	pthread_t thread;
+
+	if (bind(server, (struct sockaddr *)&address, len) || listen(server, 4) ||
+	    getsockname(server, (struct sockaddr *)&address, &len) || pthread_create(&thread, NULL, serve, &server))
+		return 100;
+	snprintf(url, sizeof(url), "http://localhost:%u", ntohs(address.sin_port));
+	setenv("DEBUGINFOD_URLS", url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", folder, 1);
+	unsetenv("http_proxy");
+	if (sandbox_prepare(NULL, NULL, NULL) < 0 || sandbox_enter(&fetching, NULL) < 0)
+		return 101;
+	if (pthread_create(&thread, NULL, fetch, &answer) || pthread_join(thread, NULL))
+		return 102;
+	return answer == -ENOENT ? 0 : 1;
+}
+
+static void debug_files_are_fetched(void **state)
+{
+	char folder[] = "/tmp/outrider-sandbox-XXXXXX", command[64];
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	assert_non_null(mkdtemp(folder));
+	child = fork();
+	if (child == 0)
+		_exit(fetch_confined(folder));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +473,7 @@ int main(void)
 		cmocka_unit_test(files_are_written_in_one_folder),
 		cmocka_unit_test(privileges_are_dropped),
 		cmocka_unit_test(caller_of_sudo_is_back),
+		cmocka_unit_test(debug_files_are_fetched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
