@@ -25,34 +25,7 @@
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/net_backend.h"
 #include "tests/unit/net_frames.h"
-
-#define PATIENCE_MS 20000 /* many times what anything here takes */
-
-/* ---- a worker of one file descriptor, run by the test ---- */
-
-static struct {
-	int fd;
-	worker_fn *fn;
-	void *ctx;
-} watched = {.fd = -1};
-
-int worker_watch(struct worker *worker, int fd, uint32_t events, worker_fn *fn, void *ctx, struct err *err)
-{
-	(void)worker;
-	(void)err;
-	assert_int_equal(events, EPOLLIN);
-	watched.fd = fd;
-	watched.fn = fn;
-	watched.ctx = ctx;
-	return 0;
-}
-
-void worker_unwatch(struct worker *worker, int fd)
-{
-	(void)worker;
-	if (watched.fd == fd)
-		watched.fd = -1;
-}
+#include "tests/unit/net_worker.h"
 
 /* ---- the guest ---- */
 
@@ -91,16 +64,6 @@ static void guest_received(void *ctx)
 	struct guest *g = ctx;
 
 	g->bursts++;
-}
-
-/* Let the worker do what it has to, once. */
-static void run_worker(void)
-{
-	struct pollfd p = {.fd = watched.fd, .events = POLLIN};
-
-	assert_int_not_equal(watched.fd, -1);
-	assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
-	watched.fn(watched.ctx, EPOLLIN);
 }
 
 static void send_with(struct guest *g, const struct virtio_net_hdr_v1 *hdr, const uint8_t *frame, size_t len)
