@@ -94,9 +94,17 @@ struct madt_nmi {
 	uint8_t lint;
 } PACKED;
 
+struct mcfg { /* PCI Firmware Specification 3.3, 4.1.2, with one range */
+	struct table_header header;
+	uint64_t reserved0, address;
+	uint16_t segment;
+	uint8_t first_bus, last_bus;
+	uint32_t reserved1;
+} PACKED;
+
 struct xsdt {
 	struct table_header header;
-	uint64_t table[2]; /* FADT and MADT; the FADT leads to the DSDT and the FACS */
+	uint64_t table[3]; /* FADT, MADT and MCFG; the FADT leads to the DSDT and the FACS */
 } PACKED;
 
 _Static_assert(sizeof(struct table_header) == 36 && sizeof(struct rsdp) == 36 && sizeof(struct fadt) == 276 &&
@@ -252,10 +260,22 @@ static uint64_t build_madt(struct builder *b, unsigned cpus)
 	return gpa;
 }
 
+static uint64_t build_mcfg(struct builder *b)
+{
+	uint64_t gpa = 0;
+	struct mcfg *m = take_room(b, sizeof(*m), &gpa);
+
+	if (!m)
+		return 0;
+	m->address = PCI_ECAM_GPA;
+	finish_table(&m->header, "MCFG", 1, sizeof(*m));
+	return gpa;
+}
+
 size_t acpi_build(uint8_t *buf, size_t cap, uint64_t gpa, unsigned cpus)
 {
 	struct builder b = {.buf = buf, .cap = cap, .gpa = gpa};
-	uint64_t rsdp_gpa = 0, xsdt_gpa = 0, fadt, madt;
+	uint64_t rsdp_gpa = 0, xsdt_gpa = 0, fadt, madt, mcfg;
 	struct rsdp *rsdp = take_room(&b, sizeof(*rsdp), &rsdp_gpa);
 	struct xsdt *xsdt = take_room(&b, sizeof(*xsdt), &xsdt_gpa);
 	uint64_t facs = build_facs(&b);
@@ -263,10 +283,12 @@ size_t acpi_build(uint8_t *buf, size_t cap, uint64_t gpa, unsigned cpus)
 
 	fadt = build_fadt(&b, facs, dsdt);
 	madt = build_madt(&b, cpus);
+	mcfg = build_mcfg(&b);
 	if (b.full)
 		return 0;
 	xsdt->table[0] = fadt;
 	xsdt->table[1] = madt;
+	xsdt->table[2] = mcfg;
 	finish_table(&xsdt->header, "XSDT", 1, sizeof(*xsdt));
 	memcpy(rsdp->signature, "RSD PTR ", 8);
 	memcpy(rsdp->oem_id, "OUTRDR", 6);

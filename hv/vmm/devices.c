@@ -28,10 +28,11 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 {
 	struct power_line power = {.end = end_machine, .ctx = vm};
 	struct irq_line irq = {.set = set_irq, .ctx = vm};
-	const struct bus_range ports[] = {
+	const struct bus_range ranges[] = {
 		{BUS_PORT, SERIAL_PORT, SERIAL_LEN, &serial_ops, &vm->serial},
 		{BUS_PORT, PM_PORT, PM_LEN, &pm_ops, &vm->pm},
 		{BUS_PORT, PCI_PORT, PCI_LEN, &pci_ops, &vm->pci},
+		{BUS_MMIO, PCI_ECAM_GPA, PCI_ECAM_LEN, &pci_ecam_ops, &vm->pci},
 		{BUS_PORT, RTC_PORT, RTC_LEN, &rtc_ops, &vm->rtc},
 		{BUS_PORT, I8042_DATA_PORT, 1, &i8042_data_ops, &vm->i8042},
 		{BUS_PORT, I8042_COMMAND_PORT, 1, &i8042_command_ops, &vm->i8042},
@@ -53,8 +54,8 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 	vm->i8042.power = power;
 	vm->pvpanic.power = power;
 
-	for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
-		if (bus_add(&vm->bus, &ports[i], err) < 0)
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (bus_add(&vm->bus, &ranges[i], err) < 0)
 			return -1;
 	return 0;
 }

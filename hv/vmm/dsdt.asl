@@ -20,7 +20,7 @@ DefinitionBlock ("dsdt.aml", "DSDT", 2, "OUTRDR", "OUTRIDER", 1)
 				WordIO (ResourceProducer, MinFixed, MaxFixed, PosDecode, EntireRange,
 					0, 0x1000, 0xFFFF, 0, 0xF000)
 				DWordMemory (ResourceProducer, PosDecode, MinFixed, MaxFixed, NonCacheable, ReadWrite,
-					0, 0xC0000000, 0xFEBFFFFF, 0, 0x3EC00000)
+					0, 0xC0000000, 0xDFFFFFFF, 0, 0x20000000)
 			})
 			// INTA# of each slot (dev/pci.h).
 			Name (_PRT, Package ()
@@ -56,6 +56,16 @@ DefinitionBlock ("dsdt.aml", "DSDT", 2, "OUTRDR", "OUTRIDER", 1)
 				Package () { 0x001DFFFF, 0, 0, 20 },
 				Package () { 0x001EFFFF, 0, 0, 21 },
 				Package () { 0x001FFFFF, 0, 0, 22 }
+			})
+		}
+
+		// Configuration space in memory, which the MCFG table announces (dev/pci.h).
+		Device (ECAM)
+		{
+			Name (_HID, EisaId ("PNP0C02"))
+			Name (_CRS, ResourceTemplate ()
+			{
+				Memory32Fixed (ReadWrite, 0xE0000000, 0x00100000)
 			})
 		}
 

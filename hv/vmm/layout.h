@@ -18,7 +18,9 @@
 #define KVM_TSS_GPA 0xfffbd000ull
 #define IOAPIC_GPA 0xfec00000u
 #define PCI_WINDOW_GPA 0xc0000000ull /* where PCI's memory BARs may be, as the host bridge's _CRS in dsdt.asl says */
-#define PCI_WINDOW_END_GPA 0xfec00000ull
+#define PCI_WINDOW_END_GPA 0xe0000000ull
+#define PCI_ECAM_GPA 0xe0000000ull /* configuration space of bus 0 (MMCONFIG), 4 KiB for each function */
+#define PCI_ECAM_LEN MIB(1)
 #define LAPIC_GPA 0xfee00000u
 
 /* What the boot protocols read lies in conventional memory. The kernel copies it before it reuses the pages. */

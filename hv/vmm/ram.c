@@ -87,6 +87,7 @@ unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX
 	out[n++] = (struct boot_e820_entry){EBDA_GPA, EBDA_END_GPA - EBDA_GPA, E820_RESERVED};
 	out[n++] = (struct boot_e820_entry){ACPI_GPA, BIOS_END_GPA - ACPI_GPA, E820_RESERVED};
 	out[n++] = (struct boot_e820_entry){BIOS_END_GPA, ram->low - BIOS_END_GPA, E820_RAM};
+	out[n++] = (struct boot_e820_entry){PCI_ECAM_GPA, PCI_ECAM_LEN, E820_RESERVED};
 	out[n++] = (struct boot_e820_entry){KVM_IDENTITY_MAP_GPA, RAM_HOLE_END - KVM_IDENTITY_MAP_GPA, E820_RESERVED};
 	if (ram->high)
 		out[n++] = (struct boot_e820_entry){RAM_HOLE_END, ram->high, E820_RAM};

@@ -91,6 +91,7 @@ void rig_init(struct pci_rig *rig)
 	const struct pci_host host = {
 		.ctx = rig, .msi_open = msi_open, .msi_route = msi_route, .msi_close = msi_close, .doorbell = doorbell};
 	const struct bus_range ports = {BUS_PORT, PCI_PORT, PCI_LEN, &pci_ops, &rig->pci};
+	const struct bus_range ecam = {BUS_MMIO, PCI_ECAM_GPA, PCI_ECAM_LEN, &pci_ecam_ops, &rig->pci};
 
 	memset(rig, 0, sizeof(*rig));
 	rig->end = -1;
@@ -103,6 +104,7 @@ void rig_init(struct pci_rig *rig)
 	bus_init(&rig->bus);
 	pci_init(&rig->pci, &rig->bus, &power, &irq, &host);
 	assert_int_equal(bus_add(&rig->bus, &ports, NULL), 0);
+	assert_int_equal(bus_add(&rig->bus, &ecam, NULL), 0);
 	workers_init(&rig->workers);
 	rig->virtio = (struct virtio_bus){&rig->pci, &rig->dma, &rig->workers};
 }

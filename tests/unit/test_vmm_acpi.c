@@ -83,6 +83,17 @@ static void test_fadt(void **state)
 	assert_int_equal(get(fadt + 36, 4) % 64, 0);
 }
 
+static void test_mcfg(void **state)
+{
+	size_t used = acpi_build(area, sizeof(area), ACPI_GPA, 1);
+	const uint8_t *mcfg = table(get(xsdt_of(used) + 52, 8), used, "MCFG");
+
+	(void)state;
+	assert_int_equal(get(mcfg + 4, 4), 60); /* one range */
+	assert_int_equal(get(mcfg + 44, 8), PCI_ECAM_GPA);
+	assert_int_equal(get(mcfg + 52, 4), 0); /* segment 0, bus 0 to 0 */
+}
+
 /* The AML of Name (\_S5, Package () {5, ...}): what power-off is found by. */
 static void test_dsdt_has_s5(void **state)
 {
@@ -141,10 +152,8 @@ static void test_too_small(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fadt),
-		cmocka_unit_test(test_dsdt_has_s5),
-		cmocka_unit_test(test_madt),
-		cmocka_unit_test(test_too_small),
+		cmocka_unit_test(test_fadt), cmocka_unit_test(test_mcfg),      cmocka_unit_test(test_dsdt_has_s5),
+		cmocka_unit_test(test_madt), cmocka_unit_test(test_too_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,22 +111,21 @@ void pci_intx(struct pci_function *fn, bool level)
 
 /* ---- configuration space ---- */
 
-/* The function that CONFIG_ADDRESS names, or NULL when none has that address: only bus 0 is there, and functions 0. */
-static struct pci_function *addressed(const struct pci *pci)
+/* The function of this address, or NULL when there is none: only bus 0 is there, and functions 0. pci.lock is held. */
+static struct pci_function *find(const struct pci *pci, unsigned bus, unsigned slot, unsigned function)
 {
-	if (!(pci->address & ADDRESS_ENABLE) || (pci->address & 0x00ff0700))
-		return NULL;
-	return pci->slot[pci->address >> 11 & 31];
+	return bus || function ? NULL : pci->slot[slot];
 }
 
-static uint32_t read_config(struct pci *pci, unsigned byte, unsigned size)
+/* Registers from PCI_CONFIG_LEN on are those of an empty list of extended capabilities. */
+static uint32_t read_config(struct pci *pci, struct pci_function *fn, unsigned offset, unsigned size)
 {
-	struct pci_function *fn = addressed(pci);
-	unsigned offset = (pci->address & 0xfc) + byte;
 	uint32_t value;
 
 	if (!fn)
 		return 0xffffffff;
+	if (offset >= PCI_CONFIG_LEN)
+		return 0;
 	value = pci_function_read(fn, offset, size);
 	if (offset <= STATUS_OFFSET && offset + size > STATUS_OFFSET) {
 		pthread_mutex_lock(&pci->irq_lock);
@@ -136,13 +135,11 @@ static uint32_t read_config(struct pci *pci, unsigned byte, unsigned size)
 	return value;
 }
 
-static void write_config(struct pci *pci, unsigned byte, unsigned size, uint32_t value)
+static void write_config(struct pci *pci, struct pci_function *fn, unsigned offset, unsigned size, uint32_t value)
 {
-	struct pci_function *fn = addressed(pci);
-
-	if (!fn)
+	if (!fn || offset >= PCI_CONFIG_LEN)
 		return;
-	pci_function_write(fn, (pci->address & 0xfc) + byte, size, value);
+	pci_function_write(fn, offset, size, value);
 	pci_function_map(fn, pci->bus);
 	if (fn->slot) {
 		pthread_mutex_lock(&pci->irq_lock);
@@ -151,7 +148,52 @@ static void write_config(struct pci *pci, unsigned byte, unsigned size, uint32_t
 	}
 }
 
-/* ---- ports ---- */
+/* ---- configuration space in memory: only whole, aligned registers are defined ---- */
+
+static struct pci_function *find_ecam(const struct pci *pci, uint64_t offset)
+{
+	return find(pci, 0, offset >> 15 & 31, offset >> 12 & 7);
+}
+
+static uint64_t ecam_read(void *dev, uint64_t offset, unsigned size)
+{
+	struct pci *pci = dev;
+	uint64_t value = UINT64_MAX;
+
+	if (size > 4 || offset % size)
+		return value;
+	pthread_mutex_lock(&pci->lock);
+	value = read_config(pci, find_ecam(pci, offset), offset & 0xfff, size);
+	pthread_mutex_unlock(&pci->lock);
+	return value;
+}
+
+static void ecam_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
+{
+	struct pci *pci = dev;
+
+	if (size > 4 || offset % size)
+		return;
+	pthread_mutex_lock(&pci->lock);
+	write_config(pci, find_ecam(pci, offset), offset & 0xfff, size, (uint32_t)value);
+	pthread_mutex_unlock(&pci->lock);
+}
+
+const struct bus_ops pci_ecam_ops = {.read = ecam_read, .write = ecam_write};
+
+/* ---- mechanism 1 ---- */
+
+static struct pci_function *addressed(const struct pci *pci)
+{
+	if (!(pci->address & ADDRESS_ENABLE))
+		return NULL;
+	return find(pci, pci->address >> 16 & 255, pci->address >> 11 & 31, pci->address >> 8 & 7);
+}
+
+static unsigned register_of(const struct pci *pci, uint64_t port_offset)
+{
+	return (pci->address & 0xfc) + (unsigned)(port_offset - OFF_DATA);
+}
 
 static uint64_t pci_read(void *dev, uint64_t offset, unsigned size)
 {
@@ -160,7 +202,7 @@ static uint64_t pci_read(void *dev, uint64_t offset, unsigned size)
 
 	pthread_mutex_lock(&pci->lock);
 	if (offset >= OFF_DATA)
-		value = read_config(pci, (unsigned)offset - OFF_DATA, size);
+		value = read_config(pci, addressed(pci), register_of(pci, offset), size);
 	else if (offset == OFF_ADDRESS && size == 4)
 		value = pci->address;
 	else if (offset == OFF_RESET && size == 1)
@@ -176,7 +218,7 @@ static void pci_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 
 	pthread_mutex_lock(&pci->lock);
 	if (offset >= OFF_DATA) {
-		write_config(pci, (unsigned)offset - OFF_DATA, size, (uint32_t)value);
+		write_config(pci, addressed(pci), register_of(pci, offset), size, (uint32_t)value);
 	} else if (offset == OFF_ADDRESS && size == 4) {
 		pci->address = (uint32_t)value & ADDRESS_MASK;
 	} else if (offset == OFF_RESET && size == 1) {

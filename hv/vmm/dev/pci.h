@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The PCI bus of the machine: bus 0, with a host bridge in slot 0 and up to 31 devices of one function each. The guest reaches
- * configuration space by mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2). The reset control register at port 0xcf9 lies in the
- * middle of that mechanism's ports, so it is here, too.
+ * configuration space by mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2), or in memory at PCI_ECAM_GPA (PCI Express Base 3.0,
+ * 7.2.2), where each function has 4 KiB, of which the last 15/16 read as 0. The reset control register at port 0xcf9 lies in
+ * the middle of mechanism 1's ports, so it is here, too.
  *
  * Interrupts: a function has MSI-X (pci_msix.h) and INTA#. INTA# of slot n is the level-triggered GSI PCI_GSI_FIRST +
  * (n - 1) % PCI_GSI_COUNT, as _PRT in dsdt.asl says. Slots that share a GSI are ORed.
@@ -41,7 +42,8 @@ struct pci {
 	uint32_t raised[PCI_GSI_COUNT]; /* a bit for each slot that drives the GSI PCI_GSI_FIRST + index */
 };
 
-extern const struct bus_ops pci_ops;
+extern const struct bus_ops pci_ops;	  /* the ports */
+extern const struct bus_ops pci_ecam_ops; /* PCI_ECAM_LEN bytes of memory */
 
 /* `irq` drives the GSIs of INTA#. *bus must outlive the PCI bus. `host` is copied. */
 void pci_init(struct pci *pci, struct bus *bus, const struct power_line *power, const struct irq_line *irq,
