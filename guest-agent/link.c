@@ -86,11 +86,11 @@ bool link_try(struct link *link)
 	return link->state == LINK_UP;
 }
 
-short link_events(const struct link *link)
+short link_events(const struct link *link, bool input)
 {
 	if (link->state == LINK_CALLING)
 		return POLLOUT;
-	return (short)(POLLIN | (link->out_len ? POLLOUT : 0));
+	return (short)((input ? POLLIN : 0) | (link->out_len ? POLLOUT : 0));
 }
 
 bool link_ready(struct link *link, short revents)

@@ -34,8 +34,8 @@ void link_init(struct link *link, const char *console, unsigned int port);
 /* Try to reach the host, when it is time to and the link is down. Returns whether the link has come up. */
 bool link_try(struct link *link);
 
-/* What to poll() link->fd for. */
-short link_events(const struct link *link);
+/* What to poll() link->fd for. `input` says whether the caller would read now. */
+short link_events(const struct link *link, bool input);
 
 /* Go on with what poll() said of link->fd. Returns whether the link has come up. */
 bool link_ready(struct link *link, short revents);

@@ -30,6 +30,8 @@ enum { POLL_SIGNALS, POLL_LINK, POLL_JOBS, POLL_COUNT = POLL_JOBS + JOBS };
 struct server {
 	struct link link;
 	struct line_reader reader; /* of what the host sends */
+	char input[4096];	   /* what the host has sent and is not looked at yet: input_len bytes from input_at */
+	size_t input_at, input_len;
 	struct job job[JOBS];
 	unsigned int last_job;
 	const char *commands; /* file of the configured commands */
@@ -57,6 +59,7 @@ static void send_hello(struct server *s)
 
 	uname(&u);
 	s->reader = (struct line_reader){0};
+	s->input_len = 0;
 	s->next_heartbeat = now() + s->heartbeat;
 	link_send(&s->link, false, "hello protocol=1 cpus=%ld heartbeat=%g uptime=%.2f jobs=%u kernel=%s",
 		  sysconf(_SC_NPROCESSORS_ONLN), s->heartbeat, now(), running_jobs(s), u.release);
@@ -277,19 +280,33 @@ static void obey(struct server *s, const char *line)
 	}
 }
 
-static void read_host(struct server *s)
+/* Whether there is room for the answer to one more command, so that a host which asks faster than it reads loses nothing. */
+static bool can_answer(const struct server *s)
 {
-	char data[4096];
-	size_t n = link_read(&s->link, data, sizeof(data));
+	return s->link.out_len < LINK_ROOM / 2;
+}
+
+/* Obey what the host has said so far. */
+static void obey_host(struct server *s)
+{
 	enum line_state state;
 
-	for (size_t at = 0; at < n;) {
-		at += line_take(&s->reader, data + at, n - at, &state);
+	while (s->input_len && can_answer(s)) {
+		size_t n = line_take(&s->reader, s->input + s->input_at, s->input_len, &state);
+
+		s->input_at += n;
+		s->input_len -= n;
 		if (state == LINE_WHOLE)
 			obey(s, s->reader.text);
 		else if (state == LINE_TOO_LONG)
 			link_send(&s->link, false, "error the line is longer than %d bytes", LINE_LENGTH);
 	}
+}
+
+static void read_host(struct server *s)
+{
+	s->input_at = 0;
+	s->input_len = link_read(&s->link, s->input, sizeof(s->input));
 }
 
 /* ---- the loop ---- */
@@ -351,7 +368,7 @@ static void turn(struct server *s)
 	if (link_try(&s->link))
 		send_hello(s);
 	fds[POLL_SIGNALS] = (struct pollfd){.fd = s->signals, .events = POLLIN};
-	fds[POLL_LINK] = (struct pollfd){.fd = s->link.fd, .events = link_events(&s->link)};
+	fds[POLL_LINK] = (struct pollfd){.fd = s->link.fd, .events = link_events(&s->link, !s->input_len && can_answer(s))};
 	for (int i = 0; i < JOBS; i++) {
 		int fd = s->job[i].state == JOB_NONE ? -1 : s->job[i].output;
 
@@ -368,6 +385,7 @@ static void turn(struct server *s)
 		send_hello(s);
 	if (fds[POLL_LINK].revents & POLLIN)
 		read_host(s);
+	obey_host(s);
 	if (s->link.state == LINK_UP)
 		send_heartbeat(s);
 }

@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -181,6 +182,15 @@ class Serve(unittest.TestCase):
             lines += host.until("heartbeat ")[0]
             shown = sum(line.startswith("output ") for line in lines)
             self.assertEqual(shown + sum(int(n) for line in lines for n in re.findall("dropped=([0-9]+)", line)), 100001)
+
+    def test_a_host_that_asks_faster_than_it_reads(self):
+        with serving() as (host, _):
+            asked = threading.Thread(target=lambda: [host.say("workloads") for _ in range(500)], daemon=True)
+            asked.start()
+            asked.join(2)  # the agent takes no more commands when nobody reads the answers
+            for _ in range(500):
+                self.assertEqual(host.until("(ok|error|hello)")[1].string, "ok")
+            asked.join(PATIENCE)
 
     def test_garbage(self):
         noise = random.Random(1)
