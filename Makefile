@@ -137,6 +137,8 @@ $(filter $(OUT)/unit/test_rsp_client $(OUT)/unit/test_target_gdb%,$(UNIT_BINS)):
 # Ethernet frames.
 $(filter $(OUT)/unit/test_vmm_net_%,$(UNIT_BINS)): $(call FAKES,net_frames)
 
+$(filter $(OUT)/unit/test_vmm_virtio_rng $(OUT)/unit/test_vmm_virtio_vsock,$(UNIT_BINS)): $(call FAKES,device_rig)
+
 # The text of a race that one observation makes.
 $(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
 # The pruner's rules with one recorded race.
