@@ -3,9 +3,10 @@
  * The virtual machine monitor: it runs an unmodified x86-64 Linux kernel on KVM, by KVM's ioctls and without a library. This
  * header is all that a caller needs.
  *
- * Threads: vm_run() starts one thread for each vCPU and returns when the machine has ended. A hook runs on the thread of its
- * vCPU, while that vCPU is outside KVM_RUN, and may therefore issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and
- * vcpu_kick() may be called from any thread and from a signal handler.
+ * Threads: vm_run() starts one thread for each vCPU, one for console input, and the threads of the devices
+ * (virtio/worker.h), and returns when the machine has ended. A hook runs on the thread of its vCPU, while that vCPU is
+ * outside KVM_RUN, and may therefore issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be
+ * called from any thread and from a signal handler.
  */
 #ifndef OUTRIDER_VMM_VMM_H
 #define OUTRIDER_VMM_VMM_H

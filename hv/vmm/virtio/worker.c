@@ -67,9 +67,13 @@ static void leave(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void free_unwatched(struct worker *w)
+/* Free what was unwatched, between two rounds of events. Returns whether the thread shall go on. */
+static bool next_round(struct worker *w)
 {
+	bool ending;
+
 	pthread_mutex_lock(&w->lock);
+	ending = w->ending;
 	for (struct watch **link = &w->watches; *link;) {
 		struct watch *watch = *link;
 
@@ -81,16 +85,7 @@ static void free_unwatched(struct worker *w)
 		free(watch);
 	}
 	pthread_mutex_unlock(&w->lock);
-}
-
-static bool must_end(struct worker *w)
-{
-	bool ending;
-
-	pthread_mutex_lock(&w->lock);
-	ending = w->ending;
-	pthread_mutex_unlock(&w->lock);
-	return ending;
+	return !ending;
 }
 
 static void *body(void *arg)
@@ -100,7 +95,7 @@ static void *body(void *arg)
 
 	pthread_setname_np(pthread_self(), w->name);
 	sandbox_thread(w->kind);
-	while (!must_end(w)) {
+	while (next_round(w)) {
 		int n = epoll_wait(w->epoll_fd, events, EVENTS, -1);
 
 		for (int i = 0; i < n; i++) {
@@ -111,7 +106,6 @@ static void *body(void *arg)
 				leave(w);
 			}
 		}
-		free_unwatched(w);
 	}
 	return NULL;
 }
