@@ -3,6 +3,7 @@
 """enough.awk says of each racy case, as soon as its race is printed, that it is enough, and of nothing else."""
 
 import json
+import lzma
 import os
 import pathlib
 import subprocess
@@ -96,6 +97,13 @@ class EnoughTest(unittest.TestCase):
         text = subprocess.run([BUILD / "outrider", "report", "--all", RECORDED], check=True, capture_output=True, text=True).stdout
         recorded = [case for case in self.racy if case["group"] in GROUPS_RECORDED]
         self.assertEqual(set(self.told(text)), {f"enough {case['name']}" for case in recorded})
+
+    def test_what_outrider_prints_of_devices(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "races.json")
+            path.write_bytes(lzma.decompress((TREE / "tests/data/recorded/gt-dma/races.json.xz").read_bytes()))
+            text = subprocess.run([BUILD / "outrider", "report", "--all", path], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(set(self.told(text)), {f"enough {case['name']}" for case in self.racy if case["group"] == "dma"})
 
 
 if __name__ == "__main__":

@@ -159,8 +159,8 @@ class Sarif(OfReport):
                           "region": results[0]["locations"][0]["physicalLocation"]["region"]})
 
     def test_recorded_runs(self):
-        """With a kernel's debug files, with a module's, and with none."""
-        for run in ("linux-6.1", "gt-amd"):
+        """With a kernel's debug files, with a module's, and with none; and with devices."""
+        for run in ("linux-6.1", "gt-amd", "gt-dma"):
             for name in ("races", "named"):
                 path = os.path.join(self.folder.name, "recorded.json")
                 document = json.loads(lzma.decompress((ROOT / f"tests/data/recorded/{run}/{name}.json.xz").read_bytes()))

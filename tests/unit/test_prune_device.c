@@ -16,7 +16,7 @@
 #define WRITE_BACK "changed-under-write-back"
 #define REQUEST "virtio-blk 0, queue 1: "
 
-/* Let the race's second side be a device's access for that operation, which is of a disk or is DEVICE_RNG_FILL. */
+/* Let the race's second side be a disk's access for that operation. */
 static void by_device(struct race *race, enum device_op op, uint8_t rw)
 {
 	struct race_side *side = &race->first.sides[1];
@@ -34,8 +34,6 @@ static void by_device(struct race *race, enum device_op op, uint8_t rw)
 					      .len = 8,
 					      .write = rw & INSN_WRITE,
 					      .descriptor = 1}};
-	if (op == DEVICE_RNG_FILL)
-		strcpy(side->device.request.type, "virtio-rng");
 	race->first.how = RACE_BY_DEVICE;
 	race->rw[1] = rw;
 	site_name(side, 0, race->site[1]);
