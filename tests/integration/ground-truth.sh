@@ -2,19 +2,24 @@
 # Sourced by the integration tests that run the ground truth in a lab, after lib.sh.
 manifest=tests/ground-truth/manifest.json
 
-# named FOLDER: the run's races with the names that the module's own debug information gives them, later and elsewhere.
+# named FOLDER [OPTION]...: the run's races with the names that the module's own debug information gives them, later and elsewhere. The
+# options are of tests/ground-truth/check.
 named() {
-	"$build/outrider" report --symbols "$build/outrider_gt.ko" --format json "$1/races.json" >"$1/named.json" &&
-		tests/ground-truth/check --manifest $manifest --races "$1/named.json" --names
+	folder=$1
+	shift
+	"$build/outrider" report --symbols "$build/outrider_gt.ko" --format json "$folder/races.json" >"$folder/named.json" &&
+		tests/ground-truth/check --manifest $manifest --races "$folder/named.json" --names "$@"
 }
 
-# judged FOLDER: and the verdicts on them, with those names, without, and with the module's source too.
+# judged FOLDER [OPTION]...: and the verdicts on them, with those names, without, and with the module's source too.
 judged() {
-	tests/ground-truth/check --manifest $manifest --races "$1/named.json" --verdicts &&
-		"$build/outrider" report --format json "$1/races.json" >"$1/judged.json" &&
-		tests/ground-truth/check --manifest $manifest --races "$1/judged.json" --verdicts &&
-		"$build/outrider" report --symbols "$build/outrider_gt.ko" --sources . --format json "$1/races.json" >"$1/sourced.json" &&
-		tests/ground-truth/check --manifest $manifest --races "$1/sourced.json" --verdicts --sources
+	folder=$1
+	shift
+	tests/ground-truth/check --manifest $manifest --races "$folder/named.json" --verdicts "$@" &&
+		"$build/outrider" report --format json "$folder/races.json" >"$folder/judged.json" &&
+		tests/ground-truth/check --manifest $manifest --races "$folder/judged.json" --verdicts "$@" &&
+		"$build/outrider" report --symbols "$build/outrider_gt.ko" --sources . --format json "$folder/races.json" >"$folder/sourced.json" &&
+		tests/ground-truth/check --manifest $manifest --races "$folder/sourced.json" --verdicts --sources "$@"
 }
 
 # unharmed FOLDER: the guest's kernel log, which the guest printed last, is clean. What it printed instead is shown.

@@ -41,12 +41,14 @@ fast_kvm() {
 	tests/lab/pick --outrider "$build/outrider"
 }
 
-# images: $work/vmlinuz and $work/initrd.img, the stock kernel and a guest with the agent and the ground-truth module.
+# images [MODULE]...: $work/vmlinuz and $work/initrd.img, the stock kernel and a guest with the agent and the ground-truth module, and
+# with these modules of the kernel, which the agent's workload "modules" loads.
 images() {
 	cp "$(vm-images/fetch kernel --print vmlinuz)" "$work/vmlinuz"
 	cp "$build/outrider_gt.ko" "$work/outrider_gt.ko"
 	strip --strip-debug "$work/outrider_gt.ko"
-	vm-images/build-initramfs -o "$work/initrd.img" --init "$build/guest-agent" --file "$work/outrider_gt.ko:/outrider_gt.ko"
+	[ $# = 0 ] || set -- --kernel-dir "$(vm-images/fetch kernel --print folder)" $(printf ' --module %s' "$@")
+	vm-images/build-initramfs -o "$work/initrd.img" --init "$build/guest-agent" --file "$work/outrider_gt.ko:/outrider_gt.ko" "$@"
 }
 
 # in_lab KVM SECONDS SCRIPT [OPTION]...: run tests/integration/in-lab/SCRIPT in a lab; its files come to $work/KVM, its output to

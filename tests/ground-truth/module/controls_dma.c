@@ -229,3 +229,64 @@ const struct gt_case gt_case_dmarings = {
 	.setup = gt_dmarings_setup,
 	.teardown = gt_dmarings_teardown,
 };
+
+/*
+ * A ring that the device works on while the driver looks into it: several requests at a time, and a driver that polls. Unlike
+ * the disk's driver this one has interrupts on, so the CPU can be held in the middle of its accesses to the ring.
+ */
+#define GT_DMARNGRING_REQUESTS 8
+#define GT_DMARNGRING_POLLS 200
+
+static u8 *gt_dmarngring_buffers;
+/* How many buffers the device has. Of the driver's thread only. */
+static unsigned int gt_dmarngring_lent;
+static u64 gt_dmarngring_other_rounds gt_datum; /* of the other thread only */
+
+static int gt_dmarngring_setup(void)
+{
+	int rc;
+
+	gt_dmarngring_buffers = kzalloc(GT_DMARNGRING_REQUESTS * GT_RNG_BYTES, GFP_KERNEL);
+	if (!gt_dmarngring_buffers)
+		return -ENOMEM;
+	gt_dmarngring_lent = 0;
+	rc = harness_rng_open();
+	if (rc)
+		kfree(gt_dmarngring_buffers);
+	return rc;
+}
+
+static void gt_dmarngring_teardown(void)
+{
+	harness_rng_close();
+	kfree(gt_dmarngring_buffers);
+}
+
+static gt_fn void gt_dmarngring_driver(u64 round)
+{
+	unsigned int polls;
+
+	if (!gt_dmarngring_lent)
+		while (gt_dmarngring_lent < GT_DMARNGRING_REQUESTS &&
+		       harness_rng_give(gt_dmarngring_buffers + gt_dmarngring_lent * GT_RNG_BYTES))
+			gt_dmarngring_lent++;
+	for (polls = 0; gt_dmarngring_lent && polls < GT_DMARNGRING_POLLS; polls++)
+		gt_dmarngring_lent -= harness_rng_take(false);
+	while (gt_dmarngring_lent && harness_rng_take(true))
+		gt_dmarngring_lent--;
+}
+
+/* Keeps the other CPU awake. */
+static gt_fn void gt_dmarngring_other(u64 round)
+{
+	gt_dmarngring_other_rounds = round;
+}
+
+const struct gt_case gt_case_dmarngring = {
+	.name = "dmarngring",
+	.group = "controls",
+	.side = {{"driver", gt_dmarngring_driver, 0}, {"other", gt_dmarngring_other, 1}},
+	.available = harness_rng_there,
+	.setup = gt_dmarngring_setup,
+	.teardown = gt_dmarngring_teardown,
+};

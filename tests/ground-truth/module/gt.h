@@ -63,7 +63,7 @@ extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqign
 extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, gt_case_rcuwait, gt_case_rcucopy,
 	gt_case_rcufree, gt_case_rcureuse, gt_case_rcubare;
 extern const struct gt_case gt_case_dmaread, gt_case_dmawrite, gt_case_dmarng;
-extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings;
+extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings, gt_case_dmarngring;
 
 struct file;
 struct page;
@@ -89,13 +89,16 @@ void harness_disk_request(struct gt_disk *d, bool write);
 #define GT_RNG_BYTES 64
 
 /*
- * The guest's entropy device, which one case at a time may have. harness_rng_open() returns 0 or -errno. harness_rng_request()
- * lets the device fill GT_RNG_BYTES at `buffer`, and waits for that. It returns false when the device did not answer in time,
- * and still has the buffer: the next call waits on.
+ * The guest's entropy device, which one case at a time may have. harness_rng_open() returns 0 or -errno. harness_rng_give()
+ * tells the device to fill GT_RNG_BYTES at `buffer`; false: its queue is full. harness_rng_take() takes a filled buffer back;
+ * false: there is none, or with `wait` there was none in time. harness_rng_request() does both. When it returns false the
+ * device did not answer in time and still has the buffer, and the next call waits on. One thread at a time.
  */
 bool harness_rng_there(void);
 int harness_rng_open(void);
 void harness_rng_close(void);
+bool harness_rng_give(void *buffer);
+bool harness_rng_take(bool wait);
 bool harness_rng_request(void *buffer);
 
 /*

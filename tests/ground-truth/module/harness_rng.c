@@ -146,19 +146,33 @@ bool harness_rng_there(void)
 	return there;
 }
 
-bool harness_rng_request(void *buffer)
+bool harness_rng_give(void *buffer)
 {
 	struct scatterlist list;
+
+	sg_init_one(&list, buffer, GT_RNG_BYTES);
+	if (harness_virtio.add(harness_rng_queue, &list, 1, buffer, GFP_KERNEL))
+		return false;
+	harness_virtio.kick(harness_rng_queue);
+	return true;
+}
+
+bool harness_rng_take(bool wait)
+{
 	unsigned int len;
 
-	if (!harness_rng_lent) {
-		sg_init_one(&list, buffer, GT_RNG_BYTES);
-		if (harness_virtio.add(harness_rng_queue, &list, 1, buffer, GFP_KERNEL))
+	while (!harness_virtio.get(harness_rng_queue, &len)) {
+		/* A completion may be left of a buffer that was there without waiting. */
+		if (!wait || !wait_for_completion_timeout(&harness_rng_filled, HARNESS_RNG_WAIT))
 			return false;
-		harness_rng_lent = true;
-		harness_virtio.kick(harness_rng_queue);
 	}
-	if (!wait_for_completion_timeout(&harness_rng_filled, HARNESS_RNG_WAIT) || !harness_virtio.get(harness_rng_queue, &len))
+	return true;
+}
+
+bool harness_rng_request(void *buffer)
+{
+	harness_rng_lent = harness_rng_lent || harness_rng_give(buffer);
+	if (!harness_rng_lent || !harness_rng_take(true))
 		return false;
 	harness_rng_lent = false;
 	return true;
