@@ -141,7 +141,7 @@ static void test_bzimage(void **state)
 	assert_memory_equal(ram_at(&f->ram, params->hdr.ramdisk_image, 6), "INITRD", 6);
 	assert_string_equal(ram_at(&f->ram, params->hdr.cmd_line_ptr, 1), "console=ttyS0 quiet");
 	assert_int_equal(params->acpi_rsdp_addr, ACPI_GPA);
-	assert_int_equal(params->e820_entries, 5);
+	assert_int_equal(params->e820_entries, 6);
 	code = ram_at(&f->ram, MIB(16), 4096);
 	assert_int_equal(code[0], 0x90);
 	assert_int_equal(code[4095], 0x90);

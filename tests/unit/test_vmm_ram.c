@@ -2,6 +2,7 @@
 /* Guest RAM: the one accessor every guest-given address goes through, and the address map the guest is told. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static void check_map(uint64_t size)
 	uint64_t sum = 0, last = 0;
 	struct ram ram;
 	struct err err = {0};
+	bool ecam_reserved = false;
 	unsigned n;
 
 	assert_int_equal(ram_map(&ram, size, &err), 0);
@@ -86,12 +88,15 @@ static void check_map(uint64_t size)
 		assert_true(map[i].addr >= last);
 		assert_true(map[i].size > 0);
 		last = map[i].addr + map[i].size;
+		if (map[i].addr == PCI_ECAM_GPA)
+			ecam_reserved = map[i].type == 2 && map[i].size == PCI_ECAM_LEN;
 		if (map[i].type != 1)
 			continue;
 		sum += map[i].size;
 		assert_non_null(ram_at(&ram, map[i].addr, map[i].size));
 	}
 	assert_int_equal(sum, size - (BIOS_END_GPA - EBDA_GPA));
+	assert_true(ecam_reserved);
 	ram_unmap(&ram);
 }
 
