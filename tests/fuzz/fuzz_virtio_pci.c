@@ -36,7 +36,13 @@ static void access_once(struct rig *m, const uint8_t *in)
 	case 1: /* configuration space of the device */
 		rig_config(m, 1, offset & 0xff, size > 4 ? 4 : size, (uint32_t)value);
 		break;
-	case 2: /* of any slot */
+	case 2: /* of any slot, by the ports or in memory */
+		if (in[0] & 0x40) {
+			uint64_t gpa = PCI_ECAM_GPA + ((uint64_t)offset << 4 | (in[3] >> 2 & 15)) % (PCI_ECAM_LEN + 8);
+
+			bus_access(&m->bus, BUS_MMIO, gpa, write, size, (uint8_t *)&value);
+			break;
+		}
 		rig_config(m, offset >> 8 & 31, offset & 0xff, size > 4 ? 4 : size, (uint32_t)value);
 		break;
 	case 3: /* the common configuration */

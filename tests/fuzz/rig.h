@@ -101,7 +101,8 @@ static inline void rig_open(struct rig *m)
 {
 	const struct power_line power = {.end = rig_end};
 	const struct irq_line irq = {.set = rig_irq};
-	const struct bus_range ports = {BUS_PORT, PCI_PORT, PCI_LEN, &pci_ops, &m->pci};
+	const struct bus_range ports = {BUS_PORT, PCI_PORT, PCI_LEN, &pci_ops, &m->pci},
+			       memory = {BUS_MMIO, PCI_ECAM_GPA, PCI_ECAM_LEN, &pci_ecam_ops, &m->pci};
 
 	if (!m->ram.host) {
 		fuzz_require(ram_map(&m->ram, RIG_RAM, NULL) == 0);
@@ -112,7 +113,7 @@ static inline void rig_open(struct rig *m)
 	bus_init(&m->bus);
 	workers_init(&m->workers);
 	pci_init(&m->pci, &m->bus, &power, &irq, &rig_host);
-	fuzz_require(bus_add(&m->bus, &ports, NULL) == 0);
+	fuzz_require(bus_add(&m->bus, &ports, NULL) == 0 && bus_add(&m->bus, &memory, NULL) == 0);
 	m->virtio = (struct virtio_bus){.pci = &m->pci, .dma = &m->dma, .workers = &m->workers};
 	memset(m->avail, 0, sizeof(m->avail));
 }
