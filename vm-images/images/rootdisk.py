@@ -35,9 +35,10 @@ MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", 
           "fstrim.timer", "getty@tty1.service", "systemd-networkd-wait-online.service", "systemd-binfmt.service",
           "proc-sys-fs-binfmt_misc.automount", "systemd-machine-id-commit.service", "systemd-pstore.service", "modprobe@drm.service",
           "modprobe@dm_mod.service", "modprobe@efi_pstore.service", "modprobe@loop.service", "dev-hugepages.mount"]
-# Run in the new root. The servers of this machine's apt belong to this machine. The index of manual pages and the like are not missed.
+# Run in the new root. A login may take an emulated CPU longer than any limit. The servers of this machine's apt belong to this machine. The index of manual pages and the like are not missed.
 SETTLE = f"""set -e
 passwd -q -d root
+sed -i 's/^LOGIN_TIMEOUT.*/LOGIN_TIMEOUT 0/' /etc/login.defs
 systemctl -q enable {' '.join(UNITS)}
 systemctl -q mask {' '.join(MASKED)}
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /usr/share/doc/* /usr/share/man/* /usr/share/locale/* /boot/*
