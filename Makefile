@@ -250,10 +250,15 @@ install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTD
 	install -D -m 644 $(OUT)/completion/_outrider $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_outrider
 	install -D -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/outrider/report.schema.json
 	install -D -m 755 vm-images/build-initramfs $(DESTDIR)$(PREFIX)/lib/outrider/build-initramfs
+	install -D -m 755 vm-images/build-rootdisk $(DESTDIR)$(PREFIX)/lib/outrider/build-rootdisk
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/outrider/images vm-images/images/*.py
+	cd vm-images && find rootdisk -type f -exec install -D -m 644 '{}' '$(abspath $(DESTDIR)$(PREFIX))/lib/outrider/{}' ';'
+	chmod 755 $(DESTDIR)$(PREFIX)/lib/outrider/rootdisk/init
 	install -d $(DESTDIR)$(PREFIX)/bin
 	ln -sf ../lib/outrider/build-initramfs $(DESTDIR)$(PREFIX)/bin/outrider-build-initramfs
+	ln -sf ../lib/outrider/build-rootdisk $(DESTDIR)$(PREFIX)/bin/outrider-build-rootdisk
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider README.md docs/*.md
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider/your-kernel docs/your-kernel/*
 
 .PHONY: deb
 deb: deps ## build the Debian package in a clean copy of the tree, judged by lintian; leaves it in build/deb

@@ -12,7 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 PAGES = ROOT / "docs/man"
-BUILDER = "build-initramfs"  # a program of its own, installed beside outrider
+BUILDERS = ["build-initramfs", "build-rootdisk"]  # programs of their own, installed beside outrider
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS", "LIMITATIONS", "EXAMPLES", "SEE ALSO"]
 
 
@@ -44,7 +44,7 @@ def options_of_help(text):
 
 class Manual(unittest.TestCase):
     def test_each_subcommand_has_a_page(self):
-        self.assertEqual({f"outrider-{command}.1" for command in [*commands(), BUILDER]} | {"outrider.1"}, {p.name for p in PAGES.iterdir()})
+        self.assertEqual({f"outrider-{command}.1" for command in [*commands(), *BUILDERS]} | {"outrider.1"}, {p.name for p in PAGES.iterdir()})
 
     def test_options_are_in_help_and_page(self):
         for command in commands():
@@ -59,19 +59,21 @@ class Manual(unittest.TestCase):
                 said = re.findall(r"^  (\S+)  ", help_of(command).split("Exit status:\n")[1], re.M)
                 self.assertEqual(said, re.findall(r"^\.TP\n\.B (\S+)\n", section(page(command), "EXIT STATUS"), re.M))
 
-    def test_options_of_the_image_builder_are_in_its_page(self):
-        said = subprocess.run([ROOT / "vm-images/build-initramfs", "--help"], check=True, capture_output=True, text=True).stdout
-        self.assertEqual(options_of_help(said) - {"--help"}, options_of_page(page(BUILDER)))
+    def test_options_of_the_image_builders_are_in_their_pages(self):
+        for builder in BUILDERS:
+            with self.subTest(builder=builder):
+                said = subprocess.run([ROOT / "vm-images" / builder, "--help"], check=True, capture_output=True, text=True).stdout
+                self.assertEqual(options_of_help(said) - {"--help"}, options_of_page(page(builder)))
 
     def test_pages_are_whole(self):
-        for command in ["", *commands(), BUILDER]:
+        for command in ["", *commands(), *BUILDERS]:
             with self.subTest(page=command):
                 text = page(command)
                 found = [name.strip('"') for name in re.findall(r"^\.SH (.*)$", text, re.M)]
                 self.assertEqual([name for name in found if name in SECTIONS], SECTIONS)
                 self.assertRegex(text, r'(?m)^\.TH OUTRIDER\S* 1 "\d{4}-\d\d-\d\d" ')
                 for other in commands():
-                    if command not in (other, BUILDER):
+                    if command not in (other, *BUILDERS):
                         self.assertIn(rf".BR outrider\-{other} (1)", section(text, "SEE ALSO"))
 
     def test_mandoc_finds_nothing(self):

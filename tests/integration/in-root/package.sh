@@ -25,7 +25,8 @@ doctor() {
 }
 
 initramfs() {
-	outrider-build-initramfs -o /image --no-busybox --init /usr/lib/outrider/guest-agent && [ -s /image ]
+	outrider-build-initramfs -o /image --no-busybox --init /usr/lib/outrider/guest-agent && [ -s /image ] &&
+		outrider-build-rootdisk --help >/image && [ -x /usr/lib/outrider/rootdisk/init ]
 }
 
 pages() {
