@@ -10,7 +10,8 @@
  * guest and its disk.
  *
  * With an overlay the image is only read, and everything that is written goes to a temporary file without a name, which is gone
- * when this process is. The temporary file is in the folder that $TMPDIR names or else beside the image or else in /var/tmp.
+ * when this process is. The temporary file is in the folder that $TMPDIR names, or else beside the image unless that is a block
+ * device, or else in /var/tmp.
  *
  * Locks keep an image from being written by one program while another uses it (disk_lock.h).
  *

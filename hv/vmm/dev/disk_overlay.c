@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Blocks `first` to `last` that a thread brings into the temporary file. It is on that thread's stack. */
@@ -58,6 +59,14 @@ static int open_in(struct disk_overlay *o, char *folder)
 	return ftruncate(o->top.fd, (off_t)o->base->size);
 }
 
+/* The folder of a device is in memory. */
+static bool is_device(const struct disk_file *file)
+{
+	struct stat st;
+
+	return fstat(file->fd, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
 static int open_top(struct disk_overlay *o, const char *path, struct err *err)
 {
 	const char *asked = getenv("TMPDIR");
@@ -66,7 +75,7 @@ static int open_top(struct disk_overlay *o, const char *path, struct err *err)
 	o->top = (struct disk_file){.fd = -1, .size = o->base->size};
 	if (asked && *asked)
 		rc = open_in(o, strdup(asked));
-	else if ((rc = open_in(o, folder_of(path))) < 0) {
+	else if (is_device(o->base) || (rc = open_in(o, folder_of(path))) < 0) {
 		disk_file_close(&o->top);
 		rc = open_in(o, strdup("/var/tmp"));
 	}

@@ -36,7 +36,8 @@ struct disk_overlay {
 
 /*
  * Make an empty overlay over `base`, which must outlive it; `path` is that of the image. The temporary file is made in the
- * folder of $TMPDIR or, when that is not set, in the image's or else in /var/tmp. Returns 0, or -1 with EXIT_INPUT.
+ * folder of $TMPDIR or, when that is not set, in the image's or else in /var/tmp. That of a block device is not in the folder
+ * of devices, but in /var/tmp. Returns 0, or -1 with EXIT_INPUT.
  */
 int disk_overlay_open(struct disk_overlay *o, struct disk_file *base, const char *path, struct err *err);
 
