@@ -58,8 +58,8 @@ static void run_word(const char *word, struct outcome *o)
 
 static void usage(FILE *out)
 {
-	fprintf(out, "usage: outrider-agent WORKLOAD...\n"
-		     "       outrider-agent [WORKLOAD...] serve [OPTION VALUE]...\n"
+	fprintf(out, "usage: outrider-guest-agent WORKLOAD...\n"
+		     "       outrider-guest-agent [WORKLOAD...] serve [OPTION VALUE]...\n"
 		     "  as /init: by the kernel's command line, \"-- WORD...\" or \"" OPTION "WORD,...\"\n\n");
 	workloads_print(out);
 	fprintf(out, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n"

@@ -18,7 +18,7 @@
 
 struct runner {
 	const struct job_work *work;
-	sigset_t signals; /* SIGTERM and SIGCHLD, which are blocked and waited for */
+	sigset_t signals; /* SIGTERM and SIGCHLD, which are waited for; all signals are blocked */
 	sigset_t before;  /* the mask for the job's processes */
 	int left;	  /* processes that the runner started and that have not ended */
 	int pid[MAX_CPUS];
@@ -135,6 +135,7 @@ int job_runner(const struct job_work *work)
 	struct runner r = {.work = work};
 	int agent = getppid();
 	bool stopped = false;
+	sigset_t all;
 
 	sigemptyset(&r.signals);
 	sigaddset(&r.signals, SIGTERM);
@@ -142,7 +143,9 @@ int job_runner(const struct job_work *work)
 	/* The agent blocks signals that it waits for, and ignores SIGPIPE. The job's processes do neither. */
 	sigemptyset(&r.before);
 	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &r.signals, NULL);
+	/* A process of the job may signal its parent, which the runner becomes when that parent has ended. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -16,7 +16,9 @@
 
 #include "agent.h"
 
-#define RETRY 1.0 /* seconds */
+/* In seconds. */
+#define RETRY 1.0
+#define FINISH 5.0
 
 void link_init(struct link *link, const char *console, unsigned int port)
 {
@@ -145,7 +147,7 @@ void link_flush(struct link *link)
 	}
 }
 
-void link_send(struct link *link, bool may_be_lost, const char *fmt, ...)
+bool link_send(struct link *link, bool may_be_lost, const char *fmt, ...)
 {
 	/* What may be lost leaves half of the room for what may not. */
 	size_t most = may_be_lost ? LINK_ROOM / 2 : LINK_ROOM;
@@ -154,21 +156,44 @@ void link_send(struct link *link, bool may_be_lost, const char *fmt, ...)
 	int len;
 
 	if (link->state != LINK_UP)
-		return;
+		return false;
 	va_start(ap, fmt);
 	len = vsnprintf(line, sizeof(line) - 1, fmt, ap);
 	va_end(ap);
 	if (len < 0)
-		return;
+		return false;
 	len = len > (int)sizeof(line) - 2 ? (int)sizeof(line) - 2 : len;
 	line[len++] = '\n';
 	if (link->out_len + (size_t)len <= most) {
 		memcpy(link->out + link->out_len, line, (size_t)len);
 		link->out_len += (size_t)len;
 		link_flush(link);
-	} else if (may_be_lost) {
-		link->dropped++;
-	} else {
-		link_drop(link);
+		return true;
 	}
+	if (!may_be_lost)
+		link_drop(link);
+	return false;
+}
+
+void link_finish(struct link *link)
+{
+	double end = now() + FINISH;
+	bool said = false;
+	char rest[256];
+
+	while (link->state == LINK_UP && now() < end) {
+		struct pollfd fds = {.fd = link->fd, .events = link->out_len ? POLLOUT : POLLIN};
+
+		if (!link->out_len && !said) {
+			/* A console cannot be shut down, and has nobody who would answer that. */
+			if (shutdown(link->fd, SHUT_WR))
+				break;
+			said = true;
+		}
+		poll(&fds, 1, 100);
+		link_flush(link);
+		if (said)
+			link_read(link, rest, sizeof(rest));
+	}
+	link_drop(link);
 }

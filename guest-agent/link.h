@@ -24,8 +24,6 @@ struct link {
 	double retry_at; /* in LINK_DOWN: when to try next, of now()'s clock */
 	char out[LINK_ROOM];
 	size_t out_len;
-	/* Lines that were left out since the last heartbeat, because the host did not read. */
-	unsigned long dropped;
 };
 
 /* A link that is down. */
@@ -47,10 +45,16 @@ void link_drop(struct link *link);
 size_t link_read(struct link *link, char *buf, size_t size);
 
 /*
- * Send a line, to which the newline is added. A line that may be lost is counted and left out when the host has not read what
- * was sent before. When there is no room for a line that must not be lost, the link is dropped.
+ * Send a line, to which the newline is added. A line that may be lost is left out when the host has not read what was sent
+ * before. When there is no room for a line that must not be lost, the link is dropped. Returns whether the line was sent.
  */
-void link_send(struct link *link, bool may_be_lost, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool link_send(struct link *link, bool may_be_lost, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Send what waits for the host, and hang up once the host has read it, or when it does not within a few seconds. To be called
+ * before the machine is powered off, which would lose what is still under way.
+ */
+void link_finish(struct link *link);
 
 /* Write what waits for the host, as far as there is room for it. */
 void link_flush(struct link *link);

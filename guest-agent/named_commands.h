@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define NAMED_COMMANDS_FILE "/etc/outrider/agent.conf"
+#define NAMED_COMMANDS_FILE "/etc/outrider/guest-agent.conf"
 
 struct named_command {
 	char name[64];

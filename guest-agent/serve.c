@@ -36,6 +36,7 @@ struct server {
 	unsigned int last_job;
 	const char *commands; /* file of the configured commands */
 	double heartbeat, next_heartbeat;
+	unsigned long dropped; /* lines of jobs that were left out since the last heartbeat, since the host did not read */
 	sigset_t before;
 	int signals;
 	bool over; /* SIGTERM came, or the host said poweroff: return once all jobs have ended */
@@ -72,8 +73,8 @@ static void send_heartbeat(struct server *s)
 	if (now() < s->next_heartbeat)
 		return;
 	s->next_heartbeat = now() + s->heartbeat;
-	link_send(&s->link, true, "heartbeat uptime=%.2f jobs=%u dropped=%lu", now(), running_jobs(s), s->link.dropped);
-	s->link.dropped = 0;
+	if (link_send(&s->link, true, "heartbeat uptime=%.2f jobs=%u dropped=%lu", now(), running_jobs(s), s->dropped))
+		s->dropped = 0;
 	for (int i = 0; i < JOBS && s->link.state == LINK_UP; i++) {
 		if (s->job[i].state != JOB_RUNNING && s->job[i].state != JOB_STOPPING)
 			continue;
@@ -94,7 +95,7 @@ static void send_output(struct server *s, struct job *job)
 	/* The agent's own workloads say who speaks, for consoles; here it is known. */
 	if (!strncmp(text, PREFIX, strlen(PREFIX)))
 		text += strlen(PREFIX);
-	link_send(&s->link, true, "output job=%u %s", job->number, text);
+	s->dropped += !link_send(&s->link, true, "output job=%u %s", job->number, text);
 }
 
 static void read_output(struct server *s, struct job *job)
@@ -466,7 +467,7 @@ static int serve_host(struct server *s)
 		turn(s);
 	for (int i = 0; i < JOBS; i++)
 		job_forget(&s->job[i]);
-	link_drop(&s->link);
+	link_finish(&s->link);
 	close(s->signals);
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
 	return AGENT_OK;

@@ -252,7 +252,7 @@ static int await_agent(int listener, const char *machine, uint64_t deadline, str
 				       machine);
 		else
 			return err_set(err, EXIT_INPUT,
-				       "no agent came; run `outrider-agent serve` in the guest, or wait longer by --timeout");
+				       "no agent came; run `outrider-guest-agent serve` in the guest, or wait longer by --timeout");
 	}
 	return fd;
 }

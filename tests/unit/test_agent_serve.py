@@ -128,6 +128,18 @@ class Serve(unittest.TestCase):
                 host.until("done job=1 ")
                 self.assertEqual([pid for pid in pids if alive(pid)], [])
 
+    def test_a_job_cannot_kill_who_looks_after_it(self):
+        """A process that lost its parent signals its new one, as the workload busy does when it is stopped."""
+        with serving() as (host, _):
+            host.say("start sh:(sleep 0.2; for s in USR1 INT HUP PIPE ALRM; do kill -$s $(ps -o ppid= -p $(sh -c 'echo $PPID')); done; echo sent) & sleep 3600 & echo left $!; sleep 0.1; kill -KILL $$")
+            pid = int(host.until(r"output job=1 left (\d+)")[1][1])
+            host.until("done job=1 rc=137 ")
+            self.assertFalse(alive(pid))
+            self.assertEqual(host.ask("start sh:trap '' TERM; sleep 0.1; for s in USR1 INT HUP; do kill -$s $PPID; done; sleep 3600"), ["ok job=2"])
+            time.sleep(0.5)
+            self.assertEqual(host.ask("stop"), ["ok stopping=1"])
+            host.until("done job=2 rc=143 ")
+
     def test_the_death_of_the_agent_ends_its_jobs(self):
         with serving() as (host, agent):
             host.say("start sh:echo pid $$; exec sleep 3600")
