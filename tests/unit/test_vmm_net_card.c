@@ -16,7 +16,6 @@
 
 #include <linux/virtio_net.h>
 
-#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/net_backend.h"
 #include "hv/vmm/dev/virtio_net.h"
 
@@ -630,8 +629,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
 	};
 
-	/* Workers are confined here as they are in a run. */
-	if (sandbox_prepare(NULL, NULL, NULL) < 0)
-		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,6 @@
 
 #include <cmocka.h>
 
-#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/blk_request.h"
 #include "hv/vmm/layout.h"
 
@@ -608,8 +607,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_full_host, setup, teardown),
 	};
 
-	/* Workers are confined here as they are in a run. */
-	if (sandbox_prepare(NULL, NULL, NULL) < 0)
-		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

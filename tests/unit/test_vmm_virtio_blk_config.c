@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/virtio_blk.h"
 #include "hv/vmm/layout.h"
 
@@ -254,8 +253,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_write_through, setup, teardown),
 	};
 
-	/* Workers are confined here as they are in a run. */
-	if (sandbox_prepare(NULL, NULL, NULL) < 0)
-		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

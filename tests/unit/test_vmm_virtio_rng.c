@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "hv/sandbox/sandbox.h"
 #include "hv/vmm/dev/virtio_rng.h"
 #include "tests/unit/device_rig.h"
 
@@ -145,8 +144,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_wrong_requests, setup, teardown),
 	};
 
-	/* Workers are confined here as they are in a run. */
-	if (sandbox_prepare(NULL, NULL, NULL) < 0)
-		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
