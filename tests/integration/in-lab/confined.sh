@@ -23,12 +23,11 @@ run() {
 	started=$!
 	until_true grep -a -q "wait:600: start" "$LAB_OUT/$name.console" || :
 	until_true sampled || :
-	pid=$(pidof outrider | tr ' ' '\n' | tail -n 1)
-	for task in /proc/"$pid"/task/*; do
+	for task in /proc/"$started"/task/*; do
 		sed -n 's/^\(Name\|Uid\|CapEff\|NoNewPrivs\|Seccomp\):\t/\1=/p' "$task/status" | tr '\t\n' ',;'
 		echo
 	done >"$LAB_OUT/$name.threads"
-	ls -l /proc/"$pid"/fd >"$LAB_OUT/$name.fds"
+	ls -l /proc/"$started"/fd >"$LAB_OUT/$name.fds"
 	echo "enough wait" 1<>tell
 	status=0
 	wait $started || status=$?
