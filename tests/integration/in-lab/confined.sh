@@ -21,8 +21,7 @@ run() {
 		--vsock 3,socket=socket --console "$LAB_OUT/$name.console" --json "$LAB_OUT/$name.json" --seed 1 "$@" <>tell 9<disk \
 		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.errors" &
 	started=$!
-	until_true grep -a -q "wait:600: start" "$LAB_OUT/$name.console" || :
-	until_true sampled || :
+	until_true is_there || :
 	for task in /proc/"$started"/task/*; do
 		sed -n 's/^\(Name\|Uid\|CapEff\|NoNewPrivs\|Seccomp\):\t/\1=/p' "$task/status" | tr '\t\n' ',;'
 		echo
@@ -35,9 +34,10 @@ run() {
 	[ ! -e socket ] || echo "left behind" >"$LAB_OUT/$name.socket"
 }
 
-# The detector has found the kernel, so all threads are there.
-sampled() {
-	grep -q "kernel found" "$LAB_OUT/$name.errors"
+# The guest waits and the detector has found the kernel, so all threads are there; or the run has failed.
+is_there() {
+	! kill -0 "$started" 2>/dev/null ||
+		{ grep -a -q "wait:600: start" "$LAB_OUT/$name.console" && grep -q "kernel found" "$LAB_OUT/$name.errors"; }
 }
 
 by=
