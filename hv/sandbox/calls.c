@@ -66,6 +66,7 @@ static const struct call list[] = {
 	CALL(getpid, ALL),
 	CALL(gettid, ALL),
 	CALL(sched_getaffinity, ALL), /* malloc() asks how many CPUs there are. */
+	CALL(sysinfo, ALL),	      /* qsort() asks how much memory there is. */
 	CALL(rt_sigaction, ALL),      /* abort() */
 	CALL(rt_sigprocmask, ALL),
 	CALL(rt_sigreturn, ALL),
@@ -151,7 +152,6 @@ static const struct call list[] = {
 	CALL(chdir, READERS),
 	CALL(fadvise64, K(BLK) | READERS),
 	CALL(uname, READERS),
-	CALL(sysinfo, READERS),
 	CALL(dup, READERS),
 	CALL(getuid, READERS),
 	CALL(geteuid, READERS),
