@@ -251,8 +251,9 @@ static int await_agent(int listener, const char *machine, uint64_t deadline, str
 			return err_set(err, EXIT_INPUT, "no machine has the vsock socket %s; start one by outrider run --vsock",
 				       machine);
 		else
-			return err_set(err, EXIT_INPUT,
-				       "no agent came; run `outrider-guest-agent serve` in the guest, or wait longer by --timeout");
+			return err_set(
+				err, EXIT_INPUT,
+				"no agent came; run `outrider-guest-agent serve` in the guest, or wait longer by --timeout");
 	}
 	return fd;
 }
