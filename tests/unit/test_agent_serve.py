@@ -131,7 +131,9 @@ class Serve(unittest.TestCase):
     def test_a_job_cannot_kill_who_looks_after_it(self):
         """A process that lost its parent signals its new one, as the workload busy does when it is stopped."""
         with serving() as (host, _):
-            host.say("start sh:(sleep 0.2; for s in USR1 INT HUP PIPE ALRM; do kill -$s $(ps -o ppid= -p $(sh -c 'echo $PPID')); done; echo sent) & sleep 3600 & echo left $!; sleep 0.1; kill -KILL $$")
+            signal_parent = """sh -c 'kill -'$s' $(cut -d" " -f4 /proc/$PPID/stat)'"""  # that of the shell which runs this
+            host.say(f"start sh:(sleep 0.2; for s in USR1 INT HUP PIPE ALRM; do {signal_parent}; done; echo sent) & "
+                     "sleep 3600 & echo left $!; sleep 0.1; kill -KILL $$")
             pid = int(host.until(r"output job=1 left (\d+)")[1][1])
             host.until("done job=1 rc=137 ")
             self.assertFalse(alive(pid))
