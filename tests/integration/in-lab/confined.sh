@@ -45,5 +45,5 @@ run root
 run open --no-sandbox
 by="env SUDO_UID=1000 SUDO_GID=1000"
 run sudo
-by="setpriv --reuid 1000 --regid 1000 --groups 107"
+by="./setpriv --reuid 1000 --regid 1000 --groups 107"
 run user
