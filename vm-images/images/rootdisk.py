@@ -35,7 +35,9 @@ MASKED = ["apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", 
           "fstrim.timer", "getty@tty1.service", "systemd-networkd-wait-online.service", "systemd-binfmt.service",
           "proc-sys-fs-binfmt_misc.automount", "systemd-machine-id-commit.service", "systemd-pstore.service", "modprobe@drm.service",
           "modprobe@dm_mod.service", "modprobe@efi_pstore.service", "modprobe@loop.service", "dev-hugepages.mount"]
-# Run in the new root. A login may take an emulated CPU longer than any limit. The servers of this machine's apt belong to this machine. The index of manual pages and the like are not missed.
+# Run in the new root. A login may take an emulated CPU longer than any limit. The servers of this machine's apt belong to this machine.
+# Manual pages and the like are not missed. The folder of a journal on disk, which is not used, has another owner when mmdebstrap is run
+# without root.
 SETTLE = f"""set -e
 passwd -q -d root
 sed -i 's/^LOGIN_TIMEOUT.*/LOGIN_TIMEOUT 0/' /etc/login.defs
@@ -43,6 +45,7 @@ systemctl -q enable {' '.join(UNITS)}
 systemctl -q mask {' '.join(MASKED)}
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /usr/share/doc/* /usr/share/man/* /usr/share/locale/* /boot/*
 rm -f /etc/passwd- /etc/shadow- /etc/group- /etc/gshadow- /var/log/lastlog /var/log/faillog
+rmdir /var/log/journal
 : >/etc/apt/sources.list
 """
 # Spelled out, since the machine's /etc/mke2fs.conf must not matter: what Linux 5.10 and the image's own e2fsck know.
