@@ -7,6 +7,8 @@
 #include <libdwarf/libdwarf.h>
 #include <libvirt/libvirt.h>
 #include <libxml/xmlversion.h>
+#include <seccomp.h>
+#include <slirp/libslirp.h>
 #include <stdio.h>
 #include <zlib.h>
 
@@ -14,12 +16,16 @@
 
 static void print_libraries(void)
 {
+	const struct scmp_version *seccomp = seccomp_version();
 	unsigned long libvirt = 0;
 	int major = 0, minor = 0;
 
 	cs_version(&major, &minor);
 	printf("libraries: capstone %d.%d, libdwarf %s, elfutils %d.%d, jansson %s", major, minor, dwarf_package_version(),
 	       _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000, jansson_version_str());
+	if (seccomp)
+		printf(", libseccomp %u.%u.%u", seccomp->major, seccomp->minor, seccomp->micro);
+	printf(", libslirp %s", slirp_version_string());
 	if (virGetVersion(&libvirt, NULL, NULL) == 0)
 		printf(", libvirt %lu.%lu.%lu", libvirt / 1000000, libvirt / 1000 % 1000, libvirt % 1000);
 	printf(", libxml2 %s, zlib %s\n", LIBXML_DOTTED_VERSION, zlibVersion());
