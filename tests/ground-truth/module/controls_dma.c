@@ -6,9 +6,6 @@
 
 #include "gt.h"
 
-/* A wait that timed out leaves the buffer where it was, so the buffer stays the other side's. */
-#define GT_DMA_WAIT (HZ / 10)
-
 /* dmaread's twin: the buffer is looked into once the device has filled it, and given to the device again behind that. */
 struct gt_dmareadwait {
 	u64 header;
@@ -40,7 +37,7 @@ static gt_fn void gt_dmareadwait_reader(u64 round)
 {
 	struct gt_dmareadwait *buffer = gt_dmareadwait_buffer;
 
-	if (!wait_for_completion_timeout(&gt_dmareadwait_filled, GT_DMA_WAIT))
+	if (!harness_wait(&gt_dmareadwait_filled))
 		return;
 	gt_use(buffer->header);
 	complete(&gt_dmareadwait_free);
@@ -48,7 +45,7 @@ static gt_fn void gt_dmareadwait_reader(u64 round)
 
 static void gt_dmareadwait_device_step(u64 round)
 {
-	if (!wait_for_completion_timeout(&gt_dmareadwait_free, GT_DMA_WAIT))
+	if (!harness_wait(&gt_dmareadwait_free))
 		return;
 	harness_disk_request(&gt_dmareadwait_disk, false);
 	complete(&gt_dmareadwait_filled);
@@ -94,7 +91,7 @@ static gt_fn void gt_dmawritewait_writer(u64 round)
 {
 	struct gt_dmawritewait *buffer = gt_dmawritewait_buffer;
 
-	if (!wait_for_completion_timeout(&gt_dmawritewait_written, GT_DMA_WAIT))
+	if (!harness_wait(&gt_dmawritewait_written))
 		return;
 	buffer->record = round;
 	complete(&gt_dmawritewait_ready);
@@ -102,7 +99,7 @@ static gt_fn void gt_dmawritewait_writer(u64 round)
 
 static void gt_dmawritewait_device_step(u64 round)
 {
-	if (!wait_for_completion_timeout(&gt_dmawritewait_ready, GT_DMA_WAIT))
+	if (!harness_wait(&gt_dmawritewait_ready))
 		return;
 	harness_disk_request(&gt_dmawritewait_disk, true);
 	complete(&gt_dmawritewait_written);
@@ -125,8 +122,6 @@ struct gt_dmarngwait {
 static struct gt_dmarngwait *gt_dmarngwait_buffer;
 static DECLARE_COMPLETION(gt_dmarngwait_filled);
 static DECLARE_COMPLETION(gt_dmarngwait_free);
-/* The device has the buffer. Of the thread that sends requests only. */
-static bool gt_dmarngwait_lent;
 
 static int gt_dmarngwait_setup(void)
 {
@@ -140,7 +135,6 @@ static int gt_dmarngwait_setup(void)
 		kfree(gt_dmarngwait_buffer);
 		return rc;
 	}
-	gt_dmarngwait_lent = false;
 	reinit_completion(&gt_dmarngwait_filled);
 	reinit_completion(&gt_dmarngwait_free);
 	complete(&gt_dmarngwait_free);
@@ -157,7 +151,7 @@ static gt_fn void gt_dmarngwait_reader(u64 round)
 {
 	struct gt_dmarngwait *buffer = gt_dmarngwait_buffer;
 
-	if (!wait_for_completion_timeout(&gt_dmarngwait_filled, GT_DMA_WAIT))
+	if (!harness_wait(&gt_dmarngwait_filled))
 		return;
 	gt_use(buffer->entropy);
 	complete(&gt_dmarngwait_free);
@@ -165,10 +159,7 @@ static gt_fn void gt_dmarngwait_reader(u64 round)
 
 static void gt_dmarngwait_device_step(u64 round)
 {
-	if (!gt_dmarngwait_lent && !wait_for_completion_timeout(&gt_dmarngwait_free, GT_DMA_WAIT))
-		return;
-	gt_dmarngwait_lent = !harness_rng_request(gt_dmarngwait_buffer);
-	if (!gt_dmarngwait_lent)
+	if (harness_wait(&gt_dmarngwait_free) && harness_rng_request(gt_dmarngwait_buffer))
 		complete(&gt_dmarngwait_filled);
 }
 
@@ -234,7 +225,7 @@ const struct gt_case gt_case_dmarings = {
  * A ring that the device works on while the driver looks into it: several requests at a time, and a driver that polls. Unlike
  * the disk's driver this one has interrupts on, so the CPU can be held in the middle of its accesses to the ring.
  */
-#define GT_DMARNGRING_REQUESTS 8
+#define GT_DMARNGRING_REQUESTS 4
 #define GT_DMARNGRING_POLLS 200
 
 static u8 *gt_dmarngring_buffers;

@@ -14,6 +14,7 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/compiler.h>
+#include <linux/completion.h>
 #include <linux/types.h>
 
 /* A function the reports name: never inlined, cloned or folded into a twin with the same body. */
@@ -91,8 +92,8 @@ void harness_disk_request(struct gt_disk *d, bool write);
 /*
  * The guest's entropy device, which one case at a time may have. harness_rng_open() returns 0 or -errno. harness_rng_give()
  * tells the device to fill GT_RNG_BYTES at `buffer`; false: its queue is full. harness_rng_take() takes a filled buffer back;
- * false: there is none, or with `wait` there was none in time. harness_rng_request() does both. When it returns false the
- * device did not answer in time and still has the buffer, and the next call waits on. One thread at a time.
+ * false: there is none, or with `wait` the thread is to stop. harness_rng_request() does both. False: the thread is to stop,
+ * and the device may still have the buffer. One thread at a time.
  */
 bool harness_rng_there(void);
 int harness_rng_open(void);
@@ -113,6 +114,9 @@ u64 harness_rounds(unsigned int index, unsigned int side);
 
 /* Waits for the pace of a racing loop: busy, so that a round costs no VM exit. */
 void harness_pause(void);
+
+/* Waits until `done` is completed. False: the thread, which must be a side's, is to stop. */
+bool harness_wait(struct completion *done);
 
 /* /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them. */
 int harness_proc_init(void);

@@ -40,6 +40,14 @@ void harness_pause(void)
 	udelay(clamp(pace_us, 1u, 1000u));
 }
 
+bool harness_wait(struct completion *done)
+{
+	while (!wait_for_completion_timeout(done, HZ / 10))
+		if (kthread_should_stop())
+			return false;
+	return true;
+}
+
 static ktime_t timer_period(void)
 {
 	return ns_to_ktime(clamp(timer_us, 100u, 1000000u) * (u64)NSEC_PER_USEC);

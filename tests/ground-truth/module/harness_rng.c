@@ -16,13 +16,10 @@
 
 #include "gt.h"
 
-#define HARNESS_RNG_WAIT (HZ / 10)
-
 static DECLARE_COMPLETION(harness_rng_filled);
 static struct virtqueue *harness_rng_queue;
-static bool harness_rng_lent; /* The device has the buffer. Of the thread that sends requests only. */
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #define HARNESS_REGISTER __register_virtio_driver
 #else
 #define HARNESS_REGISTER register_virtio_driver
@@ -61,7 +58,8 @@ static int harness_rng_probe(struct virtio_device *device)
 static void harness_rng_remove(struct virtio_device *device)
 {
 	device->config->reset(device);
-	harness_virtio.detach(harness_rng_queue);
+	while (harness_virtio.detach(harness_rng_queue))
+		;
 	device->config->del_vqs(device);
 	harness_rng_queue = NULL;
 }
@@ -100,7 +98,7 @@ static bool harness_virtio_get(void)
 
 static int harness_rng_register(void)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 	return harness_virtio.register_driver(&harness_rng_driver, THIS_MODULE);
 #else
 	return harness_virtio.register_driver(&harness_rng_driver);
@@ -114,7 +112,6 @@ int harness_rng_open(void)
 	if (!harness_virtio_get())
 		return -ENODEV;
 	reinit_completion(&harness_rng_filled);
-	harness_rng_lent = false;
 	rc = harness_rng_register();
 	if (rc) {
 		harness_virtio_put();
@@ -163,7 +160,7 @@ bool harness_rng_take(bool wait)
 
 	while (!harness_virtio.get(harness_rng_queue, &len)) {
 		/* A completion may be left of a buffer that was there without waiting. */
-		if (!wait || !wait_for_completion_timeout(&harness_rng_filled, HARNESS_RNG_WAIT))
+		if (!wait || !harness_wait(&harness_rng_filled))
 			return false;
 	}
 	return true;
@@ -171,9 +168,5 @@ bool harness_rng_take(bool wait)
 
 bool harness_rng_request(void *buffer)
 {
-	harness_rng_lent = harness_rng_lent || harness_rng_give(buffer);
-	if (!harness_rng_lent || !harness_rng_take(true))
-		return false;
-	harness_rng_lent = false;
-	return true;
+	return harness_rng_give(buffer) && harness_rng_take(true);
 }
