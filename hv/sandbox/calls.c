@@ -10,6 +10,7 @@
 #include <linux/if_tun.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
+#include <linux/sockios.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -172,8 +173,8 @@ static const struct call list[] = {
 	/* Sockets. */
 	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET),
 	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET6),
-	CALL_IF(socket, K(VSOCK) | CALLS_FETCH, 0, WORD, AF_UNIX), /* the resolver asks nscd */
-	CALL_IF(socket, CALLS_FETCH, 0, WORD, AF_NETLINK),	   /* the resolver asks for the host's addresses */
+	CALL_IF(socket, CALLS_UNIX_SOCKETS, 0, WORD, AF_UNIX), /* the resolver asks nscd */
+	CALL_IF(socket, CALLS_FETCH, 0, WORD, AF_NETLINK),     /* the resolver asks for the host's addresses */
 	CALL(connect, SOCKETS),
 	CALL(bind, SOCKETS),
 	CALL(listen, SOCKETS),
@@ -192,6 +193,7 @@ static const struct call list[] = {
 	CALL(getpeername, SOCKETS),
 	IOCTL(FIONREAD, SOCKETS),
 	IOCTL(FIONBIO, SOCKETS),
+	IOCTL(SIOCGIFINDEX, K(NET)), /* if_nametoindex(), for a name server with a scope */
 
 	/* The library that fetches debug files (libdebuginfod, by libcurl) has threads, files and a cache of its own. */
 	CALL_IF(mmap, CALLS_FETCH, 2, PROT_EXEC, PROT_EXEC), /* the resolver's plug-ins */

@@ -11,6 +11,8 @@
 /* Bits for sets of kinds: 1u << kind, and these. */
 #define CALLS_FETCH (1u << 30) /* What fetches debug files from servers. */
 #define CALLS_MAIN (1u << SANDBOX_MAIN)
+#define CALLS_NET (1u << SANDBOX_NET)
+#define CALLS_UNIX_SOCKETS (1u << SANDBOX_VSOCK | CALLS_FETCH) /* What may make sockets of AF_UNIX. */
 
 /* A system call that a thread of the kinds `kinds` may make when all of its `arg_count` arguments are as `args` says. */
 struct call {

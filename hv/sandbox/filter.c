@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "hv/sandbox/calls.h"
@@ -98,6 +99,20 @@ static int add_calls(scmp_filter_ctx filter, unsigned kinds)
 	return 0;
 }
 
+/*
+ * if_nametoindex(), which libslirp calls for a name server such as fe80::1%eth0, asks by a socket of the first family that it
+ * gets. It begins with AF_UNIX, and goes on with AF_INET when that fails.
+ */
+static int add_interface_names(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp first[] = {
+		{0, SCMP_CMP_MASKED_EQ, 0xffffffffu, AF_UNIX},
+		{1, SCMP_CMP_MASKED_EQ, 0xffffffffu, SOCK_DGRAM | SOCK_CLOEXEC},
+	};
+
+	return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2, first);
+}
+
 /* What every thread has besides: a signal to a thread of this process, and no clone3(), whose flags no filter can see. */
 static int add_common(scmp_filter_ctx filter)
 {
@@ -121,6 +136,8 @@ int filter_load(unsigned kinds, const char *name, struct err *err)
 		rc = add_common(filter);
 	if (rc == 0)
 		rc = add_calls(filter, kinds);
+	if (rc == 0 && (kinds & CALLS_NET) && !(kinds & CALLS_UNIX_SOCKETS))
+		rc = add_interface_names(filter);
 	/* ioctl(KVM_RUN) is what a guest's speed hangs on. */
 	if (rc == 0)
 		rc = seccomp_syscall_priority(filter, SCMP_SYS(ioctl), UINT8_MAX);

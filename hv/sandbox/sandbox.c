@@ -2,8 +2,10 @@
 #include "hv/sandbox/sandbox.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -61,6 +63,33 @@ int sandbox_no_new_privileges(struct err *err)
 	return 0;
 }
 
+/* The 4 MiB are more than malloc() keeps of a thread's memory. */
+static void *return_memory(void *unused)
+{
+	static const size_t size = 1 << 16;
+	void *volatile piece[64];
+
+	for (size_t i = 0; i < 64; i++)
+		piece[i] = malloc(size);
+	for (size_t i = 64; i-- > 0;)
+		free(piece[i]);
+	return unused;
+}
+
+/*
+ * When the C library first gives back memory of a thread other than the main thread, it reads
+ * /proc/sys/vm/overcommit_memory, and remembers the answer for all threads. Most threads must not open files later.
+ */
+static int let_library_look(struct err *err)
+{
+	pthread_t thread;
+	int rc = pthread_create(&thread, NULL, return_memory, NULL);
+
+	if (rc == 0)
+		rc = pthread_join(thread, NULL);
+	return rc ? err_set(err, EXIT_INTERNAL, "cannot start a thread: %s", strerror(rc)) : 0;
+}
+
 int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
 {
 	char why[96];
@@ -73,6 +102,8 @@ int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
 		return -1;
 	/* The C library reads /etc/localtime at the first conversion of a time, whatever thread that is on. */
 	tzset();
+	if (let_library_look(err) < 0)
+		return -1;
 	if (descriptors_read(&process.inherited, err) < 0 || filter_prepare(last, ctx, err) < 0)
 		return -1;
 	atomic_store(&process.prepared, true);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -225,10 +226,48 @@ static void arguments_count(void **state)
 
 /* ---- what must work ---- */
 
+static int name_interface(void *arg)
+{
+	return if_nametoindex("lo") != *(unsigned *)arg;
+}
+
+/* libslirp looks up the interface of a name server that has one, such as fe80::1%eth0, in the middle of a run. */
+static void interfaces_have_numbers(void **state)
+{
+	unsigned lo = if_nametoindex("lo");
+	char said[1024];
+	int status;
+
+	(void)state;
+	if (!can_confine() || !lo)
+		skip();
+	for (unsigned with_main = 0; with_main < 2; with_main++) {
+		config.used = 1u << SANDBOX_NET;
+		status = in_child(with_main ? SANDBOX_MAIN : SANDBOX_NET, name_interface, &lo, said, sizeof(said));
+		config.used = ALL_KINDS;
+		if (status)
+			print_error("said: %s\n", said);
+		assert_int_equal(status, 0);
+	}
+}
+
+/* The C library gives memory back, for which it looks up once how the host's kernel overcommits memory. */
+static void return_memory(void)
+{
+	static const size_t size = 1 << 16;
+	void *piece[64];
+
+	for (size_t i = 0; i < 64; i++)
+		piece[i] = malloc(size);
+	for (size_t i = 64; i-- > 0;)
+		free(piece[i]);
+}
+
 static void *thread_body(void *arg)
 {
 	sandbox_thread(*(enum sandbox_kind *)arg);
 	free(malloc(1 << 22));
+	return_memory();
 	fprintf(stderr, "%s", "");
 	return arg;
 }
@@ -469,6 +508,7 @@ int main(void)
 		cmocka_unit_test(nobody_may),
 		cmocka_unit_test(only_some_may),
 		cmocka_unit_test(arguments_count),
+		cmocka_unit_test(interfaces_have_numbers),
 		cmocka_unit_test(threads_are_confined),
 		cmocka_unit_test(files_are_written_in_one_folder),
 		cmocka_unit_test(privileges_are_dropped),
