@@ -188,6 +188,48 @@ static void test_guard_other_protocols(void **state)
 	assert_false(net_guard_allows(frame, 60));
 }
 
+static bool opens4(uint8_t protocol, uint16_t port, uint8_t tcp_flags, uint16_t fragment)
+{
+	uint8_t frame[60] = {0};
+
+	frames_ip4(frame, "10.0.2.15", "192.0.2.1", protocol, 60 - 14);
+	frame[20] = (uint8_t)(fragment >> 8);
+	frame[21] = (uint8_t)fragment;
+	frame[36] = (uint8_t)(port >> 8);
+	frame[37] = (uint8_t)port;
+	frame[47] = tcp_flags;
+	return net_guard_opens(frame, 60);
+}
+
+static bool opens6(uint8_t protocol, uint8_t first)
+{
+	uint8_t frame[74] = {0};
+
+	frames_ip6(frame, "fec0::15", "2001:db8::1", protocol, 20);
+	frame[54] = first;
+	return net_guard_opens(frame, 74);
+}
+
+static void test_guard_new_sockets(void **state)
+{
+	uint8_t arp[60] = {[12] = 8, [13] = 6};
+
+	(void)state;
+	assert_true(opens4(IPPROTO_TCP, 80, FRAMES_SYN, 0));
+	assert_true(opens4(IPPROTO_TCP, 80, FRAMES_SYN | FRAMES_PSH, 0));
+	assert_false(opens4(IPPROTO_TCP, 80, FRAMES_SYN | FRAMES_ACK, 0));
+	assert_false(opens4(IPPROTO_TCP, 80, FRAMES_ACK | FRAMES_PSH, 0));
+	assert_true(opens4(IPPROTO_TCP, 80, FRAMES_ACK, 0x2000)); /* more fragments follow */
+	assert_true(opens4(IPPROTO_TCP, 80, FRAMES_ACK, 3));
+	assert_true(opens4(IPPROTO_UDP, 53, 0, 0));
+	assert_false(opens4(IPPROTO_UDP, 67, 0, 0));
+	assert_true(opens4(IPPROTO_ICMP, 0, 0, 0));
+	assert_true(opens6(IPPROTO_UDP, 0));
+	assert_true(opens6(IPPROTO_ICMPV6, 128));
+	assert_false(opens6(IPPROTO_ICMPV6, 135)); /* who has this address? */
+	assert_false(net_guard_opens(arp, sizeof(arp)));
+}
+
 /* ---- merging ---- */
 
 static struct net_merge *new_merge(void)
@@ -366,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_guard_ipv6),
 		cmocka_unit_test(test_guard_headers),
 		cmocka_unit_test(test_guard_other_protocols),
+		cmocka_unit_test(test_guard_new_sockets),
 		cmocka_unit_test(test_merge_ipv4),
 		cmocka_unit_test(test_merge_ipv6),
 		cmocka_unit_test(test_merge_of_one),

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -700,6 +701,47 @@ static void test_confined(void **state)
 	free_guest(g);
 }
 
+/* ---- descriptors ---- */
+
+static unsigned free_descriptors(void)
+{
+	int fd[64];
+	unsigned n = 0;
+
+	while (n < 64 && (fd[n] = dup(STDERR_FILENO)) >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		close(fd[i]);
+	return n;
+}
+
+/* A guest that speaks from thousands of ports leaves descriptors for the report, and can still use its network. */
+static void test_descriptors_are_spared(void **state)
+{
+	struct rlimit old, few;
+	struct guest *g;
+	uint8_t frame[600] = {0};
+	size_t len;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = 256;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	g = new_guest();
+	say_hello(g);
+	for (unsigned port = 2000; port < 4000; port++) {
+		len = frames_udp4(frame, "10.0.2.15", "192.0.2.1", (uint16_t)port, 9, 1);
+		from_guest(frame);
+		send_plain(g, frame, len);
+	}
+	assert_int_equal(free_descriptors(), 64);
+	assert_in_range(g->b->dropped, 1000, 2000);
+	say_hello(g);
+	free_guest(g);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -718,6 +760,7 @@ int main(void)
 		cmocka_unit_test(test_address_of_nobody),
 		cmocka_unit_test(test_start_again),
 		cmocka_unit_test(test_name_server),
+		cmocka_unit_test(test_descriptors_are_spared),
 		cmocka_unit_test(test_confined),
 	};
 

@@ -30,4 +30,10 @@
  */
 bool net_guard_allows(const uint8_t *frame, size_t len);
 
+/*
+ * Whether libslirp may make a socket for a frame that net_guard_allows(): for the SYN of a TCP connection, a UDP packet that is
+ * not for the DHCP server, a ping, or a fragment, of which not even the ports are known.
+ */
+bool net_guard_opens(const uint8_t *frame, size_t len);
+
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +13,9 @@
 #define NS_PER_MS 1000000
 #define NS_PER_S 1000000000
 #define EVENTS_AT_ONCE 64 /* what more is ready is reported again by the next wait */
+
+#define OPENERS 32	 /* frames for which a socket may be made, until it is looked again whether there are too many */
+#define DESCRIPTORS 4096 /* the most that a run has, whatever its limit was before */
 
 static const struct {
 	int slirp;
@@ -30,11 +35,22 @@ int64_t net_sockets_clock(void)
 	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+static int most_descriptors(void)
+{
+	struct rlimit limit = {.rlim_cur = 2 * NET_SOCKETS_SPARED};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur < 2 * NET_SOCKETS_SPARED)
+		return (int)(limit.rlim_cur / 2);
+	/* A run lowers the limit later (hv/sandbox). */
+	return (int)(limit.rlim_cur < DESCRIPTORS ? limit.rlim_cur : DESCRIPTORS) - NET_SOCKETS_SPARED;
+}
+
 int net_sockets_init(struct net_sockets *s, struct err *err)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 
-	*s = (struct net_sockets){.armed = INT64_MAX};
+	*s = (struct net_sockets){.armed = INT64_MAX, .most = most_descriptors()};
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	event.data.fd = s->timer_fd;
@@ -90,6 +106,20 @@ void net_sockets_closing(struct net_sockets *s, int fd)
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	socket->events = 0;
 	socket->ready = 0;
+}
+
+bool net_sockets_may_open(struct net_sockets *s)
+{
+	int lowest;
+
+	if (!s->full && s->openers++ % OPENERS)
+		return true;
+	/* A new descriptor is the lowest that is free, so this asks whether all below the limit are taken. */
+	lowest = fcntl(s->timer_fd, F_DUPFD_CLOEXEC, 0);
+	s->full = lowest < 0 || lowest >= s->most;
+	if (lowest >= 0)
+		close(lowest);
+	return !s->full;
 }
 
 struct net_timer *net_sockets_timer_new(struct net_sockets *s, SlirpTimerId id, void *ctx)

@@ -33,6 +33,12 @@ struct net_timer {
 	int64_t expires; /* in ms of net_sockets_clock(); -1: it does not run */
 };
 
+/*
+ * Descriptors that stay free for the rest of the process, such as for the report and for debug files, however many connections
+ * the guest makes. Where the process may have fewer than twice as many, half of them do.
+ */
+#define NET_SOCKETS_SPARED 256
+
 struct net_sockets {
 	int epoll_fd; /* readable when net_sockets_serve() has something to do; -1: there is none */
 	int timer_fd;
@@ -45,6 +51,9 @@ struct net_sockets {
 	int *held; /* the file descriptors that may be in the epoll, each once; `held_count`, with room for held_room */
 	size_t held_count, held_room;
 	struct net_timer timer[SLIRP_TIMER_NUM];
+	int most;	  /* libslirp gets no new socket once all descriptors below this number are taken */
+	bool full;	  /* that was so when it was looked last */
+	unsigned openers; /* counts net_sockets_may_open() */
 };
 
 /* Returns 0, or -1 with EXIT_INTERNAL; net_sockets_destroy() may follow either way. */
@@ -57,6 +66,9 @@ int64_t net_sockets_clock(void);
 /* For libslirp's callbacks: a socket was made, or is about to be closed. */
 void net_sockets_opened(struct net_sockets *s, int fd);
 void net_sockets_closing(struct net_sockets *s, int fd);
+
+/* Whether libslirp may have a frame for which it may make a socket. To be called once for each such frame. */
+bool net_sockets_may_open(struct net_sockets *s);
 
 /* For libslirp's callbacks: a timer. `timer` is what net_sockets_timer_new() returned, and `expires` is in ms. */
 struct net_timer *net_sockets_timer_new(struct net_sockets *s, SlirpTimerId id, void *ctx);

@@ -265,7 +265,7 @@ static void user_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr
 	}
 	if (((hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
 	     !net_complete_checksum(u->frame, len, le16toh(hdr->csum_start), le16toh(hdr->csum_offset))) ||
-	    !net_guard_allows(u->frame, len)) {
+	    !net_guard_allows(u->frame, len) || (net_guard_opens(u->frame, len) && !net_sockets_may_open(&u->sockets))) {
 		b->dropped++;
 		return;
 	}
