@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A virtio device on PCI as its driver sees it: status, features, queues, notifications, interrupts, resets. */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +56,9 @@ struct device {
 	atomic_bool inside; /* a callback runs */
 	atomic_int slow_fd; /* queue_ready waits until this is readable; -1: it does not */
 	atomic_uint served;
-	bool reset_inside; /* reset() was called while a callback ran */
+	bool reset_inside;	/* reset() was called while a callback ran */
+	atomic_bool on_vcpu;	/* a function of the device runs on a vCPU's thread */
+	atomic_uint vcpus_meet; /* two did at once */
 };
 
 static struct pci_rig rig;
@@ -80,28 +83,46 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 	memcpy(buf, d->config + offset, len);
 }
 
+/* Functions of the device that change it exclude each other. */
+static void enter(struct device *d)
+{
+	d->vcpus_meet += atomic_exchange(&d->on_vcpu, true);
+	sched_yield();
+}
+
+static void leave(struct device *d)
+{
+	d->on_vcpu = false;
+}
+
 static void config_write(void *dev, size_t offset, const void *buf, size_t len)
 {
 	struct device *d = dev;
 
+	enter(d);
 	assert_true(offset + len <= sizeof(d->config));
 	memcpy(d->config + offset, buf, len);
+	leave(d);
 }
 
 static void activate(void *dev, uint64_t chosen)
 {
 	struct device *d = dev;
 
+	enter(d);
 	d->activated = chosen;
+	leave(d);
 }
 
 static void reset(void *dev)
 {
 	struct device *d = dev;
 
+	enter(d);
 	d->reset_inside |= d->inside;
 	d->activated = 0;
 	d->resets++;
+	leave(d);
 }
 
 static void answer(struct virtq_request *rq)
@@ -753,6 +774,28 @@ static void test_resets_under_load(void **state)
 	assert_false(device.reset_inside);
 }
 
+static void *configure_always(void *arg)
+{
+	while (!*(atomic_bool *)arg)
+		wr(config_gpa, 1, 1);
+	return NULL;
+}
+
+/* One vCPU writes the device's configuration while another starts and resets it: the device sees one after the other. */
+static void test_vcpus_take_turns(void **state)
+{
+	atomic_bool stop = false;
+	pthread_t vcpu;
+
+	(void)state;
+	assert_int_equal(pthread_create(&vcpu, NULL, configure_always, &stop), 0);
+	for (unsigned i = 0; i < 500; i++)
+		bring_up();
+	stop = true;
+	pthread_join(vcpu, NULL);
+	assert_int_equal(device.vcpus_meet, 0);
+}
+
 /* Any write to any register is survived, and after a reset the device works. */
 static void test_any_sequence(void **state)
 {
@@ -784,15 +827,15 @@ static void test_any_sequence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_identity),	 TEST(test_features),
-		TEST(test_status),	 TEST(test_queue_registers),
-		TEST(test_served),	 TEST(test_served_without_bells),
-		TEST(test_early_kick),	 TEST(test_intx),
-		TEST(test_bus_master),	 TEST(test_bar_moves),
-		TEST(test_config),	 TEST(test_config_access),
-		TEST(test_needs_reset),	 TEST(test_queue_not_in_memory),
-		TEST(test_reset_waits),	 TEST(test_resets_under_load),
-		TEST(test_any_sequence),
+		TEST(test_identity),	     TEST(test_features),
+		TEST(test_status),	     TEST(test_queue_registers),
+		TEST(test_served),	     TEST(test_served_without_bells),
+		TEST(test_early_kick),	     TEST(test_intx),
+		TEST(test_bus_master),	     TEST(test_bar_moves),
+		TEST(test_config),	     TEST(test_config_access),
+		TEST(test_needs_reset),	     TEST(test_queue_not_in_memory),
+		TEST(test_reset_waits),	     TEST(test_resets_under_load),
+		TEST(test_vcpus_take_turns), TEST(test_any_sequence),
 	};
 
 	/* Workers are confined here as they are in a run. */

@@ -125,8 +125,11 @@ static void start(struct virtio *v)
 	for (unsigned i = 0; i < v->queues; i++)
 		if (v->queue[i].enabled)
 			start_queue(v, &v->queue[i]);
-	if (v->ops->activate)
+	if (v->ops->activate) {
+		pthread_mutex_lock(&v->config_lock);
 		v->ops->activate(v->dev, v->accepted);
+		pthread_mutex_unlock(&v->config_lock);
+	}
 	resume_workers(v);
 	virtio_settle(v);
 }
@@ -147,8 +150,11 @@ static void reset(struct virtio *v)
 	v->status = 0;
 	virtio_settle(v);
 	pause_workers(v);
-	if (active && v->ops->reset)
+	if (active && v->ops->reset) {
+		pthread_mutex_lock(&v->config_lock);
 		v->ops->reset(v->dev);
+		pthread_mutex_unlock(&v->config_lock);
+	}
 	for (unsigned i = 0; i < v->queues; i++)
 		clear_queue(&v->queue[i]);
 	v->why_broken = NULL;

@@ -95,8 +95,8 @@ struct virtq *virtio_queue(struct virtio *v, unsigned queue);
 
 /*
  * Change what config_read gives, between these two calls. The driver then sees all of the change or nothing of it, and is
- * interrupted. config_read and config_write are called under the same lock, so they need none for the configuration. Any thread
- * may call both, but not from within config_read and config_write.
+ * interrupted. config_read, config_write, activate and reset are called under the same lock, so they need none for the
+ * configuration. Any thread may call both, but not from within these four.
  */
 void virtio_config_begin(struct virtio *v);
 void virtio_config_end(struct virtio *v);
