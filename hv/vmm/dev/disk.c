@@ -108,7 +108,8 @@ int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t of
 void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len)
 {
 	/* What is in an overlay was written not long ago, and is mostly in memory still. */
-	if (check(disk, offset, len, false) == 0)
+	/* To posix_fadvise(), 0 bytes are all up to the end. */
+	if (len && check(disk, offset, len, false) == 0)
 		posix_fadvise(disk->image.fd, (off_t)offset, (off_t)len, POSIX_FADV_WILLNEED);
 }
 
