@@ -43,7 +43,7 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 
 	bus_init(&vm->bus);
 	kvm_lines_init(&vm->lines, &vm->fd);
-	workers_init(&vm->workers);
+	workers_init(&vm->workers, &vm->dma);
 	irq.gsi = SERIAL_GSI;
 	serial_init(&vm->serial, console_out, &irq, &vm->ended);
 	irq.gsi = RTC_GSI;

@@ -52,7 +52,7 @@ struct dma {
 	_Atomic(const struct device_observer *) observer;
 	/* How many threads are about to call the observer, or are in it. */
 	atomic_uint calling;
-	/* Requests that are in flight, and workers that look for requests in a queue. */
+	/* Requests that are in flight, and workers that serve a device. */
 	atomic_uint busy;
 	/* Guards the two lists. */
 	pthread_mutex_t lock;
@@ -113,8 +113,8 @@ void dma_begin(struct dma *dma, struct dma_flight *flight);
 void dma_end(struct dma *dma, struct dma_flight *flight);
 
 /*
- * A worker begins to serve a queue, because the driver says that requests are there, and has taken what it takes. Between two
- * requests none may be in flight, and still the device is not idle.
+ * A worker begins to serve a device, because the driver says that requests are there or because the host has something for the
+ * guest; and it has ended. Between two requests none may be in flight, and still the device is not idle.
  */
 void dma_serve_begin(struct dma *dma);
 void dma_serve_end(struct dma *dma);
@@ -157,7 +157,7 @@ void dma_watch(struct dma *dma, uint64_t filter);
  */
 void dma_in_flight(struct dma *dma, const struct device_observer *observer);
 
-/* Whether any request is in flight, or is about to be: a worker serves a queue. */
+/* Whether any request is in flight, or is about to be: a worker serves a device. */
 bool dma_busy(const struct dma *dma);
 
 #endif

@@ -111,7 +111,7 @@ static inline void rig_open(struct rig *m)
 	}
 	dma_init(&m->dma, &m->ram);
 	bus_init(&m->bus);
-	workers_init(&m->workers);
+	workers_init(&m->workers, &m->dma);
 	pci_init(&m->pci, &m->bus, &power, &irq, &rig_host);
 	fuzz_require(bus_add(&m->bus, &ports, NULL) == 0 && bus_add(&m->bus, &memory, NULL) == 0);
 	m->virtio = (struct virtio_bus){.pci = &m->pci, .dma = &m->dma, .workers = &m->workers};

@@ -105,7 +105,7 @@ void rig_init(struct pci_rig *rig)
 	pci_init(&rig->pci, &rig->bus, &power, &irq, &host);
 	assert_int_equal(bus_add(&rig->bus, &ports, NULL), 0);
 	assert_int_equal(bus_add(&rig->bus, &ecam, NULL), 0);
-	workers_init(&rig->workers);
+	workers_init(&rig->workers, &rig->dma);
 	rig->virtio = (struct virtio_bus){&rig->pci, &rig->dma, &rig->workers};
 }
 

@@ -266,7 +266,7 @@ static int setup(void **state)
 	machine.ram.host = calloc(1, RAM_BYTES);
 	machine.ram.low = RAM_BYTES;
 	dma_init(&machine.dma, &machine.ram);
-	workers_init(&machine.workers);
+	workers_init(&machine.workers, &machine.dma);
 	fake.base.ops = &fake_ops;
 	fake.base.offloads = NET_BIT(VIRTIO_NET_F_CSUM);
 	fake.base.mtu = 1400;

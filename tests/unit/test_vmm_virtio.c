@@ -726,6 +726,7 @@ static void test_reset_waits(void **state)
 	assert_true(rig_ring_bell(&rig, bell(0)));
 	while (!device.inside)
 		sched_yield();
+	assert_true(dma_busy(&rig.dma));
 	assert_int_equal(pthread_create(&vcpu, NULL, reset_on_a_vcpu, &done), 0);
 	/* The vCPU holds the queues before it waits, so what the callback finds in the end is nothing. */
 	while (!virtio_queue(device.virtio, 0)->held)

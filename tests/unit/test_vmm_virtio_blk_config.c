@@ -98,7 +98,7 @@ static int setup(void **state)
 	close(fd);
 	assert_int_equal(ram_map(&m.ram, MIB(64), &err), 0);
 	dma_init(&m.dma, &m.ram);
-	workers_init(&m.workers);
+	workers_init(&m.workers, &m.dma);
 	virtq_init(&queue, &m.dma, &by, &wiring);
 	flushes = 0;
 	*state = &m;

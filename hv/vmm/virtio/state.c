@@ -36,9 +36,7 @@ static void on_kick(void *ctx, uint32_t events)
 	struct virtio_queue *queue = ctx;
 
 	(void)events;
-	dma_serve_begin(queue->q.dma);
 	queue->v->ops->queue_ready(queue->v->dev, queue->q.by.queue);
-	dma_serve_end(queue->q.dma);
 }
 
 /* KVM watches the queue's notification register while the device runs and its registers are decoded. */

@@ -88,6 +88,18 @@ static bool next_round(struct worker *w)
 	return !ending;
 }
 
+/* Whatever woke the worker, the driver or something of the host's, its device is not idle now. */
+static void serve(const struct worker *w, const struct watch *watch, uint32_t events)
+{
+	struct dma *dma = w->all->dma;
+
+	if (dma)
+		dma_serve_begin(dma);
+	watch->fn(watch->ctx, events);
+	if (dma)
+		dma_serve_end(dma);
+}
+
 static void *body(void *arg)
 {
 	struct worker *w = arg;
@@ -102,7 +114,7 @@ static void *body(void *arg)
 			struct watch copy;
 
 			if (events[i].data.ptr && enter(w, events[i].data.ptr, &copy)) {
-				copy.fn(copy.ctx, events[i].events);
+				serve(w, &copy, events[i].events);
 				leave(w);
 			}
 		}
@@ -302,9 +314,9 @@ void worker_free(struct worker *w)
 
 /* ---- all of them ---- */
 
-void workers_init(struct workers *all)
+void workers_init(struct workers *all, struct dma *dma)
 {
-	*all = (struct workers){.first = NULL};
+	*all = (struct workers){.dma = dma};
 	pthread_mutex_init(&all->lock, NULL);
 }
 

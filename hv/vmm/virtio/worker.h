@@ -24,6 +24,7 @@
 
 #include "hv/base/err.h"
 #include "hv/sandbox/kinds.h"
+#include "hv/vmm/dma.h"
 
 struct worker;
 
@@ -31,9 +32,12 @@ struct worker;
 struct workers {
 	pthread_mutex_t lock; /* guards the list */
 	struct worker *first;
+	/* Is told of each callback (dma_serve_begin()). NULL: nobody is told. */
+	struct dma *dma;
 };
 
-void workers_init(struct workers *all);
+/* While a callback runs, `dma` is busy (dma_busy()). It must outlive the workers. NULL is allowed. */
+void workers_init(struct workers *all, struct dma *dma);
 
 /* Every worker must have been freed. */
 void workers_destroy(struct workers *all);
