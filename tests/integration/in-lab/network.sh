@@ -39,6 +39,11 @@ echoed() {
 	[ "$(echo "$1" | nc -w 20 127.0.0.1 2222 2>/dev/null)" = "$1" ]
 }
 
+# forwarded: once more, which is told. Between two connections nobody listens in the guest for a moment.
+forwarded() {
+	echoed "hello again" && echo "forwarded" >>"$LAB_OUT/exits"
+}
+
 # or_gone COMMAND...: it succeeds, or the guest $running has ended.
 or_gone() {
 	"$@" || ! kill -0 "$running" 2>/dev/null
@@ -63,7 +68,7 @@ guest user user,hostfwd=tcp::2222-:22 --append "net=user quiet" --rate 500 --del
 running=$!
 until_true or_gone grep -q -a -s "guest: serves" "$LAB_OUT/user.log"
 until_true or_gone echoed hello
-echoed "hello again" && echo "forwarded" >>"$LAB_OUT/exits"
+until_true or_gone forwarded
 until_true or_gone echoed enough
 wait $running
 returned user
