@@ -341,6 +341,20 @@ static void test_flight(void **state)
 	assert_int_equal(told.segment[2].descriptor, 2);
 	virtq_push(&b->rq, 5);
 	assert_false(dma_busy(&b->dma));
+
+	/* The last byte to write, in a segment that has others before it. */
+	desc(b, DESC, 2, DATA, 16, NEXT, 5);
+	desc(b, DESC, 5, DATA + 0x1000, 32, NEXT | WRITE, 0);
+	desc(b, DESC, 0, DATA + 0x2000, 64, WRITE, 0);
+	offer(b, 2);
+	assert_int_equal(virtq_pop(&b->q, &b->rq), 1);
+	told.count = 0;
+	virtq_begin_status(&b->rq, DEVICE_OP_UNKNOWN, 0);
+	assert_int_equal(told.count, 1);
+	assert_int_equal(told.segment[0].gpa, DATA + 0x2000 + 63);
+	assert_int_equal(told.segment[0].len, 1);
+	virtq_push(&b->rq, 1);
+	assert_false(dma_busy(&b->dma));
 	dma_watch(&b->dma, 0);
 	dma_observe(&b->dma, NULL);
 }

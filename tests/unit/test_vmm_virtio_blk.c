@@ -479,6 +479,63 @@ static void test_unknown_types(void **state)
 		assert_int_equal(request(rig, types[i], 0, 512, i % 2), VIRTIO_BLK_S_UNSUPP);
 }
 
+struct told {
+	struct device_access access;
+	unsigned count;
+};
+
+static void on_segment(void *ctx, const struct device_access *access)
+{
+	struct told *told = ctx;
+
+	told->access = *access;
+	told->count++;
+}
+
+static void on_ring(void *ctx, const struct device_access *access)
+{
+	(void)ctx;
+	(void)access;
+}
+
+/* Of a request that is refused only the status is written, and that is told like any other access. */
+static void test_refusal_is_told(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t sector;
+		bool in;
+		enum device_op op;
+	} refused[] = {
+		{VIRTIO_BLK_T_IN, SECTORS, true, DEVICE_BLK_READ},
+		{VIRTIO_BLK_T_OUT, SECTORS, false, DEVICE_BLK_WRITE},
+		{VIRTIO_BLK_T_DISCARD, 0, false, DEVICE_BLK_DISCARD},
+		{VIRTIO_BLK_T_WRITE_ZEROES, 0, false, DEVICE_BLK_WRITE_ZEROES},
+		{99, 0, true, DEVICE_OP_UNKNOWN},
+	};
+	struct rig *rig = *state;
+	struct told told;
+	const struct device_observer observer = {.segment = on_segment, .ring = on_ring, .ctx = &told};
+
+	memset(buffer(rig, 512), 0xff, 512);
+	dma_observe(&rig->dma, &observer);
+	dma_watch(&rig->dma, UINT64_MAX);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		told.count = 0;
+		assert_int_not_equal(request(rig, refused[i].type, refused[i].sector, 512, refused[i].in), VIRTIO_BLK_S_OK);
+		assert_int_equal(told.count, 1);
+		assert_int_equal(told.access.request.op, refused[i].op);
+		assert_int_equal(told.access.request.sector, refused[i].sector);
+		assert_int_equal(told.access.gpa, STATUS);
+		assert_int_equal(told.access.len, 1);
+		assert_int_equal(told.access.descriptor, 2);
+		assert_true(told.access.write);
+		assert_false(dma_busy(&rig->dma));
+	}
+	dma_watch(&rig->dma, 0);
+	dma_observe(&rig->dma, NULL);
+}
+
 static void test_malformed_chains(void **state)
 {
 	static const struct part chains[][3] = {
@@ -601,6 +658,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ranges_outside_the_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_huge_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_types, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refusal_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_malformed_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_ranges, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),

@@ -175,11 +175,31 @@ static uint8_t serve(struct blk *blk, struct virtq_request *rq, const struct blk
 	}
 }
 
+static enum device_op op_of(uint32_t type)
+{
+	switch (type) {
+	case VIRTIO_BLK_T_IN:
+		return DEVICE_BLK_READ;
+	case VIRTIO_BLK_T_OUT:
+		return DEVICE_BLK_WRITE;
+	case VIRTIO_BLK_T_DISCARD:
+		return DEVICE_BLK_DISCARD;
+	case VIRTIO_BLK_T_WRITE_ZEROES:
+		return DEVICE_BLK_WRITE_ZEROES;
+	default:
+		return DEVICE_OP_UNKNOWN;
+	}
+}
+
 /* Serve a request that has a header and a status byte, and push it. */
 static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_header *h, struct iovec *iov)
 {
 	uint8_t status = serve(blk, rq, h, iov);
+	enum device_op op = op_of(h->type);
 
+	/* A request that was refused has not begun. */
+	if (!rq->in_flight)
+		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0);
 	virtq_write(rq, rq->write_len - 1, &status, 1);
 	/* The status is the last byte of the writable part, so the length covers data that a failed read has not written. */
 	virtq_push(rq, rq->write_len < UINT32_MAX ? (uint32_t)rq->write_len : UINT32_MAX);

@@ -288,22 +288,37 @@ static void shorten(struct virtq_request *rq, unsigned first, unsigned end, uint
 	}
 }
 
-void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len)
+static void begin(struct virtq_request *rq, enum device_op op, uint64_t sector)
 {
 	struct virtq *q = rq->q;
-	unsigned count = rq->readable + rq->writable;
 
 	name_thread(&q->by);
-	shorten(rq, 0, rq->readable, read_len);
-	shorten(rq, rq->readable, count, write_len);
 	rq->flight.by = q->by;
 	rq->flight.by.head = rq->head;
 	rq->flight.by.op = op;
 	rq->flight.by.sector = sector;
 	rq->flight.segments = rq->segment;
-	rq->flight.count = count;
+	rq->flight.count = rq->readable + rq->writable;
 	rq->in_flight = true;
 	dma_begin(q->dma, &rq->flight);
+}
+
+void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len)
+{
+	shorten(rq, 0, rq->readable, read_len);
+	shorten(rq, rq->readable, rq->readable + rq->writable, write_len);
+	begin(rq, op, sector);
+}
+
+void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector)
+{
+	unsigned last = rq->readable + rq->writable - 1u;
+	uint32_t before = rq->segment[last].len - 1;
+
+	shorten(rq, 0, last, 0);
+	rq->segment[last].gpa += before;
+	rq->segment[last].len = 1;
+	begin(rq, op, sector);
 }
 
 void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector)

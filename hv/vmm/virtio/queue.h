@@ -153,6 +153,12 @@ void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector);
 void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len);
 
 /*
+ * As virtq_begin(), when the device accesses only the last byte of the writable part, which there must be: by this byte a disk
+ * says that it refuses the request.
+ */
+void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector);
+
+/*
  * Copy up to `len` bytes from the request's readable part, from `offset` bytes into it, into `buf`; or from `buf` to its
  * writable part. Returns the number of bytes copied, which is less than `len` when the part ends before. The guest may change
  * its memory at any time: a device fetches each byte of a header once, and works with its copy.
