@@ -16,7 +16,7 @@ void device_kind(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
  */
 void device_request(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
-/* The thread of the VMM that served the request: "thread blk0/q0 (tid 4711)". */
+/* The thread of the VMM that served the request: "thread disk0 queue0 (tid 4711)". */
 void device_thread(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
 #endif
