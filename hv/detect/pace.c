@@ -24,6 +24,8 @@
 /* A point has this long to be hit if it keeps others from being planted. Then so many points make room each ADAPT_NS. */
 #define STALE_NS 1000000000u
 #define TURNOVER 1024u
+/* So many points are written again each ADAPT_NS. */
+#define AT_A_TIME 64u
 /* With no more than so many points it is their turn sooner, or little would be looked at. */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
@@ -220,6 +222,25 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 	detect_leave(d);
 }
 
+/*
+ * An emulated CPU, as in the labs, can miss that a point was planted, and then goes on with the instruction that it has decoded
+ * before. Such a point would be armed for good and never be hit, and its site could not be sampled. A write of the same byte
+ * makes the CPU decode the instruction again, so each point is written again from time to time. A real CPU does not notice.
+ */
+static void write_again(struct detect *d, struct pace *pace, uint64_t now)
+{
+	if (d->target->caps.costly_stops)
+		return;
+	detect_enter(d);
+	for (uint32_t looked = d->points.count < AT_A_TIME ? d->points.count : AT_A_TIME; looked; looked--) {
+		const struct point *point = &d->points.slots[d->points.armed[pace->written++ % d->points.count]];
+
+		if (!point->event && point->planted_ns + STALE_NS < now)
+			target_refetch(d->target, point->gpa, X86_INT3);
+	}
+	detect_leave(d);
+}
+
 /* How many sample points there may be: as many as the target takes beside the event points. */
 static uint32_t most_points(struct detect *d)
 {
@@ -310,6 +331,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 		disarm_excess(d);
 	if (pace->starved && !few_points(d))
 		disarm_stale(d, pace, now);
+	write_again(d, pace, now);
 }
 
 static void refill(struct detect *d, struct pace *pace, uint64_t now)
