@@ -25,7 +25,7 @@
 #define STALE_NS 1000000000u
 #define TURNOVER 1024u
 /* So many points are written again each ADAPT_NS. */
-#define AT_A_TIME 64u
+#define WRITTEN_AGAIN 64u
 /* With no more than so many points it is their turn sooner, or little would be looked at. */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
@@ -223,16 +223,17 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 }
 
 /*
- * An emulated CPU, as in the labs, can miss that a point was planted, and then goes on with the instruction that it has decoded
- * before. Such a point would be armed for good and never be hit, and its site could not be sampled. A write of the same byte
- * makes the CPU decode the instruction again, so each point is written again from time to time. A real CPU does not notice.
+ * An emulated CPU, as in the labs, has passed armed points for minutes without a stop. The likely cause is that it went on with
+ * instructions that it had decoded before the points were planted. Such a site would never be sampled. A write of the same byte
+ * makes an emulated CPU decode again, so each point that nobody passes is written again from time to time. To a real CPU that
+ * is one write to text in which it may be executing.
  */
 static void write_again(struct detect *d, struct pace *pace, uint64_t now)
 {
 	if (d->target->caps.costly_stops)
 		return;
 	detect_enter(d);
-	for (uint32_t looked = d->points.count < AT_A_TIME ? d->points.count : AT_A_TIME; looked; looked--) {
+	for (uint32_t looked = d->points.count < WRITTEN_AGAIN ? d->points.count : WRITTEN_AGAIN; looked; looked--) {
 		const struct point *point = &d->points.slots[d->points.armed[pace->written++ % d->points.count]];
 
 		if (!point->event && point->planted_ns + STALE_NS < now)
