@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 sys.dont_write_bytecode = True
 sys.path += [str(HERE), str(TREE / "vm-images")]
-from images import cache, modules, newc, programs  # noqa: E402
+from images import cache, kernel, modules, newc, programs  # noqa: E402
 from images.error import Failure  # noqa: E402
 from labhost import payload  # noqa: E402
 from labhost.error import LabFailure  # noqa: E402
@@ -146,6 +146,31 @@ class ModuleSets(InFolder):
         for damaged in (b"code" + self.signature(b"sig", 100), modules.SIGNATURE_MARKER):
             with self.assertRaises(Failure):
                 modules.without_signature(damaged)
+
+
+class Kernels(InFolder):
+    RELEASE = "7.3.4+deb13-cloud-amd64"
+
+    def test_packages_named_by_a_field(self):
+        """A metapackage, and a kernel package whose files are in packages of their own."""
+        self.assertEqual(kernel.named("image", "linux-image-6.1.0-50-cloud-amd64 (= 6.1.176-1)"),
+                         [["linux-image-6.1.0-50-cloud-amd64", "6.1.176-1"]])
+        meta = f"linux-base-cloud-amd64 (= 7.3.4-1~bpo13+1), linux-image-{self.RELEASE} (= 7.3.4-1~bpo13+1)"
+        self.assertEqual(kernel.named("image", meta), [[f"linux-image-{self.RELEASE}", "7.3.4-1~bpo13+1"]])
+        image = (f"dracut | initramfs-tools (>= 0.120+deb8u2), linux-base-{self.RELEASE} (= 7.3.4-1), "
+                 f"linux-binary-{self.RELEASE} (= 7.3.4-1), linux-modules-{self.RELEASE} (= 7.3.4-1)")
+        self.assertEqual(kernel.named("binary|modules", image),
+                         [[f"linux-binary-{self.RELEASE}", "7.3.4-1"], [f"linux-modules-{self.RELEASE}", "7.3.4-1"]])
+        self.assertEqual(kernel.named("image", "kmod, linux-base (>= 4.3~)"), [])
+
+    def test_kernel_in_boot_or_among_its_modules(self):
+        for folder, place in (("old", f"boot/vmlinuz-{self.RELEASE}"), ("new", f"lib/modules/{self.RELEASE}/vmlinuz")):
+            image = self.file(f"{folder}/{place}")
+            self.file(f"{folder}/lib/modules/{self.RELEASE}/modules.dep")
+            paths = kernel.describe(self.folder / folder)
+            self.assertEqual((paths["version"], paths["vmlinuz"]), (self.RELEASE, image))
+        with self.assertRaisesRegex(Failure, "does not hold one kernel"):
+            kernel.describe(self.folder)
 
 
 class Programs(InFolder):

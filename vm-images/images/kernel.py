@@ -23,11 +23,21 @@ def resolve(suite=None):
 
 def _ask(suite):
     """The kernel package that the metapackage depends on."""
-    depends = Apt(suite).field(METAPACKAGE, "Depends")
-    found = re.match(r"(linux-image-[0-9][a-z0-9.+-]*-cloud-amd64) \(= (\S+)\)", depends)
+    found = named("image", Apt(suite).field(METAPACKAGE, "Depends"))
     if not found:
-        raise Failure(f"{METAPACKAGE} depends on '{depends}', which names no kernel package; is this apt's amd64 list?")
-    return [found.group(1), found.group(2)]
+        raise Failure(f"{METAPACKAGE} depends on no kernel package; is this apt's amd64 list?")
+    return found[0]
+
+
+def named(part, depends):
+    """[package, version] of each package linux-PART-RELEASE, for example linux-image-6.1.0-50-cloud-amd64, in a Depends field."""
+    return [list(pair) for pair in re.findall(rf"\b(linux-(?:{part})-[0-9][a-z0-9.+-]*-cloud-amd64) \(= ([^\s)]+)\)", depends)]
+
+
+def _parts(apt, package, version):
+    """The packages, for download(), that hold the kernel. Since 7.2 linux-image-RELEASE is empty and depends on those that do."""
+    parts = [[package, version], *named("binary|modules|base", apt.field(package, "Depends"))]
+    return [f"{name}={its}" for name, its in parts]
 
 
 def _merge_usr(folder):
@@ -44,7 +54,8 @@ def fetch(suite=None):
     package, version = resolve(suite)
 
     def build(scratch):
-        unpack(Apt(suite).download([f"{package}={version}"], scratch), scratch)
+        apt = Apt(suite)
+        unpack(apt.download(_parts(apt, package, version), scratch), scratch)
         _merge_usr(scratch)
         command(["/sbin/depmod", "-b", str(scratch), package.removeprefix("linux-image-")])
 
@@ -53,10 +64,12 @@ def fetch(suite=None):
 
 def describe(folder):
     """The version and the paths of an unpacked kernel package. Failure when a file is not there."""
-    images = sorted(pathlib.Path(folder).glob("boot/vmlinuz-*"))
+    folder = pathlib.Path(folder)
+    # Debian's kernels since 7.2 lie among their modules.
+    images = sorted([*folder.glob("boot/vmlinuz-*"), *folder.glob("lib/modules/*/vmlinuz")])
     if len(images) != 1:
         raise Failure(f"{folder} does not hold one kernel; delete it and try again")
-    release = images[0].name.removeprefix("vmlinuz-")
+    release = images[0].parent.name if images[0].name == "vmlinuz" else images[0].name.removeprefix("vmlinuz-")
     paths = {"version": release, "folder": folder, "vmlinuz": images[0], "modules": folder / "lib/modules" / release}
     if not (paths["modules"] / "modules.dep").is_file():
         raise Failure(f"{paths['modules']} has no modules.dep; delete {folder} and try again")
