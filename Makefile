@@ -141,6 +141,8 @@ $(filter $(OUT)/unit/test_vmm_virtio_rng $(OUT)/unit/test_vmm_virtio_vsock,$(UNI
 
 # The text of a race that one observation makes.
 $(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
+# The list of a morning that nobody ran.
+$(filter $(OUT)/unit/test_campaign_list%,$(UNIT_BINS)): $(call FAKES,morning_made)
 # The pruner's rules with one recorded race.
 $(filter $(OUT)/unit/test_prune_%,$(UNIT_BINS)): $(call FAKES,prune_bench)
 

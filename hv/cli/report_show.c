@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
-#include "hv/cli/fold.h"
+#include "hv/report/text/fold.h"
 #include "hv/report/text/text.h"
 
 #define REMARK_MAX (CLEAN_MAX(VERDICT_EVIDENCE_MAX) + 256)

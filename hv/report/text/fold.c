@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/cli/fold.h"
+#include "hv/report/text/fold.h"
 
 #include <errno.h>
 #include <stdbool.h>

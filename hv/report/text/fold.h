@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines of text folded to the width of a terminal. */
-#ifndef OUTRIDER_CLI_FOLD_H
-#define OUTRIDER_CLI_FOLD_H
+#ifndef OUTRIDER_REPORT_TEXT_FOLD_H
+#define OUTRIDER_REPORT_TEXT_FOLD_H
 
 #include <stdio.h>
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The document outrider-campaign-list/1. docs/campaigns.md and docs/campaign-list.schema.json describe it. */
+#include <stdlib.h>
+
+#include "hv/campaign/list/list.h"
+#include "hv/campaign/list/sentences.h"
+#include "hv/report/json/write.h"
+
+#define SCHEMA "outrider-campaign-list/1"
+
+/* Strings of a struct morning are printable already. "" becomes null. */
+static json_t *text(const char *s)
+{
+	return s && s[0] ? json_string(s) : json_null();
+}
+
+static json_t *verdict_json(struct json_builder *b, const struct morning_verdict *v)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "class", json_string(morning_class_word(v->class)));
+	json_put(b, o, "rule", text(v->rule));
+	json_put(b, o, "rank", json_integer(v->rank));
+	json_put(b, o, "evidence", text(v->evidence));
+	return o;
+}
+
+static json_t *triage_json(struct json_builder *b, const struct morning_race *r)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "state", json_string(morning_triage_word(r->triage)));
+	json_put(b, o, "note", text(r->note));
+	json_put(b, o, "who", text(r->who));
+	json_put(b, o, "when", text(r->when));
+	return o;
+}
+
+static json_t *builds_json(struct json_builder *b, const struct morning_race *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->build_count; i++) {
+		json_t *o = json_object();
+
+		json_put(b, o, "release", text(r->builds[i].release));
+		json_put(b, o, "build_id", text(r->builds[i].build_id));
+		json_put(b, o, "report", text(r->builds[i].report));
+		json_put(b, o, "now", json_boolean(r->builds[i].now));
+		json_append(b, list, o);
+	}
+	return list;
+}
+
+static json_t *race_json(struct json_builder *b, const struct morning_race *r)
+{
+	json_t *o = json_object(), *sides = json_array();
+
+	json_put(b, o, "id", text(r->id));
+	json_put(b, o, "change", json_string(morning_change_word(r->change)));
+	json_put(b, o, "worse", json_boolean(morning_is_worse(r)));
+	for (unsigned i = 0; i < 2; i++)
+		json_append(b, sides, text(r->side[i]));
+	json_put(b, o, "sides", sides);
+	json_put(b, o, "datum", text(r->datum));
+	json_put(b, o, "subsystem", text(r->subsystem));
+	json_put(b, o, "verdict", verdict_json(b, &r->verdict));
+	json_put(b, o, "before", r->earlier ? verdict_json(b, &r->before) : json_null());
+	json_put(b, o, "triage", triage_json(b, r));
+	json_put(b, o, "instances", json_whole(r->instances));
+	json_put(b, o, "runs", json_whole(r->runs));
+	json_put(b, o, "earlier_rounds", json_whole(r->earlier));
+	json_put(b, o, "first_round", json_whole(r->first_round));
+	json_put(b, o, "builds", builds_json(b, r));
+	return o;
+}
+
+static json_t *finding_json(struct json_builder *b, const struct morning_finding *f)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "kind", text(f->kind));
+	json_put(b, o, "new", json_boolean(f->is_new));
+	json_put(b, o, "run", text(f->run));
+	json_put(b, o, "line", text(f->line));
+	json_put(b, o, "console", text(f->console));
+	json_put(b, o, "command", text(f->command));
+	return o;
+}
+
+static json_t *classes_json(struct json_builder *b, const unsigned of_class[MORNING_CLASSES])
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < MORNING_CLASSES; i++)
+		json_put(b, o, morning_class_word((enum morning_class)i), json_whole(of_class[i]));
+	return o;
+}
+
+static json_t *round_json(struct json_builder *b, const struct morning_round *r)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "number", json_whole(r->number));
+	json_put(b, o, "started", text(r->started));
+	json_put(b, o, "ended", text(r->ended));
+	json_put(b, o, "runs", json_whole(r->runs));
+	json_put(b, o, "done", json_whole(r->done));
+	json_put(b, o, "broken", json_whole(r->broken));
+	json_put(b, o, "races", classes_json(b, r->of_class));
+	json_put(b, o, "new", json_whole(r->fresh));
+	json_put(b, o, "hits", json_whole(r->hits));
+	json_put(b, o, "windows", json_whole(r->windows));
+	json_put(b, o, "conflicts", json_whole(r->conflicts));
+	json_put(b, o, "sampled_s", json_seconds(r->sampled_ns));
+	json_put(b, o, "stood_still_permille", json_whole(r->lost_permille));
+	json_put(b, o, "stood_still_most_permille", json_whole(r->lost_most));
+	return o;
+}
+
+static json_t *point_json(struct json_builder *b, const struct morning_point *p)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "round", json_whole(p->round));
+	json_put(b, o, "sampled_s", json_seconds(p->sampled_ns));
+	json_put(b, o, "sites", json_whole(p->sites));
+	json_put(b, o, "pairs", json_whole(p->pairs));
+	json_put(b, o, "pairs_chao1", json_real(p->estimate));
+	return o;
+}
+
+static json_t *summary_json(struct json_builder *b, const struct morning *m)
+{
+	struct morning_round total = morning_total(m);
+	json_t *o = json_object();
+
+	for (int i = 0; i < MORNING_CHANGES; i++)
+		json_put(b, o, morning_change_word((enum morning_change)i), json_whole(morning_of(m, (enum morning_change)i)));
+	json_put(b, o, "changed_worse", json_whole(morning_worse(m)));
+	json_put(b, o, "findings", json_whole(m->finding_count));
+	json_put(b, o, "round", round_json(b, &total));
+	return o;
+}
+
+/* The subsystems are an array, since what a file of the kernel's says would make a poor key. */
+static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
+{
+	size_t count;
+	struct list_subsystem *subsystems = list_subsystems(m, &count);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *o = json_object();
+
+		json_put(b, o, "name", text(subsystems[i].name));
+		json_put(b, o, "worse", json_whole(subsystems[i].worse));
+		json_put(b, o, "changed", json_whole(subsystems[i].shown));
+		json_put(b, o, "all", json_whole(subsystems[i].all));
+		json_append(b, list, o);
+	}
+	free(subsystems);
+	return list;
+}
+
+static json_t *document(struct json_builder *b, const struct morning *m)
+{
+	json_t *o = json_object(), *races = json_array(), *findings = json_array(), *rounds = json_array(),
+	       *points = json_array();
+
+	for (size_t i = 0; i < m->race_count; i++)
+		json_append(b, races, race_json(b, &m->races[i]));
+	for (size_t i = 0; i < m->finding_count; i++)
+		json_append(b, findings, finding_json(b, &m->findings[i]));
+	for (size_t i = 0; i < m->round_count; i++)
+		json_append(b, rounds, round_json(b, &m->rounds[i]));
+	for (size_t i = 0; i < m->point_count; i++)
+		json_append(b, points, point_json(b, &m->points[i]));
+	json_put(b, o, "schema", json_string(SCHEMA));
+	json_put(b, o, "tool_version", text(m->version));
+	json_put(b, o, "store", text(m->store));
+	json_put(b, o, "campaign", text(m->campaign));
+	json_put(b, o, "from", json_whole(m->from));
+	json_put(b, o, "to", json_whole(m->to));
+	json_put(b, o, "against", m->base ? json_whole(m->base) : json_null());
+	json_put(b, o, "summary", summary_json(b, m));
+	json_put(b, o, "races", races);
+	json_put(b, o, "findings", findings);
+	json_put(b, o, "subsystems", subsystems_json(b, m));
+	json_put(b, o, "rounds", rounds);
+	json_put(b, o, "coverage", points);
+	json_put(b, o, "pool", m->pool ? json_whole(m->pool) : json_null());
+	return o;
+}
+
+int list_json(FILE *out, const struct morning *m, struct err *err)
+{
+	struct json_builder b = {0};
+	json_t *o = document(&b, m);
+	int rc = 0;
+
+	if (b.failed || !o)
+		rc = err_set(err, EXIT_INTERNAL, "out of memory");
+	else if (json_dumpf(o, out, JSON_INDENT(1)) == 0)
+		fputc('\n', out);
+	json_decref(o);
+	return rc;
+}

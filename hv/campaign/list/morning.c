@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/morning.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+
+void morning_free(struct morning *m)
+{
+	for (size_t i = 0; i < m->race_count; i++)
+		free(m->races[i].builds);
+	for (size_t i = 0; i < m->texts.count; i++)
+		free(m->texts.list[i]);
+	free(m->texts.list);
+	free(m->races);
+	free(m->findings);
+	free(m->rounds);
+	free(m->points);
+	memset(m, 0, sizeof(*m));
+}
+
+/* ---- text ---- */
+
+/* Make room for one text more. The list doubles when it is full, which it is at 0 and at each power of two. */
+static bool has_room(struct morning_texts *t)
+{
+	char **list;
+
+	if (t->count & (t->count - 1))
+		return true;
+	list = realloc(t->list, (t->count ? 2 * t->count : 1) * sizeof(*list));
+	if (list)
+		t->list = list;
+	return list != NULL;
+}
+
+/* Hand a string from malloc() over to `m`. It is NULL when memory ran out. */
+static const char *keep(struct morning *m, char *text, struct err *err)
+{
+	if (!text || !has_room(&m->texts)) {
+		free(text);
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	return m->texts.list[m->texts.count++] = text;
+}
+
+const char *morning_text(struct morning *m, const char *text, struct err *err)
+{
+	return keep(m, clean_copy(text ? text : "", text ? strlen(text) : 0), err);
+}
+
+const char *morning_line(struct morning *m, const char *text, struct err *err)
+{
+	char line[CLEAN_FIELD_MAX];
+
+	strncpy(line, text ? text : "", sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	clean_line(line, sizeof(line));
+	return keep(m, strdup(line), err);
+}
+
+/* ---- order ---- */
+
+static int by_side(const struct morning_race *a, const struct morning_race *b)
+{
+	int rc = strcmp(a->side[0], b->side[0]);
+
+	if (rc == 0)
+		rc = strcmp(a->side[1], b->side[1]);
+	return rc ? rc : strcmp(a->id, b->id);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct morning_race *a = x, *b = y;
+	int rc = (int)a->change - (int)b->change;
+
+	if (rc == 0)
+		rc = morning_is_worse(b) - morning_is_worse(a);
+	if (rc == 0)
+		rc = (int)a->verdict.class - (int)b->verdict.class;
+	if (rc == 0)
+		rc = b->verdict.rank - a->verdict.rank;
+	return rc ? rc : by_side(a, b);
+}
+
+void morning_sort(struct morning *m)
+{
+	if (m->race_count)
+		qsort(m->races, m->race_count, sizeof(*m->races), compare);
+}
+
+/* ---- counts ---- */
+
+size_t morning_of(const struct morning *m, enum morning_change change)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++)
+		n += m->races[i].change == change;
+	return n;
+}
+
+size_t morning_of_class(const struct morning *m, enum morning_change change, enum morning_class class)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++)
+		n += m->races[i].change == change && m->races[i].verdict.class == class;
+	return n;
+}
+
+/* An unjudged race says nothing, so what became judged is not worse. */
+static bool class_is_worse(const struct morning_race *r)
+{
+	return r->earlier && r->before.class != MORNING_UNJUDGED && r->verdict.class < r->before.class;
+}
+
+size_t morning_worse(const struct morning *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++)
+		n += m->races[i].change == MORNING_CHANGED && class_is_worse(&m->races[i]);
+	return n;
+}
+
+bool morning_is_worse(const struct morning_race *r)
+{
+	if (r->triage == TRIAGE_KNOWN || r->triage == TRIAGE_WONTFIX)
+		return false;
+	return r->change == MORNING_NEW || r->change == MORNING_BACK || (r->change == MORNING_CHANGED && class_is_worse(r));
+}
+
+/* ---- rounds ---- */
+
+const struct morning_round *morning_round_of(const struct morning *m, unsigned number)
+{
+	for (size_t i = 0; i < m->round_count; i++) {
+		if (m->rounds[i].number == number)
+			return &m->rounds[i];
+	}
+	return NULL;
+}
+
+/* The mean is weighted by the time that was sampled. */
+static void add_lost(struct morning_round *sum, const struct morning_round *r)
+{
+	double whole = (double)sum->sampled_ns + (double)r->sampled_ns;
+
+	if (whole > 0)
+		sum->lost_permille = (unsigned)(((double)sum->lost_permille * (double)sum->sampled_ns +
+						 (double)r->lost_permille * (double)r->sampled_ns) /
+							whole +
+						0.5);
+	if (r->lost_most > sum->lost_most)
+		sum->lost_most = r->lost_most;
+}
+
+static void add_round(struct morning_round *sum, const struct morning_round *r)
+{
+	add_lost(sum, r);
+	sum->runs += r->runs;
+	sum->done += r->done;
+	sum->broken += r->broken;
+	sum->fresh += r->fresh;
+	sum->hits += r->hits;
+	sum->windows += r->windows;
+	sum->conflicts += r->conflicts;
+	sum->sampled_ns += r->sampled_ns;
+	if (!sum->started[0])
+		sum->started = r->started;
+	sum->ended = r->ended;
+}
+
+struct morning_round morning_total(const struct morning *m)
+{
+	struct morning_round sum = {.number = m->to, .started = "", .ended = ""};
+
+	for (size_t i = 0; i < m->round_count; i++) {
+		if (m->rounds[i].number >= m->from && m->rounds[i].number <= m->to)
+			add_round(&sum, &m->rounds[i]);
+	}
+	for (size_t i = 0; i < m->race_count; i++)
+		sum.of_class[m->races[i].verdict.class] += m->races[i].change != MORNING_GONE;
+	return sum;
+}
+
+struct morning_point morning_reached(const struct morning *m, unsigned number)
+{
+	struct morning_point last = {0};
+
+	for (size_t i = 0; i < m->point_count && m->points[i].round <= number; i++)
+		last = m->points[i];
+	return last;
+}
+
+/* ---- words ---- */
+
+const char *morning_change_word(enum morning_change change)
+{
+	static const char *const words[MORNING_CHANGES] = {
+		[MORNING_NEW] = "new",	 [MORNING_BACK] = "back",   [MORNING_CHANGED] = "changed",
+		[MORNING_GONE] = "gone", [MORNING_AGAIN] = "again", [MORNING_SAME] = "same",
+	};
+
+	return words[change];
+}
+
+const char *morning_class_word(enum morning_class class)
+{
+	static const char *const words[MORNING_CLASSES] = {
+		[MORNING_HARMFUL] = "harmful candidate",       [MORNING_UNCLEAR] = "unclear", [MORNING_UNJUDGED] = "not judged",
+		[MORNING_SYNCHRONISATION] = "synchronisation", [MORNING_BENIGN] = "benign",
+	};
+
+	return words[class];
+}
+
+const char *morning_triage_word(enum morning_triage state)
+{
+	static const char *const words[TRIAGE_STATES] = {
+		[TRIAGE_NEW] = "new",
+		[TRIAGE_KNOWN] = "known",
+		[TRIAGE_FIXED] = "fixed",
+		[TRIAGE_WONTFIX] = "wontfix",
+	};
+
+	return words[state];
+}
+
+const char *morning_change_means(const struct morning *m, enum morning_change change)
+{
+	static const char *const means[MORNING_CHANGES] = {
+		[MORNING_NEW] = "no earlier round has these",
+		[MORNING_BACK] = "somebody had said that these are fixed, and they were seen again",
+		[MORNING_CHANGED] = "these are judged otherwise than when they were last seen",
+		[MORNING_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
+		[MORNING_AGAIN] = "not the round before, but an earlier one has these",
+		[MORNING_SAME] = "the round before has these, and they are judged as then",
+	};
+
+	return m->pair && change == MORNING_NEW ? "only the second round has these" : means[change];
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/sentences.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* ---- figures ---- */
+
+const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX])
+{
+	char digits[LIST_NUMBER_MAX];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), at = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+	return out;
+}
+
+void list_count_put(FILE *out, uint64_t n, const char *unit)
+{
+	char number[LIST_NUMBER_MAX];
+
+	fprintf(out, "%s %s%s", list_number(n, number), unit, n == 1 ? "" : "s");
+}
+
+const char *list_time(const char *stamp, char out[LIST_TIME_MAX])
+{
+	if (strlen(stamp) >= 16 && stamp[10] == 'T')
+		snprintf(out, LIST_TIME_MAX, "%.10s %.5s", stamp, stamp + 11);
+	else
+		snprintf(out, LIST_TIME_MAX, "%s", stamp);
+	return out;
+}
+
+void list_span_put(FILE *out, uint64_t ns)
+{
+	uint64_t s = ns / SECOND;
+
+	if (s < 120)
+		fprintf(out, "%" PRIu64 " s", s);
+	else if (s < 7200)
+		fprintf(out, "%" PRIu64 " min", s / 60);
+	else
+		fprintf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+}
+
+/* ---- races ---- */
+
+/* "1 harmful candidate, 2 benign", of the races with one change. */
+static void put_classes(FILE *out, const struct morning *m, enum morning_change change)
+{
+	const char *before = ": ";
+
+	for (int class = 0; class < MORNING_CLASSES; class ++) {
+		size_t n = morning_of_class(m, change, (enum morning_class) class);
+
+		if (!n)
+			continue;
+		fprintf(out, "%s%zu %s%s", before, n, morning_class_word((enum morning_class) class),
+			class == MORNING_HARMFUL && n > 1 ? "s" : "");
+		before = ", ";
+	}
+}
+
+static void put_new(FILE *out, const struct morning *m)
+{
+	size_t n = morning_of(m, MORNING_NEW), back = morning_of(m, MORNING_BACK);
+
+	if (n) {
+		list_count_put(out, n, "race");
+		put_classes(out, m, MORNING_NEW);
+	} else {
+		fputs("nothing", out);
+	}
+	if (back) {
+		fputs("; and ", out);
+		list_count_put(out, back, "race");
+		fputs(" seen again, though somebody had said ", out);
+		fputs(back == 1 ? "it is fixed" : "they are fixed", out);
+	}
+}
+
+static void put_gone(FILE *out, const struct morning *m)
+{
+	size_t n = morning_of(m, MORNING_GONE);
+
+	if (!m->base) {
+		fputs("nothing to compare with: this is the first round", out);
+		return;
+	}
+	if (n) {
+		list_count_put(out, n, "race");
+		fprintf(out, " of round %u not seen again", m->base);
+		put_classes(out, m, MORNING_GONE);
+	} else {
+		fputs("nothing", out);
+	}
+}
+
+static void put_changed(FILE *out, const struct morning *m)
+{
+	size_t n = morning_of(m, MORNING_CHANGED), worse = morning_worse(m);
+
+	if (!n) {
+		fputs("no verdict", out);
+		return;
+	}
+	list_count_put(out, n, "verdict");
+	if (worse)
+		fprintf(out, ", %zu of them for the worse", worse);
+}
+
+void list_kinds_put(FILE *out, const struct morning *m)
+{
+	const char *before = "";
+
+	for (size_t i = 0; i < m->finding_count; i++) {
+		const char *kind = m->findings[i].kind;
+		size_t earlier = 0, n = 0;
+
+		for (size_t j = 0; j < m->finding_count; j++) {
+			bool same = strcmp(m->findings[j].kind, kind) == 0;
+
+			earlier += same && j < i;
+			n += same;
+		}
+		if (earlier)
+			continue;
+		fprintf(out, "%s%zu %s", before, n, kind);
+		before = ", ";
+	}
+}
+
+static void put_broke(FILE *out, const struct morning *m)
+{
+	struct morning_round total = morning_total(m);
+	size_t fresh = 0;
+
+	for (size_t i = 0; i < m->finding_count; i++)
+		fresh += m->findings[i].is_new;
+	if (!m->finding_count) {
+		fputs("nothing", out);
+	} else {
+		list_count_put(out, m->finding_count, "finding");
+		fprintf(out, ", %zu not seen before: ", fresh);
+		list_kinds_put(out, m);
+	}
+	if (total.done < total.runs)
+		fprintf(out, "; %u of %u runs are not done", total.runs - total.done, total.runs);
+}
+
+static void put_covered(FILE *out, const struct morning *m)
+{
+	struct morning_point now = morning_reached(m, m->to), before = morning_reached(m, m->from - 1);
+	char number[LIST_NUMBER_MAX];
+
+	fputs(list_number(now.sites, number), out);
+	if (m->pool)
+		fprintf(out, " of %s", list_number(m->pool, number));
+	fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
+	fprintf(out, "%s of about %.0f pairs that race (Chao1 estimate)", list_number(now.pairs, number), now.estimate);
+}
+
+void list_effort_put(FILE *out, const struct morning *m)
+{
+	struct morning_round total = morning_total(m);
+
+	list_count_put(out, total.hits, "hit");
+	fputs(", ", out);
+	list_count_put(out, total.windows, "window");
+	fputs(" and ", out);
+	list_count_put(out, total.conflicts, "conflict");
+	fputs(" in ", out);
+	list_span_put(out, total.sampled_ns);
+	fprintf(out, " of sampling; guests stood still for %u.%u %% of it, at most for %u.%u %%", total.lost_permille / 10,
+		total.lost_permille % 10, total.lost_most / 10, total.lost_most % 10);
+}
+
+/* ---- answers ---- */
+
+const char *list_answer_word(enum list_answer answer)
+{
+	static const char *const words[LIST_ANSWERS] = {
+		[LIST_NEW] = "new",	[LIST_GONE] = "gone",	    [LIST_CHANGED] = "changed",
+		[LIST_BROKE] = "broke", [LIST_COVERED] = "covered",
+	};
+
+	return words[answer];
+}
+
+void list_answer_put(FILE *out, const struct morning *m, enum list_answer answer)
+{
+	static void (*const put[LIST_ANSWERS])(FILE * out, const struct morning *m) = {
+		[LIST_NEW] = put_new,	  [LIST_GONE] = put_gone,	[LIST_CHANGED] = put_changed,
+		[LIST_BROKE] = put_broke, [LIST_COVERED] = put_covered,
+	};
+
+	put[answer](out, m);
+}
+
+bool list_answer_is_bad(const struct morning *m, enum list_answer answer)
+{
+	switch (answer) {
+	case LIST_NEW:
+		for (size_t i = 0; i < m->race_count; i++) {
+			if (m->races[i].change <= MORNING_BACK && m->races[i].verdict.class == MORNING_HARMFUL &&
+			    morning_is_worse(&m->races[i]))
+				return true;
+		}
+		return false;
+	case LIST_CHANGED:
+		return morning_worse(m) != 0;
+	case LIST_BROKE:
+		return m->finding_count != 0;
+	default:
+		return false;
+	}
+}
+
+void list_headline_put(FILE *out, const struct morning *m)
+{
+	size_t n = morning_of(m, MORNING_NEW), back = morning_of(m, MORNING_BACK), changed = morning_of(m, MORNING_CHANGED),
+	       harmful = morning_of_class(m, MORNING_NEW, MORNING_HARMFUL);
+	const char *before = "";
+
+	if (n) {
+		list_count_put(out, n, "new race");
+		if (harmful)
+			fprintf(out, " (%zu harmful)", harmful);
+		before = ", ";
+	}
+	if (back) {
+		fprintf(out, "%s%zu back", before, back);
+		before = ", ";
+	}
+	if (changed) {
+		fprintf(out, "%s%zu changed", before, changed);
+		before = ", ";
+	}
+	if (m->finding_count) {
+		fputs(before, out);
+		list_count_put(out, m->finding_count, "finding");
+		before = ", ";
+	}
+	if (!before[0])
+		fputs("nothing new", out);
+}
+
+/* ---- rounds ---- */
+
+void list_rounds_put(FILE *out, const struct morning *m)
+{
+	if (m->from == m->to)
+		fprintf(out, "round %u", m->to);
+	else
+		fprintf(out, "rounds %u to %u", m->from, m->to);
+	if (m->base)
+		fprintf(out, " against round %u", m->base);
+	else
+		fputs(m->from == m->to ? ", the first" : "", out);
+}
+
+void list_when_put(FILE *out, const struct morning *m)
+{
+	struct morning_round total = morning_total(m);
+	char started[LIST_TIME_MAX], ended[LIST_TIME_MAX];
+
+	list_time(total.started, started);
+	list_time(total.ended, ended);
+	if (!ended[0])
+		fprintf(out, "%s UTC, not finished", started);
+	else if (strncmp(started, ended, 11) == 0)
+		fprintf(out, "%s to %s UTC", started, ended + 11);
+	else
+		fprintf(out, "%s to %s UTC", started, ended);
+	fprintf(out, ", %u of %u run%s done", total.done, total.runs, total.runs == 1 ? "" : "s");
+}
+
+static void put_builds(FILE *out, const struct morning_race *r)
+{
+	const char *before = "; in ";
+
+	for (size_t i = 0; i < r->build_count; i++) {
+		bool twice = false;
+
+		for (size_t j = 0; j < i; j++)
+			twice |= strcmp(r->builds[i].release, r->builds[j].release) == 0;
+		if (twice || !r->builds[i].release[0])
+			continue;
+		fprintf(out, "%s%s", before, r->builds[i].release);
+		before = ", ";
+	}
+}
+
+void list_seen_put(FILE *out, const struct morning *m, const struct morning_race *r)
+{
+	if (r->change == MORNING_GONE) {
+		fprintf(out, "seen in ");
+		list_count_put(out, r->earlier, "round");
+		fprintf(out, " up to round %u", m->base);
+	} else {
+		fputs("seen ", out);
+		list_count_put(out, r->instances, "time");
+		fputs(" in ", out);
+		list_count_put(out, r->runs, "run");
+	}
+	if (r->earlier && r->first_round)
+		fprintf(out, ", first in round %u", r->first_round);
+	put_builds(out, r);
+}
+
+/* ---- subsystems ---- */
+
+static int compare_subsystems(const void *x, const void *y)
+{
+	const struct list_subsystem *a = x, *b = y;
+
+	if (a->worse != b->worse)
+		return a->worse < b->worse ? 1 : -1;
+	if (a->shown != b->shown)
+		return a->shown < b->shown ? 1 : -1;
+	if (a->all != b->all)
+		return a->all < b->all ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+struct list_subsystem *list_subsystems(const struct morning *m, size_t *count)
+{
+	struct list_subsystem *list = m->race_count ? calloc(m->race_count, sizeof(*list)) : NULL;
+
+	*count = 0;
+	for (size_t i = 0; list && i < m->race_count; i++) {
+		const struct morning_race *r = &m->races[i];
+		size_t at = 0;
+
+		if (r->change == MORNING_GONE)
+			continue;
+		while (at < *count && strcmp(list[at].name, r->subsystem) != 0)
+			at++;
+		*count += at == *count;
+		list[at].name = r->subsystem;
+		list[at].worse += morning_is_worse(r);
+		list[at].shown += r->change < MORNING_GONE;
+		list[at].all++;
+	}
+	if (list)
+		qsort(list, *count, sizeof(*list), compare_subsystems);
+	return list;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The list for a terminal and for a mail: the same lines, in another width and without colours. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/list/list.h"
+#include "hv/campaign/list/sentences.h"
+#include "hv/report/text/fold.h"
+#include "hv/report/text/style.h"
+
+#define TEXT_WIDTH 100
+#define MAIL_WIDTH 72
+
+struct paper {
+	FILE *out;
+	const struct morning *m;
+	const struct text_style *style;
+	bool all;
+};
+
+static const char *colour(const struct paper *p, enum text_colour c)
+{
+	return text_colour(p->style, c);
+}
+
+/* ---- the answers ---- */
+
+static void put_answers(const struct paper *p)
+{
+	for (int i = 0; i < LIST_ANSWERS; i++) {
+		bool bad = list_answer_is_bad(p->m, (enum list_answer)i);
+
+		fprintf(p->out, "  %s%-8s  ", bad ? colour(p, TEXT_TITLE) : "", list_answer_word((enum list_answer)i));
+		list_answer_put(p->out, p->m, (enum list_answer)i);
+		fprintf(p->out, "%s\n", bad ? colour(p, TEXT_PLAIN) : "");
+	}
+}
+
+static void put_head(const struct paper *p)
+{
+	fprintf(p->out, "%s%s, ", colour(p, TEXT_STRONG), p->m->campaign);
+	list_rounds_put(p->out, p->m);
+	fprintf(p->out, "%s: ", colour(p, TEXT_PLAIN));
+	list_when_put(p->out, p->m);
+	fputc('\n', p->out);
+	put_answers(p);
+}
+
+/* ---- races ---- */
+
+static void put_before(const struct paper *p, const struct morning_race *r)
+{
+	if (r->change != MORNING_CHANGED)
+		return;
+	fprintf(p->out, "     was %s%s%s\n", morning_class_word(r->before.class), r->before.rule[0] ? ", " : "",
+		r->before.rule);
+}
+
+static void put_triage(const struct paper *p, const struct morning_race *r)
+{
+	char when[LIST_TIME_MAX];
+
+	if (r->triage == TRIAGE_NEW && !r->note[0])
+		return;
+	fprintf(p->out, "     %s%s%s%s%.10s%s%s\n", morning_triage_word(r->triage), r->who[0] ? ", says " : "", r->who,
+		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
+}
+
+static void put_race(const struct paper *p, const struct morning_race *r)
+{
+	bool bad = morning_is_worse(r) && r->verdict.class == MORNING_HARMFUL;
+
+	fprintf(p->out, "  %s%s%s  %s%s%s\n", bad ? colour(p, TEXT_TITLE) : colour(p, TEXT_STRONG), r->id,
+		colour(p, TEXT_PLAIN), morning_class_word(r->verdict.class), r->verdict.rule[0] ? ", " : "", r->verdict.rule);
+	fprintf(p->out, "     %s <-> %s%s%s\n", r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
+	fprintf(p->out, "     %s; ", r->subsystem);
+	list_seen_put(p->out, p->m, r);
+	fputc('\n', p->out);
+	put_before(p, r);
+	if (r->verdict.evidence[0] && r->change != MORNING_GONE)
+		fprintf(p->out, "     %s%s%s\n", colour(p, TEXT_FAINT), r->verdict.evidence, colour(p, TEXT_PLAIN));
+	put_triage(p, r);
+}
+
+static void put_heading(const struct paper *p, enum morning_change change)
+{
+	static const char *const words[MORNING_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
+
+	fprintf(p->out, "\n%s%-8s%s  %s\n", colour(p, TEXT_STRONG), words[change], colour(p, TEXT_PLAIN),
+		morning_change_means(p->m, change));
+}
+
+/* Races that are as they were are counted, and shown only when all are asked for. */
+static void put_races(const struct paper *p)
+{
+	enum morning_change last = MORNING_CHANGES;
+
+	for (size_t i = 0; i < p->m->race_count; i++) {
+		const struct morning_race *r = &p->m->races[i];
+
+		if (r->change > MORNING_GONE && !p->all)
+			break;
+		if (r->change != last)
+			put_heading(p, last = r->change);
+		put_race(p, r);
+	}
+}
+
+/* ---- findings ---- */
+
+static void put_finding(const struct paper *p, const struct morning_finding *f)
+{
+	fprintf(p->out, "  %s%-8s%s  %s%s\n", colour(p, f->is_new ? TEXT_TITLE : TEXT_STRONG), f->kind, colour(p, TEXT_PLAIN),
+		f->run, f->is_new ? "" : " (not for the first time)");
+	if (f->line[0])
+		fprintf(p->out, "     %s\n", f->line);
+	if (f->console[0])
+		fprintf(p->out, "     console: %s\n", f->console);
+	if (f->command[0])
+		fprintf(p->out, "     again:   %s\n", f->command);
+}
+
+static void put_findings(const struct paper *p)
+{
+	if (p->m->finding_count)
+		fprintf(p->out, "\n%sBROKE%s     runs that ended with something that is no race\n", colour(p, TEXT_STRONG),
+			colour(p, TEXT_PLAIN));
+	for (size_t i = 0; i < p->m->finding_count; i++)
+		put_finding(p, &p->m->findings[i]);
+}
+
+/* ---- tables ---- */
+
+static void put_subsystems(const struct paper *p)
+{
+	size_t count;
+	struct list_subsystem *list = list_subsystems(p->m, &count);
+
+	if (count)
+		fprintf(p->out, "\n%sRACES BY SUBSYSTEM%s\n   worse  changed  all\n", colour(p, TEXT_STRONG),
+			colour(p, TEXT_PLAIN));
+	for (size_t i = 0; i < count; i++)
+		fprintf(p->out, "  %6zu  %7zu  %3zu  %s\n", list[i].worse, list[i].shown, list[i].all, list[i].name);
+	free(list);
+}
+
+static void put_verdicts(const struct paper *p)
+{
+	struct morning_round total = morning_total(p->m);
+
+	fprintf(p->out, "\n%sRACES BY VERDICT%s\n", colour(p, TEXT_STRONG), colour(p, TEXT_PLAIN));
+	for (int i = 0; i < MORNING_CLASSES; i++)
+		fprintf(p->out, "  %6u  %s\n", total.of_class[i], morning_class_word((enum morning_class)i));
+}
+
+static void put_foot(const struct paper *p)
+{
+	size_t folded = morning_of(p->m, MORNING_AGAIN) + morning_of(p->m, MORNING_SAME);
+
+	fputc('\n', p->out);
+	if (folded && !p->all) {
+		list_count_put(p->out, folded, "race");
+		fputs(folded == 1 ? " is as it was.\n" : " are as they were.\n", p->out);
+	}
+	list_effort_put(p->out, p->m);
+	fprintf(p->out, "\noutrider %s, from %s\n", p->m->version, p->m->store);
+}
+
+static void put_list(const struct paper *p)
+{
+	put_head(p);
+	put_races(p);
+	put_findings(p);
+	put_verdicts(p);
+	put_subsystems(p);
+	put_foot(p);
+}
+
+/* ---- the two formats ---- */
+
+/* Lines are folded where memory suffices for it. */
+static void put_folded(FILE *to, const struct morning *m, const struct list_style *style, unsigned width)
+{
+	struct text_style colours = {.colour = style->colour};
+	FILE *folded = fold_open(to, width);
+	struct paper p = {.out = folded ? folded : to, .m = m, .style = &colours, .all = style->all};
+
+	put_list(&p);
+	if (folded)
+		fclose(folded);
+}
+
+void list_text(FILE *out, const struct morning *m, const struct list_style *style)
+{
+	put_folded(out, m, style, style->width ? style->width : TEXT_WIDTH);
+}
+
+/* A header holds ASCII only, and is one line whatever the campaign is called. */
+static void put_word(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fputc(*text >= ' ' && *text < 0x7f ? *text : '?', out);
+}
+
+void list_mail(FILE *out, const struct morning *m, const struct list_style *style)
+{
+	struct list_style plain = {.all = style->all};
+
+	fputs("Subject: [outrider] ", out);
+	put_word(out, m->campaign);
+	fprintf(out, " round %u: ", m->to);
+	list_headline_put(out, m);
+	fputs("\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n"
+	      "Auto-Submitted: auto-generated\n\n",
+	      out);
+	put_folded(out, m, &plain, MAIL_WIDTH);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tests/unit/morning_made.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* The list of `m` that one element more goes to. */
+#define GROW(list, count)                                                                                       \
+	((list) = realloc((list), ((count) + 1) * sizeof(*(list))), memset(&(list)[count], 0, sizeof(*(list))), \
+	 &(list)[(count)++])
+
+struct morning_race *morning_made_race(struct morning *m, enum morning_change change, enum morning_class class, const char *id)
+{
+	struct morning_race *r = GROW(m->races, m->race_count);
+	struct morning_verdict verdict = {.class = class, .rank = 90 - 20 * (int)class, .rule = "", .evidence = ""};
+
+	*r = (struct morning_race){.id = id,
+				   .side = {"write in ext4_foo [ext4]", "read in ext4_bar [ext4]"},
+				   .datum = "",
+				   .subsystem = "fs/ext4",
+				   .change = change,
+				   .verdict = verdict,
+				   .before = verdict,
+				   .note = "",
+				   .who = "",
+				   .when = "",
+				   .instances = change == MORNING_GONE ? 0 : 14,
+				   .runs = change == MORNING_GONE ? 0 : 3,
+				   .earlier = change == MORNING_NEW ? 0 : 2,
+				   .first_round = change == MORNING_NEW ? 3 : 1};
+	r->builds = calloc(2, sizeof(*r->builds));
+	assert_non_null(r->builds);
+	r->build_count = 2;
+	r->builds[0] = (struct morning_build){"6.1.0-55-cloud-amd64", "aa55", "0123456789ab", false};
+	r->builds[1] = (struct morning_build){"6.1.0-56-cloud-amd64", "aa56", "ba9876543210", change != MORNING_GONE};
+	return r;
+}
+
+static void add_races(struct morning *m)
+{
+	struct morning_race *r = morning_made_race(m, MORNING_SAME, MORNING_BENIGN, "000000000005");
+
+	r->subsystem = "SCHEDULER";
+	r = morning_made_race(m, MORNING_GONE, MORNING_UNCLEAR, "000000000004");
+	r->subsystem = "net/core";
+	r = morning_made_race(m, MORNING_CHANGED, MORNING_HARMFUL, "000000000003");
+	r->before.class = MORNING_BENIGN;
+	r->before.rule = "safe-flag-update";
+	r->verdict.rule = "no-benign-pattern";
+	r = morning_made_race(m, MORNING_BACK, MORNING_UNCLEAR, "000000000002");
+	r->triage = TRIAGE_FIXED;
+	r->who = "ada";
+	r->when = "2026-11-20T09:00:00Z";
+	r->note = "by the patch of Tuesday";
+	r = morning_made_race(m, MORNING_NEW, MORNING_HARMFUL, "000000000001");
+	r->datum = "inode->i_size";
+	r->verdict.rule = "lock-on-one-side";
+	r->verdict.evidence = "no benign pattern fits inode->i_size; ext4_foo holds a lock, and ext4_bar holds none";
+}
+
+static void add_rounds(struct morning *m)
+{
+	static const char *const started[] = {"2026-11-19T01:00:00Z", "2026-11-20T01:00:00Z", "2026-11-21T22:00:00Z"};
+	static const char *const ended[] = {"2026-11-19T06:58:00Z", "2026-11-20T06:59:00Z", "2026-11-22T04:01:00Z"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct morning_round *r = GROW(m->rounds, m->round_count);
+
+		*r = (struct morning_round){.number = i + 1,
+					    .started = started[i],
+					    .ended = ended[i],
+					    .runs = 12,
+					    .done = 12 - (i == 2),
+					    .broken = i == 2,
+					    .of_class = {i, 2, 0, 1, 10 + i},
+					    .fresh = i ? 1 : 13,
+					    .hits = 412000 + i,
+					    .windows = 201000,
+					    .conflicts = 60,
+					    .sampled_ns = 18720 * SECOND,
+					    .lost_permille = 40 + 5 * i,
+					    .lost_most = 90};
+	}
+}
+
+static void add_points(struct morning *m)
+{
+	for (unsigned i = 0; i < 12; i++) {
+		struct morning_point *p = GROW(m->points, m->point_count);
+
+		*p = (struct morning_point){.round = 1 + i / 4,
+					    .sampled_ns = (i + 1) * 4680 * SECOND,
+					    .sites = 40000 - 30000 / (i + 1),
+					    .pairs = 30 - 20 / (i + 1),
+					    .estimate = 34.6 - 20.0 / (i + 1)};
+	}
+}
+
+struct morning morning_made(void)
+{
+	struct morning m = {.campaign = "nightly", .store = "/var/lib/outrider/campaigns.db", .version = "0.1.0"};
+	struct morning_finding *f = GROW(m.findings, m.finding_count);
+
+	m.from = m.to = 3;
+	m.base = 2;
+	m.pool = 425869;
+	*f = (struct morning_finding){.kind = "panic",
+				      .run = "6.1/cloud/syscalls/default/17",
+				      .line = "Kernel panic - not syncing: Fatal exception",
+				      .console = "/var/lib/outrider/runs/3/17/console.log",
+				      .command = "outrider run --kernel vmlinuz --seed 17",
+				      .is_new = true};
+	add_races(&m);
+	add_rounds(&m);
+	add_points(&m);
+	morning_sort(&m);
+	return m;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A morning that no store was asked for: three rounds, of which the last has something of everything. */
+#ifndef OUTRIDER_TESTS_MORNING_MADE_H
+#define OUTRIDER_TESTS_MORNING_MADE_H
+
+#include "hv/campaign/list/morning.h"
+
+/* Its races are sorted, and all its strings are printable. morning_free() frees it. */
+struct morning morning_made(void);
+
+/* Append a race with this change and class, and return it. It is of round `to`, and has no string but its id and sides. */
+struct morning_race *morning_made_race(struct morning *m, enum morning_change change, enum morning_class class, const char *id);
+
+#endif

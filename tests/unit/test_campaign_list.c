@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The list of a morning: what is counted, what calls for a look, and what each format shows of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "hv/campaign/list/list.h"
+#include "hv/campaign/list/sentences.h"
+#include "tests/unit/morning_made.h"
+
+enum format { TEXT, MAIL, JSON };
+
+static char *shown(const struct morning *m, enum format format, const struct list_style *style)
+{
+	struct err err = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	if (format == TEXT)
+		list_text(out, m, style);
+	else if (format == MAIL)
+		list_mail(out, m, style);
+	else
+		assert_int_equal(list_json(out, m, &err), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static char *answer(const struct morning *m, enum list_answer which)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	list_answer_put(out, m, which);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void answers(const struct morning *m, enum list_answer which, const char *expected)
+{
+	char *text = answer(m, which);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void has_not(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+static void begins(const char *text, const char *start)
+{
+	if (strncmp(text, start, strlen(start)) != 0)
+		fail_msg("\"%s\" does not begin:\n%s", start, text);
+}
+
+static size_t longest_line(const char *text)
+{
+	size_t most = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		most = len > most ? len : most;
+		text += len + (text[len] == '\n');
+	}
+	return most;
+}
+
+/* ---- what is counted ---- */
+
+static void five_answers(void **state)
+{
+	struct morning m = morning_made();
+
+	(void)state;
+	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, though somebody had said it is fixed");
+	answers(&m, LIST_GONE, "1 race of round 2 not seen again: 1 unclear");
+	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
+	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");
+	answers(&m, LIST_COVERED, "37,500 of 425,869 sites (1,250 new); 29 of about 33 pairs that race (Chao1 estimate)");
+	morning_free(&m);
+}
+
+static void nothing_happened(void **state)
+{
+	struct morning m = {.campaign = "nightly", .store = "s", .version = "0", .from = 1, .to = 1};
+	char *text;
+
+	(void)state;
+	answers(&m, LIST_NEW, "nothing");
+	answers(&m, LIST_GONE, "nothing to compare with: this is the first round");
+	answers(&m, LIST_CHANGED, "no verdict");
+	answers(&m, LIST_BROKE, "nothing");
+	for (int i = 0; i < LIST_ANSWERS; i++)
+		assert_false(list_answer_is_bad(&m, (enum list_answer)i));
+	text = shown(&m, MAIL, &(struct list_style){0});
+	has(text, "Subject: [outrider] nightly round 1: nothing new\n");
+	free(text);
+	morning_free(&m);
+}
+
+/* What somebody has said is known never calls for a look, and what got better does not either. */
+static void what_is_worse(void **state)
+{
+	static const struct {
+		enum morning_change change;
+		enum morning_class before, now;
+		enum morning_triage triage;
+		bool worse;
+	} cases[] = {
+		{MORNING_NEW, MORNING_BENIGN, MORNING_BENIGN, TRIAGE_NEW, true},
+		{MORNING_NEW, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_KNOWN, false},
+		{MORNING_NEW, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_WONTFIX, false},
+		{MORNING_BACK, MORNING_BENIGN, MORNING_BENIGN, TRIAGE_FIXED, true},
+		{MORNING_CHANGED, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_NEW, true},
+		{MORNING_CHANGED, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_KNOWN, false},
+		{MORNING_CHANGED, MORNING_HARMFUL, MORNING_BENIGN, TRIAGE_NEW, false},
+		{MORNING_CHANGED, MORNING_UNJUDGED, MORNING_HARMFUL, TRIAGE_NEW, false},
+		{MORNING_GONE, MORNING_HARMFUL, MORNING_HARMFUL, TRIAGE_NEW, false},
+		{MORNING_AGAIN, MORNING_HARMFUL, MORNING_HARMFUL, TRIAGE_NEW, false},
+		{MORNING_SAME, MORNING_HARMFUL, MORNING_HARMFUL, TRIAGE_NEW, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct morning_race r = {.change = cases[i].change,
+					 .verdict.class = cases[i].now,
+					 .before.class = cases[i].before,
+					 .triage = cases[i].triage,
+					 .earlier = cases[i].change != MORNING_NEW};
+
+		if (morning_is_worse(&r) != cases[i].worse)
+			fail_msg("case %zu is%s worse", i, cases[i].worse ? " not" : "");
+	}
+}
+
+static void several_rounds_are_put_together(void **state)
+{
+	struct morning m = morning_made();
+	struct morning_round total;
+
+	(void)state;
+	m.from = 2;
+	m.base = 1;
+	total = morning_total(&m);
+	assert_int_equal(total.hits, 412001 + 412002);
+	assert_int_equal(total.runs, 24);
+	assert_int_equal(total.done, 23);
+	assert_string_equal(total.started, "2026-11-20T01:00:00Z");
+	assert_string_equal(total.ended, "2026-11-22T04:01:00Z");
+	assert_int_equal(total.lost_permille, 48);
+	assert_int_equal(total.lost_most, 90);
+	/* What is gone was not seen. */
+	assert_int_equal(total.of_class[MORNING_HARMFUL], 2);
+	assert_int_equal(total.of_class[MORNING_UNCLEAR], 1);
+	assert_int_equal(total.of_class[MORNING_BENIGN], 1);
+	morning_free(&m);
+}
+
+static void numbers_have_commas(void **state)
+{
+	char out[LIST_NUMBER_MAX];
+
+	(void)state;
+	assert_string_equal(list_number(0, out), "0");
+	assert_string_equal(list_number(999, out), "999");
+	assert_string_equal(list_number(1000, out), "1,000");
+	assert_string_equal(list_number(UINT64_MAX, out), "18,446,744,073,709,551,615");
+}
+
+static void the_worst_subsystem_comes_first(void **state)
+{
+	struct morning m = morning_made();
+	struct list_subsystem *list;
+	size_t count;
+
+	(void)state;
+	list = list_subsystems(&m, &count);
+	assert_int_equal(count, 2); /* net/core has only what is gone. */
+	assert_string_equal(list[0].name, "fs/ext4");
+	assert_int_equal(list[0].worse, 3);
+	assert_int_equal(list[0].all, 3);
+	assert_string_equal(list[1].name, "SCHEDULER");
+	assert_int_equal(list[1].worse, 0);
+	free(list);
+	morning_free(&m);
+}
+
+/* ---- text and mail ---- */
+
+static void text_says_the_answers_first(void **state)
+{
+	struct morning m = morning_made();
+	char *text = shown(&m, TEXT, &(struct list_style){0});
+
+	(void)state;
+	begins(text, "nightly, round 3 against round 2: 2026-11-21 22:00 to 2026-11-22 04:01 UTC, 11 of 12 runs done\n"
+		     "  new       1 race: 1 harmful candidate; and 1 race seen again, ");
+	assert_true(longest_line(text) <= 100);
+	has_not(text, "\x1b");
+	has(text, "000000000001  harmful candidate, lock-on-one-side\n"
+		  "     write in ext4_foo [ext4] <-> read in ext4_bar [ext4]: inode->i_size\n"
+		  "     fs/ext4; seen 14 times in 3 runs; in 6.1.0-55-cloud-amd64, 6.1.0-56-cloud-amd64\n");
+	has(text, "     was benign, safe-flag-update\n");
+	has(text, "     fixed, says ada, 2026-11-20: by the patch of Tuesday\n");
+	has(text, "     fs/ext4; seen 14 times in 3 runs, first in round 1; in ");
+	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in ");
+	has(text, "  panic     6.1/cloud/syscalls/default/17\n     Kernel panic - not syncing: Fatal exception\n");
+	has_not(text, "000000000005");
+	has(text, "1 race is as it was.\n");
+	free(text);
+	text = shown(&m, TEXT, &(struct list_style){.all = true, .colour = true});
+	has(text, "000000000005");
+	has(text, "\x1b[1;31mnew       1 race");
+	free(text);
+	morning_free(&m);
+}
+
+static void mail_fits_72_columns(void **state)
+{
+	struct morning m = morning_made();
+	char *text = shown(&m, MAIL, &(struct list_style){.colour = true}), *body = strstr(text, "\n\n");
+
+	(void)state;
+	begins(text, "Subject: [outrider] nightly round 3: 1 new race (1 harmful), 1 back, 1 changed, 1 finding\n");
+	assert_non_null(body);
+	assert_true(longest_line(body) <= 72);
+	has_not(text, "\x1b");
+	free(text);
+	morning_free(&m);
+}
+
+/* A campaign may be called anything. Its name ends no header line. */
+static void a_subject_is_one_line(void **state)
+{
+	struct morning m = morning_made();
+	struct err err = {0};
+	char *text;
+
+	(void)state;
+	m.campaign = morning_line(&m, "night\nBcc: all@example.org\r\n\r\n\xc3\xa9", &err);
+	assert_non_null(m.campaign);
+	text = shown(&m, MAIL, &(struct list_style){0});
+	assert_true(strncmp(text, "Subject: [outrider] night\\x0aBcc: all@example.org\\x0d\\x0a\\x0d\\x0a?? round 3: ", 70) ==
+		    0);
+	has_not(text, "\nBcc");
+	free(text);
+	morning_free(&m);
+}
+
+/* ---- JSON ---- */
+
+static void json_has_all(void **state)
+{
+	struct morning m = morning_made();
+	char *text = shown(&m, JSON, NULL);
+	json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *race;
+	const char *schema, *change;
+	int new, gone, points;
+
+	(void)state;
+	assert_non_null(o);
+	assert_int_equal(json_unpack(o, "{s:s, s:{s:i, s:i}}", "schema", &schema, "summary", "new", &new, "gone", &gone), 0);
+	assert_string_equal(schema, "outrider-campaign-list/1");
+	assert_int_equal(new, 1);
+	assert_int_equal(gone, 1);
+	assert_int_equal(json_array_size(json_object_get(o, "races")), m.race_count);
+	race = json_array_get(json_object_get(o, "races"), 0);
+	assert_int_equal(json_unpack(race, "{s:s}", "change", &change), 0);
+	assert_string_equal(change, "new");
+	assert_true(json_is_null(json_object_get(race, "before")));
+	points = (int)json_array_size(json_object_get(o, "coverage"));
+	assert_int_equal(points, (int)m.point_count);
+	json_decref(o);
+	free(text);
+	morning_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(five_answers),
+		cmocka_unit_test(nothing_happened),
+		cmocka_unit_test(what_is_worse),
+		cmocka_unit_test(several_rounds_are_put_together),
+		cmocka_unit_test(numbers_have_commas),
+		cmocka_unit_test(the_worst_subsystem_comes_first),
+		cmocka_unit_test(text_says_the_answers_first),
+		cmocka_unit_test(mail_fits_72_columns),
+		cmocka_unit_test(a_subject_is_one_line),
+		cmocka_unit_test(json_has_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
