@@ -10,6 +10,18 @@
 
 #include "hv/base/err.h"
 
+/* A line in the table of the subcommands. */
+struct cli_command {
+	const char *name;
+	int (*main)(int argc, char **argv);
+	/* The options and arguments. */
+	const struct argp *argp;
+	/* What the subcommand does, in a few words. */
+	const char *what;
+	/* The subcommand's own subcommands, which an entry without a name ends; or NULL. */
+	const struct cli_command *inner;
+};
+
 /* The subcommands. argv[0] is the subcommand's name. Each returns the exit code, and has said why when it is not EXIT_OK. */
 int cli_run(int argc, char **argv);
 int cli_attach(int argc, char **argv);
@@ -19,6 +31,7 @@ int cli_agent(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);
 int cli_diff(int argc, char **argv);
+int cli_campaign(int argc, char **argv);
 
 /* Their options and arguments, from which --help and completion are made. */
 extern const struct argp cli_run_argp;
@@ -29,6 +42,10 @@ extern const struct argp cli_agent_argp;
 extern const struct argp cli_report_argp;
 extern const struct argp cli_prune_argp;
 extern const struct argp cli_diff_argp;
+extern const struct argp cli_campaign_argp;
+
+/* The subcommands of `outrider campaign`. */
+extern const struct cli_command campaign_commands[];
 
 /* What --help says of options that the commands which find races share with those which show them. */
 #define CLI_RULES_HELP "more lists of special variables, marked accesses and so on; may be given several times"

@@ -6,15 +6,6 @@
 #include "hv/cli/choice.h"
 #include "hv/cli/cli.h"
 
-struct cli_command {
-	const char *name;
-	int (*main)(int argc, char **argv);
-	/* The options and arguments. */
-	const struct argp *argp;
-	/* What the subcommand does, in a few words. */
-	const char *what;
-};
-
 /* An entry without a name ends the table. */
 extern const struct cli_command cli_commands[];
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Options that every subcommand has besides those of its tables. */
@@ -26,6 +27,44 @@ static void each_option_of(const struct cli_command *c, void (*each)(void *ctx, 
 {
 	each_option(c->argp, each, ctx);
 	each_option(&(const struct argp){.options = common}, each, ctx);
+}
+
+/*
+ * The commands that take options and arguments of their own: those of `commands`, where in the place of one that has inner ones
+ * stand these, named "OUTER INNER". From malloc(), as are the names of inner ones; leaves_free() frees both. NULL: memory ran
+ * out.
+ */
+static struct cli_command *leaves(const struct cli_command *commands)
+{
+	struct cli_command *list = NULL;
+	size_t count = 1, at = 0;
+
+	for (const struct cli_command *c = commands; c->name; c++) {
+		count++;
+		for (const struct cli_command *inner = c->inner; inner && inner->name; inner++)
+			count++;
+	}
+	list = calloc(count, sizeof(*list));
+	for (const struct cli_command *c = commands; list && c->name; c++) {
+		if (!c->inner)
+			list[at++] = *c;
+		for (const struct cli_command *inner = c->inner; inner && inner->name; inner++) {
+			char *name = NULL;
+
+			list[at] = *inner;
+			list[at++].name = asprintf(&name, "%s %s", c->name, inner->name) < 0 ? NULL : name;
+		}
+	}
+	return list;
+}
+
+static void leaves_free(struct cli_command *list)
+{
+	for (struct cli_command *c = list; c && c->name; c++) {
+		if (strchr(c->name, ' '))
+			free((char *)c->name);
+	}
+	free(list);
 }
 
 static bool has_letter(const struct argp_option *o)
@@ -163,29 +202,46 @@ static void bash_option_word(void *ctx, const struct argp_option *o)
 	*first = false;
 }
 
-static void bash(const struct cli_command *commands, const struct cli_choice *const *choices)
+static void bash_names(const struct cli_command *commands)
+{
+	for (const struct cli_command *c = commands; c->name; c++)
+		printf("%s%s", c == commands ? "" : " ", c->name);
+}
+
+/* The words of a command that has inner ones, and the name by which the rest of the file knows an inner one. */
+static void bash_inner(const struct cli_command *c)
+{
+	printf("\tif [[ $command == %s ]] && ((COMP_CWORD == 2)); then\n\t\t_outrider_words \"$cur\" '", c->name);
+	bash_names(c->inner);
+	printf(" --help -h'\n\t\treturn\n\tfi\n\t[[ $command == %s ]] && command+=\" ${COMP_WORDS[2]}\"\n", c->name);
+}
+
+static void bash(const struct cli_command *commands, const struct cli_command *leaf, const struct cli_choice *const *choices)
 {
 	fputs(bash_begin, stdout);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\t_outrider_words \"$cur\" '", stdout);
-	for (const struct cli_command *c = commands; c->name; c++)
-		printf("%s ", c->name);
-	fputs("help --help --version'\n\t\treturn\n\tfi\n\tcase \"$command $prev\" in\n", stdout);
-	for (const struct cli_command *c = commands; c->name; c++)
+	bash_names(commands);
+	fputs(" help --help --version'\n\t\treturn\n\tfi\n", stdout);
+	for (const struct cli_command *c = commands; c->name; c++) {
+		if (c->inner)
+			bash_inner(c);
+	}
+	fputs("\tcase \"$command $prev\" in\n", stdout);
+	for (const struct cli_command *c = leaf; c->name; c++)
 		each_option_of(c, bash_option_value, &(struct bash){c, choices});
 	fputs("\tesac\n\tcase $command,$cur in\n\thelp,*)\n\t\t_outrider_words \"$cur\" '", stdout);
-	for (const struct cli_command *c = commands; c->name; c++)
-		printf("%s%s", c == commands ? "" : " ", c->name);
+	bash_names(commands);
 	fputs("' ;;\n", stdout);
-	for (const struct cli_command *c = commands; c->name; c++) {
+	for (const struct cli_command *c = leaf; c->name; c++) {
 		struct value v = argument_of(c);
 		bool first = true;
 
-		printf("\t%s,-*)\n\t\t_outrider_words \"$cur\" '", c->name);
+		printf("\t'%s',-*)\n\t\t_outrider_words \"$cur\" '", c->name);
 		each_option_of(c, bash_option_word, &first);
 		fputs("' ;;\n", stdout);
 		if (v.kind == VALUE_FREE)
 			continue;
-		printf("\t%s,*)\n\t\t", c->name);
+		printf("\t'%s',*)\n\t\t", c->name);
 		bash_value(&v);
 		fputs(" ;;\n", stdout);
 	}
@@ -272,14 +328,29 @@ static void zsh_option(void *ctx, const struct argp_option *o)
 	fputs("' \\\n", stdout);
 }
 
-static void zsh(const struct cli_command *commands, const struct cli_choice *const *choices)
+static void zsh_names(const struct cli_command *commands)
 {
-	fputs(zsh_begin, stdout);
 	for (const struct cli_command *c = commands; c->name; c++) {
 		printf("\t\t'%s:", c->name);
 		zsh_text(c->what);
 		fputs("'\n", stdout);
 	}
+}
+
+/* The words of a command that has inner ones, and the name by which the rest of the file knows an inner one. */
+static void zsh_inner(const struct cli_command *c)
+{
+	printf("\tif [[ $words[1] == %s ]]; then\n\t\tcommands=(\n", c->name);
+	zsh_names(c->inner);
+	printf("\t\t)\n\t\tif ((CURRENT == 2)); then\n\t\t\t_describe command commands\n\t\t\treturn\n\t\tfi\n"
+	       "\t\tshift words\n\t\t((CURRENT--))\n\t\twords[1]=\"%s $words[1]\"\n\tfi\n",
+	       c->name);
+}
+
+static void zsh(const struct cli_command *commands, const struct cli_command *leaf, const struct cli_choice *const *choices)
+{
+	fputs(zsh_begin, stdout);
+	zsh_names(commands);
 	fputs("\t)\n"
 	      "\tif ((CURRENT == 2)); then\n"
 	      "\t\t_describe command commands\n"
@@ -287,15 +358,20 @@ static void zsh(const struct cli_command *commands, const struct cli_choice *con
 	      "\t\treturn\n"
 	      "\tfi\n"
 	      "\tshift words\n"
-	      "\t((CURRENT--))\n"
-	      "\tcase $words[1] in\n"
+	      "\t((CURRENT--))\n",
+	      stdout);
+	for (const struct cli_command *c = commands; c->name; c++) {
+		if (c->inner)
+			zsh_inner(c);
+	}
+	fputs("\tcase $words[1] in\n"
 	      "\thelp)\n"
 	      "\t\t_describe command commands ;;\n",
 	      stdout);
-	for (const struct cli_command *c = commands; c->name; c++) {
+	for (const struct cli_command *c = leaf; c->name; c++) {
 		struct value v = argument_of(c);
 
-		printf("\t%s)\n\t\t_arguments \\\n", c->name);
+		printf("\t'%s')\n\t\t_arguments \\\n", c->name);
 		each_option_of(c, zsh_option, (void *)choices);
 		fputs("\t\t\t", stdout);
 		if (v.kind == VALUE_FREE) {
@@ -311,13 +387,20 @@ static void zsh(const struct cli_command *commands, const struct cli_choice *con
 
 int completion(const struct cli_command *commands, const struct cli_choice *const *choices, const char *shell)
 {
-	if (shell && strcmp(shell, "bash") == 0) {
-		bash(commands, choices);
+	struct cli_command *leaf = leaves(commands);
+	int code = EXIT_OK;
+
+	if (!leaf) {
+		fputs("outrider: out of memory\n", stderr);
+		code = EXIT_INTERNAL;
+	} else if (shell && strcmp(shell, "bash") == 0) {
+		bash(commands, leaf, choices);
 	} else if (shell && strcmp(shell, "zsh") == 0) {
-		zsh(commands, choices);
+		zsh(commands, leaf, choices);
 	} else {
 		fputs("outrider: completion needs the name of a shell: bash or zsh\n", stderr);
-		return EXIT_USAGE;
+		code = EXIT_USAGE;
 	}
-	return EXIT_OK;
+	leaves_free(leaf);
+	return code;
 }

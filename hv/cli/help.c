@@ -14,8 +14,8 @@
 /* The column in which argp explains an option. */
 #define EXPLAINED_AT 29
 
-/* The exit codes. Each line is for the subcommands named in `commands`, or for all when it is NULL. A code may have several
- * lines. */
+/* The exit codes. Each line is for the subcommands named in `commands`, or for all when it is NULL. There, "campaign-run"
+ * stands for `outrider campaign run`. A code may have several lines. */
 static const struct exit_line {
 	const char *code;
 	const char *commands;
@@ -26,16 +26,21 @@ static const struct exit_line {
 	{"0", "agent", "the agent did what it was told"},
 	{"0", "report prune", "the races were shown"},
 	{"0", "diff", "the differences were shown, whether there are any or not"},
+	{"0", "campaign-run", "the round has ended, and nothing in it is what the campaign file calls a failure"},
+	{"0", "campaign-check", "the campaign file is right"},
 	{"0", "doctor", "this host can run guests for outrider"},
 	{"1", "run attach report", "a race was found that --fail-on looks for; --error-exitcode gives another status"},
 	{"1", "diff", "a race that --fail-on looks for is new or worse; --error-exitcode gives another status"},
 	{"1", "agent", "the job that --wait waited for has failed"},
+	{"1", "campaign-run", "the round has ended, and something in it is what the campaign file calls a failure"},
 	{"2", NULL, "an option or argument was wrong"},
 	{"3", "run", "a file, host or guest cannot be used: kernel, image, symbols, /dev/kvm, a full disk"},
 	{"3", "attach", "a file, host or guest cannot be used: domain, gdbstub, symbols, a full disk"},
 	{"3", "list", "libvirt cannot be reached"},
 	{"3", "agent", "no agent came or answered, or it refused the command"},
 	{"3", "report prune diff", "a file cannot be used, or the output cannot be written"},
+	{"3", "campaign-run campaign-check",
+	 "a file, host or store cannot be used: the campaign file, what it names, a full disk"},
 	{"3", "doctor", "this host cannot run guests for outrider"},
 	{"4", "run", "the guest died"},
 	{"5", NULL, "outrider itself failed"},
@@ -88,11 +93,17 @@ static size_t help_width(void)
 
 static void print_exit_lines(const char *command, size_t width)
 {
+	char word[64], *blank;
+
+	snprintf(word, sizeof(word), "%s", command);
+	blank = strchr(word, ' ');
+	if (blank)
+		*blank = '-';
 	puts("Exit status:");
 	for (size_t i = 0; i < sizeof(exit_lines) / sizeof(exit_lines[0]); i++) {
 		const struct exit_line *line = &exit_lines[i];
 
-		if (line->commands && !has_word(line->commands, command))
+		if (line->commands && !has_word(line->commands, word))
 			continue;
 		printf("  %s  ", line->code);
 		print_folded(line->what, 5, width);
@@ -158,16 +169,41 @@ void help_command(const struct argp *argp, const char *command)
 	print_exit_lines(command, width);
 }
 
+static void print_commands(const struct cli_command *commands, size_t width)
+{
+	puts("Commands:");
+	for (const struct cli_command *c = commands; c->name; c++) {
+		printf("  %-10s ", c->name);
+		print_folded(c->what, 13, width);
+	}
+}
+
+void help_group(const struct argp *argp, const char *command, const struct cli_command *inner)
+{
+	size_t width = help_width();
+	size_t what = strcspn(argp->doc, "\v");
+
+	printf("Usage: outrider %s %s\n", command, argp->args_doc);
+	printf("%.*s\n\n", (int)what, argp->doc);
+	print_commands(inner, width);
+	puts("\nOptions:");
+	fputs("  -h, --help  ", stdout);
+	print_folded("explain this command, or behind one of its commands that one", 14, width);
+	if (argp->doc[what]) {
+		putchar('\n');
+		print_folded(argp->doc + what + 1, 0, width);
+	}
+	putchar('\n');
+	print_exit_lines(command, width);
+}
+
 void help_outrider(const struct cli_command *commands)
 {
 	size_t width = help_width();
 
 	puts("Usage: outrider COMMAND [OPTION]...\n"
-	     "Find data races in an unmodified x86-64 Linux kernel from outside the guest.\n\nCommands:");
-	for (const struct cli_command *c = commands; c->name; c++) {
-		printf("  %-10s ", c->name);
-		print_folded(c->what, 13, width);
-	}
+	     "Find data races in an unmodified x86-64 Linux kernel from outside the guest.\n");
+	print_commands(commands, width);
 	puts("\nOptions:");
 	fputs("  -h, --help     ", stdout);
 	print_folded("explain outrider, or behind a command this command", 17, width);

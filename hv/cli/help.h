@@ -7,8 +7,14 @@
 
 #include "hv/cli/commands.h"
 
-/* Print the help of the subcommand `command` on standard output: usage, options, and the exit codes that it has. */
+/*
+ * Print the help of the subcommand `command` on standard output: usage, options, and the exit codes that it has. An inner
+ * subcommand has a name of two words, as "campaign run".
+ */
 void help_command(const struct argp *argp, const char *command);
+
+/* Print the help of the subcommand `command`, which has the subcommands `inner`, and whose argp says what it does. */
+void help_group(const struct argp *argp, const char *command, const struct cli_command *inner);
 
 /* Print the help of outrider itself, which lists the subcommands `commands`. */
 void help_outrider(const struct cli_command *commands);

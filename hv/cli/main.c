@@ -43,8 +43,11 @@ static int help(int argc, char **argv)
 		return EXIT_OK;
 	}
 	for (const struct cli_command *c = cli_commands; c->name; c++) {
-		if (strcmp(argv[0], c->name) == 0)
-			return c->main(2, (char *[]){argv[0], option, NULL});
+		if (strcmp(argv[0], c->name) != 0)
+			continue;
+		if (c->inner && argc > 1)
+			return c->main(3, (char *[]){argv[0], argv[1], option, NULL});
+		return c->main(2, (char *[]){argv[0], option, NULL});
 	}
 	return unknown(argv[0]);
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider campaign`: the table of its subcommands. */
+#include "hv/cli/campaign.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/cli/help.h"
+#include "hv/cli/suggest.h"
+
+const struct cli_command campaign_commands[] = {
+	{0},
+};
+
+static const char doc[] = "Look for races over many kernels, workloads and seeds, and keep what was found.\v"
+			  "`outrider campaign COMMAND --help` explains a command and its exit status.";
+
+/* The commands take their options behind their names, so that there is no parser here. */
+const struct argp cli_campaign_argp = {.args_doc = "COMMAND [ARGUMENT...]", .doc = doc};
+
+static int unknown(const char *word)
+{
+	struct err err = {0};
+	struct suggest suggest = suggest_begin(word, strlen(word));
+
+	for (const struct cli_command *c = campaign_commands; c->name; c++)
+		suggest_offer(&suggest, c->name);
+	if (word[0] != '-' && suggest_end(&suggest))
+		err_set(&err, EXIT_USAGE,
+			"'%.80s' is not a command of `outrider campaign`; did you mean `outrider campaign %s`?", word,
+			suggest_end(&suggest));
+	else
+		err_set(&err, EXIT_USAGE, "'%.80s' is not a command of `outrider campaign`; see `outrider campaign --help`",
+			word);
+	return cli_fail(&err);
+}
+
+int cli_campaign(int argc, char **argv)
+{
+	char name[64];
+
+	if (argc < 2) {
+		fputs("outrider: campaign needs a command; see `outrider campaign --help`\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		help_group(&cli_campaign_argp, argv[0], campaign_commands);
+		return EXIT_OK;
+	}
+	for (const struct cli_command *c = campaign_commands; c->name; c++) {
+		if (strcmp(argv[1], c->name) != 0)
+			continue;
+		snprintf(name, sizeof(name), "%s %s", argv[0], c->name);
+		argv[1] = name;
+		return c->main(argc - 1, argv + 1);
+	}
+	return unknown(argv[1]);
+}

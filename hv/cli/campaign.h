@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The subcommands of `outrider campaign`, one file each. argv[0] is "campaign NAME". Each returns the exit code, and has said
+ * why when it is not EXIT_OK.
+ */
+#ifndef OUTRIDER_CLI_CAMPAIGN_H
+#define OUTRIDER_CLI_CAMPAIGN_H
+
+#include "hv/cli/cli.h"
+
+int campaign_run(int argc, char **argv);
+int campaign_check(int argc, char **argv);
+
+/* Their options and arguments. */
+extern const struct argp campaign_run_argp;
+extern const struct argp campaign_check_argp;
+
+/* What --help says of the option that all which look into the store have. */
+#define CAMPAIGN_STORE_HELP \
+	"the store of what was found: a file, or postgresql://... (default: outrider/campaigns.db in $XDG_DATA_HOME)"
+
+#endif
