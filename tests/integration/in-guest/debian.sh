@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Run by root's shell in a Debian guest: the work that a real system does, each step with a line "work: NAME STATUS", at last "work: done".
 # At $server the host has an apt repository at port 8000 and iperf3 at port 5201.
-# Arguments: SECONDS for each direction of the network and each stressor; STRESSORS that stress-ng runs one after another.
+# Arguments: SECONDS for each direction of the network and each stressor; STRESSORS that stress-ng runs one after another; CLASSES of
+# stressors, joined by commas, of which stress-ng runs each for a second ("none": none).
 server=192.0.2.1
 seconds=$1
 stressors=$2
+classes=$3
 export TERM=dumb SYSTEMD_PAGER='' DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
 step() {
@@ -60,6 +62,11 @@ stress() {
 	done
 }
 
+# Every stressor of the classes in turn. stress-ng itself leaves out what cannot run here, and says so.
+all_of_classes() {
+	stress-ng --temp-path /root --timeout 1 --verify --class "$classes" --sequential 2
+}
+
 # Warnings are shown; errors, and what a kernel says with a warning's level of a fault of its own, are complaints.
 complaints() {
 	dmesg --level=emerg,alert,crit,err,warn
@@ -75,6 +82,10 @@ step net-out transfer
 step net-in transfer -R
 step apt install
 step stress stress
+if [ "$classes" != none ]; then
+	step classes all_of_classes
+	grep -E 'dispatching|successful run|unsuccessful|passed:|failed:|skipped:' /run/classes.said | sed 's/^/work: summary: /'
+fi
 sync
 step dmesg complaints
 sed 's/^/work: dmesg: /' /run/dmesg.said
