@@ -79,12 +79,15 @@ $(OUT)/gen/dsdt.h: hv/vmm/dsdt.asl
 	$(Q)iasl -tc -p $(@D)/dsdt $< >$(@D)/iasl.log 2>&1 || { cat $(@D)/iasl.log >&2; exit 1; }
 	$(Q)mv $(@D)/dsdt.hex $@
 
-# The HTML page's style and script, as C strings.
-PAGE := $(OUT)/gen/page.css.h $(OUT)/gen/page.js.h
-$(PAGE): $(OUT)/gen/%.h: hv/export/%
+# The HTML pages' styles and script, as C strings.
+PAGE := $(OUT)/gen/page.css.h $(OUT)/gen/page.js.h $(OUT)/gen/list.css.h
+$(OUT)/gen/list.css.h: hv/campaign/list/list.css
+$(OUT)/gen/page.css.h: hv/export/page.css
+$(OUT)/gen/page.js.h: hv/export/page.js
+$(PAGE):
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
-$(OUT)/obj/hv/export/html.o: $(PAGE)
+$(OUT)/obj/hv/export/html_page.o $(OUT)/obj/hv/campaign/list/html.o: $(PAGE)
 
 # The pruner's lists, as one C string.
 $(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))

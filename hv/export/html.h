@@ -5,6 +5,13 @@
 
 #include "hv/export/internal.h"
 
+/*
+ * Begin and end a page, which is complete without its script; the script sorts, filters and copies. title() writes the title,
+ * as text that is escaped already. `more_style` is CSS of our own behind the common style.
+ */
+void html_page_begin(FILE *out, void (*title)(FILE *out, const void *ctx), const void *ctx, const char *more_style);
+void html_page_end(FILE *out, const char *version);
+
 /* Write text of our own, and escape the characters that mean something in HTML. */
 void html_text(FILE *out, const char *text);
 

@@ -80,7 +80,7 @@ static void add_rounds(struct morning *m)
 					    .runs = 12,
 					    .done = 12 - (i == 2),
 					    .broken = i == 2,
-					    .of_class = {i, 2, 0, 1, 10 + i},
+					    .races = 13 + 2 * i,
 					    .fresh = i ? 1 : 13,
 					    .hits = 412000 + i,
 					    .windows = 201000,
@@ -93,14 +93,14 @@ static void add_rounds(struct morning *m)
 
 static void add_points(struct morning *m)
 {
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		struct morning_point *p = GROW(m->points, m->point_count);
 
-		*p = (struct morning_point){.round = 1 + i / 4,
-					    .sampled_ns = (i + 1) * 4680 * SECOND,
-					    .sites = 40000 - 30000 / (i + 1),
-					    .pairs = 30 - 20 / (i + 1),
-					    .estimate = 34.6 - 20.0 / (i + 1)};
+		*p = (struct morning_point){.round = 1 + i,
+					    .sampled_ns = (i + 1) * 18720 * SECOND,
+					    .sites = 40000 - 5000 / (i + 1) / (i + 1),
+					    .pairs = 30 - 18 / (i + 1),
+					    .estimate = 34.6 - 6.0 / (i + 1)};
 	}
 }
 

@@ -25,4 +25,7 @@ void list_mail(FILE *out, const struct morning *m, const struct list_style *styl
 /* The document outrider-campaign-list/1, which docs/campaigns.md describes. Returns 0, or -1 when memory ran out. */
 int list_json(FILE *out, const struct morning *m, struct err *err);
 
+/* One HTML page, which needs nothing from elsewhere and can be read without scripts. */
+void list_html(FILE *out, const struct morning *m);
+
 #endif

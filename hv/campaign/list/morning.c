@@ -118,6 +118,13 @@ static bool class_is_worse(const struct morning_race *r)
 	return r->earlier && r->before.class != MORNING_UNJUDGED && r->verdict.class < r->before.class;
 }
 
+void morning_classes(const struct morning *m, unsigned of_class[MORNING_CLASSES])
+{
+	memset(of_class, 0, MORNING_CLASSES * sizeof(*of_class));
+	for (size_t i = 0; i < m->race_count; i++)
+		of_class[m->races[i].verdict.class] += m->races[i].change != MORNING_GONE;
+}
+
 size_t morning_worse(const struct morning *m)
 {
 	size_t n = 0;
@@ -165,7 +172,6 @@ static void add_round(struct morning_round *sum, const struct morning_round *r)
 	sum->runs += r->runs;
 	sum->done += r->done;
 	sum->broken += r->broken;
-	sum->fresh += r->fresh;
 	sum->hits += r->hits;
 	sum->windows += r->windows;
 	sum->conflicts += r->conflicts;
@@ -183,8 +189,9 @@ struct morning_round morning_total(const struct morning *m)
 		if (m->rounds[i].number >= m->from && m->rounds[i].number <= m->to)
 			add_round(&sum, &m->rounds[i]);
 	}
-	for (size_t i = 0; i < m->race_count; i++)
-		sum.of_class[m->races[i].verdict.class] += m->races[i].change != MORNING_GONE;
+	/* A race that several rounds saw is one race. */
+	sum.races = (unsigned)(m->race_count - morning_of(m, MORNING_GONE));
+	sum.fresh = (unsigned)morning_of(m, MORNING_NEW);
 	return sum;
 }
 
@@ -202,8 +209,8 @@ struct morning_point morning_reached(const struct morning *m, unsigned number)
 const char *morning_change_word(enum morning_change change)
 {
 	static const char *const words[MORNING_CHANGES] = {
-		[MORNING_NEW] = "new",	 [MORNING_BACK] = "back",   [MORNING_CHANGED] = "changed",
-		[MORNING_GONE] = "gone", [MORNING_AGAIN] = "again", [MORNING_SAME] = "same",
+		[MORNING_NEW] = "new",	 [MORNING_BACK] = "back", [MORNING_CHANGED] = "changed",
+		[MORNING_GONE] = "gone", [MORNING_SAME] = "same",
 	};
 
 	return words[change];
@@ -238,8 +245,7 @@ const char *morning_change_means(const struct morning *m, enum morning_change ch
 		[MORNING_BACK] = "somebody had said that these are fixed, and they were seen again",
 		[MORNING_CHANGED] = "these are judged otherwise than when they were last seen",
 		[MORNING_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
-		[MORNING_AGAIN] = "not the round before, but an earlier one has these",
-		[MORNING_SAME] = "the round before has these, and they are judged as then",
+		[MORNING_SAME] = "an earlier round has these, and they are judged as then",
 	};
 
 	return m->pair && change == MORNING_NEW ? "only the second round has these" : means[change];

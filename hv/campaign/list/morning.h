@@ -21,8 +21,7 @@ enum morning_change {
 	MORNING_BACK,	 /* Somebody had said that it is fixed, and then this round saw it again. */
 	MORNING_CHANGED, /* It is judged otherwise than when it was last seen. */
 	MORNING_GONE,	 /* The round before has it, and this one does not. */
-	MORNING_AGAIN,	 /* Not the round before, but an earlier one has it, and it is judged as then. */
-	MORNING_SAME,	 /* The round before has it, and it is judged as then. */
+	MORNING_SAME,	 /* An earlier round has it, and it is judged as then. */
 	MORNING_CHANGES,
 };
 
@@ -84,18 +83,18 @@ struct morning_finding {
 /* The figures of one round. All rounds of the campaign up to this one are the history, oldest first. */
 struct morning_round {
 	unsigned number;
-	const char *started, *ended;	    /* "2026-11-22T01:00:00Z"; `ended` is "" while the round is not finished. */
-	unsigned runs, done, broken;	    /* Planned; ended; ended with a finding. */
-	unsigned of_class[MORNING_CLASSES]; /* How many races it saw. */
-	unsigned fresh;			    /* How many of them no earlier round had seen. */
+	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" while the round is not finished. */
+	unsigned runs, done, broken; /* Planned; ended; ended with a finding. */
+	unsigned races;		     /* How many races it saw. */
+	unsigned fresh;		     /* How many of them no earlier round had seen. */
 	uint64_t hits, windows, conflicts, sampled_ns;
 	unsigned lost_permille, lost_most; /* How long guests stood still: on average by sampled time, and the worst run. */
 };
 
-/* What is covered after a run, counted from the first round on. */
+/* What is covered after a round, counted from the first round on. */
 struct morning_point {
-	unsigned round;	     /* The number of the run's round. */
-	uint64_t sampled_ns; /* All sampling up to the end of this run. */
+	unsigned round;	     /* The number of the round. */
+	uint64_t sampled_ns; /* All sampling up to the end of this round. */
 	uint64_t sites;	     /* Sites that were hit at least once. */
 	uint64_t pairs;	     /* Pairs of sites that raced. */
 	double estimate;     /* Chao1 of the pairs: about how many there are to be seen in this way. An estimate. */
@@ -106,7 +105,7 @@ struct morning {
 	const char *version;	      /* The version of outrider that made the list. */
 	/* The rounds that are "this round": more than one with --since. `base` is 0 where there is none before. */
 	unsigned from, to, base;
-	bool pair; /* Two rounds are compared, and nothing else: races that only `base` lacks are new. */
+	bool pair; /* Two rounds are compared, and nothing else: what `base` lacks is new. */
 	struct morning_race *races;
 	size_t race_count;
 	struct morning_finding *findings;
@@ -138,6 +137,9 @@ void morning_sort(struct morning *m);
 /* How many races there are of a change; and of a change and a class. */
 size_t morning_of(const struct morning *m, enum morning_change change);
 size_t morning_of_class(const struct morning *m, enum morning_change change, enum morning_class class);
+
+/* How many races this round saw of each class. */
+void morning_classes(const struct morning *m, unsigned of_class[MORNING_CLASSES]);
 
 /* How many races changed to a worse class than they had. */
 size_t morning_worse(const struct morning *m);

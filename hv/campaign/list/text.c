@@ -84,7 +84,7 @@ static void put_race(const struct paper *p, const struct morning_race *r)
 
 static void put_heading(const struct paper *p, enum morning_change change)
 {
-	static const char *const words[MORNING_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
+	static const char *const words[MORNING_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "SAME"};
 
 	fprintf(p->out, "\n%s%-8s%s  %s\n", colour(p, TEXT_STRONG), words[change], colour(p, TEXT_PLAIN),
 		morning_change_means(p->m, change));
@@ -146,16 +146,17 @@ static void put_subsystems(const struct paper *p)
 
 static void put_verdicts(const struct paper *p)
 {
-	struct morning_round total = morning_total(p->m);
+	unsigned of_class[MORNING_CLASSES];
 
+	morning_classes(p->m, of_class);
 	fprintf(p->out, "\n%sRACES BY VERDICT%s\n", colour(p, TEXT_STRONG), colour(p, TEXT_PLAIN));
 	for (int i = 0; i < MORNING_CLASSES; i++)
-		fprintf(p->out, "  %6u  %s\n", total.of_class[i], morning_class_word((enum morning_class)i));
+		fprintf(p->out, "  %6u  %s\n", of_class[i], morning_class_word((enum morning_class)i));
 }
 
 static void put_foot(const struct paper *p)
 {
-	size_t folded = morning_of(p->m, MORNING_AGAIN) + morning_of(p->m, MORNING_SAME);
+	size_t folded = morning_of(p->m, MORNING_SAME);
 
 	fputc('\n', p->out);
 	if (folded && !p->all) {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The page has the style and the script of the page that `outrider report` makes: the script wants its table and sections. */
+#include "hv/campaign/list/html.h"
+
+#include <stdlib.h>
+
+#include "hv/campaign/list/list.h"
+#include "hv/campaign/list/sentences.h"
+#include "hv/export/html.h"
+
+static const char style[] =
+#include "list.css.h"
+	;
+
+static void put_title(FILE *out, const void *ctx)
+{
+	const struct morning *m = ctx;
+
+	html_text(out, m->campaign);
+	fputs(": ", out);
+	list_rounds_put(out, m);
+}
+
+/* What `put` writes is of our own words and numbers, or of what list_kinds_put() has, so it is escaped here. */
+static void put_escaped(FILE *out, const struct morning *m, enum list_answer answer)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	list_answer_put(memory, m, answer);
+	if (fclose(memory) == 0)
+		html_text(out, text);
+	free(text);
+}
+
+static void put_answers(FILE *out, const struct morning *m)
+{
+	fputs("<p>", out);
+	list_when_put(out, m);
+	fputs("</p>\n<dl class=\"answers\">\n", out);
+	for (int i = 0; i < LIST_ANSWERS; i++) {
+		enum list_answer answer = (enum list_answer)i;
+
+		fprintf(out, "<dt>%s</dt><dd%s>", list_answer_word(answer),
+			list_answer_is_bad(m, answer) ? " class=\"harmful\"" : "");
+		put_escaped(out, m, answer);
+		fputs("</dd>\n", out);
+	}
+	fputs("</dl>\n", out);
+}
+
+/* ---- findings ---- */
+
+static void put_line(FILE *out, const char *what, const char *text, const char *tag)
+{
+	if (!text[0])
+		return;
+	fprintf(out, "<p>%s<%s>", what, tag);
+	html_text(out, text);
+	fprintf(out, "</%s></p>\n", tag);
+}
+
+static void put_findings(FILE *out, const struct morning *m)
+{
+	if (m->finding_count)
+		fputs("<h2 class=\"part\">What broke</h2>\n", out);
+	for (size_t i = 0; i < m->finding_count; i++) {
+		const struct morning_finding *f = &m->findings[i];
+
+		fputs("<section class=\"finding\">\n<p>", out);
+		fprintf(out, "<span class=\"%s\">", f->is_new ? "harmful" : "unsure");
+		html_text(out, f->kind);
+		fputs("</span> ", out);
+		html_text(out, f->run);
+		fprintf(out, "%s</p>\n", f->is_new ? "" : " <span class=\"faint\">not for the first time</span>");
+		put_line(out, "", f->line, "code");
+		put_line(out, "Console: ", f->console, "code");
+		put_line(out, "Again: ", f->command, "code");
+		fputs("</section>\n", out);
+	}
+}
+
+/* ---- the table of subsystems ---- */
+
+static void put_subsystems(FILE *out, const struct morning *m)
+{
+	size_t count;
+	struct list_subsystem *list = list_subsystems(m, &count);
+
+	if (count)
+		fputs("<h2 class=\"part\">Races by subsystem</h2>\n<div class=\"wide\"><table "
+		      "class=\"plain\"><thead><tr><th>Subsystem</th><th class=\"number\">Worse</th><th "
+		      "class=\"number\">Changed</th><th class=\"number\">All</th></tr></thead><tbody>\n",
+		      out);
+	for (size_t i = 0; i < count; i++) {
+		fputs("<tr><td>", out);
+		html_text(out, list[i].name);
+		fprintf(out,
+			"</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td></tr>\n",
+			list[i].worse, list[i].shown, list[i].all);
+	}
+	if (count)
+		fputs("</tbody></table></div>\n", out);
+	free(list);
+}
+
+/* ---- the races' head ---- */
+
+static void put_counts(FILE *out, const struct morning *m)
+{
+	fprintf(out, "<h2 class=\"part\">Races</h2>\n<div class=\"counts\"><span data-level=\"\"><b>%zu</b> races</span>",
+		m->race_count);
+	for (int i = 0; i < MORNING_CHANGES; i++) {
+		const char *word = morning_change_word((enum morning_change)i);
+
+		fprintf(out, "<span class=\"%s\" data-level=\"%s\"><b>%zu</b> %s</span>", word, word,
+			morning_of(m, (enum morning_change)i), word);
+	}
+	fputs("</div>\n<input id=\"filter\" type=\"search\" placeholder=\"Filter: function, data, subsystem, rule, kernel\" "
+	      "aria-label=\"Filter races\">\n",
+	      out);
+}
+
+void list_html(FILE *out, const struct morning *m)
+{
+	html_page_begin(out, put_title, m, style);
+	put_answers(out, m);
+	list_html_plots(out, m);
+	put_findings(out, m);
+	put_subsystems(out, m);
+	put_counts(out, m);
+	list_html_races(out, m);
+	fputs("<p class=\"faint\">", out);
+	list_effort_put(out, m);
+	fputs("<br>from ", out);
+	html_text(out, m->store);
+	fputs("</p>\n", out);
+	html_page_end(out, m->version);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/html.h"
+
+#include <inttypes.h>
+
+#include "hv/campaign/list/plot.h"
+
+/* The latest rounds that have room side by side. */
+#define BARS_MAX 30
+#define LABELS_MAX 10
+
+/* The numbers under bars do not run into each other. */
+static void put_round_label(const struct plot *p, size_t i, size_t count, unsigned number)
+{
+	size_t each = (count + LABELS_MAX - 1) / LABELS_MAX;
+
+	if ((count - 1 - i) % each == 0)
+		plot_x_label(p, plot_bar_middle(i, count), number);
+}
+
+static const struct morning_round *last_rounds(const struct morning *m, size_t *count)
+{
+	*count = m->round_count < BARS_MAX ? m->round_count : BARS_MAX;
+	return m->rounds + m->round_count - *count;
+}
+
+static double largest(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- races over rounds ---- */
+
+static void put_races_bar(const struct plot *p, const struct morning_round *r, double at, double width)
+{
+	fprintf(p->out, "<g><title>Round %u: %u races, %u of them new</title>", r->number, r->races, r->fresh);
+	plot_bar(p, "old", at, width, 0, r->races - r->fresh);
+	plot_bar(p, "fresh", at, width, r->races - r->fresh, r->races);
+	fputs("</g>", p->out);
+}
+
+static void plot_races(FILE *out, const struct morning *m)
+{
+	size_t count;
+	const struct morning_round *rounds = last_rounds(m, &count);
+	double most = 1;
+	struct plot p;
+
+	for (size_t i = 0; i < count; i++)
+		most = largest(most, rounds[i].races);
+	p = plot_begin(out, "Races over rounds", "How many races each round saw, and how many of them were new", 1, most);
+	plot_y_axis(&p, "");
+	for (size_t i = 0; i < count; i++) {
+		put_races_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
+		put_round_label(&p, i, count, rounds[i].number);
+	}
+	plot_x_name(&p, "round");
+	plot_end(&p);
+	fputs("<p><span class=\"key fresh\"></span>never seen before<span class=\"key old\"></span>seen before</p></figure>\n",
+	      out);
+}
+
+/* ---- coverage over time ---- */
+
+static double sites_of(const struct morning_point *p)
+{
+	return (double)p->sites;
+}
+
+static double pairs_of(const struct morning_point *p)
+{
+	return (double)p->pairs;
+}
+
+static double estimate_of(const struct morning_point *p)
+{
+	return p->estimate;
+}
+
+/* What time is measured in: hours, or minutes where there are few. */
+struct unit {
+	double ns;
+	const char *name;
+};
+
+static struct unit unit_of(const struct morning *m)
+{
+	uint64_t ns = m->point_count ? m->points[m->point_count - 1].sampled_ns : 0;
+
+	return ns >= UINT64_C(7200000000000) ? (struct unit){3.6e12, "hours of sampling"}
+					     : (struct unit){6e10, "minutes of sampling"};
+}
+
+static void put_line(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
+		     double (*value)(const struct morning_point *p))
+{
+	fprintf(p->out, "<path class=\"%s\" d=\"M%.1f %.1f", class, plot_x(p, 0), plot_y(p, 0));
+	for (size_t i = 0; i < m->point_count; i++)
+		fprintf(p->out, "L%.1f %.1f", plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
+			plot_y(p, value(&m->points[i])));
+	fputs("\"/>", p->out);
+}
+
+static void put_dots(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
+		     double (*value)(const struct morning_point *p), const char *what)
+{
+	char says[96];
+
+	for (size_t i = 0; i < m->point_count; i++) {
+		snprintf(says, sizeof(says), "After round %u: %.0f %s", m->points[i].round, value(&m->points[i]), what);
+		plot_dot(p, class, plot_x(p, (double)m->points[i].sampled_ns / unit.ns), plot_y(p, value(&m->points[i])), says);
+	}
+}
+
+static double all_time(const struct morning *m, struct unit unit)
+{
+	return m->point_count ? (double)m->points[m->point_count - 1].sampled_ns / unit.ns : 1;
+}
+
+static void plot_pairs(FILE *out, const struct morning *m)
+{
+	struct unit unit = unit_of(m);
+	double most = 1;
+	struct plot p;
+
+	for (size_t i = 0; i < m->point_count; i++)
+		most = largest(most, largest(pairs_of(&m->points[i]), estimate_of(&m->points[i])));
+	p = plot_begin(out, "Pairs of sites that raced",
+		       "How many pairs of sites raced by the end of each round, and the estimate of how many there are",
+		       all_time(m, unit), most);
+	plot_y_axis(&p, "");
+	plot_x_axis(&p, unit.name);
+	put_line(&p, m, unit, "guess", estimate_of);
+	put_line(&p, m, unit, "main", pairs_of);
+	put_dots(&p, m, unit, "guess", estimate_of, "pairs estimated");
+	put_dots(&p, m, unit, "main", pairs_of, "pairs seen");
+	plot_end(&p);
+	fputs("<p><span class=\"key main\"></span>seen<span class=\"key guess\"></span>about so many can be seen in this way: "
+	      "an "
+	      "estimate, Chao1</p></figure>\n",
+	      out);
+}
+
+static void plot_sites(FILE *out, const struct morning *m)
+{
+	struct unit unit = unit_of(m);
+	double most = 1;
+	struct plot p;
+
+	for (size_t i = 0; i < m->point_count; i++)
+		most = largest(most, sites_of(&m->points[i]));
+	p = plot_begin(out, "Coverage", "How many sites were hit by the end of each round", all_time(m, unit), most);
+	plot_y_axis(&p, "");
+	plot_x_axis(&p, unit.name);
+	put_line(&p, m, unit, "main", sites_of);
+	put_dots(&p, m, unit, "main", sites_of, "sites hit");
+	plot_end(&p);
+	fputs("<p><span class=\"key main\"></span>sites hit at least once", out);
+	if (m->pool)
+		fprintf(out, ", of %" PRIu64 " that can be sampled", m->pool);
+	fputs("</p></figure>\n", out);
+}
+
+/* ---- overhead ---- */
+
+static void put_lost_bar(const struct plot *p, const struct morning_round *r, double at, double width)
+{
+	double mean = r->lost_permille / 10.0, worst = r->lost_most / 10.0;
+
+	fprintf(p->out, "<g><title>Round %u: %.1f %%, at most %.1f %%</title>", r->number, mean, worst);
+	plot_bar(p, "fresh", at, width, 0, mean);
+	plot_bar(p, "old", at, width, mean, worst);
+	fputs("</g>", p->out);
+}
+
+static void plot_lost(FILE *out, const struct morning *m)
+{
+	size_t count;
+	const struct morning_round *rounds = last_rounds(m, &count);
+	double most = 1;
+	struct plot p;
+
+	for (size_t i = 0; i < count; i++)
+		most = largest(most, largest(rounds[i].lost_permille, rounds[i].lost_most) / 10.0);
+	p = plot_begin(out, "Overhead", "For how much of the time guests stood still in each round", 1, most);
+	plot_y_axis(&p, "%");
+	for (size_t i = 0; i < count; i++) {
+		put_lost_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
+		put_round_label(&p, i, count, rounds[i].number);
+	}
+	plot_x_name(&p, "round");
+	plot_end(&p);
+	fputs("<p><span class=\"key fresh\"></span>of the time guests stood still<span class=\"key old\"></span>in the worst "
+	      "run</p></figure>\n",
+	      out);
+}
+
+void list_html_plots(FILE *out, const struct morning *m)
+{
+	if (!m->round_count)
+		return;
+	fputs("<div class=\"plots\">\n", out);
+	plot_races(out, m);
+	plot_pairs(out, m);
+	plot_sites(out, m);
+	plot_lost(out, m);
+	fputs("</div>\n", out);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/html.h"
+
+#include <inttypes.h>
+
+#include "hv/campaign/list/sentences.h"
+#include "hv/export/html.h"
+
+/* By enum morning_class: the class of the style sheet. */
+static const char *class_style(enum morning_class class)
+{
+	static const char *const styles[MORNING_CLASSES] = {
+		[MORNING_HARMFUL] = "harmful",	      [MORNING_UNCLEAR] = "unsure", [MORNING_UNJUDGED] = "unsure",
+		[MORNING_SYNCHRONISATION] = "benign", [MORNING_BENIGN] = "benign",
+	};
+
+	return styles[class];
+}
+
+/* ---- the table ---- */
+
+/* The label is what a narrow screen shows in place of the table's head. */
+static void begin_cell(FILE *out, const char *classes, const char *label)
+{
+	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);
+}
+
+static void put_name_cell(FILE *out, const char *classes, const char *label, const char *text)
+{
+	begin_cell(out, classes, label);
+	html_name(out, text);
+	fputs("</td>", out);
+}
+
+static void put_row(FILE *out, const struct morning_race *r, size_t order)
+{
+	const char *change = morning_change_word(r->change);
+
+	fprintf(out, "<tr data-race=\"race-%s\" data-level=\"%s\">", r->id, change);
+	begin_cell(out, "number", "#");
+	fprintf(out, "%zu</td>", order);
+	begin_cell(out, "id", "Race");
+	fprintf(out, "<a class=\"mono\" href=\"#race-%s\">%s</a></td>", r->id, r->id);
+	begin_cell(out, change, "Change");
+	fprintf(out, "%s</td>", change);
+	begin_cell(out, class_style(r->verdict.class), "Verdict");
+	fprintf(out, "%s</td>", morning_class_word(r->verdict.class));
+	put_name_cell(out, "rule", "Rule", r->verdict.rule);
+	put_name_cell(out, "mono", "Data", r->datum);
+	put_name_cell(out, "mono", "One side", r->side[0]);
+	put_name_cell(out, "mono", "Other side", r->side[1]);
+	put_name_cell(out, "", "Subsystem", r->subsystem);
+	begin_cell(out, "number", "Seen");
+	fprintf(out, "%" PRIu64 "</td></tr>\n", r->instances);
+}
+
+static void put_table(FILE *out, const struct morning *m)
+{
+	fputs("<div class=\"wide\"><table class=\"races\">\n<thead><tr><th class=\"number\">#</th><th>Race</th><th>Change</th>"
+	      "<th>Verdict</th><th>Rule</th><th>Data</th><th>One side</th><th>Other side</th><th>Subsystem</th><th "
+	      "class=\"number down\">Seen</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (size_t i = 0; i < m->race_count; i++)
+		put_row(out, &m->races[i], i + 1);
+	fputs("</tbody>\n</table></div>\n<p id=\"none\" hidden>No race matches. <button type=\"button\" id=\"clear\">Show all "
+	      "races</button></p>\n",
+	      out);
+}
+
+/* ---- the sections ---- */
+
+static void put_title(FILE *out, const struct morning_race *r)
+{
+	fputs("<h2>", out);
+	html_text(out, r->side[0]);
+	fputs(" against ", out);
+	html_text(out, r->side[1]);
+	if (r->datum[0]) {
+		fputs(": ", out);
+		html_text(out, r->datum);
+	}
+	fprintf(out, " <a class=\"anchor\" href=\"#race-%s\" aria-label=\"Link to this race\">#</a></h2>\n", r->id);
+}
+
+static void put_verdict(FILE *out, const char *before, const struct morning_verdict *v)
+{
+	fprintf(out, "<p>%s<span class=\"%s\">%s</span>", before, class_style(v->class), morning_class_word(v->class));
+	if (v->rule[0]) {
+		fputs(" by the rule <code>", out);
+		html_text(out, v->rule);
+		fprintf(out, "</code>, rank %d", v->rank);
+	}
+	if (v->evidence[0]) {
+		fputs(": ", out);
+		html_text(out, v->evidence);
+	}
+	fputs("</p>\n", out);
+}
+
+static void put_triage(FILE *out, const struct morning_race *r)
+{
+	char when[LIST_TIME_MAX];
+
+	if (r->triage == TRIAGE_NEW && !r->note[0])
+		return;
+	fprintf(out, "<p>Triage: <b>%s</b>", morning_triage_word(r->triage));
+	if (r->who[0]) {
+		fputs(", says ", out);
+		html_text(out, r->who);
+	}
+	if (r->when[0]) {
+		fputs(", ", out);
+		html_text(out, list_time(r->when, when));
+	}
+	if (r->note[0]) {
+		fputs(": ", out);
+		html_text(out, r->note);
+	}
+	fputs("</p>\n", out);
+}
+
+static void put_builds(FILE *out, const struct morning_race *r)
+{
+	if (!r->build_count)
+		return;
+	fputs("<div class=\"wide\"><table class=\"plain\"><thead><tr><th>Kernel</th><th>Build id</th><th>Race in its "
+	      "reports</th><th>Seen now</th></tr></thead><tbody>\n",
+	      out);
+	for (size_t i = 0; i < r->build_count; i++) {
+		fputs("<tr><td>", out);
+		html_text(out, r->builds[i].release[0] ? r->builds[i].release : "not known");
+		fputs("</td><td class=\"mono\">", out);
+		html_text(out, r->builds[i].build_id);
+		fputs("</td><td class=\"mono\">", out);
+		html_text(out, r->builds[i].report);
+		fprintf(out, "</td><td>%s</td></tr>\n", r->builds[i].now ? "yes" : "no");
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+/* list_seen_put() writes text that is not escaped. */
+static void put_seen(FILE *out, const struct morning *m, const struct morning_race *r)
+{
+	char text[1024] = "";
+	FILE *memory = fmemopen(text, sizeof(text), "w");
+
+	if (!memory)
+		return;
+	list_seen_put(memory, m, r);
+	fclose(memory);
+	fputs("<p class=\"faint\">", out);
+	html_text(out, text);
+	fputs("</p>\n", out);
+}
+
+/* Only what calls for a look is open. */
+static void put_section(FILE *out, const struct morning *m, const struct morning_race *r)
+{
+	fprintf(out, "<section class=\"race\" id=\"race-%s\">\n", r->id);
+	put_title(out, r);
+	put_verdict(out, "", &r->verdict);
+	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n", r->change < MORNING_GONE ? " open" : "");
+	if (r->change == MORNING_CHANGED)
+		put_verdict(out, "Before it was ", &r->before);
+	put_triage(out, r);
+	put_seen(out, m, r);
+	put_builds(out, r);
+	fputs("</details>\n</section>\n", out);
+}
+
+void list_html_races(FILE *out, const struct morning *m)
+{
+	put_table(out, m);
+	fputs("<div id=\"sections\">\n", out);
+	for (size_t i = 0; i < m->race_count; i++)
+		put_section(out, m, &m->races[i]);
+	fputs("</div>\n", out);
+}
