@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/campaign/list/html.h"
 
-#include <inttypes.h>
-
 #include "hv/campaign/list/plot.h"
+#include "hv/campaign/list/sentences.h"
 
 /* The latest rounds that have room side by side. */
 #define BARS_MAX 30
@@ -91,12 +90,17 @@ static struct unit unit_of(const struct morning *m)
 					     : (struct unit){6e10, "minutes of sampling"};
 }
 
+/* What is counted begins at 0, and an estimate at the first round. */
 static void put_line(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
 		     double (*value)(const struct morning_point *p))
 {
-	fprintf(p->out, "<path class=\"%s\" d=\"M%.1f %.1f", class, plot_x(p, 0), plot_y(p, 0));
+	bool counted = value != estimate_of;
+
+	fprintf(p->out, "<path class=\"%s\" d=\"", class);
+	if (counted)
+		fprintf(p->out, "M%.1f %.1f", plot_x(p, 0), plot_y(p, 0));
 	for (size_t i = 0; i < m->point_count; i++)
-		fprintf(p->out, "L%.1f %.1f", plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
+		fprintf(p->out, "%c%.1f %.1f", counted || i ? 'L' : 'M', plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
 			plot_y(p, value(&m->points[i])));
 	fputs("\"/>", p->out);
 }
@@ -144,6 +148,7 @@ static void plot_pairs(FILE *out, const struct morning *m)
 static void plot_sites(FILE *out, const struct morning *m)
 {
 	struct unit unit = unit_of(m);
+	char number[LIST_NUMBER_MAX];
 	double most = 1;
 	struct plot p;
 
@@ -157,7 +162,7 @@ static void plot_sites(FILE *out, const struct morning *m)
 	plot_end(&p);
 	fputs("<p><span class=\"key main\"></span>sites hit at least once", out);
 	if (m->pool)
-		fprintf(out, ", of %" PRIu64 " that can be sampled", m->pool);
+		fprintf(out, ", of %s that can be sampled", list_number(m->pool, number));
 	fputs("</p></figure>\n", out);
 }
 
