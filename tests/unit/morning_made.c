@@ -34,13 +34,16 @@ struct morning_race *morning_made_race(struct morning *m, enum morning_change ch
 				   .when = "",
 				   .instances = change == MORNING_GONE ? 0 : 14,
 				   .runs = change == MORNING_GONE ? 0 : 3,
-				   .earlier = change == MORNING_NEW ? 0 : 2,
+				   .rounds = change == MORNING_NEW ? 1 : 2,
+				   .judged_before = change != MORNING_NEW,
 				   .first_round = change == MORNING_NEW ? 3 : 1};
 	r->builds = calloc(2, sizeof(*r->builds));
 	assert_non_null(r->builds);
 	r->build_count = 2;
-	r->builds[0] = (struct morning_build){"6.1.0-55-cloud-amd64", "aa55", "0123456789ab", false};
-	r->builds[1] = (struct morning_build){"6.1.0-56-cloud-amd64", "aa56", "ba9876543210", change != MORNING_GONE};
+	r->builds[0] = (struct morning_build){"6.1.0-55-cloud-amd64", "aa55", "0123456789ab", "2026-11-19T01:00:07Z",
+					      "2026-11-20T02:00:07Z"};
+	r->builds[1] = (struct morning_build){"6.1.0-56-cloud-amd64", "aa56", "ba9876543210", "2026-11-20T03:00:07Z",
+					      "2026-11-21T22:00:07Z"};
 	return r;
 }
 
@@ -71,10 +74,13 @@ static void add_rounds(struct morning *m)
 	static const char *const started[] = {"2026-11-19T01:00:00Z", "2026-11-20T01:00:00Z", "2026-11-21T22:00:00Z"};
 	static const char *const ended[] = {"2026-11-19T06:58:00Z", "2026-11-20T06:59:00Z", "2026-11-22T04:01:00Z"};
 
+	m->points = calloc(3, sizeof(*m->points));
+	assert_non_null(m->points);
 	for (unsigned i = 0; i < 3; i++) {
 		struct morning_round *r = GROW(m->rounds, m->round_count);
 
 		*r = (struct morning_round){.number = i + 1,
+					    .now = i == 2,
 					    .started = started[i],
 					    .ended = ended[i],
 					    .runs = 12,
@@ -88,19 +94,10 @@ static void add_rounds(struct morning *m)
 					    .sampled_ns = 18720 * SECOND,
 					    .lost_permille = 40 + 5 * i,
 					    .lost_most = 90};
-	}
-}
-
-static void add_points(struct morning *m)
-{
-	for (unsigned i = 0; i < 3; i++) {
-		struct morning_point *p = GROW(m->points, m->point_count);
-
-		*p = (struct morning_point){.round = 1 + i,
-					    .sampled_ns = (i + 1) * 18720 * SECOND,
-					    .sites = 40000 - 5000 / (i + 1) / (i + 1),
-					    .pairs = 30 - 18 / (i + 1),
-					    .estimate = 34.6 - 6.0 / (i + 1)};
+		m->points[i] = (struct morning_point){.sampled_ns = (i + 1) * 18720 * SECOND,
+						      .sites = 40000 - 5000 / (i + 1) / (i + 1),
+						      .pairs = 30 - 18 / (i + 1),
+						      .estimate = 34.6 - 6.0 / (i + 1)};
 	}
 }
 
@@ -120,7 +117,6 @@ struct morning morning_made(void)
 				      .is_new = true};
 	add_races(&m);
 	add_rounds(&m);
-	add_points(&m);
 	morning_sort(&m);
 	return m;
 }

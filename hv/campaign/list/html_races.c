@@ -124,16 +124,22 @@ static void put_builds(FILE *out, const struct morning_race *r)
 	if (!r->build_count)
 		return;
 	fputs("<div class=\"wide\"><table class=\"plain\"><thead><tr><th>Kernel</th><th>Build id</th><th>Race in its "
-	      "reports</th><th>Seen now</th></tr></thead><tbody>\n",
+	      "reports</th><th>Seen first</th><th>Seen last</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < r->build_count; i++) {
+		char first[LIST_TIME_MAX], last[LIST_TIME_MAX];
+
 		fputs("<tr><td>", out);
 		html_text(out, r->builds[i].release[0] ? r->builds[i].release : "not known");
 		fputs("</td><td class=\"mono\">", out);
 		html_text(out, r->builds[i].build_id);
 		fputs("</td><td class=\"mono\">", out);
 		html_text(out, r->builds[i].report);
-		fprintf(out, "</td><td>%s</td></tr>\n", r->builds[i].now ? "yes" : "no");
+		fputs("</td><td>", out);
+		html_text(out, list_time(r->builds[i].first, first));
+		fputs("</td><td>", out);
+		html_text(out, list_time(r->builds[i].last, last));
+		fputs("</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
 }

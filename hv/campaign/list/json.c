@@ -46,7 +46,8 @@ static json_t *builds_json(struct json_builder *b, const struct morning_race *r)
 		json_put(b, o, "release", text(r->builds[i].release));
 		json_put(b, o, "build_id", text(r->builds[i].build_id));
 		json_put(b, o, "report", text(r->builds[i].report));
-		json_put(b, o, "now", json_boolean(r->builds[i].now));
+		json_put(b, o, "first", text(r->builds[i].first));
+		json_put(b, o, "last", text(r->builds[i].last));
 		json_append(b, list, o);
 	}
 	return list;
@@ -65,11 +66,11 @@ static json_t *race_json(struct json_builder *b, const struct morning_race *r)
 	json_put(b, o, "datum", text(r->datum));
 	json_put(b, o, "subsystem", text(r->subsystem));
 	json_put(b, o, "verdict", verdict_json(b, &r->verdict));
-	json_put(b, o, "before", r->earlier ? verdict_json(b, &r->before) : json_null());
+	json_put(b, o, "before", r->judged_before ? verdict_json(b, &r->before) : json_null());
 	json_put(b, o, "triage", triage_json(b, r));
 	json_put(b, o, "instances", json_whole(r->instances));
 	json_put(b, o, "runs", json_whole(r->runs));
-	json_put(b, o, "earlier_rounds", json_whole(r->earlier));
+	json_put(b, o, "rounds", json_whole(r->rounds));
 	json_put(b, o, "first_round", json_whole(r->first_round));
 	json_put(b, o, "builds", builds_json(b, r));
 	return o;
@@ -97,6 +98,17 @@ static json_t *classes_json(struct json_builder *b, const unsigned of_class[MORN
 	return o;
 }
 
+static json_t *point_json(struct json_builder *b, const struct morning_point *p)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "sampled_s", json_seconds(p->sampled_ns));
+	json_put(b, o, "sites", json_whole(p->sites));
+	json_put(b, o, "pairs", json_whole(p->pairs));
+	json_put(b, o, "pairs_chao1", json_real(p->estimate));
+	return o;
+}
+
 static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 {
 	json_t *o = json_object();
@@ -118,16 +130,18 @@ static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 	return o;
 }
 
-static json_t *point_json(struct json_builder *b, const struct morning_point *p)
+static json_t *history_json(struct json_builder *b, const struct morning *m)
 {
-	json_t *o = json_object();
+	json_t *list = json_array();
 
-	json_put(b, o, "round", json_whole(p->round));
-	json_put(b, o, "sampled_s", json_seconds(p->sampled_ns));
-	json_put(b, o, "sites", json_whole(p->sites));
-	json_put(b, o, "pairs", json_whole(p->pairs));
-	json_put(b, o, "pairs_chao1", json_real(p->estimate));
-	return o;
+	for (size_t i = 0; i < m->round_count; i++) {
+		json_t *o = round_json(b, &m->rounds[i]);
+
+		json_put(b, o, "now", json_boolean(m->rounds[i].now));
+		json_put(b, o, "covered", point_json(b, &m->points[i]));
+		json_append(b, list, o);
+	}
+	return list;
 }
 
 static json_t *summary_json(struct json_builder *b, const struct morning *m)
@@ -168,17 +182,12 @@ static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
 
 static json_t *document(struct json_builder *b, const struct morning *m)
 {
-	json_t *o = json_object(), *races = json_array(), *findings = json_array(), *rounds = json_array(),
-	       *points = json_array();
+	json_t *o = json_object(), *races = json_array(), *findings = json_array();
 
 	for (size_t i = 0; i < m->race_count; i++)
 		json_append(b, races, race_json(b, &m->races[i]));
 	for (size_t i = 0; i < m->finding_count; i++)
 		json_append(b, findings, finding_json(b, &m->findings[i]));
-	for (size_t i = 0; i < m->round_count; i++)
-		json_append(b, rounds, round_json(b, &m->rounds[i]));
-	for (size_t i = 0; i < m->point_count; i++)
-		json_append(b, points, point_json(b, &m->points[i]));
 	json_put(b, o, "schema", json_string(SCHEMA));
 	json_put(b, o, "tool_version", text(m->version));
 	json_put(b, o, "store", text(m->store));
@@ -190,8 +199,7 @@ static json_t *document(struct json_builder *b, const struct morning *m)
 	json_put(b, o, "races", races);
 	json_put(b, o, "findings", findings);
 	json_put(b, o, "subsystems", subsystems_json(b, m));
-	json_put(b, o, "rounds", rounds);
-	json_put(b, o, "coverage", points);
+	json_put(b, o, "rounds", history_json(b, m));
 	json_put(b, o, "pool", m->pool ? json_whole(m->pool) : json_null());
 	return o;
 }

@@ -115,7 +115,7 @@ size_t morning_of_class(const struct morning *m, enum morning_change change, enu
 /* An unjudged race says nothing, so what became judged is not worse. */
 static bool class_is_worse(const struct morning_race *r)
 {
-	return r->earlier && r->before.class != MORNING_UNJUDGED && r->verdict.class < r->before.class;
+	return r->judged_before && r->before.class != MORNING_UNJUDGED && r->verdict.class < r->before.class;
 }
 
 void morning_classes(const struct morning *m, unsigned of_class[MORNING_CLASSES])
@@ -142,15 +142,6 @@ bool morning_is_worse(const struct morning_race *r)
 }
 
 /* ---- rounds ---- */
-
-const struct morning_round *morning_round_of(const struct morning *m, unsigned number)
-{
-	for (size_t i = 0; i < m->round_count; i++) {
-		if (m->rounds[i].number == number)
-			return &m->rounds[i];
-	}
-	return NULL;
-}
 
 /* The mean is weighted by the time that was sampled. */
 static void add_lost(struct morning_round *sum, const struct morning_round *r)
@@ -186,7 +177,7 @@ struct morning_round morning_total(const struct morning *m)
 	struct morning_round sum = {.number = m->to, .started = "", .ended = ""};
 
 	for (size_t i = 0; i < m->round_count; i++) {
-		if (m->rounds[i].number >= m->from && m->rounds[i].number <= m->to)
+		if (m->rounds[i].now)
 			add_round(&sum, &m->rounds[i]);
 	}
 	/* A race that several rounds saw is one race. */
@@ -195,11 +186,22 @@ struct morning_round morning_total(const struct morning *m)
 	return sum;
 }
 
-struct morning_point morning_reached(const struct morning *m, unsigned number)
+struct morning_point morning_covered(const struct morning *m)
 {
 	struct morning_point last = {0};
 
-	for (size_t i = 0; i < m->point_count && m->points[i].round <= number; i++)
+	for (size_t i = 0; i < m->round_count; i++) {
+		if (m->rounds[i].now)
+			last = m->points[i];
+	}
+	return last;
+}
+
+struct morning_point morning_covered_before(const struct morning *m)
+{
+	struct morning_point last = {0};
+
+	for (size_t i = 0; i < m->round_count && !m->rounds[i].now; i++)
 		last = m->points[i];
 	return last;
 }

@@ -44,10 +44,10 @@ struct morning_verdict {
 
 /* A build of a kernel in which a race was seen, in whatever round. */
 struct morning_build {
-	const char *release;  /* "6.1.0-56-cloud-amd64", or "" */
-	const char *build_id; /* hexadecimal, or "" */
-	const char *report;   /* The race's id in reports of this build: 12 hexadecimal digits. */
-	bool now;	      /* This round saw the race in this build. */
+	const char *release;	  /* "6.1.0-56-cloud-amd64", or "" */
+	const char *build_id;	  /* hexadecimal, or "" */
+	const char *report;	  /* The race's id in reports of this build: 12 hexadecimal digits. */
+	const char *first, *last; /* When the runs were started that saw it first and last: "2026-11-22T01:00:00Z". */
 };
 
 enum morning_triage { TRIAGE_NEW, TRIAGE_KNOWN, TRIAGE_FIXED, TRIAGE_WONTFIX, TRIAGE_STATES };
@@ -59,12 +59,13 @@ struct morning_race {
 	const char *subsystem; /* "EXT4 FILE SYSTEM", or a folder of the source, or a module; never "" */
 	enum morning_change change;
 	struct morning_verdict verdict; /* Of this round, or of the last one that saw the race. */
-	struct morning_verdict before;	/* Of the last earlier round that saw it. Only set where `earlier` is not 0. */
+	struct morning_verdict before;	/* Of the last round before this one that saw it. Its evidence is not kept. */
+	bool judged_before;		/* `before` is set. */
 	enum morning_triage triage;
 	const char *note, *who, *when; /* Of the triage; "" where there is none. */
 	uint64_t instances;	       /* How often this round saw it. */
 	unsigned runs;		       /* How many runs of this round saw it. */
-	unsigned earlier;	       /* How many of the rounds before saw it. */
+	unsigned rounds;	       /* How many rounds saw it, up to this one. */
 	unsigned first_round;	       /* The number of the first round that saw it. */
 	struct morning_build *builds;
 	size_t build_count;
@@ -80,9 +81,10 @@ struct morning_finding {
 	bool is_new;	     /* No earlier round of this campaign has a finding of this kind with this line. */
 };
 
-/* The figures of one round. All rounds of the campaign up to this one are the history, oldest first. */
+/* The figures of one round. */
 struct morning_round {
 	unsigned number;
+	bool now;		     /* It is looked at. With --since there may be several. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" while the round is not finished. */
 	unsigned runs, done, broken; /* Planned; ended; ended with a finding. */
 	unsigned races;		     /* How many races it saw. */
@@ -93,7 +95,6 @@ struct morning_round {
 
 /* What is covered after a round, counted from the first round on. */
 struct morning_point {
-	unsigned round;	     /* The number of the round. */
 	uint64_t sampled_ns; /* All sampling up to the end of this round. */
 	uint64_t sites;	     /* Sites that were hit at least once. */
 	uint64_t pairs;	     /* Pairs of sites that raced. */
@@ -110,10 +111,10 @@ struct morning {
 	size_t race_count;
 	struct morning_finding *findings;
 	size_t finding_count;
+	/* All rounds of the campaign up to this one, the oldest first, and what was covered after each. */
 	struct morning_round *rounds;
-	size_t round_count;
 	struct morning_point *points;
-	size_t point_count;
+	size_t round_count;
 	uint64_t pool; /* Sites that could be sampled, over all kernels. 0: it is not known. */
 	struct morning_texts {
 		char **list;
@@ -144,14 +145,13 @@ void morning_classes(const struct morning *m, unsigned of_class[MORNING_CLASSES]
 /* How many races changed to a worse class than they had. */
 size_t morning_worse(const struct morning *m);
 
-/* The round with this number, or NULL. */
-const struct morning_round *morning_round_of(const struct morning *m, unsigned number);
-
-/* The rounds `from` to `to` put together, as if they were one. `started` is that of the first and `ended` that of the last. */
+/* The rounds that are looked at put together, as if they were one. `started` is that of the first and `ended` that of the last.
+ */
 struct morning_round morning_total(const struct morning *m);
 
-/* The last point of the rounds up to `number`. All zero where there is none. */
-struct morning_point morning_reached(const struct morning *m, unsigned number);
+/* What was covered after the rounds that are looked at, and before them. All zero where there is nothing. */
+struct morning_point morning_covered(const struct morning *m);
+struct morning_point morning_covered_before(const struct morning *m);
 
 /*
  * Returns whether a race calls for a look: it is new, it is back, or its class is worse than before; and nobody has said that

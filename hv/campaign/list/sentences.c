@@ -158,7 +158,7 @@ static void put_broke(FILE *out, const struct morning *m)
 
 static void put_covered(FILE *out, const struct morning *m)
 {
-	struct morning_point now = morning_reached(m, m->to), before = morning_reached(m, m->from - 1);
+	struct morning_point now = morning_covered(m), before = morning_covered_before(m);
 	char number[LIST_NUMBER_MAX];
 
 	fputs(list_number(now.sites, number), out);
@@ -303,7 +303,7 @@ void list_seen_put(FILE *out, const struct morning *m, const struct morning_race
 {
 	if (r->change == MORNING_GONE) {
 		fprintf(out, "seen in ");
-		list_count_put(out, r->earlier, "round");
+		list_count_put(out, r->rounds, "round");
 		fprintf(out, " up to round %u", m->base);
 	} else {
 		fputs("seen ", out);
@@ -311,7 +311,7 @@ void list_seen_put(FILE *out, const struct morning *m, const struct morning_race
 		fputs(" in ", out);
 		list_count_put(out, r->runs, "run");
 	}
-	if (r->earlier && r->first_round)
+	if (r->change != MORNING_NEW && r->first_round)
 		fprintf(out, ", first in round %u", r->first_round);
 	put_builds(out, r);
 }
