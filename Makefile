@@ -256,7 +256,7 @@ install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTD
 	install -m 644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 $(OUT)/completion/outrider $(DESTDIR)$(PREFIX)/share/bash-completion/completions/outrider
 	install -D -m 644 $(OUT)/completion/_outrider $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_outrider
-	install -D -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/outrider/report.schema.json
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/outrider docs/*.schema.json
 	install -D -m 755 vm-images/build-initramfs $(DESTDIR)$(PREFIX)/lib/outrider/build-initramfs
 	install -D -m 755 vm-images/build-rootdisk $(DESTDIR)$(PREFIX)/lib/outrider/build-rootdisk
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/outrider/images vm-images/images/*.py

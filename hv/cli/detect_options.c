@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "hv/report/coverage/prefer_json.h"
+
 #define RATE_MAX 1000000
 #define DELAY_MAX_US 1000000
 #define NS_PER_US 1000
@@ -20,6 +22,8 @@ enum detect_key {
 	KEY_SEED,
 	KEY_DURATION,
 	KEY_JSON,
+	KEY_COVERAGE,
+	KEY_PREFER,
 };
 
 static const struct argp_option options[] = {
@@ -32,6 +36,7 @@ static const struct argp_option options[] = {
 	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "sample only this module, from when it is loaded", 0},
+	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, in place of uniformly", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
 	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
 	{"rate", KEY_RATE, "HITS", 0, "number of sampled accesses per second to aim at (default 100)", 0},
@@ -40,6 +45,8 @@ static const struct argp_option options[] = {
 	{"duration", KEY_DURATION, "T", 0, "end the run this long after the first point was armed: 500ms, 30s, 2m, 1h", 0},
 	{NULL, 0, NULL, 0, "Results", 4},
 	{"json", KEY_JSON, "FILE", 0, "write the races to FILE, which is valid at every moment", 0},
+	{"coverage", KEY_COVERAGE, "FILE", 0, "write what was sampled of each site to FILE, every ten seconds and at the end",
+	 0},
 	{"quiet", 'q', NULL, 0, "show only the races, the summary and errors", 0},
 	{"verbose", 'v', NULL, 0, "say which debug files are used, and every ten seconds how far the search is", 0},
 	{0},
@@ -113,6 +120,13 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->session.json = arg;
 		return 0;
+	case KEY_COVERAGE:
+		o->session.coverage = arg;
+		o->session.detect.coverage = true;
+		return 0;
+	case KEY_PREFER:
+		o->prefer_file = arg;
+		return 0;
 	default:
 		return number_option(key, arg, state);
 	}
@@ -143,6 +157,7 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 
 void detect_options_free(struct detect_options *o)
 {
+	prefer_free(o->prefer);
 	judge_free(&o->judge);
 	free(o->symbols);
 }
@@ -155,9 +170,10 @@ static bool has_empty_part(const char *list)
 	return list[0] == ',' || (len && list[len - 1] == ',') || strstr(list, ",,");
 }
 
-int detect_options_check(const struct detect_options *o, struct err *err)
+int detect_options_check(struct detect_options *o, struct err *err)
 {
 	const char *sample = o->session.detect.sample, *module = o->session.detect.module;
+	const char *json = o->session.json, *coverage = o->session.coverage;
 	size_t len = module ? strlen(module) : 0;
 
 	if (sample && has_empty_part(sample))
@@ -169,5 +185,11 @@ int detect_options_check(const struct detect_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--module %s: give the module's name, %.*s; its file is for --symbols", module,
 			       (int)(strlen(name) - 3), name);
 	}
-	return 0;
+	if (json && coverage && strcmp(json, coverage) == 0)
+		return err_set(err, EXIT_USAGE, "--json and --coverage both write to %s: give two files", json);
+	if (!o->prefer_file)
+		return 0;
+	o->prefer = prefer_load(o->prefer_file, err);
+	o->session.detect.prefer = o->prefer;
+	return o->prefer ? 0 : -1;
 }

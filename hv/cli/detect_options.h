@@ -14,6 +14,9 @@ struct detect_options {
 	struct session_config session;
 	/* The values of --symbols. There is room for as many as there are words on the command line. */
 	const char **symbols;
+	/* The value of --prefer, and what the file says. NULL: it was not given. */
+	const char *prefer_file;
+	struct prefer *prefer;
 };
 
 /* The option group "How". A command that has such options of its own puts them into this group. */
@@ -30,7 +33,10 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 
 void detect_options_free(struct detect_options *o);
 
-/* Check the options against each other, after they were parsed. Returns 0, or -1 with err set (EXIT_USAGE). */
-int detect_options_check(const struct detect_options *o, struct err *err);
+/*
+ * Check the options against each other, after they were parsed, and read the file of --prefer. Returns 0, or -1 with err set:
+ * EXIT_USAGE, or EXIT_INPUT for the file.
+ */
+int detect_options_check(struct detect_options *o, struct err *err);
 
 #endif

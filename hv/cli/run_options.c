@@ -127,7 +127,7 @@ static int check_images(const struct run_options *o, const char *option, const c
 	return 0;
 }
 
-static int check(const struct run_options *o, struct err *err)
+static int check(struct run_options *o, struct err *err)
 {
 	if (!o->engine.vm.kernel)
 		return err_set(err, EXIT_USAGE, "run needs --kernel FILE; see `outrider run --help`");
@@ -139,9 +139,14 @@ static int check(const struct run_options *o, struct err *err)
 	if (o->detect.session.no_detect && o->detect.session.json)
 		return err_set(err, EXIT_USAGE, "--no-detect finds nothing to write to --json %s: give one of them",
 			       o->detect.session.json);
+	if (o->detect.session.no_detect && (o->detect.session.coverage || o->detect.prefer_file))
+		return err_set(err, EXIT_USAGE, "--no-detect samples nothing: leave out --coverage and --prefer");
+	if (o->detect.session.coverage && o->engine.console && strcmp(o->detect.session.coverage, o->engine.console) == 0)
+		return err_set(err, EXIT_USAGE, "--coverage and --console both write to %s: give two files", o->engine.console);
 	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)
 		return err_set(err, EXIT_USAGE, "--json and --console both write to %s: give two files", o->engine.console);
 	if (check_images(o, "--json", o->detect.session.json, err) < 0 ||
+	    check_images(o, "--coverage", o->detect.session.coverage, err) < 0 ||
 	    check_images(o, "--console", o->engine.console, err) < 0)
 		return -1;
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/observation.h"
+#include "hv/race/prefer.h"
 
 struct detect_config {
 	/* The seed of the choice of points and of delays. */
@@ -24,6 +25,10 @@ struct detect_config {
 	const char *module;
 	/* Sample GS-relative accesses too, which are those to per-CPU memory. */
 	bool per_cpu;
+	/* Choose sites by these weights. NULL: uniformly. It must outlive the detector. */
+	const struct prefer *prefer;
+	/* Keep what is sampled of each site, for detect_coverage(). */
+	bool coverage;
 };
 
 struct detect_sink {

@@ -12,6 +12,7 @@
 #include "hv/detect/state.h"
 #include "hv/detect/stops.h"
 #include "hv/detect/window.h"
+#include "hv/race/site.h"
 
 #define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any number that gives another sequence */
 #define CLOSE_NS 300000000u		 /* held CPUs have this long to be let go */
@@ -41,9 +42,28 @@ static int source_code(void *ctx, uint64_t gva, void *buf, size_t len)
 	return detect_code(ctx, gva, buf, len);
 }
 
+/* Offsets in a function are those of one build of the kernel. */
+static struct prefer_weights source_weights(void *ctx, uint64_t gva)
+{
+	struct detect *d = ctx;
+	struct prefer_weights weights;
+	char name[SITE_NAME_MAX] = "";
+	struct guest_symbol symbol = {0};
+
+	if (guest_symbol_at(d->guest, gva, &symbol) == 0)
+		site_function(&symbol, name);
+	weights = prefer_find(d->config.prefer, name);
+	if (!d->sites_preferred)
+		weights.count = 0;
+	return weights;
+}
+
 static struct pool *make_pool(struct detect *d)
 {
-	const struct pool_source source = {.eligible = source_eligible, .code = source_code, .ctx = d};
+	const struct pool_source source = {.eligible = source_eligible,
+					   .code = source_code,
+					   .weights = d->config.prefer ? source_weights : NULL,
+					   .ctx = d};
 	const struct pool_filter filter = {.sample = d->config.sample, .per_cpu = d->config.per_cpu};
 
 	return pool_new(&source, &filter);
@@ -69,7 +89,9 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->again_rng.state = config->seed ^ AGAIN_SEED;
 	d->decoder = insn_decoder_new();
 	d->pool = make_pool(d);
-	if (!d->pool || !d->decoder || queue_init(&d->observations) ||
+	if (config->coverage)
+		d->coverage = coverage_new(&d->lock);
+	if ((config->coverage && !d->coverage) || !d->pool || !d->decoder || queue_init(&d->observations) ||
 	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
@@ -215,12 +237,18 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 	pthread_mutex_unlock(&d->lock);
 }
 
+struct coverage *detect_coverage(const struct detect *d)
+{
+	return d->coverage;
+}
+
 void detect_free(struct detect *d)
 {
 	if (!d)
 		return;
 	points_fini(&d->points);
 	pool_free(d->pool);
+	coverage_free(d->coverage);
 	insn_decoder_free(d->decoder);
 	queue_fini(&d->observations);
 	pthread_cond_destroy(&d->queued);

@@ -15,6 +15,7 @@
 #include "hv/base/err.h"
 #include "hv/detect/config.h"
 #include "hv/guest/guest.h"
+#include "hv/race/coverage.h"
 #include "hv/race/stats.h"
 #include "hv/target/target.h"
 
@@ -53,6 +54,12 @@ void detect_stats(struct detect *d, struct detect_stats *out);
  * is, when the detector is at work with a target that keeps it. Any thread.
  */
 bool detect_try_stats(struct detect *d, struct detect_stats *out);
+
+/*
+ * What was sampled so far, which grows as long as the detector runs. It belongs to the detector, and coverage_size() and
+ * coverage_function() may be called for it on any thread. NULL without config.coverage.
+ */
+struct coverage *detect_coverage(const struct detect *d);
 
 /* Free the detector, which was never started or has been stopped. `d` may be NULL. */
 void detect_free(struct detect *d);

@@ -5,6 +5,7 @@
 #include "hv/detect/code.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
+#include "hv/race/site.h"
 
 /* From one look at the rate of hits to the next. */
 #define ADAPT_NS 250000000u
@@ -47,12 +48,29 @@ static bool is_armed(struct detect *d, uint64_t addr)
 	return armed;
 }
 
+/* What is counted of the site at this address. NULL: nobody asked, or its name is not known. */
+static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
+{
+	struct coverage_counts *counts;
+	struct guest_symbol symbol;
+	char function[SITE_NAME_MAX];
+
+	if (!d->coverage)
+		return NULL;
+	counts = coverage_find(d->coverage, addr);
+	if (counts || guest_symbol_at(d->guest, addr, &symbol))
+		return counts;
+	site_function(&symbol, function);
+	return coverage_add(d->coverage, addr, function, (uint32_t)(addr - symbol.addr), pool_function_sites(d->pool, addr));
+}
+
 /*
  * Arm a site, if what stands there is still such an instruction. 0 is no site. `again`: it was chosen because the guest was
  * seen to run its function.
  */
 static enum arm_result arm_one(struct detect *d, uint64_t addr, bool again)
 {
+	struct coverage_counts *counts;
 	struct point *point = NULL;
 	uint64_t gpa;
 	size_t len = X86_PAGE_SIZE - (addr & (X86_PAGE_SIZE - 1)); /* the next page may not be mapped */
@@ -70,6 +88,7 @@ static enum arm_result arm_one(struct detect *d, uint64_t addr, bool again)
 	    !insn_decode(d->decoder, code, len, addr, &insn) || !pool_is_site(d->pool, &insn))
 		return REFUSED;
 
+	counts = counts_of(d, addr);
 	detect_enter(d);
 	if (points_find(&d->points, addr))
 		result = ARMED_ALREADY;
@@ -77,6 +96,9 @@ static enum arm_result arm_one(struct detect *d, uint64_t addr, bool again)
 		point = points_plant(&d->points, &insn, gpa);
 	if (point) {
 		point->again = again;
+		point->counts = counts;
+		if (counts)
+			counts->armed++;
 		d->points.again += again;
 		result = ARMED;
 	}

@@ -9,6 +9,7 @@
 #define OUTRIDER_DETECT_POINT_H
 
 #include "hv/guest/guest.h"
+#include "hv/race/coverage.h"
 #include "hv/target/target.h"
 #include "symbols/insn/insn.h"
 
@@ -25,6 +26,8 @@ struct point {
 	/* The GPA of the instruction's first byte. */
 	uint64_t gpa;
 	struct insn insn;
+	/* What is counted of its site. Set by the caller. NULL: nothing is. */
+	struct coverage_counts *counts;
 	/* The window that is open at this point. NULL: none is. */
 	struct window *window;
 	/* The index in points->armed at which this slot stands. */

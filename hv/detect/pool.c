@@ -24,6 +24,9 @@ struct function {
 	uint32_t count;
 	/* The offsets of its sites. */
 	uint16_t *sites;
+	/* What its sites weigh, and the largest weight that any of them may have. */
+	struct prefer_weights weights;
+	uint32_t heaviest;
 	/* It is in pool->passed. */
 	bool passed;
 };
@@ -31,8 +34,8 @@ struct function {
 /* A function that a CPU has passed a site of. */
 struct passed {
 	struct function *fn;
-	/* The number of sites of the functions before it in pool->passed. */
-	uint64_t sites_before;
+	/* The sum of the weights of the sites of the functions before it in pool->passed. */
+	uint64_t weight_before;
 };
 
 struct segment {
@@ -53,8 +56,8 @@ struct pool {
 	uint64_t decoded_bytes, decoded_sites;
 	struct passed *passed;
 	size_t passed_count, passed_room;
-	/* The number of sites of all functions in `passed`. */
-	uint64_t passed_sites;
+	/* The sum of the weights of the sites of all functions in `passed`. */
+	uint64_t passed_weight;
 	uint8_t code[FUNCTION_MAX];
 	uint16_t offsets[FUNCTION_MAX];
 	/* The sites of the last draw that are not handed out yet. */
@@ -131,14 +134,35 @@ static bool name_matches(const char *name, const char *globs)
 	}
 }
 
-/* A function is drawn by its weight, and each site is then taken with probability BYTES_A_DRAW / weight: at most 1. */
-static uint64_t weight(uint64_t size)
+/*
+ * A function is drawn by its weight, and each site is then taken with probability BYTES_A_DRAW * its weight / the function's
+ * weight: at most 1.
+ */
+static uint64_t weight(const struct function *fn)
 {
-	return size > BYTES_A_DRAW ? size : BYTES_A_DRAW;
+	return (uint64_t)(fn->size > BYTES_A_DRAW ? fn->size : BYTES_A_DRAW) * fn->heaviest;
 }
 
-static int append(struct segment *seg, const struct symbol *fn)
+static struct prefer_weights weights_of(const struct pool *pool, uint64_t addr)
 {
+	const struct prefer_weights uniform = {.weight = PREFER_ONE};
+
+	return pool->source.weights ? pool->source.weights(pool->source.ctx, addr) : uniform;
+}
+
+static uint32_t heaviest(const struct prefer_weights *weights)
+{
+	uint32_t most = weights->weight;
+
+	for (size_t i = 0; i < weights->count; i++)
+		most = weights->sites[i].weight > most ? weights->sites[i].weight : most;
+	return most;
+}
+
+static int append(const struct pool *pool, struct segment *seg, const struct symbol *symbol)
+{
+	struct function *fn;
+
 	if (seg->count == seg->capacity) {
 		size_t capacity = seg->capacity ? 2 * seg->capacity : 256;
 		struct function *functions = realloc(seg->functions, capacity * sizeof(*functions));
@@ -148,14 +172,17 @@ static int append(struct segment *seg, const struct symbol *fn)
 		seg->functions = functions;
 		seg->capacity = capacity;
 	}
-	seg->functions[seg->count++] = (struct function){
-		.addr = fn->addr,
+	fn = &seg->functions[seg->count++];
+	*fn = (struct function){
+		.addr = symbol->addr,
 		.weight_before = seg->weight,
-		.size = (uint32_t)fn->size,
+		.size = (uint32_t)symbol->size,
 		.count = NOT_DECODED,
+		.weights = weights_of(pool, symbol->addr),
 	};
+	fn->heaviest = heaviest(&fn->weights);
 	seg->bytes += fn->size;
-	seg->weight += weight(fn->size);
+	seg->weight += weight(fn);
 	return 0;
 }
 
@@ -205,7 +232,7 @@ static int collect(struct pool *pool, struct segment *seg, const struct symtab *
 			fn.size = other.addr - fn.addr;
 		if (fn.size > end - fn.addr)
 			fn.size = end - fn.addr;
-		if (append(seg, &fn))
+		if (append(pool, seg, &fn))
 			return -1;
 	}
 	return 0;
@@ -233,8 +260,9 @@ fail:
 
 static void append_passed(struct pool *pool, struct function *fn)
 {
-	pool->passed[pool->passed_count++] = (struct passed){fn, pool->passed_sites};
-	pool->passed_sites += fn->count;
+	pool->passed[pool->passed_count++] = (struct passed){fn, pool->passed_weight};
+	for (uint32_t i = 0; i < fn->count; i++)
+		pool->passed_weight += prefer_weight(&fn->weights, fn->sites[i]);
 }
 
 /* Forget which functions of the segment were passed. */
@@ -243,7 +271,7 @@ static void forget_passed(struct pool *pool, const struct segment *seg)
 	size_t n = pool->passed_count;
 
 	pool->passed_count = 0;
-	pool->passed_sites = 0;
+	pool->passed_weight = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct function *fn = pool->passed[i].fn;
 
@@ -339,7 +367,7 @@ static void draw(struct pool *pool, struct rng *rng)
 	if (fn->count == NOT_DECODED)
 		decode(pool, fn);
 	for (uint32_t i = 0; i < fn->count; i++) {
-		if (rng_below(rng, weight(fn->size)) < BYTES_A_DRAW)
+		if (rng_below(rng, weight(fn)) < (uint64_t)BYTES_A_DRAW * prefer_weight(&fn->weights, fn->sites[i]))
 			pool->drawn[pool->drawn_count++] = fn->addr + fn->sites[i];
 	}
 }
@@ -370,12 +398,26 @@ static struct function *function_around(const struct segment *seg, uint64_t addr
 	return low && addr - seg->functions[low - 1].addr < seg->functions[low - 1].size ? &seg->functions[low - 1] : NULL;
 }
 
-void pool_passed(struct pool *pool, uint64_t site)
+static struct function *find_function(const struct pool *pool, uint64_t addr)
 {
 	struct function *fn = NULL;
 
 	for (size_t i = 0; i < pool->segment_count && !fn; i++)
-		fn = function_around(&pool->segments[i], site);
+		fn = function_around(&pool->segments[i], addr);
+	return fn;
+}
+
+uint32_t pool_function_sites(const struct pool *pool, uint64_t gva)
+{
+	const struct function *fn = find_function(pool, gva);
+
+	return fn && fn->count != NOT_DECODED ? fn->count : 0;
+}
+
+void pool_passed(struct pool *pool, uint64_t site)
+{
+	struct function *fn = find_function(pool, site);
+
 	if (!fn || fn->passed || fn->count == NOT_DECODED)
 		return;
 	if (pool->passed_count == pool->passed_room) {
@@ -394,22 +436,29 @@ void pool_passed(struct pool *pool, uint64_t site)
 uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng)
 {
 	size_t low = 0, high = pool->passed_count;
-	const struct passed *passed;
+	const struct function *fn;
 	uint64_t at;
 
-	if (!pool->passed_sites)
+	if (!pool->passed_weight)
 		return 0;
-	at = rng_below(rng, pool->passed_sites);
+	at = rng_below(rng, pool->passed_weight);
 	while (high - low > 1) {
 		size_t mid = (low + high) / 2;
 
-		if (pool->passed[mid].sites_before <= at)
+		if (pool->passed[mid].weight_before <= at)
 			low = mid;
 		else
 			high = mid;
 	}
-	passed = &pool->passed[low];
-	return passed->fn->addr + passed->fn->sites[at - passed->sites_before];
+	fn = pool->passed[low].fn;
+	at -= pool->passed[low].weight_before;
+	for (uint32_t i = 0;; i++) {
+		uint32_t heavy = prefer_weight(&fn->weights, fn->sites[i]);
+
+		if (at < heavy)
+			return fn->addr + fn->sites[i];
+		at -= heavy;
+	}
 }
 
 uint64_t pool_sites(const struct pool *pool)

@@ -3,11 +3,15 @@
  * The pool: DataCollider's sampling set (section 3.1.1), which is all sites that may carry a sample point. It is kept in
  * segments, one for the kernel and one for each module, so that a module leaves as it came.
  *
+ * Sites may have weights (hv/race/prefer.h), and a site is chosen as often as its weight says. Without weights the choice is
+ * uniform, and it is the same choice as with weights that are all equal.
+ *
  * The pool is lazy, because decoding a whole kernel takes long (40 s in the labs) and most of it is never chosen. A function is
- * decoded from live guest text the first time that the choice falls on it. Each site is as likely as any other all the same: a
- * function is drawn with a probability proportional to its size, and each of its sites is taken with a probability inversely
- * proportional to it, which makes about one site a draw. The same seed gives the same sites in the same order, whatever was
- * decoded when.
+ * decoded from live guest text the first time that the choice falls on it. Each site is as likely as any other of its weight
+ * all the same: a function is drawn with a probability proportional to its size and to the largest weight in it, and each of
+ * its sites is taken with a probability proportional to its weight and inversely proportional to these two, which makes about
+ * one site a draw, and fewer where weights differ. The same seed gives the same sites in the same order, whatever was decoded
+ * when.
  *
  * The pool belongs to the sampler's thread and has no lock.
  */
@@ -20,6 +24,7 @@
 
 #include "hv/base/err.h"
 #include "hv/base/rng.h"
+#include "hv/race/prefer.h"
 #include "symbols/insn/insn.h"
 #include "symbols/tables/symtab.h"
 
@@ -36,6 +41,8 @@ struct pool_source {
 	bool (*eligible)(void *ctx, const struct symbol *function);
 	/* Copy code as the guest wrote it, without our INT3s. Returns 0, or -1 when any byte cannot be read. */
 	int (*code)(void *ctx, uint64_t gva, void *buf, size_t len);
+	/* The weights of the sites of the function at this GVA. They must outlive the pool. NULL: all sites weigh the same. */
+	struct prefer_weights (*weights)(void *ctx, uint64_t gva);
 	void *ctx;
 };
 
@@ -58,7 +65,7 @@ int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbol
 /* Remove the segment under `key`, if there is one. */
 void pool_remove(struct pool *pool, const void *key);
 
-/* Choose a site uniformly. Returns its GVA, or 0 when there seems to be none. */
+/* Choose a site by its weight. Returns its GVA, or 0 when there seems to be none. */
 uint64_t pool_choose(struct pool *pool, struct rng *rng);
 
 /*
@@ -68,13 +75,16 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng);
 void pool_passed(struct pool *pool, uint64_t site);
 
 /*
- * Choose a site uniformly among the functions that pool_passed() was called for. Nothing is decoded. Returns its GVA, or 0 when
- * there is none.
+ * Choose a site by its weight among the functions that pool_passed() was called for. Nothing is decoded. Returns its GVA, or 0
+ * when there is none.
  */
 uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng);
 
 /* The number of sites: counted in what is decoded, and extrapolated by size for what is not. 0 before anything was decoded. */
 uint64_t pool_sites(const struct pool *pool);
+
+/* How many sites the function around `gva` has. 0: it was not decoded, or there is none. */
+uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 
 /*
  * Whether an instruction is a site: it accesses memory that may be shared, and it is no synchronisation. Asked when a function

@@ -81,12 +81,26 @@ static void module_gone(void *ctx, const struct guest_module *m)
 	struct detect *d = ctx;
 
 	pool_remove(d->pool, m);
+	if (d->coverage)
+		coverage_forget(d->coverage, m->base, m->size);
 	detect_enter(d);
 	event_text_gone(d, m->base, m->size);
 	detect_leave(d);
 }
 
 /* ---- the thread ---- */
+
+static void check_preferred(struct detect *d)
+{
+	const uint8_t *build_id = NULL;
+	size_t len = guest_build_id(d->guest, &build_id);
+
+	if (!d->config.prefer)
+		return;
+	d->sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
+	if (!d->sites_preferred)
+		note(d, "the weights of sites are for another build of the kernel, so only those of functions are used");
+}
 
 static int prepare(struct detect *d, struct err *err)
 {
@@ -103,6 +117,7 @@ static int prepare(struct detect *d, struct err *err)
 		note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
 	note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
 	     guest_symbol_source(d->guest));
+	check_preferred(d);
 	if (d->config.module) {
 		note(d, "waiting for module %s", d->config.module);
 		return 0;

@@ -21,6 +21,7 @@
 #include "hv/detect/point.h"
 #include "hv/detect/queue.h"
 #include "hv/guest/guest.h"
+#include "hv/race/coverage.h"
 #include "hv/race/stats.h"
 #include "hv/target/target.h"
 
@@ -94,9 +95,13 @@ struct detect {
 	/* Of the choices among functions that the guest was seen to run. */
 	struct rng again_rng;
 	struct insn_decoder *decoder;
+	/* config.prefer has weights of sites for this guest's kernel. */
+	bool sites_preferred;
 	/* How many points to keep armed: DataCollider's k. */
 	uint32_t wanted;
 
+	/* What was sampled of each site. The counts in it are guarded by d->lock. NULL: nobody asked for it. */
+	struct coverage *coverage;
 	/* How many sites the pool has. */
 	_Atomic uint64_t site_count;
 	/* Wakes the sampler early, to end. */

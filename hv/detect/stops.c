@@ -41,6 +41,13 @@ static bool conflicts_with_windows(struct detect *d, const struct datum *data, u
 	return false;
 }
 
+static void count_hit(struct detect *d, const struct point *point)
+{
+	d->stats.hits++;
+	if (point->counts)
+		point->counts->hits++;
+}
+
 /* A point was hit while a window is open at this very point. */
 static struct target_action hit_again(struct detect *d, struct window *w, unsigned cpu, const struct x86_regs *regs)
 {
@@ -57,7 +64,7 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 		target_release(d->target, w->cpu);
 		return resume;
 	}
-	d->stats.hits++;
+	count_hit(d, w->point);
 	n = window_data(d, w->point, regs, data);
 	if (conflicts_with_windows(d, data, n, cpu, regs))
 		return resume; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
@@ -140,7 +147,7 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		action = hit_again(d, point->window, cpu, regs);
 		goto out;
 	}
-	d->stats.hits++;
+	count_hit(d, point);
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
 	if (n && !conflicts_with_windows(d, data, n, cpu, regs))

@@ -140,13 +140,20 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	side->rw = datum->access.rw;
 }
 
+static void count_conflict(struct detect *d, const struct window *w)
+{
+	d->stats.conflicts++;
+	if (w->point->counts)
+		w->point->counts->conflicts++;
+}
+
 /* A conflict with a device. Nothing but the observation: the window is the caller's. */
 static void report_device(struct detect *d, const struct window *w, const struct device_conflict *conflict)
 {
 	struct observation *o = take_observation(d);
 	struct race_side *side;
 
-	d->stats.conflicts++;
+	count_conflict(d, w);
 	d->stats.device_conflicts++;
 	if (!o)
 		return;
@@ -211,6 +218,8 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	w->point->window = w;
 	d->open_windows++;
 	d->stats.windows++;
+	if (w->point->counts)
+		w->point->counts->windows++;
 	w->looked = d->target->caps.costly_stops;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
@@ -242,7 +251,7 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 {
 	struct observation *o = take_observation(d);
 
-	d->stats.conflicts++;
+	count_conflict(d, w);
 	if (o) {
 		struct race_side *side = &o->sides[1];
 		struct guest_context context;
@@ -330,7 +339,7 @@ static void report_change(struct detect *d, const struct window *w, const struct
 {
 	struct observation *o = take_observation(d);
 
-	d->stats.conflicts++;
+	count_conflict(d, w);
 	if (!o)
 		return;
 	fill_sampled(d, w, datum, o);

@@ -10,10 +10,22 @@
 #include "hv/base/linux_image.h"
 
 #define ID_BITS 48
+/* Bytes of a module's and a function's name in a site's name. More is cut. */
+#define MODULE_MAX 64
+#define FUNCTION_MAX 160
 
 uint64_t site_address(const struct race_side *side)
 {
 	return side->pc ? side->pc : side->regs.rip;
+}
+
+void site_function(const struct guest_symbol *symbol, char out[SITE_NAME_MAX])
+{
+	char module[MODULE_MAX + 1], name[FUNCTION_MAX + 1];
+
+	clean_text(symbol->module, sizeof(symbol->module), module, sizeof(module));
+	clean_text(symbol->name, sizeof(symbol->name), name, sizeof(name));
+	snprintf(out, SITE_NAME_MAX, "%s%s%s", module, module[0] ? ":" : "", name);
 }
 
 void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_MAX])
@@ -21,13 +33,13 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	const struct guest_symbol *symbol = &side->symbol;
 	uint64_t address = site_address(side);
 	const char *stop = side->pc ? "" : "stop:";
-	char module[64 + 1], name[160 + 1];
+	char name[SITE_NAME_MAX];
 
 	if (side->by_device) {
 		const struct device_request *request = &side->device.request;
 
-		clean_text(request->type, sizeof(request->type), module, sizeof(module));
-		snprintf(out, SITE_NAME_MAX, "%s:%s", module, device_op_word(request->op));
+		clean_text(request->type, sizeof(request->type), name, MODULE_MAX + 1);
+		snprintf(out, SITE_NAME_MAX, "%.64s:%s", name, device_op_word(request->op));
 		return;
 	}
 	if (!side->known) {
@@ -41,9 +53,8 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 			snprintf(out, SITE_NAME_MAX, "%sraw+0x%" PRIx64, stop, address);
 		return;
 	}
-	clean_text(symbol->module, sizeof(symbol->module), module, sizeof(module));
-	clean_text(symbol->name, sizeof(symbol->name), name, sizeof(name));
-	snprintf(out, SITE_NAME_MAX, "%s%s%s%s+0x%" PRIx64, stop, module, module[0] ? ":" : "", name, address - symbol->addr);
+	site_function(symbol, name);
+	snprintf(out, SITE_NAME_MAX, "%s%.*s+0x%" PRIx64, stop, MODULE_MAX + 1 + FUNCTION_MAX, name, address - symbol->addr);
 }
 
 static const char *first_of(const char *site_a, const char *site_b)

@@ -33,6 +33,9 @@ uint64_t site_address(const struct race_side *side);
  */
 void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_MAX]);
 
+/* The part in front of "+0x...": "function" for the kernel, "module:function" for a module. It is printable too. */
+void site_function(const struct guest_symbol *symbol, char out[SITE_NAME_MAX]);
+
 /* The race's id: a hash of the two canonical names in byte order, so that the order of the sites does not matter. */
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX]);
 

@@ -12,6 +12,7 @@
 #include "hv/base/clock.h"
 #include "hv/report/report.h"
 #include "hv/sandbox/sandbox.h"
+#include "hv/session/coverage_keeper.h"
 #include "hv/session/host.h"
 #include "hv/session/sink.h"
 #include "hv/session/symbol_files.h"
@@ -36,6 +37,7 @@ struct session {
 	struct host host;
 	struct report_config report_config;
 	struct report *report;
+	struct coverage_keeper *coverage; /* NULL: nobody asked for it. */
 	struct sink sink;
 	/* stop_detector() found that the user has read the error that it handed on. session_run() then keeps it to itself. */
 	bool said;
@@ -109,7 +111,7 @@ static bool confined(const struct session *s)
 
 static int confine(struct session *s, struct err *err)
 {
-	const char *const writes[] = {s->config->json, s->engine->socket};
+	const char *const writes[] = {s->config->json, s->config->coverage, s->engine->socket};
 	const struct sandbox_config config = {
 		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER,
 		.fetch = s->config->debuginfod,
@@ -164,6 +166,20 @@ static int open_report(struct session *s, struct err *err)
 	return s->report ? 0 : -1;
 }
 
+static int open_coverage(struct session *s, struct err *err)
+{
+	const struct coverage_keeper_config config = {.path = s->config->coverage,
+						      .detect = s->detect,
+						      .guest = s->guest,
+						      .screen = s->screen,
+						      .seed = s->config->detect.seed};
+
+	if (!config.path)
+		return 0;
+	s->coverage = coverage_keeper_new(&config, err);
+	return s->coverage ? 0 : -1;
+}
+
 /* The detector asks before there is a race, so the reporter thread does not use the debug files yet. */
 static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 {
@@ -208,8 +224,8 @@ static int open_all(struct session *s, struct err *err)
 		return -1;
 	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0))
 		return -1;
-	/* The report comes last, so that its file replaces an older one only when the run can begin. */
-	if (stopper_signal(s->stopper) || (!s->config->no_detect && open_report(s, err) < 0))
+	/* The files come last, so that they replace older ones only when the run can begin. */
+	if (stopper_signal(s->stopper) || (!s->config->no_detect && (open_coverage(s, err) < 0 || open_report(s, err) < 0)))
 		return -1;
 	if (s->engine->keyboard)
 		terminal_guest_mode(&s->terminal);
@@ -225,7 +241,9 @@ static int start_detector(struct session *s, struct err *err)
 	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->config->detect.seed);
 	screen_note(s->screen, line);
 	s->detecting = true;
-	return detect_start(s->detect, err);
+	if (detect_start(s->detect, err) < 0)
+		return -1;
+	return s->coverage ? coverage_keeper_start(s->coverage, err) : 0;
 }
 
 /* Returns the time sampled so far, in nanoseconds. Without a detector it is the time since the start. */
@@ -277,7 +295,7 @@ static const char *end_word(struct session *s, enum stop_reason stopped, struct 
 	return stopped == STOP_DURATION ? "duration over" : ended;
 }
 
-/* Print the summary and complete the JSON file. */
+/* Print the summary and complete the JSON files. */
 static void summarize(struct session *s, const char *end, struct err *err)
 {
 	struct detect_stats stats;
@@ -287,6 +305,7 @@ static void summarize(struct session *s, const char *end, struct err *err)
 		return;
 	detect_stats(s->detect, &stats);
 	report_finish(s->report, &stats, end, err);
+	coverage_keeper_finish(s->coverage, err);
 }
 
 static void run_all(struct session *s, struct err *err)
@@ -310,6 +329,7 @@ static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
 	report_free(s->report);
+	coverage_keeper_free(s->coverage);
 	debug_images_free(s->images);
 	detect_free(s->detect);
 	guest_free(s->guest);

@@ -24,6 +24,8 @@ struct session_config {
 	bool verbose;
 	/* The JSON file that the races are written to. NULL: none is written. */
 	const char *json;
+	/* The JSON file that what was sampled of each site is written to. NULL: none is written. */
+	const char *coverage;
 	/* The session ends when this much time has been sampled, in nanoseconds. 0: there is no limit. */
 	uint64_t duration_ns;
 	/* Who judges the races at the end. NULL: nobody. */

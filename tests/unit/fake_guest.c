@@ -31,6 +31,12 @@ const char *guest_symbol_source(const struct guest *g)
 	return "a fake";
 }
 
+size_t guest_build_id(const struct guest *g, const uint8_t **id)
+{
+	*id = g->build_id;
+	return g->build_id_len;
+}
+
 const struct symtab *guest_symtab(const struct guest *g)
 {
 	return g->symtab;

@@ -25,6 +25,10 @@ struct guest {
 	int ready;
 	atomic_int polls;
 
+	/* What guest_build_id() says. */
+	uint8_t build_id[20];
+	size_t build_id_len;
+
 	/* What guest_context() says, except for irqs_off, which follows from the registers. */
 	struct guest_context context;
 

@@ -47,6 +47,9 @@ WRONG = [
     (["run", "--kernel", "k", "--sample", "a,,b"], "--sample a,,b: a name is empty: give function names, for example 'ext4_*,jbd2_*'"),
     (["run", "--kernel", "k", "--module", "/lib/hold.ko"], "--module /lib/hold.ko: give the module's name, hold; its file is for --symbols"),
     (["run", "--kernel", "k", "--json", "a", "--console", "a"], "--json and --console both write to a: give two files"),
+    (["run", "--kernel", "k", "--json", "a", "--coverage", "a"], "--json and --coverage both write to a: give two files"),
+    (["run", "--kernel", "k", "--console", "a", "--coverage", "a"], "--coverage and --console both write to a: give two files"),
+    (["run", "--kernel", "k", "--no-detect", "--coverage", "a"], "--no-detect samples nothing: leave out --coverage and --prefer"),
     (["attach", "--overhead", "5%", "d"], "--overhead 5%: give percent, from 1 to 50"),
     (["attach", "--gdb", "localhost"], "localhost is not a gdbstub's address: give unix:PATH or HOST:PORT"),
     (["attach", ""], "an argument is empty: give DOMAIN; see `outrider attach --help`"),
@@ -128,7 +131,7 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(self.said([*run, *["--disk", "a.img"] * 17]), "--disk a.img: a machine has 16 disks at most")
 
     def test_files_that_would_write_over_a_disk(self):
-        for option in ("--json", "--console"):
+        for option in ("--json", "--console", "--coverage"):
             self.assertEqual(self.said(["run", "--kernel", "k", "--disk", "a.img,ro", option, "a.img"]),
                              f"{option} would write over the image of --disk a.img: give another file")
 

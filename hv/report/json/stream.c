@@ -150,7 +150,7 @@ static int wrong_at(const struct json_stream *s, uint64_t line, uint64_t byte, c
 		return err_set(err, EXIT_INPUT, "%s: %s", s->path, strerror(s->error));
 	return err_set(err, EXIT_INPUT,
 		       "%s: line %" PRIu64 ", byte %" PRIu64
-		       ": %.160s; it is no report of `outrider run --json`, or a damaged one",
+		       ": %.160s; it is no report or coverage of `outrider run`, or a damaged one",
 		       s->path, line, byte, what);
 }
 

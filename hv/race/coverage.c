@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/coverage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sites are allocated in so many at a time, and never move. */
+#define CHUNK 1024u
+/* A kernel with all its modules has less than a million sites. */
+#define CHUNKS_MAX 4096u
+/* So many sites are copied while the counts are locked: some microseconds. */
+#define COPIED_AT_A_TIME 256u
+#define FIRST_BUCKETS 1024u
+
+struct site {
+	/* 0: it is not known where the site is now. */
+	uint64_t gva;
+	uint32_t offset;
+	/* 1 + the index of the next site of the function. 0: there is none. */
+	uint32_t next;
+	struct coverage_counts counts;
+};
+
+struct function {
+	char *name;
+	uint32_t sites;
+	/* 1 + the index of its first site, and how many it has. */
+	uint32_t first, count;
+};
+
+/* A hash table of 1 + index, with open addressing. 0: the bucket is empty. There is always an empty one. */
+struct buckets {
+	uint32_t *at;
+	uint32_t mask, used;
+};
+
+struct coverage {
+	pthread_mutex_t *counts_lock;
+	/* Guards what follows, against coverage_function(). Taken before the counts' lock where both are. */
+	pthread_mutex_t lock;
+	struct site *chunks[CHUNKS_MAX];
+	uint32_t site_count;
+	struct function *functions;
+	size_t function_count, function_room;
+	/* The following belong to the sampler's thread. */
+	struct siphash_key key;
+	struct buckets by_name, by_gva;
+};
+
+static struct site *site_at(const struct coverage *c, uint32_t index)
+{
+	return &c->chunks[index / CHUNK][index % CHUNK];
+}
+
+static int buckets_init(struct buckets *b, uint32_t count)
+{
+	*b = (struct buckets){.at = calloc(count, sizeof(*b->at)), .mask = count - 1};
+	return b->at ? 0 : -1;
+}
+
+struct coverage *coverage_new(pthread_mutex_t *counts_lock)
+{
+	struct coverage *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->counts_lock = counts_lock;
+	pthread_mutex_init(&c->lock, NULL);
+	siphash_key_make(&c->key);
+	if (buckets_init(&c->by_name, FIRST_BUCKETS) == 0 && buckets_init(&c->by_gva, FIRST_BUCKETS) == 0)
+		return c;
+	coverage_free(c);
+	return NULL;
+}
+
+void coverage_free(struct coverage *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < CHUNKS_MAX; i++)
+		free(c->chunks[i]);
+	for (size_t i = 0; i < c->function_count; i++)
+		free(c->functions[i].name);
+	free(c->functions);
+	free(c->by_name.at);
+	free(c->by_gva.at);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/* ---- the two tables ---- */
+
+static uint32_t gva_hash(uint64_t gva)
+{
+	return (uint32_t)((gva * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+static uint32_t name_hash(const struct coverage *c, const char *name)
+{
+	return (uint32_t)siphash(&c->key, name, strlen(name));
+}
+
+/* The bucket of the site at this GVA, or the empty one where it would go. */
+static uint32_t *gva_bucket(const struct coverage *c, const struct buckets *b, uint64_t gva)
+{
+	uint32_t at = gva_hash(gva) & b->mask;
+
+	while (b->at[at] && site_at(c, b->at[at] - 1)->gva != gva)
+		at = (at + 1) & b->mask;
+	return &b->at[at];
+}
+
+static uint32_t *name_bucket(const struct coverage *c, const struct buckets *b, const char *name)
+{
+	uint32_t at = name_hash(c, name) & b->mask;
+
+	while (b->at[at] && strcmp(c->functions[b->at[at] - 1].name, name) != 0)
+		at = (at + 1) & b->mask;
+	return &b->at[at];
+}
+
+/* Put all sites whose place is known into a table of `count` buckets. */
+static int rebuild_by_gva(struct coverage *c, uint32_t count)
+{
+	struct buckets b;
+
+	if (buckets_init(&b, count))
+		return -1;
+	for (uint32_t i = 0; i < c->site_count; i++) {
+		if (!site_at(c, i)->gva)
+			continue;
+		*gva_bucket(c, &b, site_at(c, i)->gva) = i + 1;
+		b.used++;
+	}
+	free(c->by_gva.at);
+	c->by_gva = b;
+	return 0;
+}
+
+static int grow_by_name(struct coverage *c)
+{
+	struct buckets b;
+
+	if (buckets_init(&b, 2 * (c->by_name.mask + 1)))
+		return -1;
+	for (size_t i = 0; i < c->function_count; i++)
+		*name_bucket(c, &b, c->functions[i].name) = (uint32_t)i + 1;
+	b.used = c->by_name.used;
+	free(c->by_name.at);
+	c->by_name = b;
+	return 0;
+}
+
+static bool is_full(const struct buckets *b)
+{
+	return b->used >= b->mask / 2;
+}
+
+/* ---- the sampler's side ---- */
+
+struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva)
+{
+	uint32_t entry = *gva_bucket(c, &c->by_gva, gva);
+
+	return entry ? &site_at(c, entry - 1)->counts : NULL;
+}
+
+static int append_function(struct coverage *c, const char *name)
+{
+	size_t room = c->function_room ? 2 * c->function_room : 256;
+	struct function *functions = c->functions;
+	char *copy = strdup(name);
+	int ret = -1;
+
+	pthread_mutex_lock(&c->lock);
+	if (copy && c->function_count == c->function_room) {
+		functions = realloc(functions, room * sizeof(*functions));
+		if (functions) {
+			c->functions = functions;
+			c->function_room = room;
+		}
+	}
+	if (copy && functions) {
+		functions[c->function_count++] = (struct function){.name = copy};
+		copy = NULL;
+		ret = 0;
+	}
+	pthread_mutex_unlock(&c->lock);
+	free(copy);
+	return ret;
+}
+
+/* The index of the function of that name, which is new or not. -1: memory ran out. */
+static int64_t find_function(struct coverage *c, const char *name)
+{
+	uint32_t *bucket;
+
+	if (is_full(&c->by_name) && grow_by_name(c))
+		return -1;
+	bucket = name_bucket(c, &c->by_name, name);
+	if (!*bucket) {
+		if (append_function(c, name))
+			return -1;
+		*bucket = (uint32_t)c->function_count;
+		c->by_name.used++;
+	}
+	return *bucket - 1;
+}
+
+/* 1 + the index of the function's site at this offset. 0: there is none. */
+static uint32_t find_site(const struct coverage *c, const struct function *fn, uint32_t offset)
+{
+	uint32_t entry = fn->first;
+
+	while (entry && site_at(c, entry - 1)->offset != offset)
+		entry = site_at(c, entry - 1)->next;
+	return entry;
+}
+
+/* 1 + the index of a new site. 0: memory ran out. Called with the lock held. */
+static uint32_t append_site(struct coverage *c, struct function *fn, uint32_t offset)
+{
+	struct site **chunk = &c->chunks[c->site_count / CHUNK];
+
+	if (!*chunk)
+		*chunk = calloc(CHUNK, sizeof(**chunk));
+	if (!*chunk)
+		return 0;
+	*site_at(c, c->site_count++) = (struct site){.offset = offset, .next = fn->first};
+	fn->first = c->site_count;
+	fn->count++;
+	return c->site_count;
+}
+
+/* Of several functions with one name, coverage_find() knows the place of one until that is forgotten. */
+static void enter(struct coverage *c, uint32_t entry, uint64_t gva)
+{
+	uint32_t *bucket = gva_bucket(c, &c->by_gva, gva);
+
+	if (site_at(c, entry - 1)->gva || *bucket)
+		return;
+	site_at(c, entry - 1)->gva = gva;
+	*bucket = entry;
+	c->by_gva.used++;
+}
+
+struct coverage_counts *coverage_add(struct coverage *c, uint64_t gva, const char *function, uint32_t offset, uint32_t sites)
+{
+	int64_t index = c->site_count < CHUNK * CHUNKS_MAX ? find_function(c, function) : -1;
+	struct function *fn;
+	uint32_t entry;
+
+	if (index < 0 || (is_full(&c->by_gva) && rebuild_by_gva(c, 2 * (c->by_gva.mask + 1))))
+		return NULL;
+	fn = &c->functions[index];
+	pthread_mutex_lock(&c->lock);
+	if (sites > fn->sites)
+		fn->sites = sites;
+	entry = find_site(c, fn, offset);
+	if (!entry)
+		entry = append_site(c, fn, offset);
+	pthread_mutex_unlock(&c->lock);
+	if (!entry)
+		return NULL;
+	enter(c, entry, gva);
+	return &site_at(c, entry - 1)->counts;
+}
+
+void coverage_forget(struct coverage *c, uint64_t start, uint64_t size)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->site_count; i++) {
+		struct site *site = site_at(c, i);
+
+		if (!site->gva || site->gva - start >= size)
+			continue;
+		site->gva = 0;
+		any = true;
+	}
+	if (!any)
+		return;
+	/* Without memory for a new table the old one is emptied. Each site is found by its name then, and entered again. */
+	if (rebuild_by_gva(c, c->by_gva.mask + 1)) {
+		memset(c->by_gva.at, 0, ((size_t)c->by_gva.mask + 1) * sizeof(*c->by_gva.at));
+		c->by_gva.used = 0;
+		for (uint32_t i = 0; i < c->site_count; i++)
+			site_at(c, i)->gva = 0;
+	}
+}
+
+/* ---- the reader's side ---- */
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct coverage_site *one = a, *other = b;
+
+	return (one->offset > other->offset) - (one->offset < other->offset);
+}
+
+static int make_room(struct coverage_function *out, size_t count)
+{
+	struct coverage_site *armed;
+
+	if (count <= out->room)
+		return 0;
+	armed = realloc(out->armed, count * sizeof(*armed));
+	if (!armed)
+		return -1;
+	out->armed = armed;
+	out->room = count;
+	return 0;
+}
+
+/* Called with the lock held. */
+static void copy_sites(const struct coverage *c, const struct function *fn, struct coverage_function *out)
+{
+	out->count = 0;
+	for (uint32_t i = fn->first; i;) {
+		pthread_mutex_lock(c->counts_lock);
+		for (uint32_t n = 0; i && n < COPIED_AT_A_TIME; n++) {
+			const struct site *site = site_at(c, i - 1);
+
+			out->armed[out->count++] = (struct coverage_site){site->offset, site->counts};
+			i = site->next;
+		}
+		pthread_mutex_unlock(c->counts_lock);
+	}
+	qsort(out->armed, out->count, sizeof(*out->armed), by_offset);
+}
+
+struct coverage_size coverage_size(struct coverage *c)
+{
+	struct coverage_size size;
+
+	pthread_mutex_lock(&c->lock);
+	size = (struct coverage_size){c->function_count, c->site_count};
+	pthread_mutex_unlock(&c->lock);
+	return size;
+}
+
+int coverage_function(struct coverage *c, size_t index, struct coverage_function *out)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&c->lock);
+	if (index < c->function_count) {
+		const struct function *fn = &c->functions[index];
+
+		ret = make_room(out, fn->count) ? -1 : 1;
+		if (ret > 0) {
+			snprintf(out->name, sizeof(out->name), "%s", fn->name);
+			out->sites = fn->sites;
+			copy_sites(c, fn, out);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return ret;
+}

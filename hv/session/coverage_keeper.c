@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/session/coverage_keeper.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "hv/base/clock.h"
+#include "hv/report/coverage/write.h"
+#include "hv/sandbox/sandbox.h"
+
+/* From one write to the next. */
+#define PERIOD_NS UINT64_C(10000000000)
+/* Writing takes at most one in so many parts of a CPU's time. */
+#define WRITING_PART 50u
+/* The detector was at work with its target, so its counts are asked for again. */
+#define AGAIN_NS UINT64_C(100000000)
+
+struct coverage_keeper {
+	struct coverage_keeper_config config;
+	struct coverage_file *file;
+	pthread_t thread;
+	bool started;
+	/* A write has failed, and the user was told. The thread's alone. */
+	bool told;
+	/* Guards `stop`. */
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop;
+};
+
+static void init_sync(struct coverage_keeper *k)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&k->wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+struct coverage_keeper *coverage_keeper_new(const struct coverage_keeper_config *config, struct err *err)
+{
+	const struct coverage_facts facts = {.tool_version = OUTRIDER_VERSION, .seed = config->seed};
+	struct coverage_keeper *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		err_set(err, EXIT_INTERNAL, "out of memory while creating %s", config->path);
+		return NULL;
+	}
+	k->config = *config;
+	init_sync(k);
+	k->file = coverage_file_create(config->path, &facts, err);
+	if (k->file)
+		return k;
+	coverage_keeper_free(k);
+	return NULL;
+}
+
+static int write_now(struct coverage_keeper *k, const struct detect_stats *stats, bool complete, struct err *err)
+{
+	struct coverage_facts facts = {
+		.tool_version = OUTRIDER_VERSION, .seed = k->config.seed, .stats = *stats, .complete = complete};
+
+	/* Nothing was sampled before the kernel was found. */
+	if (detect_sampled_ns(k->config.detect))
+		facts.build_id_len = guest_build_id(k->config.guest, &facts.build_id);
+	return coverage_file_write(k->file, &facts, detect_coverage(k->config.detect), err);
+}
+
+/* Sleep for `ns`, or until told to stop. Returns whether told to stop. */
+static bool sleep_or_stop(struct coverage_keeper *k, uint64_t ns)
+{
+	uint64_t until = monotonic_ns() + ns;
+	const struct timespec at = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+	bool stop;
+
+	pthread_mutex_lock(&k->lock);
+	while (!k->stop && pthread_cond_timedwait(&k->wake, &k->lock, &at) == 0)
+		;
+	stop = k->stop;
+	pthread_mutex_unlock(&k->lock);
+	return stop;
+}
+
+/* The run goes on when a write fails. Its last write decides whether it has failed. */
+static void write_meanwhile(struct coverage_keeper *k, const struct detect_stats *stats)
+{
+	struct err err = {0};
+
+	if (write_now(k, stats, false, &err) == 0 || k->told)
+		return;
+	k->told = true;
+	screen_error(k->config.screen, err.text);
+}
+
+static void *keeper_main(void *arg)
+{
+	struct coverage_keeper *k = arg;
+	uint64_t pause = PERIOD_NS;
+
+	sandbox_thread(SANDBOX_REPORTER);
+	while (!sleep_or_stop(k, pause)) {
+		struct detect_stats stats;
+		uint64_t began = thread_cpu_ns(), took;
+
+		pause = AGAIN_NS;
+		if (!detect_try_stats(k->config.detect, &stats))
+			continue;
+		write_meanwhile(k, &stats);
+		took = thread_cpu_ns() - began;
+		pause = took * WRITING_PART > PERIOD_NS ? took * WRITING_PART : PERIOD_NS;
+	}
+	return NULL;
+}
+
+int coverage_keeper_start(struct coverage_keeper *k, struct err *err)
+{
+	if (pthread_create(&k->thread, NULL, keeper_main, k))
+		return err_set(err, EXIT_INTERNAL, "cannot start the thread that writes the file of --coverage");
+	k->started = true;
+	return 0;
+}
+
+static void join(struct coverage_keeper *k)
+{
+	if (!k->started)
+		return;
+	pthread_mutex_lock(&k->lock);
+	k->stop = true;
+	pthread_cond_broadcast(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+	pthread_join(k->thread, NULL);
+	k->started = false;
+}
+
+void coverage_keeper_finish(struct coverage_keeper *k, struct err *err)
+{
+	struct detect_stats stats;
+
+	if (!k)
+		return;
+	join(k);
+	detect_stats(k->config.detect, &stats);
+	write_now(k, &stats, true, err);
+}
+
+void coverage_keeper_free(struct coverage_keeper *k)
+{
+	if (!k)
+		return;
+	join(k);
+	coverage_file_close(k->file);
+	pthread_cond_destroy(&k->wake);
+	pthread_mutex_destroy(&k->lock);
+	free(k);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps the file of --coverage up to date: a thread of its own writes it anew every ten seconds, or less often where writing
+ * takes long, so that a run that is killed has left what it sampled but for the last seconds. The end of a run writes it whole.
+ *
+ * All functions belong to the session's thread.
+ */
+#ifndef OUTRIDER_SESSION_COVERAGE_KEEPER_H
+#define OUTRIDER_SESSION_COVERAGE_KEEPER_H
+
+#include "hv/base/err.h"
+#include "hv/detect/detect.h"
+#include "hv/guest/guest.h"
+#include "hv/session/screen.h"
+
+struct coverage_keeper_config {
+	/* The file to write. */
+	const char *path;
+	struct detect *detect;
+	struct guest *guest;
+	struct screen *screen;
+	uint64_t seed;
+};
+
+struct coverage_keeper;
+
+/*
+ * Create the file. What the config points to must last until coverage_keeper_free(), the detector and the guest until
+ * coverage_keeper_finish(). Returns NULL with err set: EXIT_INPUT when the file cannot be created.
+ */
+struct coverage_keeper *coverage_keeper_new(const struct coverage_keeper_config *config, struct err *err);
+
+/* Start the thread. Returns 0, or -1 with EXIT_INTERNAL in `err`. */
+int coverage_keeper_start(struct coverage_keeper *k, struct err *err);
+
+/* The detector was stopped: join the thread, and write the file for the last time. An error comes into `err`. NULL is allowed.
+ */
+void coverage_keeper_finish(struct coverage_keeper *k, struct err *err);
+
+/* Join the thread, if it still runs, and free the keeper. NULL is allowed. */
+void coverage_keeper_free(struct coverage_keeper *k);
+
+#endif
