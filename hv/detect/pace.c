@@ -52,7 +52,7 @@ static bool is_armed(struct detect *d, uint64_t addr)
 static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
 {
 	struct coverage_counts *counts;
-	struct guest_symbol symbol;
+	struct guest_symbol symbol = {0};
 	char function[SITE_NAME_MAX];
 
 	if (!d->coverage)
