@@ -89,6 +89,12 @@ $(PAGE):
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
 $(OUT)/obj/hv/export/html_page.o $(OUT)/obj/hv/campaign/list/html.o: $(PAGE)
 
+# The grammar of campaign files, as a C string.
+$(OUT)/gen/campaign.rng.h: docs/campaign.rng
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
+$(OUT)/obj/hv/campaign/plan/grammar.o: $(OUT)/gen/campaign.rng.h
+
 # The pruner's lists, as one C string.
 $(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))
 	@mkdir -p $(@D)

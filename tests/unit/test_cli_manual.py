@@ -24,6 +24,13 @@ def commands():
     return re.findall(r"^  ([a-z]+) +", help_of().split("Commands:\n")[1].split("\n\n")[0], re.M)
 
 
+def inner(command):
+    """The commands that a command has: itself, or those of `outrider campaign`."""
+    if "[OPTION" in help_of(command) or "Commands:\n" not in help_of(command):
+        return [[command]]
+    return [[command, name] for name in re.findall(r"^  ([a-z]+) +", help_of(command).split("Commands:\n")[1].split("\n\n")[0], re.M)]
+
+
 def page(command):
     return (PAGES / (f"outrider-{command}.1" if command else "outrider.1")).read_text()
 
@@ -49,14 +56,15 @@ class Manual(unittest.TestCase):
     def test_options_are_in_help_and_page(self):
         for command in commands():
             with self.subTest(command=command):
-                said = options_of_help(help_of(command))
+                said = {option for words in inner(command) for option in options_of_help(help_of(*words))}
                 self.assertIn("--help", said)
                 self.assertEqual(said, options_of_page(page(command)))
 
     def test_exit_codes_are_in_help_and_page(self):
         for command in commands():
             with self.subTest(command=command):
-                said = re.findall(r"^  (\S+)  ", help_of(command).split("Exit status:\n")[1], re.M)
+                said = sorted({code for words in inner(command) for code in
+                               re.findall(r"^  (\S+)  ", help_of(*words).split("Exit status:\n")[1], re.M)})
                 self.assertEqual(said, re.findall(r"^\.TP\n\.B (\S+)\n", section(page(command), "EXIT STATUS"), re.M))
 
     def test_options_of_the_image_builders_are_in_their_pages(self):

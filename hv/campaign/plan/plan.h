@@ -62,6 +62,7 @@ struct plan_run {
 	 */
 	const char *const *argv;
 	size_t argc;
+	bool agent; /* The guest's agent may come by vsock: a limit of `heartbeat` needs it. Only of `outrider run`. */
 	struct plan_limits limits;
 	unsigned vcpus;
 	uint64_t memory;      /* Bytes of guest memory, or 0 when the domain's own XML has it. */
@@ -71,6 +72,7 @@ struct plan_run {
 struct plan_runs {
 	struct plan_run *list;
 	size_t count;
+	struct plan_text *text; /* All strings of the list. */
 };
 
 struct plan;
@@ -110,12 +112,18 @@ const char *plan_emulator(const struct plan *p);
 bool plan_learns(const struct plan *p);
 
 /*
- * The runs of round `round`, counted from 1, in the order in which they are to be started: sorted so that each kernel, image
- * and workload has had a run before any has its second. Returns 0, or -1 with err set. plan_runs_free() frees the list, and `p`
- * must last as long as it.
+ * The runs of round `round`, counted from 1, in the order in which they are to be started: all cells with their first seed,
+ * then all with their second one. The cells stand in an order of this round's own, so that a budget does not always cut the
+ * same ones. Returns 0, or -1 with err set. plan_runs_free() frees the list, and `p` must last as long as it.
  */
 int plan_expand(const struct plan *p, unsigned round, struct plan_runs *runs, struct err *err);
 void plan_runs_free(struct plan_runs *runs);
+
+/*
+ * Refuse a plan that has a machine with more than `cpus` vCPUs, which are those of this host. Returns 0, or -1 with EXIT_INPUT,
+ * and the file and line.
+ */
+int plan_check_host(const struct plan *p, unsigned cpus, struct err *err);
 
 /* Whether the run with this key belongs to shard `index` (from 1) of `count`. It is the same on every machine. */
 bool plan_in_shard(const char *key, unsigned index, unsigned count);

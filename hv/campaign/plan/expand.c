@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The matrix as a list of runs, each with the options that make it. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/rng.h"
+#include "hv/base/siphash.h"
+#include "hv/campaign/plan/internal.h"
+
+#define VCPUS_DEFAULT 2
+#define MEMORY_DEFAULT (UINT64_C(512) << 20)
+#define DURATION_DEFAULT UINT64_C(60000000000) /* ns */
+#define OPTIONS_MAX 4096
+
+struct expand {
+	const struct plan *plan;
+	struct plan_text *text;
+	struct err *err;
+	/* The options of the cell at hand. */
+	const char **options;
+	size_t count;
+};
+
+/* ---- options ---- */
+
+/* Take over `string` as a part of the list. An error stays in e->err. */
+static const char *keep(struct expand *e, char *string)
+{
+	return plan_keep(e->text, string, e->err);
+}
+
+static void add(struct expand *e, const char *word)
+{
+	if (word && e->count < OPTIONS_MAX)
+		e->options[e->count++] = word;
+	else
+		err_set(e->err, EXIT_INPUT, "%s:1: a run has more than %d options: expected fewer", e->plan->path, OPTIONS_MAX);
+}
+
+static void add_option(struct expand *e, const char *option, const char *value)
+{
+	add(e, option);
+	add(e, value);
+}
+
+static void add_number(struct expand *e, const char *option, uint64_t value, const char *unit)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "%" PRIu64 "%s", value, unit) < 0)
+		text = NULL;
+	add_option(e, option, keep(e, text));
+}
+
+static const char *file_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *value)
+{
+	return value ? keep(e, plan_file(e->plan, cell, value->text)) : NULL;
+}
+
+/* The value of --disk, in which a comma of the name is written twice. */
+static const char *disk_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *disk)
+{
+	const char *path = file_of(e, cell, disk);
+	char *out = path ? malloc(2 * strlen(path) + strlen(disk->more) + 1) : NULL, *to = out;
+
+	for (; out && *path; path++) {
+		*to++ = *path;
+		if (*path == ',')
+			*to++ = ',';
+	}
+	if (out)
+		strcpy(to, disk->more);
+	return keep(e, out);
+}
+
+/* What the parts of the cell say that may be said several times. */
+static void add_lists(struct expand *e, const struct plan_cell *cell)
+{
+	static const struct {
+		const char *option;
+		size_t member;
+	} lists[] = {{"--symbols", PLAN_MEMBER(symbols)},
+		     {"--sources", PLAN_MEMBER(sources)},
+		     {"--rules", PLAN_MEMBER(rules)},
+		     {"--suppress", PLAN_MEMBER(suppress)}};
+	const struct plan_part *part;
+
+	for (size_t i = 0; (part = plan_part_of(e->plan, cell, i)) != NULL; i++) {
+		for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++) {
+			const struct plan_values *values = (const void *)((const char *)part + lists[k].member);
+
+			for (size_t n = 0; n < values->count; n++)
+				add_option(e, lists[k].option, file_of(e, cell, &values->list[n]));
+		}
+	}
+}
+
+/* All words of the command line, from the whole campaign's to the workload's; or NULL when there are none. */
+static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
+{
+	const struct plan_part *part;
+	const char *line = NULL;
+
+	for (size_t i = 0; (part = plan_part_of(e->plan, cell, i)) != NULL; i++) {
+		char *joined = NULL, *words;
+
+		if (!part->cmdline.text || !part->cmdline.text[0])
+			continue;
+		words = plan_fill_in(cell, part->cmdline.text);
+		if (!words || asprintf(&joined, "%s%s%s", line ? line : "", line ? " " : "", words) < 0)
+			joined = NULL;
+		free(words);
+		line = keep(e, joined);
+	}
+	return line;
+}
+
+static void add_machine(struct expand *e, const struct plan_cell *cell, const struct plan_run *run)
+{
+	const struct plan_value *initrd = plan_value_of(e->plan, cell, PLAN_MEMBER(initrd));
+	const struct plan_value *net = plan_value_of(e->plan, cell, PLAN_MEMBER(net));
+	const char *cmdline = cmdline_of(e, cell);
+	const struct plan_part *part;
+	bool rng = false;
+
+	add_option(e, "--kernel", file_of(e, cell, plan_value_of(e->plan, cell, PLAN_MEMBER(kernel))));
+	if (initrd)
+		add_option(e, "--initrd", file_of(e, cell, initrd));
+	if (cmdline)
+		add_option(e, "--append", cmdline);
+	add_number(e, "--cpus", run->vcpus, "");
+	add_number(e, "--memory", run->memory >> 20, "M");
+	for (size_t i = 0; (part = plan_part_of(e->plan, cell, i)) != NULL; i++) {
+		rng |= part->rng;
+		for (size_t k = 0; k < part->disks.count; k++)
+			add_option(e, "--disk", disk_of(e, cell, &part->disks.list[k]));
+	}
+	if (net)
+		add_option(e, "--net", net->text);
+	if (rng)
+		add(e, "--rng");
+}
+
+static void add_sampling(struct expand *e, const struct plan_cell *cell, bool attach)
+{
+	const struct plan_part *s = cell->parts[PLAN_SAMPLING];
+
+	if (s->functions.text)
+		add_option(e, "--sample", s->functions.text);
+	if (s->module.text)
+		add_option(e, "--module", s->module.text);
+	if (s->percpu)
+		add(e, "--per-cpu");
+	if (s->rate)
+		add_number(e, "--rate", s->rate, "");
+	if (s->delay_us)
+		add_number(e, "--delay", s->delay_us, "");
+	if (s->overhead && attach)
+		add_number(e, "--overhead", s->overhead, "");
+}
+
+/* ---- machines ---- */
+
+/* The numbers that the last part which has them gives, or the defaults. */
+static void set_numbers(const struct expand *e, const struct plan_cell *cell, struct plan_run *run)
+{
+	const struct plan_part *part;
+
+	run->duration_ns = DURATION_DEFAULT;
+	for (size_t i = 0; (part = plan_part_of(e->plan, cell, i)) != NULL; i++) {
+		if (part->vcpus)
+			run->vcpus = part->vcpus;
+		if (part->bytes)
+			run->memory = part->bytes;
+		if (part->duration_ns)
+			run->duration_ns = part->duration_ns;
+	}
+	if (!run->vcpus)
+		run->vcpus = VCPUS_DEFAULT;
+	if (!run->memory && !run->attach)
+		run->memory = MEMORY_DEFAULT;
+}
+
+static const struct plan_domain *domain_of(struct expand *e, const struct plan_cell *cell)
+{
+	const struct plan_part *image = cell->parts[PLAN_IMAGE];
+	char *bytes = (char *)calloc(1, sizeof(struct plan_domain));
+	struct plan_domain *d = (struct plan_domain *)(void *)plan_keep(e->text, bytes, e->err);
+
+	if (!d)
+		return NULL;
+	d->uri = image->uri.text;
+	d->name = image->domain_name.text;
+	if (!image->domain_file.text)
+		return d;
+	d->file = keep(e, plan_file(e->plan, NULL, image->domain_file.text));
+	d->kernel = file_of(e, cell, plan_value_of(e->plan, cell, PLAN_MEMBER(kernel)));
+	d->initrd = file_of(e, cell, plan_value_of(e->plan, cell, PLAN_MEMBER(initrd)));
+	d->cmdline = cmdline_of(e, cell);
+	return d;
+}
+
+/* What all runs of a cell have in common. */
+static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cell)
+{
+	const struct plan_part *image = cell->parts[PLAN_IMAGE];
+	struct plan_run run = {.kernel = cell->parts[PLAN_KERNEL]->name,
+			       .image = image->name,
+			       .workload = cell->parts[PLAN_WORKLOAD]->name,
+			       .sampling = cell->parts[PLAN_SAMPLING]->name,
+			       .attach = image->domain_file.text || image->domain_name.text,
+			       .limits = e->plan->limits};
+
+	e->count = 0;
+	set_numbers(e, cell, &run);
+	run.agent = run.limits.heartbeat_ns && !run.attach;
+	if (run.attach)
+		run.domain = domain_of(e, cell);
+	if (run.attach && image->uri.text)
+		add_option(e, "--connect", image->uri.text);
+	if (!run.attach)
+		add_machine(e, cell, &run);
+	add_sampling(e, cell, run.attach);
+	add_lists(e, cell);
+	run.argc = e->count;
+	run.argv = (const char *const *)(void *)keep(e, (char *)calloc(e->count + 1, sizeof(char *)));
+	if (run.argv)
+		memcpy((void *)(uintptr_t)run.argv, e->options, e->count * sizeof(char *));
+	return run;
+}
+
+/* ---- seeds and order ---- */
+
+static uint64_t hash_of(const struct plan *p, unsigned round, const char *what)
+{
+	const struct siphash_key key = {{round, 0}};
+	uint64_t seed = siphash(&key, p->name, strlen(p->name));
+
+	return siphash(&(struct siphash_key){{round, seed}}, what, strlen(what));
+}
+
+static void set_seed(struct expand *e, struct plan_run *run, unsigned round, unsigned index)
+{
+	const struct plan *p = e->plan;
+	char *key = NULL;
+
+	if (asprintf(&key, "%s/%s/%s/%s/%s%" PRIu64, run->kernel, run->image, run->workload, run->sampling, p->drawn ? "#" : "",
+		     p->drawn ? index + 1 : p->seed_from + index) < 0)
+		key = NULL;
+	run->key = keep(e, key);
+	/* People type seeds again, and 32 bits are enough. */
+	run->seed = p->drawn && run->key ? (uint32_t)hash_of(p, round, run->key) : p->seed_from + index;
+}
+
+static void shuffle(struct plan_run *list, size_t count, uint64_t seed)
+{
+	struct rng rng = {seed};
+
+	for (size_t i = count; i > 1; i--) {
+		size_t k = (size_t)rng_below(&rng, i);
+		struct plan_run other = list[i - 1];
+
+		list[i - 1] = list[k];
+		list[k] = other;
+	}
+}
+
+/* ---- all ---- */
+
+static void fill(struct expand *e, const struct plan_cell *cells, size_t count, unsigned round, struct plan_runs *runs)
+{
+	for (size_t i = 0; i < count && e->err->code == EXIT_OK; i++)
+		runs->list[i] = run_of_cell(e, &cells[i]);
+	shuffle(runs->list, count, hash_of(e->plan, round, "order"));
+	/* The first `count` runs are the cells, and give the ones behind them what they have. */
+	for (size_t i = runs->count; i-- > 0 && e->err->code == EXIT_OK;) {
+		runs->list[i] = runs->list[i % count];
+		set_seed(e, &runs->list[i], round, (unsigned)(i / count));
+	}
+}
+
+int plan_expand(const struct plan *p, unsigned round, struct plan_runs *runs, struct err *err)
+{
+	struct expand e = {.plan = p, .err = err};
+	size_t count;
+	struct plan_cell *cells = plan_cells(p, &count, err);
+
+	*runs = (struct plan_runs){0};
+	if (!cells)
+		return -1;
+	runs->count = count * p->seed_count;
+	runs->list = calloc(runs->count, sizeof(*runs->list));
+	runs->text = e.text = calloc(1, sizeof(*runs->text));
+	e.options = calloc(OPTIONS_MAX, sizeof(*e.options));
+	if (!runs->list || !runs->text || !e.options)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	else
+		fill(&e, cells, count, round, runs);
+	free(e.options);
+	free(cells);
+	if (err->code == EXIT_OK)
+		return 0;
+	plan_runs_free(runs);
+	return -1;
+}
+
+void plan_runs_free(struct plan_runs *runs)
+{
+	if (runs->text)
+		plan_text_free(runs->text);
+	free(runs->text);
+	free(runs->list);
+	*runs = (struct plan_runs){0};
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A document against the grammar. libxml2 says whether it fits, and often no more than that the outermost element does not. The
+ * words for the user come from a walk over document and grammar side by side: which is the first element or attribute that the
+ * grammar does not have there, and else, which is the innermost element that does not fit when it is looked at alone. The
+ * grammar's own documentation of the element says what was expected.
+ */
+#include "hv/campaign/plan/grammar.h"
+
+#include <libxml/parser.h>
+#include <libxml/relaxng.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/plan/document.h"
+
+static const char grammar_text[] =
+#include "campaign.rng.h"
+	;
+
+#define GRAMMAR_DEPTH 64 /* more than the grammar has, and than references in it may go round */
+
+/* ---- the grammar ---- */
+
+/* What the grammar allows directly in an element under some name. */
+struct allowed {
+	const xmlNode *pattern; /* the grammar's <element> or <attribute>; NULL: there is none */
+	bool many;		/* there may be several */
+};
+
+static bool has_name(const xmlNode *pattern, const xmlNode *named)
+{
+	char *name = document_attribute(pattern, "name");
+	bool same = name && strcmp(name, (const char *)named->name) == 0;
+
+	free(name);
+	return same;
+}
+
+static const xmlNode *define_of(const xmlNode *ref)
+{
+	char *name = document_attribute(ref, "name");
+	const xmlNode *found = NULL;
+
+	for (const xmlNode *n = document_first(xmlDocGetRootElement(ref->doc)); name && n && !found; n = document_next(n)) {
+		char *is = document_is(n, "define") ? document_attribute(n, "name") : NULL;
+
+		if (is && strcmp(is, name) == 0)
+			found = n;
+		free(is);
+	}
+	free(name);
+	return found;
+}
+
+/* Look for the pattern `kind`, "element" or "attribute", that is for `named`, below the grammar's node `in`. */
+static void look(const xmlNode *in, const char *kind, const xmlNode *named, bool many, int depth, struct allowed *out)
+{
+	for (const xmlNode *n = in && depth < GRAMMAR_DEPTH ? document_first(in) : NULL; n && !out->pattern;
+	     n = document_next(n)) {
+		bool repeats = many || document_is(n, "zeroOrMore") || document_is(n, "oneOrMore");
+
+		if (document_is(n, kind) && has_name(n, named))
+			*out = (struct allowed){n, many};
+		else if (document_is(n, "ref"))
+			look(define_of(n), kind, named, repeats, depth + 1, out);
+		else if (!document_is(n, "element") && !document_is(n, "attribute"))
+			look(n, kind, named, repeats, depth + 1, out);
+	}
+}
+
+static struct allowed allowed_in(const xmlNode *pattern, const char *kind, const xmlNode *named)
+{
+	struct allowed out = {0};
+
+	look(pattern, kind, named, false, 0, &out);
+	return out;
+}
+
+/* What the grammar says is expected of an element, from malloc(); NULL: memory ran out. */
+static char *expected(const xmlNode *pattern)
+{
+	for (const xmlNode *n = document_first(pattern); n; n = document_next(n)) {
+		if (document_is(n, "documentation"))
+			return document_text(n);
+	}
+	return strdup("what docs/campaigns.md says");
+}
+
+/* ---- libxml2 ---- */
+
+#define PATTERNS_MAX 64 /* more than the grammar has elements */
+
+/* Schemas that are made of patterns of the grammar, each when it is first asked for. */
+struct schemas {
+	const xmlDoc *grammar;
+	struct {
+		const xmlNode *pattern;
+		xmlRelaxNG *schema;
+	} list[PATTERNS_MAX];
+	size_t count;
+};
+
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *xml_error;
+#else
+typedef xmlError *xml_error;
+#endif
+
+/* That a document does not fit is all that is asked. */
+static void ignore_error(void *ctx, xml_error e)
+{
+	(void)ctx;
+	(void)e;
+}
+
+static xmlRelaxNG *parse_schema(xmlDoc *grammar)
+{
+	xmlRelaxNGParserCtxt *parser = xmlRelaxNGNewDocParserCtxt(grammar);
+	xmlRelaxNG *schema = NULL;
+
+	if (!parser)
+		return NULL;
+	xmlRelaxNGSetParserStructuredErrors(parser, ignore_error, NULL);
+	schema = xmlRelaxNGParse(parser);
+	xmlRelaxNGFreeParserCtxt(parser);
+	return schema;
+}
+
+/* The grammar with the pattern as its start. */
+static xmlRelaxNG *make_schema(const xmlDoc *grammar, const xmlNode *pattern)
+{
+	xmlDoc *copy = xmlCopyDoc((xmlDoc *)(uintptr_t)grammar, 1);
+	const xmlNode *start = copy ? document_first(xmlDocGetRootElement(copy)) : NULL;
+	xmlNode *content = start ? xmlDocCopyNode((xmlNode *)(uintptr_t)pattern, copy, 1) : NULL, *old;
+	xmlRelaxNG *schema = NULL;
+
+	if (content) {
+		old = xmlReplaceNode((xmlNode *)(uintptr_t)document_first(start), content);
+		xmlFreeNode(old);
+		schema = parse_schema(copy);
+	}
+	xmlFreeDoc(copy);
+	return schema;
+}
+
+static xmlRelaxNG *schema_of(struct schemas *s, const xmlNode *pattern)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->list[i].pattern == pattern)
+			return s->list[i].schema;
+	}
+	if (s->count == PATTERNS_MAX)
+		return NULL;
+	s->list[s->count].pattern = pattern;
+	s->list[s->count].schema = make_schema(s->grammar, pattern);
+	return s->list[s->count++].schema;
+}
+
+static void schemas_free(struct schemas *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		xmlRelaxNGFree(s->list[i].schema);
+}
+
+/* Returns 0 when the document fits, 1 when it does not, and -1 when that cannot be said. */
+static int validate(xmlRelaxNG *schema, xmlDoc *doc)
+{
+	xmlRelaxNGValidCtxt *valid = schema ? xmlRelaxNGNewValidCtxt(schema) : NULL;
+	int rc;
+
+	if (!valid)
+		return -1;
+	xmlRelaxNGSetValidStructuredErrors(valid, ignore_error, NULL);
+	rc = xmlRelaxNGValidateDoc(valid, doc);
+	xmlRelaxNGFreeValidCtxt(valid);
+	return rc > 0 ? 1 : rc;
+}
+
+/* Whether the element alone fits the pattern. */
+static bool fits(struct schemas *s, const xmlNode *node, const xmlNode *pattern)
+{
+	xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+	xmlNode *copy = doc ? xmlDocCopyNode((xmlNode *)(uintptr_t)node, doc, 1) : NULL;
+	bool right = false;
+
+	if (copy) {
+		xmlDocSetRootElement(doc, copy);
+		right = validate(schema_of(s, pattern), doc) != 1;
+	}
+	xmlFreeDoc(doc);
+	return right;
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+	const char *path;
+	struct schemas *schemas;
+	struct err *err;
+};
+
+/* Say "PATH:LINE: SENTENCE; expected ...". */
+static int say(const struct walk *w, const xmlNode *at, const char *sentence, const xmlNode *pattern)
+{
+	char *wanted = expected(pattern);
+
+	err_set(w->err, EXIT_INPUT, "%s:%ld: %s; expected %s", w->path, xmlGetLineNo(at), sentence, wanted ? wanted : "less");
+	free(wanted);
+	return -1;
+}
+
+static bool came_before(const xmlNode *node)
+{
+	for (const xmlNode *n = node->prev; n; n = n->prev) {
+		if (document_is(n, (const char *)node->name))
+			return true;
+	}
+	return false;
+}
+
+static int check_attributes(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
+{
+	char sentence[256];
+
+	for (const xmlAttr *a = node->properties; a; a = a->next) {
+		if (allowed_in(pattern, "attribute", (const xmlNode *)a).pattern)
+			continue;
+		snprintf(sentence, sizeof(sentence), "<%.60s> has the attribute %.60s, which is not known",
+			 (const char *)node->name, (const char *)a->name);
+		return say(w, node, sentence, pattern);
+	}
+	return 0;
+}
+
+/* Returns 0 when all elements and attributes in `node` are known, or -1 with the error set. */
+static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
+{
+	char sentence[256];
+
+	if (check_attributes(w, node, pattern) < 0)
+		return -1;
+	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
+		struct allowed a = allowed_in(pattern, "element", n);
+
+		if (!a.pattern || n->ns || (!a.many && came_before(n))) {
+			snprintf(sentence, sizeof(sentence), "<%.60s> is %s in <%.60s>", (const char *)n->name,
+				 a.pattern && !n->ns ? "there twice" : "not known", (const char *)node->name);
+			return say(w, n, sentence, pattern);
+		}
+		/* The parser bounds the depth. */
+		if (find_unknown(w, n, a.pattern) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Blame the innermost element that does not fit alone. `node` does not, and all that is in it is known. */
+static void blame(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
+{
+	char sentence[128];
+
+	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
+		const xmlNode *inner = allowed_in(pattern, "element", n).pattern;
+
+		if (fits(w->schemas, n, inner))
+			continue;
+		blame(w, n, inner);
+		return;
+	}
+	snprintf(sentence, sizeof(sentence), "<%.60s> is not right", (const char *)node->name);
+	say(w, node, sentence, pattern);
+}
+
+static void explain(const struct walk *w, const xmlDoc *doc)
+{
+	const xmlNode *root = xmlDocGetRootElement((xmlDoc *)(uintptr_t)doc);
+	const xmlNode *grammar = xmlDocGetRootElement((xmlDoc *)(uintptr_t)w->schemas->grammar);
+	struct allowed a = allowed_in(document_first(grammar), "element", root);
+
+	if (!a.pattern || root->ns)
+		err_set(w->err, EXIT_INPUT, "%s:%ld: <%.60s> is not known; expected <campaign>", w->path, xmlGetLineNo(root),
+			(const char *)root->name);
+	else if (find_unknown(w, root, a.pattern) == 0)
+		blame(w, root, a.pattern);
+}
+
+int grammar_check(const char *path, xmlDoc *doc, struct err *err)
+{
+	xmlDoc *grammar = xmlReadMemory(grammar_text, sizeof(grammar_text) - 1, NULL, NULL, XML_PARSE_NONET);
+	struct schemas schemas = {.grammar = grammar};
+	xmlRelaxNG *schema = grammar ? parse_schema(grammar) : NULL;
+	int rc = validate(schema, doc);
+
+	if (rc < 0)
+		err_set(err, EXIT_INTERNAL, "%s cannot be held against the grammar of campaign files", path);
+	else if (rc > 0)
+		explain(&(struct walk){path, &schemas, err}, doc);
+	schemas_free(&schemas);
+	xmlRelaxNGFree(schema);
+	xmlFreeDoc(grammar);
+	return rc == 0 ? 0 : -1;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the plan share. No other component includes this header. */
+#ifndef OUTRIDER_CAMPAIGN_PLAN_INTERNAL_H
+#define OUTRIDER_CAMPAIGN_PLAN_INTERNAL_H
+
+#include "hv/campaign/plan/document.h"
+#include "hv/campaign/plan/plan.h"
+
+#define PLAN_CELLS_MAX 10000 /* kernels x images x workloads x samplings */
+#define PLAN_RUNS_MAX 100000 /* cells x seeds */
+
+/* Strings that are freed together. All zero: empty. */
+struct plan_text {
+	char **list;
+	size_t count;
+};
+
+/* Take over a string from malloc(), which NULL may have been for want of memory. Returns it, or NULL with err set. */
+char *plan_keep(struct plan_text *t, char *string, struct err *err);
+void plan_text_free(struct plan_text *t);
+
+/* A value of the file, and its line. `text` is NULL where the file has none. */
+struct plan_value {
+	const char *text;
+	long line;
+	const char *more; /* Of a disk: ",ro", ",overlay" or "". */
+};
+
+struct plan_values {
+	struct plan_value *list;
+	size_t count;
+};
+
+/* What one element says of a run: <machine>, <os>, <image>, <workload> or <sampling>. A number is 0 where it says nothing. */
+struct plan_part {
+	const char *name; /* "" for <machine> */
+	long line;
+	struct plan_value kernel, initrd, cmdline, net, module, functions;
+	struct plan_value domain_file, domain_name, uri;
+	struct plan_values disks, symbols, sources, rules, suppress;
+	struct plan_value vcpu, memory; /* with numbers in `vcpus` and `bytes` */
+	unsigned vcpus;			/* Of an image with `domain_file` and without <vcpu>, those of the domain. */
+	uint64_t bytes;
+	uint64_t duration_ns;
+	uint64_t rate, delay_us, overhead;
+	bool rng, percpu;
+};
+
+struct plan_parts {
+	struct plan_part *list;
+	size_t count;
+};
+
+/* The dimensions of the matrix but the seeds, in the order of a key. */
+enum plan_axis { PLAN_KERNEL, PLAN_IMAGE, PLAN_WORKLOAD, PLAN_SAMPLING, PLAN_AXES };
+
+struct plan_exclude {
+	struct plan_value names[PLAN_AXES];
+	long line;
+};
+
+struct plan {
+	struct plan_text text;
+	char hash[DOCUMENT_HASH_MAX];
+	const char *path, *folder, *name;
+	struct plan_value emulator;
+	struct plan_limits limits;
+	struct plan_part machine;
+	struct plan_parts axes[PLAN_AXES];
+	struct plan_exclude *excludes;
+	size_t exclude_count;
+	uint64_t budget_ns;
+	unsigned jobs, failures;
+	bool learns;
+	bool drawn; /* The seeds are drawn for each round. */
+	uint64_t seed_from;
+	unsigned seed_count;
+	long seeds_line;
+};
+
+/* One cell of the matrix. */
+struct plan_cell {
+	const struct plan_part *parts[PLAN_AXES];
+};
+
+/* "kernel", "image", ...: the attributes of <exclude>. */
+extern const char *const plan_axis_words[PLAN_AXES];
+
+/* ---- parse.c: what a document that fits the grammar says. ---- */
+int plan_parse(struct plan *p, const xmlDoc *doc, struct err *err);
+
+/* ---- check.c: what no grammar can say. ---- */
+int plan_check(const struct plan *p, struct err *err);
+
+/* ---- domain.c ---- */
+
+/* Read what the files of domains say of their machines, for images that do not say it. Returns 0, or -1 with err set. */
+int plan_read_domains(struct plan *p, struct err *err);
+
+/* ---- cells.c ---- */
+
+/* The cells that are not excluded. Returns an array from malloc() with at least one cell, or NULL with err set. */
+struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *err);
+
+/* The last of the parts of the cell, <machine> being before the first, that has this value; or NULL. */
+#define PLAN_MEMBER(member) offsetof(struct plan_part, member)
+const struct plan_value *plan_value_of(const struct plan *p, const struct plan_cell *cell, size_t member);
+
+/* The `i`-th part that says something of the cell, in the order in which they are heeded; NULL behind the last. */
+const struct plan_part *plan_part_of(const struct plan *p, const struct plan_cell *cell, size_t i);
+
+/* `text` with the names of the cell's parts in the places of {kernel}, {image}, {workload} and {sampling}. From malloc(), or
+ * NULL. */
+char *plan_fill_in(const struct plan_cell *cell, const char *text);
+
+/* The same for a file's name, which is relative to the campaign file's folder. `cell` may be NULL. From malloc(), or NULL. */
+char *plan_file(const struct plan *p, const struct plan_cell *cell, const char *name);
+
+#endif
