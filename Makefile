@@ -24,7 +24,7 @@ PKGS := capstone jansson libdebuginfod libelf libpq libseccomp libvirt libvirt-q
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 # libdwarf has no pkg-config file in bookworm; its headers are included as <libdwarf/...>.
 # libslirp's pkg-config file wants glib's, but no header of glib is needed.
-PKG_LIBS = -ldwarf -lslirp $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+PKG_LIBS = -ldwarf -lslirp -lm $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS ?= -O2 -g

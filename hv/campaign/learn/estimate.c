@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/learn/estimate.h"
+
+#include <math.h>
+
+#define Z_95 1.959964 /* 95% of a normal distribution lie within so many standard deviations of its mean */
+
+/*
+ * The variance of the bias-corrected estimate of the unseen. Where no pair was seen twice it is another one (Chao 1987, as in
+ * the user's guide of EstimateS, appendix B, equations 6 and 7).
+ */
+static double variance(double once, double twice, double part, double all)
+{
+	double more = twice + 1;
+
+	if (twice == 0)
+		return fmax(0, part * once * (once - 1) / 2 + part * part * once * (2 * once - 1) * (2 * once - 1) / 4 -
+				       part * part * once * once * once * once / (4 * all));
+	return part * once * (once - 1) / (2 * more) +
+	       part * part * once * (2 * once - 1) * (2 * once - 1) / (4 * more * more) +
+	       part * part * once * once * twice * (once - 1) * (once - 1) / (4 * more * more * more * more);
+}
+
+struct learn_estimate learn_chao1(const struct learn_counts *counts)
+{
+	double observed = (double)counts->observed, once = (double)counts->once, twice = (double)counts->twice;
+	double part = counts->runs ? (double)(counts->runs - 1) / (double)counts->runs : 1;
+	double unseen = part * once * (once - 1) / (2 * (twice + 1)), factor;
+	struct learn_estimate e = {observed, observed, observed, counts->observed && counts->runs != 1};
+
+	/* With at most one pair that was seen once, nothing says that there are more. */
+	if (!e.known || counts->once < 2)
+		return e;
+	factor = exp(Z_95 * sqrt(log(1 + variance(once, twice, part, observed + unseen) / (unseen * unseen))));
+	return (struct learn_estimate){observed + unseen, observed + unseen / factor, observed + unseen * factor, true};
+}
