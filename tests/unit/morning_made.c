@@ -41,9 +41,10 @@ struct morning_race *morning_made_race(struct morning *m, enum morning_change ch
 	assert_non_null(r->builds);
 	r->build_count = 2;
 	r->builds[0] = (struct morning_build){"6.1.0-55-cloud-amd64", "aa55", "0123456789ab", "2026-11-19T01:00:07Z",
-					      "2026-11-20T02:00:07Z"};
-	r->builds[1] = (struct morning_build){"6.1.0-56-cloud-amd64", "aa56", "ba9876543210", "2026-11-20T03:00:07Z",
-					      "2026-11-21T22:00:07Z"};
+					      "2026-11-20T02:00:07Z", false};
+	r->builds[1] = (struct morning_build){"6.1.0-56-cloud-amd64", "aa56",
+					      "ba9876543210",	      "2026-11-20T03:00:07Z",
+					      "2026-11-21T22:00:07Z", change != MORNING_GONE};
 	return r;
 }
 
@@ -74,8 +75,6 @@ static void add_rounds(struct morning *m)
 	static const char *const started[] = {"2026-11-19T01:00:00Z", "2026-11-20T01:00:00Z", "2026-11-21T22:00:00Z"};
 	static const char *const ended[] = {"2026-11-19T06:58:00Z", "2026-11-20T06:59:00Z", "2026-11-22T04:01:00Z"};
 
-	m->points = calloc(3, sizeof(*m->points));
-	assert_non_null(m->points);
 	for (unsigned i = 0; i < 3; i++) {
 		struct morning_round *r = GROW(m->rounds, m->round_count);
 
@@ -94,10 +93,14 @@ static void add_rounds(struct morning *m)
 					    .sampled_ns = 18720 * SECOND,
 					    .lost_permille = 40 + 5 * i,
 					    .lost_most = 90};
-		m->points[i] = (struct morning_point){.sampled_ns = (i + 1) * 18720 * SECOND,
-						      .sites = 40000 - 5000 / (i + 1) / (i + 1),
-						      .pairs = 30 - 18 / (i + 1),
-						      .estimate = 34.6 - 6.0 / (i + 1)};
+		*GROW(m->points, m->point_count) = (struct morning_point){.round = i + 1,
+									  .now = i == 2,
+									  .sampled_ns = (i + 1) * 18720 * SECOND,
+									  .sites = 40000 - 5000 / (i + 1) / (i + 1),
+									  .pairs = 30 - 18 / (i + 1),
+									  .estimate = 34.6 - 6.0 / (i + 1),
+									  .low = 25,
+									  .high = 60};
 	}
 }
 

@@ -84,41 +84,48 @@ struct unit {
 
 static struct unit unit_of(const struct morning *m)
 {
-	uint64_t ns = m->round_count ? m->points[m->round_count - 1].sampled_ns : 0;
+	uint64_t ns = m->point_count ? m->points[m->point_count - 1].sampled_ns : 0;
 
 	return ns >= UINT64_C(7200000000000) ? (struct unit){3.6e12, "hours of sampling"}
 					     : (struct unit){6e10, "minutes of sampling"};
 }
 
-/* What is counted begins at 0, and an estimate at the first round. */
+/* What is counted begins at 0. An estimate begins where there is one. */
 static void put_line(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
 		     double (*value)(const struct morning_point *p))
 {
-	bool counted = value != estimate_of;
+	bool begun = value != estimate_of;
 
 	fprintf(p->out, "<path class=\"%s\" d=\"", class);
-	if (counted)
+	if (begun)
 		fprintf(p->out, "M%.1f %.1f", plot_x(p, 0), plot_y(p, 0));
-	for (size_t i = 0; i < m->round_count; i++)
-		fprintf(p->out, "%c%.1f %.1f", counted || i ? 'L' : 'M', plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
+	for (size_t i = 0; i < m->point_count; i++) {
+		if (!(value(&m->points[i]) > 0))
+			continue;
+		fprintf(p->out, "%c%.1f %.1f", begun ? 'L' : 'M', plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
 			plot_y(p, value(&m->points[i])));
+		begun = true;
+	}
 	fputs("\"/>", p->out);
 }
 
+/* A dot for the end of each round. */
 static void put_dots(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
 		     double (*value)(const struct morning_point *p), const char *what)
 {
 	char says[96];
 
-	for (size_t i = 0; i < m->round_count; i++) {
-		snprintf(says, sizeof(says), "After round %u: %.0f %s", m->rounds[i].number, value(&m->points[i]), what);
+	for (size_t i = 0; i < m->point_count; i++) {
+		if (!(value(&m->points[i]) > 0) || (i + 1 < m->point_count && m->points[i + 1].round == m->points[i].round))
+			continue;
+		snprintf(says, sizeof(says), "After round %u: %.0f %s", m->points[i].round, value(&m->points[i]), what);
 		plot_dot(p, class, plot_x(p, (double)m->points[i].sampled_ns / unit.ns), plot_y(p, value(&m->points[i])), says);
 	}
 }
 
 static double all_time(const struct morning *m, struct unit unit)
 {
-	return m->round_count ? (double)m->points[m->round_count - 1].sampled_ns / unit.ns : 1;
+	return m->point_count ? (double)m->points[m->point_count - 1].sampled_ns / unit.ns : 1;
 }
 
 static void plot_pairs(FILE *out, const struct morning *m)
@@ -127,7 +134,7 @@ static void plot_pairs(FILE *out, const struct morning *m)
 	double most = 1;
 	struct plot p;
 
-	for (size_t i = 0; i < m->round_count; i++)
+	for (size_t i = 0; i < m->point_count; i++)
 		most = largest(most, largest(pairs_of(&m->points[i]), estimate_of(&m->points[i])));
 	p = plot_begin(out, "Pairs of sites that raced",
 		       "How many pairs of sites raced by the end of each round, and the estimate of how many there are",
@@ -152,7 +159,7 @@ static void plot_sites(FILE *out, const struct morning *m)
 	double most = 1;
 	struct plot p;
 
-	for (size_t i = 0; i < m->round_count; i++)
+	for (size_t i = 0; i < m->point_count; i++)
 		most = largest(most, sites_of(&m->points[i]));
 	p = plot_begin(out, "Coverage", "How many sites were hit by the end of each round", all_time(m, unit), most);
 	plot_y_axis(&p, "");

@@ -48,6 +48,7 @@ static json_t *builds_json(struct json_builder *b, const struct morning_race *r)
 		json_put(b, o, "report", text(r->builds[i].report));
 		json_put(b, o, "first", text(r->builds[i].first));
 		json_put(b, o, "last", text(r->builds[i].last));
+		json_put(b, o, "now", json_boolean(r->builds[i].now));
 		json_append(b, list, o);
 	}
 	return list;
@@ -102,10 +103,13 @@ static json_t *point_json(struct json_builder *b, const struct morning_point *p)
 {
 	json_t *o = json_object();
 
+	json_put(b, o, "round", json_whole(p->round));
 	json_put(b, o, "sampled_s", json_seconds(p->sampled_ns));
 	json_put(b, o, "sites", json_whole(p->sites));
 	json_put(b, o, "pairs", json_whole(p->pairs));
-	json_put(b, o, "pairs_chao1", json_real(p->estimate));
+	json_put(b, o, "pairs_chao1", p->estimate > 0 ? json_real(p->estimate) : json_null());
+	json_put(b, o, "pairs_chao1_low", p->estimate > 0 ? json_real(p->low) : json_null());
+	json_put(b, o, "pairs_chao1_high", p->estimate > 0 ? json_real(p->high) : json_null());
 	return o;
 }
 
@@ -138,7 +142,6 @@ static json_t *history_json(struct json_builder *b, const struct morning *m)
 		json_t *o = round_json(b, &m->rounds[i]);
 
 		json_put(b, o, "now", json_boolean(m->rounds[i].now));
-		json_put(b, o, "covered", point_json(b, &m->points[i]));
 		json_append(b, list, o);
 	}
 	return list;
@@ -182,12 +185,14 @@ static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
 
 static json_t *document(struct json_builder *b, const struct morning *m)
 {
-	json_t *o = json_object(), *races = json_array(), *findings = json_array();
+	json_t *o = json_object(), *races = json_array(), *findings = json_array(), *points = json_array();
 
 	for (size_t i = 0; i < m->race_count; i++)
 		json_append(b, races, race_json(b, &m->races[i]));
 	for (size_t i = 0; i < m->finding_count; i++)
 		json_append(b, findings, finding_json(b, &m->findings[i]));
+	for (size_t i = 0; i < m->point_count; i++)
+		json_append(b, points, point_json(b, &m->points[i]));
 	json_put(b, o, "schema", json_string(SCHEMA));
 	json_put(b, o, "tool_version", text(m->version));
 	json_put(b, o, "store", text(m->store));
@@ -200,6 +205,7 @@ static json_t *document(struct json_builder *b, const struct morning *m)
 	json_put(b, o, "findings", findings);
 	json_put(b, o, "subsystems", subsystems_json(b, m));
 	json_put(b, o, "rounds", history_json(b, m));
+	json_put(b, o, "coverage", points);
 	json_put(b, o, "pool", m->pool ? json_whole(m->pool) : json_null());
 	return o;
 }

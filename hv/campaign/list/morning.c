@@ -188,20 +188,14 @@ struct morning_round morning_total(const struct morning *m)
 
 struct morning_point morning_covered(const struct morning *m)
 {
-	struct morning_point last = {0};
-
-	for (size_t i = 0; i < m->round_count; i++) {
-		if (m->rounds[i].now)
-			last = m->points[i];
-	}
-	return last;
+	return m->point_count ? m->points[m->point_count - 1] : (struct morning_point){0};
 }
 
 struct morning_point morning_covered_before(const struct morning *m)
 {
 	struct morning_point last = {0};
 
-	for (size_t i = 0; i < m->round_count && !m->rounds[i].now; i++)
+	for (size_t i = 0; i < m->point_count && !m->points[i].now; i++)
 		last = m->points[i];
 	return last;
 }
@@ -211,8 +205,8 @@ struct morning_point morning_covered_before(const struct morning *m)
 const char *morning_change_word(enum morning_change change)
 {
 	static const char *const words[MORNING_CHANGES] = {
-		[MORNING_NEW] = "new",	 [MORNING_BACK] = "back", [MORNING_CHANGED] = "changed",
-		[MORNING_GONE] = "gone", [MORNING_SAME] = "same",
+		[MORNING_NEW] = "new",	 [MORNING_BACK] = "back",   [MORNING_CHANGED] = "changed",
+		[MORNING_GONE] = "gone", [MORNING_AGAIN] = "again", [MORNING_SAME] = "same",
 	};
 
 	return words[change];
@@ -247,7 +241,8 @@ const char *morning_change_means(const struct morning *m, enum morning_change ch
 		[MORNING_BACK] = "somebody had said that these are fixed, and they were seen again",
 		[MORNING_CHANGED] = "these are judged otherwise than when they were last seen",
 		[MORNING_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
-		[MORNING_SAME] = "an earlier round has these, and they are judged as then",
+		[MORNING_AGAIN] = "an earlier round has these, though not the round before, and they are judged as then",
+		[MORNING_SAME] = "the round before has these, and they are judged as then",
 	};
 
 	return m->pair && change == MORNING_NEW ? "only the second round has these" : means[change];

@@ -21,7 +21,8 @@ enum morning_change {
 	MORNING_BACK,	 /* Somebody had said that it is fixed, and then this round saw it again. */
 	MORNING_CHANGED, /* It is judged otherwise than when it was last seen. */
 	MORNING_GONE,	 /* The round before has it, and this one does not. */
-	MORNING_SAME,	 /* An earlier round has it, and it is judged as then. */
+	MORNING_AGAIN,	 /* An earlier round has it, though not the round before, and it is judged as then. */
+	MORNING_SAME,	 /* The round before has it, and it is judged as then. */
 	MORNING_CHANGES,
 };
 
@@ -47,7 +48,8 @@ struct morning_build {
 	const char *release;	  /* "6.1.0-56-cloud-amd64", or "" */
 	const char *build_id;	  /* hexadecimal, or "" */
 	const char *report;	  /* The race's id in reports of this build: 12 hexadecimal digits. */
-	const char *first, *last; /* When the runs were started that saw it first and last: "2026-11-22T01:00:00Z". */
+	const char *first, *last; /* When the rounds were started that saw it first and last: "2026-11-22T01:00:00Z". */
+	bool now;		  /* This round saw the race in this build. */
 };
 
 enum morning_triage { TRIAGE_NEW, TRIAGE_KNOWN, TRIAGE_FIXED, TRIAGE_WONTFIX, TRIAGE_STATES };
@@ -59,7 +61,7 @@ struct morning_race {
 	const char *subsystem; /* "EXT4 FILE SYSTEM", or a folder of the source, or a module; never "" */
 	enum morning_change change;
 	struct morning_verdict verdict; /* Of this round, or of the last one that saw the race. */
-	struct morning_verdict before;	/* Of the last round before this one that saw it. Its evidence is not kept. */
+	struct morning_verdict before;	/* Of the last round before this one that saw it. */
 	bool judged_before;		/* `before` is set. */
 	enum morning_triage triage;
 	const char *note, *who, *when; /* Of the triage; "" where there is none. */
@@ -93,12 +95,16 @@ struct morning_round {
 	unsigned lost_permille, lost_most; /* How long guests stood still: on average by sampled time, and the worst run. */
 };
 
-/* What is covered after a round, counted from the first round on. */
+/* What is covered after a run, counted from the first round on. */
 struct morning_point {
-	uint64_t sampled_ns; /* All sampling up to the end of this round. */
+	unsigned round;	     /* The number of the run's round. */
+	bool now;	     /* That round is looked at. */
+	uint64_t sampled_ns; /* All sampling up to the end of this run. */
 	uint64_t sites;	     /* Sites that were hit at least once. */
 	uint64_t pairs;	     /* Pairs of sites that raced. */
-	double estimate;     /* Chao1 of the pairs: about how many there are to be seen in this way. An estimate. */
+	/* Chao1 of the pairs: about so many there are at least to be seen in this way, and the interval that holds the number
+	 * with 95 %. An estimate. 0: too little is known. */
+	double estimate, low, high;
 };
 
 struct morning {
@@ -111,10 +117,10 @@ struct morning {
 	size_t race_count;
 	struct morning_finding *findings;
 	size_t finding_count;
-	/* All rounds of the campaign up to this one, the oldest first, and what was covered after each. */
-	struct morning_round *rounds;
-	struct morning_point *points;
+	struct morning_round *rounds; /* All of the campaign up to this one, the oldest first. */
 	size_t round_count;
+	struct morning_point *points; /* All runs of these rounds, in the order in which they ended. */
+	size_t point_count;
 	uint64_t pool; /* Sites that could be sampled, over all kernels. 0: it is not known. */
 	struct morning_texts {
 		char **list;

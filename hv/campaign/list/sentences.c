@@ -165,7 +165,10 @@ static void put_covered(FILE *out, const struct morning *m)
 	if (m->pool)
 		fprintf(out, " of %s", list_number(m->pool, number));
 	fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
-	fprintf(out, "%s of about %.0f pairs that race (Chao1 estimate)", list_number(now.pairs, number), now.estimate);
+	list_count_put(out, now.pairs, "pair");
+	fputs(now.pairs == 1 ? " that races" : " that race", out);
+	if (now.estimate > 0)
+		fprintf(out, ", of some %.0f or more (Chao1 estimate)", now.estimate);
 }
 
 void list_effort_put(FILE *out, const struct morning *m)

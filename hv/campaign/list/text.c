@@ -84,7 +84,7 @@ static void put_race(const struct paper *p, const struct morning_race *r)
 
 static void put_heading(const struct paper *p, enum morning_change change)
 {
-	static const char *const words[MORNING_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "SAME"};
+	static const char *const words[MORNING_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
 
 	fprintf(p->out, "\n%s%-8s%s  %s\n", colour(p, TEXT_STRONG), words[change], colour(p, TEXT_PLAIN),
 		morning_change_means(p->m, change));
@@ -156,7 +156,7 @@ static void put_verdicts(const struct paper *p)
 
 static void put_foot(const struct paper *p)
 {
-	size_t folded = morning_of(p->m, MORNING_SAME);
+	size_t folded = morning_of(p->m, MORNING_AGAIN) + morning_of(p->m, MORNING_SAME);
 
 	fputc('\n', p->out);
 	if (folded && !p->all) {

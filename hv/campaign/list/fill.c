@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/fill.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/list/filling.h"
+
+/* The campaign whose round was started last. */
+static int choose_campaign(struct filling *f)
+{
+	struct store_rounds_query q = {.last = 1};
+	struct store_rounds last = {0};
+	int rc = 0;
+
+	if (f->ask->campaign) {
+		f->m->campaign = fill_line(f, f->ask->campaign);
+		return f->m->campaign ? 0 : -1;
+	}
+	if (store_rounds(f->store, &q, &last, f->err) < 0)
+		return -1;
+	if (!last.count)
+		rc = err_set(f->err, EXIT_INPUT, "%s: no round of any campaign is in this store", store_where(f->store));
+	else
+		f->m->campaign = fill_line(f, last.list[0].campaign);
+	store_rounds_free(&last);
+	return rc == 0 && f->m->campaign ? 0 : -1;
+}
+
+static int get_rounds(struct filling *f)
+{
+	struct store_rounds_query q = {.campaign = f->ask->campaign ? f->ask->campaign : f->m->campaign};
+
+	if (store_rounds(f->store, &q, &f->rounds, f->err) < 0)
+		return -1;
+	if (!f->rounds.count)
+		return err_set(f->err, EXIT_INPUT, "%s: no round of the campaign %s is in this store", store_where(f->store),
+			       f->m->campaign);
+	return 0;
+}
+
+/* A number first, since a uuid may begin with digits, too. Of rounds with one number the last one is meant. */
+static int find_round(struct filling *f, const char *name, size_t *index)
+{
+	char number[24];
+
+	for (size_t i = f->rounds.count; i-- > 0;) {
+		snprintf(number, sizeof(number), "%" PRIu64, f->rounds.list[i].number);
+		if (strcmp(name, number) == 0) {
+			*index = i;
+			return 0;
+		}
+	}
+	for (size_t i = f->rounds.count; i-- > 0 && strlen(name) >= 4;) {
+		if (strncmp(name, f->rounds.list[i].uuid, strlen(name)) == 0) {
+			*index = i;
+			return 0;
+		}
+	}
+	return err_set(f->err, EXIT_INPUT, "%s: the campaign %s has no round %.40s; its rounds are %" PRIu64 " to %" PRIu64,
+		       store_where(f->store), f->m->campaign, name, f->rounds.list[0].number,
+		       f->rounds.list[f->rounds.count - 1].number);
+}
+
+/* What the rounds are compared with, by default the round before. */
+static int choose_base(struct filling *f)
+{
+	const char *base = f->ask->against ? f->ask->against : f->ask->since;
+
+	f->from = f->to;
+	if (!base) {
+		f->has_base = f->to > 0;
+		f->base = f->to - (f->to > 0);
+		return 0;
+	}
+	if (find_round(f, base, &f->base) < 0)
+		return -1;
+	f->has_base = true;
+	if (f->ask->against)
+		return f->base != f->to ? 0 : err_set(f->err, EXIT_USAGE, "two rounds are compared: name two different ones");
+	if (f->base >= f->to)
+		return err_set(f->err, EXIT_USAGE, "--since: round %s is not before round %" PRIu64, base,
+			       f->rounds.list[f->to].number);
+	f->from = f->base + 1;
+	return 0;
+}
+
+static int choose_rounds(struct filling *f)
+{
+	f->to = f->rounds.count - 1;
+	if (f->ask->round && find_round(f, f->ask->round, &f->to) < 0)
+		return -1;
+	if (choose_base(f) < 0)
+		return -1;
+	f->m->from = (unsigned)f->rounds.list[f->from].number;
+	f->m->to = (unsigned)f->rounds.list[f->to].number;
+	f->m->base = f->has_base ? (unsigned)f->rounds.list[f->base].number : 0;
+	f->m->pair = f->ask->against != NULL;
+	f->looked_at = (struct store_races_query){.round = f->rounds.list[f->to].id,
+						  .since = f->ask->since ? f->rounds.list[f->base].id : 0};
+	return 0;
+}
+
+int morning_fill(struct morning *m, struct store *store, const struct morning_ask *ask, const char *version, struct err *err)
+{
+	struct filling f = {.m = m, .store = store, .ask = ask, .err = err};
+	int rc = -1;
+
+	m->store = fill_line(&f, store_where(store));
+	m->version = fill_text(&f, version);
+	if (m->store && m->version && choose_campaign(&f) == 0 && get_rounds(&f) == 0 && choose_rounds(&f) == 0 &&
+	    fill_rounds(&f) == 0 && fill_coverage(&f) == 0 && fill_findings(&f) == 0)
+		rc = m->pair ? fill_pair(&f) : fill_races(&f);
+	store_rounds_free(&f.rounds);
+	free(f.runs);
+	free(f.builds);
+	if (rc == 0)
+		morning_sort(m);
+	return rc;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What broke in the rounds that are looked at, and whether it broke before. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/list/filling.h"
+
+/* Behind the time that a kernel puts before a line: "[   12.345678] ". */
+static const char *without_time(const char *line)
+{
+	const char *end = line[0] == '[' ? strchr(line, ']') : NULL;
+
+	return end && end[1] == ' ' && strspn(line + 1, " .0123456789") == (size_t)(end - line - 1) ? end + 2 : line;
+}
+
+/* How long the number or address at `text` is, which has a digit. 0: there is none. */
+static size_t number_at(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdefABCDEFx");
+
+	return strcspn(text, "0123456789") < len ? len : 0;
+}
+
+/* Numbers and addresses differ from night to night, so all are taken for the same. */
+static bool same_line(const char *a, const char *b)
+{
+	a = without_time(a);
+	b = without_time(b);
+	while (*a && *b) {
+		size_t n = number_at(a), k = number_at(b);
+
+		if (!(n && k) && *a != *b)
+			return false;
+		a += n && k ? n : 1;
+		b += n && k ? k : 1;
+	}
+	return *a == *b;
+}
+
+/* Note which of the findings, that are those of the rounds looked at so far, an earlier round has as well. */
+static int compare_with_round(struct filling *f, size_t index)
+{
+	struct store_findings old = {0};
+	int rc = f->rounds.list[index].findings ? store_findings(f->store, f->rounds.list[index].id, &old, f->err) : 0;
+
+	for (size_t i = 0; i < f->m->finding_count; i++) {
+		struct morning_finding *now = &f->m->findings[i];
+
+		for (size_t j = 0; now->is_new && j < old.count; j++)
+			now->is_new = strcmp(now->kind, old.list[j].kind) != 0 || !same_line(now->line, old.list[j].line);
+	}
+	store_findings_free(&old);
+	return rc;
+}
+
+static int add_finding(struct filling *f, const struct store_found *from)
+{
+	struct morning_finding *list = realloc(f->m->findings, (f->m->finding_count + 1) * sizeof(*list));
+	struct morning_finding *to;
+
+	if (!list)
+		return err_set(f->err, EXIT_INTERNAL, "out of memory");
+	f->m->findings = list;
+	to = &list[f->m->finding_count++];
+	*to = (struct morning_finding){.kind = fill_text(f, from->kind),
+				       .run = fill_line(f, from->key),
+				       .line = fill_text(f, from->line),
+				       .console = fill_line(f, from->file),
+				       .command = fill_line(f, from->command),
+				       .is_new = true};
+	return to->kind && to->run && to->line && to->console && to->command ? 0 : -1;
+}
+
+static int add_round(struct filling *f, size_t index)
+{
+	struct store_findings found = {0};
+	int rc = store_findings(f->store, f->rounds.list[index].id, &found, f->err);
+
+	for (size_t i = 0; rc == 0 && i < found.count; i++)
+		rc = add_finding(f, &found.list[i]);
+	store_findings_free(&found);
+	return rc;
+}
+
+/* Of two rounds that are compared, the other one is all that there is before. */
+int fill_findings(struct filling *f)
+{
+	int rc = 0;
+
+	for (size_t i = f->from; rc == 0 && i <= f->to; i++)
+		rc = add_round(f, i);
+	if (rc == 0 && f->m->pair)
+		return f->m->finding_count ? compare_with_round(f, f->base) : 0;
+	for (size_t i = 0; rc == 0 && i < f->from && f->m->finding_count; i++)
+		rc = compare_with_round(f, i);
+	return rc;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/list/filling.h"
+
+#define SIDE_MAX 512
+
+/* ---- one race ---- */
+
+/* Each verdict is by some rule. */
+static enum morning_class class_of(enum verdict_class class, const char *rule)
+{
+	static const enum morning_class classes[] = {
+		[VERDICT_HARMFUL] = MORNING_HARMFUL,
+		[VERDICT_UNCLEAR] = MORNING_UNCLEAR,
+		[VERDICT_SYNCHRONISATION] = MORNING_SYNCHRONISATION,
+		[VERDICT_BENIGN] = MORNING_BENIGN,
+	};
+
+	return rule[0] ? classes[class] : MORNING_UNJUDGED;
+}
+
+/* "write in ext4_foo [ext4]". A device's name has a colon, which no function's has. */
+static const char *side_text(struct filling *f, const struct store_side *side)
+{
+	char text[SIDE_MAX];
+
+	if (strcmp(side->function, "unknown") == 0)
+		snprintf(text, sizeof(text), "%s by somebody unseen", side->kind);
+	else if (strchr(side->function, ':'))
+		snprintf(text, sizeof(text), "%s by %s", side->kind, side->function);
+	else
+		snprintf(text, sizeof(text), "%s in %s%s%s%s", side->kind, side->function, side->module[0] ? " [" : "",
+			 side->module, side->module[0] ? "]" : "");
+	return fill_text(f, text);
+}
+
+/* Of two sides that belong to different subsystems the first one is taken of which the file is known. */
+static const char *subsystem_of(struct filling *f, const struct store_race *from)
+{
+	const struct store_side *side = &from->sides[from->sides[0].file[0] || !from->sides[1].file[0] ? 0 : 1];
+	char folder[SIDE_MAX];
+	const char *name = subsystem_find(f->ask->subsystems, side->file);
+
+	if (name)
+		return fill_text(f, name);
+	return fill_text(f, subsystem_folder(side->file, side->module, folder, sizeof(folder)));
+}
+
+static bool complete(const struct morning_race *r)
+{
+	return r->id && r->side[0] && r->side[1] && r->datum && r->subsystem && r->verdict.rule && r->verdict.evidence &&
+	       r->before.rule && r->before.evidence && r->note && r->who && r->when;
+}
+
+static int fill_builds(struct filling *f, int64_t id, struct morning_race *r)
+{
+	struct store_races_query q = f->looked_at;
+	struct store_builds builds = {0};
+	int rc;
+
+	q.race = id;
+	rc = store_builds(f->store, &q, &builds, f->err);
+
+	r->builds = rc == 0 && builds.count ? calloc(builds.count, sizeof(*r->builds)) : NULL;
+	if (rc == 0 && builds.count && !r->builds)
+		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
+	for (size_t i = 0; rc == 0 && i < builds.count; i++) {
+		struct morning_build *b = &r->builds[i];
+
+		b->release = fill_release(f, builds.list[i].banner);
+		b->build_id = fill_text(f, builds.list[i].build_id);
+		b->report = fill_text(f, builds.list[i].report);
+		b->first = fill_time(f, builds.list[i].first);
+		b->last = fill_time(f, builds.list[i].last);
+		b->now = builds.list[i].now;
+		rc = b->release && b->build_id && b->report && b->first && b->last ? 0 : -1;
+		r->build_count = i + 1;
+	}
+	store_builds_free(&builds);
+	return rc;
+}
+
+static void fill_verdicts(struct filling *f, const struct store_race *from, struct morning_race *r)
+{
+	r->verdict = (struct morning_verdict){.class = class_of(from->class, from->rule),
+					      .rank = from->rank,
+					      .rule = fill_text(f, from->rule),
+					      .evidence = fill_text(f, from->evidence)};
+	r->before = (struct morning_verdict){.class = class_of(from->before_class, from->before_rule),
+					     .rank = from->before_rank,
+					     .rule = fill_text(f, from->before_rule),
+					     .evidence = fill_text(f, from->before_evidence)};
+	r->judged_before = from->earlier != 0;
+}
+
+/* The states have the same order in the store. */
+static enum morning_triage triage_of(enum store_triage triage)
+{
+	static const enum morning_triage states[STORE_TRIAGES] = {
+		[STORE_TRIAGE_NEW] = TRIAGE_NEW,
+		[STORE_TRIAGE_KNOWN] = TRIAGE_KNOWN,
+		[STORE_TRIAGE_FIXED] = TRIAGE_FIXED,
+		[STORE_TRIAGE_WONTFIX] = TRIAGE_WONTFIX,
+	};
+
+	return states[triage];
+}
+
+int fill_race(struct filling *f, const struct store_race *from, enum morning_change change, struct morning_race *r)
+{
+	*r = (struct morning_race){.id = fill_text(f, from->name),
+				   .side = {side_text(f, &from->sides[0]), side_text(f, &from->sides[1])},
+				   .datum = fill_text(f, from->datum),
+				   .subsystem = subsystem_of(f, from),
+				   .change = change,
+				   .triage = triage_of(from->triage),
+				   .note = fill_line(f, from->note),
+				   .who = fill_line(f, from->who),
+				   .when = fill_time(f, from->triaged),
+				   .instances = from->seen,
+				   .runs = (unsigned)from->runs,
+				   .rounds = (unsigned)from->rounds,
+				   .first_round = (unsigned)from->first_round};
+	fill_verdicts(f, from, r);
+	if (!complete(r))
+		return -1;
+	return change <= MORNING_GONE || f->ask->all ? fill_builds(f, from->id, r) : 0;
+}
+
+/* ---- a round against those before ---- */
+
+static enum morning_change change_of(enum store_change change)
+{
+	static const enum morning_change changes[STORE_CHANGES] = {
+		[STORE_CHANGE_NEW] = MORNING_NEW,	  [STORE_CHANGE_BACK] = MORNING_BACK,
+		[STORE_CHANGE_VERDICT] = MORNING_CHANGED, [STORE_CHANGE_GONE] = MORNING_GONE,
+		[STORE_CHANGE_AGAIN] = MORNING_AGAIN,	  [STORE_CHANGE_NONE] = MORNING_SAME,
+	};
+
+	return changes[change];
+}
+
+static int make_room(struct filling *f, size_t count)
+{
+	f->m->races = count ? calloc(count, sizeof(*f->m->races)) : NULL;
+	return !count || f->m->races ? 0 : err_set(f->err, EXIT_INTERNAL, "out of memory");
+}
+
+int fill_races(struct filling *f)
+{
+	struct store_races races = {0};
+	int rc = store_races(f->store, &f->looked_at, &races, f->err);
+
+	if (rc == 0)
+		rc = make_room(f, races.count);
+	for (size_t i = 0; rc == 0 && i < races.count; i++)
+		rc = fill_race(f, &races.list[i], change_of(races.list[i].change), &f->m->races[f->m->race_count++]);
+	store_races_free(&races);
+	return rc;
+}
+
+/* ---- two rounds and nothing else ---- */
+
+static int by_id(const void *x, const void *y)
+{
+	const struct store_race *a = *(const struct store_race *const *)x, *b = *(const struct store_race *const *)y;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+/* What a round saw. */
+struct seen {
+	struct store_races races;
+	const struct store_race **list; /* By id. */
+	size_t count;
+};
+
+static int get_seen(struct filling *f, size_t round, struct seen *out)
+{
+	struct store_races_query q = {.round = f->rounds.list[round].id};
+
+	if (store_races(f->store, &q, &out->races, f->err) < 0)
+		return -1;
+	out->list = calloc(out->races.count + 1, sizeof(*out->list));
+	if (!out->list)
+		return err_set(f->err, EXIT_INTERNAL, "out of memory");
+	for (size_t i = 0; i < out->races.count; i++) {
+		if (out->races.list[i].change != STORE_CHANGE_GONE)
+			out->list[out->count++] = &out->races.list[i];
+	}
+	qsort(out->list, out->count, sizeof(const struct store_race *), by_id);
+	return 0;
+}
+
+static void free_seen(struct seen *s)
+{
+	free(s->list);
+	store_races_free(&s->races);
+}
+
+/* The race as the second round has it, or else the first. `old` or `now` is NULL where its round did not see the race. */
+static int fill_compared(struct filling *f, const struct store_race *old, const struct store_race *now)
+{
+	const struct store_race *last = now ? now : old;
+	struct store_race race;
+	bool same = old && now && old->class == now->class && strcmp(old->rule, now->rule) == 0;
+
+	if (!last)
+		return 0;
+	race = *last;
+	race.earlier = old != NULL;
+	race.before_class = old ? old->class : VERDICT_BENIGN;
+	race.before_rule = old ? old->rule : "";
+	race.before_evidence = old ? old->evidence : "";
+	race.before_rank = old ? old->rank : 0;
+	if (!now)
+		race.seen = race.runs = 0;
+	return fill_race(f, &race,
+			 same	? MORNING_SAME
+			 : !now ? MORNING_GONE
+			 : old	? MORNING_CHANGED
+				: MORNING_NEW,
+			 &f->m->races[f->m->race_count++]);
+}
+
+static int compare_seen(struct filling *f, const struct seen *old, const struct seen *now)
+{
+	size_t i = 0, j = 0;
+	int rc = make_room(f, old->count + now->count);
+
+	while (rc == 0 && (i < old->count || j < now->count)) {
+		const struct store_race *a = i < old->count ? old->list[i] : NULL, *b = j < now->count ? now->list[j] : NULL;
+
+		if (a && b && a->id < b->id)
+			b = NULL;
+		else if (a && b && a->id > b->id)
+			a = NULL;
+		i += a != NULL;
+		j += b != NULL;
+		rc = fill_compared(f, a, b);
+	}
+	return rc;
+}
+
+int fill_pair(struct filling *f)
+{
+	struct seen old = {0}, now = {0};
+	int rc = get_seen(f, f->base, &old);
+
+	if (rc == 0)
+		rc = get_seen(f, f->to, &now);
+	if (rc == 0)
+		rc = compare_seen(f, &old, &now);
+	free_seen(&old);
+	free_seen(&now);
+	return rc;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The figures of the rounds. */
+#include <stdlib.h>
+
+#include "hv/campaign/list/filling.h"
+
+/* The run whose guest stood still for longest, and which build each run is of. */
+static int fill_from_runs(struct filling *f, const struct store_round *from, struct morning_round *r)
+{
+	struct store_runs runs = {0};
+	int rc = store_runs(f->store, from->id, &runs, f->err);
+
+	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
+		if (runs.list[i].lost_permille > (int)r->lost_most)
+			r->lost_most = (unsigned)runs.list[i].lost_permille;
+		rc = fill_note_run(f, &runs.list[i]);
+	}
+	store_runs_free(&runs);
+	return rc;
+}
+
+static int fill_round(struct filling *f, size_t index)
+{
+	const struct store_round *from = &f->rounds.list[index];
+	struct morning_round *r = &f->m->rounds[index];
+
+	*r = (struct morning_round){.number = (unsigned)from->number,
+				    .now = index >= f->from && index <= f->to,
+				    .started = fill_time(f, from->started),
+				    .ended = fill_time(f, from->ended),
+				    .runs = (unsigned)(from->planned > from->begun ? from->planned : from->begun),
+				    .done = (unsigned)from->done,
+				    .broken = (unsigned)(from->done - from->ok),
+				    .races = (unsigned)from->races,
+				    .fresh = (unsigned)from->new_races,
+				    .hits = from->hits,
+				    .windows = from->windows,
+				    .conflicts = from->conflicts,
+				    .sampled_ns = from->sampled_ns,
+				    .lost_permille = from->lost_permille > 0 ? (unsigned)from->lost_permille : 0};
+	if (!r->started || !r->ended)
+		return -1;
+	return fill_from_runs(f, from, r);
+}
+
+int fill_rounds(struct filling *f)
+{
+	size_t count = f->to + 1;
+	int rc = 0;
+
+	f->m->rounds = calloc(count, sizeof(*f->m->rounds));
+	if (!f->m->rounds)
+		return err_set(f->err, EXIT_INTERNAL, "out of memory");
+	for (; rc == 0 && f->m->round_count < count; f->m->round_count++)
+		rc = fill_round(f, f->m->round_count);
+	return rc;
+}
