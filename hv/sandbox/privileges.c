@@ -107,14 +107,20 @@ static int keep_capabilities(uint32_t keep, struct err *err)
 	return 0;
 }
 
+bool privileges_for_caller(void)
+{
+	return geteuid() == 0 && id_of("SUDO_UID") && id_of("SUDO_GID");
+}
+
 int privileges_drop(struct err *err)
 {
-	unsigned uid = id_of("SUDO_UID"), gid = id_of("SUDO_GID");
-
 	if (geteuid() != 0)
 		return keep_capabilities(0, err);
-	if (uid && gid)
-		return become_caller(uid, gid, err) < 0 ? -1 : keep_capabilities(0, err);
+	if (privileges_for_caller()) {
+		if (become_caller(id_of("SUDO_UID"), id_of("SUDO_GID"), err) < 0)
+			return -1;
+		return keep_capabilities(0, err);
+	}
 	/* Nobody else is known who may write the report where root wanted it, perhaps in the folder of another user. */
 	return keep_capabilities(1u << CAP_DAC_OVERRIDE, err);
 }

@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_SANDBOX_PRIVILEGES_H
 #define OUTRIDER_SANDBOX_PRIVILEGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "hv/base/err.h"
@@ -18,6 +19,9 @@ int descriptors_read(struct descriptors *d, struct err *err);
 
 /* Close the descriptors of the list, and forget it. */
 void descriptors_close(struct descriptors *d);
+
+/* Whether the calling thread is root's, and somebody called sudo(8) for it, whom privileges_drop() makes it. */
+bool privileges_for_caller(void);
 
 /*
  * Let the calling thread become the user who called sudo(8), where root runs the process for somebody, and give up

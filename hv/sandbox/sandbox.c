@@ -119,6 +119,36 @@ int sandbox_drop(struct err *err)
 	return privileges_drop(err);
 }
 
+struct deed {
+	int (*act)(void *ctx, struct err *err);
+	void *ctx;
+	struct err *err;
+	int rc;
+};
+
+/* The thread never gets its privileges back, so it ends. */
+static void *act_as_user(void *arg)
+{
+	struct deed *deed = arg;
+
+	deed->rc = privileges_drop(deed->err) < 0 ? -1 : deed->act(deed->ctx, deed->err);
+	return NULL;
+}
+
+int sandbox_as_user(int (*act)(void *ctx, struct err *err), void *ctx, struct err *err)
+{
+	struct deed deed = {.act = act, .ctx = ctx, .err = err};
+	pthread_t thread;
+	int rc;
+
+	if (!atomic_load(&process.prepared) || !privileges_for_caller())
+		return act(ctx, err);
+	rc = pthread_create(&thread, NULL, act_as_user, &deed);
+	if (rc == 0)
+		rc = pthread_join(thread, NULL);
+	return rc ? err_set(err, EXIT_INTERNAL, "cannot start a thread: %s", strerror(rc)) : deed.rc;
+}
+
 int sandbox_enter(const struct sandbox_config *config, struct err *err)
 {
 	if (!atomic_load(&process.prepared))

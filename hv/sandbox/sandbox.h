@@ -62,6 +62,13 @@ int sandbox_no_new_privileges(struct err *err);
  */
 int sandbox_drop(struct err *err);
 
+/*
+ * Call act() with the user and the groups that sandbox_drop() is going to give the calling thread, or has given it, so that
+ * what it makes in the file system belongs to this user. It runs on a thread of its own where that is another user than now,
+ * and the call waits for it. Returns what act() returns, or -1 with err set when it could not be called.
+ */
+int sandbox_as_user(int (*act)(void *ctx, struct err *err), void *ctx, struct err *err);
+
 /* Confine the calling thread for good. Threads that it starts later inherit it. Returns 0, or -1 with err set. */
 int sandbox_enter(const struct sandbox_config *config, struct err *err);
 

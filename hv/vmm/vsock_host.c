@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "hv/sandbox/sandbox.h"
+
 #define BACKLOG 16
 
 static int own_folder(const char *folder, struct err *err)
@@ -30,22 +32,55 @@ static int own_folder(const char *folder, struct err *err)
 	return 0;
 }
 
-int vsock_default_path(uint32_t cid, char path[VSOCK_PATH_MAX], struct err *err)
+static bool is_own(const char *folder)
+{
+	struct stat st;
+
+	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/*
+ * Write the path of the user's folder for sockets into `folder` of `size` bytes. Returns its length, as snprintf() does.
+ * sudo(8) sets no XDG_RUNTIME_DIR, or leaves that of another user, and the folder that it names is where pam_systemd(8) makes
+ * it.
+ */
+static int choose_folder(char *folder, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	char folder[VSOCK_PATH_MAX];
-	int len;
+	unsigned user = geteuid();
+	char usual[32];
 
-	if (runtime && runtime[0] == '/')
-		len = snprintf(folder, sizeof(folder), "%s/outrider", runtime);
-	else
-		len = snprintf(folder, sizeof(folder), "/tmp/outrider-%u", (unsigned)geteuid());
-	if (len >= VSOCK_PATH_MAX ||
-	    snprintf(path, VSOCK_PATH_MAX, "%s/vsock-%u", folder, cid) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
+	snprintf(usual, sizeof(usual), "/run/user/%u", user);
+	if (runtime && runtime[0] == '/' && is_own(runtime))
+		return snprintf(folder, size, "%s/outrider", runtime);
+	if (is_own(usual))
+		return snprintf(folder, size, "%s/outrider", usual);
+	return snprintf(folder, size, "/tmp/outrider-%u", user);
+}
+
+struct default_path {
+	uint32_t cid;
+	char *path; /* VSOCK_PATH_MAX bytes */
+};
+
+static int make_default_path(void *ctx, struct err *err)
+{
+	const struct default_path *d = ctx;
+	char folder[VSOCK_PATH_MAX];
+
+	if (choose_folder(folder, sizeof(folder)) >= VSOCK_PATH_MAX ||
+	    snprintf(d->path, VSOCK_PATH_MAX, "%s/vsock-%u", folder, d->cid) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
 		return err_set(err, EXIT_INPUT,
 			       "the path of the folder %s is too long for a socket; name a socket: --vsock CID,socket=PATH",
 			       folder);
 	return own_folder(folder, err);
+}
+
+int vsock_default_path(uint32_t cid, char path[VSOCK_PATH_MAX], struct err *err)
+{
+	struct default_path d = {cid, path};
+
+	return sandbox_as_user(make_default_path, &d, err);
 }
 
 static int new_socket(void)
@@ -82,14 +117,20 @@ static int bind_anew(int fd, const struct sockaddr_un *address)
 	return unlink(address->sun_path) < 0 ? -1 : bind(fd, (const struct sockaddr *)address, sizeof(*address));
 }
 
-int vsock_listen(const char *path, const char *advice, struct err *err)
+struct listening {
+	const char *path, *advice;
+};
+
+/* Returns the file descriptor, or -1. */
+static int listen_as_user(void *ctx, struct err *err)
 {
+	const char *path = ((const struct listening *)ctx)->path, *advice = ((const struct listening *)ctx)->advice;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; %s", path,
-			       sizeof(address.sun_path) - 1, advice);
+		return err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; name a shorter one", path,
+			       sizeof(address.sun_path) - 1);
 	strcpy(address.sun_path, path);
 	fd = new_socket();
 	if (fd < 0)
@@ -99,8 +140,19 @@ int vsock_listen(const char *path, const char *advice, struct err *err)
 		return fd;
 	if (errno == EADDRINUSE)
 		err_set(err, EXIT_INPUT, "the socket %s is in use; %s", path, advice);
+	else if (errno == ENOENT)
+		err_set(err, EXIT_INPUT,
+			"cannot listen on the socket %s: there is no such folder; make it, or name another path", path);
 	else
-		err_set(err, EXIT_INPUT, "cannot listen on the socket %s: %s; %s", path, strerror(errno), advice);
+		err_set(err, EXIT_INPUT, "cannot listen on the socket %s as user %u: %s; name another path", path,
+			(unsigned)geteuid(), strerror(errno));
 	close(fd);
 	return -1;
+}
+
+int vsock_listen(const char *path, const char *advice, struct err *err)
+{
+	struct listening l = {path, advice};
+
+	return sandbox_as_user(listen_as_user, &l, err);
 }

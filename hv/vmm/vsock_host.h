@@ -18,16 +18,17 @@
 
 /*
  * Write the default path of the socket of the guest with the context id `cid` into `path` of VSOCK_PATH_MAX bytes. It is in the
- * folder "outrider" of $XDG_RUNTIME_DIR, or in /tmp/outrider-UID where that variable is not set. The folder is made if it is
- * not there. Only the calling user may own it and enter it, since whoever reaches the socket speaks to programs in the guest.
- * Returns 0, or -1 with EXIT_INPUT when the folder cannot be used, or the path is too long for a socket.
+ * folder "outrider" of $XDG_RUNTIME_DIR or of /run/user/UID, the first of them that is the user's, or else in the folder
+ * /tmp/outrider-UID. The folder is made if it is not there. Only the user may own it and enter it, since whoever reaches the
+ * socket speaks to programs in the guest. The user is the one that the process is going to be (sandbox_as_user()). Returns 0,
+ * or -1 with EXIT_INPUT when the folder cannot be used, or the path is too long for a socket.
  */
 int vsock_default_path(uint32_t cid, char path[VSOCK_PATH_MAX], struct err *err);
 
 /*
  * Listen on the Unix socket `path`, with mode 0600. A socket that nobody listens on any more is replaced; another file is not.
- * Returns the file descriptor, which does not block, or -1 with EXIT_INPUT. `advice` ends the message: what the user can do
- * when the path cannot be used.
+ * Returns the file descriptor, which does not block, or -1 with EXIT_INPUT. `advice` ends the message about a socket that is in
+ * use: what the user can do then.
  */
 int vsock_listen(const char *path, const char *advice, struct err *err);
 

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 #include <cmocka.h>
 
 #include "hv/sandbox/sandbox.h"
+#include "hv/vmm/vsock_host.h"
 
 #define ALL_KINDS ((1u << SANDBOX_MAIN) - 1)
 
@@ -430,6 +432,62 @@ static void caller_of_sudo_is_back(void **state)
 	assert_int_equal(status, 0);
 }
 
+static int belongs_to(const char *path, unsigned uid, unsigned gid, unsigned mode)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && st.st_uid == uid && st.st_gid == gid && (st.st_mode & 0777) == mode;
+}
+
+/*
+ * The sockets of a guest belong to whom the process becomes, who would otherwise neither reach the sockets of programs beside
+ * them nor remove them. The calling thread stays root's until then. Runs in a child, in whose working folder nobody may write.
+ */
+static int make_sockets_for_caller(const char *runtime)
+{
+	char path[VSOCK_PATH_MAX];
+	int fd;
+
+	setenv("SUDO_UID", "12345", 1);
+	setenv("SUDO_GID", "23456", 1);
+	setenv("XDG_RUNTIME_DIR", runtime, 1);
+	if (sandbox_prepare(NULL, NULL, NULL) < 0 || vsock_default_path(3, path, NULL) < 0)
+		return 100;
+	if (strncmp(path, runtime, strlen(runtime)) != 0)
+		return 1;
+	fd = vsock_listen(path, "", NULL);
+	if (fd < 0 || !belongs_to(path, 12345, 23456, 0600) || geteuid() != 0)
+		return 2;
+	/* Root could make this one, and the user could not. */
+	if (vsock_listen("socket", "", NULL) >= 0)
+		return 3;
+	*strrchr(path, '/') = '\0';
+	if (!belongs_to(path, 12345, 23456, 0700) || sandbox_drop(NULL) < 0 || vsock_default_path(3, path, NULL) < 0)
+		return 4;
+	return unlink(path);
+}
+
+static void sockets_are_the_callers(void **state)
+{
+	char runtime[] = "/tmp/outrider-sandbox-XXXXXX", folder[64];
+	int status;
+	pid_t child;
+
+	(void)state;
+	if (!can_confine() || geteuid() != 0)
+		skip();
+	assert_non_null(mkdtemp(runtime));
+	assert_return_code(chown(runtime, 12345, 23456), 0);
+	child = fork();
+	if (child == 0)
+		_exit(chdir("/") < 0 ? 99 : make_sockets_for_caller(runtime));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	snprintf(folder, sizeof(folder), "%s/outrider", runtime);
+	rmdir(folder);
+	rmdir(runtime);
+	assert_int_equal(status, 0);
+}
+
 /* ---- debug files from a server ---- */
 
 /* Knows no file. It was started before the process is confined. */
@@ -513,6 +571,7 @@ int main(void)
 		cmocka_unit_test(files_are_written_in_one_folder),
 		cmocka_unit_test(privileges_are_dropped),
 		cmocka_unit_test(caller_of_sudo_is_back),
+		cmocka_unit_test(sockets_are_the_callers),
 		cmocka_unit_test(debug_files_are_fetched),
 	};
 

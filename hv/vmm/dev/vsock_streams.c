@@ -528,8 +528,8 @@ struct vsock_streams *vsock_streams_new(struct worker *worker, uint32_t guest_ci
 	s->wake = *wake;
 	s->next_port = FIRST_PORT;
 	if (strlen(path) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
-		s->listener = err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; " ADVICE, path,
-				      VSOCK_PATH_MAX - sizeof(VSOCK_PORT_SUFFIX));
+		s->listener = err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; name a shorter one",
+				      path, VSOCK_PATH_MAX - sizeof(VSOCK_PORT_SUFFIX));
 	else
 		s->listener = vsock_listen(path, ADVICE, err);
 	if (s->listener < 0) {
