@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -693,6 +694,34 @@ static void test_connections_are_bounded(void **state)
 	expect_op(VSOCK_OP_RESPONSE, 0);
 }
 
+/* While the process has no file descriptor for them, programs of the host wait, and are accepted when there is one. */
+static void test_no_descriptor_for_a_call(void **state)
+{
+	struct sockaddr_un a = address(path);
+	struct rlimit limit, none;
+	struct vsock_header h;
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	bool came = false;
+
+	(void)state;
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_return_code(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(send(fd, "CONNECT 5000\n", 13, MSG_NOSIGNAL), 13);
+	expect_nothing();
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* Nothing else happens to the device meanwhile. */
+	for (int i = 0; i < 6000 && !came; i++) {
+		usleep(10000);
+		came = next(&h, NULL);
+	}
+	assert_true(came);
+	assert_int_equal(h.op, VSOCK_OP_REQUEST);
+	assert_int_equal(h.dst_port, GUEST_PORT);
+	close(fd);
+}
+
 static void test_malformed_requests(void **state)
 {
 	static const struct {
@@ -910,6 +939,7 @@ int main(void)
 		TEST(test_host_shuts_down),
 		TEST(test_answers_are_bounded),
 		TEST(test_connections_are_bounded),
+		TEST(test_no_descriptor_for_a_call),
 		TEST(test_malformed_requests),
 		TEST(test_device_reset),
 		TEST(test_flights_are_announced),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "hv/vmm/dev/vsock_socket.h"
@@ -21,6 +22,9 @@
 #define LAST_PORT (UINT32_MAX >> 1)
 
 #define ADVICE "end the machine that has it, or give --vsock CID,socket=PATH with another path"
+
+/* How long a program of the host waits at least while the process has no file descriptor for it. */
+#define RETRY_NS 100000000
 
 /* "CONNECT 4294967295\n" */
 #define CALL_LENGTH 19
@@ -67,6 +71,7 @@ struct vsock_streams {
 	uint32_t guest_cid;
 	struct vsock_wake wake;
 	int listener;
+	int retry; /* timerfd that runs while a program could not be accepted */
 	char path[VSOCK_PATH_MAX];
 	uint32_t next_port; /* of the next connection that a program of the host begins */
 	unsigned turn;	    /* the stream that is asked first for the next packet */
@@ -504,14 +509,42 @@ static void on_socket(void *ctx, uint32_t events)
 	s->wake.ready(s->wake.ctx);
 }
 
+/* Any device can have the file descriptors that are wanted, and none says when it closes one. */
 static void on_listener(void *ctx, uint32_t events)
 {
+	static const struct itimerspec later = {.it_value = {.tv_nsec = RETRY_NS}};
 	struct vsock_streams *s = ctx;
 	int fd;
 
 	(void)events;
-	while ((fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-		add(s, fd, ASKED);
+	while ((fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0 || errno == ECONNABORTED)
+		if (fd >= 0)
+			add(s, fd, ASKED);
+	if (errno != EAGAIN)
+		timerfd_settime(s->retry, 0, &later, NULL);
+}
+
+static void on_retry(void *ctx, uint32_t events)
+{
+	const struct vsock_streams *s = ctx;
+	uint64_t times;
+
+	if (read(s->retry, &times, sizeof(times)) == (ssize_t)sizeof(times))
+		on_listener(ctx, events);
+}
+
+static int start_listening(struct vsock_streams *s, struct err *err)
+{
+	s->listener = vsock_listen(s->path, ADVICE, err);
+	if (s->listener < 0)
+		return -1;
+	s->retry = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (s->retry < 0)
+		return err_set(err, EXIT_INTERNAL, "no file descriptor for the vsock device: %s", strerror(errno));
+	/* An edge, since accept4() may fail for want of file descriptors, and a level would then call again and again. */
+	if (worker_watch(s->worker, s->listener, EPOLLIN | EPOLLET, on_listener, s, err) < 0)
+		return -1;
+	return worker_watch(s->worker, s->retry, EPOLLIN, on_retry, s, err);
 }
 
 struct vsock_streams *vsock_streams_new(struct worker *worker, uint32_t guest_cid, const char *path,
@@ -527,18 +560,11 @@ struct vsock_streams *vsock_streams_new(struct worker *worker, uint32_t guest_ci
 	s->guest_cid = guest_cid;
 	s->wake = *wake;
 	s->next_port = FIRST_PORT;
-	if (strlen(path) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
-		s->listener = err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; name a shorter one",
-				      path, VSOCK_PATH_MAX - sizeof(VSOCK_PORT_SUFFIX));
-	else
-		s->listener = vsock_listen(path, ADVICE, err);
-	if (s->listener < 0) {
-		free(s);
-		return NULL;
-	}
-	snprintf(s->path, sizeof(s->path), "%s", path);
-	/* An edge, since accept4() may fail for want of file descriptors, and a level would then call again and again. */
-	if (worker_watch(worker, s->listener, EPOLLIN | EPOLLET, on_listener, s, err) == 0)
+	s->listener = s->retry = -1;
+	if (snprintf(s->path, sizeof(s->path), "%s", path) + sizeof(VSOCK_PORT_SUFFIX) > VSOCK_PATH_MAX)
+		err_set(err, EXIT_INPUT, "the path of the socket %s is longer than %zu bytes; name a shorter one", path,
+			VSOCK_PATH_MAX - sizeof(VSOCK_PORT_SUFFIX));
+	else if (start_listening(s, err) == 0)
 		return s;
 	vsock_streams_free(s);
 	return NULL;
@@ -551,13 +577,23 @@ void vsock_streams_reset(struct vsock_streams *s)
 	s->reply_count = 0;
 }
 
+static void close_watched(struct worker *w, int fd)
+{
+	if (fd < 0)
+		return;
+	worker_unwatch(w, fd);
+	close(fd);
+}
+
 void vsock_streams_free(struct vsock_streams *s)
 {
 	if (!s)
 		return;
 	vsock_streams_reset(s);
-	worker_unwatch(s->worker, s->listener);
-	close(s->listener);
-	unlink(s->path);
+	close_watched(s->worker, s->retry);
+	close_watched(s->worker, s->listener);
+	/* Without a listener the path is another machine's. */
+	if (s->listener >= 0)
+		unlink(s->path);
 	free(s);
 }
