@@ -1,11 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/session/terminal.h"
 
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "hv/base/signals.h"
+
+/*
+ * What the handlers of a crash need, as a handler has no argument: the mode to bring back while `changed`, and what happened at
+ * each signal before.
+ */
+static struct {
+	atomic_bool changed, installed;
+	struct termios mode;
+	struct sigaction before[NSIG];
+} crash;
+
+/*
+ * Only async-signal-safe functions are called. The signal then does what it did before, which is to end the process unless a
+ * debugging tool has a handler: a fault comes again when its instruction is executed again, and the others are raised again.
+ */
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+	bool is_fault = info->si_code > 0 && number != SIGTRAP;
+
+	(void)context;
+	if (atomic_exchange(&crash.changed, false))
+		tcsetattr(STDIN_FILENO, TCSANOW, &crash.mode);
+	sigaction(number, &crash.before[number], NULL);
+	if (!is_fault)
+		raise(number);
+}
+
+/* A thread that has no stack left dies without the handler. */
+static void restore_at_crash(const struct termios *mode)
+{
+	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_NODEFER};
+
+	crash.mode = *mode;
+	atomic_store(&crash.changed, true);
+	if (atomic_exchange(&crash.installed, true))
+		return;
+	/* Otherwise the change of a terminal that is another job's by now would stop the process. */
+	sigaddset(&action.sa_mask, SIGTTOU);
+	for (size_t i = 0; i < CRASH_SIGNALS; i++)
+		sigaction(crash_signals[i], &action, &crash.before[crash_signals[i]]);
+}
 
 bool terminal_readable(void)
 {
@@ -27,12 +72,14 @@ void terminal_guest_mode(struct terminal *t)
 	mode.c_cc[VTIME] = 0;
 	mode.c_cc[VSUSP] = _POSIX_VDISABLE;
 	mode.c_cc[VQUIT] = _POSIX_VDISABLE;
+	restore_at_crash(&t->saved);
 	t->changed = tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0;
 }
 
 void terminal_restore(struct terminal *t)
 {
 	/* TCSADRAIN would wait here for a terminal whose output is stopped, and outrider could not end. */
+	atomic_store(&crash.changed, false);
 	if (t->changed)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);
 }

@@ -28,7 +28,8 @@ unsigned terminal_width(void);
 
 /*
  * Switch the terminal to the guest's mode. This does nothing when standard input is not a terminal whose foreground job we are.
- * terminal_restore() must follow on every way out.
+ * terminal_restore() must follow on every way out. A crash (hv/base/signals.h) is such a way, too: the mode is brought back by
+ * a handler, and the process then dies of the signal. So a process has one terminal at a time.
  */
 void terminal_guest_mode(struct terminal *t);
 

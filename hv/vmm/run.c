@@ -3,15 +3,17 @@
 #include <signal.h>
 #include <string.h>
 
+#include "hv/base/signals.h"
 #include "hv/vmm/machine.h"
 
-/* A thread starts with every signal blocked but the kick, so that SIGINT and its like go to the thread of vm_run()'s caller. */
+/* A thread starts with every signal blocked but the kick and those of a crash, so that SIGINT and its like go to the thread of
+ * vm_run()'s caller. */
 static int start_thread(struct vm *vm, pthread_t *thread, void *(*body)(void *), void *arg)
 {
 	sigset_t all, old;
 	int rc;
 
-	sigfillset(&all);
+	signals_but_crashes(&all);
 	sigdelset(&all, vcpu_kick_signal());
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(thread, NULL, body, arg);

@@ -8,12 +8,17 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utmp.h>
 
+#include "hv/base/signals.h"
 #include "hv/session/terminal.h"
 
 /* Bits of a child's exit status: what did not hold in it. */
@@ -113,12 +118,110 @@ static void no_terminal_at_all(void **state)
 	close(saved);
 }
 
+/* ---- crashes ---- */
+
+static void write_nowhere(void)
+{
+	*(volatile int *)(uintptr_t)getpagesize() = 1;
+}
+
+/* In assembly, since a compiler divides 7 by zero as it likes. */
+static void divide(void)
+{
+	__asm__ volatile("xorl %%eax, %%eax\n\tcltd\n\tidivl %%eax" ::: "eax", "edx", "cc");
+}
+
+static void be_killed(void)
+{
+	kill(getpid(), SIGSEGV);
+}
+
+static void be_illegal(void)
+{
+	__asm__ volatile("ud2");
+}
+
+static void trap(void)
+{
+	__asm__ volatile("int3");
+}
+
+static void *call(void *arg)
+{
+	sigset_t set;
+
+	signals_but_crashes(&set);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	(*(void (*const *)(void))arg)();
+	return NULL;
+}
+
+/* Runs in a session whose terminal is standard input, in the terminal's foreground. Dies of a signal. */
+static void die_in_guest_mode(void (*crash)(void), bool on_thread)
+{
+	struct terminal t;
+	pthread_t thread;
+
+	terminal_guest_mode(&t);
+	if (!t.changed)
+		_exit(NOT_CHANGED);
+	if (on_thread && pthread_create(&thread, NULL, call, &crash) == 0)
+		pthread_join(thread, NULL);
+	crash();
+	_exit(TOUCHED);
+}
+
+/* The mode of the terminal is as it was before, and the process has died of `number`. */
+static void assert_restored(void (*crash)(void), int number, bool on_thread)
+{
+	struct termios before, after;
+	int master, slave, status;
+	pid_t child;
+
+	assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	tcgetattr(slave, &before);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+		for (size_t i = 0; i < CRASH_SIGNALS; i++)
+			signal(crash_signals[i], SIG_DFL);
+		login_tty(slave);
+		die_in_guest_mode(crash, on_thread);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), number);
+	tcgetattr(slave, &after);
+	assert_true(same(&before, &after));
+	close(slave);
+	close(master);
+}
+
+static void crash_brings_it_back(void **state)
+{
+	static const struct {
+		void (*crash)(void);
+		int number;
+	} crashes[] = {
+		{write_nowhere, SIGSEGV}, {be_killed, SIGSEGV}, {divide, SIGFPE},
+		{abort, SIGABRT},	  {be_illegal, SIGILL}, {trap, SIGTRAP},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) {
+		assert_restored(crashes[i].crash, crashes[i].number, false);
+		assert_restored(crashes[i].crash, crashes[i].number, true);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_go_to_the_guest_but_ctrl_c),
 		cmocka_unit_test(background_job_leaves_it_alone),
 		cmocka_unit_test(no_terminal_at_all),
+		cmocka_unit_test(crash_brings_it_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "hv/base/signals.h"
 #include "hv/sandbox/sandbox.h"
 
 #define EVENTS 16 /* taken from epoll at a time */
@@ -127,7 +128,7 @@ static int start(struct worker *w, struct err *err)
 	sigset_t blocked, old;
 	int rc;
 
-	sigfillset(&blocked);
+	signals_but_crashes(&blocked);
 	pthread_sigmask(SIG_SETMASK, &blocked, &old);
 	rc = pthread_create(&w->thread, NULL, body, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -7,7 +7,7 @@
  * joins them after its vCPU threads have ended (workers_join()), before any device is freed. A device frees its workers by
  * worker_free().
  *
- * Signals: a worker blocks every signal.
+ * Signals: a worker blocks every signal but those of a crash.
  *
  * Locking: a callback runs with no lock of the worker held. worker_pause() waits for a callback that runs, so no thread may
  * hold a lock that a callback takes while it calls worker_pause(), worker_unwatch() or workers_join().
