@@ -8,6 +8,7 @@
 
 #include "hv/vmm/acpi.h"
 #include "hv/vmm/boot.h"
+#include "hv/vmm/descriptors.h"
 #include "hv/vmm/host.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
@@ -67,6 +68,8 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 		err_set(err, EXIT_USAGE, "%u CPUs: give 1 to %d", config->cpus, VMM_MAX_CPUS);
 		return NULL;
 	}
+	if (descriptors_allow(config, err) < 0)
+		return NULL;
 	vm = vm_new(config, err);
 	if (!vm)
 		return NULL;

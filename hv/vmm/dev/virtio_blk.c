@@ -142,10 +142,15 @@ static int make_workers(struct virtio_blk *d, struct workers *all, struct err *e
 	return 0;
 }
 
+unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus)
+{
+	return config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
+}
+
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
 				  const struct vmm_notes *notes, struct err *err)
 {
-	unsigned queues = config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
+	unsigned queues = virtio_blk_queues(config, cpus);
 	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->served[0]));
 
 	if (!d) {

@@ -22,6 +22,9 @@
 
 struct virtio_blk;
 
+/* The number of queues of a disk with this configuration, in a machine with `cpus` vCPUs. */
+unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus);
+
 /*
  * Open the image, and plug the disk into the bus as disk number `index` of a machine with `cpus` vCPUs. What
  * `notes` points to must outlive the disk. Returns NULL with `err` set; see disk_open() for what is wrong with images.

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/vmm/descriptors.h"
+
+#include <sys/resource.h>
+
+#include "hv/vmm/dev/virtio_blk.h"
+
+/* Of a queue: its notifications, its interrupt, and its worker's epoll set and eventfd. */
+#define EACH_QUEUE 4
+/* Of a disk besides: its image, an overlay, and the interrupt for its configuration. */
+#define EACH_DISK 3
+/* Of a vCPU: KVM's and its statistics, and a timer. */
+#define EACH_CPU 3
+/* Of the machine, the console, the sandbox, the report and the other devices. */
+#define OTHERS 64
+/* What is not needed but useful: connections of the guest, and debug files. Beyond, a run lowers the limit (hv/sandbox). */
+#define SPARE 1024
+
+static rlim_t needed(const struct vmm_config *config)
+{
+	rlim_t n = OTHERS + (rlim_t)config->cpus * EACH_CPU;
+
+	for (size_t i = 0; i < config->disk_count; i++)
+		n += EACH_DISK + (rlim_t)virtio_blk_queues(&config->disks[i], config->cpus) * EACH_QUEUE;
+	return n;
+}
+
+int descriptors_allow(const struct vmm_config *config, struct err *err)
+{
+	rlim_t need = needed(config), wish = need + SPARE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wish)
+		return 0;
+	limit.rlim_cur = limit.rlim_max < wish ? limit.rlim_max : wish;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= need)
+		return 0;
+	return err_set(
+		err, EXIT_INPUT,
+		"the machine needs %lu file descriptors, and this process may have %lu (ulimit -H -n): raise that limit, or "
+		"give fewer disks or queues",
+		(unsigned long)need, (unsigned long)limit.rlim_cur);
+}
