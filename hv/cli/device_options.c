@@ -12,7 +12,7 @@
 #define CID_MIN 3
 #define CID_MAX (UINT32_MAX - 1)
 
-#define DISK_VALUE "IMAGE[,ro][,overlay][,queues=N]"
+#define DISK_VALUE "IMAGE[,ro][,overlay][,queues=N][,format=raw]"
 #define FORWARD_VALUE "tcp|udp:[ADDR]:PORT-:GUESTPORT"
 #define VSOCK_VALUE "CID[,socket=PATH]"
 
@@ -24,10 +24,10 @@ enum device_key {
 };
 
 static const struct argp_option options[] = {
-	{"disk", KEY_DISK, DISK_VALUE, 0,
+	{"disk", KEY_DISK, "IMAGE[,ro][,overlay]...", 0,
 	 "a disk with the content of IMAGE: ro, the guest cannot write to it; overlay, its writes go to a temporary file and "
-	 "are "
-	 "gone with the run; a comma in the name is written twice; may be given several times",
+	 "are gone with the run; queues=N and format=raw, see outrider-run(1); a comma in the name is written twice; may be "
+	 "given several times",
 	 1},
 	{"net", KEY_NET, "NET", 0,
 	 "network interface: none (the default), tap=NAME, or user, which needs no rights and can lead ports of the host to "
@@ -104,8 +104,8 @@ static error_t wrong_word(struct argp_state *state, const char *option, const ch
 
 static error_t disk_word(struct argp_state *state, const char *arg, struct vmm_disk *disk, const char *word)
 {
-	static const char *const known[] = {"ro", "overlay", "queues", NULL};
-	const char *queues = value_behind(word, "queues=");
+	static const char *const known[] = {"ro", "overlay", "queues", "format", NULL};
+	const char *queues = value_behind(word, "queues="), *format = value_behind(word, "format=");
 	uint64_t n;
 
 	if (strcmp(word, "ro") == 0) {
@@ -116,6 +116,10 @@ static error_t disk_word(struct argp_state *state, const char *arg, struct vmm_d
 		if (cli_number(queues, 1, VMM_MAX_CPUS, &n) < 0)
 			return cli_usage(state, "--disk %s: give queues a number from 1 to %d", arg, VMM_MAX_CPUS);
 		disk->queues = (unsigned)n;
+	} else if (format) {
+		if (strcmp(format, "raw") != 0)
+			return cli_usage(state, "--disk %s: images are raw: give format=raw, or nothing", arg);
+		disk->raw = true;
 	} else {
 		return wrong_word(state, "disk", arg, word, known, DISK_VALUE);
 	}

@@ -37,6 +37,8 @@ struct vmm_disk {
 	bool read_only;
 	/* The guest's writes go to a temporary file, which is gone with the machine. The image stays as it is. */
 	bool overlay;
+	/* The image is raw, even where it begins as one of another format does. */
+	bool raw;
 	/* The number of request queues, 1 to VMM_MAX_CPUS. 0: one for each vCPU, but at most 4. */
 	unsigned queues;
 };

@@ -62,7 +62,7 @@ WRONG = [
     (["doctor", "now"], "'now' is not expected; see `outrider doctor --help`"),
 ]
 
-DISK = "give IMAGE[,ro][,overlay][,queues=N]"
+DISK = "give IMAGE[,ro][,overlay][,queues=N][,format=raw]"
 FORWARD = "give hostfwd=tcp|udp:[ADDR]:PORT-:GUESTPORT, for example hostfwd=tcp::2222-:22"
 TWICE = "user,hostfwd=tcp::2222-:22,hostfwd=tcp::2222-:23"
 
@@ -73,6 +73,7 @@ DEVICES = [
     ("--disk", "a.img,size=4", f"'size=4' is not known: {DISK}"),
     ("--disk", "a.img,", f"'' is not known: {DISK}"),
     ("--disk", "a.img,queues=0", "give queues a number from 1 to 16"),
+    ("--disk", "a.img,format=qcow2", "images are raw: give format=raw, or nothing"),
     ("--disk", "a.img,queues=17", "give queues a number from 1 to 16"),
     ("--disk", "a.img,ro,overlay", "give ro or overlay, as nothing is written to a disk that is read-only"),
     ("--net", "usr", "give none, user or tap=; did you mean user?"),

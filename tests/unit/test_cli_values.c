@@ -125,8 +125,8 @@ static void devices(void **state)
 	assert_true(!vm->disk_count && !vm->net && !vm->rng && !vm->vsock_cid && !vm->vsock_socket);
 	run_options_free(&o);
 	assert_int_equal(parse(&o, &err,
-			       ARGS("--kernel=k", "--disk=a,,b.img", "--disk=/r,queues=3,overlay", "--disk=c,ro", "--rng",
-				    "--vsock=5,socket=/v")),
+			       ARGS("--kernel=k", "--disk=a,,b.img", "--disk=/r,queues=3,overlay", "--disk=c,ro,format=raw",
+				    "--rng", "--vsock=5,socket=/v")),
 			 0);
 	assert_int_equal(vm->disk_count, 3);
 	assert_string_equal(vm->disks[0].path, "a,b.img");
@@ -134,6 +134,7 @@ static void devices(void **state)
 	assert_string_equal(vm->disks[1].path, "/r");
 	assert_true(!vm->disks[1].read_only && vm->disks[1].overlay && vm->disks[1].queues == 3);
 	assert_true(vm->disks[2].read_only && !vm->disks[2].overlay);
+	assert_true(!vm->disks[1].raw && vm->disks[2].raw);
 	assert_true(vm->rng);
 	assert_int_equal(vm->vsock_cid, 5);
 	assert_string_equal(vm->vsock_socket, "/v");

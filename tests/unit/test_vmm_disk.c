@@ -189,6 +189,7 @@ static void test_other_formats(void **state)
 	const struct room *room = *state;
 	struct err err = {0};
 	struct vmm_disk config = {0};
+	struct disk *disk;
 	char path[128], text[512];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -196,10 +197,19 @@ static void test_other_formats(void **state)
 		refused(room->path, false, false, cases[i].name);
 		refused(room->path, true, false, cases[i].qemu);
 	}
+	/* A guest can write the same into a raw image. Whoever knows that says so, and nothing of it is read as anything else.
+	 */
+	make_start(room->path, 0, "QFI\xfb", 4);
+	config = (struct vmm_disk){.path = room->path, .raw = true};
+	disk = disk_open(&config, &err);
+	assert_non_null(disk);
+	assert_int_equal(disk_size(disk), 4096);
+	disk_close(disk);
+	refused(room->path, false, false, "give format=raw where it is raw and a guest wrote that");
 	/* The command can be pasted into a shell. */
 	snprintf(path, sizeof(path), "%s/it's a disk.qcow2", room->folder);
 	make_start(path, 0, "QFI\xfb", 4);
-	config.path = path;
+	config = (struct vmm_disk){.path = path};
 	assert_null(disk_open(&config, &err));
 	snprintf(text, sizeof(text), "qemu-img convert -f qcow2 -O raw '%s/it'\\''s a disk.qcow2' '%s/it'\\''s a disk.raw'",
 		 room->folder, room->folder);

@@ -33,7 +33,7 @@ struct disk *disk_open(const struct vmm_disk *config, struct err *err)
 	}
 	disk->read_only = config->read_only;
 	if (disk_file_open(&disk->image, config->path, write, err) < 0 ||
-	    disk_format_check(disk->image.fd, config->path, err) < 0 ||
+	    (!config->raw && disk_format_check(disk->image.fd, config->path, err) < 0) ||
 	    disk_lock(disk->image.fd, write, config->path, err) < 0 ||
 	    (overlay && disk_overlay_open(&disk->overlay, &disk->image, config->path, err) < 0)) {
 		disk_close(disk);

@@ -36,7 +36,8 @@ struct disk;
 /*
  * Open and lock the image of `config`. A disk that is read-only has no overlay,
  * whatever `config` says. Returns NULL with EXIT_INPUT, and one line that says what, where and what to do, when the image is
- * missing, empty, no file and no block device, of a size that is no multiple of DISK_SECTOR, in a format other than raw, not
+ * missing, empty, no file and no block device, of a size that is no multiple of DISK_SECTOR, in a format other than raw (unless
+ * `config` says that it is raw), not
  * permitted, or in use; or when no place for the overlay is found. The image is never changed by this call.
  */
 struct disk *disk_open(const struct vmm_disk *config, struct err *err);

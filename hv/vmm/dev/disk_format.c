@@ -56,10 +56,11 @@ static int refuse(const struct format *format, const char *path, struct err *err
 	snprintf(raw, sizeof(raw), "%.*s.raw", (int)(len < PATH_MAX ? len : PATH_MAX), path);
 	shell_word(path, from, sizeof(from));
 	shell_word(raw, to, sizeof(to));
-	return err_set(err, EXIT_INPUT,
-		       "disk image %s is in %s format, and outrider reads only raw images: convert it by: qemu-img convert -f "
-		       "%s -O raw %s %s",
-		       path, format->name, format->qemu, from, to);
+	return err_set(
+		err, EXIT_INPUT,
+		"disk image %s begins like one in %s format, and outrider reads only raw images: give format=raw where it is "
+		"raw and a guest wrote that, or else convert it by: qemu-img convert -f %s -O raw %s %s",
+		path, format->name, format->qemu, from, to);
 }
 
 int disk_format_check(int fd, const char *path, struct err *err)
