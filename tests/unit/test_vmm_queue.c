@@ -349,12 +349,32 @@ static void test_flight(void **state)
 	offer(b, 2);
 	assert_int_equal(virtq_pop(&b->q, &b->rq), 1);
 	told.count = 0;
-	virtq_begin_status(&b->rq, DEVICE_OP_UNKNOWN, 0);
+	virtq_begin_status(&b->rq, DEVICE_OP_UNKNOWN, 0, 0, 0);
 	assert_int_equal(told.count, 1);
 	assert_int_equal(told.segment[0].gpa, DATA + 0x2000 + 63);
 	assert_int_equal(told.segment[0].len, 1);
 	virtq_push(&b->rq, 1);
 	assert_false(dma_busy(&b->dma));
+
+	/* The start of a segment and its last byte; and all of it. */
+	for (uint32_t len = 3; len <= 8; len += 5) {
+		desc(b, DESC, 2, DATA, 16, NEXT, 5);
+		desc(b, DESC, 5, DATA + 0x1000, 8, WRITE, 0);
+		offer(b, 2);
+		assert_int_equal(virtq_pop(&b->q, &b->rq), 1);
+		told.count = 0;
+		virtq_begin_status(&b->rq, DEVICE_OP_UNKNOWN, 0, 4, len);
+		assert_int_equal(told.count, len < 8 ? 3 : 2);
+		assert_int_equal(told.segment[0].len, 4);
+		assert_int_equal(told.segment[1].gpa, DATA + 0x1000);
+		assert_int_equal(told.segment[1].len, len);
+		if (len < 8) {
+			assert_int_equal(told.segment[2].gpa, DATA + 0x1007);
+			assert_int_equal(told.segment[2].len, 1);
+			assert_int_equal(told.segment[2].descriptor, 1);
+		}
+		virtq_push(&b->rq, 1);
+	}
 	dma_watch(&b->dma, 0);
 	dma_observe(&b->dma, NULL);
 }

@@ -536,6 +536,45 @@ static void test_refusal_is_told(void **state)
 	dma_observe(&rig->dma, NULL);
 }
 
+struct told_bytes {
+	uint64_t read, written;
+};
+
+static void count_bytes(void *ctx, const struct device_access *access)
+{
+	struct told_bytes *told = ctx;
+
+	*(access->write ? &told->written : &told->read) += access->len;
+}
+
+/* A buffer may be larger than what a request needs of it, and the rest of it belongs to the driver. */
+static void test_only_what_is_accessed_is_told(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint32_t len;
+		uint64_t written;
+	} requests[] = {
+		{VIRTIO_BLK_T_GET_ID, 64, BLK_ID_LEN + 1}, {VIRTIO_BLK_T_GET_ID, BLK_ID_LEN, BLK_ID_LEN + 1},
+		{VIRTIO_BLK_T_GET_ID, 4, 4 + 1},	   {VIRTIO_BLK_T_FLUSH, 64, 1},
+		{VIRTIO_BLK_T_IN, 512, 512 + 1},
+	};
+	struct rig *rig = *state;
+	struct told_bytes told;
+	const struct device_observer observer = {.segment = count_bytes, .ring = on_ring, .ctx = &told};
+
+	dma_observe(&rig->dma, &observer);
+	dma_watch(&rig->dma, UINT64_MAX);
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		told = (struct told_bytes){0};
+		assert_int_equal(request(rig, requests[i].type, 0, requests[i].len, true), VIRTIO_BLK_S_OK);
+		assert_int_equal(told.read, sizeof(struct blk_header));
+		assert_int_equal(told.written, requests[i].written);
+	}
+	dma_watch(&rig->dma, 0);
+	dma_observe(&rig->dma, NULL);
+}
+
 static void test_malformed_chains(void **state)
 {
 	static const struct part chains[][3] = {
@@ -659,6 +698,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_huge_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_types, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refusal_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_only_what_is_accessed_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_malformed_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_ranges, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),

@@ -96,7 +96,7 @@ static uint8_t transfer(struct blk *blk, struct virtq_request *rq, struct iovec 
 
 static uint8_t flush(struct blk *blk, struct virtq_request *rq)
 {
-	virtq_begin(rq, DEVICE_BLK_FLUSH, 0);
+	virtq_begin_status(rq, DEVICE_BLK_FLUSH, 0, sizeof(struct blk_header), 0);
 	return status_of(blk, "flush", disk_flush(blk->disk));
 }
 
@@ -138,7 +138,7 @@ static uint8_t clear_ranges(struct blk *blk, struct virtq_request *rq, bool zero
 		if (status != VIRTIO_BLK_S_OK)
 			return status;
 	}
-	virtq_begin(rq, zero ? DEVICE_BLK_WRITE_ZEROES : DEVICE_BLK_DISCARD, ranges[0].sector);
+	virtq_begin_status(rq, zero ? DEVICE_BLK_WRITE_ZEROES : DEVICE_BLK_DISCARD, ranges[0].sector, rq->read_len, 0);
 	for (unsigned i = 0; i < count && !error; i++)
 		error = clear(blk, &ranges[i], zero);
 	if (!error && zero)
@@ -150,7 +150,7 @@ static uint8_t get_id(struct blk *blk, struct virtq_request *rq)
 {
 	size_t len = rq->write_len - 1 < BLK_ID_LEN ? (size_t)(rq->write_len - 1) : BLK_ID_LEN;
 
-	virtq_begin(rq, DEVICE_BLK_GET_ID, 0);
+	virtq_begin_status(rq, DEVICE_BLK_GET_ID, 0, sizeof(struct blk_header), len);
 	virtq_write(rq, 0, blk->id, len);
 	return VIRTIO_BLK_S_OK;
 }
@@ -199,7 +199,7 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 
 	/* A request that was refused has not begun. */
 	if (!rq->in_flight)
-		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0);
+		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0, 0, 0);
 	virtq_write(rq, rq->write_len - 1, &status, 1);
 	/* The status is the last byte of the writable part, so the length covers data that a failed read has not written. */
 	virtq_push(rq, rq->write_len < UINT32_MAX ? (uint32_t)rq->write_len : UINT32_MAX);

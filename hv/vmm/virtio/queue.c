@@ -288,7 +288,7 @@ static void shorten(struct virtq_request *rq, unsigned first, unsigned end, uint
 	}
 }
 
-static void begin(struct virtq_request *rq, enum device_op op, uint64_t sector)
+static void begin(struct virtq_request *rq, enum device_op op, uint64_t sector, unsigned count)
 {
 	struct virtq *q = rq->q;
 
@@ -298,27 +298,34 @@ static void begin(struct virtq_request *rq, enum device_op op, uint64_t sector)
 	rq->flight.by.op = op;
 	rq->flight.by.sector = sector;
 	rq->flight.segments = rq->segment;
-	rq->flight.count = rq->readable + rq->writable;
+	rq->flight.count = count;
 	rq->in_flight = true;
 	dma_begin(q->dma, &rq->flight);
 }
 
-void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len)
+static void shorten_both(struct virtq_request *rq, uint64_t read_len, uint64_t write_len)
 {
 	shorten(rq, 0, rq->readable, read_len);
 	shorten(rq, rq->readable, rq->readable + rq->writable, write_len);
-	begin(rq, op, sector);
 }
 
-void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector)
+void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len)
 {
-	unsigned last = rq->readable + rq->writable - 1u;
-	uint32_t before = rq->segment[last].len - 1;
+	shorten_both(rq, read_len, write_len);
+	begin(rq, op, sector, rq->readable + rq->writable);
+}
 
-	shorten(rq, 0, last, 0);
-	rq->segment[last].gpa += before;
-	rq->segment[last].len = 1;
-	begin(rq, op, sector);
+void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len)
+{
+	unsigned count = rq->readable + rq->writable;
+	struct dma_segment status = rq->segment[count - 1];
+
+	status.gpa += status.len - 1;
+	status.len = 1;
+	shorten_both(rq, read_len, write_len);
+	if (write_len < rq->write_len)
+		rq->segment[count++] = status;
+	begin(rq, op, sector, count);
 }
 
 void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector)

@@ -104,7 +104,7 @@ struct virtq_request {
 	bool in_flight;
 	struct dma_flight flight;
 	/* The segments as the detector is told of them, and where they are on the host. */
-	struct dma_segment segment[VIRTQ_MAX_SIZE];
+	struct dma_segment segment[VIRTQ_MAX_SIZE + 1]; /* The last one is for virtq_begin_status(). */
 	struct iovec iov[VIRTQ_MAX_SIZE];
 };
 
@@ -153,10 +153,10 @@ void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector);
 void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len);
 
 /*
- * As virtq_begin(), when the device accesses only the last byte of the writable part, which there must be: by this byte a disk
- * says that it refuses the request.
+ * As virtq_begin_part(), when the device also accesses the last byte of the writable part, which there must be: in this byte a
+ * disk says what became of the request.
  */
-void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector);
+void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len);
 
 /*
  * Copy up to `len` bytes from the request's readable part, from `offset` bytes into it, into `buf`; or from `buf` to its
