@@ -325,7 +325,7 @@ static inline void target_devices_in_flight(struct target *t, const struct devic
 		t->ops->devices_in_flight(t, observer);
 }
 
-/* Whether any device serves a request, or is about to. Always false without caps.devices. */
+/* Whether any device serves a request, or was notified of one. Always false without caps.devices. */
 static inline bool target_devices_busy(struct target *t)
 {
 	return t->ops->devices_busy && t->ops->devices_busy(t);

@@ -90,3 +90,9 @@ void machine_remove_devices(struct vm *vm)
 	kvm_lines_destroy(&vm->lines);
 	bus_destroy(&vm->bus);
 }
+
+/* Woken is asked first: a worker that begins in between is busy by the time of the second look. */
+bool vm_devices_busy(const struct vm *vm)
+{
+	return workers_woken(&vm->workers) || dma_busy(&vm->dma);
+}

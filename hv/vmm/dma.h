@@ -157,7 +157,7 @@ void dma_watch(struct dma *dma, uint64_t filter);
  */
 void dma_in_flight(struct dma *dma, const struct device_observer *observer);
 
-/* Whether any request is in flight, or is about to be: a worker serves a device. */
+/* Whether any request is in flight, or may be soon: a worker serves a device. vm_devices_busy() sees notifications, too. */
 bool dma_busy(const struct dma *dma);
 
 #endif

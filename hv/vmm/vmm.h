@@ -218,4 +218,10 @@ void *vm_ram(struct vm *vm, uint64_t gpa, size_t len);
 /* How the machine's devices get into guest RAM (hv/vmm/dma.h), for those who watch what they do there. It is the machine's. */
 struct dma *vm_dma(struct vm *vm);
 
+/*
+ * Whether a device serves a request, or was notified and has not begun to. While the machine runs; any thread may call it.
+ * Takes no lock.
+ */
+bool vm_devices_busy(const struct vm *vm);
+
 #endif

@@ -95,6 +95,11 @@ void *vm_ram(struct vm *vm, uint64_t gpa, size_t len)
 	return gpa > FAKE_RAM || len > FAKE_RAM - gpa ? NULL : vm->memory->ram + gpa;
 }
 
+bool vm_devices_busy(const struct vm *vm)
+{
+	return vm->notified || dma_busy(&vm->dma);
+}
+
 struct dma *vm_dma(struct vm *vm)
 {
 	return &vm->dma;

@@ -39,7 +39,8 @@ struct vm {
 	struct fake_target *memory; /* Only its RAM and page tables are used. */
 	struct ram ram;		    /* The same RAM, for `dma`. */
 	struct dma dma;
-	uint64_t cr3; /* GPA of an empty top-level page table. */
+	bool notified; /* A device was, and has not begun to serve that. */
+	uint64_t cr3;  /* GPA of an empty top-level page table. */
 	unsigned cpus;
 	int check_extension; /* The answer to KVM_CHECK_EXTENSION. */
 	struct fake_vcpu cpu[TARGET_MAX_CPUS];

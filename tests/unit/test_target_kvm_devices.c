@@ -115,6 +115,8 @@ static void test_in_flight(void **state)
 	target_devices_in_flight(b->vm->target, &observer);
 	assert_int_equal(look.segments, 1);
 	assert_false(target_devices_busy(b->vm->target));
+	b->vm->notified = true;
+	assert_true(target_devices_busy(b->vm->target));
 }
 
 /* The client may be freed once the machine is over, while devices still end their work. */

@@ -289,6 +289,35 @@ static void test_device_is_at_work(void **state)
 	dma_destroy(&dma);
 }
 
+/*
+ * From the notification to the end of serving it, the detector finds the device at work. A worker whose thread was not started
+ * stands for one that the host has not let run yet.
+ */
+static void test_notified_device_is_not_idle(void **state)
+{
+	struct worker *more[100];
+
+	(void)state;
+	watch(0, on_ready);
+	assert_false(workers_woken(&bench.all));
+	ring(0);
+	assert_true(workers_woken(&bench.all));
+	start();
+	wait_calls(0, 1);
+	assert_false(workers_woken(&bench.all));
+	/* The first of many, each with an edge, as queues have it. */
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		more[i] = worker_new(&bench.all, SANDBOX_BLK, "more", NULL);
+		assert_non_null(more[i]);
+	}
+	assert_int_equal(worker_watch(more[0], bench.fd[1], EPOLLIN | EPOLLET, on_ready, &ctx[1], NULL), 0);
+	assert_false(workers_woken(&bench.all));
+	ring(1);
+	assert_true(workers_woken(&bench.all));
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		worker_free(more[i]);
+}
+
 static void *pause_always(void *arg)
 {
 	atomic_bool *stop = arg;
@@ -333,6 +362,7 @@ int main(void)
 		TEST(test_pause),	  TEST(test_pause_waits),
 		TEST(test_unwatch_waits), TEST(test_end_while_paused),
 		TEST(test_under_load),	  TEST(test_device_is_at_work),
+		TEST(test_under_load),	  TEST(test_notified_device_is_not_idle),
 	};
 
 	/* Workers are confined here as they are in a run. */

@@ -48,5 +48,5 @@ void kvm_devices_in_flight(struct target *t, const struct device_observer *obser
 
 bool kvm_devices_busy(struct target *t)
 {
-	return dma_busy(vm_dma(kvm_target(t)->vm));
+	return vm_devices_busy(kvm_target(t)->vm);
 }

@@ -2,6 +2,7 @@
 #include "hv/vmm/virtio/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "hv/sandbox/sandbox.h"
 
 #define EVENTS 16 /* taken from epoll at a time */
+#define POLLED 32 /* workers that are looked at by one system call */
 
 /* A watched file descriptor. One that was unwatched stays until the events at hand, which may point to it, are done. */
 struct watch {
@@ -359,4 +361,21 @@ void workers_resume(struct workers *all)
 	for (struct worker *w = all->first; w; w = w->next)
 		worker_resume(w);
 	pthread_mutex_unlock(&all->lock);
+}
+
+/* An epoll set is readable while one of its file descriptors is ready. */
+bool workers_woken(const struct workers *all)
+{
+	const struct worker *w = all->first;
+
+	while (w) {
+		struct pollfd fds[POLLED];
+		nfds_t n = 0;
+
+		for (; w && n < POLLED; w = w->next)
+			fds[n++] = (struct pollfd){.fd = w->epoll_fd, .events = POLLIN};
+		if (poll(fds, n, 0) > 0)
+			return true;
+	}
+	return false;
 }

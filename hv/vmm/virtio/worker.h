@@ -20,6 +20,7 @@
 #define OUTRIDER_VMM_VIRTIO_WORKER_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hv/base/err.h"
@@ -51,6 +52,13 @@ void workers_join(struct workers *all);
 /* worker_pause() and worker_resume() for all workers. */
 void workers_pause(struct workers *all);
 void workers_resume(struct workers *all);
+
+/*
+ * Whether some worker has been woken, by a notification of the driver or by something of the host's, and has not begun to serve
+ * it. A worker that is in the midst of beginning may be missed for a moment. Any thread may call it while the workers run,
+ * since the list does not change then. Takes no lock, and makes a system call for each few workers.
+ */
+bool workers_woken(const struct workers *all);
 
 /*
  * Make a worker whose thread does not run yet, and is confined to what a thread of that kind may do. `name` is copied; it is
