@@ -120,7 +120,7 @@ static void note_error(void *ctx, xml_error e)
 		 e->message ? e->message : "");
 }
 
-xmlDoc *document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err)
+xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err)
 {
 	/* Without XML_PARSE_HUGE the parser bounds the depth, and the length of names and texts. */
 	const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA;

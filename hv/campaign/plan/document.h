@@ -16,7 +16,7 @@
  * Read the XML file at `path`. `hash` becomes a hash of its bytes in hexadecimal, unless NULL. Returns a document for
  * xmlFreeDoc(), or NULL with EXIT_INPUT and "PATH:LINE: what is wrong".
  */
-xmlDoc *document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err);
+xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err);
 
 /* The text in an element, without blanks at both ends and with one blank for several. From malloc(), or NULL. */
 char *document_text(const xmlNode *node);

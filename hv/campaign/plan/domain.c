@@ -15,7 +15,7 @@ static int read_domain(const struct plan *p, struct plan_part *image, struct err
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		goto out;
 	}
-	doc = document_read(path, NULL, err);
+	doc = plan_document_read(path, NULL, err);
 	if (!doc)
 		goto out;
 	if (!document_is(xmlDocGetRootElement(doc), "domain")) {

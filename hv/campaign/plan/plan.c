@@ -52,7 +52,7 @@ struct plan *plan_load(const char *path, struct err *err)
 	p->path = plan_keep(&p->text, strdup(path), err);
 	p->folder = plan_keep(&p->text, folder_of(path), err);
 	if (p->path && p->folder)
-		doc = document_read(path, p->hash, err);
+		doc = plan_document_read(path, p->hash, err);
 	ok = doc && grammar_check(path, doc, err) == 0 && plan_parse(p, doc, err) == 0 && plan_check(p, err) == 0 &&
 	     plan_read_domains(p, err) == 0;
 	xmlFreeDoc(doc);
