@@ -50,7 +50,7 @@ UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
 C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
-	tests/stacks/*.[ch])
+	tests/stacks/*.[ch] tests/bench/*.[ch])
 
 .PHONY: all
 all: $(OUT)/outrider $(OUT)/guest-agent ## build outrider and the guest agent (the default)
@@ -166,6 +166,11 @@ $(FUZZ_BINS): $(OUT)/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/liboutrider.a
 
 # Run in the labs by tests/integration/50-stacks.
 $(OUT)/sample_stacks: $(OUT)/obj/tests/stacks/sample_stacks.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
+
+# What tests/bench/learning lets runs learn by.
+$(OUT)/learn_from: $(OUT)/obj/tests/bench/learn_from.o $(OUT)/liboutrider.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
 
@@ -287,4 +292,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= DESTDIR='
 
--include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/fuzz/*.c))
+-include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/bench/*.c tests/fuzz/*.c))

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/learn/weights.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/base/siphash.h"
+#include "hv/race/prefer.h"
+#include "hv/report/coverage/prefer_json.h"
+#include "hv/report/coverage/site.h"
+
+#define FIRST_BUCKETS 1024u
+/*
+ * How many observations what is known of the others counts for, where a site is mixed with its function, and the function with
+ * the kernel. Whether CPUs come by a site, and whether its memory can be watched, hardly changes from one time to the next.
+ * Conflicts are rare, so a few windows without one say little.
+ */
+#define PASSED_PRIOR 1.0
+#define WATCHED_PRIOR 0.5
+#define CONFLICT_PRIOR 4.0
+#define NEW_PRIOR 1.0
+/* What is expected of a kernel of which little is known, and how many observations that counts for. */
+#define KERNEL_PRIOR 20.0
+#define PASSED_USUAL 0.3
+#define WATCHED_USUAL 0.6
+#define CONFLICT_USUAL 0.006
+#define NEW_USUAL 0.7
+/* Weights are in proportion to those of a site of which nothing is known, and no further from it than that. */
+#define LEAST 0.02
+#define MOST 30.0
+
+struct counts {
+	double armed, hits, windows, conflicts;
+	/* Pairs that were seen with this as the sampled side, and those of them that one run only has seen. */
+	double pairs, once;
+};
+
+struct site {
+	uint32_t offset;
+	struct counts counts;
+};
+
+struct function {
+	char *name;
+	struct site *sites;
+	size_t count, room;
+	struct counts counts;
+};
+
+struct weights {
+	struct function *functions;
+	size_t count, room;
+	struct counts counts;
+	struct siphash_key key;
+	/* 1 + the index of a function, with open addressing. 0: the bucket is empty. At most half of them are used. */
+	uint32_t *buckets, mask;
+};
+
+/* The four shares, of a site, a function or the kernel. */
+struct shares {
+	double passed, watched, conflict, fresh;
+};
+
+struct weights *weights_new(void)
+{
+	struct weights *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->mask = FIRST_BUCKETS - 1;
+	w->buckets = calloc(FIRST_BUCKETS, sizeof(*w->buckets));
+	siphash_key_make(&w->key);
+	if (w->buckets)
+		return w;
+	free(w);
+	return NULL;
+}
+
+void weights_free(struct weights *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->count; i++) {
+		free(w->functions[i].name);
+		free(w->functions[i].sites);
+	}
+	free(w->functions);
+	free(w->buckets);
+	free(w);
+}
+
+/* ---- what was seen ---- */
+
+/* The bucket of the function of that name, or the empty one where it would go. */
+static uint32_t *bucket_of(const struct weights *w, const char *name)
+{
+	uint32_t at = (uint32_t)siphash(&w->key, name, strlen(name)) & w->mask;
+
+	while (w->buckets[at] && strcmp(w->functions[w->buckets[at] - 1].name, name) != 0)
+		at = (at + 1) & w->mask;
+	return &w->buckets[at];
+}
+
+static int make_room(struct weights *w)
+{
+	size_t room = w->room ? 2 * w->room : 256;
+	struct function *functions;
+	uint32_t *buckets;
+
+	if (w->count == w->room) {
+		functions = realloc(w->functions, room * sizeof(*functions));
+		if (!functions)
+			return -1;
+		w->functions = functions;
+		w->room = room;
+	}
+	if (w->count < w->mask / 2)
+		return 0;
+	buckets = calloc(2 * ((size_t)w->mask + 1), sizeof(*buckets));
+	if (!buckets)
+		return -1;
+	free(w->buckets);
+	w->buckets = buckets;
+	w->mask = 2 * w->mask + 1;
+	for (size_t i = 0; i < w->count; i++)
+		*bucket_of(w, w->functions[i].name) = (uint32_t)i + 1;
+	return 0;
+}
+
+static struct function *find_or_add(struct weights *w, const char *name)
+{
+	uint32_t *bucket = bucket_of(w, name);
+
+	if (*bucket)
+		return &w->functions[*bucket - 1];
+	if (make_room(w))
+		return NULL;
+	w->functions[w->count] = (struct function){.name = strdup(name)};
+	if (!w->functions[w->count].name)
+		return NULL;
+	*bucket_of(w, name) = (uint32_t)++w->count;
+	return &w->functions[w->count - 1];
+}
+
+static struct site *find_site(struct function *fn, uint32_t offset)
+{
+	for (size_t i = 0; i < fn->count; i++) {
+		if (fn->sites[i].offset == offset)
+			return &fn->sites[i];
+	}
+	return NULL;
+}
+
+static struct site *add_site(struct function *fn, uint32_t offset)
+{
+	if (fn->count == fn->room) {
+		size_t room = fn->room ? 2 * fn->room : 8;
+		struct site *sites = realloc(fn->sites, room * sizeof(*sites));
+
+		if (!sites)
+			return NULL;
+		fn->sites = sites;
+		fn->room = room;
+	}
+	fn->sites[fn->count] = (struct site){.offset = offset};
+	return &fn->sites[fn->count++];
+}
+
+static void add(struct counts *to, const struct counts *c)
+{
+	to->armed += c->armed;
+	to->hits += c->hits;
+	to->windows += c->windows;
+	to->conflicts += c->conflicts;
+	to->pairs += c->pairs;
+	to->once += c->once;
+}
+
+int weights_add_site(struct weights *w, const struct weights_site *given)
+{
+	const struct counts counts = {.armed = (double)given->armed,
+				      .hits = (double)given->hits,
+				      .windows = (double)given->windows,
+				      .conflicts = (double)given->conflicts};
+	char name[SITE_NAME_MAX];
+	struct function *fn;
+	struct site *site;
+	uint32_t offset;
+
+	if (!site_split(given->name, name, &offset))
+		return 0;
+	fn = find_or_add(w, name);
+	if (!fn)
+		return -1;
+	site = find_site(fn, offset);
+	if (!site)
+		site = add_site(fn, offset);
+	if (!site)
+		return -1;
+	add(&site->counts, &counts);
+	add(&fn->counts, &counts);
+	add(&w->counts, &counts);
+	return 0;
+}
+
+int weights_add_pair(struct weights *w, const char *sampled, const char *other, uint64_t runs)
+{
+	const struct counts counts = {.pairs = 1, .once = runs == 1};
+	const char *const names[] = {sampled, other};
+	char name[SITE_NAME_MAX];
+	uint32_t offset;
+
+	/* Where the side that was named first has no conflicts of its own, the other one was sampled. */
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t entry = site_split(names[i], name, &offset) ? *bucket_of(w, name) : 0;
+		struct site *site = entry ? find_site(&w->functions[entry - 1], offset) : NULL;
+
+		if (!site || !site->counts.conflicts)
+			continue;
+		add(&site->counts, &counts);
+		add(&w->functions[entry - 1].counts, &counts);
+		add(&w->counts, &counts);
+		break;
+	}
+	return 0;
+}
+
+/* ---- the rule ---- */
+
+/* A share that was counted, mixed with one that is expected. */
+static double mixed(double counted, double of, double expected, double prior)
+{
+	double share = (counted + prior * expected) / (of + prior);
+
+	return share < 1 ? share : 1;
+}
+
+/* A point that is still armed when a run ends was not passed, and neither was one that made room for others. */
+static struct shares shares_of(const struct counts *c, const struct shares *expected, double scale)
+{
+	return (struct shares){
+		.passed = mixed(c->hits, c->armed, expected->passed, PASSED_PRIOR * scale),
+		.watched = mixed(c->windows, c->hits, expected->watched, WATCHED_PRIOR * scale),
+		.conflict = mixed(c->conflicts, c->windows, expected->conflict, CONFLICT_PRIOR * scale),
+		/* Good and Turing: as many of the next observations are new as of those so far were seen once. */
+		.fresh = mixed(c->once, c->pairs > c->conflicts ? c->pairs : c->conflicts, expected->fresh, NEW_PRIOR * scale),
+	};
+}
+
+/*
+ * How many new pairs a point is expected to yield. Points that are not passed cost little, so whether they are counts by its
+ * root only. The less is known, the more there is to learn: that is the last factor.
+ */
+static double expected_yield(const struct shares *s, double windows)
+{
+	return sqrt(s->passed) * s->watched * s->conflict * s->fresh * (1 + 1 / sqrt(1 + windows));
+}
+
+static double clamped(double weight)
+{
+	return weight < LEAST ? LEAST : weight > MOST ? MOST : weight;
+}
+
+/* ---- the file ---- */
+
+/* `name` as JSON without its last quotation mark, from malloc(). NULL: memory ran out. */
+static char *quoted(const char *name)
+{
+	json_t *string = json_string(name);
+	char *text = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+
+	json_decref(string);
+	if (text)
+		text[strlen(text) - 1] = '\0';
+	return text;
+}
+
+/* What puts the members of an object one after the other. */
+struct writer {
+	FILE *out;
+	bool failed, some;
+};
+
+static void put_weight(struct writer *to, const char *name, const uint32_t *offset, double weight)
+{
+	fprintf(to->out, "%s%s", to->some ? ",\n" : "\n", name);
+	if (offset)
+		fprintf(to->out, "+0x%x", *offset);
+	fprintf(to->out, "\": %.3g", weight);
+	to->some = true;
+}
+
+/* One of the two objects: the weights of functions, or of sites. */
+static void put_weights(struct writer *to, const struct weights *w, bool sites)
+{
+	const struct shares usual = {PASSED_USUAL, WATCHED_USUAL, CONFLICT_USUAL, NEW_USUAL};
+	const struct shares kernel = shares_of(&w->counts, &usual, KERNEL_PRIOR);
+	double unknown = expected_yield(&kernel, 0);
+
+	to->some = false;
+	for (size_t f = 0; f < w->count; f++) {
+		const struct function *fn = &w->functions[f];
+		const struct shares of_function = shares_of(&fn->counts, &kernel, 1);
+		char *name = quoted(fn->name);
+
+		to->failed |= !name;
+		if (name && !sites)
+			put_weight(to, name, NULL, clamped(expected_yield(&of_function, 0) / unknown));
+		for (size_t i = 0; name && sites && i < fn->count; i++) {
+			const struct shares s = shares_of(&fn->sites[i].counts, &of_function, 1);
+
+			put_weight(to, name, &fn->sites[i].offset,
+				   clamped(expected_yield(&s, fn->sites[i].counts.windows) / unknown));
+		}
+		free(name);
+	}
+}
+
+static int put_document(const struct weights *w, const char *build_id, FILE *out)
+{
+	struct writer to = {.out = out};
+
+	fprintf(out, "{\"schema\": \"" PREFER_SCHEMA "\",\n");
+	/* It is hexadecimal, or whoever reads the file will say so. */
+	if (build_id[0])
+		fprintf(out, "\"build_id\": \"%.*s\",\n", 2 * PREFER_BUILD_ID_MAX, build_id);
+	fputs("\"weight\": 1,\n\"functions\": {", out);
+	put_weights(&to, w, false);
+	fputs("},\n\"sites\": {", out);
+	put_weights(&to, w, true);
+	fputs("}}\n", out);
+	return to.failed ? -1 : 0;
+}
+
+int weights_write(struct weights *w, const char *build_id, const char *path, struct err *err)
+{
+	char *next = malloc(strlen(path) + sizeof(".next"));
+	FILE *out = NULL;
+	int rc = -1, wrong = 0;
+
+	if (next) {
+		sprintf(next, "%s.next", path);
+		out = fopen(next, "we");
+	}
+	if (!out)
+		goto out;
+	errno = 0;
+	if (put_document(w, build_id, out) < 0)
+		errno = ENOMEM;
+	else if (!ferror(out) && fflush(out) == 0)
+		rc = 0;
+	wrong = errno;
+	if (fclose(out) != 0 && rc == 0)
+		rc = -1;
+	if (rc == 0)
+		rc = rename(next, path);
+	if (rc < 0) {
+		wrong = errno ? errno : wrong;
+		unlink(next);
+		errno = wrong;
+	}
+out:
+	if (rc < 0)
+		err_set(err, EXIT_INPUT, "cannot write %s: %s", path, strerror(errno));
+	free(next);
+	return rc;
+}

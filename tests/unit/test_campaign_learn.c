@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is learnt from runs: the weights are as the rule says, and in made-up kernels, of which everything is known, runs that
+ * learn find more pairs than runs that choose uniformly, with as many hits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hv/base/rng.h"
+#include "hv/campaign/learn/weights.h"
+#include "hv/report/coverage/prefer_json.h"
+
+static char path[] = "/tmp/outrider-test-XXXXXX";
+
+static int setup(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static struct prefer *written(struct weights *w, const char *build_id)
+{
+	struct err err = {0};
+	struct prefer *p;
+
+	assert_int_equal(weights_write(w, build_id, path, &err), 0);
+	p = prefer_load(path, &err);
+	if (!p)
+		fail_msg("%s", err.text);
+	return p;
+}
+
+static uint32_t weight_of(const struct prefer *p, const char *function, uint32_t offset)
+{
+	struct prefer_weights w = prefer_find(p, function);
+
+	return prefer_weight(&w, offset);
+}
+
+static void site(struct weights *w, const char *name, uint64_t armed, uint64_t hits, uint64_t windows, uint64_t conflicts)
+{
+	const struct weights_site s = {name, armed, hits, windows, conflicts};
+
+	assert_int_equal(weights_add_site(w, &s), 0);
+}
+
+/* ---- the rule ---- */
+
+static void weights_are_as_the_rule_says(void **state)
+{
+	struct weights *w = weights_new();
+	struct prefer *p;
+
+	(void)state;
+	assert_non_null(w);
+	for (unsigned i = 0; i < 500; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "usual%u+0x0", i);
+		site(w, name, 3, 1, i % 2, i % 100 == 1);
+	}
+	site(w, "racy+0x0", 4, 4, 4, 3);
+	site(w, "racy+0x8", 1, 0, 0, 0);
+	site(w, "quiet+0x0", 40, 40, 40, 0);
+	site(w, "stack+0x0", 10, 10, 0, 0);
+	site(w, "idle+0x0", 30, 0, 0, 0);
+	site(w, "idle+0x4", 30, 0, 0, 0);
+	site(w, "busy+0x0", 9, 9, 5, 0);
+	site(w, "busy+0x4", 1, 0, 0, 0);
+	for (unsigned i = 1; i <= 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "x+0x%x", i);
+		assert_int_equal(weights_add_pair(w, "racy+0x0", name, 1), 0);
+	}
+	p = written(w, "3b43fa");
+	assert_true(prefer_is_for(p, (const uint8_t *)"\x3b\x43\xfa", 3));
+	/* What has raced is worth more than anything, and what is beside it is worth more than what is not known. */
+	assert_true(weight_of(p, "racy", 0) > 5 * PREFER_ONE);
+	assert_true(weight_of(p, "racy", 4) > PREFER_ONE);
+	assert_int_equal(weight_of(p, "never_seen", 0), PREFER_ONE);
+	/* What has shown all that it has, or cannot be watched, is worth little, but something. */
+	assert_in_range(weight_of(p, "quiet", 0), 1, PREFER_ONE / 3);
+	assert_in_range(weight_of(p, "stack", 0), 1, PREFER_ONE / 3);
+	assert_in_range(weight_of(p, "idle", 0), 1, PREFER_ONE / 3);
+	/* A site beside those that are passed is likelier to be passed than one that never was. */
+	assert_true(weight_of(p, "busy", 8) > weight_of(p, "idle", 8));
+	prefer_free(p);
+	weights_free(w);
+}
+
+/* A site whose pairs are all known is worth less than one that showed a new pair each time. */
+static void saturated_sites_are_worth_less(void **state)
+{
+	struct weights *w = weights_new();
+	struct prefer *p;
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < 500; i++) {
+		snprintf(name, sizeof(name), "usual%u+0x0", i);
+		site(w, name, 10, 3, 2, 0);
+	}
+	site(w, "known+0x0", 100, 100, 100, 20);
+	site(w, "rich+0x0", 100, 100, 100, 20);
+	assert_int_equal(weights_add_pair(w, "known+0x0", "x+0x1", 20), 0);
+	for (unsigned i = 0; i < 18; i++) {
+		snprintf(name, sizeof(name), "x+0x%x", 1 + i);
+		assert_int_equal(weights_add_pair(w, i % 2 ? "rich+0x0" : name, i % 2 ? name : "rich+0x0", 1), 0);
+	}
+	assert_int_equal(weights_add_pair(w, "unknown", "virtio-blk:read", 1), 0); /* no site that can be armed */
+	p = written(w, "");
+	assert_true(weight_of(p, "rich", 0) > 3 * weight_of(p, "known", 0));
+	prefer_free(p);
+	weights_free(w);
+}
+
+static void file_that_cannot_be_written(void **state)
+{
+	struct weights *w = weights_new();
+	struct err err = {0};
+
+	(void)state;
+	site(w, "f+0x0", 1, 1, 1, 1);
+	site(w, "not a site", 1, 1, 1, 1);
+	assert_int_equal(weights_write(w, "", "/nowhere/prefer.json", &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_string_equal(err.text, "cannot write /nowhere/prefer.json: No such file or directory");
+	weights_free(w);
+}
+
+static void names_are_escaped(void **state)
+{
+	struct weights *w = weights_new();
+	struct prefer *p;
+
+	(void)state;
+	site(w, "m:f\\x22\"+0x10", 1, 0, 0, 0);
+	p = written(w, "");
+	assert_int_not_equal(weight_of(p, "m:f\\x22\"", 0x10), PREFER_ONE);
+	prefer_free(p);
+	weights_free(w);
+}
+
+/* ---- made-up kernels ---- */
+
+#define FUNCTIONS 2500u
+#define EACH 20u
+#define SITES (FUNCTIONS * EACH)
+#define PARTNERS 24u
+#define HITS 1500u
+#define ROUNDS 4u
+
+struct world {
+	/* Of each site: the chance that a point is passed before it makes room for another, that its memory can be watched, and
+	 * that another CPU comes by in the window. */
+	double passed[SITES], watched[SITES], conflict[SITES];
+	bool seen[SITES][PARTNERS];
+	unsigned runs[SITES][PARTNERS];
+	unsigned pairs;
+};
+
+static double unit(struct rng *rng)
+{
+	return (double)(rng_next(rng) >> 11) / 9007199254740992.0;
+}
+
+/*
+ * One function in ten runs. A third of what runs accesses its stack. One running function in twelve is about data that is
+ * shared, and there each site meets others in 1% to 20% of its windows; elsewhere one site in 150 does.
+ */
+static void make_world(struct world *world, uint64_t seed)
+{
+	struct rng rng = {.state = seed};
+
+	memset(world, 0, sizeof(*world));
+	for (unsigned f = 0; f < FUNCTIONS; f++) {
+		bool runs = rng_below(&rng, 10) == 0, shared = rng_below(&rng, 12) == 0;
+
+		for (unsigned i = f * EACH; i < (f + 1) * EACH; i++) {
+			bool reached = rng_below(&rng, 2) == 0, races = shared || rng_below(&rng, 150) == 0;
+
+			world->passed[i] = runs && reached ? 0.1 + 0.9 * unit(&rng) : 0;
+			world->watched[i] = rng_below(&rng, 3) == 0 ? 0 : 1;
+			world->conflict[i] = races ? 0.01 + 0.19 * unit(&rng) : 0;
+		}
+	}
+}
+
+/* The other side of a conflict: some of them are met far more often than others. */
+static unsigned partner(struct rng *rng)
+{
+	return (unsigned)(PARTNERS * unit(rng) * unit(rng) * unit(rng));
+}
+
+struct run {
+	uint64_t armed[SITES], hits[SITES], windows[SITES], conflicts[SITES];
+	bool seen[SITES][PARTNERS];
+};
+
+static void point_at(struct world *world, struct run *run, struct rng *rng, unsigned i, unsigned *hits)
+{
+	unsigned other;
+
+	run->armed[i]++;
+	if (unit(rng) >= world->passed[i])
+		return;
+	run->hits[i]++;
+	++*hits;
+	if (unit(rng) >= world->watched[i])
+		return;
+	run->windows[i]++;
+	if (unit(rng) >= world->conflict[i])
+		return;
+	run->conflicts[i]++;
+	other = partner(rng);
+	world->pairs += !world->seen[i][other];
+	world->seen[i][other] = true;
+	run->seen[i][other] = true;
+}
+
+/* A run of so many hits, or of 20 times as many points, by these weights; NULL: uniformly. */
+static void run_once(struct world *world, struct run *run, struct rng *rng, const struct prefer *p)
+{
+	static double before[SITES + 1];
+	unsigned hits = 0;
+	char name[16];
+
+	for (unsigned i = 0; i < SITES; i++) {
+		snprintf(name, sizeof(name), "f%u", i / EACH);
+		before[i + 1] = before[i] + (p ? weight_of(p, name, i % EACH) : 1);
+	}
+	memset(run, 0, sizeof(*run));
+	for (unsigned n = 0; hits < HITS && n < 20 * HITS; n++) {
+		double at = before[SITES] * unit(rng);
+		unsigned low = 0, high = SITES;
+
+		while (high - low > 1) {
+			unsigned mid = (low + high) / 2;
+
+			if (before[mid] <= at)
+				low = mid;
+			else
+				high = mid;
+		}
+		point_at(world, run, rng, low, &hits);
+	}
+	for (unsigned i = 0; i < SITES; i++) {
+		for (unsigned n = 0; n < PARTNERS; n++)
+			world->runs[i][n] += run->seen[i][n];
+	}
+}
+
+static void add_run(struct run *sum, const struct run *run)
+{
+	for (unsigned i = 0; i < SITES; i++) {
+		sum->armed[i] += run->armed[i];
+		sum->hits[i] += run->hits[i];
+		sum->windows[i] += run->windows[i];
+		sum->conflicts[i] += run->conflicts[i];
+	}
+}
+
+/* What is learnt of all runs so far. */
+static struct prefer *learnt(const struct world *world, const struct run *sum)
+{
+	struct weights *w = weights_new();
+	char name[32], other[32];
+	struct prefer *p;
+
+	for (unsigned i = 0; i < SITES; i++) {
+		snprintf(name, sizeof(name), "f%u+0x%x", i / EACH, i % EACH);
+		if (sum->armed[i])
+			site(w, name, sum->armed[i], sum->hits[i], sum->windows[i], sum->conflicts[i]);
+		for (unsigned n = 0; n < PARTNERS; n++) {
+			snprintf(other, sizeof(other), "other+0x%x", n);
+			if (world->runs[i][n])
+				assert_int_equal(weights_add_pair(w, name, other, world->runs[i][n]), 0);
+		}
+	}
+	p = written(w, "");
+	weights_free(w);
+	return p;
+}
+
+/* How many pairs four runs find. */
+static unsigned pairs_of_four_runs(uint64_t seed, bool learns)
+{
+	struct world *world = malloc(sizeof(*world));
+	struct run *run = malloc(sizeof(*run)), *sum = calloc(1, sizeof(*sum));
+	struct rng rng = {.state = seed * 77 + 1};
+	struct prefer *p = NULL;
+	unsigned pairs;
+
+	assert_non_null(world);
+	assert_non_null(run);
+	assert_non_null(sum);
+	make_world(world, seed);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		run_once(world, run, &rng, p);
+		prefer_free(p);
+		add_run(sum, run);
+		p = learns ? learnt(world, sum) : NULL;
+		print_message("# world %u %s, after %u runs: %u pairs\n", (unsigned)seed, learns ? "learning" : "uniform",
+			      round + 1, world->pairs);
+	}
+	pairs = world->pairs;
+	prefer_free(p);
+	free(world);
+	free(run);
+	free(sum);
+	return pairs;
+}
+
+static void learning_finds_more(void **state)
+{
+	unsigned uniform = 0, learning = 0, better = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		unsigned one = pairs_of_four_runs(seed, false), other = pairs_of_four_runs(seed, true);
+
+		uniform += one;
+		learning += other;
+		better += other > one;
+	}
+	print_message("# six worlds: %u pairs uniformly, %u learning\n", uniform, learning);
+	assert_int_equal(better, 6);
+	assert_true(learning > uniform * 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(weights_are_as_the_rule_says), cmocka_unit_test(saturated_sites_are_worth_less),
+		cmocka_unit_test(file_that_cannot_be_written),	cmocka_unit_test(names_are_escaped),
+		cmocka_unit_test(learning_finds_more),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
