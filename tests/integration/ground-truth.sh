@@ -32,7 +32,7 @@ unharmed() {
 
 # all_groups NAME FOLDER: what the manifest says of the run's races, and the guest's kernel log.
 all_groups() {
-	expect "$1: every case of the manifest as it must be" tests/ground-truth/check --manifest $manifest --races "$2/races.json" --memory
+	expect "$1: every case of the manifest as it must be" tests/ground-truth/check --manifest $manifest --races "$2/races.json" --coverage "$2/coverage.json" --memory
 	expect "$1: data and lines are named as in the manifest" named "$2"
 	expect "$1: verdicts as in the manifest" judged "$2"
 	expect "$1: the guest's kernel log is clean" unharmed "$2"

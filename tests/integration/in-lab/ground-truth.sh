@@ -9,7 +9,8 @@ end_if_hung "$LAB_OUT/console.log" $((CASE_LIMIT * 4)) tell &
 guard=$!
 told tell timeout -k 20 "$RUN_LIMIT" outrider run --kernel vmlinuz --initrd initrd.img \
 	--append "quiet -- gt:racy:1:$CASE_LIMIT gt:controls:$CONTROL_SECONDS dmesg poweroff" --module outrider_gt \
-	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --console "$LAB_OUT/console.log"
+	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --coverage "$LAB_OUT/coverage.json" \
+	--console "$LAB_OUT/console.log"
 status=$?
 
 kill $guard
