@@ -95,6 +95,12 @@ $(OUT)/gen/campaign.rng.h: docs/campaign.rng
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
 $(OUT)/obj/hv/campaign/plan/grammar.o: $(OUT)/gen/campaign.rng.h
 
+# The tables of the store of campaigns, as a C string without comments.
+$(OUT)/gen/store_schema.h: hv/campaign/store/schema.sql
+	@mkdir -p $(@D)
+	$(Q)sed '/^--/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
+$(OUT)/obj/hv/campaign/store/schema.o: $(OUT)/gen/store_schema.h
+
 # The pruner's lists, as one C string.
 $(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))
 	@mkdir -p $(@D)
@@ -152,6 +158,8 @@ $(filter $(OUT)/unit/test_vmm_virtio_rng $(OUT)/unit/test_vmm_virtio_vsock,$(UNI
 $(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
 # The list of a morning that nobody ran.
 $(filter $(OUT)/unit/test_campaign_list%,$(UNIT_BINS)): $(call FAKES,morning_made)
+# Reports and places for stores of campaigns.
+$(filter $(OUT)/unit/test_store%,$(UNIT_BINS)): $(call FAKES,store_rig postgres_rig)
 # The pruner's rules with one recorded race.
 $(filter $(OUT)/unit/test_prune_%,$(UNIT_BINS)): $(call FAKES,prune_bench)
 

@@ -435,7 +435,8 @@ struct store_coverage {
 };
 void store_coverage_free(struct store_coverage *c);
 
-/* The runs of a campaign that are done, in the order in which they ended, up to the round with the id `until`, or all for 0. */
+/* The runs of a campaign that are done, in the order in which they started, up to the round with the id `until`, or all for 0.
+ */
 int store_coverage(struct store *s, const char *campaign, int64_t until, struct store_coverage *out, struct err *err);
 
 /* ---- the store as a whole ---- */

@@ -13,7 +13,7 @@ struct reading {
 	struct report_load *l;
 	struct json_stream *in;
 	const char *path;
-	size_t room;	       /* in l->races */
+	size_t room;	       /* in l->races and l->verdicts */
 	struct err wrong_item; /* the first: not said before the schema is known, which may explain it */
 };
 
@@ -33,13 +33,17 @@ static int make_room(struct reading *r)
 {
 	size_t room = r->room ? 2 * r->room : 64;
 	struct race **races;
+	json_t **verdicts;
 
 	if (r->l->count < r->room)
 		return 0;
 	races = realloc(r->l->races, room * sizeof(struct race *));
-	if (!races)
+	if (races)
+		r->l->races = races;
+	verdicts = races ? realloc(r->l->verdicts, room * sizeof(json_t *)) : NULL;
+	if (!verdicts)
 		return err_set(&r->wrong_item, EXIT_INTERNAL, "%s: out of memory", r->path);
-	r->l->races = races;
+	r->l->verdicts = verdicts;
 	r->room = room;
 	return 0;
 }
@@ -53,8 +57,10 @@ static void add_race(struct reading *r, const json_t *object)
 		return;
 	snprintf(what, sizeof(what), "%.200s: race %zu", r->path, r->l->count + 1);
 	race = race_read(object, what, &r->wrong_item);
-	if (race)
-		r->l->races[r->l->count++] = race;
+	if (!race)
+		return;
+	r->l->verdicts[r->l->count] = json_incref(json_object_get(object, "verdict"));
+	r->l->races[r->l->count++] = race;
 }
 
 static int pass_on(const struct err *wrong, struct err *err)
@@ -186,9 +192,12 @@ int report_load(struct report_load *out, const char *path, struct err *err)
 
 void report_load_free(struct report_load *l)
 {
-	for (size_t i = 0; i < l->count; i++)
+	for (size_t i = 0; i < l->count; i++) {
 		race_free(l->races[i]);
+		json_decref(l->verdicts[i]);
+	}
 	free(l->races);
+	free(l->verdicts);
 	report_modules_free(&l->modules);
 	run_facts_free(&l->run);
 	json_decref(l->document);
@@ -200,10 +209,13 @@ void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const str
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
-		if (wanted(ctx, l->races[i]))
+		if (wanted(ctx, l->races[i])) {
+			l->verdicts[kept] = l->verdicts[i];
 			l->races[kept++] = l->races[i];
-		else
+		} else {
 			race_free(l->races[i]);
+			json_decref(l->verdicts[i]);
+		}
 	}
 	l->count = kept;
 }

@@ -15,6 +15,8 @@ struct report_load {
 	json_t *document;
 	/* The races, in the order of the file. */
 	struct race **races;
+	/* The value of each race's member "verdict", in the same order, as it stands in the file. NULL: there is none. */
+	json_t **verdicts;
 	/* How many races there are. */
 	size_t count;
 	/* The modules that the races' addresses may be in. */
@@ -33,7 +35,7 @@ int report_load(struct report_load *out, const char *path, struct err *err);
 /* Free all that was read. The load is empty afterwards. */
 void report_load_free(struct report_load *l);
 
-/* Free the races for which wanted(ctx, race) is false. */
+/* Free the races for which wanted(ctx, race) is false, and their verdicts. */
 void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx);
 
 /* Hand all races over to `store`, as those of a new run. 0, or -1 when memory ran out: then the rest are still the load's. */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What runs covered, as sums, and over time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/store/internal.h"
+
+#define PAGE 20000 /* sites that are asked for at once: a kernel can have a million */
+
+/* ---- sites ---- */
+
+/* Returns how many sites there were, or -1, with *stop set to what `each` has returned. */
+static int64_t sites_page(struct store *s, const char *build_id, const char **after, struct store_text *text,
+			  int (*each)(void *ctx, const struct store_site *site), void *ctx, int *stop, struct err *err)
+{
+	struct db_rows *rows =
+		db_ask(s->db, err,
+		       "SELECT x.name, x.armed, x.hits, x.windows, x.conflicts, x.runs FROM site x WHERE x.kernel_id = "
+		       "(SELECT min(k.id) FROM kernel k WHERE k.build_id = $1) AND x.name > $2 ORDER BY x.name LIMIT $3",
+		       "tti", build_id, *after, (int64_t)PAGE);
+	int64_t count = 0;
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0 && !*stop; rc = db_next(rows, err), count++) {
+		struct store_site site = {
+			.name = db_text(rows, 0),
+			.armed = (uint64_t)db_int(rows, 1),
+			.hits = (uint64_t)db_int(rows, 2),
+			.windows = (uint64_t)db_int(rows, 3),
+			.conflicts = (uint64_t)db_int(rows, 4),
+			.runs = (uint64_t)db_int(rows, 5),
+		};
+
+		if (count == PAGE - 1)
+			*after = text_keep(text, site.name);
+		*stop = each(ctx, &site);
+	}
+	db_rows_end(rows);
+	return rc < 0 ? -1 : count;
+}
+
+int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_site *site), void *ctx,
+		struct err *err)
+{
+	struct store_text *text = text_new(err);
+	const char *after = "";
+	int64_t count = PAGE;
+	int stop = 0;
+
+	if (!text || db_begin(s->db, false, err) < 0) {
+		text_free(text);
+		return -1;
+	}
+	while (count == PAGE && !stop && !text_failed(text, err))
+		count = sites_page(s, build_id, &after, text, each, ctx, &stop, err);
+	db_rollback(s->db);
+	if (text_failed(text, err))
+		count = -1;
+	text_free(text);
+	return count < 0 ? -1 : stop;
+}
+
+/* ---- pairs ---- */
+
+/* Pairs by the number of the runs that saw them. */
+static const char pairs_sql[] =
+	"SELECT count(*), coalesce(sum(CASE WHEN p.runs = 1 THEN 1 ELSE 0 END), 0), "
+	"coalesce(sum(CASE WHEN p.runs = 2 THEN 1 ELSE 0 END), 0), coalesce(sum(p.seen), 0) FROM (SELECT b.kernel_id, "
+	"b.report, "
+	"count(DISTINCT g.run_id) AS runs, sum(g.seen) AS seen FROM build_race b JOIN sighting g ON g.build_race_id = b.id "
+	"JOIN run u ON u.id = g.run_id JOIN kernel k ON k.id = b.kernel_id WHERE ($1 = '' OR k.build_id = $1) "
+	"AND ($2 = 0 OR u.started <= $2) GROUP BY b.kernel_id, b.report) p";
+
+int store_pairs(struct store *s, const char *build_id, int64_t until, struct store_pairs *out, struct err *err)
+{
+	struct db_rows *rows = NULL;
+	int64_t runs = 0;
+	int rc;
+
+	*out = (struct store_pairs){0};
+	if (db_begin(s->db, false, err) < 0)
+		return -1;
+	rc = db_number(s->db, err, &runs,
+		       "SELECT count(*) FROM run u LEFT JOIN kernel k ON k.id = u.kernel_id WHERE u.sampled_ns > 0 AND "
+		       "($1 = '' OR k.build_id = $1) AND ($2 = 0 OR u.started <= $2)",
+		       "ti", build_id, until);
+	if (rc >= 0) {
+		rows = db_ask(s->db, err, pairs_sql, "ti", build_id, until);
+		rc = rows ? db_next(rows, err) : -1;
+	}
+	if (rc > 0)
+		*out = (struct store_pairs){
+			.observed = (uint64_t)db_int(rows, 0),
+			.once = (uint64_t)db_int(rows, 1),
+			.twice = (uint64_t)db_int(rows, 2),
+			.observations = (uint64_t)db_int(rows, 3),
+			.runs = (uint64_t)runs,
+		};
+	db_rows_end(rows);
+	db_rollback(s->db);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- over time ---- */
+
+void store_coverage_free(struct store_coverage *c)
+{
+	free(c->list);
+	*c = (struct store_coverage){0};
+}
+
+/* What the count of something was at a time: `count` more of it from `at` on. */
+struct step {
+	int64_t at;
+	uint64_t count;
+};
+
+struct steps {
+	struct step *list;
+	size_t count;
+};
+
+/* The rows of a statement that gives times and counts, by time. */
+static int read_steps(struct store *s, const char *campaign, const char *sql, struct steps *out, struct err *err)
+{
+	struct db_rows *rows = db_ask(s->db, err, sql, "t", campaign);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		struct step *step = store_grow(&out->list, &out->count, sizeof(*step), err);
+
+		if (!step) {
+			rc = -1;
+			break;
+		}
+		*step = (struct step){db_int(rows, 0), (uint64_t)db_int(rows, 1)};
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+/* The kernels that a campaign has run. */
+#define KERNELS "(SELECT DISTINCT u.kernel_id FROM run u JOIN round w ON w.id = u.round_id WHERE w.campaign = $1)"
+/* When each pair of sites was seen, in the order of the runs. */
+#define PAIRS                                                                                                             \
+	"(SELECT b.kernel_id, b.report, u.started AS at, row_number() OVER (PARTITION BY b.kernel_id, b.report ORDER BY " \
+	"u.started, "                                                                                                     \
+	"u.uuid) AS nth FROM (SELECT DISTINCT b.kernel_id, b.report, g.run_id FROM build_race b JOIN sighting g ON "      \
+	"g.build_race_id = b.id) b JOIN run u ON u.id = b.run_id JOIN round w ON w.id = u.round_id WHERE w.campaign = $1) p "
+
+enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
+
+static const char *const series_sql[SERIES] = {
+	[ARMED] = "SELECT x.first_armed, count(*) FROM site x WHERE x.first_armed > 0 AND x.kernel_id IN " KERNELS
+		  " GROUP BY x.first_armed ORDER BY x.first_armed",
+	[HIT] = "SELECT x.first_hit, count(*) FROM site x WHERE x.first_hit > 0 AND x.kernel_id IN " KERNELS
+		" GROUP BY x.first_hit ORDER BY x.first_hit",
+	[FIRST] = "SELECT p.at, count(*) FROM " PAIRS "WHERE p.nth = 1 GROUP BY p.at ORDER BY p.at",
+	[SECOND] = "SELECT p.at, count(*) FROM " PAIRS "WHERE p.nth = 2 GROUP BY p.at ORDER BY p.at",
+	[THIRD] = "SELECT p.at, count(*) FROM " PAIRS "WHERE p.nth = 3 GROUP BY p.at ORDER BY p.at",
+	[RACES] = "SELECT q.at, count(*) FROM (SELECT r.line, min(u.started) AS at FROM race r JOIN build_race b ON b.race_id "
+		  "= r.id "
+		  "JOIN sighting g ON g.build_race_id = b.id JOIN run u ON u.id = g.run_id JOIN round w ON w.id = u.round_id "
+		  "WHERE w.campaign = $1 GROUP BY r.line) q GROUP BY q.at ORDER BY q.at",
+};
+
+/* How much there was by `until`. `at` goes along with it, since times only grow. */
+static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int64_t until)
+{
+	for (; *at < steps->count && steps->list[*at].at <= until; (*at)++)
+		*sum += steps->list[*at].count;
+	return *sum;
+}
+
+static int read_points(struct store *s, const char *campaign, int64_t until, struct store_coverage *out, int64_t **starts,
+		       struct err *err)
+{
+	struct db_rows *rows =
+		db_ask(s->db, err,
+		       "SELECT u.id, u.round_id, u.ended, w.number, u.sampled_ns, u.pool, u.started FROM run u JOIN round w "
+		       "ON w.id = u.round_id WHERE w.campaign = $1 AND u.state = 1 AND ($2 = 0 OR (w.started, w.uuid) <= "
+		       "(SELECT l.started, l.uuid FROM round l WHERE l.id = $2)) ORDER BY u.started, u.uuid",
+		       "ti", campaign, until);
+	size_t start_count = 0;
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		struct store_covered *c = store_grow(&out->list, &out->count, sizeof(*c), err);
+		int64_t *start = c ? store_grow(starts, &start_count, sizeof(*start), err) : NULL;
+
+		if (!start) {
+			rc = -1;
+			break;
+		}
+		c->run = db_int(rows, 0);
+		c->round = db_int(rows, 1);
+		c->ended = db_int(rows, 2);
+		c->number = (uint64_t)db_int(rows, 3);
+		c->sampled_ns = (uint64_t)db_int(rows, 4) + (out->count > 1 ? c[-1].sampled_ns : 0);
+		c->pool = (uint64_t)db_int(rows, 5);
+		*start = db_int(rows, 6);
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static void fill(struct store_coverage *out, const int64_t *starts, const struct steps series[SERIES])
+{
+	size_t at[SERIES] = {0};
+	uint64_t sum[SERIES] = {0};
+
+	for (size_t i = 0; i < out->count; i++) {
+		struct store_covered *c = &out->list[i];
+
+		for (int k = 0; k < SERIES; k++)
+			reach(&series[k], &at[k], &sum[k], starts[i]);
+		c->sites_armed = sum[ARMED];
+		c->sites_hit = sum[HIT];
+		c->pairs = sum[FIRST];
+		c->once = sum[FIRST] - sum[SECOND];
+		c->twice = sum[SECOND] - sum[THIRD];
+		c->races = sum[RACES];
+	}
+}
+
+int store_coverage(struct store *s, const char *campaign, int64_t until, struct store_coverage *out, struct err *err)
+{
+	struct steps series[SERIES] = {{0}};
+	int64_t *starts = NULL;
+	int rc;
+
+	*out = (struct store_coverage){0};
+	if (db_begin(s->db, false, err) < 0)
+		return -1;
+	rc = read_points(s, campaign, until, out, &starts, err);
+	for (int k = 0; k < SERIES && rc == 0; k++)
+		rc = read_steps(s, campaign, series_sql[k], &series[k], err);
+	db_rollback(s->db);
+	if (rc == 0)
+		fill(out, starts, series);
+	else
+		store_coverage_free(out);
+	for (int k = 0; k < SERIES; k++)
+		free(series[k].list);
+	free(starts);
+	return rc;
+}

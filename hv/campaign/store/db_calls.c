@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/store/db_backend.h"
+
+const char *const db_words[] = {"$ID", "$TEXT", "$BYTES", "$ROWLESS", NULL};
+
+static bool is_server(const char *where)
+{
+	return strncmp(where, "postgresql://", 13) == 0 || strncmp(where, "postgres://", 11) == 0;
+}
+
+/* A URL without the password, which stands between the first colon and the last @ of its host's part, or is a parameter. */
+static char *shown_place(const char *where)
+{
+	char *shown = strdup(where), *host, *at, *colon, *query;
+
+	if (!shown || !is_server(where))
+		return shown;
+	host = strstr(shown, "://") + 3;
+	query = strchr(host, '?');
+	if (query)
+		*query = '\0';
+	at = strrchr(host, '@');
+	colon = strchr(host, ':');
+	if (at && colon && colon < at)
+		memmove(colon, at, strlen(at) + 1);
+	return shown;
+}
+
+struct db *db_open(const char *where, enum db_mode mode, unsigned wait_ms, struct err *err)
+{
+	struct db *db = calloc(1, sizeof(*db));
+
+	if (db)
+		*db = (struct db){.backend = is_server(where) ? &db_postgres : &db_sqlite,
+				  .where = strdup(where),
+				  .shown = shown_place(where),
+				  .wait_ms = wait_ms};
+	if (!db || !db->where || !db->shown)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	else if (db->backend->open(db, mode, wait_ms, err) == 0)
+		return db;
+	db_close(db);
+	return NULL;
+}
+
+void db_close(struct db *db)
+{
+	if (!db)
+		return;
+	db_rollback(db);
+	db_forget_all(db);
+	if (db->handle)
+		db->backend->close(db);
+	free(db->where);
+	free(db->shown);
+	free(db);
+}
+
+const char *db_where(const struct db *db)
+{
+	return db->shown;
+}
+
+int db_begin(struct db *db, bool write, struct err *err)
+{
+	if (db->backend->begin(db, write, err) < 0)
+		return -1;
+	db->in_transaction = true;
+	return 0;
+}
+
+int db_commit(struct db *db, struct err *err)
+{
+	if (db->backend->end(db, true, err) < 0) {
+		db_rollback(db);
+		return -1;
+	}
+	db->in_transaction = false;
+	return 0;
+}
+
+void db_rollback(struct db *db)
+{
+	if (db->in_transaction)
+		db->backend->end(db, false, NULL);
+	db->in_transaction = false;
+}
+
+/* ---- statements ---- */
+
+static size_t take_values(struct db_value values[DB_VALUES_MAX], const char *types, va_list ap)
+{
+	size_t n = 0;
+
+	for (; n < DB_VALUES_MAX && types[n]; n++) {
+		struct db_value *v = &values[n];
+
+		*v = (struct db_value){.type = types[n]};
+		if (v->type == 'i') {
+			v->number = va_arg(ap, int64_t);
+			continue;
+		}
+		v->bytes = va_arg(ap, const void *);
+		if (v->type == 'b')
+			v->len = va_arg(ap, size_t);
+		if (!v->bytes)
+			v->bytes = "";
+		if (v->type == 't')
+			v->len = strlen(v->bytes);
+	}
+	return n;
+}
+
+static struct db_rows *ask(struct db *db, struct err *err, const char *sql, const char *types, va_list ap)
+{
+	struct db_value values[DB_VALUES_MAX];
+	struct db_statement *st = db_statement(db, sql, types, err);
+	struct db_rows *rows;
+
+	if (!st)
+		return NULL;
+	rows = db->backend->ask(db, st, values, take_values(values, types, ap), err);
+	if (!rows)
+		return NULL;
+	rows->db = db;
+	rows->statement = st;
+	st->busy = true;
+	return rows;
+}
+
+struct db_rows *db_ask(struct db *db, struct err *err, const char *sql, const char *types, ...)
+{
+	struct db_rows *rows;
+	va_list ap;
+
+	va_start(ap, types);
+	rows = ask(db, err, sql, types, ap);
+	va_end(ap);
+	return rows;
+}
+
+int64_t db_run(struct db *db, struct err *err, const char *sql, const char *types, ...)
+{
+	struct db_rows *rows;
+	int64_t changed = -1;
+	va_list ap;
+
+	va_start(ap, types);
+	rows = ask(db, err, sql, types, ap);
+	va_end(ap);
+	if (rows && db_next(rows, err) >= 0)
+		changed = db->backend->changed(rows);
+	db_rows_end(rows);
+	return changed;
+}
+
+int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, const char *types, ...)
+{
+	struct db_rows *rows;
+	int rc = -1;
+	va_list ap;
+
+	va_start(ap, types);
+	rows = ask(db, err, sql, types, ap);
+	va_end(ap);
+	if (rows)
+		rc = db_next(rows, err);
+	if (rc > 0)
+		*out = db_int(rows, 0);
+	db_rows_end(rows);
+	return rc;
+}
+
+int db_next(struct db_rows *rows, struct err *err)
+{
+	return rows->db->backend->next(rows, err);
+}
+
+int64_t db_int(const struct db_rows *rows, int column)
+{
+	return rows->db->backend->number(rows, column);
+}
+
+const char *db_text(const struct db_rows *rows, int column)
+{
+	return rows->db->backend->text(rows, column);
+}
+
+const void *db_bytes(const struct db_rows *rows, int column, size_t *len)
+{
+	return rows->db->backend->bytes(rows, column, len);
+}
+
+void db_rows_end(struct db_rows *rows)
+{
+	if (!rows)
+		return;
+	rows->statement->busy = false;
+	rows->db->backend->rows_end(rows);
+}
+
+/* ---- scripts ---- */
+
+/* Write `sql` with the backend's words to `out`, which has room for as many bytes as this returns. NULL only counts. */
+static size_t with_words(const struct db_backend *backend, const char *sql, char *out)
+{
+	size_t len = 0;
+
+	while (*sql) {
+		size_t i = 0, n = 1;
+		const char *piece = sql;
+
+		while (db_words[i] && strncmp(sql, db_words[i], strlen(db_words[i])) != 0)
+			i++;
+		sql += db_words[i] ? strlen(db_words[i]) : 1;
+		if (db_words[i]) {
+			piece = backend->words[i];
+			n = strlen(piece);
+		}
+		if (out)
+			memcpy(out + len, piece, n);
+		len += n;
+	}
+	if (out)
+		out[len] = '\0';
+	return len + 1;
+}
+
+int db_script(struct db *db, const char *sql, struct err *err)
+{
+	char *own = malloc(with_words(db->backend, sql, NULL));
+	int rc;
+
+	if (!own)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	with_words(db->backend, sql, own);
+	rc = db->backend->script(db, own, err);
+	free(own);
+	return rc;
+}
+
+int db_mark_read(struct db *db, struct db_mark *out, struct err *err)
+{
+	return db->backend->mark_read(db, out, err);
+}
+
+int db_mark_write(struct db *db, int64_t application, int64_t version, struct err *err)
+{
+	return db->backend->mark_write(db, application, version, err);
+}
+
+int64_t db_size(struct db *db, struct err *err)
+{
+	return db->backend->size(db, err);
+}
+
+int db_shrink(struct db *db, struct err *err)
+{
+	return db->backend->shrink(db, err);
+}

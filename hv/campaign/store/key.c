@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/race/site.h"
+#include "symbols/insn/insn.h"
+
+/* ---- sides ---- */
+
+/* What stands in place of a function where there is no symbol. The address of code that has none is another one in each boot.
+ */
+static const char *nameless(const char *site)
+{
+	if (strncmp(site, "stop:", 5) == 0)
+		site += 5;
+	return strncmp(site, "raw+", 4) == 0 ? "raw" : site;
+}
+
+/*
+ * What compilers append to a function's name (".isra.0", ".constprop.1", ".part.0", ".cold") is another one in the next build.
+ * No function of C has a dot in its name.
+ */
+static const char *function_of(const struct race *race, unsigned which, struct store_text *text)
+{
+	const struct race_side *side = &race->first.sides[which];
+	const char *name = side->symbol.name;
+
+	if (!side->known || !name[0])
+		return text_keep(text, nameless(race->site[which]));
+	return text_printf(text, "%.*s", (int)(1 + strcspn(name + 1, ".")), name);
+}
+
+/* A read-modify-write is a write: whether x++ is one instruction or three is the compiler's choice. */
+static const char *kind_of(uint8_t rw)
+{
+	return rw & INSN_WRITE ? "write" : rw & INSN_READ ? "read" : "access";
+}
+
+/* The file of the function itself, not of one that was inlined into it, which may be in a header. */
+static const char *file_of(const struct race *race, unsigned which, struct store_text *text)
+{
+	size_t n;
+	const struct source_line *lines = race_names_lines(race->names, which, 0, &n);
+
+	return n ? text_keep(text, lines[n - 1].file) : "";
+}
+
+static struct store_side side_of(const struct race *race, unsigned which, struct store_text *text)
+{
+	const struct race_side *side = &race->first.sides[which];
+
+	return (struct store_side){
+		.function = function_of(race, which, text),
+		.module = side->known ? text_keep(text, side->symbol.module) : "",
+		.kind = kind_of(race->rw[which]),
+		.file = file_of(race, which, text),
+	};
+}
+
+static int compare(const struct store_side *a, const struct store_side *b)
+{
+	int order = strcmp(a->function, b->function);
+
+	if (!order)
+		order = strcmp(a->module, b->module);
+	return order ? order : strcmp(a->kind, b->kind);
+}
+
+/* ---- the datum ---- */
+
+/*
+ * A variable is known by its own name, and what is in an allocated object by its type and member. An anonymous type says
+ * nothing that holds in the next build. Neither does a name that is a guess.
+ */
+static const char *datum_of(const struct race *race, struct store_text *text)
+{
+	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
+	const char *owner;
+
+	if (!d || d->by == DATUM_UNNAMED || d->guess)
+		return "";
+	owner = d->by == DATUM_BY_VARIABLE ? d->variable : datum_unqualified(d->owner);
+	if (!owner[0] || strchr(owner, '{'))
+		return "";
+	return text_printf(text, "%s%s%s", owner, d->member[0] ? "." : "", d->member);
+}
+
+static const char *place_of(const struct race *race, struct store_text *text)
+{
+	const struct guest_memory *m = &race->first.memory;
+
+	/* An element of a per-CPU variable has one offset on every CPU. */
+	if (m->symbol.name[0])
+		return text_printf(text, "%s%s%s+%" PRIu32, m->symbol.module, m->symbol.module[0] ? ":" : "", m->symbol.name,
+				   m->offset);
+	if (m->type[0] && m->member[0])
+		return text_printf(text, "struct %s.%s", m->type, m->member);
+	return "";
+}
+
+void race_key(const struct race *race, struct store_text *text, struct race_key *out)
+{
+	struct store_side a = side_of(race, 0, text), b = side_of(race, 1, text);
+	bool swap = compare(&a, &b) > 0;
+
+	*out = (struct race_key){
+		.sides = {swap ? b : a, swap ? a : b}, .datum = datum_of(race, text), .place = place_of(race, text)};
+	out->sides_text = text_printf(text, "%s %s [%s] <-> %s %s [%s]", out->sides[0].kind, out->sides[0].function,
+				      out->sides[0].module, out->sides[1].kind, out->sides[1].function, out->sides[1].module);
+	out->identity = text_printf(text, "%s on %s", out->sides_text,
+				    out->datum[0]   ? out->datum
+				    : out->place[0] ? text_printf(text, "at %s", out->place)
+						    : "?");
+	race_id("campaign", out->identity, out->name);
+}

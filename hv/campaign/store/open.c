@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hv/campaign/store/internal.h"
+#include "hv/campaign/store/schema.h"
+
+struct store *store_open(const char *where, enum store_mode mode, unsigned wait_ms, struct err *err)
+{
+	static const enum db_mode modes[] = {[STORE_READ] = DB_READ, [STORE_WRITE] = DB_WRITE, [STORE_MAKE] = DB_MAKE};
+	struct store *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	s->db = db_open(where, modes[mode], wait_ms, err);
+	if (s->db && schema_check(s->db, &schema_steps, mode == STORE_MAKE, mode != STORE_READ, err) == 0)
+		return s;
+	store_close(s);
+	return NULL;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	db_close(s->db);
+	free(s);
+}
+
+const char *store_where(const struct store *s)
+{
+	return db_where(s->db);
+}
+
+int64_t store_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void *store_grow(void *list, size_t *count, size_t item, struct err *err)
+{
+	char **bytes = list;
+
+	/* Doubled whenever the count is a power of two. */
+	if (!(*count & (*count - 1))) {
+		char *more = realloc(*bytes, (*count ? 2 * *count : 1) * item);
+
+		if (!more) {
+			err_set(err, EXIT_INTERNAL, "out of memory");
+			return NULL;
+		}
+		*bytes = more;
+	}
+	return memset(*bytes + (*count)++ * item, 0, item);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One race of the store: by a name that people give, in full, and by its builds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/store/span.h"
+#include "hv/campaign/store/squeeze.h"
+
+#define SHOWN_MAX 4 /* names that a message quotes */
+
+/* ---- by name ---- */
+
+struct candidates {
+	int64_t race;
+	size_t count;
+	char names[SHOWN_MAX * STORE_RACE_ID_MAX + 1];
+};
+
+static int ask(struct store *s, const char *sql, const char *name, struct candidates *c, struct err *err)
+{
+	struct db_rows *rows = db_ask(s->db, err, sql, "t", name);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	*c = (struct candidates){0};
+	for (; rc > 0; rc = db_next(rows, err)) {
+		size_t used = strlen(c->names);
+
+		c->race = db_int(rows, 0);
+		if (c->count++ < SHOWN_MAX)
+			snprintf(c->names + used, sizeof(c->names) - used, " %.12s", db_text(rows, 1));
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int find(struct store *s, const char *name, struct candidates *c, struct err *err)
+{
+	if (ask(s,
+		"SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, length($1)) = "
+		"$1 "
+		"ORDER BY l.name",
+		name, c, err) < 0)
+		return -1;
+	if (c->count)
+		return 0;
+	return ask(
+		s,
+		"SELECT DISTINCT l.id, l.name FROM build_race b JOIN race r ON r.id = b.race_id JOIN race l ON l.id = r.line "
+		"WHERE substr(b.report, 1, length($1)) = $1 ORDER BY l.name",
+		name, c, err);
+}
+
+int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err)
+{
+	struct candidates c;
+	int rc;
+
+	if (!name[0] || name[strspn(name, "0123456789abcdef")])
+		return err_set(err, EXIT_USAGE, "%.40s: the id of a race is made of the digits 0 to 9 and a to f", name);
+	if (db_begin(s->db, false, err) < 0)
+		return -1;
+	rc = find(s, name, &c, err);
+	db_rollback(s->db);
+	if (rc < 0)
+		return -1;
+	if (!c.count)
+		return err_set(err, EXIT_USAGE, "%.40s: the store has no race with an id that begins so", name);
+	if (c.count > 1)
+		return err_set(err, EXIT_USAGE, "%.40s: %zu races have an id that begins so:%s%s", name, c.count, c.names,
+			       c.count > SHOWN_MAX ? " ..." : "");
+	*race = c.race;
+	return 0;
+}
+
+/* ---- in full ---- */
+
+static char *record(struct store *s, int64_t race, bool latest, struct err *err)
+{
+	static const char first_sql[] = "SELECT c.data FROM race r JOIN record c ON c.race_id = r.id WHERE c.latest = 0 AND "
+					"r.line = (SELECT w.line FROM race w "
+					"WHERE w.id = $1) ORDER BY c.started, c.run_uuid, c.report LIMIT 1";
+	static const char last_sql[] = "SELECT c.data FROM race r JOIN record c ON c.race_id = r.id WHERE c.latest = 1 AND "
+				       "r.line = (SELECT w.line FROM race w "
+				       "WHERE w.id = $1) ORDER BY c.started DESC, c.run_uuid DESC, c.report DESC LIMIT 1";
+	struct db_rows *rows = db_ask(s->db, err, latest ? last_sql : first_sql, "i", race);
+	char *text = NULL;
+
+	if (rows && db_next(rows, err) > 0) {
+		size_t size;
+		const void *data = db_bytes(rows, 0, &size);
+
+		text = unsqueeze(data, size, store_where(s), err);
+	}
+	db_rows_end(rows);
+	return text;
+}
+
+char *store_race_record(struct store *s, int64_t race, bool latest, struct err *err)
+{
+	char *text;
+
+	if (db_begin(s->db, false, err) < 0)
+		return NULL;
+	text = record(s, race, latest, err);
+	db_rollback(s->db);
+	return text;
+}
+
+/* ---- builds ---- */
+
+void store_builds_free(struct store_builds *b)
+{
+	free(b->list);
+	text_free(b->text);
+	*b = (struct store_builds){0};
+}
+
+static struct store_build *new_build(const struct db_rows *rows, struct store_builds *out, struct err *err)
+{
+	struct store_build *b = store_grow(&out->list, &out->count, sizeof(*b), err);
+
+	if (!b)
+		return NULL;
+	b->build_id = text_keep(out->text, db_text(rows, 1));
+	b->banner = text_keep(out->text, db_text(rows, 2));
+	b->report = text_keep(out->text, db_text(rows, 3));
+	b->site[0] = text_keep(out->text, db_text(rows, 4));
+	b->site[1] = text_keep(out->text, db_text(rows, 5));
+	return b;
+}
+
+/* The rounds of a build stand side by side. */
+static int read_builds(struct store *s, const struct span *span, int64_t race, struct store_builds *out, struct err *err)
+{
+	struct db_rows *rows = db_ask(
+		s->db, err,
+		"SELECT b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id, sum(g.seen), count(*) FROM race r "
+		"JOIN build_race b ON b.race_id = r.id JOIN kernel k ON k.id = b.kernel_id JOIN sighting g ON g.build_race_id "
+		"= b.id "
+		"WHERE r.line = (SELECT w.line FROM race w WHERE w.id = $1) "
+		"GROUP BY b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id "
+		"ORDER BY k.build_id, k.banner, b.report, b.id, g.round_id",
+		"i", race);
+	struct store_build *b = NULL;
+	int64_t last = 0;
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		const struct span_round *round = span_round(span, db_int(rows, 6));
+
+		if (!b || db_int(rows, 0) != last)
+			b = new_build(rows, out, err);
+		if (!b) {
+			rc = -1;
+			break;
+		}
+		last = db_int(rows, 0);
+		b->seen += (uint64_t)db_int(rows, 7);
+		b->runs += (uint64_t)db_int(rows, 8);
+		if (!round)
+			continue;
+		if (!b->first || round->started < b->first)
+			b->first = round->started;
+		if (round->started > b->last)
+			b->last = round->started;
+		b->now |= round->now;
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int by_first(const void *left, const void *right)
+{
+	const struct store_build *a = left, *b = right;
+	int order = a->first < b->first ? -1 : a->first > b->first;
+
+	if (!order)
+		order = strcmp(a->build_id, b->build_id);
+	if (!order)
+		order = strcmp(a->banner, b->banner);
+	return order ? order : strcmp(a->report, b->report);
+}
+
+int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err)
+{
+	struct span span = {0};
+	int rc = -1;
+
+	*out = (struct store_builds){.text = text_new(err)};
+	if (!out->text || db_begin(s->db, false, err) < 0)
+		goto out;
+	rc = span_init(&span, s, q, out->text, err);
+	if (rc == 0)
+		rc = read_builds(s, &span, q->race, out, err);
+	span_free(&span);
+	db_rollback(s->db);
+	if (rc == 0 && text_failed(out->text, err))
+		rc = -1;
+	if (rc == 0 && out->count)
+		qsort(out->list, out->count, sizeof(*out->list), by_first);
+out:
+	if (rc < 0)
+		store_builds_free(out);
+	return rc;
+}

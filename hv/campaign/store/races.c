@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The races of some rounds, against those before. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/store/digest.h"
+#include "hv/campaign/store/span.h"
+
+/* What is found out of one race while its rounds go by. */
+struct folded {
+	struct store_race race;
+	struct digest_verdict now, last; /* The weightiest of the rounds that are looked at, and of the latest round before. */
+	bool seen_now, seen_base, has_first, has_last;
+	size_t last_place;   /* of the latest round before */
+	size_t edge[2];	     /* the first and the last round that saw it */
+	size_t last_counted; /* the round that was counted last */
+};
+
+struct listing {
+	struct store *s;
+	struct span span;
+	struct store_races *out;
+	/* The verdict that was read last. A race has one verdict for many rounds. */
+	int64_t verdict_id;
+	struct digest_verdict verdict;
+};
+
+void store_races_free(struct store_races *r)
+{
+	free(r->list);
+	text_free(r->text);
+	*r = (struct store_races){0};
+}
+
+/* ---- one round of one race ---- */
+
+static const struct digest_verdict *verdict_of(struct listing *l, const struct db_rows *rows)
+{
+	struct store_text *text = l->out->text;
+	int64_t class = db_int(rows, 4);
+
+	if (l->verdict.rule && l->verdict_id == db_int(rows, 9))
+		return &l->verdict;
+	l->verdict_id = db_int(rows, 9);
+	l->verdict = (struct digest_verdict){
+		.class = class >= 0 && class < STORE_CLASSES ? (enum verdict_class) class : VERDICT_UNCLEAR,
+		.rank = (int)db_int(rows, 5),
+		.rule = text_keep(text, db_text(rows, 6)),
+		.evidence = text_keep(text, db_text(rows, 7)),
+		.suppressed = text_keep(text, db_text(rows, 8)),
+	};
+	return &l->verdict;
+}
+
+/* The rounds of a race come in the order of their starts. Two races that are shown as one can both have a round. */
+static void fold_before(struct folded *f, const struct span_round *r, const struct digest_verdict *v)
+{
+	if (!f->has_last || r->place > f->last_place || verdict_weighs_more(v, &f->last))
+		f->last = *v;
+	f->has_last = true;
+	f->last_place = r->place;
+}
+
+static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct digest_verdict *v)
+{
+	if (!f->seen_now || verdict_weighs_more(v, &f->now))
+		f->now = *v;
+	f->seen_now = true;
+	f->race.seen += (uint64_t)seen;
+	f->race.runs += (uint64_t)runs;
+}
+
+static void fold(struct folded *f, const struct span_round *r, int64_t seen, int64_t runs, const struct digest_verdict *v)
+{
+	struct store_race *race = &f->race;
+
+	if (r->later)
+		return;
+	if (!f->has_first) {
+		f->has_first = true;
+		race->first = r->started;
+		race->first_round = (uint64_t)r->number;
+		race->first_campaign = r->campaign;
+	}
+	race->last = r->started;
+	race->last_round = (uint64_t)r->number;
+	race->total_seen += (uint64_t)seen;
+	race->total_runs += (uint64_t)runs;
+	if (f->last_counted != r->place) {
+		race->rounds++;
+		race->earlier += r->before;
+	}
+	f->last_counted = r->place;
+	f->seen_base |= r->base;
+	if (r->before)
+		fold_before(f, r, v);
+	if (r->now)
+		fold_now(f, seen, runs, v);
+}
+
+/* ---- what the store has of one race ---- */
+
+static int read_sides(struct listing *l, struct store_race *r, struct err *err)
+{
+	struct store_text *text = l->out->text;
+	struct db_rows *rows =
+		db_ask(l->s->db, err,
+		       "SELECT name, function0, module0, kind0, file0, function1, module1, kind1, file1, datum, place "
+		       "FROM race WHERE id = $1",
+		       "i", r->id);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	if (rc > 0) {
+		strncpy(r->name, text_keep(text, db_text(rows, 0)), sizeof(r->name) - 1);
+		for (int i = 0; i < 2; i++)
+			r->sides[i] = (struct store_side){
+				.function = text_keep(text, db_text(rows, 1 + 4 * i)),
+				.module = text_keep(text, db_text(rows, 2 + 4 * i)),
+				.kind = text_keep(text, db_text(rows, 3 + 4 * i)),
+				.file = text_keep(text, db_text(rows, 4 + 4 * i)),
+			};
+		r->datum = text_keep(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int read_builds(struct listing *l, struct store_race *r, struct err *err)
+{
+	struct db_rows *rows;
+	int64_t builds = 0;
+	int rc;
+
+	if (db_number(l->s->db, err, &builds,
+		      "SELECT count(DISTINCT b.kernel_id) FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1",
+		      "i", r->id) < 0)
+		return -1;
+	r->builds = (uint64_t)builds;
+	rows = db_ask(l->s->db, err,
+		      "SELECT DISTINCT b.report FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1 "
+		      "ORDER BY b.report LIMIT 8",
+		      "i", r->id);
+	rc = rows ? db_next(rows, err) : -1;
+	for (r->reports = ""; rc > 0; rc = db_next(rows, err))
+		r->reports = text_printf(l->out->text, "%s%s%s", r->reports, r->reports[0] ? " " : "", db_text(rows, 0));
+	db_rows_end(rows);
+	return rc;
+}
+
+static int read_triage(struct listing *l, struct store_race *r, struct err *err)
+{
+	struct db_rows *rows = db_ask(l->s->db, err,
+				      "SELECT t.state, t.at, t.who, t.note FROM race r JOIN said t ON t.race_id = r.id "
+				      "WHERE r.line = $1 ORDER BY t.at DESC, t.state DESC, t.who DESC, t.note DESC LIMIT 1",
+				      "i", r->id);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	r->who = r->note = "";
+	if (rc > 0) {
+		int64_t state = db_int(rows, 0);
+
+		r->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
+		r->triaged = db_int(rows, 1);
+		r->who = text_keep(l->out->text, db_text(rows, 2));
+		r->note = text_keep(l->out->text, db_text(rows, 3));
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+/* Whether a run that was started after somebody said that the race is fixed saw it, in the rounds that are looked at. */
+static int is_back(struct listing *l, const struct store_race *r, struct err *err)
+{
+	struct db_rows *rows;
+	bool back = false;
+	int rc;
+
+	if (r->triage != STORE_TRIAGE_FIXED)
+		return 0;
+	rows = db_ask(
+		l->s->db, err,
+		"SELECT DISTINCT u.round_id FROM race r JOIN build_race b ON b.race_id = r.id "
+		"JOIN sighting s ON s.build_race_id = b.id JOIN run u ON u.id = s.run_id WHERE r.line = $1 AND u.started > $2",
+		"ii", r->id, r->triaged);
+	rc = rows ? db_next(rows, err) : -1;
+	for (; rc > 0 && !back; rc = db_next(rows, err)) {
+		const struct span_round *round = span_round(&l->span, db_int(rows, 0));
+
+		back = round && round->now;
+	}
+	db_rows_end(rows);
+	return rc < 0 ? -1 : back;
+}
+
+static enum store_change change_of(const struct folded *f, bool back)
+{
+	if (!f->seen_now)
+		return STORE_CHANGE_GONE;
+	if (back)
+		return STORE_CHANGE_BACK;
+	if (!f->has_last)
+		return STORE_CHANGE_NEW;
+	if (f->now.class != f->last.class || strcmp(f->now.rule, f->last.rule) != 0)
+		return STORE_CHANGE_VERDICT;
+	return f->seen_base ? STORE_CHANGE_NONE : STORE_CHANGE_AGAIN;
+}
+
+/* All rounds of a race are folded. */
+static int finish(struct listing *l, struct folded *f, bool all, struct err *err)
+{
+	static const struct digest_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};
+	const struct digest_verdict *v = f->seen_now ? &f->now : &f->last, *last = f->has_last ? &f->last : &none;
+	struct store_race *r = &f->race, *kept;
+	int back;
+
+	/* Only a later round has it, or one of another campaign. */
+	if (!r->id || (!f->seen_now && !f->seen_base))
+		return 0;
+	if (read_sides(l, r, err) < 0 || read_builds(l, r, err) < 0 || read_triage(l, r, err) < 0)
+		return -1;
+	back = is_back(l, r, err);
+	if (back < 0)
+		return -1;
+	r->change = all ? STORE_CHANGE_NONE : change_of(f, back);
+	r->class = v->class;
+	r->rank = v->rank;
+	r->rule = v->rule;
+	r->evidence = v->evidence;
+	r->suppressed = v->suppressed;
+	r->before_class = last->class;
+	r->before_rank = last->rank;
+	r->before_rule = last->rule;
+	r->before_evidence = last->evidence;
+	kept = store_grow(&l->out->list, &l->out->count, sizeof(*kept), err);
+	if (!kept)
+		return -1;
+	*kept = *r;
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+/* All rounds of each race that a round that is looked at has, or the one that is compared with. */
+static const char races_sql[] =
+	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM race r "
+	"JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = x.verdict_id "
+	"WHERE r.line IN (SELECT o.line FROM race_round y JOIN race o ON o.id = y.race_id WHERE y.round_id IN "
+	"(SELECT e.id FROM round e WHERE e.campaign = $1 AND (e.started, e.uuid) >= ($2, $3) AND (e.started, e.uuid) <= ($4, "
+	"$5))) "
+	"AND ($6 = 0 OR r.line = (SELECT w.line FROM race w WHERE w.id = $6)) "
+	"ORDER BY r.line, d.started, d.uuid, r.id";
+static const char all_sql[] =
+	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM race r "
+	"JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = x.verdict_id "
+	"WHERE ($1 = 0 OR r.line = (SELECT w.line FROM race w WHERE w.id = $1)) ORDER BY r.line, d.started, d.uuid, r.id";
+
+static struct db_rows *ask(struct listing *l, const struct store_races_query *q, struct err *err)
+{
+	const struct span_round *last = l->span.last, *first = l->span.base ? l->span.base : l->span.first;
+
+	if (!q->round)
+		return db_ask(l->s->db, err, all_sql, "i", q->race);
+	return db_ask(l->s->db, err, races_sql, "tititi", last->campaign, first->started, first->uuid, last->started,
+		      last->uuid, q->race);
+}
+
+static int read_races(struct listing *l, const struct store_races_query *q, struct err *err)
+{
+	struct db_rows *rows = ask(l, q, err);
+	struct folded f = {0};
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		const struct span_round *round = span_round(&l->span, db_int(rows, 1));
+
+		if (db_int(rows, 0) != f.race.id) {
+			if (finish(l, &f, !q->round, err) < 0) {
+				rc = -1;
+				break;
+			}
+			f = (struct folded){.race.id = db_int(rows, 0)};
+		}
+		if (round)
+			fold(&f, round, db_int(rows, 2), db_int(rows, 3), verdict_of(l, rows));
+	}
+	if (rc == 0)
+		rc = finish(l, &f, !q->round, err);
+	db_rows_end(rows);
+	return rc;
+}
+
+static int by_weight(const void *left, const void *right)
+{
+	const struct store_race *a = left, *b = right;
+	const char *const texts[][2] = {
+		{a->sides[0].function, b->sides[0].function},
+		{a->sides[1].function, b->sides[1].function},
+		{a->datum, b->datum},
+		{a->name, b->name},
+	};
+	int order = (int)a->change - (int)b->change;
+
+	if (!order)
+		order = (int)a->class - (int)b->class;
+	if (!order)
+		order = b->rank - a->rank;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !order; i++)
+		order = strcmp(texts[i][0], texts[i][1]);
+	return order;
+}
+
+int store_races(struct store *s, const struct store_races_query *q, struct store_races *out, struct err *err)
+{
+	struct listing l = {.s = s, .out = out};
+	int rc = -1;
+
+	*out = (struct store_races){.text = text_new(err)};
+	if (!out->text || db_begin(s->db, false, err) < 0)
+		goto out;
+	rc = span_init(&l.span, s, q, out->text, err);
+	if (rc == 0 && l.span.count)
+		rc = read_races(&l, q, err);
+	span_free(&l.span);
+	db_rollback(s->db);
+	if (rc == 0 && text_failed(out->text, err))
+		rc = -1;
+	if (rc == 0 && out->count)
+		qsort(out->list, out->count, sizeof(*out->list), by_weight);
+out:
+	if (rc < 0)
+		store_races_free(out);
+	return rc;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "hv/campaign/store/internal.h"
+
+void store_rounds_free(struct store_rounds *r)
+{
+	free(r->list);
+	text_free(r->text);
+	*r = (struct store_rounds){0};
+}
+
+/* ---- begin and end ---- */
+
+static void random_uuid(char out[STORE_UUID_MAX])
+{
+	struct siphash_seed {
+		uint64_t word[2];
+	} seed = {{0}};
+	char text[2][17];
+
+	/* Where there is nothing random yet the time has to do. */
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed.word[0] = (uint64_t)store_now();
+	snprintf(text[0], sizeof(text[0]), "%016llx", (unsigned long long)seed.word[0]);
+	snprintf(text[1], sizeof(text[1]), "%016llx", (unsigned long long)seed.word[1]);
+	store_uuid(text[0], text[1], out);
+}
+
+static int next_number(struct store *s, const struct store_round_plan *plan, int64_t *number, struct err *err)
+{
+	if (plan->number) {
+		*number = (int64_t)plan->number;
+		return 0;
+	}
+	return db_number(s->db, err, number, "SELECT coalesce(max(number), 0) + 1 FROM round WHERE campaign = $1", "t",
+			 plan->campaign) < 0
+		       ? -1
+		       : 0;
+}
+
+static int begin(struct store *s, const struct store_round_plan *plan, const char *uuid, int64_t *id, struct err *err)
+{
+	int64_t number = 0, now = store_now();
+
+	if (next_number(s, plan, &number, err) < 0 ||
+	    db_run(s->db, err,
+		   "INSERT INTO round (uuid, campaign, number, plan_hash, started) VALUES ($1, $2, $3, $4, $5) "
+		   "ON CONFLICT (uuid) DO NOTHING",
+		   "ttiti", uuid, plan->campaign, number, plan->plan_hash, now) < 0 ||
+	    db_number(s->db, err, id, "SELECT id FROM round WHERE uuid = $1", "t", uuid) < 0)
+		return -1;
+	/* A shard that was begun before goes on. */
+	return db_run(s->db, err,
+		      "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
+		      "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
+		      "itii", *id, plan->shard, (int64_t)plan->planned, now) < 0
+		       ? -1
+		       : 0;
+}
+
+int store_round_begin(struct store *s, const struct store_round_plan *plan, struct store_rounds *out, struct err *err)
+{
+	struct store_rounds_query q = {0};
+	char uuid[STORE_UUID_MAX];
+
+	*out = (struct store_rounds){0};
+	random_uuid(uuid);
+	if (db_begin(s->db, true, err) < 0)
+		return -1;
+	if (begin(s, plan, plan->uuid ? plan->uuid : uuid, &q.id, err) < 0) {
+		db_rollback(s->db);
+		return -1;
+	}
+	return db_commit(s->db, err) < 0 ? -1 : store_rounds(s, &q, out, err);
+}
+
+int store_round_end(struct store *s, int64_t round, const char *shard, struct err *err)
+{
+	if (db_begin(s->db, true, err) < 0)
+		return -1;
+	if (db_run(s->db, err, "UPDATE part SET ended = $1 WHERE round_id = $2 AND shard = $3 AND ended = 0", "iit",
+		   store_now(), round, shard) < 0) {
+		db_rollback(s->db);
+		return -1;
+	}
+	return db_commit(s->db, err);
+}
+
+/* ---- ask ---- */
+
+static int read_head(const struct db_rows *rows, struct store_rounds *out, struct err *err)
+{
+	struct store_round *r = store_grow(&out->list, &out->count, sizeof(*r), err);
+
+	if (!r)
+		return -1;
+	r->id = db_int(rows, 0);
+	snprintf(r->uuid, sizeof(r->uuid), "%s", text_keep(out->text, db_text(rows, 1)));
+	r->campaign = text_keep(out->text, db_text(rows, 2));
+	r->number = (uint64_t)db_int(rows, 3);
+	r->plan_hash = text_keep(out->text, db_text(rows, 4));
+	r->started = db_int(rows, 5);
+	r->lost_permille = r->lost_most = -1;
+	return 0;
+}
+
+/* The newest first, so that a limit takes these. */
+static int read_heads(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
+{
+	const char *name = q->name ? q->name : "";
+	struct db_rows *rows =
+		db_ask(s->db, err,
+		       "SELECT r.id, r.uuid, r.campaign, r.number, r.plan_hash, r.started FROM round r WHERE ($1 = '' OR "
+		       "r.campaign = $1) "
+		       "AND ($2 = 0 OR r.id = $2) AND ($3 = '' OR CAST(r.number AS TEXT) = $3 OR (length($3) >= 4 AND "
+		       "substr(r.uuid, 1, length($3)) = $3)) "
+		       "AND ($4 = 0 OR (r.started, r.uuid) < (SELECT b.started, b.uuid FROM round b WHERE b.id = $4)) "
+		       "AND ($5 = 0 OR EXISTS (SELECT 1 FROM part p WHERE p.round_id = r.id AND p.shard = $6 AND p.ended = 0)) "
+		       "ORDER BY r.started DESC, r.uuid DESC LIMIT $7",
+		       "titiiti", q->campaign, q->id, name, q->before, (int64_t)q->unfinished, q->shard,
+		       q->last ? (int64_t)q->last : INT64_MAX);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		if (read_head(rows, out, err) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static void turn(struct store_rounds *r)
+{
+	for (size_t i = 0; i < r->count / 2; i++) {
+		struct store_round swap = r->list[i];
+
+		r->list[i] = r->list[r->count - 1 - i];
+		r->list[r->count - 1 - i] = swap;
+	}
+}
+
+static int read_parts(struct store *s, struct store_round *r, struct err *err)
+{
+	struct db_rows *rows =
+		db_ask(s->db, err,
+		       "SELECT coalesce(sum(planned), 0), coalesce(min(ended), 0), coalesce(max(ended), 0) FROM part "
+		       "WHERE round_id = $1",
+		       "i", r->id);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	if (rc > 0) {
+		r->planned = (uint64_t)db_int(rows, 0);
+		r->ended = db_int(rows, 1) ? db_int(rows, 2) : 0;
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int read_runs(struct store *s, struct store_round *r, struct err *err)
+{
+	struct db_rows *rows = db_ask(
+		s->db, err,
+		"SELECT count(*), coalesce(sum(state), 0), coalesce(sum(CASE WHEN state = 1 AND outcome = 0 THEN 1 ELSE 0 "
+		"END), 0), "
+		"coalesce(sum(hits), 0), coalesce(sum(windows), 0), coalesce(sum(conflicts), 0), "
+		"CAST(coalesce(sum(sampled_ns), 0) AS BIGINT), coalesce(sum(CASE WHEN sampled_ns > 0 THEN 1 ELSE 0 END), 0), "
+		"coalesce(max(lost_permille), -1), "
+		"CAST(coalesce(sum(CASE WHEN lost_permille >= 0 THEN sampled_ns / 1000000 * lost_permille ELSE 0 END), 0) AS "
+		"BIGINT), "
+		"CAST(coalesce(sum(CASE WHEN lost_permille >= 0 THEN sampled_ns / 1000000 ELSE 0 END), 0) AS BIGINT) "
+		"FROM run WHERE round_id = $1",
+		"i", r->id);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	if (rc > 0) {
+		int64_t all = db_int(rows, 10);
+
+		r->begun = (uint64_t)db_int(rows, 0);
+		r->done = (uint64_t)db_int(rows, 1);
+		r->ok = (uint64_t)db_int(rows, 2);
+		r->hits = (uint64_t)db_int(rows, 3);
+		r->windows = (uint64_t)db_int(rows, 4);
+		r->conflicts = (uint64_t)db_int(rows, 5);
+		r->sampled_ns = (uint64_t)db_int(rows, 6);
+		r->sampled_runs = (uint64_t)db_int(rows, 7);
+		r->lost_most = (int)db_int(rows, 8);
+		r->lost_permille = all > 0 ? (int)(db_int(rows, 9) / all) : r->lost_most;
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+/* Each race once, with the weightiest of its verdicts, and whether a round before has it. */
+static int read_races(struct store *s, struct store_round *r, struct err *err)
+{
+	struct db_rows *rows = db_ask(
+		s->db, err,
+		"SELECT w.class, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM race o JOIN race_round e ON e.race_id = o.id "
+		"JOIN round q ON q.id = e.round_id WHERE o.line = w.line AND (q.started, q.uuid) < ($2, $3)) THEN 0 ELSE 1 "
+		"END) "
+		"FROM (SELECT r.line AS line, min(v.class) AS class FROM race_round x JOIN race r ON r.id = x.race_id "
+		"JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $1 GROUP BY r.line) w GROUP BY w.class",
+		"iit", r->id, r->started, r->uuid);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		int64_t class = db_int(rows, 0);
+
+		if (class < 0 || class >= STORE_CLASSES)
+			continue;
+		r->of_class[class] = (uint64_t)db_int(rows, 1);
+		r->races += (uint64_t)db_int(rows, 1);
+		r->new_races += (uint64_t)db_int(rows, 2);
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int read_findings(struct store *s, struct store_round *r, struct err *err)
+{
+	int64_t count = 0;
+
+	if (db_number(s->db, err, &count, "SELECT count(*) FROM finding f JOIN run u ON u.id = f.run_id WHERE u.round_id = $1",
+		      "i", r->id) < 0)
+		return -1;
+	r->findings = (uint64_t)count;
+	return 0;
+}
+
+static int read_all(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
+{
+	if (read_heads(s, q, out, err) < 0)
+		return -1;
+	turn(out);
+	for (size_t i = 0; i < out->count; i++) {
+		struct store_round *r = &out->list[i];
+
+		if (read_parts(s, r, err) < 0 || read_runs(s, r, err) < 0 || read_races(s, r, err) < 0 ||
+		    read_findings(s, r, err) < 0)
+			return -1;
+	}
+	return text_failed(out->text, err) ? -1 : 0;
+}
+
+int store_rounds(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
+{
+	int rc;
+
+	*out = (struct store_rounds){.text = text_new(err)};
+	rc = out->text ? db_begin(s->db, false, err) : -1;
+	if (rc == 0) {
+		rc = read_all(s, q, out, err);
+		db_rollback(s->db);
+	}
+	if (rc < 0)
+		store_rounds_free(out);
+	return rc;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/campaign/store/digest.h"
+#include "hv/campaign/store/internal.h"
+
+void store_runs_free(struct store_runs *r)
+{
+	free(r->list);
+	text_free(r->text);
+	*r = (struct store_runs){0};
+}
+
+/* ---- begin ---- */
+
+static int begin(struct store *s, int64_t round, const char *uuid, const struct store_run_plan *p, struct err *err)
+{
+	char seed[24];
+
+	snprintf(seed, sizeof(seed), "%" PRIu64, p->seed);
+	return db_run(s->db, err,
+		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, command, "
+		      "folder, shard, "
+		      "state, outcome, detail, started, ended, kernel_id, hits, windows, conflicts, sampled_ns, lost_permille, "
+		      "pool) "
+		      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, 0, '', $13, 0, 0, 0, 0, 0, 0, -1, 0) "
+		      "ON CONFLICT (uuid) DO UPDATE SET command = excluded.command, folder = excluded.folder, shard = "
+		      "excluded.shard, "
+		      "started = excluded.started",
+		      "titttttttttti", uuid, round, p->key, p->kernel, p->image, p->workload, p->sampling, seed, p->engine,
+		      p->command, p->folder, p->shard, store_now()) < 0
+		       ? -1
+		       : 0;
+}
+
+static int uuid_of(struct store *s, int64_t round, const char *key, char out[STORE_UUID_MAX], struct err *err)
+{
+	struct db_rows *rows = db_ask(s->db, err, "SELECT uuid FROM round WHERE id = $1", "i", round);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	if (rc > 0)
+		store_uuid(db_text(rows, 0), key, out);
+	else if (rc == 0)
+		rc = err_set(err, EXIT_INPUT, "%s: the store has lost the round that the run %s belongs to", store_where(s),
+			     key);
+	db_rows_end(rows);
+	return rc;
+}
+
+int store_run_begin(struct store *s, int64_t round, const struct store_run_plan *plan, int64_t *id, struct err *err)
+{
+	char uuid[STORE_UUID_MAX];
+	int64_t state = STORE_RUNNING;
+
+	if (db_begin(s->db, true, err) < 0)
+		return -1;
+	if (uuid_of(s, round, plan->key, uuid, err) < 0 ||
+	    db_number(s->db, err, &state, "SELECT state FROM run WHERE uuid = $1", "t", uuid) < 0 ||
+	    (state != STORE_DONE && begin(s, round, uuid, plan, err) < 0) ||
+	    db_number(s->db, err, id, "SELECT id FROM run WHERE uuid = $1", "t", uuid) < 0) {
+		db_rollback(s->db);
+		return -1;
+	}
+	return db_commit(s->db, err) < 0 ? -1 : state == STORE_DONE;
+}
+
+/* ---- end ---- */
+
+static int write_findings(struct store *s, int64_t run, const struct store_run_result *r, struct err *err)
+{
+	for (size_t i = 0; i < r->finding_count; i++) {
+		const struct store_finding *f = &r->findings[i];
+
+		if (db_run(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
+			   "iittt", run, (int64_t)i, f->kind, f->line, f->file) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The run as the store has it. Returns 1, 0 when it is done already, or -1. */
+static int take_run(struct store *s, int64_t id, struct digest_run *run, char uuid[STORE_UUID_MAX], struct err *err)
+{
+	struct db_rows *rows = db_ask(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	if (rc == 0)
+		rc = err_set(err, EXIT_INPUT, "%s: the store has lost the run that has ended", store_where(s));
+	if (rc > 0) {
+		snprintf(uuid, STORE_UUID_MAX, "%s", db_text(rows, 2));
+		*run = (struct digest_run){.id = id, .round = db_int(rows, 1), .uuid = uuid, .started = db_int(rows, 3)};
+		rc = db_int(rows, 0) != STORE_DONE;
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int end(struct store *s, int64_t id, const struct store_run_result *r, const struct digest *d, struct err *err)
+{
+	char uuid[STORE_UUID_MAX];
+	struct digest_run run;
+	int rc = take_run(s, id, &run, uuid, err);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : 1;
+	if (r->started)
+		run.started = r->started;
+	if (db_run(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
+		   "itiii", (int64_t)r->outcome, r->detail, run.started, r->ended ? r->ended : store_now(), id) < 0 ||
+	    write_findings(s, id, r, err) < 0 || digest_write(s->db, d, &run, err) < 0)
+		return -1;
+	return 0;
+}
+
+int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, bool *bad_file, struct err *err)
+{
+	struct digest d;
+	int rc = digest_init(&d, err);
+
+	if (bad_file)
+		*bad_file = false;
+	if (rc == 0 && ((result->races && digest_read_races(&d, result->races, err) < 0) ||
+			(result->coverage && digest_read_coverage(&d, result->coverage, err) < 0))) {
+		if (bad_file)
+			*bad_file = !err || err->code == EXIT_INPUT;
+		rc = -1;
+	}
+	if (rc == 0)
+		rc = db_begin(s->db, true, err);
+	if (rc == 0) {
+		rc = end(s, run, result, &d, err);
+		if (rc == 0)
+			rc = db_commit(s->db, err);
+		else
+			db_rollback(s->db);
+	}
+	digest_free(&d);
+	return rc;
+}
+
+/* ---- ask ---- */
+
+static enum store_outcome outcome_of(int64_t value)
+{
+	return value >= 0 && value < STORE_OUTCOMES ? (enum store_outcome)value : STORE_FAILED;
+}
+
+static void read_texts(const struct db_rows *rows, struct store_run *r, struct store_text *text)
+{
+	const char **const columns[] = {&r->key,     &r->kernel, &r->image, &r->workload, &r->sampling, &r->engine,
+					&r->command, &r->folder, &r->shard, &r->detail,	  &r->build_id, &r->banner};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		*columns[i] = text_keep(text, db_text(rows, 15 + (int)i));
+}
+
+static int read_run(const struct db_rows *rows, struct store_runs *out, struct err *err)
+{
+	struct store_run *r = store_grow(&out->list, &out->count, sizeof(*r), err);
+
+	if (!r)
+		return -1;
+	r->id = db_int(rows, 0);
+	r->round = db_int(rows, 1);
+	snprintf(r->uuid, sizeof(r->uuid), "%s", text_keep(out->text, db_text(rows, 2)));
+	r->seed = strtoull(db_text(rows, 3), NULL, 10);
+	r->state = db_int(rows, 4) == STORE_DONE ? STORE_DONE : STORE_RUNNING;
+	r->outcome = outcome_of(db_int(rows, 5));
+	r->started = db_int(rows, 6);
+	r->ended = db_int(rows, 7);
+	r->hits = (uint64_t)db_int(rows, 8);
+	r->windows = (uint64_t)db_int(rows, 9);
+	r->conflicts = (uint64_t)db_int(rows, 10);
+	r->sampled_ns = (uint64_t)db_int(rows, 11);
+	r->lost_permille = (int)db_int(rows, 12);
+	r->races = (uint64_t)db_int(rows, 13);
+	r->new_races = (uint64_t)db_int(rows, 14);
+	read_texts(rows, r, out->text);
+	return 0;
+}
+
+/* A race is new in a run when no round before has it. */
+static const char runs_sql[] =
+	"SELECT u.id, u.round_id, u.uuid, u.seed, u.state, u.outcome, u.started, u.ended, u.hits, u.windows, u.conflicts, "
+	"u.sampled_ns, "
+	"u.lost_permille, (SELECT count(DISTINCT r.line) FROM sighting s JOIN build_race b ON b.id = s.build_race_id "
+	"JOIN race r ON r.id = b.race_id WHERE s.run_id = u.id), "
+	"(SELECT count(DISTINCT r.line) FROM sighting s JOIN build_race b ON b.id = s.build_race_id JOIN race r ON r.id = "
+	"b.race_id "
+	"WHERE s.run_id = u.id AND NOT EXISTS (SELECT 1 FROM race o JOIN race_round e ON e.race_id = o.id JOIN round q "
+	"ON q.id = e.round_id WHERE o.line = r.line AND (q.started, q.uuid) < (w.started, w.uuid))), "
+	"u.cell, u.kernel, u.image, u.workload, u.sampling, u.engine, u.command, u.folder, u.shard, u.detail, "
+	"coalesce(k.build_id, ''), coalesce(k.banner, '') FROM run u JOIN round w ON w.id = u.round_id "
+	"LEFT JOIN kernel k ON k.id = u.kernel_id WHERE u.round_id = $1 ORDER BY u.cell, u.uuid";
+
+int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err)
+{
+	struct db_rows *rows = NULL;
+	int rc = -1;
+
+	*out = (struct store_runs){.text = text_new(err)};
+	if (!out->text || db_begin(s->db, false, err) < 0)
+		goto out;
+	rows = db_ask(s->db, err, runs_sql, "i", round);
+	rc = rows ? db_next(rows, err) : -1;
+	for (; rc > 0; rc = db_next(rows, err)) {
+		if (read_run(rows, out, err) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	db_rows_end(rows);
+	db_rollback(s->db);
+	if (rc == 0 && text_failed(out->text, err))
+		rc = -1;
+out:
+	if (rc < 0)
+		store_runs_free(out);
+	return rc;
+}

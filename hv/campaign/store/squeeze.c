@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/squeeze.h"
+
+#include <endian.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define HEAD sizeof(uint32_t) /* the text's length, little-endian */
+
+void *squeeze(const char *text, size_t len, size_t *size, struct err *err)
+{
+	uLongf room = compressBound(len);
+	uint8_t *data = len <= SQUEEZE_TEXT_MAX ? malloc(HEAD + room) : NULL;
+	uint32_t head = htole32((uint32_t)len);
+
+	if (!data || compress2(data + HEAD, &room, (const Bytef *)text, len, Z_DEFAULT_COMPRESSION) != Z_OK) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		free(data);
+		return NULL;
+	}
+	memcpy(data, &head, HEAD);
+	*size = HEAD + room;
+	return data;
+}
+
+char *unsqueeze(const void *data, size_t size, const char *where, struct err *err)
+{
+	const uint8_t *bytes = data;
+	uLongf len = 0;
+	uint32_t head;
+	char *text;
+
+	if (size >= HEAD) {
+		memcpy(&head, bytes, HEAD);
+		len = le32toh(head);
+	}
+	if (size < HEAD || len > SQUEEZE_TEXT_MAX) {
+		err_set(err, EXIT_INPUT, "%s: the store is damaged: a record has no length", where);
+		return NULL;
+	}
+	text = malloc(len + 1);
+	if (!text) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	if (uncompress((Bytef *)text, &len, bytes + HEAD, size - HEAD) != Z_OK || len != le32toh(head)) {
+		err_set(err, EXIT_INPUT, "%s: the store is damaged: a record cannot be unpacked", where);
+		free(text);
+		return NULL;
+	}
+	text[len] = '\0';
+	return text;
+}

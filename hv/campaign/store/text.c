@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+
+#define BLOCK_SIZE 16384u
+
+struct block {
+	struct block *next;
+	size_t used, room;
+	char bytes[];
+};
+
+struct store_text {
+	struct block *blocks;
+	bool failed;
+};
+
+struct store_text *text_new(struct err *err)
+{
+	struct store_text *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	return t;
+}
+
+void text_free(struct store_text *t)
+{
+	if (!t)
+		return;
+	while (t->blocks) {
+		struct block *b = t->blocks;
+
+		t->blocks = b->next;
+		free(b);
+	}
+	free(t);
+}
+
+static char *room_for(struct store_text *t, size_t size)
+{
+	struct block *b = t->blocks;
+
+	if (!b || b->room - b->used < size) {
+		size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+
+		b = malloc(sizeof(*b) + room);
+		if (!b) {
+			t->failed = true;
+			return NULL;
+		}
+		*b = (struct block){.next = t->blocks, .room = room};
+		t->blocks = b;
+	}
+	b->used += size;
+	return b->bytes + b->used - size;
+}
+
+static bool is_plain(const char *text)
+{
+	for (; *text; text++) {
+		if (*text < ' ' || *text > '~')
+			return false;
+	}
+	return true;
+}
+
+static const char *keep_plain(struct store_text *t, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	char *copy = room_for(t, size);
+
+	return copy ? memcpy(copy, text, size) : "";
+}
+
+/* People write their own letters; a text that is too long for them is not theirs. */
+static const char *keep_cleaned(struct store_text *t, const char *text)
+{
+	char line[CLEAN_FIELD_MAX], *copy;
+	const char *kept = "";
+
+	if (strlen(text) < sizeof(line)) {
+		strcpy(line, text);
+		clean_line(line, sizeof(line));
+		return keep_plain(t, line);
+	}
+	copy = clean_copy(text, strlen(text));
+	if (copy)
+		kept = keep_plain(t, copy);
+	else
+		t->failed = true;
+	free(copy);
+	return kept;
+}
+
+const char *text_keep(struct store_text *t, const char *text)
+{
+	if (!text || !*text)
+		return "";
+	return is_plain(text) ? keep_plain(t, text) : keep_cleaned(t, text);
+}
+
+const char *text_printf(struct store_text *t, const char *fmt, ...)
+{
+	char *made = NULL;
+	const char *kept = "";
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&made, fmt, ap) < 0) {
+		made = NULL;
+		t->failed = true;
+	}
+	va_end(ap);
+	if (made)
+		kept = text_keep(t, made);
+	free(made);
+	return kept;
+}
+
+bool text_failed(const struct store_text *t, struct err *err)
+{
+	if (t->failed)
+		err_set(err, EXIT_INTERNAL, "out of memory");
+	return t->failed;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What people say of races. */
+#include <stdlib.h>
+
+#include "hv/campaign/store/internal.h"
+
+void store_history_free(struct store_history *h)
+{
+	free(h->list);
+	text_free(h->text);
+	*h = (struct store_history){0};
+}
+
+/* What was said at the same millisecond would have no order. */
+static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
+{
+	int64_t last = 0;
+
+	if (*at)
+		return 0;
+	*at = store_now();
+	if (db_number(s->db, err, &last,
+		      "SELECT coalesce(max(t.at), 0) FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
+		      "FROM "
+		      "race w WHERE w.id = $1)",
+		      "i", race) < 0)
+		return -1;
+	if (last == *at)
+		*at = last + 1;
+	return 0;
+}
+
+static int say(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
+	       struct err *err)
+{
+	int64_t known = 0;
+
+	if (db_number(s->db, err, &known, "SELECT count(*) FROM race WHERE id = $1", "i", race) < 0)
+		return -1;
+	if (!known)
+		return err_set(err, EXIT_INPUT, "%s: the store has no such race", store_where(s));
+	if (time_of(s, race, &at, err) < 0)
+		return -1;
+	return db_run(s->db, err,
+		      "INSERT INTO said (race_id, at, state, who, note) VALUES ($1, $2, $3, $4, $5) "
+		      "ON CONFLICT (race_id, at, state, who, note) DO NOTHING",
+		      "iiitt", race, at, (int64_t)triage, who, note) < 0
+		       ? -1
+		       : 0;
+}
+
+int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
+		     struct err *err)
+{
+	if (db_begin(s->db, true, err) < 0)
+		return -1;
+	if (say(s, race, triage, note, who, at, err) < 0) {
+		db_rollback(s->db);
+		return -1;
+	}
+	return db_commit(s->db, err);
+}
+
+static int read_history(struct store *s, int64_t race, struct store_history *out, struct err *err)
+{
+	struct db_rows *rows = db_ask(
+		s->db, err,
+		"SELECT t.state, t.at, t.who, t.note FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
+		"FROM race w WHERE w.id = $1) ORDER BY t.at, t.state, t.who, t.note",
+		"i", race);
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		struct store_said *said = store_grow(&out->list, &out->count, sizeof(*said), err);
+		int64_t state = db_int(rows, 0);
+
+		if (!said) {
+			rc = -1;
+			break;
+		}
+		said->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
+		said->at = db_int(rows, 1);
+		said->who = text_keep(out->text, db_text(rows, 2));
+		said->note = text_keep(out->text, db_text(rows, 3));
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err)
+{
+	int rc = -1;
+
+	*out = (struct store_history){.text = text_new(err)};
+	if (out->text && db_begin(s->db, false, err) == 0) {
+		rc = read_history(s, race, out, err);
+		db_rollback(s->db);
+	}
+	if (rc == 0 && text_failed(out->text, err))
+		rc = -1;
+	if (rc < 0)
+		store_history_free(out);
+	return rc;
+}

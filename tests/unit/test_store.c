@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The store of campaigns: rounds, runs and races go in, lists come out. Every test is run on SQLite and on PostgreSQL. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/store_rig.h"
+
+static struct postgres_rig server;
+
+struct fixture {
+	struct store_rig rig;
+	char place[RIG_PLACE_MAX];
+	struct store *s;
+	struct err err;
+};
+
+static int setup(void **state)
+{
+	enum rig_kind kind = *(const enum rig_kind *)*state;
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	store_rig_init(&f->rig, &server);
+	store_rig_place(&f->rig, kind, f->place);
+	f->s = store_rig_open(f->place, STORE_MAKE);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	store_close(f->s);
+	store_rig_end(&f->rig);
+	free(f);
+	return 0;
+}
+
+#define RACES(...)                                                                                \
+	&(struct rig_report)                                                                      \
+	{                                                                                         \
+		.races = (const struct rig_race[]){__VA_ARGS__},                                  \
+		.count = sizeof((const struct rig_race[]){__VA_ARGS__}) / sizeof(struct rig_race) \
+	}
+
+/* The races of a round, for store_races_free(). */
+static struct store_races races_of(struct fixture *f, int64_t round, int64_t since)
+{
+	struct store_races_query q = {.round = round, .since = since};
+	struct store_races races;
+
+	if (store_races(f->s, &q, &races, &f->err) < 0)
+		fail_msg("%s", f->err.text);
+	return races;
+}
+
+static int64_t run_with(struct fixture *f, int64_t round, const char *key, const struct rig_report *report)
+{
+	return store_rig_run(f->s, round, key, store_rig_report(&f->rig, "races.json", report), NULL);
+}
+
+/* ---- rounds ---- */
+
+static void rounds_are_numbered(void **state)
+{
+	struct fixture *f = *state;
+	int64_t first = store_rig_round(f->s, "nightly", NULL), other = store_rig_round(f->s, "weekly", NULL),
+		second = store_rig_round(f->s, "nightly", NULL);
+	struct store_rounds rounds;
+
+	assert_true(first != other && other != second);
+	assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){.campaign = "nightly"}, &rounds, &f->err), 0);
+	assert_int_equal(rounds.count, 2);
+	assert_int_equal(rounds.list[0].number, 1);
+	assert_int_equal(rounds.list[1].number, 2);
+	assert_int_equal(rounds.list[1].id, second);
+	assert_int_equal(rounds.list[1].planned, 2);
+	assert_int_equal(rounds.list[1].ended, 0);
+	assert_string_equal(rounds.list[1].plan_hash, "0123456789abcdef");
+	store_rounds_free(&rounds);
+	assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){.before = second, .last = 1}, &rounds, &f->err), 0);
+	assert_int_equal(rounds.count, 1);
+	assert_int_equal(rounds.list[0].id, other);
+	store_rounds_free(&rounds);
+	assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){.campaign = "nightly", .name = "2"}, &rounds, &f->err),
+			 0);
+	assert_int_equal(rounds.count, 1);
+	assert_int_equal(rounds.list[0].id, second);
+	store_rounds_free(&rounds);
+}
+
+static void a_round_ends_with_its_last_shard(void **state)
+{
+	struct fixture *f = *state;
+	struct store_round_plan plan = {.campaign = "nightly", .uuid = "00112233445566778899aabbccddeeff", .shard = "1/2"};
+	struct store_rounds_query unfinished = {.unfinished = true, .shard = "2/2"};
+	struct store_rounds rounds;
+	int64_t id;
+
+	assert_int_equal(store_round_begin(f->s, &plan, &rounds, &f->err), 0);
+	id = rounds.list[0].id;
+	store_rounds_free(&rounds);
+	plan.shard = "2/2";
+	assert_int_equal(store_round_begin(f->s, &plan, &rounds, &f->err), 0);
+	assert_int_equal(rounds.list[0].id, id);
+	assert_int_equal(rounds.list[0].number, 1);
+	store_rounds_free(&rounds);
+	assert_int_equal(store_round_end(f->s, id, "1/2", &f->err), 0);
+	assert_int_equal(store_rounds(f->s, &unfinished, &rounds, &f->err), 0);
+	assert_int_equal(rounds.count, 1);
+	assert_int_equal(rounds.list[0].ended, 0);
+	store_rounds_free(&rounds);
+	assert_int_equal(store_round_end(f->s, id, "2/2", &f->err), 0);
+	assert_int_equal(store_rounds(f->s, &unfinished, &rounds, &f->err), 0);
+	assert_int_equal(rounds.count, 0);
+	store_rounds_free(&rounds);
+	assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){.id = id}, &rounds, &f->err), 0);
+	assert_true(rounds.list[0].ended > 0);
+	store_rounds_free(&rounds);
+}
+
+/* ---- runs ---- */
+
+static void a_run_is_stored_once(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	const char *path =
+		store_rig_report(&f->rig, "races.json", RACES({.count = 12, .rule = "lock-on-one-side", .rank = 75}));
+	int64_t run = store_rig_run(f->s, round, "a", path, NULL);
+	struct store_run_result again = {.outcome = STORE_PANIC, .races = path};
+	struct store_run_plan plan = {.key = "a"};
+	char *before = store_rig_dump(f->s), *after;
+	int64_t same = 0;
+
+	assert_int_equal(store_run_end(f->s, run, &again, NULL, &f->err), 1);
+	assert_int_equal(store_run_begin(f->s, round, &plan, &same, &f->err), 1);
+	assert_int_equal(same, run);
+	after = store_rig_dump(f->s);
+	assert_string_equal(before, after);
+	assert_non_null(strstr(after, " 12 1 from "));
+	free(before);
+	free(after);
+}
+
+static void a_run_says_what_it_was(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
+	struct store_finding findings[] = {{"panic", "Kernel panic - not syncing: <\x1b[31m>", "console.log"},
+					   {"crash", "", ""}};
+	struct store_run_plan plan = {.key = "k/i/w/s/1", .command = "outrider run --append 'a b'", .seed = UINT64_MAX};
+	struct store_run_result result = {
+		.outcome = STORE_PANIC, .detail = "the guest panicked", .findings = findings, .finding_count = 2};
+	struct store_findings found;
+	struct store_runs runs;
+
+	result.races = store_rig_report(&f->rig, "races.json", RACES({.count = 1}, {.function = {"a", "b"}}));
+	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
+	assert_int_equal(store_runs(f->s, round, &runs, &f->err), 0);
+	assert_int_equal(runs.list[0].state, STORE_RUNNING);
+	store_runs_free(&runs);
+	assert_int_equal(store_run_end(f->s, id, &result, NULL, &f->err), 0);
+	assert_int_equal(store_runs(f->s, round, &runs, &f->err), 0);
+	assert_int_equal(runs.count, 1);
+	assert_int_equal(runs.list[0].state, STORE_DONE);
+	assert_int_equal(runs.list[0].outcome, STORE_PANIC);
+	assert_true(runs.list[0].seed == UINT64_MAX);
+	assert_string_equal(runs.list[0].build_id, "aabbcc");
+	assert_int_equal(runs.list[0].hits, 100);
+	assert_int_equal(runs.list[0].races, 2);
+	assert_int_equal(runs.list[0].new_races, 2);
+	/* 0.4 s of 2 CPUs' 10 s. */
+	assert_int_equal(runs.list[0].lost_permille, 20);
+	store_runs_free(&runs);
+	assert_int_equal(store_findings(f->s, round, &found, &f->err), 0);
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.list[0].line, "Kernel panic - not syncing: <\\x1b[31m>");
+	assert_true(found.list[0].is_new);
+	assert_string_equal(found.list[1].kind, "crash");
+	store_findings_free(&found);
+}
+
+static void a_wrong_file_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
+	struct store_run_plan plan = {.key = "a"};
+	struct store_run_result result = {.outcome = STORE_OK};
+	char *before, *after;
+	bool bad = false;
+
+	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
+	before = store_rig_dump(f->s);
+	result.races = store_rig_file(&f->rig, "races.json", "{\"schema\": \"outrider-races/1\", \"races\": [{}]}");
+	assert_int_equal(store_run_end(f->s, id, &result, &bad, &f->err), -1);
+	assert_true(bad);
+	assert_int_equal(f->err.code, EXIT_INPUT);
+	assert_non_null(strstr(f->err.text, "races.json: race 1"));
+	after = store_rig_dump(f->s);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+}
+
+static void races_of_a_killed_run_are_judged(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	struct rig_report report = *RACES({.count = 1});
+	struct store_races races;
+
+	report.killed = true;
+	run_with(f, round, "a", &report);
+	races = races_of(f, round, 0);
+	assert_int_equal(races.count, 1);
+	assert_true(races.list[0].rule[0] && races.list[0].evidence[0]);
+	store_races_free(&races);
+}
+
+/* ---- what changes ---- */
+
+static void changes_are_told(void **state)
+{
+	struct fixture *f = *state;
+	const struct rig_race same = {.function = {"same_r", "same_w"}, .rule = "no-pattern", .rank = 70},
+			      gone = {.function = {"gone_r", "gone_w"}, .rule = "no-pattern", .rank = 70},
+			      was = {.function = {"moody_r", "moody_w"},
+				     .rule = "approximate",
+				     .class = VERDICT_BENIGN,
+				     .rank = 5},
+			      is = {.function = {"moody_r", "moody_w"}, .rule = "no-pattern", .rank = 71},
+			      rare = {.function = {"rare_r", "rare_w"}, .rule = "no-pattern", .rank = 70},
+			      fresh = {.function = {"fresh_r", "fresh_w"}, .rule = "no-pattern", .rank = 70};
+	static const char *const expected[][2] = {
+		{"new", "fresh_r"}, {"changed", "moody_r"}, {"gone", "gone_r"}, {"again", "rare_r"}, {"same", "same_r"},
+	};
+	int64_t first = store_rig_round(f->s, "nightly", NULL), second, third;
+	struct store_races races;
+
+	run_with(f, first, "a", RACES(rare, same));
+	second = store_rig_round(f->s, "nightly", NULL);
+	run_with(f, second, "a", RACES(same, gone, was));
+	third = store_rig_round(f->s, "nightly", NULL);
+	run_with(f, third, "a", RACES(same, is, rare, fresh));
+	races = races_of(f, third, 0);
+	assert_int_equal(races.count, 5);
+	for (size_t i = 0; i < races.count; i++) {
+		assert_string_equal(store_change_word(races.list[i].change), expected[i][0]);
+		assert_string_equal(races.list[i].sides[0].function, expected[i][1]);
+	}
+	assert_int_equal(races.list[1].before_class, VERDICT_BENIGN);
+	assert_int_equal(races.list[4].first_round, 1);
+	assert_int_equal(races.list[4].earlier, 2);
+	store_races_free(&races);
+	/* Since the first round, what came with the second is new, too. */
+	races = races_of(f, third, first);
+	assert_int_equal(races.count, 5);
+	for (size_t i = 0; i < races.count; i++) {
+		bool is_new = races.list[i].change == STORE_CHANGE_NEW, is_old = races.list[i].first_round == 1;
+
+		assert_true(is_new != is_old);
+	}
+	store_races_free(&races);
+	/* The list of the second round is what it was that morning. */
+	races = races_of(f, second, 0);
+	assert_int_equal(races.count, 4);
+	assert_string_equal(store_change_word(races.list[3].change), "same");
+	assert_int_equal(races.list[0].last_round, 2);
+	store_races_free(&races);
+}
+
+static void the_weightiest_verdict_counts(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	struct store_races races;
+
+	run_with(f, round, "a", RACES({.rule = "approximate", .class = VERDICT_BENIGN, .rank = 5, .count = 3}));
+	run_with(f, round, "b", RACES({.rule = "no-pattern", .class = VERDICT_HARMFUL, .rank = 70, .count = 4}));
+	run_with(f, round, "c", RACES({.rule = "unsure", .class = VERDICT_UNCLEAR, .rank = 40}));
+	races = races_of(f, round, 0);
+	assert_int_equal(races.count, 1);
+	assert_int_equal(races.list[0].class, VERDICT_HARMFUL);
+	assert_string_equal(races.list[0].rule, "no-pattern");
+	assert_int_equal(races.list[0].seen, 8);
+	assert_int_equal(races.list[0].runs, 3);
+	store_races_free(&races);
+}
+
+static void a_fixed_race_comes_back(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), race;
+	struct store_races races;
+	struct store_history history;
+
+	run_with(f, round, "a", RACES({.rule = "no-pattern"}));
+	races = races_of(f, round, 0);
+	race = races.list[0].id;
+	store_races_free(&races);
+	assert_int_equal(store_triage_set(f->s, race, STORE_TRIAGE_KNOWN, "seen by \xc3\x84nne", "ann", 0, &f->err), 0);
+	assert_int_equal(store_triage_set(f->s, race, STORE_TRIAGE_FIXED, "commit 1234", "bob", 0, &f->err), 0);
+	/* It was seen before it was said to be fixed. */
+	races = races_of(f, round, 0);
+	assert_int_equal(races.list[0].change, STORE_CHANGE_NEW);
+	assert_int_equal(races.list[0].triage, STORE_TRIAGE_FIXED);
+	assert_string_equal(races.list[0].note, "commit 1234");
+	assert_string_equal(races.list[0].who, "bob");
+	store_races_free(&races);
+	usleep(5000);
+	round = store_rig_round(f->s, "nightly", NULL);
+	run_with(f, round, "a", RACES({.rule = "no-pattern"}));
+	races = races_of(f, round, 0);
+	assert_int_equal(races.list[0].change, STORE_CHANGE_BACK);
+	store_races_free(&races);
+	assert_int_equal(store_history(f->s, race, &history, &f->err), 0);
+	assert_int_equal(history.count, 2);
+	assert_int_equal(history.list[0].triage, STORE_TRIAGE_KNOWN);
+	assert_string_equal(history.list[0].note, "seen by \xc3\x84nne");
+	assert_true(history.list[0].at < history.list[1].at);
+	store_history_free(&history);
+}
+
+static void a_race_is_found_by_its_id(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), race = 0;
+	struct store_races races;
+	char start[8], *record;
+
+	run_with(f, round, "a", RACES({.function = {"a", "b"}, .rule = "x"}, {.function = {"c", "d"}, .rule = "x"}));
+	races = races_of(f, round, 0);
+	snprintf(start, sizeof(start), "%.6s", races.list[1].name);
+	assert_int_equal(store_race_find(f->s, start, &race, &f->err), 0);
+	assert_int_equal(race, races.list[1].id);
+	assert_int_equal(store_race_find(f->s, races.list[0].reports, &race, &f->err), 0);
+	assert_int_equal(race, races.list[0].id);
+	record = store_race_record(f->s, race, false, &f->err);
+	assert_non_null(record);
+	assert_non_null(strstr(record, races.list[0].reports));
+	free(record);
+	store_races_free(&races);
+	assert_int_equal(store_race_find(f->s, "ffffffffffff", &race, &f->err), -1);
+	assert_int_equal(f->err.code, EXIT_USAGE);
+	f->err = (struct err){0};
+	assert_int_equal(store_race_find(f->s, "%", &race, &f->err), -1);
+}
+
+/* ---- coverage ---- */
+
+static const char cover_text[] =
+	"{\"schema\": \"outrider-coverage/1\", \"tool_version\": \"0.1.0\", \"complete\": true, \"seed\": \"7\", \"build_id\": "
+	"\"aabbcc\", "
+	"\"totals\": {\"functions\": 1, \"sites\": 2, \"pool_sites\": 4000, \"hits\": 3, \"windows\": 2, \"conflicts\": 1, "
+	"\"sampled_s\": 30.0}, \"functions\": [{\"function\": \"vfs_read\", \"sites\": 32, \"armed\": [{\"site\": "
+	"\"vfs_read+0x1c\", "
+	"\"armed\": 4, \"hits\": 3, \"windows\": 2, \"conflicts\": 1}, {\"site\": \"vfs_read+0x33\", \"armed\": 1}]}]}";
+
+static void coverage_is_summed(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	const char *races = strdup(store_rig_report(&f->rig, "races.json", RACES({.rule = "x"})));
+	struct store_coverage c;
+	struct store_pairs p;
+	char *dump;
+
+	for (int i = 0; i < 2; i++)
+		store_rig_run(f->s, round, i ? "b" : "a", races, store_rig_file(&f->rig, "coverage.json", cover_text));
+	dump = store_rig_dump(f->s);
+	assert_non_null(strstr(dump, " site vfs_read+0x1c 8 6 4 2 2\n"));
+	assert_non_null(strstr(dump, " site vfs_read+0x33 2 0 0 0 2\n"));
+	free(dump);
+	assert_int_equal(store_coverage(f->s, "nightly", 0, &c, &f->err), 0);
+	assert_int_equal(c.count, 2);
+	assert_int_equal(c.list[0].sites_armed, 2);
+	assert_int_equal(c.list[0].sites_hit, 1);
+	assert_int_equal(c.list[0].once, 1);
+	assert_int_equal(c.list[1].once, 0);
+	assert_int_equal(c.list[1].twice, 1);
+	assert_int_equal(c.list[1].pool, 4000);
+	assert_int_equal(c.list[1].sampled_ns, 20000000000);
+	store_coverage_free(&c);
+	assert_int_equal(store_pairs(f->s, "aabbcc", 0, &p, &f->err), 0);
+	assert_int_equal(p.observed, 1);
+	assert_int_equal(p.twice, 1);
+	assert_int_equal(p.runs, 2);
+	free((char *)races);
+}
+
+/* ---- both kinds ---- */
+
+static int start_server(void **state)
+{
+	(void)state;
+	postgres_rig_start(&server);
+	return 0;
+}
+
+static int end_server(void **state)
+{
+	(void)state;
+	postgres_rig_end(&server);
+	return 0;
+}
+
+static enum rig_kind sqlite = RIG_SQLITE, postgres = RIG_POSTGRES;
+#define BOTH(test)                                                      \
+	{#test " (SQLite)", test, setup, teardown, &sqlite},            \
+	{                                                               \
+#test " (PostgreSQL)", test, setup, teardown, &postgres \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(rounds_are_numbered),
+		BOTH(a_round_ends_with_its_last_shard),
+		BOTH(a_run_is_stored_once),
+		BOTH(a_run_says_what_it_was),
+		BOTH(a_wrong_file_changes_nothing),
+		BOTH(races_of_a_killed_run_are_judged),
+		BOTH(changes_are_told),
+		BOTH(the_weightiest_verdict_counts),
+		BOTH(a_fixed_race_comes_back),
+		BOTH(a_race_is_found_by_its_id),
+		BOTH(coverage_is_summed),
+	};
+
+	return cmocka_run_group_tests(tests, start_server, end_server);
+}
