@@ -166,29 +166,27 @@ struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva)
 	return entry ? &site_at(c, entry - 1)->counts : NULL;
 }
 
-static int append_function(struct coverage *c, const char *name)
+/* The functions below up to enter() are called with the lock held. */
+
+/* Room for one more function and one more site, so that no function is without a site. */
+static int make_room(struct coverage *c)
 {
 	size_t room = c->function_room ? 2 * c->function_room : 256;
-	struct function *functions = c->functions;
-	char *copy = strdup(name);
-	int ret = -1;
+	struct site **chunk = &c->chunks[c->site_count / CHUNK];
+	struct function *functions;
 
-	pthread_mutex_lock(&c->lock);
-	if (copy && c->function_count == c->function_room) {
-		functions = realloc(functions, room * sizeof(*functions));
-		if (functions) {
-			c->functions = functions;
-			c->function_room = room;
-		}
-	}
-	if (copy && functions) {
-		functions[c->function_count++] = (struct function){.name = copy};
-		copy = NULL;
-		ret = 0;
-	}
-	pthread_mutex_unlock(&c->lock);
-	free(copy);
-	return ret;
+	if (!*chunk)
+		*chunk = calloc(CHUNK, sizeof(**chunk));
+	if (!*chunk)
+		return -1;
+	if (c->function_count < c->function_room)
+		return 0;
+	functions = realloc(c->functions, room * sizeof(*functions));
+	if (!functions)
+		return -1;
+	c->functions = functions;
+	c->function_room = room;
+	return 0;
 }
 
 /* The index of the function of that name, which is new or not. -1: memory ran out. */
@@ -200,8 +198,11 @@ static int64_t find_function(struct coverage *c, const char *name)
 		return -1;
 	bucket = name_bucket(c, &c->by_name, name);
 	if (!*bucket) {
-		if (append_function(c, name))
+		char *copy = strdup(name);
+
+		if (!copy)
 			return -1;
+		c->functions[c->function_count++] = (struct function){.name = copy};
 		*bucket = (uint32_t)c->function_count;
 		c->by_name.used++;
 	}
@@ -218,22 +219,16 @@ static uint32_t find_site(const struct coverage *c, const struct function *fn, u
 	return entry;
 }
 
-/* 1 + the index of a new site. 0: memory ran out. Called with the lock held. */
+/* 1 + the index of a new site, for which there is room. */
 static uint32_t append_site(struct coverage *c, struct function *fn, uint32_t offset)
 {
-	struct site **chunk = &c->chunks[c->site_count / CHUNK];
-
-	if (!*chunk)
-		*chunk = calloc(CHUNK, sizeof(**chunk));
-	if (!*chunk)
-		return 0;
 	*site_at(c, c->site_count++) = (struct site){.offset = offset, .next = fn->first};
 	fn->first = c->site_count;
 	fn->count++;
 	return c->site_count;
 }
 
-/* Of several functions with one name, coverage_find() knows the place of one until that is forgotten. */
+/* Without the lock. Of several functions with one name, coverage_find() knows the place of one until that is forgotten. */
 static void enter(struct coverage *c, uint32_t entry, uint64_t gva)
 {
 	uint32_t *bucket = gva_bucket(c, &c->by_gva, gva);
@@ -245,21 +240,30 @@ static void enter(struct coverage *c, uint32_t entry, uint64_t gva)
 	c->by_gva.used++;
 }
 
-struct coverage_counts *coverage_add(struct coverage *c, uint64_t gva, const char *function, uint32_t offset, uint32_t sites)
+/* 1 + the index of the site, which is new or not. 0: memory ran out. */
+static uint32_t find_or_add(struct coverage *c, const char *function, uint32_t offset, uint32_t sites)
 {
-	int64_t index = c->site_count < CHUNK * CHUNKS_MAX ? find_function(c, function) : -1;
+	int64_t index = make_room(c) ? -1 : find_function(c, function);
 	struct function *fn;
 	uint32_t entry;
 
-	if (index < 0 || (is_full(&c->by_gva) && rebuild_by_gva(c, 2 * (c->by_gva.mask + 1))))
-		return NULL;
+	if (index < 0)
+		return 0;
 	fn = &c->functions[index];
-	pthread_mutex_lock(&c->lock);
 	if (sites > fn->sites)
 		fn->sites = sites;
 	entry = find_site(c, fn, offset);
-	if (!entry)
-		entry = append_site(c, fn, offset);
+	return entry ? entry : append_site(c, fn, offset);
+}
+
+struct coverage_counts *coverage_add(struct coverage *c, uint64_t gva, const char *function, uint32_t offset, uint32_t sites)
+{
+	uint32_t entry;
+
+	if (c->site_count == CHUNK * CHUNKS_MAX || (is_full(&c->by_gva) && rebuild_by_gva(c, 2 * (c->by_gva.mask + 1))))
+		return NULL;
+	pthread_mutex_lock(&c->lock);
+	entry = find_or_add(c, function, offset, sites);
 	pthread_mutex_unlock(&c->lock);
 	if (!entry)
 		return NULL;
@@ -299,7 +303,7 @@ static int by_offset(const void *a, const void *b)
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-static int make_room(struct coverage_function *out, size_t count)
+static int make_copy_room(struct coverage_function *out, size_t count)
 {
 	struct coverage_site *armed;
 
@@ -313,8 +317,8 @@ static int make_room(struct coverage_function *out, size_t count)
 	return 0;
 }
 
-/* Called with the lock held. */
-static void copy_sites(const struct coverage *c, const struct function *fn, struct coverage_function *out)
+/* Copy those of the function's sites that are among the first `end` sites. Called with the lock held. */
+static void copy_sites(const struct coverage *c, const struct function *fn, size_t end, struct coverage_function *out)
 {
 	out->count = 0;
 	for (uint32_t i = fn->first; i;) {
@@ -322,7 +326,8 @@ static void copy_sites(const struct coverage *c, const struct function *fn, stru
 		for (uint32_t n = 0; i && n < COPIED_AT_A_TIME; n++) {
 			const struct site *site = site_at(c, i - 1);
 
-			out->armed[out->count++] = (struct coverage_site){site->offset, site->counts};
+			if (i <= end)
+				out->armed[out->count++] = (struct coverage_site){site->offset, site->counts};
 			i = site->next;
 		}
 		pthread_mutex_unlock(c->counts_lock);
@@ -340,19 +345,19 @@ struct coverage_size coverage_size(struct coverage *c)
 	return size;
 }
 
-int coverage_function(struct coverage *c, size_t index, struct coverage_function *out)
+int coverage_function(struct coverage *c, const struct coverage_size *size, size_t index, struct coverage_function *out)
 {
 	int ret = 0;
 
 	pthread_mutex_lock(&c->lock);
-	if (index < c->function_count) {
+	if (index < size->functions) {
 		const struct function *fn = &c->functions[index];
 
-		ret = make_room(out, fn->count) ? -1 : 1;
+		ret = make_copy_room(out, fn->count) ? -1 : 1;
 		if (ret > 0) {
 			snprintf(out->name, sizeof(out->name), "%s", fn->name);
 			out->sites = fn->sites;
-			copy_sites(c, fn, out);
+			copy_sites(c, fn, size->sites, out);
 		}
 	}
 	pthread_mutex_unlock(&c->lock);

@@ -74,8 +74,9 @@ static struct coverage_counts counts_at(struct fixture *f, uint32_t offset)
 {
 	struct coverage_function fn = {0};
 	struct coverage_counts counts = {0};
+	struct coverage_size size = coverage_size(detect_coverage(f->r->d));
 
-	for (size_t i = 0; coverage_function(detect_coverage(f->r->d), i, &fn) > 0; i++) {
+	for (size_t i = 0; coverage_function(detect_coverage(f->r->d), &size, i, &fn) > 0; i++) {
 		assert_string_equal(fn.name, "f");
 		assert_int_equal(fn.sites, 2);
 		for (size_t n = 0; n < fn.count; n++)

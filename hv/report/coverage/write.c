@@ -17,7 +17,7 @@ struct coverage_file {
 	struct json_file *json;
 	/* What is written now, and a copy of the function whose text is made. */
 	struct coverage *coverage;
-	size_t functions;
+	struct coverage_size size;
 	struct coverage_function copy;
 };
 
@@ -86,8 +86,8 @@ static char *functions_text(void *ctx, size_t index)
 	FILE *out = open_memstream(&text, &size);
 	int rc = 0;
 
-	for (size_t i = first; out && rc == 0 && i < end && i < f->functions; i++) {
-		rc = coverage_function(f->coverage, i, &f->copy) > 0 ? 0 : -1;
+	for (size_t i = first; out && rc == 0 && i < end && i < f->size.functions; i++) {
+		rc = coverage_function(f->coverage, &f->size, i, &f->copy) > 0 ? 0 : -1;
 		if (rc == 0 && i > first)
 			fputs(",\n", out);
 		if (rc == 0)
@@ -126,7 +126,7 @@ int coverage_file_write(struct coverage_file *f, const struct coverage_facts *fa
 	if (!head)
 		return err_set(err, EXIT_INTERNAL, "out of memory while writing the file of --coverage");
 	f->coverage = coverage;
-	f->functions = size.functions;
+	f->size = size;
 	rc = json_file_rewrite(f->json, head, "]}\n", &items, err);
 	free(head);
 	return rc;
