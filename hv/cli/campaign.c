@@ -10,6 +10,7 @@
 #include "hv/cli/suggest.h"
 
 const struct cli_command campaign_commands[] = {
+	{"run", campaign_run, &campaign_run_argp, "run a round of a campaign, or go on with one", NULL},
 	{"check", campaign_check, &campaign_check_argp, "check a campaign file, and list the runs that it makes", NULL},
 	{0},
 };

@@ -18,6 +18,7 @@ extern const struct argp campaign_check_argp;
 /* What --help says of the option that all which look into the store have. */
 #define CAMPAIGN_STORE_HELP \
 	"the store of what was found: a file, or postgresql://... (default: outrider/campaigns.db in $XDG_DATA_HOME)"
+#define CAMPAIGN_ONLY_HELP "only runs with this name as a part, for example '6.1' or '*/ext4/*'"
 #define CAMPAIGN_OVERCOMMIT_HELP "let machines have more vCPUs than this host has CPUs"
 
 #endif

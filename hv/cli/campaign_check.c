@@ -18,7 +18,7 @@ struct check_options {
 enum check_key { KEY_ONLY = 0x100, KEY_ROUND, KEY_OVERCOMMIT };
 
 static const struct argp_option options[] = {
-	{"only", KEY_ONLY, "NAME,...", 0, "list only runs with this name as a part, for example '6.1' or '*/ext4/*'", 0},
+	{"only", KEY_ONLY, "NAME,...", 0, CAMPAIGN_ONLY_HELP, 0},
 	{"round", KEY_ROUND, "N", 0, "list the seeds of this round (default 1)", 0},
 	{"overcommit", KEY_OVERCOMMIT, NULL, 0, CAMPAIGN_OVERCOMMIT_HELP, 0},
 	{0},

@@ -64,6 +64,7 @@ struct plan {
 	char hash[DOCUMENT_HASH_MAX];
 	const char *path, *folder, *name;
 	struct plan_value emulator;
+	const char *program; /* the emulator's path, or NULL */
 	struct plan_limits limits;
 	struct plan_part machine;
 	struct plan_parts axes[PLAN_AXES];

@@ -11,12 +11,13 @@
  *     coverage.json  what the run has sampled
  *     prefer.json    what it was told to prefer
  *     console.log    the guest's console
- *     stdout.log     what outrider has said, and stderr.log
- *     status         one line, written when the run has ended: "exit N" or "signal N", and how the runner judged it
- *     lock           locked (flock) by the run's processes as long as any of them lives
+ *     stdout.log     what outrider has said, and stderr.log, which is locked as long as any process of the run lives
+ *     status         how the run ended, written when it has
  *
- * A SIGKILL of the runner ends its runs (PR_SET_PDEATHSIG), and what they had written by then stays there. With `resume`, the
- * next runner waits for the lock of each run, stores what its folder has, and starts again what had not ended.
+ * A SIGKILL of the runner ends its runs, and what they had written by then stays there. With `resume`, the next runner sees to
+ * it that no process of them is left, and brings what their folders have into the store: a run that has a status as what it is,
+ * and another one as a run of its own, with "~1" behind the key. Then it starts again what had not ended. It does the same, at
+ * once, with a run that somebody kills.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_RUNNER_H
 #define OUTRIDER_CAMPAIGN_RUNNER_RUNNER_H
@@ -35,15 +36,26 @@ struct runner_config {
 	bool overcommit;	/* Runs at once may have more vCPUs than the host has CPUs. */
 	const char *only;	/* See plan_is_meant(). NULL: all. */
 	unsigned shard, shards; /* This shard, from 1, of how many. 0: the matrix is not split. */
+	uint64_t round;		/* The number of the round. 0: one more than the last one has. Shards of one round have one. */
 	bool resume;		/* Go on with the last round that was not finished. */
 	bool quiet;		/* Say nothing but errors, and no progress. */
 };
 
 struct runner_result {
-	unsigned planned, done, findings, limits, failed, skipped; /* Runs. `skipped`: the budget was used up before. */
-	uint64_t hits, races, fresh; /* Races of this round, and how many of them no earlier round had. */
-	uint64_t fresh_harmful, fresh_unclear;
-	int signal; /* The signal that has ended the round before its end, or 0. */
+	uint64_t round; /* Its number. 0: with `resume`, no round was to be gone on with. */
+	/* Runs: all that were meant, and what became of them. */
+	unsigned planned;
+	unsigned done;	   /* They are in the store. */
+	unsigned skipped;  /* They were not run, or not to their end, as the budget was used up or a signal came. */
+	unsigned unstored; /* They have ended, and the store could not take them. */
+	/* How those of this process ended, other than well. */
+	unsigned findings; /* With a panic, hang, lockup or crash. */
+	unsigned limits;   /* At one of their limits. */
+	unsigned failed;   /* They could not run. */
+	/* Of the round. */
+	uint64_t hits, races;
+	uint64_t fresh, fresh_harmful, fresh_unclear; /* Races that no earlier round had, or that were said to be fixed. */
+	int signal;				      /* The signal that has ended the round before its end, or 0. */
 };
 
 /*

@@ -55,6 +55,10 @@ struct plan *plan_load(const char *path, struct err *err)
 		doc = plan_document_read(path, p->hash, err);
 	ok = doc && grammar_check(path, doc, err) == 0 && plan_parse(p, doc, err) == 0 && plan_check(p, err) == 0 &&
 	     plan_read_domains(p, err) == 0;
+	if (ok && p->emulator.text) {
+		p->program = plan_keep(&p->text, plan_file(p, NULL, p->emulator.text), err);
+		ok = p->program != NULL;
+	}
 	xmlFreeDoc(doc);
 	if (ok)
 		return p;
@@ -118,7 +122,7 @@ unsigned plan_failures(const struct plan *p)
 
 const char *plan_emulator(const struct plan *p)
 {
-	return p->emulator.text;
+	return p->program;
 }
 
 bool plan_learns(const struct plan *p)

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/runner/job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hv/base/clock.h"
+#include "hv/campaign/runner/arguments.h"
+#include "hv/campaign/runner/spool.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define GRACE_NS (30 * NS_PER_S) /* how long a run that was asked may take to end, and to write its report */
+#define REST_NS (10 * NS_PER_S)	 /* how long processes may be there that the program has left */
+#define USAGE_NS (NS_PER_S / 2)	 /* between looks at what is costly to look at */
+
+int64_t job_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- start ---- */
+
+static bool has_disk(const struct plan_run *r)
+{
+	for (size_t i = 0; i < r->argc; i++) {
+		if (strcmp(r->argv[i], "--disk") == 0)
+			return true;
+	}
+	return false;
+}
+
+static int prepare(void *ctx, struct err *err)
+{
+	return machine_start(ctx, err);
+}
+
+static void finish(void *ctx)
+{
+	machine_stop(ctx);
+}
+
+/* What an earlier attempt has left in the folder is somebody's already, or there was nothing in it. */
+static void clear_folder(const struct job *j)
+{
+	static const char *const names[] = {"races.json", "coverage.json", "console.log", "status", "stdout.log", "stderr.log"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *path = spool_path(j->folder, names[i], NULL);
+
+		if (path)
+			unlink(path);
+		free(path);
+	}
+}
+
+static void reset(struct job *j)
+{
+	j->console = (struct console){.last_ns = monotonic_ns()};
+	j->ending = (struct ending){.started = job_now()};
+	j->started_ns = j->looked_ns = monotonic_ns();
+	j->asked_ns = 0;
+	j->killed = j->cut_short = false;
+	j->machine = (struct machine){.folder = j->folder, .run = j->run->attach && j->run->domain->file ? j->run : NULL};
+	snprintf(j->machine.name, sizeof(j->machine.name), "outrider-%.12s", j->uuid);
+}
+
+int job_start(struct job *j, struct cgroup_base *base, const struct job_config *config, struct err *err)
+{
+	struct child_config child = {.folder = j->folder,
+				     .limits = &j->run->limits,
+				     .limit_files = !has_disk(j->run),
+				     .prepare = prepare,
+				     .finish = finish,
+				     .ctx = &j->machine};
+	char **argv = NULL;
+	int rc = -1;
+
+	clear_folder(j);
+	reset(j);
+	j->program_given = config->emulator;
+	if (j->run->agent && heartbeat_open(&j->heartbeat, err) < 0)
+		goto out;
+	argv = arguments_make(j, config, err);
+	free(j->command);
+	j->command = argv ? arguments_quote(argv, err) : NULL;
+	if (!j->command || spool_write(j->folder, "command", j->command, err) < 0)
+		goto out;
+	child.argv = argv;
+	rc = child_start(&j->child, base, &child, err);
+out:
+	free(argv);
+	if (rc < 0) {
+		job_release(j);
+		return -1;
+	}
+	j->attempts++;
+	j->state = JOB_RUNNING;
+	return 0;
+}
+
+void job_release(struct job *j)
+{
+	heartbeat_close(&j->heartbeat);
+	if (j->child.keeper)
+		child_free(&j->child);
+}
+
+/* ---- while it runs ---- */
+
+void job_ask(struct job *j)
+{
+	if (j->asked_ns)
+		return;
+	j->asked_ns = monotonic_ns();
+	child_ask(&j->child);
+}
+
+void job_kill(struct job *j)
+{
+	j->killed = true;
+	child_kill(&j->child);
+}
+
+/* Note what has gone too far, and ask the run to end. */
+static void stop(struct job *j, enum store_outcome kind, const char *file, const char *fmt, uint64_t value)
+{
+	char line[ENDING_LINE_MAX];
+
+	snprintf(line, sizeof(line), fmt, value);
+	ending_add(&j->ending, kind, file, line);
+	job_ask(j);
+}
+
+#define LIMIT_TIME "the run took more than its limit of %" PRIu64 " s"
+#define LIMIT_CPU "the run used more than its limit of %" PRIu64 " s of CPU time"
+#define LIMIT_MEMORY "the run used more than its limit of %" PRIu64 " MiB of memory"
+#define LIMIT_OUTPUT "the run wrote more than its limit of %" PRIu64 " KiB"
+#define HANG_SILENCE "the guest's console was silent for more than %" PRIu64 " s"
+#define HANG_HEARTBEAT "the guest's agent was silent for more than %" PRIu64 " s"
+
+static void look_at_usage(struct job *j, uint64_t now)
+{
+	const struct plan_limits *l = &j->run->limits;
+	uint64_t cpu_ns = 0, memory = 0;
+
+	if (now - j->looked_ns < USAGE_NS)
+		return;
+	j->looked_ns = now;
+	if (l->output && spool_size(j->folder) > l->output)
+		stop(j, STORE_LIMIT, "", LIMIT_OUTPUT, l->output >> 10);
+	if (!l->cpu_ns && !l->memory)
+		return;
+	child_usage(&j->child, &cpu_ns, &memory);
+	if (l->cpu_ns && cpu_ns > l->cpu_ns)
+		stop(j, STORE_LIMIT, "", LIMIT_CPU, l->cpu_ns / NS_PER_S);
+	if (l->memory && memory > l->memory)
+		stop(j, STORE_LIMIT, "", LIMIT_MEMORY, l->memory >> 20);
+}
+
+static void look_at_guest(struct job *j, uint64_t now)
+{
+	const struct plan_limits *l = &j->run->limits;
+	char *path = spool_path(j->folder, "console.log", NULL);
+
+	if (path)
+		console_read(&j->console, path, "console.log", false, &j->ending);
+	free(path);
+	if (l->silence_ns && !j->run->attach && now > j->console.last_ns && now - j->console.last_ns > l->silence_ns)
+		stop(j, STORE_HANG, "console.log", HANG_SILENCE, l->silence_ns / NS_PER_S);
+	if (l->heartbeat_ns && heartbeat_silence(&j->heartbeat) > l->heartbeat_ns)
+		stop(j, STORE_HANG, "console.log", HANG_HEARTBEAT, l->heartbeat_ns / NS_PER_S);
+}
+
+bool job_look(struct job *j)
+{
+	const struct plan_limits *l = &j->run->limits;
+	uint64_t now = monotonic_ns();
+
+	if (child_is_over(&j->child))
+		return true;
+	if (j->child.ended) {
+		if (now - j->child.ended_ns > REST_NS)
+			child_kill(&j->child);
+		return false;
+	}
+	if (j->asked_ns && now - j->asked_ns > GRACE_NS)
+		job_kill(j);
+	if (j->asked_ns)
+		return false;
+	if (l->time_ns && now - j->started_ns > l->time_ns)
+		stop(j, STORE_LIMIT, "", LIMIT_TIME, l->time_ns / NS_PER_S);
+	look_at_usage(j, now);
+	look_at_guest(j, now);
+	return false;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How a run ended: its status, what was found while it ran, and what it has said. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hv/base/clean.h"
+#include "hv/campaign/runner/job.h"
+#include "hv/campaign/runner/spool.h"
+
+#define LAST_LINE "outrider: "
+
+/* Statuses of programs that could not do what they were to do, rather than of outrider: see docs/labs.md and sh(1). */
+enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
+
+/* ---- what it has said ---- */
+
+/* What sanitizers of compilers write. */
+static bool is_sanitizer(const char *line)
+{
+	static const char *const words[] = {"ERROR: AddressSanitizer",	   "ERROR: LeakSanitizer",
+					    "WARNING: ThreadSanitizer",	   "ERROR: ThreadSanitizer",
+					    ": runtime error: ",	   "WARNING: MemorySanitizer",
+					    "*** stack smashing detected", "*** buffer overflow detected"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr(line, words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Numbers of processes differ from run to run: "==123==ERROR: ..." */
+static const char *behind_number(const char *line)
+{
+	size_t n = strspn(line, "=0123456789");
+
+	return strncmp(line, "==", 2) == 0 ? line + n : line;
+}
+
+/* Note what sanitizers have said in stderr.log, and copy the last line that is outrider's, or else the last one, into `last`.
+ */
+static void read_errors(struct job *j, char *last, size_t size)
+{
+	char *path = spool_path(j->folder, "stderr.log", NULL), *line = NULL;
+	FILE *in = path ? fopen(path, "re") : NULL;
+	bool ours = false;
+	size_t room = 0;
+
+	last[0] = '\0';
+	while (in && getline(&line, &room, in) > 0) {
+		bool is_ours = strncmp(line, LAST_LINE, strlen(LAST_LINE)) == 0;
+
+		line[strcspn(line, "\r\n")] = '\0';
+		if (is_sanitizer(line))
+			ending_add(&j->ending, STORE_CRASH, "stderr.log", behind_number(line));
+		if (line[0] && (is_ours || !ours))
+			snprintf(last, size, "%s", is_ours ? line + strlen(LAST_LINE) : line);
+		ours |= is_ours;
+	}
+	free(line);
+	free(path);
+	if (in)
+		fclose(in);
+}
+
+/* ---- its status ---- */
+
+static void fail(struct job *j, const char *last, const char *otherwise)
+{
+	ending_add(&j->ending, STORE_FAILED, "stderr.log", last[0] ? last : otherwise);
+}
+
+static void crash(struct job *j, const char *fmt, const char *what)
+{
+	char line[ENDING_LINE_MAX];
+
+	snprintf(line, sizeof(line), fmt, what);
+	ending_add(&j->ending, STORE_CRASH, "stderr.log", line);
+}
+
+/* Signals that come of what a program does itself. */
+static bool is_fault(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGILL || number == SIGFPE ||
+	       number == SIGSYS || number == SIGTRAP;
+}
+
+static enum job_verdict judge_signal(struct job *j, int number)
+{
+	if (is_fault(number)) {
+		crash(j, "outrider was killed by SIG%s", sigabbrev_np(number));
+		return JOB_OVER;
+	}
+	if (j->asked_ns || j->killed)
+		return JOB_OVER;
+	if (number == SIGXCPU || number == SIGXFSZ) {
+		ending_add(&j->ending, STORE_LIMIT, "",
+			   number == SIGXCPU ? "a process of the run used more than its limit of CPU time"
+					     : "a file of the run became longer than its limit");
+		return JOB_OVER;
+	}
+	if (number == SIGKILL && child_ran_out(&j->child)) {
+		ending_add(&j->ending, STORE_LIMIT, "", "the run used up its limit of memory");
+		return JOB_OVER;
+	}
+	return JOB_INTERRUPTED;
+}
+
+static enum job_verdict judge_status(struct job *j, int status, const char *last)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", status);
+	switch (status) {
+	case EXIT_OK:
+		return JOB_OVER;
+	case EXIT_GUEST:
+		if (!ending_has(&j->ending, STORE_PANIC))
+			ending_add(&j->ending, STORE_PANIC, "console.log", last[0] ? last : "the guest died");
+		return JOB_OVER;
+	case EXIT_USAGE:
+	case EXIT_INPUT:
+	case WRAPPER_FAILED:
+	case WRAPPER_CANNOT:
+	case WRAPPER_NOWHERE:
+		fail(j, last, "outrider could not run");
+		return JOB_OVER;
+	case EXIT_INTERNAL:
+		crash(j, "%s", last[0] ? last : "outrider failed");
+		return JOB_OVER;
+	default:
+		if (status > WRAPPER_SIGNAL && status < WRAPPER_SIGNAL + NSIG)
+			return judge_signal(j, status - WRAPPER_SIGNAL);
+		crash(j, "outrider ended with the status %s", number);
+		return JOB_OVER;
+	}
+}
+
+enum job_verdict job_judge(struct job *j)
+{
+	char last[ENDING_LINE_MAX], *path = spool_path(j->folder, "console.log", NULL);
+	enum job_verdict verdict;
+
+	if (path)
+		console_read(&j->console, path, "console.log", true, &j->ending);
+	free(path);
+	read_errors(j, last, sizeof(last));
+	j->ending.ended = job_now();
+	if (j->child.lost)
+		verdict = judge_signal(j, SIGKILL);
+	else if (WIFSIGNALED(j->child.status))
+		verdict = judge_signal(j, WTERMSIG(j->child.status));
+	else
+		verdict = judge_status(j, WEXITSTATUS(j->child.status), last);
+	/* A run that was cut short and has found something is worth its finding, and is run again all the same. */
+	return j->cut_short ? JOB_INTERRUPTED : verdict;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/runner/keep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hv/campaign/runner/spool.h"
+
+#define UNFINISHED "the run was ended before it was finished; what it had found by then is kept, and the run was started again"
+
+static int begin(const struct keep *k, const struct job *j, const char *key, const char *folder, int64_t *id, struct err *err)
+{
+	char *read = j->command ? NULL : spool_read(folder, "command");
+	const char *command = j->command ? j->command : read;
+	const struct plan_run *r = j->run;
+	const struct store_run_plan plan = {.key = key,
+					    .kernel = r->kernel,
+					    .image = r->image,
+					    .workload = r->workload,
+					    .sampling = r->sampling,
+					    .seed = r->seed,
+					    .engine = r->attach ? "attach" : "run",
+					    .command = command,
+					    .folder = folder,
+					    .shard = k->shard};
+	int rc = store_run_begin(k->store, k->round, &plan, id, err);
+
+	free(read);
+	return rc;
+}
+
+int keep_begin(const struct keep *k, const struct job *j, struct err *err)
+{
+	int64_t id;
+
+	return begin(k, j, j->run->key, j->folder, &id, err);
+}
+
+/* Hand it over without files that cannot be read, which are told of as a finding. */
+static int end_with(const struct keep *k, int64_t id, struct store_run_result *result, struct err *err)
+{
+	bool bad_file = false;
+	int rc = store_run_end(k->store, id, result, &bad_file, err);
+
+	if (rc >= 0 || !bad_file)
+		return rc;
+	result->races = result->coverage = NULL;
+	result->outcome = result->outcome == STORE_OK ? STORE_FAILED : result->outcome;
+	result->detail = err->text;
+	return store_run_end(k->store, id, result, NULL, &(struct err){0}) < 0 ? -1
+									       : (err->code = EXIT_OK, err->text[0] = '\0', 0);
+}
+
+static int end(const struct keep *k, const struct ending *e, const char *folder, int64_t id, struct err *err)
+{
+	struct store_finding findings[ENDING_FINDINGS_MAX];
+	char *files[ENDING_FINDINGS_MAX] = {0};
+	char *races = spool_path(folder, "races.json", err), *coverage = spool_path(folder, "coverage.json", err);
+	struct store_run_result result = {.outcome = e->outcome,
+					  .detail = e->detail,
+					  .started = e->started,
+					  .ended = e->ended,
+					  .findings = findings,
+					  .finding_count = e->finding_count,
+					  .races = spool_has(folder, "races.json") ? races : NULL,
+					  .coverage = spool_has(folder, "coverage.json") ? coverage : NULL};
+	int rc = -1;
+
+	for (unsigned i = 0; i < e->finding_count; i++) {
+		const struct ending_finding *f = &e->findings[i];
+
+		if (f->file[0])
+			files[i] = spool_path(folder, f->file, err);
+		findings[i] = (struct store_finding){store_outcome_word(f->kind), f->line, files[i] ? files[i] : ""};
+	}
+	if (err->code == EXIT_OK)
+		rc = end_with(k, id, &result, err);
+	for (unsigned i = 0; i < e->finding_count; i++)
+		free(files[i]);
+	free(races);
+	free(coverage);
+	return rc;
+}
+
+/* ---- what was not finished ---- */
+
+/* What there is to say of such an attempt comes from its files. */
+static void ending_of(const char *folder, struct ending *e)
+{
+	char *races = spool_path(folder, "races.json", NULL), *path = spool_path(folder, "console.log", NULL);
+	struct console console = {0};
+	struct stat st;
+
+	*e = (struct ending){.outcome = STORE_OK};
+	if (path)
+		console_read(&console, path, "console.log", true, e);
+	if (races && stat(races, &st) == 0)
+		e->started = e->ended = (int64_t)st.st_mtim.tv_sec * 1000;
+	if (e->outcome == STORE_OK) {
+		e->outcome = STORE_FAILED;
+		snprintf(e->detail, sizeof(e->detail), "%s", UNFINISHED);
+	}
+	free(races);
+	free(path);
+}
+
+static int keep_one_aside(const struct keep *k, const struct job *j, unsigned n, struct err *err)
+{
+	char *key = NULL, *folder = NULL;
+	struct ending ending;
+	int64_t id;
+	int rc = -1;
+
+	if (asprintf(&key, "%s~%u", j->run->key, n) < 0 || asprintf(&folder, "%s~%u", j->folder, n) < 0) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		goto out;
+	}
+	rc = begin(k, j, key, folder, &id, err);
+	if (rc == 0) {
+		ending_of(folder, &ending);
+		rc = end(k, &ending, folder, id, err);
+	}
+out:
+	free(key);
+	free(folder);
+	return rc < 0 ? -1 : 0;
+}
+
+int keep_asides(const struct keep *k, struct job *j, struct err *err)
+{
+	while (j->asides_kept < j->asides) {
+		if (keep_one_aside(k, j, j->asides_kept + 1, err) < 0)
+			return -1;
+		j->asides_kept++;
+	}
+	return 0;
+}
+
+int keep_aside(const struct keep *k, struct job *j, struct err *err)
+{
+	struct err away = {0};
+	unsigned n;
+
+	if (!spool_has(j->folder, "races.json") && !spool_has(j->folder, "coverage.json") &&
+	    !spool_has(j->folder, "console.log"))
+		return 0;
+	n = spool_set_aside(j->folder, err);
+	if (!n)
+		return -1;
+	j->asides = n;
+	keep_asides(k, j, &away);
+	return 0;
+}
+
+/* ---- what was finished ---- */
+
+int keep_end(const struct keep *k, struct job *j, struct err *err)
+{
+	int64_t id;
+	int rc;
+
+	if (keep_asides(k, j, err) < 0)
+		return -1;
+	rc = begin(k, j, j->run->key, j->folder, &id, err);
+	if (rc == 0)
+		rc = end(k, &j->ending, j->folder, id, err);
+	return rc < 0 ? -1 : 0;
+}

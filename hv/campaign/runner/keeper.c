@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/runner/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hv/campaign/runner/child.h"
+
+#define POLL_MS 20
+#define LIFE 3 /* the descriptors that the keeper keeps */
+#define RESULT 4
+#define CPU_SPARE_S 30 /* the runner looks at the CPU time too, and asks before it kills */
+
+static void limit(int resource, uint64_t value, uint64_t spare)
+{
+	struct rlimit was, now = {.rlim_cur = value, .rlim_max = value + spare};
+
+	if (!value || getrlimit(resource, &was) < 0)
+		return;
+	if (now.rlim_max > was.rlim_max)
+		now.rlim_max = was.rlim_max;
+	if (now.rlim_cur > now.rlim_max)
+		now.rlim_cur = now.rlim_max;
+	setrlimit(resource, &now);
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static noreturn void program(const struct child_config *config, pid_t keeper)
+{
+	const struct plan_limits *l = config->limits;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != keeper)
+		_exit(EXIT_INTERNAL);
+	close(LIFE);
+	close(RESULT);
+	if (l->cpu_ns)
+		limit(RLIMIT_CPU, l->cpu_ns / 1000000000 + CPU_SPARE_S, CPU_SPARE_S);
+	if (config->limit_files)
+		limit(RLIMIT_FSIZE, l->output, 0);
+	limit(RLIMIT_CORE, 1, 0);
+	reset_signals();
+	execv(config->argv[0], config->argv);
+	dprintf(STDERR_FILENO, "outrider: cannot run %s: %s\n", config->argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* Descriptors of the runner's other runs would keep these alive when the runner dies. */
+static void keep_only(const struct keeper *k)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	/* Duplicates above all that is overwritten below. */
+	int out = fcntl(k->out, F_DUPFD, 16), log = fcntl(k->log, F_DUPFD, 16);
+	int life = fcntl(k->life, F_DUPFD, 16), result = fcntl(k->result, F_DUPFD, 16), in = fcntl(nothing, F_DUPFD, 16);
+
+	dup2(in, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(log, STDERR_FILENO);
+	dup2(life, LIFE);
+	dup2(result, RESULT);
+	close_range(RESULT + 1, ~0u, 0);
+}
+
+/* Returns whether the runner is gone. */
+static bool runner_is_gone(int wait_ms)
+{
+	struct pollfd fds = {.fd = LIFE, .events = POLLIN};
+
+	return poll(&fds, 1, wait_ms) > 0;
+}
+
+/* What the program has started becomes the keeper's when the program ends, and is waited for too. */
+static void wait_for_all(pid_t pid)
+{
+	int status;
+	pid_t ended;
+
+	while ((ended = waitpid(-1, &status, WNOHANG)) >= 0 || errno == EINTR) {
+		if (ended == pid && write(RESULT, &status, sizeof(status)) < 0)
+			break;
+		if (ended <= 0 && runner_is_gone(POLL_MS))
+			break;
+	}
+}
+
+noreturn void keeper_main(const struct keeper *k)
+{
+	const struct child_config *config = k->config;
+	const struct cgroup *group = k->group;
+	pid_t self = getpid(), pid;
+	struct err err = {0};
+	sigset_t all;
+
+	setpgid(0, 0);
+	/* SIGTERM is for the program. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	keep_only(k);
+	cgroup_enter(group);
+	if (config->prepare && config->prepare(config->ctx, &err) < 0) {
+		int status = W_EXITCODE(EXIT_INPUT, 0);
+
+		dprintf(STDERR_FILENO, "outrider: %s\n", err.text);
+		_exit(write(RESULT, &status, sizeof(status)) < 0);
+	}
+	pid = fork();
+	if (pid == 0)
+		program(config, self);
+	if (pid > 0)
+		wait_for_all(pid);
+	if (config->finish)
+		config->finish(config->ctx);
+	if (runner_is_gone(0)) {
+		cgroup_kill(group);
+		kill(0, SIGKILL);
+	}
+	_exit(0);
+}

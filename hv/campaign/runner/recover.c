@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a round that was begun has already, and what killed runners have left of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/campaign/runner/state.h"
+
+static int by_key(const void *key, const void *run)
+{
+	return strcmp(key, ((const struct store_run *)run)->key);
+}
+
+/* The runs of the store are sorted by their keys. */
+static const struct store_run *find(const struct store_runs *runs, const char *key)
+{
+	return runs->count ? bsearch(key, runs->list, runs->count, sizeof(*runs->list), by_key) : NULL;
+}
+
+static bool is_done(const struct store_runs *runs, const char *key)
+{
+	const struct store_run *run = find(runs, key);
+
+	return run && run->state == STORE_DONE;
+}
+
+/* Folders that were set aside. The store may have been away then. */
+static void find_asides(struct job *j)
+{
+	for (;; j->asides++) {
+		char *aside = NULL;
+		bool there;
+
+		if (asprintf(&aside, "%s~%u", j->folder, j->asides + 1) < 0)
+			return;
+		there = access(aside, F_OK) == 0;
+		free(aside);
+		if (!there)
+			return;
+	}
+}
+
+static int recover(struct runner *r, struct job *j, const struct store_runs *runs, struct err *err)
+{
+	char *folder = spool_path(r->spool.folder, j->uuid, err);
+	bool there = folder && access(folder, F_OK) == 0;
+
+	if (!folder)
+		return -1;
+	if (is_done(runs, j->run->key))
+		j->state = JOB_DONE;
+	if (!there) {
+		free(folder);
+		return 0;
+	}
+	j->folder = folder;
+	find_asides(j);
+	if (child_end_others(j->folder, err) < 0 || keep_asides(&r->keep, j, err) < 0)
+		return -1;
+	if (j->state == JOB_DONE)
+		return 0;
+	if (!ending_read(&j->ending, j->folder))
+		return keep_aside(&r->keep, j, err);
+	j->state = JOB_ENDED;
+	return keep_end(&r->keep, j, err);
+}
+
+int runner_recover(struct runner *r, struct err *err)
+{
+	struct store_runs runs = {0};
+
+	if (store_runs(r->store, r->keep.round, &runs, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->job_count && err->code == EXIT_OK; i++) {
+		struct job *j = &r->jobs[i];
+
+		if (recover(r, j, &runs, err) == 0 && j->state == JOB_ENDED)
+			j->state = JOB_DONE;
+	}
+	store_runs_free(&runs);
+	return err->code == EXIT_OK ? 0 : -1;
+}

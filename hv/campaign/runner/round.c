@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A round from begin to end. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/base/clock.h"
+#include "hv/campaign/runner/state.h"
+
+/* ---- which runs ---- */
+
+static bool is_meant(const struct runner *r, const struct plan_run *run)
+{
+	const struct runner_config *c = r->config;
+
+	return (!c->shards || plan_in_shard(run->key, c->shard, c->shards)) && (!r->only || plan_is_meant(run->key, r->only));
+}
+
+static size_t count_meant(const struct runner *r, const struct plan_runs *runs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < runs->count; i++)
+		count += is_meant(r, &runs->list[i]);
+	return count;
+}
+
+/* The keys of a round do not depend on its number. */
+static int count_planned(const struct runner *r, size_t *count, struct err *err)
+{
+	struct plan_runs runs;
+
+	if (plan_expand(r->plan, 1, &runs, err) < 0)
+		return -1;
+	*count = count_meant(r, &runs);
+	plan_runs_free(&runs);
+	if (!*count && r->only)
+		return err_set(err, EXIT_USAGE, "--only %s: no run has such a name; `outrider campaign check %s` lists them",
+			       r->only, plan_path(r->plan));
+	return 0;
+}
+
+static int make_jobs(struct runner *r, struct err *err)
+{
+	if (plan_expand(r->plan, (unsigned)r->round_number, &r->runs, err) < 0)
+		return -1;
+	r->jobs = calloc(count_meant(r, &r->runs) + 1, sizeof(*r->jobs));
+	if (!r->jobs)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	for (size_t i = 0; i < r->runs.count; i++) {
+		struct job *j = &r->jobs[r->job_count];
+
+		if (!is_meant(r, &r->runs.list[i]))
+			continue;
+		j->run = &r->runs.list[i];
+		j->child = (struct child){.life = -1, .result = -1};
+		store_uuid(r->round_uuid, j->run->key, j->uuid);
+		r->job_count++;
+	}
+	return 0;
+}
+
+static void free_jobs(struct runner *r)
+{
+	for (size_t i = 0; i < r->job_count; i++) {
+		free(r->jobs[i].folder);
+		free(r->jobs[i].command);
+	}
+	free(r->jobs);
+	plan_runs_free(&r->runs);
+}
+
+/* ---- which round ---- */
+
+static void take_round(struct runner *r, const struct store_round *round)
+{
+	r->keep = (struct keep){r->store, round->id, r->shard};
+	snprintf(r->round_uuid, sizeof(r->round_uuid), "%s", round->uuid);
+	r->round_number = round->number;
+}
+
+static int begin_round(struct runner *r, struct err *err)
+{
+	char uuid[STORE_UUID_MAX], number[32];
+	struct store_rounds rounds = {0};
+	struct store_round_plan plan = {
+		.campaign = plan_name(r->plan), .number = r->config->round, .plan_hash = plan_hash(r->plan), .shard = r->shard};
+	size_t planned;
+	int rc;
+
+	if (count_planned(r, &planned, err) < 0)
+		return -1;
+	plan.planned = (unsigned)planned;
+	/* Shards of a round are told by its number, whatever machine they run on. */
+	if (r->config->round) {
+		snprintf(number, sizeof(number), "%" PRIu64, r->config->round);
+		store_uuid(plan_name(r->plan), number, uuid);
+		plan.uuid = uuid;
+	}
+	rc = store_round_begin(r->store, &plan, &rounds, err);
+	if (rc == 0)
+		take_round(r, &rounds.list[0]);
+	store_rounds_free(&rounds);
+	return rc;
+}
+
+/* Find the last round that this shard has begun and not ended. Returns 1 when there is none. */
+static int find_unfinished(struct runner *r, struct err *err)
+{
+	const struct store_rounds_query query = {
+		.campaign = plan_name(r->plan), .unfinished = true, .shard = r->shard, .last = 1};
+	struct store_rounds rounds = {0};
+	int rc = store_rounds(r->store, &query, &rounds, err);
+
+	if (rc == 0 && rounds.count) {
+		take_round(r, &rounds.list[0]);
+		if (strcmp(rounds.list[0].plan_hash, plan_hash(r->plan)) != 0)
+			progress_say(&r->progress,
+				     "%s has changed since round %" PRIu64 " was begun: runs that it has now are run",
+				     plan_path(r->plan), r->round_number);
+	} else if (rc == 0) {
+		rc = 1;
+	}
+	store_rounds_free(&rounds);
+	return rc;
+}
+
+/* What --only was when the round was begun is kept beside its runs. */
+static int keep_only(struct runner *r, bool resumed, struct err *err)
+{
+	if (!resumed)
+		return r->only ? spool_write(r->spool.folder, "only", r->only, err) : 0;
+	if (!r->only)
+		r->only = spool_read(r->spool.folder, "only");
+	return 0;
+}
+
+/* ---- open and close ---- */
+
+static void block_signals(struct runner *r, sigset_t *before)
+{
+	sigemptyset(&r->signals);
+	sigaddset(&r->signals, SIGINT);
+	sigaddset(&r->signals, SIGTERM);
+	sigaddset(&r->signals, SIGHUP);
+	sigaddset(&r->signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &r->signals, before);
+}
+
+static int open_round(struct runner *r, struct err *err)
+{
+	char *root = store_runs_folder(r->config->store, err);
+	int rc = -1;
+
+	if (root && spool_open(&r->spool, root, r->round_uuid, err) == 0 && keep_only(r, r->config->resume, err) == 0 &&
+	    make_jobs(r, err) == 0)
+		/* A round with a number may have been begun before, by a runner that was killed. */
+		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
+	free(root);
+	return rc;
+}
+
+static int open_runner(struct runner *r, struct err *err)
+{
+	const struct runner_config *c = r->config;
+	int rc;
+
+	r->cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	if (!c->overcommit && plan_check_host(r->plan, r->cpus, err) < 0)
+		return -1;
+	if (c->shards)
+		snprintf(r->shard, sizeof(r->shard), "%u/%u", c->shard, c->shards);
+	if (c->only && !(r->only = strdup(c->only)))
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	r->store = store_open(c->store, STORE_MAKE, STORE_WAIT_MS, err);
+	if (!r->store)
+		return -1;
+	rc = c->resume ? find_unfinished(r, err) : begin_round(r, err);
+	if (rc != 0)
+		return rc;
+	cgroup_find(&r->groups);
+	r->begin_ns = monotonic_ns();
+	r->deadline_ns = plan_budget_ns(r->plan) ? r->begin_ns + plan_budget_ns(r->plan) : UINT64_MAX;
+	return open_round(r, err);
+}
+
+static void close_runner(struct runner *r)
+{
+	progress_end(&r->progress);
+	free_jobs(r);
+	cgroup_leave(&r->groups);
+	spool_close(&r->spool);
+	store_close(r->store);
+	free(r->only);
+}
+
+/* ---- what came of it ---- */
+
+static void count_races(struct runner *r)
+{
+	const struct store_races_query query = {.round = r->keep.round};
+	struct store_races races = {0};
+	struct err err = {0};
+
+	if (store_races(r->store, &query, &races, &err) < 0)
+		return;
+	for (size_t i = 0; i < races.count; i++) {
+		const struct store_race *race = &races.list[i];
+		bool fresh = race->change == STORE_CHANGE_NEW || race->change == STORE_CHANGE_BACK;
+
+		if (race->change == STORE_CHANGE_GONE)
+			continue;
+		r->result->races++;
+		r->result->fresh += fresh;
+		r->result->fresh_harmful += fresh && race->class == VERDICT_HARMFUL;
+		r->result->fresh_unclear += fresh && race->class == VERDICT_UNCLEAR;
+	}
+	store_races_free(&races);
+}
+
+static void count_all(struct runner *r)
+{
+	const struct store_rounds_query query = {.id = r->keep.round};
+	struct store_rounds rounds = {0};
+	struct err err = {0};
+
+	r->result->round = r->round_number;
+	r->result->planned = (unsigned)r->job_count;
+	for (size_t i = 0; i < r->job_count; i++) {
+		r->result->done += r->jobs[i].state == JOB_DONE;
+		r->result->unstored += r->jobs[i].state == JOB_ENDED;
+		r->result->skipped += r->jobs[i].state == JOB_WAITING;
+	}
+	if (store_rounds(r->store, &query, &rounds, &err) == 0 && rounds.count)
+		r->result->hits = rounds.list[0].hits;
+	store_rounds_free(&rounds);
+	count_races(r);
+}
+
+/* A round is over when its runs are done, or when its time is. */
+static int end_round(struct runner *r, struct err *err)
+{
+	if (r->result->unstored)
+		return err_set(err, EXIT_INPUT,
+			       "the store %s cannot take %u run(s); they are kept in %s, and --resume brings them in",
+			       store_where(r->store), r->result->unstored, r->spool.folder);
+	if (r->result->signal && r->result->skipped)
+		return 0;
+	return store_round_end(r->store, r->keep.round, r->shard, err);
+}
+
+int runner_run(const struct plan *plan, const struct runner_config *config, struct runner_result *result, struct err *err)
+{
+	struct runner r = {.plan = plan, .config = config, .result = result, .spool = {.lock = -1}};
+	sigset_t before;
+	int rc;
+
+	*result = (struct runner_result){0};
+	progress_begin(&r.progress, config->quiet);
+	block_signals(&r, &before);
+	rc = open_runner(&r, err);
+	if (rc == 0)
+		rc = runner_schedule(&r, err);
+	if (rc == 0) {
+		count_all(&r);
+		rc = end_round(&r, err);
+	}
+	close_runner(&r);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc < 0 ? -1 : 0;
+}

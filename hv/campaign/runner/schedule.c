@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which run is started when, and what becomes of it. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hv/base/clock.h"
+#include "hv/campaign/runner/state.h"
+
+#define TICK_NS 50000000
+#define ATTEMPTS_MAX 3 /* of a run that is killed from outside again and again */
+#define STORE_AGAIN_NS UINT64_C(15000000000)
+
+/* ---- figures ---- */
+
+static unsigned count_of(const struct runner *r, enum job_state state)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < r->job_count; i++)
+		count += r->jobs[i].state == state;
+	return count;
+}
+
+/* Hits and races of a run that is not in the store yet, from the report that it keeps writing. */
+static void add_report(const struct job *j, struct progress_figures *f)
+{
+	char *path = j->folder ? spool_path(j->folder, "races.json", NULL) : NULL;
+	json_t *report = path ? json_load_file(path, 0, NULL) : NULL;
+	json_t *sampling = json_object_get(json_object_get(report, "summary"), "sampling");
+
+	f->hits += (uint64_t)json_integer_value(json_object_get(sampling, "hits"));
+	f->races += json_array_size(json_object_get(report, "races"));
+	json_decref(report);
+	free(path);
+}
+
+static void show_progress(struct runner *r)
+{
+	struct progress_figures f = {.planned = (unsigned)r->job_count,
+				     .done = count_of(r, JOB_DONE) + count_of(r, JOB_ENDED),
+				     .running = count_of(r, JOB_RUNNING),
+				     .findings = r->result->findings,
+				     .left_ns = UINT64_MAX};
+	const struct store_rounds_query query = {.id = r->keep.round};
+	struct store_rounds rounds = {0};
+	struct err err = {0};
+	uint64_t now = monotonic_ns();
+
+	if (!progress_is_due(&r->progress))
+		return;
+	if (!r->store_ns && store_rounds(r->store, &query, &rounds, &err) == 0 && rounds.count) {
+		f.hits = rounds.list[0].hits;
+		f.races = rounds.list[0].races;
+		f.fresh = rounds.list[0].new_races;
+	}
+	store_rounds_free(&rounds);
+	for (size_t i = 0; i < r->job_count; i++) {
+		if (r->jobs[i].state == JOB_RUNNING || r->jobs[i].state == JOB_ENDED)
+			add_report(&r->jobs[i], &f);
+	}
+	if (r->deadline_ns != UINT64_MAX)
+		f.left_ns = r->deadline_ns > now ? r->deadline_ns - now : 0;
+	else if (f.done && f.done < f.planned)
+		f.left_ns = (now - r->begin_ns) / f.done * (f.planned - f.done);
+	progress_show(&r->progress, &f);
+}
+
+/* ---- the store ---- */
+
+static void store_failed(struct runner *r, const struct err *err)
+{
+	if (!r->store_ns)
+		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
+			     r->spool.folder);
+	r->store_ns = monotonic_ns() + STORE_AGAIN_NS;
+}
+
+/* Bring the runs that have ended into the store. A store that was away is tried again after a while, and with `now` at once. */
+static void keep_ended(struct runner *r, bool now)
+{
+	for (size_t i = 0; i < r->job_count; i++) {
+		struct job *j = &r->jobs[i];
+		struct err err = {0};
+
+		if (j->state != JOB_ENDED && j->asides == j->asides_kept)
+			continue;
+		if (r->store_ns && !now && monotonic_ns() < r->store_ns)
+			return;
+		if (keep_asides(&r->keep, j, &err) < 0 || (j->state == JOB_ENDED && keep_end(&r->keep, j, &err) < 0)) {
+			store_failed(r, &err);
+			return;
+		}
+		r->store_ns = 0;
+		if (j->state == JOB_ENDED)
+			j->state = JOB_DONE;
+	}
+}
+
+/* ---- the end of a run ---- */
+
+static void count_ending(struct runner *r, const struct job *j)
+{
+	switch (j->ending.outcome) {
+	case STORE_OK:
+		break;
+	case STORE_LIMIT:
+		r->result->limits++;
+		break;
+	case STORE_FAILED:
+		r->result->failed++;
+		break;
+	default:
+		r->result->findings++;
+		break;
+	}
+	if (j->ending.outcome != STORE_OK)
+		progress_say(&r->progress, "%s: %s: %s", j->run->key, store_outcome_word(j->ending.outcome), j->ending.detail);
+}
+
+/* A run that somebody keeps killing is told of as what it is. */
+static void give_up(struct job *j)
+{
+	ending_add(&j->ending, STORE_CRASH, "stderr.log", "outrider was killed from outside again and again");
+}
+
+static int end_job(struct runner *r, struct job *j, struct err *err)
+{
+	enum job_verdict verdict = job_judge(j);
+
+	job_release(j);
+	if (verdict == JOB_INTERRUPTED && !j->cut_short && j->attempts >= ATTEMPTS_MAX) {
+		give_up(j);
+		verdict = JOB_OVER;
+	}
+	if (verdict == JOB_INTERRUPTED) {
+		j->state = JOB_WAITING;
+		return keep_aside(&r->keep, j, err);
+	}
+	j->state = JOB_ENDED;
+	count_ending(r, j);
+	return ending_write(&j->ending, j->folder, err);
+}
+
+/* ---- the start of a run ---- */
+
+static bool may_start(const struct runner *r, const struct plan_run *run)
+{
+	unsigned running = 0, vcpus = 0, most = r->config->jobs ? r->config->jobs : plan_jobs(r->plan);
+
+	for (size_t i = 0; i < r->job_count; i++) {
+		if (r->jobs[i].state != JOB_RUNNING)
+			continue;
+		running++;
+		vcpus += r->jobs[i].run->vcpus;
+	}
+	if (most && running >= most)
+		return false;
+	return r->config->overcommit ? most || running < r->cpus : !running || vcpus + run->vcpus <= r->cpus;
+}
+
+static int start_job(struct runner *r, struct job *j, struct err *err)
+{
+	const char *emulator = plan_emulator(r->plan);
+	struct job_config config = {.program = emulator ? emulator : r->config->program, .emulator = emulator != NULL};
+	struct err away = {0};
+
+	if (!j->folder)
+		j->folder = spool_run_folder(&r->spool, j->uuid, err);
+	if (!j->folder)
+		return -1;
+	config.prefer = runner_teach(r, j);
+	if (job_start(j, &r->groups, &config, err) < 0)
+		return -1;
+	if (!r->store_ns && keep_begin(&r->keep, j, &away) < 0)
+		store_failed(r, &away);
+	return 0;
+}
+
+/* The first run that fits is started, so that a large one does not hold up the small ones behind it for long. */
+static int start_jobs(struct runner *r, struct err *err)
+{
+	for (size_t i = 0; i < r->job_count; i++) {
+		struct job *j = &r->jobs[i];
+
+		if (j->state == JOB_WAITING && may_start(r, j->run) && start_job(r, j, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- signals, and the budget ---- */
+
+static void each_running(struct runner *r, void (*do_it)(struct job *j), bool cut_short)
+{
+	for (size_t i = 0; i < r->job_count; i++) {
+		struct job *j = &r->jobs[i];
+
+		if (j->state != JOB_RUNNING)
+			continue;
+		j->cut_short |= cut_short && !j->asked_ns;
+		do_it(j);
+	}
+}
+
+static void on_signal(struct runner *r, int number)
+{
+	r->result->signal = number;
+	if (r->interruptions++ == 0) {
+		progress_say(&r->progress, "SIG%s: the runs are asked to end; a second signal ends them at once",
+			     sigabbrev_np(number));
+		each_running(r, job_ask, true);
+	} else {
+		each_running(r, job_kill, true);
+	}
+}
+
+static void wait_a_tick(struct runner *r)
+{
+	const struct timespec tick = {.tv_nsec = TICK_NS};
+	int number = sigtimedwait(&r->signals, NULL, &tick);
+
+	if (number > 0 && number != SIGCHLD)
+		on_signal(r, number);
+	if (!r->budget_over && monotonic_ns() >= r->deadline_ns) {
+		r->budget_over = true;
+		progress_say(&r->progress, "the budget is used up: the runs are asked to end");
+		each_running(r, job_ask, false);
+	}
+}
+
+/* ---- all ---- */
+
+/* What cannot go on ends its runs first. */
+static void end_all(struct runner *r)
+{
+	const struct timespec tick = {.tv_nsec = TICK_NS};
+
+	each_running(r, job_kill, true);
+	for (size_t i = 0; i < r->job_count; i++) {
+		struct job *j = &r->jobs[i];
+
+		while (j->state == JOB_RUNNING && !job_look(j))
+			nanosleep(&tick, NULL);
+		if (j->state == JOB_RUNNING)
+			job_release(j);
+	}
+}
+
+static int look_at_jobs(struct runner *r, struct err *err)
+{
+	for (size_t i = 0; i < r->job_count; i++) {
+		struct job *j = &r->jobs[i];
+
+		if (j->state == JOB_RUNNING && job_look(j) && end_job(r, j, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int runner_schedule(struct runner *r, struct err *err)
+{
+	for (;;) {
+		bool starting = !r->interruptions && !r->budget_over;
+
+		if ((starting && start_jobs(r, err) < 0) || look_at_jobs(r, err) < 0) {
+			end_all(r);
+			return -1;
+		}
+		keep_ended(r, false);
+		show_progress(r);
+		if (!count_of(r, JOB_RUNNING) && (!starting || !count_of(r, JOB_WAITING)))
+			break;
+		wait_a_tick(r);
+	}
+	keep_ended(r, true);
+	return 0;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/runner/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_MAX 65536
+#define ASIDE_MAX 1000
+
+char *spool_path(const char *folder, const char *name, struct err *err)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", folder, name) >= 0)
+		return path;
+	err_set(err, EXIT_INTERNAL, "out of memory");
+	return NULL;
+}
+
+static int make_folder(const char *path, struct err *err)
+{
+	/* What a guest's memory holds is nobody else's to read. */
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	return err_set(err, EXIT_INPUT, "cannot make the folder %s: %s", path, strerror(errno));
+}
+
+/* Make all folders of the path. */
+static int make_folders(char *path, struct err *err)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int rc;
+
+		*slash = '\0';
+		rc = make_folder(path, err);
+		*slash = '/';
+		if (rc < 0)
+			return -1;
+	}
+	return make_folder(path, err);
+}
+
+/* Make and lock the folder s->folder, and make its path absolute. */
+static int lock_folder(struct spool *s, struct err *err)
+{
+	char *path, *absolute;
+
+	if (make_folders(s->folder, err) < 0)
+		return -1;
+	absolute = realpath(s->folder, NULL);
+	if (!absolute)
+		return err_set(err, EXIT_INPUT, "cannot use the folder %s: %s", s->folder, strerror(errno));
+	free(s->folder);
+	s->folder = absolute;
+	path = spool_path(s->folder, "lock", err);
+	if (!path)
+		return -1;
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock < 0)
+		err_set(err, EXIT_INPUT, "cannot open %s: %s", path, strerror(errno));
+	else if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+		err_set(err, EXIT_INPUT,
+			"another `outrider campaign run` is at work on this round, in %s: wait for it, or end it", s->folder);
+	free(path);
+	return err->code == EXIT_OK ? 0 : -1;
+}
+
+int spool_open(struct spool *s, const char *root, const char *round, struct err *err)
+{
+	s->lock = -1;
+	s->folder = spool_path(root, round, err);
+	return s->folder ? lock_folder(s, err) : -1;
+}
+
+void spool_close(struct spool *s)
+{
+	if (s->folder && s->lock >= 0)
+		close(s->lock);
+	free(s->folder);
+	*s = (struct spool){.lock = -1};
+}
+
+char *spool_run_folder(const struct spool *s, const char *run, struct err *err)
+{
+	char *path = spool_path(s->folder, run, err);
+
+	if (path && make_folder(path, err) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int write_all(int fd, const char *text)
+{
+	for (size_t left = strlen(text); left;) {
+		ssize_t n = write(fd, text, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		text += n;
+		left -= (size_t)n;
+	}
+	return fsync(fd);
+}
+
+/* A rename is on the disk when the folder is. */
+static void sync_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
+int spool_write(const char *folder, const char *name, const char *text, struct err *err)
+{
+	char *path = spool_path(folder, name, err), *scratch = NULL;
+	int fd = -1, rc = -1;
+
+	if (!path || asprintf(&scratch, "%s.tmp", path) < 0) {
+		scratch = NULL;
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		goto out;
+	}
+	fd = open(scratch, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || write_all(fd, text) < 0 || rename(scratch, path) < 0) {
+		err_set(err, EXIT_INPUT, "cannot write %s: %s", path, strerror(errno));
+		goto out;
+	}
+	sync_folder(folder);
+	rc = 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	free(scratch);
+	free(path);
+	return rc;
+}
+
+char *spool_read(const char *folder, const char *name)
+{
+	char *path = spool_path(folder, name, NULL), *text = NULL;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	ssize_t n = -1;
+
+	if (fd >= 0)
+		text = malloc(TEXT_MAX + 1);
+	if (text)
+		n = read(fd, text, TEXT_MAX + 1);
+	if (n < 0 || n > TEXT_MAX) {
+		free(text);
+		text = NULL;
+	} else {
+		text[n] = '\0';
+	}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return text;
+}
+
+bool spool_has(const char *folder, const char *name)
+{
+	char *path = spool_path(folder, name, NULL);
+	struct stat st;
+	bool has = path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+
+	free(path);
+	return has;
+}
+
+uint64_t spool_size(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	uint64_t size = 0;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+			size += (uint64_t)st.st_size;
+	}
+	if (dir)
+		closedir(dir);
+	return size;
+}
+
+unsigned spool_set_aside(const char *folder, struct err *err)
+{
+	for (unsigned n = 1; n < ASIDE_MAX; n++) {
+		char *aside = NULL;
+		bool moved;
+
+		if (asprintf(&aside, "%s~%u", folder, n) < 0)
+			break;
+		moved = access(aside, F_OK) < 0 && rename(folder, aside) == 0;
+		free(aside);
+		if (moved)
+			return make_folder(folder, err) < 0 ? 0 : n;
+	}
+	err_set(err, EXIT_INPUT, "cannot set the folder %s aside: %s", folder, strerror(errno));
+	return 0;
+}

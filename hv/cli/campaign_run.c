@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider campaign run`: runs a round of a campaign, or goes on with one. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/campaign/runner/runner.h"
+#include "hv/campaign/store/store.h"
+#include "hv/cli/campaign.h"
+
+#define JOBS_MAX 1024
+#define SHARDS_MAX 1000000
+
+enum run_exit { EXIT_FOUND = 1 };
+
+struct run_options {
+	struct cli_input input; /* This must be the first member, as cli_parse() says. */
+	const char *file;
+	struct runner_config runner;
+};
+
+enum run_key { KEY_STORE = 0x100, KEY_JOBS, KEY_ONLY, KEY_SHARD, KEY_ROUND, KEY_RESUME, KEY_OVERCOMMIT };
+
+static const struct argp_option options[] = {
+	{"store", KEY_STORE, "STORE", 0, CAMPAIGN_STORE_HELP, 0},
+	{"jobs", KEY_JOBS, "N", 0, "runs at once (default: as the campaign file says, or as many as this host's CPUs carry)",
+	 0},
+	{"overcommit", KEY_OVERCOMMIT, NULL, 0, CAMPAIGN_OVERCOMMIT_HELP, 0},
+	{"only", KEY_ONLY, "NAME,...", 0, CAMPAIGN_ONLY_HELP, 0},
+	{"shard", KEY_SHARD, "I/N", 0, "do the I-th of N parts of the runs, which are the same parts on every machine", 0},
+	{"round", KEY_ROUND, "N", 0,
+	 "the number of the round, which all its shards are given (default: one more than the last)", 0},
+	{"resume", KEY_RESUME, NULL, 0, "go on with the last round that was not finished", 0},
+	{"quiet", 'q', NULL, 0, "say nothing but errors", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Run a round of a campaign: all runs that its file makes, several at once, into the store.\v"
+	"Ctrl-C asks the runs to end and keeps what they found; --resume goes on with the round. A second Ctrl-C "
+	"ends them at once.";
+
+/* ---- options ---- */
+
+static error_t shard_option(struct run_options *o, char *arg, struct argp_state *state)
+{
+	char *slash = strchr(arg, '/'), index[16] = "";
+	uint64_t i, n;
+
+	if (slash && (size_t)(slash - arg) < sizeof(index))
+		memcpy(index, arg, (size_t)(slash - arg));
+	if (!slash || cli_number(slash + 1, 1, SHARDS_MAX, &n) < 0 || cli_number(index, 1, n, &i) < 0)
+		return cli_usage(state, "--shard %s: give I/N, for example 1/4 for the first of four", arg);
+	o->runner.shard = (unsigned)i;
+	o->runner.shards = (unsigned)n;
+	return 0;
+}
+
+static error_t number_option(struct run_options *o, int key, char *arg, struct argp_state *state)
+{
+	uint64_t value;
+
+	if (key == KEY_ROUND && cli_number(arg, 1, INT32_MAX, &o->runner.round) < 0)
+		return cli_usage(state, "--round %s: give a number from 1", arg);
+	if (key == KEY_ROUND)
+		return 0;
+	if (cli_number(arg, 1, JOBS_MAX, &value) < 0)
+		return cli_usage(state, "--jobs %s: give a number from 1 to 1024", arg);
+	o->runner.jobs = (unsigned)value;
+	return 0;
+}
+
+static error_t check_arguments(const struct run_options *o, struct argp_state *state)
+{
+	if (!o->file)
+		return cli_usage(state, "run needs a campaign file; see `outrider campaign run --help`");
+	if (o->runner.resume && o->runner.round)
+		return cli_usage(state, "--resume goes on with the last round: leave out --round");
+	return 0;
+}
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct run_options *o = state->input;
+
+	switch (key) {
+	case KEY_STORE:
+		o->runner.store = arg;
+		return 0;
+	case KEY_JOBS:
+	case KEY_ROUND:
+		return number_option(o, key, arg, state);
+	case KEY_OVERCOMMIT:
+		o->runner.overcommit = true;
+		return 0;
+	case KEY_ONLY:
+		o->runner.only = arg;
+		return 0;
+	case KEY_SHARD:
+		return shard_option(o, arg, state);
+	case KEY_RESUME:
+		o->runner.resume = true;
+		return 0;
+	case 'q':
+		o->runner.quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->file)
+			return cli_usage(state, "run takes one campaign file: '%s' or '%s'", o->file, arg);
+		o->file = arg;
+		return 0;
+	case ARGP_KEY_END:
+		return check_arguments(o, state);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp campaign_run_argp = {.options = options, .parser = parser, .args_doc = "FILE", .doc = doc};
+
+/* ---- what came of it ---- */
+
+static bool is_failure(const struct plan *plan, const struct runner_result *r)
+{
+	unsigned on = plan_failures(plan);
+
+	return ((on & PLAN_FAIL_NEW_HARMFUL) && r->fresh_harmful) ||
+	       ((on & PLAN_FAIL_NEW_UNCLEAR) && (r->fresh_harmful || r->fresh_unclear)) ||
+	       ((on & PLAN_FAIL_NEW_RACE) && r->fresh) || ((on & PLAN_FAIL_FINDING) && r->findings) ||
+	       ((on & PLAN_FAIL_LIMIT) && r->limits);
+}
+
+static void print_count(const char *before, uint64_t n, const char *what)
+{
+	if (n)
+		printf("%s%" PRIu64 " %s", before, n, what);
+}
+
+static void print_summary(const struct plan *plan, const struct runner_result *r)
+{
+	if (!r->round) {
+		printf("%s: no round is to be gone on with\n", plan_name(plan));
+		return;
+	}
+	printf("%s: round %" PRIu64 ": %u of %u runs done", plan_name(plan), r->round, r->done, r->planned);
+	print_count(", ", r->findings, "broke");
+	print_count(", ", r->limits, "at a limit");
+	print_count(", ", r->failed, "could not run");
+	printf("; %" PRIu64 " hits, %" PRIu64 " races, %" PRIu64 " new", r->hits, r->races, r->fresh);
+	print_count(", of these ", r->fresh_harmful, "harmful candidates");
+	putchar('\n');
+	if (r->signal && r->skipped)
+		printf("%s: %u runs are left: --resume goes on with them\n", plan_name(plan), r->skipped);
+	else
+		print_count("", r->skipped, "runs were left out, as the budget was used up\n");
+}
+
+/* The program that the runs are, where the campaign file has no <emulator>: this one, wherever it is. */
+static const char *own_path(char path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	path[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? "/usr/bin/outrider" : path;
+}
+
+int campaign_run(int argc, char **argv)
+{
+	struct err err = {0};
+	struct run_options o = {.input = {&err}};
+	char program[PATH_MAX], *place = NULL;
+	struct runner_result result;
+	struct plan *plan = NULL;
+	int code = EXIT_OK;
+
+	o.runner.program = own_path(program);
+	if (cli_parse(&campaign_run_argp, argc, argv, &o.input) < 0)
+		goto out;
+	plan = plan_load(o.file, &err);
+	if (plan && !o.runner.store)
+		o.runner.store = place = store_default_place(&err);
+	if (!plan || !o.runner.store || runner_run(plan, &o.runner, &result, &err) < 0)
+		goto out;
+	if (!o.runner.quiet)
+		print_summary(plan, &result);
+	code = is_failure(plan, &result) ? EXIT_FOUND : EXIT_OK;
+	if (result.signal)
+		code = 128 + result.signal;
+out:
+	free(place);
+	plan_free(plan);
+	return err.code == EXIT_OK ? code : cli_fail(&err);
+}
