@@ -56,7 +56,10 @@ struct plan *plan_load(const char *path, struct err *err)
 	ok = doc && grammar_check(path, doc, err) == 0 && plan_parse(p, doc, err) == 0 && plan_check(p, err) == 0 &&
 	     plan_read_domains(p, err) == 0;
 	if (ok && p->emulator.text) {
-		p->program = plan_keep(&p->text, plan_file(p, NULL, p->emulator.text), err);
+		char *program = plan_file(p, NULL, p->emulator.text);
+
+		p->program = plan_keep(&p->text, program ? realpath(program, NULL) : NULL, err);
+		free(program);
 		ok = p->program != NULL;
 	}
 	xmlFreeDoc(doc);

@@ -21,17 +21,7 @@
 #include "hv/base/err.h"
 #include "hv/campaign/plan/plan.h"
 #include "hv/campaign/runner/cgroup.h"
-
-struct child_config {
-	char *const *argv;  /* NULL ends it. argv[0] is a path. */
-	const char *folder; /* of the run; its stdout.log and stderr.log take the output */
-	const struct plan_limits *limits;
-	bool limit_files; /* The program writes no file that may be longer than the limit of its output. */
-	/* Called in the keeper before the program starts, and after it has ended. NULL: nothing is. */
-	int (*prepare)(void *ctx, struct err *err);
-	void (*finish)(void *ctx);
-	void *ctx;
-};
+#include "hv/campaign/runner/keeper.h"
 
 struct child {
 	pid_t keeper; /* 0: there is none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the plan in this round: from waiting to being in the store. job.c starts it and looks after it, judge.c says how it
+ * A run of the plan in this round: from waiting to being in the store. attend.c starts it and looks after it, judge.c says how it
  * ended, and keep.c brings it into the store. One thread.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_JOB_H

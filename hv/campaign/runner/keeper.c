@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hv/campaign/runner/child.h"
-
 #define POLL_MS 20
 #define LIFE 3 /* the descriptors that the keeper keeps */
 #define RESULT 4

@@ -79,25 +79,37 @@ static void store_failed(struct runner *r, const struct err *err)
 	r->store_ns = monotonic_ns() + STORE_AGAIN_NS;
 }
 
-/* Bring the runs that have ended into the store. A store that was away is tried again after a while, and with `now` at once. */
+static int keep_job(struct runner *r, struct job *j)
+{
+	struct err err = {0};
+
+	if (keep_asides(&r->keep, j, &err) < 0 || (j->state == JOB_ENDED && keep_end(&r->keep, j, &err) < 0)) {
+		store_failed(r, &err);
+		return -1;
+	}
+	if (j->state == JOB_ENDED)
+		j->state = JOB_DONE;
+	return 0;
+}
+
+/*
+ * Bring the runs that have ended into the store. A store that was away is tried again after a while, and with `now` at once.
+ * One run that the store cannot take does not keep the others from it, but when it cannot take several it is away.
+ */
 static void keep_ended(struct runner *r, bool now)
 {
-	for (size_t i = 0; i < r->job_count; i++) {
-		struct job *j = &r->jobs[i];
-		struct err err = {0};
+	unsigned failed = 0;
 
-		if (j->state != JOB_ENDED && j->asides == j->asides_kept)
-			continue;
-		if (r->store_ns && !now && monotonic_ns() < r->store_ns)
-			return;
-		if (keep_asides(&r->keep, j, &err) < 0 || (j->state == JOB_ENDED && keep_end(&r->keep, j, &err) < 0)) {
-			store_failed(r, &err);
-			return;
-		}
-		r->store_ns = 0;
-		if (j->state == JOB_ENDED)
-			j->state = JOB_DONE;
+	if (r->store_ns && !now && monotonic_ns() < r->store_ns)
+		return;
+	for (size_t i = 0; i < r->job_count && failed < 2; i++) {
+		struct job *j = &r->jobs[i];
+
+		if (j->state == JOB_ENDED || j->asides != j->asides_kept)
+			failed += keep_job(r, j) < 0;
 	}
+	if (!failed)
+		r->store_ns = 0;
 }
 
 /* ---- the end of a run ---- */
@@ -172,7 +184,6 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 		j->folder = spool_run_folder(&r->spool, j->uuid, err);
 	if (!j->folder)
 		return -1;
-	config.prefer = runner_teach(r, j);
 	if (job_start(j, &r->groups, &config, err) < 0)
 		return -1;
 	if (!r->store_ns && keep_begin(&r->keep, j, &away) < 0)

@@ -129,21 +129,14 @@ void job_kill(struct job *j)
 }
 
 /* Note what has gone too far, and ask the run to end. */
-static void stop(struct job *j, enum store_outcome kind, const char *file, const char *fmt, uint64_t value)
+static void stop(struct job *j, enum store_outcome kind, const char *file, const char *what, uint64_t value, const char *unit)
 {
 	char line[ENDING_LINE_MAX];
 
-	snprintf(line, sizeof(line), fmt, value);
+	snprintf(line, sizeof(line), "%s %" PRIu64 " %s", what, value, unit);
 	ending_add(&j->ending, kind, file, line);
 	job_ask(j);
 }
-
-#define LIMIT_TIME "the run took more than its limit of %" PRIu64 " s"
-#define LIMIT_CPU "the run used more than its limit of %" PRIu64 " s of CPU time"
-#define LIMIT_MEMORY "the run used more than its limit of %" PRIu64 " MiB of memory"
-#define LIMIT_OUTPUT "the run wrote more than its limit of %" PRIu64 " KiB"
-#define HANG_SILENCE "the guest's console was silent for more than %" PRIu64 " s"
-#define HANG_HEARTBEAT "the guest's agent was silent for more than %" PRIu64 " s"
 
 static void look_at_usage(struct job *j, uint64_t now)
 {
@@ -154,14 +147,14 @@ static void look_at_usage(struct job *j, uint64_t now)
 		return;
 	j->looked_ns = now;
 	if (l->output && spool_size(j->folder) > l->output)
-		stop(j, STORE_LIMIT, "", LIMIT_OUTPUT, l->output >> 10);
+		stop(j, STORE_LIMIT, "", "the run wrote more than its limit of", l->output >> 10, "KiB");
 	if (!l->cpu_ns && !l->memory)
 		return;
 	child_usage(&j->child, &cpu_ns, &memory);
 	if (l->cpu_ns && cpu_ns > l->cpu_ns)
-		stop(j, STORE_LIMIT, "", LIMIT_CPU, l->cpu_ns / NS_PER_S);
+		stop(j, STORE_LIMIT, "", "the run used more CPU time than its limit of", l->cpu_ns / NS_PER_S, "s");
 	if (l->memory && memory > l->memory)
-		stop(j, STORE_LIMIT, "", LIMIT_MEMORY, l->memory >> 20);
+		stop(j, STORE_LIMIT, "", "the run used more memory than its limit of", l->memory >> 20, "MiB");
 }
 
 static void look_at_guest(struct job *j, uint64_t now)
@@ -173,9 +166,11 @@ static void look_at_guest(struct job *j, uint64_t now)
 		console_read(&j->console, path, "console.log", false, &j->ending);
 	free(path);
 	if (l->silence_ns && !j->run->attach && now > j->console.last_ns && now - j->console.last_ns > l->silence_ns)
-		stop(j, STORE_HANG, "console.log", HANG_SILENCE, l->silence_ns / NS_PER_S);
+		stop(j, STORE_HANG, "console.log", "the guest's console was silent for more than", l->silence_ns / NS_PER_S,
+		     "s");
 	if (l->heartbeat_ns && heartbeat_silence(&j->heartbeat) > l->heartbeat_ns)
-		stop(j, STORE_HANG, "console.log", HANG_HEARTBEAT, l->heartbeat_ns / NS_PER_S);
+		stop(j, STORE_HANG, "console.log", "the guest's agent was silent for more than", l->heartbeat_ns / NS_PER_S,
+		     "s");
 }
 
 bool job_look(struct job *j)
@@ -195,7 +190,7 @@ bool job_look(struct job *j)
 	if (j->asked_ns)
 		return false;
 	if (l->time_ns && now - j->started_ns > l->time_ns)
-		stop(j, STORE_LIMIT, "", LIMIT_TIME, l->time_ns / NS_PER_S);
+		stop(j, STORE_LIMIT, "", "the run took more than its limit of", l->time_ns / NS_PER_S, "s");
 	look_at_usage(j, now);
 	look_at_guest(j, now);
 	return false;
