@@ -101,6 +101,30 @@ int store_pairs(struct store *s, const char *build_id, int64_t until, struct sto
 	return rc < 0 ? -1 : 0;
 }
 
+int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_pair *pair), void *ctx,
+		    struct err *err)
+{
+	struct db_rows *rows = NULL;
+	int rc = db_begin(s->db, false, err), stop = 0;
+
+	if (rc < 0)
+		return -1;
+	rows = db_ask(
+		s->db, err,
+		"SELECT b.site0, b.site1, count(DISTINCT g.run_id) FROM build_race b JOIN sighting g ON g.build_race_id = b.id "
+		"JOIN kernel k ON k.id = b.kernel_id WHERE k.build_id = $1 GROUP BY b.site0, b.site1",
+		"t", build_id);
+	rc = rows ? db_next(rows, err) : -1;
+	for (; rc > 0 && !stop; rc = db_next(rows, err)) {
+		const struct store_pair pair = {{db_text(rows, 0), db_text(rows, 1)}, (uint64_t)db_int(rows, 2)};
+
+		stop = each(ctx, &pair);
+	}
+	db_rows_end(rows);
+	db_rollback(s->db);
+	return rc < 0 ? -1 : stop;
+}
+
 /* ---- over time ---- */
 
 void store_coverage_free(struct store_coverage *c)

@@ -406,6 +406,18 @@ struct store_site {
 int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_site *site), void *ctx,
 		struct err *err);
 
+/* A pair of sites that raced, in one build of the kernel. */
+struct store_pair {
+	/* As the report names them, in byte order. Valid during the call only. */
+	const char *site[2];
+	/* How many runs saw it. */
+	uint64_t runs;
+};
+
+/* Call `each` for every pair that was seen in the kernel with this build id, in no order, as store_sites() does. */
+int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_pair *pair), void *ctx,
+		    struct err *err);
+
 /* How often the pairs of sites were seen that are known of a kernel: what estimates of those not seen yet are made of. */
 struct store_pairs {
 	uint64_t observed;     /* Pairs that were ever seen. */

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/learn/learn.h"
+
+#include "hv/campaign/learn/weights.h"
+
+/* What the store's callbacks add to. */
+struct learning {
+	struct weights *weights;
+	uint64_t sites;
+};
+
+/* These return -1 when memory ran out, which ends the reading. */
+static int take_site(void *ctx, const struct store_site *site)
+{
+	struct learning *l = ctx;
+	const struct weights_site counted = {site->name, site->armed, site->hits, site->windows, site->conflicts};
+
+	l->sites++;
+	return weights_add_site(l->weights, &counted);
+}
+
+static int take_pair(void *ctx, const struct store_pair *pair)
+{
+	struct learning *l = ctx;
+
+	return weights_add_pair(l->weights, pair->site[0], pair->site[1], pair->runs);
+}
+
+int learn_prefer(struct store *s, const char *build_id, const char *path, struct err *err)
+{
+	struct learning l = {.weights = weights_new()};
+	int rc = -1;
+
+	/* An error that the store has explained stays the one that is said. */
+	if (!l.weights || store_sites(s, build_id, take_site, &l, err) < 0 ||
+	    store_each_pair(s, build_id, take_pair, &l, err) < 0)
+		err_set(err, EXIT_INTERNAL, "out of memory for what was learnt");
+	else if (!l.sites)
+		rc = 1;
+	else
+		rc = weights_write(l.weights, build_id, path, err);
+	weights_free(l.weights);
+	return rc;
+}
