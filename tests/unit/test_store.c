@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/campaign/learn/learn.h"
+#include "hv/report/coverage/prefer_json.h"
 #include "tests/unit/store_rig.h"
 
 static struct postgres_rig server;
@@ -399,6 +401,61 @@ static void coverage_is_summed(void **state)
 	free((char *)races);
 }
 
+/* The first pair is counted, and ends it. */
+static int one_pair(void *ctx, const struct store_pair *pair)
+{
+	uint64_t *runs = ctx;
+
+	assert_string_equal(pair->site[0], "vfs_read+0x1c");
+	assert_string_equal(pair->site[1], "writer+0x20");
+	*runs += pair->runs;
+	return 7;
+}
+
+static void pairs_are_told(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	const struct rig_report *report = RACES({.function = {"vfs_read", "writer"}, .offset = {0x1c, 0x20}, .rule = "x"});
+	uint64_t runs = 0;
+
+	run_with(f, round, "a", report);
+	run_with(f, round, "b", report);
+	assert_int_equal(store_each_pair(f->s, "aabbcc", one_pair, &runs, &f->err), 7);
+	assert_int_equal(runs, 2);
+	assert_int_equal(store_each_pair(f->s, "ddeeff", one_pair, &runs, &f->err), 0);
+	assert_int_equal(runs, 2);
+}
+
+/* What a run is told to prefer is made of what is stored. */
+static void runs_teach(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	const struct rig_report *report = RACES({.function = {"vfs_read", "writer"}, .offset = {0x1c, 0x20}, .rule = "x"});
+	char *races = strdup(store_rig_report(&f->rig, "races.json", report));
+	char *path = strdup(store_rig_file(&f->rig, "prefer.json", ""));
+	struct prefer_weights w;
+	struct prefer *p;
+
+	store_rig_run(f->s, round, "a", races, store_rig_file(&f->rig, "coverage.json", cover_text));
+	assert_int_equal(learn_prefer(f->s, "ddeeff", path, &f->err), 1);
+	assert_int_equal(learn_prefer(f->s, "aabbcc", path, &f->err), 0);
+	p = prefer_load(path, &f->err);
+	if (!p)
+		fail_msg("%s", f->err.text);
+	assert_true(prefer_is_for(p, (const uint8_t *)"\xaa\xbb\xcc", 3));
+	w = prefer_find(p, "vfs_read");
+	assert_int_equal(w.count, 2);
+	assert_true(prefer_weight(&w, 0x1c) > PREFER_ONE);
+	assert_true(prefer_weight(&w, 0x1c) > prefer_weight(&w, 0x33));
+	prefer_free(p);
+	assert_int_equal(learn_prefer(f->s, "aabbcc", "/nowhere/prefer.json", &f->err), -1);
+	assert_int_equal(f->err.code, EXIT_INPUT);
+	free(races);
+	free(path);
+}
+
 /* ---- both kinds ---- */
 
 static int start_server(void **state)
@@ -436,6 +493,8 @@ int main(void)
 		BOTH(a_fixed_race_comes_back),
 		BOTH(a_race_is_found_by_its_id),
 		BOTH(coverage_is_summed),
+		BOTH(pairs_are_told),
+		BOTH(runs_teach),
 	};
 
 	return cmocka_run_group_tests(tests, start_server, end_server);
