@@ -132,7 +132,7 @@ static void sample(struct detect *d)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
 	struct pace pace;
-	uint64_t modules_ns = 0, tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
+	uint64_t modules_ns = 0, tick;
 
 	pace_init(d, &pace);
 	do {
@@ -143,6 +143,10 @@ static void sample(struct detect *d)
 			modules_ns = now;
 		}
 		pace_step(d, &pace, now);
+		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
+		/* With no site to sample, only a module that is loaded brings work. The guest may need the CPU. */
+		if (!pool_sites(d->pool))
+			tick = MODULES_NS;
 	} while (!sleep_or_stop(d, tick));
 }
 

@@ -134,6 +134,7 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 {
 	bool here = atomic_load(&g->module_here);
 
+	atomic_fetch_add(&g->module_polls, 1);
 	if (atomic_load(&g->poll_hangs))
 		hang(g);
 	if (here == g->module_reported)

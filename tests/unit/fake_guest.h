@@ -48,6 +48,8 @@ struct guest {
 	/* What guest_taint() says. */
 	struct guest_taint taint;
 
+	/* How often guest_poll_modules() was called. */
+	atomic_uint module_polls;
 	/* guest_poll_modules() does not return before guest_cancel_polls() was called. */
 	atomic_bool poll_hangs;
 	atomic_bool polls_cancelled;

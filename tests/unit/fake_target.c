@@ -147,6 +147,7 @@ void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t 
 static void enter(struct target *t)
 {
 	atomic_fetch_add(&fake(t)->inside, 1);
+	atomic_fetch_add(&fake(t)->enters, 1);
 }
 
 static void leave(struct target *t)

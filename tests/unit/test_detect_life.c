@@ -397,6 +397,34 @@ static void test_module(void **state)
 	stop_and_compare(l);
 }
 
+static void wait_module_polls(struct life *l, unsigned polls)
+{
+	uint64_t until = monotonic_ns() + PATIENCE_NS;
+
+	while (atomic_load(&l->r->guest.module_polls) < polls) {
+		assert_true(monotonic_ns() < until);
+		pause_ms(2);
+	}
+}
+
+/* A sampler without a site to sample wakes up to look for the module and for nothing else: the guest may need the CPU. */
+static void test_rests_without_sites(void **state)
+{
+	const unsigned polls = 8;
+	struct life *l = *state;
+	unsigned enters;
+
+	l->r->config.module = "mod";
+	rig_remake(l->r);
+	start(l);
+	wait_module_polls(l, 2);
+	enters = atomic_load(&l->r->ft->enters);
+	wait_module_polls(l, 2 + polls);
+	/* Each round enters the machine once, and once more in every second or third to look at the rate. */
+	assert_in_range(atomic_load(&l->r->ft->enters) - enters, polls - 1, 3 * polls);
+	stop_and_compare(l);
+}
+
 static void test_other_module(void **state)
 {
 	struct life *l = *state;
@@ -481,6 +509,7 @@ int main(void)
 		T(test_no_text_bounds),
 		T(test_stop_while_waiting),
 		T(test_module),
+		T(test_rests_without_sites),
 		T(test_other_module),
 		T(test_kernel_and_module),
 		T(test_going_text),
