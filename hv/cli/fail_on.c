@@ -7,9 +7,6 @@
 #include "hv/base/clean.h"
 #include "hv/cli/choice.h"
 
-/* The exit code unless --error-exitcode gives another one. It means nothing else. */
-#define DEFAULT_CODE 1
-
 enum fail_on_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 
 static const struct argp_option options[] = {
@@ -52,7 +49,7 @@ static const char *meaning(uint64_t code)
 	return NULL;
 }
 
-static error_t code_option(struct fail_on *f, const char *arg, struct argp_state *state)
+error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned char *out)
 {
 	uint64_t code;
 
@@ -61,7 +58,7 @@ static error_t code_option(struct fail_on *f, const char *arg, struct argp_state
 	if (meaning(code))
 		return cli_usage(state, "--error-exitcode %s: this exit status means %s; give another one, for example 1", arg,
 				 meaning(code));
-	f->code = (unsigned char)code;
+	*out = (unsigned char)code;
 	return 0;
 }
 
@@ -78,7 +75,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 			f->what = (enum fail_on_what)(index + 1);
 		return rc;
 	case KEY_CODE:
-		return code_option(f, arg, state);
+		return fail_on_read_code(arg, state, &f->code);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -120,7 +117,7 @@ int fail_on_code(const struct fail_on *f, const struct verdicts *v)
 		[FAIL_ON_ANY_NEW] = {"is not suppressed", "are not suppressed"},
 	};
 	enum fail_on_what what = what_fails(f);
-	int code = f->code ? f->code : DEFAULT_CODE;
+	int code = f->code ? f->code : FAIL_ON_DEFAULT_CODE;
 	size_t n = 0;
 
 	if (!fail_on_is_asked(f))

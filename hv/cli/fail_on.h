@@ -29,6 +29,15 @@ struct fail_on {
 extern const struct argp fail_on_argp;
 #define FAIL_ON_GROUP 5
 
+/* The exit code unless --error-exitcode gives another one. It means nothing else. */
+#define FAIL_ON_DEFAULT_CODE 1
+
+/*
+ * Read the value of --error-exitcode, which must be a number that means nothing else. Returns 0, or an error_t for the parser to
+ * return, with one line set that says what is wrong.
+ */
+error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned char *out);
+
 /* Returns whether any option of the two was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 

@@ -32,6 +32,7 @@ struct morning_race *morning_made_race(struct morning *m, enum morning_change ch
 				   .note = "",
 				   .who = "",
 				   .when = "",
+				   .suppressed = "",
 				   .instances = change == MORNING_GONE ? 0 : 14,
 				   .runs = change == MORNING_GONE ? 0 : 3,
 				   .rounds = change == MORNING_NEW ? 1 : 2,

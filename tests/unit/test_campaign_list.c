@@ -95,7 +95,7 @@ static void five_answers(void **state)
 
 	(void)state;
 	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, though somebody had said it is fixed");
-	answers(&m, LIST_GONE, "1 race of round 2 not seen again: 1 unclear");
+	answers(&m, LIST_GONE, "1 race of round 2: 1 unclear");
 	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
 	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");
 	answers(&m, LIST_COVERED, "39,445 of 425,869 sites (695 new); 24 pairs that race, of some 33 or more (Chao1 estimate)");
@@ -148,10 +148,13 @@ static void what_is_worse(void **state)
 					 .verdict.class = cases[i].now,
 					 .before.class = cases[i].before,
 					 .triage = cases[i].triage,
+					 .suppressed = "",
 					 .judged_before = cases[i].change != MORNING_NEW};
 
 		if (morning_is_worse(&r) != cases[i].worse)
 			fail_msg("case %zu is%s worse", i, cases[i].worse ? " not" : "");
+		r.suppressed = "known to the user";
+		assert_false(morning_is_worse(&r));
 	}
 }
 
@@ -230,13 +233,14 @@ static void text_says_the_answers_first(void **state)
 	has(text, "     was benign, safe-flag-update\n");
 	has(text, "     fixed, says ada, 2026-11-20: by the patch of Tuesday\n");
 	has(text, "     fs/ext4; seen 14 times in 3 runs, first in round 1; in ");
-	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in ");
+	has(text, "  000000000004  unclear: write in ext4_foo [ext4] <-> read in ext4_bar [ext4]\n");
 	has(text, "  panic     6.1/cloud/syscalls/default/17\n     Kernel panic - not syncing: Fatal exception\n");
 	has_not(text, "000000000005");
 	has(text, "1 race is as it was.\n");
 	free(text);
 	text = shown(&m, TEXT, &(struct list_style){.all = true, .colour = true});
-	has(text, "000000000005");
+	has(text, "000000000005\x1b[0m  benign\n");
+	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in ");
 	has(text, "\x1b[1;31mnew       1 race");
 	free(text);
 	morning_free(&m);

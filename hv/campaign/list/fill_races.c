@@ -9,8 +9,7 @@
 
 /* ---- one race ---- */
 
-/* Each verdict is by some rule. */
-static enum morning_class class_of(enum verdict_class class, const char *rule)
+enum morning_class fill_class(enum verdict_class class, const char *rule)
 {
 	static const enum morning_class classes[] = {
 		[VERDICT_HARMFUL] = MORNING_HARMFUL,
@@ -52,7 +51,7 @@ static const char *subsystem_of(struct filling *f, const struct store_race *from
 static bool complete(const struct morning_race *r)
 {
 	return r->id && r->side[0] && r->side[1] && r->datum && r->subsystem && r->verdict.rule && r->verdict.evidence &&
-	       r->before.rule && r->before.evidence && r->note && r->who && r->when;
+	       r->before.rule && r->before.evidence && r->note && r->who && r->when && r->suppressed;
 }
 
 static int fill_builds(struct filling *f, int64_t id, struct morning_race *r)
@@ -85,19 +84,18 @@ static int fill_builds(struct filling *f, int64_t id, struct morning_race *r)
 
 static void fill_verdicts(struct filling *f, const struct store_race *from, struct morning_race *r)
 {
-	r->verdict = (struct morning_verdict){.class = class_of(from->class, from->rule),
+	r->verdict = (struct morning_verdict){.class = fill_class(from->class, from->rule),
 					      .rank = from->rank,
 					      .rule = fill_text(f, from->rule),
 					      .evidence = fill_text(f, from->evidence)};
-	r->before = (struct morning_verdict){.class = class_of(from->before_class, from->before_rule),
+	r->before = (struct morning_verdict){.class = fill_class(from->before_class, from->before_rule),
 					     .rank = from->before_rank,
 					     .rule = fill_text(f, from->before_rule),
 					     .evidence = fill_text(f, from->before_evidence)};
 	r->judged_before = from->earlier != 0;
 }
 
-/* The states have the same order in the store. */
-static enum morning_triage triage_of(enum store_triage triage)
+enum morning_triage fill_triage(enum store_triage triage)
 {
 	static const enum morning_triage states[STORE_TRIAGES] = {
 		[STORE_TRIAGE_NEW] = TRIAGE_NEW,
@@ -116,9 +114,10 @@ int fill_race(struct filling *f, const struct store_race *from, enum morning_cha
 				   .datum = fill_text(f, from->datum),
 				   .subsystem = subsystem_of(f, from),
 				   .change = change,
-				   .triage = triage_of(from->triage),
+				   .triage = fill_triage(from->triage),
 				   .note = fill_line(f, from->note),
 				   .who = fill_line(f, from->who),
+				   .suppressed = fill_line(f, from->suppressed),
 				   .when = fill_time(f, from->triaged),
 				   .instances = from->seen,
 				   .runs = (unsigned)from->runs,

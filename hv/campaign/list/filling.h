@@ -36,6 +36,10 @@ int fill_note_run(struct filling *f, const struct store_run *run);
 /* One race, with its builds where the list shows them. */
 int fill_race(struct filling *f, const struct store_race *from, enum morning_change change, struct morning_race *r);
 
+/* A class and a triage of the store's. Each verdict is by some rule: without one the race was not judged. */
+enum morning_class fill_class(enum verdict_class class, const char *rule);
+enum morning_triage fill_triage(enum store_triage triage);
+
 /* A string of the store's, made printable; and one of a person's. NULL with f->err set: memory ran out. */
 const char *fill_text(struct filling *f, const char *text);
 const char *fill_line(struct filling *f, const char *text);

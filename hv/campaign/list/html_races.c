@@ -168,6 +168,11 @@ static void put_section(FILE *out, const struct morning *m, const struct morning
 	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n", r->change < MORNING_GONE ? " open" : "");
 	if (r->change == MORNING_CHANGED)
 		put_verdict(out, "Before it was ", &r->before);
+	if (r->suppressed[0]) {
+		fputs("<p>Suppressed: ", out);
+		html_text(out, r->suppressed);
+		fputs("</p>\n", out);
+	}
 	put_triage(out, r);
 	put_seen(out, m, r);
 	put_builds(out, r);

@@ -2,26 +2,25 @@
 /* The document outrider-campaign-list/1. docs/campaigns.md and docs/campaign-list.schema.json describe it. */
 #include <stdlib.h>
 
+#include "hv/campaign/list/json.h"
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/sentences.h"
-#include "hv/report/json/write.h"
 
 #define SCHEMA "outrider-campaign-list/1"
 
-/* Strings of a struct morning are printable already. "" becomes null. */
-static json_t *text(const char *s)
+json_t *list_json_text(const char *s)
 {
 	return s && s[0] ? json_string(s) : json_null();
 }
 
-static json_t *verdict_json(struct json_builder *b, const struct morning_verdict *v)
+json_t *list_json_verdict(struct json_builder *b, const struct morning_verdict *v)
 {
 	json_t *o = json_object();
 
 	json_put(b, o, "class", json_string(morning_class_word(v->class)));
-	json_put(b, o, "rule", text(v->rule));
+	json_put(b, o, "rule", list_json_text(v->rule));
 	json_put(b, o, "rank", json_integer(v->rank));
-	json_put(b, o, "evidence", text(v->evidence));
+	json_put(b, o, "evidence", list_json_text(v->evidence));
 	return o;
 }
 
@@ -30,9 +29,9 @@ static json_t *triage_json(struct json_builder *b, const struct morning_race *r)
 	json_t *o = json_object();
 
 	json_put(b, o, "state", json_string(morning_triage_word(r->triage)));
-	json_put(b, o, "note", text(r->note));
-	json_put(b, o, "who", text(r->who));
-	json_put(b, o, "when", text(r->when));
+	json_put(b, o, "note", list_json_text(r->note));
+	json_put(b, o, "who", list_json_text(r->who));
+	json_put(b, o, "when", list_json_text(r->when));
 	return o;
 }
 
@@ -43,31 +42,32 @@ static json_t *builds_json(struct json_builder *b, const struct morning_race *r)
 	for (size_t i = 0; i < r->build_count; i++) {
 		json_t *o = json_object();
 
-		json_put(b, o, "release", text(r->builds[i].release));
-		json_put(b, o, "build_id", text(r->builds[i].build_id));
-		json_put(b, o, "report", text(r->builds[i].report));
-		json_put(b, o, "first", text(r->builds[i].first));
-		json_put(b, o, "last", text(r->builds[i].last));
+		json_put(b, o, "release", list_json_text(r->builds[i].release));
+		json_put(b, o, "build_id", list_json_text(r->builds[i].build_id));
+		json_put(b, o, "report", list_json_text(r->builds[i].report));
+		json_put(b, o, "first", list_json_text(r->builds[i].first));
+		json_put(b, o, "last", list_json_text(r->builds[i].last));
 		json_put(b, o, "now", json_boolean(r->builds[i].now));
 		json_append(b, list, o);
 	}
 	return list;
 }
 
-static json_t *race_json(struct json_builder *b, const struct morning_race *r)
+json_t *list_json_race(struct json_builder *b, const struct morning_race *r)
 {
 	json_t *o = json_object(), *sides = json_array();
 
-	json_put(b, o, "id", text(r->id));
+	json_put(b, o, "id", list_json_text(r->id));
 	json_put(b, o, "change", json_string(morning_change_word(r->change)));
 	json_put(b, o, "worse", json_boolean(morning_is_worse(r)));
 	for (unsigned i = 0; i < 2; i++)
-		json_append(b, sides, text(r->side[i]));
+		json_append(b, sides, list_json_text(r->side[i]));
 	json_put(b, o, "sides", sides);
-	json_put(b, o, "datum", text(r->datum));
-	json_put(b, o, "subsystem", text(r->subsystem));
-	json_put(b, o, "verdict", verdict_json(b, &r->verdict));
-	json_put(b, o, "before", r->judged_before ? verdict_json(b, &r->before) : json_null());
+	json_put(b, o, "datum", list_json_text(r->datum));
+	json_put(b, o, "subsystem", list_json_text(r->subsystem));
+	json_put(b, o, "verdict", list_json_verdict(b, &r->verdict));
+	json_put(b, o, "before", r->judged_before ? list_json_verdict(b, &r->before) : json_null());
+	json_put(b, o, "suppressed", list_json_text(r->suppressed));
 	json_put(b, o, "triage", triage_json(b, r));
 	json_put(b, o, "instances", json_whole(r->instances));
 	json_put(b, o, "runs", json_whole(r->runs));
@@ -81,12 +81,12 @@ static json_t *finding_json(struct json_builder *b, const struct morning_finding
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "kind", text(f->kind));
+	json_put(b, o, "kind", list_json_text(f->kind));
 	json_put(b, o, "new", json_boolean(f->is_new));
-	json_put(b, o, "run", text(f->run));
-	json_put(b, o, "line", text(f->line));
-	json_put(b, o, "console", text(f->console));
-	json_put(b, o, "command", text(f->command));
+	json_put(b, o, "run", list_json_text(f->run));
+	json_put(b, o, "line", list_json_text(f->line));
+	json_put(b, o, "console", list_json_text(f->console));
+	json_put(b, o, "command", list_json_text(f->command));
 	return o;
 }
 
@@ -118,8 +118,8 @@ static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 	json_t *o = json_object();
 
 	json_put(b, o, "number", json_whole(r->number));
-	json_put(b, o, "started", text(r->started));
-	json_put(b, o, "ended", text(r->ended));
+	json_put(b, o, "started", list_json_text(r->started));
+	json_put(b, o, "ended", list_json_text(r->ended));
 	json_put(b, o, "runs", json_whole(r->runs));
 	json_put(b, o, "done", json_whole(r->done));
 	json_put(b, o, "broken", json_whole(r->broken));
@@ -173,7 +173,7 @@ static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
 	for (size_t i = 0; i < count; i++) {
 		json_t *o = json_object();
 
-		json_put(b, o, "name", text(subsystems[i].name));
+		json_put(b, o, "name", list_json_text(subsystems[i].name));
 		json_put(b, o, "worse", json_whole(subsystems[i].worse));
 		json_put(b, o, "changed", json_whole(subsystems[i].shown));
 		json_put(b, o, "all", json_whole(subsystems[i].all));
@@ -188,15 +188,15 @@ static json_t *document(struct json_builder *b, const struct morning *m)
 	json_t *o = json_object(), *races = json_array(), *findings = json_array(), *points = json_array();
 
 	for (size_t i = 0; i < m->race_count; i++)
-		json_append(b, races, race_json(b, &m->races[i]));
+		json_append(b, races, list_json_race(b, &m->races[i]));
 	for (size_t i = 0; i < m->finding_count; i++)
 		json_append(b, findings, finding_json(b, &m->findings[i]));
 	for (size_t i = 0; i < m->point_count; i++)
 		json_append(b, points, point_json(b, &m->points[i]));
 	json_put(b, o, "schema", json_string(SCHEMA));
-	json_put(b, o, "tool_version", text(m->version));
-	json_put(b, o, "store", text(m->store));
-	json_put(b, o, "campaign", text(m->campaign));
+	json_put(b, o, "tool_version", list_json_text(m->version));
+	json_put(b, o, "store", list_json_text(m->store));
+	json_put(b, o, "campaign", list_json_text(m->campaign));
 	json_put(b, o, "from", json_whole(m->from));
 	json_put(b, o, "to", json_whole(m->to));
 	json_put(b, o, "against", m->base ? json_whole(m->base) : json_null());

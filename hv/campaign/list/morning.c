@@ -136,7 +136,7 @@ size_t morning_worse(const struct morning *m)
 
 bool morning_is_worse(const struct morning_race *r)
 {
-	if (r->triage == TRIAGE_KNOWN || r->triage == TRIAGE_WONTFIX)
+	if (r->triage == TRIAGE_KNOWN || r->triage == TRIAGE_WONTFIX || r->suppressed[0])
 		return false;
 	return r->change == MORNING_NEW || r->change == MORNING_BACK || (r->change == MORNING_CHANGED && class_is_worse(r));
 }

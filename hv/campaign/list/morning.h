@@ -65,6 +65,7 @@ struct morning_race {
 	bool judged_before;		/* `before` is set. */
 	enum morning_triage triage;
 	const char *note, *who, *when; /* Of the triage; "" where there is none. */
+	const char *suppressed;	       /* The reason that a list of suppressions gave, or "". */
 	uint64_t instances;	       /* How often this round saw it. */
 	unsigned runs;		       /* How many runs of this round saw it. */
 	unsigned rounds;	       /* How many rounds saw it, up to this one. */
@@ -161,7 +162,7 @@ struct morning_point morning_covered_before(const struct morning *m);
 
 /*
  * Returns whether a race calls for a look: it is new, it is back, or its class is worse than before; and nobody has said that
- * it is known or that it will not be fixed.
+ * it is known or that it will not be fixed, nor suppressed it.
  */
 bool morning_is_worse(const struct morning_race *r);
 

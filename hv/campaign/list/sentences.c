@@ -97,7 +97,7 @@ static void put_gone(FILE *out, const struct morning *m)
 	}
 	if (n) {
 		list_count_put(out, n, "race");
-		fprintf(out, " of round %u not seen again", m->base);
+		fprintf(out, " of round %u", m->base);
 		put_classes(out, m, MORNING_GONE);
 	} else {
 		fputs("nothing", out);
@@ -161,10 +161,12 @@ static void put_covered(FILE *out, const struct morning *m)
 	struct morning_point now = morning_covered(m), before = morning_covered_before(m);
 	char number[LIST_NUMBER_MAX];
 
-	fputs(list_number(now.sites, number), out);
-	if (m->pool)
-		fprintf(out, " of %s", list_number(m->pool, number));
-	fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
+	if (now.sites) {
+		fputs(list_number(now.sites, number), out);
+		if (m->pool)
+			fprintf(out, " of %s", list_number(m->pool, number));
+		fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
+	}
 	list_count_put(out, now.pairs, "pair");
 	fputs(now.pairs == 1 ? " that races" : " that race", out);
 	if (now.estimate > 0)

@@ -66,6 +66,19 @@ static void put_triage(const struct paper *p, const struct morning_race *r)
 		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
 }
 
+/* What asks for no look has one line. */
+static void put_short(const struct paper *p, const struct morning_race *r)
+{
+	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, morning_class_word(r->verdict.class),
+		r->verdict.rule[0] ? ", " : "", r->verdict.rule, r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
+}
+
+/* Whether a race is likely no bug, or not there any more. */
+static bool is_folded(const struct morning_race *r)
+{
+	return r->change == MORNING_GONE || r->verdict.class >= MORNING_SYNCHRONISATION || r->suppressed[0];
+}
+
 static void put_race(const struct paper *p, const struct morning_race *r)
 {
 	bool bad = morning_is_worse(r) && r->verdict.class == MORNING_HARMFUL;
@@ -79,6 +92,8 @@ static void put_race(const struct paper *p, const struct morning_race *r)
 	put_before(p, r);
 	if (r->verdict.evidence[0] && r->change != MORNING_GONE)
 		fprintf(p->out, "     %s%s%s\n", colour(p, TEXT_FAINT), r->verdict.evidence, colour(p, TEXT_PLAIN));
+	if (r->suppressed[0])
+		fprintf(p->out, "     suppressed: %s\n", r->suppressed);
 	put_triage(p, r);
 }
 
@@ -102,7 +117,10 @@ static void put_races(const struct paper *p)
 			break;
 		if (r->change != last)
 			put_heading(p, last = r->change);
-		put_race(p, r);
+		if (is_folded(r) && r->change != MORNING_BACK && r->change != MORNING_CHANGED && !p->all)
+			put_short(p, r);
+		else
+			put_race(p, r);
 	}
 }
 

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/campaign_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hv/campaign/list/fill.h"
+#include "hv/campaign/list/story.h"
+#include "hv/cli/campaign.h"
+#include "hv/cli/choice.h"
+#include "hv/session/terminal.h"
+
+/* Lines are not longer than people like to read. */
+#define WIDTH_MAX 100
+
+/* ---- where it is ---- */
+
+enum place_key { KEY_STORE = 0x300, KEY_CAMPAIGN };
+
+static const struct argp_option place_options[] = {
+	{"store", KEY_STORE, "FILE|URL", 0, CAMPAIGN_STORE_HELP, 0},
+	{"campaign", KEY_CAMPAIGN, "NAME", 0, "the campaign (default: the one whose round was started last)", 0},
+	{0},
+};
+
+static error_t place_parser(int key, char *arg, struct argp_state *state)
+{
+	struct campaign_place *p = state->input;
+
+	switch (key) {
+	case KEY_STORE:
+		p->store = arg;
+		return 0;
+	case KEY_CAMPAIGN:
+		p->campaign = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp campaign_place_argp = {.options = place_options, .parser = place_parser};
+
+struct store *campaign_place_open(const struct campaign_place *p, enum store_mode mode, struct err *err)
+{
+	char *usual = p->store ? NULL : store_default_place(err);
+	struct store *store = NULL;
+
+	if (p->store || usual)
+		store = store_open(p->store ? p->store : usual, mode, STORE_WAIT_MS, err);
+	free(usual);
+	return store;
+}
+
+/* ---- how it is shown ---- */
+
+enum show_key { KEY_FORMAT = 0x320, KEY_ALL, KEY_SOURCES, KEY_NO_PAGER };
+
+static const char *const forms[] = {
+	[CAMPAIGN_TEXT] = "text", [CAMPAIGN_JSON] = "json", [CAMPAIGN_HTML] = "html", [CAMPAIGN_MAIL] = "mail"};
+
+static const char *form_word(size_t i)
+{
+	return i < sizeof(forms) / sizeof(forms[0]) ? forms[i] : NULL;
+}
+
+const struct cli_choice campaign_forms = {"AS", form_word};
+
+static const struct argp_option show_options[] = {
+	{"format", KEY_FORMAT, "AS", 0,
+	 "text, for people (default); json; html, a page with plots; or mail, plain text in 72 columns that begins with its "
+	 "subject",
+	 0},
+	{"all", KEY_ALL, NULL, 0, "show also the races that are as they were", 0},
+	{"sources", KEY_SOURCES, "FOLDER", 0,
+	 "the source tree of the kernel, whose MAINTAINERS says which subsystem a race belongs to", 0},
+	{"output", 'o', "FILE", 0, "write to FILE, which is replaced when all is written (default: standard output)", 0},
+	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
+	{0},
+};
+
+static error_t form_option(struct campaign_show *s, const char *arg, struct argp_state *state)
+{
+	size_t index;
+	error_t rc = cli_choose(state, &campaign_forms, "format", arg, &index);
+
+	if (rc == 0)
+		s->form = (enum campaign_form)index;
+	return rc;
+}
+
+static error_t show_parser(int key, char *arg, struct argp_state *state)
+{
+	struct campaign_show *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->place;
+		state->child_inputs[1] = &s->fail;
+		return 0;
+	case KEY_FORMAT:
+		return form_option(s, arg, state);
+	case KEY_ALL:
+		s->all = true;
+		return 0;
+	case KEY_SOURCES:
+		s->sources = arg;
+		return 0;
+	case 'o':
+		s->redirect.file = arg;
+		return 0;
+	case KEY_NO_PAGER:
+		s->redirect.no_pager = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&campaign_place_argp, 0, NULL, 0}, {&campaign_fail_argp, 0, NULL, 0}, {0}};
+const struct argp campaign_show_argp = {.options = show_options, .parser = show_parser, .children = children};
+
+void campaign_show_init(struct campaign_show *s, struct err *err)
+{
+	s->place.input.err = err;
+	s->fail.input.err = err;
+}
+
+/* ---- a list, a race ---- */
+
+/* What a terminal is, must be asked before the text goes through a pager. */
+static struct list_style style_of(const struct campaign_show *s)
+{
+	struct list_style style = {.all = s->all, .width = WIDTH_MAX};
+
+	if (s->redirect.file)
+		return style;
+	style.colour = terminal_wants_colour();
+	if (isatty(STDOUT_FILENO) && terminal_width() < WIDTH_MAX)
+		style.width = terminal_width();
+	return style;
+}
+
+static int print_list(struct campaign_show *s, const struct morning *m, struct err *err)
+{
+	struct list_style style = style_of(s);
+
+	switch (s->form) {
+	case CAMPAIGN_JSON:
+		return list_json(stdout, m, err);
+	case CAMPAIGN_HTML:
+		list_html(stdout, m);
+		return 0;
+	case CAMPAIGN_MAIL:
+		list_mail(stdout, m, &style);
+		return 0;
+	default:
+		redirect_page(&s->redirect);
+		list_text(stdout, m, &style);
+		return 0;
+	}
+}
+
+static int print_race(struct campaign_show *s, const struct story *story, struct err *err)
+{
+	struct list_style style = style_of(s);
+
+	if (s->form == CAMPAIGN_JSON)
+		return story_json(stdout, story, err);
+	redirect_page(&s->redirect);
+	return story_text(stdout, story, &style, err);
+}
+
+/* 0 with NULL: no sources were given. */
+static int get_subsystems(const struct campaign_show *s, struct subsystems **out, struct err *err)
+{
+	*out = s->sources ? subsystems_read(s->sources, err) : NULL;
+	return *out || !s->sources ? 0 : -1;
+}
+
+int campaign_show_list(struct campaign_show *s, struct store *store, const struct morning_ask *ask, struct err *err)
+{
+	struct morning_ask asked = *ask;
+	struct subsystems *subsystems;
+	struct morning m = {0};
+	int rc = get_subsystems(s, &subsystems, err);
+
+	asked.campaign = s->place.campaign;
+	asked.subsystems = subsystems;
+	asked.all = s->all;
+	if (rc == 0)
+		rc = morning_fill(&m, store, &asked, OUTRIDER_VERSION, err);
+	if (rc == 0)
+		rc = redirect_begin(&s->redirect, err);
+	if (rc == 0) {
+		rc = print_list(s, &m, err);
+		redirect_end(&s->redirect, err);
+		s->code = campaign_fail_code(&s->fail, &m);
+	}
+	morning_free(&m);
+	subsystems_free(subsystems);
+	return rc == 0 && err->code == EXIT_OK ? 0 : -1;
+}
+
+int campaign_show_race(struct campaign_show *s, struct store *store, int64_t race, struct err *err)
+{
+	struct subsystems *subsystems;
+	struct story *story = NULL;
+	int rc;
+
+	if (s->form != CAMPAIGN_TEXT && s->form != CAMPAIGN_JSON)
+		return err_set(err, EXIT_USAGE, "--format %s shows a round; one race is shown as text or json", forms[s->form]);
+	rc = get_subsystems(s, &subsystems, err);
+	if (rc == 0)
+		story = story_get(store, race, subsystems, OUTRIDER_VERSION, err);
+	rc = story ? redirect_begin(&s->redirect, err) : -1;
+	if (rc == 0) {
+		rc = print_race(s, story, err);
+		redirect_end(&s->redirect, err);
+	}
+	story_free(story);
+	subsystems_free(subsystems);
+	return rc == 0 && err->code == EXIT_OK ? 0 : -1;
+}

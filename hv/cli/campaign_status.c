@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider campaign status`: says what runs now, what is left, and how the last round went. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "hv/campaign/list/status.h"
+#include "hv/cli/campaign.h"
+#include "hv/cli/campaign_list.h"
+#include "hv/session/terminal.h"
+
+enum key { KEY_JSON = 0x200 };
+
+struct options {
+	struct campaign_place place; /* This must be the first member, as cli_parse() says. */
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{"json", KEY_JSON, NULL, 0, "write JSON", 0},
+	{0},
+};
+
+static const char doc[] = "Say what runs now, what is left of the last round of a campaign, and how the round before went.";
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->place;
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&campaign_place_argp, 0, NULL, 0}, {0}};
+const struct argp campaign_status_argp = {.options = options, .parser = parser, .doc = doc, .children = children};
+
+int campaign_status(int argc, char **argv)
+{
+	struct err err = {0};
+	struct options o = {.place.input.err = &err};
+	struct store *store = NULL;
+	struct status *s = NULL;
+
+	if (cli_parse(&campaign_status_argp, argc, argv, &o.place.input) == 0 &&
+	    (store = campaign_place_open(&o.place, STORE_READ, &err)))
+		s = status_get(store, o.place.campaign, &err);
+	if (s && o.json)
+		status_json(stdout, s, &err);
+	else if (s)
+		status_text(stdout, s, isatty(STDOUT_FILENO) ? terminal_width() : 0);
+	status_free(s);
+	store_close(store);
+	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
+}

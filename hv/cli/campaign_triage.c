@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider campaign triage`: notes what somebody says of a race. */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "hv/cli/campaign.h"
+#include "hv/cli/campaign_list.h"
+
+enum key { KEY_NOTE = 0x200, KEY_WHO };
+
+struct options {
+	struct campaign_place place; /* This must be the first member, as cli_parse() says. */
+	const char *race;
+	enum store_triage state;
+	bool has_state;
+	const char *note, *who;
+};
+
+static const struct argp_option options[] = {
+	{"note", KEY_NOTE, "TEXT", 0, "why, or where to read more", 0},
+	{"who", KEY_WHO, "NAME", 0, "who says so (default: the user's login name)", 0},
+	{0},
+};
+
+static const char doc[] = "Say of a race what it is: known, fixed, wontfix, or new again.\v"
+			  "RACE is the id of a race in a list or a report, or its first characters. A race that is known or "
+			  "wontfix calls for no look "
+			  "any more. A race that is fixed does when it is seen again. All that was ever said is kept.";
+
+static error_t argument(struct options *o, const char *arg, struct argp_state *state)
+{
+	int triage;
+
+	if (!o->race) {
+		o->race = arg;
+		return 0;
+	}
+	if (o->has_state)
+		return cli_usage(state, "%.80s: triage takes one RACE and one STATE; what is said of it goes behind --note",
+				 arg);
+	triage = store_triage_from_word(arg);
+	if (triage < 0)
+		return cli_usage(state, "%.80s: the STATE of a race is new, known, fixed or wontfix", arg);
+	o->has_state = true;
+	o->state = (enum store_triage)triage;
+	return 0;
+}
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->place;
+		return 0;
+	case KEY_NOTE:
+		o->note = arg;
+		return 0;
+	case KEY_WHO:
+		o->who = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		return argument(o, arg, state);
+	case ARGP_KEY_END:
+		return o->has_state ? 0 : cli_usage(state, "triage needs a RACE and a STATE: new, known, fixed or wontfix");
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&campaign_place_argp, 0, NULL, 0}, {0}};
+const struct argp campaign_triage_argp = {
+	.options = options, .parser = parser, .args_doc = "RACE STATE", .doc = doc, .children = children};
+
+static const char *user_name(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+
+	return user ? user->pw_name : "";
+}
+
+/* Say what was noted: `RACE` may have been the first characters of an id only. */
+static int say(struct store *store, int64_t race, const struct options *o, struct err *err)
+{
+	const struct store_races_query q = {.race = race};
+	struct store_races races = {0};
+	int rc = store_races(store, &q, &races, err);
+
+	if (rc == 0 && races.count == 1)
+		printf("%s %s: %s in %s <-> %s in %s\n", races.list[0].name, store_triage_word(o->state),
+		       races.list[0].sides[0].kind, races.list[0].sides[0].function, races.list[0].sides[1].kind,
+		       races.list[0].sides[1].function);
+	store_races_free(&races);
+	return rc;
+}
+
+int campaign_triage(int argc, char **argv)
+{
+	struct err err = {0};
+	struct options o = {.place.input.err = &err};
+	struct store *store = NULL;
+	int64_t race;
+
+	if (cli_parse(&campaign_triage_argp, argc, argv, &o.place.input) == 0 &&
+	    (store = campaign_place_open(&o.place, STORE_WRITE, &err)) && store_race_find(store, o.race, &race, &err) == 0 &&
+	    store_triage_set(store, race, o.state, o.note, o.who ? o.who : user_name(), 0, &err) == 0)
+		say(store, race, &o, &err);
+	store_close(store);
+	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
+}
