@@ -12,6 +12,10 @@
 const struct cli_command campaign_commands[] = {
 	{"run", campaign_run, &campaign_run_argp, "run a round of a campaign, or go on with one", NULL},
 	{"check", campaign_check, &campaign_check_argp, "check a campaign file, and list the runs that it makes", NULL},
+	{"status", campaign_status, &campaign_status_argp, "say what runs now, and what is left of a round", NULL},
+	{"show", campaign_show, &campaign_show_round_argp, "show what a round found, or all that is known of a race", NULL},
+	{"diff", campaign_diff, &campaign_diff_argp, "compare two rounds", NULL},
+	{"triage", campaign_triage, &campaign_triage_argp, "say of a race that it is known, fixed, or stays as it is", NULL},
 	{0},
 };
 

@@ -18,8 +18,24 @@
 
 enum place_key { KEY_STORE = 0x300, KEY_CAMPAIGN };
 
+static const struct argp_option store_options[] = {
+	{"store", KEY_STORE, "STORE", 0, CAMPAIGN_STORE_HELP, 0},
+	{0},
+};
+
+static error_t store_parser(int key, char *arg, struct argp_state *state)
+{
+	struct campaign_place *p = state->input;
+
+	if (key != KEY_STORE)
+		return ARGP_ERR_UNKNOWN;
+	p->store = arg;
+	return 0;
+}
+
+const struct argp campaign_store_argp = {.options = store_options, .parser = store_parser};
+
 static const struct argp_option place_options[] = {
-	{"store", KEY_STORE, "FILE|URL", 0, CAMPAIGN_STORE_HELP, 0},
 	{"campaign", KEY_CAMPAIGN, "NAME", 0, "the campaign (default: the one whose round was started last)", 0},
 	{0},
 };
@@ -29,8 +45,8 @@ static error_t place_parser(int key, char *arg, struct argp_state *state)
 	struct campaign_place *p = state->input;
 
 	switch (key) {
-	case KEY_STORE:
-		p->store = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = p;
 		return 0;
 	case KEY_CAMPAIGN:
 		p->campaign = arg;
@@ -40,7 +56,8 @@ static error_t place_parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp campaign_place_argp = {.options = place_options, .parser = place_parser};
+static const struct argp_child place_children[] = {{&campaign_store_argp, 0, NULL, 0}, {0}};
+const struct argp campaign_place_argp = {.options = place_options, .parser = place_parser, .children = place_children};
 
 struct store *campaign_place_open(const struct campaign_place *p, enum store_mode mode, struct err *err)
 {

@@ -16,8 +16,9 @@ struct campaign_place {
 	const char *campaign;	/* NULL: the one whose round was started last. */
 };
 
-/* The parser of these options. Its input is a struct campaign_place. */
+/* The parsers of these options, and of --store alone. The input of each is a struct campaign_place. */
 extern const struct argp campaign_place_argp;
+extern const struct argp campaign_store_argp;
 
 /* Open the store. NULL with err set: it cannot be opened. */
 struct store *campaign_place_open(const struct campaign_place *p, enum store_mode mode, struct err *err);

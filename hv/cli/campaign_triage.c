@@ -71,7 +71,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&campaign_place_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&campaign_store_argp, 0, NULL, 0}, {0}};
 const struct argp campaign_triage_argp = {
 	.options = options, .parser = parser, .args_doc = "RACE STATE", .doc = doc, .children = children};
 

@@ -20,5 +20,5 @@ const struct cli_command cli_commands[] = {
 	{0},
 };
 
-const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &diff_forms,
-						&fail_on_choice, &device_nets,	 NULL};
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders,  &diff_forms,	   &fail_on_choice,
+						&device_nets,	 &campaign_fails, &campaign_forms, NULL};
