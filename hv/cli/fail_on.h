@@ -33,8 +33,8 @@ extern const struct argp fail_on_argp;
 #define FAIL_ON_DEFAULT_CODE 1
 
 /*
- * Read the value of --error-exitcode, which must be a number that means nothing else. Returns 0, or an error_t for the parser to
- * return, with one line set that says what is wrong.
+ * Read the value of --error-exitcode, which must be a number that means nothing else. Returns 0, or an error_t for the parser
+ * to return, with one line set that says what is wrong.
  */
 error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned char *out);
 
