@@ -7,69 +7,9 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "hv/campaign/learn/learn.h"
 #include "hv/report/coverage/prefer_json.h"
-#include "tests/unit/store_rig.h"
-
-static struct postgres_rig server;
-
-struct fixture {
-	struct store_rig rig;
-	char place[RIG_PLACE_MAX];
-	struct store *s;
-	struct err err;
-};
-
-static int setup(void **state)
-{
-	enum rig_kind kind = *(const enum rig_kind *)*state;
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	store_rig_init(&f->rig, &server);
-	store_rig_place(&f->rig, kind, f->place);
-	f->s = store_rig_open(f->place, STORE_MAKE);
-	*state = f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	store_close(f->s);
-	store_rig_end(&f->rig);
-	free(f);
-	return 0;
-}
-
-#define RACES(...)                                                                                \
-	&(struct rig_report)                                                                      \
-	{                                                                                         \
-		.races = (const struct rig_race[]){__VA_ARGS__},                                  \
-		.count = sizeof((const struct rig_race[]){__VA_ARGS__}) / sizeof(struct rig_race) \
-	}
-
-/* The races of a round, for store_races_free(). */
-static struct store_races races_of(struct fixture *f, int64_t round, int64_t since)
-{
-	struct store_races_query q = {.round = round, .since = since};
-	struct store_races races;
-
-	if (store_races(f->s, &q, &races, &f->err) < 0)
-		fail_msg("%s", f->err.text);
-	return races;
-}
-
-static int64_t run_with(struct fixture *f, int64_t round, const char *key, const struct rig_report *report)
-{
-	return store_rig_run(f->s, round, key, store_rig_report(&f->rig, "races.json", report), NULL);
-}
+#include "tests/unit/store_both.h"
 
 /* ---- rounds ---- */
 
@@ -455,29 +395,6 @@ static void runs_teach(void **state)
 	free(races);
 	free(path);
 }
-
-/* ---- both kinds ---- */
-
-static int start_server(void **state)
-{
-	(void)state;
-	postgres_rig_start(&server);
-	return 0;
-}
-
-static int end_server(void **state)
-{
-	(void)state;
-	postgres_rig_end(&server);
-	return 0;
-}
-
-static enum rig_kind sqlite = RIG_SQLITE, postgres = RIG_POSTGRES;
-#define BOTH(test)                                                      \
-	{#test " (SQLite)", test, setup, teardown, &sqlite},            \
-	{                                                               \
-#test " (PostgreSQL)", test, setup, teardown, &postgres \
-	}
 
 int main(void)
 {

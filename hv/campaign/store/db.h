@@ -2,10 +2,12 @@
 /*
  * A database, SQLite or PostgreSQL, that is asked in the part of SQL that both have. Only hv/campaign/store/ uses this header.
  *
- * Statements are string constants. Values never are a part of them: a statement has $1, $2 and so on, in the order in which
- * they first stand in it, and the values come as arguments after `types`, which has a letter for each: i  int64_t t  const char
- * *, text; NULL is written as "" b  const void * and size_t, bytes A column is read as the type that it has. Nothing is NULL in
- * the tables, so that there is nothing to be told apart.
+ * Statements are string constants. Values never are a part of them: a statement has $1, $2 and so on, and the values come as
+ * arguments after `types`, which has a letter for each:
+ *  - i: int64_t;
+ *  - t: const char *, text; NULL is written as "";
+ *  - b: const void * and size_t, bytes.
+ * A column is read as the type that it has. Nothing is NULL in the tables, so that there is nothing to be told apart.
  *
  * Errors are explained here, once: see store.h for what they are. No locks: one thread at a time uses a database.
  */

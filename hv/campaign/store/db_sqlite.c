@@ -192,10 +192,20 @@ static int end(struct db *db, bool commit, struct err *err)
 
 static int prepare(struct db *db, struct db_statement *st, const char *types, struct err *err)
 {
+	char *sql = strdup(st->sql);
 	sqlite3_stmt *stmt = NULL;
+	int rc;
 
 	(void)types;
-	if (sqlite3_prepare_v3(db->handle, st->sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK)
+	if (!sql)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	/* "$2" would be a name, and a number only by where it stands first. "?2" is a number. No statement has a dollar
+	 * elsewhere. */
+	for (char *dollar = strchr(sql, '$'); dollar; dollar = strchr(dollar, '$'))
+		*dollar = '?';
+	rc = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL);
+	free(sql);
+	if (rc != SQLITE_OK)
 		return fail(db, err);
 	st->prepared = stmt;
 	return 0;

@@ -14,6 +14,7 @@ int digest_init(struct digest *d, struct err *err)
 void digest_free(struct digest *d)
 {
 	for (size_t i = 0; i < d->race_count; i++) {
+		free(d->races[i].places);
 		free(d->races[i].instances);
 		free(d->races[i].record);
 	}

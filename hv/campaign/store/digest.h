@@ -29,6 +29,9 @@ struct digest_race {
 	const char *site[2]; /* In byte order. */
 	int64_t seen, first_ns, last_ns;
 	struct digest_verdict verdict;
+	/* More places of a datum that has a name, which another store knows. */
+	const char **places;
+	size_t place_count;
 	struct digest_instance *instances;
 	size_t instance_count;
 	/* The race's object as JSON, squeezed. NULL: it is not at hand. */

@@ -80,13 +80,27 @@ static int race_id_of(struct db *db, const struct race_key *key, int64_t *id, st
 	    db_number(db, err, id, "SELECT id FROM race WHERE identity = $1", "t", key->identity) < 0 ||
 	    race_files(db, key, *id, err) < 0)
 		return -1;
-	if (!key->datum[0] || !key->place[0])
-		return 0;
+	return 0;
+}
+
+static int write_place(struct db *db, int64_t race, const char *place, struct err *err)
+{
 	return db_run(db, err,
 		      "INSERT INTO race_place (race_id, place) VALUES ($1, $2) ON CONFLICT (race_id, place) DO NOTHING", "it",
-		      *id, key->place) < 0
+		      race, place) < 0
 		       ? -1
 		       : 0;
+}
+
+static int write_places(struct db *db, const struct digest_race *r, int64_t race, struct err *err)
+{
+	if (r->key.datum[0] && r->key.place[0] && write_place(db, race, r->key.place, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->place_count; i++) {
+		if (write_place(db, race, r->places[i], err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int build_race_id(struct db *db, const struct digest_race *r, int64_t race, int64_t kernel, int64_t *id, struct err *err)
@@ -168,7 +182,8 @@ static int write_sighting(struct db *db, const struct digest_race *r, const stru
 static int write_race(struct db *db, const struct digest_race *r, int64_t kernel, const struct digest_run *run,
 		      struct written *w, struct err *err)
 {
-	if (race_id_of(db, &r->key, &w->race, err) < 0 || build_race_id(db, r, w->race, kernel, &w->build_race, err) < 0 ||
+	if (race_id_of(db, &r->key, &w->race, err) < 0 || write_places(db, r, w->race, err) < 0 ||
+	    build_race_id(db, r, w->race, kernel, &w->build_race, err) < 0 ||
 	    verdict_id(db, &r->verdict, &w->verdict, err) < 0 || write_sighting(db, r, w, run, err) < 0)
 		return -1;
 	return r->record ? record_write(db, w->race, run, r->report, r->record, r->record_size, err) : 0;

@@ -101,6 +101,19 @@ static const char *place_of(const struct race *race, struct store_text *text)
 	return "";
 }
 
+void race_key_seal(struct race_key *key, struct store_text *text)
+{
+	const struct store_side *a = &key->sides[0], *b = &key->sides[1];
+
+	key->sides_text = text_printf(text, "%s %s [%s] <-> %s %s [%s]", a->kind, a->function, a->module, b->kind, b->function,
+				      b->module);
+	key->identity = text_printf(text, "%s on %s", key->sides_text,
+				    key->datum[0]   ? key->datum
+				    : key->place[0] ? text_printf(text, "at %s", key->place)
+						    : "?");
+	race_id("campaign", key->identity, key->name);
+}
+
 void race_key(const struct race *race, struct store_text *text, struct race_key *out)
 {
 	struct store_side a = side_of(race, 0, text), b = side_of(race, 1, text);
@@ -108,11 +121,5 @@ void race_key(const struct race *race, struct store_text *text, struct race_key 
 
 	*out = (struct race_key){
 		.sides = {swap ? b : a, swap ? a : b}, .datum = datum_of(race, text), .place = place_of(race, text)};
-	out->sides_text = text_printf(text, "%s %s [%s] <-> %s %s [%s]", out->sides[0].kind, out->sides[0].function,
-				      out->sides[0].module, out->sides[1].kind, out->sides[1].function, out->sides[1].module);
-	out->identity = text_printf(text, "%s on %s", out->sides_text,
-				    out->datum[0]   ? out->datum
-				    : out->place[0] ? text_printf(text, "at %s", out->place)
-						    : "?");
-	race_id("campaign", out->identity, out->name);
+	race_key_seal(out, text);
 }

@@ -31,4 +31,7 @@ struct race_key {
 /* The key of a race of a report. Its strings are in `text`, which tells whether memory ran out. */
 void race_key(const struct race *race, struct store_text *text, struct race_key *out);
 
+/* Make sides_text, identity and name of the rest of a key. The sides must stand in their order. */
+void race_key_seal(struct race_key *key, struct store_text *text);
+
 #endif
