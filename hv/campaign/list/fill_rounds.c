@@ -4,15 +4,13 @@
 
 #include "hv/campaign/list/filling.h"
 
-/* The run whose guest stood still for longest, and which build each run is of. */
-static int fill_from_runs(struct filling *f, const struct store_round *from, struct morning_round *r)
+/* Which build each run is of. */
+static int note_runs(struct filling *f, const struct store_round *from)
 {
 	struct store_runs runs = {0};
 	int rc = store_runs(f->store, from->id, &runs, f->err);
 
 	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
-		if (runs.list[i].lost_permille > (int)r->lost_most)
-			r->lost_most = (unsigned)runs.list[i].lost_permille;
 		rc = fill_note_run(f, &runs.list[i]);
 	}
 	store_runs_free(&runs);
@@ -37,10 +35,13 @@ static int fill_round(struct filling *f, size_t index)
 				    .windows = from->windows,
 				    .conflicts = from->conflicts,
 				    .sampled_ns = from->sampled_ns,
-				    .lost_permille = from->lost_permille > 0 ? (unsigned)from->lost_permille : 0};
+				    .lost_permille = from->lost_permille,
+				    .lost_most = from->lost_most};
 	if (!r->started || !r->ended)
 		return -1;
-	return fill_from_runs(f, from, r);
+	for (int i = 0; i < STORE_CLASSES; i++)
+		r->of_class[fill_class((enum verdict_class)i, "any")] = (unsigned)from->of_class[i];
+	return note_runs(f, from);
 }
 
 int fill_rounds(struct filling *f)

@@ -7,7 +7,7 @@
 
 #include "hv/campaign/list/morning.h"
 
-/* Draw how the rounds of the campaign went: races, coverage, and how long guests stood still. Nothing for no round. */
+/* Draw how the rounds of the campaign went: races, coverage, and overhead. Nothing for no round. */
 void list_html_plots(FILE *out, const struct morning *m);
 
 /* Write the table of all races, and the section of each. */

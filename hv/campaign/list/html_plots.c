@@ -30,12 +30,33 @@ static double largest(double a, double b)
 
 /* ---- races over rounds ---- */
 
+/* The worst class stands at the bottom, where its height can be read. */
 static void put_races_bar(const struct plot *p, const struct morning_round *r, double at, double width)
 {
-	fprintf(p->out, "<g><title>Round %u: %u races, %u of them new</title>", r->number, r->races, r->fresh);
-	plot_bar(p, "old", at, width, 0, r->races - r->fresh);
-	plot_bar(p, "fresh", at, width, r->races - r->fresh, r->races);
+	unsigned harmful = r->of_class[MORNING_HARMFUL],
+		 open = harmful + r->of_class[MORNING_UNCLEAR] + r->of_class[MORNING_UNJUDGED];
+
+	fprintf(p->out, "<g><title>Round %u: %u races, %u of them harmful candidates, %u undecided; %u new</title>", r->number,
+		r->races, harmful, open - harmful, r->fresh);
+	plot_bar(p, "bad", at, width, 0, harmful);
+	plot_bar(p, "open", at, width, harmful, open);
+	plot_bar(p, "old", at, width, open, r->races);
 	fputs("</g>", p->out);
+}
+
+/* A line of its own over the bars: how many of the races no earlier round had. */
+static void put_fresh(const struct plot *p, const struct morning_round *rounds, size_t count)
+{
+	char says[64];
+
+	fputs("<path class=\"main\" d=\"", p->out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(p->out, "%c%.1f %.1f", i ? 'L' : 'M', plot_bar_middle(i, count), plot_y(p, rounds[i].fresh));
+	fputs("\"/>", p->out);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(says, sizeof(says), "Round %u: %u new races", rounds[i].number, rounds[i].fresh);
+		plot_dot(p, "main", plot_bar_middle(i, count), plot_y(p, rounds[i].fresh), says);
+	}
 }
 
 static void plot_races(FILE *out, const struct morning *m)
@@ -47,15 +68,18 @@ static void plot_races(FILE *out, const struct morning *m)
 
 	for (size_t i = 0; i < count; i++)
 		most = largest(most, rounds[i].races);
-	p = plot_begin(out, "Races over rounds", "How many races each round saw, and how many of them were new", 1, most);
+	p = plot_begin(out, "Races over rounds", "How many races each round saw of each verdict, and how many of them were new",
+		       1, most);
 	plot_y_axis(&p, "");
 	for (size_t i = 0; i < count; i++) {
 		put_races_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
 		put_round_label(&p, i, count, rounds[i].number);
 	}
+	put_fresh(&p, rounds, count);
 	plot_x_name(&p, "round");
 	plot_end(&p);
-	fputs("<p><span class=\"key fresh\"></span>never seen before<span class=\"key old\"></span>seen before</p></figure>\n",
+	fputs("<p><span class=\"key bad\"></span>harmful candidates<span class=\"key open\"></span>unclear<span class=\"key "
+	      "old\"></span>likely no bugs<span class=\"key line\"></span>new</p></figure>\n",
 	      out);
 }
 
@@ -179,22 +203,30 @@ static void put_lost_bar(const struct plot *p, const struct morning_round *r, do
 {
 	double mean = r->lost_permille / 10.0, worst = r->lost_most / 10.0;
 
+	if (r->lost_permille < 0)
+		return;
 	fprintf(p->out, "<g><title>Round %u: %.1f %%, at most %.1f %%</title>", r->number, mean, worst);
 	plot_bar(p, "fresh", at, width, 0, mean);
 	plot_bar(p, "old", at, width, mean, worst);
 	fputs("</g>", p->out);
 }
 
+/* Runs that attached to a machine do not say how long its CPUs were stopped. */
 static void plot_lost(FILE *out, const struct morning *m)
 {
 	size_t count;
 	const struct morning_round *rounds = last_rounds(m, &count);
+	bool known = false;
 	double most = 1;
 	struct plot p;
 
 	for (size_t i = 0; i < count; i++)
+		known |= rounds[i].lost_permille >= 0;
+	if (!known)
+		return;
+	for (size_t i = 0; i < count; i++)
 		most = largest(most, largest(rounds[i].lost_permille, rounds[i].lost_most) / 10.0);
-	p = plot_begin(out, "Overhead", "For how much of the time guests stood still in each round", 1, most);
+	p = plot_begin(out, "Overhead", "For how much of the time CPUs were stopped in each round", 1, most);
 	plot_y_axis(&p, "%");
 	for (size_t i = 0; i < count; i++) {
 		put_lost_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
@@ -202,7 +234,7 @@ static void plot_lost(FILE *out, const struct morning *m)
 	}
 	plot_x_name(&p, "round");
 	plot_end(&p);
-	fputs("<p><span class=\"key fresh\"></span>of the time guests stood still<span class=\"key old\"></span>in the worst "
+	fputs("<p><span class=\"key fresh\"></span>of the time CPUs were stopped<span class=\"key old\"></span>in the worst "
 	      "run</p></figure>\n",
 	      out);
 }

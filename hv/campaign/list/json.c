@@ -113,6 +113,11 @@ static json_t *point_json(struct json_builder *b, const struct morning_point *p)
 	return o;
 }
 
+static json_t *lost_json(int permille)
+{
+	return permille < 0 ? json_null() : json_integer(permille);
+}
+
 static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 {
 	json_t *o = json_object();
@@ -124,13 +129,14 @@ static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 	json_put(b, o, "done", json_whole(r->done));
 	json_put(b, o, "broken", json_whole(r->broken));
 	json_put(b, o, "races", json_whole(r->races));
+	json_put(b, o, "by_class", classes_json(b, r->of_class));
 	json_put(b, o, "new", json_whole(r->fresh));
 	json_put(b, o, "hits", json_whole(r->hits));
 	json_put(b, o, "windows", json_whole(r->windows));
 	json_put(b, o, "conflicts", json_whole(r->conflicts));
 	json_put(b, o, "sampled_s", json_seconds(r->sampled_ns));
-	json_put(b, o, "stood_still_permille", json_whole(r->lost_permille));
-	json_put(b, o, "stood_still_most_permille", json_whole(r->lost_most));
+	json_put(b, o, "stopped_permille", lost_json(r->lost_permille));
+	json_put(b, o, "stopped_most_permille", lost_json(r->lost_most));
 	return o;
 }
 
@@ -150,15 +156,13 @@ static json_t *history_json(struct json_builder *b, const struct morning *m)
 static json_t *summary_json(struct json_builder *b, const struct morning *m)
 {
 	struct morning_round total = morning_total(m);
-	unsigned of_class[MORNING_CLASSES];
 	json_t *o = json_object();
 
-	morning_classes(m, of_class);
+	morning_classes(m, total.of_class);
 	for (int i = 0; i < MORNING_CHANGES; i++)
 		json_put(b, o, morning_change_word((enum morning_change)i), json_whole(morning_of(m, (enum morning_change)i)));
 	json_put(b, o, "changed_worse", json_whole(morning_worse(m)));
 	json_put(b, o, "findings", json_whole(m->finding_count));
-	json_put(b, o, "by_class", classes_json(b, of_class));
 	json_put(b, o, "round", round_json(b, &total));
 	return o;
 }

@@ -148,11 +148,15 @@ static void add_lost(struct morning_round *sum, const struct morning_round *r)
 {
 	double whole = (double)sum->sampled_ns + (double)r->sampled_ns;
 
-	if (whole > 0)
-		sum->lost_permille = (unsigned)(((double)sum->lost_permille * (double)sum->sampled_ns +
-						 (double)r->lost_permille * (double)r->sampled_ns) /
-							whole +
-						0.5);
+	if (r->lost_permille < 0)
+		return;
+	if (sum->lost_permille < 0)
+		sum->lost_permille = r->lost_permille;
+	else if (whole > 0)
+		sum->lost_permille =
+			(int)((sum->lost_permille * (double)sum->sampled_ns + r->lost_permille * (double)r->sampled_ns) /
+				      whole +
+			      0.5);
 	if (r->lost_most > sum->lost_most)
 		sum->lost_most = r->lost_most;
 }
@@ -174,7 +178,7 @@ static void add_round(struct morning_round *sum, const struct morning_round *r)
 
 struct morning_round morning_total(const struct morning *m)
 {
-	struct morning_round sum = {.number = m->to, .started = "", .ended = ""};
+	struct morning_round sum = {.number = m->to, .started = "", .ended = "", .lost_permille = -1, .lost_most = -1};
 
 	for (size_t i = 0; i < m->round_count; i++) {
 		if (m->rounds[i].now)

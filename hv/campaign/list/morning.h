@@ -90,10 +90,12 @@ struct morning_round {
 	bool now;		     /* It is looked at. With --since there may be several. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" while the round is not finished. */
 	unsigned runs, done, broken; /* Planned; ended; ended with a finding. */
-	unsigned races;		     /* How many races it saw. */
-	unsigned fresh;		     /* How many of them no earlier round had seen. */
+	unsigned races;		     /* How many races it saw; and of each class. */
+	unsigned of_class[MORNING_CLASSES];
+
+	unsigned fresh; /* How many of them no earlier round had seen. */
 	uint64_t hits, windows, conflicts, sampled_ns;
-	unsigned lost_permille, lost_most; /* How long guests stood still: on average by sampled time, and the worst run. */
+	int lost_permille, lost_most; /* How much of the time CPUs were stopped, and in the worst run. -1: no run says. */
 };
 
 /* What is covered after a run, counted from the first round on. */

@@ -184,8 +184,10 @@ void list_effort_put(FILE *out, const struct morning *m)
 	list_count_put(out, total.conflicts, "conflict");
 	fputs(" in ", out);
 	list_span_put(out, total.sampled_ns);
-	fprintf(out, " of sampling; guests stood still for %u.%u %% of it, at most for %u.%u %%", total.lost_permille / 10,
-		total.lost_permille % 10, total.lost_most / 10, total.lost_most % 10);
+	fputs(" of sampling", out);
+	if (total.lost_permille >= 0)
+		fprintf(out, "; CPUs were stopped for %d.%d %% of it, in the worst run for %d.%d %%", total.lost_permille / 10,
+			total.lost_permille % 10, total.lost_most / 10, total.lost_most % 10);
 }
 
 /* ---- answers ---- */

@@ -26,7 +26,7 @@ void list_rounds_put(FILE *out, const struct morning *m);
 /* "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs". */
 void list_when_put(FILE *out, const struct morning *m);
 
-/* How much was sampled, and how long guests stood still for it. */
+/* How much was sampled, and how long CPUs were stopped for it. */
 void list_effort_put(FILE *out, const struct morning *m);
 
 /* "seen 14 times in 3 runs, first in round 9; in 6.1.0-56-cloud-amd64". */
