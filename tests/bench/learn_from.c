@@ -11,12 +11,11 @@
 #include "hv/report/coverage/read.h"
 #include "hv/report/json/load.h"
 
-/* The pairs of all runs, and how many runs saw each. */
+/* The pairs of all runs. */
 struct pairs {
 	struct pair {
 		char id[RACE_ID_MAX];
 		char site[2][SITE_NAME_MAX];
-		unsigned runs;
 	} * list;
 	size_t count;
 };
@@ -56,10 +55,8 @@ static int add_pair(struct pairs *pairs, const struct race *race, struct err *er
 	struct pair *list;
 
 	for (size_t i = 0; i < pairs->count; i++) {
-		if (strcmp(pairs->list[i].id, race->id) == 0) {
-			pairs->list[i].runs++;
+		if (strcmp(pairs->list[i].id, race->id) == 0)
 			return 0;
-		}
 	}
 	list = realloc(pairs->list, (pairs->count + 1) * sizeof(*list));
 	if (!list)
@@ -68,7 +65,6 @@ static int add_pair(struct pairs *pairs, const struct race *race, struct err *er
 	list += pairs->count++;
 	memcpy(list->id, race->id, sizeof(list->id));
 	memcpy(list->site, race->site, sizeof(list->site));
-	list->runs = 1;
 	return 0;
 }
 
@@ -93,10 +89,8 @@ static int learn(struct reading *r, struct pairs *pairs, char **paths, int count
 		if (coverage_read(paths[i], &taker, err) || add_races(pairs, paths[i + 1], err))
 			return -1;
 	}
-	for (size_t i = 0; i < pairs->count; i++) {
-		if (weights_add_pair(r->weights, pairs->list[i].site[0], pairs->list[i].site[1], pairs->list[i].runs))
-			return err_set(err, EXIT_INTERNAL, "out of memory");
-	}
+	for (size_t i = 0; i < pairs->count; i++)
+		weights_add_pair(r->weights, pairs->list[i].site[0], pairs->list[i].site[1]);
 	return weights_write(r->weights, r->build_id, paths[0], err);
 }
 

@@ -23,7 +23,8 @@ static int take_pair(void *ctx, const struct store_pair *pair)
 {
 	struct learning *l = ctx;
 
-	return weights_add_pair(l->weights, pair->site[0], pair->site[1], pair->runs);
+	weights_add_pair(l->weights, pair->site[0], pair->site[1]);
+	return 0;
 }
 
 int learn_prefer(struct store *s, const char *build_id, const char *path, struct err *err)

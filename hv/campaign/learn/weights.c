@@ -24,26 +24,31 @@
 #define PASSED_PRIOR 1.0
 #define WATCHED_PRIOR 0.5
 #define CONFLICT_PRIOR 4.0
-#define NEW_PRIOR 1.0
+#define AGAIN_PRIOR 2.0
 /* What is expected of a kernel of which little is known, and how many observations that counts for. */
 #define KERNEL_PRIOR 20.0
 #define PASSED_USUAL 0.3
 #define WATCHED_USUAL 0.6
 #define CONFLICT_USUAL 0.006
-#define NEW_USUAL 0.7
-/* Weights are in proportion to those of a site of which nothing is known, and no further from it than that. */
+#define AGAIN_USUAL 0.15
+/*
+ * Weights are in proportion to that of a site of which nothing is known, and no further from it than that. Sites of which
+ * nothing is known are so many that those with the largest weights still have a small share of all points.
+ */
 #define LEAST 0.02
-#define MOST 30.0
+#define MOST 300.0
 
 struct counts {
 	double armed, hits, windows, conflicts;
-	/* Pairs that were seen with this as the sampled side, and those of them that one run only has seen. */
-	double pairs, once;
+	/* Conflicts behind the first one at a site, and pairs behind the first one, with the site as the sampled side. */
+	double again, other;
 };
 
 struct site {
 	uint32_t offset;
 	struct counts counts;
+	/* A pair was added with this as the sampled side. */
+	bool raced;
 };
 
 struct function {
@@ -62,9 +67,10 @@ struct weights {
 	uint32_t *buckets, mask;
 };
 
-/* The four shares, of a site, a function or the kernel. */
+/* The shares of a site, a function or the kernel. `other`: of the conflicts behind the first one, those that show a new pair.
+ */
 struct shares {
-	double passed, watched, conflict, fresh;
+	double passed, watched, conflict, other;
 };
 
 struct weights *weights_new(void)
@@ -178,16 +184,16 @@ static void add(struct counts *to, const struct counts *c)
 	to->hits += c->hits;
 	to->windows += c->windows;
 	to->conflicts += c->conflicts;
-	to->pairs += c->pairs;
-	to->once += c->once;
+	to->again += c->again;
+	to->other += c->other;
 }
 
 int weights_add_site(struct weights *w, const struct weights_site *given)
 {
-	const struct counts counts = {.armed = (double)given->armed,
-				      .hits = (double)given->hits,
-				      .windows = (double)given->windows,
-				      .conflicts = (double)given->conflicts};
+	struct counts counts = {.armed = (double)given->armed,
+				.hits = (double)given->hits,
+				.windows = (double)given->windows,
+				.conflicts = (double)given->conflicts};
 	char name[SITE_NAME_MAX];
 	struct function *fn;
 	struct site *site;
@@ -203,15 +209,18 @@ int weights_add_site(struct weights *w, const struct weights_site *given)
 		site = add_site(fn, offset);
 	if (!site)
 		return -1;
+	counts.again = counts.conflicts;
+	if (counts.conflicts > 0 && site->counts.conflicts == 0)
+		counts.again--;
 	add(&site->counts, &counts);
 	add(&fn->counts, &counts);
 	add(&w->counts, &counts);
 	return 0;
 }
 
-int weights_add_pair(struct weights *w, const char *sampled, const char *other, uint64_t runs)
+void weights_add_pair(struct weights *w, const char *sampled, const char *other)
 {
-	const struct counts counts = {.pairs = 1, .once = runs == 1};
+	const struct counts counts = {.other = 1};
 	const char *const names[] = {sampled, other};
 	char name[SITE_NAME_MAX];
 	uint32_t offset;
@@ -221,14 +230,16 @@ int weights_add_pair(struct weights *w, const char *sampled, const char *other, 
 		uint32_t entry = site_split(names[i], name, &offset) ? *bucket_of(w, name) : 0;
 		struct site *site = entry ? find_site(&w->functions[entry - 1], offset) : NULL;
 
-		if (!site || !site->counts.conflicts)
+		if (!site || site->counts.conflicts == 0)
 			continue;
-		add(&site->counts, &counts);
-		add(&w->functions[entry - 1].counts, &counts);
-		add(&w->counts, &counts);
+		if (site->raced) {
+			add(&site->counts, &counts);
+			add(&w->functions[entry - 1].counts, &counts);
+			add(&w->counts, &counts);
+		}
+		site->raced = true;
 		break;
 	}
-	return 0;
 }
 
 /* ---- the rule ---- */
@@ -248,18 +259,18 @@ static struct shares shares_of(const struct counts *c, const struct shares *expe
 		.passed = mixed(c->hits, c->armed, expected->passed, PASSED_PRIOR * scale),
 		.watched = mixed(c->windows, c->hits, expected->watched, WATCHED_PRIOR * scale),
 		.conflict = mixed(c->conflicts, c->windows, expected->conflict, CONFLICT_PRIOR * scale),
-		/* Good and Turing: as many of the next observations are new as of those so far were seen once. */
-		.fresh = mixed(c->once, c->pairs > c->conflicts ? c->pairs : c->conflicts, expected->fresh, NEW_PRIOR * scale),
+		.other = mixed(c->other, c->again, expected->other, AGAIN_PRIOR * scale),
 	};
 }
 
 /*
  * How many new pairs a point is expected to yield. Points that are not passed cost little, so whether they are counts by its
- * root only. The less is known, the more there is to learn: that is the last factor.
+ * root only. The first conflict at a site shows a new pair, and those behind it mostly the same again. The less is known of a
+ * site, the more there is to learn: that is the last factor.
  */
-static double expected_yield(const struct shares *s, double windows)
+static double expected_yield(const struct shares *s, const struct counts *c)
 {
-	return sqrt(s->passed) * s->watched * s->conflict * s->fresh * (1 + 1 / sqrt(1 + windows));
+	return sqrt(s->passed) * s->watched * s->conflict * (c->conflicts > 0 ? s->other : 1) * (1 + 1 / sqrt(1 + c->windows));
 }
 
 static double clamped(double weight)
@@ -299,9 +310,10 @@ static void put_weight(struct writer *to, const char *name, const uint32_t *offs
 /* One of the two objects: the weights of functions, or of sites. */
 static void put_weights(struct writer *to, const struct weights *w, bool sites)
 {
-	const struct shares usual = {PASSED_USUAL, WATCHED_USUAL, CONFLICT_USUAL, NEW_USUAL};
+	const struct shares usual = {PASSED_USUAL, WATCHED_USUAL, CONFLICT_USUAL, AGAIN_USUAL};
 	const struct shares kernel = shares_of(&w->counts, &usual, KERNEL_PRIOR);
-	double unknown = expected_yield(&kernel, 0);
+	const struct counts nothing = {0};
+	double unknown = expected_yield(&kernel, &nothing);
 
 	to->some = false;
 	for (size_t f = 0; f < w->count; f++) {
@@ -311,12 +323,11 @@ static void put_weights(struct writer *to, const struct weights *w, bool sites)
 
 		to->failed |= !name;
 		if (name && !sites)
-			put_weight(to, name, NULL, clamped(expected_yield(&of_function, 0) / unknown));
+			put_weight(to, name, NULL, clamped(expected_yield(&of_function, &nothing) / unknown));
 		for (size_t i = 0; name && sites && i < fn->count; i++) {
 			const struct shares s = shares_of(&fn->sites[i].counts, &of_function, 1);
 
-			put_weight(to, name, &fn->sites[i].offset,
-				   clamped(expected_yield(&s, fn->sites[i].counts.windows) / unknown));
+			put_weight(to, name, &fn->sites[i].offset, clamped(expected_yield(&s, &fn->sites[i].counts) / unknown));
 		}
 		free(name);
 	}

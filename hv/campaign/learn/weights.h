@@ -3,7 +3,7 @@
  * The rule by which sites get weights: how many new pairs of sites a point at a site can be expected to yield, by what is known
  * of it, of its function and of the kernel. It is told what was seen, and writes the file of --prefer.
  *
- * A point yields a new pair when a CPU passes it, the access is to memory that can be watched, another CPU comes by in the
+ * A point yields a new pair when a CPU passes it, the access is to memory that can be watched, somebody else comes by in the
  * window, and this pair was not seen before. Each of these four is a share that was counted, and for each the site's own count
  * is mixed with its function's, and the function's with the kernel's: a site of which nothing is known is taken for one like
  * the others of its function. docs/campaigns.md has the rule in full.
@@ -38,10 +38,10 @@ void weights_free(struct weights *w);
 int weights_add_site(struct weights *w, const struct weights_site *site);
 
 /*
- * Add a pair of sites that raced, which was seen in so many runs. `sampled` is the one that carried the point, as far as that
- * is known. Each pair is added once. Sites that were never armed are left out. Returns 0, or -1 when memory ran out.
+ * Add a pair of sites that raced, once, after all sites were added. `sampled` is the one that carried the point, as far as that
+ * is known. Sites without a conflict are left out.
  */
-int weights_add_pair(struct weights *w, const char *sampled, const char *other, uint64_t runs);
+void weights_add_pair(struct weights *w, const char *sampled, const char *other);
 
 /*
  * Write the file, for the kernel with this build id (hexadecimal, "" for any): under another name, which is then renamed.
