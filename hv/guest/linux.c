@@ -71,17 +71,20 @@ void guest_free(struct guest *g)
 	free(g);
 }
 
+/* Looking a name up in BTF takes longer than all the rest of a poll, and the polls go on until the kernel has booted. */
+static void find_running_state(struct guest *g)
+{
+	g->running_state = 3;
+	if (g->btf)
+		btf_enumerator(g->btf, "SYSTEM_RUNNING", &g->running_state);
+}
+
 static bool text_is_final(const struct guest *g)
 {
 	uint64_t at = symtab_addr(g->symtab, "system_state");
-	int64_t running = 3;
 	uint32_t state;
 
-	if (!at || guest_read(g, at, &state, sizeof(state)))
-		return false;
-	if (g->btf)
-		btf_enumerator(g->btf, "SYSTEM_RUNNING", &running);
-	return state >= running;
+	return at && guest_read(g, at, &state, sizeof(state)) == 0 && state >= g->running_state;
 }
 
 static int become_ready(struct guest *g, struct err *err)
@@ -127,6 +130,7 @@ int guest_poll(struct guest *g, struct err *err)
 			return found;
 		/* BTF is optional. Without it there are no task names and no modules, and the rest works. */
 		g->btf = btf_from_guest(&g->poll_reader, g->symtab, NULL);
+		find_running_state(g);
 		g->stage = LINUX_BOOTING;
 	}
 	return text_is_final(g) ? become_ready(g, err) : 0;

@@ -55,6 +55,8 @@ struct guest {
 	bool from_file;
 	/* NULL: the kernel has no BTF. */
 	struct btf *btf;
+	/* The value of system_state from which on the text is final. */
+	int64_t running_state;
 	/* How many looks at a CPU in kernel mode did not show the kernel. */
 	unsigned misses;
 	uint64_t slide;
