@@ -163,7 +163,10 @@ static void arm_again(struct detect *d, struct pace *pace)
 	}
 }
 
-/* Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. */
+/*
+ * Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. Where k is all sites there
+ * are, such room would stay empty: sites that the guest runs for the first time would go by unarmed.
+ */
 static void arm_uniformly(struct detect *d, struct pace *pace)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
@@ -172,7 +175,7 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 
 	count_armed(d, &armed, &again);
 	room = less(d->wanted, armed);
-	if (pace->again && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
+	if (pace->again && pool_sites(d->pool) > d->wanted && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
 		room = less(d->wanted - d->wanted / AGAIN_ROOM, armed - again);
 	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
 		armed_one = count_try(pace, arm_one(d, pool_choose(d->pool, &d->choice_rng), false));

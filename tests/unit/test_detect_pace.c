@@ -220,6 +220,26 @@ static void what_is_not_passed_is_written_again(void **state)
 	assert_in_range(f->r->ft->refetches, RUN_SITES, 40 * 64);
 }
 
+/*
+ * Where all sites may be armed at a time, all are, and those that no CPU has come by so far are not left out for those that the
+ * guest runs: some of them may be what it runs next.
+ */
+static void all_are_armed_that_may_be(void **state)
+{
+	struct fixture *f = *state;
+	unsigned few = RUN_SITES + 4 * FUNCTION_SITES;
+
+	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + few * SITE_LEN, NULL) > 0);
+	pace_init(f->r->d, &f->pace);
+	/* As if planting was slow, and the rate had been looked at before all were planted. */
+	f->pace.again = 32;
+	for (unsigned i = 0; i < 400; i++)
+		tick(f, RUN_SITES / 4);
+	assert_true(f->pace.again > 0);
+	for (unsigned i = RUN_SITES / 4; i < few; i++)
+		assert_true(rig_has_point(f->r, i * SITE_LEN));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -230,6 +250,7 @@ int main(void)
 		TEST(choice_stays_uniform_where_that_is_enough),
 		TEST(no_point_is_taken_out_for_nothing),
 		TEST(what_is_not_passed_is_written_again),
+		TEST(all_are_armed_that_may_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
