@@ -25,8 +25,6 @@
 /* A point has this long to be hit if it keeps others from being planted. Then so many points make room each ADAPT_NS. */
 #define STALE_NS 1000000000u
 #define TURNOVER 1024u
-/* So many points are written again each ADAPT_NS. */
-#define WRITTEN_AGAIN 64u
 /* With no more than so many points it is their turn sooner, or little would be looked at. */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
@@ -247,26 +245,6 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 	detect_leave(d);
 }
 
-/*
- * An emulated CPU, as in the labs, has passed armed points for minutes without a stop. The likely cause is that it went on with
- * instructions that it had decoded before the points were planted. Such a site would never be sampled. A write of the same byte
- * makes an emulated CPU decode again, so each point that nobody passes is written again from time to time. To a real CPU that
- * is one write to text in which it may be executing.
- */
-static void write_again(struct detect *d, struct pace *pace, uint64_t now)
-{
-	if (d->target->caps.costly_stops)
-		return;
-	detect_enter(d);
-	for (uint32_t looked = d->points.count < WRITTEN_AGAIN ? d->points.count : WRITTEN_AGAIN; looked; looked--) {
-		const struct point *point = &d->points.slots[d->points.armed[pace->written++ % d->points.count]];
-
-		if (!point->event && point->planted_ns + STALE_NS < now)
-			target_refetch(d->target, point->gpa, X86_INT3);
-	}
-	detect_leave(d);
-}
-
 /* How many sample points there may be: as many as the target takes beside the event points. */
 static uint32_t most_points(struct detect *d)
 {
@@ -357,7 +335,6 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 		disarm_excess(d);
 	if (pace->starved && !few_points(d))
 		disarm_stale(d, pace, now);
-	write_again(d, pace, now);
 }
 
 static void refill(struct detect *d, struct pace *pace, uint64_t now)

@@ -46,8 +46,6 @@ struct pace {
 	uint64_t planted, stale, arming_ns, armed_most;
 	/* The index in points.armed of the point whose turn it is to make room. */
 	uint32_t turn;
-	/* How many points have had their turn to be written again. */
-	uint32_t written;
 };
 
 /* Begin, with a few points wanted. */

@@ -236,8 +236,8 @@ static inline void target_unplant(struct target *t, uint64_t gva, uint64_t gpa, 
 }
 
 /*
- * The byte `byte` stands at the GPA `gpa`, but a CPU has executed, or may go on executing, what stood there before: it has
- * stopped for a breakpoint that is no longer there, or passes by one that is. Make sure that CPUs execute `byte` from now on.
+ * A CPU has stopped for a breakpoint at the GPA `gpa` that is no longer there: `byte` is. Make sure that the CPU executes
+ * `byte` when it goes on.
  */
 static inline void target_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {

@@ -42,7 +42,6 @@ struct fake_target {
 	unsigned releases[TARGET_MAX_CPUS];
 	unsigned debug_changes[TARGET_MAX_CPUS];
 	unsigned intercepts, stops;
-	unsigned refetches; /* How often an INT3 was to be decoded again. */
 	bool intercepting, refuse_intercept;
 	/* Which stand of the machine it was in, from 1 on, when breakpoints began to be intercepted, and when the debug
 	 * registers of a CPU were last said to have changed. 0: the machine ran. */

@@ -204,22 +204,6 @@ static void no_point_is_taken_out_for_nothing(void **state)
 	}
 }
 
-/* Every point that nobody passes is written again within some seconds, so that an emulated CPU which missed it decodes it. */
-static void what_is_not_passed_is_written_again(void **state)
-{
-	struct fixture *f = *state;
-
-	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RUN_SITES * SITE_LEN, NULL) > 0);
-	pace_init(f->r->d, &f->pace);
-	for (unsigned i = 0; i < 90; i++)
-		tick(f, 0);
-	assert_int_equal(rig_stats(f->r).armed_most, RUN_SITES);
-	assert_int_equal(f->r->ft->refetches, 0);
-	for (unsigned i = 0; i < 40 * LOOK_TICKS; i++)
-		tick(f, 0);
-	assert_in_range(f->r->ft->refetches, RUN_SITES, 40 * 64);
-}
-
 /*
  * Where all sites may be armed at a time, all are, and those that no CPU has come by so far are not left out for those that the
  * guest runs: some of them may be what it runs next.
@@ -249,7 +233,6 @@ int main(void)
 		TEST(guest_keeps_its_time),
 		TEST(choice_stays_uniform_where_that_is_enough),
 		TEST(no_point_is_taken_out_for_nothing),
-		TEST(what_is_not_passed_is_written_again),
 		TEST(all_are_armed_that_may_be),
 	};
 
