@@ -118,6 +118,7 @@ struct morning morning_made(void)
 				      .run = "6.1/cloud/syscalls/default/17",
 				      .line = "Kernel panic - not syncing: Fatal exception",
 				      .console = "/var/lib/outrider/runs/3/17/console.log",
+				      .folder = "/var/lib/outrider/runs/3/17",
 				      .command = "outrider run --kernel vmlinuz --seed 17",
 				      .is_new = true};
 	add_races(&m);

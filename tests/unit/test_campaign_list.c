@@ -98,7 +98,7 @@ static void five_answers(void **state)
 	answers(&m, LIST_GONE, "1 race of round 2: 1 unclear");
 	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
 	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");
-	answers(&m, LIST_COVERED, "39,445 of 425,869 sites (695 new); 24 pairs that race, of some 33 or more (Chao1 estimate)");
+	answers(&m, LIST_COVERED, "39,445 of 425,869 sites (695 new); 24 of some 33 pairs raced (Chao1 estimate)");
 	morning_free(&m);
 }
 
@@ -234,7 +234,9 @@ static void text_says_the_answers_first(void **state)
 	has(text, "     fixed, says ada, 2026-11-20: by the patch of Tuesday\n");
 	has(text, "     fs/ext4; seen 14 times in 3 runs, first in round 1; in ");
 	has(text, "  000000000004  unclear: write in ext4_foo [ext4] <-> read in ext4_bar [ext4]\n");
-	has(text, "  panic     6.1/cloud/syscalls/default/17\n     Kernel panic - not syncing: Fatal exception\n");
+	has(text,
+	    "  panic     6.1/cloud/syscalls/default/17\n     Kernel panic - not syncing: Fatal exception\n"
+	    "     console: /var/lib/outrider/runs/3/17/console.log\n     again:   sh /var/lib/outrider/runs/3/17/command\n");
 	has_not(text, "000000000005");
 	has(text, "1 race is as it was.\n");
 	free(text);

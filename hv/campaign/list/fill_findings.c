@@ -66,9 +66,10 @@ static int add_finding(struct filling *f, const struct store_found *from)
 				       .run = fill_line(f, from->key),
 				       .line = fill_text(f, from->line),
 				       .console = fill_line(f, from->file),
+				       .folder = fill_line(f, from->folder),
 				       .command = fill_line(f, from->command),
 				       .is_new = true};
-	return to->kind && to->run && to->line && to->console && to->command ? 0 : -1;
+	return to->kind && to->run && to->line && to->console && to->folder && to->command ? 0 : -1;
 }
 
 static int add_round(struct filling *f, size_t index)

@@ -28,6 +28,11 @@ static double largest(double a, double b)
 	return a > b ? a : b;
 }
 
+static double smallest(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 /* ---- races over rounds ---- */
 
 /* The worst class stands at the bottom, where its height can be read. */
@@ -114,7 +119,10 @@ static struct unit unit_of(const struct morning *m)
 					     : (struct unit){6e10, "minutes of sampling"};
 }
 
-/* What is counted begins at 0. An estimate begins where there is one. */
+/*
+ * What is counted begins at 0. An estimate begins where there is one, and runs along the edge of the drawing where it is
+ * beyond: the first ones may be many times too large.
+ */
 static void put_line(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
 		     double (*value)(const struct morning_point *p))
 {
@@ -127,7 +135,7 @@ static void put_line(const struct plot *p, const struct morning *m, struct unit 
 		if (!(value(&m->points[i]) > 0))
 			continue;
 		fprintf(p->out, "%c%.1f %.1f", begun ? 'L' : 'M', plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
-			plot_y(p, value(&m->points[i])));
+			plot_y(p, smallest(value(&m->points[i]), p->y_max)));
 		begun = true;
 	}
 	fputs("\"/>", p->out);
@@ -140,7 +148,8 @@ static void put_dots(const struct plot *p, const struct morning *m, struct unit 
 	char says[96];
 
 	for (size_t i = 0; i < m->point_count; i++) {
-		if (!(value(&m->points[i]) > 0) || (i + 1 < m->point_count && m->points[i + 1].round == m->points[i].round))
+		if (!(value(&m->points[i]) > 0) || value(&m->points[i]) > p->y_max ||
+		    (i + 1 < m->point_count && m->points[i + 1].round == m->points[i].round))
 			continue;
 		snprintf(says, sizeof(says), "After round %u: %.0f %s", m->points[i].round, value(&m->points[i]), what);
 		plot_dot(p, class, plot_x(p, (double)m->points[i].sampled_ns / unit.ns), plot_y(p, value(&m->points[i])), says);
@@ -158,8 +167,9 @@ static void plot_pairs(FILE *out, const struct morning *m)
 	double most = 1;
 	struct plot p;
 
-	for (size_t i = 0; i < m->point_count; i++)
-		most = largest(most, largest(pairs_of(&m->points[i]), estimate_of(&m->points[i])));
+	if (m->point_count)
+		most = largest(most, 1.5 * largest(pairs_of(&m->points[m->point_count - 1]),
+						   estimate_of(&m->points[m->point_count - 1])));
 	p = plot_begin(out, "Pairs of sites that raced",
 		       "How many pairs of sites raced by the end of each round, and the estimate of how many there are",
 		       all_time(m, unit), most);

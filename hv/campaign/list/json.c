@@ -86,6 +86,7 @@ static json_t *finding_json(struct json_builder *b, const struct morning_finding
 	json_put(b, o, "run", list_json_text(f->run));
 	json_put(b, o, "line", list_json_text(f->line));
 	json_put(b, o, "console", list_json_text(f->console));
+	json_put(b, o, "folder", list_json_text(f->folder));
 	json_put(b, o, "command", list_json_text(f->command));
 	return o;
 }

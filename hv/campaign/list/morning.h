@@ -80,6 +80,7 @@ struct morning_finding {
 	const char *run;     /* The run's key. */
 	const char *line;    /* The first line that tells of it, or "". */
 	const char *console; /* The file that has the guest's console, or "". */
+	const char *folder;  /* The folder of the run's files, of which "command" is the command in a line, or "". */
 	const char *command; /* The command that repeats the run, or "". */
 	bool is_new;	     /* No earlier round of this campaign has a finding of this kind with this line. */
 };

@@ -167,10 +167,12 @@ static void put_covered(FILE *out, const struct morning *m)
 			fprintf(out, " of %s", list_number(m->pool, number));
 		fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
 	}
-	list_count_put(out, now.pairs, "pair");
-	fputs(now.pairs == 1 ? " that races" : " that race", out);
-	if (now.estimate > 0)
-		fprintf(out, ", of some %.0f or more (Chao1 estimate)", now.estimate);
+	if (now.estimate > 0) {
+		fprintf(out, "%s of some %.0f pairs raced (Chao1 estimate)", list_number(now.pairs, number), now.estimate);
+	} else {
+		list_count_put(out, now.pairs, "pair");
+		fputs(" raced", out);
+	}
 }
 
 void list_effort_put(FILE *out, const struct morning *m)

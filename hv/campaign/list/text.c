@@ -105,23 +105,43 @@ static void put_heading(const struct paper *p, enum morning_change change)
 		morning_change_means(p->m, change));
 }
 
-/* Races that are as they were are counted, and shown only when all are asked for. */
-static void put_races(const struct paper *p)
+/* Whether a race is only counted, where not all are asked for: it is as it was, or it is gone and was likely no bug. */
+static bool is_left_out(const struct paper *p, const struct morning_race *r)
 {
-	enum morning_change last = MORNING_CHANGES;
+	return !p->all &&
+	       (r->change > MORNING_GONE || (r->change == MORNING_GONE && r->verdict.class >= MORNING_SYNCHRONISATION));
+}
 
+static void put_left_out(const struct paper *p, enum morning_change change)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->m->race_count; i++)
+		n += p->m->races[i].change == change && is_left_out(p, &p->m->races[i]);
+	if (!n)
+		return;
+	fputs("  ", p->out);
+	list_count_put(p->out, n, "race");
+	fputs(" that likely were no bugs: --all shows them\n", p->out);
+}
+
+static void put_races(const struct paper *p, enum morning_change change)
+{
+	if (!morning_of(p->m, change) || (change > MORNING_GONE && !p->all))
+		return;
+	put_heading(p, change);
 	for (size_t i = 0; i < p->m->race_count; i++) {
 		const struct morning_race *r = &p->m->races[i];
 
-		if (r->change > MORNING_GONE && !p->all)
-			break;
-		if (r->change != last)
-			put_heading(p, last = r->change);
-		if (is_folded(r) && r->change != MORNING_BACK && r->change != MORNING_CHANGED && !p->all)
+		if (r->change != change || is_left_out(p, r))
+			continue;
+		if (is_folded(r) && change != MORNING_BACK && change != MORNING_CHANGED && !p->all)
 			put_short(p, r);
 		else
 			put_race(p, r);
 	}
+	if (change == MORNING_GONE)
+		put_left_out(p, change);
 }
 
 /* ---- findings ---- */
@@ -134,7 +154,10 @@ static void put_finding(const struct paper *p, const struct morning_finding *f)
 		fprintf(p->out, "     %s\n", f->line);
 	if (f->console[0])
 		fprintf(p->out, "     console: %s\n", f->console);
-	if (f->command[0])
+	/* A command that is folded could not be copied. */
+	if (f->folder[0])
+		fprintf(p->out, "     again:   sh %s/command\n", f->folder);
+	else if (f->command[0])
 		fprintf(p->out, "     again:   %s\n", f->command);
 }
 
@@ -188,8 +211,13 @@ static void put_foot(const struct paper *p)
 static void put_list(const struct paper *p)
 {
 	put_head(p);
-	put_races(p);
+	put_races(p, MORNING_NEW);
+	put_races(p, MORNING_BACK);
+	put_races(p, MORNING_CHANGED);
 	put_findings(p);
+	put_races(p, MORNING_GONE);
+	put_races(p, MORNING_AGAIN);
+	put_races(p, MORNING_SAME);
 	put_verdicts(p);
 	put_subsystems(p);
 	put_foot(p);
