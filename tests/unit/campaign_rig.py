@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Campaigns without a guest, for tests: tests/unit/campaign_emulator is what the runs are. And what their stores have."""
+
+import contextlib
+import csv
+import glob
+import io
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build")).resolve()
+OUTRIDER = BUILD / "outrider"
+CAP = 600  # seconds that nothing here ever took
+
+CAMPAIGN = """<campaign name='{name}'>
+  <emulator>{emulator}</emulator>
+  <jobs>{jobs}</jobs>
+  <learn state='off'/>
+  <failure on=''/>
+  <kernels>
+    <os name='6.1'><kernel>vmlinuz-6.1</kernel></os>
+    <os name='6.12'><kernel>vmlinuz-6.12</kernel></os>
+  </kernels>
+  <images><image name='small'/></images>
+  <workloads>
+    <workload name='a'><cmdline>work=a</cmdline></workload>
+    <workload name='b'><cmdline>work=b</cmdline></workload>
+    <workload name='c'><cmdline>work=c</cmdline></workload>
+  </workloads>
+  <seeds from='1' count='2'/>
+</campaign>
+"""
+RUNS = 12  # of a round
+
+
+def make_campaign(folder, name="made", jobs=4, emulator=ROOT / "tests/unit/campaign_emulator"):
+    """A campaign file in `folder`, with what it names."""
+    for kernel in ("6.1", "6.12"):
+        (folder / f"vmlinuz-{kernel}").write_text("kernel\n", encoding="utf-8")
+    path = folder / "campaign.xml"
+    path.write_text(CAMPAIGN.format(name=name, emulator=emulator, jobs=jobs), encoding="utf-8")
+    return path
+
+
+def outrider(*words, pace=0.0, status=0, folder=None):
+    """Run `outrider campaign WORDS`; what it printed."""
+    done = subprocess.run([OUTRIDER, "campaign", *map(str, words)], cwd=folder, env=dict(os.environ, PACE=str(pace)), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=CAP, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"outrider campaign {words}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+# ---- PostgreSQL ----
+
+def _program(name):
+    found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))
+    if not found:
+        raise AssertionError(f"{name} is missing: `make deps` installs Debian's package postgresql")
+    return found[-1]
+
+
+def _as_server():
+    """The server refuses to be root. Its package makes the user."""
+    if os.getuid():
+        return {}
+    user = pwd.getpwnam("postgres")
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+@contextlib.contextmanager
+def postgres():
+    """A server in a folder of its own, without a port; the URL of an empty database."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-postgres."))
+    if not os.getuid():
+        shutil.chown(folder, "postgres")
+    folder.chmod(0o755)
+    with open(folder.with_suffix(".log"), "w+", encoding="utf-8") as log:
+        subprocess.run([_program("initdb"), "-D", "data", "-U", "outrider", "-A", "trust", "-E", "UTF8", "--no-sync"], cwd=folder, check=True,
+                       stdout=log, stderr=log, **_as_server())
+        # The socket's folder is open for all, as its user may not be this one.
+        server = subprocess.Popen([_program("postgres"), "-D", "data", "-k", folder, "-h", "", "-F"], cwd=folder, stdout=log, stderr=log,
+                                  **_as_server())
+    try:
+        url = f"postgresql:///postgres?host={folder}&user=outrider"
+        end = time.monotonic() + CAP
+        while subprocess.run(["psql", "-qc", "", url], stderr=subprocess.DEVNULL, check=False).returncode:
+            if server.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"the server does not start; see {log.name}")
+            time.sleep(0.05)
+        yield url
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.with_suffix(".log").unlink()
+
+
+# ---- what a store has ----
+
+RUN = "o.number || ' ' || r.cell"
+SIGHTED = ("sighting s JOIN run r ON r.id = s.run_id JOIN round o ON o.id = r.round_id JOIN build_race b ON b.id = s.build_race_id "
+           "JOIN race c ON c.id = b.race_id JOIN verdict v ON v.id = s.verdict_id JOIN kernel k ON k.id = b.kernel_id")
+QUERIES = {
+    # What depends on times, on ids of the store or on places is left out.
+    "rounds": "SELECT o.campaign, o.number, o.plan_hash FROM round o",
+    "runs": f"SELECT {RUN}, r.kernel, r.image, r.workload, r.sampling, r.seed, r.engine, r.state, r.outcome, r.detail, k.build_id, r.hits, "
+            "r.windows, r.conflicts, r.sampled_ns, r.lost_permille, r.pool "
+            "FROM run r JOIN round o ON o.id = r.round_id LEFT JOIN kernel k ON k.id = r.kernel_id",
+    "sightings": f"SELECT {RUN}, b.report, b.site0, b.site1, k.build_id, c.identity, v.class, v.rank, v.rule, v.evidence, v.suppressed, s.seen, "
+                 f"s.first_ns, s.last_ns, (SELECT count(*) FROM instance i WHERE i.sighting_id = s.id) FROM {SIGHTED}",
+    "findings": f"SELECT {RUN}, f.number, f.kind, f.line FROM finding f JOIN run r ON r.id = f.run_id JOIN round o ON o.id = r.round_id",
+    "races": "SELECT c.identity, c.name, c.sides, c.datum, c.place, l.identity FROM race c JOIN race l ON l.id = c.line",
+    "sums": "SELECT c.identity, o.number, q.seen, q.runs, v.class, v.rank, v.rule FROM race_round q JOIN race c ON c.id = q.race_id "
+            "JOIN round o ON o.id = q.round_id JOIN verdict v ON v.id = q.verdict_id",
+    "sites": "SELECT k.build_id, s.name, s.armed, s.hits, s.windows, s.conflicts, s.runs FROM site s JOIN kernel k ON k.id = s.kernel_id",
+}
+
+
+def ask(place, query):
+    """The rows of a query, as lists of words, in byte order."""
+    if not str(place).startswith("postgresql:"):
+        with contextlib.closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True, timeout=CAP)) as store:
+            return sorted([str("" if word is None else word) for word in row] for row in store.execute(query))
+    done = subprocess.run(["psql", "-qX", "--csv", "-t", "-c", query, place], env=dict(os.environ, PGOPTIONS="-c search_path=outrider"),
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return sorted(csv.reader(io.StringIO(done.stdout)))
+
+
+def dump(place):
+    return {name: ask(place, query) for name, query in QUERIES.items()}
+
+
+def finished(content):
+    """Without the attempts that were not finished, whose keys end with "~" and a number."""
+    return {name: [row for row in rows if "~" not in row[0]] for name, rows in content.items() if name in ("rounds", "runs", "sightings", "findings")}
+
+
+def reported(runs):
+    """What the runs' own files have: ROUND's uuid, RUN's uuid with "~N" of an unfinished attempt, race, and how often it was seen."""
+    found = []
+    for path in runs.glob("*/*/races.json"):
+        for race in json.loads(path.read_text(encoding="utf-8"))["races"]:
+            found.append([path.parts[-3], path.parts[-2], race["id"], str(race["count"])])
+    return sorted(found)
+
+
+def stored(place):
+    """The same of the store."""
+    rows = ask(place, f"SELECT o.uuid, r.folder, b.report, s.seen FROM {SIGHTED}")
+    return sorted([row[0], pathlib.Path(row[1]).name, *row[2:]] for row in rows)
+
+
+def check_file(place):
+    """SQLite's own check of a store; "ok" when nothing is corrupt."""
+    with contextlib.closing(sqlite3.connect(place, timeout=CAP)) as store:
+        return store.execute("PRAGMA integrity_check").fetchone()[0]
