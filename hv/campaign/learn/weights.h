@@ -6,7 +6,7 @@
  * A point yields a new pair when a CPU passes it, the access is to memory that can be watched, somebody else comes by in the
  * window, and this pair was not seen before. Each of these four is a share that was counted, and for each the site's own count
  * is mixed with its function's, and the function's with the kernel's: a site of which nothing is known is taken for one like
- * the others of its function. docs/campaigns.md has the rule in full.
+ * the others of its function. docs/learning.md has the rule in full.
  *
  * No locks: one thread at a time uses it.
  */
