@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the next run is to prefer, learnt from all runs before: the file of --prefer (docs/coverage-format.md).
- * docs/campaigns.md says by which rule, and what it gains.
+ * docs/learning.md says by which rule, and what it gains.
  */
 #ifndef OUTRIDER_CAMPAIGN_LEARN_LEARN_H
 #define OUTRIDER_CAMPAIGN_LEARN_LEARN_H

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
+#include "hv/campaign/learn/settings.h"
 #include "hv/campaign/runner/state.h"
 
 /* ---- which runs ---- */
@@ -60,6 +61,36 @@ static int make_jobs(struct runner *r, struct err *err)
 		r->job_count++;
 	}
 	return 0;
+}
+
+/* Put the jobs in the order in which they are started. Without a plan that learns it is the plan's. */
+static int order_jobs(struct runner *r, struct err *err)
+{
+	size_t count = r->job_count, *order = calloc(count + 1, sizeof(*order));
+	struct learn_setting *list = calloc(count + 1, sizeof(*list));
+	struct job *jobs = calloc(count + 1, sizeof(*jobs));
+	int rc = -1;
+
+	if (!order || !list || !jobs) {
+		err_set(err, EXIT_INTERNAL, "out of memory for the order of runs");
+		goto out;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_run *run = r->jobs[i].run;
+
+		list[i] = (struct learn_setting){run->kernel, run->image, run->workload, run->sampling};
+	}
+	rc = learn_order(r->store, plan_name(r->plan), r->keep.round, r->round_uuid, list, count, order, err);
+	if (rc < 0)
+		goto out;
+	for (size_t i = 0; i < count; i++)
+		jobs[i] = r->jobs[order[i]];
+	memcpy(r->jobs, jobs, count * sizeof(*jobs));
+out:
+	free(order);
+	free(list);
+	free(jobs);
+	return rc;
 }
 
 static void free_jobs(struct runner *r)
@@ -155,7 +186,7 @@ static int open_round(struct runner *r, struct err *err)
 	int rc = -1;
 
 	if (root && spool_open(&r->spool, root, r->round_uuid, err) == 0 && keep_only(r, r->config->resume, err) == 0 &&
-	    make_jobs(r, err) == 0)
+	    make_jobs(r, err) == 0 && (!plan_learns(r->plan) || order_jobs(r, err) == 0))
 		/* A round with a number may have been begun before, by a runner that was killed. */
 		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
 	free(root);

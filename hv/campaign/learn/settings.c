@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/learn/settings.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/fnv1a.h"
+#include "hv/base/rng.h"
+
+/* So many rounds are looked at: what was new long ago says nothing of what is new now. */
+#define ROUNDS 4u
+/* No setting is so much likelier than another to come sooner. */
+#define MOST 10.0
+
+/* What is known of a setting. */
+struct yield {
+	const struct learn_setting *setting;
+	double found, seconds, runs, weight;
+	/* How many of its runs have a place already. */
+	size_t placed;
+};
+
+/* A run in the list, as it is sorted. */
+struct place {
+	size_t index;
+	/* How many runs of the same setting stand in front of it in the list, and where it falls among those of the others. */
+	size_t turn;
+	double key;
+};
+
+static bool same(const struct learn_setting *a, const struct learn_setting *b)
+{
+	return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->image, b->image) == 0 && strcmp(a->workload, b->workload) == 0 &&
+	       strcmp(a->sampling, b->sampling) == 0;
+}
+
+static struct yield *find(struct yield *yields, size_t count, const struct learn_setting *setting)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (same(yields[i].setting, setting))
+			return &yields[i];
+	}
+	return NULL;
+}
+
+static int add_round(struct store *s, int64_t round, struct yield *yields, size_t count, struct err *err)
+{
+	struct store_runs runs = {0};
+	int rc = store_runs(s, round, &runs, err);
+
+	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
+		const struct store_run *run = &runs.list[i];
+		const struct learn_setting setting = {run->kernel, run->image, run->workload, run->sampling};
+		struct yield *y = run->sampled_ns ? find(yields, count, &setting) : NULL;
+
+		if (!y)
+			continue;
+		y->found += (double)run->new_races;
+		y->seconds += (double)run->sampled_ns / 1e9;
+		y->runs++;
+	}
+	store_runs_free(&runs);
+	return rc;
+}
+
+static int add_rounds(struct store *s, const char *campaign, int64_t before, struct yield *yields, size_t count,
+		      struct err *err)
+{
+	const struct store_rounds_query query = {.campaign = campaign, .before = before, .last = ROUNDS};
+	struct store_rounds rounds = {0};
+	int rc = store_rounds(s, &query, &rounds, err);
+
+	for (size_t i = 0; rc == 0 && i < rounds.count; i++)
+		rc = add_round(s, rounds.list[i].id, yields, count, err);
+	store_rounds_free(&rounds);
+	return rc;
+}
+
+/* New races for each second. Each setting is mixed with one run that is like all runs together. */
+static void weigh(struct yield *yields, size_t count)
+{
+	struct yield all = {0};
+	double best = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		all.found += yields[i].found;
+		all.seconds += yields[i].seconds;
+		all.runs += yields[i].runs;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct yield *y = &yields[i];
+
+		if (y->runs > 0)
+			y->weight = (y->found + all.found / all.runs) / (y->seconds + all.seconds / all.runs);
+		best = y->weight > best ? y->weight : best;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct yield *y = &yields[i];
+
+		y->weight = y->runs > 0 && best > 0 ? fmax(y->weight / best, 1 / MOST) : 1;
+	}
+}
+
+/*
+ * Sorted by these keys, each item comes first with a probability in proportion to its weight, and so on behind it (Efraimidis
+ * and Spirakis, Information Processing Letters 97, 2006).
+ */
+static double random_key(const char *uuid, const struct learn_setting *s, size_t turn, double weight)
+{
+	uint64_t hash = fnv1a(fnv1a(FNV1A_START, uuid), "/");
+	struct rng rng;
+
+	hash = fnv1a(fnv1a(fnv1a(fnv1a(hash, s->kernel), "/"), s->image), "/");
+	hash = fnv1a(fnv1a(fnv1a(hash, s->workload), "/"), s->sampling);
+	rng.state = hash + turn;
+	return -log(((double)(rng_next(&rng) >> 11) + 0.5) / 9007199254740992.0) / weight;
+}
+
+static int by_turn_and_key(const void *a, const void *b)
+{
+	const struct place *one = a, *other = b;
+
+	if (one->turn != other->turn)
+		return one->turn < other->turn ? -1 : 1;
+	return (one->key > other->key) - (one->key < other->key);
+}
+
+/* List each setting once. Returns how many there are. */
+static size_t list_settings(const struct learn_setting *list, size_t count, struct yield *yields)
+{
+	size_t settings = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!find(yields, settings, &list[i]))
+			yields[settings++].setting = &list[i];
+	}
+	return settings;
+}
+
+static void place_all(const struct learn_setting *list, size_t count, struct yield *yields, size_t settings, const char *uuid,
+		      struct place *places)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct yield *y = find(yields, settings, &list[i]);
+
+		places[i] = (struct place){i, y->placed, random_key(uuid, &list[i], y->placed, y->weight)};
+		y->placed++;
+	}
+	qsort(places, count, sizeof(*places), by_turn_and_key);
+}
+
+int learn_order(struct store *s, const char *campaign, int64_t round, const char *uuid, const struct learn_setting *list,
+		size_t count, size_t *order, struct err *err)
+{
+	struct yield *yields = calloc(count + 1, sizeof(*yields));
+	struct place *places = calloc(count + 1, sizeof(*places));
+	size_t settings;
+	int rc = -1;
+
+	if (!yields || !places) {
+		err_set(err, EXIT_INTERNAL, "out of memory for the order of runs");
+		goto out;
+	}
+	settings = list_settings(list, count, yields);
+	if (add_rounds(s, campaign, round, yields, settings, err) < 0)
+		goto out;
+	weigh(yields, settings);
+	place_all(list, count, yields, settings, uuid, places);
+	for (size_t i = 0; i < count; i++)
+		order[i] = places[i].index;
+	rc = 0;
+out:
+	free(yields);
+	free(places);
+	return rc;
+}
