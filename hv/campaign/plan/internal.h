@@ -15,6 +15,8 @@ struct plan_text {
 	size_t count;
 };
 
+/* ---- kept.c ---- */
+
 /* Take over a string from malloc(), which NULL may have been for want of memory. Returns it, or NULL with err set. */
 char *plan_keep(struct plan_text *t, char *string, struct err *err);
 void plan_text_free(struct plan_text *t);

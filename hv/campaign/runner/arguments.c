@@ -132,6 +132,7 @@ char *arguments_quote(char *const *argv, struct err *err)
 			fputc(' ', out);
 			quote(out, *argv);
 		}
+		fputc('\n', out);
 	}
 	free(folder);
 	if (out && fclose(out) == 0)

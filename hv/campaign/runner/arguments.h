@@ -12,7 +12,8 @@
  */
 char **arguments_make(const struct job *j, const struct job_config *config, struct err *err);
 
-/* The line for a shell that repeats it, from malloc(); or NULL with err set. It begins with `cd`, as files may be relative. */
+/* The line for a shell that repeats it, from malloc(); or NULL with err set. It begins with `cd`, as files may be
+ * relative, and ends with a newline. */
 char *arguments_quote(char *const *argv, struct err *err);
 
 #endif

@@ -191,16 +191,15 @@ void cgroup_enter(const struct cgroup *g)
 		write_file(g->path, "cgroup.procs", "0");
 }
 
-bool cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory)
+void cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory)
 {
 	char text[FILE_MAX];
+	uint64_t cpu_us;
 
-	if (!g->path[0] || !read_field(g->path, "cpu.stat", "usage_usec", cpu_ns) ||
-	    !read_file(g->path, "memory.current", text))
-		return false;
-	*cpu_ns *= 1000;
-	*memory = strtoull(text, NULL, 10);
-	return true;
+	if (g->path[0] && read_field(g->path, "cpu.stat", "usage_usec", &cpu_us))
+		*cpu_ns = cpu_us * 1000;
+	if (g->path[0] && read_file(g->path, "memory.current", text))
+		*memory = strtoull(text, NULL, 10);
 }
 
 bool cgroup_ran_out(const struct cgroup *g)

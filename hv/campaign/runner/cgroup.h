@@ -38,8 +38,8 @@ void cgroup_make(struct cgroup_base *base, struct cgroup *g, uint64_t memory);
 /* Move the calling process into the group. Only calls that a process may make behind fork(). */
 void cgroup_enter(const struct cgroup *g);
 
-/* What the group has used and uses. Returns false when it is not known. */
-bool cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory);
+/* The CPU time that the group has used, and the memory that it uses. What is not known stays as it is. */
+void cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory);
 
 /* Whether a process of the group was killed since its memory was used up. */
 bool cgroup_ran_out(const struct cgroup *g);

@@ -136,8 +136,8 @@ void child_kill(const struct child *c)
 
 void child_usage(const struct child *c, uint64_t *cpu_ns, uint64_t *memory)
 {
-	if (!cgroup_usage(&c->group, cpu_ns, memory))
-		processes_usage(c->keeper, cpu_ns, memory);
+	processes_usage(c->keeper, cpu_ns, memory);
+	cgroup_usage(&c->group, cpu_ns, memory);
 }
 
 bool child_ran_out(const struct child *c)

@@ -53,15 +53,15 @@ static const struct {
 	{"refcount_t: ", STORE_LOCKUP},
 };
 
-/* Behind "[   12.345678] " and "[    T1] ", which printk may put in front. */
+/* Behind "[   12.345678] ", or "[   12.345678][    T1] ", which printk puts in front. */
 static const char *behind_marks(const char *line)
 {
 	while (*line == '[') {
 		const char *end = line + 1 + strspn(line + 1, " 0123456789.TC");
 
-		if (end[0] != ']' || end[1] != ' ')
+		if (end[0] != ']' || (end[1] != ' ' && end[1] != '['))
 			break;
-		line = end + 2;
+		line = end + 1 + (end[1] == ' ');
 	}
 	return line;
 }

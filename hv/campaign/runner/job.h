@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the plan in this round: from waiting to being in the store. attend.c starts it and looks after it, judge.c says how it
- * ended, and keep.c brings it into the store. One thread.
+ * A run of the plan in this round: from waiting to being in the store. attend.c starts it and looks after it, judge.c says how
+ * it ended, and keep.c brings it into the store. One thread.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_JOB_H
 #define OUTRIDER_CAMPAIGN_RUNNER_JOB_H

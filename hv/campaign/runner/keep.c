@@ -13,9 +13,9 @@
 
 static int begin(const struct keep *k, const struct job *j, const char *key, const char *folder, int64_t *id, struct err *err)
 {
-	char *read = j->command ? NULL : spool_read(folder, "command");
-	const char *command = j->command ? j->command : read;
+	char *text = j->command ? strdup(j->command) : spool_read(folder, "command");
 	const struct plan_run *r = j->run;
+	size_t len = text ? strlen(text) : 0;
 	const struct store_run_plan plan = {.key = key,
 					    .kernel = r->kernel,
 					    .image = r->image,
@@ -23,12 +23,17 @@ static int begin(const struct keep *k, const struct job *j, const char *key, con
 					    .sampling = r->sampling,
 					    .seed = r->seed,
 					    .engine = r->attach ? "attach" : "run",
-					    .command = command,
+					    .command = text,
 					    .folder = folder,
 					    .shard = k->shard};
-	int rc = store_run_begin(k->store, k->round, &plan, id, err);
+	int rc;
 
-	free(read);
+	/* The file ends with a newline, and a column of the store does not. */
+	if (len && text[len - 1] == '\n')
+		text[len - 1] = '\0';
+	rc = store_run_begin(k->store, k->round, &plan, id, err);
+
+	free(text);
 	return rc;
 }
 
