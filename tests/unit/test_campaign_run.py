@@ -323,14 +323,14 @@ class Killed(Campaign):
 
     def test_runner_whose_status_was_written(self):
         """Killed between the end of a run and its way into the store: the run is not run again."""
-        self.write("finds")
+        self.write("nothing")
         self.run_round()
         self.ask("DELETE FROM run")
-        self.ask("UPDATE shard SET ended = 0")
+        self.ask("UPDATE part SET ended = 0")
         before = len(self.notes("begin"))
         done = self.run_round("--resume")
         self.assertIn("1 of 1 runs done", done.stdout)
-        self.assertEqual(self.outcomes(), {"k/i/finds/all/#1": "ok"})
+        self.assertEqual(self.outcomes(), {"k/i/nothing/all/#1": "ok"})
         self.assertEqual(len(self.notes("begin")), before)
 
     def test_machine(self):

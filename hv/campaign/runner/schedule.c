@@ -184,6 +184,7 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 		j->folder = spool_run_folder(&r->spool, j->uuid, err);
 	if (!j->folder)
 		return -1;
+	config.prefer = runner_teach(r, j);
 	if (job_start(j, &r->groups, &config, err) < 0)
 		return -1;
 	if (!r->store_ns && keep_begin(&r->keep, j, &away) < 0)

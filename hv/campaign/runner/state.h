@@ -46,4 +46,9 @@ int runner_recover(struct runner *r, struct err *err);
 /* Run all jobs that are not done. Returns 0, or -1 with err set when the round cannot go on. */
 int runner_schedule(struct runner *r, struct err *err);
 
+/* ---- taught.c ---- */
+
+/* Write the file `prefer.json` of the job from what the store knows. Returns its name, or NULL when nothing is known. */
+const char *runner_teach(const struct runner *r, const struct job *j);
+
 #endif
