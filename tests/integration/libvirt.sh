@@ -12,6 +12,7 @@ folder=/var/tmp/$domain # QEMU runs as another user, who must get there
 started=
 outrider=$build/outrider
 
+# There may be no domain, when a test has failed before it made one.
 clean_up() {
 	virsh -q -c $uri destroy "$domain" >/dev/null 2>&1 || true
 	virsh -q -c $uri undefine "$domain" >/dev/null 2>&1 || true
@@ -19,7 +20,8 @@ clean_up() {
 	rm -rf "$folder"
 }
 
-# stop_daemons FOLDER: those whose process numbers are there. Waits, or the next test would take one for running that is about to end.
+# stop_daemons FOLDER: those whose process numbers are there and that run. Waits, or the next test would take one for running that is about to
+# end.
 stop_daemons() {
 	for daemon in libvirtd virtlogd; do
 		pid=$(cat "$1/$daemon.pid" 2>/dev/null) || continue
