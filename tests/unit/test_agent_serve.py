@@ -42,10 +42,9 @@ class Console:
     def say(self, text):
         os.write(self.master, (text + "\n").encode("latin-1"))
 
-    def line(self):
-        end = time.monotonic() + PATIENCE
+    def line(self, end):
         while b"\n" not in self.rest:
-            if not select.select([self.master], [], [], end - time.monotonic())[0]:
+            if not select.select([self.master], [], [], max(0, end - time.monotonic()))[0]:
                 raise AssertionError(f"no line came; there is {self.rest}")
             self.rest += os.read(self.master, 65536)
         line, self.rest = self.rest.split(b"\n", 1)
@@ -53,12 +52,14 @@ class Console:
 
     def until(self, pattern):
         """The lines up to the first that begins with the pattern, and its match."""
-        lines = []
+        lines, end = [], time.monotonic() + PATIENCE
         while True:
-            lines.append(self.line())
+            lines.append(self.line(end))
             match = re.match(pattern, lines[-1])
             if match:
                 return lines, match
+            if time.monotonic() > end:  # heartbeats come for ever
+                raise AssertionError(f"no line {pattern}; there are {lines[-20:]}")
 
     def ask(self, command):
         """What is answered, without what is said unasked."""
@@ -117,11 +118,15 @@ class Serve(unittest.TestCase):
     def test_nothing_of_a_job_is_left(self):
         # One child leaves its session and its parent, and one ignores SIGTERM.
         escape = "setsid sh -c 'echo pid $$; exec sleep 3600' & sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 1; done' &"
-        for ended_by, command in (("stop", escape + " sleep 3600"), ("its end", escape + " sleep 0.5"), ("SIGTERM", escape + " sleep 3600")):
-            with self.subTest(ended_by), serving() as (host, agent):
-                host.say(f"start sh:{command}")
+        for ended_by in ("stop", "its end", "SIGTERM"):
+            with self.subTest(ended_by), serving() as (host, agent), tempfile.TemporaryDirectory() as folder:
+                end = pathlib.Path(folder, "end")
+                os.mkfifo(end)
+                host.say(f"start sh:{escape} read _ <{end}")
                 pids = [int(host.until(r"output job=1 pid (\d+)")[1][1]) for _ in range(2)]
-                if ended_by == "SIGTERM":
+                if ended_by == "its end":
+                    end.write_text("now\n")
+                elif ended_by == "SIGTERM":
                     agent.send_signal(signal.SIGTERM)
                 elif ended_by == "stop":
                     self.assertEqual(host.ask("stop"), ["ok stopping=1"])
@@ -131,14 +136,15 @@ class Serve(unittest.TestCase):
     def test_a_job_cannot_kill_who_looks_after_it(self):
         """A process that lost its parent signals its new one, as the workload busy does when it is stopped."""
         with serving() as (host, _):
-            signal_parent = """sh -c 'kill -'$s' $(cut -d" " -f4 /proc/$PPID/stat)'"""  # that of the shell which runs this
-            host.say(f"start sh:(sleep 0.2; for s in USR1 INT HUP PIPE ALRM; do {signal_parent}; done; echo sent) & "
-                     "sleep 3600 & echo left $!; sleep 0.1; kill -KILL $$")
+            orphan = ('until [ $(cut -d" " -f4 /proc/$$/stat) = $runner ]; do sleep 0.01; done; '
+                      "for s in USR1 INT HUP PIPE ALRM; do kill -$s $runner; done; echo sent; kill -KILL $job")
+            host.say(f"start sh:export runner=$PPID job=$$; sleep 3600 & echo left $!; (sh -c '{orphan}' &); wait")
             pid = int(host.until(r"output job=1 left (\d+)")[1][1])
+            host.until("output job=1 sent")
             host.until("done job=1 rc=137 ")
             self.assertFalse(alive(pid))
-            self.assertEqual(host.ask("start sh:trap '' TERM; sleep 0.1; for s in USR1 INT HUP; do kill -$s $PPID; done; sleep 3600"), ["ok job=2"])
-            time.sleep(0.5)
+            self.assertEqual(host.ask("start sh:trap '' TERM; for s in USR1 INT HUP; do kill -$s $PPID; done; echo sent; sleep 3600"), ["ok job=2"])
+            host.until("output job=2 sent")
             self.assertEqual(host.ask("stop"), ["ok stopping=1"])
             host.until("done job=2 rc=143 ")
 
