@@ -156,6 +156,44 @@ static void comes_back_as_written(void **state)
 	assert_int_equal(t.summary.sampled_ns, 30500000000);
 }
 
+static int count_function(void *ctx, const struct coverage_function *fn, struct err *err)
+{
+	struct taken *t = ctx;
+
+	(void)err;
+	t->functions++;
+	t->sites += (unsigned)fn->count;
+	return 0;
+}
+
+/* A kernel with all that may be sampled in it, armed: written and read. */
+static void a_whole_kernel(void **state)
+{
+	enum { ALL_FUNCTIONS = 40000, EACH = 15 };
+	struct coverage *c = coverage_new(&counts_lock);
+	struct coverage_facts facts = facts_of(true);
+	struct taken t = {0};
+	const struct coverage_taker taker = {take_summary, count_function, &t};
+	struct err err = {0};
+	struct coverage_file *file = coverage_file_create(path, &facts, &err);
+	char name[48];
+
+	(void)state;
+	assert_non_null(c);
+	assert_non_null(file);
+	for (unsigned f = 0; f < ALL_FUNCTIONS; f++) {
+		snprintf(name, sizeof(name), "a_function_of_usual_length_%u", f);
+		for (unsigned n = 0; n < EACH; n++)
+			coverage_add(c, 0x1000 * (f + 1) + n * 16, name, n * 16, EACH)->armed = 1;
+	}
+	assert_int_equal(coverage_file_write(file, &facts, c, &err), 0);
+	coverage_file_close(file);
+	coverage_free(c);
+	assert_int_equal(coverage_read(path, &taker, &err), 0);
+	assert_int_equal(t.functions, ALL_FUNCTIONS);
+	assert_int_equal(t.sites, ALL_FUNCTIONS * EACH);
+}
+
 static void valid_before_anything_was_sampled(void **state)
 {
 	struct coverage_facts facts = {.tool_version = "9"};
@@ -344,6 +382,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back_as_written),
+		cmocka_unit_test(a_whole_kernel),
 		cmocka_unit_test(valid_before_anything_was_sampled),
 		cmocka_unit_test(taker_ends_the_reading),
 		cmocka_unit_test(bad_coverage_is_refused),
