@@ -429,54 +429,40 @@ static void random_work(struct disk *disk, uint8_t *expected, size_t size, uint6
 /* The second size ends in the middle of an overlay's block. */
 static const size_t work_sizes[] = {KIB(256), KIB(256) + 1536, 512};
 
+/* After random work the image, or the overlay while it lasts, holds what was written; below an overlay the image is as it was.
+ */
+static void holds_what_was_written(const struct room *room, size_t size, bool overlay, uint64_t seed)
+{
+	uint8_t *expected = malloc(size);
+	struct disk *disk;
+
+	assert_non_null(expected);
+	make_image(room->path, size);
+	for (size_t i = 0; i < size; i++)
+		expected[i] = pattern(i);
+	disk = must_open(room->path, false, overlay);
+	assert_string_equal(disk_written_path(disk), overlay ? room->folder : room->path);
+	random_work(disk, expected, size, seed);
+	assert_int_equal(disk_flush(disk), 0);
+	disk_close(disk);
+	for (size_t i = 0; overlay && i < size; i++)
+		expected[i] = pattern(i);
+	disk = must_open(room->path, true, false);
+	check_all(disk, expected, size, 0);
+	disk_close(disk);
+	free(expected);
+}
+
 static void test_file_holds_what_was_written(void **state)
 {
-	const struct room *room = *state;
-
-	for (size_t s = 0; s < sizeof(work_sizes) / sizeof(work_sizes[0]); s++) {
-		size_t size = work_sizes[s];
-		uint8_t *expected = malloc(size);
-		struct disk *disk;
-
-		make_image(room->path, size);
-		for (size_t i = 0; i < size; i++)
-			expected[i] = pattern(i);
-		disk = must_open(room->path, false, false);
-		random_work(disk, expected, size, 11 + s);
-		assert_int_equal(disk_flush(disk), 0);
-		disk_close(disk);
-		disk = must_open(room->path, true, false);
-		check_all(disk, expected, size, 0);
-		disk_close(disk);
-		free(expected);
-	}
+	for (size_t s = 0; s < sizeof(work_sizes) / sizeof(work_sizes[0]); s++)
+		holds_what_was_written(*state, work_sizes[s], false, 11 + s);
 }
 
 static void test_overlay_holds_what_was_written(void **state)
 {
-	const struct room *room = *state;
-
-	for (size_t s = 0; s < sizeof(work_sizes) / sizeof(work_sizes[0]); s++) {
-		size_t size = work_sizes[s];
-		uint8_t *expected = malloc(size);
-		struct disk *disk;
-
-		make_image(room->path, size);
-		for (size_t i = 0; i < size; i++)
-			expected[i] = pattern(i);
-		disk = must_open(room->path, false, true);
-		assert_string_equal(disk_written_path(disk), room->folder);
-		random_work(disk, expected, size, 23 + s);
-		assert_int_equal(disk_flush(disk), 0);
-		disk_close(disk);
-		/* The image is as it was. */
-		for (size_t i = 0; i < size; i++)
-			expected[i] = pattern(i);
-		disk = must_open(room->path, true, false);
-		check_all(disk, expected, size, 0);
-		disk_close(disk);
-		free(expected);
-	}
+	for (size_t s = 0; s < sizeof(work_sizes) / sizeof(work_sizes[0]); s++)
+		holds_what_was_written(*state, work_sizes[s], true, 23 + s);
 }
 
 static void test_overlay_leaves_no_file(void **state)

@@ -535,144 +535,57 @@ static void expect_broken(struct bench *b, const char *why)
 	assert_false(dma_busy(&b->dma));
 }
 
-static void test_loop(void **state)
-{
-	struct bench *b = *state;
+struct chain_desc {
+	uint64_t gpa;
+	uint32_t len;
+	uint16_t flags, next;
+};
 
-	desc(b, DESC, 0, DATA, 8, NEXT, 1);
-	desc(b, DESC, 1, DATA, 8, NEXT, 0);
-	offer(b, 0);
-	expect_broken(b, "the chain has a loop or is too long");
+/* Each chain that is wrong, with the descriptors from number `head` on, and the indirect table's. */
+static const struct {
+	const char *why;
+	uint16_t head;
+	struct chain_desc desc[2], table[2];
+} malformed[] = {
+	{"the chain has a loop or is too long", 0, {{DATA, 8, NEXT, 1}, {DATA, 8, NEXT, 0}}, {{0}}},
+	{"the chain has a loop or is too long", 3, {{DATA, 8, NEXT | WRITE, 3}}, {{0}}},
+	{"the chain has a loop or is too long", 0, {{TABLE, 32, INDIRECT, 0}}, {{DATA, 8, NEXT, 1}, {DATA, 8, NEXT, 0}}},
+	{"a descriptor's number is out of range", SIZE, {{0}}, {{0}}},
+	{"a descriptor's number is out of range", 0, {{DATA, 8, NEXT, 0xffff}}, {{0}}},
+	{"a descriptor's number is out of range", 0, {{TABLE, 32, INDIRECT, 0}}, {{DATA, 8, NEXT, 2}}},
+	{"a descriptor leads out of memory", 0, {{RAM_LEN, 1, WRITE, 0}}, {{0}}},
+	{"a descriptor leads out of memory", 0, {{RAM_LEN - 1, 2, WRITE, 0}}, {{0}}},
+	{"a descriptor leads out of memory", 0, {{UINT64_MAX, 1, WRITE, 0}}, {{0}}},
+	{"a descriptor leads out of memory", 0, {{UINT64_MAX - 7, 16, WRITE, 0}}, {{0}}},
+	{"a descriptor leads out of memory", 0, {{0, UINT32_MAX, WRITE, 0}}, {{0}}},
+	{"a descriptor leads out of memory", 0, {{1ull << 40, 8, WRITE, 0}}, {{0}}},
+	{"a descriptor has length 0", 0, {{DATA, 8, NEXT, 1}, {DATA, 0, WRITE, 0}}, {{0}}},
+	{"a readable descriptor follows a writable one", 0, {{DATA, 8, NEXT | WRITE, 1}, {DATA, 8, 0, 0}}, {{0}}},
+	{"an indirect table is inside another", 0, {{TABLE, 16, INDIRECT, 0}}, {{TABLE, 16, INDIRECT, 0}}},
+	{"a descriptor follows an indirect table", 0, {{TABLE, 16, INDIRECT | NEXT, 1}}, {{0}}},
+	{"an indirect table has a part of a descriptor", 0, {{TABLE, 0, INDIRECT, 0}}, {{0}}},
+	{"an indirect table has a part of a descriptor", 0, {{TABLE, 1, INDIRECT, 0}}, {{0}}},
+	{"an indirect table has a part of a descriptor", 0, {{TABLE, 15, INDIRECT, 0}}, {{0}}},
+	{"an indirect table has a part of a descriptor", 0, {{TABLE, 17, INDIRECT, 0}}, {{0}}},
+	{"an indirect table leads out of memory", 0, {{UINT64_MAX - 15, 32, INDIRECT, 0}}, {{0}}},
+};
+
+static void put_chain(struct bench *b, uint64_t table, unsigned first, const struct chain_desc *d)
+{
+	for (unsigned i = 0; i < 2; i++)
+		desc(b, table, first + i, d[i].gpa, d[i].len, d[i].flags, d[i].next);
 }
 
-static void test_self_reference(void **state)
+static void test_malformed_chains(void **state)
 {
-	struct bench *b = *state;
-
-	desc(b, DESC, 3, DATA, 8, NEXT | WRITE, 3);
-	offer(b, 3);
-	expect_broken(b, "the chain has a loop or is too long");
-}
-
-static void test_loop_in_table(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, TABLE, 32, INDIRECT, 0);
-	desc(b, TABLE, 0, DATA, 8, NEXT, 1);
-	desc(b, TABLE, 1, DATA, 8, NEXT, 0);
-	offer(b, 0);
-	expect_broken(b, "the chain has a loop or is too long");
-}
-
-static void test_head_out_of_range(void **state)
-{
-	struct bench *b = *state;
-
-	offer(b, SIZE);
-	expect_broken(b, "a descriptor's number is out of range");
-}
-
-static void test_next_out_of_range(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, DATA, 8, NEXT, 0xffff);
-	offer(b, 0);
-	expect_broken(b, "a descriptor's number is out of range");
-}
-
-static void test_next_out_of_table(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, TABLE, 32, INDIRECT, 0);
-	desc(b, TABLE, 0, DATA, 8, NEXT, 2);
-	offer(b, 0);
-	expect_broken(b, "a descriptor's number is out of range");
-}
-
-static void test_out_of_memory(void **state)
-{
-	static const struct {
-		uint64_t gpa;
-		uint32_t len;
-	} bad[] = {{RAM_LEN, 1}, {RAM_LEN - 1, 2}, {UINT64_MAX, 1}, {UINT64_MAX - 7, 16}, {0, UINT32_MAX}, {1ull << 40, 8}};
-
-	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct bench *b;
-
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
 		setup(state);
-		b = *state;
-		desc(b, DESC, 0, bad[i].gpa, bad[i].len, WRITE, 0);
-		offer(b, 0);
-		expect_broken(b, "a descriptor leads out of memory");
+		put_chain(*state, DESC, malformed[i].head, malformed[i].desc);
+		put_chain(*state, TABLE, 0, malformed[i].table);
+		offer(*state, malformed[i].head);
+		expect_broken(*state, malformed[i].why);
 		teardown(state);
 	}
-}
-
-static void test_zero_length(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, DATA, 8, NEXT, 1);
-	desc(b, DESC, 1, DATA, 0, WRITE, 0);
-	offer(b, 0);
-	expect_broken(b, "a descriptor has length 0");
-}
-
-static void test_readable_after_writable(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, DATA, 8, NEXT | WRITE, 1);
-	desc(b, DESC, 1, DATA, 8, 0, 0);
-	offer(b, 0);
-	expect_broken(b, "a readable descriptor follows a writable one");
-}
-
-static void test_indirect_in_indirect(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, TABLE, 16, INDIRECT, 0);
-	desc(b, TABLE, 0, TABLE, 16, INDIRECT, 0);
-	offer(b, 0);
-	expect_broken(b, "an indirect table is inside another");
-}
-
-static void test_indirect_with_next(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, TABLE, 16, INDIRECT | NEXT, 1);
-	offer(b, 0);
-	expect_broken(b, "a descriptor follows an indirect table");
-}
-
-static void test_indirect_length(void **state)
-{
-	static const uint32_t bad[] = {0, 1, 15, 17};
-
-	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct bench *b;
-
-		setup(state);
-		b = *state;
-		desc(b, DESC, 0, TABLE, bad[i], INDIRECT, 0);
-		offer(b, 0);
-		expect_broken(b, "an indirect table has a part of a descriptor");
-		teardown(state);
-	}
-}
-
-static void test_indirect_out_of_memory(void **state)
-{
-	struct bench *b = *state;
-
-	desc(b, DESC, 0, UINT64_MAX - 15, 32, INDIRECT, 0);
-	offer(b, 0);
-	expect_broken(b, "an indirect table leads out of memory");
 }
 
 static void test_indirect_not_negotiated(void **state)
@@ -748,19 +661,7 @@ int main(void)
 		TEST(test_kicks_suppressed),
 		TEST(test_without_event_index),
 		TEST(test_late_interrupt),
-		TEST(test_loop),
-		TEST(test_self_reference),
-		TEST(test_loop_in_table),
-		TEST(test_head_out_of_range),
-		TEST(test_next_out_of_range),
-		TEST(test_next_out_of_table),
-		cmocka_unit_test(test_out_of_memory),
-		TEST(test_zero_length),
-		TEST(test_readable_after_writable),
-		TEST(test_indirect_in_indirect),
-		TEST(test_indirect_with_next),
-		cmocka_unit_test(test_indirect_length),
-		TEST(test_indirect_out_of_memory),
+		cmocka_unit_test(test_malformed_chains),
 		TEST(test_indirect_not_negotiated),
 		TEST(test_index_jumps),
 		TEST(test_index_goes_back),
