@@ -16,6 +16,8 @@ const struct cli_command campaign_commands[] = {
 	{"show", campaign_show, &campaign_show_round_argp, "show what a round found, or all that is known of a race", NULL},
 	{"diff", campaign_diff, &campaign_diff_argp, "compare two rounds", NULL},
 	{"triage", campaign_triage, &campaign_triage_argp, "say of a race that it is known, fixed, or stays as it is", NULL},
+	{"merge", campaign_merge, &campaign_merge_argp, "bring what other stores have into one", NULL},
+	{"gc", campaign_gc, &campaign_gc_argp, "fold what old rounds have in detail into sums", NULL},
 	{0},
 };
 

@@ -14,6 +14,8 @@ int campaign_status(int argc, char **argv);
 int campaign_show(int argc, char **argv);
 int campaign_diff(int argc, char **argv);
 int campaign_triage(int argc, char **argv);
+int campaign_merge(int argc, char **argv);
+int campaign_gc(int argc, char **argv);
 
 /* Their options and arguments. */
 extern const struct argp campaign_run_argp;
@@ -22,6 +24,8 @@ extern const struct argp campaign_status_argp;
 extern const struct argp campaign_show_round_argp;
 extern const struct argp campaign_diff_argp;
 extern const struct argp campaign_triage_argp;
+extern const struct argp campaign_merge_argp;
+extern const struct argp campaign_gc_argp;
 
 /* What --help says of the option that all which look into the store have. */
 #define CAMPAIGN_STORE_HELP \

@@ -34,18 +34,18 @@ int cover_add(struct db *db, char *text, int64_t kernel, int64_t runs, int64_t s
 	while (cover_next(&text, &site)) {
 		int64_t first_armed = site.armed ? started : 0, first_hit = site.hits ? started : 0;
 
-		if (db_run(db, err,
-			   "INSERT INTO site (kernel_id, name, armed, hits, windows, conflicts, runs, first_armed, first_hit) "
-			   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (kernel_id, name) DO UPDATE SET "
-			   "armed = site.armed + excluded.armed, hits = site.hits + excluded.hits, "
-			   "windows = site.windows + excluded.windows, conflicts = site.conflicts + excluded.conflicts, "
-			   "runs = site.runs + excluded.runs, "
-			   "first_armed = CASE WHEN excluded.first_armed = 0 OR (site.first_armed > 0 AND site.first_armed < "
-			   "excluded.first_armed) THEN site.first_armed ELSE excluded.first_armed END, "
-			   "first_hit = CASE WHEN excluded.first_hit = 0 OR (site.first_hit > 0 AND site.first_hit < "
-			   "excluded.first_hit) THEN site.first_hit ELSE excluded.first_hit END",
-			   "itiiiiiii", kernel, site.name, site.armed, site.hits, site.windows, site.conflicts, runs,
-			   first_armed, first_hit) < 0)
+		if (db_send(db, err,
+			    "INSERT INTO site (kernel_id, name, armed, hits, windows, conflicts, runs, first_armed, first_hit) "
+			    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (kernel_id, name) DO UPDATE SET "
+			    "armed = site.armed + excluded.armed, hits = site.hits + excluded.hits, "
+			    "windows = site.windows + excluded.windows, conflicts = site.conflicts + excluded.conflicts, "
+			    "runs = site.runs + excluded.runs, "
+			    "first_armed = CASE WHEN excluded.first_armed = 0 OR (site.first_armed > 0 AND site.first_armed < "
+			    "excluded.first_armed) THEN site.first_armed ELSE excluded.first_armed END, "
+			    "first_hit = CASE WHEN excluded.first_hit = 0 OR (site.first_hit > 0 AND site.first_hit < "
+			    "excluded.first_hit) THEN site.first_hit ELSE excluded.first_hit END",
+			    "itiiiiiii", kernel, site.name, site.armed, site.hits, site.windows, site.conflicts, runs,
+			    first_armed, first_hit) < 0)
 			return -1;
 	}
 	return 0;

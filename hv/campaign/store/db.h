@@ -50,6 +50,12 @@ void db_rollback(struct db *db);
 /* Run a statement that gives no rows. Returns how many rows it changed, or -1. */
 int64_t db_run(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
+/*
+ * The same for a statement of which nobody wants to know how many rows it changed: this need not wait for it. Where it fails,
+ * that is told by one of the calls that follow, the transaction's end at last. Returns 0, or -1.
+ */
+int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...);
+
 /* Run statements without values, with a semicolon behind each, that are not worth keeping. The words of db_words are replaced.
  */
 int db_script(struct db *db, const char *sql, struct err *err);

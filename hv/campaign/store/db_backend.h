@@ -42,6 +42,8 @@ struct db_backend {
 	int (*script)(struct db *db, const char *sql, struct err *err);
 	int (*prepare)(struct db *db, struct db_statement *st, const char *types, struct err *err);
 	void (*forget)(struct db *db, struct db_statement *st);
+	/* Run a statement without waiting for it. NULL: the backend has no such thing, and ask() does it. */
+	int (*send)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err);
 	/* Run a statement with `n` values. Of one without rows *changed is set. */
 	struct db_rows *(*ask)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n,
 			       struct err *err);
@@ -67,6 +69,7 @@ struct db {
 	void *handle;
 	struct db_statement *statements;
 	bool in_transaction;
+	unsigned sent; /* statements that nobody has waited for yet */
 	unsigned wait_ms;
 };
 

@@ -160,6 +160,29 @@ int64_t db_run(struct db *db, struct err *err, const char *sql, const char *type
 	return changed;
 }
 
+int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...)
+{
+	struct db_value values[DB_VALUES_MAX];
+	struct db_statement *st;
+	struct db_rows *rows;
+	va_list ap;
+	size_t n;
+	int rc = -1;
+
+	va_start(ap, types);
+	if (!db->backend->send) {
+		rows = ask(db, err, sql, types, ap);
+		rc = rows ? db_next(rows, err) : -1;
+		db_rows_end(rows);
+	} else {
+		st = db_statement(db, sql, types, err);
+		n = take_values(values, types, ap);
+		rc = st ? db->backend->send(db, st, values, n, err) : -1;
+	}
+	va_end(ap);
+	return rc < 0 ? -1 : 0;
+}
+
 int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, const char *types, ...)
 {
 	struct db_rows *rows;

@@ -11,6 +11,7 @@
 
 #include "hv/campaign/store/db_backend.h"
 
+#define SENT_MAX 256	   /* statements that are sent before anybody waits for them */
 #define NUMBER_TEXT_MAX 24 /* bytes of a number as text, with the NUL */
 /* Any number, as long as all of us have the same: it names the lock of writers. */
 #define WRITERS_LOCK "5715997"
@@ -68,11 +69,43 @@ static int finish(struct db *db, PGresult *result, struct err *err)
 	return rc;
 }
 
+/*
+ * Wait for all that was sent. Pipeline mode has no other statements than prepared ones, so it is left again. The first failure
+ * is told; behind it the server has passed over the rest.
+ */
+static int settle(struct db *db, struct err *err)
+{
+	unsigned left = db->sent;
+	int rc = 0;
+
+	if (!left)
+		return 0;
+	db->sent = 0;
+	if (!PQpipelineSync(db->handle))
+		rc = fail(db, NULL, err);
+	/* Each statement's result has a NULL behind it, and the last one a PGRES_PIPELINE_SYNC. */
+	for (bool synced = false; !synced && PQstatus(db->handle) == CONNECTION_OK;) {
+		PGresult *result = PQgetResult(db->handle);
+
+		if (!result && !left--)
+			break;
+		synced = result && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+		if (rc == 0 && result && PQresultStatus(result) == PGRES_FATAL_ERROR)
+			rc = fail(db, result, err);
+		PQclear(result);
+	}
+	if (rc == 0 && PQstatus(db->handle) != CONNECTION_OK)
+		rc = fail(db, NULL, err);
+	if (!PQexitPipelineMode(db->handle) && rc == 0)
+		rc = fail(db, NULL, err);
+	return rc;
+}
+
 /* ---- open ---- */
 
 static int script(struct db *db, const char *sql, struct err *err)
 {
-	return finish(db, PQexec(db->handle, sql), err);
+	return settle(db, err) < 0 ? -1 : finish(db, PQexec(db->handle, sql), err);
 }
 
 static void quiet(void *ctx, const char *message)
@@ -126,6 +159,7 @@ static int reconnect(struct db *db, struct err *err)
 {
 	if (PQstatus(db->handle) == CONNECTION_OK)
 		return 0;
+	db->sent = 0;
 	db_forget_all(db);
 	PQreset(db->handle);
 	if (PQstatus(db->handle) != CONNECTION_OK)
@@ -142,20 +176,20 @@ static int begin(struct db *db, bool write, struct err *err)
 		return -1;
 	if (script(db, sql, NULL) == 0)
 		return 0;
-	/* A server that was started anew is noticed by the first that is said to it. */
-	if (PQstatus(db->handle) == CONNECTION_OK) {
-		PQclear(PQexec(db->handle, "ROLLBACK"));
-		return script(db, sql, err);
-	}
+	/* A server that was started anew is noticed by what is said to it first, or by what is said next. */
+	PQclear(PQexec(db->handle, "ROLLBACK"));
 	return reconnect(db, err) < 0 ? -1 : script(db, sql, err);
 }
 
 static int end(struct db *db, bool commit, struct err *err)
 {
 	PGresult *result;
+	int rc = settle(db, err);
 
 	if (!commit && PQstatus(db->handle) != CONNECTION_OK)
 		return 0;
+	if (commit && rc < 0)
+		return -1;
 	result = PQexec(db->handle, commit ? "COMMIT" : "ROLLBACK");
 	/* What a failed transaction is committed to is told in the tag only. */
 	if (commit && PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0) {
@@ -182,6 +216,8 @@ static int prepare(struct db *db, struct db_statement *st, const char *types, st
 	for (; n < DB_VALUES_MAX && types[n]; n++)
 		oids[n] = type_of(types[n]);
 	snprintf(name, sizeof(name), "q%p", (void *)st);
+	if (settle(db, err) < 0)
+		return -1;
 	if (finish(db, PQprepare(db->handle, name, st->sql, n, oids), err) < 0)
 		return -1;
 	st->prepared = strdup(name);
@@ -194,25 +230,55 @@ static void forget(struct db *db, struct db_statement *st)
 	free(st->prepared);
 }
 
-static struct db_rows *ask(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
-{
+/* The values of a statement, as libpq takes them. */
+struct arguments {
 	char numbers[DB_VALUES_MAX][NUMBER_TEXT_MAX];
 	const char *text[DB_VALUES_MAX];
 	int lens[DB_VALUES_MAX], binary[DB_VALUES_MAX];
-	struct postgres_rows *r = calloc(1, sizeof(*r));
-	ExecStatusType status;
+};
 
+static void make_arguments(struct arguments *a, const struct db_value *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		snprintf(a->numbers[i], sizeof(a->numbers[i]), "%" PRId64, values[i].number);
+		a->text[i] = values[i].type == 'i' ? a->numbers[i] : values[i].bytes;
+		a->lens[i] = (int)values[i].len;
+		a->binary[i] = values[i].type == 'b';
+	}
+}
+
+static int send(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
+{
+	struct arguments a;
+
+	/* The server would wait for its answers to be read while we wait for it to read more. */
+	if (db->sent >= SENT_MAX && settle(db, err) < 0)
+		return -1;
+	if (!db->sent && !PQenterPipelineMode(db->handle))
+		return fail(db, NULL, err);
+	db->sent++;
+	make_arguments(&a, values, n);
+	if (PQsendQueryPrepared(db->handle, st->prepared, (int)n, a.text, a.lens, a.binary, 0))
+		return 0;
+	settle(db, err);
+	return fail(db, NULL, err);
+}
+
+static struct db_rows *ask(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
+{
+	struct postgres_rows *r;
+	ExecStatusType status;
+	struct arguments a;
+
+	if (settle(db, err) < 0)
+		return NULL;
+	r = calloc(1, sizeof(*r));
 	if (!r) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	for (size_t i = 0; i < n; i++) {
-		snprintf(numbers[i], sizeof(numbers[i]), "%" PRId64, values[i].number);
-		text[i] = values[i].type == 'i' ? numbers[i] : values[i].bytes;
-		lens[i] = (int)values[i].len;
-		binary[i] = values[i].type == 'b';
-	}
-	r->result = PQexecPrepared(db->handle, st->prepared, (int)n, text, lens, binary, 0);
+	make_arguments(&a, values, n);
+	r->result = PQexecPrepared(db->handle, st->prepared, (int)n, a.text, a.lens, a.binary, 0);
 	status = PQresultStatus(r->result);
 	r->row = -1;
 	if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
@@ -275,8 +341,11 @@ static void rows_end(struct db_rows *rows)
 /* The number in the first column of the only row. */
 static int ask_number(struct db *db, const char *sql, int64_t *out, struct err *err)
 {
-	PGresult *result = PQexec(db->handle, sql);
+	PGresult *result;
 
+	if (settle(db, err) < 0)
+		return -1;
+	result = PQexec(db->handle, sql);
 	if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) > 0)
 		*out = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
 	return finish(db, result, err);
@@ -339,6 +408,7 @@ const struct db_backend db_postgres = {
 	.script = script,
 	.prepare = prepare,
 	.forget = forget,
+	.send = send,
 	.ask = ask,
 	.changed = changed,
 	.next = next,

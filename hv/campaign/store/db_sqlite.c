@@ -47,12 +47,21 @@ static int fail(struct db *db, struct err *err)
 			       "%s: the store is damaged; take it from a backup, or merge what can be read into a new store",
 			       db->shown);
 	case SQLITE_CANTOPEN:
+		/* What cannot be opened then is a file beside it that is not there yet. */
+		if (access(db->where, R_OK) == 0 && access(db->where, W_OK) < 0)
+			return err_set(err, EXIT_INPUT, "%s: the store is read-only: %s; nothing was changed", db->shown,
+				       strerror(errno));
 		return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown,
 			       host ? strerror(host) : sqlite3_errmsg(handle));
 	case SQLITE_IOERR:
 		if (host == ENOSPC || host == EDQUOT || host == EFBIG)
 			return err_set(err, EXIT_INPUT, "%s: no room for the store: %s; nothing was changed", db->shown,
 				       strerror(host));
+		if (code == SQLITE_IOERR_WRITE && !host)
+			return err_set(
+				err, EXIT_INPUT,
+				"%s: cannot write the store: there is no room for it, or its disk fails; nothing was changed",
+				db->shown);
 		return err_set(err, EXIT_INPUT, "%s: cannot read or write the store: %s", db->shown,
 			       host ? strerror(host) : sqlite3_errmsg(handle));
 	default:

@@ -13,52 +13,51 @@
 /* What is known of a race of the digest by the time it is written. */
 struct written {
 	int64_t race, build_race, verdict;
+	bool fresh; /* The store did not know the race, or not its place. */
 };
 
 /* ---- rows that several runs share ---- */
 
 int kernel_id(struct db *db, const char *build_id, const char *banner, int64_t *id, struct err *err)
 {
+	int rc;
+
 	*id = 0;
 	if (!build_id[0] && !banner[0])
 		return 0;
-	if (db_run(db, err, "INSERT INTO kernel (build_id, banner) VALUES ($1, $2) ON CONFLICT (build_id, banner) DO NOTHING",
-		   "tt", build_id, banner) < 0)
-		return -1;
-	return db_number(db, err, id, "SELECT id FROM kernel WHERE build_id = $1 AND banner = $2", "tt", build_id, banner) < 0
-		       ? -1
-		       : 0;
+	rc = db_number(db, err, id, "SELECT id FROM kernel WHERE build_id = $1 AND banner = $2", "tt", build_id, banner);
+	if (rc == 0)
+		rc = db_number(db, err, id, "INSERT INTO kernel (build_id, banner) VALUES ($1, $2) RETURNING id", "tt",
+			       build_id, banner);
+	return rc < 0 ? -1 : 0;
 }
 
 static int verdict_id(struct db *db, const struct digest_verdict *v, int64_t *id, struct err *err)
 {
-	if (db_run(db, err,
-		   "INSERT INTO verdict (rule, evidence, class, rank, suppressed) VALUES ($1, $2, $3, $4, $5) "
-		   "ON CONFLICT (rule, evidence, class, rank, suppressed) DO NOTHING",
-		   "ttiit", v->rule, v->evidence, (int64_t)v->class, (int64_t)v->rank, v->suppressed) < 0)
-		return -1;
-	return db_number(db, err, id,
-			 "SELECT id FROM verdict WHERE rule = $1 AND evidence = $2 AND class = $3 AND rank = $4 AND suppressed "
-			 "= $5",
-			 "ttiit", v->rule, v->evidence, (int64_t)v->class, (int64_t)v->rank, v->suppressed) < 0
-		       ? -1
-		       : 0;
+	int rc = db_number(
+		db, err, id,
+		"SELECT id FROM verdict WHERE rule = $1 AND evidence = $2 AND class = $3 AND rank = $4 AND suppressed = $5",
+		"ttiit", v->rule, v->evidence, (int64_t)v->class, (int64_t)v->rank, v->suppressed);
+
+	if (rc == 0)
+		rc = db_number(db, err, id,
+			       "INSERT INTO verdict (rule, evidence, class, rank, suppressed) VALUES ($1, $2, $3, $4, $5) "
+			       "RETURNING id",
+			       "ttiit", v->rule, v->evidence, (int64_t)v->class, (int64_t)v->rank, v->suppressed);
+	return rc < 0 ? -1 : 0;
 }
 
-static int new_race(struct db *db, const struct race_key *key, struct err *err)
+static int new_race(struct db *db, const struct race_key *key, int64_t *id, struct err *err)
 {
 	const struct store_side *a = &key->sides[0], *b = &key->sides[1];
 
 	/* The files come with the next statement, as they do for a race that is there already. */
-	return db_run(db, err,
-		      "INSERT INTO race (name, identity, sides, function0, module0, kind0, file0, function1, module1, kind1, "
-		      "file1, datum, "
-		      "place, line) VALUES ($1, $2, $3, $4, $5, $6, '', $7, $8, $9, '', $10, $11, 0) ON CONFLICT (identity) DO "
-		      "NOTHING",
-		      "ttttttttttt", key->name, key->identity, key->sides_text, a->function, a->module, a->kind, b->function,
-		      b->module, b->kind, key->datum, key->datum[0] ? "" : key->place) < 0
-		       ? -1
-		       : 0;
+	return db_number(
+		db, err, id,
+		"INSERT INTO race (name, identity, sides, function0, module0, kind0, file0, function1, module1, kind1, file1, "
+		"datum, place, line) VALUES ($1, $2, $3, $4, $5, $6, '', $7, $8, $9, '', $10, $11, 0) RETURNING id",
+		"ttttttttttt", key->name, key->identity, key->sides_text, a->function, a->module, a->kind, b->function,
+		b->module, b->kind, key->datum, key->datum[0] ? "" : key->place);
 }
 
 /* The first of the files by their names, so that it does not matter which run came first. Few functions have two. */
@@ -66,38 +65,40 @@ static int race_files(struct db *db, const struct race_key *key, int64_t id, str
 {
 	if (!key->sides[0].file[0] && !key->sides[1].file[0])
 		return 0;
-	return db_run(db, err,
-		      "UPDATE race SET file0 = CASE WHEN $1 = '' OR (file0 <> '' AND file0 < $1) THEN file0 ELSE $1 END, "
-		      "file1 = CASE WHEN $2 = '' OR (file1 <> '' AND file1 < $2) THEN file1 ELSE $2 END WHERE id = $3",
-		      "tti", key->sides[0].file, key->sides[1].file, id) < 0
-		       ? -1
-		       : 0;
+	return db_send(db, err,
+		       "UPDATE race SET file0 = CASE WHEN $1 = '' OR (file0 <> '' AND file0 < $1) THEN file0 ELSE $1 END, "
+		       "file1 = CASE WHEN $2 = '' OR (file1 <> '' AND file1 < $2) THEN file1 ELSE $2 END WHERE id = $3",
+		       "tti", key->sides[0].file, key->sides[1].file, id);
 }
 
-static int race_id_of(struct db *db, const struct race_key *key, int64_t *id, struct err *err)
+/* *fresh is set when the race was not there. */
+static int race_id_of(struct db *db, const struct race_key *key, int64_t *id, bool *fresh, struct err *err)
 {
-	if (new_race(db, key, err) < 0 ||
-	    db_number(db, err, id, "SELECT id FROM race WHERE identity = $1", "t", key->identity) < 0 ||
-	    race_files(db, key, *id, err) < 0)
-		return -1;
-	return 0;
+	int rc = db_number(db, err, id, "SELECT id FROM race WHERE identity = $1", "t", key->identity);
+
+	if (rc == 0) {
+		rc = new_race(db, key, id, err);
+		*fresh = true;
+	}
+	return rc < 0 ? -1 : race_files(db, key, *id, err);
 }
 
-static int write_place(struct db *db, int64_t race, const char *place, struct err *err)
+static int write_place(struct db *db, int64_t race, const char *place, bool *fresh, struct err *err)
 {
-	return db_run(db, err,
-		      "INSERT INTO race_place (race_id, place) VALUES ($1, $2) ON CONFLICT (race_id, place) DO NOTHING", "it",
-		      race, place) < 0
-		       ? -1
-		       : 0;
+	int64_t made = db_run(db, err,
+			      "INSERT INTO race_place (race_id, place) VALUES ($1, $2) ON CONFLICT (race_id, place) DO NOTHING",
+			      "it", race, place);
+
+	*fresh |= made > 0;
+	return made < 0 ? -1 : 0;
 }
 
-static int write_places(struct db *db, const struct digest_race *r, int64_t race, struct err *err)
+static int write_places(struct db *db, const struct digest_race *r, int64_t race, bool *fresh, struct err *err)
 {
-	if (r->key.datum[0] && r->key.place[0] && write_place(db, race, r->key.place, err) < 0)
+	if (r->key.datum[0] && r->key.place[0] && write_place(db, race, r->key.place, fresh, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->place_count; i++) {
-		if (write_place(db, race, r->places[i], err) < 0)
+		if (write_place(db, race, r->places[i], fresh, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -105,49 +106,55 @@ static int write_places(struct db *db, const struct digest_race *r, int64_t race
 
 static int build_race_id(struct db *db, const struct digest_race *r, int64_t race, int64_t kernel, int64_t *id, struct err *err)
 {
-	if (db_run(db, err,
-		   "INSERT INTO build_race (race_id, kernel_id, report, site0, site1) VALUES ($1, $2, $3, $4, $5) "
-		   "ON CONFLICT (race_id, kernel_id, report) DO NOTHING",
-		   "iittt", race, kernel, r->report, r->site[0], r->site[1]) < 0)
-		return -1;
-	return db_number(db, err, id, "SELECT id FROM build_race WHERE race_id = $1 AND kernel_id = $2 AND report = $3", "iit",
-			 race, kernel, r->report) < 0
-		       ? -1
-		       : 0;
+	int rc = db_number(db, err, id, "SELECT id FROM build_race WHERE race_id = $1 AND kernel_id = $2 AND report = $3",
+			   "iit", race, kernel, r->report);
+
+	if (rc == 0)
+		rc = db_number(db, err, id,
+			       "INSERT INTO build_race (race_id, kernel_id, report, site0, site1) VALUES ($1, $2, $3, $4, $5) "
+			       "RETURNING id",
+			       "iittt", race, kernel, r->report, r->site[0], r->site[1]);
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- records ---- */
 
-static int record_is_wanted(struct db *db, int64_t race, const struct digest_run *run, const char *report, bool latest,
-			    struct err *err)
+/* Which of the two records of a race, the first and the last, this one takes the place of: bits 1 and 2. Or -1. */
+static int record_wanted(struct db *db, int64_t race, const struct digest_run *run, const char *report, struct err *err)
 {
-	int64_t better = 0;
-
 	/* One that is there stays if it is further out, or the same. */
-	if (db_number(db, err, &better,
-		      latest ? "SELECT count(*) FROM record WHERE race_id = $1 AND latest = 1 AND "
-			       "(started, run_uuid, report) >= ($2, $3, $4)"
-			     : "SELECT count(*) FROM record WHERE race_id = $1 AND latest = 0 AND "
-			       "(started, run_uuid, report) <= ($2, $3, $4)",
-		      "iitt", race, run->started, run->uuid, report) < 0)
-		return -1;
-	return !better;
+	struct db_rows *rows =
+		db_ask(db, err,
+		       "SELECT latest, CASE WHEN (started, run_uuid, report) <= ($2, $3, $4) THEN 1 ELSE 0 END, "
+		       "CASE WHEN (started, run_uuid, report) >= ($2, $3, $4) THEN 1 ELSE 0 END FROM record WHERE race_id = $1",
+		       "iitt", race, run->started, run->uuid, report);
+	int rc = rows ? db_next(rows, err) : -1, wanted = 3;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		bool latest = db_int(rows, 0) != 0;
+
+		if (db_int(rows, latest ? 2 : 1))
+			wanted &= latest ? ~2 : ~1;
+	}
+	db_rows_end(rows);
+	return rc < 0 ? -1 : wanted;
 }
 
 int record_write(struct db *db, int64_t race, const struct digest_run *run, const char *report, const void *data, size_t size,
 		 struct err *err)
 {
-	for (int64_t latest = 0; latest < 2; latest++) {
-		int wanted = record_is_wanted(db, race, run, report, latest, err);
+	int wanted = record_wanted(db, race, run, report, err);
 
-		if (wanted < 0)
-			return -1;
-		if (wanted && db_run(db, err,
-				     "INSERT INTO record (race_id, latest, started, run_uuid, report, data) VALUES ($1, $2, "
-				     "$3, $4, $5, $6) "
-				     "ON CONFLICT (race_id, latest) DO UPDATE SET started = excluded.started, "
-				     "run_uuid = excluded.run_uuid, report = excluded.report, data = excluded.data",
-				     "iiittb", race, latest, run->started, run->uuid, report, data, size) < 0)
+	if (wanted < 0)
+		return -1;
+	for (int latest = 0; latest < 2; latest++) {
+		if (wanted >> latest & 1 &&
+		    db_send(db, err,
+			    "INSERT INTO record (race_id, latest, started, run_uuid, report, data) VALUES ($1, $2, $3, $4, $5, "
+			    "$6) "
+			    "ON CONFLICT (race_id, latest) DO UPDATE SET started = excluded.started, "
+			    "run_uuid = excluded.run_uuid, report = excluded.report, data = excluded.data",
+			    "iiittb", race, (int64_t)latest, run->started, run->uuid, report, data, size) < 0)
 			return -1;
 	}
 	return 0;
@@ -160,20 +167,18 @@ static int write_sighting(struct db *db, const struct digest_race *r, const stru
 {
 	int64_t id = 0;
 
-	if (db_run(db, err,
-		   "INSERT INTO sighting (build_race_id, run_id, round_id, verdict_id, seen, first_ns, last_ns) "
-		   "VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		   "iiiiiii", w->build_race, run->id, run->round, w->verdict, r->seen, r->first_ns, r->last_ns) < 0 ||
-	    db_number(db, err, &id, "SELECT id FROM sighting WHERE build_race_id = $1 AND run_id = $2", "ii", w->build_race,
-		      run->id) < 0)
+	if (db_number(db, err, &id,
+		      "INSERT INTO sighting (build_race_id, run_id, round_id, verdict_id, seen, first_ns, last_ns) "
+		      "VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
+		      "iiiiiii", w->build_race, run->id, run->round, w->verdict, r->seen, r->first_ns, r->last_ns) < 0)
 		return -1;
 	for (size_t i = 0; i < r->instance_count; i++) {
 		const struct digest_instance *in = &r->instances[i];
 
-		if (db_run(db, err,
-			   "INSERT INTO instance (sighting_id, number, how, cpu0, cpu1, time_ns, held_ns) "
-			   "VALUES ($1, $2, $3, $4, $5, $6, $7)",
-			   "iiiiiii", id, (int64_t)i, in->how, in->cpu[0], in->cpu[1], in->time_ns, in->held_ns) < 0)
+		if (db_send(db, err,
+			    "INSERT INTO instance (sighting_id, number, how, cpu0, cpu1, time_ns, held_ns) "
+			    "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+			    "iiiiiii", id, (int64_t)i, in->how, in->cpu[0], in->cpu[1], in->time_ns, in->held_ns) < 0)
 			return -1;
 	}
 	return 0;
@@ -182,7 +187,7 @@ static int write_sighting(struct db *db, const struct digest_race *r, const stru
 static int write_race(struct db *db, const struct digest_race *r, int64_t kernel, const struct digest_run *run,
 		      struct written *w, struct err *err)
 {
-	if (race_id_of(db, &r->key, &w->race, err) < 0 || write_places(db, r, w->race, err) < 0 ||
+	if (race_id_of(db, &r->key, &w->race, &w->fresh, err) < 0 || write_places(db, r, w->race, &w->fresh, err) < 0 ||
 	    build_race_id(db, r, w->race, kernel, &w->build_race, err) < 0 ||
 	    verdict_id(db, &r->verdict, &w->verdict, err) < 0 || write_sighting(db, r, w, run, err) < 0)
 		return -1;
@@ -226,13 +231,11 @@ static int add_to_round(struct db *db, const struct digest *d, int64_t race, int
 		if (rc > 0 && verdict_weighs_more(&there, verdict))
 			verdict_key = there_key;
 	}
-	return db_run(db, err,
-		      "INSERT INTO race_round (race_id, round_id, seen, runs, verdict_id) VALUES ($1, $2, $3, 1, $4) "
-		      "ON CONFLICT (race_id, round_id) DO UPDATE SET seen = race_round.seen + excluded.seen, "
-		      "runs = race_round.runs + 1, verdict_id = excluded.verdict_id",
-		      "iiii", race, run->round, seen, verdict_key) < 0
-		       ? -1
-		       : 0;
+	return db_send(db, err,
+		       "INSERT INTO race_round (race_id, round_id, seen, runs, verdict_id) VALUES ($1, $2, $3, 1, $4) "
+		       "ON CONFLICT (race_id, round_id) DO UPDATE SET seen = race_round.seen + excluded.seen, "
+		       "runs = race_round.runs + 1, verdict_id = excluded.verdict_id",
+		       "iiii", race, run->round, seen, verdict_key);
 }
 
 /* The report's races of one identity stand side by side. */
@@ -242,14 +245,16 @@ static int write_sums(struct db *db, const struct digest *d, const struct writte
 	for (size_t i = 0, end; i < d->race_count; i = end) {
 		size_t best = i;
 		int64_t seen = 0;
+		bool fresh = false;
 
 		for (end = i; end < d->race_count && w[end].race == w[i].race; end++) {
 			seen += d->races[end].seen;
+			fresh |= w[end].fresh;
 			if (verdict_weighs_more(&d->races[end].verdict, &d->races[best].verdict))
 				best = end;
 		}
 		if (add_to_round(db, d, w[i].race, seen, &d->races[best].verdict, w[best].verdict, run, err) < 0 ||
-		    line_update(db, d->races[i].key.sides_text, err) < 0)
+		    (fresh && line_update(db, d->races[i].key.sides_text, err) < 0))
 			return -1;
 	}
 	return 0;
@@ -268,12 +273,12 @@ int digest_write(struct db *db, const struct digest *d, const struct digest_run 
 	/* Races of a kernel that nobody knows are all of one. */
 	if (!kernel && d->race_count && kernel_id(db, "", "unknown", &kernel, err) < 0)
 		goto out;
-	if (db_run(db, err,
-		   "UPDATE run SET kernel_id = $1, hits = $2, windows = $3, conflicts = $4, sampled_ns = $5, lost_permille = "
-		   "$6, "
-		   "pool = $7 WHERE id = $8",
-		   "iiiiiiii", kernel, d->hits, d->windows, d->conflicts, d->sampled_ns, d->lost_permille, d->pool,
-		   run->id) < 0)
+	if (db_send(db, err,
+		    "UPDATE run SET kernel_id = $1, hits = $2, windows = $3, conflicts = $4, sampled_ns = $5, lost_permille = "
+		    "$6, "
+		    "pool = $7 WHERE id = $8",
+		    "iiiiiiii", kernel, d->hits, d->windows, d->conflicts, d->sampled_ns, d->lost_permille, d->pool,
+		    run->id) < 0)
 		goto out;
 	for (size_t i = 0; i < d->race_count; i++) {
 		if (write_race(db, &d->races[i], kernel, run, &w[i], err) < 0)

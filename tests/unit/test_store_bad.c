@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Stores that cannot be used, and stores that break in the middle: one clear line, and nothing lost or half written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "hv/campaign/store/schema.h"
+#include "tests/unit/store_both.h"
+
+/* ---- rig ---- */
+
+static void refused(const char *place, enum store_mode mode, const char *why)
+{
+	struct err err = {0};
+	struct store *s = store_open(place, mode, 50, &err);
+
+	if (s)
+		fail_msg("%s was opened", place);
+	assert_int_equal(err.code, EXIT_INPUT);
+	if (!strstr(err.text, why))
+		fail_msg("'%s' does not say '%s'", err.text, why);
+	assert_null(strchr(err.text, '\n'));
+}
+
+/* SQL that no store would run. */
+static void sql(const struct fixture *f, const char *text)
+{
+	char command[1024];
+	sqlite3 *db;
+
+	if (f->kind == RIG_POSTGRES) {
+		snprintf(command, sizeof(command), "SET search_path TO outrider; %s", text);
+		postgres_rig_sql(f->place, command);
+		return;
+	}
+	assert_int_equal(sqlite3_open(f->place, &db), SQLITE_OK);
+	if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", text, sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+static int is_ok(void *ctx, int columns, char **values, char **names)
+{
+	(void)columns;
+	(void)names;
+	*(bool *)ctx = strcmp(values[0], "ok") == 0;
+	return 0;
+}
+
+/* The database itself finds nothing wrong with the file, and no row points to one that is not there. */
+static void check_integrity(const struct fixture *f)
+{
+	bool ok = false;
+	sqlite3 *db;
+
+	if (f->kind == RIG_POSTGRES)
+		return;
+	assert_int_equal(sqlite3_open(f->place, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA integrity_check", is_ok, &ok, NULL), SQLITE_OK);
+	assert_true(ok);
+	ok = true;
+	assert_int_equal(sqlite3_exec(db, "PRAGMA foreign_key_check", is_ok, &ok, NULL), SQLITE_OK);
+	assert_true(ok);
+	sqlite3_close(db);
+}
+
+/* Many races, so that storing a run takes a while and some room. */
+static const struct rig_report *large_report(void)
+{
+	enum { MANY = 200 };
+	static struct rig_race races[MANY];
+	static char names[MANY][16];
+	static struct rig_report report = {.races = races, .count = MANY};
+
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "reader_%u", i);
+		races[i] = (struct rig_race){.function = {names[i], NULL}, .rule = "no-pattern", .rank = 70, .count = 8};
+	}
+	return &report;
+}
+
+/* What a run that was stored wholly has. */
+#define LARGE_RACES 200
+
+/* ---- what is no store, or another one ---- */
+
+static void a_newer_store_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	store_close(f->s);
+	f->s = NULL;
+	sql(f, f->kind == RIG_SQLITE ? "PRAGMA user_version = 99" : "UPDATE mark SET version = 99");
+	refused(f->place, STORE_READ, "version 99");
+	refused(f->place, STORE_WRITE, "a newer one");
+	refused(f->place, STORE_MAKE, "versions up to");
+}
+
+static void another_database_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	store_close(f->s);
+	f->s = NULL;
+	sql(f, f->kind == RIG_SQLITE ? "PRAGMA application_id = 7" : "DROP TABLE mark");
+	refused(f->place, STORE_MAKE, "no store of campaigns");
+	refused(f->place, STORE_READ, "no store of campaigns");
+}
+
+static void an_empty_place_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	char place[RIG_PLACE_MAX];
+
+	store_rig_place(&f->rig, f->kind, place);
+	if (f->kind == RIG_SQLITE)
+		refused(place, STORE_READ, "No such file or directory");
+	else
+		refused(place, STORE_READ, "there is no store of campaigns here yet");
+	refused(f->kind == RIG_SQLITE ? "/proc/none/store.db" : "postgresql:///x?host=/nowhere", STORE_MAKE,
+		f->kind == RIG_SQLITE ? "cannot make this folder" : "cannot reach the store's server");
+}
+
+static void a_file_that_is_no_database_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	const char *path = store_rig_file(&f->rig, "text",
+					  "This is a text, and it is longer than the head of a database, which is "
+					  "some hundred bytes long; so that it is read as one.\n");
+
+	refused(path, STORE_MAKE, "no store of campaigns (not an SQLite database)");
+	refused(f->rig.folder, STORE_READ, "Is a directory");
+}
+
+/* A file that somebody hands over could make this program run what he likes. */
+static void a_store_with_triggers_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	store_close(f->s);
+	f->s = NULL;
+	sql(f, "CREATE TRIGGER t AFTER INSERT ON said BEGIN DELETE FROM run; END");
+	refused(f->place, STORE_WRITE, "no store of campaigns");
+}
+
+static void a_damaged_store_is_told(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	struct store_races races;
+	char junk[4096];
+	struct stat st;
+	int fd;
+
+	run_with(f, round, "a", large_report());
+	store_close(f->s);
+	fd = open(f->place, O_RDWR);
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	memset(junk, 0xa5, sizeof(junk));
+	/* All but the first page, which says what the file is. */
+	for (off_t at = 4096; at + 4096 <= st.st_size; at += 4096)
+		assert_int_equal(pwrite(fd, junk, sizeof(junk), at), sizeof(junk));
+	close(fd);
+	f->s = store_open(f->place, STORE_READ, 50, &f->err);
+	if (f->s)
+		assert_int_equal(store_races(f->s, &(struct store_races_query){0}, &races, &f->err), -1);
+	assert_int_equal(f->err.code, EXIT_INPUT);
+	assert_non_null(strstr(f->err.text, "damaged"));
+}
+
+/* ---- older versions ---- */
+
+static void old_stores_are_brought_up(void **state)
+{
+	static const char *const steps[] = {"CREATE TABLE a (x BIGINT NOT NULL);",
+					    "ALTER TABLE a ADD COLUMN y $TEXT NOT NULL DEFAULT 'new';",
+					    "CREATE TABLE b (z BIGINT NOT NULL); CREATE TABLE b (z BIGINT NOT NULL);"};
+	struct fixture *f = *state;
+	struct schema_steps one = {steps, 1}, two = {steps, 2}, wrong = {steps, 3};
+	char place[RIG_PLACE_MAX];
+	struct db_mark mark;
+	struct db_rows *rows;
+	struct db *db;
+
+	store_rig_place(&f->rig, f->kind, place);
+	db = db_open(place, DB_MAKE, 1000, &f->err);
+	assert_non_null(db);
+	assert_int_equal(schema_check(db, &one, true, true, &f->err), 0);
+	assert_true(db_run(db, &f->err, "INSERT INTO a (x) VALUES ($1)", "i", (int64_t)5) == 1);
+	/* Who only reads says what to do. */
+	assert_int_equal(schema_check(db, &two, false, false, &f->err), -1);
+	assert_non_null(strstr(f->err.text, "old version 1"));
+	f->err = (struct err){0};
+	assert_int_equal(schema_check(db, &two, false, true, &f->err), 0);
+	rows = db_ask(db, &f->err, "SELECT x, y FROM a", "");
+	assert_int_equal(db_next(rows, &f->err), 1);
+	assert_int_equal(db_int(rows, 0), 5);
+	assert_string_equal(db_text(rows, 1), "new");
+	db_rows_end(rows);
+	/* A step that fails leaves all as it was. */
+	assert_int_equal(schema_check(db, &wrong, false, true, &f->err), -1);
+	f->err = (struct err){0};
+	assert_int_equal(db_mark_read(db, &mark, &f->err), 0);
+	assert_int_equal(mark.version, 2);
+	assert_true(db_run(db, &f->err, "INSERT INTO a (x) VALUES ($1)", "i", (int64_t)6) == 1);
+	rows = db_ask(db, NULL, "SELECT z FROM b", "");
+	assert_null(rows);
+	db_close(db);
+}
+
+/* ---- locked, read-only, full ---- */
+
+static void a_locked_store_is_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	struct store_round_plan plan = {.campaign = "nightly"};
+	struct store_rounds rounds;
+	struct db *other = db_open(f->place, DB_WRITE, 1000, &f->err);
+	struct store *s = store_open(f->place, STORE_WRITE, 100, &f->err);
+
+	assert_true(other && s);
+	assert_int_equal(db_begin(other, true, &f->err), 0);
+	assert_int_equal(store_round_begin(s, &plan, &rounds, &f->err), -1);
+	assert_int_equal(f->err.code, EXIT_INPUT);
+	assert_non_null(strstr(f->err.text, "another process has locked the store for longer than 0.1 s"));
+	f->err = (struct err){0};
+	/* Whoever reads need not wait. */
+	assert_int_equal(store_rounds(s, &(struct store_rounds_query){0}, &rounds, &f->err), 0);
+	store_rounds_free(&rounds);
+	db_rollback(other);
+	assert_int_equal(store_round_begin(s, &plan, &rounds, &f->err), 0);
+	store_rounds_free(&rounds);
+	db_close(other);
+	store_close(s);
+}
+
+/* Run `body` in a process of its own with a tmpfs of its own on `folder`; that takes root or a user namespace. */
+static void on_tmpfs(struct fixture *f, const char *folder, const char *size,
+		     void (*body)(struct fixture *f, const char *folder))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (unshare(CLONE_NEWNS) < 0 && unshare(CLONE_NEWNS | CLONE_NEWUSER) < 0)
+			_exit(77);
+		if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("none", folder, "tmpfs", 0, size) < 0)
+			_exit(77);
+		body(f, folder);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		fail_msg("cannot mount a small tmpfs: be root, or allow user namespaces");
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void is(bool fact, const char *what, const struct err *err)
+{
+	if (fact)
+		return;
+	fprintf(stderr, "not so: %s; %s\n", what, err->text);
+	_exit(1);
+}
+
+static void make_small(struct fixture *f, const char *folder, char place[RIG_PLACE_MAX])
+{
+	struct store *s;
+
+	snprintf(place, RIG_PLACE_MAX, "%s/small.db", folder);
+	s = store_open(place, STORE_MAKE, 100, &f->err);
+	is(s, "a store is made", &f->err);
+	store_rig_round(s, "nightly", NULL);
+	store_close(s);
+}
+
+static void on_a_read_only_disk(struct fixture *f, const char *folder)
+{
+	char place[RIG_PLACE_MAX];
+	struct store_rounds rounds;
+	struct store_round_plan plan = {.campaign = "nightly"};
+	struct store *s;
+
+	make_small(f, folder, place);
+	is(mount("none", folder, "tmpfs", MS_REMOUNT | MS_RDONLY, "") == 0, "the disk is read-only", &f->err);
+	s = store_open(place, STORE_READ, 100, &f->err);
+	is(s && store_rounds(s, &(struct store_rounds_query){0}, &rounds, &f->err) == 0 && rounds.count == 1, "it can be read",
+	   &f->err);
+	store_rounds_free(&rounds);
+	store_close(s);
+	s = store_open(place, STORE_WRITE, 100, &f->err);
+	is(!s || store_round_begin(s, &plan, &rounds, &f->err) < 0, "it cannot be written", &f->err);
+	is(f->err.code == EXIT_INPUT && strstr(f->err.text, "read-only"), "the error says why", &f->err);
+}
+
+static void a_read_only_store_is_read(void **state)
+{
+	struct fixture *f = *state;
+	char folder[96];
+
+	snprintf(folder, sizeof(folder), "%s/disk", f->rig.folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	on_tmpfs(f, folder, "size=16m", on_a_read_only_disk);
+}
+
+static char report_path[128];
+
+static void fill_the_disk(struct fixture *f, const char *folder)
+{
+	struct store_run_plan plan = {0};
+	struct store_run_result result = {.outcome = STORE_OK, .races = report_path};
+	char place[RIG_PLACE_MAX], key[16], *before = NULL, *after;
+	struct store *s;
+	int64_t id;
+	int rc = 0;
+
+	make_small(f, folder, place);
+	s = store_open(place, STORE_WRITE, 100, &f->err);
+	is(s, "it is opened", &f->err);
+	plan.key = key;
+	for (unsigned i = 0; i < 10000 && rc == 0; i++) {
+		free(before);
+		before = store_rig_dump(s);
+		snprintf(key, sizeof(key), "%u", i);
+		rc = store_run_begin(s, 1, &plan, &id, &f->err);
+		if (rc == 0) {
+			free(before);
+			before = store_rig_dump(s);
+			rc = store_run_end(s, id, &result, NULL, &f->err);
+		}
+	}
+	is(rc < 0 && f->err.code == EXIT_INPUT, "the disk is full", &f->err);
+	is(strstr(f->err.text, "full") || strstr(f->err.text, "no room"), "the error says so", &f->err);
+	after = store_rig_dump(s);
+	is(strcmp(before, after) == 0, "nothing has changed", &f->err);
+	store_close(s);
+	snprintf(f->place, sizeof(f->place), "%s", place);
+	check_integrity(f);
+	is(mount("none", folder, "tmpfs", MS_REMOUNT, "size=64m") == 0, "there is room again", &f->err);
+	f->err = (struct err){0};
+	s = store_open(place, STORE_WRITE, 100, &f->err);
+	is(s && store_run_begin(s, 1, &plan, &id, &f->err) == 0 && store_run_end(s, id, &result, NULL, &f->err) == 0,
+	   "it goes on when there is room", &f->err);
+	store_close(s);
+	check_integrity(f);
+}
+
+static void a_full_disk_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char folder[96];
+
+	snprintf(folder, sizeof(folder), "%s/disk", f->rig.folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	snprintf(report_path, sizeof(report_path), "%s", store_rig_report(&f->rig, "races.json", large_report()));
+	on_tmpfs(f, folder, "size=1500k", fill_the_disk);
+}
+
+static void a_limit_of_size_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
+	struct store_run_plan plan = {.key = "a"};
+	struct store_run_result result = {.outcome = STORE_OK,
+					  .races = store_rig_report(&f->rig, "races.json", large_report())};
+	char *before, *after;
+	int status;
+	pid_t child;
+
+	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
+	before = store_rig_dump(f->s);
+	store_close(f->s);
+	f->s = NULL;
+	child = fork();
+	if (child == 0) {
+		struct rlimit limit = {256 << 10, 256 << 10};
+
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		f->s = store_open(f->place, STORE_WRITE, 100, &f->err);
+		is(f->s, "the store is opened", &f->err);
+		is(store_run_end(f->s, id, &result, NULL, &f->err) < 0 && f->err.code == EXIT_INPUT &&
+			   strstr(f->err.text, "no room"),
+		   "there is no room", &f->err);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	check_integrity(f);
+	f->s = store_rig_open(f->place, STORE_WRITE);
+	after = store_rig_dump(f->s);
+	assert_string_equal(before, after);
+	assert_int_equal(store_run_end(f->s, id, &result, NULL, &f->err), 0);
+	free(before);
+	free(after);
+}
+
+/* ---- two writers, and killed ones ---- */
+
+/* Do `count` runs, whose keys begin with `name`. In a process of its own, so that it is a writer of its own. */
+static pid_t start_writer(struct fixture *f, int64_t round, const char *name, unsigned count)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child)
+		return child;
+	struct store *s = store_open(f->place, STORE_WRITE, STORE_WAIT_MS, &f->err);
+
+	is(s, "a writer opens the store", &f->err);
+	for (unsigned i = 0; i < count; i++) {
+		struct store_run_result result = {.outcome = STORE_OK, .races = report_path};
+		struct store_run_plan plan = {0};
+		char key[32];
+		int64_t id;
+
+		snprintf(key, sizeof(key), "%s%u", name, i);
+		plan.key = key;
+		is(store_run_begin(s, round, &plan, &id, &f->err) >= 0 && store_run_end(s, id, &result, NULL, &f->err) >= 0,
+		   "a writer stores a run", &f->err);
+	}
+	store_close(s);
+	_exit(0);
+}
+
+static void ended_well(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Every run that is done is there wholly. Returns how many are done. */
+static uint64_t whole_runs(struct fixture *f, int64_t round)
+{
+	struct store_races races;
+	struct store_runs runs;
+	uint64_t done = 0;
+
+	assert_int_equal(store_runs(f->s, round, &runs, &f->err), 0);
+	for (size_t i = 0; i < runs.count; i++) {
+		bool is_done = runs.list[i].state == STORE_DONE;
+
+		assert_int_equal(runs.list[i].races, is_done ? LARGE_RACES : 0);
+		done += is_done;
+	}
+	store_runs_free(&runs);
+	races = races_of(f, round, 0);
+	assert_int_equal(races.count, done ? LARGE_RACES : 0);
+	for (size_t i = 0; i < races.count; i++) {
+		assert_int_equal(races.list[i].runs, done);
+		assert_int_equal(races.list[i].seen, 8 * done);
+	}
+	store_races_free(&races);
+	return done;
+}
+
+static void two_writers_lose_nothing(void **state)
+{
+	enum { RUNS = 8 };
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	pid_t writers[2];
+
+	snprintf(report_path, sizeof(report_path), "%s", store_rig_report(&f->rig, "races.json", large_report()));
+	/* A connection must not be shared with a child. */
+	store_close(f->s);
+	for (int i = 0; i < 2; i++)
+		writers[i] = start_writer(f, round, i ? "b" : "a", RUNS);
+	f->s = NULL;
+	for (int i = 0; i < 2; i++)
+		ended_well(writers[i]);
+	f->s = store_rig_open(f->place, STORE_WRITE);
+	assert_int_equal(whole_runs(f, round), 2 * RUNS);
+	check_integrity(f);
+}
+
+static void a_store_is_made_once(void **state)
+{
+	struct fixture *f = *state;
+	pid_t makers[4];
+	char place[RIG_PLACE_MAX];
+
+	for (int round = 0; round < 5; round++) {
+		store_rig_place(&f->rig, f->kind, place);
+		for (int i = 0; i < 4; i++) {
+			makers[i] = fork();
+			if (makers[i] == 0) {
+				struct store *s = store_open(place, STORE_MAKE, STORE_WAIT_MS, &f->err);
+
+				is(s, "a store is made or opened", &f->err);
+				store_close(s);
+				_exit(0);
+			}
+		}
+		for (int i = 0; i < 4; i++)
+			ended_well(makers[i]);
+	}
+}
+
+static void killed_writers_leave_whole_runs(void **state)
+{
+	/* So many kills at least, and as many more as it takes until the writers have got somewhere. */
+	enum { KILLS = 8, WHOLE = 3, KILLS_MAX = 500, MANY = 100000 };
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	uint64_t done = 0;
+
+	snprintf(report_path, sizeof(report_path), "%s", store_rig_report(&f->rig, "races.json", large_report()));
+	for (unsigned kills = 0; kills < KILLS || done < WHOLE; kills++) {
+		uint64_t before = done;
+		pid_t writer;
+
+		assert_true(kills < KILLS_MAX);
+		store_close(f->s);
+		writer = start_writer(f, round, "a", MANY);
+		/* From the first moment on to some runs later. A writer passes over what is done. */
+		usleep(20000 + kills * 37000);
+		kill(writer, SIGKILL);
+		waitpid(writer, NULL, 0);
+		f->s = store_rig_open(f->place, STORE_WRITE);
+		done = whole_runs(f, round);
+		assert_true(done >= before);
+		check_integrity(f);
+	}
+}
+
+/* ---- a server that goes away ---- */
+
+static void a_server_that_went_away_is_called_again(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
+	struct store_run_plan plan = {.key = "a"};
+	struct store_run_result result = {.outcome = STORE_OK};
+	char *before, *after;
+
+	snprintf(report_path, sizeof(report_path), "%s", store_rig_report(&f->rig, "races.json", large_report()));
+	result.races = report_path;
+	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
+	before = store_rig_dump(f->s);
+	postgres_rig_kill(&server);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(store_run_end(f->s, id, &result, NULL, &f->err), -1);
+		assert_int_equal(f->err.code, EXIT_INPUT);
+		assert_non_null(strstr(f->err.text, "the store's server is away"));
+		f->err = (struct err){0};
+	}
+	refused(f->place, STORE_WRITE, "cannot reach the store's server");
+	postgres_rig_again(&server);
+	after = store_rig_dump(f->s);
+	assert_string_equal(before, after);
+	assert_int_equal(store_run_end(f->s, id, &result, NULL, &f->err), 0);
+	assert_int_equal(whole_runs(f, round), 1);
+	/* A restart that nobody noticed in between is no failure at all. */
+	postgres_rig_kill(&server);
+	postgres_rig_again(&server);
+	plan.key = "b";
+	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
+	free(before);
+	free(after);
+}
+
+/* The server dies while a run is being stored. */
+static void a_server_that_dies_leaves_whole_runs(void **state)
+{
+	enum { KILLS = 3, KILLS_MAX = 100 };
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	uint64_t done = 0;
+
+	snprintf(report_path, sizeof(report_path), "%s", store_rig_report(&f->rig, "races.json", large_report()));
+	for (unsigned kills = 0; kills < KILLS || !done; kills++) {
+		uint64_t before = done;
+		pid_t writer;
+		int status;
+
+		assert_true(kills < KILLS_MAX);
+		store_close(f->s);
+		writer = start_writer(f, round, "a", 100000);
+		usleep(200000 + kills * 170000);
+		postgres_rig_kill(&server);
+		/* It says that the server is away, and ends. */
+		assert_int_equal(waitpid(writer, &status, 0), writer);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+		postgres_rig_again(&server);
+		f->s = store_rig_open(f->place, STORE_WRITE);
+		done = whole_runs(f, round);
+		assert_true(done >= before);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(a_newer_store_is_refused),
+		BOTH(another_database_is_refused),
+		BOTH(an_empty_place_is_not_read),
+		{"a_file_that_is_no_database_is_refused", a_file_that_is_no_database_is_refused, setup, teardown, &sqlite},
+		{"a_store_with_triggers_is_refused", a_store_with_triggers_is_refused, setup, teardown, &sqlite},
+		{"a_damaged_store_is_told", a_damaged_store_is_told, setup, teardown, &sqlite},
+		BOTH(old_stores_are_brought_up),
+		BOTH(a_locked_store_is_waited_for),
+		{"a_read_only_store_is_read", a_read_only_store_is_read, setup, teardown, &sqlite},
+		{"a_full_disk_changes_nothing", a_full_disk_changes_nothing, setup, teardown, &sqlite},
+		{"a_limit_of_size_changes_nothing", a_limit_of_size_changes_nothing, setup, teardown, &sqlite},
+		BOTH(two_writers_lose_nothing),
+		BOTH(a_store_is_made_once),
+		BOTH(killed_writers_leave_whole_runs),
+		{"a_server_that_went_away_is_called_again", a_server_that_went_away_is_called_again, setup, teardown,
+		 &postgres},
+		{"a_server_that_dies_leaves_whole_runs", a_server_that_dies_leaves_whole_runs, setup, teardown, &postgres},
+	};
+
+	return cmocka_run_group_tests(tests, start_server, end_server);
+}
