@@ -15,7 +15,7 @@ CAP = 300  # seconds that nothing here ever took
 
 # Stands for outrider: what a run's kernel is to play back stands in a file.
 PLAYER = """#!{python}
-import json, pathlib, sys
+import json, pathlib, sys, time
 arguments = sys.argv[1:]
 def value(option):
     return arguments[arguments.index(option) + 1] if option in arguments else None
@@ -23,6 +23,8 @@ night = json.loads(pathlib.Path({now!r}).read_text())[pathlib.Path(value("--kern
 for option in ("--json", "--coverage", "--console"):
     if value(option) and night.get(option):
         pathlib.Path(value(option)).write_bytes(pathlib.Path(night[option]).read_bytes())
+while night.get("wait") and not pathlib.Path(night["wait"]).exists():
+    time.sleep(0.05)
 sys.stderr.write(night.get("says", ""))
 sys.exit(night.get("status", 0))
 """
@@ -65,8 +67,9 @@ class Nights:
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
         return str(path)
 
-    def round(self, **kernels):
-        """A round. Each kernel is given a report, or a dict with what its run is to write, say and end with. Returns the finished process."""
+    def play(self, **kernels):
+        """What the next round plays back: each kernel is given a report, or a dict with what its run is to write, say, wait for and end
+        with."""
         nights = {}
         for kernel, night in kernels.items():
             night = dict(night) if "--json" in night else {"--json": night}
@@ -75,11 +78,21 @@ class Nights:
                     night[option] = self.write(kernel + option, night[option])
             nights[kernel] = night
         self.now.write_text(json.dumps(nights))
+
+    def round(self, **kernels):
+        """A round. Returns the finished process."""
+        self.play(**kernels)
         return self.command("run", self.file)
 
+    def arguments(self, command, *arguments):
+        return [BUILD / "outrider", "campaign", command, "--store", self.store, *arguments]
+
+    def start(self, command, *arguments):
+        return subprocess.Popen(self.arguments(command, *arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
     def command(self, command, *arguments, **more):
-        return subprocess.run([BUILD / "outrider", "campaign", command, "--store", self.store, *arguments], stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=CAP, check=False, **more)
+        return subprocess.run(self.arguments(command, *arguments), stdin=subprocess.DEVNULL, capture_output=True, timeout=CAP, check=False,
+                              **more)
 
     def said(self, command, *arguments, **more):
         """What a command that succeeds prints."""

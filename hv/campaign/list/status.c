@@ -51,7 +51,7 @@ static enum life life_of(const char *folder)
 	char *path = NULL;
 	int fd;
 
-	if (!folder[0] || asprintf(&path, "%s/lock", folder) < 0)
+	if (!folder[0] || asprintf(&path, "%s/stderr.log", folder) < 0)
 		return LIFE_UNKNOWN;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	free(path);

@@ -21,6 +21,7 @@
 #define OTHERS_WAIT_NS UINT64_C(5000000000)
 #define OTHERS_KILL_NS UINT64_C(30000000000)
 #define LOOK_NS 50000000
+#define LOOKS 40 /* that a lock is looked at before it is given up */
 
 /* Open the file that takes a stream of the program. Returns its descriptor, or -1 with err set. */
 static int open_log(const char *folder, const char *name, struct err *err)
@@ -37,13 +38,26 @@ static int open_log(const char *folder, const char *name, struct err *err)
 	return fd;
 }
 
+/* Whoever only looks whether the run lives (hv/campaign/list/status.c) holds the lock too, for a moment. */
+static bool lock_log(int fd)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+
+	for (int i = 0; i < LOOKS; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		nanosleep(&look, NULL);
+	}
+	return false;
+}
+
 static int open_logs(struct keeper *k, const char *folder, struct err *err)
 {
 	k->out = open_log(folder, "stdout.log", err);
 	k->log = open_log(folder, "stderr.log", err);
 	if (k->out < 0 || k->log < 0)
 		return -1;
-	if (flock(k->log, LOCK_EX | LOCK_NB) < 0)
+	if (!lock_log(k->log))
 		return err_set(err, EXIT_INPUT, "%s: a process of this run is still there", folder);
 	return 0;
 }
