@@ -75,9 +75,11 @@ static bool mark_is(const struct view *v, const struct view_side *s, enum list_k
 	return rules_function(v->rules, kind, word) != NULL;
 }
 
-/* Sleepable RCU has sections of its own, which nothing counts where it could be read. */
+/* Sleepable RCU has sections of its own, which nothing counts where it could be read. Its calls or its mark show it. */
 static bool is_sleepable(const struct view_side *s)
 {
+	if (s->marked && !strncmp(s->mark, "srcu_", strlen("srcu_")))
+		return true;
 	for (unsigned i = 0; i < s->code.count; i++) {
 		if (s->code.insns[i].callee && strstr(s->code.insns[i].callee, "srcu"))
 			return true;

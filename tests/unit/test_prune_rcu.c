@@ -840,6 +840,18 @@ static void test_one_instance_outside_a_section(void **state)
 	bench_expect(b, VERDICT_HARMFUL, "reader-outside-rcu");
 }
 
+static void test_sleepable_by_its_mark(void **state)
+{
+	struct bench *b = right(state);
+
+	stand(&b->race->instances[b->race->kept - 1].sides[b->reader].context, OUTSIDE);
+	bench_lines(b, "a.c", 2);
+	bench_source(b, "\tp = srcu_dereference(it->link, &sections);\n");
+	bench_expect_not(b, "reader-outside-rcu");
+	bench_source(b, "\tp = rcu_dereference(it->link);\n");
+	bench_expect(b, VERDICT_HARMFUL, "reader-outside-rcu");
+}
+
 static void test_one_instance_of_which_nothing_is_known(void **state)
 {
 	struct bench *b = right(state);
@@ -1070,6 +1082,7 @@ int main(void)
 {
 	const struct CMUnitTest others[] = {
 		BENCH_TEST(test_one_instance_outside_a_section),
+		BENCH_TEST(test_sleepable_by_its_mark),
 		BENCH_TEST(test_one_instance_of_which_nothing_is_known),
 		BENCH_TEST(test_values_that_are_no_pointers),
 		BENCH_TEST(test_poison_is_no_pointer),
