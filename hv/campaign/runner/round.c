@@ -185,8 +185,9 @@ static int open_round(struct runner *r, struct err *err)
 	char *root = store_runs_folder(r->config->store, err);
 	int rc = -1;
 
-	if (root && spool_open(&r->spool, root, r->round_uuid, err) == 0 && keep_only(r, r->config->resume, err) == 0 &&
-	    make_jobs(r, err) == 0 && (!plan_learns(r->plan) || order_jobs(r, err) == 0))
+	if (root && spool_open(&r->spool, root, r->round_uuid, r->shard, err) == 0 &&
+	    keep_only(r, r->config->resume, err) == 0 && make_jobs(r, err) == 0 &&
+	    (!plan_learns(r->plan) || order_jobs(r, err) == 0))
 		/* A round with a number may have been begun before, by a runner that was killed. */
 		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
 	free(root);

@@ -47,10 +47,10 @@ static int make_folders(char *path, struct err *err)
 	return make_folder(path, err);
 }
 
-/* Make and lock the folder s->folder, and make its path absolute. */
-static int lock_folder(struct spool *s, struct err *err)
+/* Make and lock the folder s->folder, and make its path absolute. Each shard has a lock of its own: they have other runs. */
+static int lock_folder(struct spool *s, const char *shard, struct err *err)
 {
-	char *path, *absolute;
+	char *path, *absolute, name[64];
 
 	if (make_folders(s->folder, err) < 0)
 		return -1;
@@ -59,7 +59,10 @@ static int lock_folder(struct spool *s, struct err *err)
 		return err_set(err, EXIT_INPUT, "cannot use the folder %s: %s", s->folder, strerror(errno));
 	free(s->folder);
 	s->folder = absolute;
-	path = spool_path(s->folder, "lock", err);
+	snprintf(name, sizeof(name), "lock%s%s", shard[0] ? "-" : "", shard);
+	for (char *slash = strchr(name, '/'); slash; slash = strchr(slash, '/'))
+		*slash = '-';
+	path = spool_path(s->folder, name, err);
 	if (!path)
 		return -1;
 	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -72,11 +75,11 @@ static int lock_folder(struct spool *s, struct err *err)
 	return err->code == EXIT_OK ? 0 : -1;
 }
 
-int spool_open(struct spool *s, const char *root, const char *round, struct err *err)
+int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err)
 {
 	s->lock = -1;
 	s->folder = spool_path(root, round, err);
-	return s->folder ? lock_folder(s, err) : -1;
+	return s->folder ? lock_folder(s, shard, err) : -1;
 }
 
 void spool_close(struct spool *s)

@@ -17,10 +17,10 @@ struct spool {
 };
 
 /*
- * Make the folder ROOT/ROUND if it is not there, and lock it for this process. Returns 0, or -1 with EXIT_INPUT, also when
- * another runner is at work on this round. spool_close() must follow in any case.
+ * Make the folder ROOT/ROUND if it is not there, and lock it for this process and this shard ("I/N", or ""). Returns 0, or -1
+ * with EXIT_INPUT, also when another runner is at work on this shard. spool_close() must follow in any case.
  */
-int spool_open(struct spool *s, const char *root, const char *round, struct err *err);
+int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err);
 void spool_close(struct spool *s);
 
 /* The path of a file in a folder, from malloc(); NULL with EXIT_INTERNAL when memory ran out. */
