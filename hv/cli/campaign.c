@@ -11,6 +11,7 @@
 
 const struct cli_command campaign_commands[] = {
 	{"run", campaign_run, &campaign_run_argp, "run a round of a campaign, or go on with one", NULL},
+	{"submit", campaign_submit, &campaign_submit_argp, "hand a round of a campaign to a cluster", NULL},
 	{"check", campaign_check, &campaign_check_argp, "check a campaign file, and list the runs that it makes", NULL},
 	{"status", campaign_status, &campaign_status_argp, "say what runs now, and what is left of a round", NULL},
 	{"show", campaign_show, &campaign_show_round_argp, "show what a round found, or all that is known of a race", NULL},

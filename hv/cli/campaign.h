@@ -9,6 +9,7 @@
 #include "hv/cli/cli.h"
 
 int campaign_run(int argc, char **argv);
+int campaign_submit(int argc, char **argv);
 int campaign_check(int argc, char **argv);
 int campaign_status(int argc, char **argv);
 int campaign_show(int argc, char **argv);
@@ -19,6 +20,7 @@ int campaign_gc(int argc, char **argv);
 
 /* Their options and arguments. */
 extern const struct argp campaign_run_argp;
+extern const struct argp campaign_submit_argp;
 extern const struct argp campaign_check_argp;
 extern const struct argp campaign_status_argp;
 extern const struct argp campaign_show_round_argp;
