@@ -91,7 +91,7 @@ static int gc(const struct gc_options *o, struct err *err)
 	char *usual = o->store ? NULL : store_default_place(err);
 	const char *place = o->store ? o->store : usual;
 	struct store *s = place ? store_open(place, o->plan.dry_run ? STORE_READ : STORE_WRITE, STORE_WAIT_MS, err) : NULL;
-	struct store_freed freed;
+	struct store_freed freed = {0};
 	int rc = s ? store_gc(s, &o->plan, &freed, err) : -1;
 
 	if (rc == 0)

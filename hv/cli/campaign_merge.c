@@ -67,7 +67,7 @@ static void print_merged(const char *from, const struct store_merged *m)
 static int merge_one(struct store *into, const char *place, bool quiet, struct err *err)
 {
 	struct store *from = store_open(place, STORE_READ, STORE_WAIT_MS, err);
-	struct store_merged merged;
+	struct store_merged merged = {0};
 	int rc = from ? store_merge(into, from, &merged, err) : -1;
 
 	if (rc == 0 && !quiet)
