@@ -177,6 +177,11 @@ $(OUT)/sample_stacks: $(OUT)/obj/tests/stacks/sample_stacks.o $(OUT)/liboutrider
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
 
+# Fills a store of campaigns, and says how large and how fast it is.
+$(OUT)/store_fill: $(OUT)/obj/tests/bench/store_fill.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
+
 # What tests/bench/learning lets runs learn by.
 $(OUT)/learn_from: $(OUT)/obj/tests/bench/learn_from.o $(OUT)/liboutrider.a
 	$(call say,LD,$@)
