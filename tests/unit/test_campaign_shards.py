@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A round that is split over runners and stores finds what an undivided one does: one server for two runners, and Slurm."""
+"""A round that is split over runners and stores finds what an undivided one does: stores merged, one server for two runners, and Slurm."""
 
 import contextlib
 import os
@@ -142,6 +142,18 @@ class Shards(unittest.TestCase):
         found = rig.dump(place)
         for name, rows in expected.items():
             self.assertEqual(found[name], rows, name)
+
+    def test_merged(self):
+        parts = [self.place("first"), self.place("second")]
+        for number, store in enumerate(parts, 1):
+            self.assertEqual(self.shard(store, number).wait(timeout=rig.CAP), 0)
+        expected = self.whole()
+        counts = [len(rig.dump(store)["runs"]) for store in parts]
+        self.assertEqual(sum(counts), rig.RUNS)
+        self.assertTrue(all(counts), counts)
+        for _ in range(2):  # merging twice changes nothing
+            rig.outrider("merge", "--store", parts[0], parts[1])
+            self.same(parts[0], expected)
 
     def test_two_runners_on_one_server(self):
         expected = self.whole()
