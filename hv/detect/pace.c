@@ -162,8 +162,8 @@ static void arm_again(struct detect *d, struct pace *pace)
 }
 
 /*
- * Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. Where k is all sites there
- * are, such room would stay empty: sites that the guest runs for the first time would go by unarmed.
+ * Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. Where k is all sites
+ * there are, such room would stay empty: sites that the guest runs for the first time would go by unarmed.
  */
 static void arm_uniformly(struct detect *d, struct pace *pace)
 {
