@@ -5,10 +5,12 @@
 #include <elfutils/version.h>
 #include <jansson.h>
 #include <libdwarf/libdwarf.h>
+#include <libpq-fe.h>
 #include <libvirt/libvirt.h>
 #include <libxml/xmlversion.h>
 #include <seccomp.h>
 #include <slirp/libslirp.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <zlib.h>
 
@@ -23,12 +25,13 @@ static void print_libraries(void)
 	cs_version(&major, &minor);
 	printf("libraries: capstone %d.%d, libdwarf %s, elfutils %d.%d, jansson %s", major, minor, dwarf_package_version(),
 	       _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000, jansson_version_str());
+	printf(", libpq %d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
 	if (seccomp)
 		printf(", libseccomp %u.%u.%u", seccomp->major, seccomp->minor, seccomp->micro);
 	printf(", libslirp %s", slirp_version_string());
 	if (virGetVersion(&libvirt, NULL, NULL) == 0)
 		printf(", libvirt %lu.%lu.%lu", libvirt / 1000000, libvirt / 1000 % 1000, libvirt % 1000);
-	printf(", libxml2 %s, zlib %s\n", LIBXML_DOTTED_VERSION, zlibVersion());
+	printf(", libxml2 %s, sqlite %s, zlib %s\n", LIBXML_DOTTED_VERSION, sqlite3_libversion(), zlibVersion());
 }
 
 void version_print(const struct cli_choice *formats)

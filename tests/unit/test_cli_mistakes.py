@@ -250,7 +250,8 @@ class Version(unittest.TestCase):
         if (ROOT / ".git").exists():
             self.assertRegex(lines[1], r"\Arevision: [0-9a-f]{12,}\+?\Z")
         libraries = next(line for line in lines if line.startswith("libraries: "))
-        for library in ("capstone", "libdwarf", "elfutils", "jansson", "libseccomp", "libslirp", "libvirt", "libxml2", "zlib"):
+        for library in ("capstone", "libdwarf", "elfutils", "jansson", "libpq", "libseccomp", "libslirp", "libvirt", "libxml2",
+                        "sqlite", "zlib"):
             self.assertRegex(libraries, rf"\b{library} \d[\d.]+")
         self.assertIn("sarif", next(line for line in lines if line.startswith("features: ")))
 

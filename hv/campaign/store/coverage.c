@@ -165,28 +165,111 @@ static int read_steps(struct store *s, const char *campaign, const char *sql, st
 
 /* The kernels that a campaign has run. */
 #define KERNELS "(SELECT DISTINCT u.kernel_id FROM run u JOIN round w ON w.id = u.round_id WHERE w.campaign = $1)"
-/* When each pair of sites was seen, in the order of the runs. */
-#define PAIRS                                                                                                             \
-	"(SELECT b.kernel_id, b.report, u.started AS at, row_number() OVER (PARTITION BY b.kernel_id, b.report ORDER BY " \
-	"u.started, "                                                                                                     \
-	"u.uuid) AS nth FROM (SELECT DISTINCT b.kernel_id, b.report, g.run_id FROM build_race b JOIN sighting g ON "      \
-	"g.build_race_id = b.id) b JOIN run u ON u.id = b.run_id JOIN round w ON w.id = u.round_id WHERE w.campaign = $1) p "
-
 enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
 
-static const char *const series_sql[SERIES] = {
-	[ARMED] = "SELECT x.first_armed, count(*) FROM site x WHERE x.first_armed > 0 AND x.kernel_id IN " KERNELS
-		  " GROUP BY x.first_armed ORDER BY x.first_armed",
-	[HIT] = "SELECT x.first_hit, count(*) FROM site x WHERE x.first_hit > 0 AND x.kernel_id IN " KERNELS
-		" GROUP BY x.first_hit ORDER BY x.first_hit",
-	[FIRST] = "SELECT p.at, count(*) FROM " PAIRS "WHERE p.nth = 1 GROUP BY p.at ORDER BY p.at",
-	[SECOND] = "SELECT p.at, count(*) FROM " PAIRS "WHERE p.nth = 2 GROUP BY p.at ORDER BY p.at",
-	[THIRD] = "SELECT p.at, count(*) FROM " PAIRS "WHERE p.nth = 3 GROUP BY p.at ORDER BY p.at",
-	[RACES] = "SELECT q.at, count(*) FROM (SELECT r.line, min(u.started) AS at FROM race r JOIN build_race b ON b.race_id "
-		  "= r.id "
-		  "JOIN sighting g ON g.build_race_id = b.id JOIN run u ON u.id = g.run_id JOIN round w ON w.id = u.round_id "
-		  "WHERE w.campaign = $1 GROUP BY r.line) q GROUP BY q.at ORDER BY q.at",
+static const char armed_sql[] = "SELECT x.first_armed, count(*) FROM site x WHERE x.first_armed > 0 AND x.kernel_id IN " KERNELS
+				" GROUP BY x.first_armed ORDER BY x.first_armed";
+static const char hit_sql[] = "SELECT x.first_hit, count(*) FROM site x WHERE x.first_hit > 0 AND x.kernel_id IN " KERNELS
+			      " GROUP BY x.first_hit ORDER BY x.first_hit";
+
+/* A pair of sites: the race that it is shown as, and when the first three runs that saw it were started. */
+struct pair {
+	int64_t id, line, at[3];
+	unsigned count;
 };
+
+/* Put a time in its place among the first three. */
+static void pair_add(struct pair *p, int64_t at)
+{
+	unsigned i = p->count;
+
+	if (i == 3 && p->at[2] <= at)
+		return;
+	if (i == 3)
+		i = 2;
+	else
+		p->count++;
+	for (; i && p->at[i - 1] > at; i--)
+		p->at[i] = p->at[i - 1];
+	p->at[i] = at;
+}
+
+/* The rows of a pair stand side by side. They are as many as all sightings, so nothing is sorted, and only pairs are kept. */
+static const char pairs_seen_sql[] =
+	"SELECT g.build_race_id, r.line, u.started FROM build_race b JOIN race r ON r.id = b.race_id "
+	"JOIN sighting g ON g.build_race_id = b.id JOIN run u ON u.id = g.run_id JOIN round w ON w.id = u.round_id "
+	"WHERE w.campaign = $1 ORDER BY g.build_race_id";
+
+static int read_pairs(struct store *s, const char *campaign, struct pair **list, size_t *count, struct err *err)
+{
+	struct db_rows *rows = db_ask(s->db, err, pairs_seen_sql, "t", campaign);
+	struct pair *p = NULL;
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		if (!p || p->id != db_int(rows, 0)) {
+			p = store_grow(list, count, sizeof(*p), err);
+			if (!p) {
+				rc = -1;
+				break;
+			}
+			p->id = db_int(rows, 0);
+			p->line = db_int(rows, 1);
+		}
+		pair_add(p, db_int(rows, 2));
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int by_line(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->at[0] < b->at[0] ? -1 : a->at[0] > b->at[0];
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct step *a = left, *b = right;
+
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int add_step(struct steps *steps, int64_t at, struct err *err)
+{
+	struct step *step = store_grow(&steps->list, &steps->count, sizeof(*step), err);
+
+	if (!step)
+		return -1;
+	*step = (struct step){at, 1};
+	return 0;
+}
+
+/* The series of pairs and of races. */
+static int read_seen(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
+{
+	struct pair *list = NULL;
+	size_t count = 0;
+	int rc = read_pairs(s, campaign, &list, &count, err);
+
+	if (rc == 0 && count)
+		qsort(list, count, sizeof(*list), by_line);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		for (unsigned k = 0; k < list[i].count && rc == 0; k++)
+			rc = add_step(&series[FIRST + (int)k], list[i].at[k], err);
+		if (rc == 0 && (!i || list[i].line != list[i - 1].line))
+			rc = add_step(&series[RACES], list[i].at[0], err);
+	}
+	for (int k = FIRST; k < SERIES; k++) {
+		if (series[k].count)
+			qsort(series[k].list, series[k].count, sizeof(struct step), by_time);
+	}
+	free(list);
+	return rc;
+}
 
 /* How much there was by `until`. `at` goes along with it, since times only grow. */
 static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int64_t until)
@@ -257,8 +340,12 @@ int store_coverage(struct store *s, const char *campaign, int64_t until, struct 
 	if (db_begin(s->db, false, err) < 0)
 		return -1;
 	rc = read_points(s, campaign, until, out, &starts, err);
-	for (int k = 0; k < SERIES && rc == 0; k++)
-		rc = read_steps(s, campaign, series_sql[k], &series[k], err);
+	if (rc == 0)
+		rc = read_steps(s, campaign, armed_sql, &series[ARMED], err);
+	if (rc == 0)
+		rc = read_steps(s, campaign, hit_sql, &series[HIT], err);
+	if (rc == 0)
+		rc = read_seen(s, campaign, series, err);
 	db_rollback(s->db);
 	if (rc == 0)
 		fill(out, starts, series);
