@@ -6,17 +6,20 @@ is forged, every document is well formed, and what is refused is refused in one 
 Every string of a document, and every key of an object whose keys are names, is replaced by hostile text in turn. A string in a
 list stands for all strings at that place of the list's objects."""
 
+import contextlib
 import html.parser
 import json
 import lzma
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import campaign_nights
 import device_side
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -251,6 +254,103 @@ class HostileText(unittest.TestCase):
                               ["run", "--kernel", text[:3000]]):
                 with self.subTest(text=name, command=arguments[0]):
                     done = subprocess.run([BUILD / "outrider", *arguments], capture_output=True, check=False)
+                    self.assertIn(done.returncode, (2, 3))
+                    self.assertRegex(done.stderr.decode(), r"\Aoutrider: [^\n]+\n\Z")
+                    self.assertIsNone(TREACHEROUS.search(done.stderr.decode()), done.stderr)
+
+
+class HostileCampaign(unittest.TestCase):
+    """The same of what a store of campaigns gives back: the guest's names, its console's lines, and what people say of races."""
+    COUNTS = {"text": lambda text: (len(re.findall(r"^(NEW|GONE|BROKE|BACK|RACE) ", text, re.MULTILINE)), len(re.findall(r"^  panic ", text, re.MULTILINE))),
+              "mail": lambda text: (len(re.findall(r"^(Subject|Bcc): ", text, re.MULTILINE)), len(re.findall(r"^  panic ", text, re.MULTILINE))),
+              "json": lambda text: (len(json.loads(text)["races"]), len(json.loads(text)["findings"])),
+              "html": lambda text: (HostileText.count("html", text), len(re.findall('<section class="race"', text)),
+                                    len(re.findall('<section class="finding"', text)))}
+
+    def night(self, document, line=b"Kernel panic - not syncing: x\n"):
+        """A store with one round of that report."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        nights = campaign_nights.Nights(folder.name, ["k"])
+        done = nights.round(k={"--json": document, "--console": line, "status": 4})
+        self.assertIsNone(TREACHEROUS.search(done.stderr.decode().replace("\r", "")), done.stderr)
+        return nights
+
+    def shown(self, nights, *arguments):
+        text = nights.said("show", *arguments)
+        self.assertIsNone(TREACHEROUS.search(text), arguments)
+        return text
+
+    def counts(self, nights):
+        return {kind: count(self.shown(nights, "--all", "--format", kind)) for kind, count in self.COUNTS.items()}
+
+    def test_what_guests_say(self):
+        document = small_document()
+        plain = self.counts(self.night(document))
+        for name, text in HOSTILE.items():
+            with self.subTest(text=name):
+                hostile = document
+                for path in places(document):
+                    if path[-1] in ("banner", "site", "function", "comm", "module", "file", "cmdline", "kernel_file", "member", "cache", "thread",
+                                    "path", "owner", "evidence", "type") or path[-2:] == ("device", "type"):
+                        hostile = replaced(hostile, path, text)
+                nights = self.night(hostile, b"Kernel panic - not syncing: " + text.replace("\n", " ").encode()[:2000] + b"\n")
+                counts = self.counts(nights)
+                races = json.loads(nights.said("show", "--format", "json"))["races"]
+                self.assertEqual(counts, plain)
+                for race in races:
+                    self.assertEqual(len(re.findall(r"^RACE ", self.shown(nights, race["id"]), re.MULTILINE)), 2)
+                    json.loads(self.shown(nights, "--format", "json", race["id"]))
+
+    def test_what_a_store_says(self):
+        """Somebody else may have written the store: every column of text in turn."""
+        nights = self.night(small_document())
+        race = json.loads(nights.said("show", "--format", "json"))["races"][0]["id"]
+        nights.said("triage", race, "known", "--note", "x")
+        store, shown = nights.store, 0
+        with contextlib.closing(sqlite3.connect(nights.store)) as database:
+            columns = [(table, column) for table, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+                       for _, column, kind, *_ in database.execute(f"PRAGMA table_info({table})").fetchall() if kind in ("TEXT", "BLOB")]
+        self.assertGreater(len(columns), 30)
+        for table, column in columns:
+            for text in (IN_TURN["short"], "A" * 5000):
+                nights.store = store.with_name("hostile.db")
+                nights.store.unlink(missing_ok=True)
+                with contextlib.closing(sqlite3.connect(store)) as database:
+                    database.execute("VACUUM INTO ?", (str(nights.store),))
+                with contextlib.closing(sqlite3.connect(nights.store)) as database, database:
+                    database.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (text,))
+                for arguments in (["show", "--all"], ["show", "--format", "json"], ["show", "--format", "html"], ["show", "--format", "mail"],
+                                  ["show", race], ["show", race, "--format", "json"], ["status"], ["diff", "1", "2"]):
+                    with self.subTest(column=f"{table}.{column}", command=arguments):
+                        done = nights.command(*arguments)
+                        self.assertIn(done.returncode, (0, 2, 3), done.stderr)
+                        self.assertIsNone(TREACHEROUS.search(done.stdout.decode() + done.stderr.decode()))
+                        if done.returncode:
+                            self.assertRegex(done.stderr.decode(), r"\Aoutrider: [^\n]+\n\Z")
+                        shown += done.returncode == 0
+        self.assertGreater(shown, len(columns))
+
+    def test_what_people_say(self):
+        nights = self.night(small_document())
+        race = json.loads(nights.said("show", "--format", "json"))["races"][0]["id"]
+        plain = self.counts(nights)
+        for name, text in HOSTILE.items():
+            with self.subTest(text=name):
+                said = nights.said("triage", race, "known", "--note", text, "--who", text[:5000])
+                self.assertIsNone(TREACHEROUS.search(said))
+                self.assertEqual(self.counts(nights), plain)
+                self.shown(nights, race)
+                self.shown(nights, race, "--format", "json")
+
+    def test_arguments(self):
+        nights = self.night(small_document())
+        for name, text in HOSTILE.items():
+            text = text[:3000]
+            for arguments in (["show", text], ["show", "--campaign", text], ["show", "--since", text], ["diff", "1", text], ["triage", text, "known"],
+                              ["triage", "1", text], ["status", "--campaign", text], ["show", "--store", text], ["show", "--sources", text], [text]):
+                with self.subTest(text=name, command=arguments[0][:9]):
+                    done = nights.command(*arguments)
                     self.assertIn(done.returncode, (2, 3))
                     self.assertRegex(done.stderr.decode(), r"\Aoutrider: [^\n]+\n\Z")
                     self.assertIsNone(TREACHEROUS.search(done.stderr.decode()), done.stderr)
