@@ -120,6 +120,12 @@ static void note_error(void *ctx, xml_error e)
 		 e->message ? e->message : "");
 }
 
+static void ignore_error(void *ctx, xml_error e)
+{
+	(void)ctx;
+	(void)e;
+}
+
 xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err)
 {
 	/* Without XML_PARSE_HUGE the parser bounds the depth, and the length of names and texts. */
@@ -142,7 +148,10 @@ xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struc
 	parser->_private = &refused;
 	parser->sax->internalSubset = refuse_doctype;
 	parser->sax->serror = note_error;
+	/* Errors of encodings know no parser, and would go to standard error. */
+	xmlSetStructuredErrorFunc(NULL, ignore_error);
 	doc = xmlCtxtReadMemory(parser, bytes, (int)len, NULL, NULL, options);
+	xmlSetStructuredErrorFunc(NULL, NULL);
 	if (refused.line || !doc || !xmlDocGetRootElement(doc)) {
 		err_set(err, EXIT_INPUT, "%s:%d: %s", path, refused.line ? refused.line : 1,
 			refused.line ? refused.what : "nothing can be read; expected well-formed XML");
