@@ -5,6 +5,8 @@ VERSION := 0.1.0
 
 BUILD ?= build
 PREFIX ?= /usr/local
+# Where units of systemd go.
+UNITS ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
 SAN ?=
 V ?=
@@ -289,6 +291,8 @@ install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTD
 	install -d $(DESTDIR)$(PREFIX)/bin
 	ln -sf ../lib/outrider/build-initramfs $(DESTDIR)$(PREFIX)/bin/outrider-build-initramfs
 	ln -sf ../lib/outrider/build-rootdisk $(DESTDIR)$(PREFIX)/bin/outrider-build-rootdisk
+	for unit in service timer; do sed 's|@PREFIX@|$(PREFIX)|' "hv/campaign/outrider-campaign@.$$unit" \
+		| install -D -m 644 /dev/stdin "$(DESTDIR)$(UNITS)/outrider-campaign@.$$unit" || exit; done
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider README.md docs/*.md
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider/your-kernel docs/your-kernel/*
 
@@ -303,6 +307,6 @@ clean: ## remove what was built (the cache folder stays)
 .PHONY: help
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
-	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= DESTDIR='
+	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= UNITS= DESTDIR='
 
 -include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/bench/*.c tests/fuzz/*.c))
