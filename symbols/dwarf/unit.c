@@ -102,6 +102,11 @@ struct di_unit *di_unit_at(struct debuginfo *di, uint64_t offset)
 	return u;
 }
 
+bool di_units_many(const struct debuginfo *di)
+{
+	return di->n_units >= QUERY_UNITS / 2;
+}
+
 void di_units_trim(struct debuginfo *di)
 {
 	while (di->n_units > DI_CACHE_UNITS) {

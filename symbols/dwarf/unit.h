@@ -21,6 +21,9 @@
  */
 struct di_unit *di_unit_at(struct debuginfo *di, uint64_t offset);
 
+/* Whether so many units are open that a search which may do without more of them should end. */
+bool di_units_many(const struct debuginfo *di);
+
 /* Open a unit outside of the cache; the caller closes it. NULL with the error set. */
 struct di_unit *di_unit_open(struct debuginfo *di, const struct di_head *head);
 

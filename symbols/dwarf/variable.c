@@ -136,13 +136,16 @@ static int try_candidate(const struct lookup *q, const struct di_candidate *v, s
 	return res;
 }
 
-/* Try the candidates at link addresses [low, high], the nearest to `high` first. */
+/*
+ * Try the candidates at link addresses [low, high], the nearest to `high` first. Each may be of another unit, and an address
+ * that is no variable's would open as many units as there are tries.
+ */
 static int try_between(const struct lookup *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
 {
 	const struct debuginfo *di = q->di;
 	size_t at = di_bisect(di->candidates, di->n_candidates, sizeof(*di->candidates), high);
 
-	for (unsigned tries = 0; at-- && tries < MAX_TRIES; tries++) {
+	for (unsigned tries = 0; at-- && tries < MAX_TRIES && !di_units_many(di); tries++) {
 		int res;
 
 		if (di->candidates[at].addr < low)
