@@ -18,7 +18,7 @@ run() {
 	rm -f socket
 	# Inherited, and not needed.
 	$by outrider run --kernel vmlinuz --initrd initrd.img --append "quiet -- wait:600" --disk disk --net user,hostfwd=tcp::2222-:22 --rng \
-		--vsock 3,socket=socket --console "$LAB_OUT/$name.console" --json "$LAB_OUT/$name.json" --seed 1 "$@" <>tell 9<disk \
+		--vsock "$vsock" --console "$LAB_OUT/$name.console" --json "$LAB_OUT/$name.json" --seed 1 "$@" <>tell 9<disk \
 		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.errors" &
 	started=$!
 	until_true is_there || :
@@ -27,6 +27,7 @@ run() {
 		echo
 	done >"$LAB_OUT/$name.threads"
 	ls -l /proc/"$started"/fd >"$LAB_OUT/$name.fds"
+	ls -nAR /run/user/1000 >"$LAB_OUT/$name.runtime"
 	echo "enough wait" 1<>tell
 	status=0
 	wait $started || status=$?
@@ -40,10 +41,19 @@ is_there() {
 		{ grep -a -q "wait:600: start" "$LAB_OUT/$name.console" && grep -q "kernel found" "$LAB_OUT/$name.errors"; }
 }
 
+# As pam_systemd makes it for a user who logs in.
+mkdir -p -m 755 /run/user
+mkdir -m 700 /run/user/1000
+chown 1000:1000 /run/user/1000
+
 by=
+vsock=3,socket=socket
 run root
 run open --no-sandbox
 by="env SUDO_UID=1000 SUDO_GID=1000"
+vsock=3
 run sudo
+ls -nAR /run/user/1000 >"$LAB_OUT/left.runtime"
+vsock=3,socket=socket
 by="./setpriv --reuid 1000 --regid 1000 --groups 107"
 run user
