@@ -54,7 +54,7 @@ class Arm:
 def table(arms, rounds, seeds):
     print("| rounds | chosen | new site pairs | by seed | hits | windows | conflicts | sites armed | sites hit |")
     print("|---:|---|---:|---|---:|---:|---:|---:|---:|")
-    for n in [n for n in (1, 2, 4, 8) if n <= rounds]:
+    for n in sorted({1, 2, 4, 8, rounds} - set(range(rounds + 1, 9))):
         for name in ARMS if n > 1 else ["uniform"]:
             each = [arms[name, seed].after(n) for seed in seeds]
             mean = {key: statistics.mean(one[key] for one in each) for key in each[0]}
