@@ -76,10 +76,13 @@ static void check_integrity(const struct fixture *f)
 	sqlite3_close(db);
 }
 
+/* What a run that was stored wholly has. */
+#define LARGE_RACES 100
+
 /* Many races, so that storing a run takes a while and some room. */
 static const struct rig_report *large_report(void)
 {
-	enum { MANY = 200 };
+	enum { MANY = LARGE_RACES };
 	static struct rig_race races[MANY];
 	static char names[MANY][16];
 	static struct rig_report report = {.races = races, .count = MANY};
@@ -90,9 +93,6 @@ static const struct rig_report *large_report(void)
 	}
 	return &report;
 }
-
-/* What a run that was stored wholly has. */
-#define LARGE_RACES 200
 
 /* ---- what is no store, or another one ---- */
 
@@ -529,7 +529,7 @@ static void killed_writers_leave_whole_runs(void **state)
 		store_close(f->s);
 		writer = start_writer(f, round, "a", MANY);
 		/* From the first moment on to some runs later. A writer passes over what is done. */
-		usleep(20000 + kills * 37000);
+		usleep(20000u << (kills % 8));
 		kill(writer, SIGKILL);
 		waitpid(writer, NULL, 0);
 		f->s = store_rig_open(f->place, STORE_WRITE);
@@ -592,7 +592,7 @@ static void a_server_that_dies_leaves_whole_runs(void **state)
 		assert_true(kills < KILLS_MAX);
 		store_close(f->s);
 		writer = start_writer(f, round, "a", 100000);
-		usleep(200000 + kills * 170000);
+		usleep(100000u << (kills % 6));
 		postgres_rig_kill(&server);
 		/* It says that the server is away, and ends. */
 		assert_int_equal(waitpid(writer, &status, 0), writer);
