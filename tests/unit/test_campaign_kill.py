@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# tests/check: about 30 s
 """SIGKILL of a campaign's runner and of its runs at random moments loses nothing that was reported, and --resume does the rest."""
 
 import os
@@ -62,7 +63,7 @@ class Kill(unittest.TestCase):
         spared = RUNS_KILLED
         while sum(self.kills.values()) < KILLS:
             try:
-                runner.wait(timeout=self.random.uniform(0, length))
+                runner.wait(timeout=self.random.uniform(0, length / 4))
             except subprocess.TimeoutExpired:
                 run = spared and self.random.random() < 0.5
                 if self.kill(runner, run) and not run:
