@@ -196,9 +196,10 @@ static void pair_add(struct pair *p, int64_t at)
 
 /* The rows of a pair stand side by side. They are as many as all sightings, so nothing is sorted, and only pairs are kept. */
 static const char pairs_seen_sql[] =
-	"SELECT g.build_race_id, r.line, u.started FROM build_race b JOIN race r ON r.id = b.race_id "
-	"JOIN sighting g ON g.build_race_id = b.id JOIN run u ON u.id = g.run_id JOIN round w ON w.id = u.round_id "
-	"WHERE w.campaign = $1 ORDER BY g.build_race_id";
+	/* SQLite joins in this order when it is told CROSS JOIN: from the pairs to their sightings, by the index. */
+	"SELECT b.id, r.line, u.started FROM build_race b CROSS JOIN race r CROSS JOIN sighting g CROSS JOIN run u "
+	"CROSS JOIN round w WHERE r.id = b.race_id AND g.build_race_id = b.id AND u.id = g.run_id AND w.id = u.round_id "
+	"AND w.campaign = $1 ORDER BY b.id";
 
 static int read_pairs(struct store *s, const char *campaign, struct pair **list, size_t *count, struct err *err)
 {
