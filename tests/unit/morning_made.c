@@ -86,6 +86,7 @@ static void add_rounds(struct morning *m)
 					    .runs = 12,
 					    .done = 12 - (i == 2),
 					    .broken = i == 2,
+					    .cut_off = i == 2,
 					    .races = 13 + 2 * i,
 					    .of_class = {i, 2, 0, 1, 10 + i},
 					    .fresh = i ? 1 : 13,

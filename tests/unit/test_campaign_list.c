@@ -223,7 +223,8 @@ static void text_says_the_answers_first(void **state)
 	char *text = shown(&m, TEXT, &(struct list_style){0});
 
 	(void)state;
-	begins(text, "nightly, round 3 against round 2: 2026-11-21 22:00 to 2026-11-22 04:01 UTC, 11 of 12 runs done\n"
+	begins(text, "nightly, round 3 against round 2: 2026-11-21 22:00 to 2026-11-22 04:01 UTC, 11 of 12 runs done; 1\n"
+		     "    attempt was cut off\n"
 		     "  new       1 race: 1 harmful candidate; and 1 race seen again, ");
 	assert_true(longest_line(text) <= 100);
 	has_not(text, "\x1b");

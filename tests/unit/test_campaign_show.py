@@ -287,7 +287,18 @@ class Running(unittest.TestCase):
                 self.assertIn("; 1 of 2 runs are not done\n", nights.said("show"))
                 go.touch()
                 nights.command("run", "--resume", nights.file)
-                self.assertIn(", 0 left\n  ended     2 ok", nights.said("status"))
+                # The attempt that was cut off is kept, and is no run of the plan.
+                self.assertIn(", 2 of 2 runs done, 0 left; 1 attempt was cut off ended 2 ok found ", " ".join(nights.said("status").split()))
+                status = json.loads(nights.said("status", "--json"))["rounds"][0]
+                self.assertEqual([status[name] for name in ("planned", "begun", "done", "cut_off", "running")], [2, 2, 2, 1, []])
+                self.assertEqual(status["outcomes"]["ok"], sum(status["outcomes"].values()))
+                self.assertIn(", 2 of 2 runs done; 1 attempt was cut off new ", " ".join(nights.said("show").split()))
+                self.assertNotIn("not done", nights.said("show"))
+                self.assertIn(", 2 of 2 runs done; 1 attempt was cut off</p>", nights.said("show", "--format", "html"))
+                document = json.loads(nights.said("show", "--format", "json"))
+                jsonschema.validate(document, json.loads((ROOT / "docs/campaign-list.schema.json").read_text()))
+                for figures in (document["summary"]["round"], document["rounds"][-1]):
+                    self.assertEqual([figures[name] for name in ("runs", "done", "broken", "cut_off")], [2, 2, 0, 1])
             finally:
                 runner.kill()
                 runner.communicate()

@@ -41,6 +41,24 @@ static void rounds_are_numbered(void **state)
 	store_rounds_free(&rounds);
 }
 
+static void an_attempt_that_was_cut_off_is_no_run_of_the_plan(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL);
+	struct store_rounds rounds;
+
+	store_rig_run(f->s, round, "stock/small/files/plain/#1~1", NULL, NULL);
+	store_rig_run(f->s, round, "stock/small/files/plain/#1~2", NULL, NULL);
+	store_rig_run(f->s, round, "stock/small/files/plain/#1", NULL, NULL);
+	assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){.id = round}, &rounds, &f->err), 0);
+	assert_int_equal(rounds.list[0].planned, 2);
+	assert_int_equal(rounds.list[0].begun, 1);
+	assert_int_equal(rounds.list[0].done, 1);
+	assert_int_equal(rounds.list[0].ok, 1);
+	assert_int_equal(rounds.list[0].cut_off, 2);
+	store_rounds_free(&rounds);
+}
+
 static void a_round_ends_with_its_last_shard(void **state)
 {
 	struct fixture *f = *state;
@@ -401,6 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(rounds_are_numbered),
+		BOTH(an_attempt_that_was_cut_off_is_no_run_of_the_plan),
 		BOTH(a_round_ends_with_its_last_shard),
 		BOTH(a_run_is_stored_once),
 		BOTH(a_run_says_what_it_was),

@@ -29,6 +29,7 @@ static int fill_round(struct filling *f, size_t index)
 				    .runs = (unsigned)(from->planned > from->begun ? from->planned : from->begun),
 				    .done = (unsigned)from->done,
 				    .broken = (unsigned)(from->done - from->ok),
+				    .cut_off = (unsigned)from->cut_off,
 				    .races = (unsigned)from->races,
 				    .fresh = (unsigned)from->new_races,
 				    .hits = from->hits,

@@ -129,6 +129,7 @@ static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 	json_put(b, o, "runs", json_whole(r->runs));
 	json_put(b, o, "done", json_whole(r->done));
 	json_put(b, o, "broken", json_whole(r->broken));
+	json_put(b, o, "cut_off", json_whole(r->cut_off));
 	json_put(b, o, "races", json_whole(r->races));
 	json_put(b, o, "by_class", classes_json(b, r->of_class));
 	json_put(b, o, "new", json_whole(r->fresh));

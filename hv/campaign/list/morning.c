@@ -167,6 +167,7 @@ static void add_round(struct morning_round *sum, const struct morning_round *r)
 	sum->runs += r->runs;
 	sum->done += r->done;
 	sum->broken += r->broken;
+	sum->cut_off += r->cut_off;
 	sum->hits += r->hits;
 	sum->windows += r->windows;
 	sum->conflicts += r->conflicts;

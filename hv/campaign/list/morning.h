@@ -91,6 +91,7 @@ struct morning_round {
 	bool now;		     /* It is looked at. With --since there may be several. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" while the round is not finished. */
 	unsigned runs, done, broken; /* Planned; ended; ended with a finding. */
+	unsigned cut_off;	     /* Attempts of runs that were cut off, and are no runs of the plan. */
 	unsigned races;		     /* How many races it saw; and of each class. */
 	unsigned of_class[MORNING_CLASSES];
 

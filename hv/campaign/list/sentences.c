@@ -276,6 +276,15 @@ void list_rounds_put(FILE *out, const struct morning *m)
 		fputs(m->from == m->to ? ", the first" : "", out);
 }
 
+void list_cut_off_put(FILE *out, uint64_t attempts)
+{
+	if (!attempts)
+		return;
+	fputs("; ", out);
+	list_count_put(out, attempts, "attempt");
+	fputs(attempts == 1 ? " was cut off" : " were cut off", out);
+}
+
 void list_when_put(FILE *out, const struct morning *m)
 {
 	struct morning_round total = morning_total(m);
@@ -290,6 +299,7 @@ void list_when_put(FILE *out, const struct morning *m)
 	else
 		fprintf(out, "%s to %s UTC", started, ended);
 	fprintf(out, ", %u of %u run%s done", total.done, total.runs, total.runs == 1 ? "" : "s");
+	list_cut_off_put(out, total.cut_off);
 }
 
 static void put_builds(FILE *out, const struct morning_race *r)

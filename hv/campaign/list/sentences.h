@@ -23,8 +23,11 @@ void list_headline_put(FILE *out, const struct morning *m);
 /* "round 12 against round 11", "rounds 9 to 12 against round 8", "round 1, the first". */
 void list_rounds_put(FILE *out, const struct morning *m);
 
-/* "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs". */
+/* "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs done; 1 attempt was cut off". */
 void list_when_put(FILE *out, const struct morning *m);
+
+/* "; 2 attempts were cut off", or nothing where there is none. */
+void list_cut_off_put(FILE *out, uint64_t attempts);
 
 /* How much was sampled, and how long CPUs were stopped for it. */
 void list_effort_put(FILE *out, const struct morning *m);

@@ -82,6 +82,8 @@ static int get_runs(struct filling *f, int64_t round, struct status_round *r)
 	if (rc == 0 && runs.count && !(r->runs = calloc(runs.count, sizeof(*r->runs))))
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
+		if (store_is_attempt(runs.list[i].key))
+			continue;
 		if (runs.list[i].state == STORE_DONE)
 			r->of_outcome[runs.list[i].outcome]++;
 		else
@@ -166,8 +168,10 @@ static void put_head(FILE *out, const struct status_round *r)
 		fprintf(out, "ended %s UTC, ", list_time(r->ended, ended));
 	else
 		fputs("not ended, ", out);
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " left\n", r->figures.done,
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " left", r->figures.done,
 		r->figures.planned > r->figures.begun ? r->figures.planned : r->figures.begun, left_of(&r->figures));
+	list_cut_off_put(out, r->figures.cut_off);
+	fputc('\n', out);
 }
 
 static void put_run(FILE *out, const struct status_run *run)
@@ -260,6 +264,7 @@ static json_t *round_json(struct json_builder *b, const struct status_round *r)
 	json_put(b, o, "planned", json_whole(r->figures.planned));
 	json_put(b, o, "begun", json_whole(r->figures.begun));
 	json_put(b, o, "done", json_whole(r->figures.done));
+	json_put(b, o, "cut_off", json_whole(r->figures.cut_off));
 	json_put(b, o, "outcomes", outcomes);
 	json_put(b, o, "running", runs_json(b, r));
 	json_put(b, o, "races", json_whole(r->figures.races));

@@ -162,19 +162,22 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
 	return rc;
 }
 
+/* `whole` is 0 for an attempt that was cut off (see store_is_attempt()): what it gave counts, and it is no run of the plan. */
 static int read_runs(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows = db_ask(
 		s->db, err,
-		"SELECT count(*), coalesce(sum(state), 0), coalesce(sum(CASE WHEN state = 1 AND outcome = 0 THEN 1 ELSE 0 "
-		"END), 0), "
+		"SELECT coalesce(sum(whole), 0), coalesce(sum(whole * state), 0), "
+		"coalesce(sum(CASE WHEN state = 1 AND outcome = 0 THEN whole ELSE 0 END), 0), "
 		"coalesce(sum(hits), 0), coalesce(sum(windows), 0), coalesce(sum(conflicts), 0), "
 		"CAST(coalesce(sum(sampled_ns), 0) AS BIGINT), coalesce(sum(CASE WHEN sampled_ns > 0 THEN 1 ELSE 0 END), 0), "
 		"coalesce(max(lost_permille), -1), "
 		"CAST(coalesce(sum(CASE WHEN lost_permille >= 0 THEN sampled_ns / 1000000 * lost_permille ELSE 0 END), 0) AS "
 		"BIGINT), "
-		"CAST(coalesce(sum(CASE WHEN lost_permille >= 0 THEN sampled_ns / 1000000 ELSE 0 END), 0) AS BIGINT) "
-		"FROM run WHERE round_id = $1",
+		"CAST(coalesce(sum(CASE WHEN lost_permille >= 0 THEN sampled_ns / 1000000 ELSE 0 END), 0) AS BIGINT), "
+		"coalesce(sum(1 - whole), 0) "
+		"FROM (SELECT state, outcome, hits, windows, conflicts, sampled_ns, lost_permille, "
+		"CASE WHEN cell LIKE '%~%' THEN 0 ELSE 1 END AS whole FROM run WHERE round_id = $1) u",
 		"i", r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
@@ -190,6 +193,7 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 		r->sampled_ns = (uint64_t)db_int(rows, 6);
 		r->sampled_runs = (uint64_t)db_int(rows, 7);
 		r->lost_most = (int)db_int(rows, 8);
+		r->cut_off = (uint64_t)db_int(rows, 11);
 		r->lost_permille = all > 0 ? (int)(db_int(rows, 9) / all) : r->lost_most;
 	}
 	db_rows_end(rows);

@@ -143,6 +143,11 @@ int store_run_end(struct store *s, int64_t run, const struct store_run_result *r
 
 /* ---- ask ---- */
 
+bool store_is_attempt(const char *key)
+{
+	return strchr(key, '~') != NULL;
+}
+
 static enum store_outcome outcome_of(int64_t value)
 {
 	return value >= 0 && value < STORE_OUTCOMES ? (enum store_outcome)value : STORE_FAILED;

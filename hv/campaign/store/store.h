@@ -94,8 +94,9 @@ struct store_round {
 	uint64_t number;
 	const char *plan_hash;
 	int64_t started, ended; /* `ended` is 0 while some shard of it has not ended. */
-	/* The runs of it. `planned` is over all shards. */
+	/* The runs of it. `planned` is over all shards. An attempt that was cut off is none of these. */
 	uint64_t planned, begun, done, ok;
+	uint64_t cut_off; /* Attempts that were cut off: see store_is_attempt(). */
 	/* What runs that are done gave. `races` are those of the store, each counted once. */
 	uint64_t races, new_races, findings;
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
@@ -221,6 +222,12 @@ struct store_runs {
 	struct store_text *text;
 };
 void store_runs_free(struct store_runs *r);
+
+/*
+ * Whether the key is that of an attempt of a run that was cut off before the run was finished. The store has it as a run of its
+ * own, whose key is the run's with "~" and a number behind it. No name of a campaign file has this sign.
+ */
+bool store_is_attempt(const char *key);
 
 /* All runs of a round that were begun, by their keys in byte order. */
 int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err);
