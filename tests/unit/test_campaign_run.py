@@ -334,6 +334,21 @@ class Killed(Campaign):
         self.assertEqual(self.outcomes(), {"k/i/nothing/all/#1": "ok"})
         self.assertEqual(len(self.notes("begin")), before)
 
+    def test_runner_that_sets_a_run_aside(self):
+        """Killed when the folder of an attempt has its new name already, and the run has no new folder yet."""
+        self.write("waits")
+        process = self.start()
+        self.wait_for(lambda: self.is_at("waits"))
+        process.kill()
+        process.wait()
+        self.wait_for(self.none_lives)
+        folder = next((self.folder / "runs").glob("*/*/races.json")).parent
+        folder.rename(f"{folder}~1")
+        (self.folder / "go-on").touch()
+        done = self.run_round("--resume")
+        self.assertIn("c: round 1: 1 of 1 runs done", done.stdout, done.stderr)
+        self.assertEqual(self.outcomes(), {"k/i/waits/all/#1": "ok", "k/i/waits/all/#1~1": "failed"})
+
     def test_machine(self):
         self.write("waits")
         process = self.start()

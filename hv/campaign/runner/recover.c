@@ -50,15 +50,16 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 		return -1;
 	if (is_done(runs, j->run->key))
 		j->state = JOB_DONE;
-	if (!there) {
-		free(folder);
-		return 0;
-	}
 	j->folder = folder;
 	find_asides(j);
-	if (child_end_others(j->folder, err) < 0 || keep_asides(&r->keep, j, err) < 0)
+	if ((there && child_end_others(j->folder, err) < 0) || keep_asides(&r->keep, j, err) < 0)
 		return -1;
-	if (j->state == JOB_DONE)
+	/* The runner was killed while it set the folder aside, or the run was never started. */
+	if (!there) {
+		free(folder);
+		j->folder = NULL;
+	}
+	if (!there || j->state == JOB_DONE)
 		return 0;
 	if (!ending_read(&j->ending, j->folder))
 		return keep_aside(&r->keep, j, err);
