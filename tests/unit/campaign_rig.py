@@ -76,36 +76,63 @@ def _as_server():
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
+class Server:
+    """A PostgreSQL server in a folder of its own, without a port. It can be stopped, and started again with what it has."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-postgres."))
+        self.log = self.folder.with_suffix(".log")
+        self.url = f"postgresql:///postgres?host={self.folder}&user=outrider"  # of an empty database
+        self.process = None
+        if not os.getuid():
+            shutil.chown(self.folder, "postgres")
+        self.folder.chmod(0o755)
+        with open(self.log, "w", encoding="utf-8") as log:
+            subprocess.run([_program("initdb"), "-D", "data", "-U", "outrider", "-A", "trust", "-E", "UTF8", "--no-sync"], cwd=self.folder,
+                           check=True, stdout=log, stderr=log, **_as_server())
+
+    def _launch(self):
+        # The socket's folder is open for all, as its user may not be this one.
+        with open(self.log, "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen([_program("postgres"), "-D", "data", "-k", self.folder, "-h", "", "-F"], cwd=self.folder,
+                                            stdout=log, stderr=log, **_as_server())
+
+    def start(self):
+        """Returns when the server answers. One that follows a killed one starts as soon as no process of that one is left."""
+        end = time.monotonic() + CAP
+        while subprocess.run(["psql", "-qc", "", self.url], stderr=subprocess.DEVNULL, check=False).returncode:
+            if self.process is None or self.process.poll() is not None:
+                self._launch()
+            if time.monotonic() > end:
+                raise AssertionError("the server does not start:\n" + self.log.read_text(encoding="utf-8", errors="replace")[-3000:])
+            time.sleep(0.1)
+
+    def stop(self, number):
+        """Returns when the server has ended. PostgreSQL calls SIGQUIT its immediate mode: as after a power cut, but with all that is written."""
+        self.process.send_signal(number)
+        self.process.wait(timeout=CAP)
+
+    def remove(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.log.unlink()
+
+
 @contextlib.contextmanager
 def postgres():
-    """A server in a folder of its own, without a port; the URL of an empty database."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-postgres."))
-    if not os.getuid():
-        shutil.chown(folder, "postgres")
-    folder.chmod(0o755)
-    with open(folder.with_suffix(".log"), "w+", encoding="utf-8") as log:
-        subprocess.run([_program("initdb"), "-D", "data", "-U", "outrider", "-A", "trust", "-E", "UTF8", "--no-sync"], cwd=folder, check=True,
-                       stdout=log, stderr=log, **_as_server())
-        # The socket's folder is open for all, as its user may not be this one.
-        server = subprocess.Popen([_program("postgres"), "-D", "data", "-k", folder, "-h", "", "-F"], cwd=folder, stdout=log, stderr=log,
-                                  **_as_server())
+    """The URL of an empty database of a server that is there as long as the context is."""
+    server = Server()
     try:
-        url = f"postgresql:///postgres?host={folder}&user=outrider"
-        end = time.monotonic() + CAP
-        while subprocess.run(["psql", "-qc", "", url], stderr=subprocess.DEVNULL, check=False).returncode:
-            if server.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"the server does not start; see {log.name}")
-            time.sleep(0.05)
-        yield url
+        server.start()
+        yield server.url
     finally:
-        server.terminate()
-        try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.with_suffix(".log").unlink()
+        server.remove()
 
 
 # ---- what a store has ----

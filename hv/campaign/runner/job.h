@@ -26,6 +26,7 @@ struct job {
 	char *folder;  /* NULL: it was never started. */
 	char *command; /* What repeats it, for a shell. */
 	unsigned attempts;
+	bool told;		      /* The store knows that it is at work. */
 	unsigned asides, asides_kept; /* Folders FOLDER~1 and on, and how many of them are in the store. */
 	/* While it runs, and for how it ended. */
 	struct child child;

@@ -230,14 +230,13 @@ static void close_runner(struct runner *r)
 
 /* ---- what came of it ---- */
 
-static void count_races(struct runner *r)
+static int count_races(struct runner *r, struct err *err)
 {
 	const struct store_races_query query = {.round = r->keep.round};
 	struct store_races races = {0};
-	struct err err = {0};
 
-	if (store_races(r->store, &query, &races, &err) < 0)
-		return;
+	if (store_races(r->store, &query, &races, err) < 0)
+		return -1;
 	for (size_t i = 0; i < races.count; i++) {
 		const struct store_race *race = &races.list[i];
 		bool fresh = race->change == STORE_CHANGE_NEW || race->change == STORE_CHANGE_BACK;
@@ -250,37 +249,50 @@ static void count_races(struct runner *r)
 		r->result->fresh_unclear += fresh && race->class == VERDICT_UNCLEAR;
 	}
 	store_races_free(&races);
+	return 0;
 }
 
-static void count_all(struct runner *r)
+static void count_jobs(struct runner *r)
 {
-	const struct store_rounds_query query = {.id = r->keep.round};
-	struct store_rounds rounds = {0};
-	struct err err = {0};
-
 	r->result->round = r->round_number;
 	r->result->planned = (unsigned)r->job_count;
 	for (size_t i = 0; i < r->job_count; i++) {
-		r->result->done += r->jobs[i].state == JOB_DONE;
-		r->result->unstored += r->jobs[i].state == JOB_ENDED;
-		r->result->skipped += r->jobs[i].state == JOB_WAITING;
+		const struct job *j = &r->jobs[i];
+
+		r->result->done += j->state == JOB_DONE;
+		r->result->unstored += j->state == JOB_ENDED || j->asides != j->asides_kept;
+		r->result->skipped += j->state == JOB_WAITING;
 	}
-	if (store_rounds(r->store, &query, &rounds, &err) == 0 && rounds.count)
+}
+
+static int count_found(struct runner *r, struct err *err)
+{
+	const struct store_rounds_query query = {.id = r->keep.round};
+	struct store_rounds rounds = {0};
+
+	if (store_rounds(r->store, &query, &rounds, err) < 0)
+		return -1;
+	if (rounds.count)
 		r->result->hits = rounds.list[0].hits;
 	store_rounds_free(&rounds);
-	count_races(r);
+	return count_races(r, err);
 }
 
 /* A round is over when its runs are done, or when its time is. */
 static int end_round(struct runner *r, struct err *err)
 {
+	struct err away = {0};
+
+	count_jobs(r);
 	if (r->result->unstored)
 		return err_set(err, EXIT_INPUT,
 			       "the store %s cannot take %u run(s); they are kept in %s, and --resume brings them in",
 			       store_where(r->store), r->result->unstored, r->spool.folder);
-	if (r->result->signal && r->result->skipped)
+	if (count_found(r, &away) == 0 &&
+	    ((r->result->signal && r->result->skipped) || store_round_end(r->store, r->keep.round, r->shard, &away) == 0))
 		return 0;
-	return store_round_end(r->store, r->keep.round, r->shard, err);
+	return err_set(err, away.code, "%.400s; the store has all runs that have ended, and --resume ends the round",
+		       away.text);
 }
 
 int runner_run(const struct plan *plan, const struct runner_config *config, struct runner_result *result, struct err *err)
@@ -295,10 +307,8 @@ int runner_run(const struct plan *plan, const struct runner_config *config, stru
 	rc = open_runner(&r, err);
 	if (rc == 0)
 		rc = runner_schedule(&r, err);
-	if (rc == 0) {
-		count_all(&r);
+	if (rc == 0)
 		rc = end_round(&r, err);
-	}
 	close_runner(&r);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return rc < 0 ? -1 : 0;

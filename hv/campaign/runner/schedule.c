@@ -14,6 +14,77 @@
 #define ATTEMPTS_MAX 3 /* of a run that is killed from outside again and again */
 #define STORE_AGAIN_NS UINT64_C(15000000000)
 
+/* ---- the store ---- */
+
+static void store_failed(struct runner *r, const struct err *err)
+{
+	if (!r->store_ns)
+		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
+			     r->spool.folder);
+	r->store_ns = monotonic_ns() + STORE_AGAIN_NS;
+}
+
+/* Whether there is something of this run that the store is to have and has not. */
+static bool is_owed(const struct job *j)
+{
+	return j->state == JOB_ENDED || j->asides != j->asides_kept || (j->state == JOB_RUNNING && !j->told);
+}
+
+static int keep_job(struct runner *r, struct job *j)
+{
+	bool tell = j->state == JOB_RUNNING && !j->told;
+	struct err err = {0};
+
+	if (keep_asides(&r->keep, j, &err) < 0 || (j->state == JOB_ENDED && keep_end(&r->keep, j, &err) < 0) ||
+	    (tell && keep_begin(&r->keep, j, &err) < 0)) {
+		store_failed(r, &err);
+		return -1;
+	}
+	j->told |= tell;
+	if (j->state == JOB_ENDED)
+		j->state = JOB_DONE;
+	return 0;
+}
+
+/* A store that was away is there again when it has taken something, or when there is nothing to take and it can be read. */
+static void look_for_store(struct runner *r, bool taken)
+{
+	const struct store_rounds_query query = {.id = r->keep.round};
+	struct store_rounds rounds = {0};
+	struct err err = {0};
+
+	if (!taken && store_rounds(r->store, &query, &rounds, &err) < 0) {
+		store_failed(r, &err);
+		return;
+	}
+	store_rounds_free(&rounds);
+	r->store_ns = 0;
+	progress_say(&r->progress, "%s: the store is back", store_where(r->store));
+}
+
+/*
+ * Bring into the store what it is to have. A store that was away is tried again after a while, and with `now` at once. One run
+ * that the store cannot take does not keep the others from it, but when it cannot take several it is away.
+ */
+static void keep_owed(struct runner *r, bool now)
+{
+	bool away = r->store_ns != 0;
+	unsigned failed = 0, taken = 0;
+
+	if (away && !now && monotonic_ns() < r->store_ns)
+		return;
+	for (size_t i = 0; i < r->job_count && failed < 2; i++) {
+		if (!is_owed(&r->jobs[i]))
+			continue;
+		if (keep_job(r, &r->jobs[i]) < 0)
+			failed++;
+		else
+			taken++;
+	}
+	if (away && !failed)
+		look_for_store(r, taken > 0);
+}
+
 /* ---- figures ---- */
 
 static unsigned count_of(const struct runner *r, enum job_state state)
@@ -52,7 +123,9 @@ static void show_progress(struct runner *r)
 
 	if (!progress_is_due(&r->progress))
 		return;
-	if (!r->store_ns && store_rounds(r->store, &query, &rounds, &err) == 0 && rounds.count) {
+	if (!r->store_ns && store_rounds(r->store, &query, &rounds, &err) < 0)
+		store_failed(r, &err);
+	if (rounds.count) {
 		f.hits = rounds.list[0].hits;
 		f.races = rounds.list[0].races;
 		f.fresh = rounds.list[0].new_races;
@@ -67,49 +140,6 @@ static void show_progress(struct runner *r)
 	else if (f.done && f.done < f.planned)
 		f.left_ns = (now - r->begin_ns) / f.done * (f.planned - f.done);
 	progress_show(&r->progress, &f);
-}
-
-/* ---- the store ---- */
-
-static void store_failed(struct runner *r, const struct err *err)
-{
-	if (!r->store_ns)
-		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
-			     r->spool.folder);
-	r->store_ns = monotonic_ns() + STORE_AGAIN_NS;
-}
-
-static int keep_job(struct runner *r, struct job *j)
-{
-	struct err err = {0};
-
-	if (keep_asides(&r->keep, j, &err) < 0 || (j->state == JOB_ENDED && keep_end(&r->keep, j, &err) < 0)) {
-		store_failed(r, &err);
-		return -1;
-	}
-	if (j->state == JOB_ENDED)
-		j->state = JOB_DONE;
-	return 0;
-}
-
-/*
- * Bring the runs that have ended into the store. A store that was away is tried again after a while, and with `now` at once.
- * One run that the store cannot take does not keep the others from it, but when it cannot take several it is away.
- */
-static void keep_ended(struct runner *r, bool now)
-{
-	unsigned failed = 0;
-
-	if (r->store_ns && !now && monotonic_ns() < r->store_ns)
-		return;
-	for (size_t i = 0; i < r->job_count && failed < 2; i++) {
-		struct job *j = &r->jobs[i];
-
-		if (j->state == JOB_ENDED || j->asides != j->asides_kept)
-			failed += keep_job(r, j) < 0;
-	}
-	if (!failed)
-		r->store_ns = 0;
 }
 
 /* ---- the end of a run ---- */
@@ -178,7 +208,6 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 {
 	const char *emulator = plan_emulator(r->plan);
 	struct job_config config = {.program = emulator ? emulator : r->config->program, .emulator = emulator != NULL};
-	struct err away = {0};
 
 	if (!j->folder)
 		j->folder = spool_run_folder(&r->spool, j->uuid, err);
@@ -187,8 +216,9 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 	config.prefer = runner_teach(r, j);
 	if (job_start(j, &r->groups, &config, err) < 0)
 		return -1;
-	if (!r->store_ns && keep_begin(&r->keep, j, &away) < 0)
-		store_failed(r, &away);
+	j->told = false;
+	if (!r->store_ns)
+		keep_job(r, j);
 	return 0;
 }
 
@@ -282,12 +312,12 @@ int runner_schedule(struct runner *r, struct err *err)
 			end_all(r);
 			return -1;
 		}
-		keep_ended(r, false);
+		keep_owed(r, false);
 		show_progress(r);
 		if (!count_of(r, JOB_RUNNING) && (!starting || !count_of(r, JOB_WAITING)))
 			break;
 		wait_a_tick(r);
 	}
-	keep_ended(r, true);
+	keep_owed(r, true);
 	return 0;
 }
