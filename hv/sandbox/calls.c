@@ -6,6 +6,7 @@
 #include "hv/sandbox/calls.h"
 
 #include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
 #include <linux/prctl.h>
@@ -101,6 +102,10 @@ static const struct call list[] = {
 	IOCTL(TCSETS, ALL),
 	IOCTL(TCSETSW, ALL),
 	IOCTL(TCSETSF, ALL),
+	IOCTL(TCGETS2, ALL), /* The same in glibc 2.42, whose isatty() asks so too. */
+	IOCTL(TCSETS2, ALL),
+	IOCTL(TCSETSW2, ALL),
+	IOCTL(TCSETSF2, ALL),
 	IOCTL(TIOCGWINSZ, MAIN | K(REPORTER)),
 	IOCTL(TIOCGPGRP, MAIN),
 

@@ -2,6 +2,8 @@
 /* Confinement: each filter is tried in a child of its own, by the system calls that it must let through and those it must not.
  */
 #include <elfutils/debuginfod.h>
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -227,6 +230,30 @@ static void arguments_count(void **state)
 }
 
 /* ---- what must work ---- */
+
+static int use_terminal(void *arg)
+{
+	static const unsigned long requests[] = {TCGETS, TCSETS, TCSETSW, TCSETSF, TCGETS2, TCSETS2, TCSETSW2, TCSETSF2};
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		if (ioctl(-1, requests[i], NULL) == 0 || errno != EBADF)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whatever thread ends the process brings the terminal back, by the requests of old and of new C libraries. */
+static void terminals_have_modes(void **state)
+{
+	char said[1024];
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++)
+		assert_int_equal(in_child((enum sandbox_kind)kind, use_terminal, NULL, said, sizeof(said)), 0);
+}
 
 static int name_interface(void *arg)
 {
@@ -566,6 +593,7 @@ int main(void)
 		cmocka_unit_test(nobody_may),
 		cmocka_unit_test(only_some_may),
 		cmocka_unit_test(arguments_count),
+		cmocka_unit_test(terminals_have_modes),
 		cmocka_unit_test(interfaces_have_numbers),
 		cmocka_unit_test(threads_are_confined),
 		cmocka_unit_test(files_are_written_in_one_folder),
