@@ -356,8 +356,8 @@ int coverage_function(struct coverage *c, const struct coverage_size *size, size
 		ret = make_copy_room(out, fn->count) ? -1 : 1;
 		if (ret > 0) {
 			snprintf(out->name, sizeof(out->name), "%s", fn->name);
-			out->sites = fn->sites;
 			copy_sites(c, fn, size->sites, out);
+			out->sites = out->count > fn->sites ? (uint32_t)out->count : fn->sites;
 		}
 	}
 	pthread_mutex_unlock(&c->lock);

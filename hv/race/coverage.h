@@ -38,7 +38,10 @@ struct coverage_site {
 struct coverage_function {
 	/* "function" of the kernel or "module:function", as in the names of its sites. */
 	char name[SITE_NAME_MAX];
-	/* How many sites it has. Where several functions have this name, the largest of their numbers. */
+	/*
+	 * How many sites it has. Where several functions have this name, the largest of their numbers, but never fewer than
+	 * were armed.
+	 */
 	uint32_t sites;
 	/* Those of the sites that were ever armed, `count` of them, in the order of their offsets. There is room for `room`. */
 	struct coverage_site *armed;

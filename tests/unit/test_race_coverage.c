@@ -87,6 +87,12 @@ static void functions_of_one_name(void **state)
 	assert_int_equal(copy(c, 0, &fn), 1);
 	assert_int_equal(fn.sites, 12);
 	assert_int_equal(fn.count, 1);
+	/* Each has one site, at another place in it. */
+	coverage_add(c, 0x3000, "small", 0, 1);
+	coverage_add(c, 0x4008, "small", 8, 1);
+	assert_int_equal(copy(c, 1, &fn), 1);
+	assert_int_equal(fn.count, 2);
+	assert_int_equal(fn.sites, 2);
 	free(fn.armed);
 }
 
