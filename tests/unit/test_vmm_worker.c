@@ -357,12 +357,17 @@ static void test_under_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_watch),	  TEST(test_thread),
-		TEST(test_unwatch),	  TEST(test_unwatch_itself),
-		TEST(test_pause),	  TEST(test_pause_waits),
-		TEST(test_unwatch_waits), TEST(test_end_while_paused),
-		TEST(test_under_load),	  TEST(test_device_is_at_work),
-		TEST(test_under_load),	  TEST(test_notified_device_is_not_idle),
+		TEST(test_watch),
+		TEST(test_thread),
+		TEST(test_unwatch),
+		TEST(test_unwatch_itself),
+		TEST(test_pause),
+		TEST(test_pause_waits),
+		TEST(test_unwatch_waits),
+		TEST(test_end_while_paused),
+		TEST(test_under_load),
+		TEST(test_device_is_at_work),
+		TEST(test_notified_device_is_not_idle),
 	};
 
 	/* Workers are confined here as they are in a run. */
