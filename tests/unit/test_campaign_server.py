@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tests/check: about 60 s
+# tests/check: about 90 s
 """A PostgreSQL server that goes away in the midst of a round costs nothing: the runs go on, and what they found is in the store in the end."""
 
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import campaign_rig as rig  # noqa: E402
 
 JOBS = 2
+LOSSES = 5  # of the server, at random moments
+PACE = 0.02  # seconds a race, then
 
 
 class Server(unittest.TestCase):
@@ -34,11 +37,11 @@ class Server(unittest.TestCase):
     def command(self, *words):
         return [rig.OUTRIDER, "campaign", "run", "--overcommit", "--store", self.server.url, *words, self.file]
 
-    def variables(self):
-        return dict(os.environ, PACE="0", GATE=str(self.gate), XDG_DATA_HOME=str(self.folder / "data"))
+    def variables(self, pace=0.0):
+        return dict(os.environ, PACE=str(pace), GATE=str(self.gate), XDG_DATA_HOME=str(self.folder / "data"))
 
-    def start(self):
-        runner = subprocess.Popen(self.command(), env=self.variables(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def start(self, *words, pace=0.0):
+        runner = subprocess.Popen(self.command(*words), env=self.variables(pace), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(runner.communicate)
         self.addCleanup(runner.kill)
@@ -82,19 +85,25 @@ class Server(unittest.TestCase):
         self.wait_until(lambda: runner.poll() is not None or self.stored_runs() == count)
         self.assertIsNone(runner.poll())
 
-    def is_whole(self):
-        """The store has what that of an undisturbed round has, and all that the runs' files have."""
+    def is_whole(self, rounds=1):
+        """The store has what that of undisturbed rounds has, and all that the runs' files have."""
         plain = self.folder / "plain/store.db"
         plain.parent.mkdir()
-        rig.outrider("run", "--overcommit", "--store", plain, self.file)
+        for _ in range(rounds):
+            rig.outrider("run", "--overcommit", "--store", plain, self.file)
         expected, found = rig.dump(plain), rig.dump(self.server.url)
-        self.assertEqual(len(expected["runs"]), rig.RUNS)
+        self.assertEqual(len(expected["runs"]), rounds * rig.RUNS)
         for name, rows in expected.items():
             self.assertEqual(found[name], rows, name)
         reported = rig.reported(self.spool)
         self.assertTrue(reported)
         self.assertEqual(rig.stored(self.server.url), reported)
-        self.assertEqual(rig.ask(self.server.url, "SELECT 1 FROM part WHERE ended = 0"), [])
+        self.assertFalse(self.unfinished())
+
+    def unfinished(self):
+        """Whether --resume has something to do."""
+        begun = rig.ask(self.server.url, "SELECT 1 FROM pg_tables WHERE schemaname = 'outrider' AND tablename = 'part'")
+        return begun and rig.ask(self.server.url, "SELECT 1 FROM part WHERE ended = 0")
 
     def away(self, said):
         """The lines that say that the server is away. Each has one line, which says where the runs are kept."""
@@ -144,6 +153,29 @@ class Server(unittest.TestCase):
         self.assertIn(len(self.away(said)), (1, 2, 3), said)
         self.assertRegex(out, rf"\Amade: round 1: {rig.RUNS} of {rig.RUNS} runs done; ")
         self.is_whole()
+
+    def test_at_random_moments(self):
+        """In the midst of a transaction, too. The runner is never killed, so no run is run twice."""
+        drawn = random.Random(7)
+        (self.gate / "open").touch()
+        losses, met = 0, 0
+        while losses < LOSSES or self.unfinished():
+            runner = self.start(*["--resume"] * bool(self.unfinished()), pace=PACE)
+            if losses < LOSSES:
+                time.sleep(drawn.uniform(0, 2))
+                self.server.stop(drawn.choice((signal.SIGQUIT, signal.SIGKILL)))
+                losses += 1
+                met += runner.poll() is None
+                time.sleep(drawn.uniform(0, 1))
+                self.server.start()
+            _, said = runner.communicate(timeout=rig.CAP)
+            self.assertIn(runner.returncode, (0, 3), said)
+            for line in said.splitlines():
+                self.assertRegex(line, r"\Aoutrider: ")
+        self.assertGreater(met, 0)
+        rounds = len(rig.ask(self.server.url, "SELECT id FROM round"))
+        print(f"# the server was lost {losses} times, {met} of them while a runner was at work, in {rounds} rounds", file=sys.stderr)
+        self.is_whole(rounds)
 
     def test_stays_away(self):
         runner = self.start()
