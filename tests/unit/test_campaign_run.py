@@ -401,6 +401,16 @@ class Killed(Campaign):
         self.assertEqual(self.outcomes(), {"k/i/waits/all/#1": "ok"})
 
 
+class Started(Campaign):
+    def test_where_ended_children_are_ignored(self):
+        """As by a program that has SIGCHLD ignored, which its children inherit."""
+        self.write("nothing")
+        done = subprocess.run(["env", "--ignore-signal=CHLD", *self.command()], env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=CAP, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.outcomes(), {"k/i/nothing/all/#1": "ok"})
+        self.assertEqual(len(self.notes("begin")), 1)
+
 class Shards(Campaign):
     def test_parts_are_the_whole(self):
         works = [f"finds-{i}" for i in range(6)]

@@ -119,19 +119,20 @@ static void note_end(struct child *c, int status, bool lost)
 
 bool child_is_over(struct child *c)
 {
+	siginfo_t info = {0};
 	int status;
-	pid_t pid;
 
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
-	pid = waitpid(c->keeper, &status, WNOHANG);
-	if (pid == 0 || (pid < 0 && errno == EINTR))
+	/* As long as nobody has waited for the keeper, its number is no other process's, and no other group's. */
+	if (waitid(P_PID, (id_t)c->keeper, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? errno == EINTR : info.si_pid == 0)
 		return false;
 	/* It may have said so just before it ended. */
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
 	note_end(c, 0, true);
 	child_kill(c);
+	waitpid(c->keeper, NULL, 0);
 	return true;
 }
 
@@ -142,8 +143,7 @@ void child_ask(const struct child *c)
 
 void child_kill(const struct child *c)
 {
-	/* The keeper has been waited for when this is called last, and the group's number is its own as long as it has members.
-	 */
+	/* The keeper has not been waited for, so that the group's number is its own. */
 	kill(-c->keeper, SIGKILL);
 	cgroup_kill(&c->group);
 }

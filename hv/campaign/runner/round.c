@@ -178,6 +178,8 @@ static void block_signals(struct runner *r, sigset_t *before)
 	sigaddset(&r->signals, SIGHUP);
 	sigaddset(&r->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &r->signals, before);
+	/* Who has started us may have ignored it. Then nobody, our children included, could wait for a child. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 static int open_round(struct runner *r, struct err *err)
