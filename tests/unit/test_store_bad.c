@@ -144,6 +144,41 @@ static void a_file_that_is_no_database_is_refused(void **state)
 	refused(f->rig.folder, STORE_READ, "Is a directory");
 }
 
+/* All bytes of a file. */
+static char *bytes_of(const char *path, size_t *len)
+{
+	FILE *in = fopen(path, "r");
+	char *bytes = malloc(1 << 16);
+
+	assert_true(in && bytes);
+	*len = fread(bytes, 1, 1 << 16, in);
+	fclose(in);
+	return bytes;
+}
+
+/* A database of another program is refused as it is, and not in another mode. */
+static void another_file_stays_as_it_is(void **state)
+{
+	struct fixture *f = *state;
+	char place[RIG_PLACE_MAX], *before, *after;
+	size_t len[2];
+	sqlite3 *db;
+
+	store_rig_place(&f->rig, f->kind, place);
+	assert_int_equal(sqlite3_open(place, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "CREATE TABLE others (x); INSERT INTO others VALUES (1)", NULL, NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(db);
+	before = bytes_of(place, &len[0]);
+	refused(place, STORE_MAKE, "no store of campaigns");
+	refused(place, STORE_WRITE, "no store of campaigns");
+	after = bytes_of(place, &len[1]);
+	assert_int_equal(len[0], len[1]);
+	assert_memory_equal(before, after, len[0]);
+	free(before);
+	free(after);
+}
+
 /* A file that somebody hands over could make this program run what he likes. */
 static void a_store_with_triggers_is_refused(void **state)
 {
@@ -611,6 +646,7 @@ int main(void)
 		BOTH(another_database_is_refused),
 		BOTH(an_empty_place_is_not_read),
 		{"a_file_that_is_no_database_is_refused", a_file_that_is_no_database_is_refused, setup, teardown, &sqlite},
+		{"another_file_stays_as_it_is", another_file_stays_as_it_is, setup, teardown, &sqlite},
 		{"a_store_with_triggers_is_refused", a_store_with_triggers_is_refused, setup, teardown, &sqlite},
 		{"a_damaged_store_is_told", a_damaged_store_is_told, setup, teardown, &sqlite},
 		BOTH(old_stores_are_brought_up),

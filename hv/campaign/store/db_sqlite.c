@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "hv/campaign/store/db_backend.h"
+#include "hv/campaign/store/schema.h"
 
 struct sqlite_rows {
 	struct db_rows rows; /* This must be the first member. */
@@ -68,6 +69,39 @@ static int fail(struct db *db, struct err *err)
 		return err_set(err, EXIT_INPUT, "%s: the store is not as this version makes it: %s", db->shown,
 			       handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
 	}
+}
+
+/* ---- what it is ---- */
+
+/* The number that a pragma gives. */
+static int pragma(struct db *db, const char *sql, int64_t *out, struct err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
+		rc = fail(db, err);
+	else
+		*out = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int mark_read(struct db *db, struct db_mark *out, struct err *err)
+{
+	int64_t tables = 0, others = 0;
+
+	/* The tables first: another process may make the store meanwhile, and tables without a mark are no store. */
+	if (pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err) < 0 ||
+	    pragma(db, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')", &others, err) < 0 ||
+	    pragma(db, "PRAGMA application_id", &out->application, err) < 0 ||
+	    pragma(db, "PRAGMA user_version", &out->version, err) < 0)
+		return -1;
+	out->empty = tables == 0;
+	/* No store has any. Who puts one into a file wants it to be run. */
+	if (others)
+		out->application = -1;
+	return 0;
 }
 
 /* ---- open ---- */
@@ -162,6 +196,7 @@ static int open_to_read(struct db *db, unsigned wait_ms)
 static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | (mode == DB_MAKE ? SQLITE_OPEN_CREATE : 0);
+	struct db_mark mark;
 
 	if (mode == DB_MAKE && make_folders(db->where, err) < 0)
 		return -1;
@@ -170,6 +205,11 @@ static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struc
 	if ((mode == DB_READ ? open_to_read(db, wait_ms) : open_handle(db, db->where, flags, wait_ms)) != SQLITE_OK)
 		return fail(db, err);
 	if (mode == DB_READ)
+		return 0;
+	if (mark_read(db, &mark, err) < 0)
+		return -1;
+	/* What is no store is refused soon, and stays as it is: the mode of its journal is written to it. */
+	if (mark.application != SCHEMA_APPLICATION && !mark.empty)
 		return 0;
 	/* What is committed is on the disk. An incremental vacuum can only be asked for before there is a table. */
 	return script(
@@ -306,36 +346,6 @@ static void rows_end(struct db_rows *rows)
 }
 
 /* ---- the database as a whole ---- */
-
-/* The number that a pragma gives. */
-static int pragma(struct db *db, const char *sql, int64_t *out, struct err *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc = 0;
-
-	if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
-		rc = fail(db, err);
-	else
-		*out = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
-static int mark_read(struct db *db, struct db_mark *out, struct err *err)
-{
-	int64_t tables = 0, others = 0;
-
-	if (pragma(db, "PRAGMA application_id", &out->application, err) < 0 ||
-	    pragma(db, "PRAGMA user_version", &out->version, err) < 0 ||
-	    pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err) < 0 ||
-	    pragma(db, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')", &others, err) < 0)
-		return -1;
-	out->empty = tables == 0;
-	/* No store has any. Who puts one into a file wants it to be run. */
-	if (others)
-		out->application = -1;
-	return 0;
-}
 
 static int mark_write(struct db *db, int64_t application, int64_t version, struct err *err)
 {
