@@ -411,6 +411,13 @@ class Started(Campaign):
         self.assertEqual(self.outcomes(), {"k/i/nothing/all/#1": "ok"})
         self.assertEqual(len(self.notes("begin")), 1)
 
+    def test_nobody_else_reads_the_store(self):
+        """It has what a guest's memory held, as the folders of the runs have."""
+        self.write("nothing")
+        self.run_round(store="new/store.db")
+        self.assertEqual((self.folder / "new/store.db").stat().st_mode & 0o777, 0o600)
+
+
 class Shards(Campaign):
     def test_parts_are_the_whole(self):
         works = [f"finds-{i}" for i in range(6)]

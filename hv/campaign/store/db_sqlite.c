@@ -4,6 +4,7 @@
  * effects), and damaged pages are errors.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,15 @@ static int make_folders(const char *path, struct err *err)
 	return rc;
 }
 
+/* What a guest's memory holds is nobody else's to read. SQLite takes an empty file, and fails where there can be none. */
+static void make_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		close(fd);
+}
+
 static int open_handle(struct db *db, const char *name, int flags, unsigned wait_ms)
 {
 	int rc = sqlite3_open_v2(name, (sqlite3 **)&db->handle, flags | SQLITE_OPEN_EXRESCODE, NULL);
@@ -200,6 +210,8 @@ static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struc
 
 	if (mode == DB_MAKE && make_folders(db->where, err) < 0)
 		return -1;
+	if (mode == DB_MAKE)
+		make_file(db->where);
 	if (mode != DB_MAKE && access(db->where, F_OK) < 0)
 		return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown, strerror(errno));
 	if ((mode == DB_READ ? open_to_read(db, wait_ms) : open_handle(db, db->where, flags, wait_ms)) != SQLITE_OK)
