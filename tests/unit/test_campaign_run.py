@@ -418,6 +418,19 @@ class Started(Campaign):
         self.assertEqual((self.folder / "new/store.db").stat().st_mode & 0o777, 0o600)
 
 
+class Stores(Campaign):
+    """That somebody else has made, or that break."""
+
+    def test_a_round_that_leads_out_of_the_folder(self):
+        self.write("nothing")
+        self.run_round()
+        self.ask("UPDATE round SET uuid = '../evil'")
+        self.ask("UPDATE part SET ended = 0")
+        done = self.run_round("--resume")
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertRegex(done.stderr, r"\Aoutrider: the store is damaged: [^\n]*\.\./evil[^\n]*\n\Z")
+        self.assertFalse((self.folder / "evil").exists())
+
 class Shards(Campaign):
     def test_parts_are_the_whole(self):
         works = [f"finds-{i}" for i in range(6)]

@@ -78,6 +78,10 @@ static int lock_folder(struct spool *s, const char *shard, struct err *err)
 int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err)
 {
 	s->lock = -1;
+	/* It comes from the store, which is not trusted: "../x" would be a folder somewhere else. */
+	if (!round[0] || round[strspn(round, "0123456789abcdef")])
+		return err_set(err, EXIT_INPUT, "the store is damaged: the uuid of its round is '%.40s'; take it from a backup",
+			       round);
 	s->folder = spool_path(root, round, err);
 	return s->folder ? lock_folder(s, shard, err) : -1;
 }
