@@ -431,6 +431,15 @@ class Stores(Campaign):
         self.assertRegex(done.stderr, r"\Aoutrider: the store is damaged: [^\n]*\.\./evil[^\n]*\n\Z")
         self.assertFalse((self.folder / "evil").exists())
 
+    def test_a_race_whose_id_is_html(self):
+        self.write("finds")
+        self.run_round()
+        self.ask("UPDATE race SET name = '\"><script>/*'")
+        page = subprocess.run([BUILD / "outrider", "campaign", "show", "--store", self.folder / "store.db", "--format", "html"],
+                              capture_output=True, text=True, timeout=CAP, check=True).stdout
+        self.assertIn("&lt;script&gt;/*", page)
+        self.assertNotIn("<script>/*", page)
+
 class Shards(Campaign):
     def test_parts_are_the_whole(self):
         works = [f"finds-{i}" for i in range(6)]

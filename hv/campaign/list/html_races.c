@@ -36,11 +36,17 @@ static void put_row(FILE *out, const struct morning_race *r, size_t order)
 {
 	const char *change = morning_change_word(r->change);
 
-	fprintf(out, "<tr data-race=\"race-%s\" data-level=\"%s\">", r->id, change);
+	fputs("<tr data-race=\"race-", out);
+	html_text(out, r->id);
+	fprintf(out, "\" data-level=\"%s\">", change);
 	begin_cell(out, "number", "#");
 	fprintf(out, "%zu</td>", order);
 	begin_cell(out, "id", "Race");
-	fprintf(out, "<a class=\"mono\" href=\"#race-%s\">%s</a></td>", r->id, r->id);
+	fputs("<a class=\"mono\" href=\"#race-", out);
+	html_text(out, r->id);
+	fputs("\">", out);
+	html_text(out, r->id);
+	fputs("</a></td>", out);
 	begin_cell(out, change, "Change");
 	fprintf(out, "%s</td>", change);
 	begin_cell(out, class_style(r->verdict.class), "Verdict");
@@ -79,7 +85,9 @@ static void put_title(FILE *out, const struct morning_race *r)
 		fputs(": ", out);
 		html_text(out, r->datum);
 	}
-	fprintf(out, " <a class=\"anchor\" href=\"#race-%s\" aria-label=\"Link to this race\">#</a></h2>\n", r->id);
+	fputs(" <a class=\"anchor\" href=\"#race-", out);
+	html_text(out, r->id);
+	fputs("\" aria-label=\"Link to this race\">#</a></h2>\n", out);
 }
 
 static void put_verdict(FILE *out, const char *before, const struct morning_verdict *v)
@@ -162,7 +170,9 @@ static void put_seen(FILE *out, const struct morning *m, const struct morning_ra
 /* Only what calls for a look is open. */
 static void put_section(FILE *out, const struct morning *m, const struct morning_race *r)
 {
-	fprintf(out, "<section class=\"race\" id=\"race-%s\">\n", r->id);
+	fputs("<section class=\"race\" id=\"race-", out);
+	html_text(out, r->id);
+	fputs("\">\n", out);
 	put_title(out, r);
 	put_verdict(out, "", &r->verdict);
 	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n", r->change < MORNING_GONE ? " open" : "");
