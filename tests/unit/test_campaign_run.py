@@ -440,6 +440,16 @@ class Stores(Campaign):
         self.assertIn("&lt;script&gt;/*", page)
         self.assertNotIn("<script>/*", page)
 
+    def test_races_that_nobody_could_count(self):
+        """Are not none: the status would say so."""
+        self.write("finds", more="<failure on='new-race'/>")
+        self.assertEqual(self.run_round().returncode, 1)
+        self.ask("DROP TABLE said")
+        done = self.run_round()
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("said", done.stderr)
+
+
 class Shards(Campaign):
     def test_parts_are_the_whole(self):
         works = [f"finds-{i}" for i in range(6)]
