@@ -81,7 +81,7 @@ class Server:
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-postgres."))
-        self.log = self.folder.with_suffix(".log")
+        self.log = self.folder / "server.log"
         self.url = f"postgresql:///postgres?host={self.folder}&user=outrider"  # of an empty database
         self.process = None
         if not os.getuid():
@@ -121,7 +121,6 @@ class Server:
                 self.process.kill()
                 self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.log.unlink()
 
 
 @contextlib.contextmanager
