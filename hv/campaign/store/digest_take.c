@@ -185,7 +185,10 @@ static int take_races(struct digest *d, struct store *from, int64_t run, struct 
 
 static int take_cover(struct digest *d, struct store *from, int64_t run, struct err *err)
 {
-	struct db_rows *rows = db_ask(from->db, err, "SELECT data FROM cover WHERE run_id = $1", "i", run);
+	/* The index begins with the round. */
+	struct db_rows *rows = db_ask(
+		from->db, err,
+		"SELECT data FROM cover WHERE run_id = $1 AND round_id = (SELECT round_id FROM run WHERE id = $1)", "i", run);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	if (rc > 0) {
