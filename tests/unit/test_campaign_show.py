@@ -268,6 +268,13 @@ class Running(unittest.TestCase):
             self.assertLess(time.monotonic(), end, done)
             time.sleep(0.1)
 
+    def wait_for_reports(self, nights, count):
+        """Until so many runs have written their reports."""
+        end = time.monotonic() + CAP
+        while sum(path.read_text().endswith("}") for path in nights.store.parent.glob("runs/*/*/races.json")) < count:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
     def test_what_runs_and_what_was_cut_off(self):
         with tempfile.TemporaryDirectory() as folder:
             nights = Nights(folder, ["linux", "module"])
@@ -277,6 +284,7 @@ class Running(unittest.TestCase):
             try:
                 self.status_with(nights, "round 1", "1 of 2 runs done", "  now       module/image/none/all/1, since ")
                 self.assertNotIn("cut off", nights.said("status"))
+                self.wait_for_reports(nights, 2)  # What has left nothing is no attempt to be kept.
                 runner.kill()
                 text = self.status_with(nights, "  cut off   module/image/none/all/1, since ")
                 self.assertIn("--resume goes on with it", text)
