@@ -217,6 +217,10 @@ class Limits(Campaign):
 
     def test_heartbeat(self):
         self.check("heart", "<heartbeat unit='s'>2</heartbeat>", "hang", "the guest's agent was silent for more than 2 s")
+        # The socket of this run is gone when the command is given again.
+        (command,), = self.ask("SELECT command FROM run")
+        self.assertRegex(command, r" --vsock 3( |\Z)")
+        self.assertNotIn("socket=", command)
 
     def test_budget(self):
         self.write("waits-1", "waits-2", "waits-3", more="<budget unit='s'>2</budget><jobs>1</jobs>")

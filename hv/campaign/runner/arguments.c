@@ -52,7 +52,7 @@ static void add_file(struct words *w, const struct job *j, const char *option, c
 	add(w, "%s/%s", j->folder, name);
 }
 
-static void add_machine(struct words *w, const struct job *j)
+static void add_machine(struct words *w, const struct job *j, bool to_repeat)
 {
 	char vsock[128];
 
@@ -62,7 +62,7 @@ static void add_machine(struct words *w, const struct job *j)
 		add(w, "%" PRIu64 "K", j->run->limits.output / 1024 ?: 1);
 	}
 	if (j->heartbeat.folder[0]) {
-		heartbeat_option(&j->heartbeat, vsock, sizeof(vsock));
+		heartbeat_option(&j->heartbeat, to_repeat, vsock, sizeof(vsock));
 		add(w, "--vsock");
 		add(w, "%s", vsock);
 	}
@@ -90,7 +90,7 @@ char **arguments_make(const struct job *j, const struct job_config *config, stru
 		if (config->prefer)
 			add_file(&w, j, "prefer", config->prefer);
 		if (!r->attach)
-			add_machine(&w, j);
+			add_machine(&w, j, config->to_repeat);
 		else
 			add(&w, "%s", r->domain->name ? r->domain->name : j->machine.name);
 		list = finish(&w);

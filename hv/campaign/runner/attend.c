@@ -79,23 +79,27 @@ int job_start(struct job *j, struct cgroup_base *base, const struct job_config *
 				     .prepare = prepare,
 				     .finish = finish,
 				     .ctx = &j->machine};
-	char **argv = NULL;
+	struct job_config later = *config;
+	char **argv = NULL, **shown = NULL;
 	int rc = -1;
 
+	later.to_repeat = true;
 	clear_folder(j);
 	reset(j);
 	j->program_given = config->emulator;
 	if (j->run->agent && heartbeat_open(&j->heartbeat, err) < 0)
 		goto out;
 	argv = arguments_make(j, config, err);
+	shown = argv ? arguments_make(j, &later, err) : NULL;
 	free(j->command);
-	j->command = argv ? arguments_quote(argv, err) : NULL;
+	j->command = shown ? arguments_quote(shown, err) : NULL;
 	if (!j->command || spool_write(j->folder, "command", j->command, err) < 0)
 		goto out;
 	child.argv = argv;
 	rc = child_start(&j->child, base, &child, err);
 out:
 	free(argv);
+	free(shown);
 	if (rc < 0) {
 		job_release(j);
 		return -1;

@@ -61,9 +61,12 @@ void heartbeat_close(struct heartbeat *h)
 	h->listener = h->agent = -1;
 }
 
-void heartbeat_option(const struct heartbeat *h, char *out, unsigned size)
+void heartbeat_option(const struct heartbeat *h, bool to_repeat, char *out, unsigned size)
 {
-	snprintf(out, size, "%d,socket=%s/v", CID, h->folder);
+	if (to_repeat)
+		snprintf(out, size, "%d", CID);
+	else
+		snprintf(out, size, "%d,socket=%s/v", CID, h->folder);
 }
 
 uint64_t heartbeat_silence(struct heartbeat *h)

@@ -23,8 +23,8 @@ struct heartbeat {
 int heartbeat_open(struct heartbeat *h, struct err *err);
 void heartbeat_close(struct heartbeat *h);
 
-/* The value of --vsock for the machine. */
-void heartbeat_option(const struct heartbeat *h, char *out, unsigned size);
+/* The value of --vsock for the machine; `to_repeat`: for one that is started later, without us. */
+void heartbeat_option(const struct heartbeat *h, bool to_repeat, char *out, unsigned size);
 
 /*
  * Read what the agent has said. Returns for how long it has said nothing, in ns; 0 while no agent is there, as before its first

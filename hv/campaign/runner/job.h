@@ -45,6 +45,7 @@ struct job_config {
 	const char *program;
 	bool emulator;	    /* `program` is an <emulator>. */
 	const char *prefer; /* The name of the file with what to prefer, in the run's folder; or NULL. */
+	bool to_repeat;	    /* The command is for later, when the folder of the heartbeat's socket is gone. */
 };
 
 /* Start the run. j->folder is set. Returns 0, or -1 with err set. */
