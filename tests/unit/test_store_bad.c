@@ -133,6 +133,21 @@ static void an_empty_place_is_not_read(void **state)
 		f->kind == RIG_SQLITE ? "cannot make this folder" : "cannot reach the store's server");
 }
 
+static void a_password_is_never_said(void **state)
+{
+	const char *const places[] = {"postgresql://me:secret@/x?host=/nowhere", "postgresql://me:sec?ret@/x?host=/nowhere",
+				      "postgresql:///x?host=/nowhere&password=secret"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct err err = {0};
+
+		assert_null(store_open(places[i], STORE_READ, 50, &err));
+		assert_non_null(strstr(err.text, i < 2 ? "postgresql://me@/x: cannot reach" : "postgresql:///x: cannot reach"));
+		assert_null(strstr(err.text, "sec"));
+	}
+}
+
 static void a_file_that_is_no_database_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -645,6 +660,7 @@ int main(void)
 		BOTH(a_newer_store_is_refused),
 		BOTH(another_database_is_refused),
 		BOTH(an_empty_place_is_not_read),
+		cmocka_unit_test(a_password_is_never_said),
 		{"a_file_that_is_no_database_is_refused", a_file_that_is_no_database_is_refused, setup, teardown, &sqlite},
 		{"another_file_stays_as_it_is", another_file_stays_as_it_is, setup, teardown, &sqlite},
 		{"a_store_with_triggers_is_refused", a_store_with_triggers_is_refused, setup, teardown, &sqlite},

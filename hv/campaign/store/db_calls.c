@@ -22,13 +22,14 @@ static char *shown_place(const char *where)
 	if (!shown || !is_server(where))
 		return shown;
 	host = strstr(shown, "://") + 3;
-	query = strchr(host, '?');
-	if (query)
-		*query = '\0';
-	at = strrchr(host, '@');
+	/* As libpq has it, a password has no slash, and may have a question mark. */
+	at = memrchr(host, '@', strcspn(host, "/"));
 	colon = strchr(host, ':');
 	if (at && colon && colon < at)
 		memmove(colon, at, strlen(at) + 1);
+	query = strchr(host, '?');
+	if (query)
+		*query = '\0';
 	return shown;
 }
 
