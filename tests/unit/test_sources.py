@@ -27,7 +27,7 @@ class Sources(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.top = pathlib.Path(folder.name)
-        self.kernel, self.hold = self.top / "kernel", self.top / "work" / "hold"
+        self.kernel, self.hold = self.top / "kernel", self.top / "tree" / "hold"
         self.kernel.mkdir()
         self.hold.mkdir(parents=True)
         (self.hold / "hold.c").write_text(MODULE)
@@ -64,7 +64,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(said, "outrider: source file a.c is not read: it leads out of the folder\n")
 
     def test_name_that_goes_up(self):
-        verdict, _, said = self.judge("../work/hold/hold.c", "--sources", self.kernel)
+        verdict, _, said = self.judge("../tree/hold/hold.c", "--sources", self.kernel)
         self.assertEqual((verdict, said), ("harmful candidate", ""))
 
     def test_fifo(self):
