@@ -11,9 +11,8 @@ struct options {
 
 static const char doc[] =
 	"Compare two rounds of a campaign: which races only one of them saw, and which they judge otherwise.\v"
-	"OLD and NEW are the numbers of the rounds. What other rounds saw does not count here: a race is new when OLD did not "
-	"see "
-	"it.";
+	"OLD and NEW are the numbers of the rounds. What other rounds saw does not count here: "
+	"a race is new when OLD did not see it.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {

@@ -20,9 +20,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Show what the last round of a campaign found: what is new, gone or judged otherwise, what broke, what is covered.\v"
-	"ROUND is a round's number, and RACE is the id of a race in this list or in a report, or its first characters. A race "
-	"is "
-	"shown in full, with all rounds and builds that saw it.";
+	"ROUND is a round's number, and RACE is the id of a race in this list or in a report, or its first characters. "
+	"A race is shown in full, with all rounds and builds that saw it.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {

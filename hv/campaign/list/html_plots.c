@@ -180,10 +180,8 @@ static void plot_pairs(FILE *out, const struct morning *m)
 	put_dots(&p, m, unit, "guess", estimate_of, "pairs estimated");
 	put_dots(&p, m, unit, "main", pairs_of, "pairs seen");
 	plot_end(&p);
-	fputs("<p><span class=\"key main\"></span>seen<span class=\"key guess\"></span>at least so many would be seen in the "
-	      "end: "
-	      "an "
-	      "estimate, Chao1</p></figure>\n",
+	fputs("<p><span class=\"key main\"></span>seen<span class=\"key guess\"></span>"
+	      "at least so many would be seen in the end: an estimate, Chao1</p></figure>\n",
 	      out);
 }
 

@@ -150,9 +150,8 @@ int record_write(struct db *db, int64_t race, const struct digest_run *run, cons
 	for (int latest = 0; latest < 2; latest++) {
 		if (wanted >> latest & 1 &&
 		    db_send(db, err,
-			    "INSERT INTO record (race_id, latest, started, run_uuid, report, data) VALUES ($1, $2, $3, $4, $5, "
-			    "$6) "
-			    "ON CONFLICT (race_id, latest) DO UPDATE SET started = excluded.started, "
+			    "INSERT INTO record (race_id, latest, started, run_uuid, report, data) VALUES ($1, $2, "
+			    "$3, $4, $5, $6) ON CONFLICT (race_id, latest) DO UPDATE SET started = excluded.started, "
 			    "run_uuid = excluded.run_uuid, report = excluded.report, data = excluded.data",
 			    "iiittb", race, (int64_t)latest, run->started, run->uuid, report, data, size) < 0)
 			return -1;
@@ -274,9 +273,8 @@ int digest_write(struct db *db, const struct digest *d, const struct digest_run 
 	if (!kernel && d->race_count && kernel_id(db, "", "unknown", &kernel, err) < 0)
 		goto out;
 	if (db_send(db, err,
-		    "UPDATE run SET kernel_id = $1, hits = $2, windows = $3, conflicts = $4, sampled_ns = $5, lost_permille = "
-		    "$6, "
-		    "pool = $7 WHERE id = $8",
+		    "UPDATE run SET kernel_id = $1, hits = $2, windows = $3, conflicts = $4, sampled_ns = $5, "
+		    "lost_permille = $6, pool = $7 WHERE id = $8",
 		    "iiiiiiii", kernel, d->hits, d->windows, d->conflicts, d->sampled_ns, d->lost_permille, d->pool,
 		    run->id) < 0)
 		goto out;

@@ -26,11 +26,10 @@ static int placed(struct db *db, const char *sides, struct err *err)
 static int bare(struct db *db, const char *sides, struct err *err)
 {
 	return db_run(db, err,
-		      "UPDATE race SET line = CASE WHEN (SELECT count(*) FROM race o WHERE o.sides = race.sides AND o.id <> "
-		      "race.id "
-		      "AND o.line = o.id) = 1 THEN (SELECT min(o.id) FROM race o WHERE o.sides = race.sides AND o.id <> "
-		      "race.id "
-		      "AND o.line = o.id) ELSE race.id END WHERE sides = $1 AND datum = '' AND place = ''",
+		      "UPDATE race SET line = CASE WHEN (SELECT count(*) FROM race o WHERE o.sides = race.sides AND "
+		      "o.id <> race.id AND o.line = o.id) = 1 THEN (SELECT min(o.id) FROM race o WHERE o.sides = "
+		      "race.sides AND o.id <> race.id AND o.line = o.id) ELSE race.id END WHERE sides = $1 AND datum "
+		      "= '' AND place = ''",
 		      "t", sides) < 0
 		       ? -1
 		       : 0;

@@ -131,17 +131,13 @@ static int insert_run(struct merging *m, const struct store_run *r, int64_t roun
 
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
 	return db_run(m->into->db, err,
-		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, command, "
-		      "folder, shard, "
-		      "state, outcome, detail, started, ended, kernel_id, hits, windows, conflicts, sampled_ns, lost_permille, "
-		      "pool) "
-		      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 0, 0, 0, 0, 0, -1, "
-		      "0) "
-		      "ON CONFLICT (uuid) DO UPDATE SET state = excluded.state, outcome = excluded.outcome, detail = "
-		      "excluded.detail, "
-		      "command = excluded.command, folder = excluded.folder, shard = excluded.shard, started = "
-		      "excluded.started, "
-		      "ended = excluded.ended",
+		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
+		      "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
+		      "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+		      "$11, $12, $13, $14, $15, $16, $17, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET "
+		      "state = excluded.state, outcome = excluded.outcome, detail = excluded.detail, command = "
+		      "excluded.command, folder = excluded.folder, shard = excluded.shard, started = "
+		      "excluded.started, ended = excluded.ended",
 		      "tittttttttttiitii", r->uuid, round, r->key, r->kernel, r->image, r->workload, r->sampling, seed,
 		      r->engine, r->command, r->folder, r->shard, (int64_t)r->state, (int64_t)r->outcome, r->detail, r->started,
 		      r->ended) < 0

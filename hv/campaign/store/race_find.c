@@ -37,9 +37,8 @@ static int ask(struct store *s, const char *sql, const char *name, struct candid
 static int find(struct store *s, const char *name, struct candidates *c, struct err *err)
 {
 	if (ask(s,
-		"SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, length($1)) = "
-		"$1 "
-		"ORDER BY l.name",
+		"SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, "
+		"length($1)) = $1 ORDER BY l.name",
 		name, c, err) < 0)
 		return -1;
 	if (c->count)
@@ -133,15 +132,14 @@ static struct store_build *new_build(const struct db_rows *rows, struct store_bu
 /* The rounds of a build stand side by side. */
 static int read_builds(struct store *s, const struct span *span, int64_t race, struct store_builds *out, struct err *err)
 {
-	struct db_rows *rows = db_ask(
-		s->db, err,
-		"SELECT b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id, sum(g.seen), count(*) FROM race r "
-		"JOIN build_race b ON b.race_id = r.id JOIN kernel k ON k.id = b.kernel_id JOIN sighting g ON g.build_race_id "
-		"= b.id "
-		"WHERE r.line = (SELECT w.line FROM race w WHERE w.id = $1) "
-		"GROUP BY b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id "
-		"ORDER BY k.build_id, k.banner, b.report, b.id, g.round_id",
-		"i", race);
+	struct db_rows *rows =
+		db_ask(s->db, err,
+		       "SELECT b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id, sum(g.seen), count(*) "
+		       "FROM race r JOIN build_race b ON b.race_id = r.id JOIN kernel k ON k.id = b.kernel_id JOIN sighting "
+		       "g ON g.build_race_id = b.id WHERE r.line = (SELECT w.line FROM race w WHERE w.id = $1) GROUP BY "
+		       "b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id ORDER BY k.build_id, k.banner, "
+		       "b.report, b.id, g.round_id",
+		       "i", race);
 	struct store_build *b = NULL;
 	int64_t last = 0;
 	int rc = rows ? db_next(rows, err) : -1;

@@ -242,12 +242,11 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 
 /* All rounds of each race that a round that is looked at has, or the one that is compared with. */
 static const char races_sql[] =
-	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM race r "
-	"JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = x.verdict_id "
-	"WHERE r.line IN (SELECT o.line FROM race_round y JOIN race o ON o.id = y.race_id WHERE y.round_id IN "
-	"(SELECT e.id FROM round e WHERE e.campaign = $1 AND (e.started, e.uuid) >= ($2, $3) AND (e.started, e.uuid) <= ($4, "
-	"$5))) "
-	"AND ($6 = 0 OR r.line = (SELECT w.line FROM race w WHERE w.id = $6)) "
+	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM "
+	"race r JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = "
+	"x.verdict_id WHERE r.line IN (SELECT o.line FROM race_round y JOIN race o ON o.id = y.race_id WHERE "
+	"y.round_id IN (SELECT e.id FROM round e WHERE e.campaign = $1 AND (e.started, e.uuid) >= ($2, $3) AND "
+	"(e.started, e.uuid) <= ($4, $5))) AND ($6 = 0 OR r.line = (SELECT w.line FROM race w WHERE w.id = $6)) "
 	"ORDER BY r.line, d.started, d.uuid, r.id";
 static const char all_sql[] =
 	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM race r "

@@ -203,14 +203,14 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 /* Each race once, with the weightiest of its verdicts, and whether a round before has it. */
 static int read_races(struct store *s, struct store_round *r, struct err *err)
 {
-	struct db_rows *rows = db_ask(
-		s->db, err,
-		"SELECT w.class, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM race o JOIN race_round e ON e.race_id = o.id "
-		"JOIN round q ON q.id = e.round_id WHERE o.line = w.line AND (q.started, q.uuid) < ($1, $2)) THEN 0 ELSE 1 "
-		"END) "
-		"FROM (SELECT r.line AS line, min(v.class) AS class FROM race_round x JOIN race r ON r.id = x.race_id "
-		"JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $3 GROUP BY r.line) w GROUP BY w.class",
-		"iti", r->started, r->uuid, r->id);
+	struct db_rows *rows =
+		db_ask(s->db, err,
+		       "SELECT w.class, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM race o JOIN race_round e ON e.race_id "
+		       "= o.id JOIN round q ON q.id = e.round_id WHERE o.line = w.line AND (q.started, q.uuid) < ($1, $2)) "
+		       "THEN 0 ELSE 1 END) FROM (SELECT r.line AS line, min(v.class) AS class FROM race_round x JOIN race r "
+		       "ON r.id = x.race_id JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $3 GROUP BY r.line) w "
+		       "GROUP BY w.class",
+		       "iti", r->started, r->uuid, r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {

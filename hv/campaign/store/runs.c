@@ -22,14 +22,11 @@ static int begin(struct store *s, int64_t round, const char *uuid, const struct 
 
 	snprintf(seed, sizeof(seed), "%" PRIu64, p->seed);
 	return db_run(s->db, err,
-		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, command, "
-		      "folder, shard, "
-		      "state, outcome, detail, started, ended, kernel_id, hits, windows, conflicts, sampled_ns, lost_permille, "
-		      "pool) "
-		      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, 0, '', $13, 0, 0, 0, 0, 0, 0, -1, 0) "
-		      "ON CONFLICT (uuid) DO UPDATE SET command = excluded.command, folder = excluded.folder, shard = "
-		      "excluded.shard, "
-		      "started = excluded.started",
+		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
+		      "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
+		      "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+		      "$11, $12, 0, 0, '', $13, 0, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET command = "
+		      "excluded.command, folder = excluded.folder, shard = excluded.shard, started = excluded.started",
 		      "titttttttttti", uuid, round, p->key, p->kernel, p->image, p->workload, p->sampling, seed, p->engine,
 		      p->command, p->folder, p->shard, store_now()) < 0
 		       ? -1

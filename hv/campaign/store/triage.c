@@ -20,9 +20,8 @@ static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 		return 0;
 	*at = store_now();
 	if (db_number(s->db, err, &last,
-		      "SELECT coalesce(max(t.at), 0) FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
-		      "FROM "
-		      "race w WHERE w.id = $1)",
+		      "SELECT coalesce(max(t.at), 0) FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = "
+		      "(SELECT w.line FROM race w WHERE w.id = $1)",
 		      "i", race) < 0)
 		return -1;
 	if (last == *at)
