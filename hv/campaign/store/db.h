@@ -69,6 +69,13 @@ struct db_rows *db_ask(struct db *db, struct err *err, const char *sql, const ch
 /* Go to the next row. Returns 1, 0 when there is none, or -1. */
 int db_next(struct db_rows *rows, struct err *err);
 
+/*
+ * Let `read` have each row, with `ctx`, and end the rows. `read` returns 0, or -1 with err set, which ends the reading. `rows`
+ * may be NULL, of a db_ask() that failed. Returns 0, or -1 with err set.
+ */
+int db_each(struct db_rows *rows, int (*read)(const struct db_rows *row, void *ctx, struct err *err), void *ctx,
+	    struct err *err);
+
 /* Column `column`, from 0, of this row. Text and bytes are valid until the next row. Text that is not there is "". */
 int64_t db_int(const struct db_rows *rows, int column);
 const char *db_text(const struct db_rows *rows, int column);

@@ -206,6 +206,21 @@ int db_next(struct db_rows *rows, struct err *err)
 	return rows->db->backend->next(rows, err);
 }
 
+int db_each(struct db_rows *rows, int (*read)(const struct db_rows *row, void *ctx, struct err *err), void *ctx,
+	    struct err *err)
+{
+	int rc = -1;
+
+	while (rows && (rc = db_next(rows, err)) > 0) {
+		if (read(rows, ctx, err) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
 int64_t db_int(const struct db_rows *rows, int column)
 {
 	return rows->db->backend->number(rows, column);

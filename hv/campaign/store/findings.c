@@ -10,8 +10,9 @@ void store_findings_free(struct store_findings *f)
 	*f = (struct store_findings){0};
 }
 
-static int read_finding(const struct db_rows *rows, struct store_findings *out, struct err *err)
+static int read_finding(const struct db_rows *rows, void *ctx, struct err *err)
 {
+	struct store_findings *out = ctx;
 	struct store_found *f = store_grow(&out->list, &out->count, sizeof(*f), err);
 
 	if (!f)
@@ -38,21 +39,12 @@ static const char findings_sql[] =
 
 int store_findings(struct store *s, int64_t round, struct store_findings *out, struct err *err)
 {
-	struct db_rows *rows;
 	int rc = -1;
 
 	*out = (struct store_findings){.text = text_new(err)};
 	if (!out->text || db_begin(s->db, false, err) < 0)
 		goto out;
-	rows = db_ask(s->db, err, findings_sql, "i", round);
-	rc = rows ? db_next(rows, err) : -1;
-	for (; rc > 0; rc = db_next(rows, err)) {
-		if (read_finding(rows, out, err) < 0) {
-			rc = -1;
-			break;
-		}
-	}
-	db_rows_end(rows);
+	rc = db_each(db_ask(s->db, err, findings_sql, "i", round), read_finding, out, err);
 	db_rollback(s->db);
 	if (rc == 0 && text_failed(out->text, err))
 		rc = -1;

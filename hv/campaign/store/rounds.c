@@ -92,8 +92,9 @@ int store_round_end(struct store *s, int64_t round, const char *shard, struct er
 
 /* ---- ask ---- */
 
-static int read_head(const struct db_rows *rows, struct store_rounds *out, struct err *err)
+static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 {
+	struct store_rounds *out = ctx;
 	struct store_round *r = store_grow(&out->list, &out->count, sizeof(*r), err);
 
 	if (!r)
@@ -123,16 +124,8 @@ static int read_heads(struct store *s, const struct store_rounds_query *q, struc
 		       "ORDER BY r.started DESC, r.uuid DESC LIMIT $7",
 		       "titiiti", q->campaign, q->id, name, q->before, (int64_t)q->unfinished, q->shard,
 		       q->last ? (int64_t)q->last : INT64_MAX);
-	int rc = rows ? db_next(rows, err) : -1;
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		if (read_head(rows, out, err) < 0) {
-			rc = -1;
-			break;
-		}
-	}
-	db_rows_end(rows);
-	return rc;
+	return db_each(rows, read_head, out, err);
 }
 
 static void turn(struct store_rounds *r)

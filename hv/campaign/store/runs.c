@@ -159,8 +159,9 @@ static void read_texts(const struct db_rows *rows, struct store_run *r, struct s
 		*columns[i] = text_keep(text, db_text(rows, 15 + (int)i));
 }
 
-static int read_run(const struct db_rows *rows, struct store_runs *out, struct err *err)
+static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 {
+	struct store_runs *out = ctx;
 	struct store_run *r = store_grow(&out->list, &out->count, sizeof(*r), err);
 
 	if (!r)
@@ -200,21 +201,12 @@ static const char runs_sql[] =
 
 int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err)
 {
-	struct db_rows *rows = NULL;
 	int rc = -1;
 
 	*out = (struct store_runs){.text = text_new(err)};
 	if (!out->text || db_begin(s->db, false, err) < 0)
 		goto out;
-	rows = db_ask(s->db, err, runs_sql, "i", round);
-	rc = rows ? db_next(rows, err) : -1;
-	for (; rc > 0; rc = db_next(rows, err)) {
-		if (read_run(rows, out, err) < 0) {
-			rc = -1;
-			break;
-		}
-	}
-	db_rows_end(rows);
+	rc = db_each(db_ask(s->db, err, runs_sql, "i", round), read_run, out, err);
 	db_rollback(s->db);
 	if (rc == 0 && text_failed(out->text, err))
 		rc = -1;
