@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/race/meeting.h"
 #include "hv/race/observation.h"
 #include "hv/race/prefer.h"
 
@@ -45,6 +46,19 @@ struct detect_sink {
 	 * sampler's thread. The target is stopped after it.
 	 */
 	void (*failed)(void *ctx, const struct err *err);
+	/*
+	 * Two CPUs are about to stand before conflicting accesses by the instructions at these GVAs. Returns whether meeting()
+	 * is to be called for them. Called on a CPU's thread and under the detector's lock, so it must not wait for anything
+	 * and must not call the detector. Not called while a meeting is under way. NULL, together with meeting: never.
+	 */
+	bool (*meeting_wanted)(void *ctx, uint64_t gva_a, uint64_t gva_b);
+	/*
+	 * The two CPUs stand there, and the machine stands still (target_stand_still()) until this returns. Called on a thread
+	 * of its own, under the detector's lock, so it must not call the detector. It may call the target and fork(). It must
+	 * be brief, since the guest notices how long it stood still. The meeting is valid during the call only. After
+	 * meeting_wanted() has returned true this follows at most once: a meeting is skipped if a CPU has moved meanwhile.
+	 */
+	void (*meeting)(void *ctx, const struct meeting *m);
 	void *ctx;
 };
 

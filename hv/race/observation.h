@@ -140,6 +140,8 @@ struct observation {
 	uint64_t gpa;
 	/* Bytes of the sampled datum that are in before[] and after[]. */
 	uint32_t data_len;
+	/* The number of the meeting (hv/race/meeting.h) that this conflict was to have, even if that was skipped. 0: none. */
+	uint64_t meeting;
 	/* The sampled datum when the window opened. With RACE_BY_REREAD, when the window's watchpoints were in force. */
 	uint8_t before[RACE_DATA_MAX];
 	/* The sampled datum when the conflict was seen. */
