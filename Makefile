@@ -97,11 +97,11 @@ $(OUT)/gen/campaign.rng.h: docs/campaign.rng
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
 $(OUT)/obj/hv/campaign/plan/grammar.o: $(OUT)/gen/campaign.rng.h
 
-# The tables of the store of campaigns, as a C string without comments.
-$(OUT)/gen/store_schema.h: hv/campaign/store/schema.sql
+# The tables of the store of campaigns, as C strings without comments: those of the first version, and each step to the next one.
+$(OUT)/gen/store_%.h: hv/campaign/store/%.sql
 	@mkdir -p $(@D)
 	$(Q)sed '/^--/d; s/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
-$(OUT)/obj/hv/campaign/store/schema.o: $(OUT)/gen/store_schema.h
+$(OUT)/obj/hv/campaign/store/schema.o: $(patsubst hv/campaign/store/%.sql,$(OUT)/gen/store_%.h,$(wildcard hv/campaign/store/*.sql))
 
 # The pruner's lists, as one C string.
 $(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))

@@ -64,7 +64,7 @@ static error_t number_option(struct run_options *o, int key, char *arg, struct a
 {
 	uint64_t value;
 
-	if (key == KEY_ROUND && cli_number(arg, 1, INT32_MAX, &o->runner.round) < 0)
+	if (key == KEY_ROUND && cli_number(arg, 1, STORE_NUMBER_MAX, &o->runner.round) < 0)
 		return cli_usage(state, "--round %s: give a number from 1", arg);
 	if (key == KEY_ROUND)
 		return 0;

@@ -54,7 +54,7 @@ static error_t number_option(struct submit_options *o, int key, const char *arg,
 		return cli_usage(state, "--shards %s: give a number from 1 to 100000", arg);
 	if (key == KEY_JOBS && cli_number(arg, 1, JOBS_MAX, &o->jobs) < 0)
 		return cli_usage(state, "--jobs %s: give a number from 1 to 1024", arg);
-	if (key == KEY_ROUND && cli_number(arg, 1, INT32_MAX, &o->round) < 0)
+	if (key == KEY_ROUND && cli_number(arg, 1, STORE_NUMBER_MAX, &o->round) < 0)
 		return cli_usage(state, "--round %s: give a number from 1", arg);
 	return 0;
 }
@@ -107,23 +107,16 @@ const struct argp campaign_submit_argp = {.options = options, .parser = parser, 
 
 /* ---- the round ---- */
 
-/* All tasks must be given one number, so it is found out here. Returns 0, or -1 with err set. */
+/* All tasks must be given one number, which nobody else is given. Returns 0, or -1 with err set. */
 static int find_round(struct submit_options *o, const struct plan *plan, struct err *err)
 {
-	const struct store_rounds_query query = {.campaign = plan_name(plan)};
-	struct store *store = o->round ? NULL : store_open(o->store, STORE_MAKE, STORE_WAIT_MS, err);
-	struct store_rounds rounds = {0};
-	int rc = o->round ? 0 : -1;
+	struct store *store;
+	int rc;
 
-	if (store && store_rounds(store, &query, &rounds, err) == 0) {
-		o->round = 1;
-		for (size_t i = 0; i < rounds.count; i++) {
-			if (rounds.list[i].number >= o->round)
-				o->round = rounds.list[i].number + 1;
-		}
-		rc = 0;
-	}
-	store_rounds_free(&rounds);
+	if (o->round)
+		return 0;
+	store = store_open(o->store, STORE_MAKE, STORE_WAIT_MS, err);
+	rc = store ? store_round_number(store, plan_name(plan), &o->round, err) : -1;
 	store_close(store);
 	return rc;
 }

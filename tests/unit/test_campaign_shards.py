@@ -5,6 +5,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -17,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import campaign_rig as rig  # noqa: E402
 
 PACE = 0.01  # seconds a race
+SUBMITTED = 6  # rounds at once
 SLURM_CONF = """ClusterName=outrider
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
@@ -188,6 +190,15 @@ class Shards(unittest.TestCase):
             done = subprocess.run([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--print", "--store", url, self.file],
                                   capture_output=True, text=True, check=True)
             self.assertIn("--round 2 ", done.stdout)
+
+    def test_submitted_at_once(self):
+        """No two rounds that are submitted have one number, even when nobody has begun one of them yet."""
+        with rig.postgres() as url:
+            asked = [subprocess.Popen([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--print", "--store", url, self.file],
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(SUBMITTED)]
+            scripts = [asker.communicate(timeout=rig.CAP)[0] for asker in asked]
+        numbers = [int(number) for script in scripts for number in re.findall(r" --round (\d+) ", script)]
+        self.assertEqual(sorted(numbers), list(range(1, SUBMITTED + 1)), "\n".join(scripts))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <sys/wait.h>
+
 #include "hv/campaign/learn/learn.h"
 #include "hv/report/coverage/prefer_json.h"
 #include "tests/unit/store_both.h"
@@ -39,6 +41,99 @@ static void rounds_are_numbered(void **state)
 	assert_int_equal(rounds.count, 1);
 	assert_int_equal(rounds.list[0].id, second);
 	store_rounds_free(&rounds);
+}
+
+#define ASKERS 4
+#define NUMBERS 25 /* that each of them asks for */
+
+/* Ask for numbers, and write them to `out`. Every other one is that of a round that begins at once. Exits. */
+static void ask_for_numbers(const char *place, int go, int out)
+{
+	struct store_round_plan plan = {.campaign = "nightly"};
+	struct err err = {0};
+	struct store *s = store_open(place, STORE_WRITE, STORE_WAIT_MS, &err);
+	bool ok = s != NULL;
+	char byte;
+
+	/* All begin when the last one is there. */
+	ok = ok && read(go, &byte, 1) == 0;
+	for (unsigned i = 0; i < NUMBERS && ok; i++) {
+		struct store_rounds begun = {0};
+		uint64_t number = 0;
+
+		if (i % 2) {
+			ok = store_round_begin(s, &plan, &begun, &err) == 0;
+			number = ok ? begun.list[0].number : 0;
+			store_rounds_free(&begun);
+		} else {
+			ok = store_round_number(s, "nightly", &number, &err) == 0;
+		}
+		ok = ok && write(out, &number, sizeof(number)) == sizeof(number);
+	}
+	if (!ok)
+		fprintf(stderr, "%s\n", err.text);
+	store_close(s);
+	_exit(!ok);
+}
+
+static void no_two_are_given_one_number(void **state)
+{
+	bool given[ASKERS * NUMBERS + 1] = {false};
+	struct fixture *f = *state;
+	int go[2], out[2], status;
+	uint64_t number;
+
+	assert_int_equal(pipe(go) + pipe(out), 0);
+	for (unsigned i = 0; i < ASKERS; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (pid)
+			continue;
+		close(go[1]);
+		ask_for_numbers(f->place, go[0], out[1]);
+	}
+	close(go[1]);
+	close(out[1]);
+	while (read(out[0], &number, sizeof(number)) == sizeof(number)) {
+		assert_in_range(number, 1, ASKERS * NUMBERS);
+		assert_false(given[number]);
+		given[number] = true;
+	}
+	for (unsigned i = 0; i < ASKERS; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	for (unsigned i = 1; i <= ASKERS * NUMBERS; i++)
+		assert_true(given[i]);
+	close(go[0]);
+	close(out[0]);
+	/* Other campaigns count for themselves. */
+	assert_int_equal(store_round_number(f->s, "weekly", &number, &f->err), 0);
+	assert_int_equal(number, 1);
+}
+
+static void a_number_is_of_one_round(void **state)
+{
+	struct fixture *f = *state;
+	struct store_round_plan plan = {.campaign = "nightly", .uuid = "00112233445566778899aabbccddeeff", .number = 1};
+	struct store_rounds rounds;
+
+	store_rig_round(f->s, "nightly", NULL);
+	assert_int_equal(store_round_begin(f->s, &plan, &rounds, &f->err), -1);
+	assert_int_equal(f->err.code, EXIT_USAGE);
+	assert_non_null(strstr(f->err.text, "round 1 of nightly was begun without --round"));
+	f->err = (struct err){0};
+	plan.number = STORE_NUMBER_MAX;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(store_round_begin(f->s, &plan, &rounds, &f->err), 0);
+		assert_int_equal(rounds.list[0].number, STORE_NUMBER_MAX);
+		store_rounds_free(&rounds);
+	}
+	plan = (struct store_round_plan){.campaign = "nightly"};
+	assert_int_equal(store_round_begin(f->s, &plan, &rounds, &f->err), -1);
+	assert_int_equal(f->err.code, EXIT_INPUT);
+	assert_non_null(strstr(f->err.text, "give one with --round"));
 }
 
 static void an_attempt_that_was_cut_off_is_no_run_of_the_plan(void **state)
@@ -419,6 +514,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(rounds_are_numbered),
+		BOTH(no_two_are_given_one_number),
+		BOTH(a_number_is_of_one_round),
 		BOTH(an_attempt_that_was_cut_off_is_no_run_of_the_plan),
 		BOTH(a_round_ends_with_its_last_shard),
 		BOTH(a_run_is_stored_once),

@@ -270,6 +270,37 @@ static void old_stores_are_brought_up(void **state)
 	db_close(db);
 }
 
+/* The tables that a store of version 1 had are those that all of its rounds are in. */
+static void a_store_of_the_first_version_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	struct schema_steps first = {schema_steps.sql, 1};
+	struct store_rounds rounds;
+	char place[RIG_PLACE_MAX];
+	uint64_t number;
+	struct store *s;
+	struct db *db;
+
+	store_rig_place(&f->rig, f->kind, place);
+	db = db_open(place, DB_MAKE, 1000, &f->err);
+	assert_non_null(db);
+	assert_int_equal(schema_check(db, &first, true, true, &f->err), 0);
+	assert_true(db_run(db, &f->err,
+			   "INSERT INTO round (uuid, campaign, number, plan_hash, started) VALUES ('a', 'nightly', 7, '', 5)",
+			   "") == 1);
+	db_close(db);
+	refused(place, STORE_READ, "old version 1");
+	s = store_rig_open(place, STORE_WRITE);
+	assert_int_equal(store_rounds(s, &(struct store_rounds_query){0}, &rounds, &f->err), 0);
+	assert_int_equal(rounds.count, 1);
+	assert_int_equal(rounds.list[0].number, 7);
+	store_rounds_free(&rounds);
+	assert_int_equal(store_round_number(s, "nightly", &number, &f->err), 0);
+	assert_int_equal(number, 8);
+	store_close(s);
+	store_close(store_rig_open(place, STORE_READ));
+}
+
 /* ---- locked, read-only, full ---- */
 
 static void a_locked_store_is_waited_for(void **state)
@@ -666,6 +697,7 @@ int main(void)
 		{"a_store_with_triggers_is_refused", a_store_with_triggers_is_refused, setup, teardown, &sqlite},
 		{"a_damaged_store_is_told", a_damaged_store_is_told, setup, teardown, &sqlite},
 		BOTH(old_stores_are_brought_up),
+		BOTH(a_store_of_the_first_version_goes_on),
 		BOTH(a_locked_store_is_waited_for),
 		{"a_read_only_store_is_read", a_read_only_store_is_read, setup, teardown, &sqlite},
 		{"a_full_disk_changes_nothing", a_full_disk_changes_nothing, setup, teardown, &sqlite},

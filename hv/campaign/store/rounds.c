@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,36 +31,86 @@ static void random_uuid(char out[STORE_UUID_MAX])
 	store_uuid(text[0], text[1], out);
 }
 
-static int next_number(struct store *s, const struct store_round_plan *plan, int64_t *number, struct err *err)
+/* One more than what the campaign's rounds have and what was given out. Called in a transaction that writes: writers take
+ * turns. */
+static int next_number(struct store *s, const char *campaign, int64_t *number, struct err *err)
 {
-	if (plan->number) {
-		*number = (int64_t)plan->number;
-		return 0;
-	}
-	return db_number(s->db, err, number, "SELECT coalesce(max(number), 0) + 1 FROM round WHERE campaign = $1", "t",
-			 plan->campaign) < 0
-		       ? -1
-		       : 0;
+	int64_t last = 0;
+
+	if (db_number(
+		    s->db, err, &last,
+		    "SELECT max(u.number) FROM (SELECT coalesce(max(r.number), 0) AS number FROM round r WHERE r.campaign = $1 "
+		    "UNION ALL SELECT coalesce(max(g.number), 0) FROM given g WHERE g.campaign = $1) u",
+		    "t", campaign) < 0)
+		return -1;
+	if (last < 0 || last >= STORE_NUMBER_MAX)
+		return err_set(err, EXIT_INPUT,
+			       "%s: the last round of %.64s has the number %" PRId64
+			       ", and there is none behind it; give one with "
+			       "--round",
+			       store_where(s), campaign, last);
+	*number = last + 1;
+	return 0;
+}
+
+/* A number that was asked for is of one round, which is known by its uuid. */
+static int check_number(struct store *s, const struct store_round_plan *plan, const char *uuid, struct err *err)
+{
+	int64_t others = 0;
+
+	if (db_number(s->db, err, &others, "SELECT count(*) FROM round WHERE campaign = $1 AND number = $2 AND uuid <> $3",
+		      "tit", plan->campaign, (int64_t)plan->number, uuid) < 0)
+		return -1;
+	return others ? err_set(err, EXIT_USAGE,
+				"%s: round %" PRIu64
+				" of %.64s was begun without --round, so it is not one that several machines "
+				"share; give another number",
+				store_where(s), plan->number, plan->campaign)
+		      : 0;
+}
+
+static int insert_round(struct store *s, const struct store_round_plan *plan, const char *uuid, int64_t *id, struct err *err)
+{
+	int64_t number = (int64_t)plan->number;
+	int rc = number ? check_number(s, plan, uuid, err) : next_number(s, plan->campaign, &number, err);
+
+	if (rc < 0 || db_run(s->db, err,
+			     "INSERT INTO round (uuid, campaign, number, plan_hash, started) VALUES ($1, $2, $3, $4, $5) "
+			     "ON CONFLICT (uuid) DO NOTHING",
+			     "ttiti", uuid, plan->campaign, number, plan->plan_hash, store_now()) < 0)
+		return -1;
+	return db_number(s->db, err, id, "SELECT id FROM round WHERE uuid = $1", "t", uuid) < 0 ? -1 : 0;
 }
 
 static int begin(struct store *s, const struct store_round_plan *plan, const char *uuid, int64_t *id, struct err *err)
 {
-	int64_t number = 0, now = store_now();
-
-	if (next_number(s, plan, &number, err) < 0 ||
-	    db_run(s->db, err,
-		   "INSERT INTO round (uuid, campaign, number, plan_hash, started) VALUES ($1, $2, $3, $4, $5) "
-		   "ON CONFLICT (uuid) DO NOTHING",
-		   "ttiti", uuid, plan->campaign, number, plan->plan_hash, now) < 0 ||
-	    db_number(s->db, err, id, "SELECT id FROM round WHERE uuid = $1", "t", uuid) < 0)
+	if (insert_round(s, plan, uuid, id, err) < 0)
 		return -1;
 	/* A shard that was begun before goes on. */
 	return db_run(s->db, err,
 		      "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
 		      "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
-		      "itii", *id, plan->shard, (int64_t)plan->planned, now) < 0
+		      "itii", *id, plan->shard, (int64_t)plan->planned, store_now()) < 0
 		       ? -1
 		       : 0;
+}
+
+int store_round_number(struct store *s, const char *campaign, uint64_t *number, struct err *err)
+{
+	int64_t given = 0;
+
+	if (db_begin(s->db, true, err) < 0)
+		return -1;
+	if (next_number(s, campaign, &given, err) < 0 ||
+	    db_run(s->db, err,
+		   "INSERT INTO given (campaign, number) VALUES ($1, $2) ON CONFLICT (campaign) DO UPDATE SET number = "
+		   "excluded.number",
+		   "ti", campaign, given) < 0) {
+		db_rollback(s->db);
+		return -1;
+	}
+	*number = (uint64_t)given;
+	return db_commit(s->db, err);
 }
 
 int store_round_begin(struct store *s, const struct store_round_plan *plan, struct store_rounds *out, struct err *err)

@@ -5,6 +5,8 @@
 
 static const char *const steps_sql[] = {
 #include "store_schema.h"
+	, /* to version 2 */
+#include "store_schema_2.h"
 };
 
 const struct schema_steps schema_steps = {steps_sql, sizeof(steps_sql) / sizeof(steps_sql[0])};

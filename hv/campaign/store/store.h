@@ -30,9 +30,10 @@
 
 struct store;
 
-#define STORE_UUID_MAX 33    /* bytes of a uuid, 32 hexadecimal digits and the NUL */
-#define STORE_RACE_ID_MAX 13 /* bytes of the id of a race, 12 hexadecimal digits and the NUL */
-#define STORE_WAIT_MS 30000  /* how long to wait for others that write, where nobody asks for another time */
+#define STORE_UUID_MAX 33	   /* bytes of a uuid, 32 hexadecimal digits and the NUL */
+#define STORE_RACE_ID_MAX 13	   /* bytes of the id of a race, 12 hexadecimal digits and the NUL */
+#define STORE_NUMBER_MAX INT32_MAX /* of a round */
+#define STORE_WAIT_MS 30000	   /* how long to wait for others that write, where nobody asks for another time */
 
 #define STORE_CLASSES (VERDICT_BENIGN + 1)
 
@@ -115,8 +116,17 @@ struct store_rounds {
 };
 void store_rounds_free(struct store_rounds *r);
 
-/* Begin a round, or join the one with this uuid. What there is of it then is put in `out`, whose list has one round. */
+/*
+ * Begin a round, or join the one with this uuid. What there is of it then is put in `out`, whose list has one round.
+ * EXIT_USAGE: another round of the campaign has the number that is asked for.
+ */
 int store_round_begin(struct store *s, const struct store_round_plan *plan, struct store_rounds *out, struct err *err);
+
+/*
+ * Give out a number for a round of the campaign that somebody begins later, in any number of shards. Nobody is given it again,
+ * also when the round is never begun.
+ */
+int store_round_number(struct store *s, const char *campaign, uint64_t *number, struct err *err);
 
 /* This shard has done all its runs. */
 int store_round_end(struct store *s, int64_t round, const char *shard, struct err *err);
