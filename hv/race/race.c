@@ -16,6 +16,7 @@ void race_free(struct race *race)
 	if (!race)
 		return;
 	race_names_free(race->names);
+	free(race->replay);
 	free(race->modules);
 	free(race->instances);
 	for (int i = 0; i < 2; i++)
@@ -99,4 +100,11 @@ struct race_instance *race_add_instance(struct race *race)
 	}
 	race->instances[race->kept] = (struct race_instance){0};
 	return &race->instances[race->kept++];
+}
+
+int race_have_replay(struct race *race)
+{
+	if (!race->replay)
+		race->replay = calloc(1, sizeof(*race->replay));
+	return race->replay ? 0 : -1;
 }

@@ -13,6 +13,7 @@
 
 #include "hv/race/names.h"
 #include "hv/race/observation.h"
+#include "hv/race/replay.h"
 #include "hv/race/site.h"
 
 #define RACE_INSTANCES_MAX 8 /* instances that are kept of each race: the first ones */
@@ -78,6 +79,8 @@ struct race {
 	struct race_instance *instances;
 	/* What debug files say. NULL: none were asked. */
 	struct race_names *names;
+	/* What came of running the race in both orders. NULL: that was never done. */
+	struct race_replay *replay;
 	/* Ids, in the report's list of modules, of those that were loaded when the first instance was seen. */
 	uint64_t *modules;
 	/* How many ids there are in `modules`. */
@@ -109,5 +112,8 @@ void race_keep_device(struct race *race, unsigned which, const struct race_side 
  * memory ran out. At most RACE_INSTANCES_MAX times for one race.
  */
 struct race_instance *race_add_instance(struct race *race);
+
+/* Let the race have a replay: one without instances, if it has none yet. 0, or -1: memory ran out. */
+int race_have_replay(struct race *race);
 
 #endif

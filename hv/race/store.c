@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/race/conflict.h"
+#include "hv/race/count.h"
 #include "hv/race/index.h"
 #include "hv/race/printable.h"
 
@@ -97,14 +98,6 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 	printable_context(&to->context);
 }
 
-/* Counts of reports are what anybody wrote there, and the largest is what JSON can carry. */
-static uint64_t add_counts(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) || sum > INT64_MAX ? INT64_MAX : sum;
-}
-
 /* `swap`: the observation has the race's sides the other way round. 0, or -1: memory ran out. */
 static int keep_instance(struct race *race, const struct observation *o, bool swap)
 {
@@ -142,7 +135,7 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 		race->first_ns = o->time_ns;
 	if (o->time_ns > race->last_ns)
 		race->last_ns = o->time_ns;
-	race->count = add_counts(race->count, 1);
+	race->count = count_sum(race->count, 1);
 	race->rw[0] |= rw_of(&o->sides[swap]);
 	race->rw[1] |= rw_of(&o->sides[!swap]);
 	return 0;
@@ -280,9 +273,14 @@ static int merge_race(struct race *into, const struct race *from, bool swap)
 		instance->sides[0] = from->instances[i].sides[swap];
 		instance->sides[1] = from->instances[i].sides[!swap];
 	}
+	if (from->replay) {
+		if (race_have_replay(into) < 0)
+			return -1;
+		replay_merge(into->replay, from->replay, swap);
+	}
 	into->rw[0] |= from->rw[swap];
 	into->rw[1] |= from->rw[!swap];
-	into->count = add_counts(into->count, from->count);
+	into->count = count_sum(into->count, from->count);
 	if (from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
 	if (from->last_ns > into->last_ns)
@@ -311,6 +309,34 @@ struct race *race_store_put(struct race_store *s, struct race *race, struct err 
 		return race;
 	race_free(race);
 	return known;
+}
+
+struct race *race_store_add_replay(struct race_store *s, const char *site_a, const char *site_b,
+				   const struct replay_instance *instance, struct err *err)
+{
+	char id[RACE_ID_MAX];
+	struct identity identity = {.store = s, .id = id, .site_a = site_a, .site_b = site_b};
+	struct replay_instance own;
+	struct race *race;
+
+	race_id(site_a, site_b, id);
+	race = find_race(s, race_hash(&s->key, id, site_a, site_b), &identity);
+	if (!race)
+		return NULL;
+	if (replay_instance_wrong(instance)) {
+		err_set(err, EXIT_INTERNAL, "race %s: a replay in both orders is not kept: %s", id,
+			replay_instance_wrong(instance));
+		return NULL;
+	}
+	if (race_have_replay(race) < 0) {
+		no_memory(s, err);
+		return NULL;
+	}
+	own = *instance;
+	if (identity.swap)
+		replay_swap(&own);
+	replay_count(race->replay, &own);
+	return race;
 }
 
 size_t race_store_count(const struct race_store *s)

@@ -39,13 +39,22 @@ uint64_t race_store_left_out(const struct race_store *s);
  */
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
 
+/*
+ * Add what came of running one instance of a race in both orders. `site_a` is the name, by site_name(), of the side that goes
+ * first in order 0 of the instance, and `site_b` that of the other side. The instance is copied, and its strings are made
+ * printable. Returns the race. NULL without err being set: no such race is in the store. NULL with err set: memory ran out, or
+ * replay_instance_wrong() has something against the instance.
+ */
+struct race *race_store_add_replay(struct race_store *s, const char *site_a, const char *site_b,
+				   const struct replay_instance *instance, struct err *err);
+
 /* A new run begins: races that are put from now on belong to it. */
 void race_store_begin_run(struct race_store *s);
 
 /*
  * Take a race over as it is, from another run's report. If the same race is in the store already, that one takes over the
- * instances and times, and `race` is freed. Returns the race that is in the store. NULL: memory ran out, and `race` is still
- * the caller's. Takes constant time on average, however many races there are.
+ * instances, times and replays, and `race` is freed. Returns the race that is in the store. NULL: memory ran out, and `race` is
+ * still the caller's. Takes constant time on average, however many races there are.
  */
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err);
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/replay.h"
+
+#include "hv/base/clean.h"
+#include "hv/race/count.h"
+
+/* The weights of replay_weight(). */
+enum weight { NOT_RUN, NO_STATE_CHANGE, FAILURE, STATE_CHANGE, ONE_TROUBLED };
+
+bool replay_in_trouble(const struct replay_order *order)
+{
+	return order->trouble[0] || order->machine == REPLAY_MACHINE_PANIC || order->machine == REPLAY_MACHINE_HANG ||
+	       order->machine == REPLAY_MACHINE_TRIPLE_FAULT;
+}
+
+int replay_troubled_order(const struct replay_instance *instance)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct replay_order *other = &instance->orders[!i];
+
+		if (replay_in_trouble(&instance->orders[i]) && !replay_in_trouble(other) &&
+		    other->machine != REPLAY_MACHINE_NOT_RUN)
+			return i;
+	}
+	return -1;
+}
+
+int replay_weight(const struct replay_instance *instance)
+{
+	if (replay_troubled_order(instance) >= 0)
+		return ONE_TROUBLED;
+	if (instance->outcome == REPLAY_STATE_CHANGE)
+		return STATE_CHANGE;
+	if (instance->outcome == REPLAY_NO_STATE_CHANGE)
+		return NO_STATE_CHANGE;
+	return instance->why == REPLAY_CANNOT_LOAD ? NOT_RUN : FAILURE;
+}
+
+static const char *difference_wrong(const struct replay_difference *difference)
+{
+	if (difference->len == 0 || difference->len > REPLAY_BYTES_MAX)
+		return "the length of a difference is out of range";
+	if (difference->side > 1)
+		return "a difference is of a side that there is not";
+	return NULL;
+}
+
+static const char *order_wrong(const struct replay_order *order)
+{
+	if ((unsigned)order->machine >= REPLAY_MACHINES)
+		return "the end of a machine is no known one";
+	for (int i = 0; i < 2; i++) {
+		if ((unsigned)order->regions[i].end >= REPLAY_ENDS)
+			return "the end of a region is no known one";
+	}
+	return NULL;
+}
+
+const char *replay_instance_wrong(const struct replay_instance *instance)
+{
+	const char *wrong = NULL;
+
+	if ((unsigned)instance->outcome >= REPLAY_OUTCOMES || (unsigned)instance->why >= REPLAY_FAILURES)
+		return "the outcome is no known one";
+	if ((instance->outcome == REPLAY_FAILURE) != (instance->why != REPLAY_NO_FAILURE))
+		return "a reason belongs to a replay failure, and to nothing else";
+	if (instance->kept > REPLAY_DIFFERENCES_MAX || instance->kept > instance->difference_count)
+		return "more differences are kept than there may be";
+	if (instance->outcome == REPLAY_STATE_CHANGE && instance->difference_count == 0)
+		return "a state change has no difference";
+	if (instance->outcome == REPLAY_NO_STATE_CHANGE && instance->difference_count)
+		return "there are differences without a state change";
+	for (int i = 0; i < 2 && !wrong; i++)
+		wrong = order_wrong(&instance->orders[i]);
+	for (uint32_t i = 0; i < instance->kept && !wrong; i++)
+		wrong = difference_wrong(&instance->differences[i]);
+	return wrong;
+}
+
+/* The weight of the weightiest instance, by the counts. */
+static int weight_by_counts(const struct race_replay *replay)
+{
+	if (replay->one_troubled)
+		return ONE_TROUBLED;
+	if (replay->count[REPLAY_STATE_CHANGE])
+		return STATE_CHANGE;
+	if (replay->count[REPLAY_FAILURE] > replay->not_run)
+		return FAILURE;
+	return replay->count[REPLAY_NO_STATE_CHANGE] ? NO_STATE_CHANGE : NOT_RUN;
+}
+
+const char *replay_wrong(const struct race_replay *replay)
+{
+	for (int i = 0; i < REPLAY_OUTCOMES; i++) {
+		if (replay->count[i] > INT64_MAX)
+			return "a count of instances is out of range";
+	}
+	if (replay_instances(replay) == 0)
+		return "there is no instance";
+	if (replay->not_run > replay->count[REPLAY_FAILURE] || replay->one_troubled > replay_instances(replay))
+		return "a part of the instances is more than the whole";
+	if (replay_instance_wrong(&replay->telling))
+		return replay_instance_wrong(&replay->telling);
+	if (replay->count[replay->telling.outcome] == 0 || replay_weight(&replay->telling) != weight_by_counts(replay))
+		return "the instance that is kept is not one of those that are counted";
+	return NULL;
+}
+
+uint64_t replay_instances(const struct race_replay *replay)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < REPLAY_OUTCOMES; i++)
+		sum = count_sum(sum, replay->count[i]);
+	return sum;
+}
+
+enum replay_outcome replay_outcome(const struct race_replay *replay)
+{
+	if (replay->count[REPLAY_STATE_CHANGE])
+		return REPLAY_STATE_CHANGE;
+	if (replay->count[REPLAY_FAILURE] > replay->not_run || !replay->count[REPLAY_NO_STATE_CHANGE])
+		return REPLAY_FAILURE;
+	return REPLAY_NO_STATE_CHANGE;
+}
+
+static void swap_regions(struct replay_order *order)
+{
+	struct replay_region region = order->regions[0];
+
+	order->regions[0] = order->regions[1];
+	order->regions[1] = region;
+}
+
+static void swap_bytes(struct replay_difference *difference)
+{
+	for (int i = 0; i < REPLAY_BYTES_MAX; i++) {
+		uint8_t byte = difference->bytes[0][i];
+
+		difference->bytes[0][i] = difference->bytes[1][i];
+		difference->bytes[1][i] = byte;
+	}
+}
+
+void replay_swap(struct replay_instance *instance)
+{
+	struct replay_order order = instance->orders[0];
+
+	instance->orders[0] = instance->orders[1];
+	instance->orders[1] = order;
+	swap_regions(&instance->orders[0]);
+	swap_regions(&instance->orders[1]);
+	for (uint32_t i = 0; i < instance->kept; i++) {
+		struct replay_difference *difference = &instance->differences[i];
+
+		swap_bytes(difference);
+		if (difference->is_register)
+			difference->side = !difference->side;
+	}
+}
+
+void replay_clean(struct replay_instance *instance)
+{
+	clean_field(instance->why_text, sizeof(instance->why_text));
+	for (int i = 0; i < 2; i++)
+		clean_field(instance->orders[i].trouble, sizeof(instance->orders[i].trouble));
+	for (uint32_t i = 0; i < instance->kept; i++)
+		clean_field(instance->differences[i].name, sizeof(instance->differences[i].name));
+}
+
+/* Keep the more telling one of two instances. `first`: there is none to compare with yet. */
+static void keep_telling(struct race_replay *into, const struct replay_instance *instance, bool first)
+{
+	if (first || replay_weight(instance) > replay_weight(&into->telling))
+		into->telling = *instance;
+}
+
+void replay_count(struct race_replay *into, const struct replay_instance *instance)
+{
+	keep_telling(into, instance, replay_instances(into) == 0);
+	replay_clean(&into->telling);
+	into->count[instance->outcome] = count_sum(into->count[instance->outcome], 1);
+	if (instance->why == REPLAY_CANNOT_LOAD)
+		into->not_run = count_sum(into->not_run, 1);
+	if (replay_troubled_order(instance) >= 0)
+		into->one_troubled = count_sum(into->one_troubled, 1);
+}
+
+void replay_merge(struct race_replay *into, const struct race_replay *from, bool swap)
+{
+	struct replay_instance telling = from->telling;
+
+	if (swap)
+		replay_swap(&telling);
+	keep_telling(into, &telling, replay_instances(into) == 0);
+	for (int i = 0; i < REPLAY_OUTCOMES; i++)
+		into->count[i] = count_sum(into->count[i], from->count[i]);
+	into->not_run = count_sum(into->not_run, from->not_run);
+	into->one_troubled = count_sum(into->one_troubled, from->one_troubled);
+}
