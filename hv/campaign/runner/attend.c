@@ -161,6 +161,12 @@ static void look_at_usage(struct job *j, uint64_t now)
 		stop(j, STORE_LIMIT, "", "the run used more memory than its limit of", l->memory >> 20, "MiB");
 }
 
+/* A domain that ran before has its console elsewhere. */
+static bool has_console(const struct plan_run *r)
+{
+	return !r->attach || r->domain->file;
+}
+
 static void look_at_guest(struct job *j, uint64_t now)
 {
 	const struct plan_limits *l = &j->run->limits;
@@ -169,7 +175,7 @@ static void look_at_guest(struct job *j, uint64_t now)
 	if (path)
 		console_read(&j->console, path, "console.log", false, &j->ending);
 	free(path);
-	if (l->silence_ns && !j->run->attach && now > j->console.last_ns && now - j->console.last_ns > l->silence_ns)
+	if (l->silence_ns && has_console(j->run) && now > j->console.last_ns && now - j->console.last_ns > l->silence_ns)
 		stop(j, STORE_HANG, "console.log", "the guest's console was silent for more than", l->silence_ns / NS_PER_S,
 		     "s");
 	if (l->heartbeat_ns && heartbeat_silence(&j->heartbeat) > l->heartbeat_ns)

@@ -85,18 +85,45 @@ static bool runner_is_gone(int wait_ms)
 	return poll(&fds, 1, wait_ms) > 0;
 }
 
-/* What the program has started becomes the keeper's when the program ends, and is waited for too. */
-static void wait_for_all(pid_t pid)
+static void finish(const struct child_config *config)
+{
+	if (config->finish)
+		config->finish(config->ctx);
+}
+
+/*
+ * What the program has started becomes the keeper's when the program ends, and is waited for too. That the program has ended is
+ * said when what was prepared for it is finished: until then the run is not over.
+ */
+static void wait_for_all(const struct child_config *config, pid_t pid)
 {
 	int status;
 	pid_t ended;
 
 	while ((ended = waitpid(-1, &status, WNOHANG)) >= 0 || errno == EINTR) {
-		if (ended == pid && write(RESULT, &status, sizeof(status)) < 0)
-			break;
+		if (ended == pid) {
+			finish(config);
+			if (write(RESULT, &status, sizeof(status)) < 0)
+				return;
+		}
 		if (ended <= 0 && runner_is_gone(POLL_MS))
-			break;
+			return;
 	}
+}
+
+/* Whether the run was asked to end before there was a program to hear it. */
+static bool was_asked(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
+}
+
+/* There is no program: what was prepared for it ends, and `status` stands for the program's. */
+static noreturn void end_without(const struct child_config *config, int status)
+{
+	finish(config);
+	_exit(write(RESULT, &status, sizeof(status)) < 0);
 }
 
 noreturn void keeper_main(const struct keeper *k)
@@ -115,18 +142,17 @@ noreturn void keeper_main(const struct keeper *k)
 	keep_only(k);
 	cgroup_enter(group);
 	if (config->prepare && config->prepare(config->ctx, &err) < 0) {
-		int status = W_EXITCODE(EXIT_INPUT, 0);
-
 		dprintf(STDERR_FILENO, "outrider: %s\n", err.text);
-		_exit(write(RESULT, &status, sizeof(status)) < 0);
+		end_without(config, W_EXITCODE(EXIT_INPUT, 0));
 	}
+	if (was_asked())
+		end_without(config, W_EXITCODE(0, SIGTERM));
 	pid = fork();
 	if (pid == 0)
 		program(config, self);
 	if (pid > 0)
-		wait_for_all(pid);
-	if (config->finish)
-		config->finish(config->ctx);
+		wait_for_all(config, pid);
+	finish(config);
 	if (runner_is_gone(0)) {
 		cgroup_kill(group);
 		kill(0, SIGKILL);
