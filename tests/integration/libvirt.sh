@@ -113,10 +113,8 @@ need_libvirtd() {
 	fi
 }
 
-# define WORKLOADS: the domain, not started; its console is at $console.
-define() {
-	serial "$folder/domain"
-	console=$folder/domain.console
+# describe WORKLOADS: the description of the domain, with its console at the FIFO $folder/domain, in the file $folder/domain.xml.
+describe() {
 	cat >"$folder/domain.xml" <<XML
 <domain type='qemu'>
   <name>$domain</name>
@@ -138,6 +136,13 @@ define() {
   </devices>
 </domain>
 XML
+}
+
+# define WORKLOADS: the domain, not started; its console is at $console.
+define() {
+	serial "$folder/domain"
+	console=$folder/domain.console
+	describe "$@"
 	virsh -q -c $uri define "$folder/domain.xml" >/dev/null
 }
 
