@@ -125,6 +125,24 @@ class Ends(Campaign):
         self.assertEqual(self.ask("SELECT count(*) FROM build_race"), [(races,)])
         self.assertRegex(done.stdout, rf"\Ac: round 1: 10 of 10 runs done, 7 broke, 1 could not run; \d+ hits, \d+ races, \d+ new.*\n\Z")
 
+    def test_what_is_good_of_a_run_is_kept(self):
+        """One of a run's two files is damaged: the other one is in the store, and the run says what is wrong."""
+        armed = [{"site": "vfs_read+0x1c", "armed": 4, "hits": 3}, {"site": "vfs_read+0x33", "armed": 1}]
+        (self.folder / "coverage.json").write_text(json.dumps({
+            "schema": "outrider-coverage/1", "tool_version": "0.1.0", "complete": True, "seed": "1", "build_id": "aabb",
+            "totals": {"functions": 1, "sites": 2, "pool_sites": 9, "hits": 3, "windows": 0, "conflicts": 0, "sampled_s": 1.0},
+            "functions": [{"function": "vfs_read", "sites": 5, "armed": armed}]}))
+        self.write("half", "torn")
+        done = self.run_round()
+        self.assertEqual(self.outcomes(), {"k/i/half/all/#1": "failed", "k/i/torn/all/#1": "failed"}, done.stderr)
+        races = len(json.loads(self.report)["races"])
+        self.assertEqual(self.ask("SELECT workload, count(*) FROM sighting JOIN run ON run.id = run_id GROUP BY workload"), [("half", races)])
+        self.assertEqual(self.ask("SELECT workload FROM cover JOIN run ON run.id = run_id"), [("torn",)])
+        self.assertEqual(self.ask("SELECT name, armed, hits FROM site"), [("vfs_read+0x1c", 4, 3), ("vfs_read+0x33", 1, 0)])
+        said = dict(self.ask("SELECT workload, detail FROM run"))
+        self.assertRegex(said["half"], r"\A[^\n;]+/coverage\.json: [^\n]+\Z")
+        self.assertRegex(said["torn"], r"\A[^\n;]+/races\.json: [^\n]+\Z")
+
     def test_what_is_kept_repeats_the_run(self):
         self.write("panic")
         self.run_round()

@@ -13,6 +13,14 @@
 #include "hv/report/coverage/prefer_json.h"
 #include "tests/unit/store_both.h"
 
+static const char cover_text[] =
+	"{\"schema\": \"outrider-coverage/1\", \"tool_version\": \"0.1.0\", \"complete\": true, \"seed\": \"7\", \"build_id\": "
+	"\"aabbcc\", "
+	"\"totals\": {\"functions\": 1, \"sites\": 2, \"pool_sites\": 4000, \"hits\": 3, \"windows\": 2, \"conflicts\": 1, "
+	"\"sampled_s\": 30.0}, \"functions\": [{\"function\": \"vfs_read\", \"sites\": 32, \"armed\": [{\"site\": "
+	"\"vfs_read+0x1c\", "
+	"\"armed\": 4, \"hits\": 3, \"windows\": 2, \"conflicts\": 1}, {\"site\": \"vfs_read+0x33\", \"armed\": 1}]}]}";
+
 /* ---- rounds ---- */
 
 static void rounds_are_numbered(void **state)
@@ -248,24 +256,55 @@ static void a_run_says_what_it_was(void **state)
 
 static void a_wrong_file_changes_nothing(void **state)
 {
+	static const char wrong[] = "{\"schema\": \"outrider-races/1\", \"races\": [{}]}";
 	struct fixture *f = *state;
 	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
 	struct store_run_plan plan = {.key = "a"};
 	struct store_run_result result = {.outcome = STORE_OK};
 	char *before, *after;
-	bool bad = false;
+	enum store_bad bad;
 
 	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
 	before = store_rig_dump(f->s);
-	result.races = store_rig_file(&f->rig, "races.json", "{\"schema\": \"outrider-races/1\", \"races\": [{}]}");
+	result.races = strdup(store_rig_file(&f->rig, "races.json", wrong));
+	result.coverage = strdup(store_rig_file(&f->rig, "coverage.json", cover_text));
 	assert_int_equal(store_run_end(f->s, id, &result, &bad, &f->err), -1);
-	assert_true(bad);
+	assert_int_equal(bad, STORE_BAD_RACES);
 	assert_int_equal(f->err.code, EXIT_INPUT);
 	assert_non_null(strstr(f->err.text, "races.json: race 1"));
 	after = store_rig_dump(f->s);
 	assert_string_equal(before, after);
+	free(after);
+	/* The other file is as good without it. */
+	f->err = (struct err){0};
+	free((char *)result.races);
+	result.races = NULL;
+	assert_int_equal(store_run_end(f->s, id, &result, &bad, &f->err), 0);
+	assert_int_equal(bad, STORE_BAD_NONE);
+	after = store_rig_dump(f->s);
+	assert_non_null(strstr(after, " site vfs_read+0x1c 4 3 2 1 1\n"));
+	free((char *)result.coverage);
 	free(before);
 	free(after);
+}
+
+static void wrong_coverage_is_told_apart(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
+	struct store_run_plan plan = {.key = "a"};
+	struct store_run_result result = {.outcome = STORE_OK};
+	enum store_bad bad;
+
+	assert_int_equal(store_run_begin(f->s, round, &plan, &id, &f->err), 0);
+	result.races = strdup(store_rig_report(&f->rig, "races.json", RACES({.rule = "x"})));
+	result.coverage = strdup(store_rig_file(&f->rig, "coverage.json", "{}"));
+	assert_int_equal(store_run_end(f->s, id, &result, &bad, &f->err), -1);
+	assert_int_equal(bad, STORE_BAD_COVERAGE);
+	assert_int_equal(f->err.code, EXIT_INPUT);
+	assert_non_null(strstr(f->err.text, "coverage.json"));
+	free((char *)result.races);
+	free((char *)result.coverage);
 }
 
 static void races_of_a_killed_run_are_judged(void **state)
@@ -414,14 +453,6 @@ static void a_race_is_found_by_its_id(void **state)
 
 /* ---- coverage ---- */
 
-static const char cover_text[] =
-	"{\"schema\": \"outrider-coverage/1\", \"tool_version\": \"0.1.0\", \"complete\": true, \"seed\": \"7\", \"build_id\": "
-	"\"aabbcc\", "
-	"\"totals\": {\"functions\": 1, \"sites\": 2, \"pool_sites\": 4000, \"hits\": 3, \"windows\": 2, \"conflicts\": 1, "
-	"\"sampled_s\": 30.0}, \"functions\": [{\"function\": \"vfs_read\", \"sites\": 32, \"armed\": [{\"site\": "
-	"\"vfs_read+0x1c\", "
-	"\"armed\": 4, \"hits\": 3, \"windows\": 2, \"conflicts\": 1}, {\"site\": \"vfs_read+0x33\", \"armed\": 1}]}]}";
-
 static void coverage_is_summed(void **state)
 {
 	struct fixture *f = *state;
@@ -521,6 +552,7 @@ int main(void)
 		BOTH(a_run_is_stored_once),
 		BOTH(a_run_says_what_it_was),
 		BOTH(a_wrong_file_changes_nothing),
+		BOTH(wrong_coverage_is_told_apart),
 		BOTH(races_of_a_killed_run_are_judged),
 		BOTH(changes_are_told),
 		BOTH(the_weightiest_verdict_counts),

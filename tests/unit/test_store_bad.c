@@ -13,9 +13,12 @@
 #include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
+#include "hv/base/clock.h"
 #include "hv/campaign/store/schema.h"
 #include "tests/unit/store_both.h"
 
@@ -324,6 +327,105 @@ static void a_locked_store_is_waited_for(void **state)
 	assert_int_equal(store_round_begin(s, &plan, &rounds, &f->err), 0);
 	store_rounds_free(&rounds);
 	db_close(other);
+	store_close(s);
+}
+
+/* How often the server has said so. */
+static unsigned logged(const char *what)
+{
+	char path[96], line[1024];
+	unsigned count = 0;
+	FILE *log;
+
+	snprintf(path, sizeof(path), "%s/log", server.folder);
+	log = fopen(path, "r");
+	assert_non_null(log);
+	while (fgets(line, sizeof(line), log))
+		count += strstr(line, what) != NULL;
+	fclose(log);
+	return count;
+}
+
+static void a_locked_store_is_waited_for_once(void **state)
+{
+	static const char timeout[] = "canceling statement due to lock timeout";
+	struct fixture *f = *state;
+	struct db *other = db_open(f->place, DB_WRITE, 1000, &f->err), *db = db_open(f->place, DB_WRITE, 1000, &f->err);
+	unsigned before = logged(timeout);
+
+	assert_true(other && db);
+	assert_int_equal(db_begin(other, true, &f->err), 0);
+	db_set_wait(db, 50);
+	assert_int_equal(db_begin(db, true, &f->err), -1);
+	assert_non_null(strstr(f->err.text, "longer than 0.1 s"));
+	f->err = (struct err){0};
+	assert_int_equal(logged(timeout), before + 1);
+	/* The connection is as good as it was. */
+	db_rollback(other);
+	assert_int_equal(db_begin(db, true, &f->err), 0);
+	db_close(db);
+	db_close(other);
+}
+
+/* ---- a server that does not answer ---- */
+
+/* In the server's place somebody who takes calls and never answers. */
+static int take_its_place(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/.s.PGSQL.5432", server.folder);
+	unlink(address.sun_path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	return fd;
+}
+
+static void give_it_back(int fd)
+{
+	char path[96];
+
+	close(fd);
+	snprintf(path, sizeof(path), "%s/.s.PGSQL.5432", server.folder);
+	unlink(path);
+	postgres_rig_again(&server);
+}
+
+static void nobody_waits_for_a_server_that_does_not_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct store_round_plan plan = {.campaign = "nightly"};
+	struct store_rounds rounds;
+	uint64_t begin, waited, asked;
+	char place[RIG_PLACE_MAX + 32];
+	struct store *s;
+	int fd, back;
+
+	snprintf(place, sizeof(place), "%s&connect_timeout=2", f->place);
+	s = store_rig_open(place, STORE_WRITE);
+	assert_int_equal(store_is_back(s, &f->err), 1);
+	postgres_rig_kill(&server);
+	fd = take_its_place();
+	begin = monotonic_ns();
+	assert_int_equal(store_round_begin(s, &plan, &rounds, &f->err), -1);
+	waited = monotonic_ns() - begin;
+	f->err = (struct err){0};
+	/* Asked a hundred times, it has not waited as long as once for an answer. */
+	begin = monotonic_ns();
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(store_is_back(s, &f->err), 0);
+	asked = monotonic_ns() - begin;
+	assert_true(asked < waited);
+	give_it_back(fd);
+	assert_int_equal(store_is_back(s, &f->err), -1);
+	assert_non_null(strstr(f->err.text, "the store's server is away"));
+	f->err = (struct err){0};
+	while ((back = store_is_back(s, &f->err)) == 0)
+		usleep(1000);
+	assert_int_equal(back, 1);
+	assert_int_equal(store_round_begin(s, &plan, &rounds, &f->err), 0);
+	store_rounds_free(&rounds);
 	store_close(s);
 }
 
@@ -699,6 +801,9 @@ int main(void)
 		BOTH(old_stores_are_brought_up),
 		BOTH(a_store_of_the_first_version_goes_on),
 		BOTH(a_locked_store_is_waited_for),
+		{"a_locked_store_is_waited_for_once", a_locked_store_is_waited_for_once, setup, teardown, &postgres},
+		{"nobody_waits_for_a_server_that_does_not_answer", nobody_waits_for_a_server_that_does_not_answer, setup,
+		 teardown, &postgres},
 		{"a_read_only_store_is_read", a_read_only_store_is_read, setup, teardown, &sqlite},
 		{"a_full_disk_changes_nothing", a_full_disk_changes_nothing, setup, teardown, &sqlite},
 		{"a_limit_of_size_changes_nothing", a_limit_of_size_changes_nothing, setup, teardown, &sqlite},

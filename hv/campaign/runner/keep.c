@@ -44,19 +44,26 @@ int keep_begin(const struct keep *k, const struct job *j, struct err *err)
 	return begin(k, j, j->run->key, j->folder, &id, err);
 }
 
-/* Hand it over without files that cannot be read, which are told of as a finding. */
+/* Hand it over. A file that is not as it must be is left out, and the run's detail says what is wrong with it. */
 static int end_with(const struct keep *k, int64_t id, struct store_run_result *result, struct err *err)
 {
-	bool bad_file = false;
-	int rc = store_run_end(k->store, id, result, &bad_file, err);
+	char detail[3 * sizeof(err->text)];
+	enum store_bad bad;
+	int rc, len = snprintf(detail, sizeof(detail), "%s", result->detail);
 
-	if (rc >= 0 || !bad_file)
-		return rc;
-	result->races = result->coverage = NULL;
-	result->outcome = result->outcome == STORE_OK ? STORE_FAILED : result->outcome;
-	result->detail = err->text;
-	return store_run_end(k->store, id, result, NULL, &(struct err){0}) < 0 ? -1
-									       : (err->code = EXIT_OK, err->text[0] = '\0', 0);
+	while ((rc = store_run_end(k->store, id, result, &bad, err)) < 0 && bad != STORE_BAD_NONE) {
+		if (bad == STORE_BAD_RACES)
+			result->races = NULL;
+		else
+			result->coverage = NULL;
+		len += snprintf(detail + len, sizeof(detail) - (size_t)len, "%s%s", len ? "; " : "", err->text);
+		if (len >= (int)sizeof(detail))
+			len = sizeof(detail) - 1;
+		result->detail = detail;
+		result->outcome = result->outcome == STORE_OK ? STORE_FAILED : result->outcome;
+		*err = (struct err){0};
+	}
+	return rc;
 }
 
 static int end(const struct keep *k, const struct ending *e, const char *folder, int64_t id, struct err *err)

@@ -12,16 +12,25 @@
 
 #define TICK_NS 50000000
 #define ATTEMPTS_MAX 3 /* of a run that is killed from outside again and again */
-#define STORE_AGAIN_NS UINT64_C(15000000000)
+/* A store that is away is tried again after a while, which is longer each time. */
+#define PAUSE_FIRST_NS UINT64_C(15000000000)
+#define PAUSE_MAX_NS UINT64_C(60000000000)
+#define PAUSE_WAIT_MS 1000 /* how long it may keep the runs waiting then */
 
 /* ---- the store ---- */
 
 static void store_failed(struct runner *r, const struct err *err)
 {
+	uint64_t now = monotonic_ns();
+
 	if (!r->store_ns)
 		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
 			     r->spool.folder);
-	r->store_ns = monotonic_ns() + STORE_AGAIN_NS;
+	/* Of several failures at once the first one says when. */
+	if (r->store_ns > now)
+		return;
+	r->pause_ns = !r->store_ns ? PAUSE_FIRST_NS : 2 * r->pause_ns < PAUSE_MAX_NS ? 2 * r->pause_ns : PAUSE_MAX_NS;
+	r->store_ns = now + r->pause_ns;
 }
 
 /* Whether there is something of this run that the store is to have and has not. */
@@ -63,26 +72,47 @@ static void look_for_store(struct runner *r, bool taken)
 }
 
 /*
- * Bring into the store what it is to have. A store that was away is tried again after a while, and with `now` at once. One run
- * that the store cannot take does not keep the others from it, but when it cannot take several it is away.
+ * Bring into the store what it is to have. One run that the store cannot take does not keep the others from it, but when it
+ * cannot take several it is away. Who has waited in vain for one does not wait as long for the next.
  */
-static void keep_owed(struct runner *r, bool now)
+static void keep_jobs(struct runner *r, unsigned wait_ms)
 {
 	bool away = r->store_ns != 0;
 	unsigned failed = 0, taken = 0;
 
-	if (away && !now && monotonic_ns() < r->store_ns)
-		return;
+	store_set_wait(r->store, wait_ms);
 	for (size_t i = 0; i < r->job_count && failed < 2; i++) {
 		if (!is_owed(&r->jobs[i]))
 			continue;
-		if (keep_job(r, &r->jobs[i]) < 0)
-			failed++;
-		else
+		if (keep_job(r, &r->jobs[i]) == 0) {
 			taken++;
+			continue;
+		}
+		failed++;
+		store_set_wait(r->store, PAUSE_WAIT_MS);
 	}
 	if (away && !failed)
 		look_for_store(r, taken > 0);
+	store_set_wait(r->store, STORE_WAIT_MS);
+}
+
+/* The same while runs go on, which a store that is away must not hold up. */
+static void keep_owed(struct runner *r)
+{
+	struct err err = {0};
+	int back;
+
+	if (!r->store_ns) {
+		keep_jobs(r, STORE_WAIT_MS);
+		return;
+	}
+	if (monotonic_ns() < r->store_ns)
+		return;
+	back = store_is_back(r->store, &err);
+	if (back < 0)
+		store_failed(r, &err);
+	if (back > 0)
+		keep_jobs(r, PAUSE_WAIT_MS);
 }
 
 /* ---- figures ---- */
@@ -312,12 +342,12 @@ int runner_schedule(struct runner *r, struct err *err)
 			end_all(r);
 			return -1;
 		}
-		keep_owed(r, false);
+		keep_owed(r);
 		show_progress(r);
 		if (!count_of(r, JOB_RUNNING) && (!starting || !count_of(r, JOB_WAITING)))
 			break;
 		wait_a_tick(r);
 	}
-	keep_owed(r, true);
+	keep_jobs(r, STORE_WAIT_MS);
 	return 0;
 }

@@ -31,6 +31,7 @@ struct runner {
 	uint64_t deadline_ns;	/* when the budget is used up; UINT64_MAX: never */
 	bool budget_over;	/* No run is started any more. */
 	uint64_t store_ns;	/* when the store is tried again that was away; 0: it is there */
+	uint64_t pause_ns;	/* how long before that it was tried last */
 	sigset_t signals;	/* those that end a round */
 	unsigned interruptions; /* how many of them came */
 	struct progress progress;

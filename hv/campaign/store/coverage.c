@@ -144,33 +144,45 @@ struct steps {
 	size_t count;
 };
 
-/* The rows of a statement that gives times and counts, by time. */
-static int read_steps(struct store *s, const char *campaign, const char *sql, struct steps *out, struct err *err)
+static int add_step(struct steps *steps, int64_t at, uint64_t count, struct err *err)
 {
-	struct db_rows *rows = db_ask(s->db, err, sql, "t", campaign);
+	struct step *step = store_grow(&steps->list, &steps->count, sizeof(*step), err);
+
+	if (!step)
+		return -1;
+	*step = (struct step){at, count};
+	return 0;
+}
+
+enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
+
+/*
+ * The sites of the kernels that a campaign has run, by when they were armed and hit first. They can be millions, so they are
+ * gone through once for both, and not sorted.
+ */
+static const char sites_sql[] =
+	"SELECT x.first_armed, x.first_hit, count(*) FROM site x WHERE x.kernel_id IN (SELECT DISTINCT u.kernel_id FROM run u "
+	"JOIN round w ON w.id = u.round_id WHERE w.campaign = $1) GROUP BY x.first_armed, x.first_hit";
+
+/* The series of sites. */
+static int read_sites(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
+{
+	struct db_rows *rows = db_ask(s->db, err, sites_sql, "t", campaign);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
-		struct step *step = store_grow(&out->list, &out->count, sizeof(*step), err);
+		int64_t armed = db_int(rows, 0), hit = db_int(rows, 1);
+		uint64_t count = (uint64_t)db_int(rows, 2);
 
-		if (!step) {
+		if ((armed > 0 && add_step(&series[ARMED], armed, count, err) < 0) ||
+		    (hit > 0 && add_step(&series[HIT], hit, count, err) < 0)) {
 			rc = -1;
 			break;
 		}
-		*step = (struct step){db_int(rows, 0), (uint64_t)db_int(rows, 1)};
 	}
 	db_rows_end(rows);
 	return rc;
 }
-
-/* The kernels that a campaign has run. */
-#define KERNELS "(SELECT DISTINCT u.kernel_id FROM run u JOIN round w ON w.id = u.round_id WHERE w.campaign = $1)"
-enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
-
-static const char armed_sql[] = "SELECT x.first_armed, count(*) FROM site x WHERE x.first_armed > 0 AND x.kernel_id IN " KERNELS
-				" GROUP BY x.first_armed ORDER BY x.first_armed";
-static const char hit_sql[] = "SELECT x.first_hit, count(*) FROM site x WHERE x.first_hit > 0 AND x.kernel_id IN " KERNELS
-			      " GROUP BY x.first_hit ORDER BY x.first_hit";
 
 /* A pair of sites: the race that it is shown as, and when the first three runs that saw it were started. */
 struct pair {
@@ -239,16 +251,6 @@ static int by_time(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static int add_step(struct steps *steps, int64_t at, struct err *err)
-{
-	struct step *step = store_grow(&steps->list, &steps->count, sizeof(*step), err);
-
-	if (!step)
-		return -1;
-	*step = (struct step){at, 1};
-	return 0;
-}
-
 /* The series of pairs and of races. */
 static int read_seen(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
@@ -260,13 +262,9 @@ static int read_seen(struct store *s, const char *campaign, struct steps series[
 		qsort(list, count, sizeof(*list), by_line);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		for (unsigned k = 0; k < list[i].count && rc == 0; k++)
-			rc = add_step(&series[FIRST + (int)k], list[i].at[k], err);
+			rc = add_step(&series[FIRST + (int)k], list[i].at[k], 1, err);
 		if (rc == 0 && (!i || list[i].line != list[i - 1].line))
-			rc = add_step(&series[RACES], list[i].at[0], err);
-	}
-	for (int k = FIRST; k < SERIES; k++) {
-		if (series[k].count)
-			qsort(series[k].list, series[k].count, sizeof(struct step), by_time);
+			rc = add_step(&series[RACES], list[i].at[0], 1, err);
 	}
 	free(list);
 	return rc;
@@ -317,6 +315,11 @@ static void fill(struct store_coverage *out, const int64_t *starts, const struct
 	size_t at[SERIES] = {0};
 	uint64_t sum[SERIES] = {0};
 
+	for (int k = 0; k < SERIES; k++) {
+		if (series[k].count)
+			qsort(series[k].list, series[k].count, sizeof(struct step), by_time);
+	}
+
 	for (size_t i = 0; i < out->count; i++) {
 		struct store_covered *c = &out->list[i];
 
@@ -342,9 +345,7 @@ int store_coverage(struct store *s, const char *campaign, int64_t until, struct 
 		return -1;
 	rc = read_points(s, campaign, until, out, &starts, err);
 	if (rc == 0)
-		rc = read_steps(s, campaign, armed_sql, &series[ARMED], err);
-	if (rc == 0)
-		rc = read_steps(s, campaign, hit_sql, &series[HIT], err);
+		rc = read_sites(s, campaign, series, err);
 	if (rc == 0)
 		rc = read_seen(s, campaign, series, err);
 	db_rollback(s->db);

@@ -37,6 +37,16 @@ void db_close(struct db *db);
 /* Where the database is, without a password. */
 const char *db_where(const struct db *db);
 
+/* From now on wait so long for others that write. */
+void db_set_wait(struct db *db, unsigned wait_ms);
+
+/*
+ * Whether a server that was away can be asked again. It is called anew for this, and nobody waits for it, but where its name
+ * has to be asked for. Returns 1; 0 when it has not answered yet: ask again; or -1 with err set: it is away, and the next call
+ * is a new one. A database that cannot be away is there.
+ */
+int db_back(struct db *db, struct err *err);
+
 /* Begin a transaction. At most one process at a time has one that writes. A server that was away is called anew. */
 int db_begin(struct db *db, bool write, struct err *err);
 

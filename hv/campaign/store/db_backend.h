@@ -37,6 +37,10 @@ struct db_backend {
 	int (*open)(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
 	/* Statements are given up before. */
 	void (*close)(struct db *db);
+	/* db_back(). NULL: the database never goes away. */
+	int (*back)(struct db *db, struct err *err);
+	/* db_set_wait(), where db.wait_ms alone does not do it; or NULL. */
+	void (*set_wait)(struct db *db);
 	int (*begin)(struct db *db, bool write, struct err *err);
 	int (*end)(struct db *db, bool commit, struct err *err);
 	int (*script)(struct db *db, const char *sql, struct err *err);
@@ -71,6 +75,9 @@ struct db {
 	bool in_transaction;
 	unsigned sent; /* statements that nobody has waited for yet */
 	unsigned wait_ms;
+	/* A call to a server that nobody waits for: when it began, 0 for none, and what its library waits for meanwhile. */
+	uint64_t call_ns;
+	int call_wants;
 };
 
 extern const struct db_backend db_sqlite, db_postgres;

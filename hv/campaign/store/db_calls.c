@@ -68,6 +68,18 @@ const char *db_where(const struct db *db)
 	return db->shown;
 }
 
+void db_set_wait(struct db *db, unsigned wait_ms)
+{
+	db->wait_ms = wait_ms;
+	if (db->backend->set_wait)
+		db->backend->set_wait(db);
+}
+
+int db_back(struct db *db, struct err *err)
+{
+	return db->backend->back ? db->backend->back(db, err) : 1;
+}
+
 int db_begin(struct db *db, bool write, struct err *err)
 {
 	if (db->backend->begin(db, write, err) < 0)

@@ -236,6 +236,11 @@ static void sqlite_close_handle(struct db *db)
 	sqlite3_close(db->handle);
 }
 
+static void set_wait(struct db *db)
+{
+	sqlite3_busy_timeout(db->handle, (int)db->wait_ms);
+}
+
 static int begin(struct db *db, bool write, struct err *err)
 {
 	return script(db, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
@@ -386,6 +391,7 @@ const struct db_backend db_sqlite = {
 	.words = words,
 	.open = sqlite_open,
 	.close = sqlite_close_handle,
+	.set_wait = set_wait,
 	.begin = begin,
 	.end = end,
 	.script = script,

@@ -37,6 +37,16 @@ const char *store_where(const struct store *s)
 	return db_where(s->db);
 }
 
+void store_set_wait(struct store *s, unsigned wait_ms)
+{
+	db_set_wait(s->db, wait_ms);
+}
+
+int store_is_back(struct store *s, struct err *err)
+{
+	return db_back(s->db, err);
+}
+
 int64_t store_now(void)
 {
 	struct timespec now;

@@ -112,19 +112,35 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 	return 0;
 }
 
-int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, bool *bad_file, struct err *err)
+/* Read the run's files. Where one is not as it must be, *bad says which. */
+static int read_files(const struct store_run_result *r, struct digest *d, enum store_bad *bad, struct err *err)
 {
+	struct err why = {0};
+
+	*bad = STORE_BAD_NONE;
+	if (r->races && digest_read_races(d, r->races, &why) < 0)
+		*bad = STORE_BAD_RACES;
+	else if (r->coverage && digest_read_coverage(d, r->coverage, &why) < 0)
+		*bad = STORE_BAD_COVERAGE;
+	if (*bad == STORE_BAD_NONE)
+		return 0;
+	/* Without memory, a file is as good as it was. */
+	if (why.code != EXIT_INPUT)
+		*bad = STORE_BAD_NONE;
+	return err_set(err, why.code, "%s", why.text);
+}
+
+int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, enum store_bad *bad, struct err *err)
+{
+	enum store_bad own;
 	struct digest d;
 	int rc = digest_init(&d, err);
 
-	if (bad_file)
-		*bad_file = false;
-	if (rc == 0 && ((result->races && digest_read_races(&d, result->races, err) < 0) ||
-			(result->coverage && digest_read_coverage(&d, result->coverage, err) < 0))) {
-		if (bad_file)
-			*bad_file = !err || err->code == EXIT_INPUT;
-		rc = -1;
-	}
+	if (!bad)
+		bad = &own;
+	*bad = STORE_BAD_NONE;
+	if (rc == 0)
+		rc = read_files(result, &d, bad, err);
 	if (rc == 0)
 		rc = db_begin(s->db, true, err);
 	if (rc == 0) {

@@ -55,6 +55,15 @@ struct store *store_open(const char *where, enum store_mode mode, unsigned wait_
 /* Nothing is lost when this is not called. NULL is allowed. */
 void store_close(struct store *s);
 
+/* From now on each function may wait so long for others that write. */
+void store_set_wait(struct store *s, unsigned wait_ms);
+
+/*
+ * Whether a store that could not be reached can be asked again. Returns 1; 0 when its server has not answered yet: ask again
+ * soon; or -1 with err set: it is away, and the next question calls it anew. It never waits for the server.
+ */
+int store_is_back(struct store *s, struct err *err);
+
 /* The place that the store was opened at, fit to be shown: without a password. It belongs to the store. */
 const char *store_where(const struct store *s);
 
@@ -201,13 +210,16 @@ struct store_run_result {
  */
 int store_run_begin(struct store *s, int64_t round, const struct store_run_plan *plan, int64_t *id, struct err *err);
 
+/* Which file of a run cannot be taken. */
+enum store_bad { STORE_BAD_NONE, STORE_BAD_RACES, STORE_BAD_COVERAGE };
+
 /*
  * A run has ended: its outcome, findings, races and coverage come into the store, in one transaction. The files are read before
- * the transaction begins, and are not trusted: what is wrong in them is EXIT_INPUT with the file's name. *bad_file, unless it
- * is NULL, tells this from a failure of the store: true means that the same will fail again, and the caller may end the run
- * without this file. Returns 1 when the run was done already: nothing is changed then.
+ * the transaction begins, and are not trusted: what is wrong in them is EXIT_INPUT with the file's name. *bad, unless it is
+ * NULL, tells this from a failure of the store: it names a file with which the same will fail again, and the caller may end the
+ * run without this file. Returns 1 when the run was done already: nothing is changed then.
  */
-int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, bool *bad_file, struct err *err);
+int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, enum store_bad *bad, struct err *err);
 
 struct store_run {
 	int64_t id, round;
