@@ -6,6 +6,7 @@
 
 #include "hv/campaign/plan/plan.h"
 #include "hv/cli/campaign.h"
+#include "hv/cli/campaign_file.h"
 
 struct check_options {
 	struct cli_input input; /* This must be the first member, as cli_parse() says. */
@@ -43,14 +44,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->overcommit = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->file)
-			return cli_usage(state, "check takes one campaign file: '%s' or '%s'", o->file, arg);
-		o->file = arg;
-		return 0;
+		return campaign_take_file(&o->file, arg, state);
 	case ARGP_KEY_END:
-		if (!o->file)
-			return cli_usage(state, "check needs a campaign file; see `outrider campaign check --help`");
-		return 0;
+		return campaign_need_file(o->file, state);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

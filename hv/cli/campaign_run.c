@@ -11,6 +11,7 @@
 #include "hv/campaign/runner/runner.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign.h"
+#include "hv/cli/campaign_file.h"
 
 #define JOBS_MAX 1024
 #define SHARDS_MAX 1000000
@@ -77,7 +78,7 @@ static error_t number_option(struct run_options *o, int key, char *arg, struct a
 static error_t check_arguments(const struct run_options *o, struct argp_state *state)
 {
 	if (!o->file)
-		return cli_usage(state, "run needs a campaign file; see `outrider campaign run --help`");
+		return campaign_need_file(o->file, state);
 	if (o->runner.resume && o->runner.round)
 		return cli_usage(state, "--resume goes on with the last round: leave out --round");
 	return 0;
@@ -109,10 +110,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->runner.quiet = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->file)
-			return cli_usage(state, "run takes one campaign file: '%s' or '%s'", o->file, arg);
-		o->file = arg;
-		return 0;
+		return campaign_take_file(&o->file, arg, state);
 	case ARGP_KEY_END:
 		return check_arguments(o, state);
 	default:

@@ -15,6 +15,7 @@
 #include "hv/campaign/plan/plan.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign.h"
+#include "hv/cli/campaign_file.h"
 
 #define SHARDS_MAX 100000
 #define JOBS_MAX 1024
@@ -62,7 +63,7 @@ static error_t number_option(struct submit_options *o, int key, const char *arg,
 static error_t check_arguments(const struct submit_options *o, struct argp_state *state)
 {
 	if (!o->file)
-		return cli_usage(state, "submit needs a campaign file; see `outrider campaign submit --help`");
+		return campaign_need_file(o->file, state);
 	if (!o->slurm || !o->shards)
 		return cli_usage(state, "submit needs --slurm and --shards N");
 	if (!o->store || !strstr(o->store, "://"))
@@ -92,10 +93,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->overcommit = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->file)
-			return cli_usage(state, "submit takes one campaign file: '%s' or '%s'", o->file, arg);
-		o->file = arg;
-		return 0;
+		return campaign_take_file(&o->file, arg, state);
 	case ARGP_KEY_END:
 		return check_arguments(o, state);
 	default:

@@ -20,6 +20,11 @@ struct site {
 	/* 1 + the index of the next site of the function. 0: there is none. */
 	uint32_t next;
 	struct coverage_counts counts;
+	/* The index of the function. */
+	uint32_t function;
+	/* Readers have seen that it was armed. A site that could not be armed in the end stays in the table, and is not shown.
+	 */
+	bool shown;
 };
 
 struct function {
@@ -27,6 +32,8 @@ struct function {
 	uint32_t sites;
 	/* 1 + the index of its first site, and how many it has. */
 	uint32_t first, count;
+	/* How many of them are shown. */
+	uint32_t shown;
 };
 
 /* A hash table of 1 + index, with open addressing. 0: the bucket is empty. There is always an empty one. */
@@ -43,6 +50,11 @@ struct coverage {
 	uint32_t site_count;
 	struct function *functions;
 	size_t function_count, function_room;
+	/* The indices of functions with a site that is shown, in the order in which they were first. As many have room. */
+	uint32_t *shown;
+	size_t shown_functions, shown_sites;
+	/* All sites below this index are shown. */
+	uint32_t shown_below;
 	/* The following belong to the sampler's thread. */
 	struct siphash_key key;
 	struct buckets by_name, by_gva;
@@ -83,6 +95,7 @@ void coverage_free(struct coverage *c)
 	for (size_t i = 0; i < c->function_count; i++)
 		free(c->functions[i].name);
 	free(c->functions);
+	free(c->shown);
 	free(c->by_name.at);
 	free(c->by_gva.at);
 	pthread_mutex_destroy(&c->lock);
@@ -174,6 +187,7 @@ static int make_room(struct coverage *c)
 	size_t room = c->function_room ? 2 * c->function_room : 256;
 	struct site **chunk = &c->chunks[c->site_count / CHUNK];
 	struct function *functions;
+	uint32_t *shown;
 
 	if (!*chunk)
 		*chunk = calloc(CHUNK, sizeof(**chunk));
@@ -182,9 +196,13 @@ static int make_room(struct coverage *c)
 	if (c->function_count < c->function_room)
 		return 0;
 	functions = realloc(c->functions, room * sizeof(*functions));
-	if (!functions)
+	if (functions)
+		c->functions = functions;
+	shown = realloc(c->shown, room * sizeof(*shown));
+	if (shown)
+		c->shown = shown;
+	if (!functions || !shown)
 		return -1;
-	c->functions = functions;
 	c->function_room = room;
 	return 0;
 }
@@ -222,7 +240,8 @@ static uint32_t find_site(const struct coverage *c, const struct function *fn, u
 /* 1 + the index of a new site, for which there is room. */
 static uint32_t append_site(struct coverage *c, struct function *fn, uint32_t offset)
 {
-	*site_at(c, c->site_count++) = (struct site){.offset = offset, .next = fn->first};
+	*site_at(c, c->site_count++) =
+		(struct site){.offset = offset, .next = fn->first, .function = (uint32_t)(fn - c->functions)};
 	fn->first = c->site_count;
 	fn->count++;
 	return c->site_count;
@@ -317,8 +336,8 @@ static int make_copy_room(struct coverage_function *out, size_t count)
 	return 0;
 }
 
-/* Copy those of the function's sites that are among the first `end` sites. Called with the lock held. */
-static void copy_sites(const struct coverage *c, const struct function *fn, size_t end, struct coverage_function *out)
+/* Copy those of the function's sites that are shown. Called with the lock held. */
+static void copy_sites(const struct coverage *c, const struct function *fn, struct coverage_function *out)
 {
 	out->count = 0;
 	for (uint32_t i = fn->first; i;) {
@@ -326,7 +345,7 @@ static void copy_sites(const struct coverage *c, const struct function *fn, size
 		for (uint32_t n = 0; i && n < COPIED_AT_A_TIME; n++) {
 			const struct site *site = site_at(c, i - 1);
 
-			if (i <= end)
+			if (site->shown)
 				out->armed[out->count++] = (struct coverage_site){site->offset, site->counts};
 			i = site->next;
 		}
@@ -335,12 +354,39 @@ static void copy_sites(const struct coverage *c, const struct function *fn, size
 	qsort(out->armed, out->count, sizeof(*out->armed), by_offset);
 }
 
+static void show_site(struct coverage *c, struct site *site)
+{
+	struct function *fn = &c->functions[site->function];
+
+	site->shown = true;
+	c->shown_sites++;
+	if (!fn->shown++)
+		c->shown[c->shown_functions++] = site->function;
+}
+
+/* Find the sites that were armed since readers looked last. Called with the lock held. */
+static void show_armed(struct coverage *c)
+{
+	for (uint32_t i = c->shown_below; i < c->site_count;) {
+		pthread_mutex_lock(c->counts_lock);
+		for (uint32_t n = 0; i < c->site_count && n < COPIED_AT_A_TIME; n++, i++) {
+			struct site *site = site_at(c, i);
+
+			if (!site->shown && site->counts.armed)
+				show_site(c, site);
+			c->shown_below += site->shown && c->shown_below == i;
+		}
+		pthread_mutex_unlock(c->counts_lock);
+	}
+}
+
 struct coverage_size coverage_size(struct coverage *c)
 {
 	struct coverage_size size;
 
 	pthread_mutex_lock(&c->lock);
-	size = (struct coverage_size){c->function_count, c->site_count};
+	show_armed(c);
+	size = (struct coverage_size){c->shown_functions, c->shown_sites};
 	pthread_mutex_unlock(&c->lock);
 	return size;
 }
@@ -351,12 +397,12 @@ int coverage_function(struct coverage *c, const struct coverage_size *size, size
 
 	pthread_mutex_lock(&c->lock);
 	if (index < size->functions) {
-		const struct function *fn = &c->functions[index];
+		const struct function *fn = &c->functions[c->shown[index]];
 
-		ret = make_copy_room(out, fn->count) ? -1 : 1;
+		ret = make_copy_room(out, fn->shown) ? -1 : 1;
 		if (ret > 0) {
 			snprintf(out->name, sizeof(out->name), "%s", fn->name);
-			copy_sites(c, fn, size->sites, out);
+			copy_sites(c, fn, out);
 			out->sites = out->count > fn->sites ? (uint32_t)out->count : fn->sites;
 		}
 	}

@@ -78,10 +78,10 @@ struct coverage_size {
 struct coverage_size coverage_size(struct coverage *c);
 
 /*
- * Copy function `index` of those that there were when `size` was taken, with the sites that there were then, into *out, whose
- * `armed` and `room` are of the call before, or NULL and 0; the caller frees `armed` at last. Functions are numbered from 0 in
- * the order in which they were added, and each has a site. Returns 1, or 0 when there are no more functions, or -1 when memory
- * ran out. Any thread.
+ * Copy function `index` of those that there were when `size` was taken, with the sites that were armed by then, into *out,
+ * whose `armed` and `room` are of the call before, or NULL and 0; the caller frees `armed` at last. `size` is what
+ * coverage_size() gave last, on whatever thread. Functions are numbered from 0 in the order in which they were seen to be
+ * armed, and each has a site. Returns 1, or 0 when there are no more functions, or -1 when memory ran out. Any thread.
  */
 int coverage_function(struct coverage *c, const struct coverage_size *size, size_t index, struct coverage_function *out);
 

@@ -49,13 +49,16 @@ static void a_site_keeps_its_counts(void **state)
 {
 	struct coverage *c = *state;
 	struct coverage_counts *one = coverage_add(c, MODULE + 4, "ext4:f", 4, 10);
-	struct coverage_counts *kernel = coverage_add(c, MODULE - 4, "f", 4, 10);
+	struct coverage_counts *kernel = coverage_add(c, MODULE - 4, "f", 4, 10), *other;
 
+	one->armed = kernel->armed = 1;
 	one->hits = 7;
 	coverage_forget(c, MODULE, 0x1000);
 	assert_null(coverage_find(c, MODULE + 4));
 	assert_ptr_equal(coverage_find(c, MODULE - 4), kernel);
-	assert_ptr_not_equal(coverage_add(c, MODULE + 4, "xfs:f", 4, 3), one);
+	other = coverage_add(c, MODULE + 4, "xfs:f", 4, 3);
+	assert_ptr_not_equal(other, one);
+	other->armed = 1;
 	assert_ptr_equal(coverage_add(c, MODULE + 0x10004, "ext4:f", 4, 10), one);
 	assert_ptr_equal(coverage_find(c, MODULE + 0x10004), one);
 	assert_int_equal(one->hits, 7);
@@ -84,12 +87,13 @@ static void functions_of_one_name(void **state)
 	coverage_forget(c, 0x1000, 0x100);
 	assert_ptr_equal(coverage_add(c, 0x9004, "cleanup", 4, 12), one);
 	assert_ptr_equal(coverage_find(c, 0x9004), one);
+	one->armed = 1;
 	assert_int_equal(copy(c, 0, &fn), 1);
 	assert_int_equal(fn.sites, 12);
 	assert_int_equal(fn.count, 1);
 	/* Each has one site, at another place in it. */
-	coverage_add(c, 0x3000, "small", 0, 1);
-	coverage_add(c, 0x4008, "small", 8, 1);
+	coverage_add(c, 0x3000, "small", 0, 1)->armed = 1;
+	coverage_add(c, 0x4008, "small", 8, 1)->armed = 1;
 	assert_int_equal(copy(c, 1, &fn), 1);
 	assert_int_equal(fn.count, 2);
 	assert_int_equal(fn.sites, 2);
@@ -104,7 +108,7 @@ static void functions_are_copied(void **state)
 	assert_int_equal(copy(c, 0, &fn), 0);
 	*coverage_add(c, 0x1010, "f", 0x10, 3) = (struct coverage_counts){4, 3, 2, 1};
 	*coverage_add(c, 0x1004, "f", 0x4, 3) = (struct coverage_counts){.armed = 1};
-	coverage_add(c, 0x2000, "g", 0, 1);
+	coverage_add(c, 0x2000, "g", 0, 1)->armed = 1;
 	assert_int_equal(copy(c, 0, &fn), 1);
 	assert_string_equal(fn.name, "f");
 	assert_int_equal(fn.sites, 3);
@@ -116,6 +120,31 @@ static void functions_are_copied(void **state)
 	assert_string_equal(fn.name, "g");
 	assert_int_equal(fn.count, 1);
 	assert_int_equal(copy(c, 2, &fn), 0);
+	free(fn.armed);
+}
+
+/* A site that could not be armed is none that was, in whatever order it comes. */
+static void what_was_never_armed_is_not_shown(void **state)
+{
+	struct coverage *c = *state;
+	struct coverage_counts *refused = coverage_add(c, MODULE, "late", 0, 2),
+			       *counts = coverage_add(c, MODULE + 4, "f", 4, 2);
+	struct coverage_function fn = {0};
+
+	coverage_add(c, MODULE + 8, "f", 8, 2);
+	assert_int_equal(coverage_size(c).functions, 0);
+	counts->armed = 1;
+	assert_int_equal(coverage_size(c).functions, 1);
+	assert_int_equal(coverage_size(c).sites, 1);
+	assert_int_equal(copy(c, 0, &fn), 1);
+	assert_string_equal(fn.name, "f");
+	assert_int_equal(fn.count, 1);
+	assert_int_equal(fn.armed[0].offset, 4);
+	assert_int_equal(copy(c, 1, &fn), 0);
+	refused->armed = 1;
+	assert_int_equal(coverage_size(c).sites, 2);
+	assert_int_equal(copy(c, 1, &fn), 1);
+	assert_string_equal(fn.name, "late");
 	free(fn.armed);
 }
 
@@ -198,6 +227,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sites_are_found_by_address, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_site_keeps_its_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions_of_one_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_never_armed_is_not_shown, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions_are_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(copied_while_it_grows, setup, teardown),

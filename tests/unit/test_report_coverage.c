@@ -50,7 +50,7 @@ static struct coverage_facts facts_of(bool complete)
 		.stats = {.sites = 424315, .hits = 1000, .windows = 500, .conflicts = 9, .sampling_ns = 30500000000}};
 }
 
-/* Functions f0 to f199; site n of fN has been armed N + n times, and of each function one was hit. */
+/* Functions f0 to f199; site n of fN has been armed N + n + 1 times, and of each function one was hit. */
 static struct coverage *make_coverage(void)
 {
 	struct coverage *c = coverage_new(&counts_lock);
@@ -62,7 +62,7 @@ static struct coverage *make_coverage(void)
 		for (unsigned n = 0; n <= f % 7; n++) {
 			struct coverage_counts *counts = coverage_add(c, 0x1000 * (f + 1) + n * 16, name, n * 16, 40);
 
-			*counts = (struct coverage_counts){.armed = f + n};
+			*counts = (struct coverage_counts){.armed = f + n + 1};
 			if (n == 3)
 				*counts = (struct coverage_counts){f, 5, 4, 1};
 		}
@@ -138,7 +138,7 @@ static void comes_back_as_written(void **state)
 	(void)state;
 	for (unsigned f = 0; f < FUNCTIONS; f++) {
 		for (unsigned n = 0; n <= f % 7; n++)
-			armed += n == 3 ? f : f + n;
+			armed += n == 3 ? f : f + n + 1;
 		hit += f % 7 >= 3;
 	}
 	assert_int_equal(write_file(path), 0);

@@ -25,12 +25,40 @@ static const char *const words[] = {"INTEGER PRIMARY KEY", "TEXT", "BLOB", "WITH
 
 /* ---- errors ---- */
 
+static int fail_to_open(struct db *db, struct err *err)
+{
+	sqlite3 *handle = db->handle;
+	int host = sqlite3_system_errno(handle);
+
+	/* What cannot be opened then is a file beside it that is not there yet. */
+	if (access(db->where, R_OK) == 0 && access(db->where, W_OK) < 0)
+		return err_set(err, EXIT_INPUT, "%s: the store is read-only: %s; nothing was changed", db->shown,
+			       strerror(errno));
+	return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown,
+		       host ? strerror(host) : sqlite3_errmsg(handle));
+}
+
+static int fail_by_disk(struct db *db, struct err *err)
+{
+	sqlite3 *handle = db->handle;
+	int host = sqlite3_system_errno(handle);
+
+	if (host == ENOSPC || host == EDQUOT || host == EFBIG)
+		return err_set(err, EXIT_INPUT, "%s: no room for the store: %s; nothing was changed", db->shown,
+			       strerror(host));
+	if (sqlite3_extended_errcode(handle) == SQLITE_IOERR_WRITE && !host)
+		return err_set(err, EXIT_INPUT,
+			       "%s: cannot write the store: there is no room for it, or its disk fails; nothing was changed",
+			       db->shown);
+	return err_set(err, EXIT_INPUT, "%s: cannot read or write the store: %s", db->shown,
+		       host ? strerror(host) : sqlite3_errmsg(handle));
+}
+
 static int fail(struct db *db, struct err *err)
 {
 	sqlite3 *handle = db->handle;
-	int code = handle ? sqlite3_extended_errcode(handle) : SQLITE_NOMEM, host = handle ? sqlite3_system_errno(handle) : 0;
 
-	switch (code & 0xff) {
+	switch (handle ? sqlite3_extended_errcode(handle) & 0xff : SQLITE_NOMEM) {
 	case SQLITE_NOMEM:
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	case SQLITE_BUSY:
@@ -49,26 +77,12 @@ static int fail(struct db *db, struct err *err)
 			       "%s: the store is damaged; take it from a backup, or merge what can be read into a new store",
 			       db->shown);
 	case SQLITE_CANTOPEN:
-		/* What cannot be opened then is a file beside it that is not there yet. */
-		if (access(db->where, R_OK) == 0 && access(db->where, W_OK) < 0)
-			return err_set(err, EXIT_INPUT, "%s: the store is read-only: %s; nothing was changed", db->shown,
-				       strerror(errno));
-		return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown,
-			       host ? strerror(host) : sqlite3_errmsg(handle));
+		return fail_to_open(db, err);
 	case SQLITE_IOERR:
-		if (host == ENOSPC || host == EDQUOT || host == EFBIG)
-			return err_set(err, EXIT_INPUT, "%s: no room for the store: %s; nothing was changed", db->shown,
-				       strerror(host));
-		if (code == SQLITE_IOERR_WRITE && !host)
-			return err_set(
-				err, EXIT_INPUT,
-				"%s: cannot write the store: there is no room for it, or its disk fails; nothing was changed",
-				db->shown);
-		return err_set(err, EXIT_INPUT, "%s: cannot read or write the store: %s", db->shown,
-			       host ? strerror(host) : sqlite3_errmsg(handle));
+		return fail_by_disk(db, err);
 	default:
 		return err_set(err, EXIT_INPUT, "%s: the store is not as this version makes it: %s", db->shown,
-			       handle ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+			       sqlite3_errmsg(handle));
 	}
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The campaign file that is the argument of several subcommands of `outrider campaign`. */
+#ifndef OUTRIDER_CLI_CAMPAIGN_FILE_H
+#define OUTRIDER_CLI_CAMPAIGN_FILE_H
+
+#include "hv/cli/cli.h"
+
+/* Take an argument as *file, which is NULL before. A second one is an error. */
+error_t campaign_take_file(const char **file, char *arg, struct argp_state *state);
+
+/* The arguments have ended: a file must have been among them. */
+error_t campaign_need_file(const char *file, struct argp_state *state);
+
+#endif
