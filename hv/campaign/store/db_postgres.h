@@ -14,11 +14,19 @@ static inline int postgres_first_line(const char *text)
 	return (int)strcspn(text, "\n");
 }
 
+/* ---- db_postgres_answer.c ---- */
+
 /* Whether a failure is that the server is away, or goes away. `result` may be NULL. */
 bool postgres_is_away(struct db *db, const PGresult *result);
 
 /* Explain a failure, of `result` or, with NULL, of the connection. Returns -1. */
 int postgres_fail(struct db *db, const PGresult *result, struct err *err);
+
+/* Whether the statement did what it was to do. Frees the result. Returns 0, or -1 with err set. */
+int postgres_finish(struct db *db, PGresult *result, struct err *err);
+
+/* Wait for all that was sent. Returns 0, or -1 with err set to the first failure. */
+int postgres_settle(struct db *db, struct err *err);
 
 /* Run statements without values. Returns 0, or -1 with err set. */
 int postgres_script(struct db *db, const char *sql, struct err *err);
