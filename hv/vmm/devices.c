@@ -85,6 +85,8 @@ void machine_remove_devices(struct vm *vm)
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);
 	virtio_net_free(vm->net);
+	for (unsigned i = 0; i < PCI_SLOTS; i++)
+		silent_free(vm->silent[i]);
 	pci_destroy(&vm->pci);
 	workers_destroy(&vm->workers);
 	kvm_lines_destroy(&vm->lines);

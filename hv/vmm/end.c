@@ -51,6 +51,15 @@ void machine_fail(struct vm *vm, const struct err *err)
 	machine_wake(vm);
 }
 
+bool vm_ended(const struct vm *vm, enum vm_end *end)
+{
+	int ended = atomic_load(&vm->ended);
+
+	if (ended)
+		*end = (enum vm_end)(ended - 1);
+	return ended;
+}
+
 void vm_stop(struct vm *vm)
 {
 	claim_end(vm, VM_END_STOPPED);

@@ -19,6 +19,7 @@
 #include "hv/vmm/dev/pvpanic.h"
 #include "hv/vmm/dev/rtc.h"
 #include "hv/vmm/dev/serial.h"
+#include "hv/vmm/dev/silent.h"
 #include "hv/vmm/dev/virtio_blk.h"
 #include "hv/vmm/dev/virtio_net.h"
 #include "hv/vmm/dev/virtio_rng.h"
@@ -32,7 +33,8 @@
 struct vm {
 	int kvm_fd, fd;
 	struct ram ram;
-	struct dma dma; /* how devices get into that RAM */
+	bool ram_is_callers; /* vm_destroy() leaves the RAM alone */
+	struct dma dma;	     /* how devices get into that RAM */
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* size of each vcpu->run mapping in bytes */
@@ -50,6 +52,7 @@ struct vm {
 	struct virtio_rng *rng;			/* NULL: there is none; likewise the cards that follow */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
+	struct silent *silent[PCI_SLOTS]; /* of a copy: what stands in for its cards, in the order of their slots */
 	int console_in;
 	int wake_fd; /* eventfd; readable once the machine has ended, which the input thread waits for */
 	const struct vm_hooks *hooks;
@@ -73,6 +76,18 @@ void machine_fail(struct vm *vm, const struct err *err);
 void machine_wake(struct vm *vm);
 
 /*
+ * Make a machine of `cpus` that has the board's devices, and nothing of KVM yet: no VM, RAM, cards and vCPUs. The descriptors
+ * are as in struct vmm_config. Returns NULL with `err` set; vm_destroy() frees it. In vm.c.
+ */
+struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct err *err);
+
+/*
+ * Open what a machine needs of the host, and create its VM: `kvm_fd` is /dev/kvm, which becomes the machine's. Returns 0, or -1
+ * with `err` set. In vm.c.
+ */
+int machine_open(struct vm *vm, int kvm_fd, struct err *err);
+
+/*
  * Put the board's devices on the bus, and wire them to interrupts and power. machine_remove_devices() may follow even when this
  * fails, and comes only after the machine's threads have ended.
  */
@@ -90,10 +105,16 @@ void machine_remove_devices(struct vm *vm);
  * -1 with `err` set; machine_destroy_vcpus() frees the vCPUs either way.
  */
 int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct err *err);
+
+/* Create the vCPU of that number, whose registers are as KVM makes them. Returns 0, or -1 with `err` set. */
+int machine_create_vcpu(struct vm *vm, unsigned index, struct err *err);
 void machine_destroy_vcpus(struct vm *vm);
 
 /* Set the CPUID and the MSRs of a vCPU and, on CPU 0, the registers that the boot protocol wants. In vcpu_state.c. */
 int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, struct err *err);
+
+/* Hooks that do nothing. */
+extern const struct vm_hooks machine_no_hooks;
 
 /* The body of a vCPU's thread. `arg` is the struct vcpu. */
 void *vcpu_thread(void *arg);

@@ -46,10 +46,13 @@ void ram_unmap(struct ram *ram)
 	ram->host = NULL;
 }
 
-static int attach_slot(int vm_fd, unsigned slot, uint64_t gpa, uint64_t size, uint8_t *host, struct err *err)
+enum { SLOT_LOW, SLOT_HIGH };
+
+static int attach_slot(int vm_fd, unsigned slot, uint32_t flags, uint64_t gpa, uint64_t size, uint8_t *host, struct err *err)
 {
 	struct kvm_userspace_memory_region region = {
 		.slot = slot,
+		.flags = flags,
 		.guest_phys_addr = gpa,
 		.memory_size = size,
 		.userspace_addr = (uintptr_t)host,
@@ -61,13 +64,42 @@ static int attach_slot(int vm_fd, unsigned slot, uint64_t gpa, uint64_t size, ui
 	return 0;
 }
 
-int ram_attach(const struct ram *ram, int vm_fd, struct err *err)
+int ram_attach(const struct ram *ram, int vm_fd, bool log_dirty, struct err *err)
 {
-	if (attach_slot(vm_fd, 0, 0, ram->low, ram->host, err) < 0)
+	uint32_t flags = log_dirty ? KVM_MEM_LOG_DIRTY_PAGES : 0;
+
+	if (attach_slot(vm_fd, SLOT_LOW, flags, 0, ram->low, ram->host, err) < 0)
 		return -1;
-	if (ram->high && attach_slot(vm_fd, 1, RAM_HOLE_END, ram->high, ram->host + ram->low, err) < 0)
+	if (ram->high && attach_slot(vm_fd, SLOT_HIGH, flags, RAM_HOLE_END, ram->high, ram->host + ram->low, err) < 0)
 		return -1;
 	return 0;
+}
+
+#define PAGES_PER_WORD 64u
+
+size_t ram_bitmap_words(const struct ram *ram)
+{
+	uint64_t pages = (ram->low + ram->high) / X86_PAGE_SIZE;
+
+	return (size_t)((pages + PAGES_PER_WORD - 1) / PAGES_PER_WORD);
+}
+
+_Static_assert(RAM_HOLE_START % (PAGES_PER_WORD * X86_PAGE_SIZE) == 0, "the second slot's bits begin with a word");
+
+static int slot_dirty(int vm_fd, unsigned slot, uint64_t *bitmap, struct err *err)
+{
+	struct kvm_dirty_log log = {.slot = slot, .dirty_bitmap = bitmap};
+
+	if (ioctl(vm_fd, KVM_GET_DIRTY_LOG, &log) < 0)
+		return err_set(err, EXIT_INTERNAL, "KVM_GET_DIRTY_LOG failed: %s", strerror(errno));
+	return 0;
+}
+
+int ram_dirty(const struct ram *ram, int vm_fd, uint64_t *bitmap, struct err *err)
+{
+	if (slot_dirty(vm_fd, SLOT_LOW, bitmap, err) < 0)
+		return -1;
+	return ram->high ? slot_dirty(vm_fd, SLOT_HIGH, bitmap + ram->low / X86_PAGE_SIZE / PAGES_PER_WORD, err) : 0;
 }
 
 void *ram_at(const struct ram *ram, uint64_t gpa, size_t len)

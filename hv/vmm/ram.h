@@ -6,6 +6,7 @@
 #ifndef OUTRIDER_VMM_RAM_H
 #define OUTRIDER_VMM_RAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +31,20 @@ int ram_map(struct ram *ram, uint64_t size, struct err *err);
 /* Give the mapping back. Does nothing when nothing is mapped. */
 void ram_unmap(struct ram *ram);
 
-/* Make the RAM that of the VM `vm_fd` (KVM_SET_USER_MEMORY_REGION). Returns 0, or -1 with EXIT_INPUT. */
-int ram_attach(const struct ram *ram, int vm_fd, struct err *err);
+/*
+ * Make the RAM that of the VM `vm_fd` (KVM_SET_USER_MEMORY_REGION). With `log_dirty` KVM keeps account of the pages that the
+ * guest writes. Returns 0, or -1 with EXIT_INPUT.
+ */
+int ram_attach(const struct ram *ram, int vm_fd, bool log_dirty, struct err *err);
+
+/* The number of 64-bit words of a bitmap with a bit for each page. */
+size_t ram_bitmap_words(const struct ram *ram);
+
+/*
+ * Fetch the pages that the guest has written since the last call, or since ram_attach() with `log_dirty`: page n of the mapping
+ * is bit n % 64 of bitmap[n / 64], which has ram_bitmap_words(). Returns 0, or -1 with EXIT_INTERNAL.
+ */
+int ram_dirty(const struct ram *ram, int vm_fd, uint64_t *bitmap, struct err *err);
 
 /* The host address of the GPAs [gpa, gpa + len), or NULL when any of them is not RAM. No argument makes arithmetic wrap. */
 void *ram_at(const struct ram *ram, uint64_t gpa, size_t len);

@@ -45,12 +45,11 @@ static void start_threads(struct vm *vm, pthread_t *input_tid, bool *input, unsi
 
 int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err)
 {
-	static const struct vm_hooks none;
 	bool input = false;
 	unsigned started = 0;
 	pthread_t input_tid;
 
-	vm->hooks = hooks ? hooks : &none;
+	vm->hooks = hooks ? hooks : &machine_no_hooks;
 	start_threads(vm, &input_tid, &input, &started);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(vm->vcpu[i].thread, NULL);

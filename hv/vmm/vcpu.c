@@ -12,15 +12,21 @@
 #include "hv/vmm/host.h"
 #include "hv/vmm/machine.h"
 
+const struct vm_hooks machine_no_hooks;
+
+int machine_create_vcpu(struct vm *vm, unsigned index, struct err *err)
+{
+	struct vcpu *vcpu = &vm->vcpu[index];
+
+	vcpu->fd = host_create_vcpu(vm->kvm_fd, vm->fd, index, &vcpu->run, &vm->run_size, err);
+	return vcpu->fd < 0 ? -1 : 0;
+}
+
 int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct err *err)
 {
-	for (unsigned i = 0; i < vm->cpus; i++) {
-		struct vcpu *vcpu = &vm->vcpu[i];
-
-		vcpu->fd = host_create_vcpu(vm->kvm_fd, vm->fd, i, &vcpu->run, &vm->run_size, err);
-		if (vcpu->fd < 0 || vcpu_reset(vm, i, entry, err) < 0)
+	for (unsigned i = 0; i < vm->cpus; i++)
+		if (machine_create_vcpu(vm, i, err) < 0 || vcpu_reset(vm, i, entry, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -162,20 +168,41 @@ static int run_once(struct vcpu *vcpu, struct err *err)
 	return rc < 0 ? run_failed(vcpu, error, err) : on_exit_reason(vcpu, err);
 }
 
+/* Make the calling thread the vCPU's, which kicks find. */
+static void take_vcpu(struct vcpu *vcpu)
+{
+	kick_attach(vcpu);
+	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
+}
+
+static void leave_vcpu(struct vcpu *vcpu)
+{
+	atomic_store(&vcpu->in_guest, false);
+	atomic_store(&vcpu->tid, 0);
+	kick_attach(NULL);
+}
+
 void *vcpu_thread(void *arg)
 {
 	struct vcpu *vcpu = arg;
 	struct err err = {0};
 
 	sandbox_thread(SANDBOX_VCPU);
-	kick_attach(vcpu);
-	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
+	take_vcpu(vcpu);
 	while (!atomic_load_explicit(&vcpu->vm->ended, memory_order_relaxed)) {
 		if (run_once(vcpu, &err) < 0)
 			machine_fail(vcpu->vm, &err);
 	}
-	atomic_store(&vcpu->in_guest, false);
-	atomic_store(&vcpu->tid, 0);
-	kick_attach(NULL);
+	leave_vcpu(vcpu);
 	return NULL;
+}
+
+int vcpu_enter(struct vcpu *vcpu, struct err *err)
+{
+	int rc;
+
+	take_vcpu(vcpu);
+	rc = run_once(vcpu, err);
+	leave_vcpu(vcpu);
+	return rc;
 }

@@ -13,7 +13,7 @@
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
 
-static struct vm *vm_new(const struct vmm_config *config, struct err *err)
+struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct err *err)
 {
 	struct vm *vm = calloc(1, sizeof(*vm));
 
@@ -24,32 +24,36 @@ static struct vm *vm_new(const struct vmm_config *config, struct err *err)
 	vm->kvm_fd = vm->fd = vm->wake_fd = -1;
 	for (unsigned i = 0; i < VMM_MAX_CPUS; i++)
 		vm->vcpu[i] = (struct vcpu){.vm = vm, .index = i, .fd = -1};
-	vm->cpus = config->cpus;
-	vm->console_in = config->console_in;
+	vm->cpus = cpus;
+	vm->console_in = console_in;
+	vm->hooks = &machine_no_hooks;
 	pthread_mutex_init(&vm->end_lock, NULL);
 	dma_init(&vm->dma, &vm->ram);
 	strcpy(vm->detail, "stopped on request");
-	if (machine_add_devices(vm, config->console_out, err) < 0) {
+	if (machine_add_devices(vm, console_out, err) < 0) {
 		vm_destroy(vm);
 		return NULL;
 	}
 	return vm;
 }
 
-static int open_host(struct vm *vm, const struct vmm_config *config, struct err *err)
+int machine_open(struct vm *vm, int kvm_fd, struct err *err)
 {
+	vm->kvm_fd = kvm_fd;
 	vm->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (vm->wake_fd < 0)
 		return err_set(err, EXIT_INTERNAL, "eventfd failed: %s", strerror(errno));
-	vm->kvm_fd = host_open(err);
-	if (vm->kvm_fd < 0)
-		return -1;
 	vm->fd = host_create_vm(vm->kvm_fd, err);
-	if (vm->fd < 0)
+	return vm->fd < 0 ? -1 : 0;
+}
+
+static int open_host(struct vm *vm, const struct vmm_config *config, struct err *err)
+{
+	int kvm_fd = host_open(err);
+
+	if (kvm_fd < 0 || machine_open(vm, kvm_fd, err) < 0 || ram_map(&vm->ram, config->memory, err) < 0)
 		return -1;
-	if (ram_map(&vm->ram, config->memory, err) < 0)
-		return -1;
-	return ram_attach(&vm->ram, vm->fd, err);
+	return ram_attach(&vm->ram, vm->fd, false, err);
 }
 
 static int fill_ram(struct vm *vm, const struct vmm_config *config, struct boot_entry *entry, struct err *err)
@@ -70,7 +74,7 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 	}
 	if (descriptors_allow(config, err) < 0)
 		return NULL;
-	vm = vm_new(config, err);
+	vm = machine_new(config->cpus, config->console_in, config->console_out, err);
 	if (!vm)
 		return NULL;
 	if (kick_setup(err) < 0 || open_host(vm, config, err) < 0 || machine_add_cards(vm, config, err) < 0 ||
@@ -97,7 +101,8 @@ void vm_destroy(struct vm *vm)
 	close_fd(vm->kvm_fd);
 	close_fd(vm->wake_fd);
 	dma_destroy(&vm->dma);
-	ram_unmap(&vm->ram);
+	if (!vm->ram_is_callers)
+		ram_unmap(&vm->ram);
 	pthread_mutex_destroy(&vm->end_lock);
 	free(vm);
 }

@@ -205,6 +205,16 @@ struct vcpu *vm_vcpu(struct vm *vm, unsigned index);
  */
 void vcpu_kick(struct vcpu *vcpu);
 
+/*
+ * One KVM_RUN of the vCPU on the calling thread, with its exit handled: the devices answer, and hooks are called. So one thread
+ * can drive the vCPUs of a machine in turn. Not while vm_run() runs. A signal vcpu_kick_signal() to the calling thread ends it
+ * soon, as a timer of SIGEV_THREAD_ID may send it. Returns 0, or -1 with `err` set when our side failed.
+ */
+int vcpu_enter(struct vcpu *vcpu, struct err *err);
+
+/* Whether the machine has ended, and then how. */
+bool vm_ended(const struct vm *vm, enum vm_end *end);
+
 /* The signal that vcpu_kick() sends. A timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) is a kick, too. */
 int vcpu_kick_signal(void);
 

@@ -231,3 +231,49 @@ static void pci_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 }
 
 const struct bus_ops pci_ops = {.read = pci_read, .write = pci_write};
+
+/* ---- snapshots ---- */
+
+void pci_save(struct pci *pci, struct pci_state *out)
+{
+	pthread_mutex_lock(&pci->lock);
+	*out = (struct pci_state){.address = pci->address, .reset = pci->reset};
+	pthread_mutex_unlock(&pci->lock);
+}
+
+void pci_load(struct pci *pci, const struct pci_state *state)
+{
+	pci->address = state->address & ADDRESS_MASK;
+	pci->reset = state->reset;
+}
+
+void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG_LEN], bool *intx)
+{
+	pthread_mutex_lock(&pci->lock);
+	memcpy(config, pci->slot[slot]->config, PCI_CONFIG_LEN);
+	pthread_mutex_unlock(&pci->lock);
+	pthread_mutex_lock(&pci->irq_lock);
+	*intx = pci->slot[slot]->intx;
+	pthread_mutex_unlock(&pci->irq_lock);
+}
+
+/* The line has the level that the saved machine gave it, so only what keeps account of it is set. */
+static void load_intx(struct pci *pci, struct pci_function *fn, bool intx)
+{
+	fn->intx = intx;
+	if (fn->slot && intx && !(fn->command & PCI_COMMAND_NO_INTX))
+		pci->raised[(fn->slot - 1) % PCI_GSI_COUNT] |= 1u << fn->slot;
+}
+
+void pci_function_load(struct pci *pci, unsigned slot, const uint8_t config[PCI_CONFIG_LEN], bool intx)
+{
+	struct pci_function *fn = pci->slot[slot];
+
+	pthread_mutex_lock(&pci->lock);
+	pci_function_put(fn, config);
+	pci_function_map(fn, pci->bus);
+	pthread_mutex_unlock(&pci->lock);
+	pthread_mutex_lock(&pci->irq_lock);
+	load_intx(pci, fn, intx);
+	pthread_mutex_unlock(&pci->irq_lock);
+}

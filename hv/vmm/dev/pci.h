@@ -42,6 +42,13 @@ struct pci {
 	uint32_t raised[PCI_GSI_COUNT]; /* a bit for each slot that drives the GSI PCI_GSI_FIRST + index */
 };
 
+/* All of it that a guest can see, but for the functions. */
+struct pci_state {
+	uint32_t address;
+	uint8_t reset;
+	uint8_t unused[3]; /* 0 */
+};
+
 extern const struct bus_ops pci_ops;	  /* the ports */
 extern const struct bus_ops pci_ecam_ops; /* PCI_ECAM_LEN bytes of memory */
 
@@ -59,6 +66,18 @@ void pci_destroy(struct pci *pci);
  * EXIT_INTERNAL when the window is full.
  */
 int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err);
+
+/* Save the registers of the bus, and load them into one that nobody uses yet. */
+void pci_save(struct pci *pci, struct pci_state *out);
+void pci_load(struct pci *pci, const struct pci_state *state);
+
+/*
+ * Save the configuration space of the function in a slot, and the level of its INTA#; and load both into a function of the same
+ * kind, in a machine that does not run yet: of configuration space only those bits are loaded that a guest can write, and the
+ * BARs are decoded where these say. Loading leaves the interrupt line alone, as serial_load() does.
+ */
+void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG_LEN], bool *intx);
+void pci_function_load(struct pci *pci, unsigned slot, const uint8_t config[PCI_CONFIG_LEN], bool intx);
 
 /* Drive the function's INTA#, subject to the command register's Interrupt Disable. Any thread may call it. */
 void pci_intx(struct pci_function *fn, bool level);

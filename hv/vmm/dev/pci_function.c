@@ -102,13 +102,24 @@ uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned si
 	return (uint32_t)get(fn->config + offset, size);
 }
 
+static void put_byte(struct pci_function *fn, unsigned offset, uint8_t byte)
+{
+	uint8_t mask = fn->writable[offset];
+
+	fn->config[offset] = (uint8_t)((fn->config[offset] & ~mask) | (byte & mask));
+}
+
+void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN])
+{
+	for (unsigned i = 0; i < PCI_CONFIG_LEN; i++)
+		put_byte(fn, i, config[i]);
+	fn->command = (uint16_t)get(fn->config + OFF_COMMAND, 2);
+}
+
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value)
 {
-	for (unsigned i = 0; i < size; i++) {
-		uint8_t mask = fn->writable[offset + i], byte = (uint8_t)(value >> 8 * i);
-
-		fn->config[offset + i] = (uint8_t)((fn->config[offset + i] & ~mask) | (byte & mask));
-	}
+	for (unsigned i = 0; i < size; i++)
+		put_byte(fn, offset + i, (uint8_t)(value >> 8 * i));
 	fn->command = (uint16_t)get(fn->config + OFF_COMMAND, 2);
 	if (fn->ops->config_written)
 		fn->ops->config_written(fn->ctx, offset, size);

@@ -113,6 +113,9 @@ void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa)
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
+/* Set all bits that a guest can write to those of `config`, and tell nobody. */
+void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN]);
+
 /* Decode the BARs where the registers say. */
 void pci_function_map(struct pci_function *fn, struct bus *bus);
 

@@ -154,6 +154,40 @@ static const struct bus_ops bar_ops = {.read = msix_read, .write = msix_write};
 
 _Static_assert(PCI_MSIX_MAX * 16 <= PCI_MSIX_PBA && PCI_MSIX_PBA + PCI_MSIX_MAX / 8 <= PCI_MSIX_BAR, "MSI-X table and PBA");
 
+/* ---- snapshots ---- */
+
+void pci_msix_save(struct pci_msix *m, struct pci_msix_state *out)
+{
+	for (unsigned i = 0; i < m->count; i++) {
+		struct pci_msix_vector *v = &m->vector[i];
+
+		pthread_mutex_lock(&v->lock);
+		memcpy(out[i].entry, v->entry, sizeof(out[i].entry));
+		out[i].pending = v->pending;
+		pthread_mutex_unlock(&v->lock);
+	}
+}
+
+static bool vector_is_good(const struct pci_msix_state *state)
+{
+	return !(state->entry[ENTRY_ADDRESS] & 3) && !(state->entry[ENTRY_CONTROL] & ~VECTOR_MASKED) && state->pending <= 1;
+}
+
+bool pci_msix_load(struct pci_msix *m, const struct pci_msix_state *state)
+{
+	for (unsigned i = 0; i < m->count; i++)
+		if (!vector_is_good(&state[i]))
+			return false;
+	for (unsigned i = 0; i < m->count; i++) {
+		struct pci_msix_vector *v = &m->vector[i];
+
+		memcpy(v->entry, state[i].entry, sizeof(v->entry));
+		v->pending = state[i].pending;
+	}
+	pci_msix_config_written(m);
+	return true;
+}
+
 /* ---- life ---- */
 
 int pci_msix_init(struct pci_msix *m, struct pci_function *fn, unsigned bar, unsigned count, const struct pci_host *host,

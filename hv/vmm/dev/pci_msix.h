@@ -44,6 +44,12 @@ struct pci_msix {
 	struct pci_msix_vector vector[PCI_MSIX_MAX];
 };
 
+/* All of a vector that a guest can see. */
+struct pci_msix_state {
+	uint32_t entry[4]; /* as in struct pci_msix_vector */
+	uint32_t pending;  /* 0 or 1 */
+};
+
 /*
  * Give the function `count` vectors (at most PCI_MSIX_MAX), and the BAR `bar` for them. Before pci_plug() only. Returns 0, or
  * -1 with `err` set when the host cannot; pci_msix_destroy() follows in either case.
@@ -56,6 +62,13 @@ void pci_msix_destroy(struct pci_msix *m);
 
 /* To be called from the function's pci_ops.config_written. */
 void pci_msix_config_written(struct pci_msix *m);
+
+/*
+ * Save the `count` vectors; and load them, once configuration space was loaded. A message that is pending and may be sent is
+ * sent then. Loading returns false, and changes nothing, when they are none that a guest can have made.
+ */
+void pci_msix_save(struct pci_msix *m, struct pci_msix_state *out);
+bool pci_msix_load(struct pci_msix *m, const struct pci_msix_state *state);
 
 /*
  * Send the vector's message, or let it pend. A vector that the function does not have sends nothing. Returns false when MSI-X

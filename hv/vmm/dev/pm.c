@@ -2,7 +2,8 @@
 #include "hv/vmm/dev/pm.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "hv/base/clock.h"
 
 #define STATUS_MASK 0x8731 /* the bits that exist; writing 1 to a bit clears it */
 #define ENABLE_MASK 0x4721
@@ -11,6 +12,7 @@
 #define CONTROL_SLP_EN (1 << 13)
 #define SLP_TYP_S5 5
 #define TIMER_HZ 3579545u
+#define NS_PER_S 1000000000u
 
 enum { OFF_STATUS, OFF_ENABLE = 2, OFF_CONTROL = 4, OFF_TIMER = 8 };
 
@@ -28,12 +30,9 @@ void pm_destroy(struct pm *pm)
 	pthread_mutex_destroy(&pm->lock);
 }
 
-static uint32_t timer_value(void)
+static uint32_t ticks_at(uint64_t now_ns)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint32_t)((uint64_t)now.tv_sec * TIMER_HZ + (uint64_t)now.tv_nsec * TIMER_HZ / 1000000000u);
+	return (uint32_t)(now_ns / NS_PER_S * TIMER_HZ + now_ns % NS_PER_S * TIMER_HZ / NS_PER_S);
 }
 
 static uint8_t register_byte(const struct pm *pm, uint32_t timer, uint64_t offset)
@@ -48,7 +47,7 @@ static uint8_t register_byte(const struct pm *pm, uint32_t timer, uint64_t offse
 static uint64_t pm_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct pm *pm = dev;
-	uint32_t timer = offset + size > OFF_TIMER ? timer_value() : 0;
+	uint32_t timer = offset + size > OFF_TIMER ? ticks_at(monotonic_ns()) + pm->timer_offset : 0;
 	uint32_t value = 0;
 
 	pthread_mutex_lock(&pm->lock);
@@ -112,3 +111,31 @@ static void pm_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 }
 
 const struct bus_ops pm_ops = {.read = pm_read, .write = pm_write};
+
+/* ---- snapshots ---- */
+
+void pm_save(struct pm *pm, uint64_t now_ns, struct pm_state *out)
+{
+	pthread_mutex_lock(&pm->lock);
+	*out = (struct pm_state){
+		.status = pm->status,
+		.enable = pm->enable,
+		.control = pm->control,
+		.sci_level = pm->sci_level,
+		.timer = ticks_at(now_ns) + pm->timer_offset,
+	};
+	pthread_mutex_unlock(&pm->lock);
+}
+
+bool pm_load(struct pm *pm, uint64_t now_ns, const struct pm_state *state)
+{
+	if (state->status & ~STATUS_MASK || state->enable & ~ENABLE_MASK || state->control & ~CONTROL_MASK ||
+	    !(state->control & CONTROL_SCI_EN) || state->sci_level > 1)
+		return false;
+	pm->status = state->status;
+	pm->enable = state->enable;
+	pm->control = state->control;
+	pm->sci_level = state->sci_level;
+	pm->timer_offset = state->timer - ticks_at(now_ns);
+	return true;
+}

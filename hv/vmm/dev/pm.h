@@ -21,11 +21,25 @@ struct pm {
 	struct power_line power;
 	uint16_t status, enable, control; /* the PM1 registers */
 	bool sci_level;			  /* the level that `sci` was last set to */
+	uint32_t timer_offset;		  /* PM timer minus the host's clock in ticks of the timer */
+};
+
+/* All of it that a guest can see. */
+struct pm_state {
+	uint16_t status, enable, control, sci_level;
+	uint32_t timer;
 };
 
 extern const struct bus_ops pm_ops;
 
 void pm_init(struct pm *pm, const struct irq_line *sci, const struct power_line *power);
 void pm_destroy(struct pm *pm);
+
+/*
+ * Save the registers, and load them into one that nobody uses yet, as serial_save() and serial_load() do. The PM timer is saved
+ * as it is at `now_ns` on CLOCK_MONOTONIC, and goes on from there at the `now_ns` of the loading.
+ */
+void pm_save(struct pm *pm, uint64_t now_ns, struct pm_state *out);
+bool pm_load(struct pm *pm, uint64_t now_ns, const struct pm_state *state);
 
 #endif

@@ -229,3 +229,28 @@ void rtc_tick(struct rtc *rtc, time_t host_time)
 	}
 	pthread_mutex_unlock(&rtc->lock);
 }
+
+/* ---- snapshots ---- */
+
+/* More seconds than a guest can set the clock forward or back: its year has two digits, and its century two. */
+#define OFFSET_MAX (INT64_C(1) << 40)
+
+void rtc_save(struct rtc *rtc, struct rtc_state *out)
+{
+	pthread_mutex_lock(&rtc->lock);
+	*out = (struct rtc_state){.offset = rtc->offset, .index = rtc->index, .irq_level = rtc->irq_level};
+	memcpy(out->ram, rtc->ram, sizeof(out->ram));
+	pthread_mutex_unlock(&rtc->lock);
+}
+
+bool rtc_load(struct rtc *rtc, const struct rtc_state *state)
+{
+	if (state->offset > OFFSET_MAX || state->offset < -OFFSET_MAX || state->index >= sizeof(rtc->ram) ||
+	    state->irq_level > 1)
+		return false;
+	rtc->offset = state->offset;
+	rtc->index = state->index;
+	rtc->irq_level = state->irq_level;
+	memcpy(rtc->ram, state->ram, sizeof(rtc->ram));
+	return true;
+}

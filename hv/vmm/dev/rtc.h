@@ -26,6 +26,14 @@ struct rtc {
 	bool irq_level;	  /* the level that `irq` was last set to */
 };
 
+/* All of it that a guest can see. */
+struct rtc_state {
+	int64_t offset; /* as in struct rtc */
+	uint8_t ram[128];
+	uint8_t index, irq_level;
+	uint8_t unused[6]; /* 0 */
+};
+
 extern const struct bus_ops rtc_ops;
 
 void rtc_init(struct rtc *rtc, const struct irq_line *irq);
@@ -36,5 +44,9 @@ void rtc_destroy(struct rtc *rtc);
  * a second, from any thread.
  */
 void rtc_tick(struct rtc *rtc, time_t host_time);
+
+/* Save the registers, and load them into a clock that nobody uses yet, as serial_save() and serial_load() do. */
+void rtc_save(struct rtc *rtc, struct rtc_state *out);
+bool rtc_load(struct rtc *rtc, const struct rtc_state *state);
 
 #endif

@@ -263,3 +263,53 @@ void serial_input(struct serial *s, const uint8_t *data, unsigned n)
 	update_irq(s);
 	pthread_mutex_unlock(&s->lock);
 }
+
+/* ---- snapshots ---- */
+
+void serial_save(struct serial *s, struct serial_state *out)
+{
+	pthread_mutex_lock(&s->lock);
+	*out = (struct serial_state){
+		.ier = s->ier,
+		.lcr = s->lcr,
+		.mcr = s->mcr,
+		.scratch = s->scratch,
+		.fcr = s->fcr,
+		.dll = s->dll,
+		.dlm = s->dlm,
+		.overrun = s->overrun,
+		.tx_irq_pending = s->tx_irq_pending,
+		.irq_level = s->irq_level,
+		.rx_count = (uint8_t)s->rx_count,
+	};
+	for (unsigned i = 0; i < s->rx_count; i++)
+		out->rx[i] = s->rx[(s->rx_head + i) % SERIAL_FIFO];
+	pthread_mutex_unlock(&s->lock);
+}
+
+static bool state_is_good(const struct serial_state *state)
+{
+	return !(state->ier & ~IER_MASK) && !(state->mcr & ~MCR_MASK) && !(state->fcr & ~(FCR_ENABLE | 0xc0)) &&
+	       (state->fcr & FCR_ENABLE || !state->fcr) && (!state->overrun || state->overrun == LSR_OVERRUN) &&
+	       state->tx_irq_pending <= 1 && state->irq_level <= 1 && state->rx_count <= SERIAL_FIFO;
+}
+
+bool serial_load(struct serial *s, const struct serial_state *state)
+{
+	if (!state_is_good(state))
+		return false;
+	s->ier = state->ier;
+	s->lcr = state->lcr;
+	s->mcr = state->mcr;
+	s->scratch = state->scratch;
+	s->fcr = state->fcr;
+	s->dll = state->dll;
+	s->dlm = state->dlm;
+	s->overrun = state->overrun;
+	s->tx_irq_pending = state->tx_irq_pending;
+	s->irq_level = state->irq_level;
+	s->rx_head = 0;
+	s->rx_count = state->rx_count;
+	memcpy(s->rx, state->rx, sizeof(s->rx));
+	return true;
+}

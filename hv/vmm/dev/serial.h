@@ -31,6 +31,13 @@ struct serial {
 	unsigned rx_head, rx_count; /* where its oldest byte is, and how many bytes it holds */
 };
 
+/* All of it that a guest can see. */
+struct serial_state {
+	uint8_t ier, lcr, mcr, scratch, fcr, dll, dlm, overrun, tx_irq_pending, irq_level;
+	uint8_t rx_count;
+	uint8_t rx[SERIAL_FIFO]; /* the oldest byte first */
+};
+
 extern const struct bus_ops serial_ops;
 
 /* Put the UART into its reset state. `out_fd` and *stop are the caller's and must outlive it. `stop` may be NULL. */
@@ -45,5 +52,12 @@ unsigned serial_room(struct serial *s);
 
 /* Receive `n` bytes of input. Those for which there is no room are lost and set the overrun bit. Any thread may call this. */
 void serial_input(struct serial *s, const uint8_t *data, unsigned n);
+
+/*
+ * Save the registers, and load them into a UART that nobody uses yet. Loading leaves the interrupt line alone, whose level is
+ * the interrupt controller's to know. It returns false, and changes nothing, when the state is none that a UART can be in.
+ */
+void serial_save(struct serial *s, struct serial_state *out);
+bool serial_load(struct serial *s, const struct serial_state *state);
 
 #endif

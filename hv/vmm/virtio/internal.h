@@ -102,6 +102,12 @@ void virtio_settle(struct virtio *v);
 /* The driver broke a rule. `ctx` is the struct virtio. Called by workers, without the lock. */
 void virtio_break_device(void *ctx, unsigned queue, const char *why);
 
+/* Put the queues that the driver enabled into use. The workers are paused. */
+void virtio_start_queues(struct virtio *v);
+
+/* Whether the driver may go on with the features that it chose. */
+bool virtio_features_are_good(const struct virtio *v);
+
 /* The driver notifies a queue by a write that KVM did not take. Without the lock. */
 void virtio_kick(struct virtio_queue *queue);
 

@@ -106,6 +106,31 @@ void virtq_stop(struct virtq *q)
 	q->epoch++;
 }
 
+void virtq_save(const struct virtq *q, struct virtq_state *out)
+{
+	*out = (struct virtq_state){
+		.wanted = q->wanted,
+		.next_avail = q->next_avail,
+		.next_used = q->next_used,
+		.published = q->published,
+		.signalled = q->signalled,
+		.kicks_off = q->kicks_off,
+	};
+}
+
+bool virtq_resume(struct virtq *q, const struct virtq_state *state)
+{
+	if (state->wanted > VIRTQ_NOT_ASKED || state->kicks_off > 1)
+		return false;
+	q->wanted = state->wanted;
+	q->next_avail = q->seen_avail = state->next_avail;
+	q->next_used = state->next_used;
+	q->published = state->published;
+	q->signalled = state->signalled;
+	q->kicks_off = state->kicks_off;
+	return true;
+}
+
 void virtq_hold(struct virtq *q, bool on)
 {
 	q->held = on;

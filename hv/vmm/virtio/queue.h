@@ -108,6 +108,21 @@ struct virtq_request {
 	struct iovec iov[VIRTQ_MAX_SIZE];
 };
 
+/* Where a queue in use is. */
+struct virtq_state {
+	uint32_t wanted; /* these are as in struct virtq */
+	uint16_t next_avail, next_used, published, signalled;
+	uint8_t kicks_off;
+	uint8_t unused[3]; /* 0 */
+};
+
+/*
+ * Save where the queue is; and let a queue that was just put into use go on from there, which may be anywhere: a driver may
+ * have any index. virtq_resume() returns false, and changes nothing, for a state that no queue can have. For the transport.
+ */
+void virtq_save(const struct virtq *q, struct virtq_state *out);
+bool virtq_resume(struct virtq *q, const struct virtq_state *state);
+
 /* Make a queue that is not in use. `by` says whose queue it is and is copied: its type, index and queue. For the transport. */
 void virtq_init(struct virtq *q, struct dma *dma, const struct device_request *by, const struct virtq_wiring *wiring);
 

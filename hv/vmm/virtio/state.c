@@ -117,12 +117,17 @@ static void start_queue(struct virtio *v, struct virtio_queue *queue)
 		virtio_break_device(v, queue->q.by.queue, "a queue is not in memory or is misaligned");
 }
 
-static void start(struct virtio *v)
+void virtio_start_queues(struct virtio *v)
 {
-	pause_workers(v);
 	for (unsigned i = 0; i < v->queues; i++)
 		if (v->queue[i].enabled)
 			start_queue(v, &v->queue[i]);
+}
+
+static void start(struct virtio *v)
+{
+	pause_workers(v);
+	virtio_start_queues(v);
 	if (v->ops->activate) {
 		pthread_mutex_lock(&v->config_lock);
 		v->ops->activate(v->dev, v->accepted);
@@ -167,7 +172,7 @@ static void reset(struct virtio *v)
 
 /* ---- the status register ---- */
 
-static bool features_are_good(const struct virtio *v)
+bool virtio_features_are_good(const struct virtio *v)
 {
 	return !(v->accepted & ~v->offered) && v->accepted & FEATURE_VERSION_1;
 }
@@ -181,7 +186,7 @@ void virtio_set_status(struct virtio *v, uint8_t status)
 		return;
 	}
 	/* FEATURES_OK reads back as 0 when the device does not accept what the driver chose. */
-	if (added & STATUS_FEATURES_OK && !features_are_good(v))
+	if (added & STATUS_FEATURES_OK && !virtio_features_are_good(v))
 		added &= (uint8_t)~STATUS_FEATURES_OK;
 	if (!((v->status | added) & STATUS_FEATURES_OK))
 		added &= (uint8_t)~STATUS_DRIVER_OK;

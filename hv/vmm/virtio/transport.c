@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "hv/vmm/virtio/internal.h"
+#include "hv/vmm/virtio/saved.h"
 
 #define VENDOR 0x1af4
 #define DEVICE_BASE 0x1040 /* of virtio 1.x; the virtio device ID is added */
@@ -104,6 +105,13 @@ static void bar_moved(void *ctx, unsigned bar, uint64_t gpa)
 
 static const struct pci_ops pci_function_ops = {
 	.config_read = config_read, .config_written = config_written, .bar_moved = bar_moved};
+
+struct virtio *virtio_in_slot(struct pci *pci, unsigned slot)
+{
+	const struct pci_function *fn = pci->slot[slot];
+
+	return fn && fn->ops == &pci_function_ops ? fn->ctx : NULL;
+}
 
 /* ---- making the function ---- */
 
