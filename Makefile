@@ -52,7 +52,7 @@ UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
 C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
-	tests/stacks/*.[ch] tests/bench/*.[ch])
+	tests/stacks/*.[ch] tests/snapshots/*.[ch] tests/bench/*.[ch])
 
 .PHONY: all
 all: $(OUT)/outrider $(OUT)/guest-agent ## build outrider and the guest agent (the default)
@@ -179,6 +179,11 @@ $(OUT)/sample_stacks: $(OUT)/obj/tests/stacks/sample_stacks.o $(OUT)/liboutrider
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
 
+# Run in the labs by tests/integration/51-snapshots.
+$(OUT)/snapshots: $(OUT)/obj/tests/snapshots/snapshots.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
+
 # Fills a store of campaigns, and says how large and how fast it is.
 $(OUT)/store_fill: $(OUT)/obj/tests/bench/store_fill.o $(OUT)/liboutrider.a
 	$(call say,LD,$@)
@@ -229,7 +234,7 @@ SAN_UNIT_BINS = $(patsubst $(OUT)/%,$(OUT)/san-address-undefined/%,$(filter-out 
 
 .PHONY: check
 check: deps ## everything: unit tests, plain and sanitized, lint, recorded, lab and ground-truth runs
-	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/sample_stacks $(OUT)/outrider_gt.ko
+	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/sample_stacks $(OUT)/snapshots $(OUT)/outrider_gt.ko
 	+$(Q)$(MAKE_PARALLEL) SAN=address,undefined unit-build
 	+$(Q)$(MAKE_PARALLEL) $(FUZZ_MAKE) fuzz-build
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(JOBS) \
@@ -309,4 +314,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= UNITS= DESTDIR='
 
--include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/bench/*.c tests/fuzz/*.c))
+-include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/snapshots/*.c tests/bench/*.c tests/fuzz/*.c))

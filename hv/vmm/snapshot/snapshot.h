@@ -90,16 +90,6 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err);
 
 /*
- * One KVM_RUN of the vCPU on the calling thread, with its exit handled: the devices answer, and hooks are called. So one thread
- * can drive the vCPUs of a machine in turn. Not while vm_run() runs. A signal vcpu_kick_signal() to the calling thread ends it
- * soon, as a timer of SIGEV_THREAD_ID may send it. Returns 0, or -1 with `err` set when our side failed.
- */
-int vcpu_enter(struct vcpu *vcpu, struct err *err);
-
-/* Whether the machine has ended, and then how. */
-bool vm_ended(const struct vm *vm, enum vm_end *end);
-
-/*
  * To be called first in the child of a fork() of the process that runs `vm`: lets go of the parent's KVM VM, which is of no use
  * here, without touching what the parent has. `ram` becomes the RAM, copied on write. Of `vm` nothing may be used afterwards.
  * Returns the descriptor of /dev/kvm, for struct vm_copy_config. The other descriptors of the parent, such as disks and

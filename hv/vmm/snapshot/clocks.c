@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <linux/kvm.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include "hv/base/clock.h"
+#include "hv/vmm/snapshot/internal.h"
+
+#define LOOKS 5
+#define MSR_TSC 0x10u
+
+/* ---- a moment ---- */
+
+static uint64_t real_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+struct moment moment_now(void)
+{
+	struct moment best = {0};
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < LOOKS; i++) {
+		uint64_t before = __rdtsc();
+		struct moment now = {.mono_ns = monotonic_ns(), .real_ns = real_ns()};
+		uint64_t took = __rdtsc() - before;
+
+		now.tsc = before + took / 2;
+		if (took < shortest) {
+			best = now;
+			shortest = took;
+		}
+	}
+	return best;
+}
+
+/* ---- the TSC ---- */
+
+/* What KVM adds to the host's TSC for the guest. Older kernels do not tell. */
+static struct kvm_device_attr offset_attr(uint64_t *offset)
+{
+	return (struct kvm_device_attr){.group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET, .addr = (uintptr_t)offset};
+}
+
+/* It has the layout of a struct kvm_msrs with one entry. */
+struct one_msr {
+	uint32_t nmsrs, pad;
+	struct kvm_msr_entry entry;
+};
+
+/* The guest's TSC a moment ago, where KVM does not tell the offset. */
+static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, struct err *err)
+{
+	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
+	uint64_t since = __rdtsc() - at->tsc;
+
+	if (ioctl(vcpu->fd, KVM_GET_MSRS, &m) != 1)
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM does not give the TSC", vcpu->index);
+	*tsc = m.entry.data - since;
+	return 0;
+}
+
+int cpu_time_save(struct vcpu *vcpu, const struct moment *at, struct block_writer *w, struct err *err)
+{
+	uint64_t offset, tsc;
+	struct kvm_device_attr attr = offset_attr(&offset);
+
+	if (ioctl(vcpu->fd, KVM_GET_DEVICE_ATTR, &attr) == 0)
+		tsc = at->tsc + offset;
+	else if (read_tsc(vcpu, at, &tsc, err) < 0)
+		return -1;
+	block_put(w, SECTION_TSC, vcpu->index, &tsc, sizeof(tsc));
+	return 0;
+}
+
+/* A speed that this host's KVM cannot give is refused, but for what two looks at one clock differ by. */
+static int set_speed(struct vcpu *vcpu, uint64_t khz, struct err *err)
+{
+	int now = ioctl(vcpu->fd, KVM_GET_TSC_KHZ, 0);
+	uint64_t difference = now < 0 ? 0 : khz > (uint64_t)now ? khz - (uint64_t)now : (uint64_t)now - khz;
+
+	if (difference <= khz / 1000 || ioctl(vcpu->fd, KVM_SET_TSC_KHZ, (long)khz) == 0)
+		return 0;
+	return err_set(err, EXIT_INPUT, "vCPU %u: its TSC runs at %llu kHz, and this host's at %d kHz, which KVM cannot change",
+		       vcpu->index, (unsigned long long)khz, now);
+}
+
+int cpu_time_load(struct vcpu *vcpu, const struct moment *at, const struct block *block, struct err *err)
+{
+	uint64_t tsc, offset;
+	struct kvm_device_attr attr = offset_attr(&offset);
+	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
+
+	if (set_speed(vcpu, block->machine.tsc_khz, err) < 0)
+		return -1;
+	block_get(block, SECTION_TSC, vcpu->index, &tsc, sizeof(tsc));
+	/* The same offset for all vCPUs keeps their TSCs together. */
+	offset = tsc - at->tsc;
+	if (ioctl(vcpu->fd, KVM_SET_DEVICE_ATTR, &attr) == 0)
+		return 0;
+	m.entry.data = __rdtsc() + offset;
+	if (ioctl(vcpu->fd, KVM_SET_MSRS, &m) != 1)
+		return err_set(err, EXIT_INPUT, "vCPU %u: KVM does not take the TSC", vcpu->index);
+	return 0;
+}
+
+/* ---- KVM's clock ---- */
+
+static int read_clock(struct vm *vm, struct kvm_clock_data *data, uint64_t *mono_ns, struct err *err)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < LOOKS; i++) {
+		struct kvm_clock_data now = {0};
+		uint64_t before = monotonic_ns(), took;
+
+		if (ioctl(vm->fd, KVM_GET_CLOCK, &now) < 0)
+			return err_set(err, EXIT_INTERNAL, "KVM_GET_CLOCK failed: %s", strerror(errno));
+		took = monotonic_ns() - before;
+		if (took < shortest) {
+			*data = now;
+			*mono_ns = before + took / 2;
+			shortest = took;
+		}
+	}
+	return 0;
+}
+
+int clock_save(struct vm *vm, const struct moment *at, struct block_machine *out, struct err *err)
+{
+	struct kvm_clock_data data = {0};
+	uint64_t mono_ns = 0;
+	int khz = ioctl(vm->vcpu[0].fd, KVM_GET_TSC_KHZ, 0);
+
+	if (khz <= 0)
+		return err_set(err, EXIT_INPUT, "the host's KVM does not say how fast the TSC is");
+	if (read_clock(vm, &data, &mono_ns, err) < 0)
+		return -1;
+	out->tsc_khz = (uint64_t)khz;
+	out->clock_ns = data.clock - (mono_ns - at->mono_ns);
+	return 0;
+}
+
+/* Newer kernels add by themselves what has gone by since a moment, whatever holds up the call. */
+int clock_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err)
+{
+	struct kvm_clock_data data = {.clock = block->machine.clock_ns};
+
+	if (ioctl(vm->kvm_fd, KVM_CHECK_EXTENSION, KVM_CAP_ADJUST_CLOCK) & KVM_CLOCK_REALTIME) {
+		data.flags = KVM_CLOCK_REALTIME;
+		data.realtime = at->real_ns;
+	} else {
+		data.clock += monotonic_ns() - at->mono_ns;
+	}
+	if (ioctl(vm->fd, KVM_SET_CLOCK, &data) < 0)
+		return err_set(err, EXIT_INPUT, "KVM does not take the machine's clock: %s", strerror(errno));
+	return 0;
+}

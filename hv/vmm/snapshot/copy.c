@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hv/vmm/host.h"
+#include "hv/vmm/snapshot/internal.h"
+#include "hv/vmm/snapshot/snapshot.h"
+
+/* ---- a copy ---- */
+
+static int open_kvm(int given, struct err *err)
+{
+	int fd;
+
+	if (given < 0)
+		return host_open(err);
+	fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? err_set(err, EXIT_INTERNAL, "cannot duplicate a descriptor: %s", strerror(errno)) : fd;
+}
+
+static int attach_ram(struct vm *vm, const struct ram *ram, const struct block *block, bool log_dirty, struct err *err)
+{
+	if (ram->low + ram->high != block->machine.memory)
+		return err_set(err, EXIT_INPUT, "the state is that of a machine with %llu bytes of memory, not %llu",
+			       (unsigned long long)block->machine.memory, (unsigned long long)(ram->low + ram->high));
+	vm->ram = *ram;
+	vm->ram_is_callers = true;
+	return ram_attach(&vm->ram, vm->fd, log_dirty, err);
+}
+
+static int load_cpus(struct vm *vm, const struct moment *at, const struct block *block, struct err *err)
+{
+	for (unsigned i = 0; i < vm->cpus; i++)
+		if (machine_create_vcpu(vm, i, err) < 0)
+			return -1;
+	for (unsigned i = 0; i < vm->cpus; i++)
+		if (cpu_load(&vm->vcpu[i], block, err) < 0 || cpu_time_load(&vm->vcpu[i], at, block, err) < 0)
+			return -1;
+	if (clock_load(vm, at, block, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < vm->cpus; i++)
+		if (cpu_load_end(&vm->vcpu[i], block, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int build(struct vm *vm, const struct block *block, const struct ram *ram, const struct vm_copy_config *config,
+		 struct err *err)
+{
+	int kvm_fd = open_kvm(config->kvm_fd, err);
+	struct moment at;
+
+	if (kvm_fd < 0 || kick_setup(err) < 0 || machine_open(vm, kvm_fd, err) < 0 ||
+	    attach_ram(vm, ram, block, config->log_dirty, err) < 0 || parts_add_cards(vm, block, err) < 0)
+		return -1;
+	at = moment_now();
+	if (load_cpus(vm, &at, block, err) < 0 || chips_load(vm, block, err) < 0)
+		return -1;
+	return parts_load(vm, &at, block, err);
+}
+
+struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, const struct vm_copy_config *config,
+		       struct err *err)
+{
+	struct block block;
+	struct vm *vm;
+
+	if (block_open(state, &block, err) < 0)
+		return NULL;
+	vm = machine_new(block.machine.cpus, -1, config->console_out, err);
+	if (!vm)
+		return NULL;
+	if (config->hooks)
+		vm->hooks = config->hooks;
+	if (build(vm, &block, ram, config, err) == 0)
+		return vm;
+	vm_destroy(vm);
+	return NULL;
+}
+
+int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err)
+{
+	if (words < ram_bitmap_words(&vm->ram))
+		return err_set(err, EXIT_INTERNAL, "a bitmap of %zu words is too small for the machine", words);
+	return ram_dirty(&vm->ram, vm->fd, bitmap, err);
+}
+
+/* ---- RAM ---- */
+
+int vm_forked(struct vm *vm, struct ram *ram)
+{
+	for (unsigned i = 0; i < vm->cpus; i++) {
+		munmap(vm->vcpu[i].run, vm->run_size);
+		close(vm->vcpu[i].fd);
+	}
+	close(vm->fd);
+	*ram = vm->ram;
+	return vm->kvm_fd;
+}
+
+struct ram vm_ram_all(const struct vm *vm)
+{
+	return vm->ram;
+}
+
+struct ram vm_ram_take(struct vm *vm)
+{
+	vm->ram_is_callers = true;
+	return vm->ram;
+}

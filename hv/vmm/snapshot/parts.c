@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The devices of a snapshot. A device of the board is a line in `parts`; cards are found on the PCI bus. */
+#include "hv/vmm/snapshot/internal.h"
+#include "hv/vmm/virtio/saved.h"
+
+/* Room for the state of each device of the board. */
+union part_state {
+	struct serial_state serial;
+	struct rtc_state rtc;
+	struct pm_state pm;
+	struct pci_state pci;
+};
+
+static void save_serial(struct vm *vm, const struct moment *at, union part_state *out)
+{
+	(void)at;
+	serial_save(&vm->serial, &out->serial);
+}
+
+static bool load_serial(struct vm *vm, const struct moment *at, const union part_state *state)
+{
+	(void)at;
+	return serial_load(&vm->serial, &state->serial);
+}
+
+static void save_rtc(struct vm *vm, const struct moment *at, union part_state *out)
+{
+	(void)at;
+	rtc_save(&vm->rtc, &out->rtc);
+}
+
+static bool load_rtc(struct vm *vm, const struct moment *at, const union part_state *state)
+{
+	(void)at;
+	return rtc_load(&vm->rtc, &state->rtc);
+}
+
+static void save_pm(struct vm *vm, const struct moment *at, union part_state *out)
+{
+	pm_save(&vm->pm, at->mono_ns, &out->pm);
+}
+
+static bool load_pm(struct vm *vm, const struct moment *at, const union part_state *state)
+{
+	return pm_load(&vm->pm, at->mono_ns, &state->pm);
+}
+
+static void save_pci(struct vm *vm, const struct moment *at, union part_state *out)
+{
+	(void)at;
+	pci_save(&vm->pci, &out->pci);
+}
+
+static bool load_pci(struct vm *vm, const struct moment *at, const union part_state *state)
+{
+	(void)at;
+	pci_load(&vm->pci, &state->pci);
+	return true;
+}
+
+/* The i8042 and the pvpanic device have no state. */
+static const struct {
+	enum section type;
+	size_t len;
+	const char *what;
+	void (*save)(struct vm *vm, const struct moment *at, union part_state *out);
+	bool (*load)(struct vm *vm, const struct moment *at, const union part_state *state);
+} parts[] = {
+	{SECTION_SERIAL, sizeof(struct serial_state), "serial port", save_serial, load_serial},
+	{SECTION_RTC, sizeof(struct rtc_state), "clock", save_rtc, load_rtc},
+	{SECTION_PM, sizeof(struct pm_state), "power management", save_pm, load_pm},
+	{SECTION_PCI, sizeof(struct pci_state), "PCI bus", save_pci, load_pci},
+};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w)
+{
+	for (size_t i = 0; i < PARTS; i++) {
+		union part_state state = {0};
+
+		parts[i].save(vm, at, &state);
+		block_put(w, parts[i].type, 0, &state, parts[i].len);
+	}
+	for (unsigned slot = 0; slot < PCI_SLOTS; slot++) {
+		struct virtio *card = virtio_in_slot(&vm->pci, slot);
+		struct virtio_saved *out = card ? block_add(w, SECTION_CARD, slot, sizeof(*out)) : NULL;
+
+		if (out)
+			virtio_save(card, out);
+	}
+}
+
+static int bad_card(unsigned slot, struct err *err)
+{
+	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the card in slot %u cannot be", slot);
+}
+
+/* Slots are filled one after the other. */
+int parts_add_cards(struct vm *vm, const struct block *block, struct err *err)
+{
+	bool gap = false;
+
+	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
+	for (unsigned slot = 0; slot < PCI_SLOTS; slot++) {
+		struct virtio_saved saved;
+
+		if (!block_find(block, SECTION_CARD, slot)) {
+			gap = slot > 0;
+			continue;
+		}
+		block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
+		if (!slot || gap || !virtio_identity_is_good(&saved.identity))
+			return bad_card(slot, err);
+		vm->silent[slot] = silent_new(&vm->virtio, &saved, err);
+		if (!vm->silent[slot])
+			return -1;
+	}
+	return 0;
+}
+
+static int load_card(struct vm *vm, unsigned slot, const struct block *block, struct err *err)
+{
+	struct virtio_saved saved;
+
+	block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
+	return virtio_load(virtio_in_slot(&vm->pci, slot), &saved) ? 0 : bad_card(slot, err);
+}
+
+static void load_config(struct vm *vm, unsigned slot, const struct block *block)
+{
+	struct virtio_saved saved;
+
+	block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
+	pci_function_load(&vm->pci, slot, saved.pci, saved.intx);
+}
+
+int parts_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err)
+{
+	for (size_t i = 0; i < PARTS; i++) {
+		union part_state state = {0};
+
+		block_get(block, parts[i].type, 0, &state, parts[i].len);
+		if (!parts[i].load(vm, at, &state))
+			return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the %s cannot be in it",
+				       parts[i].what);
+	}
+	/* Twice, since a BAR cannot be where another one still is. */
+	for (unsigned i = 0; i < 2 * PCI_SLOTS; i++)
+		if (vm->silent[i % PCI_SLOTS])
+			load_config(vm, i % PCI_SLOTS, block);
+	for (unsigned slot = 0; slot < PCI_SLOTS; slot++)
+		if (vm->silent[slot] && load_card(vm, slot, block, err) < 0)
+			return -1;
+	return 0;
+}
