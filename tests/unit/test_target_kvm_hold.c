@@ -55,8 +55,13 @@ static struct vm *hold(void **state, uint64_t ns)
 
 static void test_release(void **state)
 {
-	struct vm *vm = hold(state, LONG);
-	uint64_t kicks = atomic_load(&vm->cpu[0].vcpu.kicks);
+	struct vm *vm = *state;
+	uint64_t kicks;
+
+	assert_int_equal(kvm_target_held(vm->target), 0);
+	hold(state, LONG);
+	assert_int_equal(kvm_target_held(vm->target), 1u << 0);
+	kicks = atomic_load(&vm->cpu[0].vcpu.kicks);
 
 	fake_enter(vm, 0);
 	fake_kick_exit(vm, 0); /* The kick was for something else. */
@@ -70,6 +75,7 @@ static void test_release(void **state)
 	assert_int_equal(vm->hold_ends, 1);
 	assert_int_equal(vm->last_regs.rip, PLACE);
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
+	assert_int_equal(kvm_target_held(vm->target), 0);
 	fake_enter(vm, 0);
 	fake_kick_exit(vm, 0);
 	assert_int_equal(vm->hold_ends, 1);
@@ -146,6 +152,7 @@ static void test_ends_elsewhere(void **state)
 	fake_enter(vm, 0);
 	vm->cpu[0].mp_state = KVM_MP_STATE_HALTED;
 	fake_regs(vm, 0)->rip = PLACE + 0x1000;
+	assert_int_equal(kvm_target_held(vm->target), 0);
 	target_release(vm->target, 0);
 	fake_kick_exit(vm, 0);
 	assert_int_equal(vm->hold_ends, 1);

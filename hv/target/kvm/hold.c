@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "hv/target/kvm/internal.h"
+#include "hv/target/kvm/kvm.h"
 
 static int set_mp_state(struct kvm_cpu *cpu, uint32_t state, struct err *err)
 {
@@ -80,6 +81,29 @@ static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold
 	hold->rip = regs->rip;
 	hold->rsp = regs->gpr[X86_RSP];
 	return set_mp_state(cpu, KVM_MP_STATE_HALTED, err);
+}
+
+/*
+ * Where the held vCPU has left the held context for an interrupt, its MP state is its own: it may have executed a HLT. Where it
+ * stands there again and is about to hit the INT3 once more, it is runnable, whichever of the two is said.
+ */
+static bool is_halted_by_us(const struct kvm_cpu *cpu)
+{
+	struct x86_regs regs;
+
+	kvm_cpu_regs_get(cpu, &regs);
+	return cpu->hold.active && regs.rip == cpu->hold.rip && regs.gpr[X86_RSP] == cpu->hold.rsp;
+}
+
+unsigned kvm_target_held(struct target *t)
+{
+	const struct kvm_target *kt = kvm_target(t);
+	unsigned held = 0;
+
+	for (unsigned i = 0; i < t->caps.cpus; i++)
+		if (is_halted_by_us(&kt->cpus[i]))
+			held |= 1u << i;
+	return held;
 }
 
 int kvm_cpu_act(struct kvm_cpu *cpu, struct target_action action, struct x86_regs *regs, bool dirty, struct err *err)

@@ -20,6 +20,12 @@ struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct e
 const struct vm_hooks *kvm_target_hooks(struct target *t);
 
 /*
+ * The vCPUs that the target has put into the MP state HALTED to hold them: a bit (1u << index) for each, as vm_state_save()
+ * wants it. To be called while the machine stands still.
+ */
+unsigned kvm_target_held(struct target *t);
+
+/*
  * Say that vm_run() has returned. Every thread that waits for a vCPU in a function of the target returns from it. When this
  * function returns, no device is in a callback of the client's, and none will be.
  */
