@@ -2,6 +2,7 @@
 #include "hv/campaign/runner/cgroup.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define PREFIX "outrider-"
+#define RUNNER PREFIX "runner-"
 #define FILE_MAX 4096
 
 /* ---- files ---- */
@@ -99,23 +101,41 @@ static bool find_own(char own[PATH_MAX])
 	return found;
 }
 
-/* Groups that runners have left which were killed. One that has processes stays. */
-static void sweep(const char *base)
+/* The runner whose group this is: PREFIX "PID-N" or RUNNER "PID". Returns 0 for any other name. */
+static pid_t owner(const char *name)
+{
+	size_t len = strncmp(name, RUNNER, strlen(RUNNER)) == 0 ? strlen(RUNNER) : strlen(PREFIX);
+
+	return strncmp(name, PREFIX, strlen(PREFIX)) == 0 ? (pid_t)atoi(name + len) : 0;
+}
+
+/*
+ * Remove the groups of runners that were killed: one that has processes stays. A group of a runner that lives may have none
+ * yet, and is left alone. What has this process's number is an earlier one's, as this one has made none. Returns whether there
+ * is a group of another runner.
+ */
+static bool sweep(const char *base)
 {
 	DIR *dir = opendir(base);
 	const struct dirent *entry;
+	bool others = false;
 
 	while (dir && (entry = readdir(dir)) != NULL) {
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
-			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+		pid_t pid = owner(entry->d_name);
+
+		if (pid > 0 && pid != getpid() && (kill(pid, 0) == 0 || errno == EPERM))
+			others = true;
+		else if (pid > 0 && unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) < 0)
+			others = true;
 	}
 	if (dir)
 		closedir(dir);
+	return others;
 }
 
 static void self_group(const struct cgroup_base *base, char path[PATH_MAX])
 {
-	if (snprintf(path, PATH_MAX, "%s/" PREFIX "runner-%d", base->path, (int)getpid()) >= PATH_MAX)
+	if (snprintf(path, PATH_MAX, "%s/" RUNNER "%d", base->path, (int)getpid()) >= PATH_MAX)
 		path[0] = '\0';
 }
 
@@ -159,9 +179,11 @@ void cgroup_leave(struct cgroup_base *base)
 	if (!base->path[0] || !base->memory)
 		return;
 	self_group(base, self);
-	write_file(base->path, "cgroup.subtree_control", "-memory");
 	write_file(base->path, "cgroup.procs", "0");
 	rmdir(self);
+	/* Without the controller, the groups of other runners would lose their limits. */
+	if (!sweep(base->path))
+		write_file(base->path, "cgroup.subtree_control", "-memory");
 }
 
 /* ---- one group ---- */
