@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/campaign/runner/heartbeat.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +17,12 @@
 
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define CID 3
+#define FOLDERS "/tmp"
+#define PREFIX "outrider-run-"
+#define TRIES 100 /* in which another process sweeps a new folder away */
+
+/* The sockets of a folder: outrider's, and the one at which it finds us, "_" and PORT behind it. */
+static const char *const sockets[] = {"v", "v_999"};
 
 static void socket_path(const struct heartbeat *h, const char *suffix, struct sockaddr_un *address)
 {
@@ -20,18 +30,39 @@ static void socket_path(const struct heartbeat *h, const char *suffix, struct so
 	snprintf(address->sun_path, sizeof(address->sun_path), "%s/v%s", h->folder, suffix);
 }
 
+/*
+ * Make a folder that heartbeat_sweep() leaves alone, as it is locked. Another process may sweep it away before it is, and then
+ * there is nothing at its path, or another folder.
+ */
+static bool make_folder(struct heartbeat *h)
+{
+	struct stat there, locked;
+
+	for (int i = 0; i < TRIES; i++) {
+		snprintf(h->folder, sizeof(h->folder), FOLDERS "/" PREFIX "XXXXXX");
+		if (!mkdtemp(h->folder))
+			break;
+		h->lock = open(h->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (h->lock >= 0 && flock(h->lock, LOCK_EX) == 0 && fstat(h->lock, &locked) == 0 &&
+		    lstat(h->folder, &there) == 0 && there.st_dev == locked.st_dev && there.st_ino == locked.st_ino)
+			return true;
+		if (h->lock >= 0)
+			close(h->lock);
+		h->lock = -1;
+	}
+	h->folder[0] = '\0';
+	return false;
+}
+
 int heartbeat_open(struct heartbeat *h, struct err *err)
 {
 	struct sockaddr_un address;
 	char suffix[16];
 
-	*h = (struct heartbeat){.listener = -1, .agent = -1};
+	*h = (struct heartbeat){.lock = -1, .listener = -1, .agent = -1};
 	/* The path of a socket is short, and that of a run's folder is not. Only we may enter what mkdtemp() makes. */
-	snprintf(h->folder, sizeof(h->folder), "/tmp/outrider-run-XXXXXX");
-	if (!mkdtemp(h->folder)) {
-		h->folder[0] = '\0';
-		return err_set(err, EXIT_INPUT, "cannot make a folder in /tmp: %s", strerror(errno));
-	}
+	if (!make_folder(h))
+		return err_set(err, EXIT_INPUT, "cannot make a folder in " FOLDERS ": %s", strerror(errno));
 	snprintf(suffix, sizeof(suffix), "_%d", PORT);
 	socket_path(h, suffix, &address);
 	h->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -41,24 +72,53 @@ int heartbeat_open(struct heartbeat *h, struct err *err)
 	return 0;
 }
 
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void heartbeat_close(struct heartbeat *h)
 {
-	static const char *const suffixes[] = {"", "_999"};
-	struct sockaddr_un address;
-
 	if (!h->folder[0])
 		return;
-	for (unsigned i = 0; i < 2; i++) {
-		socket_path(h, suffixes[i], &address);
-		unlink(address.sun_path);
-	}
+	for (unsigned i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+		unlinkat(h->lock, sockets[i], 0);
 	rmdir(h->folder);
 	h->folder[0] = '\0';
-	if (h->listener >= 0)
-		close(h->listener);
-	if (h->agent >= 0)
-		close(h->agent);
-	h->listener = h->agent = -1;
+	close_one(&h->lock);
+	close_one(&h->listener);
+	close_one(&h->agent);
+}
+
+/* What has other files than ours is no folder of ours, and stays. */
+static void sweep_folder(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		for (unsigned i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+			unlinkat(fd, sockets[i], 0);
+		unlinkat(parent, name, AT_REMOVEDIR);
+	}
+	close(fd);
+}
+
+void heartbeat_sweep(void)
+{
+	DIR *dir = opendir(FOLDERS);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+			sweep_folder(dirfd(dir), entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 void heartbeat_option(const struct heartbeat *h, bool to_repeat, char *out, unsigned size)

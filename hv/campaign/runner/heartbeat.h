@@ -15,6 +15,7 @@
 
 struct heartbeat {
 	char folder[HEARTBEAT_PATH_MAX]; /* of the sockets; "": there is none */
+	int lock;			 /* on the folder, held as long as this process needs it; -1: closed */
 	int listener, agent;		 /* -1: closed */
 	uint64_t last_ns;		 /* when the agent said something last, of monotonic_ns() */
 };
@@ -22,6 +23,11 @@ struct heartbeat {
 /* Listen for the agent. heartbeat_close() must follow. Returns 0, or -1 with err set. */
 int heartbeat_open(struct heartbeat *h, struct err *err);
 void heartbeat_close(struct heartbeat *h);
+
+/*
+ * Remove the folders of this user whose process was killed. That of one that lives stays, whatever process it is.
+ */
+void heartbeat_sweep(void);
 
 /* The value of --vsock for the machine; `to_repeat`: for one that is started later, without us. */
 void heartbeat_option(const struct heartbeat *h, bool to_repeat, char *out, unsigned size);

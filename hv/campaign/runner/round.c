@@ -215,6 +215,7 @@ static int open_runner(struct runner *r, struct err *err)
 	if (rc != 0)
 		return rc;
 	cgroup_find(&r->groups);
+	heartbeat_sweep();
 	r->begin_ns = monotonic_ns();
 	r->deadline_ns = plan_budget_ns(r->plan) ? r->begin_ns + plan_budget_ns(r->plan) : UINT64_MAX;
 	return open_round(r, err);
