@@ -27,7 +27,7 @@ struct job {
 	char *command; /* What repeats it, for a shell. */
 	unsigned attempts;
 	bool told;		      /* The store knows that it is at work. */
-	unsigned asides, asides_kept; /* Folders FOLDER~1 and on, and how many of them are in the store. */
+	unsigned asides, asides_kept; /* The last N of FOLDER~N, and the last of these that the store has. */
 	/* While it runs, and for how it ended. */
 	struct child child;
 	struct machine machine;
@@ -64,6 +64,7 @@ void job_kill(struct job *j);
 enum job_verdict {
 	JOB_OVER,	 /* It has ended, and j->ending says how. */
 	JOB_INTERRUPTED, /* Somebody killed it from outside, or we cut it short: it is not finished. */
+	JOB_LOST,	 /* What carries the guest has failed. That is no finding, and j->ending says what it said. */
 };
 enum job_verdict job_judge(struct job *j);
 

@@ -130,6 +130,10 @@ static int keep_one_aside(const struct keep *k, const struct job *j, unsigned n,
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		goto out;
 	}
+	rc = 0;
+	/* Somebody has deleted it. Either the store has what it had, or nobody has. */
+	if (access(folder, F_OK) < 0)
+		goto out;
 	rc = begin(k, j, key, folder, &id, err);
 	if (rc == 0) {
 		ending_of(folder, &ending);
@@ -159,7 +163,7 @@ int keep_aside(const struct keep *k, struct job *j, struct err *err)
 	if (!spool_has(j->folder, "races.json") && !spool_has(j->folder, "coverage.json") &&
 	    !spool_has(j->folder, "console.log"))
 		return 0;
-	n = spool_set_aside(j->folder, err);
+	n = spool_set_aside(j->folder, j->asides, err);
 	if (!n)
 		return -1;
 	j->asides = n;

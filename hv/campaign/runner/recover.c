@@ -25,21 +25,47 @@ static bool is_done(const struct store_runs *runs, const char *key)
 	return run && run->state == STORE_DONE;
 }
 
-/* Folders that were set aside. The store may have been away then. */
-static void find_asides(struct job *j)
-{
-	for (;; j->asides++) {
-		char *aside = NULL;
-		bool there;
+/* ---- what was set aside ---- */
 
-		if (asprintf(&aside, "%s~%u", j->folder, j->asides + 1) < 0)
-			return;
-		there = access(aside, F_OK) == 0;
-		free(aside);
-		if (!there)
-			return;
+static void note_aside(struct job *j, unsigned n)
+{
+	if (n > j->asides)
+		j->asides = n;
+}
+
+static void note_folder(void *ctx, const char *name, size_t len, unsigned n)
+{
+	const struct runner *r = ctx;
+
+	for (size_t i = 0; i < r->job_count; i++) {
+		if (strlen(r->jobs[i].uuid) == len && strncmp(r->jobs[i].uuid, name, len) == 0)
+			note_aside(&r->jobs[i], n);
 	}
 }
+
+static void note_run(const struct runner *r, const char *key)
+{
+	unsigned n = 0;
+	size_t len = spool_aside_number(key, &n);
+
+	for (size_t i = 0; len && i < r->job_count; i++) {
+		if (strlen(r->jobs[i].run->key) == len && strncmp(r->jobs[i].run->key, key, len) == 0)
+			note_aside(&r->jobs[i], n);
+	}
+}
+
+/*
+ * Attempts that were set aside. The store may have been away then, and have none of them. Or somebody has deleted the folder of
+ * one that the store has: its number is taken all the same, since the store would not take another attempt by this name.
+ */
+static void find_asides(struct runner *r, const struct store_runs *runs)
+{
+	spool_each_aside(&r->spool, note_folder, r);
+	for (size_t i = 0; i < runs->count; i++)
+		note_run(r, runs->list[i].key);
+}
+
+/* ---- all that there is ---- */
 
 static int recover(struct runner *r, struct job *j, const struct store_runs *runs, struct err *err)
 {
@@ -51,7 +77,6 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 	if (is_done(runs, j->run->key))
 		j->state = JOB_DONE;
 	j->folder = folder;
-	find_asides(j);
 	if ((there && child_end_others(j->folder, err) < 0) || keep_asides(&r->keep, j, err) < 0)
 		return -1;
 	/* The runner was killed while it set the folder aside, or the run was never started. */
@@ -73,6 +98,7 @@ int runner_recover(struct runner *r, struct err *err)
 
 	if (store_runs(r->store, r->keep.round, &runs, err) < 0)
 		return -1;
+	find_asides(r, &runs);
 	for (size_t i = 0; i < r->job_count && err->code == EXIT_OK; i++) {
 		struct job *j = &r->jobs[i];
 

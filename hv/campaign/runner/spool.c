@@ -203,9 +203,40 @@ uint64_t spool_size(const char *folder)
 	return size;
 }
 
-unsigned spool_set_aside(const char *folder, struct err *err)
+size_t spool_aside_number(const char *text, unsigned *n)
 {
-	for (unsigned n = 1; n < ASIDE_MAX; n++) {
+	const char *tilde = strrchr(text, '~');
+	char *end;
+	unsigned long number;
+
+	if (!tilde || tilde[1] < '1' || tilde[1] > '9')
+		return 0;
+	number = strtoul(tilde + 1, &end, 10);
+	if (*end || number >= ASIDE_MAX)
+		return 0;
+	*n = (unsigned)number;
+	return (size_t)(tilde - text);
+}
+
+void spool_each_aside(const struct spool *s, void (*each)(void *ctx, const char *name, size_t len, unsigned n), void *ctx)
+{
+	DIR *dir = opendir(s->folder);
+	const struct dirent *entry;
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		size_t len = spool_aside_number(entry->d_name, &n);
+
+		if (len)
+			each(ctx, entry->d_name, len, n);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+unsigned spool_set_aside(const char *folder, unsigned last, struct err *err)
+{
+	for (unsigned n = last + 1; n < ASIDE_MAX; n++) {
 		char *aside = NULL;
 		bool moved;
 

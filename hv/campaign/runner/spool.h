@@ -7,6 +7,7 @@
 #define OUTRIDER_CAMPAIGN_RUNNER_SPOOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hv/base/err.h"
@@ -42,9 +43,15 @@ bool spool_has(const char *folder, const char *name);
 uint64_t spool_size(const char *folder);
 
 /*
- * Give the folder another name, FOLDER~N, with the lowest N from 1 that is free, and make an empty one in its place. Returns N,
- * or 0 with err set.
+ * Give the folder another name, FOLDER~N, with the lowest N above `last` that is free, and make an empty one in its place.
+ * Returns N, or 0 with err set.
  */
-unsigned spool_set_aside(const char *folder, struct err *err);
+unsigned spool_set_aside(const char *folder, unsigned last, struct err *err);
+
+/* Call `each` for NAME and N of all folders NAME~N of the spool. */
+void spool_each_aside(const struct spool *s, void (*each)(void *ctx, const char *name, size_t len, unsigned n), void *ctx);
+
+/* Split "NAME~N". Returns the length of NAME and sets *n, or 0 when `text` is nothing of the kind. */
+size_t spool_aside_number(const char *text, unsigned *n);
 
 #endif
