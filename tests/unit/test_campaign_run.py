@@ -22,6 +22,10 @@ BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build")).resolve()
 GUEST = ROOT / "tests/data/campaign/guest"
 REPORT = ROOT / "tests/data/recorded/gt-dma/named.json.xz"
 CAP = 120  # seconds that nothing here ever took
+# Where runners make control groups, if they may.
+GROUPS = [pathlib.Path(mount.split()[4] + own.rstrip("/")) for mount in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+          if " - cgroup2 " in mount and mount.split()[3] == "/"
+          for own in re.findall(r"^0::(.*)$", pathlib.Path("/proc/self/cgroup").read_text(), re.M)][:1]
 OUTCOMES = ("ok", "panic", "hang", "lockup", "crash", "limit", "failed")
 
 
@@ -394,6 +398,18 @@ class Killed(Campaign):
         self.assertEqual(self.outcomes()["k/i/waits/all/#1"], "crash")
         self.assertEqual(len(self.notes("begin")), 3)
 
+    def test_emulator_whose_machine_fails(self):
+        """Is run again, as no guest has done that, but not for ever."""
+        self.write("loses", "lost", more="<failure on='finding'/>")
+        done = self.run_round()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        outcomes = self.outcomes()
+        self.assertEqual([outcomes[f"k/i/{work}/all/#1"] for work in ("loses", "lost")], ["ok", "failed"])
+        self.assertEqual(self.findings(), {"lost": [("failed", "lab: the emulator died")]})
+        self.assertEqual(sorted(note[1] for note in self.notes("begin")), ["loses"] * 3 + ["lost"] * 3)
+        # What each attempt had found is there.
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE hits > 0 AND workload = 'loses'"), [(3,)])
+
     def test_keeper(self):
         """The process between runner and run."""
         self.write("waits")
@@ -410,6 +426,61 @@ class Killed(Campaign):
         (self.folder / "go-on").touch()
         process.communicate(timeout=CAP)
         self.assertEqual(self.outcomes()["k/i/waits/all/#1"], "ok")
+
+    def sockets(self):
+        """The folders of the heartbeats of all runs so far."""
+        return [pathlib.Path(path).parent for path in (self.folder / "sockets").read_text().split()]
+
+    def test_what_a_killed_runner_has_left_is_swept(self):
+        """But not what a runner needs that lives."""
+        limits = "<heartbeat unit='s'>600</heartbeat>"
+        self.write("waits", limits=limits)
+        killed = self.start(store="killed.db")
+        self.wait_for(lambda: self.is_at("waits"))
+        killed.kill()
+        killed.wait()
+        self.wait_for(self.none_lives)
+        self.assertTrue(self.sockets()[0].exists())
+        (self.folder / "at-waits").unlink()
+        living = self.start(store="living.db")
+        self.wait_for(lambda: self.is_at("waits"))
+        self.write("nothing", limits=limits)
+        self.run_round(store="third.db")
+        self.assertEqual([path.exists() for path in self.sockets()], [False, True, False])
+        (self.folder / "go-on").touch()
+        living.communicate(timeout=CAP)
+        self.assertEqual(self.outcomes(store="living.db"), {"k/i/waits/all/#1": "ok"})
+        self.assertEqual([path.exists() for path in self.sockets()], [False] * 3)
+
+    def test_a_folder_that_somebody_deletes(self):
+        """The store has what was in it, and the next attempt's folder takes no name that the store has."""
+        self.write("waits")
+        for attempt in range(3):
+            process = self.start(*["--resume"] * bool(attempt))
+            self.wait_for(lambda: self.is_at("waits"))
+            process.kill()
+            process.wait()
+            self.wait_for(self.none_lives)
+            (self.folder / "at-waits").unlink()
+            for aside in (self.folder / "runs").glob("*/*~1"):
+                shutil.rmtree(aside)
+        (self.folder / "go-on").touch()
+        self.run_round("--resume")
+        self.assertEqual(sorted(self.outcomes()), ["k/i/waits/all/#1"] + [f"k/i/waits/all/#1~{number}" for number in (1, 2, 3)])
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE hits > 0"), [(4,)])
+
+    @unittest.skipUnless(GROUPS and os.access(GROUPS[0], os.W_OK), "no control groups can be made here")
+    def test_groups_of_killed_runners_are_swept(self):
+        """But not one of a runner that lives, which may have no process yet."""
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        living, dead = (GROUPS[0] / f"outrider-{pid}-777" for pid in (os.getpid(), ended.pid))
+        for group in (living, dead):
+            group.mkdir()
+            self.addCleanup(lambda group=group: group.exists() and group.rmdir())
+        self.write("nothing")
+        self.run_round()
+        self.assertEqual((living.exists(), dead.exists()), (True, False))
 
     def test_two_runners_on_one_round(self):
         self.write("waits")

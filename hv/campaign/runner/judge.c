@@ -14,7 +14,10 @@
 
 #define LAST_LINE "outrider: "
 
-/* Statuses of programs that could not do what they were to do, rather than of outrider: see docs/labs.md and sh(1). */
+/*
+ * Statuses of programs that could not do what they were to do, rather than of outrider: see docs/labs.md and sh(1). An
+ * <emulator> ends with the first one when the machine failed in which it lets outrider run.
+ */
 enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
 
 /* ---- what it has said ---- */
@@ -123,9 +126,11 @@ static enum job_verdict judge_status(struct job *j, int status, const char *last
 		if (!ending_has(&j->ending, STORE_PANIC))
 			ending_add(&j->ending, STORE_PANIC, "console.log", last[0] ? last : "the guest died");
 		return JOB_OVER;
+	case WRAPPER_FAILED:
+		fail(j, last, "the machine of the <emulator> failed");
+		return j->program_given && !j->asked_ns && !j->killed ? JOB_LOST : JOB_OVER;
 	case EXIT_USAGE:
 	case EXIT_INPUT:
-	case WRAPPER_FAILED:
 	case WRAPPER_CANNOT:
 	case WRAPPER_NOWHERE:
 		fail(j, last, "outrider could not run");

@@ -11,7 +11,7 @@
 #include "hv/campaign/runner/state.h"
 
 #define TICK_NS 50000000
-#define ATTEMPTS_MAX 3 /* of a run that is killed from outside again and again */
+#define ATTEMPTS_MAX 3 /* of a run that is killed from outside, or loses its machine, again and again */
 /* A store that is away is tried again after a while, which is longer each time. */
 #define PAUSE_FIRST_NS UINT64_C(15000000000)
 #define PAUSE_MAX_NS UINT64_C(60000000000)
@@ -204,11 +204,12 @@ static int end_job(struct runner *r, struct job *j, struct err *err)
 	enum job_verdict verdict = job_judge(j);
 
 	job_release(j);
-	if (verdict == JOB_INTERRUPTED && !j->cut_short && j->attempts >= ATTEMPTS_MAX) {
-		give_up(j);
+	if (verdict != JOB_OVER && !j->cut_short && j->attempts >= ATTEMPTS_MAX) {
+		if (verdict == JOB_INTERRUPTED)
+			give_up(j);
 		verdict = JOB_OVER;
 	}
-	if (verdict == JOB_INTERRUPTED) {
+	if (verdict != JOB_OVER) {
 		j->state = JOB_WAITING;
 		return keep_aside(&r->keep, j, err);
 	}
