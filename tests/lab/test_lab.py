@@ -3,6 +3,7 @@
 # tests/check: about 40 s
 """The labs do what tests/lab/run promises, in QEMU and, meanwhile, in Bochs; two at once is one of the promises."""
 
+import os
 import pathlib
 import signal
 import subprocess
@@ -72,6 +73,31 @@ class Everything:
         expected += "complaint\nhello\nworld\ngrep 0\nkvm trial: ok\nkvm trial: ok\n"
         test.assertEqual((self.output, self.complaints, self.process.returncode), (expected, "", 7))
         test.assertEqual((self.folder / "out/sub/left").read_text(), f"left in {self.kind}\n")
+
+
+class Folders(unittest.TestCase):
+    """Without a lab, but with its folder."""
+
+    def start(self, folder):
+        process = subprocess.Popen(command("native", "sh", "-c", "echo here; exec sleep 3600", options=["--quiet"]), stdout=subprocess.PIPE, text=True,
+                                   env=dict(os.environ, TMPDIR=folder))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "here\n")
+        return process
+
+    def test_what_a_killed_one_has_left_goes(self):
+        """But not what one has that lives."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.start(folder)
+        living = set(os.listdir(folder))
+        killed = self.start(folder)
+        killed.kill()
+        killed.wait()
+        self.assertEqual(len(set(os.listdir(folder)) - living), 1)
+        subprocess.run(command("native", "true"), check=True, capture_output=True, env=dict(os.environ, TMPDIR=folder))
+        self.assertEqual(set(os.listdir(folder)), living)
 
 
 class Labs(unittest.TestCase):

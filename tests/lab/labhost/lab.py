@@ -7,9 +7,8 @@ import pathlib
 import secrets
 import shutil
 import sys
-import tempfile
 
-from . import amd, images, intel, native, payload
+from . import amd, folder as folders, images, intel, native, payload
 from .error import LabFailure
 from .watch import Watch
 
@@ -43,14 +42,11 @@ def run(options):
     programs = [payload.Item(word) for word in options.bin]
     disks = [payload.Disk(setting) for setting in options.disk]
     environment = {"LAB_KIND": options.kvm, **dict(options.env)}
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-lab."))
-    try:
+    with folders.own() as folder:
         if options.kvm == "native":
             note(options, "running on this machine itself")
             return native.run(options.command, items + programs, disks, environment, folder, options.out, options.timeout)
         return _emulated(options, items, programs, disks, environment, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _emulated(options, items, programs, disks, environment, folder):
