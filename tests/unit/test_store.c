@@ -162,6 +162,42 @@ static void an_attempt_that_was_cut_off_is_no_run_of_the_plan(void **state)
 	store_rounds_free(&rounds);
 }
 
+/* Many rounds are counted by another statement than one. */
+static void many_rounds_are_counted_as_each(void **state)
+{
+	enum { ROUNDS = 20 };
+	static const char *const readers[] = {"a_r", "b_r", "c_r", "d_r", "e_r"};
+	struct fixture *f = *state;
+	struct store_rounds all, one;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		int64_t round = store_rig_round(f->s, i % 3 ? "nightly" : "weekly", NULL);
+		struct rig_race race = {.function = {readers[i * 7 % 5], "w"},
+					.class = i % 4 < 2 ? VERDICT_HARMFUL : VERDICT_BENIGN,
+					.rule = "x",
+					.rank = 50};
+		struct rig_race other = {.function = {readers[i / 4], "w"}, .class = VERDICT_UNCLEAR, .rule = "y", .rank = 40};
+
+		run_with(f, round, "a", RACES(race));
+		run_with(f, round, "b", RACES(other));
+	}
+	assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){0}, &all, &f->err), 0);
+	assert_int_equal(all.count, ROUNDS);
+	for (size_t i = 0; i < all.count; i++) {
+		const struct store_round *a = &all.list[i], *b;
+
+		assert_int_equal(store_rounds(f->s, &(struct store_rounds_query){.id = a->id}, &one, &f->err), 0);
+		b = &one.list[0];
+		assert_true(a->races > 0);
+		assert_int_equal(a->races, b->races);
+		assert_int_equal(a->new_races, b->new_races);
+		assert_memory_equal(a->of_class, b->of_class, sizeof(a->of_class));
+		store_rounds_free(&one);
+	}
+	assert_true(all.list[0].new_races > 0);
+	store_rounds_free(&all);
+}
+
 static void a_round_ends_with_its_last_shard(void **state)
 {
 	struct fixture *f = *state;
@@ -548,6 +584,7 @@ int main(void)
 		BOTH(no_two_are_given_one_number),
 		BOTH(a_number_is_of_one_round),
 		BOTH(an_attempt_that_was_cut_off_is_no_run_of_the_plan),
+		BOTH(many_rounds_are_counted_as_each),
 		BOTH(a_round_ends_with_its_last_shard),
 		BOTH(a_run_is_stored_once),
 		BOTH(a_run_says_what_it_was),

@@ -114,8 +114,6 @@ int morning_fill(struct morning *m, struct store *store, const struct morning_as
 	    fill_rounds(&f) == 0 && fill_coverage(&f) == 0 && fill_findings(&f) == 0)
 		rc = m->pair ? fill_pair(&f) : fill_races(&f);
 	store_rounds_free(&f.rounds);
-	free(f.runs);
-	free(f.builds);
 	if (rc == 0)
 		morning_sort(m);
 	return rc;

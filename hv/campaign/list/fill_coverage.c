@@ -1,73 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the runs up to this round covered. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "hv/base/order.h"
 #include "hv/campaign/learn/estimate.h"
 #include "hv/campaign/list/filling.h"
-
-/* Which build of the kernel a run was of. Builds are numbered as they come. */
-struct fill_run {
-	int64_t run;
-	unsigned build;
-};
-
-static int build_number(struct filling *f, const char *build_id, unsigned *number)
-{
-	const char **list;
-
-	for (*number = 0; *number < f->build_count; (*number)++) {
-		if (strcmp(f->builds[*number], build_id) == 0)
-			return 0;
-	}
-	list = realloc(f->builds, (f->build_count + 1) * sizeof(*list));
-	if (!list)
-		return err_set(f->err, EXIT_INTERNAL, "out of memory");
-	f->builds = list;
-	list[f->build_count] = fill_text(f, build_id);
-	return list[f->build_count++] ? 0 : -1;
-}
-
-int fill_note_run(struct filling *f, const struct store_run *run)
-{
-	struct fill_run *list;
-
-	/* The list doubles when it is full, which it is at 0 and at each power of two. */
-	if ((f->run_count & (f->run_count - 1)) == 0) {
-		list = realloc(f->runs, (f->run_count ? 2 * f->run_count : 1) * sizeof(*list));
-		if (!list)
-			return err_set(f->err, EXIT_INTERNAL, "out of memory");
-		f->runs = list;
-	}
-	f->runs[f->run_count].run = run->id;
-	return build_number(f, run->build_id, &f->runs[f->run_count++].build);
-}
-
-static int by_run(const void *x, const void *y)
-{
-	const struct fill_run *a = x, *b = y;
-
-	return order_u64((uint64_t)a->run, (uint64_t)b->run);
-}
 
 /* The sites that could be sampled are those of all builds, and in each build those of the run that had most to choose from. */
 static int fill_pool(struct filling *f, const struct store_coverage *covered)
 {
-	uint64_t *pools = calloc(f->build_count + 1, sizeof(*pools));
+	uint64_t *pools = calloc(covered->builds + 1, sizeof(*pools));
 
 	if (!pools)
 		return err_set(f->err, EXIT_INTERNAL, "out of memory");
-	if (f->run_count)
-		qsort(f->runs, f->run_count, sizeof(*f->runs), by_run);
 	for (size_t i = 0; i < covered->count; i++) {
-		const struct fill_run key = {.run = covered->list[i].run};
-		const struct fill_run *run = f->run_count ? bsearch(&key, f->runs, f->run_count, sizeof(key), by_run) : NULL;
+		uint64_t *pool = &pools[covered->list[i].build];
 
-		if (run && covered->list[i].pool > pools[run->build])
-			pools[run->build] = covered->list[i].pool;
+		*pool = covered->list[i].pool > *pool ? covered->list[i].pool : *pool;
 	}
-	for (size_t i = 0; i < f->build_count; i++)
+	for (size_t i = 0; i < covered->builds; i++)
 		f->m->pool += pools[i];
 	free(pools);
 	return 0;

@@ -4,19 +4,6 @@
 
 #include "hv/campaign/list/filling.h"
 
-/* Which build each run is of. */
-static int note_runs(struct filling *f, const struct store_round *from)
-{
-	struct store_runs runs = {0};
-	int rc = store_runs(f->store, from->id, &runs, f->err);
-
-	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
-		rc = fill_note_run(f, &runs.list[i]);
-	}
-	store_runs_free(&runs);
-	return rc;
-}
-
 static int fill_round(struct filling *f, size_t index)
 {
 	const struct store_round *from = &f->rounds.list[index];
@@ -42,7 +29,7 @@ static int fill_round(struct filling *f, size_t index)
 		return -1;
 	for (int i = 0; i < STORE_CLASSES; i++)
 		r->of_class[fill_class((enum verdict_class)i, "any")] = (unsigned)from->of_class[i];
-	return note_runs(f, from);
+	return 0;
 }
 
 int fill_rounds(struct filling *f)

@@ -16,10 +16,6 @@ struct filling {
 	size_t base;		    /* In `rounds`: what they are compared with. */
 	bool has_base;
 	struct store_races_query looked_at; /* The rounds from `from` to `to`, as the store is asked for them. */
-	/* What fill_note_run() was told: which build each run was of. */
-	struct fill_run *runs;
-	const char **builds;
-	size_t run_count, build_count;
 	struct err *err;
 };
 
@@ -27,11 +23,8 @@ struct filling {
 int fill_races(struct filling *f);
 int fill_pair(struct filling *f);
 int fill_rounds(struct filling *f);
-int fill_coverage(struct filling *f); /* After fill_rounds(). */
+int fill_coverage(struct filling *f);
 int fill_findings(struct filling *f);
-
-/* Note which build of the kernel a run was of. Returns 0, or -1 with f->err set. */
-int fill_note_run(struct filling *f, const struct store_run *run);
 
 /* One race, with its builds where the list shows them. */
 int fill_race(struct filling *f, const struct store_race *from, enum morning_change change, struct morning_race *r);

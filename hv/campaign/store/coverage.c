@@ -278,35 +278,68 @@ static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int6
 	return *sum;
 }
 
+/* The builds of the kernel that runs were of, which are few. */
+struct builds {
+	struct store_text *text;
+	const char **ids;
+};
+
+static int build_number(struct builds *b, struct store_coverage *out, const char *id, size_t *number, struct err *err)
+{
+	const char **place;
+
+	for (*number = 0; *number < out->builds; (*number)++) {
+		if (strcmp(b->ids[*number], id) == 0)
+			return 0;
+	}
+	place = store_grow(&b->ids, &out->builds, sizeof(*place), err);
+	if (!place)
+		return -1;
+	*place = text_keep(b->text, id);
+	return text_failed(b->text, err) ? -1 : 0;
+}
+
+static const char points_sql[] =
+	"SELECT u.id, u.round_id, u.ended, w.number, u.sampled_ns, u.pool, u.started, coalesce(k.build_id, '') FROM run u JOIN "
+	"round w "
+	"ON w.id = u.round_id LEFT JOIN kernel k ON k.id = u.kernel_id WHERE w.campaign = $1 AND u.state = 1 AND ($2 = 0 OR "
+	"(w.started, w.uuid) <= (SELECT l.started, l.uuid FROM round l WHERE l.id = $2)) ORDER BY u.started, u.uuid";
+
+static int add_point(const struct db_rows *rows, struct builds *builds, struct store_coverage *out, struct err *err)
+{
+	struct store_covered *c = store_grow(&out->list, &out->count, sizeof(*c), err);
+
+	if (!c || build_number(builds, out, db_text(rows, 7), &c->build, err) < 0)
+		return -1;
+	c->run = db_int(rows, 0);
+	c->round = db_int(rows, 1);
+	c->ended = db_int(rows, 2);
+	c->number = (uint64_t)db_int(rows, 3);
+	c->sampled_ns = (uint64_t)db_int(rows, 4) + (out->count > 1 ? c[-1].sampled_ns : 0);
+	c->pool = (uint64_t)db_int(rows, 5);
+	return 0;
+}
+
 static int read_points(struct store *s, const char *campaign, int64_t until, struct store_coverage *out, int64_t **starts,
 		       struct err *err)
 {
-	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT u.id, u.round_id, u.ended, w.number, u.sampled_ns, u.pool, u.started FROM run u JOIN round w "
-		       "ON w.id = u.round_id WHERE w.campaign = $1 AND u.state = 1 AND ($2 = 0 OR (w.started, w.uuid) <= "
-		       "(SELECT l.started, l.uuid FROM round l WHERE l.id = $2)) ORDER BY u.started, u.uuid",
-		       "ti", campaign, until);
+	struct builds builds = {.text = text_new(err)};
+	struct db_rows *rows = builds.text ? db_ask(s->db, err, points_sql, "ti", campaign, until) : NULL;
 	size_t start_count = 0;
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
-		struct store_covered *c = store_grow(&out->list, &out->count, sizeof(*c), err);
-		int64_t *start = c ? store_grow(starts, &start_count, sizeof(*start), err) : NULL;
+		int64_t *start = store_grow(starts, &start_count, sizeof(*start), err);
 
-		if (!start) {
+		if (!start || add_point(rows, &builds, out, err) < 0) {
 			rc = -1;
 			break;
 		}
-		c->run = db_int(rows, 0);
-		c->round = db_int(rows, 1);
-		c->ended = db_int(rows, 2);
-		c->number = (uint64_t)db_int(rows, 3);
-		c->sampled_ns = (uint64_t)db_int(rows, 4) + (out->count > 1 ? c[-1].sampled_ns : 0);
-		c->pool = (uint64_t)db_int(rows, 5);
 		*start = db_int(rows, 6);
 	}
 	db_rows_end(rows);
+	free(builds.ids);
+	text_free(builds.text);
 	return rc;
 }
 

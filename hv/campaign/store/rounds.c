@@ -7,6 +7,8 @@
 
 #include "hv/campaign/store/internal.h"
 
+#define MANY 16 /* rounds of which the races are counted in one go, over the whole store */
+
 void store_rounds_free(struct store_rounds *r)
 {
 	free(r->list);
@@ -244,6 +246,16 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 	return rc;
 }
 
+/* So many races of the class, of which so many are new. */
+static void count_races(struct store_round *r, int64_t class, int64_t races, int64_t fresh)
+{
+	if (class < 0 || class >= STORE_CLASSES)
+		return;
+	r->of_class[class] = (uint64_t)races;
+	r->races += (uint64_t)races;
+	r->new_races += (uint64_t)fresh;
+}
+
 /* Each race once, with the weightiest of its verdicts, and whether a round before has it. */
 static int read_races(struct store *s, struct store_round *r, struct err *err)
 {
@@ -257,17 +269,43 @@ static int read_races(struct store *s, struct store_round *r, struct err *err)
 		       "iti", r->started, r->uuid, r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		int64_t class = db_int(rows, 0);
-
-		if (class < 0 || class >= STORE_CLASSES)
-			continue;
-		r->of_class[class] = (uint64_t)db_int(rows, 1);
-		r->races += (uint64_t)db_int(rows, 1);
-		r->new_races += (uint64_t)db_int(rows, 2);
-	}
+	for (; rc > 0; rc = db_next(rows, err))
+		count_races(r, db_int(rows, 0), db_int(rows, 1), db_int(rows, 2));
 	db_rows_end(rows);
 	return rc;
+}
+
+/* The same for all rounds at once: of each race the rounds are numbered, and in the first one it is new. */
+static const char all_races_sql[] =
+	"SELECT y.round_id, y.class, count(*), sum(CASE WHEN y.nth = 1 THEN 1 ELSE 0 END) FROM (SELECT x.round_id, "
+	"min(v.class) AS class, "
+	"row_number() OVER (PARTITION BY r.line ORDER BY min(q.started), min(q.uuid)) AS nth FROM race_round x JOIN race r ON "
+	"r.id = "
+	"x.race_id JOIN round q ON q.id = x.round_id JOIN verdict v ON v.id = x.verdict_id GROUP BY r.line, x.round_id) y "
+	"GROUP BY y.round_id, y.class";
+
+static struct store_round *find_round(struct store_rounds *out, int64_t id)
+{
+	for (size_t i = 0; i < out->count; i++) {
+		if (out->list[i].id == id)
+			return &out->list[i];
+	}
+	return NULL;
+}
+
+static int add_races(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	struct store_round *r = find_round(ctx, db_int(rows, 0));
+
+	(void)err;
+	if (r)
+		count_races(r, db_int(rows, 1), db_int(rows, 2), db_int(rows, 3));
+	return 0;
+}
+
+static int read_all_races(struct store *s, struct store_rounds *out, struct err *err)
+{
+	return db_each(db_ask(s->db, err, all_races_sql, ""), add_races, out, err);
 }
 
 static int read_findings(struct store *s, struct store_round *r, struct err *err)
@@ -289,10 +327,12 @@ static int read_all(struct store *s, const struct store_rounds_query *q, struct 
 	for (size_t i = 0; i < out->count; i++) {
 		struct store_round *r = &out->list[i];
 
-		if (read_parts(s, r, err) < 0 || read_runs(s, r, err) < 0 || read_races(s, r, err) < 0 ||
-		    read_findings(s, r, err) < 0)
+		if (read_parts(s, r, err) < 0 || read_runs(s, r, err) < 0 || read_findings(s, r, err) < 0 ||
+		    (out->count < MANY && read_races(s, r, err) < 0))
 			return -1;
 	}
+	if (out->count >= MANY && read_all_races(s, out, err) < 0)
+		return -1;
 	return text_failed(out->text, err) ? -1 : 0;
 }
 

@@ -468,11 +468,13 @@ struct store_covered {
 	uint64_t pairs, once, twice;	 /* Pairs of sites that raced; those that did in exactly one run, and in two. */
 	uint64_t races;			 /* Races of the store. */
 	uint64_t pool;			 /* Sites that the run could have sampled. 0: not known. */
+	size_t build;			 /* Which build of the kernel it ran: they are numbered from 0 as they come. */
 };
 
 struct store_coverage {
 	struct store_covered *list;
 	size_t count;
+	size_t builds; /* How many there are. */
 };
 void store_coverage_free(struct store_coverage *c);
 
