@@ -12,6 +12,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/sockios.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -23,7 +24,8 @@
 #define WRITERS (K(REPORTER) | MAIN | CALLS_FETCH)
 #define SOCKETS (K(NET) | K(VSOCK) | CALLS_FETCH)
 #define WORKERS (K(BLK) | K(NET) | K(RNG) | K(VSOCK))
-#define MACHINE (K(VCPU) | K(INPUT) | K(SAMPLER) | WORKERS | MAIN)
+#define MACHINE (K(VCPU) | K(INPUT) | K(SAMPLER) | K(COPY) | WORKERS | MAIN)
+#define STARTERS (K(COPY) | MAIN)
 
 #define CALL(name, kinds)                 \
 	{                                 \
@@ -111,17 +113,17 @@ static const struct call list[] = {
 
 	/* KVM (KVMIO is 0xae), and the timers that end a vCPU's window. */
 	IOCTLS(0xae, MACHINE),
-	CALL(timer_create, K(VCPU) | MAIN),
-	CALL(timer_settime, K(VCPU) | K(SAMPLER) | MAIN),
-	CALL(timer_gettime, K(VCPU) | MAIN),
-	CALL(timer_delete, K(VCPU) | MAIN),
+	CALL(timer_create, K(VCPU) | STARTERS),
+	CALL(timer_settime, K(VCPU) | K(SAMPLER) | STARTERS), /* Kicks of a copy are timers, too. */
+	CALL(timer_gettime, K(VCPU) | STARTERS),
+	CALL(timer_delete, K(VCPU) | STARTERS),
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
 
 	/* Workers, and what changes what they wait for. */
 	CALL(epoll_wait, WORKERS | MAIN),
 	CALL(epoll_pwait, WORKERS | MAIN),
-	CALL(epoll_ctl, WORKERS | K(VCPU) | MAIN),
-	CALL(eventfd2, WORKERS | K(VCPU) | MAIN),
+	CALL(epoll_ctl, WORKERS | K(VCPU) | STARTERS),
+	CALL(eventfd2, WORKERS | K(VCPU) | STARTERS),
 	CALL(timerfd_settime, WORKERS | MAIN),
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
@@ -216,12 +218,33 @@ static const struct call list[] = {
 	CALL(prlimit64, CALLS_FETCH),
 	CALL(getrlimit, CALLS_FETCH),
 
+	/*
+	 * A copy of the machine: the one kind of process that is forked, by fork() and nothing else, and what such a process
+	 * does to make the machine, to bound itself, and to tell what came of it.
+	 */
+	CALL_IF(clone, K(COPY), 0, ~0ull, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD),
+	CALL(wait4, K(COPY)),
+	CALL(waitid, K(COPY)),
+	CALL(epoll_create1, K(COPY)),
+	CALL(pipe2, K(COPY)),
+	CALL(memfd_create, K(COPY)),
+	CALL(ftruncate, K(COPY)),
+	CALL(pread64, K(COPY)),
+	CALL(pwrite64, K(COPY)),
+	CALL(close_range, K(COPY)),
+	CALL(setpriority, K(COPY)),
+	CALL_IF(prlimit64, K(COPY), 0, WORD, 0), /* its own limits */
+	CALL(setrlimit, K(COPY)),
+	CALL_IF(prctl, K(COPY), 0, WORD, PR_SET_PDEATHSIG),
+	CALL(getppid, K(COPY)),
+
 	/* Starting threads, and nothing but threads. */
-	CALL_IF(clone, MAIN | CALLS_FETCH, 0, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
-	CALL(seccomp, MAIN), /* A thread of a kind gives up more than it has inherited. */
-	CALL_IF(prctl, MAIN, 0, WORD, PR_SET_SECCOMP),
-	CALL_IF(prctl, MAIN, 0, WORD, PR_SET_NO_NEW_PRIVS),
-	CALL_IF(prctl, MAIN, 0, WORD, PR_GET_SECCOMP),
+	CALL_IF(clone, STARTERS | CALLS_FETCH, 0, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND,
+		CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
+	CALL(seccomp, STARTERS), /* A thread of a kind gives up more than it has inherited. */
+	CALL_IF(prctl, STARTERS, 0, WORD, PR_SET_SECCOMP),
+	CALL_IF(prctl, STARTERS, 0, WORD, PR_SET_NO_NEW_PRIVS),
+	CALL_IF(prctl, STARTERS, 0, WORD, PR_GET_SECCOMP),
 };
 
 const struct call *const calls_list = list;

@@ -24,6 +24,10 @@ enum sandbox_kind {
 	SANDBOX_SAMPLER,
 	/* Names races; reads debug files and writes the report. */
 	SANDBOX_REPORTER,
+	/* Copies the machine by fork(). The processes that it forks run the copies, and start threads of the kinds of a
+	 * machine.
+	 */
+	SANDBOX_COPY,
 	/* The number of kinds, and the main thread: it may do what any thread in use may, and start threads. */
 	SANDBOX_MAIN,
 };

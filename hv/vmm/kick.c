@@ -3,6 +3,10 @@
  * How a vCPU is made to leave KVM_RUN. The signal interrupts a KVM_RUN that has begun. A KVM_RUN that has not begun yet returns
  * at once because of immediate_exit, which the signal's handler sets on the vCPU's own thread (Documentation/virt/kvm/api.rst,
  * KVM_RUN). So no kick is lost.
+ *
+ * A copy of a machine may be in a process that a confined one has forked. Its threads may send signals to the parent only,
+ * since the filter that they have inherited knows the parent's number. A timer can signal threads of its own process and no
+ * others, and so that is how a copy's vCPUs are kicked.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -45,8 +49,30 @@ void kick_attach(struct vcpu *vcpu)
 	own_run = vcpu ? vcpu->run : NULL;
 }
 
+int kick_make_timer(struct vcpu *vcpu, struct err *err)
+{
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = vcpu_kick_signal(),
+		._sigev_un._tid = gettid(),
+	};
+
+	kick_free_timer(vcpu);
+	if (timer_create(CLOCK_MONOTONIC, &event, &vcpu->kick_timer) < 0)
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: timer_create failed: %s", vcpu->index, strerror(errno));
+	atomic_store(&vcpu->has_kick_timer, true);
+	return 0;
+}
+
+void kick_free_timer(struct vcpu *vcpu)
+{
+	if (atomic_exchange(&vcpu->has_kick_timer, false))
+		timer_delete(vcpu->kick_timer);
+}
+
 void vcpu_kick(struct vcpu *vcpu)
 {
+	static const struct itimerspec at_once = {.it_value.tv_nsec = 1};
 	int tid = atomic_load(&vcpu->tid);
 	int saved = errno;
 
@@ -54,6 +80,9 @@ void vcpu_kick(struct vcpu *vcpu)
 		return;
 	atomic_fetch_add_explicit(&vcpu->kicks, 1, memory_order_relaxed);
 	/* tgkill() takes a thread id, so that, unlike pthread_kill(), it is defined even if the thread has just ended. */
-	syscall(SYS_tgkill, getpid(), tid, vcpu_kick_signal());
+	if (atomic_load(&vcpu->has_kick_timer))
+		timer_settime(vcpu->kick_timer, 0, &at_once, NULL);
+	else
+		syscall(SYS_tgkill, getpid(), tid, vcpu_kick_signal());
 	errno = saved;
 }

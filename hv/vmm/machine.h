@@ -33,8 +33,9 @@
 struct vm {
 	int kvm_fd, fd;
 	struct ram ram;
-	bool ram_is_callers; /* vm_destroy() leaves the RAM alone */
-	struct dma dma;	     /* how devices get into that RAM */
+	bool ram_is_callers;  /* vm_destroy() leaves the RAM alone */
+	bool kicks_by_timers; /* see kick.c */
+	struct dma dma;	      /* how devices get into that RAM */
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* size of each vcpu->run mapping in bytes */
@@ -124,6 +125,13 @@ void *input_thread(void *arg);
 
 /* Install the handler of the kick signal, for the whole process. It may be called again. Returns 0, or -1 with `err` set. */
 int kick_setup(struct err *err);
+
+/*
+ * Let a timer send the kicks of this vCPU to the calling thread, which is its own. It may be called again. Returns 0, or -1
+ * with `err` set; kick_free_timer() frees the timer when no thread runs any more.
+ */
+int kick_make_timer(struct vcpu *vcpu, struct err *err);
+void kick_free_timer(struct vcpu *vcpu);
 
 /* Say which vCPU the calling thread runs from now on, so that a kick finds its kvm_run. NULL: it runs none any more. */
 void kick_attach(struct vcpu *vcpu);

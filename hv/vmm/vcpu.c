@@ -33,6 +33,7 @@ int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct e
 void machine_destroy_vcpus(struct vm *vm)
 {
 	for (unsigned i = 0; i < vm->cpus; i++) {
+		kick_free_timer(&vm->vcpu[i]);
 		if (vm->vcpu[i].run)
 			munmap(vm->vcpu[i].run, vm->run_size);
 		if (vm->vcpu[i].fd >= 0)
@@ -168,32 +169,23 @@ static int run_once(struct vcpu *vcpu, struct err *err)
 	return rc < 0 ? run_failed(vcpu, error, err) : on_exit_reason(vcpu, err);
 }
 
-/* Make the calling thread the vCPU's, which kicks find. */
-static void take_vcpu(struct vcpu *vcpu)
-{
-	kick_attach(vcpu);
-	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
-}
-
-static void leave_vcpu(struct vcpu *vcpu)
-{
-	atomic_store(&vcpu->in_guest, false);
-	atomic_store(&vcpu->tid, 0);
-	kick_attach(NULL);
-}
-
 void *vcpu_thread(void *arg)
 {
 	struct vcpu *vcpu = arg;
 	struct err err = {0};
 
 	sandbox_thread(SANDBOX_VCPU);
-	take_vcpu(vcpu);
+	kick_attach(vcpu);
+	if (vcpu->vm->kicks_by_timers && kick_make_timer(vcpu, &err) < 0)
+		machine_fail(vcpu->vm, &err);
+	atomic_store(&vcpu->tid, (int)syscall(SYS_gettid));
 	while (!atomic_load_explicit(&vcpu->vm->ended, memory_order_relaxed)) {
 		if (run_once(vcpu, &err) < 0)
 			machine_fail(vcpu->vm, &err);
 	}
-	leave_vcpu(vcpu);
+	atomic_store(&vcpu->in_guest, false);
+	atomic_store(&vcpu->tid, 0);
+	kick_attach(NULL);
 	return NULL;
 }
 
@@ -201,8 +193,9 @@ int vcpu_enter(struct vcpu *vcpu, struct err *err)
 {
 	int rc;
 
-	take_vcpu(vcpu);
+	kick_attach(vcpu);
 	rc = run_once(vcpu, err);
-	leave_vcpu(vcpu);
+	atomic_store(&vcpu->in_guest, false);
+	kick_attach(NULL);
 	return rc;
 }

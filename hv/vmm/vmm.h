@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "hv/base/err.h"
 
@@ -142,6 +143,9 @@ struct vcpu {
 	_Atomic uint64_t debug_exits;
 	/* The number of signals that vcpu_kick() sent to this vCPU. */
 	_Atomic uint64_t kicks;
+	/* In a copy: `kick_timer` sends them. */
+	atomic_bool has_kick_timer;
+	timer_t kick_timer;
 };
 
 /*
@@ -207,8 +211,9 @@ void vcpu_kick(struct vcpu *vcpu);
 
 /*
  * One KVM_RUN of the vCPU on the calling thread, with its exit handled: the devices answer, and hooks are called. So one thread
- * can drive the vCPUs of a machine in turn. Not while vm_run() runs. A signal vcpu_kick_signal() to the calling thread ends it
- * soon, as a timer of SIGEV_THREAD_ID may send it. Returns 0, or -1 with `err` set when our side failed.
+ * can drive the vCPUs of a machine in turn. Not while vm_run() runs. vcpu_kick() does not find the vCPU there; a signal
+ * vcpu_kick_signal() to the calling thread ends the KVM_RUN soon, as a timer of SIGEV_THREAD_ID sends it. Returns 0, or -1 with
+ * `err` set when our side failed.
  */
 int vcpu_enter(struct vcpu *vcpu, struct err *err);
 

@@ -6,7 +6,8 @@
  * VM go on in its place.
  *
  * snapshots fork KERNEL INITRD APPEND MIB CYCLES: again and again, save the machine and fork. Every tenth child makes a copy on
- * its own RAM and runs it to its end, beside the machine. Says for how long the machine stood still.
+ * its own RAM and runs it to its end, beside the machine. All that is confined as in a run (hv/sandbox/sandbox.h). Says for how
+ * long the machine stood still.
  *
  * The guest says "snapshots: begin" on its console when it works, goes on working until its console says "enough busy", and
  * then powers off. What it says of its work is on standard error, and for a judge to read; each line of a copy begins with
@@ -25,6 +26,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/base/rng.h"
+#include "hv/sandbox/sandbox.h"
 #include "hv/target/kvm/kvm.h"
 #include "hv/vmm/machine.h"
 #include "hv/vmm/snapshot/snapshot.h"
@@ -321,12 +323,24 @@ static int fork_all(struct trial *t, struct life *life, struct err *err)
 
 /* ---- all of it ---- */
 
-static int work(struct trial *t, int (*cycles)(struct trial *t, struct life *life, struct err *err), struct err *err)
+/* Confine the process as a run does that copies its machine. */
+static int confine(struct err *err)
 {
+	const struct sandbox_config config = {.used = 1u << SANDBOX_VCPU | 1u << SANDBOX_INPUT | 1u << SANDBOX_COPY};
+
+	return sandbox_enter(&config, err);
+}
+
+static int work(struct trial *t, bool forks, struct err *err)
+{
+	int (*cycles)(struct trial * t, struct life * life, struct err * err) = forks ? fork_all : replace_all;
+	struct vm *vm = vm_create(&t->config, err);
 	struct life life;
 
-	if (begin_life(&life, vm_create(&t->config, err), err) < 0)
+	if (!vm || (forks && confine(err) < 0) || begin_life(&life, vm, err) < 0)
 		return -1;
+	if (forks)
+		sandbox_thread(SANDBOX_COPY);
 	if (wait_begin(t, &life) < 0)
 		return died(&life, err);
 	if (cycles(t, &life, err) < 0)
@@ -350,6 +364,7 @@ int main(int argc, char **argv)
 {
 	static struct trial t;
 	struct err err = {0};
+	bool forks;
 	int rc;
 
 	if (argc != 7 || (strcmp(argv[1], "replace") && strcmp(argv[1], "fork"))) {
@@ -359,6 +374,11 @@ int main(int argc, char **argv)
 	t.cycles = (unsigned)strtoul(argv[6], NULL, 10);
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	t.rng.state = 1;
+	forks = strcmp(argv[1], "fork") == 0;
+	if (forks && sandbox_prepare(NULL, NULL, &err) < 0) {
+		fprintf(stderr, "snapshots: %s\n", err.text);
+		return err.code;
+	}
 	if (make_room(&t.times, t.cycles) < 0 || open_console(&t.console, "") < 0) {
 		perror("snapshots");
 		return EXIT_INTERNAL;
@@ -370,7 +390,7 @@ int main(int argc, char **argv)
 				       .memory = strtoull(argv[5], NULL, 10) << 20,
 				       .console_out = t.console.out,
 				       .console_in = -1};
-	rc = work(&t, strcmp(argv[1], "fork") ? replace_all : fork_all, &err);
+	rc = work(&t, forks, &err);
 	if (rc == 0)
 		close_console(&t.console);
 	else

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,8 +99,8 @@ static void assert_killed(enum sandbox_kind kind, long call, const char *thread,
 	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
 }
 
-static const char *const kinds[] = {"vcpu", "input", "console", "stopper", "blk", "net",
-				    "rng",  "vsock", "sampler", "report",  "main"};
+static const char *const kinds[] = {"vcpu", "input", "console", "stopper", "blk",  "net",
+				    "rng",  "vsock", "sampler", "report",  "copy", "main"};
 
 /* What no thread may do: run programs, start processes, look into others, load code into a kernel, gain rights. */
 static void nobody_may(void **state)
@@ -150,9 +151,9 @@ static void only_some_may(void **state)
 		{SYS_renameat2, "renameat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_unlink, "unlink", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_MAIN},
-		{SYS_seccomp, "seccomp", 1u << SANDBOX_MAIN},
+		{SYS_seccomp, "seccomp", 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_MAIN},
-		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_MAIN},
+		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 	};
 	char said[1024];
 
@@ -314,6 +315,83 @@ static int start_threads(void *arg)
 			return 1;
 	}
 	return 0;
+}
+
+/* What a copy of the machine does in a process of its own: threads, and a signal to one of them by a timer. */
+static volatile sig_atomic_t kicked;
+
+static void on_kick(int number)
+{
+	kicked = number;
+}
+
+static int live_as_copy(void)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	const struct itimerspec soon = {.it_value.tv_nsec = 1};
+	static const enum sandbox_kind machine[] = {SANDBOX_VCPU, SANDBOX_INPUT, SANDBOX_RNG};
+	timer_t timer;
+
+	for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++) {
+		enum sandbox_kind kind = machine[i];
+		void *result = NULL;
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, thread_body, &kind) || pthread_join(thread, &result) || result != &kind)
+			return 1;
+	}
+	signal(SIGALRM, on_kick);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+	    timer_settime(timer, 0, &soon, NULL))
+		return 2;
+	while (!kicked)
+		usleep(1000);
+	return 0;
+}
+
+static void *copy_body(void *arg)
+{
+	int status = -1;
+	pid_t child;
+
+	sandbox_thread(SANDBOX_COPY);
+	child = fork();
+	if (child == 0)
+		_exit(live_as_copy());
+	if (child > 0 && waitpid(child, &status, 0) == child)
+		*(int *)arg = status;
+	return arg;
+}
+
+static int copy_machine(void *arg)
+{
+	pthread_t thread;
+	int status = -1;
+
+	(void)arg;
+	if (pthread_create(&thread, NULL, copy_body, &status) || pthread_join(thread, NULL))
+		return 1;
+	return status;
+}
+
+static void copies_are_forked(void **state)
+{
+	char said[1024];
+	int status;
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	status = in_child(SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
+	if (status)
+		print_error("said: %s\n", said);
+	assert_int_equal(status, 0);
+	/* No run that has no such thread forks. */
+	config.used = ALL_KINDS & ~(1u << SANDBOX_COPY);
+	status = in_child(SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
+	config.used = ALL_KINDS;
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERNAL);
+	assert_non_null(strstr(said, "must not make the system call clone"));
 }
 
 /* A thread that blocks every signal, as the machine's threads do, is ended with the same words. */
@@ -596,6 +674,7 @@ int main(void)
 		cmocka_unit_test(terminals_have_modes),
 		cmocka_unit_test(interfaces_have_numbers),
 		cmocka_unit_test(threads_are_confined),
+		cmocka_unit_test(copies_are_forked),
 		cmocka_unit_test(files_are_written_in_one_folder),
 		cmocka_unit_test(privileges_are_dropped),
 		cmocka_unit_test(caller_of_sudo_is_back),

@@ -27,13 +27,22 @@ enum { C_IRQ = 0x80, C_ALARM = 0x20, C_UPDATE = 0x10 };
 enum { D_VALID = 0x80 };
 enum { ALARM_ANY = 0xc0, HOUR_PM = 0x80 };
 
+/*
+ * gmtime_r() and timegm() read the time zone's file when they are the first to need it, which a confined thread may not.
+ * tzset() reads it each time, and the clock of a copied machine is made by a confined thread.
+ */
+static void read_time_zone(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, tzset);
+}
+
 void rtc_init(struct rtc *rtc, const struct irq_line *irq)
 {
 	memset(rtc, 0, sizeof(*rtc));
 	pthread_mutex_init(&rtc->lock, NULL);
-	/* gmtime_r() and timegm() read the time zone's file when they are the first to need it, which a confined thread may
-	 * not. */
-	tzset();
+	read_time_zone();
 	rtc->irq = *irq;
 	rtc->ram[REG_A] = 0x26; /* 32.768 kHz time base */
 	rtc->ram[REG_B] = B_24H;

@@ -73,6 +73,7 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 	vm = machine_new(block.machine.cpus, -1, config->console_out, err);
 	if (!vm)
 		return NULL;
+	vm->kicks_by_timers = true;
 	if (config->hooks)
 		vm->hooks = config->hooks;
 	if (build(vm, &block, ram, config, err) == 0)

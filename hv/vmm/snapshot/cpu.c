@@ -164,6 +164,15 @@ static int save_mp(struct vcpu *vcpu, bool runnable, struct block_writer *w, str
 
 /* ---- the FPU ---- */
 
+/* A host whose CPUs have no XSAVE gives no XCRs, and takes none. */
+static int load_xcrs(struct vcpu *vcpu, const struct block *block, struct err *err)
+{
+	struct kvm_xcrs xcrs;
+
+	block_get(block, SECTION_XCRS, vcpu->index, &xcrs, sizeof(xcrs));
+	return xcrs.nr_xcrs ? load(vcpu, &xcrs_part, block, err) : 0;
+}
+
 /* The bytes of a vCPU's state: struct kvm_xsave, and more with features whose state does not fit in that. */
 static size_t xsave_size(const struct vm *vm, bool *extended)
 {
@@ -345,11 +354,10 @@ int cpu_save(struct vcpu *vcpu, bool runnable, struct block_writer *w, struct er
 
 int cpu_load(struct vcpu *vcpu, const struct block *block, struct err *err)
 {
-	if (load_cpuid(vcpu, block, err) < 0 || load(vcpu, &sregs_part, block, err) < 0 ||
-	    load(vcpu, &xcrs_part, block, err) < 0 || load_xsave(vcpu, block, err) < 0 ||
-	    load_msrs(vcpu, false, block, err) < 0 || load(vcpu, &regs_part, block, err) < 0 ||
-	    load(vcpu, &lapic_part, block, err) < 0 || load(vcpu, &events_part, block, err) < 0 ||
-	    load(vcpu, &debug_part, block, err) < 0)
+	if (load_cpuid(vcpu, block, err) < 0 || load(vcpu, &sregs_part, block, err) < 0 || load_xcrs(vcpu, block, err) < 0 ||
+	    load_xsave(vcpu, block, err) < 0 || load_msrs(vcpu, false, block, err) < 0 ||
+	    load(vcpu, &regs_part, block, err) < 0 || load(vcpu, &lapic_part, block, err) < 0 ||
+	    load(vcpu, &events_part, block, err) < 0 || load(vcpu, &debug_part, block, err) < 0)
 		return -1;
 	return 0;
 }
