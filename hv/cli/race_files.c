@@ -36,18 +36,7 @@ static const struct argp_option options[] = {
 
 error_t race_files_want(struct race_files *f, const char *id)
 {
-	struct race_wanted *wanted;
-
-	if (!id[0]) {
-		err_set(f->input.err, EXIT_USAGE, "a race's id is empty: give an id, or the first characters of one");
-		return EINVAL;
-	}
-	wanted = realloc(f->wanted, (f->wanted_count + 1) * sizeof(*wanted));
-	if (!wanted)
-		return ENOMEM;
-	f->wanted = wanted;
-	wanted[f->wanted_count++] = (struct race_wanted){.id = id};
-	return 0;
+	return races_wanted_add(&f->wanted, id, f->input.err) < 0 ? EINVAL : 0;
 }
 
 static error_t side_parser(int key, char *arg, struct argp_state *state)
@@ -147,35 +136,14 @@ void race_files_free(struct race_files *f)
 	insn_decoder_free(f->decoder);
 	debug_images_free(f->images);
 	free(f->files);
-	free(f->wanted);
-}
-
-/* Keep the id of a race that fits, once. */
-static void note_found(struct race_wanted *w, const char *id)
-{
-	size_t kept = w->count < RACE_WANTED_SHOWN ? w->count : RACE_WANTED_SHOWN;
-
-	for (size_t i = 0; i < kept; i++) {
-		if (strcmp(w->found[i], id) == 0)
-			return;
-	}
-	if (kept < RACE_WANTED_SHOWN)
-		snprintf(w->found[kept], sizeof(w->found[kept]), "%s", id);
-	w->count++;
+	races_wanted_free(&f->wanted);
 }
 
 static bool is_wanted(void *ctx, const struct race *race)
 {
 	struct race_files *f = ctx;
-	bool found = !f->wanted_count;
 
-	for (size_t i = 0; i < f->wanted_count; i++) {
-		if (strncmp(f->wanted[i].id, race->id, strlen(f->wanted[i].id)) != 0)
-			continue;
-		note_found(&f->wanted[i], race->id);
-		found = true;
-	}
-	return found;
+	return races_wanted_has(&f->wanted, race->id);
 }
 
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err)
@@ -198,33 +166,6 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 			report_load_free(out);
 			return -1;
 		}
-	}
-	return 0;
-}
-
-/* The first characters that the user gave fit several races. */
-static int several(const struct race_wanted *w, struct err *err)
-{
-	char ids[RACE_WANTED_SHOWN * (CLEAN_MAX(RACE_ID_MAX) + 2)] = "", id[CLEAN_MAX(RACE_ID_MAX)];
-	size_t used = 0;
-
-	for (size_t i = 0; i < w->count && i < RACE_WANTED_SHOWN; i++) {
-		clean_text(w->found[i], strlen(w->found[i]), id, sizeof(id));
-		used += (size_t)snprintf(ids + used, sizeof(ids) - used, "%s%s", i ? ", " : "", id);
-	}
-	return err_set(err, EXIT_USAGE, "several races begin with '%s': %s%s; give more of the id", w->id, ids,
-		       w->count > RACE_WANTED_SHOWN ? " and others" : "");
-}
-
-int race_files_all_found(const struct race_files *f, struct err *err)
-{
-	for (size_t i = 0; i < f->wanted_count; i++) {
-		const struct race_wanted *w = &f->wanted[i];
-
-		if (w->count == 0)
-			return err_set(err, EXIT_USAGE, "no race '%s' in the files given; `outrider prune` lists them", w->id);
-		if (w->count > 1)
-			return several(w, err);
 	}
 	return 0;
 }
@@ -305,7 +246,7 @@ static int load_each(struct race_files *f, struct loaded *out, size_t *count, st
 		out[(*count)++] = file;
 	}
 	drop_same_runs(f, out, *count);
-	return race_files_all_found(f, err);
+	return races_wanted_all_found(&f->wanted, err);
 }
 
 static int put_together(struct race_files *f, struct loaded *files, size_t count, struct race_store *store,

@@ -6,22 +6,12 @@
 #include "hv/cli/cli.h"
 #include "hv/cli/redirect.h"
 #include "hv/cli/race_runs.h"
+#include "hv/cli/race_wanted.h"
 #include "hv/report/json/load.h"
 #include "pruner/prune.h"
 #include "symbols/insn/insn.h"
 #include "symbols/files/debug_images.h"
 #include "symbols/files/sources.h"
-
-/* How many ids an error line shows when several races fit. */
-#define RACE_WANTED_SHOWN 4
-
-/* A race that the user asked for, by its id or by the id's first characters. */
-struct race_wanted {
-	const char *id;
-	/* The ids of the races that were found with these first characters. */
-	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
-	size_t count; /* May be more than `found` has. */
-};
 
 struct race_files {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
@@ -35,8 +25,7 @@ struct race_files {
 	bool code_lines;	  /* The caller wants the source lines of the instructions around the accesses. */
 	const char **files;
 	size_t count;
-	struct race_wanted *wanted; /* Only these races are loaded. With none in the list all races are loaded. */
-	size_t wanted_count;
+	struct races_wanted wanted; /* Only these races are loaded. */
 };
 
 /* The parser of FILE... and of the options that every command with such files has. Its input is a struct race_files. */
@@ -51,7 +40,7 @@ void race_files_free(struct race_files *f);
 
 /*
  * Load only this race and those asked for in the same way. `id` is an id or the first characters of one, and must last as long
- * as `f`. Returns 0; or, as an option parser does, ENOMEM, or EINVAL with the error of `f` set when `id` is empty.
+ * as `f`. Returns 0; or, as an option parser does, EINVAL with the error of `f` set.
  */
 error_t race_files_want(struct race_files *f, const char *id);
 
@@ -62,16 +51,10 @@ error_t race_files_want(struct race_files *f, const char *id);
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err);
 
 /*
- * Call this after all files were loaded. Returns 0; or -1 with EXIT_USAGE when a wanted race was in none of the files, or when
- * several races begin with the characters that were given.
- */
-int race_files_all_found(const struct race_files *f, struct err *err);
-
-/*
  * Load the races of all files into `store`, and tell the rules which kernels they are from. A run that several files have is
  * taken once, from a file in which it is finished if there is one, and a line on standard error says so. `runs` becomes what is
  * known of the runs; race_runs_free() must follow. Returns 0; or -1 with err set as race_files_load() and
- * race_files_all_found() set it, and then `runs` is empty.
+ * races_wanted_all_found() set it, and then `runs` is empty.
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
 

@@ -141,7 +141,7 @@ static int report_json(struct report_options *o, struct err *err)
 
 	if (race_files_load(&o->in, o->in.files[0], &l, err) < 0)
 		return -1;
-	rc = race_files_all_found(&o->in, err);
+	rc = races_wanted_all_found(&o->in.wanted, err);
 	if (rc == 0)
 		rc = print_json(o, &l, err);
 	report_load_free(&l);
@@ -169,7 +169,7 @@ static void print_text(struct report_options *o, const struct verdicts *v, const
 static int print_judged(struct report_options *o, const struct race_store *store, const struct race_runs *runs, struct err *err)
 {
 	struct show_how how = {.images = o->in.images,
-			       .all = o->all || o->in.wanted_count,
+			       .all = o->all || o->in.wanted.count,
 			       .width = isatty(STDOUT_FILENO) ? terminal_width() : 0,
 			       .colour = terminal_wants_colour(),
 			       .fail_on = &o->fail_on};
@@ -206,7 +206,7 @@ out:
 static bool wants_code(const struct report_options *o)
 {
 	if (o->format == FORMAT_TEXT)
-		return o->all || o->in.wanted_count;
+		return o->all || o->in.wanted.count;
 	return formats[o->format].export == export_html;
 }
 
@@ -248,7 +248,7 @@ int cli_report(int argc, char **argv)
 	o.fail_on.input.err = &err;
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_report_argp, argc, argv, &o.in.input) == 0 &&
 	    check(&o, &err) == 0 && debug_images_add_usual(o.in.images, &err) == 0 && report_files(&o, &err) == 0 &&
-	    !o.in.wanted_count)
+	    !o.in.wanted.count)
 		suppress_leftover(o.suppressions, race_files_note, &o.in);
 	suppress_free(o.suppressions);
 	race_files_free(&o.in);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/race_wanted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+
+int races_wanted_add(struct races_wanted *w, const char *id, struct err *err)
+{
+	struct race_wanted *list;
+
+	if (!id[0])
+		return err_set(err, EXIT_USAGE, "a race's id is empty: give an id, or the first characters of one");
+	list = realloc(w->list, (w->count + 1) * sizeof(*list));
+	if (!list)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	w->list = list;
+	list[w->count++] = (struct race_wanted){.id = id};
+	return 0;
+}
+
+void races_wanted_free(struct races_wanted *w)
+{
+	free(w->list);
+	*w = (struct races_wanted){0};
+}
+
+/* Keep the id of a race that fits, once. */
+static void note_found(struct race_wanted *w, const char *id)
+{
+	size_t kept = w->count < RACE_WANTED_SHOWN ? w->count : RACE_WANTED_SHOWN;
+
+	for (size_t i = 0; i < kept; i++) {
+		if (strcmp(w->found[i], id) == 0)
+			return;
+	}
+	if (kept < RACE_WANTED_SHOWN)
+		snprintf(w->found[kept], sizeof(w->found[kept]), "%s", id);
+	w->count++;
+}
+
+bool races_wanted_has(struct races_wanted *w, const char *id)
+{
+	bool found = !w->count;
+
+	for (size_t i = 0; i < w->count; i++) {
+		if (strncmp(w->list[i].id, id, strlen(w->list[i].id)) != 0)
+			continue;
+		note_found(&w->list[i], id);
+		found = true;
+	}
+	return found;
+}
+
+/* The first characters that the user gave fit several races. */
+static int several(const struct race_wanted *w, struct err *err)
+{
+	char ids[RACE_WANTED_SHOWN * (CLEAN_MAX(RACE_ID_MAX) + 2)] = "", id[CLEAN_MAX(RACE_ID_MAX)];
+	size_t used = 0;
+
+	for (size_t i = 0; i < w->count && i < RACE_WANTED_SHOWN; i++) {
+		clean_text(w->found[i], strlen(w->found[i]), id, sizeof(id));
+		used += (size_t)snprintf(ids + used, sizeof(ids) - used, "%s%s", i ? ", " : "", id);
+	}
+	return err_set(err, EXIT_USAGE, "several races begin with '%s': %s%s; give more of the id", w->id, ids,
+		       w->count > RACE_WANTED_SHOWN ? " and others" : "");
+}
+
+int races_wanted_all_found(const struct races_wanted *w, struct err *err)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		const struct race_wanted *one = &w->list[i];
+
+		if (one->count == 0)
+			return err_set(err, EXIT_USAGE, "no race '%s' in the files given; `outrider prune` lists them",
+				       one->id);
+		if (one->count > 1)
+			return several(one, err);
+	}
+	return 0;
+}

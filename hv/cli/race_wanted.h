@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The races that the user asked for by their ids, or by the ids' first characters, among those of some files. */
+#ifndef OUTRIDER_CLI_RACE_WANTED_H
+#define OUTRIDER_CLI_RACE_WANTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hv/base/err.h"
+#include "hv/race/race.h"
+
+/* How many ids an error line shows when several races fit. */
+#define RACE_WANTED_SHOWN 4
+
+/* One that the user asked for. */
+struct race_wanted {
+	const char *id;
+	/* The ids of the races that were found with these first characters. */
+	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
+	size_t count; /* May be more than `found` has. */
+};
+
+/* All zero: all races are wanted. */
+struct races_wanted {
+	struct race_wanted *list;
+	size_t count;
+};
+
+/*
+ * Want this race and no others but those asked for in the same way. `id` must last as long as `w`. Returns 0, or -1 with err
+ * set: EXIT_USAGE when `id` is empty.
+ */
+int races_wanted_add(struct races_wanted *w, const char *id, struct err *err);
+
+void races_wanted_free(struct races_wanted *w);
+
+/* Whether the race of a file is wanted. It is noted as found. */
+bool races_wanted_has(struct races_wanted *w, const char *id);
+
+/*
+ * Call this after all files were read. Returns 0; or -1 with EXIT_USAGE when a wanted race was in none of the files, or when
+ * several races begin with the characters that were given.
+ */
+int races_wanted_all_found(const struct races_wanted *w, struct err *err);
+
+#endif
