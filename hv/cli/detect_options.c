@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "hv/cli/aim_option.h"
 #include "hv/report/coverage/prefer_json.h"
 
 #define RATE_MAX 1000000
@@ -24,6 +25,7 @@ enum detect_key {
 	KEY_JSON,
 	KEY_COVERAGE,
 	KEY_PREFER,
+	KEY_AIM,
 };
 
 static const struct argp_option options[] = {
@@ -37,6 +39,9 @@ static const struct argp_option options[] = {
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME", 0, "sample only this module, from when it is loaded", 0},
 	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, in place of uniformly", 0},
+	{"aim", KEY_AIM, "FILE[#ID,...]", 0,
+	 "sample only the sites of the races in the JSON report FILE, or of those with these ids, so that they happen again",
+	 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
 	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
 	{"rate", KEY_RATE, "HITS", 0, "number of sampled accesses per second to aim at (default 100)", 0},
@@ -127,6 +132,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_PREFER:
 		o->prefer_file = arg;
 		return 0;
+	case KEY_AIM:
+		o->aim_at = arg;
+		return 0;
 	default:
 		return number_option(key, arg, state);
 	}
@@ -158,6 +166,7 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 void detect_options_free(struct detect_options *o)
 {
 	prefer_free(o->prefer);
+	aim_free(o->aim);
 	judge_free(&o->judge);
 	free(o->symbols);
 }
@@ -168,6 +177,36 @@ static bool has_empty_part(const char *list)
 	size_t len = strlen(list);
 
 	return list[0] == ',' || (len && list[len - 1] == ',') || strstr(list, ",,");
+}
+
+/* The options that say what to sample and cannot be given together with --aim, which says it all. */
+static int check_aim(const struct detect_options *o, struct err *err)
+{
+	const char *other = o->session.detect.sample   ? "--sample"
+			    : o->session.detect.module ? "--module"
+			    : o->prefer_file	       ? "--prefer"
+						       : NULL;
+
+	if (!o->aim_at || !other)
+		return 0;
+	return err_set(err, EXIT_USAGE, "--aim says which sites are sampled: leave out %s", other);
+}
+
+static int read_files(struct detect_options *o, struct err *err)
+{
+	if (o->prefer_file) {
+		o->prefer = prefer_load(o->prefer_file, err);
+		if (!o->prefer)
+			return -1;
+	}
+	if (o->aim_at) {
+		o->aim = aim_option_load(o->aim_at, err);
+		if (!o->aim)
+			return -1;
+	}
+	o->session.detect.prefer = o->prefer;
+	o->session.detect.aim = o->aim;
+	return 0;
 }
 
 int detect_options_check(struct detect_options *o, struct err *err)
@@ -185,11 +224,9 @@ int detect_options_check(struct detect_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--module %s: give the module's name, %.*s; its file is for --symbols", module,
 			       (int)(strlen(name) - 3), name);
 	}
+	if (check_aim(o, err) < 0)
+		return -1;
 	if (json && coverage && strcmp(json, coverage) == 0)
 		return err_set(err, EXIT_USAGE, "--json and --coverage both write to %s: give two files", json);
-	if (!o->prefer_file)
-		return 0;
-	o->prefer = prefer_load(o->prefer_file, err);
-	o->session.detect.prefer = o->prefer;
-	return o->prefer ? 0 : -1;
+	return read_files(o, err);
 }

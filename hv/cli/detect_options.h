@@ -17,6 +17,9 @@ struct detect_options {
 	/* The value of --prefer, and what the file says. NULL: it was not given. */
 	const char *prefer_file;
 	struct prefer *prefer;
+	/* The same for --aim. */
+	const char *aim_at;
+	struct aim *aim;
 };
 
 /* The option group "How". A command that has such options of its own puts them into this group. */
@@ -34,8 +37,8 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 void detect_options_free(struct detect_options *o);
 
 /*
- * Check the options against each other, after they were parsed, and read the file of --prefer. Returns 0, or -1 with err set:
- * EXIT_USAGE, or EXIT_INPUT for the file.
+ * Check the options against each other, after they were parsed, and read the files of --prefer and --aim. Returns 0, or -1 with
+ * err set: EXIT_USAGE, or EXIT_INPUT for a file.
  */
 int detect_options_check(struct detect_options *o, struct err *err);
 

@@ -131,16 +131,14 @@ static int check(struct run_options *o, struct err *err)
 {
 	if (!o->engine.vm.kernel)
 		return err_set(err, EXIT_USAGE, "run needs --kernel FILE; see `outrider run --help`");
-	if (detect_options_check(&o->detect, err) < 0)
-		return -1;
 	if (o->detect.session.no_detect && fail_on_is_asked(&o->detect.judge.fail_on))
 		return err_set(err, EXIT_USAGE,
 			       "--no-detect finds no race to fail on: leave out --fail-on and --error-exitcode");
 	if (o->detect.session.no_detect && o->detect.session.json)
 		return err_set(err, EXIT_USAGE, "--no-detect finds nothing to write to --json %s: give one of them",
 			       o->detect.session.json);
-	if (o->detect.session.no_detect && (o->detect.session.coverage || o->detect.prefer_file))
-		return err_set(err, EXIT_USAGE, "--no-detect samples nothing: leave out --coverage and --prefer");
+	if (o->detect.session.no_detect && (o->detect.session.coverage || o->detect.prefer_file || o->detect.aim_at))
+		return err_set(err, EXIT_USAGE, "--no-detect samples nothing: leave out --coverage, --prefer and --aim");
 	if (o->detect.session.coverage && o->engine.console && strcmp(o->detect.session.coverage, o->engine.console) == 0)
 		return err_set(err, EXIT_USAGE, "--coverage and --console both write to %s: give two files", o->engine.console);
 	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)
@@ -149,7 +147,7 @@ static int check(struct run_options *o, struct err *err)
 	    check_images(o, "--coverage", o->detect.session.coverage, err) < 0 ||
 	    check_images(o, "--console", o->engine.console, err) < 0)
 		return -1;
-	return 0;
+	return detect_options_check(&o->detect, err);
 }
 
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err)

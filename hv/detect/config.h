@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/race/aim.h"
 #include "hv/race/meeting.h"
 #include "hv/race/observation.h"
 #include "hv/race/prefer.h"
@@ -28,6 +29,11 @@ struct detect_config {
 	bool per_cpu;
 	/* Choose sites by these weights. NULL: uniformly. It must outlive the detector. */
 	const struct prefer *prefer;
+	/*
+	 * Sample only the sites of these races, both sites of a race together. `sample`, `module` and `prefer` must be NULL.
+	 * NULL: sample whatever there is. It must outlive the detector.
+	 */
+	const struct aim *aim;
 	/* Keep what is sampled of each site, for detect_coverage(). */
 	bool coverage;
 };

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
+#include "hv/detect/aiming.h"
 #include "hv/detect/code.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/reporter.h"
@@ -64,7 +65,7 @@ static struct pool *make_pool(struct detect *d)
 					   .code = source_code,
 					   .weights = d->config.prefer ? source_weights : NULL,
 					   .ctx = d};
-	const struct pool_filter filter = {.sample = d->config.sample, .per_cpu = d->config.per_cpu};
+	const struct pool_filter filter = {.sample = d->config.sample, .per_cpu = d->config.per_cpu || d->config.aim};
 
 	return pool_new(&source, &filter);
 }
@@ -91,8 +92,10 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->pool = make_pool(d);
 	if (config->coverage)
 		d->coverage = coverage_new(&d->lock);
-	if ((config->coverage && !d->coverage) || !d->pool || !d->decoder || queue_init(&d->observations) ||
-	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
+	if (config->aim)
+		d->aiming = aiming_new(d);
+	if ((config->aim && !d->aiming) || (config->coverage && !d->coverage) || !d->pool || !d->decoder ||
+	    queue_init(&d->observations) || points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
 	return d;
@@ -247,6 +250,7 @@ void detect_free(struct detect *d)
 	if (!d)
 		return;
 	points_fini(&d->points);
+	aiming_free(d->aiming);
 	pool_free(d->pool);
 	coverage_free(d->coverage);
 	insn_decoder_free(d->decoder);

@@ -2,10 +2,10 @@
 #include "hv/detect/pace.h"
 
 #include "hv/base/clock.h"
-#include "hv/detect/code.h"
+#include "hv/detect/aiming.h"
+#include "hv/detect/arm.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
-#include "hv/race/site.h"
 
 /* From one look at the rate of hits to the next. */
 #define ADAPT_NS 250000000u
@@ -28,85 +28,6 @@
 /* With no more than so many points it is their turn sooner, or little would be looked at. */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
-
-enum arm_result {
-	ARMED,
-	ARMED_ALREADY, /* a point stands there already */
-	REFUSED,       /* no such instruction stands there any more, or its text is about to be freed */
-	NONE,	       /* the pool has no site */
-};
-
-static bool is_armed(struct detect *d, uint64_t addr)
-{
-	bool armed;
-
-	pthread_mutex_lock(&d->lock);
-	armed = points_find(&d->points, addr);
-	pthread_mutex_unlock(&d->lock);
-	return armed;
-}
-
-/* What is counted of the site at this address. NULL: nobody asked, or its name is not known. */
-static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
-{
-	struct coverage_counts *counts;
-	struct guest_symbol symbol = {0};
-	char function[SITE_NAME_MAX];
-
-	if (!d->coverage)
-		return NULL;
-	counts = coverage_find(d->coverage, addr);
-	if (counts || guest_symbol_at(d->guest, addr, &symbol))
-		return counts;
-	site_function(&symbol, function);
-	return coverage_add(d->coverage, addr, function, (uint32_t)(addr - symbol.addr), pool_function_sites(d->pool, addr));
-}
-
-/*
- * Arm a site, if what stands there is still such an instruction. 0 is no site. `again`: it was chosen because the guest was
- * seen to run its function.
- */
-static enum arm_result arm_one(struct detect *d, uint64_t addr, bool again)
-{
-	struct coverage_counts *counts;
-	struct point *point = NULL;
-	uint64_t gpa;
-	size_t len = X86_PAGE_SIZE - (addr & (X86_PAGE_SIZE - 1)); /* the next page may not be mapped */
-	uint8_t code[INSN_MAX_LEN];
-	struct insn insn;
-	enum arm_result result = REFUSED;
-
-	if (!addr)
-		return NONE;
-	if (is_armed(d, addr))
-		return ARMED_ALREADY;
-	if (len >= sizeof(code) || detect_code(d, addr, code, sizeof(code)) == 0)
-		len = sizeof(code);
-	if (detect_code(d, addr, code, len) || guest_translate(d->guest, addr, &gpa) ||
-	    !insn_decode(d->decoder, code, len, addr, &insn) || !pool_is_site(d->pool, &insn))
-		return REFUSED;
-
-	counts = counts_of(d, addr);
-	detect_enter(d);
-	if (points_find(&d->points, addr))
-		result = ARMED_ALREADY;
-	else if (!guest_text_going(d->guest, addr))
-		point = points_plant(&d->points, &insn, gpa);
-	if (point) {
-		point->again = again;
-		point->counts = counts;
-		if (counts)
-			counts->armed++;
-		d->points.again += again;
-		result = ARMED;
-	}
-	if (!d->started_ns && result == ARMED) {
-		d->started_ns = monotonic_ns();
-		target_stats(d->target, &d->stats_before);
-	}
-	detect_leave(d);
-	return result;
-}
 
 /* How many sample points are armed, and how many of them arm_again() has planted. */
 static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
@@ -156,7 +77,7 @@ static void arm_again(struct detect *d, struct pace *pace)
 	if (pace->again_budget < room)
 		room = pace->again_budget > 0 ? (uint32_t)pace->again_budget : 0;
 	for (unsigned tries = pace->again; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
-		armed_one = count_try(pace, arm_one(d, pool_choose_passed(d->pool, &d->again_rng), true));
+		armed_one = count_try(pace, arm_site(d, pool_choose_passed(d->pool, &d->again_rng), true));
 		room -= armed_one > 0;
 	}
 }
@@ -176,21 +97,55 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 	if (pace->again && pool_sites(d->pool) > d->wanted && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
 		room = less(d->wanted - d->wanted / AGAIN_ROOM, armed - again);
 	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
-		armed_one = count_try(pace, arm_one(d, pool_choose(d->pool, &d->choice_rng), false));
+		armed_one = count_try(pace, arm_site(d, pool_choose(d->pool, &d->choice_rng), false));
 		room -= armed_one > 0;
 	}
 	pace->full = room == 0;
 }
 
-static void arm(struct detect *d, struct pace *pace)
+/* How many sample points there may be: as many as the target takes beside the event points. */
+static uint32_t most_points(struct detect *d)
+{
+	uint32_t most = MAX_SAMPLE_POINTS, events;
+
+	pthread_mutex_lock(&d->lock);
+	events = d->event_points;
+	pthread_mutex_unlock(&d->lock);
+	if (d->target->caps.points && d->target->caps.points < most + events)
+		most = d->target->caps.points > events ? d->target->caps.points - events : 0;
+	return most;
+}
+
+/* The sites that are aimed at, as many as are due now. */
+static void arm_aimed(struct detect *d, struct pace *pace, uint64_t now)
+{
+	uint64_t until = monotonic_ns() + ARM_NS;
+	size_t n = aiming_begin(d->aiming, now, most_points(d));
+
+	d->wanted = (uint32_t)(n < most_points(d) ? n : most_points(d));
+	if (n) /* when the module has gone, the count stays what was sampled */
+		atomic_store(&d->site_count, n);
+	for (size_t i = 0; i < n && may_arm(d, pace, until); i++) {
+		uint64_t addr = aiming_due(d->aiming, i);
+
+		if (addr)
+			count_try(pace, arm_site(d, addr, false));
+	}
+}
+
+static void arm(struct detect *d, struct pace *pace, uint64_t now)
 {
 	bool rests = monotonic_ns() < pace->rest_until;
 	uint64_t began = thread_cpu_ns(), took;
 	uint32_t armed, again;
 
-	arm_again(d, pace);
-	if (!rests)
-		arm_uniformly(d, pace);
+	if (d->aiming) {
+		arm_aimed(d, pace, now);
+	} else {
+		arm_again(d, pace);
+		if (!rests)
+			arm_uniformly(d, pace);
+	}
 	count_armed(d, &armed, &again);
 	pace->armed_most = armed > pace->armed_most ? armed : pace->armed_most;
 	took = thread_cpu_ns() - began;
@@ -243,19 +198,6 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 		quota--;
 	}
 	detect_leave(d);
-}
-
-/* How many sample points there may be: as many as the target takes beside the event points. */
-static uint32_t most_points(struct detect *d)
-{
-	uint32_t most = MAX_SAMPLE_POINTS, events;
-
-	pthread_mutex_lock(&d->lock);
-	events = d->event_points;
-	pthread_mutex_unlock(&d->lock);
-	if (d->target->caps.points && d->target->caps.points < most + events)
-		most = d->target->caps.points > events ? d->target->caps.points - events : 0;
-	return most;
 }
 
 static uint32_t first_points(struct detect *d)
@@ -378,12 +320,12 @@ void pace_init(struct detect *d, struct pace *pace)
 void pace_step(struct detect *d, struct pace *pace, uint64_t now)
 {
 	refill(d, pace, now);
-	if (now - pace->adapt_ns >= ADAPT_NS)
+	if (now - pace->adapt_ns >= ADAPT_NS && !d->aiming)
 		adapt(d, pace, now);
 	/* The guest is stopped once, for the points that go and for those that come. */
 	target_enter(d->target);
 	if (pace->starved && few_points(d))
 		disarm_stale(d, pace, now);
-	arm(d, pace);
+	arm(d, pace, now);
 	target_leave(d->target);
 }

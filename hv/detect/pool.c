@@ -407,6 +407,19 @@ static struct function *find_function(const struct pool *pool, uint64_t addr)
 	return fn;
 }
 
+bool pool_has_site(struct pool *pool, uint64_t gva)
+{
+	struct function *fn = find_function(pool, gva);
+
+	if (fn && fn->count == NOT_DECODED)
+		decode(pool, fn);
+	for (uint32_t i = 0; fn && i < fn->count; i++) {
+		if (fn->addr + fn->sites[i] == gva)
+			return true;
+	}
+	return false;
+}
+
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva)
 {
 	const struct function *fn = find_function(pool, gva);

@@ -83,6 +83,9 @@ uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng);
 /* The number of sites: counted in what is decoded, and extrapolated by size for what is not. 0 before anything was decoded. */
 uint64_t pool_sites(const struct pool *pool);
 
+/* Whether this GVA is a site: the start of such an instruction in a function of the pool. Decodes the function if need be. */
+bool pool_has_site(struct pool *pool, uint64_t gva);
+
 /* How many sites the function around `gva` has. 0: it was not decoded, or there is none. */
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 

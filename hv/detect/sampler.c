@@ -5,13 +5,13 @@
  */
 #include "hv/detect/sampler.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "hv/base/clock.h"
+#include "hv/detect/aiming.h"
 #include "hv/detect/event.h"
+#include "hv/detect/note.h"
 #include "hv/detect/pace.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
@@ -24,19 +24,7 @@
 #define GUEST_POLL_NS 20000000u
 #define MODULES_NS 100000000u
 
-static void __attribute__((format(printf, 2, 3))) note(struct detect *d, const char *fmt, ...)
-{
-	char line[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	if (d->sink.note)
-		d->sink.note(d->sink.ctx, line);
-}
-
-/* Sleep for `ns`, or until told to stop. Returns whether told to stop. */
+/* Sleep for `ns`, or until told to stop, or that a point is used up. Returns whether told to stop. */
 static bool sleep_or_stop(struct detect *d, uint64_t ns)
 {
 	struct timespec until;
@@ -46,8 +34,9 @@ static bool sleep_or_stop(struct detect *d, uint64_t ns)
 	until.tv_sec += (time_t)(ns / 1000000000u);
 	until.tv_nsec = (long)(ns % 1000000000u);
 	pthread_mutex_lock(&d->lock);
-	while (!atomic_load(&d->stop) && pthread_cond_timedwait(&d->tick, &d->lock, &until) == 0)
+	while (!atomic_load(&d->stop) && !d->used_up && pthread_cond_timedwait(&d->tick, &d->lock, &until) == 0)
 		;
+	d->used_up = false;
 	pthread_mutex_unlock(&d->lock);
 	return atomic_load(&d->stop);
 }
@@ -61,7 +50,9 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 
 	if (n < 0)
 		return -1;
-	note(d, "%s: %lld functions can be sampled", name, (long long)n);
+	if (d->aiming)
+		return aiming_text_came(d->aiming, key, key ? name : "", symbols, start, end, err);
+	detect_note(d, "%s: %lld functions can be sampled", name, (long long)n);
 	return 0;
 }
 
@@ -73,13 +64,15 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 	if (d->config.module && strcmp(d->config.module, m->name) != 0)
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
-		note(d, "%s: not sampled: %s", m->name, err.text);
+		detect_note(d, "%s: not sampled: %s", m->name, err.text);
 }
 
 static void module_gone(void *ctx, const struct guest_module *m)
 {
 	struct detect *d = ctx;
 
+	if (d->aiming)
+		aiming_text_gone(d->aiming, m);
 	pool_remove(d->pool, m);
 	if (d->coverage)
 		coverage_forget(d->coverage, m->base, m->size);
@@ -99,7 +92,7 @@ static void check_preferred(struct detect *d)
 		return;
 	d->sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
 	if (!d->sites_preferred)
-		note(d, "the weights of sites are for another build of the kernel, so only those of functions are used");
+		detect_note(d, "the weights of sites are for another build of the kernel, so only those of functions are used");
 }
 
 static int prepare(struct detect *d, struct err *err)
@@ -114,12 +107,12 @@ static int prepare(struct detect *d, struct err *err)
 	if (ready < 0)
 		return -1;
 	if (guest_symbols_refused(d->guest))
-		note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
-	note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
-	     guest_symbol_source(d->guest));
+		detect_note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
+	detect_note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
+		    guest_symbol_source(d->guest));
 	check_preferred(d);
 	if (d->config.module) {
-		note(d, "waiting for module %s", d->config.module);
+		detect_note(d, "waiting for module %s", d->config.module);
 		return 0;
 	}
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))
@@ -128,7 +121,7 @@ static int prepare(struct detect *d, struct err *err)
 	return add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 
-static void sample(struct detect *d)
+static int sample(struct detect *d, struct err *err)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
 	struct pace pace;
@@ -141,6 +134,8 @@ static void sample(struct detect *d)
 		if (now - modules_ns >= MODULES_NS) {
 			guest_poll_modules(d->guest, &events);
 			modules_ns = now;
+			if (d->aiming && aiming_check(d->aiming, err))
+				return -1;
 		}
 		pace_step(d, &pace, now);
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
@@ -148,6 +143,7 @@ static void sample(struct detect *d)
 		if (!pool_sites(d->pool))
 			tick = MODULES_NS;
 	} while (!sleep_or_stop(d, tick));
+	return 0;
 }
 
 /*
@@ -174,13 +170,10 @@ void *sampler_main(void *arg)
 	struct err err = {0};
 
 	sandbox_thread(SANDBOX_SAMPLER);
-	if (prepare(d, &err) || start_intercepting(d, &err)) {
-		if (!atomic_load(&d->stop) && !atomic_load(&d->target->ending)) {
-			d->sink.failed(d->sink.ctx, &err);
-			target_stop(d->target);
-		}
-		return NULL;
+	if ((prepare(d, &err) || start_intercepting(d, &err) || sample(d, &err)) && !atomic_load(&d->stop) &&
+	    !atomic_load(&d->target->ending)) {
+		d->sink.failed(d->sink.ctx, &err);
+		target_stop(d->target);
 	}
-	sample(d);
 	return NULL;
 }

@@ -31,6 +31,7 @@
 #define PASSED_KEPT 256u
 
 struct pool;
+struct aiming;
 
 /* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
 struct window {
@@ -71,6 +72,8 @@ struct detect {
 	/* The watch slots in use, as a bit mask. */
 	unsigned slots_used;
 	uint32_t last_cookie;
+	/* A point that is aimed at was hit, so others are due at once. */
+	bool used_up;
 	/* No windows are opened and no points are planted any more: the detector is on its way out. */
 	bool closing;
 	struct rng delay_rng;
@@ -97,6 +100,8 @@ struct detect {
 	struct insn_decoder *decoder;
 	/* config.prefer has weights of sites for this guest's kernel. */
 	bool sites_preferred;
+	/* The sites of config.aim in this guest. NULL without it. */
+	struct aiming *aiming;
 	/* How many points to keep armed: DataCollider's k. */
 	uint32_t wanted;
 
@@ -104,7 +109,7 @@ struct detect {
 	struct coverage *coverage;
 	/* How many sites the pool has. */
 	_Atomic uint64_t site_count;
-	/* Wakes the sampler early, to end. */
+	/* Wakes the sampler early: to end, or because `used_up` was set. */
 	pthread_cond_t tick;
 	/* The sampler is to end. */
 	atomic_bool stop;

@@ -124,6 +124,15 @@ static struct target_action not_a_point(struct detect *d, const struct x86_regs 
 	return resume;
 }
 
+/* A sample point was hit: of those that are aimed at, this one or its partner is to be armed again at once. */
+static void wake_sampler(struct detect *d)
+{
+	if (!d->aiming || d->target->caps.costly_stops)
+		return;
+	d->used_up = true;
+	pthread_cond_signal(&d->tick);
+}
+
 static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct detect *d = ctx;
@@ -154,6 +163,7 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		action = sample(d, point, cpu, regs, data, n, &sync);
 	if (action.kind != TARGET_HOLD)
 		points_remove(&d->points, point);
+	wake_sampler(d);
 out:
 	pthread_mutex_unlock(&d->lock);
 	if (sync) {

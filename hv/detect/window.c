@@ -35,8 +35,10 @@ static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_
 
 	if (context->kind == GUEST_NMI || (context->irqs_off && now < d->irqs_off_rest[cpu]))
 		return 0;
-	if (context->irqs_off || context->preempt_off || !context->known)
-		return rng_below(&d->delay_rng, most);
+	if (context->irqs_off || context->preempt_off || !context->known) {
+		/* Whoever is aimed at is worth all of that time. */
+		return d->config.aim ? most : rng_below(&d->delay_rng, most);
+	}
 	return d->config.delay_ns;
 }
 
@@ -220,7 +222,8 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	d->stats.windows++;
 	if (w->point->counts)
 		w->point->counts->windows++;
-	w->looked = d->target->caps.costly_stops;
+	/* A CPU that sleeps now may wake up and come by: what is aimed at waits for it. */
+	w->looked = d->target->caps.costly_stops || d->config.aim;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
 

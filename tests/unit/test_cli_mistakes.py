@@ -49,7 +49,12 @@ WRONG = [
     (["run", "--kernel", "k", "--json", "a", "--console", "a"], "--json and --console both write to a: give two files"),
     (["run", "--kernel", "k", "--json", "a", "--coverage", "a"], "--json and --coverage both write to a: give two files"),
     (["run", "--kernel", "k", "--console", "a", "--coverage", "a"], "--coverage and --console both write to a: give two files"),
-    (["run", "--kernel", "k", "--no-detect", "--coverage", "a"], "--no-detect samples nothing: leave out --coverage and --prefer"),
+    (["run", "--kernel", "k", "--no-detect", "--coverage", "a"], "--no-detect samples nothing: leave out --coverage, --prefer and --aim"),
+    (["run", "--kernel", "k", "--no-detect", "--aim", "a"], "--no-detect samples nothing: leave out --coverage, --prefer and --aim"),
+    (["run", "--kernel", "k", "--aim", "a", "--sample", "b"], "--aim says which sites are sampled: leave out --sample"),
+    (["run", "--kernel", "k", "--aim", "a", "--module", "b"], "--aim says which sites are sampled: leave out --module"),
+    (["attach", "--aim", "a", "--prefer", "b", "d"], "--aim says which sites are sampled: leave out --prefer"),
+    (["attach", "--aim", "a#1,,2", "d"], "a race's id is empty: give an id, or the first characters of one"),
     (["attach", "--overhead", "5%", "d"], "--overhead 5%: give percent, from 1 to 50"),
     (["attach", "--gdb", "localhost"], "localhost is not a gdbstub's address: give unix:PATH or HOST:PORT"),
     (["attach", ""], "an argument is empty: give DOMAIN; see `outrider attach --help`"),
@@ -239,6 +244,54 @@ class Ids(unittest.TestCase):
     def test_prefix_of_none(self):
         self.assertIn("no race 'ff' in the files given", outrider("report", "--race", "ff", self.path).stderr)
         self.assertIn("--race is empty: give ID", outrider("report", "--race", "", self.path).stderr)
+
+
+class Aim(unittest.TestCase):
+    """The report whose races are to happen again."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "races#1.json")  # a '#' may be part of a path
+        self.document = json.loads((ROOT / "tests/data/ground-truth-races.json").read_text())
+
+    def said(self, value, status):
+        pathlib.Path(self.path).write_text(json.dumps(self.document))
+        for command in (["run", "--kernel", "nowhere"], ["attach", "--gdb", "unix:nowhere"]):
+            done = outrider(*command, "--aim", value)
+            self.assertEqual((done.returncode, done.stdout), (status, ""))
+            self.assertRegex(done.stderr, r"\Aoutrider: [^\n]+\n\Z")
+            yield done.stderr
+
+    def test_file(self):
+        for line in self.said("nowhere.json", 3):
+            self.assertIn("nowhere.json: No such file or directory", line)
+        for line in self.said(os.path.realpath(__file__), 3):
+            self.assertIn("it is no report", line)
+
+    def test_whole(self):
+        """The next mistake is told: that there is no such machine."""
+        for value in (self.path, f"{self.path}#{self.document['races'][0]['id']}"):
+            for line in self.said(value, 3):
+                self.assertIn("nowhere", line)
+
+    def test_ids(self):
+        for line in self.said(f"{self.path}#ffffffffffff", 2):
+            self.assertIn("no race 'ffffffffffff' in the files given", line)
+        for line in self.said(f"{self.path}#{self.document['races'][0]['id']},", 2):
+            self.assertIn("a race's id is empty", line)
+
+    def test_nothing_to_aim_at(self):
+        race = self.document["races"][0]
+        for side in race["sides"]:
+            side["access"]["locked"] = True
+        self.document["races"] = [race]
+        for line in self.said(self.path, 3):
+            self.assertIn("no side of this race is an instruction that can be held: side ", line)
+            self.assertIn("is a LOCKed instruction", line)
+        self.document["races"] = []
+        for line in self.said(self.path, 3):
+            self.assertIn(f"--aim {self.path}: there is no race in it", line)
 
 
 class Version(unittest.TestCase):

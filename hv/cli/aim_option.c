@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/aim_option.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hv/cli/race_wanted.h"
+#include "hv/report/json/load.h"
+
+/* Cut the value into the file's path and the list of ids, which is NULL when there is none. A '#' may be part of a path. */
+static void split(char *value, char **ids)
+{
+	char *mark = strrchr(value, '#');
+
+	*ids = NULL;
+	if (!mark || access(value, F_OK) == 0)
+		return;
+	*mark = '\0';
+	*ids = mark + 1;
+}
+
+/* Want each of the ids in the comma-separated list, which is cut up. */
+static int want(struct races_wanted *wanted, char *ids, struct err *err)
+{
+	char *id;
+
+	while ((id = strsep(&ids, ","))) {
+		if (races_wanted_add(wanted, id, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool is_wanted(void *ctx, const struct race *race)
+{
+	return races_wanted_has(ctx, race->id);
+}
+
+static struct aim *add_races(const struct report_load *load, const char *path, struct err *err)
+{
+	struct aim *aim = aim_new();
+	unsigned sites = 0;
+
+	for (size_t i = 0; aim && i < load->count; i++) {
+		const struct aim_race *race = aim_add(aim, load->races[i]);
+
+		if (!race) {
+			aim_free(aim);
+			aim = NULL;
+			break;
+		}
+		sites += race->count;
+	}
+	if (!aim) {
+		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
+		return NULL;
+	}
+	if (sites)
+		return aim;
+	if (!load->count)
+		err_set(err, EXIT_INPUT, "--aim %s: there is no race in it", path);
+	else
+		err_set(err, EXIT_INPUT, "--aim %s: no side of %s is an instruction that can be held: side %s %s", path,
+			load->count == 1 ? "this race" : "these races", aim_race(aim, 0)->site[0],
+			aim_race(aim, 0)->why_not[0]);
+	aim_free(aim);
+	return NULL;
+}
+
+struct aim *aim_option_load(const char *value, struct err *err)
+{
+	struct races_wanted wanted = {0};
+	struct report_load load = {0};
+	struct aim *aim = NULL;
+	char *path = strdup(value), *ids;
+
+	if (!path) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	split(path, &ids);
+	if (ids && want(&wanted, ids, err) < 0)
+		goto out;
+	if (report_load(&load, path, err) < 0)
+		goto out;
+	report_load_keep(&load, is_wanted, &wanted);
+	if (races_wanted_all_found(&wanted, err) == 0)
+		aim = add_races(&load, path, err);
+	report_load_free(&load);
+out:
+	races_wanted_free(&wanted);
+	free(path);
+	return aim;
+}

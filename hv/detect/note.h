@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_DETECT_NOTE_H
+#define OUTRIDER_DETECT_NOTE_H
+
+struct detect;
+
+/* One line of progress for people. A longer one is cut. On the sampler's thread, without d->lock. */
+void detect_note(struct detect *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
