@@ -223,6 +223,25 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	return rc;
 }
 
+int report_replay(struct report *r, const char *site_a, const char *site_b, const struct replay_instance *instance,
+		  struct err *err)
+{
+	struct err own = {0};
+	const struct race *race = race_store_add_replay(r->store, site_a, site_b, instance, &own);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out;
+
+	if (!race)
+		return own.code == EXIT_OK ? 0 : err_set(err, own.code, "%s", own.text);
+	out = open_memstream(&text, &len);
+	if (!out)
+		return no_memory(err);
+	text_replay(out, race, &r->config->style);
+	print_stream(r, out, &text, &len);
+	return 0;
+}
+
 static int print_summary(struct report *r, const struct detect_stats *stats, struct err *err)
 {
 	const struct report_judge *judge = r->config->judge;

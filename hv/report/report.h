@@ -10,6 +10,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/observation.h"
+#include "hv/race/replay.h"
 #include "hv/race/stats.h"
 #include "hv/report/config.h"
 #include "hv/report/modules.h"
@@ -48,6 +49,14 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
  * be written any more is an error; the race is printed all the same. 0, or -1 with err set.
  */
 int report_observe(struct report *r, const struct observation *o, struct err *err);
+
+/*
+ * Take in what came of running one instance of a race in both orders: it is copied into the race's record and printed. `site_a`
+ * and `site_b` are as for race_store_add_replay(). The file has it from the end of the run on. Nothing is done when the race
+ * was not kept. 0, or -1 with err set.
+ */
+int report_replay(struct report *r, const char *site_a, const char *site_b, const struct replay_instance *instance,
+		  struct err *err);
 
 /*
  * The run is over: have the races judged, print the summary, and write the file anew, now as a complete one. `end` says in one

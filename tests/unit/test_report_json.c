@@ -20,6 +20,7 @@
 
 #include "hv/report/json/load.h"
 #include "hv/report/report.h"
+#include "tests/unit/replay_made.h"
 #include "tests/unit/test_report_sample.h"
 
 struct fixture {
@@ -488,6 +489,18 @@ static int name_sample(struct race *race, struct err *err)
 	return 0;
 }
 
+/* As if races had been run in both orders: one with trouble in one order, and one that failed. */
+static int replay_sample(struct report_load *l)
+{
+	const struct replay_instance oops = replay_made_oops(1), failure = replay_made_failure(REPLAY_DEADLOCK);
+
+	if (race_have_replay(l->races[0]) < 0 || race_have_replay(l->races[1]) < 0)
+		return -1;
+	replay_count(l->races[0]->replay, &oops);
+	replay_count(l->races[1]->replay, &failure);
+	return 0;
+}
+
 static int rewrite_named(const char *file, struct err *err)
 {
 	struct report_load l;
@@ -496,7 +509,7 @@ static int rewrite_named(const char *file, struct err *err)
 
 	if (report_load(&l, file, err) < 0)
 		return -1;
-	if (name_sample(l.races[0], err) == 0)
+	if (name_sample(l.races[0], err) == 0 && replay_sample(&l) == 0)
 		out = fopen(file, "w");
 	if (out) {
 		rc = report_load_write(&l, out, NULL, NULL, err);

@@ -12,6 +12,7 @@
 #include "hv/base/clean.h"
 #include "hv/report/json/race_json.h"
 #include "hv/report/json/race_read.h"
+#include "tests/unit/replay_made.h"
 #include "tests/unit/test_report_sample.h"
 
 static struct race *make_race(void (*change)(struct observation *o))
@@ -182,6 +183,43 @@ static void test_round_trip_of_names(void **state)
 	check_round_trip(race);
 }
 
+static struct race *replayed(const struct replay_instance *instance)
+{
+	struct race *race = make_race(NULL);
+
+	assert_int_equal(race_have_replay(race), 0);
+	replay_count(race->replay, instance);
+	return race;
+}
+
+static void test_round_trip_of_replays(void **state)
+{
+	struct replay_instance oops = replay_made_oops(1);
+	const struct replay_instance made[] = {
+		replay_made_equal(),
+		replay_made_change(),
+		replay_made_failure(REPLAY_FAULT),
+		replay_made_failure(REPLAY_CANNOT_LOAD),
+		replay_made_oops(0),
+	};
+	struct race *race;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		check_round_trip(replayed(&made[i]));
+	/* All that there is room for, with every text full. */
+	oops.difference_count = INT64_MAX;
+	oops.kept = REPLAY_DIFFERENCES_MAX;
+	memset(oops.orders[1].trouble, '!', sizeof(oops.orders[1].trouble) - 1);
+	for (uint32_t i = 0; i < oops.kept; i++) {
+		oops.differences[i] = (struct replay_difference){.len = REPLAY_BYTES_MAX, .gpa = i, .gva = i << 12};
+		memset(oops.differences[i].name, '~', REPLAY_NAME_MAX - 1);
+	}
+	race = replayed(&oops);
+	race->replay->count[REPLAY_FAILURE] = INT64_MAX;
+	check_round_trip(race);
+}
+
 static void expect_refused(json_t *race, const char *where)
 {
 	struct err err = {0};
@@ -280,6 +318,61 @@ static void half_a_device(json_t *race)
 	json_object_del(json_object_get(side, "device"), "thread");
 }
 
+/* What is wrong in the replay of a state change is refused where it stands. */
+static const struct wrong_replay {
+	const char *pointer[4]; /* the keys that lead to the member, up to NULL; the last one is changed */
+	const char *json;
+	const char *where;
+} wrong_replays[] = {
+	{{"replay"}, "[]", "\"replay\""},
+	{{"replay", "counts"}, "null", "\"counts\""},
+	{{"replay", "telling"}, "7", "\"telling\""},
+	{{"replay", "counts", "state_change"}, "0", "there is no instance"},
+	{{"replay", "counts", "state_change"}, "-1", "\"state_change\""},
+	{{"replay", "counts", "replay_failure"}, "0.5", "\"replay_failure\""},
+	{{"replay", "not_run"}, "1", "more than the whole"},
+	{{"replay", "one_order_in_trouble"}, "1", "not one of those that are counted"},
+	{{"replay", "telling", "outcome"}, "\"benign\"", "\"outcome\""},
+	{{"replay", "telling", "outcome"}, "\"no-state-change\"", "differences without a state change"},
+	{{"replay", "telling", "outcome"}, "\"replay-failure\"", "a reason belongs to a replay failure"},
+	{{"replay", "telling", "why"}, "\"fault\"", "a reason belongs to a replay failure"},
+	{{"replay", "telling", "why_text"}, "{}", "\"why_text\""},
+	{{"replay", "telling", "orders"}, "[]", "\"regions\""},
+	{{"replay", "telling", "orders"}, "[{}, {}, {}]", "\"orders\""},
+	{{"replay", "telling", "difference_count"}, "1", "more differences are kept"},
+	{{"replay", "telling", "differences"}, "[1]", ""},
+	{{"replay", "telling", "differences"},
+	 "[{\"physical\": \"0x1\", \"first_order\": \"\", \"second_order\": \"\", \"name\": null}]",
+	 "length of a difference"},
+	{{"replay", "telling", "differences"},
+	 "[{\"physical\": \"0x1\", \"first_order\": \"00\", \"second_order\": \"0000\", \"name\": null}]",
+	 "\"second_order\""},
+	{{"replay", "telling", "differences"},
+	 "[{\"register_of\": 2, \"first_order\": \"00\", \"second_order\": \"01\", \"name\": null}]",
+	 "\"register_of\""},
+};
+
+static void test_wrong_replay(void **state)
+{
+	const struct replay_instance change = replay_made_change();
+	json_error_t error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong_replays) / sizeof(wrong_replays[0]); i++) {
+		const struct wrong_replay *w = &wrong_replays[i];
+		struct race *race = replayed(&change);
+		json_t *o = race_json(race), *parent = o, *value = json_loads(w->json, JSON_DECODE_ANY, &error);
+		unsigned last = 0;
+
+		race_free(race);
+		assert_non_null(value);
+		for (; last < 3 && w->pointer[last + 1]; last++)
+			parent = json_object_get(parent, w->pointer[last]);
+		assert_int_equal(json_object_set_new(parent, w->pointer[last], value), 0);
+		expect_refused(o, w->where);
+	}
+}
+
 static const struct wrong {
 	const char *shows;
 	void (*change)(json_t *race);
@@ -324,6 +417,8 @@ int main(void)
 	const struct CMUnitTest alone[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_round_trip_of_names),
+		cmocka_unit_test(test_round_trip_of_replays),
+		cmocka_unit_test(test_wrong_replay),
 		cmocka_unit_test(test_race_that_is_no_object),
 	};
 	struct CMUnitTest tests[COUNT(alone) + COUNT(unusuals) + COUNT(wrongs)], *next = tests;

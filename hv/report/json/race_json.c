@@ -5,19 +5,8 @@
 #include "hv/report/json/device_json.h"
 #include "hv/report/json/write.h"
 #include "hv/report/json/names_json.h"
+#include "hv/report/json/replay_json.h"
 #include "hv/report/words.h"
-
-static json_t *bytes_json(const uint8_t *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-	char text[2 * RACE_STACK_MAX];
-
-	for (size_t i = 0; i < len; i++) {
-		text[2 * i] = digits[bytes[i] >> 4];
-		text[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	return json_stringn(text, 2 * len);
-}
 
 static json_t *value_json(const uint8_t *bytes, uint32_t len)
 {
@@ -32,7 +21,7 @@ static json_t *memory_json(struct json_builder *b, uint64_t gva, const uint8_t *
 	json_t *memory = json_object();
 
 	json_put(b, memory, "address", json_hex(gva));
-	json_put(b, memory, "bytes", bytes_json(bytes, len));
+	json_put(b, memory, "bytes", json_bytes(bytes, len));
 	return memory;
 }
 
@@ -238,6 +227,7 @@ json_t *race_json(const struct race *race)
 	for (unsigned i = 0; i < race->kept; i++)
 		json_append(&b, instances, instance_json(&b, &race->instances[i]));
 	json_put(&b, o, "instances", instances);
+	json_put(&b, o, "replay", race->replay ? replay_json(&b, race->replay) : json_null());
 	json_put(&b, o, "verdict", json_null());
 	if (!b.failed)
 		return o;

@@ -9,6 +9,7 @@
 #include "hv/report/json/device_json.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/names_json.h"
+#include "hv/report/json/replay_json.h"
 #include "hv/report/words.h"
 
 #define PID_MAX INT32_MAX
@@ -378,6 +379,7 @@ struct race *race_read(const json_t *object, const char *what, struct err *err)
 	read_first(&r, object, race);
 	read_instances(&r, object, race);
 	read_modules(&r, object, race);
+	replay_read(&r, object, race);
 	read_best(object, race);
 	if (!r.failed)
 		return race;

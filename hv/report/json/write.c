@@ -30,6 +30,23 @@ json_t *json_hex(uint64_t value)
 	return json_string(text);
 }
 
+json_t *json_bytes(const uint8_t *bytes, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = malloc(2 * len + 1);
+	json_t *string;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		text[2 * i] = digits[bytes[i] >> 4];
+		text[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	string = json_stringn(text, 2 * len);
+	free(text);
+	return string;
+}
+
 json_t *json_whole(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);

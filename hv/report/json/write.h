@@ -28,6 +28,9 @@ void json_append(struct json_builder *b, json_t *array, json_t *value);
 /* A JSON string "0x...", since 64 bits do not survive as a JSON number. */
 json_t *json_hex(uint64_t value);
 
+/* A JSON string of `len` bytes in hexadecimal. */
+json_t *json_bytes(const uint8_t *bytes, size_t len);
+
 /* A JSON whole number. What does not fit its 63 bits becomes the largest that does. */
 json_t *json_whole(uint64_t value);
 

@@ -7,6 +7,7 @@
 #include "hv/base/clean.h"
 #include "hv/report/datum.h"
 #include "hv/report/device.h"
+#include "hv/report/replay.h"
 #include "hv/report/text/place.h"
 #include "hv/report/text/side.h"
 #include "hv/report/words.h"
@@ -105,6 +106,16 @@ static void put_flags(FILE *out, const struct race *race)
 	fputc('\n', out);
 }
 
+/* What came of running the race in both orders. */
+static void put_replay(FILE *out, const struct race *race)
+{
+	char lines[REPLAY_LINES_MAX][REPLAY_LINE_MAX];
+	unsigned n = replay_lines(race, lines);
+
+	for (unsigned i = 0; i < n; i++)
+		fprintf(out, "  %s\n", lines[i]);
+}
+
 static void details(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
@@ -119,6 +130,7 @@ static void details(FILE *out, const struct race *race)
 	put_flags(out, race);
 	if (datum_memory(&o->memory, memory))
 		fprintf(out, "  memory   %s\n", memory);
+	put_replay(out, race);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
 }
@@ -142,5 +154,13 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 			text_device_side(out, race, i, style);
 	}
 	details(out, race);
+	fputc('\n', out);
+}
+
+void text_replay(FILE *out, const struct race *race, const struct text_style *style)
+{
+	fprintf(out, "%sRACE %s%s  %s  <->  %s\n", text_colour(style, TEXT_TITLE), race->id, text_colour(style, TEXT_PLAIN),
+		race->site[0], race->site[1]);
+	put_replay(out, race);
 	fputc('\n', out);
 }

@@ -18,6 +18,9 @@
  */
 void text_race(FILE *out, const struct race *race, const struct text_style *style);
 
+/* Print what came so far of running a race in both orders, under a line that names the race. It must have been run so. */
+void text_replay(FILE *out, const struct race *race, const struct text_style *style);
+
 /*
  * Print what run the races are from, which heads a report: the guest's kernel, when and where the run was started, by which
  * Outrider, with which seed and options, and how it ended. A run that is not finished is said to be none. `file` names what
