@@ -59,6 +59,16 @@ def outrider(*words, pace=0.0, status=0, folder=None):
     return done.stdout
 
 
+def children(pid, deep=True):
+    """The processes that this one has started; with `deep`, theirs too."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    except OSError:
+        return []
+    found = [int(word) for word in words]
+    return found + [below for child in found for below in children(child)] if deep else found
+
+
 # ---- PostgreSQL ----
 
 def _program(name):

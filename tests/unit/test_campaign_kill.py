@@ -21,15 +21,6 @@ PACE = 0.02  # seconds a race
 RUNS_KILLED = 2  # of one runner, which takes a run that is killed three times for broken
 
 
-def children(pid):
-    try:
-        words = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    except OSError:
-        return []
-    found = [int(word) for word in words]
-    return found + [below for child in found for below in children(child)]
-
-
 class Kill(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -48,7 +39,7 @@ class Kill(unittest.TestCase):
 
     def kill(self, runner, run):
         """Returns whether there was something to kill."""
-        below = children(runner.pid)
+        below = rig.children(runner.pid)
         victim = self.random.choice(below) if run and below else runner.pid
         try:
             os.kill(victim, signal.SIGKILL)
