@@ -148,7 +148,7 @@ FAKES = $(1:%=$(OUT)/obj/tests/unit/%.o)
 $(filter $(OUT)/unit/test_detect_%,$(UNIT_BINS)): $(call FAKES,fake_target fake_guest detect_rig)
 $(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(call FAKES,fake_target)
 $(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
-$(filter $(OUT)/unit/test_vmm_pci $(OUT)/unit/test_vmm_virtio,$(UNIT_BINS)): $(call FAKES,pci_rig)
+$(filter $(OUT)/unit/test_vmm_pci $(OUT)/unit/test_vmm_virtio $(OUT)/unit/test_vmm_snapshot,$(UNIT_BINS)): $(call FAKES,pci_rig)
 $(filter $(OUT)/unit/test_rsp_client $(OUT)/unit/test_target_gdb%,$(UNIT_BINS)): $(call FAKES,fake_stub)
 
 # Ethernet frames.
