@@ -7,6 +7,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/aiming.h"
 #include "hv/detect/code.h"
+#include "hv/detect/meet.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/reporter.h"
 #include "hv/detect/sampler.h"
@@ -115,6 +116,8 @@ int detect_start(struct detect *d, struct err *err)
 	if (pthread_create(&d->reporter, NULL, reporter_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the reporter's thread");
 	d->reporter_started = true;
+	if (meet_start(d, err))
+		return -1;
 	if (pthread_create(&d->sampler, NULL, sampler_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the sampler's thread");
 	d->sampler_started = true;
@@ -175,6 +178,7 @@ void detect_stop(struct detect *d)
 	if (d->sampler_started)
 		pthread_join(d->sampler, NULL);
 	d->sampler_started = false;
+	meet_stop(d);
 
 	disarm_all(d);
 

@@ -2,43 +2,17 @@
 /* The second half of a hit, after the window: who made the access, and what it is called. The guest is never held for it. */
 #include "hv/detect/reporter.h"
 
-#include <string.h>
-
 #include "hv/detect/attribute.h"
 #include "hv/detect/describe.h"
 #include "hv/detect/state.h"
+#include "hv/detect/unwinding.h"
 #include "hv/sandbox/sandbox.h"
-
-/* All that might be needed of the interrupted stacks was kept. What the unwinder did not need goes. */
-static void trim_stacks(struct race_side *side, unsigned n)
-{
-	uint8_t *from = side->below, *to = side->below;
-
-	for (unsigned i = 1; i < n; i++) {
-		struct race_stack *kept = &side->interrupted[i - 1];
-		uint32_t skip = side->calls.used_from[i], len = kept->len;
-
-		memmove(to, from + skip, len - skip);
-		kept->gva += skip;
-		kept->len -= skip;
-		from += len;
-		to += kept->len;
-	}
-}
 
 static void unwind_side(struct detect *d, struct race_side *side)
 {
-	struct unwind_stack stacks[GUEST_STACKS_MAX] = {{side->regs.gpr[X86_RSP], side->stack, side->stack_len}};
-	const uint8_t *bytes = side->below;
 	bool unwound;
-	unsigned n = 1;
 
-	for (; n < GUEST_STACKS_MAX && side->interrupted[n - 1].len; n++) {
-		stacks[n] = (struct unwind_stack){side->interrupted[n - 1].gva, bytes, side->interrupted[n - 1].len};
-		bytes += stacks[n].len;
-	}
-	guest_unwind(d->guest, &side->regs, &side->context, stacks, n, &side->calls);
-	trim_stacks(side, n);
+	unwinding_side(d->guest, side);
 	/* The CPU stopped behind the access: in the same function, unless the access was a call through memory. */
 	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
 		side->calls.frames[0].pc = side->pc;

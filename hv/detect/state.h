@@ -32,6 +32,7 @@
 
 struct pool;
 struct aiming;
+struct meeter;
 
 /* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
 struct window {
@@ -52,6 +53,23 @@ struct window {
 	unsigned data_count;
 };
 
+/* Two CPUs before conflicting accesses, of which the first is held in a window, and the second at a point: see meet.h. */
+struct meet {
+	bool under_way;
+	/* Counts the meetings, and the last one that the thread has looked at. */
+	uint64_t number, looked_at;
+	/* When it began, and when it is given up (CLOCK_MONOTONIC). */
+	uint64_t began_ns, deadline_ns;
+	struct window *window;
+	/* The second CPU, and where it is held. */
+	unsigned cpu;
+	struct x86_regs regs;
+	struct guest_context context;
+	struct point *point;
+	/* The accesses of both. */
+	struct datum data[2];
+};
+
 struct detect {
 	struct target *target;
 	struct guest *guest;
@@ -67,6 +85,9 @@ struct detect {
 	/* Indexed by the CPU that is held. */
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;
+	struct meet meet;
+	/* The thread for meetings. NULL: nobody wants them. */
+	struct meeter *meeter;
 	/* Until this time (CLOCK_MONOTONIC) the CPU of this index is not held with interrupts off again. */
 	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
 	/* The watch slots in use, as a bit mask. */

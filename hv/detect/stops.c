@@ -8,6 +8,8 @@
 #include "hv/base/clock.h"
 #include "hv/detect/device.h"
 #include "hv/detect/event.h"
+#include "hv/detect/meet.h"
+#include "hv/detect/meet_end.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 #include "hv/race/conflict.h"
@@ -22,18 +24,35 @@ static bool conflicting(const struct datum *a, const struct datum *b)
 	return race_is_conflict(&one, &other) && data_overlap(a, b);
 }
 
-/* An access about to be made at a point conflicts with any open window it overlaps: both CPUs stand before their access. */
-static bool conflicts_with_windows(struct detect *d, const struct datum *data, unsigned n, unsigned cpu,
-				   const struct x86_regs *regs)
+/* The conflict is known. Either both CPUs meet, and *action holds this one, or the window closes and both go on. */
+static void conflict(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
+		     struct target_action *action)
+{
+	uint64_t meeting = meet_begin(d, w, datum, other, action);
+
+	if (meeting)
+		window_meets(d, w, datum, other->cpu, other->regs, other->datum, meeting);
+	else
+		window_conflict(d, w, datum, other->cpu, other->regs, other->datum);
+}
+
+/*
+ * An access about to be made at a point conflicts with any open window it overlaps: both CPUs stand before their access. A
+ * window that is in a meeting has its conflict.
+ */
+static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
+				   const struct x86_regs *regs, struct target_action *action)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
 		struct window *w = &d->windows[c];
 
 		for (unsigned i = 0; w->open && i < w->data_count; i++) {
 			for (unsigned j = 0; j < n && w->open; j++) {
+				const struct meet_side other = {point, cpu, regs, &data[j]};
+
 				if (!conflicting(&w->data[i], &data[j]))
 					continue;
-				window_conflict(d, w, &w->data[i], cpu, regs, &data[j]);
+				conflict(d, w, &w->data[i], &other, action);
 				return true;
 			}
 		}
@@ -48,12 +67,16 @@ static void count_hit(struct detect *d, const struct point *point)
 		point->counts->hits++;
 }
 
-/* A point was hit while a window is open at this very point. */
-static struct target_action hit_again(struct detect *d, struct window *w, unsigned cpu, const struct x86_regs *regs)
+/* A point was hit while a window is open at this very point, or a CPU is in a meeting there. */
+static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs)
 {
+	struct window *w = point->window;
+	struct target_action action = resume;
 	struct datum data[INSN_MAX_MEM];
 	unsigned n;
 
+	if (meet_hit_again(d, point, cpu, regs, &action))
+		return action;
 	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
 		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
 
@@ -66,8 +89,8 @@ static struct target_action hit_again(struct detect *d, struct window *w, unsign
 	}
 	count_hit(d, w->point);
 	n = window_data(d, w->point, regs, data);
-	if (conflicts_with_windows(d, data, n, cpu, regs))
-		return resume; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
+	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action))
+		return action; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
 				*/
 	/*
 	 * Another context is at the same instruction with other data. It must pass, so the INT3 goes, and the window with it.
@@ -99,7 +122,7 @@ static bool may_hold(struct detect *d)
 static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 				   const struct datum *data, unsigned n, bool *sync)
 {
-	if (d->closing || d->windows[cpu].open || !window_prepare(d, point, cpu, regs, data, n))
+	if (d->closing || d->windows[cpu].open || meet_has(d, cpu) || !window_prepare(d, point, cpu, regs, data, n))
 		return resume;
 	if (may_hold(d))
 		return window_open(d, cpu, sync);
@@ -153,13 +176,13 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		goto out;
 	}
 	if (point->window) {
-		action = hit_again(d, point->window, cpu, regs);
+		action = hit_again(d, point, cpu, regs);
 		goto out;
 	}
 	count_hit(d, point);
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
-	if (n && !conflicts_with_windows(d, data, n, cpu, regs))
+	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		action = sample(d, point, cpu, regs, data, n, &sync);
 	if (action.kind != TARGET_HOLD)
 		points_remove(&d->points, point);
@@ -218,6 +241,8 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 
 	(void)regs;
 	pthread_mutex_lock(&d->lock);
+	if (meet_hold_end(d, cpu, &action))
+		goto out;
 	if (w->open && !window_expire(d, w, &action)) {
 		pthread_mutex_unlock(&d->lock);
 		target_barrier(d->target, cpu);
@@ -226,6 +251,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 		if (w->open)
 			window_expire(d, w, &action);
 	}
+out:
 	pthread_mutex_unlock(&d->lock);
 	return action;
 }

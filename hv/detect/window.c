@@ -15,6 +15,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/capture.h"
 #include "hv/detect/device.h"
+#include "hv/detect/meet_end.h"
 
 #define NS_PER_MS 1000000u
 /* After a quarter of the window it is looked whether any other CPU makes progress. */
@@ -131,6 +132,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 
 	o->time_ns = now - d->started_ns;
 	o->held_ns = now - w->opened_ns;
+	o->meeting = 0;
 	o->gpa = datum->extents[0].gpa;
 	o->data_len = datum->len;
 	memcpy(o->before, datum->before, sizeof(o->before));
@@ -235,6 +237,7 @@ void window_settle(struct detect *d, struct window *w)
 
 void window_close(struct detect *d, struct window *w)
 {
+	meet_window_closes(d, w);
 	for (unsigned i = 0; i < w->data_count; i++) {
 		for (unsigned slot = 0; slot < TARGET_MAX_WATCHES; slot++) {
 			if (w->data[i].slots >> slot & 1)
@@ -249,8 +252,8 @@ void window_close(struct detect *d, struct window *w)
 	device_window_closed(d);
 }
 
-void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
-		     const struct datum *other)
+static void report_conflict(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
+			    const struct x86_regs *regs, const struct datum *other, uint64_t meeting)
 {
 	struct observation *o = take_observation(d);
 
@@ -261,6 +264,7 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 
 		fill_sampled(d, w, datum, o);
 		o->how = other ? RACE_BY_POINT : RACE_BY_WATCH;
+		o->meeting = meeting;
 		datum_read(d->target, datum, o->after);
 		guest_context(d->guest, regs, &context);
 		capture_side(d->target, d->guest, cpu, regs, &context, side);
@@ -272,8 +276,20 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 		}
 		queue_observation(d, o);
 	}
+}
+
+void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
+		     const struct datum *other)
+{
+	report_conflict(d, w, datum, cpu, regs, other, 0);
 	window_close(d, w);
 	target_release(d->target, w->cpu);
+}
+
+void window_meets(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
+		  const struct x86_regs *regs, const struct datum *other, uint64_t meeting)
+{
+	report_conflict(d, w, datum, cpu, regs, other, meeting);
 }
 
 static bool same_place(const struct datum *a, const struct datum *b)

@@ -47,6 +47,12 @@ void window_close(struct detect *d, struct window *w);
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
 		     const struct datum *other);
 
+/*
+ * The same with `other` given, but only the observation: the window stays, for the meeting of that number.
+ */
+void window_meets(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
+		  const struct x86_regs *regs, const struct datum *other, uint64_t meeting);
+
 struct device_conflict;
 
 /*

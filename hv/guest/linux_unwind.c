@@ -166,6 +166,7 @@ static void find_contexts(struct guest_calls *calls, const struct guest_context 
 static void name_frame(const struct guest *g, const struct unwind_frame *from, struct guest_frame *to)
 {
 	to->pc = from->pc;
+	to->sp = from->sp;
 	to->kind = from->kind;
 	to->reliable = from->reliable;
 	if (guest_symbol_at(g, from->kind == UNWIND_CALL ? from->pc - 1 : from->pc, &to->symbol))

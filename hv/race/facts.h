@@ -141,6 +141,8 @@ enum guest_origin {
 /* One call. */
 struct guest_frame {
 	uint64_t pc;
+	/* RSP in this frame, as in struct unwind_frame. It is not recorded. */
+	uint64_t sp;
 	/* enum unwind_kind: what `pc` is. */
 	uint8_t kind;
 	/* enum guest_context_kind */

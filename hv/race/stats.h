@@ -63,6 +63,8 @@ struct detect_stats {
 	uint64_t cut_idle;
 	/* Accesses in windows that had no watchpoints, or not for all bytes: registers ran out, or it was user memory. */
 	uint64_t no_watch;
+	/* Meetings (hv/race/meeting.h) that took place, and those that did not because a CPU had moved, or not in time. */
+	uint64_t meetings, meetings_skipped;
 	/* Conflicts that were seen. */
 	uint64_t conflicts;
 	/* Those of the conflicts whose other side was a device. */

@@ -288,8 +288,8 @@ static void add_frame(struct state *s)
 	struct unwind *out = s->out;
 	enum unwind_kind kind = s->interrupted ? UNWIND_INTERRUPTED : UNWIND_CALL;
 
-	out->frames[out->count] =
-		(struct unwind_frame){.pc = s->pc, .kind = out->count ? kind : UNWIND_STOPPED, .reliable = s->reliable};
+	out->frames[out->count] = (struct unwind_frame){
+		.pc = s->pc, .sp = s->sp, .kind = out->count ? kind : UNWIND_STOPPED, .reliable = s->reliable};
 	out->count++;
 }
 

@@ -37,6 +37,7 @@ enum unwind_kind {
 
 struct unwind_frame {
 	uint64_t pc; /* GVA */
+	uint64_t sp; /* RSP in this frame; of a call, when it has returned, which is the callee's CFA */
 	enum unwind_kind kind;
 	bool reliable; /* false when this frame is a guess, or was found after a guess */
 };

@@ -94,6 +94,8 @@ void guest_unwind(const struct guest *g, const struct x86_regs *regs, const stru
 		if (stacks[i].len < out->used_from[i] + sizeof(frame->pc))
 			continue;
 		memcpy(&frame->pc, stacks[i].bytes + out->used_from[i], sizeof(frame->pc));
+		frame->sp = stacks[i].gva + out->used_from[i] + sizeof(frame->pc);
+		frame->reliable = true;
 		frame->kind = UNWIND_CALL;
 		out->count++;
 	}

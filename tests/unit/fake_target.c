@@ -158,6 +158,8 @@ static int stand_still(struct target *t)
 {
 	struct fake_target *ft = fake(t);
 
+	if (ft->on_stand)
+		ft->on_stand(ft->hook_ctx);
 	pthread_mutex_lock(&ft->lock);
 	if (atomic_fetch_add(&ft->stands, 1) == 0)
 		ft->stand++;

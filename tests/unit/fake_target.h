@@ -52,6 +52,7 @@ struct fake_target {
 	unsigned segment_count, store_count;
 
 	/* The operations of these names call these functions, without the lock. NULL: none. */
+	void (*on_stand)(void *ctx);
 	void (*on_sync)(void *ctx, unsigned self);
 	void (*on_barrier)(void *ctx, unsigned self);
 	void (*on_release)(void *ctx, unsigned cpu);

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/meet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/capture.h"
+#include "hv/detect/meet_end.h"
+#include "hv/detect/unwinding.h"
+#include "hv/detect/window.h"
+#include "hv/sandbox/sandbox.h"
+
+/* So long the machine may take to stand still. */
+#define MEET_NS 50000000u
+/* The same when one of the two CPUs has interrupts off, and so answers nobody. */
+#define IRQS_OFF_MEET_NS 5000000u
+
+/* What the thread has. */
+struct meeter {
+	pthread_t thread;
+	/* A meeting was begun, or the thread is to end. With d->lock. */
+	pthread_cond_t wanted;
+	bool stop;
+	/* Room for all points that there can be. */
+	struct meeting_point *points;
+	/* For the unwinding of a side. */
+	struct race_side side;
+	struct race_side_room room;
+};
+
+/* ---- the two CPUs ---- */
+
+static void end_both(struct detect *d, bool took_place, unsigned self)
+{
+	struct window *w = d->meet.window;
+
+	meet_end(d, took_place, self);
+	window_close(d, w);
+	if (w->cpu != self)
+		target_release(d->target, w->cpu);
+}
+
+/* Two CPUs of which neither is in the midst of another window, and of which the second may be held now. */
+static bool can_meet(struct detect *d, const struct window *w, const struct meet_side *other)
+{
+	const struct point *point = other->point;
+
+	return d->meeter && !d->meet.under_way && !d->closing && w->cpu != other->cpu && !d->windows[other->cpu].open &&
+	       (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
+}
+
+uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
+		    struct target_action *action)
+{
+	struct meet *m = &d->meet;
+	uint64_t now = monotonic_ns(), most = MEET_NS;
+	struct guest_context context;
+
+	if (!can_meet(d, w, other))
+		return 0;
+	guest_context(d->guest, other->regs, &context);
+	if (context.kind == GUEST_NMI || (context.irqs_off && now < d->irqs_off_rest[other->cpu]) ||
+	    !d->sink.meeting_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
+		return 0;
+	if (context.irqs_off || w->context.irqs_off)
+		most = IRQS_OFF_MEET_NS;
+	*m = (struct meet){
+		.under_way = true,
+		.number = m->number + 1,
+		.looked_at = m->looked_at,
+		.began_ns = now,
+		.deadline_ns = now + most,
+		.window = w,
+		.cpu = other->cpu,
+		.regs = *other->regs,
+		.context = context,
+		.point = other->point,
+		.data = {*datum, *other->datum},
+	};
+	/* Nobody takes the point out who leaves those of windows alone. */
+	other->point->window = w;
+	pthread_cond_signal(&d->meeter->wanted);
+	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
+	return m->number;
+}
+
+bool meet_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+		    struct target_action *action)
+{
+	struct meet *m = &d->meet;
+	uint64_t now = monotonic_ns();
+
+	if (!m->under_way || point != m->point)
+		return false;
+	/* Back from an interrupt. */
+	if (cpu == m->cpu && regs->gpr[X86_RSP] == m->regs.gpr[X86_RSP] && now < m->deadline_ns) {
+		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
+		return true;
+	}
+	/* Another context has to pass the first CPU's instruction: that is the window's business. */
+	if (point == m->window->point)
+		return false;
+	end_both(d, false, cpu);
+	*action = (struct target_action){.kind = TARGET_RESUME};
+	return true;
+}
+
+bool meet_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
+{
+	struct meet *m = &d->meet;
+	uint64_t now = monotonic_ns();
+
+	if (!m->under_way || (cpu != m->cpu && cpu != m->window->cpu))
+		return false;
+	if (now < m->deadline_ns && !d->closing) {
+		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
+		return true;
+	}
+	end_both(d, false, cpu);
+	*action = (struct target_action){.kind = TARGET_RESUME};
+	return true;
+}
+
+/* ---- the thread ---- */
+
+/* Where the side's function returns to, from the stack of a CPU that stands. */
+static void find_return(struct detect *d, struct meeting_side *side)
+{
+	struct race_side *room = &d->meeter->side;
+	const struct guest_frame *caller = &room->calls.frames[1];
+
+	capture_side(d->target, d->guest, side->cpu, &side->regs, &side->context, room);
+	unwinding_side(d->guest, room);
+	if (room->calls.count < 2 || !caller->reliable || caller->kind != UNWIND_CALL)
+		return;
+	side->return_address = caller->pc;
+	side->cfa = caller->sp;
+}
+
+static void fill_side(struct meeting_side *side, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		      const struct datum *datum, uint8_t insn_len)
+{
+	*side = (struct meeting_side){.cpu = cpu, .regs = *regs, .context = *context};
+	side->gva = datum->access.gva;
+	side->gpa = datum->extents[0].gpa;
+	side->size = datum->access.size;
+	side->rw = datum->access.rw;
+	side->insn_len = insn_len;
+}
+
+static void fill(struct detect *d, struct meeting *meeting)
+{
+	const struct meet *m = &d->meet;
+	const struct window *w = m->window;
+
+	meeting->number = m->number;
+	fill_side(&meeting->sides[0], w->cpu, &w->regs, &w->context, &m->data[0], w->point->insn.len);
+	fill_side(&meeting->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
+}
+
+/* While the machine stands: whether both CPUs are where they were held. Their registers become the target's. */
+static bool both_stand(struct detect *d, struct meeting *meeting)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct meeting_side *side = &meeting->sides[i];
+		const struct x86_regs held = side->regs;
+
+		if (target_peek_regs(d->target, side->cpu, &side->regs) || side->regs.rip != held.rip ||
+		    side->regs.gpr[X86_RSP] != held.gpr[X86_RSP] || side->regs.cr3 != held.cr3)
+			return false;
+		if (guest_symbol_at(d->guest, held.rip, &side->symbol))
+			side->symbol = (struct guest_symbol){0};
+		find_return(d, side);
+	}
+	return true;
+}
+
+static void list_points(struct detect *d, struct meeting *meeting)
+{
+	meeting->points = d->meeter->points;
+	meeting->point_count = d->points.count;
+	for (uint32_t i = 0; i < d->points.count; i++) {
+		const struct point *point = &d->points.slots[d->points.armed[i]];
+
+		d->meeter->points[i] = (struct meeting_point){point->gpa, point->insn.bytes[0]};
+	}
+}
+
+/* A meeting was begun. Called and left with d->lock, which is let go of in between. */
+static void hold_meeting(struct detect *d)
+{
+	struct meeting meeting = {0};
+	bool stand = false;
+
+	fill(d, &meeting);
+	pthread_mutex_unlock(&d->lock);
+	if (target_stand_still(d->target)) {
+		pthread_mutex_lock(&d->lock);
+		if (d->meet.under_way)
+			end_both(d, false, MEET_NO_CPU);
+		return;
+	}
+	stand = both_stand(d, &meeting);
+	pthread_mutex_lock(&d->lock);
+	if (d->meet.under_way && d->meet.number == meeting.number) {
+		stand = stand && !d->closing;
+		if (stand) {
+			list_points(d, &meeting);
+			d->sink.meeting(d->sink.ctx, &meeting);
+		}
+		end_both(d, stand, MEET_NO_CPU);
+	}
+	target_go_on(d->target);
+}
+
+static void *meeter_main(void *arg)
+{
+	struct detect *d = arg;
+
+	sandbox_thread(SANDBOX_COPY);
+	pthread_mutex_lock(&d->lock);
+	while (!d->meeter->stop) {
+		if (d->meet.under_way && d->meet.number != d->meet.looked_at) {
+			d->meet.looked_at = d->meet.number;
+			hold_meeting(d);
+		} else {
+			pthread_cond_wait(&d->meeter->wanted, &d->lock);
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}
+
+int meet_start(struct detect *d, struct err *err)
+{
+	struct meeter *meeter;
+
+	if (!d->sink.meeting || d->target->caps.costly_stops)
+		return 0;
+	meeter = calloc(1, sizeof(*meeter));
+	if (!meeter)
+		return err_set(err, EXIT_INTERNAL, "out of memory for meetings");
+	meeter->points = calloc(d->points.capacity, sizeof(*meeter->points));
+	race_side_use_room(&meeter->side, &meeter->room);
+	if (!meeter->points || pthread_cond_init(&meeter->wanted, NULL))
+		goto fail;
+	d->meeter = meeter;
+	if (pthread_create(&meeter->thread, NULL, meeter_main, d) == 0)
+		return 0;
+	d->meeter = NULL;
+	pthread_cond_destroy(&meeter->wanted);
+fail:
+	free(meeter->points);
+	free(meeter);
+	return err_set(err, EXIT_INTERNAL, "cannot start the thread for meetings");
+}
+
+void meet_stop(struct detect *d)
+{
+	struct meeter *meeter = d->meeter;
+
+	if (!meeter)
+		return;
+	pthread_mutex_lock(&d->lock);
+	meeter->stop = true;
+	pthread_cond_signal(&meeter->wanted);
+	pthread_mutex_unlock(&d->lock);
+	pthread_join(meeter->thread, NULL);
+	pthread_mutex_lock(&d->lock);
+	d->meeter = NULL; /* a CPU's callback may be about to begin a meeting */
+	pthread_mutex_unlock(&d->lock);
+	pthread_cond_destroy(&meeter->wanted);
+	free(meeter->points);
+	free(meeter);
+}

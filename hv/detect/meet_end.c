@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/meet_end.h"
+
+#include "hv/base/clock.h"
+
+/* A CPU that was held with interrupts off is not held so again for so many times as long. */
+#define IRQS_OFF_REST 10
+
+void meet_end(struct detect *d, bool took_place, unsigned self)
+{
+	struct meet *m = &d->meet;
+	uint64_t now = monotonic_ns();
+
+	d->stats.meetings += took_place;
+	d->stats.meetings_skipped += !took_place;
+	m->under_way = false;
+	if (m->context.irqs_off)
+		d->irqs_off_rest[m->cpu] = now + IRQS_OFF_REST * (now - m->began_ns);
+	if (m->point != m->window->point)
+		points_remove(&d->points, m->point);
+	if (m->cpu != self)
+		target_release(d->target, m->cpu);
+}
+
+void meet_window_closes(struct detect *d, const struct window *w)
+{
+	if (d->meet.under_way && d->meet.window == w)
+		meet_end(d, false, MEET_NO_CPU);
+}
+
+bool meet_has(const struct detect *d, unsigned cpu)
+{
+	return d->meet.under_way && d->meet.cpu == cpu;
+}
