@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "hv/campaign/store/pile.h"
 #include "tests/unit/store_both.h"
 
 #define ROUND_1 "11111111111111111111111111111111"
@@ -319,11 +320,70 @@ static void a_folded_store_merges(void **state)
 	free(expected);
 }
 
+/* ---- coverage in bounded memory ---- */
+
+/* What a run covered: some sites of a few hundred, with counts that differ. */
+static char *text_of_run(unsigned run)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (unsigned i = 0; i < 40; i++)
+		fprintf(out, "function_%u+0x%x %u %u %u 0\n", (run * 7 + i * i) % 150, i % 4, 1 + run % 3, run % 5, i % 2);
+	fclose(out);
+	return text;
+}
+
+static void a_pile_is_bounded(void **state)
+{
+	struct pile small = {.room = 4096}, large = {.room = SIZE_MAX};
+	size_t len = strlen(text_of_run(0)), lens[2], most = 0;
+	struct err err = {0};
+	char *texts[2];
+
+	(void)state;
+	for (unsigned run = 0; run < 2000; run++) {
+		assert_int_equal(pile_add(&small, text_of_run(run), &err), 0);
+		assert_int_equal(pile_add(&large, text_of_run(run), &err), 0);
+		most = small.held > most ? small.held : most;
+	}
+	texts[0] = pile_text(&small, &lens[0], &err);
+	texts[1] = pile_text(&large, &lens[1], &err);
+	assert_string_equal(texts[0], texts[1]);
+	/* The sum is larger than the room here. */
+	assert_true(lens[0] > small.room);
+	assert_true(most <= 2 * lens[0] + 2 * len);
+	assert_true(large.held > 20 * most);
+	for (int i = 0; i < 2; i++)
+		free(texts[i]);
+	pile_free(&small);
+	pile_free(&large);
+}
+
+static void counts_of_a_pile_stay_counts(void **state)
+{
+	struct pile p = {.room = SIZE_MAX};
+	struct err err = {0};
+	size_t len;
+	char *text;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pile_add(&p, strdup("f+0x1 9223372036854775807 1 0 0\n"), &err), 0);
+	text = pile_text(&p, &len, &err);
+	assert_string_equal(text, "f+0x1 9223372036854775807 2 0 0\n");
+	free(text);
+	pile_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(both_kinds_say_the_same), BOTH(shards_make_the_whole), BOTH(the_later_word_holds),
-		BOTH(old_rounds_are_folded),   BOTH(a_folded_store_merges),
+		cmocka_unit_test(a_pile_is_bounded), cmocka_unit_test(counts_of_a_pile_stay_counts),
+		BOTH(both_kinds_say_the_same),	     BOTH(shards_make_the_whole),
+		BOTH(the_later_word_holds),	     BOTH(old_rounds_are_folded),
+		BOTH(a_folded_store_merges),
 	};
 
 	return cmocka_run_group_tests(tests, start_server, end_server);

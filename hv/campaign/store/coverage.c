@@ -31,6 +31,11 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 			.runs = (uint64_t)db_int(rows, 5),
 		};
 
+		/* A name of another type than text is behind all names, again and again. */
+		if (count == PAGE - 1 && strcmp(site.name, *after) <= 0) {
+			rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: a site has no name", store_where(s));
+			break;
+		}
 		if (count == PAGE - 1)
 			*after = text_keep(text, site.name);
 		*stop = each(ctx, &site);

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/cover.h"
 #include "hv/campaign/store/internal.h"
+#include "hv/campaign/store/pile.h"
 #include "hv/campaign/store/squeeze.h"
+
+#define PILE_ROOM (32u << 20) /* bytes of coverage in memory at a time */
 
 /* ---- which rounds ---- */
 
@@ -52,100 +54,39 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 
 /* ---- coverage ---- */
 
-/* The coverage of several runs: the texts, which the names of the sites point into, and the sites. */
-struct pile {
-	char **texts;
-	struct cover_site *sites;
-	size_t text_count, site_count;
-	int64_t runs;
-};
-
-static void pile_free(struct pile *p)
+/* Add the coverage of the run behind `after`. Returns 1 with its id there, 0 when there is none, or -1. */
+static int pile_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct pile *p, int64_t *runs,
+		     struct err *err)
 {
-	for (size_t i = 0; i < p->text_count; i++)
-		free(p->texts[i]);
-	free(p->texts);
-	free(p->sites);
-	*p = (struct pile){0};
-}
-
-static int pile_add(struct pile *p, char *text, struct err *err)
-{
-	char **kept = store_grow(&p->texts, &p->text_count, sizeof(*kept), err);
-	struct cover_site site;
-
-	if (!kept) {
-		free(text);
-		return -1;
-	}
-	*kept = text;
-	while (cover_next(&text, &site)) {
-		struct cover_site *to = store_grow(&p->sites, &p->site_count, sizeof(*to), err);
-
-		if (!to)
-			return -1;
-		*to = site;
-	}
-	return 0;
-}
-
-static int by_name(const void *left, const void *right)
-{
-	const struct cover_site *a = left, *b = right;
-
-	return strcmp(a->name, b->name);
-}
-
-/* One text with each site once. */
-static char *pile_text(struct pile *p, size_t *len, struct err *err)
-{
-	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
-
-	if (p->site_count)
-		qsort(p->sites, p->site_count, sizeof(*p->sites), by_name);
-	for (size_t i = 0, end; out && i < p->site_count; i = end) {
-		struct cover_site sum = p->sites[i];
-
-		for (end = i + 1; end < p->site_count && by_name(&sum, &p->sites[end]) == 0; end++) {
-			sum.armed += p->sites[end].armed;
-			sum.hits += p->sites[end].hits;
-			sum.windows += p->sites[end].windows;
-			sum.conflicts += p->sites[end].conflicts;
-		}
-		fprintf(out, "%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", sum.name, sum.armed, sum.hits, sum.windows,
-			sum.conflicts);
-	}
-	if (out && fclose(out) == 0)
-		return text;
-	err_set(err, EXIT_INTERNAL, "out of memory");
-	free(text);
-	return NULL;
-}
-
-static int read_pile(struct store *s, int64_t round, int64_t kernel, struct pile *p, struct err *err)
-{
+	/* One at a time: a server's answer is in memory as a whole. */
 	struct db_rows *rows =
-		db_ask(s->db, err, "SELECT runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 ORDER BY run_id", "ii",
-		       round, kernel);
+		db_ask(s->db, err,
+		       "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
+		       "ORDER BY run_id LIMIT 1",
+		       "iii", round, kernel, *after);
 	int rc = rows ? db_next(rows, err) : -1;
 
-	for (; rc > 0; rc = db_next(rows, err)) {
+	if (rc > 0) {
 		size_t size;
-		const void *data = db_bytes(rows, 1, &size);
+		const void *data = db_bytes(rows, 2, &size);
 		char *text = unsqueeze(data, size, store_where(s), err);
 
-		if (!text || pile_add(p, text, err) < 0) {
-			rc = -1;
-			break;
+		/* What is no number is behind all numbers, again and again. */
+		if (text && db_int(rows, 0) <= *after) {
+			free(text);
+			text = NULL;
+			err_set(err, EXIT_INPUT, "%s: the store is damaged: coverage belongs to no run", store_where(s));
 		}
-		p->runs += db_int(rows, 0);
+		*after = db_int(rows, 0);
+		*runs += db_int(rows, 1);
+		if (!text || pile_add(p, text, err) < 0)
+			rc = -1;
 	}
 	db_rows_end(rows);
 	return rc;
 }
 
-static int write_pile(struct store *s, int64_t round, int64_t kernel, struct pile *p, struct err *err)
+static int write_pile(struct store *s, int64_t round, int64_t kernel, struct pile *p, int64_t runs, struct err *err)
 {
 	size_t len, size;
 	char *text = pile_text(p, &len, err);
@@ -154,7 +95,7 @@ static int write_pile(struct store *s, int64_t round, int64_t kernel, struct pil
 
 	if (data && db_run(s->db, err, "DELETE FROM cover WHERE round_id = $1 AND kernel_id = $2", "ii", round, kernel) >= 0 &&
 	    db_run(s->db, err, "INSERT INTO cover (round_id, run_id, kernel_id, runs, data) VALUES ($1, 0, $2, $3, $4)", "iiib",
-		   round, kernel, p->runs, data, size) >= 0)
+		   round, kernel, runs, data, size) >= 0)
 		rc = 0;
 	free(text);
 	free(data);
@@ -163,11 +104,15 @@ static int write_pile(struct store *s, int64_t round, int64_t kernel, struct pil
 
 static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct err *err)
 {
-	struct pile p = {0};
-	int rc = read_pile(s, round, kernel, &p, err);
+	struct pile p = {.room = PILE_ROOM};
+	int64_t after = INT64_MIN, runs = 0;
+	int rc;
 
+	do {
+		rc = pile_next(s, round, kernel, &after, &p, &runs, err);
+	} while (rc > 0);
 	if (rc == 0)
-		rc = write_pile(s, round, kernel, &p, err);
+		rc = write_pile(s, round, kernel, &p, runs, err);
 	pile_free(&p);
 	return rc;
 }

@@ -120,6 +120,9 @@ static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 				.file = text_keep(text, db_text(rows, 4 + 4 * i)),
 			};
 		r->datum = text_keep(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
+	} else if (rc == 0) {
+		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: it has lost a race that others are shown as",
+			     store_where(l->s));
 	}
 	db_rows_end(rows);
 	return rc;

@@ -12,9 +12,14 @@
 void *squeeze(const char *text, size_t len, size_t *size, struct err *err)
 {
 	uLongf room = compressBound(len);
-	uint8_t *data = len <= SQUEEZE_TEXT_MAX ? malloc(HEAD + room) : NULL;
+	uint8_t *data;
 	uint32_t head = htole32((uint32_t)len);
 
+	if (len > SQUEEZE_TEXT_MAX) {
+		err_set(err, EXIT_INPUT, "%zu MiB of text are too much for one record of the store", len >> 20);
+		return NULL;
+	}
+	data = malloc(HEAD + room);
 	if (!data || compress2(data + HEAD, &room, (const Bytef *)text, len, Z_DEFAULT_COMPRESSION) != Z_OK) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		free(data);
