@@ -23,6 +23,19 @@ def function(race, side):
     return race["sides"][side].get("function")
 
 
+def check(document, name):
+    """Against docs/campaign-NAME.schema.json. What it refers to in other schemas is put into it, as not every version of jsonschema finds it."""
+    text = (ROOT / f"docs/campaign-{name}.schema.json").read_text()
+    parts = {}
+    for other, file in (("campaign-list", "campaign-list"), ("races", "report")):
+        text = text.replace(f'"urn:outrider:{other}:1#/$defs/', f'"#/$defs/{file}/$defs/')
+        part = json.loads((ROOT / f"docs/{file}.schema.json").read_text().replace('"#/$defs/', f'"#/$defs/{file}/$defs/'))
+        parts[file] = {"$defs": part["$defs"]}
+    schema = json.loads(text)
+    schema["$defs"] |= parts
+    jsonschema.Draft202012Validator(schema).validate(document)
+
+
 class Rounds(unittest.TestCase):
     """1: two kernels. 2: the same again. 3: one race is not there, and another is. 4: a verdict is another, a guest panics, and the race is
     back. 5: the guest panics again."""
@@ -159,7 +172,12 @@ class Rounds(unittest.TestCase):
         self.assertIn(f"RACE {self.gone['id']}  ", text)  # the report
         self.assertEqual(self.nights.said("show", self.gone["id"]), text)  # a report's id names it as well
         document = json.loads(self.nights.said("show", "--format", "json", self.gone_id))
-        self.assertEqual(document["schema"], "outrider-campaign-race/1")
+        check(document, "race")
+        for part in ("race", "report"):
+            wrong = copy.deepcopy(document)
+            wrong[part]["sides"] = "somewhere"
+            with self.assertRaises(jsonschema.ValidationError):
+                check(wrong, "race")
         self.assertEqual(document["report"]["id"], self.gone["id"])
         self.assertEqual([said["who"] for said in document["triage"]], ["Zoë"])
         self.assertEqual(document["runs"], 3)
@@ -171,6 +189,11 @@ class Rounds(unittest.TestCase):
                          r"  found     \d+ races, 0 of them new; 1 finding; ")
         self.assertIn("\nnightly, round 4: ", text)
         document = json.loads(self.nights.said("status", "--json"))
+        check(document, "status")
+        wrong = copy.deepcopy(document)
+        del wrong["rounds"][0]["outcomes"]["panic"]
+        with self.assertRaises(jsonschema.ValidationError):
+            check(wrong, "status")
         self.assertEqual([round_["number"] for round_ in document["rounds"]], [5, 4])
         self.assertEqual(document["rounds"][0]["outcomes"]["panic"], 1)
         self.assertEqual(document["rounds"][0]["running"], [])
@@ -289,6 +312,7 @@ class Running(unittest.TestCase):
                 text = self.status_with(nights, "  cut off   module/image/none/all/1, since ")
                 self.assertIn("--resume goes on with it", text)
                 document = json.loads(nights.said("status", "--json"))
+                check(document, "status")
                 self.assertEqual([run["alive"] for run in document["rounds"][0]["running"]], [False])
                 self.assertIsNone(document["rounds"][0]["ended"])
                 self.assertIn("not finished, 1 of 2 runs done\n", nights.said("show"))

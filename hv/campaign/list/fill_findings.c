@@ -5,6 +5,8 @@
 
 #include "hv/campaign/list/filling.h"
 
+#define NUMBER_MAX 64 /* characters */
+
 /* Behind the time that a kernel puts before a line: "[   12.345678] ". */
 static const char *without_time(const char *line)
 {
@@ -13,12 +15,16 @@ static const char *without_time(const char *line)
 	return end && end[1] == ' ' && strspn(line + 1, " .0123456789") == (size_t)(end - line - 1) ? end + 2 : line;
 }
 
-/* How long the number or address at `text` is, which has a digit. 0: there is none. */
+/* How long the number or address at `text` is, which has a digit. 0: there is none. A line may be of anybody, and as long as it
+ * likes. */
 static size_t number_at(const char *text)
 {
-	size_t len = strspn(text, "0123456789abcdefABCDEFx");
+	bool digit = false;
+	size_t len;
 
-	return strcspn(text, "0123456789") < len ? len : 0;
+	for (len = 0; len < NUMBER_MAX && text[len] && strchr("0123456789abcdefABCDEFx", text[len]); len++)
+		digit |= text[len] >= '0' && text[len] <= '9';
+	return digit ? len : 0;
 }
 
 /* Numbers and addresses differ from night to night, so all are taken for the same. */
