@@ -25,7 +25,7 @@ SlurmctldPort={ports[0]}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 CryptoType=crypto/munge
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
@@ -117,6 +117,23 @@ def slurm():
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def tasks(variables):
+    """The tasks of arrays that have begun and are not over: for each its number, the number of its job, its state, and how often it was started again."""
+    found = {}
+    shown = subprocess.run(["scontrol", "show", "-o", "job"], env=variables, capture_output=True, text=True, check=False)
+    for line in shown.stdout.splitlines():
+        job = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        if job.get("ArrayTaskId", "").isdecimal() and job["JobState"] != "COMPLETED":
+            found[job["ArrayTaskId"]] = (job["JobId"], job["JobState"], int(job["Restarts"]))
+    return found
+
+
+def are_over(variables):
+    """Whether the queue is empty."""
+    queue = subprocess.run(["squeue", "-h"], env=variables, capture_output=True, text=True, check=False)
+    return queue.returncode == 0 and not queue.stdout.strip()
+
+
 class Shards(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -168,19 +185,18 @@ class Shards(unittest.TestCase):
             self.assertEqual(rig.stored(url), reported)
             self.assertTrue(reported)
 
+    def submit(self, url, variables, jobs=4):
+        done = subprocess.run([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--jobs", str(jobs), "--store", url, self.file],
+                              cwd=self.folder, env=variables, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("made: round 1 is submitted in 2 shards\n", done.stdout)
+
     def test_slurm(self):
         expected = self.whole()
         with rig.postgres() as url, slurm() as (variables, logs):
             variables |= {"PACE": str(PACE), "XDG_DATA_HOME": str(self.folder / "data")}
-            done = subprocess.run([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--jobs", "4", "--store", url, self.file],
-                                  cwd=self.folder, env=variables, capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn("made: round 1 is submitted in 2 shards\n", done.stdout)
-
-            def is_over():
-                queue = subprocess.run(["squeue", "-h"], env=variables, capture_output=True, text=True, check=False)
-                return queue.returncode == 0 and not queue.stdout.strip()
-            wait_until(is_over, logs)
+            self.submit(url, variables)
+            wait_until(lambda: are_over(variables), logs)
             said = {path.name: path.read_text(encoding="utf-8") for path in self.folder.glob("*.log")}
             self.assertEqual(sorted(said), ["outrider-made-1-1.log", "outrider-made-1-2.log"], logs())
             for text in said.values():
@@ -190,6 +206,47 @@ class Shards(unittest.TestCase):
             done = subprocess.run([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--print", "--store", url, self.file],
                                   capture_output=True, text=True, check=True)
             self.assertIn("--round 2 ", done.stdout)
+
+    def test_slurm_starts_tasks_again(self):
+        """One task is taken back into the queue, and then the node of both fails: each time they go on with what was not done."""
+        expected = self.whole()
+        gate = self.folder / "gate"
+        gate.mkdir()
+        runs = self.folder / "data/outrider/runs"
+
+        def attempts():
+            """The runs that wait at their middle, one of each task."""
+            return [path for path in runs.glob("*/*/races.json") if "~" not in str(path) and path.read_text(encoding="utf-8").count('"count"') >= 4]
+
+        with rig.postgres() as url, slurm() as (variables, logs):
+            variables |= {"GATE": str(gate), "XDG_DATA_HOME": str(self.folder / "data")}
+
+            def scontrol(*words):
+                subprocess.run(["scontrol", *words], env=variables, check=True)
+
+            def restarts(*wanted):
+                """Whether both tasks run, and were started again so often."""
+                found = tasks(variables)
+                return [found.get(task, (0, "", -1))[1:] for task in ("1", "2")] == [("RUNNING", count) for count in wanted]
+
+            self.submit(url, variables, jobs=1)
+            wait_until(lambda: restarts(0, 0) and len(attempts()) == 2, logs)
+            scontrol("requeue", tasks(variables)["1"][0])
+            wait_until(lambda: restarts(1, 0), logs)
+            cut_off = "SELECT count(*) FROM run WHERE cell LIKE '%~%'"
+            wait_until(lambda: rig.ask(url, cut_off) == [["1"]] and len(attempts()) == 2, logs)
+            node = f"nodename={socket.gethostname().split('.')[0]}"
+            scontrol("update", node, "state=down", "reason=test")
+            scontrol("update", node, "state=resume")
+            wait_until(lambda: restarts(2, 1), logs)
+            wait_until(lambda: rig.ask(url, cut_off) == [["3"]], logs)
+            (gate / "open").touch()
+            wait_until(lambda: are_over(variables), logs)
+            self.assertEqual(rig.finished(rig.dump(url)), rig.finished(expected))
+            reported = rig.reported(runs)
+            self.assertEqual(rig.stored(url), reported)
+            # What the three attempts had found, besides.
+            self.assertGreater(len(reported), len(expected["sightings"]))
 
     def test_submitted_at_once(self):
         """No two rounds that are submitted have one number, even when nobody has begun one of them yet."""
