@@ -120,8 +120,8 @@ static const struct call list[] = {
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
 
 	/* Workers, and what changes what they wait for. */
-	CALL(epoll_wait, WORKERS | MAIN),
-	CALL(epoll_pwait, WORKERS | MAIN),
+	CALL(epoll_wait, WORKERS | STARTERS), /* Threads that a copy starts have only what its own has, too. */
+	CALL(epoll_pwait, WORKERS | STARTERS),
 	CALL(epoll_ctl, WORKERS | K(VCPU) | STARTERS),
 	CALL(eventfd2, WORKERS | K(VCPU) | STARTERS),
 	CALL(timerfd_settime, WORKERS | MAIN),

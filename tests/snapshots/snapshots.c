@@ -9,9 +9,9 @@
  * its own RAM and runs it to its end, beside the machine. All that is confined as in a run (hv/sandbox/sandbox.h). Says for how
  * long the machine stood still.
  *
- * The guest says "snapshots: begin" on its console when it works, goes on working until its console says "enough busy", and
- * then powers off. What it says of its work is on standard error, and for a judge to read; each line of a copy begins with
- * "copy N: ".
+ * The machine has a card, whose driver the guest loads and unloads all the time. The guest says "snapshots: begin" on its
+ * console when it works, goes on working until its console says "enough busy", and then powers off. What it says of its work is
+ * on standard error, and for a judge to read; each line of a copy begins with "copy N: ".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -326,7 +326,8 @@ static int fork_all(struct trial *t, struct life *life, struct err *err)
 /* Confine the process as a run does that copies its machine. */
 static int confine(struct err *err)
 {
-	const struct sandbox_config config = {.used = 1u << SANDBOX_VCPU | 1u << SANDBOX_INPUT | 1u << SANDBOX_COPY};
+	const struct sandbox_config config = {.used = 1u << SANDBOX_VCPU | 1u << SANDBOX_INPUT | 1u << SANDBOX_RNG |
+						      1u << SANDBOX_COPY};
 
 	return sandbox_enter(&config, err);
 }
@@ -389,7 +390,8 @@ int main(int argc, char **argv)
 				       .cpus = 2,
 				       .memory = strtoull(argv[5], NULL, 10) << 20,
 				       .console_out = t.console.out,
-				       .console_in = -1};
+				       .console_in = -1,
+				       .rng = true};
 	rc = work(&t, forks, &err);
 	if (rc == 0)
 		close_console(&t.console);
