@@ -14,7 +14,7 @@
 /* So long the machine may take to stand still. */
 #define MEET_NS 50000000u
 /* The same when one of the two CPUs has interrupts off, and so answers nobody. */
-#define IRQS_OFF_MEET_NS 5000000u
+#define IRQS_OFF_MEET_NS 10000000u
 
 /* What the thread has. */
 struct meeter {
@@ -56,14 +56,16 @@ uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datu
 	struct meet *m = &d->meet;
 	uint64_t now = monotonic_ns(), most = MEET_NS;
 	struct guest_context context;
+	bool irqs_off;
 
 	if (!can_meet(d, w, other))
 		return 0;
 	guest_context(d->guest, other->regs, &context);
-	if (context.kind == GUEST_NMI || (context.irqs_off && now < d->irqs_off_rest[other->cpu]) ||
+	irqs_off = context.irqs_off || w->context.irqs_off;
+	if (context.kind == GUEST_NMI || (irqs_off && now < d->irqs_off_meet_rest) ||
 	    !d->sink.meeting_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
 		return 0;
-	if (context.irqs_off || w->context.irqs_off)
+	if (irqs_off)
 		most = IRQS_OFF_MEET_NS;
 	*m = (struct meet){
 		.under_way = true,

@@ -3,7 +3,7 @@
 
 #include "hv/base/clock.h"
 
-/* A CPU that was held with interrupts off is not held so again for so many times as long. */
+/* After a meeting in which a CPU was held with interrupts off there is no other such meeting for so many times as long. */
 #define IRQS_OFF_REST 10
 
 void meet_end(struct detect *d, bool took_place, unsigned self)
@@ -14,8 +14,8 @@ void meet_end(struct detect *d, bool took_place, unsigned self)
 	d->stats.meetings += took_place;
 	d->stats.meetings_skipped += !took_place;
 	m->under_way = false;
-	if (m->context.irqs_off)
-		d->irqs_off_rest[m->cpu] = now + IRQS_OFF_REST * (now - m->began_ns);
+	if (m->context.irqs_off || m->window->context.irqs_off)
+		d->irqs_off_meet_rest = now + IRQS_OFF_REST * (now - m->began_ns);
 	if (m->point != m->window->point)
 		points_remove(&d->points, m->point);
 	if (m->cpu != self)

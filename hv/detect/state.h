@@ -86,6 +86,8 @@ struct detect {
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;
 	struct meet meet;
+	/* Until this time (CLOCK_MONOTONIC) no meeting is begun in which a CPU has interrupts off. */
+	uint64_t irqs_off_meet_rest;
 	/* The thread for meetings. NULL: nobody wants them. */
 	struct meeter *meeter;
 	/* Until this time (CLOCK_MONOTONIC) the CPU of this index is not held with interrupts off again. */
