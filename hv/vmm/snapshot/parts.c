@@ -72,6 +72,10 @@ static const struct {
 	{SECTION_PCI, sizeof(struct pci_state), "PCI bus", save_pci, load_pci},
 };
 
+_Static_assert(sizeof(struct serial_state) == 27 && sizeof(struct rtc_state) == 144 && sizeof(struct pm_state) == 12 &&
+		       sizeof(struct pci_state) == 8,
+	       "no gaps, in which a compiler leaves what was in memory");
+
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
 void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w)

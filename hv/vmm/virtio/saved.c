@@ -8,6 +8,12 @@
 
 #define ISR_MASK 3
 
+/* A compiler leaves gaps as they were in memory, and what is saved may go to a file. */
+_Static_assert(sizeof(struct virtio_identity) == 40 && sizeof(struct virtq_state) == 16 &&
+		       sizeof(struct virtio_queue_saved) == 56 && sizeof(struct pci_msix_state) == 20 &&
+		       sizeof(struct virtio_saved) == 584 + VIRTIO_MAX_QUEUES * 56 + (VIRTIO_MAX_QUEUES + 1) * 20 + 4,
+	       "no gaps");
+
 /* ---- saving ---- */
 
 static void save_identity(struct virtio *v, struct virtio_identity *out)

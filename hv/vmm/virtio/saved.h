@@ -21,7 +21,6 @@ struct virtio_identity {
 	uint64_t offered;	    /* features */
 	uint32_t class, index, config_size;
 	uint16_t type, queues;
-	uint8_t unused[4]; /* 0 */
 };
 
 struct virtio_queue_saved {
@@ -29,6 +28,7 @@ struct virtio_queue_saved {
 	uint16_t size, vector, enabled;
 	uint8_t unused[6]; /* 0 */
 	struct virtq_state at;
+	uint8_t end[4]; /* 0 */
 };
 
 struct virtio_saved {
