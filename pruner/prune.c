@@ -2,6 +2,7 @@
 /* The rules are tried one after the other. The first that fits names the race. What makes the race worse orders it. */
 #include <string.h>
 
+#include "pruner/outcome.h"
 #include "pruner/prune.h"
 #include "pruner/raise.h"
 #include "pruner/rules/rules.h"
@@ -17,7 +18,8 @@ static const struct {
 };
 
 /* First comes the rule that decides all races with devices, then rules that the code itself proves, then rules by what people
- * wrote down, then rules by patterns. */
+ * wrote down, then rules by patterns. What came of running the race in both orders is weighed behind them (pruner/outcome.h).
+ */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
 	rule_device,	      rule_given,	 rule_rcu,    rule_sequence,
 	rule_broken_handover, rule_broken_given, rule_marked, rule_flags,
@@ -27,6 +29,7 @@ static bool (*const rules_in_order[])(const struct view *v, struct verdict *out)
 };
 
 const struct prune_rule_help prune_rule_help[] = {
+	{"order-crashes", "harmful candidate: run in both orders, one ends in an oops, a warning, a panic or a hang"},
 	{"marked-accesses",
 	 "synchronisation: both sides are atomic_*(), READ_ONCE(), rcu_dereference() and the like; unclear if both write"},
 	{"sequence-count",
@@ -57,6 +60,10 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"pointer", "harmful candidate: the datum is a pointer"},
 	{"dangerous-datum", "harmful candidate: linkage, a length or the like, by a list of names"},
 	{"value-used", "harmful candidate: what is read decides a branch or an address"},
+	{"state-change", "harmful candidate: run in both orders, they lead to states that differ"},
+	{"replay-failure", "harmful candidate: one order leads to a fault, a warning, a deadlock or no end"},
+	{"no-state-change",
+	 "benign or unclear: run in both orders often enough, they lead to the same state, and no rule says otherwise"},
 	{"not-handed-over", "harmful candidate: a flag or pointer hands over data that were seen racing"},
 	{"torn", "harmful candidate: a part of a store may be seen"},
 	{"interrupt-against-task", "harmful candidate: an interrupt against a task"},
@@ -100,6 +107,7 @@ static void judge(const struct view *v, struct verdict *out)
 	/* DataCollider's authors would not prune this pattern, so it stands at the head of its class. */
 	if (strcmp(out->rule, "same-value-writes") == 0)
 		points += 15;
+	points = outcome_weigh(v->race, out, points);
 	room = ranks[out->class].to - ranks[out->class].from;
 	out->rank = ranks[out->class].from + (points < room ? points : room);
 }

@@ -14,7 +14,7 @@ enum verdict_class {
 	VERDICT_BENIGN,
 };
 
-#define VERDICT_EVIDENCE_MAX 512
+#define VERDICT_EVIDENCE_MAX 1024
 
 struct verdict {
 	enum verdict_class class;

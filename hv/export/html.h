@@ -56,6 +56,9 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 /* Write the datum's value before and after, decoded and in bits. */
 void html_values(FILE *out, const struct race *race);
 
+/* Write what came of running the race in both orders. Nothing is written of a race that never was. */
+void html_replay(FILE *out, const struct race *race);
+
 /* Draw when the race was seen: the kept instances on the time that the longest of the runs took. */
 void html_times(FILE *out, const struct export_run *run, const struct race *race);
 

@@ -111,6 +111,21 @@ const struct export_rule export_rules[] = {
 	{"one-side-marked", EXPORT_HARMFUL, "A marked access races with a plain one.",
 	 "The mark says that the race is known on one side. The compiler may still tear, repeat or leave out the plain access.",
 	 "Mark the plain access too."},
+	{"order-crashes", EXPORT_HARMFUL, "One order of the two accesses ends in trouble.",
+	 "A copy of the machine was run in both orders from the moment before the race. One order ended in an oops, a warning, "
+	 "a panic or a hang, and the other one did not.",
+	 "Start from the kernel's own message, which the report has. Find the lock or the order that keeps this order away."},
+	{"state-change", EXPORT_HARMFUL, "The two orders of the accesses lead to different states.",
+	 "A copy of the machine was run in both orders from the moment before the race, and what is live afterwards differs.",
+	 READ_IT "Ask whether both states are right. " MARK_IT},
+	{"replay-failure", EXPORT_HARMFUL, "One order of the accesses could not be run to its end.",
+	 "A copy of the machine was run in both orders from the moment before the race. One of them ran into a fault, a "
+	 "warning, a deadlock, or did not come to an end.",
+	 READ_IT "The order that failed is a way to see what the race can do."},
+	{"no-state-change", EXPORT_BENIGN, "Both orders of the accesses lead to the same state.",
+	 "Copies of the machine were run in both orders from the moment before the race, often enough that a race with an "
+	 "effect is likely to have shown it. Another workload may still show one.",
+	 CHECK_IT},
 	{"no-benign-pattern", EXPORT_HARMFUL, "No benign pattern fits.", "Nothing shows that this race does no harm.",
 	 READ_IT MARK_IT},
 	{"data-race", EXPORT_UNSURE, "Two unsynchronised accesses met.",

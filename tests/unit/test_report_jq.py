@@ -23,9 +23,9 @@ class Jq(unittest.TestCase):
     def setUpClass(cls):
         text = (ROOT / "docs/report-format.md").read_text()
         filters = re.findall(r"^    (jq .* races\.json)$", text, re.M)
-        if len(filters) != 6:
+        if len(filters) != 7:
             raise AssertionError(f"{len(filters)} filters in docs/report-format.md")
-        cls.what, cls.classes, cls.bugs, cls.data, cls.devices, cls.gate = filters
+        cls.what, cls.classes, cls.bugs, cls.data, cls.devices, cls.replays, cls.gate = filters
         judged = subprocess.run([BUILD / "outrider", "report", "--format", "json", RACES], check=True, capture_output=True).stdout
         cls.document = json.loads(judged)
 
@@ -49,6 +49,13 @@ class Jq(unittest.TestCase):
         self.assertEqual(sorted(self.run_filter(self.classes)), sorted(f"{n} {kind}" for kind, n in counts.items()))
         raw = json.loads(RACES.read_text())
         self.run_filter(self.classes, raw, status=5)
+
+    def test_what_both_orders_showed(self):
+        self.assertEqual(self.run_filter(self.replays), [])
+        document = json.loads(json.dumps(self.document))
+        race = document["races"][3]
+        race["replay"] = {"outcome": "state-change", "telling": {"differences": [{"name": "gt_counter"}]}}
+        self.assertEqual(self.run_filter(self.replays, document), [f"{race['id']}\tstate-change\tgt_counter"])
 
     def test_likely_bugs(self):
         rows = [row.split("\t") for row in self.run_filter(self.bugs)]
