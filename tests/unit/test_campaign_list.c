@@ -308,9 +308,42 @@ static void json_has_all(void **state)
 	morning_free(&m);
 }
 
+/* Where much is gone the weightiest is shown, and what is new is shown whole. */
+static void much_that_is_gone_is_counted(void **state)
+{
+	struct morning m = morning_made();
+	struct list_style style = {0};
+	static char ids[60][13];
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		snprintf(ids[i], sizeof(ids[i]), "%012x", 0xabc000u + i);
+		morning_made_race(&m, i < 30 ? MORNING_GONE : MORNING_NEW, MORNING_HARMFUL, ids[i]);
+	}
+	morning_sort(&m);
+	for (int all = 0; all < 2; all++) {
+		FILE *out = open_memstream(&text, &size);
+		unsigned gone = 0, fresh = 0;
+
+		style.all = all;
+		list_text(out, &m, &style);
+		fclose(out);
+		for (unsigned i = 0; i < 60; i++)
+			*(i < 30 ? &gone : &fresh) += strstr(text, ids[i]) != NULL;
+		assert_int_equal(fresh, 30);
+		assert_int_equal(gone, all ? 30 : 20);
+		(all ? has_not : has)(text, "  11 races that rank lower: --all shows them\n");
+		free(text);
+	}
+	morning_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(much_that_is_gone_is_counted),
 		cmocka_unit_test(five_answers),
 		cmocka_unit_test(nothing_happened),
 		cmocka_unit_test(what_is_worse),

@@ -168,7 +168,8 @@ static void put_covered(FILE *out, const struct morning *m)
 		fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
 	}
 	if (now.estimate > 0) {
-		fprintf(out, "%s of some %.0f pairs raced (Chao1 estimate)", list_number(now.pairs, number), now.estimate);
+		fputs(list_number(now.pairs, number), out);
+		fprintf(out, " of some %s pairs raced (Chao1 estimate)", list_number((uint64_t)(now.estimate + 0.5), number));
 	} else {
 		list_count_put(out, now.pairs, "pair");
 		fputs(" raced", out);

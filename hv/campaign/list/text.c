@@ -10,6 +10,7 @@
 
 #define TEXT_WIDTH 100
 #define MAIL_WIDTH 72
+#define GONE_MAX 20 /* races that are gone, unless all are asked for */
 
 struct paper {
 	FILE *out;
@@ -112,36 +113,49 @@ static bool is_left_out(const struct paper *p, const struct morning_race *r)
 	       (r->change > MORNING_GONE || (r->change == MORNING_GONE && r->verdict.class >= MORNING_SYNCHRONISATION));
 }
 
-static void put_left_out(const struct paper *p, enum morning_change change)
+static void put_left_out(const struct paper *p, size_t more, const char *which)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->m->race_count; i++)
-		n += p->m->races[i].change == change && is_left_out(p, &p->m->races[i]);
-	if (!n)
+	if (!more)
 		return;
 	fputs("  ", p->out);
-	list_count_put(p->out, n, "race");
-	fputs(" that likely were no bugs: --all shows them\n", p->out);
+	list_count_put(p->out, more, "race");
+	fprintf(p->out, " that %s: --all shows them\n", which);
+}
+
+/* Where rounds are short the list of what is gone is long, and says little: the weightiest of it are shown. */
+static bool is_enough(const struct paper *p, enum morning_change change, size_t shown)
+{
+	return change == MORNING_GONE && !p->all && shown >= GONE_MAX;
 }
 
 static void put_races(const struct paper *p, enum morning_change change)
 {
+	size_t shown = 0, more = 0, harmless = 0;
+
 	if (!morning_of(p->m, change) || (change > MORNING_GONE && !p->all))
 		return;
 	put_heading(p, change);
 	for (size_t i = 0; i < p->m->race_count; i++) {
 		const struct morning_race *r = &p->m->races[i];
 
-		if (r->change != change || is_left_out(p, r))
+		if (r->change != change)
 			continue;
+		if (is_left_out(p, r)) {
+			harmless++;
+			continue;
+		}
+		if (is_enough(p, change, shown)) {
+			more++;
+			continue;
+		}
+		shown++;
 		if (is_folded(r) && change != MORNING_BACK && change != MORNING_CHANGED && !p->all)
 			put_short(p, r);
 		else
 			put_race(p, r);
 	}
-	if (change == MORNING_GONE)
-		put_left_out(p, change);
+	put_left_out(p, more, "rank lower");
+	put_left_out(p, harmless, "likely were no bugs");
 }
 
 /* ---- findings ---- */
