@@ -57,6 +57,8 @@ head -c 5000000 $kernel >cut
 attempt kernel-is-cut --kernel cut
 head -c 515 $kernel >cut-header
 attempt kernel-header-is-cut --kernel cut-header
+attempt aim-at-text --kernel $kernel --aim text
+boot aim-at-another-build "quiet -- sleep:600" --quiet --aim other-build.json
 attempt no-initrd --kernel $kernel --initrd nowhere
 truncate -s 200M large
 attempt initrd-too-large --kernel $kernel --initrd large --memory 128M
