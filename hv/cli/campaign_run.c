@@ -157,6 +157,18 @@ static void print_summary(const struct plan *plan, const struct runner_result *r
 		print_count("", r->skipped, "runs were left out, as the budget was used up\n");
 }
 
+/* The command's status. A night in which nothing could be started must not pass for a quiet one. */
+static int code_of(const struct plan *plan, const struct runner_result *r, struct err *err)
+{
+	if (r->signal)
+		return 128 + r->signal;
+	if (r->failed && r->failed == r->done) {
+		err_set(err, EXIT_INPUT, "%s: none of the runs could run; `outrider campaign show` says why", plan_name(plan));
+		return EXIT_INPUT;
+	}
+	return is_failure(plan, r) ? EXIT_FOUND : EXIT_OK;
+}
+
 /* The program that the runs are, where the campaign file has no <emulator>: this one, wherever it is. */
 static const char *own_path(char path[PATH_MAX])
 {
@@ -185,9 +197,7 @@ int campaign_run(int argc, char **argv)
 		goto out;
 	if (!o.runner.quiet)
 		print_summary(plan, &result);
-	code = is_failure(plan, &result) ? EXIT_FOUND : EXIT_OK;
-	if (result.signal)
-		code = 128 + result.signal;
+	code = code_of(plan, &result, &err);
 out:
 	free(place);
 	plan_free(plan);

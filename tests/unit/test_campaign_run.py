@@ -167,6 +167,14 @@ class Ends(Campaign):
                 self.write(*works, more=f"<failure on='{on}'/>")
                 self.assertEqual(self.run_round(store=f"{on}-{'-'.join(works)}.db").returncode, status)
 
+    def test_a_night_in_which_nothing_could_run_is_no_quiet_one(self):
+        self.write("refused")
+        done = self.run_round()
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"outrider: c: none of the runs could run; `outrider campaign show` says why\n\Z")
+        self.write("refused", "nothing")
+        self.assertEqual(self.run_round().returncode, 0)
+
     def test_nothing_is_new_the_second_night(self):
         self.write("finds", more="<failure on='new-race'/>")
         self.assertEqual(self.run_round().returncode, 1)
