@@ -20,8 +20,8 @@
 
 /* Pages that a run may write until its end. One that writes more is not compared. */
 #define COMPARE_PAGES_MAX 1024
-/* Parts that the dead memory of a run can be in: the pages of two kernel stacks. */
-#define COMPARE_DEAD_MAX 10
+/* Parts that the dead memory of a run can be in: the pages of two kernel stacks, and what KVM shares with each of 16 vCPUs. */
+#define COMPARE_DEAD_MAX 90
 
 /* The bytes [gpa, gpa + len). */
 struct compare_range {
@@ -34,7 +34,7 @@ struct compare_run {
 	/* What the guest said until the ends of the regions, and the first such line. */
 	enum trouble trouble;
 	char trouble_line[REPLAY_TEXT_MAX];
-	/* Memory below the stack pointers of the two sides: `dead_count` parts. */
+	/* Memory below the stack pointers of the two sides, and what KVM itself writes to: `dead_count` parts. */
 	struct compare_range dead[COMPARE_DEAD_MAX];
 	uint32_t dead_count;
 	/* The pages that were written, by rising GPA, and what was in them at the end. */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Single steps by KVM_GUESTDBG_SINGLESTEP, which sets the trap flag (Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG). The
+ * flag is set anew for each step, since POPF and IRET clear it. PUSHF saves it, and the guest would trap over it later, so it
+ * is cleared where PUSHF has put it. Interrupts are blocked by KVM_GUESTDBG_BLOCKIRQ.
+ */
+#include "hv/replay/copy.h"
+
+#include <errno.h>
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "hv/replay/shared.h"
+
+#define PUSHF 0x9cu
+#define HLT 0xf4u
+#define TRAP_FLAG (1u << 8)
+#define STACK_SIZE 16384u /* of a kernel stack, which is aligned to its size */
+#define RAM_HIGH_GPA (4ull << 30)
+
+/* A step that was kicked twice has taken longer than one interval. */
+#define KICK_SECONDS 5
+#define KICKS_MAX 2
+
+static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
+{
+	struct copy *c = ctx;
+
+	(void)vcpu;
+	(void)err;
+	c->stepped = true;
+	return 0;
+}
+
+static int on_kick(void *ctx, struct vcpu *vcpu, struct err *err)
+{
+	struct copy *c = ctx;
+
+	(void)vcpu;
+	(void)err;
+	c->kicks++;
+	return 0;
+}
+
+/* The signal comes again and again, so that no step has to set a timer. */
+static int start_kicks(struct copy *c, struct err *err)
+{
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = vcpu_kick_signal(),
+		._sigev_un._tid = gettid(),
+	};
+	const struct itimerspec every = {.it_interval = {.tv_sec = KICK_SECONDS}, .it_value = {.tv_sec = KICK_SECONDS}};
+	sigset_t kick;
+
+	sigemptyset(&kick);
+	sigaddset(&kick, vcpu_kick_signal());
+	pthread_sigmask(SIG_UNBLOCK, &kick, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &event, &c->timer) < 0)
+		return err_set(err, EXIT_INTERNAL, "copy: timer_create: %s", strerror(errno));
+	c->timer_made = true;
+	timer_settime(c->timer, 0, &every, NULL);
+	return 0;
+}
+
+static void stop_kicks(struct copy *c)
+{
+	if (c->timer_made)
+		timer_delete(c->timer);
+	c->timer_made = false;
+}
+
+int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, int kvm_fd, int console, struct err *err)
+{
+	struct vm_copy_config config = {.kvm_fd = kvm_fd, .console_out = console, .log_dirty = true, .hooks = &c->hooks};
+
+	*c = (struct copy){.ram = *ram, .hooks = {.on_debug = on_debug, .on_kick = on_kick, .ctx = c}};
+	c->vm = vm_copy_new(state, ram, &config, err);
+	if (!c->vm)
+		return -1;
+	return start_kicks(c, err);
+}
+
+void copy_close(struct copy *c)
+{
+	stop_kicks(c);
+	vm_destroy(c->vm);
+}
+
+/* ---- registers and memory ---- */
+
+static int fd_of(struct copy *c, unsigned cpu)
+{
+	return vm_vcpu(c->vm, cpu)->fd;
+}
+
+/* KVM numbers the general registers in the order of its struct kvm_regs. */
+static void to_kvm(const struct x86_regs *r, struct kvm_regs *k)
+{
+	*k = (struct kvm_regs){
+		.rax = r->gpr[X86_RAX],
+		.rcx = r->gpr[X86_RCX],
+		.rdx = r->gpr[X86_RDX],
+		.rbx = r->gpr[X86_RBX],
+		.rsp = r->gpr[X86_RSP],
+		.rbp = r->gpr[X86_RBP],
+		.rsi = r->gpr[X86_RSI],
+		.rdi = r->gpr[X86_RDI],
+		.rip = r->rip,
+		.rflags = r->rflags,
+	};
+	memcpy(&k->r8, &r->gpr[X86_R8], 8 * sizeof(k->r8));
+}
+
+static void from_kvm(const struct kvm_regs *k, struct x86_regs *r)
+{
+	r->gpr[X86_RAX] = k->rax;
+	r->gpr[X86_RCX] = k->rcx;
+	r->gpr[X86_RDX] = k->rdx;
+	r->gpr[X86_RBX] = k->rbx;
+	r->gpr[X86_RSP] = k->rsp;
+	r->gpr[X86_RBP] = k->rbp;
+	r->gpr[X86_RSI] = k->rsi;
+	r->gpr[X86_RDI] = k->rdi;
+	memcpy(&r->gpr[X86_R8], &k->r8, 8 * sizeof(k->r8));
+	r->rip = k->rip;
+	r->rflags = k->rflags;
+}
+
+static void get_regs(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct copy *c = ctx;
+	struct kvm_regs k = {0};
+
+	*regs = (struct x86_regs){0};
+	if (ioctl(fd_of(c, cpu), KVM_GET_REGS, &k) < 0)
+		err_set(&c->err, EXIT_INTERNAL, "copy: KVM_GET_REGS: %s", strerror(errno));
+	from_kvm(&k, regs);
+}
+
+int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, struct err *err)
+{
+	struct kvm_regs k;
+
+	to_kvm(regs, &k);
+	if (ioctl(fd_of(c, cpu), KVM_SET_REGS, &k) < 0)
+		return err_set(err, EXIT_INTERNAL, "copy: KVM_SET_REGS: %s", strerror(errno));
+	return 0;
+}
+
+/* The address of one byte of the guest's memory as this CPU sees it. NULL: it is not mapped, or no RAM. */
+static uint8_t *at_gva(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa)
+{
+	struct kvm_translation t = {.linear_address = gva};
+
+	if (ioctl(fd_of(c, cpu), KVM_TRANSLATE, &t) < 0 || !t.valid)
+		return NULL;
+	if (gpa)
+		*gpa = t.physical_address;
+	return ram_at(&c->ram, t.physical_address, 1);
+}
+
+/* ---- steps ---- */
+
+static int set_stepping(struct copy *c, unsigned cpu, bool on)
+{
+	struct kvm_guest_debug debug = {0};
+
+	if (on)
+		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ;
+	if (ioctl(fd_of(c, cpu), KVM_SET_GUEST_DEBUG, &debug) < 0)
+		return err_set(&c->err, EXIT_INTERNAL, "copy: KVM_SET_GUEST_DEBUG: %s", strerror(errno));
+	return 0;
+}
+
+/* The flags that PUSHF has saved are without the trap flag, which is ours. */
+static void clear_saved_flag(struct copy *c, unsigned cpu, uint64_t rsp)
+{
+	uint8_t *second = at_gva(c, cpu, rsp + 1, NULL);
+
+	if (second)
+		*second &= (uint8_t) ~(TRAP_FLAG >> 8);
+}
+
+/* Enter the guest until the step is done. Accesses to devices are answered on the way. */
+static enum copy_step enter(struct copy *c, unsigned cpu)
+{
+	struct vcpu *vcpu = vm_vcpu(c->vm, cpu);
+	enum vm_end end;
+
+	c->stepped = false;
+	c->kicks = 0;
+	while (!c->stepped) {
+		if (vcpu_enter(vcpu, &c->err) < 0)
+			return COPY_FAILED;
+		if (vm_ended(c->vm, &end))
+			return COPY_ENDED;
+		if (c->kicks >= KICKS_MAX)
+			return COPY_LOST;
+	}
+	return COPY_STEPPED;
+}
+
+static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct copy *c = ctx;
+	const uint8_t *code = at_gva(c, cpu, regs->rip, NULL);
+	uint8_t first = code ? *code : 0;
+	enum copy_step step;
+
+	/* KVM would let the CPU sleep in the kernel until an interrupt that is blocked. */
+	if (first == HLT)
+		return COPY_HALTED;
+	if (set_stepping(c, cpu, true) < 0)
+		return COPY_FAILED;
+	step = enter(c, cpu);
+	get_regs(c, cpu, regs);
+	if (step == COPY_STEPPED && first == PUSHF)
+		clear_saved_flag(c, cpu, regs->gpr[X86_RSP]);
+	return c->err.code == EXIT_OK ? step : COPY_FAILED;
+}
+
+struct copy_ops copy_steps(struct copy *c)
+{
+	return (struct copy_ops){.step = step, .regs = get_regs, .ctx = c};
+}
+
+/* ---- what the copy has done ---- */
+
+/* The stack grows down, so what is below RSP on it is nobody's. */
+static void take_dead(struct copy *c, unsigned cpu, uint64_t rsp, struct compare_run *run)
+{
+	for (uint64_t gva = rsp & ~(uint64_t)(STACK_SIZE - 1); gva < rsp; gva += X86_PAGE_SIZE) {
+		uint64_t len = rsp - gva < X86_PAGE_SIZE ? rsp - gva : X86_PAGE_SIZE, gpa;
+
+		if (at_gva(c, cpu, gva, &gpa) && run->dead_count < COMPARE_DEAD_MAX)
+			run->dead[run->dead_count++] = (struct compare_range){.gpa = gpa, .len = len};
+	}
+}
+
+static void take_shared(struct copy *c, struct compare_run *run)
+{
+	struct compare_range areas[SHARED_MAX];
+
+	for (unsigned cpu = 0; cpu < vm_cpu_count(c->vm); cpu++) {
+		unsigned n = shared_areas(fd_of(c, cpu), areas);
+
+		for (unsigned i = 0; i < n && run->dead_count < COMPARE_DEAD_MAX; i++)
+			run->dead[run->dead_count++] = areas[i];
+	}
+}
+
+static uint64_t gpa_of_page(const struct ram *ram, uint64_t page)
+{
+	uint64_t offset = page * X86_PAGE_SIZE;
+
+	return offset < ram->low ? offset : RAM_HIGH_GPA + (offset - ram->low);
+}
+
+static void take_page(struct copy *c, uint64_t page, struct compare_run *run)
+{
+	if (run->page_count == COMPARE_PAGES_MAX) {
+		run->too_many = true;
+		return;
+	}
+	run->page_gpa[run->page_count] = gpa_of_page(&c->ram, page);
+	memcpy(run->page[run->page_count], c->ram.host + page * X86_PAGE_SIZE, X86_PAGE_SIZE);
+	run->page_count++;
+}
+
+int copy_take_down(struct copy *c, const struct order *order, struct compare_run *run, struct err *err)
+{
+	size_t pages = (c->ram.low + c->ram.high) / X86_PAGE_SIZE, words = (pages + 63) / 64;
+	uint64_t *bitmap = calloc(words, sizeof(*bitmap));
+	int rc;
+
+	if (!bitmap)
+		return err_set(err, EXIT_INTERNAL, "copy: out of memory");
+	rc = vm_copy_dirty(c->vm, bitmap, words, err);
+	for (size_t word = 0; rc == 0 && word < words; word++)
+		for (uint64_t bits = bitmap[word]; bits; bits &= bits - 1)
+			take_page(c, word * 64 + (unsigned)__builtin_ctzll(bits), run);
+	free(bitmap);
+	for (unsigned side = 0; side < 2; side++)
+		take_dead(c, order->sides[side].cpu, run->order.regs[side].gpr[X86_RSP], run);
+	take_shared(c, run);
+	return rc;
+}
+
+/* ---- the free run ---- */
+
+/* What ends the free run when its time is over. */
+struct clock {
+	struct vm *vm;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct timespec until;
+	bool over;    /* The machine has ended by itself. */
+	bool stopped; /* The time is over. */
+};
+
+static void *watch_clock(void *arg)
+{
+	struct clock *c = arg;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->over && !c->stopped)
+		if (pthread_cond_timedwait(&c->changed, &c->lock, &c->until) == ETIMEDOUT)
+			c->stopped = true;
+	if (!c->over)
+		vm_stop(c->vm);
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+static void set_clock(struct clock *c, uint64_t ns)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->changed, &attr);
+	clock_gettime(CLOCK_MONOTONIC, &c->until);
+	c->until.tv_sec += (time_t)((c->until.tv_nsec + ns) / 1000000000u);
+	c->until.tv_nsec = (long)((c->until.tv_nsec + ns) % 1000000000u);
+}
+
+static enum replay_machine end_of_machine(enum vm_end end)
+{
+	switch (end) {
+	case VM_END_POWEROFF:
+	case VM_END_REBOOT:
+		return REPLAY_MACHINE_OFF;
+	case VM_END_PANIC:
+		return REPLAY_MACHINE_PANIC;
+	case VM_END_TRIPLE_FAULT:
+	case VM_END_INTERNAL:
+		return REPLAY_MACHINE_TRIPLE_FAULT;
+	case VM_END_STOPPED:
+		break;
+	}
+	return REPLAY_MACHINE_RUNS;
+}
+
+enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns)
+{
+	struct clock clock = {.vm = c->vm};
+	enum vm_end end = VM_END_STOPPED;
+	pthread_t thread;
+	int rc;
+
+	stop_kicks(c);
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		if (set_stepping(c, cpu, false) < 0)
+			return REPLAY_MACHINE_NOT_RUN;
+	set_clock(&clock, ns);
+	if (pthread_create(&thread, NULL, watch_clock, &clock) != 0)
+		return REPLAY_MACHINE_NOT_RUN;
+	rc = vm_run(c->vm, NULL, &end, &c->err);
+	pthread_mutex_lock(&clock.lock);
+	clock.over = true;
+	pthread_cond_signal(&clock.changed);
+	pthread_mutex_unlock(&clock.lock);
+	pthread_join(thread, NULL);
+	return rc < 0 ? REPLAY_MACHINE_NOT_RUN : end_of_machine(end);
+}

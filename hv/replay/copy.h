@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A copy of the machine on KVM, driven by one thread. */
+#ifndef OUTRIDER_REPLAY_COPY_H
+#define OUTRIDER_REPLAY_COPY_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "hv/base/err.h"
+#include "hv/replay/compare.h"
+#include "hv/replay/copy_ops.h"
+#include "hv/vmm/ram.h"
+#include "hv/vmm/snapshot/snapshot.h"
+#include "hv/vmm/vmm.h"
+
+struct copy {
+	struct vm *vm;
+	struct ram ram;
+	struct vm_hooks hooks;
+	/* A step is done, or was kicked. Hooks set these. */
+	bool stepped;
+	unsigned kicks;
+	bool timer_made;
+	timer_t timer;
+	/* The first failure of our side. */
+	struct err err;
+};
+
+/*
+ * Make the copy. `ram` is this process's own, and `kvm_fd` and `console` stay the caller's. Returns 0, or -1 with `err` set;
+ * copy_close() may follow either way.
+ */
+int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, int kvm_fd, int console, struct err *err);
+
+/* Free the copy. */
+void copy_close(struct copy *c);
+
+/* Set the general registers, RIP and RFLAGS of a CPU. Returns 0, or -1 with `err` set. */
+int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, struct err *err);
+
+/* The copy for order_run(). */
+struct copy_ops copy_steps(struct copy *c);
+
+/*
+ * Take down which pages the copy has written, what is dead below the stack pointers of both sides, and what KVM writes to. 0,
+ * or -1 with `err` set.
+ */
+int copy_take_down(struct copy *c, const struct order *order, struct compare_run *run, struct err *err);
+
+/*
+ * Let the copy run freely for that long, with all CPUs and interrupts. To be called once, and after it nothing but
+ * copy_close(). Returns how it was at the end.
+ */
+enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process that holds a copy of the machine, and has all runs of it made and compared. */
+#ifndef OUTRIDER_REPLAY_HOLDER_H
+#define OUTRIDER_REPLAY_HOLDER_H
+
+#include "hv/race/meeting.h"
+#include "hv/replay/config.h"
+#include "hv/vmm/snapshot/snapshot.h"
+
+/*
+ * To be called in the child of a fork, whose parent is `parent`: run both orders, write a struct replay_instance to `out`, and
+ * end the process. `state` was saved from `vm`.
+ */
+_Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct meeting *m,
+			  const struct replay_config *config, int out);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/replay/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hv/replay/copy.h"
+
+/* Of what a copy says on its console that much is read. */
+#define CONSOLE_MAX (1u << 20)
+
+/* Search what the copy has said so far. */
+static enum trouble read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic)
+{
+	static const char words[] = "Kernel panic - not syncing";
+	enum trouble trouble = TROUBLE_NONE;
+	char *text = malloc(CONSOLE_MAX);
+	ssize_t len = text ? pread(console, text, CONSOLE_MAX, 0) : -1;
+
+	line[0] = '\0';
+	if (len > 0) {
+		trouble = trouble_find(text, (size_t)len, line);
+		*panic = memmem(text, (size_t)len, words, sizeof(words) - 1) != NULL;
+	}
+	free(text);
+	return trouble;
+}
+
+static void describe(const struct run_plan *r, unsigned first, struct order *order)
+{
+	*order = (struct order){.first = first};
+	for (unsigned i = 0; i < 2; i++) {
+		const struct meeting_side *side = &r->meeting->sides[i];
+
+		order->sides[i] = (struct order_side){
+			.cpu = side->cpu,
+			.pc = side->regs.rip,
+			.limits = {.return_address = side->return_address,
+				   .cfa = side->cfa,
+				   .sleep = r->config->sleep,
+				   .instructions = r->config->instructions},
+		};
+	}
+}
+
+static int place_sides(const struct run_plan *r, struct copy *m, struct err *err)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (copy_set_regs(m, r->meeting->sides[i].cpu, &r->meeting->sides[i].regs, err) < 0)
+			return -1;
+	return 0;
+}
+
+static void go_freely(const struct run_plan *r, struct copy *m, int console, struct run_result *out)
+{
+	bool panic = false;
+
+	out->machine = copy_run_freely(m, r->cpus, r->config->free_ns);
+	read_console(console, out->trouble, &panic);
+	if (panic)
+		out->machine = REPLAY_MACHINE_PANIC;
+}
+
+void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out)
+{
+	int console = memfd_create("console of a copy", MFD_CLOEXEC);
+	struct copy m = {0};
+	struct copy_ops ops;
+	struct order order;
+	struct err err = {0};
+	bool panic = false;
+
+	if (console < 0) {
+		err_set(&err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
+		goto out;
+	}
+	describe(r, first, &order);
+	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, &err) < 0 || place_sides(r, &m, &err) < 0)
+		goto out;
+	ops = copy_steps(&m);
+	order_run(&order, &ops, &out->run.order);
+	if (copy_take_down(&m, &order, &out->run, &err) < 0)
+		goto out;
+	err = m.err;
+	out->run.trouble = read_console(console, out->run.trouble_line, &panic);
+	memcpy(out->trouble, out->run.trouble_line, sizeof(out->trouble));
+	out->ended = true;
+	if (go_on && r->config->free_ns && out->run.order.failure != REPLAY_CANNOT_LOAD)
+		go_freely(r, &m, console, out);
+out:
+	snprintf(out->error, sizeof(out->error), "%.*s", REPLAY_TEXT_MAX - 1, err.text);
+	copy_close(&m);
+	if (console >= 0)
+		close(console);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One run of one order, in a process of its own. */
+#ifndef OUTRIDER_REPLAY_RUN_H
+#define OUTRIDER_REPLAY_RUN_H
+
+#include <stdbool.h>
+
+#include "hv/replay/compare.h"
+#include "hv/race/meeting.h"
+#include "hv/replay/config.h"
+#include "hv/vmm/ram.h"
+#include "hv/vmm/snapshot/snapshot.h"
+
+/* What all runs of a meeting have in common. */
+struct run_plan {
+	const struct vm_state *state;
+	const struct meeting *meeting;
+	const struct replay_config *config;
+	struct ram ram;
+	unsigned cpus;
+	int kvm_fd;
+};
+
+/* What a run leaves in memory that it shares with its parent. All zero at first. */
+struct run_result {
+	/* `run` is whole: the order was run to its end, or failed. */
+	bool ended;
+	struct compare_run run;
+	/* How the free run ended, and the first line of trouble from the start of the order on. */
+	enum replay_machine machine;
+	char trouble[REPLAY_TEXT_MAX];
+	/* Why there is no run. "": it is not known. */
+	char error[REPLAY_TEXT_MAX];
+};
+
+/* Run the order that lets the access of side `first` go first, and then let it run freely if `go_on` says so. */
+void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out);
+
+#endif
