@@ -19,6 +19,7 @@ enum run_key {
 	KEY_CONSOLE,
 	KEY_CONSOLE_LIMIT,
 	KEY_CONSOLE_CLEAN,
+	KEY_REPLAY,
 	KEY_NO_DETECT,
 	KEY_NO_SANDBOX,
 };
@@ -36,6 +37,9 @@ static const struct argp_option options[] = {
 	 "write no more than SIZE of the console to the file of --console, in MiB or with K, M, G or T (default 1G)", 0},
 	{"console-clean", KEY_CONSOLE_CLEAN, NULL, 0,
 	 "show the console's control characters as \\xHH, so that the guest cannot steer the terminal", 0},
+	{"replay", KEY_REPLAY, NULL, 0,
+	 "run races in both orders, in copies of the machine, and say what came of each order; see docs/replay.md",
+	 DETECT_GROUP_HOW},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "do not confine outrider, to debug it; see docs/security.md", DETECT_GROUP_HOW},
 	{0},
@@ -102,6 +106,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_CONSOLE_CLEAN:
 		o->engine.console_clean = true;
 		return 0;
+	case KEY_REPLAY:
+		o->detect.session.replay = true;
+		return 0;
 	case KEY_NO_DETECT:
 		o->detect.session.no_detect = true;
 		return 0;
@@ -139,6 +146,8 @@ static int check(struct run_options *o, struct err *err)
 			       o->detect.session.json);
 	if (o->detect.session.no_detect && (o->detect.session.coverage || o->detect.prefer_file || o->detect.aim_at))
 		return err_set(err, EXIT_USAGE, "--no-detect samples nothing: leave out --coverage, --prefer and --aim");
+	if (o->detect.session.no_detect && o->detect.session.replay)
+		return err_set(err, EXIT_USAGE, "--no-detect finds no race to run in both orders: leave out --replay");
 	if (o->detect.session.coverage && o->engine.console && strcmp(o->detect.session.coverage, o->engine.console) == 0)
 		return err_set(err, EXIT_USAGE, "--coverage and --console both write to %s: give two files", o->engine.console);
 	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)

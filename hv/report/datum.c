@@ -47,7 +47,7 @@ static void put_offset(uint32_t offset, char out[16])
 		snprintf(out, 16, "+0x%" PRIx32, offset);
 }
 
-static bool memory_path(const struct guest_memory *m, char out[DATUM_TEXT_MAX])
+bool datum_memory_path(const struct guest_memory *m, char out[DATUM_TEXT_MAX])
 {
 	struct clean_memory clean;
 	char offset[16], cpu[32] = "";
@@ -76,7 +76,7 @@ bool datum_path(const struct race *race, char out[DATUM_TEXT_MAX])
 		clean_text(d->path, sizeof(d->path), out, DATUM_TEXT_MAX);
 		return true;
 	}
-	return memory_path(&race->first.memory, out);
+	return datum_memory_path(&race->first.memory, out);
 }
 
 bool datum_memory(const struct guest_memory *m, char out[DATUM_TEXT_MAX])

@@ -15,6 +15,9 @@
  */
 bool datum_path(const struct race *race, char out[DATUM_TEXT_MAX]);
 
+/* The same of memory that is no race's, by what the guest's own tables tell of it. */
+bool datum_memory_path(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
+
 /* What kind of memory it is, as a phrase: "slab task_struct, +44 in 3264 bytes at 0x...". False, and "": that is not known. */
 bool datum_memory(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
 

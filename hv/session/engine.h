@@ -16,6 +16,7 @@
 #include "hv/target/target.h"
 
 struct engine;
+struct vm;
 
 /* What ended a run from outside the guest. */
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_PANIC };
@@ -42,6 +43,11 @@ struct engine_ops {
 	const char *(*panic)(const struct engine *e);
 	/* A few words on how the machine ended, for the summary. A guest that died sets `err`, unless it is set already. */
 	const char *(*end_word)(struct engine *e, enum stop_reason stopped, struct err *err);
+	/*
+	 * The machine itself, to make a copy of, with the vCPUs that the target has halted to hold them in *held, a bit (1u <<
+	 * index) for each. Called on any thread, while the machine stands still. NULL: such a machine cannot be copied.
+	 */
+	struct vm *(*still)(struct engine *e, unsigned *held);
 	/* Free all that open() made, as far as it came. */
 	void (*close)(struct engine *e);
 };

@@ -113,7 +113,8 @@ static int confine(struct session *s, struct err *err)
 {
 	const char *const writes[] = {s->config->json, s->config->coverage, s->engine->socket};
 	const struct sandbox_config config = {
-		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER,
+		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER |
+			(s->config->replay ? 1u << SANDBOX_COPY : 0),
 		.fetch = s->config->debuginfod,
 		.writes = writes,
 		.write_count = sizeof(writes) / sizeof(writes[0]),
@@ -190,7 +191,7 @@ static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 
 static int open_detector(struct session *s, struct err *err)
 {
-	const struct detect_sink callbacks = sink_callbacks(&s->sink);
+	const struct detect_sink callbacks = sink_callbacks(&s->sink, s->config->replay);
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
 	const char *symbols;
 
@@ -208,6 +209,17 @@ static int open_detector(struct session *s, struct err *err)
 	return 0;
 }
 
+static int open_replayer(struct session *s, struct err *err)
+{
+	const struct replayer_config config = {
+		.engine = s->engine, .guest = s->guest, .screen = s->screen, .replayed = sink_replayed, .ctx = &s->sink};
+
+	if (!s->config->replay)
+		return 0;
+	s->sink.replayer = replayer_new(&config, err);
+	return s->sink.replayer ? 0 : -1;
+}
+
 static int open_all(struct session *s, struct err *err)
 {
 	s->screen = screen_new(err);
@@ -222,7 +234,7 @@ static int open_all(struct session *s, struct err *err)
 	 */
 	if (s->engine->sandbox_kinds ? sandbox_drop(err) < 0 : sandbox_no_new_privileges(err) < 0)
 		return -1;
-	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0))
+	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_replayer(s, err) < 0))
 		return -1;
 	/* The files come last, so that they replace older ones only when the run can begin. */
 	if (stopper_signal(s->stopper) || (!s->config->no_detect && (open_coverage(s, err) < 0 || open_report(s, err) < 0)))
@@ -240,6 +252,8 @@ static int start_detector(struct session *s, struct err *err)
 		return 0;
 	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->config->detect.seed);
 	screen_note(s->screen, line);
+	if (s->sink.replayer && replayer_start(s->sink.replayer, err) < 0)
+		return -1;
 	s->detecting = true;
 	if (detect_start(s->detect, err) < 0)
 		return -1;
@@ -275,9 +289,11 @@ static void tell_progress(void *session)
 static void stop_detector(struct session *s, struct err *err)
 {
 	s->engine->ops->over(s->engine);
+	replayer_closing(s->sink.replayer);
 	if (s->detecting)
 		detect_stop(s->detect);
 	s->detecting = false;
+	replayer_stop(s->sink.replayer);
 	s->said = sink_take_error(&s->sink, err);
 }
 
@@ -332,6 +348,7 @@ static void close_all(struct session *s, struct err *err)
 	coverage_keeper_free(s->coverage);
 	debug_images_free(s->images);
 	detect_free(s->detect);
+	replayer_free(s->sink.replayer);
 	guest_free(s->guest);
 	s->engine->ops->close(s->engine);
 	if (s->screen)

@@ -37,6 +37,8 @@ struct session_config {
 	size_t option_count;
 	/* Do not confine the process; see hv/sandbox/sandbox.h. */
 	bool no_sandbox;
+	/* Run races that are seen in both orders, in copies of the machine. The engine must have the operation still(). */
+	bool replay;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

@@ -73,22 +73,59 @@ static void tell_modules(struct sink *s)
 	free(l.list);
 }
 
+/* The user reads it at once, since the run goes on. The exit code remembers it. */
+static void tell_error(struct sink *s, const struct err *err)
+{
+	screen_error(s->screen, err->text);
+	keep_error(s, err, true);
+}
+
 static void on_race(void *ctx, const struct observation *o)
 {
 	struct sink *s = ctx;
 	struct err err = {0};
+	int rc;
 
+	pthread_mutex_lock(&s->report_lock);
 	if (!s->kernel_told) {
 		s->kernel_told = true;
 		tell_kernel(s);
 	}
 	if (s->modules_told != guest_modules_version(s->guest))
 		tell_modules(s);
-	if (report_observe(s->report, o, &err) == 0)
-		return;
-	/* The user reads it at once, since the run goes on. The exit code remembers it. */
-	screen_error(s->screen, err.text);
-	keep_error(s, &err, true);
+	rc = report_observe(s->report, o, &err);
+	pthread_mutex_unlock(&s->report_lock);
+	if (rc < 0)
+		tell_error(s, &err);
+	if (s->replayer)
+		replayer_kernel_known(s->replayer);
+}
+
+void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance)
+{
+	struct sink *s = sink;
+	struct err err = {0};
+	int rc;
+
+	pthread_mutex_lock(&s->report_lock);
+	rc = report_replay(s->report, site_a, site_b, instance, &err);
+	pthread_mutex_unlock(&s->report_lock);
+	if (rc < 0)
+		tell_error(s, &err);
+}
+
+static bool on_meeting_wanted(void *ctx, uint64_t gva_a, uint64_t gva_b)
+{
+	const struct sink *s = ctx;
+
+	return replayer_wants(s->replayer, gva_a, gva_b);
+}
+
+static void on_meeting(void *ctx, const struct meeting *m)
+{
+	const struct sink *s = ctx;
+
+	replayer_meeting(s->replayer, m);
 }
 
 static void on_note(void *ctx, const char *line)
@@ -105,17 +142,23 @@ static void on_failed(void *ctx, const struct err *err)
 
 void sink_init(struct sink *s)
 {
-	*s = (struct sink){.lock = PTHREAD_MUTEX_INITIALIZER};
+	*s = (struct sink){.lock = PTHREAD_MUTEX_INITIALIZER, .report_lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
 void sink_destroy(struct sink *s)
 {
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->report_lock);
 }
 
-struct detect_sink sink_callbacks(struct sink *s)
+struct detect_sink sink_callbacks(struct sink *s, bool replays)
 {
-	return (struct detect_sink){.race = on_race, .note = on_note, .failed = on_failed, .ctx = s};
+	return (struct detect_sink){.race = on_race,
+				    .note = on_note,
+				    .failed = on_failed,
+				    .meeting_wanted = replays ? on_meeting_wanted : NULL,
+				    .meeting = replays ? on_meeting : NULL,
+				    .ctx = s};
 }
 
 bool sink_take_error(struct sink *s, struct err *err)

@@ -3,7 +3,8 @@
  * What a session does with what the detector tells it: races go to the report, notes to the screen, and failures are kept
  * until the session asks for them.
  *
- * Threads: the detector calls from its sampler and its reporter thread. Only the reporter thread uses the report.
+ * Threads: the detector calls from its sampler and its reporter thread, and the replayer from its own. Of these the reporter
+ * thread and the replayer's use the report, under `report_lock`.
  */
 #ifndef OUTRIDER_SESSION_SINK_H
 #define OUTRIDER_SESSION_SINK_H
@@ -12,6 +13,7 @@
 
 #include "hv/detect/detect.h"
 #include "hv/report/report.h"
+#include "hv/session/replayer.h"
 #include "hv/session/screen.h"
 
 struct sink {
@@ -19,7 +21,10 @@ struct sink {
 	struct screen *screen;
 	struct guest *guest;
 	struct report *report;
+	/* Runs races in both orders. NULL: nobody asked for it. The session's own too. */
+	struct replayer *replayer;
 
+	pthread_mutex_t report_lock;
 	/* The report knows the guest's kernel. The reporter thread's own. */
 	bool kernel_told;
 	/* The guest_modules_version() of the modules that the report knows. The reporter thread's own. */
@@ -33,8 +38,11 @@ struct sink {
 void sink_init(struct sink *s);
 void sink_destroy(struct sink *s);
 
-/* The callbacks for detect_new(). `s` must outlive the detector. */
-struct detect_sink sink_callbacks(struct sink *s);
+/* The callbacks for detect_new(). `s` must outlive the detector. With `replays` meetings are asked for, too. */
+struct detect_sink sink_callbacks(struct sink *s, bool replays);
+
+/* What came of a race that was run in both orders, for struct replayer_config. `sink` is a struct sink. */
+void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance);
 
 /*
  * Hand the first failure on to `err`, which keeps an error that it already has. Returns true when the error in `err` is this

@@ -104,6 +104,12 @@ static const char *vm_end_word(struct engine *e, enum stop_reason stopped, struc
 	return v->end == VM_END_REBOOT ? "guest rebooted" : "guest powered off";
 }
 
+static struct vm *still_vm(struct engine *e, unsigned *held)
+{
+	*held = kvm_target_held(e->target);
+	return vm_engine(e)->vm;
+}
+
 static void close_vm(struct engine *e)
 {
 	struct vm_engine *v = vm_engine(e);
@@ -140,6 +146,7 @@ void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 		.finish = finish_vm,
 		.panic = vm_panic,
 		.end_word = vm_end_word,
+		.still = still_vm,
 		.close = close_vm,
 	};
 

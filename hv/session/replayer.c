@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/session/replayer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "hv/race/site.h"
+#include "hv/replay/replay.h"
+#include "hv/sandbox/sandbox.h"
+#include "hv/session/replay_names.h"
+
+/* Copies at once: each has the pages that guest and copy write, twice. */
+#define AT_ONCE 2u
+/* Pairs of instructions that are counted. There are more races than that in no run. It is a power of two. */
+#define PAIRS 4096u
+/* Instances of a pair that are run. Beyond the number that may fold a race (docs/pruning.md) more say nothing new. */
+#define INSTANCES_MAX 64u
+/* Most functions return after some hundred instructions. A region that is longer says little about the access. */
+#define INSTRUCTIONS 20000u
+#define FREE_NS UINT64_C(2000000000)
+
+/* Two instructions that met. */
+struct pair {
+	uint64_t gva[2]; /* the smaller one first; 0: the slot is free */
+	uint32_t met;	 /* how often they met */
+	uint32_t next;	 /* at which meeting they are run next */
+	uint32_t runs;	 /* how often they were run */
+};
+
+struct job {
+	bool used;
+	struct replay_job replay;
+	char site[2][SITE_NAME_MAX];
+	struct replay_meeting met;
+};
+
+struct replayer {
+	struct replayer_config config;
+	struct replay_config replay;
+	struct replay_map map;
+	atomic_bool ready;   /* replayer_kernel_known() was called. */
+	atomic_bool closing; /* replayer_closing() was called. */
+	atomic_bool told;    /* The user knows that a copy could not be begun. */
+	atomic_uint under_way;
+	struct pair pairs[PAIRS]; /* Guarded by the detector's lock. */
+	pthread_mutex_t lock;	  /* Guards `jobs`. */
+	struct job jobs[AT_ONCE];
+	int wake; /* eventfd; the thread is to look again */
+	bool stop;
+	pthread_t thread;
+	bool started;
+};
+
+struct replayer *replayer_new(const struct replayer_config *config, struct err *err)
+{
+	struct replayer *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		err_set(err, EXIT_INTERNAL, "out of memory for replays");
+		return NULL;
+	}
+	r->config = *config;
+	r->replay = (struct replay_config){.instructions = INSTRUCTIONS, .free_ns = FREE_NS};
+	pthread_mutex_init(&r->lock, NULL);
+	r->wake = eventfd(0, EFD_CLOEXEC);
+	if (r->wake >= 0)
+		return r;
+	err_set(err, EXIT_INTERNAL, "eventfd failed: %s", strerror(errno));
+	replayer_free(r);
+	return NULL;
+}
+
+void replayer_free(struct replayer *r)
+{
+	if (!r)
+		return;
+	if (r->wake >= 0)
+		close(r->wake);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+void replayer_kernel_known(struct replayer *r)
+{
+	const struct symtab *symbols = guest_symtab(r->config.guest);
+	uint64_t levels = symtab_addr(symbols, "console_printk");
+
+	if (atomic_load(&r->ready))
+		return;
+	r->replay.sleep = symtab_addr(symbols, "__schedule");
+	if (!levels || guest_translate(r->config.guest, levels, &r->replay.loglevel_gpa))
+		r->replay.loglevel_gpa = 0;
+	replay_map_read(r->config.guest, &r->map);
+	atomic_store(&r->ready, true);
+}
+
+/* ---- which meetings ---- */
+
+/* The pair's slot, or that in which it begins. NULL: all are taken. */
+static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
+{
+	size_t at = (size_t)((low * 31 + high) * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+
+	for (size_t i = 0; i < PAIRS; i++) {
+		struct pair *p = &r->pairs[(at + i) % PAIRS];
+
+		if (!p->gva[0])
+			*p = (struct pair){.gva = {low, high}, .next = 1};
+		if (p->gva[0] == low && p->gva[1] == high)
+			return p;
+	}
+	return NULL;
+}
+
+/*
+ * A pair that meets all the time must not keep the others from being run. So the more often a pair was run, the more of its
+ * meetings are passed over.
+ */
+bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
+{
+	struct pair *p;
+
+	if (!atomic_load(&r->ready) || atomic_load(&r->closing) || atomic_load(&r->under_way) >= AT_ONCE)
+		return false;
+	p = find_pair(r, gva_a < gva_b ? gva_a : gva_b, gva_a < gva_b ? gva_b : gva_a);
+	if (!p || p->runs >= INSTANCES_MAX || ++p->met < p->next)
+		return false;
+	p->runs++;
+	p->next = p->met + p->runs;
+	return true;
+}
+
+/* ---- a replay ---- */
+
+static void name_sites(struct replayer *r, const struct meeting *m, struct job *job)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct race_side side = {
+			.known = true, .pc = m->sides[i].regs.rip, .regs = m->sides[i].regs, .symbol = m->sides[i].symbol};
+
+		site_name(&side, guest_slide(r->config.guest), job->site[i]);
+	}
+}
+
+static struct job *free_job(struct replayer *r)
+{
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		if (!r->jobs[i].used)
+			return &r->jobs[i];
+	return NULL;
+}
+
+static void look_again(struct replayer *r)
+{
+	const uint64_t one = 1;
+
+	(void)!write(r->wake, &one, sizeof(one));
+}
+
+static void cannot_begin(struct replayer *r, const struct err *err)
+{
+	if (!atomic_exchange(&r->told, true))
+		screen_try_note(r->config.screen, err->text);
+}
+
+void replayer_meeting(struct replayer *r, const struct meeting *m)
+{
+	struct err err = {0};
+	struct job *job;
+	unsigned held;
+	struct vm *vm = r->config.engine->ops->still(r->config.engine, &held);
+
+	pthread_mutex_lock(&r->lock);
+	job = free_job(r);
+	if (job && !atomic_load(&r->closing)) {
+		name_sites(r, m, job);
+		replay_meeting_take(m, &job->met);
+		job->used = replay_start(vm, held, m, &r->replay, &job->replay, &err) == 0;
+		if (job->used)
+			atomic_fetch_add(&r->under_way, 1);
+		else
+			cannot_begin(r, &err);
+	}
+	pthread_mutex_unlock(&r->lock);
+	look_again(r);
+}
+
+/* ---- results ---- */
+
+static void end_job(struct replayer *r, struct job *job)
+{
+	pthread_mutex_lock(&r->lock);
+	job->used = false;
+	pthread_mutex_unlock(&r->lock);
+	atomic_fetch_sub(&r->under_way, 1);
+}
+
+static void take_result(struct replayer *r, struct job *job)
+{
+	struct replay_instance instance;
+
+	replay_finish(&job->replay, &instance);
+	/* A holder ends with the detector's thread that has begun it. */
+	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
+		replay_names_give(r->config.guest, &r->map, &job->met, &instance);
+		r->config.replayed(r->config.ctx, job->site[0], job->site[1], &instance);
+	}
+	end_job(r, job);
+}
+
+static void drop_all(struct replayer *r)
+{
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		if (!r->jobs[i].used)
+			continue;
+		replay_drop(&r->jobs[i].replay);
+		end_job(r, &r->jobs[i]);
+	}
+}
+
+/* Wait for a result or a call of look_again(). Only this thread ends a job, so that its descriptor stays meanwhile. */
+static void wait_for_results(struct replayer *r)
+{
+	struct pollfd fds[1 + AT_ONCE] = {{.fd = r->wake, .events = POLLIN}};
+	uint64_t calls;
+
+	pthread_mutex_lock(&r->lock);
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		fds[1 + i] = (struct pollfd){.fd = r->jobs[i].used ? r->jobs[i].replay.fd : -1, .events = POLLIN};
+	pthread_mutex_unlock(&r->lock);
+	if (poll(fds, 1 + AT_ONCE, -1) < 0)
+		return;
+	if (fds[0].revents)
+		(void)!read(r->wake, &calls, sizeof(calls));
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		if (fds[1 + i].revents)
+			take_result(r, &r->jobs[i]);
+}
+
+static void *replayer_main(void *arg)
+{
+	struct replayer *r = arg;
+	bool stop = false;
+
+	sandbox_thread(SANDBOX_COPY);
+	while (!stop) {
+		wait_for_results(r);
+		pthread_mutex_lock(&r->lock);
+		stop = r->stop;
+		pthread_mutex_unlock(&r->lock);
+	}
+	drop_all(r);
+	return NULL;
+}
+
+int replayer_start(struct replayer *r, struct err *err)
+{
+	if (pthread_create(&r->thread, NULL, replayer_main, r))
+		return err_set(err, EXIT_INTERNAL, "cannot start the thread that waits for replays");
+	r->started = true;
+	return 0;
+}
+
+void replayer_closing(struct replayer *r)
+{
+	if (r)
+		atomic_store(&r->closing, true);
+}
+
+void replayer_stop(struct replayer *r)
+{
+	if (!r || !r->started)
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->stop = true;
+	pthread_mutex_unlock(&r->lock);
+	look_again(r);
+	pthread_join(r->thread, NULL);
+	r->started = false;
+}
