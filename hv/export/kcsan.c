@@ -6,7 +6,6 @@
 
 #include "hv/export/internal.h"
 #include "hv/report/device.h"
-#include "hv/report/replay.h"
 #include "hv/report/words.h"
 
 #define RULER "=================================================================="
@@ -164,15 +163,6 @@ static void put_device(FILE *out, const struct race *race)
 		side->device.len, side->device.gpa, request, thread);
 }
 
-/* The one line that says most of what both orders showed. */
-static void put_replay(FILE *out, const struct race *race)
-{
-	char lines[REPLAY_LINES_MAX][REPLAY_LINE_MAX];
-
-	if (replay_lines(race, lines))
-		fprintf(out, "Outrider: %s\n", race->replay->one_troubled ? lines[1] : lines[0]);
-}
-
 static void put_verdict(FILE *out, const struct export_race *r)
 {
 	fprintf(out, "race %s, seen %" PRIu64 " time%s", r->race->id, r->race->count, r->race->count == 1 ? "" : "s");
@@ -202,7 +192,6 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 	put_release(out, export_banner(run, r->race));
 	fputc('\n', out);
 	put_device(out, r->race);
-	put_replay(out, r->race);
 	fputs("Outrider: ", out);
 	put_verdict(out, r);
 	fputs("\n" RULER "\n", out);

@@ -75,6 +75,11 @@ static void stop_kicks(struct copy *c)
 	c->timer_made = false;
 }
 
+static int fd_of(struct copy *c, unsigned cpu)
+{
+	return vm_vcpu(c->vm, cpu)->fd;
+}
+
 int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, int kvm_fd, int console, struct err *err)
 {
 	struct vm_copy_config config = {.kvm_fd = kvm_fd, .console_out = console, .log_dirty = true, .hooks = &c->hooks};
@@ -83,6 +88,9 @@ int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ra
 	c->vm = vm_copy_new(state, ram, &config, err);
 	if (!c->vm)
 		return -1;
+	for (unsigned cpu = 0; cpu < vm_cpu_count(c->vm); cpu++)
+		if (shared_give_back_interrupt(fd_of(c, cpu), err) < 0)
+			return -1;
 	return start_kicks(c, err);
 }
 
@@ -93,11 +101,6 @@ void copy_close(struct copy *c)
 }
 
 /* ---- registers and memory ---- */
-
-static int fd_of(struct copy *c, unsigned cpu)
-{
-	return vm_vcpu(c->vm, cpu)->fd;
-}
 
 /* KVM numbers the general registers in the order of its struct kvm_regs. */
 static void to_kvm(const struct x86_regs *r, struct kvm_regs *k)

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/replay/shared.h"
 
+#include <errno.h>
 #include <linux/kvm.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
+
+/* Offsets of the registers for vectors 0 to 31 in a local APIC (SDM vol. 3, 10.4.1). 16 bytes further are those of the next 32.
+ */
+#define APIC_ISR 0x100u
+#define APIC_IRR 0x200u
 
 /* Each MSR says where the area is, and its lowest bit whether there is one. */
 static const struct kind {
@@ -37,4 +45,40 @@ unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX])
 			out[n++] = (struct compare_range){m.entry.data & ~(uint64_t)kinds[i].flags, kinds[i].len};
 	}
 	return n;
+}
+
+/* What KVM did as it took the interrupt from the APIC: the vector's bit went from IRR to ISR. False: it was not from there. */
+static bool take_back(struct kvm_lapic_state *apic, uint8_t vector)
+{
+	size_t at = (size_t)vector / 32 * 16;
+	uint32_t isr, irr, bit = 1u << vector % 32;
+
+	memcpy(&isr, apic->regs + APIC_ISR + at, sizeof(isr));
+	memcpy(&irr, apic->regs + APIC_IRR + at, sizeof(irr));
+	if (!(isr & bit))
+		return false;
+	isr &= ~bit;
+	irr |= bit;
+	memcpy(apic->regs + APIC_ISR + at, &isr, sizeof(isr));
+	memcpy(apic->regs + APIC_IRR + at, &irr, sizeof(irr));
+	return true;
+}
+
+int shared_give_back_interrupt(int vcpu_fd, struct err *err)
+{
+	struct kvm_vcpu_events events = {0};
+	struct kvm_lapic_state apic = {0};
+
+	if (ioctl(vcpu_fd, KVM_GET_VCPU_EVENTS, &events) < 0)
+		return err_set(err, EXIT_INTERNAL, "copy: KVM_GET_VCPU_EVENTS: %s", strerror(errno));
+	if (!events.interrupt.injected || events.interrupt.soft)
+		return 0;
+	if (ioctl(vcpu_fd, KVM_GET_LAPIC, &apic) < 0)
+		return err_set(err, EXIT_INTERNAL, "copy: KVM_GET_LAPIC: %s", strerror(errno));
+	if (!take_back(&apic, events.interrupt.nr))
+		return err_set(err, EXIT_INTERNAL, "copy: an interrupt that is not the local APIC's is on its way");
+	events.interrupt.injected = 0;
+	if (ioctl(vcpu_fd, KVM_SET_LAPIC, &apic) < 0 || ioctl(vcpu_fd, KVM_SET_VCPU_EVENTS, &events) < 0)
+		return err_set(err, EXIT_INTERNAL, "copy: an interrupt on its way cannot be given back: %s", strerror(errno));
+	return 0;
 }

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory of the guest's that KVM itself writes to: its clock, stolen time, and the like. No order of two accesses shows there.
- */
+/* What a vCPU shares with KVM, and what no order of two accesses has a part in: its clock, and interrupts on their way. */
 #ifndef OUTRIDER_REPLAY_SHARED_H
 #define OUTRIDER_REPLAY_SHARED_H
 
+#include "hv/base/err.h"
 #include "hv/replay/compare.h"
 
 /* Areas that a vCPU has at most. */
 #define SHARED_MAX 5
 
 /*
- * The areas of the vCPU with this descriptor, as its MSRs say (Documentation/virt/kvm/x86/msr.rst). Returns how many there are.
+ * The memory that KVM itself writes to for the vCPU with this descriptor, as its MSRs say (Documentation/virt/kvm/x86/msr.rst).
+ * Returns how many there are.
  */
 unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX]);
+
+/*
+ * An interrupt that KVM was about to inject when the machine was made to stand would be injected at the first step, whatever is
+ * blocked. Give it back to the local APIC, which keeps it until interrupts are let in. Returns 0, or -1 with `err` set.
+ */
+int shared_give_back_interrupt(int vcpu_fd, struct err *err);
 
 #endif

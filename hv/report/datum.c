@@ -52,6 +52,7 @@ bool datum_memory_path(const struct guest_memory *m, char out[DATUM_TEXT_MAX])
 	struct clean_memory clean;
 	char offset[16], cpu[32] = "";
 
+	out[0] = '\0';
 	clean_memory(m, &clean);
 	put_offset(m->offset, offset);
 	if (m->cpu >= 0 && m->kind == GUEST_MEMORY_PER_CPU)
