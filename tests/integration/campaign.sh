@@ -104,7 +104,7 @@ for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(*row)' "$sto
 # ---- kills ----
 
 kills() {
-	tests/integration/campaign_kills.py "$@"
+	python3 tests/integration/campaign_kills.py "$@"
 }
 
 # killed SEED KINDS: a round in $store, or more of them, until all these kills are done.
