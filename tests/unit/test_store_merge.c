@@ -338,11 +338,13 @@ static char *text_of_run(unsigned run)
 static void a_pile_is_bounded(void **state)
 {
 	struct pile small = {.room = 4096}, large = {.room = SIZE_MAX};
-	size_t len = strlen(text_of_run(0)), lens[2], most = 0;
+	size_t len, lens[2], most = 0;
 	struct err err = {0};
-	char *texts[2];
+	char *texts[2], *text = text_of_run(0);
 
 	(void)state;
+	len = strlen(text);
+	free(text);
 	for (unsigned run = 0; run < 2000; run++) {
 		assert_int_equal(pile_add(&small, text_of_run(run), &err), 0);
 		assert_int_equal(pile_add(&large, text_of_run(run), &err), 0);
