@@ -14,7 +14,7 @@ def main():
         races = json.load(report)["races"]
     table = {}
     for race in races:
-        sites = [side["site"] or "" for side in race["sides"]]
+        sites = [side.get("site") or "" for side in race["sides"]]
         name = next((name for name in cases if all(site.startswith(f"outrider_gt:gt_{name}_") for site in sites)), None)
         if not name or not race["replay"]:
             continue
@@ -27,7 +27,7 @@ def main():
         telling = race["replay"]["telling"]
         row["shows"].update(filter(None, [telling["why_text"], *(order["trouble"] for order in telling["orders"]),
                                           *(d["name"] for d in telling["differences"][:2])]))
-        row["folded"] += race["verdict"]["class"].startswith("benign") and cases[name]["nature"] == "harmful"
+        row["folded"] += race["verdict"]["rule"] == "no-state-change" and cases[name]["nature"] == "harmful"
     print("| case | nature | pairs | no state change | state change | failure | one order in trouble | not run | shows |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---|")
     for name, row in table.items():
