@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,9 +46,13 @@ static int make_folders(char *path, struct err *err)
 	return make_folder(path, err);
 }
 
-/* Make and lock the folder s->folder, and make its path absolute. Each shard has a lock of its own: they have other runs. */
+/*
+ * Make and lock the folder s->folder, and make its path absolute. Each shard has a lock of its own: they have other runs.
+ * The lock is the process's, not the open file's: a keeper that was forked a moment before its runner was killed does not hold it.
+ */
 static int lock_folder(struct spool *s, const char *shard, struct err *err)
 {
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char *path, *absolute, name[64];
 
 	if (make_folders(s->folder, err) < 0)
@@ -68,7 +71,7 @@ static int lock_folder(struct spool *s, const char *shard, struct err *err)
 	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->lock < 0)
 		err_set(err, EXIT_INPUT, "cannot open %s: %s", path, strerror(errno));
-	else if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+	else if (fcntl(s->lock, F_SETLK, &lock) < 0)
 		err_set(err, EXIT_INPUT,
 			"another `outrider campaign run` is at work on this round, in %s: wait for it, or end it", s->folder);
 	free(path);
