@@ -96,6 +96,9 @@ bool guest_may_sample(const struct guest *g, const struct symbol *function);
 /* Whether `gva` is on the kernel stack that RSP in `regs` points into, or little above RSP. */
 bool guest_on_stack(const struct x86_regs *regs, uint64_t gva);
 
+/* The lowest GVA of the kernel stack that RSP points into. */
+uint64_t guest_stack_start(const struct x86_regs *regs);
+
 /* The end (GVA, exclusive) of the kernel stack that RSP points into: how far a copy of it may go. */
 uint64_t guest_stack_end(const struct x86_regs *regs);
 
@@ -119,6 +122,12 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
  * memory: fine in a callback.
  */
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
+
+/* GVA of the function by which a task goes to sleep. 0: not known. */
+uint64_t guest_sleep_function(const struct guest *g);
+
+/* GPA of the level of messages that the kernel's console shows, an int of 4 bytes. 0: not known. Reads page tables. */
+uint64_t guest_console_level(const struct guest *g);
 
 /*
  * Read the kernel's taint flags. They are not known when the kernel's symbols have no tainted_mask, or it cannot be read. Reads
@@ -210,6 +219,15 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
  * two structs at most: fine in a callback.
  */
 void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out);
+
+/* Whether the kernel has this GPA at this GVA. Reads page tables: fine in a callback. */
+bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa);
+
+/*
+ * The GVA at which the kernel has this GPA: in its image or where it maps all RAM. 0: it is not mapped there, or the kernel's
+ * memory is not known. Reads page tables: fine in a callback.
+ */
+uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa);
 
 /*
  * What was at `gva` when the CPU with these registers accessed `size` bytes there, and the page of `gva` was in the state

@@ -75,6 +75,18 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 	out->comm[TASK_COMM_LEN - 1] = 0;
 }
 
+uint64_t guest_sleep_function(const struct guest *g)
+{
+	return symtab_addr(g->symtab, "__schedule");
+}
+
+uint64_t guest_console_level(const struct guest *g)
+{
+	uint64_t levels = symtab_addr(g->symtab, "console_printk"), gpa;
+
+	return levels && guest_translate(g, levels, &gpa) == 0 ? gpa : 0;
+}
+
 void guest_taint(const struct guest *g, struct guest_taint *out)
 {
 	struct symbol mask;

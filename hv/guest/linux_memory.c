@@ -48,6 +48,28 @@ void linux_find_memory(struct guest *g)
 	linux_find_percpu(g);
 }
 
+bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa)
+{
+	uint64_t there;
+
+	return guest_translate(g, gva, &there) == 0 && there == gpa;
+}
+
+uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa)
+{
+	const struct linux_memory *m = &g->memory;
+	uint64_t start, gva;
+
+	/* The image is contiguous. */
+	if (m->image.start && guest_translate(g, m->image.start, &start) == 0 && gpa >= start) {
+		gva = m->image.start + (gpa - start);
+		if (gva < m->image.end && guest_is_at(g, gva, gpa))
+			return gva;
+	}
+	gva = m->page_offset + gpa;
+	return m->page_offset && guest_is_at(g, gva, gpa) ? gva : 0;
+}
+
 static void set_object(struct guest_memory *out, uint64_t gva, uint64_t start, uint64_t size)
 {
 	if (gva - start > UINT32_MAX || size > UINT32_MAX)

@@ -7,12 +7,10 @@
  */
 #include "hv/guest/linux_stack.h"
 
+#include "hv/base/linux_image.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-/* The size of task and interrupt stacks without KASAN, to which they are aligned (arch/x86/include/asm/page_64_types.h). */
-#define THREAD_SIZE 0x4000ull
-#define DEFAULT_SIZE 0x4000ull
 #define LARGEST_SIZE 0x10000ull
 
 enum kind { UNKNOWN, TASK, IRQ, EXCEPTION };
@@ -43,12 +41,17 @@ bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
 	/*
 	 * Interrupt stacks that are mapped page by page may not be aligned, so what is little above RSP is taken for stack too.
 	 */
-	return (gva & ~(THREAD_SIZE - 1)) == (sp & ~(THREAD_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
+	return (gva & ~(LINUX_STACK_SIZE - 1)) == (sp & ~(LINUX_STACK_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
+}
+
+uint64_t guest_stack_start(const struct x86_regs *regs)
+{
+	return regs->gpr[X86_RSP] & ~(LINUX_STACK_SIZE - 1);
 }
 
 uint64_t guest_stack_end(const struct x86_regs *regs)
 {
-	return (regs->gpr[X86_RSP] & ~(THREAD_SIZE - 1)) + THREAD_SIZE;
+	return guest_stack_start(regs) + LINUX_STACK_SIZE;
 }
 
 void linux_find_stacks(struct guest *g)
@@ -61,7 +64,7 @@ void linux_find_stacks(struct guest *g)
 	 * The orders of task stacks and interrupt stacks are both 2 plus what KASAN needs
 	 * (arch/x86/include/asm/page_64_types.h). Only the interrupt stack has a type that tells its size.
 	 */
-	s->size = size && size <= LARGEST_SIZE && !(size & (size - 1)) ? size : DEFAULT_SIZE;
+	s->size = size && size <= LARGEST_SIZE && !(size & (size - 1)) ? size : LINUX_STACK_SIZE;
 	s->irq_top = linux_percpu_offset(g, "hardirq_stack_ptr", "hardirq_stack_ptr");
 	s->exceptions = linux_percpu_offset(g, "cea_exception_stacks", "cea_exception_stacks");
 	s->exception_count = 0;

@@ -15,13 +15,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "hv/base/linux_image.h"
 #include "hv/replay/shared.h"
 
 #define PUSHF 0x9cu
 #define HLT 0xf4u
 #define TRAP_FLAG (1u << 8)
-#define STACK_SIZE 16384u /* of a kernel stack, which is aligned to its size */
-#define RAM_HIGH_GPA (4ull << 30)
 
 /* A step that was kicked twice has taken longer than one interval. */
 #define KICK_SECONDS 5
@@ -238,7 +237,7 @@ struct copy_ops copy_steps(struct copy *c)
 /* The stack grows down, so what is below RSP on it is nobody's. */
 static void take_dead(struct copy *c, unsigned cpu, uint64_t rsp, struct compare_run *run)
 {
-	for (uint64_t gva = rsp & ~(uint64_t)(STACK_SIZE - 1); gva < rsp; gva += X86_PAGE_SIZE) {
+	for (uint64_t gva = rsp & ~(LINUX_STACK_SIZE - 1); gva < rsp; gva += X86_PAGE_SIZE) {
 		uint64_t len = rsp - gva < X86_PAGE_SIZE ? rsp - gva : X86_PAGE_SIZE, gpa;
 
 		if (at_gva(c, cpu, gva, &gpa) && run->dead_count < COMPARE_DEAD_MAX)
@@ -258,20 +257,13 @@ static void take_shared(struct copy *c, struct compare_run *run)
 	}
 }
 
-static uint64_t gpa_of_page(const struct ram *ram, uint64_t page)
-{
-	uint64_t offset = page * X86_PAGE_SIZE;
-
-	return offset < ram->low ? offset : RAM_HIGH_GPA + (offset - ram->low);
-}
-
 static void take_page(struct copy *c, uint64_t page, struct compare_run *run)
 {
 	if (run->page_count == COMPARE_PAGES_MAX) {
 		run->too_many = true;
 		return;
 	}
-	run->page_gpa[run->page_count] = gpa_of_page(&c->ram, page);
+	run->page_gpa[run->page_count] = ram_gpa(&c->ram, page * X86_PAGE_SIZE);
 	memcpy(run->page[run->page_count], c->ram.host + page * X86_PAGE_SIZE, X86_PAGE_SIZE);
 	run->page_count++;
 }

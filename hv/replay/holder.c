@@ -138,7 +138,6 @@ static void compare(const struct run_plan *r, struct run_result (*results)[2], s
 		compare_orders(&c, out);
 }
 
-/* The first runs go on freely, so they come last: what they say of trouble is complete then. */
 static void run_all(const struct run_plan *r, struct replay_instance *out)
 {
 	size_t size = RUNS * sizeof(struct run_result);

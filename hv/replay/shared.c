@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "hv/vmm/one_msr.h"
+
 /* Offsets of the registers for vectors 0 to 31 in a local APIC (SDM vol. 3, 10.4.1). 16 bytes further are those of the next 32.
  */
 #define APIC_ISR 0x100u
@@ -25,14 +27,6 @@ static const struct kind {
 	{0x4b564d03, 0x3f, 64}, /* MSR_KVM_STEAL_TIME */
 	{0x4b564d04, 0x3, 4},	/* MSR_KVM_EOI_EN */
 };
-
-/* It has the layout of a struct kvm_msrs with one entry. */
-struct one_msr {
-	uint32_t nmsrs, pad;
-	struct kvm_msr_entry entry;
-};
-
-_Static_assert(offsetof(struct one_msr, entry) == offsetof(struct kvm_msrs, entries), "KVM reads it as its kvm_msrs");
 
 unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX])
 {

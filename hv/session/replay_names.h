@@ -10,22 +10,11 @@
 #include "hv/race/meeting.h"
 #include "hv/race/replay.h"
 
-/* Where the kernel has its own memory. All 0: not known. */
-struct replay_map {
-	uint64_t image_gva, image_gpa, image_len; /* the kernel's image, which is contiguous */
-	uint64_t direct_map;			  /* GVA at which the kernel maps GPA 0 */
-};
-
-/* Read the guest's symbols and a word of its memory. Not in a callback. */
-void replay_map_read(const struct guest *g, struct replay_map *map);
-
 /* What is needed of a meeting when its replay ends. */
 struct replay_meeting {
 	uint64_t gva, gpa; /* of the datum */
-	uint64_t rsp[2];
 	char comm[2][sizeof(((struct guest_context *)0)->comm)];
-	/* Registers of side 0, to tell what memory is. */
-	struct x86_regs regs;
+	struct x86_regs regs[2]; /* They tell stacks, and what other memory is. */
 };
 
 void replay_meeting_take(const struct meeting *m, struct replay_meeting *out);
@@ -34,7 +23,6 @@ void replay_meeting_take(const struct meeting *m, struct replay_meeting *out);
  * Give the differences in memory their GVAs and names, as far as the guest's own tables tell them. These are read now and not
  * as they were at the meeting. Reads some hundred words of guest memory for each difference: not in a callback.
  */
-void replay_names_give(const struct guest *g, const struct replay_map *map, const struct replay_meeting *met,
-		       struct replay_instance *instance);
+void replay_names_give(const struct guest *g, const struct replay_meeting *met, struct replay_instance *instance);
 
 #endif

@@ -43,7 +43,6 @@ struct job {
 struct replayer {
 	struct replayer_config config;
 	struct replay_config replay;
-	struct replay_map map;
 	atomic_bool ready;   /* replayer_kernel_known() was called. */
 	atomic_bool closing; /* replayer_closing() was called. */
 	atomic_bool told;    /* The user knows that a copy could not be begun. */
@@ -88,15 +87,10 @@ void replayer_free(struct replayer *r)
 
 void replayer_kernel_known(struct replayer *r)
 {
-	const struct symtab *symbols = guest_symtab(r->config.guest);
-	uint64_t levels = symtab_addr(symbols, "console_printk");
-
 	if (atomic_load(&r->ready))
 		return;
-	r->replay.sleep = symtab_addr(symbols, "__schedule");
-	if (!levels || guest_translate(r->config.guest, levels, &r->replay.loglevel_gpa))
-		r->replay.loglevel_gpa = 0;
-	replay_map_read(r->config.guest, &r->map);
+	r->replay.sleep = guest_sleep_function(r->config.guest);
+	r->replay.loglevel_gpa = guest_console_level(r->config.guest);
 	atomic_store(&r->ready, true);
 }
 
@@ -208,7 +202,7 @@ static void take_result(struct replayer *r, struct job *job)
 	replay_finish(&job->replay, &instance);
 	/* A holder ends with the detector's thread that has begun it. */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
-		replay_names_give(r->config.guest, &r->map, &job->met, &instance);
+		replay_names_give(r->config.guest, &job->met, &instance);
 		r->config.replayed(r->config.ctx, job->site[0], job->site[1], &instance);
 	}
 	end_job(r, job);

@@ -111,6 +111,11 @@ void *ram_at(const struct ram *ram, uint64_t gpa, size_t len)
 	return NULL;
 }
 
+uint64_t ram_gpa(const struct ram *ram, uint64_t offset)
+{
+	return offset < ram->low ? offset : RAM_HOLE_END + (offset - ram->low);
+}
+
 unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX])
 {
 	unsigned n = 0;

@@ -49,6 +49,9 @@ int ram_dirty(const struct ram *ram, int vm_fd, uint64_t *bitmap, struct err *er
 /* The host address of the GPAs [gpa, gpa + len), or NULL when any of them is not RAM. No argument makes arithmetic wrap. */
 void *ram_at(const struct ram *ram, uint64_t gpa, size_t len);
 
+/* The GPA of the byte at this offset in the mapping, which is within it. */
+uint64_t ram_gpa(const struct ram *ram, uint64_t offset);
+
 /* Write the machine's address map as INT 15h, E820h would give it (ACPI 6.4, chapter 15). Returns the number of entries. */
 unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX]);
 

@@ -2,7 +2,6 @@
 /* A vCPU's state: how the boot protocol wants it at the start, and what to tell the user of it at the end. */
 #include <errno.h>
 #include <linux/kvm.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +10,7 @@
 #include "hv/vmm/cpuid.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
+#include "hv/vmm/one_msr.h"
 
 enum {
 	MSR_MISC_ENABLE = 0x1a0,
@@ -40,14 +40,6 @@ static int set_cpuid(struct vm *vm, unsigned index, struct cpuid_table *table, s
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM_SET_CPUID2 failed: %s", index, strerror(errno));
 	return 0;
 }
-
-/* It has the layout of a struct kvm_msrs with one entry. */
-struct one_msr {
-	uint32_t nmsrs, pad;
-	struct kvm_msr_entry entry;
-};
-
-_Static_assert(offsetof(struct one_msr, entry) == offsetof(struct kvm_msrs, entries), "KVM reads it as its kvm_msrs");
 
 static int set_msr(struct vcpu *vcpu, uint32_t msr, uint64_t value, struct err *err)
 {

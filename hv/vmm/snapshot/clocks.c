@@ -7,6 +7,7 @@
 #include <x86intrin.h>
 
 #include "hv/base/clock.h"
+#include "hv/vmm/one_msr.h"
 #include "hv/vmm/snapshot/internal.h"
 
 #define LOOKS 5
@@ -48,12 +49,6 @@ static struct kvm_device_attr offset_attr(uint64_t *offset)
 {
 	return (struct kvm_device_attr){.group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET, .addr = (uintptr_t)offset};
 }
-
-/* It has the layout of a struct kvm_msrs with one entry. */
-struct one_msr {
-	uint32_t nmsrs, pad;
-	struct kvm_msr_entry entry;
-};
 
 /* The guest's TSC a moment ago, where KVM does not tell the offset. */
 static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, struct err *err)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One MSR for KVM_GET_MSRS and KVM_SET_MSRS, whose own struct has no room for any. */
+#ifndef OUTRIDER_VMM_ONE_MSR_H
+#define OUTRIDER_VMM_ONE_MSR_H
+
+#include <linux/kvm.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* It has the layout of a struct kvm_msrs with one entry. */
+struct one_msr {
+	uint32_t nmsrs, pad;
+	struct kvm_msr_entry entry;
+};
+
+_Static_assert(offsetof(struct one_msr, entry) == offsetof(struct kvm_msrs, entries), "KVM reads it as its kvm_msrs");
+
+#endif
