@@ -48,7 +48,7 @@ static int make_folders(char *path, struct err *err)
 
 /*
  * Make and lock the folder s->folder, and make its path absolute. Each shard has a lock of its own: they have other runs.
- * The lock is the process's, not the open file's: a keeper that was forked a moment before its runner was killed does not hold it.
+ * The lock is the process's, not the open file's: a keeper that was forked right before its runner was killed does not hold it.
  */
 static int lock_folder(struct spool *s, const char *shard, struct err *err)
 {

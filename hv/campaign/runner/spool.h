@@ -19,8 +19,8 @@ struct spool {
 
 /*
  * Make the folder ROOT/ROUND if it is not there, and lock it for this process and this shard ("I/N", or ""). Returns 0, or -1
- * with EXIT_INPUT, also when another process is at work on this shard. A process opens a spool once at a time (fcntl(2): closing the
- * lock's file a second time would give up the first lock). spool_close() must follow in any case.
+ * with EXIT_INPUT, also when another process is at work on this shard. A process opens a spool once at a time, because closing
+ * the lock's file a second time would give up the first lock (fcntl(2)). spool_close() must follow in any case.
  */
 int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err);
 void spool_close(struct spool *s);
