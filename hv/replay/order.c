@@ -3,27 +3,21 @@
 
 #include <stddef.h>
 
-struct running {
-	const struct order *order;
-	const struct copy_ops *ops;
-	struct order_run *run;
-};
-
-static bool fail(struct running *r, unsigned side, enum replay_failure failure, const char *why)
+static bool fail(struct order_run *run, unsigned side, enum replay_failure failure, const char *why)
 {
 	if (failure == REPLAY_FAULT)
-		r->run->regions[side].end = REPLAY_END_FAULT;
-	r->run->failure = failure;
-	r->run->why = why;
+		run->regions[side].end = REPLAY_END_FAULT;
+	run->failure = failure;
+	run->why = why;
 	return false;
 }
 
 /* Let a side make one step. Returns false when the order has failed. */
-static bool step(struct running *r, unsigned side)
+static bool step(const struct ordering *o, unsigned side)
 {
-	struct order_run *run = r->run;
+	struct order_run *run = o->run;
 	struct region *region = &run->regions[side];
-	enum copy_step step = r->ops->step(r->ops->ctx, r->order->sides[side].cpu, &run->regs[side]);
+	enum copy_step step = o->ops->step(o->ops->ctx, o->order->sides[side].cpu, &run->regs[side]);
 
 	switch (step) {
 	case COPY_STEPPED:
@@ -35,50 +29,83 @@ static bool step(struct running *r, unsigned side)
 		region->end = REPLAY_END_BLOCKED;
 		return true;
 	case COPY_LOST:
-		return fail(r, side, REPLAY_FAULT, "an instruction of the region did not end: its CPU runs elsewhere");
+		return fail(run, side, REPLAY_FAULT, "an instruction of the region did not end: its CPU runs elsewhere");
 	case COPY_ENDED:
-		return fail(r, side, REPLAY_FAULT, "the machine ended inside of the region");
+		return fail(run, side, REPLAY_FAULT, "the machine ended inside of the region");
 	case COPY_FAILED:
 		break;
 	}
-	return fail(r, side, REPLAY_CANNOT_LOAD, "the copy of the machine failed");
+	return fail(run, side, REPLAY_CANNOT_LOAD, "the copy of the machine failed");
 }
 
-/* Let a side make its access, alone. A string instruction takes a step for each of its rounds. */
-static bool make_access(struct running *r, unsigned side)
+void order_begin(struct ordering *o, const struct order *order, const struct copy_ops *ops, struct order_run *run)
 {
-	const struct region *region = &r->run->regions[side];
-
-	do {
-		if (!step(r, side))
-			return false;
-	} while (!region_over(region) && r->run->regs[side].rip == r->order->sides[side].pc);
-	return true;
-}
-
-static bool take_turn(struct running *r, unsigned side)
-{
-	const struct region *region = &r->run->regions[side];
-
-	for (unsigned i = 0; i < ORDER_TURN && !region_over(region); i++)
-		if (!step(r, side))
-			return false;
-	return true;
-}
-
-void order_run(const struct order *order, const struct copy_ops *ops, struct order_run *run)
-{
-	struct running r = {order, ops, run};
-	unsigned side = order->first;
-
+	*o = (struct ordering){.order = order, .ops = ops, .run = run, .phase = ORDER_FIRST, .side = order->first};
 	*run = (struct order_run){.failure = REPLAY_NO_FAILURE};
 	for (unsigned i = 0; i < 2; i++) {
 		region_begin(&run->regions[i], &order->sides[i].limits);
 		ops->regs(ops->ctx, order->sides[i].cpu, &run->regs[i]);
 	}
-	if (!make_access(&r, side) || !make_access(&r, !side))
-		return;
-	for (; !region_over(&run->regions[0]) || !region_over(&run->regions[1]); side = !side)
-		if (!take_turn(&r, side))
-			return;
+}
+
+bool order_over(const struct ordering *o)
+{
+	const struct order_run *run = o->run;
+
+	return run->failure != REPLAY_NO_FAILURE ||
+	       (o->phase == ORDER_TURNS && region_over(&run->regions[0]) && region_over(&run->regions[1]));
+}
+
+/* Whether the access of the side whose turn it is has been made. A string instruction takes a step for each of its rounds. */
+static bool access_made(const struct ordering *o)
+{
+	return region_over(&o->run->regions[o->side]) || o->run->regs[o->side].rip != o->order->sides[o->side].pc;
+}
+
+static void pass_on(struct ordering *o)
+{
+	o->side = !o->side;
+	o->steps = 0;
+}
+
+/* Say whose turn it is. A side whose region is at its end has no turns any more. */
+static void find_turn(struct ordering *o)
+{
+	switch (o->phase) {
+	case ORDER_FIRST:
+	case ORDER_SECOND:
+		if (access_made(o)) {
+			o->phase++;
+			pass_on(o);
+		}
+		break;
+	case ORDER_TURNS:
+		if (o->steps == ORDER_TURN)
+			pass_on(o);
+		break;
+	}
+	if (o->phase == ORDER_TURNS && region_over(&o->run->regions[o->side]))
+		pass_on(o);
+}
+
+void order_step(struct ordering *o)
+{
+	o->steps++;
+	if (step(o, o->side))
+		find_turn(o);
+}
+
+void order_step_out_of_turn(struct ordering *o, unsigned side)
+{
+	if (step(o, side))
+		find_turn(o);
+}
+
+void order_run(const struct order *order, const struct copy_ops *ops, struct order_run *run)
+{
+	struct ordering o;
+
+	order_begin(&o, order, ops, run);
+	while (!order_over(&o))
+		order_step(&o);
 }

@@ -40,7 +40,40 @@ struct order_run {
 	const char *why;
 };
 
-/* Run an order on a copy that stands before both accesses. */
+enum order_phase {
+	ORDER_FIRST,  /* The first side makes its access, alone. */
+	ORDER_SECOND, /* The other side makes its own. */
+	ORDER_TURNS,  /* Both go on in turns. */
+};
+
+/* An order that is being run. What it points to is the caller's, and has to last as long as the order runs. */
+struct ordering {
+	const struct order *order;
+	const struct copy_ops *ops;
+	struct order_run *run;
+	enum order_phase phase;
+	/* The side that makes the next step, 0 or 1, unless the order is over. */
+	unsigned side;
+	/* How many steps the side has made since the other one's last step. */
+	unsigned steps;
+};
+
+/* Begin an order on a copy that stands before both accesses. */
+void order_begin(struct ordering *o, const struct order *order, const struct copy_ops *ops, struct order_run *run);
+
+/* Whether both regions are at their ends, or the order has failed. */
+bool order_over(const struct ordering *o);
+
+/* Let the side whose turn it is make one step. The order is not over. */
+void order_step(struct ordering *o);
+
+/*
+ * Let a side make one step out of its turn, as somebody at a debugger may want it. The order is not over, and the region of the
+ * side is not at its end. The turns go on as if the step had not been made.
+ */
+void order_step_out_of_turn(struct ordering *o, unsigned side);
+
+/* Run an order on a copy that stands before both accesses, until it is over. */
 void order_run(const struct order *order, const struct copy_ops *ops, struct order_run *run);
 
 #endif
