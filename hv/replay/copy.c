@@ -21,6 +21,7 @@
 #define PUSHF 0x9cu
 #define HLT 0xf4u
 #define TRAP_FLAG (1u << 8)
+#define DR6_MET 0xfu /* a bit for each debug register */
 
 /* A step that was kicked twice has taken longer than one interval. */
 #define KICK_SECONDS 5
@@ -30,9 +31,9 @@ static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 {
 	struct copy *c = ctx;
 
-	(void)vcpu;
 	(void)err;
 	c->stepped = true;
+	c->met = vcpu->run->debug.arch.dr6 & DR6_MET;
 	return 0;
 }
 
@@ -46,6 +47,14 @@ static int on_kick(void *ctx, struct vcpu *vcpu, struct err *err)
 	return 0;
 }
 
+static void kick_every(struct copy *c, uint64_t ns)
+{
+	const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	const struct itimerspec every = {.it_interval = time, .it_value = time};
+
+	timer_settime(c->timer, 0, &every, NULL);
+}
+
 /* The signal comes again and again, so that no step has to set a timer. */
 static int start_kicks(struct copy *c, struct err *err)
 {
@@ -54,7 +63,6 @@ static int start_kicks(struct copy *c, struct err *err)
 		.sigev_signo = vcpu_kick_signal(),
 		._sigev_un._tid = gettid(),
 	};
-	const struct itimerspec every = {.it_interval = {.tv_sec = KICK_SECONDS}, .it_value = {.tv_sec = KICK_SECONDS}};
 	sigset_t kick;
 
 	sigemptyset(&kick);
@@ -63,7 +71,7 @@ static int start_kicks(struct copy *c, struct err *err)
 	if (timer_create(CLOCK_MONOTONIC, &event, &c->timer) < 0)
 		return err_set(err, EXIT_INTERNAL, "copy: timer_create: %s", strerror(errno));
 	c->timer_made = true;
-	timer_settime(c->timer, 0, &every, NULL);
+	kick_every(c, KICK_SECONDS * 1000000000ull);
 	return 0;
 }
 
@@ -155,8 +163,7 @@ int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, str
 	return 0;
 }
 
-/* The address of one byte of the guest's memory as this CPU sees it. NULL: it is not mapped, or no RAM. */
-static uint8_t *at_gva(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa)
+uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa)
 {
 	struct kvm_translation t = {.linear_address = gva};
 
@@ -169,12 +176,17 @@ static uint8_t *at_gva(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa
 
 /* ---- steps ---- */
 
-static int set_stepping(struct copy *c, unsigned cpu, bool on)
+static int set_debug(struct copy *c, unsigned cpu, bool on)
 {
 	struct kvm_guest_debug debug = {0};
 
 	if (on)
 		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ;
+	if (c->watches.dr7) {
+		debug.control |= KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP;
+		memcpy(debug.arch.debugreg, c->watches.address, sizeof(c->watches.address));
+		debug.arch.debugreg[7] = c->watches.dr7;
+	}
 	if (ioctl(fd_of(c, cpu), KVM_SET_GUEST_DEBUG, &debug) < 0)
 		return err_set(&c->err, EXIT_INTERNAL, "copy: KVM_SET_GUEST_DEBUG: %s", strerror(errno));
 	return 0;
@@ -183,7 +195,7 @@ static int set_stepping(struct copy *c, unsigned cpu, bool on)
 /* The flags that PUSHF has saved are without the trap flag, which is ours. */
 static void clear_saved_flag(struct copy *c, unsigned cpu, uint64_t rsp)
 {
-	uint8_t *second = at_gva(c, cpu, rsp + 1, NULL);
+	uint8_t *second = copy_at(c, cpu, rsp + 1, NULL);
 
 	if (second)
 		*second &= (uint8_t) ~(TRAP_FLAG >> 8);
@@ -197,6 +209,7 @@ static enum copy_step enter(struct copy *c, unsigned cpu)
 
 	c->stepped = false;
 	c->kicks = 0;
+	c->met = 0;
 	while (!c->stepped) {
 		if (vcpu_enter(vcpu, &c->err) < 0)
 			return COPY_FAILED;
@@ -211,20 +224,63 @@ static enum copy_step enter(struct copy *c, unsigned cpu)
 static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct copy *c = ctx;
-	const uint8_t *code = at_gva(c, cpu, regs->rip, NULL);
+	const uint8_t *code = copy_at(c, cpu, regs->rip, NULL);
 	uint8_t first = code ? *code : 0;
 	enum copy_step step;
 
 	/* KVM would let the CPU sleep in the kernel until an interrupt that is blocked. */
 	if (first == HLT)
 		return COPY_HALTED;
-	if (set_stepping(c, cpu, true) < 0)
+	if (set_debug(c, cpu, true) < 0)
 		return COPY_FAILED;
 	step = enter(c, cpu);
 	get_regs(c, cpu, regs);
 	if (step == COPY_STEPPED && first == PUSHF)
 		clear_saved_flag(c, cpu, regs->gpr[X86_RSP]);
 	return c->err.code == EXIT_OK ? step : COPY_FAILED;
+}
+
+/* A #DB of the guest's own, as of a debugger in the guest, goes to the guest. */
+static int give_to_guest(struct copy *c, unsigned cpu)
+{
+	struct kvm_guest_debug debug = {.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP | KVM_GUESTDBG_INJECT_DB};
+
+	memcpy(debug.arch.debugreg, c->watches.address, sizeof(c->watches.address));
+	debug.arch.debugreg[7] = c->watches.dr7;
+	if (ioctl(fd_of(c, cpu), KVM_SET_GUEST_DEBUG, &debug) < 0)
+		return err_set(&c->err, EXIT_INTERNAL, "copy: KVM_SET_GUEST_DEBUG: %s", strerror(errno));
+	return 0;
+}
+
+static enum copy_step enter_freely(struct copy *c, unsigned cpu)
+{
+	enum vm_end end;
+
+	c->kicks = 0;
+	c->met = 0;
+	while (!c->met && !c->kicks) {
+		c->stepped = false;
+		if (vcpu_enter(vm_vcpu(c->vm, cpu), &c->err) < 0)
+			return COPY_FAILED;
+		if (vm_ended(c->vm, &end))
+			return COPY_ENDED;
+		if (c->stepped && !c->met && give_to_guest(c, cpu) < 0)
+			return COPY_FAILED;
+	}
+	return c->met ? COPY_STEPPED : COPY_HALTED;
+}
+
+enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns)
+{
+	enum copy_step step;
+
+	if (set_debug(c, cpu, false) < 0)
+		return COPY_FAILED;
+	/* A kick that comes before KVM_RUN is lost, and the next one is not. */
+	kick_every(c, ns);
+	step = enter_freely(c, cpu);
+	kick_every(c, KICK_SECONDS * 1000000000ull);
+	return step;
 }
 
 struct copy_ops copy_steps(struct copy *c)
@@ -240,7 +296,7 @@ static void take_dead(struct copy *c, unsigned cpu, uint64_t rsp, struct compare
 	for (uint64_t gva = rsp & ~(LINUX_STACK_SIZE - 1); gva < rsp; gva += X86_PAGE_SIZE) {
 		uint64_t len = rsp - gva < X86_PAGE_SIZE ? rsp - gva : X86_PAGE_SIZE, gpa;
 
-		if (at_gva(c, cpu, gva, &gpa) && run->dead_count < COMPARE_DEAD_MAX)
+		if (copy_at(c, cpu, gva, &gpa) && run->dead_count < COMPARE_DEAD_MAX)
 			run->dead[run->dead_count++] = (struct compare_range){.gpa = gpa, .len = len};
 	}
 }
@@ -352,7 +408,7 @@ enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns)
 
 	stop_kicks(c);
 	for (unsigned cpu = 0; cpu < cpus; cpu++)
-		if (set_stepping(c, cpu, false) < 0)
+		if (set_debug(c, cpu, false) < 0)
 			return REPLAY_MACHINE_NOT_RUN;
 	set_clock(&clock, ns);
 	if (pthread_create(&thread, NULL, watch_clock, &clock) != 0)

@@ -13,13 +13,26 @@
 #include "hv/vmm/snapshot/snapshot.h"
 #include "hv/vmm/vmm.h"
 
+#define COPY_WATCHES 4
+
+/* What the debug registers of all CPUs are (SDM vol. 3, 18.2). */
+struct copy_watches {
+	uint64_t address[COPY_WATCHES];
+	/* Conditions and enable bits. 0: none of them is used. */
+	uint64_t dr7;
+};
+
 struct copy {
 	struct vm *vm;
 	struct ram ram;
 	struct vm_hooks hooks;
+	/* The caller may set them between two steps. */
+	struct copy_watches watches;
 	/* A step is done, or was kicked. Hooks set these. */
 	bool stepped;
 	unsigned kicks;
+	/* Which debug registers the last step or slice has met, a bit each. */
+	unsigned met;
 	bool timer_made;
 	timer_t timer;
 	/* The first failure of our side. */
@@ -37,6 +50,18 @@ void copy_close(struct copy *c);
 
 /* Set the general registers, RIP and RFLAGS of a CPU. Returns 0, or -1 with `err` set. */
 int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, struct err *err);
+
+/*
+ * The host address of one byte of the guest's memory as this CPU sees it, and its GPA unless `gpa` is NULL. NULL: it is not
+ * mapped, or no RAM.
+ */
+uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa);
+
+/*
+ * Let one CPU go on freely, with interrupts, until it has met a debug register, which is COPY_STEPPED, or for `ns` at most,
+ * which is COPY_HALTED. Other CPUs stand meanwhile.
+ */
+enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns);
 
 /* The copy for order_run(). */
 struct copy_ops copy_steps(struct copy *c);
