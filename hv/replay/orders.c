@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/replay/orders.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "hv/replay/process.h"
+
+#define RUNS 4
+/* More than any message of the kernel's. KERN_DEBUG is 7. */
+#define LOGLEVEL 15
+
+void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config)
+{
+	const int level = LOGLEVEL;
+	uint8_t *at;
+
+	for (size_t i = 0; i < m->point_count; i++) {
+		at = ram_at(ram, m->points[i].gpa, 1);
+		if (at && *at == X86_INT3)
+			*at = m->points[i].byte;
+	}
+	at = config->loglevel_gpa ? ram_at(ram, config->loglevel_gpa, sizeof(level)) : NULL;
+	if (at)
+		memcpy(at, &level, sizeof(level));
+}
+
+struct one_run {
+	const struct run_plan *plan;
+	unsigned first;
+	bool go_on;
+	struct run_result *out;
+};
+
+static void run_one(void *ctx)
+{
+	const struct one_run *one = ctx;
+
+	run_order(one->plan, one->first, one->go_on, one->out);
+}
+
+static void run_in_process(const struct run_plan *plan, unsigned first, bool go_on, struct run_result *out)
+{
+	struct one_run one = {.plan = plan, .first = first, .go_on = go_on, .out = out};
+	struct err err = {0};
+
+	if (process_run(run_one, &one, ORDERS_RUN_SECONDS, &err) < 0 && !out->ended && !out->error[0])
+		snprintf(out->error, sizeof(out->error), "%.*s", REPLAY_TEXT_MAX - 1, err.text);
+}
+
+static const uint8_t *page_before(void *ctx, uint64_t gpa)
+{
+	const struct run_plan *r = ctx;
+
+	return ram_at(&r->ram, gpa, X86_PAGE_SIZE);
+}
+
+/* Returns false when a run has left nothing that could be compared. */
+static bool all_ended(struct run_result (*results)[2], struct replay_instance *out)
+{
+	for (unsigned order = 0; order < 2; order++)
+		for (unsigned run = 0; run < 2; run++) {
+			const struct run_result *r = &results[order][run];
+
+			if (r->ended)
+				continue;
+			out->outcome = REPLAY_FAILURE;
+			out->why = REPLAY_CANNOT_LOAD;
+			snprintf(out->why_text, sizeof(out->why_text), "%.*s", REPLAY_TEXT_MAX - 1, r->error);
+			return false;
+		}
+	return true;
+}
+
+static void compare(const struct run_plan *r, struct run_result (*results)[2], struct replay_instance *out)
+{
+	const struct meeting_side *side = &r->meeting->sides[0];
+	struct compare c = {.before = page_before,
+			    .ctx = (void *)r,
+			    .datum = {.gpa = side->gpa, .len = side->size},
+			    .result_unused = {r->config->result_unused[0], r->config->result_unused[1]}};
+
+	for (unsigned order = 0; order < 2; order++) {
+		out->orders[order].machine = results[order][0].machine;
+		memcpy(out->orders[order].trouble, results[order][0].trouble, REPLAY_TEXT_MAX);
+		for (unsigned run = 0; run < 2; run++)
+			c.runs[order][run] = &results[order][run].run;
+	}
+	if (all_ended(results, out))
+		compare_orders(&c, out);
+}
+
+void orders_run(const struct run_plan *plan, struct replay_instance *out)
+{
+	size_t size = RUNS * sizeof(struct run_result);
+	struct run_result(*results)[2] =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (results == MAP_FAILED) {
+		out->outcome = REPLAY_FAILURE;
+		out->why = REPLAY_CANNOT_LOAD;
+		snprintf(out->why_text, sizeof(out->why_text), "out of memory");
+		return;
+	}
+	for (unsigned order = 0; order < 2; order++)
+		for (unsigned run = 0; run < 2; run++)
+			run_in_process(plan, order, run == 0, &results[order][run]);
+	compare(plan, results, out);
+	munmap(results, size);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes that run copies. Each dies with its parent, and has a limit of time. */
+#ifndef OUTRIDER_REPLAY_PROCESS_H
+#define OUTRIDER_REPLAY_PROCESS_H
+
+#include <sys/types.h>
+#include <time.h>
+
+#include "hv/base/err.h"
+
+/*
+ * In the child of a fork: die with the thread of `parent` that forked. The process ends at once if that is over already.
+ */
+void process_die_with(pid_t parent);
+
+/* Kill this process after so many seconds, whatever it does. It ends at once if that cannot be. */
+void process_end_after(time_t seconds);
+
+/*
+ * Call act(ctx) in a new process with a limit of `seconds`, 0 for none, and wait for its end. What act() says it leaves in
+ * memory that is shared. Returns 0, or -1 with `err` set when the process could not be started, died, or took too long.
+ */
+int process_run(void (*act)(void *ctx), void *ctx, time_t seconds, struct err *err);
+
+#endif
