@@ -16,18 +16,25 @@ static int fail(struct replay_instance *out, enum replay_failure why, unsigned o
 	return -1;
 }
 
+enum replay_failure compare_failure(const struct compare_run *r, const char **text)
+{
+	/* What the guest says of its trouble says more than where the order ended. */
+	*text = r->trouble_line;
+	if (r->trouble != TROUBLE_NONE)
+		return r->trouble == TROUBLE_WARNING ? REPLAY_WARNING : REPLAY_FAULT;
+	*text = r->order.why;
+	if (r->order.failure != REPLAY_NO_FAILURE)
+		return r->order.failure;
+	*text = "the regions write more memory than is compared";
+	return r->too_many ? REPLAY_ENDLESS : REPLAY_NO_FAILURE;
+}
+
 static int check_run(const struct compare *c, unsigned order, unsigned run, struct replay_instance *out)
 {
-	const struct compare_run *r = c->runs[order][run];
+	const char *text;
+	enum replay_failure why = compare_failure(c->runs[order][run], &text);
 
-	/* What the guest says of its trouble says more than where the order ended. */
-	if (r->trouble != TROUBLE_NONE)
-		return fail(out, r->trouble == TROUBLE_WARNING ? REPLAY_WARNING : REPLAY_FAULT, order, r->trouble_line);
-	if (r->order.failure != REPLAY_NO_FAILURE)
-		return fail(out, r->order.failure, order, r->order.why);
-	if (r->too_many)
-		return fail(out, REPLAY_ENDLESS, order, "the regions write more memory than is compared");
-	return 0;
+	return why == REPLAY_NO_FAILURE ? 0 : fail(out, why, order, text);
 }
 
 static enum replay_end end_of(const struct compare *c, unsigned order, unsigned run, unsigned side)

@@ -58,6 +58,12 @@ struct compare {
 };
 
 /*
+ * Why the end of a run cannot be compared, or REPLAY_NO_FAILURE. `text` becomes the same for people, which may be the guest's
+ * bytes; it is of no use where there is no failure.
+ */
+enum replay_failure compare_failure(const struct compare_run *r, const char **text);
+
+/*
  * Compare the runs. Sets the outcome of `out`, why it is a failure if it is one, the regions of both orders, and the
  * differences, of which those in memory have no GVA and no name yet. Leaves the other members as they are.
  */

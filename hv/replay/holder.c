@@ -24,21 +24,27 @@ static void close_others(int a, int b)
 	close_range(high + 1, ~0u, 0);
 }
 
+_Noreturn void holder_run_orders(const struct run_plan *plan, int out)
+{
+	struct replay_instance instance = {0};
+	ssize_t written;
+
+	process_end_after((ORDERS_RUNS + 1) * orders_run_seconds(plan->config));
+	setpriority(PRIO_PROCESS, 0, NICE); /* It fails where the priority is lower already. */
+	orders_run(plan, &instance);
+	/* It fits into a pipe, so this does not wait. */
+	written = write(out, &instance, sizeof(instance));
+	_exit(written == sizeof(instance) ? 0 : 1);
+}
+
 _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct meeting *m,
 			  const struct replay_config *config, int out)
 {
 	struct run_plan r = {.state = state, .meeting = m, .config = config, .cpus = vm_cpu_count(vm)};
-	struct replay_instance instance = {0};
-	ssize_t written;
 
 	process_die_with(parent);
-	process_end_after(ORDERS_SECONDS);
 	r.kvm_fd = vm_forked(vm, &r.ram);
 	close_others(out, r.kvm_fd);
-	setpriority(PRIO_PROCESS, 0, NICE); /* It fails where the priority is lower already. */
 	orders_prepare_ram(&r.ram, m, config);
-	orders_run(&r, &instance);
-	/* It fits into a pipe, so this does not wait. */
-	written = write(out, &instance, sizeof(instance));
-	_exit(written == sizeof(instance) ? 0 : 1);
+	holder_run_orders(&r, out);
 }

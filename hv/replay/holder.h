@@ -5,6 +5,7 @@
 
 #include "hv/race/meeting.h"
 #include "hv/replay/config.h"
+#include "hv/replay/run.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
 /*
@@ -13,5 +14,11 @@
  */
 _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct meeting *m,
 			  const struct replay_config *config, int out);
+
+/*
+ * In a process that dies with its parent: run both orders of a machine whose RAM is prepared, write a struct replay_instance to
+ * `out`, and end the process.
+ */
+_Noreturn void holder_run_orders(const struct run_plan *plan, int out);
 
 #endif

@@ -7,9 +7,15 @@
 
 #include "hv/replay/process.h"
 
-#define RUNS 4
+/* How long a run may take beside its free run. */
+#define RUN_SECONDS 300
 /* More than any message of the kernel's. KERN_DEBUG is 7. */
 #define LOGLEVEL 15
+
+time_t orders_run_seconds(const struct replay_config *config)
+{
+	return RUN_SECONDS + (time_t)(config->free_ns / 1000000000u);
+}
 
 void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config)
 {
@@ -45,8 +51,8 @@ static void run_in_process(const struct run_plan *plan, unsigned first, bool go_
 	struct one_run one = {.plan = plan, .first = first, .go_on = go_on, .out = out};
 	struct err err = {0};
 
-	if (process_run(run_one, &one, ORDERS_RUN_SECONDS, &err) < 0 && !out->ended && !out->error[0])
-		snprintf(out->error, sizeof(out->error), "%.*s", REPLAY_TEXT_MAX - 1, err.text);
+	if (process_run(run_one, &one, orders_run_seconds(plan->config), &err) < 0)
+		err_set(&out->err, err.code, "%s", err.text);
 }
 
 static const uint8_t *page_before(void *ctx, uint64_t gpa)
@@ -67,7 +73,7 @@ static bool all_ended(struct run_result (*results)[2], struct replay_instance *o
 				continue;
 			out->outcome = REPLAY_FAILURE;
 			out->why = REPLAY_CANNOT_LOAD;
-			snprintf(out->why_text, sizeof(out->why_text), "%.*s", REPLAY_TEXT_MAX - 1, r->error);
+			snprintf(out->why_text, sizeof(out->why_text), "%.*s", REPLAY_TEXT_MAX - 1, r->err.text);
 			return false;
 		}
 	return true;
@@ -93,7 +99,7 @@ static void compare(const struct run_plan *r, struct run_result (*results)[2], s
 
 void orders_run(const struct run_plan *plan, struct replay_instance *out)
 {
-	size_t size = RUNS * sizeof(struct run_result);
+	size_t size = ORDERS_RUNS * sizeof(struct run_result);
 	struct run_result(*results)[2] =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

@@ -6,9 +6,10 @@
 #include "hv/race/replay.h"
 #include "hv/replay/run.h"
 
-/* How long one run may take, many times what the slowest host was seen to need, and all of them. In seconds. */
-#define ORDERS_RUN_SECONDS 300
-#define ORDERS_SECONDS (5 * ORDERS_RUN_SECONDS)
+#define ORDERS_RUNS 4 /* two of each order */
+
+/* How long one run may take, many times what the slowest host was seen to need for it. In seconds. */
+time_t orders_run_seconds(const struct replay_config *config);
 
 /* Bring the guest's memory to what the guest has written there, and let its console say all. */
 void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config);

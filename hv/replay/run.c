@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "hv/replay/copy.h"
-
 /* Of what a copy says on its console that much is read. */
 #define CONSOLE_MAX (1u << 20)
 
@@ -65,6 +63,25 @@ static void go_freely(const struct run_plan *r, struct copy *m, int console, str
 		out->machine = REPLAY_MACHINE_PANIC;
 }
 
+static int look_at(const struct run_plan *r, struct copy *m, struct err *err)
+{
+	return r->look ? r->look(r->look_ctx, m, err) : 0;
+}
+
+int run_before(const struct run_plan *r, struct err *err)
+{
+	int console = memfd_create("console of a copy", MFD_CLOEXEC), rc = -1;
+	struct copy m = {0};
+
+	if (console < 0)
+		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
+	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, err) == 0 && place_sides(r, &m, err) == 0)
+		rc = look_at(r, &m, err);
+	copy_close(&m);
+	close(console);
+	return rc;
+}
+
 void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out)
 {
 	int console = memfd_create("console of a copy", MFD_CLOEXEC);
@@ -85,14 +102,16 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 	order_run(&order, &ops, &out->run.order);
 	if (copy_take_down(&m, &order, &out->run, &err) < 0)
 		goto out;
-	err = m.err;
 	out->run.trouble = read_console(console, out->run.trouble_line, &panic);
 	memcpy(out->trouble, out->run.trouble_line, sizeof(out->trouble));
 	out->ended = true;
 	if (go_on && r->config->free_ns && out->run.order.failure != REPLAY_CANNOT_LOAD)
 		go_freely(r, &m, console, out);
+	/* The first failure of our side says more than what followed from it. */
+	err = m.err;
+	look_at(r, &m, &err);
 out:
-	snprintf(out->error, sizeof(out->error), "%.*s", REPLAY_TEXT_MAX - 1, err.text);
+	out->err = err;
 	copy_close(&m);
 	if (console >= 0)
 		close(console);

@@ -8,6 +8,7 @@
 #include "hv/replay/compare.h"
 #include "hv/race/meeting.h"
 #include "hv/replay/config.h"
+#include "hv/replay/copy.h"
 #include "hv/vmm/ram.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
@@ -19,6 +20,12 @@ struct run_plan {
 	struct ram ram;
 	unsigned cpus;
 	int kvm_fd;
+	/*
+	 * Called in a run's own process when the run is over, the free run too, with the copy as it is then: to look at its
+	 * memory and registers. Returns 0, or -1 with `err` set. NULL: nobody looks.
+	 */
+	int (*look)(void *ctx, struct copy *copy, struct err *err);
+	void *look_ctx;
 };
 
 /* What a run leaves in memory that it shares with its parent. All zero at first. */
@@ -29,9 +36,12 @@ struct run_result {
 	/* How the free run ended, and the first line of trouble from the start of the order on. */
 	enum replay_machine machine;
 	char trouble[REPLAY_TEXT_MAX];
-	/* Why there is no run. "": it is not known. */
-	char error[REPLAY_TEXT_MAX];
+	/* Why there is no run, or why nobody could look at its end. EXIT_OK while `ended` is not set: it is not known. */
+	struct err err;
 };
+
+/* Make the copy as it is before both accesses, and let plan->look() look at it. Returns 0, or -1 with `err` set. */
+int run_before(const struct run_plan *r, struct err *err);
 
 /* Run the order that lets the access of side `first` go first, and then let it run freely if `go_on` says so. */
 void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out);

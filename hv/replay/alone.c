@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/replay/alone.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "hv/base/clean.h"
+#include "hv/replay/orders.h"
+#include "hv/replay/process.h"
+#include "hv/sandbox/sandbox.h"
+
+/* What a process leaves for its parent, which trusts nothing of it: a guest ran there. */
+struct left {
+	struct run_result result;
+	struct alone alone;
+	struct err err;
+};
+
+struct task {
+	const struct run_plan *plan;
+	unsigned first;
+	struct left *left;
+};
+
+/* The texts and the ends of a run, which are in this process's memory still. */
+static void sum_up(const struct run_result *r, struct alone *out)
+{
+	const char *why = "";
+
+	out->order.machine = r->machine;
+	for (unsigned side = 0; side < 2; side++)
+		out->order.regions[side] = (struct replay_region){.end = r->run.order.regions[side].end,
+								  .instructions = r->run.order.regions[side].instructions};
+	memcpy(out->order.trouble, r->trouble, REPLAY_TEXT_MAX);
+	out->failure = compare_failure(&r->run, &why);
+	if (out->failure != REPLAY_NO_FAILURE)
+		snprintf(out->why, sizeof(out->why), "%s", why);
+}
+
+static void run_alone(void *ctx)
+{
+	const struct task *t = ctx;
+	struct run_result *r = &t->left->result;
+
+	/* Who looks may write files. */
+	if (!t->plan->look)
+		sandbox_thread(SANDBOX_COPY);
+	run_order(t->plan, t->first, true, r);
+	t->left->err = r->err;
+	if (r->ended)
+		sum_up(r, &t->left->alone);
+}
+
+static void look_before(void *ctx)
+{
+	const struct task *t = ctx;
+
+	run_before(t->plan, &t->left->err);
+}
+
+static int take_error(const struct left *left, struct err *err)
+{
+	char text[sizeof(left->err.text)];
+	bool ours = left->err.code != EXIT_USAGE && left->err.code != EXIT_INPUT && left->err.code != EXIT_GUEST;
+
+	if (left->err.code == EXIT_OK)
+		return 0;
+	memcpy(text, left->err.text, sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	clean_line(text, sizeof(text));
+	return err_set(err, ours ? EXIT_INTERNAL : left->err.code, "%s", text);
+}
+
+static void take_alone(const struct left *left, struct alone *out)
+{
+	*out = left->alone;
+	clean_field(out->why, sizeof(out->why));
+	clean_field(out->order.trouble, sizeof(out->order.trouble));
+	if ((unsigned)out->order.machine >= REPLAY_MACHINES)
+		out->order.machine = REPLAY_MACHINE_NOT_RUN;
+	if ((unsigned)out->failure >= REPLAY_FAILURES)
+		out->failure = REPLAY_CANNOT_LOAD;
+	for (unsigned side = 0; side < 2; side++)
+		if ((unsigned)out->order.regions[side].end >= REPLAY_ENDS)
+			out->order.regions[side].end = REPLAY_END_NOT_RUN;
+}
+
+static int in_process(void (*act)(void *ctx), struct task *task, time_t seconds, struct alone *out, struct err *err)
+{
+	int rc;
+
+	task->left = mmap(NULL, sizeof(*task->left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (task->left == MAP_FAILED)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	rc = process_run(act, task, seconds, err);
+	if (rc == 0)
+		rc = take_error(task->left, err);
+	if (rc == 0 && out)
+		take_alone(task->left, out);
+	munmap(task->left, sizeof(*task->left));
+	return rc;
+}
+
+int alone_run(const struct run_plan *plan, unsigned first, struct alone *out, struct err *err)
+{
+	struct task task = {.plan = plan, .first = first};
+
+	return in_process(run_alone, &task, orders_run_seconds(plan->config), out, err);
+}
+
+int alone_before(const struct run_plan *plan, struct err *err)
+{
+	struct task task = {.plan = plan};
+
+	return in_process(look_before, &task, 0, NULL, err);
+}
