@@ -28,7 +28,7 @@ static enum trouble read_console(int console, char line[REPLAY_TEXT_MAX], bool *
 	return trouble;
 }
 
-static void describe(const struct run_plan *r, unsigned first, struct order *order)
+void run_describe(const struct run_plan *r, unsigned first, struct order *order)
 {
 	*order = (struct order){.first = first};
 	for (unsigned i = 0; i < 2; i++) {
@@ -45,7 +45,7 @@ static void describe(const struct run_plan *r, unsigned first, struct order *ord
 	}
 }
 
-static int place_sides(const struct run_plan *r, struct copy *m, struct err *err)
+int run_place(const struct run_plan *r, struct copy *m, struct err *err)
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (copy_set_regs(m, r->meeting->sides[i].cpu, &r->meeting->sides[i].regs, err) < 0)
@@ -95,8 +95,8 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 		err_set(&err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
 		goto out;
 	}
-	describe(r, first, &order);
-	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, &err) < 0 || place_sides(r, &m, &err) < 0)
+	run_describe(r, first, &order);
+	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, &err) < 0 || run_place(r, &m, &err) < 0)
 		goto out;
 	ops = copy_steps(&m);
 	order_run(&order, &ops, &out->run.order);

@@ -5,8 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "hv/base/limit.h"
+#include "hv/rsp/address.h"
 #include "hv/rsp/rsp.h"
 
 /* Until when a connection may take, and who may end it before. */
@@ -77,13 +76,11 @@ static int connect_within(int fd, const struct sockaddr *addr, socklen_t len, co
 
 static int connect_unix(const char *path, const struct attempt *t, struct err *err)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct sockaddr_un addr;
 	int fd;
 
-	if (!path[0] || strlen(path) >= sizeof(addr.sun_path))
-		return err_set(err, EXIT_USAGE, "unix:%s: give the path of a socket, at most %zu characters", path,
-			       sizeof(addr.sun_path) - 1);
-	memcpy(addr.sun_path, path, strlen(path));
+	if (rsp_unix_address(path, &addr, err) < 0)
+		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect_within(fd, (struct sockaddr *)&addr, sizeof(addr), t) == 0)
 		return fd;
@@ -91,33 +88,6 @@ static int connect_unix(const char *path, const struct attempt *t, struct err *e
 	if (fd >= 0)
 		close(fd);
 	return -1;
-}
-
-static bool is_port(const char *text)
-{
-	char *end;
-	unsigned long port = strtoul(text, &end, 10);
-
-	return *text >= '0' && *text <= '9' && !*end && port > 0 && port <= UINT16_MAX;
-}
-
-/* Cut "HOST:PORT" in two. The host may be in brackets, or empty. Returns 0, or -1 when it is not of this form. */
-static int split_address(const char *address, char *host, size_t size, const char **port)
-{
-	const char *colon = strrchr(address, ':'), *end = colon;
-
-	if (!colon || !is_port(colon + 1))
-		return -1;
-	if (address[0] == '[' && colon > address && colon[-1] == ']') {
-		address++;
-		end--;
-	}
-	if (end < address || (size_t)(end - address) >= size)
-		return -1;
-	memcpy(host, address, (size_t)(end - address));
-	host[end - address] = 0;
-	*port = colon + 1;
-	return 0;
 }
 
 static int try_one(const struct addrinfo *a, const struct attempt *t)
@@ -140,8 +110,8 @@ static int connect_tcp(const char *address, const struct attempt *t, struct err 
 	char host[256];
 	int rc, fd = -1, on = 1;
 
-	if (split_address(address, host, sizeof(host), &port))
-		return err_set(err, EXIT_USAGE, "%s is not a gdbstub's address: give unix:PATH or HOST:PORT", address);
+	if (rsp_split_address(address, host, sizeof(host), &port, err) < 0)
+		return -1;
 	rc = getaddrinfo(host[0] ? host : "localhost", port, &hints, &list);
 	if (rc)
 		return err_set(err, EXIT_INPUT, "cannot find %s: %s", address, gai_strerror(rc));
@@ -158,6 +128,7 @@ static int connect_tcp(const char *address, const struct attempt *t, struct err 
 int rsp_connect(const char *address, const struct limit *limit, struct err *err)
 {
 	const struct attempt t = {monotonic_ns() + RSP_CONNECT_NS, limit};
+	const char *path = rsp_unix_path(address);
 
-	return strncmp(address, "unix:", 5) == 0 ? connect_unix(address + 5, &t, err) : connect_tcp(address, &t, err);
+	return path ? connect_unix(path, &t, err) : connect_tcp(address, &t, err);
 }

@@ -33,7 +33,7 @@ enum gdb_reason {
 	GDB_STEPPED,	 /* The one step that was asked for is made. */
 	GDB_POINT,	 /* A CPU stands at a breakpoint, or has tripped a watchpoint: `point` says which. */
 	GDB_INTERRUPTED, /* gdb_go.interrupted() said so. */
-	GDB_NEWS,	 /* Something has happened that `text` tells of, and the machine can go on. */
+	GDB_NEWS,	 /* Something has happened that `text` tells of. The machine can go on. */
 	GDB_ENDED,	 /* The machine has ended, as `text` says. It can be looked at still. */
 };
 
@@ -49,9 +49,11 @@ struct gdb_stop {
 
 /* How the machine shall go on. */
 struct gdb_go {
-	/* This CPU alone makes one step. False: everything goes on. */
+	/* Only `cpu` goes on, by one step. */
 	bool step;
 	unsigned cpu;
+	/* Without `step`: a bit (1u << cpu) for each CPU that goes on. At least one is set. */
+	unsigned cpus;
 	/* Whether the client wants the machine to stop. To be asked every few milliseconds at least. It does not wait. */
 	bool (*interrupted)(void *arg);
 	void *arg;
@@ -66,12 +68,15 @@ struct gdb_machine {
 	/* The CPU that the client looks at first. */
 	unsigned first_cpu;
 	int (*get)(void *ctx, unsigned cpu, struct replay_cpu *out, struct err *err);
-	/* Set all of a CPU's registers but the selectors, the control registers and EFER. */
+	/* Set all of a CPU's registers but the selectors, the control registers, EFER and the IDT. */
 	int (*set)(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err *err);
 	/* Read or write memory. Returns how many bytes could be, from the first on. */
 	size_t (*read)(void *ctx, unsigned cpu, uint64_t gva, void *out, size_t len);
 	size_t (*write)(void *ctx, unsigned cpu, uint64_t gva, const void *in, size_t len);
-	/* These are the points now. `points` are the caller's until the next call. False: that many cannot be. */
+	/*
+	 * These are the points now. The server keeps them as they are until the next call. False: that many, or such, cannot
+	 * be, and the points are to be what they were.
+	 */
 	bool (*points)(void *ctx, const struct gdb_point *points, size_t count);
 	/* Let the machine go on until it stops. */
 	int (*go)(void *ctx, const struct gdb_go *go, struct gdb_stop *stop, struct err *err);
@@ -101,6 +106,6 @@ int gdb_listen(const char *address, struct err *err);
  * Wait for a client and serve it until it detaches, kills the machine or goes away, or `stop_fd` is readable. Returns 0, or -1
  * with `err` set when the machine failed.
  */
-int gdb_serve(const struct gdb_config *config, const struct gdb_machine *machine, struct err *err);
+int gdb_serve_client(const struct gdb_config *config, const struct gdb_machine *machine, struct err *err);
 
 #endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Orders on a copy of the machine on KVM. */
+#include "hv/replay/gdb/machine.h"
+
+#include <errno.h>
+#include <linux/kvm.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "hv/replay/copy_cpu.h"
+#include "hv/replay/gdb/race.h"
+
+/* Long enough that a CPU gets on, and short enough that nobody waits for Ctrl-C, or a CPU for the answer of another one. */
+#define SLICE_NS 4000000u
+
+struct machine {
+	struct copy copy;
+	/* The point that each debug register is for. */
+	uint8_t point_of[COPY_WATCHES];
+	char who[2][GUEST_COMM_MAX + 16];
+};
+
+/* ---- debug registers ---- */
+
+static bool is_breakpoint(const struct gdb_point *p)
+{
+	return p->kind == RSP_SOFTWARE || p->kind == RSP_HARDWARE;
+}
+
+/* The largest length of a debug register that is aligned at `gva`, of at most `left` bytes. */
+static unsigned length_at(uint64_t gva, unsigned left)
+{
+	unsigned len = 8;
+
+	while (len > left || gva % len)
+		len /= 2;
+	return len;
+}
+
+struct loading {
+	struct copy_watches watches;
+	uint8_t point_of[COPY_WATCHES];
+	unsigned used;
+};
+
+/* Take as many debug registers as the point needs. Returns false when there are not enough. */
+static bool load_point(struct loading *l, const struct gdb_point *p, size_t index)
+{
+	enum x86_dr_type type = is_breakpoint(p)	     ? X86_DR_EXECUTE
+				: p->kind == RSP_WATCH_WRITE ? X86_DR_WRITE
+							     : X86_DR_READWRITE;
+	uint64_t gva = p->gva;
+
+	for (unsigned left = p->len, len; left; left -= len, gva += len) {
+		if (l->used == COPY_WATCHES)
+			return false;
+		len = length_at(gva, left);
+		l->watches.address[l->used] = gva;
+		l->watches.dr7 |= x86_dr7_condition(l->used, type, len) | 2ull << (2 * l->used); /* for all tasks */
+		l->point_of[l->used++] = (uint8_t)index;
+	}
+	return true;
+}
+
+static bool watch(void *ctx, const struct gdb_point *points, size_t count, bool breakpoints)
+{
+	struct machine *m = ctx;
+	struct loading l = {0};
+
+	for (size_t i = 0; i < count; i++)
+		if ((breakpoints || !is_breakpoint(&points[i])) && !load_point(&l, &points[i], i))
+			return false;
+	m->copy.watches = l.watches;
+	memcpy(m->point_of, l.point_of, sizeof(l.point_of));
+	return true;
+}
+
+static int met(void *ctx)
+{
+	const struct machine *m = ctx;
+	unsigned bits = m->copy.met;
+
+	for (unsigned i = 0; i < COPY_WATCHES; i++)
+		if (bits >> i & 1 && x86_dr7_enabled(m->copy.watches.dr7, i))
+			return m->point_of[i];
+	return -1;
+}
+
+/* ---- registers and memory ---- */
+
+static int get(void *ctx, unsigned cpu, struct replay_cpu *out, struct err *err)
+{
+	struct machine *m = ctx;
+
+	return copy_get_cpu(&m->copy, cpu, out, err);
+}
+
+static int set(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err *err)
+{
+	struct machine *m = ctx;
+
+	return copy_set_cpu(&m->copy, cpu, in, err);
+}
+
+/* Copy bytes from or to guest memory, page by page. Returns how many could be. */
+static size_t access_memory(struct machine *m, unsigned cpu, uint64_t gva, uint8_t *out, const uint8_t *in, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		size_t n = X86_PAGE_SIZE - (gva + done) % X86_PAGE_SIZE;
+		uint8_t *at = copy_at(&m->copy, cpu, gva + done, NULL);
+
+		if (!at)
+			break;
+		if (n > len - done)
+			n = len - done;
+		if (in)
+			memcpy(at, in + done, n);
+		else
+			memcpy(out + done, at, n);
+		done += n;
+	}
+	return done;
+}
+
+static size_t read_memory(void *ctx, unsigned cpu, uint64_t gva, void *out, size_t len)
+{
+	return access_memory(ctx, cpu, gva, out, NULL, len);
+}
+
+static size_t write_memory(void *ctx, unsigned cpu, uint64_t gva, const void *in, size_t len)
+{
+	return access_memory(ctx, cpu, gva, NULL, in, len);
+}
+
+/* ---- going on ---- */
+
+/* KVM lets a CPU that has halted sleep until an interrupt, and in a step none comes. */
+static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct machine *m = ctx;
+	const struct copy_ops steps = copy_steps(&m->copy);
+	struct kvm_mp_state state = {0};
+
+	if (ioctl(vm_vcpu(m->copy.vm, cpu)->fd, KVM_GET_MP_STATE, &state) == 0 && state.mp_state != KVM_MP_STATE_RUNNABLE)
+		return COPY_HALTED;
+	return steps.step(steps.ctx, cpu, regs);
+}
+
+static void regs(void *ctx, unsigned cpu, struct x86_regs *out)
+{
+	struct machine *m = ctx;
+	const struct copy_ops steps = copy_steps(&m->copy);
+
+	steps.regs(steps.ctx, cpu, out);
+}
+
+static enum copy_step slice(void *ctx, unsigned cpu)
+{
+	struct machine *m = ctx;
+
+	return copy_slice(&m->copy, cpu, SLICE_NS);
+}
+
+static void why(void *ctx, char out[GDB_TEXT_MAX])
+{
+	const struct machine *m = ctx;
+	enum vm_end end;
+
+	if (m->copy.err.code != EXIT_OK)
+		snprintf(out, GDB_TEXT_MAX, "The copy of the machine has failed: %.*s", GDB_TEXT_MAX - 64, m->copy.err.text);
+	else if (vm_ended(m->copy.vm, &end))
+		snprintf(out, GDB_TEXT_MAX, "The machine has ended: %.*s", GDB_TEXT_MAX - 64, vm_end_detail(m->copy.vm));
+	else
+		snprintf(out, GDB_TEXT_MAX, "The machine has ended.");
+}
+
+static struct race_copy copy_of(struct machine *m, unsigned cpus)
+{
+	return (struct race_copy){
+		.cpus = cpus,
+		.steps = {.step = step, .regs = regs, .ctx = m},
+		.get = get,
+		.set = set,
+		.read = read_memory,
+		.write = write_memory,
+		.watch = watch,
+		.met = met,
+		.slice = slice,
+		.why = why,
+		.ctx = m,
+	};
+}
+
+static const char *name_side(struct machine *m, unsigned side, const struct guest_context *context)
+{
+	if (context->pid < 0)
+		return "an unknown task";
+	snprintf(m->who[side], sizeof(m->who[side]), "%s/%d", context->comm, context->pid);
+	return m->who[side];
+}
+
+static int serve(struct machine *m, const struct run_plan *plan, unsigned first, const char *intro,
+		 const struct gdb_config *config, struct err *err)
+{
+	const struct race_copy copy = copy_of(m, plan->cpus);
+	struct race race = {.copy = &copy, .intro = intro};
+	struct gdb_machine machine;
+
+	run_describe(plan, first, &race.order);
+	for (unsigned side = 0; side < 2; side++)
+		race.who[side] = name_side(m, side, &plan->meeting->sides[side].context);
+	race_begin(&race);
+	machine = race_machine(&race);
+	return gdb_serve_client(config, &machine, err);
+}
+
+int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, const struct gdb_config *config, struct err *err)
+{
+	/* What the copy says on its console, which nobody reads here. */
+	int console = memfd_create("console of a copy", MFD_CLOEXEC), rc = -1;
+	struct machine m = {0};
+
+	if (console < 0)
+		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
+	if (copy_open(&m.copy, plan->state, &plan->ram, plan->kvm_fd, console, err) == 0 && run_place(plan, &m.copy, err) == 0)
+		rc = serve(&m, plan, first, intro, config, err);
+	copy_close(&m.copy);
+	close(console);
+	return rc;
+}

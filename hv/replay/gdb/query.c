@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Packets that ask what the server and its machine are, and what the user asks by `monitor`. */
+#include <string.h>
+
+#include "hv/replay/gdb/server.h"
+
+static bool has_feature(const struct cursor *c, const char *name)
+{
+	return memmem(c->at, (size_t)(c->end - c->at), name, strlen(name)) != NULL;
+}
+
+static void supported(struct server *s, struct cursor c)
+{
+	s->swbreak = has_feature(&c, "swbreak+");
+	s->hwbreak = has_feature(&c, "hwbreak+");
+	reply_text(s,
+		   "PacketSize=%x;qXfer:features:read+;vContSupported+;QStartNoAckMode+;multiprocess-;swbreak+;hwbreak+;"
+		   "binary-upload+",
+		   LINK_REPLY_MAX);
+}
+
+/* A part of the description: `m` and bytes, or `l` and the last ones. */
+static void features(struct server *s, struct cursor c)
+{
+	uint64_t offset, len;
+
+	if (!skip(&c, "target.xml:") || !number(&c, &offset) || !skip(&c, ",") || !number(&c, &len))
+		return refuse(s, REFUSED_FORM);
+	if (offset > s->xml_len)
+		offset = s->xml_len;
+	/* With an escape for each byte it fits. */
+	if (len > LINK_REPLY_MAX / 2 - 1)
+		len = LINK_REPLY_MAX / 2 - 1;
+	if (len > s->xml_len - offset)
+		len = s->xml_len - offset;
+	reply_text(s, offset + len < s->xml_len ? "m" : "l");
+	reply_binary(s, (const uint8_t *)s->xml + offset, len);
+}
+
+static void first_threads(struct server *s, struct cursor c)
+{
+	(void)c;
+	for (unsigned i = 0; i < s->machine->cpus; i++)
+		reply_text(s, "%c%x", i ? ',' : 'm', i + 1);
+}
+
+static void no_more_threads(struct server *s, struct cursor c)
+{
+	(void)c;
+	reply_text(s, "l");
+}
+
+static void thread_info(struct server *s, struct cursor c)
+{
+	char text[GDB_TEXT_MAX] = "";
+	unsigned cpus;
+
+	if (!thread(s, &c, &cpus))
+		return refuse(s, REFUSED_FORM);
+	s->machine->describe(s->machine->ctx, (unsigned)__builtin_ctz(cpus), text);
+	reply_hex(s, text, strlen(text));
+}
+
+static void current_thread(struct server *s, struct cursor c)
+{
+	(void)c;
+	reply_text(s, "QC%x", s->cpu + 1);
+}
+
+/* The machine was there before, so that gdb detaches from it when it ends, and does not ask whether to kill it. */
+static void attached(struct server *s, struct cursor c)
+{
+	(void)c;
+	reply_text(s, "1");
+}
+
+static void no_symbols_wanted(struct server *s, struct cursor c)
+{
+	(void)c;
+	reply_text(s, "OK");
+}
+
+static void monitor(struct server *s, struct cursor c)
+{
+	char command[GDB_TEXT_MAX] = "", out[2 * GDB_TEXT_MAX] = "";
+	size_t len = (size_t)(c.end - c.at);
+
+	if (len % 2 || len / 2 >= sizeof(command) || rsp_from_hex(c.at, len / 2, (uint8_t *)command) < 0)
+		return refuse(s, REFUSED_FORM);
+	s->machine->command(s->machine->ctx, command, out);
+	reply_hex(s, out, strlen(out));
+	if (!s->reply_len)
+		reply_text(s, "OK");
+}
+
+static void no_ack(struct server *s, struct cursor c)
+{
+	(void)c;
+	/* The reply to this packet is the first one that is not acknowledged by the client, which is right either way. */
+	s->link.no_ack = true;
+	reply_text(s, "OK");
+}
+
+struct query {
+	const char *name;
+	handler *answer;
+};
+
+static void look_up(struct server *s, struct cursor c, const struct query *queries, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (skip(&c, queries[i].name))
+			return queries[i].answer(s, c);
+}
+
+void query_get(struct server *s, struct cursor c)
+{
+	static const struct query queries[] = {
+		{"Supported", supported},
+		{"Xfer:features:read:", features},
+		{"fThreadInfo", first_threads},
+		{"sThreadInfo", no_more_threads},
+		{"ThreadExtraInfo,", thread_info},
+		{"Attached", attached},
+		{"Symbol:", no_symbols_wanted},
+		{"Rcmd,", monitor},
+		{"C", current_thread}, /* It is the start of other names, which are not known, and it has nothing behind it. */
+	};
+
+	if (c.end - c.at > 1 && *c.at == 'C')
+		return;
+	look_up(s, c, queries, sizeof(queries) / sizeof(queries[0]));
+}
+
+void query_set(struct server *s, struct cursor c)
+{
+	static const struct query queries[] = {{"StartNoAckMode", no_ack}};
+
+	look_up(s, c, queries, sizeof(queries) / sizeof(queries[0]));
+}
