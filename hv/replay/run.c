@@ -75,7 +75,7 @@ int run_before(const struct run_plan *r, struct err *err)
 
 	if (console < 0)
 		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
-	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, err) == 0 && place_sides(r, &m, err) == 0)
+	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, err) == 0 && run_place(r, &m, err) == 0)
 		rc = look_at(r, &m, err);
 	copy_close(&m);
 	close(console);

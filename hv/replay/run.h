@@ -40,16 +40,14 @@ struct run_result {
 	struct err err;
 };
 
-<<<<<<< Updated upstream
 /* Make the copy as it is before both accesses, and let plan->look() look at it. Returns 0, or -1 with `err` set. */
 int run_before(const struct run_plan *r, struct err *err);
-=======
+
 /* The order that lets the access of side `first` go first. */
 void run_describe(const struct run_plan *r, unsigned first, struct order *order);
 
 /* Place both sides of a copy that was just made before their accesses. Returns 0, or -1 with `err` set. */
 int run_place(const struct run_plan *r, struct copy *copy, struct err *err);
->>>>>>> Stashed changes
 
 /* Run the order that lets the access of side `first` go first, and then let it run freely if `go_on` says so. */
 void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out);
