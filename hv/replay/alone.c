@@ -14,7 +14,6 @@
 struct left {
 	struct run_result result;
 	struct alone alone;
-	struct err err;
 };
 
 struct task {
@@ -38,7 +37,7 @@ static void sum_up(const struct run_result *r, struct alone *out)
 		snprintf(out->why, sizeof(out->why), "%s", why);
 }
 
-static void run_alone(void *ctx)
+static int run_alone(void *ctx, struct err *err)
 {
 	const struct task *t = ctx;
 	struct run_result *r = &t->left->result;
@@ -47,29 +46,10 @@ static void run_alone(void *ctx)
 	if (!t->plan->look)
 		sandbox_thread(SANDBOX_COPY);
 	run_order(t->plan, t->first, true, r);
-	t->left->err = r->err;
-	if (r->ended)
-		sum_up(r, &t->left->alone);
-}
-
-static void look_before(void *ctx)
-{
-	const struct task *t = ctx;
-
-	run_before(t->plan, &t->left->err);
-}
-
-static int take_error(const struct left *left, struct err *err)
-{
-	char text[sizeof(left->err.text)];
-	bool ours = left->err.code != EXIT_USAGE && left->err.code != EXIT_INPUT && left->err.code != EXIT_GUEST;
-
-	if (left->err.code == EXIT_OK)
-		return 0;
-	memcpy(text, left->err.text, sizeof(text));
-	text[sizeof(text) - 1] = '\0';
-	clean_line(text, sizeof(text));
-	return err_set(err, ours ? EXIT_INTERNAL : left->err.code, "%s", text);
+	if (r->err.code != EXIT_OK)
+		return err_set(err, r->err.code, "%s", r->err.text);
+	sum_up(r, &t->left->alone);
+	return 0;
 }
 
 static void take_alone(const struct left *left, struct alone *out)
@@ -86,32 +66,27 @@ static void take_alone(const struct left *left, struct alone *out)
 			out->order.regions[side].end = REPLAY_END_NOT_RUN;
 }
 
-static int in_process(void (*act)(void *ctx), struct task *task, time_t seconds, struct alone *out, struct err *err)
-{
-	int rc;
-
-	task->left = mmap(NULL, sizeof(*task->left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (task->left == MAP_FAILED)
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	rc = process_run(act, task, seconds, err);
-	if (rc == 0)
-		rc = take_error(task->left, err);
-	if (rc == 0 && out)
-		take_alone(task->left, out);
-	munmap(task->left, sizeof(*task->left));
-	return rc;
-}
-
 int alone_run(const struct run_plan *plan, unsigned first, struct alone *out, struct err *err)
 {
 	struct task task = {.plan = plan, .first = first};
+	int rc;
 
-	return in_process(run_alone, &task, orders_run_seconds(plan->config), out, err);
+	task.left = mmap(NULL, sizeof(*task.left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (task.left == MAP_FAILED)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	rc = process_run(run_alone, &task, orders_run_seconds(plan->config), err);
+	if (rc == 0)
+		take_alone(task.left, out);
+	munmap(task.left, sizeof(*task.left));
+	return rc;
+}
+
+static int look_before(void *ctx, struct err *err)
+{
+	return run_before(ctx, err);
 }
 
 int alone_before(const struct run_plan *plan, struct err *err)
 {
-	struct task task = {.plan = plan};
-
-	return in_process(look_before, &task, 0, NULL, err);
+	return process_run(look_before, (void *)plan, 0, err);
 }

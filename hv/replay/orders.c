@@ -39,11 +39,13 @@ struct one_run {
 	struct run_result *out;
 };
 
-static void run_one(void *ctx)
+static int run_one(void *ctx, struct err *err)
 {
 	const struct one_run *one = ctx;
 
+	(void)err; /* It is in the result. */
 	run_order(one->plan, one->first, one->go_on, one->out);
+	return 0;
 }
 
 static void run_in_process(const struct run_plan *plan, unsigned first, bool go_on, struct run_result *out)

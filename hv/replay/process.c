@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "hv/base/clean.h"
 
 void process_die_with(pid_t parent)
 {
@@ -27,24 +30,54 @@ void process_end_after(time_t seconds)
 		_exit(1);
 }
 
-int process_run(void (*act)(void *ctx), void *ctx, time_t seconds, struct err *err)
+static int wait_for(pid_t pid, struct err *err)
 {
-	pid_t self = getpid(), pid = fork(), ended;
 	int status = 0;
+	pid_t ended;
 
-	if (pid == 0) {
-		process_die_with(self);
-		if (seconds)
-			process_end_after(seconds);
-		act(ctx);
-		_exit(0);
-	}
-	if (pid < 0)
-		return err_set(err, EXIT_INTERNAL, "fork: %s", strerror(errno));
 	do
 		ended = waitpid(pid, &status, 0);
 	while (ended < 0 && errno == EINTR);
 	if (ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	return err_set(err, EXIT_INTERNAL, "the process of a copy died or took too long");
+}
+
+/* The error that a process has left is not trusted. */
+static int take_error(const struct err *left, struct err *err)
+{
+	enum exit_code code = left->code;
+	char text[sizeof(left->text)];
+
+	if (code == EXIT_OK)
+		return 0;
+	if (code != EXIT_USAGE && code != EXIT_INPUT && code != EXIT_GUEST)
+		code = EXIT_INTERNAL;
+	memcpy(text, left->text, sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	clean_line(text, sizeof(text));
+	return err_set(err, code, "%s", text);
+}
+
+int process_run(int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err)
+{
+	struct err *left = mmap(NULL, sizeof(*left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t self = getpid(), pid;
+	int rc;
+
+	if (left == MAP_FAILED)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	pid = fork();
+	if (pid == 0) {
+		process_die_with(self);
+		if (seconds)
+			process_end_after(seconds);
+		act(ctx, left);
+		_exit(0);
+	}
+	rc = pid < 0 ? err_set(err, EXIT_INTERNAL, "fork: %s", strerror(errno)) : wait_for(pid, err);
+	if (rc == 0)
+		rc = take_error(left, err);
+	munmap(left, sizeof(*left));
+	return rc;
 }

@@ -17,9 +17,10 @@ void process_die_with(pid_t parent);
 void process_end_after(time_t seconds);
 
 /*
- * Call act(ctx) in a new process with a limit of `seconds`, 0 for none, and wait for its end. What act() says it leaves in
- * memory that is shared. Returns 0, or -1 with `err` set when the process could not be started, died, or took too long.
+ * Call act() in a new process with a limit of `seconds`, 0 for none, and wait for its end. Returns 0, or -1 with `err` set: as
+ * act() has set it, made printable, or because the process could not be started, died, or took too long. What else act() has to
+ * tell it leaves in memory that is shared, and none of that is to be trusted when a guest ran in the process.
  */
-int process_run(void (*act)(void *ctx), void *ctx, time_t seconds, struct err *err);
+int process_run(int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err);
 
 #endif

@@ -43,6 +43,14 @@ static void put_file(const struct debuginfo_frame *frame, char out[SOURCE_FILE_M
 		memmove(at, at + 2, strlen(at + 2) + 1);
 }
 
+void naming_line(const struct debuginfo_frame *frame, struct source_line *line)
+{
+	line->line = frame->line;
+	line->column = frame->column;
+	snprintf(line->function, sizeof(line->function), "%s", frame->function ? frame->function : "");
+	put_file(frame, line->file);
+}
+
 /* Let the file be read that a debug file of the user's was compiled from, by the name that the report has for it. */
 static void allow_file(const struct naming *n, const struct debuginfo_frame *frame, const char *name)
 {
@@ -71,10 +79,7 @@ static int add_lines(const struct naming *n, const struct debug_image *image, co
 		line->side = (uint8_t)side;
 		line->frame = (uint8_t)call;
 		line->inlined = frames[i].inlined;
-		line->line = frames[i].line;
-		line->column = frames[i].column;
-		snprintf(line->function, sizeof(line->function), "%s", frames[i].function ? frames[i].function : "");
-		put_file(&frames[i], line->file);
+		naming_line(&frames[i], line);
 		if (users)
 			allow_file(n, &frames[i], line->file);
 	}

@@ -17,4 +17,7 @@
  */
 int naming_race(const struct naming *n, struct race *race, struct err *err);
 
+/* Set the function, file, line and column of a source line to what a frame has. The rest of it stays as it is. */
+void naming_line(const struct debuginfo_frame *frame, struct source_line *line);
+
 #endif
