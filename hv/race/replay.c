@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/race/replay.h"
 
+#include <string.h>
+
 #include "hv/base/clean.h"
 #include "hv/race/count.h"
 
@@ -34,6 +36,34 @@ int replay_weight(const struct replay_instance *instance)
 	if (instance->outcome == REPLAY_NO_STATE_CHANGE)
 		return NO_STATE_CHANGE;
 	return instance->why == REPLAY_CANNOT_LOAD ? NOT_RUN : FAILURE;
+}
+
+bool replay_same_outcome(const struct replay_instance *a, const struct replay_instance *b)
+{
+	return replay_weight(a) == replay_weight(b) && a->why == b->why && replay_troubled_order(a) == replay_troubled_order(b);
+}
+
+static bool same_difference(const struct replay_difference *a, const struct replay_difference *b)
+{
+	return a->is_register == b->is_register && a->side == b->side && a->len == b->len && a->gpa == b->gpa &&
+	       memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0 && (!a->is_register || strcmp(a->name, b->name) == 0);
+}
+
+bool replay_identical(const struct replay_instance *a, const struct replay_instance *b)
+{
+	if (!replay_same_outcome(a, b) || a->outcome != b->outcome || a->difference_count != b->difference_count ||
+	    a->kept != b->kept)
+		return false;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct replay_region *x = &a->orders[i / 2].regions[i % 2], *y = &b->orders[i / 2].regions[i % 2];
+
+		if (x->end != y->end || x->instructions != y->instructions)
+			return false;
+	}
+	for (uint32_t i = 0; i < a->kept; i++)
+		if (!same_difference(&a->differences[i], &b->differences[i]))
+			return false;
+	return true;
 }
 
 static const char *difference_wrong(const struct replay_difference *difference)

@@ -160,6 +160,16 @@ int replay_troubled_order(const struct replay_instance *instance);
 /* How much an instance says of its race. More is more; struct race_replay has the order. */
 int replay_weight(const struct replay_instance *instance);
 
+/* Whether two instances of a race have the same outcome: the same weight, the same failure, and trouble in the same order. */
+bool replay_same_outcome(const struct replay_instance *a, const struct replay_instance *b);
+
+/*
+ * Whether two instances that began in the same state were the same to the end of their regions: the same outcome, regions of as
+ * many instructions with the same ends, and differences in the same places with the same bytes. Names and the words of trouble
+ * are not looked at.
+ */
+bool replay_identical(const struct replay_instance *a, const struct replay_instance *b);
+
 /* What is wrong with an instance, as a phrase for a message. NULL: its members fit together as this header says. */
 const char *replay_instance_wrong(const struct replay_instance *instance);
 

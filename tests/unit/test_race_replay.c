@@ -52,6 +52,36 @@ static void instances_make_the_races_outcome(void **state)
 	assert_int_equal(replay_outcome(&r), REPLAY_FAILURE);
 }
 
+/* What is the same in a report may differ in the run, and names say nothing of either. */
+static void outcomes_and_runs_are_compared(void **state)
+{
+	const struct replay_instance change = replay_made_change(), equal = replay_made_equal(), oops = replay_made_oops(1),
+				     other_oops = replay_made_oops(0), fault = replay_made_failure(REPLAY_FAULT),
+				     warning = replay_made_failure(REPLAY_WARNING);
+	struct replay_instance other = change;
+
+	(void)state;
+	assert_false(replay_same_outcome(&change, &equal));
+	assert_false(replay_same_outcome(&change, &oops));
+	assert_false(replay_same_outcome(&oops, &other_oops));
+	assert_false(replay_same_outcome(&fault, &warning));
+	other.differences[0].gva = 0;
+	strcpy(other.differences[0].name, "another name");
+	assert_true(replay_same_outcome(&change, &other));
+	assert_true(replay_identical(&change, &other));
+	other.differences[0].bytes[1][3] ^= 1;
+	assert_true(replay_same_outcome(&change, &other));
+	assert_false(replay_identical(&change, &other));
+	other = change;
+	strcpy(other.differences[1].name, "rbx");
+	assert_false(replay_identical(&change, &other));
+	other = change;
+	other.orders[1].regions[1].instructions++;
+	assert_true(replay_same_outcome(&change, &other));
+	assert_false(replay_identical(&change, &other));
+	assert_false(replay_identical(&change, &equal));
+}
+
 static void most_telling_instance_is_kept(void **state)
 {
 	struct replay_instance equal = replay_made_equal(), change = replay_made_change(), oops = replay_made_oops(1),
@@ -261,6 +291,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instances_make_the_races_outcome),
+		cmocka_unit_test(outcomes_and_runs_are_compared),
 		cmocka_unit_test(most_telling_instance_is_kept),
 		cmocka_unit_test(trouble_counts_in_one_order_only),
 		cmocka_unit_test(what_does_not_fit_together_is_said),
