@@ -150,6 +150,8 @@ $(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(cal
 $(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
 $(filter $(OUT)/unit/test_vmm_pci $(OUT)/unit/test_vmm_virtio $(OUT)/unit/test_vmm_snapshot,$(UNIT_BINS)): $(call FAKES,pci_rig)
 $(filter $(OUT)/unit/test_rsp_client $(OUT)/unit/test_target_gdb%,$(UNIT_BINS)): $(call FAKES,fake_stub)
+# Two processes in place of the CPUs of a copy.
+$(filter $(OUT)/unit/test_replay_gdb%,$(UNIT_BINS)): $(call FAKES,traced_copy)
 
 # Ethernet frames.
 $(filter $(OUT)/unit/test_vmm_net_%,$(UNIT_BINS)): $(call FAKES,net_frames)
@@ -264,7 +266,7 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format
 
 # ---- packages ----
 
-BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc jq libc6-dev libcapstone-dev libcmocka-dev \
+BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc gdb jq libc6-dev libcapstone-dev libcmocka-dev \
 	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libpq-dev libseccomp-dev libslirp-dev libsqlite3-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc munge pkg-config postgresql python3 \
 	python3-jsonschema python3-junitparser python3-selenium slurm-client slurmctld slurmd zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap

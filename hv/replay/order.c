@@ -71,18 +71,12 @@ static void pass_on(struct ordering *o)
 /* Say whose turn it is. A side whose region is at its end has no turns any more. */
 static void find_turn(struct ordering *o)
 {
-	switch (o->phase) {
-	case ORDER_FIRST:
-	case ORDER_SECOND:
-		if (access_made(o)) {
-			o->phase++;
-			pass_on(o);
-		}
-		break;
-	case ORDER_TURNS:
-		if (o->steps == ORDER_TURN)
-			pass_on(o);
-		break;
+	if (o->phase == ORDER_TURNS && o->steps == ORDER_TURN)
+		pass_on(o);
+	/* The second access may be made already, by a step out of turn. */
+	while (o->phase != ORDER_TURNS && access_made(o)) {
+		o->phase++;
+		pass_on(o);
 	}
 	if (o->phase == ORDER_TURNS && region_over(&o->run->regions[o->side]))
 		pass_on(o);

@@ -12,81 +12,34 @@
 
 #include "hv/replay/copy_cpu.h"
 #include "hv/replay/gdb/race.h"
+#include "hv/replay/gdb/watches.h"
 
 /* Long enough that a CPU gets on, and short enough that nobody waits for Ctrl-C, or a CPU for the answer of another one. */
 #define SLICE_NS 4000000u
 
 struct machine {
 	struct copy copy;
-	/* The point that each debug register is for. */
-	uint8_t point_of[COPY_WATCHES];
+	struct watches watches;
 	char who[2][GUEST_COMM_MAX + 16];
 };
 
 /* ---- debug registers ---- */
 
-static bool is_breakpoint(const struct gdb_point *p)
-{
-	return p->kind == RSP_SOFTWARE || p->kind == RSP_HARDWARE;
-}
-
-/* The largest length of a debug register that is aligned at `gva`, of at most `left` bytes. */
-static unsigned length_at(uint64_t gva, unsigned left)
-{
-	unsigned len = 8;
-
-	while (len > left || gva % len)
-		len /= 2;
-	return len;
-}
-
-struct loading {
-	struct copy_watches watches;
-	uint8_t point_of[COPY_WATCHES];
-	unsigned used;
-};
-
-/* Take as many debug registers as the point needs. Returns false when there are not enough. */
-static bool load_point(struct loading *l, const struct gdb_point *p, size_t index)
-{
-	enum x86_dr_type type = is_breakpoint(p)	     ? X86_DR_EXECUTE
-				: p->kind == RSP_WATCH_WRITE ? X86_DR_WRITE
-							     : X86_DR_READWRITE;
-	uint64_t gva = p->gva;
-
-	for (unsigned left = p->len, len; left; left -= len, gva += len) {
-		if (l->used == COPY_WATCHES)
-			return false;
-		len = length_at(gva, left);
-		l->watches.address[l->used] = gva;
-		l->watches.dr7 |= x86_dr7_condition(l->used, type, len) | 2ull << (2 * l->used); /* for all tasks */
-		l->point_of[l->used++] = (uint8_t)index;
-	}
-	return true;
-}
-
 static bool watch(void *ctx, const struct gdb_point *points, size_t count, bool breakpoints)
 {
 	struct machine *m = ctx;
-	struct loading l = {0};
 
-	for (size_t i = 0; i < count; i++)
-		if ((breakpoints || !is_breakpoint(&points[i])) && !load_point(&l, &points[i], i))
-			return false;
-	m->copy.watches = l.watches;
-	memcpy(m->point_of, l.point_of, sizeof(l.point_of));
+	if (!watches_load(&m->watches, points, count, breakpoints))
+		return false;
+	m->copy.watches = m->watches.registers;
 	return true;
 }
 
 static int met(void *ctx)
 {
 	const struct machine *m = ctx;
-	unsigned bits = m->copy.met;
 
-	for (unsigned i = 0; i < COPY_WATCHES; i++)
-		if (bits >> i & 1 && x86_dr7_enabled(m->copy.watches.dr7, i))
-			return m->point_of[i];
-	return -1;
+	return watches_met(&m->watches, m->copy.met);
 }
 
 /* ---- registers and memory ---- */
