@@ -9,6 +9,9 @@
 #define CONSOLE_LIMIT (UINT64_C(1) << 30)
 #define CONSOLE_LIMIT_MAX (1024 * TIB)
 #define MEMORY_MIN (64 * MIB)
+#define SECOND UINT64_C(1000000000)
+#define REPLAY_FOR (2 * SECOND)
+#define REPLAY_FOR_MAX (3600 * SECOND)
 
 enum run_key {
 	KEY_KERNEL = 0x100,
@@ -20,6 +23,7 @@ enum run_key {
 	KEY_CONSOLE_LIMIT,
 	KEY_CONSOLE_CLEAN,
 	KEY_REPLAY,
+	KEY_REPLAY_FOR,
 	KEY_NO_DETECT,
 	KEY_NO_SANDBOX,
 };
@@ -39,6 +43,9 @@ static const struct argp_option options[] = {
 	 "show the console's control characters as \\xHH, so that the guest cannot steer the terminal", 0},
 	{"replay", KEY_REPLAY, NULL, 0,
 	 "run races in both orders, in copies of the machine, and say what came of each order; see docs/replay.md",
+	 DETECT_GROUP_HOW},
+	{"replay-for", KEY_REPLAY_FOR, "T", 0,
+	 "how long each order of --replay runs on freely, to see whether trouble comes of it (default 2s; 0: not at all)",
 	 DETECT_GROUP_HOW},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "do not confine outrider, to debug it; see docs/security.md", DETECT_GROUP_HOW},
@@ -76,6 +83,12 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 		if (cli_size(arg, KIB, CONSOLE_LIMIT_MAX, &value) < 0)
 			return wrong(state, "console-limit", arg, "a size from 1K to 1024T, for example 100M");
 		o->engine.console_limit = value;
+		return 0;
+	case KEY_REPLAY_FOR:
+		if (cli_time(arg, &value) < 0 || value > REPLAY_FOR_MAX)
+			return wrong(state, "replay-for", arg, "a time from 0 to 1h, for example 8s");
+		o->detect.session.replay_free_ns = value;
+		o->replay_for = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -148,6 +161,8 @@ static int check(struct run_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--no-detect samples nothing: leave out --coverage, --prefer and --aim");
 	if (o->detect.session.no_detect && o->detect.session.replay)
 		return err_set(err, EXIT_USAGE, "--no-detect finds no race to run in both orders: leave out --replay");
+	if (o->replay_for && !o->detect.session.replay)
+		return err_set(err, EXIT_USAGE, "--replay-for says how long the orders of --replay run on: give --replay, too");
 	if (o->detect.session.coverage && o->engine.console && strcmp(o->detect.session.coverage, o->engine.console) == 0)
 		return err_set(err, EXIT_USAGE, "--coverage and --console both write to %s: give two files", o->engine.console);
 	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)
@@ -164,7 +179,10 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	*o = (struct run_options){
 		.input = {err}, .engine.console_limit = CONSOLE_LIMIT, .engine.vm = {.cpus = 2, .memory = 512 * MIB}};
 	device_options_init(&o->devices, err);
-	if (detect_options_init(&o->detect, argc, argv, err) < 0 || cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
+	if (detect_options_init(&o->detect, argc, argv, err) < 0)
+		return -1;
+	o->detect.session.replay_free_ns = REPLAY_FOR;
+	if (cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
 		return -1;
 	o->engine.no_target = o->detect.session.no_detect;
 	device_options_apply(&o->devices, &o->engine.vm);

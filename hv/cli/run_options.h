@@ -15,6 +15,7 @@ struct run_options {
 	struct vm_engine_config engine;
 	struct device_options devices;
 	struct detect_options detect;
+	bool replay_for; /* --replay-for was given. */
 };
 
 /*

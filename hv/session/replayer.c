@@ -23,7 +23,6 @@
 #define INSTANCES_MAX 64u
 /* Most functions return after some hundred instructions. A region that is longer says little about the access. */
 #define INSTRUCTIONS 20000u
-#define FREE_NS UINT64_C(2000000000)
 
 /* Two instructions that met. */
 struct pair {
@@ -65,7 +64,7 @@ struct replayer *replayer_new(const struct replayer_config *config, struct err *
 		return NULL;
 	}
 	r->config = *config;
-	r->replay = (struct replay_config){.instructions = INSTRUCTIONS, .free_ns = FREE_NS};
+	r->replay = (struct replay_config){.instructions = INSTRUCTIONS, .free_ns = config->free_ns};
 	pthread_mutex_init(&r->lock, NULL);
 	r->wake = eventfd(0, EFD_CLOEXEC);
 	if (r->wake >= 0)

@@ -19,6 +19,8 @@ struct replayer_config {
 	struct engine *engine; /* with the operation `still` */
 	struct guest *guest;
 	struct screen *screen;
+	/* How long each order runs on freely, in nanoseconds. 0: not at all. */
+	uint64_t free_ns;
 	/*
 	 * What came of an instance of the race with these site names; `site_a` is that of the side that goes first in order 0.
 	 * Called on the replayer's thread.

@@ -211,8 +211,12 @@ static int open_detector(struct session *s, struct err *err)
 
 static int open_replayer(struct session *s, struct err *err)
 {
-	const struct replayer_config config = {
-		.engine = s->engine, .guest = s->guest, .screen = s->screen, .replayed = sink_replayed, .ctx = &s->sink};
+	const struct replayer_config config = {.engine = s->engine,
+					       .guest = s->guest,
+					       .screen = s->screen,
+					       .free_ns = s->config->replay_free_ns,
+					       .replayed = sink_replayed,
+					       .ctx = &s->sink};
 
 	if (!s->config->replay)
 		return 0;

@@ -39,6 +39,8 @@ struct session_config {
 	bool no_sandbox;
 	/* Run races that are seen in both orders, in copies of the machine. The engine must have the operation still(). */
 	bool replay;
+	/* How long each order runs on freely after it, in nanoseconds. 0: not at all. */
+	uint64_t replay_free_ns;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

@@ -110,6 +110,7 @@ static void good_options(void **state)
 	assert_int_equal(parse(&o, &err, ARGS("--kernel", "k", "--seed=0xffffffffffffffff", "--duration=2m")), 0);
 	assert_true(o.detect.session.detect.seed == UINT64_MAX);
 	assert_int_equal(o.detect.session.duration_ns, UINT64_C(120000000000));
+	assert_int_equal(o.detect.session.replay_free_ns, UINT64_C(2000000000));
 	assert_int_equal(o.engine.vm.cpus, 2);
 	run_options_free(&o);
 }
