@@ -59,25 +59,40 @@ static int take_error(const struct err *left, struct err *err)
 	return err_set(err, code, "%s", text);
 }
 
-int process_run(int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err)
+int process_start(struct process *p, int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err)
 {
-	struct err *left = mmap(NULL, sizeof(*left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t self = getpid(), pid;
-	int rc;
+	pid_t self = getpid();
 
-	if (left == MAP_FAILED)
+	p->left = mmap(NULL, sizeof(*p->left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p->left == MAP_FAILED)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	pid = fork();
-	if (pid == 0) {
+	p->pid = fork();
+	if (p->pid == 0) {
 		process_die_with(self);
 		if (seconds)
 			process_end_after(seconds);
-		act(ctx, left);
+		act(ctx, p->left);
 		_exit(0);
 	}
-	rc = pid < 0 ? err_set(err, EXIT_INTERNAL, "fork: %s", strerror(errno)) : wait_for(pid, err);
+	if (p->pid > 0)
+		return 0;
+	munmap(p->left, sizeof(*p->left));
+	return err_set(err, EXIT_INTERNAL, "fork: %s", strerror(errno));
+}
+
+int process_wait(struct process *p, struct err *err)
+{
+	int rc = wait_for(p->pid, err);
+
 	if (rc == 0)
-		rc = take_error(left, err);
-	munmap(left, sizeof(*left));
+		rc = take_error(p->left, err);
+	munmap(p->left, sizeof(*p->left));
 	return rc;
+}
+
+int process_run(int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err)
+{
+	struct process p;
+
+	return process_start(&p, act, ctx, seconds, err) < 0 ? -1 : process_wait(&p, err);
 }

@@ -28,6 +28,8 @@ enum sandbox_kind {
 	 * machine.
 	 */
 	SANDBOX_COPY,
+	/* Serves a debugger that connects to a socket, which listens already. */
+	SANDBOX_DEBUGGER,
 	/* The number of kinds, and the main thread: it may do what any thread in use may, and start threads. */
 	SANDBOX_MAIN,
 };

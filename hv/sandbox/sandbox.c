@@ -30,7 +30,8 @@ static const char *const kind_names[] = {
 	[SANDBOX_VCPU] = "vcpu",       [SANDBOX_INPUT] = "input", [SANDBOX_CONSOLE] = "console",
 	[SANDBOX_STOPPER] = "stopper", [SANDBOX_BLK] = "blk",	  [SANDBOX_NET] = "net",
 	[SANDBOX_RNG] = "rng",	       [SANDBOX_VSOCK] = "vsock", [SANDBOX_SAMPLER] = "sampler",
-	[SANDBOX_REPORTER] = "report", [SANDBOX_COPY] = "copy",	  [SANDBOX_MAIN] = "main",
+	[SANDBOX_REPORTER] = "report", [SANDBOX_COPY] = "copy",	  [SANDBOX_DEBUGGER] = "debugger",
+	[SANDBOX_MAIN] = "main",
 };
 
 /*

@@ -24,7 +24,7 @@ static json_t *region_json(struct json_builder *b, const struct replay_region *r
 	return o;
 }
 
-static json_t *order_json(struct json_builder *b, const struct replay_order *order)
+json_t *replay_order_json(struct json_builder *b, const struct replay_order *order)
 {
 	json_t *o = json_object(), *regions = json_array();
 
@@ -50,7 +50,7 @@ static json_t *difference_json(struct json_builder *b, const struct replay_diffe
 	return o;
 }
 
-static json_t *instance_json(struct json_builder *b, const struct replay_instance *instance)
+json_t *replay_instance_json(struct json_builder *b, const struct replay_instance *instance)
 {
 	const char *why = replay_failure_word(instance->why);
 	json_t *o = json_object(), *orders = json_array(), *differences = json_array();
@@ -59,7 +59,7 @@ static json_t *instance_json(struct json_builder *b, const struct replay_instanc
 	json_put(b, o, "why", why ? json_string(why) : json_null());
 	json_put(b, o, "why_text", json_clean(instance->why_text, sizeof(instance->why_text)));
 	for (int i = 0; i < 2; i++)
-		json_append(b, orders, order_json(b, &instance->orders[i]));
+		json_append(b, orders, replay_order_json(b, &instance->orders[i]));
 	json_put(b, o, "orders", orders);
 	json_put(b, o, "difference_count", json_whole(instance->difference_count));
 	for (uint32_t i = 0; i < instance->kept; i++)
@@ -78,7 +78,7 @@ json_t *replay_json(struct json_builder *b, const struct race_replay *replay)
 	json_put(b, o, "counts", counts);
 	json_put(b, o, "not_run", json_whole(replay->not_run));
 	json_put(b, o, "one_order_in_trouble", json_whole(replay->one_troubled));
-	json_put(b, o, "telling", instance_json(b, &replay->telling));
+	json_put(b, o, "telling", replay_instance_json(b, &replay->telling));
 	return o;
 }
 

@@ -7,6 +7,12 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
+/* One instance as an object. */
+json_t *replay_instance_json(struct json_builder *b, const struct replay_instance *instance);
+
+/* The regions of one order, its machine and its trouble as an object. */
+json_t *replay_order_json(struct json_builder *b, const struct replay_order *order);
+
 /* The replay as an object. */
 json_t *replay_json(struct json_builder *b, const struct race_replay *replay);
 
