@@ -108,4 +108,7 @@ int gdb_listen(const char *address, struct err *err);
  */
 int gdb_serve_client(const struct gdb_config *config, const struct gdb_machine *machine, struct err *err);
 
+/* Serve a client that is connected by `fd`, which stays the caller's. Everything else is as with gdb_serve_client(). */
+int gdb_talk(int fd, int stop_fd, const struct gdb_machine *machine, struct err *err);
+
 #endif

@@ -88,9 +88,8 @@ static void monitor(struct server *s, struct cursor c)
 	if (len % 2 || len / 2 >= sizeof(command) || rsp_from_hex(c.at, len / 2, (uint8_t *)command) < 0)
 		return refuse(s, REFUSED_FORM);
 	s->machine->command(s->machine->ctx, command, out);
-	reply_hex(s, out, strlen(out));
-	if (!s->reply_len)
-		reply_text(s, "OK");
+	say(s, out);
+	reply_text(s, "OK");
 }
 
 static void no_ack(struct server *s, struct cursor c)

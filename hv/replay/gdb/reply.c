@@ -42,11 +42,10 @@ void refuse(struct server *s, enum refusal why)
 
 void say(struct server *s, const char *text)
 {
-	char line[GDB_TEXT_MAX + 1], packet[1 + 2 * sizeof(line)] = "O";
-	int n = snprintf(line, sizeof(line), "%s\n", text);
-	size_t len = (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1;
+	char packet[1 + 4 * GDB_TEXT_MAX] = "O";
+	size_t len = strnlen(text, (sizeof(packet) - 1) / 2);
 
-	rsp_to_hex((const uint8_t *)line, len, packet + 1);
+	rsp_to_hex((const uint8_t *)text, len, packet + 1);
 	link_send(&s->link, packet, 1 + 2 * len);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Packets that let the machine go on, and what is said of its stops. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "hv/replay/gdb/server.h"
 
@@ -60,14 +61,18 @@ static bool interrupted(void *arg)
 
 static void go(struct server *s, struct gdb_go go)
 {
+	char line[GDB_TEXT_MAX + 1];
+
 	go.interrupted = interrupted;
 	go.arg = &s->link;
 	s->last = (struct gdb_stop){.reason = GDB_INTERRUPTED, .cpu = s->cpu};
 	if (s->machine->go(s->machine->ctx, &go, &s->last, &s->failure) < 0)
 		return;
 	s->cpu = s->last.cpu;
-	if (s->last.text[0])
-		say(s, s->last.text);
+	if (s->last.text[0]) {
+		snprintf(line, sizeof(line), "%s\n", s->last.text);
+		say(s, line);
+	}
 	resume_why(s, (struct cursor){0});
 }
 

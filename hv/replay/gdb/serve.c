@@ -91,11 +91,10 @@ static int await_client(const struct gdb_config *config, struct err *err)
 	return fd;
 }
 
-int gdb_serve_client(const struct gdb_config *config, const struct gdb_machine *machine, struct err *err)
+int gdb_talk(int fd, int stop_fd, const struct gdb_machine *machine, struct err *err)
 {
 	struct server *s = calloc(1, sizeof(*s));
 	struct err failure;
-	int fd = -1;
 
 	if (!s)
 		return err_set(err, EXIT_INTERNAL, "gdb: out of memory");
@@ -104,14 +103,23 @@ int gdb_serve_client(const struct gdb_config *config, const struct gdb_machine *
 	s->resumed = (1u << machine->cpus) - 1;
 	s->last = (struct gdb_stop){.reason = GDB_NEWS, .cpu = machine->first_cpu};
 	s->xml_len = regs_describe(s->xml);
-	fd = await_client(config, &s->failure);
 	s->link.fd = fd;
-	s->link.stop_fd = config->stop_fd;
-	while (fd >= 0 && !s->over && s->failure.code == EXIT_OK && link_receive(&s->link))
+	s->link.stop_fd = stop_fd;
+	while (!s->over && s->failure.code == EXIT_OK && link_receive(&s->link))
 		handle(s);
 	failure = s->failure;
-	if (fd >= 0)
-		close(fd);
 	free(s);
+	return failure.code == EXIT_OK ? 0 : err_set(err, failure.code, "%s", failure.text);
+}
+
+int gdb_serve_client(const struct gdb_config *config, const struct gdb_machine *machine, struct err *err)
+{
+	struct err failure = {0};
+	int fd = await_client(config, &failure);
+
+	if (fd >= 0) {
+		gdb_talk(fd, config->stop_fd, machine, &failure);
+		close(fd);
+	}
 	return failure.code == EXIT_OK ? 0 : err_set(err, failure.code, "%s", failure.text);
 }

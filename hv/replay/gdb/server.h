@@ -59,7 +59,10 @@ void reply_binary(struct server *s, const uint8_t *bytes, size_t len);
 /* The reply is that the request is refused. */
 void refuse(struct server *s, enum refusal why);
 
-/* Send text to the client's user, which is allowed only while the machine runs in the client's eyes. */
+/*
+ * Send text of less than 2 * GDB_TEXT_MAX bytes to the client's user, before the reply. That is allowed only while the machine
+ * runs in the client's eyes, and for a command of `monitor`.
+ */
 void say(struct server *s, const char *text);
 
 /* Skip `what` if the packet goes on with it. Returns whether it did. */
