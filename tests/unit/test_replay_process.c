@@ -48,8 +48,9 @@ static int hang(void *ctx, struct err *err)
 {
 	(void)ctx;
 	(void)err;
-	for (;;)
-		pause();
+	while (pause())
+		;
+	return 0;
 }
 
 static void what_is_shared_is_handed_on(void **state)
