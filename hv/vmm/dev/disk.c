@@ -9,6 +9,7 @@
 #include "hv/vmm/dev/disk_file.h"
 #include "hv/vmm/dev/disk_format.h"
 #include "hv/vmm/dev/disk_lock.h"
+#include "hv/vmm/dev/disk_marks.h"
 #include "hv/vmm/dev/disk_overlay.h"
 
 struct disk {
@@ -17,6 +18,9 @@ struct disk {
 	struct disk_file image;
 	bool has_overlay;
 	struct disk_overlay overlay; /* zeroed unless has_overlay */
+	struct disk_marks marks;     /* empty unless there may be copies */
+	uint32_t copy_time;	     /* of the copy that began last */
+	bool is_copy;		     /* what is under the overlay is another struct disk */
 };
 
 struct disk *disk_open(const struct vmm_disk *config, struct err *err)
@@ -48,10 +52,72 @@ void disk_close(struct disk *disk)
 	if (!disk)
 		return;
 	disk_overlay_close(&disk->overlay);
-	disk_file_close(&disk->image);
+	disk_marks_close(&disk->marks);
+	if (!disk->is_copy)
+		disk_file_close(&disk->image);
 	free(disk->path);
 	free(disk);
 }
+
+/* ---- copies ---- */
+
+int disk_allow_copies(struct disk *disk, struct err *err)
+{
+	return disk_marks_open(&disk->marks, disk->image.size, err);
+}
+
+void disk_copy_begins(struct disk *disk)
+{
+	disk->copy_time = disk_marks_next(&disk->marks);
+}
+
+unsigned disk_descriptors(const struct disk *disk, int fds[2])
+{
+	fds[0] = disk->image.fd;
+	if (disk->has_overlay)
+		fds[1] = disk->overlay.top.fd;
+	return disk->has_overlay ? 2 : 1;
+}
+
+/* Any byte of a disk that nobody writes to is as it was. */
+static bool as_it_was(const struct disk *live, uint64_t offset, uint64_t len)
+{
+	return live->read_only || disk_marks_older(&live->marks, offset, len, live->copy_time);
+}
+
+/* The image, and the overlay with its list of blocks, are those of the moment of fork(), but for what was written since. */
+static int read_live(void *ctx, struct disk_iov *v, size_t len, uint64_t offset)
+{
+	struct disk *live = ctx;
+	int error = live->has_overlay ? disk_overlay_read(&live->overlay, v, len, offset)
+				      : disk_file_read(&live->image, v, len, offset);
+
+	return error || as_it_was(live, offset, len) ? error : DISK_NEWER;
+}
+
+struct disk *disk_copy(struct disk *live, struct err *err)
+{
+	const struct disk_base base = {.read = read_live, .ctx = live, .size = live->image.size};
+	struct disk *disk = calloc(1, sizeof(*disk));
+
+	if (disk)
+		disk->path = strdup(live->path);
+	if (!disk || !disk->path) {
+		err_set(err, EXIT_INTERNAL, "no memory for a disk");
+		free(disk);
+		return NULL;
+	}
+	disk->image = (struct disk_file){.fd = live->image.fd, .size = live->image.size};
+	disk->read_only = live->read_only;
+	disk->is_copy = true;
+	disk->has_overlay = true;
+	if (disk_overlay_open_memory(&disk->overlay, &base, err) == 0)
+		return disk;
+	disk_close(disk);
+	return NULL;
+}
+
+/* ---- requests ---- */
 
 uint64_t disk_size(const struct disk *disk)
 {
@@ -70,7 +136,7 @@ const char *disk_path(const struct disk *disk)
 
 const char *disk_written_path(const struct disk *disk)
 {
-	return disk->has_overlay ? disk->overlay.folder : disk->path;
+	return disk->has_overlay && disk->overlay.folder ? disk->overlay.folder : disk->path;
 }
 
 /* 0, or why the range cannot be accessed so. */
@@ -101,6 +167,7 @@ int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t of
 
 	if (error)
 		return error;
+	disk_marks_write(&disk->marks, offset, len);
 	return disk->has_overlay ? disk_overlay_write(&disk->overlay, &v, len, offset)
 				 : disk_file_write(&disk->image, &v, len, offset);
 }
@@ -124,6 +191,7 @@ int disk_discard(struct disk *disk, uint64_t offset, uint64_t len)
 
 	if (error || len == 0)
 		return error;
+	disk_marks_write(&disk->marks, offset, len);
 	return disk->has_overlay ? disk_overlay_discard(&disk->overlay, offset, len)
 				 : disk_file_discard(&disk->image, offset, len);
 }
@@ -134,6 +202,7 @@ int disk_zero(struct disk *disk, uint64_t offset, uint64_t len, bool unmap)
 
 	if (error || len == 0)
 		return error;
+	disk_marks_write(&disk->marks, offset, len);
 	return disk->has_overlay ? disk_overlay_zero(&disk->overlay, offset, len)
 				 : disk_file_zero(&disk->image, offset, len, unmap);
 }

@@ -42,6 +42,28 @@ struct disk;
  */
 struct disk *disk_open(const struct vmm_disk *config, struct err *err);
 
+/*
+ * Let the disk tell what is written to it from now on, so that copies of the machine can have copies of the disk. To be called
+ * before the machine runs. Returns 0, or -1 with EXIT_INPUT.
+ */
+int disk_allow_copies(struct disk *disk, struct err *err);
+
+/* A copy of the machine is being made: nothing is under way on the disk, and a fork() follows before anything is. */
+void disk_copy_begins(struct disk *disk);
+
+/*
+ * In a process that was forked since disk_copy_begins() for `live`: make a disk that has what `live` had at that time. What is
+ * written to the new disk stays in memory. What was written to `live` by the other process since then is lost to the copy:
+ * whoever asks for these bytes gets DISK_NEWER. `live` must outlive the copy. Returns NULL with `err` set.
+ */
+struct disk *disk_copy(struct disk *live, struct err *err);
+
+/* The descriptors of the disk, at most 2, to be kept open where there is a copy of it. Returns how many there are. */
+unsigned disk_descriptors(const struct disk *disk, int fds[2]);
+
+/* An error, besides those of errno, of a copy: the bytes as they were are no more. */
+#define DISK_NEWER (-1)
+
 /* Release what disk_open() took; an overlay is gone then. Nothing may be under way. NULL is allowed. */
 void disk_close(struct disk *disk);
 
@@ -61,9 +83,9 @@ const char *disk_written_path(const struct disk *disk);
 
 /*
  * Copy between the disk from byte `offset` on and the `count` pieces of memory at `iov`, whose total must lie in the disk. The
- * pieces' addresses and lengths are used up by the call. Returns 0, or an errno number: EINVAL when the range is not in the
- * disk, EROFS when the disk is read-only, else what the host said, such as ENOSPC. After a failure any part may have been
- * copied; no byte outside the range has changed.
+ * pieces' addresses and lengths are used up by the call. Returns 0, or DISK_NEWER, or an errno number: EINVAL when the range is
+ * not in the disk, EROFS when the disk is read-only, else what the host said, such as ENOSPC. After a failure any part may have
+ * been copied; no byte outside the range has changed.
  */
 int disk_read(struct disk *disk, struct iovec *iov, unsigned count, uint64_t offset);
 int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t offset);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ static int open_in(struct disk_overlay *o, char *folder)
 	o->top.fd = open_nameless(folder);
 	if (o->top.fd < 0)
 		return -1;
-	return ftruncate(o->top.fd, (off_t)o->base->size);
+	return ftruncate(o->top.fd, (off_t)o->base.size);
 }
 
 /* The folder of a device is in memory. */
@@ -67,15 +68,15 @@ static bool is_device(const struct disk_file *file)
 	return fstat(file->fd, &st) == 0 && S_ISBLK(st.st_mode);
 }
 
-static int open_top(struct disk_overlay *o, const char *path, struct err *err)
+static int open_top(struct disk_overlay *o, const struct disk_file *base, const char *path, struct err *err)
 {
 	const char *asked = getenv("TMPDIR");
 	int rc;
 
-	o->top = (struct disk_file){.fd = -1, .size = o->base->size};
+	o->top = (struct disk_file){.fd = -1, .size = o->base.size};
 	if (asked && *asked)
 		rc = open_in(o, strdup(asked));
-	else if (is_device(o->base) || (rc = open_in(o, folder_of(path))) < 0) {
+	else if (is_device(base) || (rc = open_in(o, folder_of(path))) < 0) {
 		disk_file_close(&o->top);
 		rc = open_in(o, strdup("/var/tmp"));
 	}
@@ -86,32 +87,52 @@ static int open_top(struct disk_overlay *o, const char *path, struct err *err)
 		       o->folder ? o->folder : "any folder", strerror(errno));
 }
 
-int disk_overlay_open(struct disk_overlay *o, struct disk_file *base, const char *path, struct err *err)
+static int read_image(void *ctx, struct disk_iov *v, size_t len, uint64_t offset)
 {
-	uint64_t blocks = (base->size + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
+	return disk_file_read(ctx, v, len, offset);
+}
 
-	*o = (struct disk_overlay){.base = base};
-	if (open_top(o, path, err) < 0)
-		goto fail;
-	o->there = calloc((blocks + 63) / 64, sizeof(*o->there));
-	if (!o->there) {
-		err_set(err, EXIT_INPUT, "no memory for the overlay of disk image %s, which has %llu bytes", path,
-			(unsigned long long)base->size);
-		goto fail;
+/* The overlay has its temporary file, or none if `rc` is negative. */
+static int finish_open(struct disk_overlay *o, int rc, struct err *err)
+{
+	uint64_t blocks = (o->base.size + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
+
+	if (rc == 0)
+		o->there = calloc((blocks + 63) / 64, sizeof(*o->there));
+	if (rc == 0 && !o->there)
+		rc = err_set(err, EXIT_INPUT, "no memory for the overlay of a disk image of %llu bytes",
+			     (unsigned long long)o->base.size);
+	if (rc == 0) {
+		pthread_mutex_init(&o->lock, NULL);
+		pthread_cond_init(&o->released, NULL);
+		return 0;
 	}
-	pthread_mutex_init(&o->lock, NULL);
-	pthread_cond_init(&o->released, NULL);
-	return 0;
-fail:
 	disk_file_close(&o->top);
 	free(o->folder);
 	*o = (struct disk_overlay){0};
 	return -1;
 }
 
+int disk_overlay_open(struct disk_overlay *o, struct disk_file *base, const char *path, struct err *err)
+{
+	*o = (struct disk_overlay){.base = {.read = read_image, .ctx = base, .size = base->size}};
+	return finish_open(o, open_top(o, base, path, err), err);
+}
+
+int disk_overlay_open_memory(struct disk_overlay *o, const struct disk_base *base, struct err *err)
+{
+	int rc = 0;
+
+	*o = (struct disk_overlay){.base = *base, .top = {.size = base->size}};
+	o->top.fd = memfd_create("disk of a copy", MFD_CLOEXEC);
+	if (o->top.fd < 0 || ftruncate(o->top.fd, (off_t)base->size) < 0)
+		rc = err_set(err, EXIT_INPUT, "no memory for the disk of a copy: %s", strerror(errno));
+	return finish_open(o, rc, err);
+}
+
 void disk_overlay_close(struct disk_overlay *o)
 {
-	if (!o->base)
+	if (!o->there)
 		return;
 	disk_file_close(&o->top);
 	free(o->folder);
@@ -188,7 +209,7 @@ int disk_overlay_read(struct disk_overlay *o, struct disk_iov *v, size_t len, ui
 		while (run < end && is_there(o, run / OVERLAY_BLOCK) == there)
 			run += OVERLAY_BLOCK;
 		part = (size_t)((run < end ? run : end) - offset);
-		error = disk_file_read(there ? &o->top : o->base, v, part, offset);
+		error = there ? disk_file_read(&o->top, v, part, offset) : o->base.read(o->base.ctx, v, part, offset);
 		if (error)
 			return error;
 		offset += part;
@@ -201,14 +222,14 @@ int disk_overlay_read(struct disk_overlay *o, struct disk_iov *v, size_t len, ui
 static int copy_up(struct disk_overlay *o, uint64_t block)
 {
 	uint8_t bytes[OVERLAY_BLOCK];
-	uint64_t offset = block * OVERLAY_BLOCK, rest = o->base->size - offset;
+	uint64_t offset = block * OVERLAY_BLOCK, rest = o->base.size - offset;
 	size_t len = rest < OVERLAY_BLOCK ? (size_t)rest : OVERLAY_BLOCK;
 	struct iovec from = {bytes, len}, to = {bytes, len};
 	int error;
 
 	if (is_there(o, block))
 		return 0;
-	error = disk_file_read(o->base, &(struct disk_iov){&from, 1}, len, offset);
+	error = o->base.read(o->base.ctx, &(struct disk_iov){&from, 1}, len, offset);
 	return error ? error : disk_file_write(&o->top, &(struct disk_iov){&to, 1}, len, offset);
 }
 
@@ -216,7 +237,7 @@ static int copy_up(struct disk_overlay *o, uint64_t block)
 static int copy_up_ends(struct disk_overlay *o, uint64_t offset, uint64_t end)
 {
 	uint64_t first = offset / OVERLAY_BLOCK, last = (end - 1) / OVERLAY_BLOCK;
-	bool cut_front = offset % OVERLAY_BLOCK, cut_back = end % OVERLAY_BLOCK && end < o->base->size;
+	bool cut_front = offset % OVERLAY_BLOCK, cut_back = end % OVERLAY_BLOCK && end < o->base.size;
 	int error = 0;
 
 	if (cut_front || (cut_back && first == last))
@@ -254,7 +275,7 @@ static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
 
 	claim(o, &c);
 	/* Also a block that is not there yet may have bytes in the file, of a write that failed. */
-	error = disk_file_zero(&o->top, start, (end < o->base->size ? end : o->base->size) - start, true);
+	error = disk_file_zero(&o->top, start, (end < o->base.size ? end : o->base.size) - start, true);
 	if (!error)
 		set_there(o, first, last);
 	release(o, &c);
@@ -266,7 +287,7 @@ static void whole_blocks(const struct disk_overlay *o, uint64_t offset, uint64_t
 {
 	*first = (offset + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
 	*end = (offset + len) / OVERLAY_BLOCK;
-	if (offset + len == o->base->size && (offset + len) % OVERLAY_BLOCK)
+	if (offset + len == o->base.size && (offset + len) % OVERLAY_BLOCK)
 		++*end;
 }
 

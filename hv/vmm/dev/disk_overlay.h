@@ -24,10 +24,19 @@
 
 struct overlay_claim;
 
+/* What is under an overlay. */
+struct disk_base {
+	/* Copy `len` bytes at `offset` to the front of *v, which is used up. Any number of threads. Returns 0 or an errno
+	 * number. */
+	int (*read)(void *ctx, struct disk_iov *v, size_t len, uint64_t offset);
+	void *ctx;
+	uint64_t size; /* bytes */
+};
+
 struct disk_overlay {
-	struct disk_file *base; /* the image; the caller's */
-	struct disk_file top;	/* the temporary file, as large as the image and sparse */
-	char *folder;		/* where the temporary file is */
+	struct disk_base base;
+	struct disk_file top; /* the temporary file, as large as the base and sparse */
+	char *folder;	      /* where the temporary file is; NULL: in memory */
 	_Atomic uint64_t *there;
 	pthread_mutex_t lock;	      /* guards `claims` */
 	pthread_cond_t released;      /* a claim has gone */
@@ -40,6 +49,9 @@ struct disk_overlay {
  * of devices, but in /var/tmp. Returns 0, or -1 with EXIT_INPUT.
  */
 int disk_overlay_open(struct disk_overlay *o, struct disk_file *base, const char *path, struct err *err);
+
+/* Make an empty overlay in memory over any base, whose `ctx` must outlive it. Returns 0, or -1 with EXIT_INPUT. */
+int disk_overlay_open_memory(struct disk_overlay *o, const struct disk_base *base, struct err *err);
 
 /* Free the overlay, and with it all that was written. Does nothing to one that was zeroed and not opened. */
 void disk_overlay_close(struct disk_overlay *o);
