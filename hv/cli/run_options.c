@@ -120,7 +120,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->engine.console_clean = true;
 		return 0;
 	case KEY_REPLAY:
-		o->detect.session.replay = true;
+		o->engine.vm.copies = o->detect.session.replay = true;
 		return 0;
 	case KEY_NO_DETECT:
 		o->detect.session.no_detect = true;

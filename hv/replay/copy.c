@@ -87,10 +87,13 @@ static int fd_of(struct copy *c, unsigned cpu)
 	return vm_vcpu(c->vm, cpu)->fd;
 }
 
-int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, int kvm_fd, int console, struct err *err)
+int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, const struct vm_copy_config *from,
+	      struct err *err)
 {
-	struct vm_copy_config config = {.kvm_fd = kvm_fd, .console_out = console, .log_dirty = true, .hooks = &c->hooks};
+	struct vm_copy_config config = *from;
 
+	config.log_dirty = true;
+	config.hooks = &c->hooks;
 	*c = (struct copy){.ram = *ram, .hooks = {.on_debug = on_debug, .on_kick = on_kick, .ctx = c}};
 	c->vm = vm_copy_new(state, ram, &config, err);
 	if (!c->vm)

@@ -40,10 +40,11 @@ struct copy {
 };
 
 /*
- * Make the copy. `ram` is this process's own, and `kvm_fd` and `console` stay the caller's. Returns 0, or -1 with `err` set;
- * copy_close() may follow either way.
+ * Make the copy. `ram` is this process's own. Of `from` the descriptors and the disks are taken, and stay the caller's. Returns
+ * 0, or -1 with `err` set; copy_close() may follow either way.
  */
-int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, int kvm_fd, int console, struct err *err);
+int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ram, const struct vm_copy_config *from,
+	      struct err *err);
 
 /* Free the copy. */
 void copy_close(struct copy *c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/replay/holder.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,18 +11,26 @@
 /* Which share of a CPU a copy asks for. */
 #define NICE 10
 
-/* Keep these two descriptors, standard error, and no other. */
-static void close_others(int a, int b)
+static int by_number(const void *a, const void *b)
 {
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	return *(const int *)a - *(const int *)b;
+}
 
-	close(STDIN_FILENO);
-	close(STDOUT_FILENO);
-	if (low > 3)
-		close_range(3, low - 1, 0);
-	if (high > low + 1)
-		close_range(low + 1, high - 1, 0);
-	close_range(high + 1, ~0u, 0);
+/* Keep what the copies need, `out`, standard error, and no other descriptor. */
+static void close_others(const struct vm_parent *machine, int out)
+{
+	int keep[2 * VMM_MAX_DISKS + 3] = {STDERR_FILENO, out, machine->kvm_fd};
+	unsigned n = 3, next = 0;
+
+	for (unsigned i = 0; i < machine->fd_count; i++)
+		keep[n++] = machine->fds[i];
+	qsort(keep, n, sizeof(keep[0]), by_number);
+	for (unsigned i = 0; i < n; i++) {
+		if ((unsigned)keep[i] > next)
+			close_range(next, (unsigned)keep[i] - 1, 0);
+		next = (unsigned)keep[i] + 1;
+	}
+	close_range(next, ~0u, 0);
 }
 
 _Noreturn void holder_run_orders(const struct run_plan *plan, int out)
@@ -41,10 +50,14 @@ _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *st
 			  const struct replay_config *config, int out)
 {
 	struct run_plan r = {.state = state, .meeting = m, .config = config, .cpus = vm_cpu_count(vm)};
+	struct vm_parent machine;
 
 	process_die_with(parent);
-	r.kvm_fd = vm_forked(vm, &r.ram);
-	close_others(out, r.kvm_fd);
+	vm_forked(vm, &machine);
+	r.ram = machine.ram;
+	r.kvm_fd = machine.kvm_fd;
+	r.disks = machine.disks;
+	close_others(&machine, out);
 	orders_prepare_ram(&r.ram, m, config);
 	holder_run_orders(&r, out);
 }

@@ -23,7 +23,9 @@ int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const st
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set(err, EXIT_INTERNAL, "replay: pipe: %s", strerror(errno));
+	vm_devices_stand_still(vm);
 	if (vm_state_save(vm, held, &state, err) < 0) {
+		vm_devices_go_on(vm);
 		close(ends[0]);
 		close(ends[1]);
 		return -1;
@@ -33,6 +35,7 @@ int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const st
 		holder_run(parent, vm, &state, m, config, ends[1]);
 	if (pid < 0)
 		rc = err_set(err, EXIT_INTERNAL, "replay: fork: %s", strerror(errno));
+	vm_devices_go_on(vm);
 	close(ends[1]);
 	if (pid < 0)
 		close(ends[0]);

@@ -45,8 +45,12 @@ void run_describe(const struct run_plan *r, unsigned first, struct order *order)
 	}
 }
 
-int run_place(const struct run_plan *r, struct copy *m, struct err *err)
+int run_open(const struct run_plan *r, struct copy *m, int console, struct err *err)
 {
+	const struct vm_copy_config from = {.kvm_fd = r->kvm_fd, .console_out = console, .disks = r->disks};
+
+	if (copy_open(m, r->state, &r->ram, &from, err) < 0)
+		return -1;
 	for (unsigned i = 0; i < 2; i++)
 		if (copy_set_regs(m, r->meeting->sides[i].cpu, &r->meeting->sides[i].regs, err) < 0)
 			return -1;
@@ -75,7 +79,7 @@ int run_before(const struct run_plan *r, struct err *err)
 
 	if (console < 0)
 		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
-	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, err) == 0 && run_place(r, &m, err) == 0)
+	if (run_open(r, &m, console, err) == 0)
 		rc = look_at(r, &m, err);
 	copy_close(&m);
 	close(console);
@@ -96,7 +100,7 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 		goto out;
 	}
 	run_describe(r, first, &order);
-	if (copy_open(&m, r->state, &r->ram, r->kvm_fd, console, &err) < 0 || run_place(r, &m, &err) < 0)
+	if (run_open(r, &m, console, &err) < 0)
 		goto out;
 	ops = copy_steps(&m);
 	order_run(&order, &ops, &out->run.order);

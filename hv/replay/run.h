@@ -19,7 +19,9 @@ struct run_plan {
 	const struct replay_config *config;
 	struct ram ram;
 	unsigned cpus;
+	/* Where the copies get /dev/kvm and their disks; see struct vm_copy_config. */
 	int kvm_fd;
+	struct disk *const *disks;
 	/*
 	 * Called in a run's own process when the run is over, the free run too, with the copy as it is then: to look at its
 	 * memory and registers. Returns 0, or -1 with `err` set. NULL: nobody looks.
@@ -46,8 +48,11 @@ int run_before(const struct run_plan *r, struct err *err);
 /* The order that lets the access of side `first` go first. */
 void run_describe(const struct run_plan *r, unsigned first, struct order *order);
 
-/* Place both sides of a copy that was just made before their accesses. Returns 0, or -1 with `err` set. */
-int run_place(const struct run_plan *r, struct copy *copy, struct err *err);
+/*
+ * Make the copy, with both sides before their accesses. `console` stays the caller's. Returns 0, or -1 with `err` set;
+ * copy_close() may follow either way.
+ */
+int run_open(const struct run_plan *r, struct copy *copy, int console, struct err *err);
 
 /* Run the order that lets the access of side `first` go first, and then let it run freely if `go_on` says so. */
 void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out);

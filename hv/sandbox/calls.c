@@ -84,8 +84,8 @@ static const struct call list[] = {
 	CALL(time, ALL),
 	CALL(getrusage, ALL),
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_NAME),
-	CALL_IF(prctl, WORKERS, 0, WORD, PR_GET_NAME), /* A request names the thread that serves it. */
-	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA),      /* malloc() names its memory. */
+	CALL_IF(prctl, WORKERS | K(COPY), 0, WORD, PR_GET_NAME), /* A request names the thread that serves it. */
+	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA),		 /* malloc() names its memory. */
 
 	/* Descriptors that are open. */
 	CALL(read, ALL),
@@ -130,11 +130,11 @@ static const struct call list[] = {
 	/* Disks: images are open, and stay the files that they are. */
 	CALL(pread64, K(VCPU) | READERS), /* A vCPU's statistics are a descriptor of KVM's. */
 	CALL(pwrite64, WRITERS),
-	CALL(preadv, K(BLK) | MAIN),
-	CALL(pwritev, K(BLK) | MAIN),
+	CALL(preadv, K(BLK) | STARTERS),
+	CALL(pwritev, K(BLK) | STARTERS),
 	CALL(fsync, WRITERS),
 	CALL(fdatasync, K(BLK) | WRITERS),
-	CALL(fallocate, K(BLK) | MAIN),
+	CALL(fallocate, K(BLK) | STARTERS),
 	CALL(ftruncate, WRITERS),
 
 	/* Files for reading: debug files, sources, and the resolver's settings. */
@@ -158,7 +158,7 @@ static const struct call list[] = {
 	CALL(getcwd, READERS),
 	CALL(fchdir, READERS),
 	CALL(chdir, READERS),
-	CALL(fadvise64, K(BLK) | READERS),
+	CALL(fadvise64, K(BLK) | K(COPY) | READERS),
 	CALL(uname, READERS),
 	CALL(dup, READERS),
 	CALL(getuid, READERS),

@@ -7,6 +7,7 @@
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
+#include "hv/vmm/dev/disk.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
 
@@ -63,9 +64,11 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
-	for (unsigned i = 0; i < config->disk_count && i < VMM_MAX_DISKS; i++)
-		if (!(vm->disk[i] = virtio_blk_new(&vm->virtio, &config->disks[i], i, config->cpus, &config->notes, err)))
+	for (unsigned i = 0; i < config->disk_count && i < VMM_MAX_DISKS; i++) {
+		vm->disk[i] = virtio_blk_new(&vm->virtio, &config->disks[i], i, config->cpus, &config->notes, err);
+		if (!vm->disk[i] || (config->copies && disk_allow_copies(virtio_blk_disk(vm->disk[i]), err) < 0))
 			return -1;
+	}
 	if (config->rng && !(vm->rng = virtio_rng_new(&vm->virtio, 0, err)))
 		return -1;
 	if (config->vsock_cid && !(vm->vsock = virtio_vsock_new(&vm->virtio, config, 0, err)))

@@ -96,6 +96,8 @@ struct vmm_config {
 	/* `disk_count` disks, at most VMM_MAX_DISKS, in the order in which the guest finds them. */
 	const struct vmm_disk *disks;
 	size_t disk_count;
+	/* Copies of the machine may be made (vmm/snapshot), which have copies of its disks. */
+	bool copies;
 	/* The network interface. NULL: the machine has none. */
 	const struct vmm_net *net;
 	/* The machine has an entropy device. */

@@ -5,9 +5,9 @@
  * snapshots replace KERNEL INITRD APPEND MIB CYCLES: again and again, save the machine, destroy it, and let a copy in a new KVM
  * VM go on in its place.
  *
- * snapshots fork KERNEL INITRD APPEND MIB CYCLES: again and again, save the machine and fork. Every tenth child makes a copy on
- * its own RAM and runs it to its end, beside the machine. All that is confined as in a run (hv/sandbox/sandbox.h). Says for how
- * long the machine stood still.
+ * snapshots fork KERNEL INITRD APPEND MIB CYCLES [DISK]: again and again, save the machine and fork. Every tenth child makes a
+ * copy on its own RAM, and on a copy of the disk, and runs it to its end, beside the machine. All that is confined as in a run
+ * (hv/sandbox/sandbox.h). Says for how long the machine stood still.
  *
  * The machine has a card, whose driver the guest loads and unloads all the time. The guest says "snapshots: begin" on its
  * console when it works, goes on working until its console says "enough busy", and then powers off. What it says of its work is
@@ -220,17 +220,19 @@ static int run_copy(struct trial *t, struct vm *vm, const struct vm_state *state
 	struct vm_copy_config config = {0};
 	struct console console = {0};
 	struct life life;
-	struct ram ram;
+	struct vm_parent parent;
 	char prefix[32];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(prefix, sizeof(prefix), "copy %u: ", number);
-	config.kvm_fd = vm_forked(vm, &ram);
+	vm_forked(vm, &parent);
+	config.kvm_fd = parent.kvm_fd;
+	config.disks = parent.disks;
 	close(t->console.out);
 	if (open_console(&console, prefix) < 0)
 		return err_set(err, EXIT_INTERNAL, "no console");
 	config.console_out = console.out;
-	if (begin_life(&life, vm_copy_new(state, &ram, &config, err), err) < 0 || say_enough(&life) < 0 ||
+	if (begin_life(&life, vm_copy_new(state, &parent.ram, &config, err), err) < 0 || say_enough(&life) < 0 ||
 	    end_life(&life, VM_END_POWEROFF, err) < 0)
 		return -1;
 	close_console(&console);
@@ -272,6 +274,7 @@ static int fork_copy(struct trial *t, struct life *life, unsigned number, struct
 	if (target_stand_still(life->target) < 0)
 		return died(life, err);
 	stood = monotonic_ns();
+	vm_devices_stand_still(life->vm);
 	rc = vm_state_save(life->vm, 0, &state, err);
 	if (rc == 0) {
 		saved = monotonic_ns();
@@ -286,6 +289,7 @@ static int fork_copy(struct trial *t, struct life *life, unsigned number, struct
 		t->times.fork_ns[t->times.count] = now - saved;
 		t->times.all_ns[t->times.count++] = now - began;
 	}
+	vm_devices_go_on(life->vm);
 	target_go_on(life->target);
 	vm_state_free(&state);
 	if (rc == 0 && pid < 0)
@@ -327,7 +331,7 @@ static int fork_all(struct trial *t, struct life *life, struct err *err)
 static int confine(struct err *err)
 {
 	const struct sandbox_config config = {.used = 1u << SANDBOX_VCPU | 1u << SANDBOX_INPUT | 1u << SANDBOX_RNG |
-						      1u << SANDBOX_COPY};
+						      1u << SANDBOX_BLK | 1u << SANDBOX_COPY};
 
 	return sandbox_enter(&config, err);
 }
@@ -364,18 +368,19 @@ static int make_room(struct times *times, unsigned cycles)
 int main(int argc, char **argv)
 {
 	static struct trial t;
+	const struct vmm_disk disk = {.path = argc > 7 ? argv[7] : NULL};
 	struct err err = {0};
 	bool forks;
 	int rc;
 
-	if (argc != 7 || (strcmp(argv[1], "replace") && strcmp(argv[1], "fork"))) {
-		fprintf(stderr, "usage: snapshots replace|fork KERNEL INITRD APPEND MIB CYCLES\n");
+	forks = argc > 1 && strcmp(argv[1], "fork") == 0;
+	if (argc < 7 || argc > (forks ? 8 : 7) || (!forks && strcmp(argv[1], "replace"))) {
+		fprintf(stderr, "usage: snapshots replace|fork KERNEL INITRD APPEND MIB CYCLES [DISK]\n");
 		return EXIT_USAGE;
 	}
 	t.cycles = (unsigned)strtoul(argv[6], NULL, 10);
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	t.rng.state = 1;
-	forks = strcmp(argv[1], "fork") == 0;
 	if (forks && sandbox_prepare(NULL, NULL, &err) < 0) {
 		fprintf(stderr, "snapshots: %s\n", err.text);
 		return err.code;
@@ -391,7 +396,10 @@ int main(int argc, char **argv)
 				       .memory = strtoull(argv[5], NULL, 10) << 20,
 				       .console_out = t.console.out,
 				       .console_in = -1,
-				       .rng = true};
+				       .rng = true,
+				       .disks = &disk,
+				       .disk_count = argc > 7,
+				       .copies = true};
 	rc = work(&t, forks, &err);
 	if (rc == 0)
 		close_console(&t.console);

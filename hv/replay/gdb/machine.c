@@ -180,7 +180,7 @@ int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, c
 
 	if (console < 0)
 		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
-	if (copy_open(&m.copy, plan->state, &plan->ram, plan->kvm_fd, console, err) == 0 && run_place(plan, &m.copy, err) == 0)
+	if (run_open(plan, &m.copy, console, err) == 0)
 		rc = serve(&m, plan, first, intro, config, err);
 	copy_close(&m.copy);
 	close(console);

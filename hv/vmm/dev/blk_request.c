@@ -17,6 +17,9 @@ struct range {
 
 _Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "they are the guest's");
 
+/* In place of a status: the request stays as if the disk were slow, since nobody knows the answer (disk_copy()). */
+#define NO_ANSWER 0xff
+
 /* ---- what goes wrong ---- */
 
 static void tell_full(struct blk *blk, int error)
@@ -48,6 +51,8 @@ static uint8_t status_of(struct blk *blk, const char *what, int error)
 {
 	if (!error)
 		return VIRTIO_BLK_S_OK;
+	if (error == DISK_NEWER)
+		return NO_ANSWER;
 	if (error == ENOSPC || error == EDQUOT || error == EFBIG)
 		tell_full(blk, error);
 	else
@@ -197,6 +202,10 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 	uint8_t status = serve(blk, rq, h, iov);
 	enum device_op op = op_of(h->type);
 
+	if (status == NO_ANSWER) {
+		virtq_drop(rq);
+		return;
+	}
 	/* A request that was refused has not begun. */
 	if (!rq->in_flight)
 		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0, 0, 0);

@@ -147,10 +147,9 @@ unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus)
 	return config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
 }
 
-struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
-				  const struct vmm_notes *notes, struct err *err)
+/* Make the card without its disk. */
+static struct virtio_blk *new_card(unsigned index, unsigned queues, struct err *err)
 {
-	unsigned queues = virtio_blk_queues(config, cpus);
 	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->served[0]));
 
 	if (!d) {
@@ -158,19 +157,52 @@ struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm
 		return NULL;
 	}
 	d->blk.index = index;
-	d->blk.notes = *notes;
 	snprintf(d->blk.id, sizeof(d->blk.id), "outrider-%u", index);
 	d->queue_count = queues;
 	reset(d);
-	d->blk.disk = disk_open(config, err);
-	if (!d->blk.disk || make_workers(d, bus->workers, err) < 0)
-		goto fail;
-	d->virtio = virtio_add(bus, &ops, d, index, queues, err);
+	return d;
+}
+
+/* Returns NULL, and frees the card, when this fails or there is no disk. */
+static struct virtio_blk *plug(struct virtio_blk *d, const struct virtio_bus *bus, struct err *err)
+{
+	if (d->blk.disk && make_workers(d, bus->workers, err) == 0)
+		d->virtio = virtio_add(bus, &ops, d, d->blk.index, d->queue_count, err);
 	if (d->virtio)
 		return d;
-fail:
 	virtio_blk_free(d);
 	return NULL;
+}
+
+struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
+				  const struct vmm_notes *notes, struct err *err)
+{
+	struct virtio_blk *d = new_card(index, virtio_blk_queues(config, cpus), err);
+
+	if (!d)
+		return NULL;
+	d->blk.notes = *notes;
+	d->blk.disk = disk_open(config, err);
+	return plug(d, bus, err);
+}
+
+struct virtio_blk *virtio_blk_copy(const struct virtio_bus *bus, struct disk *disk, const struct virtio_saved *saved,
+				   struct err *err)
+{
+	struct virtio_blk *d = new_card(saved->identity.index, saved->identity.queues, err);
+
+	if (!d) {
+		disk_close(disk);
+		return NULL;
+	}
+	d->blk.disk = disk;
+	atomic_store(&d->writeback, saved->config[offsetof(struct virtio_blk_config, wce)] ? 1 : 0);
+	return plug(d, bus, err);
+}
+
+struct disk *virtio_blk_disk(struct virtio_blk *d)
+{
+	return d->blk.disk;
 }
 
 void virtio_blk_free(struct virtio_blk *d)

@@ -14,12 +14,14 @@
 #define OUTRIDER_VMM_DEV_VIRTIO_BLK_H
 
 #include "hv/base/err.h"
+#include "hv/vmm/virtio/saved.h"
 #include "hv/vmm/virtio/virtio.h"
 #include "hv/vmm/vmm.h"
 
 /* The number of queues of a disk whose configuration does not give it is that of the vCPUs, but not above this. */
 #define VIRTIO_BLK_QUEUES 4
 
+struct disk;
 struct virtio_blk;
 
 /* The number of queues of a disk with this configuration, in a machine with `cpus` vCPUs. */
@@ -31,6 +33,16 @@ unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus);
  */
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
 				  const struct vmm_notes *notes, struct err *err);
+
+/* The disk of a card. It stays the card's. */
+struct disk *virtio_blk_disk(struct virtio_blk *disk);
+
+/*
+ * Plug the same card as the saved one into the bus of a copy of the machine, with a disk that the card takes, whatever comes of
+ * it. Nobody is told of trouble. Returns NULL with `err` set.
+ */
+struct virtio_blk *virtio_blk_copy(const struct virtio_bus *bus, struct disk *disk, const struct virtio_saved *saved,
+				   struct err *err);
 
 /* Take the disk off the bus and close the image, after the machine's threads have ended. NULL is allowed. */
 void virtio_blk_free(struct virtio_blk *disk);

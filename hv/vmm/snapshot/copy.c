@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hv/vmm/dev/disk.h"
 #include "hv/vmm/host.h"
 #include "hv/vmm/snapshot/internal.h"
 #include "hv/vmm/snapshot/snapshot.h"
@@ -54,7 +55,7 @@ static int build(struct vm *vm, const struct block *block, const struct ram *ram
 	struct moment at;
 
 	if (kvm_fd < 0 || kick_setup(err) < 0 || machine_open(vm, kvm_fd, err) < 0 ||
-	    attach_ram(vm, ram, block, config->log_dirty, err) < 0 || parts_add_cards(vm, block, err) < 0)
+	    attach_ram(vm, ram, block, config->log_dirty, err) < 0 || parts_add_cards(vm, block, config->disks, err) < 0)
 		return -1;
 	at = moment_now();
 	if (load_cpus(vm, &at, block, err) < 0 || chips_load(vm, block, err) < 0)
@@ -91,15 +92,33 @@ int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err
 
 /* ---- RAM ---- */
 
-int vm_forked(struct vm *vm, struct ram *ram)
+void vm_devices_stand_still(struct vm *vm)
 {
+	workers_pause(&vm->workers);
+	for (unsigned i = 0; i < VMM_MAX_DISKS; i++)
+		if (vm->disk[i])
+			disk_copy_begins(virtio_blk_disk(vm->disk[i]));
+}
+
+void vm_devices_go_on(struct vm *vm)
+{
+	workers_resume(&vm->workers);
+}
+
+void vm_forked(struct vm *vm, struct vm_parent *out)
+{
+	*out = (struct vm_parent){.ram = vm->ram, .kvm_fd = vm->kvm_fd};
 	for (unsigned i = 0; i < vm->cpus; i++) {
 		munmap(vm->vcpu[i].run, vm->run_size);
 		close(vm->vcpu[i].fd);
 	}
 	close(vm->fd);
-	*ram = vm->ram;
-	return vm->kvm_fd;
+	for (unsigned i = 0; i < VMM_MAX_DISKS; i++) {
+		if (!vm->disk[i])
+			continue;
+		out->disks[i] = virtio_blk_disk(vm->disk[i]);
+		out->fd_count += disk_descriptors(out->disks[i], out->fds + out->fd_count);
+	}
 }
 
 struct ram vm_ram_all(const struct vm *vm)

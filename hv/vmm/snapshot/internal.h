@@ -45,8 +45,11 @@ int chips_load(struct vm *vm, const struct block *block, struct err *err);
 /* Save all devices, whose workers are paused. */
 void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w);
 
-/* Make silent cards for those of the block, before the vCPUs; and load the registers of all devices. */
-int parts_add_cards(struct vm *vm, const struct block *block, struct err *err);
+/*
+ * Make cards for those of the block, before the vCPUs: disks over those of `disks`, which may be NULL, and silent ones. And
+ * load the registers of all devices.
+ */
+int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err);
 int parts_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The devices of a snapshot. A device of the board is a line in `parts`; cards are found on the PCI bus. */
+#include <linux/virtio_ids.h>
+
+#include "hv/vmm/dev/disk.h"
 #include "hv/vmm/snapshot/internal.h"
 #include "hv/vmm/virtio/saved.h"
 
@@ -100,8 +103,32 @@ static int bad_card(unsigned slot, struct err *err)
 	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the card in slot %u cannot be", slot);
 }
 
+/* Whether it is a disk of which there can be a copy. */
+static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks)
+{
+	const struct virtio_identity *card = &saved->identity;
+
+	return disks && card->type == VIRTIO_ID_BLOCK && card->index < VMM_MAX_DISKS && card->queues <= VMM_MAX_CPUS &&
+	       disks[card->index];
+}
+
+static int add_card(struct vm *vm, unsigned slot, const struct virtio_saved *saved, struct disk *const *disks, struct err *err)
+{
+	unsigned index = saved->identity.index;
+	struct disk *disk;
+
+	if (!has_disk(saved, disks) || vm->disk[index]) {
+		vm->silent[slot] = silent_new(&vm->virtio, saved, err);
+		return vm->silent[slot] ? 0 : -1;
+	}
+	disk = disk_copy(disks[index], err);
+	if (disk)
+		vm->disk[index] = virtio_blk_copy(&vm->virtio, disk, saved, err);
+	return vm->disk[index] ? 0 : -1;
+}
+
 /* Slots are filled one after the other. */
-int parts_add_cards(struct vm *vm, const struct block *block, struct err *err)
+int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err)
 {
 	bool gap = false;
 
@@ -116,8 +143,7 @@ int parts_add_cards(struct vm *vm, const struct block *block, struct err *err)
 		block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
 		if (!slot || gap || !virtio_identity_is_good(&saved.identity))
 			return bad_card(slot, err);
-		vm->silent[slot] = silent_new(&vm->virtio, &saved, err);
-		if (!vm->silent[slot])
+		if (add_card(vm, slot, &saved, disks, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -151,10 +177,10 @@ int parts_load(struct vm *vm, const struct moment *at, const struct block *block
 	}
 	/* Twice, since a BAR cannot be where another one still is. */
 	for (unsigned i = 0; i < 2 * PCI_SLOTS; i++)
-		if (vm->silent[i % PCI_SLOTS])
+		if (virtio_in_slot(&vm->pci, i % PCI_SLOTS))
 			load_config(vm, i % PCI_SLOTS, block);
 	for (unsigned slot = 0; slot < PCI_SLOTS; slot++)
-		if (vm->silent[slot] && load_card(vm, slot, block, err) < 0)
+		if (virtio_in_slot(&vm->pci, slot) && load_card(vm, slot, block, err) < 0)
 			return -1;
 	return 0;
 }

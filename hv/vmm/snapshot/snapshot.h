@@ -7,22 +7,25 @@
  * interrupt controllers, timer and clock, the messages of MSI-X, and the registers of the devices. It may come from a file, so
  * whoever loads it checks each value. The block belongs to one vendor's CPUs, and to a KVM that knows its MSRs and features.
  *
- * A copy is a KVM VM of its own on RAM that the caller has. Its cards are silent: their registers answer, but nobody serves
- * their queues, so a request in flight stays in flight, and the copy reaches nothing outside. What it writes to its serial port
- * goes to a descriptor of the caller's.
+ * A copy is a KVM VM of its own on RAM that the caller has. It reaches nothing outside. Its disks are what the machine's were
+ * when the copy was made, and what the copy writes to them stays in memory; a request for what the machine itself has
+ * overwritten since stays in flight. All other cards are silent, and so are disks of which the caller has none: their registers
+ * answer, but nobody serves their queues. What the copy writes to its serial port goes to a descriptor of the caller's.
  *
  * A KVM VM belongs to the process that made it. After fork() the child has RAM of its own, copied on write, and makes its copy
  * of the machine there:
  *
  *	target_stand_still();
+ *	vm_devices_stand_still(vm);
  *	vm_state_save(vm, held, &state, err);
  *	pid = fork();
  *	if (pid == 0) {
- *		config.kvm_fd = vm_forked(vm, &ram);
- *		... close what else is the parent's ...
- *		copy = vm_copy_new(&state, &ram, &config, err);
+ *		vm_forked(vm, &parent);
+ *		... close what else is the parent's, fill in the config from `parent` ...
+ *		copy = vm_copy_new(&state, &parent.ram, &config, err);
  *		...
  *	}
+ *	vm_devices_go_on(vm);
  *	target_go_on();
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_SNAPSHOT_H
@@ -35,6 +38,8 @@
 #include "hv/base/err.h"
 #include "hv/vmm/ram.h"
 #include "hv/vmm/vmm.h"
+
+struct disk;
 
 /* A block. It is free to be written to a file and read back. */
 struct vm_state {
@@ -65,7 +70,24 @@ void vm_state_free(struct vm_state *state);
  */
 int vm_state_check(const struct vm_state *state, struct vm_state_facts *facts, struct err *err);
 
+/*
+ * Between these two calls no device touches RAM or changes its state, so that a state, RAM and disks are those of one moment.
+ * The former waits for callbacks of devices that run. The machine stands still.
+ */
+void vm_devices_stand_still(struct vm *vm);
+void vm_devices_go_on(struct vm *vm);
+
+/* What a child has of its parent's machine. */
+struct vm_parent {
+	struct ram ram;			   /* copied on write */
+	int kvm_fd;			   /* /dev/kvm, for struct vm_copy_config */
+	struct disk *disks[VMM_MAX_DISKS]; /* for struct vm_copy_config; NULL: there is none, or there cannot be a copy of it */
+	int fds[2 * VMM_MAX_DISKS];	   /* `fd_count` descriptors of these disks, which must stay open */
+	unsigned fd_count;
+};
+
 struct vm_copy_config {
+	struct disk *const *disks;    /* those of struct vm_parent, which stay the caller's; NULL: all disks are silent */
 	int kvm_fd;		      /* an open /dev/kvm, which stays the caller's; -1: it is opened here */
 	int console_out;	      /* what the copy's serial port writes goes there; it stays the caller's */
 	bool log_dirty;		      /* KVM keeps account of the pages that the copy writes, for vm_copy_dirty() */
@@ -90,12 +112,11 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err);
 
 /*
- * To be called first in the child of a fork() of the process that runs `vm`: lets go of the parent's KVM VM, which is of no use
- * here, without touching what the parent has. `ram` becomes the RAM, copied on write. Of `vm` nothing may be used afterwards.
- * Returns the descriptor of /dev/kvm, for struct vm_copy_config. The other descriptors of the parent, such as disks and
- * sockets, are open still; the caller closes them.
+ * To be called first in the child of a fork() of the process that runs `vm`, whose devices stood still: lets go of the parent's
+ * KVM VM, which is of no use here, without touching what the parent has. Of `vm` nothing may be used afterwards but what `out`
+ * has. The other descriptors of the parent, such as sockets, are open still; the caller closes them.
  */
-int vm_forked(struct vm *vm, struct ram *ram);
+void vm_forked(struct vm *vm, struct vm_parent *out);
 
 /* The machine's RAM. It stays the machine's. */
 struct ram vm_ram_all(const struct vm *vm);

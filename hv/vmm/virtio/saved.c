@@ -155,6 +155,8 @@ bool virtio_load(struct virtio *v, const struct virtio_saved *s)
 		good = virtio_features_are_good(v);
 	if (good && v->status & STATUS_DRIVER_OK)
 		good = resume_queues(v, s);
+	if (good && v->status & STATUS_DRIVER_OK && v->ops->activate)
+		v->ops->activate(v->dev, v->accepted);
 	if (good)
 		virtio_settle(v);
 	pthread_mutex_unlock(&v->lock);
