@@ -67,6 +67,9 @@ bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop)
 		read_pair(at, stretch, stop);
 		at = semicolon ? semicolon + 1 : end;
 	}
+	/* A stub may take the thread that has stopped for the one that was selected. */
+	if (stop->thread != r->general_thread)
+		r->general_thread = 0;
 	return true;
 }
 
