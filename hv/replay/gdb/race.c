@@ -220,7 +220,7 @@ static void go_in_order(struct race *r, const struct gdb_go *go, struct gdb_stop
 {
 	const struct copy_ops *steps = &r->copy->steps;
 
-	for (unsigned n = 0;; n++) {
+	for (unsigned n = 1;; n++) {
 		unsigned cpu = next_cpu(r, go->cpus);
 		int side = side_of(r, cpu);
 		bool was_over = side >= 0 && region_over(&r->run.regions[side]);
@@ -271,14 +271,13 @@ static void go_freely(struct race *r, const struct gdb_go *go, struct gdb_stop *
 			 "Behind the order each breakpoint takes a debug register, and there are not enough: delete some.");
 		return;
 	}
-	for (;; r->next = (r->next + 1) % r->copy->cpus) {
-		if (go->interrupted(go->arg)) {
-			stop_at(stop, GDB_INTERRUPTED, r->next);
-			return;
-		}
+	/* Something goes on before anybody asks, or a client that is in a hurry would get nowhere. */
+	do {
+		r->next = (r->next + 1) % r->copy->cpus;
 		if (go->cpus >> r->next & 1 && slice(r, r->next, stop))
 			return;
-	}
+	} while (!go->interrupted(go->arg));
+	stop_at(stop, GDB_INTERRUPTED, r->next);
 }
 
 static int go_on(void *ctx, const struct gdb_go *go, struct gdb_stop *stop, struct err *err)

@@ -51,7 +51,7 @@ struct race {
 	bool free;
 	/* The machine has ended. */
 	bool ended;
-	/* The CPU that has the next slice. */
+	/* The CPU that had the last slice. */
 	unsigned next;
 	const struct gdb_point *points;
 	size_t point_count;
