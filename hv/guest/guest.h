@@ -126,6 +126,12 @@ void guest_context_brief(const struct guest *g, const struct x86_regs *regs, str
 /* GVA of the function by which a task goes to sleep. 0: not known. */
 uint64_t guest_sleep_function(const struct guest *g);
 
+/*
+ * Whether a function is known to return nothing, by the kernel's own type information, which has no modules' functions. Takes
+ * about a millisecond: not for each hit.
+ */
+bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function);
+
 /* GPA of the level of messages that the kernel's console shows, an int of 4 bytes. 0: not known. Reads page tables. */
 uint64_t guest_console_level(const struct guest *g);
 

@@ -80,6 +80,11 @@ uint64_t guest_sleep_function(const struct guest *g)
 	return symtab_addr(g->symtab, "__schedule");
 }
 
+bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function)
+{
+	return g->btf && !function->module[0] && function->name[0] && btf_returns_nothing(g->btf, function->name);
+}
+
 uint64_t guest_console_level(const struct guest *g)
 {
 	uint64_t levels = symtab_addr(g->symtab, "console_printk"), gpa;

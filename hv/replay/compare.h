@@ -53,7 +53,7 @@ struct compare {
 	void *ctx;
 	/* The datum that the race is about: its differences come first. */
 	struct compare_range datum;
-	/* Whether nobody looks at what the function of each side returns. */
+	/* Whether the function of each side is known to return nothing. */
 	bool result_unused[2];
 };
 

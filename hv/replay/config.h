@@ -16,7 +16,7 @@ struct replay_config {
 	/* GPA of the level of the kernel's console, an int of 4 bytes, that the copies set so high that all is said. 0:
 	 * unknown. */
 	uint64_t loglevel_gpa;
-	/* Whether nobody looks at what the function of each side of the meeting returns. */
+	/* Whether the function of each side of the meeting is known to return nothing, so that RAX is dead when it has. */
 	bool result_unused[2];
 };
 

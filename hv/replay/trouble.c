@@ -30,12 +30,28 @@ static const struct {
 	{"WARNING: ", TROUBLE_WARNING},
 };
 
-/* Lines that frame others. */
-static bool is_frame(const char *line, size_t len)
-{
-	static const char cut[] = "------------[ cut here ]";
+struct line {
+	const char *at;
+	size_t len;
+};
 
-	return len >= sizeof(cut) - 1 && memcmp(line, cut, sizeof(cut) - 1) == 0;
+static bool begins(struct line line, const char *words)
+{
+	size_t len = strlen(words);
+
+	return line.len >= len && memcmp(line.at, words, len) == 0;
+}
+
+/* A line that frames others. */
+static bool is_frame(struct line line)
+{
+	return begins(line, "------------[ cut here ]------------");
+}
+
+/* The slab allocator says "BUG kmalloc-32 (Not tainted): Object already free", and goes on. */
+static bool is_of_slab(struct line line)
+{
+	return begins(line, "BUG ") && memmem(line.at, line.len, "): ", 3);
 }
 
 /* Skip a time stamp such as "[   12.345678] ", in which the number of a thread or CPU may follow: "[   12.345678][    T1] ". */
@@ -53,25 +69,25 @@ static const char *behind_stamp(const char *at, const char *end)
 	return at;
 }
 
-static enum trouble trouble_of(const char *line, size_t len)
+static enum trouble trouble_of(struct line line)
 {
-	enum trouble worst = TROUBLE_NONE;
+	enum trouble worst = is_of_slab(line) ? TROUBLE_WARNING : TROUBLE_NONE;
 
-	if (is_frame(line, len))
-		return TROUBLE_NONE;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		if (signs[i].trouble > worst && memmem(line, len, signs[i].words, strlen(signs[i].words)))
+		if (signs[i].trouble > worst && memmem(line.at, line.len, signs[i].words, strlen(signs[i].words)))
 			worst = signs[i].trouble;
 	return worst;
 }
 
-static void copy_line(char to[REPLAY_TEXT_MAX], const char *line, size_t len)
+static void copy_line(char to[REPLAY_TEXT_MAX], struct line line)
 {
-	while (len && (line[len - 1] == '\r' || line[len - 1] == ' '))
+	size_t len = line.len;
+
+	while (len && (line.at[len - 1] == '\r' || line.at[len - 1] == ' '))
 		len--;
 	if (len > REPLAY_TEXT_MAX - 1)
 		len = REPLAY_TEXT_MAX - 1;
-	memcpy(to, line, len);
+	memcpy(to, line.at, len);
 	to[len] = '\0';
 	for (size_t i = 0; i < len; i++)
 		if (!to[i])
@@ -80,19 +96,26 @@ static void copy_line(char to[REPLAY_TEXT_MAX], const char *line, size_t len)
 
 enum trouble trouble_find(const char *text, size_t len, char line[REPLAY_TEXT_MAX])
 {
+	static const char where[] = "WARNING: ";
 	const char *end = text + len;
+	/* What WARN() says of the trouble stands behind a frame, and before the line that says where the trouble is. */
+	struct line what = {0};
+	bool framed = false;
 
 	line[0] = '\0';
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		const char *stop = newline ? newline : end;
-		const char *at = behind_stamp(text, stop);
-		enum trouble trouble = trouble_of(at, (size_t)(stop - at));
+		const char *stop = newline ? newline : end, *at = behind_stamp(text, stop);
+		struct line now = {at, (size_t)(stop - at)};
+		enum trouble trouble = is_frame(now) ? TROUBLE_NONE : trouble_of(now);
 
 		if (trouble != TROUBLE_NONE) {
-			copy_line(line, at, (size_t)(stop - at));
+			copy_line(line, what.len && begins(now, where) ? what : now);
 			return trouble;
 		}
+		if (framed || is_frame(now))
+			what = framed ? now : (struct line){0};
+		framed = is_frame(now);
 		text = newline ? newline + 1 : end;
 	}
 	return TROUBLE_NONE;

@@ -141,6 +141,16 @@ static void name_sites(struct replayer *r, const struct meeting *m, struct job *
 	}
 }
 
+/* How this meeting is run. */
+static struct replay_config config_of(const struct replayer *r, const struct meeting *m)
+{
+	struct replay_config config = r->replay;
+
+	for (unsigned i = 0; i < 2; i++)
+		config.result_unused[i] = guest_returns_nothing(r->config.guest, &m->sides[i].symbol);
+	return config;
+}
+
 static struct job *free_job(struct replayer *r)
 {
 	for (unsigned i = 0; i < AT_ONCE; i++)
@@ -164,6 +174,7 @@ static void cannot_begin(struct replayer *r, const struct err *err)
 
 void replayer_meeting(struct replayer *r, const struct meeting *m)
 {
+	const struct replay_config config = config_of(r, m);
 	struct err err = {0};
 	struct job *job;
 	unsigned held;
@@ -174,7 +185,7 @@ void replayer_meeting(struct replayer *r, const struct meeting *m)
 	if (job && !atomic_load(&r->closing)) {
 		name_sites(r, m, job);
 		replay_meeting_take(m, &job->met);
-		job->used = replay_start(vm, held, m, &r->replay, &job->replay, &err) == 0;
+		job->used = replay_start(vm, held, m, &config, &job->replay, &err) == 0;
 		if (job->used)
 			atomic_fetch_add(&r->under_way, 1);
 		else

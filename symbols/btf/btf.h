@@ -8,6 +8,7 @@
 #ifndef OUTRIDER_SYMBOLS_BTF_BTF_H
 #define OUTRIDER_SYMBOLS_BTF_BTF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,6 +68,12 @@ int btf_path_at(const struct btf *btf, const char *type, uint32_t offset, uint32
  */
 int btf_variable_at(const struct btf *btf, const char *variable, uint32_t offset, uint32_t size, char *type, size_t type_max,
 		    char *out, size_t max);
+
+/*
+ * Whether function `name` of the kernel image is known to return nothing. Where several functions have the name, all of them
+ * have to. Goes through all types: not in a callback for each hit of a sample point.
+ */
+bool btf_returns_nothing(const struct btf *btf, const char *name);
 
 /* The value of the enumerator `name`, of whatever enum. Returns 0, or -1 when there is none. */
 int btf_enumerator(const struct btf *btf, const char *name, int64_t *value);

@@ -209,7 +209,7 @@ static void live_registers_are_compared(void **state)
 	assert_int_equal(out->differences[0].side, 1);
 	assert_string_equal(out->differences[0].name, "rax");
 	assert_int_equal(out->differences[0].bytes[1][1], 0x11);
-	/* Nobody looks at the result. */
+	/* The function returns nothing. */
 	b->c.result_unused[1] = true;
 	assert_int_equal(compare(b)->outcome, REPLAY_NO_STATE_CHANGE);
 	/* In the midst of a function all registers may be live. */
@@ -299,6 +299,16 @@ static void first_line_of_trouble_is_found(void **state)
 		      "[    2.5][  T17] refcount_t: underflow; use-after-free.\r\n[    2.6] WARNING: CPU: 1 PID: 17 at "
 		      "lib/refcount.c:28\n",
 		      TROUBLE_WARNING, "refcount_t: underflow; use-after-free.");
+	check_trouble("[ 2.5] ------------[ cut here ]------------\r\n[ 2.5] Trying to vfree() nonexistent vm area (1)\r\n"
+		      "[ 2.6] WARNING: CPU: 0 PID: 9 at mm/vmalloc.c:2734 __vunmap+0x2a/0x2f0\r\n",
+		      TROUBLE_WARNING, "Trying to vfree() nonexistent vm area (1)");
+	check_trouble("[ 2.5] ------------[ cut here ]------------\r\n[ 2.6] WARNING: CPU: 0 PID: 9 at fs/inode.c:1\r\n",
+		      TROUBLE_WARNING, "WARNING: CPU: 0 PID: 9 at fs/inode.c:1");
+	check_trouble("[ 2.5] ------------[ cut here ]------------\r\n[ 2.5] said\r\n[ 2.6] BUG: all is lost\r\n",
+		      TROUBLE_FAULT, "BUG: all is lost");
+	check_trouble("[ 4.0] BUG kmalloc-32 (Not tainted): Freechain corrupt\n", TROUBLE_WARNING,
+		      "BUG kmalloc-32 (Not tainted): Freechain corrupt");
+	check_trouble("[ 4.0] DEBUG kmalloc-32 (Not tainted): fine\n[ 4.1] BUG of mine\n", TROUBLE_NONE, "");
 	check_trouble("[ 3.1] BUG: unable to handle page fault for address: 00000", TROUBLE_FAULT,
 		      "BUG: unable to handle page fault for address: 00000");
 	check_trouble("general protection fault, probably for non-canonical address 0xdead: 0000 [#1]\n", TROUBLE_FAULT,

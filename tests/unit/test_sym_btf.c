@@ -154,6 +154,51 @@ static void test_sizes_and_enumerators(void **state)
 }
 
 /* Types that contain themselves, in each way there is: no end of the stack, no end of the search. */
+static void make_function(struct btf_maker *m, const char *name, uint32_t returns)
+{
+	uint32_t proto = make_type(m, "", BTF_FUNC_PROTO, 0, returns);
+
+	make_type(m, name, BTF_FUNC, 0, proto);
+}
+
+static void test_functions(void **state)
+{
+	struct btf_maker m = {0};
+	struct err err = {0};
+	struct blob b;
+	struct btf *btf;
+	uint32_t u32 = make_int(&m, "u32", 4), nothing = make_type(&m, "nothing", BTF_TYPEDEF, 0, 0);
+
+	(void)state;
+	make_function(&m, "puts_away", 0);
+	make_function(&m, "counts", u32);
+	make_function(&m, "says_so", nothing);
+	/* Two functions of one name, in two files. */
+	make_function(&m, "both", 0);
+	make_function(&m, "both", 0);
+	make_function(&m, "either", 0);
+	make_function(&m, "either", u32);
+	make_type(&m, "no_proto", BTF_FUNC, 0, u32);
+	make_type(&m, "no_type", BTF_FUNC, 0, 4711);
+	make_type(&m, "no_function", BTF_TYPEDEF, 0, 0);
+	b = make_btf(&m);
+	btf = btf_parse(b.bytes, b.len, &err);
+	assert_non_null(btf);
+	assert_true(btf_returns_nothing(btf, "puts_away"));
+	assert_true(btf_returns_nothing(btf, "both"));
+	assert_false(btf_returns_nothing(btf, "counts"));
+	assert_false(btf_returns_nothing(btf, "either"));
+	assert_false(btf_returns_nothing(btf, "says_so")); /* A typedef of void is not recognised. */
+	assert_false(btf_returns_nothing(btf, "no_proto"));
+	assert_false(btf_returns_nothing(btf, "no_type"));
+	assert_false(btf_returns_nothing(btf, "no_function"));
+	assert_false(btf_returns_nothing(btf, "puts"));
+	assert_false(btf_returns_nothing(btf, ""));
+	btf_free(btf);
+	blob_free(&b);
+	make_free(&m);
+}
+
 static void test_circles(void **state)
 {
 	struct btf_maker m = {0};
@@ -282,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_sizes_and_enumerators),
+		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_circles),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_corrupt),

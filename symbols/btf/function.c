@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Functions are asked for seldom, so no table has them. */
+#include <string.h>
+
+#include "symbols/btf/btf.h"
+#include "symbols/btf/types.h"
+
+/* A typedef of void is not recognised. No function of the kernel returns one. */
+static bool is_void(const struct btf *btf, const struct btf_type *function)
+{
+	struct btf_type proto;
+
+	return btf_type_get(btf, function->size_or_type, &proto) && btf_kind(&proto) == BTF_FUNC_PROTO && !proto.size_or_type;
+}
+
+bool btf_returns_nothing(const struct btf *btf, const char *name)
+{
+	bool found = false;
+	struct btf_type t;
+
+	for (uint32_t id = 1; id < btf->count; id++) {
+		if (!btf_type_get(btf, id, &t) || btf_kind(&t) != BTF_FUNC || strcmp(btf_string(btf, t.name), name) != 0)
+			continue;
+		if (!is_void(btf, &t))
+			return false;
+		found = true;
+	}
+	return found;
+}
