@@ -22,7 +22,7 @@ say = @printf '  %-7s %s\n' $(1) $(2)
 
 # ---- flags ----
 
-PKGS := capstone jansson libdebuginfod libelf libpq libseccomp libvirt libvirt-qemu libxml-2.0 sqlite3 zlib
+PKGS := capstone jansson libdebuginfod libelf libpq libseccomp libvirt libvirt-qemu libxml-2.0 sqlite3 libzstd zlib
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 # libdwarf has no pkg-config file in bookworm; its headers are included as <libdwarf/...>.
 # libslirp's pkg-config file wants glib's, but no header of glib is needed.
@@ -267,7 +267,7 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format
 # ---- packages ----
 
 BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc gdb jq libc6-dev libcapstone-dev libcmocka-dev \
-	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libpq-dev libseccomp-dev libslirp-dev libsqlite3-dev libvirt-dev libxml2-dev linux-libc-dev make mandoc munge pkg-config postgresql python3 \
+	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libpq-dev libseccomp-dev libslirp-dev libsqlite3-dev libvirt-dev libxml2-dev libzstd-dev linux-libc-dev make mandoc munge pkg-config postgresql python3 \
 	python3-jsonschema python3-junitparser python3-selenium slurm-client slurmctld slurmd zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
 LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)

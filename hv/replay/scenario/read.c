@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a file that may be anything. What is wrong with it is said once, by fail(), which says it in one line with its name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "hv/base/x86.h"
+#include "hv/race/facts.h"
+#include "hv/replay/scenario/format.h"
+#include "symbols/insn/insn.h"
+
+#define BUFFER_SIZE (1u << 18)
+#define STATE_MAX (64u << 20)
+#define INSTRUCTIONS_MAX UINT64_C(100000000)
+#define FREE_NS_MAX (UINT64_C(3600) * 1000000000)
+
+struct in {
+	const char *path;
+	int fd;
+	struct err *err;
+	ZSTD_DCtx *zstd;
+	uint8_t *buffer;
+	ZSTD_inBuffer ready; /* bytes of the file in `buffer` */
+	bool frame_over;
+};
+
+static int fail(const struct in *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(const struct in *in, const char *fmt, ...)
+{
+	char what[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	return err_set(in->err, EXIT_INPUT, "scenario %.600s: %s", in->path, what);
+}
+
+/* ---- bytes ---- */
+
+/* Read into the buffer. Returns how many bytes there are, 0 at the end, or -1. */
+static ssize_t fill(struct in *in)
+{
+	ssize_t n;
+
+	do
+		n = read(in->fd, in->buffer, BUFFER_SIZE);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return fail(in, "%s", strerror(errno));
+	in->ready = (ZSTD_inBuffer){in->buffer, (size_t)n, 0};
+	return n;
+}
+
+/* Decompress exactly `len` bytes. */
+static int get(struct in *in, void *data, size_t len)
+{
+	ZSTD_outBuffer out = {data, len, 0};
+
+	while (out.pos < out.size) {
+		size_t rc;
+
+		if (in->frame_over)
+			return fail(in, "it is damaged: it ends too early");
+		if (in->ready.pos == in->ready.size) {
+			ssize_t n = fill(in);
+
+			if (n <= 0)
+				return n < 0 ? -1 : fail(in, "it is not whole: it was cut off");
+		}
+		rc = ZSTD_decompressStream(in->zstd, &out, &in->ready);
+		if (ZSTD_isError(rc))
+			return fail(in, "it is damaged: %s", ZSTD_getErrorName(rc));
+		in->frame_over = rc == 0;
+	}
+	return 0;
+}
+
+/* Go to the end of the frame, whose checksum zstd checks there. */
+static int finish(struct in *in)
+{
+	uint8_t none;
+
+	while (!in->frame_over) {
+		ZSTD_outBuffer out = {&none, 0, 0};
+		size_t rc;
+		ssize_t n = in->ready.pos == in->ready.size ? fill(in) : 1;
+
+		if (n <= 0)
+			return n < 0 ? -1 : fail(in, "it is not whole: it was cut off");
+		rc = ZSTD_decompressStream(in->zstd, &out, &in->ready);
+		if (ZSTD_isError(rc))
+			return fail(in, "it is damaged: %s", ZSTD_getErrorName(rc));
+		in->frame_over = rc == 0;
+		if (!in->frame_over && in->ready.pos < in->ready.size)
+			return fail(in, "it is damaged: there is more than a scenario has");
+	}
+	return 0;
+}
+
+static int get_part(struct in *in, enum scenario_section type, uint64_t most, uint64_t *len)
+{
+	struct scenario_part part;
+
+	if (get(in, &part, sizeof(part)) < 0)
+		return -1;
+	if (part.type != type || part.zero || part.len > most)
+		return fail(in, "it is damaged: its section %d has the type %" PRIu32 " and %" PRIu64 " bytes", type, part.type,
+			    part.len);
+	*len = part.len;
+	return 0;
+}
+
+/* ---- sections ---- */
+
+static int get_head(struct in *in)
+{
+	struct scenario_head head;
+	ssize_t n = read(in->fd, &head, sizeof(head));
+
+	if (n < 0)
+		return fail(in, "%s", strerror(errno));
+	if (n < SCENARIO_MAGIC_LEN || memcmp(head.magic, SCENARIO_MAGIC, SCENARIO_MAGIC_LEN))
+		return fail(in, "it is no scenario: `outrider run --replay --save DIR` makes them");
+	if (n < (ssize_t)sizeof(head))
+		return fail(in, "it is not whole: it was cut off");
+	if (head.version > SCENARIO_VERSION)
+		return fail(in, "it has version %" PRIu32 ", and this outrider knows %u: a newer one has made it", head.version,
+			    SCENARIO_VERSION);
+	if (head.version != SCENARIO_VERSION || head.zero)
+		return fail(in, "it is damaged: its version is %" PRIu32, head.version);
+	return 0;
+}
+
+static int get_fields(struct in *in, struct scenario *out)
+{
+	uint8_t fields[SCENARIO_FIELDS_MAX];
+	uint64_t len;
+
+	if (get_part(in, SCENARIO_FACTS, sizeof(fields), &len) < 0 || get(in, fields, (size_t)len) < 0)
+		return -1;
+	return scenario_get_fields(out, fields, (size_t)len) ? 0 : fail(in, "it is damaged: it says too little of the race");
+}
+
+static int get_state(struct in *in, struct vm_state *state)
+{
+	uint64_t len;
+
+	if (get_part(in, SCENARIO_STATE, STATE_MAX, &len) < 0)
+		return -1;
+	state->data = malloc((size_t)len + 1);
+	state->len = (size_t)len;
+	if (!state->data)
+		return fail(in, "no memory for its state of %" PRIu64 " bytes", len);
+	return get(in, state->data, state->len);
+}
+
+/* Bytes of memory that the host can give. */
+static uint64_t available(void)
+{
+	unsigned long long kib = 0;
+	char line[128];
+	FILE *f = fopen("/proc/meminfo", "re");
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+		;
+	if (f)
+		fclose(f);
+	return kib ? (uint64_t)kib << 10 : UINT64_MAX;
+}
+
+/* A small file can have as much RAM as it likes, so that the host's memory is looked at before it is used. */
+static int get_runs(struct in *in, const struct ram *ram)
+{
+	uint64_t size = ram->low + ram->high, at = 0, used = 0, most = available();
+	struct scenario_run run;
+
+	for (;;) {
+		if (get(in, &run, sizeof(run)) < 0)
+			return -1;
+		if (!run.pages)
+			return run.offset ? fail(in, "it is damaged: its RAM has no end") : 0;
+		if (run.offset % X86_PAGE_SIZE || run.offset < at || run.offset >= size ||
+		    run.pages > (size - run.offset) / X86_PAGE_SIZE)
+			return fail(in, "it is damaged: %" PRIu64 " pages at offset 0x%" PRIx64 " of its RAM cannot be",
+				    run.pages, run.offset);
+		used += run.pages * X86_PAGE_SIZE;
+		if (used > most)
+			return fail(in,
+				    "its machine uses more than %" PRIu64 " MiB of RAM, and this host has %" PRIu64
+				    " MiB to give",
+				    used >> 20, most >> 20);
+		if (get(in, ram->host + run.offset, (size_t)(run.pages * X86_PAGE_SIZE)) < 0)
+			return -1;
+		at = run.offset + run.pages * X86_PAGE_SIZE;
+	}
+}
+
+static int get_ram(struct in *in, uint64_t size, struct ram *ram)
+{
+	struct err err = {0};
+	uint64_t len;
+
+	if (get_part(in, SCENARIO_RAM, 0, &len) < 0)
+		return -1;
+	if (ram_map(ram, size, &err) < 0)
+		return fail(in, "%.150s", err.text);
+	return get_runs(in, ram);
+}
+
+/* ---- what cannot be ---- */
+
+static bool side_is_good(const struct meeting_side *s, const struct ram *ram, unsigned cpus)
+{
+	return s->cpu < cpus && s->size && s->size <= X86_PAGE_SIZE && ram_at(ram, s->gpa, s->size) && s->insn_len &&
+	       s->insn_len <= INSN_MAX_LEN && s->context.kind <= GUEST_NMI;
+}
+
+static bool config_is_good(const struct replay_config *c)
+{
+	return c->instructions && c->instructions <= INSTRUCTIONS_MAX && c->free_ns <= FREE_NS_MAX;
+}
+
+static int check(struct in *in, const struct scenario *s, unsigned cpus)
+{
+	const struct meeting_side *sides = s->meeting.sides;
+	const char *wrong = replay_instance_wrong(&s->facts.instance);
+
+	if (wrong)
+		return fail(in, "it is damaged: %.120s", wrong);
+	if (!side_is_good(&sides[0], &s->ram, cpus) || !side_is_good(&sides[1], &s->ram, cpus) || sides[0].cpu == sides[1].cpu)
+		return fail(in, "it is damaged: where the two sides stand cannot be");
+	return config_is_good(&s->config) ? 0 : fail(in, "it is damaged: how the orders are run cannot be");
+}
+
+static int get_all(struct in *in, struct scenario *out)
+{
+	struct vm_state_facts machine;
+	struct err err = {0};
+	uint64_t none;
+
+	if (get_head(in) < 0 || get_fields(in, out) < 0 || get_state(in, &out->state) < 0)
+		return -1;
+	if (vm_state_check(&out->state, &machine, &err) < 0)
+		return fail(in, "%.150s", err.text);
+	if (get_ram(in, machine.memory, &out->ram) < 0 || get_part(in, SCENARIO_END, 0, &none) < 0 || finish(in) < 0)
+		return -1;
+	return check(in, out, machine.cpus);
+}
+
+int scenario_open(const char *path, struct scenario *out, struct err *err)
+{
+	struct in in = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .err = err};
+	int rc = -1;
+
+	*out = (struct scenario){0};
+	if (in.fd < 0) {
+		fail(&in, "%s", strerror(errno));
+		goto out;
+	}
+	in.zstd = ZSTD_createDCtx();
+	in.buffer = malloc(BUFFER_SIZE);
+	if (in.zstd && in.buffer)
+		rc = get_all(&in, out);
+	else
+		fail(&in, "no memory to read it");
+out:
+	if (rc < 0)
+		scenario_close(out);
+	ZSTD_freeDCtx(in.zstd);
+	free(in.buffer);
+	if (in.fd >= 0)
+		close(in.fd);
+	return rc;
+}
+
+void scenario_close(struct scenario *s)
+{
+	vm_state_free(&s->state);
+	ram_unmap(&s->ram);
+}
