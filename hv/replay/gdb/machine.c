@@ -20,6 +20,7 @@
 struct machine {
 	struct copy copy;
 	struct watches watches;
+	bool devices_started;
 	char who[2][GUEST_COMM_MAX + 16];
 };
 
@@ -119,6 +120,21 @@ static enum copy_step slice(void *ctx, unsigned cpu)
 	return copy_slice(&m->copy, cpu, SLICE_NS);
 }
 
+/* They stand while the client looks at the machine. */
+static bool devices(void *ctx, bool run)
+{
+	struct machine *m = ctx;
+
+	if (!run)
+		vm_copy_devices_pause(m->copy.vm);
+	else if (m->devices_started)
+		vm_devices_go_on(m->copy.vm);
+	else if (vm_copy_devices_start(m->copy.vm, &m->copy.err) < 0)
+		return false;
+	m->devices_started = true;
+	return true;
+}
+
 static void why(void *ctx, char out[GDB_TEXT_MAX])
 {
 	const struct machine *m = ctx;
@@ -144,6 +160,7 @@ static struct race_copy copy_of(struct machine *m, unsigned cpus)
 		.watch = watch,
 		.met = met,
 		.slice = slice,
+		.devices = devices,
 		.why = why,
 		.ctx = m,
 	};

@@ -263,6 +263,17 @@ static bool slice(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return stop_for_good(r, stop, cpu);
 }
 
+/* Something goes on before anybody asks whether it shall stop, or a client that is in a hurry would get nowhere. */
+static void go_by_slices(struct race *r, const struct gdb_go *go, struct gdb_stop *stop)
+{
+	do {
+		r->next = (r->next + 1) % r->copy->cpus;
+		if (go->cpus >> r->next & 1 && slice(r, r->next, stop))
+			return;
+	} while (!go->interrupted(go->arg));
+	stop_at(stop, GDB_INTERRUPTED, r->next);
+}
+
 static void go_freely(struct race *r, const struct gdb_go *go, struct gdb_stop *stop)
 {
 	if (!watch(r, r->points, r->point_count)) {
@@ -271,13 +282,13 @@ static void go_freely(struct race *r, const struct gdb_go *go, struct gdb_stop *
 			 "Behind the order each breakpoint takes a debug register, and there are not enough: delete some.");
 		return;
 	}
-	/* Something goes on before anybody asks, or a client that is in a hurry would get nowhere. */
-	do {
-		r->next = (r->next + 1) % r->copy->cpus;
-		if (go->cpus >> r->next & 1 && slice(r, r->next, stop))
-			return;
-	} while (!go->interrupted(go->arg));
-	stop_at(stop, GDB_INTERRUPTED, r->next);
+	if (r->copy->devices && !r->copy->devices(r->copy->ctx, true)) {
+		stop_for_good(r, stop, r->next);
+		return;
+	}
+	go_by_slices(r, go, stop);
+	if (r->copy->devices)
+		r->copy->devices(r->copy->ctx, false);
 }
 
 static int go_on(void *ctx, const struct gdb_go *go, struct gdb_stop *stop, struct err *err)

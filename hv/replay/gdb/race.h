@@ -33,6 +33,11 @@ struct race_copy {
 	 * that. COPY_HALTED: the time is over.
 	 */
 	enum copy_step (*slice)(void *ctx, unsigned cpu);
+	/*
+	 * Let devices serve requests, or make them stand still, as they do until the first slice. Returns false when that
+	 * fails. NULL: there are none.
+	 */
+	bool (*devices)(void *ctx, bool run);
 	/* Why the copy has failed or has ended, as one line. */
 	void (*why)(void *ctx, char out[GDB_TEXT_MAX]);
 	void *ctx;

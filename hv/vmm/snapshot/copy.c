@@ -105,6 +105,16 @@ void vm_devices_go_on(struct vm *vm)
 	workers_resume(&vm->workers);
 }
 
+int vm_copy_devices_start(struct vm *vm, struct err *err)
+{
+	return workers_start(&vm->workers, err);
+}
+
+void vm_copy_devices_pause(struct vm *vm)
+{
+	workers_pause(&vm->workers);
+}
+
 void vm_forked(struct vm *vm, struct vm_parent *out)
 {
 	*out = (struct vm_parent){.ram = vm->ram, .kvm_fd = vm->kvm_fd};

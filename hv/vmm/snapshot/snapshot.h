@@ -105,6 +105,13 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 		       struct err *err);
 
 /*
+ * For a copy whose vCPUs vcpu_enter() drives instead of vm_run(): let its disks serve requests, with threads of their own. To
+ * be called once. Returns 0, or -1 with `err` set. vm_copy_devices_pause() makes them stand still until vm_devices_go_on().
+ */
+int vm_copy_devices_start(struct vm *vm, struct err *err);
+void vm_copy_devices_pause(struct vm *vm);
+
+/*
  * Set the bits of the pages that the machine, which was made with log_dirty, has written since it was made or since the last
  * call. Page n of the RAM's mapping (struct ram) is bit n % 64 of bitmap[n / 64]; there is room for all of them. Nothing of the
  * machine may run. Pages that the caller writes himself are not in it. Returns 0, or -1 with `err` set.
