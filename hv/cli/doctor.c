@@ -44,6 +44,16 @@ static void print_sandbox(void)
 	printf("  %-6s %-28s %s\n", works ? "ok" : "no", "sandbox (seccomp)", why);
 }
 
+/* Without it guests can be run, without --replay. */
+static void print_replay(const struct host_probe *probe)
+{
+	bool works = probe->blocks_interrupts;
+
+	printf("  %-6s %-28s %s\n", works ? "ok" : "no", "both orders (--replay)",
+	       works ? "KVM claims that it keeps interrupts away from single steps"
+		     : "KVM does not keep interrupts away from single steps; Linux 5.16 does");
+}
+
 const struct argp cli_doctor_argp = {.parser = parser, .doc = doc};
 
 int cli_doctor(int argc, char **argv)
@@ -57,6 +67,7 @@ int cli_doctor(int argc, char **argv)
 	for (int i = 0; i < PROBE_CHECKS; i++)
 		printf("  %-6s %-28s %s\n", mark(&probe.check[i]), probe.check[i].name, probe.check[i].finding);
 	print_sandbox();
+	print_replay(&probe);
 	print_caps(&probe);
 	printf("%s\n", probe.verdict);
 	return probe.usable ? EXIT_OK : EXIT_INPUT;

@@ -17,6 +17,7 @@
 
 #include "hv/base/linux_image.h"
 #include "hv/replay/shared.h"
+#include "hv/vmm/host.h"
 
 #define PUSHF 0x9cu
 #define HLT 0xf4u
@@ -95,6 +96,10 @@ int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ra
 	config.log_dirty = true;
 	config.hooks = &c->hooks;
 	*c = (struct copy){.ram = *ram, .hooks = {.on_debug = on_debug, .on_kick = on_kick, .ctx = c}};
+	if (from->kvm_fd >= 0 && !host_blocks_interrupts(from->kvm_fd))
+		return err_set(
+			err, EXIT_INPUT,
+			"copy: this host's KVM does not keep interrupts away from single steps; Linux 5.16 and newer do");
 	c->vm = vm_copy_new(state, ram, &config, err);
 	if (!c->vm)
 		return -1;

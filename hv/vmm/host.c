@@ -46,6 +46,13 @@ bool host_has_cap(int kvm_fd, int cap)
 	return ioctl(kvm_fd, KVM_CHECK_EXTENSION, (long)cap) > 0;
 }
 
+bool host_blocks_interrupts(int kvm_fd)
+{
+	int flags = ioctl(kvm_fd, KVM_CHECK_EXTENSION, (long)KVM_CAP_SET_GUEST_DEBUG2);
+
+	return flags > 0 && flags & KVM_GUESTDBG_BLOCKIRQ;
+}
+
 static int check_kvm(int kvm_fd, struct err *err)
 {
 	int version = ioctl(kvm_fd, KVM_GET_API_VERSION, 0);

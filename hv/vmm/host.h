@@ -25,6 +25,12 @@ const struct host_cap *host_needed_caps(size_t *n);
 bool host_has_cap(int kvm_fd, int cap);
 
 /*
+ * Whether KVM claims that it can keep interrupts away while a vCPU is single-stepped (KVM_GUESTDBG_BLOCKIRQ). Both orders of a
+ * race need that.
+ */
+bool host_blocks_interrupts(int kvm_fd);
+
+/*
  * Open /dev/kvm, and check the API's version and the needed capabilities. Returns a file descriptor that the caller closes, or
  * -1 with EXIT_INPUT.
  */

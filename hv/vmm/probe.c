@@ -57,6 +57,7 @@ static void list_caps(struct probing *p)
 		if (!present && !missing)
 			missing = caps[i].name;
 	}
+	p->out.blocks_interrupts = host_blocks_interrupts(fd);
 	close(fd);
 	if (missing)
 		probe_report(p, PROBE_CAPS, false, "%s is missing", missing);

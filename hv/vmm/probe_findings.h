@@ -53,7 +53,8 @@ struct probe_cap {
 struct host_probe {
 	struct probe_check check[PROBE_CHECKS];
 	struct probe_cap cap[PROBE_MAX_CAPS];
-	unsigned caps; /* number of entries in `cap` */
+	unsigned caps;		/* number of entries in `cap` */
+	bool blocks_interrupts; /* KVM claims what `run --replay` and `replay` need besides (host_blocks_interrupts()) */
 	enum probe_breakpoints breakpoints;
 	bool usable;	   /* every check that is needed works, and KVM did not hang */
 	char verdict[320]; /* one line: what was chosen, or why this host cannot be used and what to do about it */
