@@ -17,7 +17,8 @@ enum trouble {
 
 /*
  * Find the first line of trouble in `len` bytes of a console, which are the guest's and may be anything. `line` becomes this
- * line without its time stamp, cut to REPLAY_TEXT_MAX; "" when there is none. Its bytes are the guest's still.
+ * line without its time stamp, cut to REPLAY_TEXT_MAX; "" when there is none. Where a warning has words of its own, `line` is
+ * these, and not the line that says where in the kernel the warning is. Its bytes are the guest's still.
  */
 enum trouble trouble_find(const char *text, size_t len, char line[REPLAY_TEXT_MAX]);
 
