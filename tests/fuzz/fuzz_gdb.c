@@ -109,11 +109,10 @@ static void describe(void *ctx, unsigned cpu, char out[GDB_TEXT_MAX])
 	snprintf(out, GDB_TEXT_MAX, "CPU %u", cpu);
 }
 
-static bool command(void *ctx, const char *text, char out[2 * GDB_TEXT_MAX])
+static void command(void *ctx, const char *text, char out[GDB_ANSWER_MAX])
 {
 	(void)ctx;
-	snprintf(out, 2 * GDB_TEXT_MAX, "no command \"%s\"\n", text);
-	return false;
+	snprintf(out, GDB_ANSWER_MAX, "no command \"%s\"\n", text);
 }
 
 /* ---- the client ---- */

@@ -163,6 +163,7 @@ static void print_both(struct session *s)
 	command(s, "printf \"after: datum %%ld, seen %%ld\\n\", *(long *)%p, *(long *)%p", (void *)&m->datum, (void *)&m->seen);
 	command(s, "monitor order");
 	command(s, "monitor info");
+	command(s, "monitor console");
 	command(s, "monitor nonsense");
 }
 
@@ -177,7 +178,7 @@ static void store_first_is_seen(void **state)
 	       "The next step is CPU 0's", "CPU 0, writer/1, side 1 of the race, its access comes first",
 	       "CPU 1, reader/2, side 2 of the race, its access comes second", "Both regions are at their ends",
 	       "has returned from its function", "after: datum 42, seen 42", "is made", "is made", "The order is over",
-	       "a store and a load of the same datum", "monitor order: which");
+	       "a store and a load of the same datum", "nothing was said", "monitor order: which");
 	end(s);
 }
 

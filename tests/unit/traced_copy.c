@@ -216,6 +216,12 @@ static void why(void *ctx, char out[GDB_TEXT_MAX])
 	snprintf(out, GDB_TEXT_MAX, "The machine has ended: a CPU has gone.");
 }
 
+static void console(void *ctx, char out[GDB_ANSWER_MAX])
+{
+	(void)ctx;
+	snprintf(out, GDB_ANSWER_MAX, "nothing was said\n");
+}
+
 /* ---- start and end ---- */
 
 static pid_t start_cpu(void)
@@ -273,6 +279,7 @@ void traced_start(struct traced *t, unsigned first)
 		.watch = watch,
 		.met = met,
 		.slice = slice,
+		.console = console,
 		.why = why,
 		.ctx = t,
 	};

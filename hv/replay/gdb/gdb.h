@@ -18,8 +18,9 @@
 #include "hv/replay/cpu.h"
 #include "hv/rsp/rsp.h"
 
-#define GDB_POINTS_MAX 64 /* Break- and watchpoints that the client may have at a time. */
-#define GDB_TEXT_MAX 512  /* Bytes of a text for people, with the NUL. */
+#define GDB_POINTS_MAX 64   /* Break- and watchpoints that the client may have at a time. */
+#define GDB_TEXT_MAX 512    /* Bytes of a text for people, with the NUL. */
+#define GDB_ANSWER_MAX 4096 /* Bytes of the answer to a command of `monitor`, with the NUL. */
 
 /* A break- or watchpoint of the client's. */
 struct gdb_point {
@@ -82,8 +83,8 @@ struct gdb_machine {
 	int (*go)(void *ctx, const struct gdb_go *go, struct gdb_stop *stop, struct err *err);
 	/* Say in one line who runs on a CPU, and what this CPU is to the machine. */
 	void (*describe)(void *ctx, unsigned cpu, char out[GDB_TEXT_MAX]);
-	/* Answer a command of the client's user, in lines. False: there is no such command, and `out` says which there are. */
-	bool (*command)(void *ctx, const char *command, char out[2 * GDB_TEXT_MAX]);
+	/* Answer a command of the client's user, in lines. For one that is not known, say which there are. */
+	void (*command)(void *ctx, const char *command, char out[GDB_ANSWER_MAX]);
 	/* The first argument of each of these. */
 	void *ctx;
 };

@@ -21,6 +21,7 @@ struct machine {
 	struct copy copy;
 	struct watches watches;
 	bool devices_started;
+	int console; /* a file with what the guest has said */
 	char who[2][GUEST_COMM_MAX + 16];
 };
 
@@ -135,6 +136,20 @@ static bool devices(void *ctx, bool run)
 	return true;
 }
 
+/* The guest's bytes are for a terminal that nobody trusts it with. */
+static void console(void *ctx, char out[GDB_ANSWER_MAX])
+{
+	const struct machine *m = ctx;
+	off_t len = lseek(m->console, 0, SEEK_END), from = len < GDB_ANSWER_MAX ? 0 : len - (GDB_ANSWER_MAX - 1);
+	ssize_t got = pread(m->console, out, GDB_ANSWER_MAX - 1, from);
+	size_t n = 0;
+
+	for (ssize_t i = 0; i < got; i++)
+		if (out[i] == '\n' || (out[i] >= ' ' && out[i] <= '~'))
+			out[n++] = out[i];
+	out[n] = '\0';
+}
+
 static void why(void *ctx, char out[GDB_TEXT_MAX])
 {
 	const struct machine *m = ctx;
@@ -161,6 +176,7 @@ static struct race_copy copy_of(struct machine *m, unsigned cpus)
 		.met = met,
 		.slice = slice,
 		.devices = devices,
+		.console = console,
 		.why = why,
 		.ctx = m,
 	};
@@ -191,15 +207,14 @@ static int serve(struct machine *m, const struct run_plan *plan, unsigned first,
 
 int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, const struct gdb_config *config, struct err *err)
 {
-	/* What the copy says on its console, which nobody reads here. */
-	int console = memfd_create("console of a copy", MFD_CLOEXEC), rc = -1;
-	struct machine m = {0};
+	struct machine m = {.console = memfd_create("console of a copy", MFD_CLOEXEC)};
+	int rc = -1;
 
-	if (console < 0)
+	if (m.console < 0)
 		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
-	if (run_open(plan, &m.copy, console, err) == 0)
+	if (run_open(plan, &m.copy, m.console, err) == 0)
 		rc = serve(&m, plan, first, intro, config, err);
 	copy_close(&m.copy);
-	close(console);
+	close(m.console);
 	return rc;
 }

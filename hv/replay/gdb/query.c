@@ -82,13 +82,14 @@ static void no_symbols_wanted(struct server *s, struct cursor c)
 
 static void monitor(struct server *s, struct cursor c)
 {
-	char command[GDB_TEXT_MAX] = "", out[2 * GDB_TEXT_MAX] = "";
+	char command[GDB_TEXT_MAX] = "", out[GDB_ANSWER_MAX] = "";
 	size_t len = (size_t)(c.end - c.at);
 
 	if (len % 2 || len / 2 >= sizeof(command) || rsp_from_hex(c.at, len / 2, (uint8_t *)command) < 0)
 		return refuse(s, REFUSED_FORM);
 	s->machine->command(s->machine->ctx, command, out);
-	say(s, out);
+	if (out[0])
+		say(s, out);
 	reply_text(s, "OK");
 }
 

@@ -366,38 +366,41 @@ static bool is_made(const struct race *r, unsigned side)
 	return r->run.regions[side].instructions && r->run.regs[side].rip != r->order.sides[side].pc;
 }
 
-static void say_order(const struct race *r, char out[2 * GDB_TEXT_MAX])
+static void say_order(const struct race *r, char out[GDB_ANSWER_MAX])
 {
-	int len = snprintf(out, 2 * GDB_TEXT_MAX, "Order %u: the access of CPU %u comes first, then that of CPU %u.\n",
+	int len = snprintf(out, GDB_ANSWER_MAX, "Order %u: the access of CPU %u comes first, then that of CPU %u.\n",
 			   r->order.first + 1, r->order.sides[r->order.first].cpu, r->order.sides[!r->order.first].cpu);
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct region *region = &r->run.regions[i];
 
-		len += snprintf(out + len, (size_t)(2 * GDB_TEXT_MAX - len),
+		len += snprintf(out + len, (size_t)(GDB_ANSWER_MAX - len),
 				"CPU %u: its access at %#" PRIx64 " is %s; %" PRIu64 " instructions of its region; it %s.\n",
 				r->order.sides[i].cpu, r->order.sides[i].pc, is_made(r, i) ? "made" : "not made",
 				region->instructions, end_of(region));
 	}
 	if (r->free || order_over(&r->ordering))
-		snprintf(out + len, (size_t)(2 * GDB_TEXT_MAX - len), "The order is over: all CPUs go on freely.\n");
+		snprintf(out + len, (size_t)(GDB_ANSWER_MAX - len), "The order is over: all CPUs go on freely.\n");
 	else
-		snprintf(out + len, (size_t)(2 * GDB_TEXT_MAX - len), "The next step is CPU %u's.\n",
+		snprintf(out + len, (size_t)(GDB_ANSWER_MAX - len), "The next step is CPU %u's.\n",
 			 r->order.sides[r->ordering.side].cpu);
 }
 
-static bool command(void *ctx, const char *text, char out[2 * GDB_TEXT_MAX])
+static void command(void *ctx, const char *text, char out[GDB_ANSWER_MAX])
 {
 	const struct race *r = ctx;
 
 	if (strcmp(text, "order") == 0)
 		say_order(r, out);
 	else if (strcmp(text, "info") == 0)
-		snprintf(out, 2 * GDB_TEXT_MAX, "%s", r->intro);
+		snprintf(out, GDB_ANSWER_MAX, "%s", r->intro);
+	else if (strcmp(text, "console") == 0)
+		r->copy->console(r->copy->ctx, out);
 	else
-		snprintf(out, 2 * GDB_TEXT_MAX,
-			 "monitor order: which order this is, and how far it has come\nmonitor info: which race this is\n");
-	return strcmp(text, "order") == 0 || strcmp(text, "info") == 0;
+		snprintf(out, GDB_ANSWER_MAX,
+			 "monitor order: which order this is, and how far it has come\n"
+			 "monitor info: which race this is\n"
+			 "monitor console: what the guest has said since the moment before the race\n");
 }
 
 void race_begin(struct race *r)

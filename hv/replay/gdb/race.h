@@ -38,6 +38,8 @@ struct race_copy {
 	 * fails. NULL: there are none.
 	 */
 	bool (*devices)(void *ctx, bool run);
+	/* The end of what the machine has said on its console, in lines. */
+	void (*console)(void *ctx, char out[GDB_ANSWER_MAX]);
 	/* Why the copy has failed or has ended, as one line. */
 	void (*why)(void *ctx, char out[GDB_TEXT_MAX]);
 	void *ctx;

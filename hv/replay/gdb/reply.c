@@ -42,7 +42,7 @@ void refuse(struct server *s, enum refusal why)
 
 void say(struct server *s, const char *text)
 {
-	char packet[1 + 4 * GDB_TEXT_MAX] = "O";
+	char packet[1 + 2 * GDB_ANSWER_MAX] = "O";
 	size_t len = strnlen(text, (sizeof(packet) - 1) / 2);
 
 	rsp_to_hex((const uint8_t *)text, len, packet + 1);

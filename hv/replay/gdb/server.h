@@ -60,7 +60,7 @@ void reply_binary(struct server *s, const uint8_t *bytes, size_t len);
 void refuse(struct server *s, enum refusal why);
 
 /*
- * Send text of less than 2 * GDB_TEXT_MAX bytes to the client's user, before the reply. That is allowed only while the machine
+ * Send text of less than GDB_ANSWER_MAX bytes to the client's user, before the reply. That is allowed only while the machine
  * runs in the client's eyes, and for a command of `monitor`.
  */
 void say(struct server *s, const char *text);
