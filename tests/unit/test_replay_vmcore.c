@@ -31,6 +31,7 @@ struct rig {
 	char folder[64], path[128];
 	struct ram ram;
 	struct replay_cpu cpus[2];
+	int32_t pids[2];
 	struct vmcore_kernel kernel;
 	struct vmcore core;
 };
@@ -54,13 +55,15 @@ static int setup(void **state)
 		r->cpus[i].regs.cs = 0x10;
 		r->cpus[i].ds = 0x2b;
 	}
+	r->pids[0] = 85;
+	r->pids[1] = -1;
 	r->kernel = (struct vmcore_kernel){.info_len = strlen(info),
 					   .direct_map = DIRECT_MAP,
 					   .image = IMAGE_GVA,
 					   .image_len = IMAGE_LEN,
 					   .image_gpa = IMAGE_GPA};
 	memcpy(r->kernel.info, info, strlen(info));
-	r->core = (struct vmcore){.ram = &r->ram, .cpus = r->cpus, .count = 2, .kernel = &r->kernel};
+	r->core = (struct vmcore){.ram = &r->ram, .cpus = r->cpus, .count = 2, .pids = r->pids, .kernel = &r->kernel};
 	*state = r;
 	return 0;
 }
@@ -193,7 +196,7 @@ static void each_cpu_has_its_registers(void **state)
 		assert_int_equal(desc, sizeof(status));
 		memcpy(&status, found, sizeof(status));
 		memcpy(&regs, &status.pr_reg, sizeof(regs));
-		assert_int_equal(status.pr_pid, i + 1);
+		assert_true(i == 0 ? status.pr_pid == 85 : status.pr_pid > 4 << 20);
 		assert_int_equal(regs.rax, r->cpus[i].regs.gpr[X86_RAX]);
 		assert_int_equal(regs.rsp, r->cpus[i].regs.gpr[X86_RSP]);
 		assert_int_equal(regs.r15, r->cpus[i].regs.gpr[X86_R15]);

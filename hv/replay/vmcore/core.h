@@ -23,7 +23,8 @@ struct vmcore_kernel {
 struct vmcore {
 	const struct ram *ram;
 	const struct replay_cpu *cpus;
-	unsigned count;			    /* How many CPUs there are. */
+	unsigned count;	     /* How many CPUs there are. */
+	const int32_t *pids; /* PID of the task that runs on each CPU, below 0: not known. NULL: none is known. */
 	const struct vmcore_kernel *kernel; /* NULL: nothing is known. Then crash and drgn must be told where the kernel is. */
 };
 

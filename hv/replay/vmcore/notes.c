@@ -9,6 +9,7 @@
 
 #define NOTE_ALIGN 4u
 #define QEMU_VERSION 1u
+#define NO_PID 0x400001 /* Above all PIDs (PID_MAX_LIMIT, include/linux/threads.h). */
 
 /* A CPU as QEMU keeps it in a core (target/i386/arch_dump.c): what NT_PRSTATUS has no room for is the control registers. */
 struct qemu_segment {
@@ -122,6 +123,15 @@ static size_t all_sizes(const struct vmcore *core)
 	       (core->kernel && core->kernel->info_len ? note_size("VMCOREINFO", core->kernel->info_len) : 0);
 }
 
+/*
+ * kdump writes the PID of the task. drgn takes the registers for those of a task of this PID, so that a PID that is not known
+ * must be one that no task has.
+ */
+static pid_t pid_of(const struct vmcore *core, unsigned cpu)
+{
+	return core->pids && core->pids[cpu] >= 0 ? core->pids[cpu] : NO_PID + (pid_t)cpu;
+}
+
 uint8_t *notes_make(const struct vmcore *core, size_t *len)
 {
 	uint8_t *notes, *at;
@@ -132,7 +142,7 @@ uint8_t *notes_make(const struct vmcore *core, size_t *len)
 		return NULL;
 	for (unsigned i = 0; i < core->count; i++) {
 		struct user_regs_struct regs = user_regs(&core->cpus[i]);
-		struct elf_prstatus status = {.pr_pid = (pid_t)i + 1};
+		struct elf_prstatus status = {.pr_pid = pid_of(core, i)};
 
 		static_assert(sizeof(regs) == sizeof(status.pr_reg), "both are the registers of ptrace(2)");
 		memcpy(&status.pr_reg, &regs, sizeof(regs));
