@@ -30,6 +30,18 @@ void process_end_after(time_t seconds)
 		_exit(1);
 }
 
+bool process_ended_within(pid_t pid, unsigned milliseconds)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (milliseconds-- == 0)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
 static int wait_for(pid_t pid, struct err *err)
 {
 	int status = 0;

@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_REPLAY_PROCESS_H
 #define OUTRIDER_REPLAY_PROCESS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -15,6 +16,12 @@ void process_die_with(pid_t parent);
 
 /* Kill this process after so many seconds, whatever it does. It ends at once if that cannot be. */
 void process_end_after(time_t seconds);
+
+/*
+ * Wait for the end of a child, for `milliseconds` at most. Returns whether it has ended. One that has not is left alone: the
+ * sandbox lets nobody kill it, and a guest that has taken it over can keep it from ending.
+ */
+bool process_ended_within(pid_t pid, unsigned milliseconds);
 
 /* A process that was started. */
 struct process {

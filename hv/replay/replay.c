@@ -6,10 +6,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hv/replay/holder.h"
+#include "hv/replay/process.h"
+
+/* Many times what the end of a process takes, which gives back the memory of a machine. */
+#define END_MILLISECONDS 60000
 
 /* The child writes its result in one go, and does not wait for the reader. */
 _Static_assert(sizeof(struct replay_instance) <= PIPE_BUF, "a result must fit into an empty pipe");
@@ -88,6 +91,5 @@ void replay_drop(struct replay_job *job)
 {
 	close(job->fd);
 	job->fd = -1;
-	while (waitpid(job->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	process_ended_within(job->pid, END_MILLISECONDS);
 }

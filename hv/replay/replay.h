@@ -40,13 +40,14 @@ int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const st
 
 /*
  * Read the result once job->fd is readable, and end the job. A child that died without a result is REPLAY_CANNOT_LOAD. What the
- * child says is not trusted: it ran a guest. `out` is the instance, whose side 0 is the meeting's. Its texts are printable.
+ * child says is not trusted: it ran a guest. `out` is the instance, whose side 0 is the meeting's. Its texts are printable. The
+ * child's end is waited for as by replay_drop().
  */
 void replay_finish(struct replay_job *job, struct replay_instance *out);
 
 /*
  * End a job without its result, when the thread that called replay_start() has ended: the child dies with that thread. This
- * waits for its end.
+ * waits for its end, but for a minute at most: a child that a guest has taken over may not end. It is left alone then.
  */
 void replay_drop(struct replay_job *job);
 

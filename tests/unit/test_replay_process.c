@@ -105,9 +105,26 @@ static void what_does_not_end_is_ended(void **state)
 	assert_string_equal(err.text, "the process of a copy died or took too long");
 }
 
+static void end_is_waited_for_within_limits(void **state)
+{
+	pid_t hangs = fork(), ends = hangs ? fork() : -1;
+
+	(void)state;
+	if (!hangs)
+		hang(NULL, NULL);
+	if (!ends)
+		_exit(0);
+	assert_true(hangs > 0 && ends > 0);
+	assert_true(process_ended_within(ends, 600000));
+	assert_false(process_ended_within(hangs, 20));
+	kill(hangs, SIGKILL);
+	assert_true(process_ended_within(hangs, 600000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(end_is_waited_for_within_limits),
 		cmocka_unit_test(what_is_shared_is_handed_on), cmocka_unit_test(an_error_is_handed_on),
 		cmocka_unit_test(an_error_is_not_trusted),     cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(what_does_not_end_is_ended),
