@@ -9,13 +9,13 @@ struct walk {
 	uint8_t *out;	   /* NULL: fields are read */
 	const uint8_t *in; /* NULL: fields are written */
 	size_t at, len;
-	bool short_of; /* there is less than the fields take */
+	bool wrong; /* there is less than the fields take, or a text that is too long */
 };
 
 static void bytes(struct walk *w, void *data, size_t len)
 {
 	if (len > w->len - w->at) {
-		w->short_of = true;
+		w->wrong = true;
 		return;
 	}
 	if (w->out)
@@ -62,16 +62,21 @@ static void choice(struct walk *w, int *value)
 	*value = number > INT32_MAX ? INT32_MAX : (int)number;
 }
 
-/* What is behind a text's end is nobody's. */
+/* A text is its length and its bytes, so that files stay readable when there is room for longer ones. */
 static void text(struct walk *w, char *value, size_t size)
 {
-	if (w->out)
-		memset(value + strnlen(value, size), 0, size - strnlen(value, size));
-	bytes(w, value, size);
-	if (w->in) {
-		value[size - 1] = '\0';
-		clean_field(value, size);
+	uint16_t len = (uint16_t)(w->out ? strnlen(value, size - 1) : 0);
+
+	u16(w, &len);
+	if (len >= size) {
+		w->wrong = true;
+		return;
 	}
+	bytes(w, value, len);
+	if (w->out)
+		return;
+	value[len] = '\0';
+	clean_field(value, size);
 }
 
 static void regs(struct walk *w, struct x86_regs *r)
@@ -93,7 +98,10 @@ static void regs(struct walk *w, struct x86_regs *r)
 
 static void context(struct walk *w, struct guest_context *c)
 {
-	u32(w, (uint32_t *)&c->pid);
+	uint32_t pid = (uint32_t)c->pid;
+
+	u32(w, &pid);
+	c->pid = (int32_t)pid;
 	text(w, c->comm, sizeof(c->comm));
 	truth(w, &c->known);
 	truth(w, &c->irqs_off);
@@ -161,7 +169,7 @@ static void instance(struct walk *w, struct replay_instance *i)
 	order(w, &i->orders[1]);
 	u64(w, &i->difference_count);
 	u32(w, &i->kept);
-	for (unsigned n = 0; n < REPLAY_DIFFERENCES_MAX; n++)
+	for (unsigned n = 0; n < i->kept && n < REPLAY_DIFFERENCES_MAX; n++)
 		difference(w, &i->differences[n]);
 }
 
@@ -184,6 +192,8 @@ static void config(struct walk *w, struct replay_config *c)
 	u64(w, &c->free_ns);
 	u64(w, &c->sleep);
 	u64(w, &c->loglevel_gpa);
+	truth(w, &c->result_unused[0]);
+	truth(w, &c->result_unused[1]);
 }
 
 static void fields(struct walk *w, struct scenario *s)
@@ -209,5 +219,5 @@ bool scenario_get_fields(struct scenario *s, const uint8_t *in, size_t len)
 	struct walk w = {.in = in, .len = len};
 
 	fields(&w, s);
-	return !w.short_of && w.at == len;
+	return !w.wrong && w.at == len;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -16,6 +17,7 @@
 #include "symbols/insn/insn.h"
 
 #define BUFFER_SIZE (1u << 18)
+#define WINDOW_LOG_MAX 23 /* zstd may remember 8 MiB of the frame, which is more than our writer needs. */
 #define STATE_MAX (64u << 20)
 #define INSTRUCTIONS_MAX UINT64_C(100000000)
 #define FREE_NS_MAX (UINT64_C(3600) * 1000000000)
@@ -40,7 +42,7 @@ static int fail(const struct in *in, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
 	va_end(args);
-	return err_set(in->err, EXIT_INPUT, "scenario %.600s: %s", in->path, what);
+	return err_set(in->err, EXIT_INPUT, "scenario %.250s: %s", in->path, what);
 }
 
 /* ---- bytes ---- */
@@ -83,7 +85,14 @@ static int get(struct in *in, void *data, size_t len)
 	return 0;
 }
 
-/* Go to the end of the frame, whose checksum zstd checks there. */
+static int check_nothing_follows(struct in *in)
+{
+	ssize_t n = in->ready.pos == in->ready.size ? fill(in) : 1;
+
+	return n > 0 ? fail(in, "it is damaged: something follows its end") : (int)n;
+}
+
+/* Go to the end of the frame, whose checksum zstd checks there, and of the file. */
 static int finish(struct in *in)
 {
 	uint8_t none;
@@ -100,20 +109,21 @@ static int finish(struct in *in)
 			return fail(in, "it is damaged: %s", ZSTD_getErrorName(rc));
 		in->frame_over = rc == 0;
 		if (!in->frame_over && in->ready.pos < in->ready.size)
-			return fail(in, "it is damaged: there is more than a scenario has");
+			return fail(in, "it is damaged: something follows its end");
 	}
-	return 0;
+	return check_nothing_follows(in);
 }
 
 static int get_part(struct in *in, enum scenario_section type, uint64_t most, uint64_t *len)
 {
-	struct scenario_part part;
+	struct scenario_part part = {0};
 
 	if (get(in, &part, sizeof(part)) < 0)
 		return -1;
-	if (part.type != type || part.zero || part.len > most)
-		return fail(in, "it is damaged: its section %d has the type %" PRIu32 " and %" PRIu64 " bytes", type, part.type,
-			    part.len);
+	if (part.type != type || part.zero)
+		return fail(in, "it is damaged: its section %d has the type %" PRIu32, type, part.type);
+	if (part.len > most)
+		return fail(in, "it is damaged: its section %d has %" PRIu64 " bytes", type, part.len);
 	*len = part.len;
 	return 0;
 }
@@ -132,8 +142,8 @@ static int get_head(struct in *in)
 	if (n < (ssize_t)sizeof(head))
 		return fail(in, "it is not whole: it was cut off");
 	if (head.version > SCENARIO_VERSION)
-		return fail(in, "it has version %" PRIu32 ", and this outrider knows %u: a newer one has made it", head.version,
-			    SCENARIO_VERSION);
+		return fail(in, "it has version %" PRIu32 ", and this outrider knows %u: use the newer one that made it",
+			    head.version, SCENARIO_VERSION);
 	if (head.version != SCENARIO_VERSION || head.zero)
 		return fail(in, "it is damaged: its version is %" PRIu32, head.version);
 	return 0;
@@ -146,7 +156,8 @@ static int get_fields(struct in *in, struct scenario *out)
 
 	if (get_part(in, SCENARIO_FACTS, sizeof(fields), &len) < 0 || get(in, fields, (size_t)len) < 0)
 		return -1;
-	return scenario_get_fields(out, fields, (size_t)len) ? 0 : fail(in, "it is damaged: it says too little of the race");
+	return scenario_get_fields(out, fields, (size_t)len) ? 0
+							     : fail(in, "it is damaged: what it says of the race has no end");
 }
 
 static int get_state(struct in *in, struct vm_state *state)
@@ -180,7 +191,7 @@ static uint64_t available(void)
 static int get_runs(struct in *in, const struct ram *ram)
 {
 	uint64_t size = ram->low + ram->high, at = 0, used = 0, most = available();
-	struct scenario_run run;
+	struct scenario_run run = {0};
 
 	for (;;) {
 		if (get(in, &run, sizeof(run)) < 0)
@@ -219,8 +230,10 @@ static int get_ram(struct in *in, uint64_t size, struct ram *ram)
 
 static bool side_is_good(const struct meeting_side *s, const struct ram *ram, unsigned cpus)
 {
-	return s->cpu < cpus && s->size && s->size <= X86_PAGE_SIZE && ram_at(ram, s->gpa, s->size) && s->insn_len &&
-	       s->insn_len <= INSN_MAX_LEN && s->context.kind <= GUEST_NMI;
+	bool access_is_good = s->size && s->size <= X86_PAGE_SIZE && s->rw && !(s->rw & ~(INSN_READ | INSN_WRITE)) &&
+			      s->insn_len && s->insn_len <= INSN_MAX_LEN;
+
+	return access_is_good && s->cpu < cpus && ram_at(ram, s->gpa, s->size) && s->context.kind <= GUEST_NMI;
 }
 
 static bool config_is_good(const struct replay_config *c)
@@ -255,23 +268,32 @@ static int get_all(struct in *in, struct scenario *out)
 	return check(in, out, machine.cpus);
 }
 
+/* O_NONBLOCK, so that a pipe without a writer is refused like any other thing that is no file. */
+static int open_in(struct in *in)
+{
+	struct stat st;
+
+	in->fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (in->fd < 0 || fstat(in->fd, &st) < 0)
+		return fail(in, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return fail(in, "it is not a regular file");
+	in->zstd = ZSTD_createDCtx();
+	in->buffer = malloc(BUFFER_SIZE);
+	if (!in->zstd || !in->buffer)
+		return fail(in, "no memory to read it");
+	ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	return 0;
+}
+
 int scenario_open(const char *path, struct scenario *out, struct err *err)
 {
-	struct in in = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC), .err = err};
+	struct in in = {.path = path, .fd = -1, .err = err};
 	int rc = -1;
 
 	*out = (struct scenario){0};
-	if (in.fd < 0) {
-		fail(&in, "%s", strerror(errno));
-		goto out;
-	}
-	in.zstd = ZSTD_createDCtx();
-	in.buffer = malloc(BUFFER_SIZE);
-	if (in.zstd && in.buffer)
+	if (open_in(&in) == 0)
 		rc = get_all(&in, out);
-	else
-		fail(&in, "no memory to read it");
-out:
 	if (rc < 0)
 		scenario_close(out);
 	ZSTD_freeDCtx(in.zstd);

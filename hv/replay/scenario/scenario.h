@@ -38,14 +38,20 @@ struct scenario {
 	struct scenario_facts facts;
 };
 
-/* Write to the empty file `fd`, from its start. Returns 0, or -1 with EXIT_INPUT; then the file is empty again. */
+/*
+ * Write to the empty file `fd`, from its start. Returns 0, or -1: with EXIT_INPUT when the file cannot be written, and with
+ * EXIT_INTERNAL when memory runs out. The file is empty again then. Any process and thread that may write to the descriptor.
+ */
 int scenario_write(int fd, const struct scenario *s, struct err *err);
 
 /*
  * Read a file. Returns 0, or -1 with EXIT_INPUT and one line that names it: it cannot be read, is no scenario, is of a version
- * that is not known, is not whole, or there is no memory for its RAM. scenario_close() must follow on success only.
+ * that is not known, is not whole or is damaged, or there is no memory for its RAM. scenario_close() must follow on success
+ * only.
  */
 int scenario_open(const char *path, struct scenario *out, struct err *err);
+
+/* Free what belongs to the scenario. Doing so twice does no harm. */
 void scenario_close(struct scenario *s);
 
 #endif

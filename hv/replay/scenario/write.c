@@ -22,6 +22,14 @@ struct out {
 	bool failed;
 };
 
+static void disk_error(struct out *o)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT;
+
+	err_set(o->err, EXIT_INPUT, "cannot write the scenario: %s%s", strerror(errno), full ? "; make room" : "");
+	o->failed = true;
+}
+
 static void put_raw(struct out *o, const void *data, size_t len)
 {
 	const uint8_t *from = data;
@@ -31,9 +39,10 @@ static void put_raw(struct out *o, const void *data, size_t len)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n == 0)
+			errno = EIO;
 		if (n <= 0) {
-			err_set(o->err, EXIT_INPUT, "the scenario cannot be written: %s", n < 0 ? strerror(errno) : "no room");
-			o->failed = true;
+			disk_error(o);
 			return;
 		}
 		from += n;
