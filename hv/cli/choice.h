@@ -20,7 +20,7 @@ struct cli_choice {
 extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
 
-/* The formats of `diff`. */
+/* The formats of `diff` and `replay`. */
 extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
 /* What makes a command fail that lists a round of a campaign, and how it shows the list. */

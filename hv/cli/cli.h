@@ -32,6 +32,7 @@ int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_campaign(int argc, char **argv);
+int cli_replay(int argc, char **argv);
 
 /* Their options and arguments, from which --help and completion are made. */
 extern const struct argp cli_run_argp;
@@ -43,6 +44,7 @@ extern const struct argp cli_report_argp;
 extern const struct argp cli_prune_argp;
 extern const struct argp cli_diff_argp;
 extern const struct argp cli_campaign_argp;
+extern const struct argp cli_replay_argp;
 
 /* The subcommands of `outrider campaign`. */
 extern const struct cli_command campaign_commands[];

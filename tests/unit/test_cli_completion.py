@@ -72,7 +72,7 @@ class Bash(unittest.TestCase):
         return set(done.stdout.split())
 
     def test_commands(self):
-        self.assertEqual(self.complete("r"), {"run", "report"})
+        self.assertEqual(self.complete("r"), {"run", "report", "replay"})
         self.assertEqual(self.complete("help", "doc"), {"doctor"})
 
     def test_options_are_those_of_help(self):
@@ -116,7 +116,7 @@ class Bash(unittest.TestCase):
         shell.type(f". {self.script}\n")
         shell.wait_for("READY> ")
         # Ctrl-A goes to the begin of the line, so that echo says what the line has become.
-        shell.type("outrider rep\t--sor\tco\t--format=sa\t\x01echo \n")
+        shell.type("outrider repo\t--sor\tco\t--format=sa\t\x01echo \n")
         shell.wait_for("\r\noutrider report --sort count --format=sarif")
 
 
@@ -135,7 +135,7 @@ class Zsh(unittest.TestCase):
             shell.wait_for("\r\n_outrider-is-known")
             shell.wait_for("READY> ")
             # Ctrl-A goes to the begin of the line, so that echo says what the line has become.
-            shell.type("outrider rep\t--for\tsa\t--sor\tco\tra\t\x01echo \n")
+            shell.type("outrider repo\t--for\tsa\t--sor\tco\tra\t\x01echo \n")
             shell.wait_for("\r\noutrider report --format=sarif --sort=count races.json")
 
 

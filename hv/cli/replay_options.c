@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/replay_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/cli/choice.h"
+
+#define TIMES_MAX 1000000
+#define DAY_NS (UINT64_C(86400) * 1000000000)
+
+enum replay_key {
+	KEY_ORDER = 0x100,
+	KEY_FOR,
+	KEY_TIMES,
+	KEY_GDB,
+	KEY_VMCORE,
+	KEY_FORM,
+	KEY_SYMBOLS,
+	KEY_DEBUGINFOD,
+	KEY_NO_SANDBOX,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What is run", 1},
+	{"order", KEY_ORDER, "1|2", 0,
+	 "only this order, once: 1 lets the first side make its access first, 2 the second side (default: both orders, twice "
+	 "each, compared)",
+	 0},
+	{"for", KEY_FOR, "T", 0,
+	 "how long an order then runs on freely: 500ms, 2s, 1m; 0 for not at all (default: as in the run that kept it)", 0},
+	{"times", KEY_TIMES, "N", 0, "replay it N times, and say how many of them came out the same", 0},
+	{NULL, 0, NULL, 0, "Looking into it", 2},
+	{"gdb", KEY_GDB, "ADDRESS", 0,
+	 "let gdb connect to unix:PATH or HOST:PORT, and step the order of --order (default 1) from before both accesses", 0},
+	{"vmcore", KEY_VMCORE, "FILE", 0,
+	 "write the machine to FILE as a core for crash and drgn: as it is when the order of --order is over and has run on "
+	 "for --for, or without --order before both accesses",
+	 0},
+	{NULL, 0, NULL, 0, "Names and results", 3},
+	{"symbols", KEY_SYMBOLS, "PATH", 0,
+	 "vmlinux or System.map of this kernel, a module's file, or a folder with debug files; may be given several times "
+	 "(/usr/lib/debug and debuginfod's cache are always searched too)",
+	 0},
+	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
+	{"format", KEY_FORM, "FORM", 0, "text, for people (default), or json", 0},
+	{"quiet", 'q', NULL, 0, "print nothing but the result, and errors", 0},
+	{"verbose", 'v', NULL, 0, "say which debug files are used", 0},
+	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "do not confine outrider, to debug it; see docs/security.md", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Run both orders of a race again, from the moment before its two accesses, and say what comes of each.\v"
+	"SCENARIO is a file that `outrider run --replay --save` kept. It has all of the machine at that moment, so nothing "
+	"else is needed but a host with the same vendor's CPUs.";
+
+static error_t add_symbols(struct replay_options *o, const char *path)
+{
+	const char **symbols = realloc(o->symbols, (o->symbol_count + 1) * sizeof(*symbols));
+
+	if (!symbols)
+		return ENOMEM;
+	o->symbols = symbols;
+	symbols[o->symbol_count++] = path;
+	return 0;
+}
+
+static error_t add_path(struct replay_options *o, const char *path, struct argp_state *state)
+{
+	if (o->path)
+		return cli_usage(state, "replay one scenario: '%s' or '%s'", o->path, path);
+	o->path = path;
+	return 0;
+}
+
+static error_t number_option(int key, char *arg, struct argp_state *state)
+{
+	struct replay_options *o = state->input;
+	uint64_t value;
+
+	switch (key) {
+	case KEY_ORDER:
+		if (cli_number(arg, 1, 2, &value) < 0)
+			return cli_usage(state, "--order %s: give 1 or 2", arg);
+		o->order = (unsigned)value;
+		return 0;
+	case KEY_FOR:
+		if (cli_time(arg, &o->free_ns) < 0 || o->free_ns > DAY_NS)
+			return cli_usage(state, "--for %s: give a time up to 24h, for example 500ms, 2s or 1m, or 0", arg);
+		o->free_given = true;
+		return 0;
+	case KEY_TIMES:
+		if (cli_number(arg, 1, TIMES_MAX, &o->times) < 0)
+			return cli_usage(state, "--times %s: give a number from 1 to 1000000", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t form_option(struct replay_options *o, const char *arg, struct argp_state *state)
+{
+	size_t form = 0;
+	error_t rc = cli_choose(state, &diff_forms, "format", arg, &form);
+
+	o->json = form != 0;
+	return rc;
+}
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct replay_options *o = state->input;
+
+	switch (key) {
+	case KEY_GDB:
+		o->gdb = arg;
+		return 0;
+	case KEY_VMCORE:
+		o->vmcore = arg;
+		return 0;
+	case KEY_SYMBOLS:
+		return add_symbols(o, arg);
+	case KEY_DEBUGINFOD:
+		o->debuginfod = true;
+		return 0;
+	case KEY_FORM:
+		return form_option(o, arg, state);
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case KEY_NO_SANDBOX:
+		o->no_sandbox = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return add_path(o, arg, state);
+	default:
+		return number_option(key, arg, state);
+	}
+}
+
+const struct argp cli_replay_argp = {.options = options, .parser = parser, .args_doc = "SCENARIO", .doc = doc};
+
+static int check(const struct replay_options *o, struct err *err)
+{
+	if (!o->path)
+		return err_set(
+			err, EXIT_USAGE,
+			"replay needs a SCENARIO that `outrider run --replay --save` kept; see `outrider replay --help`");
+	if (o->gdb && o->vmcore)
+		return err_set(err, EXIT_USAGE, "--gdb and --vmcore are two ways to look into it: give one of them");
+	if (o->gdb && o->free_given)
+		return err_set(err, EXIT_USAGE, "with --gdb the debugger says how long it runs: leave out --for");
+	if (o->gdb && o->json)
+		return err_set(err, EXIT_USAGE, "--gdb has no result to print: leave out --format");
+	if (o->times && (o->gdb || o->vmcore || o->order))
+		return err_set(err, EXIT_USAGE, "--times is about both orders: leave out --order, --gdb and --vmcore");
+	if (o->vmcore && strcmp(o->vmcore, o->path) == 0)
+		return err_set(err, EXIT_USAGE, "--vmcore would write over the scenario: give another file");
+	if (o->vmcore && !o->order && (o->free_given || o->json))
+		return err_set(err, EXIT_USAGE,
+			       "--vmcore without --order is of the moment before both accesses: "
+			       "give --order, or leave out --for and --format");
+	return 0;
+}
+
+int replay_options_parse(struct replay_options *o, int argc, char **argv, struct err *err)
+{
+	*o = (struct replay_options){.input = {err}};
+	return cli_parse(&cli_replay_argp, argc, argv, &o->input) < 0 ? -1 : check(o, err);
+}
+
+void replay_options_free(struct replay_options *o)
+{
+	free(o->symbols);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of `outrider replay`. */
+#ifndef OUTRIDER_CLI_REPLAY_OPTIONS_H
+#define OUTRIDER_CLI_REPLAY_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "hv/cli/cli.h"
+
+struct replay_options {
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	const char *path;
+	/* The order that is asked for, 1 or 2. 0: both. */
+	unsigned order;
+	/* How long an order runs on freely. Without --for it is as the scenario says. */
+	bool free_given;
+	uint64_t free_ns;
+	uint64_t times;
+	const char *gdb, *vmcore; /* or NULL */
+	bool json, quiet, verbose, no_sandbox, debuginfod;
+	const char **symbols; /* symbol_count paths */
+	size_t symbol_count;
+};
+
+/* Returns 0, or -1 with `err` set. replay_options_free() must follow in both cases. */
+int replay_options_parse(struct replay_options *o, int argc, char **argv, struct err *err);
+void replay_options_free(struct replay_options *o);
+
+#endif
