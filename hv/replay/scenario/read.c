@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -223,6 +224,8 @@ static int get_ram(struct in *in, uint64_t size, struct ram *ram)
 		return -1;
 	if (ram_map(ram, size, &err) < 0)
 		return fail(in, "%.150s", err.text);
+	/* With huge pages, a page here and there would take 512 times the memory that get_runs() counts. */
+	madvise(ram->host, ram->low + ram->high, MADV_NOHUGEPAGE);
 	return get_runs(in, ram);
 }
 
