@@ -10,8 +10,8 @@
  * A copy is a KVM VM of its own on RAM that the caller has. It reaches nothing outside. Its disks are what the machine's were
  * when the copy was made, and what the copy writes to them stays in memory; a request for what the machine itself has
  * overwritten since stays in flight. Its entropy device works. All other cards are silent, and so are disks of which the caller
- *has none: their registers answer, but nobody serves their queues. What the copy writes to its serial port goes to a descriptor
- *of the caller's.
+ * has none: their registers answer, but nobody serves their queues. What the copy writes to its serial port goes to a
+ * descriptor of the caller's.
  *
  * A KVM VM belongs to the process that made it. After fork() the child has RAM of its own, copied on write, and makes its copy
  * of the machine there:
