@@ -125,8 +125,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(end_is_waited_for_within_limits),
-		cmocka_unit_test(what_is_shared_is_handed_on), cmocka_unit_test(an_error_is_handed_on),
-		cmocka_unit_test(an_error_is_not_trusted),     cmocka_unit_test(a_death_is_told),
+		cmocka_unit_test(what_is_shared_is_handed_on),
+		cmocka_unit_test(an_error_is_handed_on),
+		cmocka_unit_test(an_error_is_not_trusted),
+		cmocka_unit_test(a_death_is_told),
 		cmocka_unit_test(what_does_not_end_is_ended),
 	};
 
