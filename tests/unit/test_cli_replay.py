@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`outrider replay` on what is no scenario, and at addresses that are none: one line, a documented exit status, and nothing left behind.
+What is wrong with a scenario is told on any host, whether it has KVM or not."""
+
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build")).resolve()
+MAGIC = b"\x93OUTRIDE"
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def replay(self, *arguments):
+        return subprocess.run([BUILD / "outrider", "replay", *arguments], cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    def expect(self, status, line, *arguments):
+        """One line that begins so, and has the text behind '...' somewhere."""
+        done = self.replay(*arguments)
+        begin, _, rest = line.partition("...")
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (status, "", 1), done.stderr)
+        self.assertTrue(done.stderr.startswith(f"outrider: {begin}") and rest in done.stderr, done.stderr)
+
+    def scenario(self, name, content):
+        (self.folder / name).write_bytes(content)
+        return name
+
+    def test_not_there(self):
+        self.expect(3, "scenario nowhere: No such file or directory", "nowhere")
+
+    def test_folder(self):
+        self.expect(3, "scenario .: ", ".")
+
+    def test_empty(self):
+        self.expect(3, "scenario empty: ", self.scenario("empty", b""))
+
+    def test_foreign(self):
+        self.expect(3, "scenario foreign: it is no scenario...", self.scenario("foreign", b"\x7fELF" + bytes(4096)))
+
+    def test_newer(self):
+        self.expect(3, "scenario newer: ...newer", self.scenario("newer", MAGIC + struct.pack("<II", 2, 0) + bytes(64)))
+
+    def test_cut(self):
+        head = MAGIC + struct.pack("<II", 1, 0)
+        for size in (9, 15, 16):
+            with self.subTest(size=size):
+                self.expect(3, "scenario cut: ", self.scenario("cut", head[:size]))
+
+    def test_damaged(self):
+        self.expect(3, "scenario damaged: ", self.scenario("damaged", MAGIC + struct.pack("<II", 1, 0) + bytes(range(256)) * 16))
+
+    def test_symbols_are_looked_at_behind_the_scenario(self):
+        self.expect(3, "scenario empty: ", "--symbols", "nowhere", self.scenario("empty", b""))
+
+    def test_core_is_not_touched(self):
+        (self.folder / "core").write_text("of before")
+        self.expect(3, "scenario nowhere: ", "--vmcore", "core", "nowhere")
+        self.assertEqual((self.folder / "core").read_text(), "of before")
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"core"})
+
+    def test_socket_is_in_use(self):
+        (self.folder / "taken").write_text("somebody's")
+        self.expect(3, "unix:taken: there is a file already", "--gdb", "unix:taken", "nowhere")
+        self.assertEqual((self.folder / "taken").read_text(), "somebody's")
+
+    def test_socket_is_taken_away(self):
+        self.expect(3, "scenario nowhere: ", "--gdb", "unix:sock", "nowhere")
+        self.assertFalse((self.folder / "sock").exists())
+
+    def test_port_is_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            self.expect(3, f"cannot listen at {address}: Address already in use", "--gdb", address, "nowhere")
+
+    def test_no_address(self):
+        self.expect(2, "...localhost", "--gdb", "localhost", "nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()
