@@ -185,6 +185,14 @@ static void hostile_texts(struct scenario *s)
 	memset(s->facts.instance.differences[0].name, 0x07, REPLAY_NAME_MAX - 1);
 }
 
+/* The banner is behind the section's header, and behind two texts of 3 and 20 bytes. */
+static void hostile_banner(uint8_t *bytes, size_t *len)
+{
+	(void)len;
+	assert_memory_equal(bytes + 45, "Linux", 5);
+	memcpy(bytes + 45, "\033[2JL", 5);
+}
+
 static void texts_become_printable(void **state)
 {
 	struct scenario s;
@@ -195,6 +203,11 @@ static void texts_become_printable(void **state)
 	assert_int_equal(scenario_open(path, &s, &err), 0);
 	assert_true(strncmp(s.facts.banner, "Linux\\x1b[2J", 12) == 0);
 	assert_true(strncmp(s.facts.instance.differences[0].name, "\\x07\\x07", 8) == 0);
+	scenario_close(&s);
+	assert_int_equal(ftruncate(file, 0), 0);
+	rewrite_stream(hostile_banner);
+	assert_int_equal(scenario_open(path, &s, &err), 0);
+	assert_true(strncmp(s.facts.banner, "\\x1b[2JL", 8) == 0);
 	scenario_close(&s);
 }
 

@@ -62,11 +62,19 @@ static void choice(struct walk *w, int *value)
 	*value = number > INT32_MAX ? INT32_MAX : (int)number;
 }
 
-/* A text is its length and its bytes, so that files stay readable when there is room for longer ones. */
+/*
+ * A text is its length and its bytes, so that files stay readable when there is room for longer ones. It is made printable both
+ * ways: what is written may be the guest's own words, and what is read may be anything.
+ */
 static void text(struct walk *w, char *value, size_t size)
 {
-	uint16_t len = (uint16_t)(w->out ? strnlen(value, size - 1) : 0);
+	uint16_t len = 0;
 
+	if (w->out) {
+		value[size - 1] = '\0';
+		clean_field(value, size);
+		len = (uint16_t)strlen(value);
+	}
 	u16(w, &len);
 	if (len >= size) {
 		w->wrong = true;
