@@ -37,7 +37,7 @@ enum replay_failure {
 	REPLAY_FAULT,
 	/* A side ran into a warning of the guest's kernel. */
 	REPLAY_WARNING,
-	/* Each side waits for the other, or one side for somebody who stands still. */
+	/* Both sides go round in loops that nothing ends: neither the other side, nor an interrupt, nor another CPU. */
 	REPLAY_DEADLOCK,
 	/* A region did not come to its end within the limit. */
 	REPLAY_ENDLESS,
@@ -73,7 +73,7 @@ enum replay_machine {
 	REPLAY_MACHINE_PANIC,
 	/* It shut down without a word: a triple fault. */
 	REPLAY_MACHINE_TRIPLE_FAULT,
-	/* No CPU made progress any more. */
+	/* The CPUs of both sides made no progress any more. */
 	REPLAY_MACHINE_HANG,
 	REPLAY_MACHINES,
 };

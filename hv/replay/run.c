@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hv/replay/copy_stuck.h"
+
 /* Of what a copy says on its console that much is read. */
 #define CONSOLE_MAX (1u << 20)
 
@@ -57,11 +59,27 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 	return 0;
 }
 
-static void go_freely(const struct run_plan *r, struct copy *m, int console, struct run_result *out)
+/* An order that hangs runs on by slices, as long as another one does freely. */
+static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
+{
+	const struct stuck_ops ops = copy_stuck_ops(m);
+
+	if (run->failure != REPLAY_NO_FAILURE || run->regions[0].end != REPLAY_END_LIMIT ||
+	    run->regions[1].end != REPLAY_END_LIMIT || !stuck_run(&ops, order, r->cpus, r->config->free_ns))
+		return false;
+	run->failure = REPLAY_DEADLOCK;
+	run->why = "both sides spin, and no interrupt ends it";
+	return true;
+}
+
+static void go_freely(const struct run_plan *r, struct copy *m, const struct order *order, int console, struct run_result *out)
 {
 	bool panic = false;
 
-	out->machine = copy_run_freely(m, r->cpus, r->config->free_ns);
+	if (hangs(r, m, order, &out->run.order))
+		out->machine = REPLAY_MACHINE_HANG;
+	else
+		out->machine = copy_run_freely(m, r->cpus, r->config->free_ns);
 	read_console(console, out->trouble, &panic);
 	if (panic)
 		out->machine = REPLAY_MACHINE_PANIC;
@@ -110,7 +128,7 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 	memcpy(out->trouble, out->run.trouble_line, sizeof(out->trouble));
 	out->ended = true;
 	if (go_on && r->config->free_ns && out->run.order.failure != REPLAY_CANNOT_LOAD)
-		go_freely(r, &m, console, out);
+		go_freely(r, &m, &order, console, out);
 	/* The first failure of our side says more than what followed from it. */
 	err = m.err;
 	look_at(r, &m, &err);

@@ -76,3 +76,19 @@ int shared_give_back_interrupt(int vcpu_fd, struct err *err)
 		return err_set(err, EXIT_INTERNAL, "copy: an interrupt on its way cannot be given back: %s", strerror(errno));
 	return 0;
 }
+
+int shared_waiting_interrupt(int vcpu_fd)
+{
+	struct kvm_lapic_state apic = {0};
+
+	if (ioctl(vcpu_fd, KVM_GET_LAPIC, &apic) < 0)
+		return -1;
+	for (int word = 7; word >= 0; word--) {
+		uint32_t irr;
+
+		memcpy(&irr, apic.regs + APIC_IRR + (size_t)word * 16, sizeof(irr));
+		if (irr)
+			return word * 32 + 31 - __builtin_clz(irr);
+	}
+	return -1;
+}

@@ -21,4 +21,10 @@ unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX]);
  */
 int shared_give_back_interrupt(int vcpu_fd, struct err *err);
 
+/*
+ * The highest vector of the interrupts that the local APIC has for a vCPU, and that the vCPU has not taken yet. -1: there is
+ * none, or it cannot be told.
+ */
+int shared_waiting_interrupt(int vcpu_fd);
+
 #endif
