@@ -60,6 +60,13 @@ class Replay(unittest.TestCase):
     def test_damaged(self):
         self.expect(3, "scenario damaged: ", self.scenario("damaged", MAGIC + struct.pack("<II", 1, 0) + bytes(range(256)) * 16))
 
+    def test_no_machine_can_be_made_of_it(self):
+        """Some hosts have no KVM, some another vendor's CPU, and no KVM takes this state of CPUs."""
+        subprocess.run([BUILD / "unit/test_replay_scenario", "--write", self.folder / "made"], check=True)
+        self.expect(3, "", "--for", "0", "--symbols", ".", "made")
+        self.expect(3, "", "--vmcore", "core", "made")
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"made"})
+
     def test_symbols_are_looked_at_behind_the_scenario(self):
         self.expect(3, "scenario empty: ", "--symbols", "nowhere", self.scenario("empty", b""))
 
