@@ -214,6 +214,7 @@ static int replay_one(struct replay *r, int *code, struct err *err)
 
 struct core {
 	const char *path;
+	const struct scene *scene;
 	struct vmcore_kernel kernel;
 };
 
@@ -222,18 +223,21 @@ static int write_core(void *ctx, struct copy *copy, struct err *err)
 {
 	const struct core *core = ctx;
 	struct replay_cpu cpus[VMM_MAX_CPUS];
+	int32_t pids[VMM_MAX_CPUS];
 	const struct vmcore vmcore = {
-		.ram = &copy->ram, .cpus = cpus, .count = vm_cpu_count(copy->vm), .kernel = &core->kernel};
+		.ram = &copy->ram, .cpus = cpus, .count = vm_cpu_count(copy->vm), .pids = pids, .kernel = &core->kernel};
 
-	for (unsigned cpu = 0; cpu < vmcore.count; cpu++)
+	for (unsigned cpu = 0; cpu < vmcore.count; cpu++) {
 		if (copy_get_cpu(copy, cpu, &cpus[cpu], err) < 0)
 			return -1;
+		pids[cpu] = scene_pid(core->scene, &cpus[cpu]);
+	}
 	return vmcore_write(&vmcore, core->path, err);
 }
 
 static int replay_core(struct replay *r, int *code, struct err *err)
 {
-	struct core core = {.path = r->options.vmcore};
+	struct core core = {.path = r->options.vmcore, .scene = &r->scene};
 	struct err why = {0};
 	int rc;
 

@@ -13,12 +13,26 @@
 
 #define UNIX "unix:"
 
+static void end_signals(sigset_t *signals)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+	sigemptyset(signals);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(signals, numbers[i]);
+}
+
 int replay_gdb_open(struct replay_gdb *g, const char *address, struct err *err)
 {
+	sigset_t signals;
+
 	g->address = address;
 	g->listener = gdb_listen(address, err);
 	if (g->listener < 0)
 		return -1;
+	/* A process that a signal ended would leave the socket behind. */
+	end_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	g->socket = strncmp(address, UNIX, strlen(UNIX)) == 0 ? address + strlen(UNIX) : NULL;
 	return 0;
 }
@@ -65,23 +79,21 @@ int replay_gdb_serve(const struct replay_gdb *g, const struct run_plan *plan, un
 {
 	struct task task = {.plan = plan, .first = first, .intro = intro, .config = {.listener = g->listener}};
 	struct process process;
-	sigset_t signals, before;
+	sigset_t signals;
 	int ends[2], rc;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set(err, EXIT_INTERNAL, "pipe: %s", strerror(errno));
 	task.config.stop_fd = ends[0];
-	sigemptyset(&signals);
-	for (size_t i = 0; i < 4; i++)
-		sigaddset(&signals, (const int[]){SIGCHLD, SIGINT, SIGTERM, SIGHUP}[i]);
-	sigprocmask(SIG_BLOCK, &signals, &before);
+	end_signals(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	rc = process_start(&process, serve, &task, 0, err);
 	if (rc == 0) {
 		fprintf(stderr, "outrider: waiting for gdb: (gdb) target remote %s\n", g->socket ? g->socket : g->address);
 		wait_for_end(&signals, ends[1]);
 		rc = process_wait(&process, err);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(ends[0]);
 	close(ends[1]);
 	return rc;

@@ -13,7 +13,8 @@ struct replay_gdb {
 
 #define REPLAY_GDB_NONE ((struct replay_gdb){.listener = -1})
 
-/* Listen. Returns 0, or -1 with `err` set as gdb_listen() does. replay_gdb_close() may follow either way. */
+/* Listen. SIGINT, SIGTERM and SIGHUP wait from now on, for replay_gdb_serve(). Returns 0, or -1 with `err` set as gdb_listen()
+ * does. replay_gdb_close() may follow either way. */
 int replay_gdb_open(struct replay_gdb *g, const char *address, struct err *err);
 
 /* Close the socket, and remove it where it has a path. */

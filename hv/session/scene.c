@@ -175,3 +175,16 @@ int scene_core(const struct scene *s, struct vmcore_kernel *out, struct err *err
 		return err_set(err, EXIT_INPUT, "%s", s->why_not);
 	return vmcore_kernel_read(out, &reader, guest_symtab(s->guest), err);
 }
+
+int32_t scene_pid(const struct scene *s, const struct replay_cpu *cpu)
+{
+	struct guest_context context = {.pid = -1};
+	struct x86_regs regs = cpu->regs;
+
+	/* What leads to the CPU's own data is in its other base while it is in user mode. */
+	if (x86_user_mode(&regs))
+		regs.gs_base = cpu->kernel_gs_base;
+	if (s->known)
+		guest_context(s->guest, &regs, &context);
+	return context.pid;
+}

@@ -61,4 +61,10 @@ bool scene_source(struct scene *s, unsigned side, struct source_line *out);
 /* What the reader of a core has to know of the kernel. Returns 0, or -1 with `err` set when that is not all known. */
 int scene_core(const struct scene *s, struct vmcore_kernel *out, struct err *err);
 
+/*
+ * The PID of the task that runs on a CPU with these registers, in the scenario's RAM as it is in this process: in the process
+ * of a run it is that of the copy. -1: it is not known.
+ */
+int32_t scene_pid(const struct scene *s, const struct replay_cpu *cpu);
+
 #endif
