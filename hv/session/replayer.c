@@ -44,7 +44,7 @@ struct replayer {
 	struct replay_config replay;
 	atomic_bool ready;   /* replayer_kernel_known() was called. */
 	atomic_bool closing; /* replayer_closing() was called. */
-	atomic_bool told;    /* The user knows that a copy could not be begun. */
+	atomic_bool told;    /* The user knows of trouble with copies. */
 	atomic_uint under_way;
 	struct pair pairs[PAIRS]; /* Guarded by the detector's lock. */
 	pthread_mutex_t lock;	  /* Guards `jobs`. */
@@ -166,10 +166,18 @@ static void look_again(struct replayer *r)
 	(void)!write(r->wake, &one, sizeof(one));
 }
 
-static void cannot_begin(struct replayer *r, const struct err *err)
+/* Say the first trouble with copies, and no other. */
+static void tell_once(struct replayer *r, const char *text)
 {
 	if (!atomic_exchange(&r->told, true))
-		screen_try_note(r->config.screen, err->text);
+		screen_try_note(r->config.screen, text);
+}
+
+static void begun(struct replayer *r, const struct job *job)
+{
+	atomic_fetch_add(&r->under_way, 1);
+	if (!expendable_mark(r->config.expendable, job->replay.pid))
+		tell_once(r, "replay: a copy cannot be made what the kernel kills first when memory is out");
 }
 
 void replayer_meeting(struct replayer *r, const struct meeting *m)
@@ -187,9 +195,9 @@ void replayer_meeting(struct replayer *r, const struct meeting *m)
 		replay_meeting_take(m, &job->met);
 		job->used = replay_start(vm, held, m, &config, &job->replay, &err) == 0;
 		if (job->used)
-			atomic_fetch_add(&r->under_way, 1);
+			begun(r, job);
 		else
-			cannot_begin(r, &err);
+			tell_once(r, err.text);
 	}
 	pthread_mutex_unlock(&r->lock);
 	look_again(r);

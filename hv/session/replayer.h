@@ -12,6 +12,7 @@
 #include "hv/guest/guest.h"
 #include "hv/race/meeting.h"
 #include "hv/race/replay.h"
+#include "hv/replay/expendable.h"
 #include "hv/session/engine.h"
 #include "hv/session/screen.h"
 
@@ -19,6 +20,8 @@ struct replayer_config {
 	struct engine *engine; /* with the operation `still` */
 	struct guest *guest;
 	struct screen *screen;
+	/* Started; the replayer uses it with its own lock held. */
+	struct expendable *expendable;
 	/* How long each order runs on freely, in nanoseconds. 0: not at all. */
 	uint64_t free_ns;
 	/*

@@ -39,6 +39,8 @@ struct session {
 	struct report *report;
 	struct coverage_keeper *coverage; /* NULL: nobody asked for it. */
 	struct sink sink;
+	/* Makes copies of the machine what the kernel kills first when memory is out. All zero without --replay. */
+	struct expendable expendable;
 	/* stop_detector() found that the user has read the error that it handed on. session_run() then keeps it to itself. */
 	bool said;
 	uint64_t started_ns;
@@ -215,6 +217,7 @@ static int open_replayer(struct session *s, struct err *err)
 					       .guest = s->guest,
 					       .screen = s->screen,
 					       .free_ns = s->config->replay_free_ns,
+					       .expendable = &s->expendable,
 					       .replayed = sink_replayed,
 					       .ctx = &s->sink};
 
@@ -232,6 +235,8 @@ static int open_all(struct session *s, struct err *err)
 	if (s->screen && s->engine->sandbox_kinds && !confined(s))
 		note(s, "outrider is not confined: do not run a guest that you do not trust");
 	s->sink.screen = s->screen;
+	if (s->screen && s->config->replay && expendable_start(&s->expendable, err) < 0)
+		return -1;
 	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
 	/* What opening a machine of libvirt's started may need privileges. What reads the guest's memory from now on does not.
@@ -353,6 +358,7 @@ static void close_all(struct session *s, struct err *err)
 	debug_images_free(s->images);
 	detect_free(s->detect);
 	replayer_free(s->sink.replayer);
+	expendable_stop(&s->expendable);
 	guest_free(s->guest);
 	s->engine->ops->close(s->engine);
 	if (s->screen)
