@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "hv/base/linux_image.h"
+#include "hv/replay/free_clock.h"
 #include "hv/replay/shared.h"
 #include "hv/vmm/host.h"
 
@@ -353,43 +354,6 @@ int copy_take_down(struct copy *c, const struct order *order, struct compare_run
 
 /* ---- the free run ---- */
 
-/* What ends the free run when its time is over. */
-struct clock {
-	struct vm *vm;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct timespec until;
-	bool over;    /* The machine has ended by itself. */
-	bool stopped; /* The time is over. */
-};
-
-static void *watch_clock(void *arg)
-{
-	struct clock *c = arg;
-
-	pthread_mutex_lock(&c->lock);
-	while (!c->over && !c->stopped)
-		if (pthread_cond_timedwait(&c->changed, &c->lock, &c->until) == ETIMEDOUT)
-			c->stopped = true;
-	if (!c->over)
-		vm_stop(c->vm);
-	pthread_mutex_unlock(&c->lock);
-	return NULL;
-}
-
-static void set_clock(struct clock *c, uint64_t ns)
-{
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->changed, &attr);
-	clock_gettime(CLOCK_MONOTONIC, &c->until);
-	c->until.tv_sec += (time_t)((c->until.tv_nsec + ns) / 1000000000u);
-	c->until.tv_nsec = (long)((c->until.tv_nsec + ns) % 1000000000u);
-}
-
 static enum replay_machine end_of_machine(enum vm_end end)
 {
 	switch (end) {
@@ -409,23 +373,17 @@ static enum replay_machine end_of_machine(enum vm_end end)
 
 enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns)
 {
-	struct clock clock = {.vm = c->vm};
+	struct free_clock clock;
 	enum vm_end end = VM_END_STOPPED;
-	pthread_t thread;
 	int rc;
 
 	stop_kicks(c);
 	for (unsigned cpu = 0; cpu < cpus; cpu++)
 		if (set_debug(c, cpu, false) < 0)
 			return REPLAY_MACHINE_NOT_RUN;
-	set_clock(&clock, ns);
-	if (pthread_create(&thread, NULL, watch_clock, &clock) != 0)
+	if (free_clock_start(&clock, c->vm, &c->ram, ns) < 0)
 		return REPLAY_MACHINE_NOT_RUN;
 	rc = vm_run(c->vm, NULL, &end, &c->err);
-	pthread_mutex_lock(&clock.lock);
-	clock.over = true;
-	pthread_cond_signal(&clock.changed);
-	pthread_mutex_unlock(&clock.lock);
-	pthread_join(thread, NULL);
+	free_clock_end(&clock);
 	return rc < 0 ? REPLAY_MACHINE_NOT_RUN : end_of_machine(end);
 }

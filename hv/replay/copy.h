@@ -74,7 +74,8 @@ struct copy_ops copy_steps(struct copy *c);
 int copy_take_down(struct copy *c, const struct order *order, struct compare_run *run, struct err *err);
 
 /*
- * Let the copy run freely for that long, with all CPUs and interrupts. To be called once, and after it nothing but
+ * Let the copy run freely for that long, with all CPUs and interrupts. Time in which its CPUs wait for the host's does not
+ * count (free_clock.h). To be called once, and after it nothing but
  * copy_close(). Returns how it was at the end.
  */
 enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "hv/replay/free_clock.h"
 #include "hv/replay/process.h"
 
 /* How long a run may take beside its free run. */
@@ -14,7 +15,7 @@
 
 time_t orders_run_seconds(const struct replay_config *config)
 {
-	return RUN_SECONDS + (time_t)(config->free_ns / 1000000000u);
+	return RUN_SECONDS + (time_t)(FREE_CLOCK_STRETCH * (config->free_ns / 1000000000u));
 }
 
 void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config)

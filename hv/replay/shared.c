@@ -15,17 +15,18 @@
 #define APIC_ISR 0x100u
 #define APIC_IRR 0x200u
 
+#define STEAL_TIME 0x4b564d03u /* MSR_KVM_STEAL_TIME */
+
 /* Each MSR says where the area is, and its lowest bit whether there is one. */
 static const struct kind {
 	uint32_t msr;
 	uint32_t flags; /* bits that are no address */
 	uint32_t len;	/* bytes */
 } kinds[SHARED_MAX] = {
-	{0x12, 0x1, 32},	/* MSR_KVM_SYSTEM_TIME */
-	{0x4b564d01, 0x1, 32},	/* MSR_KVM_SYSTEM_TIME_NEW */
-	{0x4b564d02, 0x3f, 64}, /* MSR_KVM_ASYNC_PF_EN */
-	{0x4b564d03, 0x3f, 64}, /* MSR_KVM_STEAL_TIME */
-	{0x4b564d04, 0x3, 4},	/* MSR_KVM_EOI_EN */
+	{0x12, 0x1, 32},			      /* MSR_KVM_SYSTEM_TIME */
+	{0x4b564d01, 0x1, 32},			      /* MSR_KVM_SYSTEM_TIME_NEW */
+	{0x4b564d02, 0x3f, 64},			      /* MSR_KVM_ASYNC_PF_EN */
+	{STEAL_TIME, 0x3f, 64}, {0x4b564d04, 0x3, 4}, /* MSR_KVM_EOI_EN */
 };
 
 unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX])
@@ -39,6 +40,13 @@ unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX])
 			out[n++] = (struct compare_range){m.entry.data & ~(uint64_t)kinds[i].flags, kinds[i].len};
 	}
 	return n;
+}
+
+uint64_t shared_stolen(int vcpu_fd)
+{
+	struct one_msr m = {.nmsrs = 1, .entry = {.index = STEAL_TIME}};
+
+	return ioctl(vcpu_fd, KVM_GET_MSRS, &m) == 1 && m.entry.data & 1 ? m.entry.data & ~UINT64_C(0x3f) : 0;
 }
 
 /* What KVM did as it took the interrupt from the APIC: the vector's bit went from IRR to ISR. False: it was not from there. */

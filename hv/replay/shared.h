@@ -16,6 +16,12 @@
 unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX]);
 
 /*
+ * The GPA of 8 bytes in which KVM counts the nanoseconds that the vCPU's thread waited for a CPU of the host's (the first
+ * member of struct kvm_steal_time). They are the guest's memory, which it may write to. 0: KVM does not count.
+ */
+uint64_t shared_stolen(int vcpu_fd);
+
+/*
  * An interrupt that KVM was about to inject when the machine was made to stand would be injected at the first step, whatever is
  * blocked. Give it back to the local APIC, which keeps it until interrupts are let in. Returns 0, or -1 with `err` set.
  */
