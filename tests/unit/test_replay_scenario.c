@@ -373,6 +373,16 @@ static void other_state(uint8_t *bytes, size_t *len)
 	find_part(bytes, SCENARIO_STATE)[sizeof(struct scenario_part)] ^= 1;
 }
 
+static void little_ram(uint8_t *bytes, size_t *len)
+{
+	const uint64_t made = SCENARIO_MADE_RAM, little = MIB(32);
+	uint8_t *at = memmem(find_part(bytes, SCENARIO_STATE), 256, &made, sizeof(made));
+
+	(void)len;
+	assert_non_null(at);
+	memcpy(at, &little, sizeof(little));
+}
+
 static void change_run(uint8_t *bytes, struct scenario_run run)
 {
 	memcpy(find_part(bytes, SCENARIO_RAM) + sizeof(struct scenario_part), &run, sizeof(run));
@@ -430,6 +440,7 @@ static void sections_that_cannot_be_are_refused(void **state)
 		{foreign_section, "it is damaged: its section 2 has the type 77"},
 		{huge_state, "it is damaged: its section 2 has 4611686018427387904 bytes"},
 		{other_state, "the state of the machine is not usable: it is something else"},
+		{little_ram, "it is damaged: a machine cannot have 33554432 bytes of RAM"},
 		{run_off_page, "it is damaged: 1 pages at offset 0x8 of its RAM cannot be"},
 		{run_behind_end, "it is damaged: 1 pages at offset 0x4000000 of its RAM cannot be"},
 		{run_too_long, "it is damaged: 9223372036854775807 pages at offset 0x1000 of its RAM cannot be"},
@@ -496,6 +507,39 @@ static void values_that_cannot_be_are_refused(void **state)
 		write_changed(cases[i].change);
 		assert_refused(cases[i].why);
 	}
+}
+
+/* ---- memory ---- */
+
+/* How much address space the process has now. */
+static rlim_t used_space(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	return (rlim_t)pages * X86_PAGE_SIZE;
+}
+
+static void no_room_for_ram_is_told(void **state)
+{
+	const struct rlimit small = {.rlim_cur = used_space() + MIB(32), .rlim_max = RLIM_INFINITY};
+	struct rlimit was;
+	struct scenario s;
+	struct err err = {0};
+	int rc;
+
+	(void)state;
+	write_changed(NULL);
+	assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+	assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+	rc = scenario_open(path, &s, &err);
+	assert_int_equal(setrlimit(RLIMIT_AS, &was), 0);
+	assert_int_equal(rc, -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_non_null(strstr(err.text, ": this host does not give the 64 MiB of its RAM; free some memory"));
 }
 
 /* ---- disks ---- */
@@ -569,6 +613,7 @@ int main(int argc, char **argv)
 		TEST(the_checksum_is_looked_at),
 		TEST(sections_that_cannot_be_are_refused),
 		TEST(values_that_cannot_be_are_refused),
+		TEST(no_room_for_ram_is_told),
 		TEST(a_full_disk_is_told),
 		TEST(half_a_scenario_is_taken_back),
 	};

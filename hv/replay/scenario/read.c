@@ -207,7 +207,7 @@ static int get_runs(struct in *in, const struct ram *ram)
 		if (used > most)
 			return fail(in,
 				    "its machine uses more than %" PRIu64 " MiB of RAM, and this host has %" PRIu64
-				    " MiB to give",
+				    " MiB to give; free some",
 				    used >> 20, most >> 20);
 		if (get(in, ram->host + run.offset, (size_t)(run.pages * X86_PAGE_SIZE)) < 0)
 			return -1;
@@ -223,7 +223,10 @@ static int get_ram(struct in *in, uint64_t size, struct ram *ram)
 	if (get_part(in, SCENARIO_RAM, 0, &len) < 0)
 		return -1;
 	if (ram_map(ram, size, &err) < 0)
-		return fail(in, "%.150s", err.text);
+		return err.code == EXIT_USAGE
+			       ? fail(in, "it is damaged: a machine cannot have %" PRIu64 " bytes of RAM", size)
+			       : fail(in, "this host does not give the %" PRIu64 " MiB of its RAM; free some memory",
+				      size >> 20);
 	/* With huge pages, a page here and there would take 512 times the memory that get_runs() counts. */
 	madvise(ram->host, ram->low + ram->high, MADV_NOHUGEPAGE);
 	return get_runs(in, ram);
