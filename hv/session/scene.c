@@ -152,7 +152,7 @@ bool scene_source(struct scene *s, unsigned side, struct source_line *out)
 {
 	const struct meeting_side *at = &s->scenario.meeting.sides[side];
 	struct search q = {.scene = s, .gva = at->regs.rip, .line = out};
-	struct guest_symbol symbol;
+	struct guest_symbol symbol = {0};
 
 	*out = (struct source_line){0};
 	if (!s->known || guest_symbol_at(s->guest, q.gva, &symbol) < 0)
