@@ -3,6 +3,7 @@
 #include "hv/replay/gdb/machine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/kvm.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hv/base/clean.h"
 #include "hv/replay/copy_cpu.h"
 #include "hv/replay/gdb/race.h"
 #include "hv/replay/gdb/watches.h"
@@ -23,6 +25,7 @@ struct machine {
 	bool devices_started;
 	int console; /* a file with what the guest has said */
 	char who[2][GUEST_COMM_MAX + 16];
+	char intro[GDB_ANSWER_MAX];
 };
 
 /* ---- debug registers ---- */
@@ -182,24 +185,52 @@ static struct race_copy copy_of(struct machine *m, unsigned cpus)
 	};
 }
 
-static const char *name_side(struct machine *m, unsigned side, const struct guest_context *context)
+/* What is shown comes from a guest or a file, and is made fit for a terminal here. */
+static void name_side(struct machine *m, unsigned side, const struct guest_context *context)
 {
+	char *who = m->who[side];
+
 	if (context->pid < 0)
-		return "an unknown task";
-	snprintf(m->who[side], sizeof(m->who[side]), "%s/%d", context->comm, context->pid);
-	return m->who[side];
+		snprintf(who, sizeof(m->who[side]), "an unknown task");
+	else
+		snprintf(who, sizeof(m->who[side]), "%s/%d", context->comm, context->pid);
+	clean_line(who, sizeof(m->who[side]));
 }
 
-static int serve(struct machine *m, const struct run_plan *plan, unsigned first, const char *intro,
-		 const struct gdb_config *config, struct err *err)
+static void describe_side(const struct machine *m, unsigned number, const struct meeting_side *side, char *line, size_t size)
+{
+	const struct guest_symbol *f = &side->symbol;
+
+	snprintf(line, size, "side %u: CPU %u, %s, before its access to %" PRIu32 " bytes at %#" PRIx64 ", at %#" PRIx64,
+		 number + 1, side->cpu, m->who[number], side->size, side->gva, side->regs.rip);
+	if (f->name[0])
+		snprintf(line + strlen(line), size - strlen(line), " (%s+%#" PRIx64 "%s%s)", f->name, side->regs.rip - f->addr,
+			 f->module[0] ? " of " : "", f->module);
+	clean_line(line, size);
+}
+
+static void describe_race(struct machine *m, const struct meeting *meeting, const char *intro)
+{
+	char line[GDB_TEXT_MAX];
+
+	snprintf(m->intro, sizeof(m->intro), "%s", intro);
+	for (unsigned side = 0; side < 2; side++) {
+		size_t len = strlen(m->intro);
+
+		name_side(m, side, &meeting->sides[side].context);
+		describe_side(m, side, &meeting->sides[side], line, sizeof(line));
+		snprintf(m->intro + len, sizeof(m->intro) - len, "%s\n", line);
+	}
+}
+
+static int serve(struct machine *m, const struct run_plan *plan, unsigned first, const struct gdb_config *config,
+		 struct err *err)
 {
 	const struct race_copy copy = copy_of(m, plan->cpus);
-	struct race race = {.copy = &copy, .intro = intro};
+	struct race race = {.copy = &copy, .intro = m->intro, .who = {m->who[0], m->who[1]}};
 	struct gdb_machine machine;
 
 	run_describe(plan, first, &race.order);
-	for (unsigned side = 0; side < 2; side++)
-		race.who[side] = name_side(m, side, &plan->meeting->sides[side].context);
 	race_begin(&race);
 	machine = race_machine(&race);
 	return gdb_serve_client(config, &machine, err);
@@ -212,8 +243,9 @@ int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, c
 
 	if (m.console < 0)
 		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
+	describe_race(&m, plan->meeting, intro);
 	if (run_open(plan, &m.copy, m.console, err) == 0)
-		rc = serve(&m, plan, first, intro, config, err);
+		rc = serve(&m, plan, first, config, err);
 	copy_close(&m.copy);
 	close(m.console);
 	return rc;

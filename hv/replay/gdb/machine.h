@@ -13,8 +13,8 @@
 
 /*
  * Make a copy of the machine, and serve it by gdb_serve_client() in the order that lets the access of side `first` go first. To
- * be called in a process of its own, as run_order() is. `intro` is what `monitor info` says of the race, in lines. Returns 0,
- * or -1 with `err` set.
+ * be called in a process of its own, as run_order() is. `intro` is what `monitor info` says of the race, in lines, before it
+ * tells of both sides. Returns 0, or -1 with `err` set.
  */
 int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, const struct gdb_config *config,
 	       struct err *err);
