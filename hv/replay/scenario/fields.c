@@ -151,6 +151,13 @@ static void difference(struct walk *w, struct replay_difference *d)
 	text(w, d->name, sizeof(d->name));
 }
 
+/* These numbers are in files: a new one comes last, and is a new SCENARIO_VERSION. */
+_Static_assert(REPLAY_FAILURE == 2 && REPLAY_OUTCOMES == 3, "the outcomes of version 1");
+_Static_assert(REPLAY_CANNOT_LOAD == 5 && REPLAY_FAILURES == 6, "the failures of version 1");
+_Static_assert(REPLAY_END_FAULT == 4 && REPLAY_ENDS == 5, "the ends of regions of version 1");
+_Static_assert(REPLAY_MACHINE_HANG == 5 && REPLAY_MACHINES == 6, "the ends of machines of version 1");
+_Static_assert(GUEST_TASK == 0 && GUEST_NMI == 3, "the contexts of version 1");
+
 #define CHOICE(w, type, member)          \
 	do {                             \
 		int value = (int)member; \
