@@ -28,14 +28,15 @@ enum { D_VALID = 0x80 };
 enum { ALARM_ANY = 0xc0, HOUR_PM = 0x80 };
 
 /*
- * gmtime_r() and timegm() read the time zone's file when they are the first to need it, which a confined thread may not.
- * tzset() reads it each time, and the clock of a copied machine is made by a confined thread.
+ * gmtime_r() and timegm() read the time zone's file when they are the first to need it, which a confined thread may not. Where
+ * somebody has needed it before, as a confined process has, this reads nothing. tzset() would read it each time.
  */
 static void read_time_zone(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const time_t any = 0;
+	struct tm tm;
 
-	pthread_once(&once, tzset);
+	gmtime_r(&any, &tm);
 }
 
 void rtc_init(struct rtc *rtc, const struct irq_line *irq)
