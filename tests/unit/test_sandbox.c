@@ -100,8 +100,8 @@ static void assert_killed(enum sandbox_kind kind, long call, const char *thread,
 	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
 }
 
-static const char *const kinds[] = {"vcpu", "input", "console", "stopper", "blk",  "net",
-				    "rng",  "vsock", "sampler", "report",  "copy", "main"};
+static const char *const kinds[] = {"vcpu",  "input",	"console", "stopper", "blk",	  "net", "rng",
+				    "vsock", "sampler", "report",  "copy",    "debugger", "main"};
 
 /* What no thread may do: run programs, start processes, look into others, load code into a kernel, gain rights. */
 static void nobody_may(void **state)
@@ -152,6 +152,7 @@ static void only_some_may(void **state)
 		{SYS_renameat2, "renameat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_unlink, "unlink", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_MAIN},
+		{SYS_accept4, "accept4", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
 		{SYS_seccomp, "seccomp", 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_MAIN},
 		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
