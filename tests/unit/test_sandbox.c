@@ -154,7 +154,7 @@ static void only_some_may(void **state)
 		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_MAIN},
 		{SYS_accept4, "accept4", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
 		{SYS_seccomp, "seccomp", 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
-		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_MAIN},
+		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 	};
 	char said[1024];
