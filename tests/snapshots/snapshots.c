@@ -5,9 +5,10 @@
  * snapshots replace KERNEL INITRD APPEND MIB CYCLES: again and again, save the machine, destroy it, and let a copy in a new KVM
  * VM go on in its place.
  *
- * snapshots fork KERNEL INITRD APPEND MIB CYCLES [DISK]: again and again, save the machine and fork. Every tenth child makes a
- * copy on its own RAM, and on a copy of the disk, and runs it to its end, beside the machine. All that is confined as in a run
- * (hv/sandbox/sandbox.h). Says for how long the machine stood still.
+ * snapshots fork KERNEL INITRD APPEND MIB CYCLES COPIES [DISK]: again and again, save the machine and fork. Every tenth child,
+ * until there are COPIES of them, makes a copy on its own RAM, and on a copy of the disk, and runs it to its end, beside the
+ * machine. All that is confined as in a run (hv/sandbox/sandbox.h). Says for how long the machine stood still, and how much
+ * memory the process had.
  *
  * The machine has a card, whose driver the guest loads and unloads all the time. The guest says "snapshots: begin" on its
  * console when it works, goes on working until its console says "enough busy", and then powers off. What it says of its work is
@@ -65,7 +66,8 @@ struct trial {
 	struct console console;
 	struct rng rng;
 	struct times times;
-	unsigned copies, good_copies;
+	unsigned copies_wanted, copies, good_copies;
+	int smaps; /* what the kernel says of the memory of this process; it was opened before the process was confined */
 };
 
 /* ---- the console ---- */
@@ -239,11 +241,16 @@ static int run_copy(struct trial *t, struct vm *vm, const struct vm_state *state
 	return 0;
 }
 
+static bool is_copied(const struct trial *t, unsigned number)
+{
+	return number % COPY_EVERY == 0 && number / COPY_EVERY < t->copies_wanted;
+}
+
 static void child(struct trial *t, struct vm *vm, const struct vm_state *state, unsigned number)
 {
 	struct err err = {0};
 
-	if (number % COPY_EVERY == 0 && run_copy(t, vm, state, number, &err) < 0) {
+	if (is_copied(t, number) && run_copy(t, vm, state, number, &err) < 0) {
 		fprintf(stderr, "copy %u: %s\n", number, err.text);
 		_exit(1);
 	}
@@ -257,7 +264,7 @@ static int wait_child(struct trial *t, pid_t pid, unsigned number)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
-	if (number % COPY_EVERY == 0) {
+	if (is_copied(t, number)) {
 		t->copies++;
 		t->good_copies += WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	}
@@ -311,13 +318,33 @@ static void show_times(const char *what, uint64_t *ns, unsigned count)
 	       ns[count * 99 / 100] / 1000, ns[count - 1] / 1000);
 }
 
+/* The lines of smaps_rollup that say how much memory is there, and how much of it in huge pages. */
+static void show_memory(int smaps)
+{
+	static const char *const keys[] = {"Rss:", "AnonHugePages:"};
+	char text[4096];
+	ssize_t n = pread(smaps, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return;
+	text[n] = '\0';
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *line = strstr(text, keys[i]);
+
+		if (line)
+			printf("snapshots: %.*s\n", (int)strcspn(line, "\n"), line);
+	}
+}
+
 static int fork_all(struct trial *t, struct life *life, struct err *err)
 {
+	show_memory(t->smaps);
 	for (unsigned i = 0; i < t->cycles; i++) {
 		run_a_while(t);
 		if (fork_copy(t, life, i, err) < 0)
 			return -1;
 	}
+	show_memory(t->smaps);
 	printf("snapshots: %u forks, %u copies, %u of them ran to their end\n", t->cycles, t->copies, t->good_copies);
 	show_times("save", t->times.save_ns, t->times.count);
 	show_times("fork", t->times.fork_ns, t->times.count);
@@ -368,19 +395,22 @@ static int make_room(struct times *times, unsigned cycles)
 int main(int argc, char **argv)
 {
 	static struct trial t;
-	const struct vmm_disk disk = {.path = argc > 7 ? argv[7] : NULL};
+	const struct vmm_disk disk = {.path = argc > 8 ? argv[8] : NULL};
 	struct err err = {0};
 	bool forks;
 	int rc;
 
 	forks = argc > 1 && strcmp(argv[1], "fork") == 0;
-	if (argc < 7 || argc > (forks ? 8 : 7) || (!forks && strcmp(argv[1], "replace"))) {
-		fprintf(stderr, "usage: snapshots replace|fork KERNEL INITRD APPEND MIB CYCLES [DISK]\n");
+	if (argc < (forks ? 8 : 7) || argc > (forks ? 9 : 7) || (!forks && strcmp(argv[1], "replace"))) {
+		fprintf(stderr, "usage: snapshots replace KERNEL INITRD APPEND MIB CYCLES\n"
+				"       snapshots fork KERNEL INITRD APPEND MIB CYCLES COPIES [DISK]\n");
 		return EXIT_USAGE;
 	}
 	t.cycles = (unsigned)strtoul(argv[6], NULL, 10);
+	t.copies_wanted = forks ? (unsigned)strtoul(argv[7], NULL, 10) : 0;
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	t.rng.state = 1;
+	t.smaps = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
 	if (forks && sandbox_prepare(NULL, NULL, &err) < 0) {
 		fprintf(stderr, "snapshots: %s\n", err.text);
 		return err.code;
@@ -398,7 +428,7 @@ int main(int argc, char **argv)
 				       .console_in = -1,
 				       .rng = true,
 				       .disks = &disk,
-				       .disk_count = argc > 7,
+				       .disk_count = argc > 8,
 				       .copies = true};
 	rc = work(&t, forks, &err);
 	if (rc == 0)

@@ -3,6 +3,6 @@
 # and snapshots' own words, are in $LAB_OUT/*.log.
 snapshots replace vmlinuz initrd.img "quiet -- sh:/work dmesg poweroff" "$MIB" "$CYCLES" >"$LAB_OUT/replace.log" 2>&1
 echo "replace exit $?"
-snapshots fork vmlinuz initrd.img "quiet -- sh:/work dmesg poweroff" "$MIB" "$FORKS" disk.img >"$LAB_OUT/fork.log" 2>&1
+snapshots fork vmlinuz initrd.img "quiet -- sh:/work dmesg poweroff" "$MIB" "$FORKS" "$COPIES" disk.img >"$LAB_OUT/fork.log" 2>&1
 echo "fork exit $?"
 dd if=disk.img bs=4096 skip=2048 count=1 2>/dev/null | head -c 64 >"$LAB_OUT/mark"
