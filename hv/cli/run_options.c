@@ -24,6 +24,7 @@ enum run_key {
 	KEY_CONSOLE_CLEAN,
 	KEY_REPLAY,
 	KEY_REPLAY_FOR,
+	KEY_SAVE,
 	KEY_NO_DETECT,
 	KEY_NO_SANDBOX,
 };
@@ -46,6 +47,9 @@ static const struct argp_option options[] = {
 	 DETECT_GROUP_HOW},
 	{"replay-for", KEY_REPLAY_FOR, "T", 0,
 	 "how long each order of --replay runs on freely, to see whether trouble comes of it (default 2s; 0: not at all)",
+	 DETECT_GROUP_HOW},
+	{"save", KEY_SAVE, "FOLDER", 0,
+	 "keep the first instance of each outcome of a race in this folder, for `outrider replay` and debuggers",
 	 DETECT_GROUP_HOW},
 	{"no-detect", KEY_NO_DETECT, NULL, 0, "only run the guest, as a baseline to compare with", DETECT_GROUP_HOW},
 	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "do not confine outrider, to debug it; see docs/security.md", DETECT_GROUP_HOW},
@@ -119,6 +123,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_CONSOLE_CLEAN:
 		o->engine.console_clean = true;
 		return 0;
+	case KEY_SAVE:
+		o->detect.session.replay_save = arg;
+		return 0;
 	case KEY_REPLAY:
 		o->engine.vm.copies = o->detect.session.replay = true;
 		return 0;
@@ -163,6 +170,8 @@ static int check(struct run_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--no-detect finds no race to run in both orders: leave out --replay");
 	if (o->replay_for && !o->detect.session.replay)
 		return err_set(err, EXIT_USAGE, "--replay-for says how long the orders of --replay run on: give --replay, too");
+	if (o->detect.session.replay_save && !o->detect.session.replay)
+		return err_set(err, EXIT_USAGE, "--save keeps what --replay has run in both orders: give --replay, too");
 	if (o->detect.session.coverage && o->engine.console && strcmp(o->detect.session.coverage, o->engine.console) == 0)
 		return err_set(err, EXIT_USAGE, "--coverage and --console both write to %s: give two files", o->engine.console);
 	if (o->detect.session.json && o->engine.console && strcmp(o->detect.session.json, o->engine.console) == 0)

@@ -228,3 +228,31 @@ void replay_merge(struct race_replay *into, const struct race_replay *from, bool
 	into->not_run = count_sum(into->not_run, from->not_run);
 	into->one_troubled = count_sum(into->one_troubled, from->one_troubled);
 }
+
+enum replay_kept replay_kept(const struct replay_instance *instance)
+{
+	if (instance->outcome == REPLAY_FAILURE && instance->why == REPLAY_CANNOT_LOAD)
+		return REPLAY_KEPT_NOTHING;
+	if (replay_troubled_order(instance) >= 0)
+		return REPLAY_KEPT_ORDER_CRASHES;
+	switch (instance->outcome) {
+	case REPLAY_NO_STATE_CHANGE:
+		return REPLAY_KEPT_NO_STATE_CHANGE;
+	case REPLAY_STATE_CHANGE:
+		return REPLAY_KEPT_STATE_CHANGE;
+	default:
+		return REPLAY_KEPT_FAILURE;
+	}
+}
+
+const char *replay_kept_word(enum replay_kept kind)
+{
+	static const char *const words[] = {
+		[REPLAY_KEPT_NO_STATE_CHANGE] = "no-state-change",
+		[REPLAY_KEPT_STATE_CHANGE] = "state-change",
+		[REPLAY_KEPT_FAILURE] = "replay-failure",
+		[REPLAY_KEPT_ORDER_CRASHES] = "order-crashes",
+	};
+
+	return words[kind];
+}

@@ -186,6 +186,22 @@ uint64_t replay_instances(const struct race_replay *replay);
  */
 enum replay_outcome replay_outcome(const struct race_replay *replay);
 
+/* By what instances that are kept as scenarios are told apart. */
+enum replay_kept {
+	REPLAY_KEPT_NO_STATE_CHANGE,
+	REPLAY_KEPT_STATE_CHANGE,
+	REPLAY_KEPT_FAILURE,
+	/* One order alone ended in trouble. */
+	REPLAY_KEPT_ORDER_CRASHES,
+	/* The copy could not be made or run: there is nothing that would be worth keeping. */
+	REPLAY_KEPT_NOTHING,
+};
+
+enum replay_kept replay_kept(const struct replay_instance *instance);
+
+/* The word for a file's name, as docs/pruning.md has it: "state-change". Not for REPLAY_KEPT_NOTHING. */
+const char *replay_kept_word(enum replay_kept kind);
+
 /* Make an instance that of the race with its two sides changed over. */
 void replay_swap(struct replay_instance *instance);
 

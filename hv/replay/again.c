@@ -21,7 +21,7 @@ int again_start(const struct run_plan *plan, struct replay_job *job, struct err 
 	if (pid == 0) {
 		process_die_with(parent);
 		sandbox_thread(SANDBOX_COPY);
-		holder_run_orders(plan, ends[1]);
+		holder_run_orders(plan, NULL, ends[1]);
 	}
 	close(ends[1]);
 	if (pid < 0) {

@@ -16,12 +16,14 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Keep what the copies need, `out`, standard error, and no other descriptor. */
-static void close_others(const struct vm_parent *machine, int out)
+/* Keep what the copies need, `out`, standard error, the scenario's file if there is one, and no other descriptor. */
+static void close_others(const struct vm_parent *machine, int out, int scenario)
 {
-	int keep[2 * VMM_MAX_DISKS + 3] = {STDERR_FILENO, out, machine->kvm_fd};
+	int keep[2 * VMM_MAX_DISKS + 4] = {STDERR_FILENO, out, machine->kvm_fd};
 	unsigned n = 3, next = 0;
 
+	if (scenario >= 0)
+		keep[n++] = scenario;
 	for (unsigned i = 0; i < machine->fd_count; i++)
 		keep[n++] = machine->fds[i];
 	qsort(keep, n, sizeof(keep[0]), by_number);
@@ -33,7 +35,23 @@ static void close_others(const struct vm_parent *machine, int out)
 	close_range(next, ~0u, 0);
 }
 
-_Noreturn void holder_run_orders(const struct run_plan *plan, int out)
+/* The RAM is still as it was before the runs, each of which has had its own. A failure leaves the file empty, which tells it.
+ */
+static void keep_scenario(const struct run_plan *plan, const struct replay_keep *keep, const struct replay_instance *instance)
+{
+	struct err err = {0};
+	struct scenario s = {.state = *plan->state,
+			     .ram = plan->ram,
+			     .meeting = *plan->meeting,
+			     .config = *plan->config,
+			     .facts = keep->facts};
+
+	s.facts.instance = *instance;
+	if (keep->wanted >> replay_kept(instance) & 1)
+		scenario_write(keep->fd, &s, &err);
+}
+
+_Noreturn void holder_run_orders(const struct run_plan *plan, const struct replay_keep *keep, int out)
 {
 	struct replay_instance instance = {0};
 	ssize_t written;
@@ -41,13 +59,15 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, int out)
 	process_end_after((ORDERS_RUNS + 1) * orders_run_seconds(plan->config));
 	setpriority(PRIO_PROCESS, 0, NICE); /* It fails where the priority is lower already. */
 	orders_run(plan, &instance);
+	if (keep)
+		keep_scenario(plan, keep, &instance);
 	/* It fits into a pipe, so this does not wait. */
 	written = write(out, &instance, sizeof(instance));
 	_exit(written == sizeof(instance) ? 0 : 1);
 }
 
 _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct meeting *m,
-			  const struct replay_config *config, int out)
+			  const struct replay_config *config, const struct replay_keep *keep, int out)
 {
 	struct run_plan r = {.state = state, .meeting = m, .config = config, .cpus = vm_cpu_count(vm)};
 	struct vm_parent machine;
@@ -57,7 +77,7 @@ _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *st
 	r.ram = machine.ram;
 	r.kvm_fd = machine.kvm_fd;
 	r.disks = machine.disks;
-	close_others(&machine, out);
+	close_others(&machine, out, keep ? keep->fd : -1);
 	orders_prepare_ram(&r.ram, m, config);
-	holder_run_orders(&r, out);
+	holder_run_orders(&r, keep, out);
 }

@@ -18,7 +18,7 @@
 _Static_assert(sizeof(struct replay_instance) <= PIPE_BUF, "a result must fit into an empty pipe");
 
 int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
-		 struct replay_job *job, struct err *err)
+		 const struct replay_keep *keep, struct replay_job *job, struct err *err)
 {
 	struct vm_state state = {0};
 	pid_t parent = getpid(), pid;
@@ -35,7 +35,7 @@ int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const st
 	}
 	pid = fork();
 	if (pid == 0)
-		holder_run(parent, vm, &state, m, config, ends[1]);
+		holder_run(parent, vm, &state, m, config, keep, ends[1]);
 	if (pid < 0)
 		rc = err_set(err, EXIT_INTERNAL, "replay: fork: %s", strerror(errno));
 	vm_devices_go_on(vm);

@@ -21,6 +21,7 @@
 #include "hv/race/meeting.h"
 #include "hv/race/replay.h"
 #include "hv/replay/config.h"
+#include "hv/replay/keep.h"
 #include "hv/vmm/vmm.h"
 
 /* A replay under way. */
@@ -32,11 +33,11 @@ struct replay_job {
 
 /*
  * Save the state of the machine, which stands still, and of which `held` is as for vm_state_save(), and begin to run both
- * orders of the meeting. Returns 0, or -1 with `err` set and nothing begun. The caller waits for job->fd, and ends the job by
- * replay_finish().
+ * orders of the meeting. `keep` may be NULL. Returns 0, or -1 with `err` set and nothing begun. The caller waits for job->fd,
+ * and ends the job by replay_finish().
  */
 int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
-		 struct replay_job *job, struct err *err);
+		 const struct replay_keep *keep, struct replay_job *job, struct err *err);
 
 /*
  * Read the result once job->fd is readable, and end the job. A child that died without a result is REPLAY_CANNOT_LOAD. What the

@@ -223,8 +223,8 @@ static const struct call list[] = {
 	 * does to make the machine, to bound itself, and to tell what came of it.
 	 */
 	CALL_IF(clone, K(COPY), 0, ~0ull, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD),
-	CALL(wait4, K(COPY)),
-	CALL(waitid, K(COPY)),
+	CALL(wait4, K(COPY) | K(REPORTER)),
+	CALL(waitid, K(COPY) | K(REPORTER)),
 	CALL(epoll_create1, K(COPY)),
 	CALL(pipe2, K(COPY)),
 	CALL(memfd_create, K(COPY)),

@@ -5,18 +5,21 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hv/race/site.h"
 #include "hv/replay/replay.h"
 #include "hv/sandbox/sandbox.h"
 #include "hv/session/replay_names.h"
+#include "hv/session/scenario_folder.h"
 
 /* Copies at once: each has the pages that guest and copy write, twice. */
-#define AT_ONCE 2u
+#define AT_ONCE SCENARIO_FILES
 /* Pairs of instructions that are counted. There are more races than that in no run. It is a power of two. */
 #define PAIRS 4096u
 /* Instances of a pair that are run. Beyond the number that may fold a race (docs/pruning.md) more say nothing new. */
@@ -32,8 +35,18 @@ struct pair {
 	uint32_t runs;	 /* how often they were run */
 };
 
+/* Which outcomes of a race have a scenario: a bit (1u << kind) for each enum replay_kept. */
+struct kept {
+	char race[RACE_ID_MAX]; /* "": the slot is free */
+	unsigned kinds;
+};
+
 struct job {
 	bool used;
+	/* Of the race, whose two sides are those of the meeting. */
+	char race[RACE_ID_MAX];
+	/* The outcomes of which a scenario was wanted. 0: none. */
+	unsigned wanted;
 	struct replay_job replay;
 	char site[2][SITE_NAME_MAX];
 	struct replay_meeting met;
@@ -45,11 +58,16 @@ struct replayer {
 	atomic_bool ready;   /* replayer_kernel_known() was called. */
 	atomic_bool closing; /* replayer_closing() was called. */
 	atomic_bool told;    /* The user knows of trouble with copies. */
+	bool told_scenario;  /* The user knows that a scenario could not be kept. The replayer's thread. */
 	atomic_uint under_way;
 	struct pair pairs[PAIRS]; /* Guarded by the detector's lock. */
-	pthread_mutex_t lock;	  /* Guards `jobs`. */
+	pthread_mutex_t lock;	  /* Guards `jobs` and `kept`. */
 	struct job jobs[AT_ONCE];
-	int wake; /* eventfd; the thread is to look again */
+	struct kept kept[PAIRS];
+	/* Its file number i is that of jobs[i]. */
+	struct scenario_folder folder;
+	struct scenario_facts facts; /* what all scenarios have in common */
+	int wake;		     /* eventfd; the thread is to look again */
 	bool stop;
 	pthread_t thread;
 	bool started;
@@ -67,9 +85,10 @@ struct replayer *replayer_new(const struct replayer_config *config, struct err *
 	r->replay = (struct replay_config){.instructions = INSTRUCTIONS, .free_ns = config->free_ns};
 	pthread_mutex_init(&r->lock, NULL);
 	r->wake = eventfd(0, EFD_CLOEXEC);
-	if (r->wake >= 0)
+	if (r->wake < 0)
+		err_set(err, EXIT_INTERNAL, "eventfd failed: %s", strerror(errno));
+	else if (!config->save || scenario_folder_open(&r->folder, config->save, err) == 0)
 		return r;
-	err_set(err, EXIT_INTERNAL, "eventfd failed: %s", strerror(errno));
 	replayer_free(r);
 	return NULL;
 }
@@ -78,10 +97,24 @@ void replayer_free(struct replayer *r)
 {
 	if (!r)
 		return;
+	scenario_folder_close(&r->folder);
 	if (r->wake >= 0)
 		close(r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
+}
+
+static void describe_kernel(struct replayer *r)
+{
+	struct scenario_facts *f = &r->facts;
+	const uint8_t *id;
+	size_t len = guest_build_id(r->config.guest, &id);
+
+	snprintf(f->version, sizeof(f->version), "%s", OUTRIDER_VERSION);
+	snprintf(f->banner, sizeof(f->banner), "%s", guest_banner(r->config.guest));
+	f->slide = guest_slide(r->config.guest);
+	for (size_t i = 0; i < len && 2 * i + 2 < sizeof(f->build_id); i++)
+		snprintf(f->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
 void replayer_kernel_known(struct replayer *r)
@@ -89,6 +122,7 @@ void replayer_kernel_known(struct replayer *r)
 	if (atomic_load(&r->ready))
 		return;
 	r->replay.sleep = guest_sleep_function(r->config.guest);
+	describe_kernel(r);
 	r->replay.loglevel_gpa = guest_console_level(r->config.guest);
 	atomic_store(&r->ready, true);
 }
@@ -139,6 +173,41 @@ static void name_sites(struct replayer *r, const struct meeting *m, struct job *
 
 		site_name(&side, guest_slide(r->config.guest), job->site[i]);
 	}
+	race_id(job->site[0], job->site[1], job->race);
+}
+
+/* The race's slot. NULL: all are taken. */
+static struct kept *find_kept(struct replayer *r, const char *race)
+{
+	for (size_t i = 0; i < PAIRS; i++) {
+		struct kept *k = &r->kept[i];
+
+		if (!k->race[0])
+			snprintf(k->race, sizeof(k->race), "%s", race);
+		if (strcmp(k->race, race) == 0)
+			return k;
+	}
+	return NULL;
+}
+
+/* What is to be kept of the job's meeting. Returns false when that is nothing. */
+static bool wants_scenario(struct replayer *r, struct job *job, struct replay_keep *keep)
+{
+	const struct kept *kept;
+	time_t now = time(NULL);
+	struct tm utc;
+
+	job->wanted = 0;
+	keep->fd = r->folder.path ? scenario_folder_fd(&r->folder, (unsigned)(job - r->jobs)) : -1;
+	kept = keep->fd >= 0 ? find_kept(r, job->race) : NULL;
+	if (!kept)
+		return false;
+	job->wanted = keep->wanted = ((1u << REPLAY_KEPT_NOTHING) - 1) & ~kept->kinds;
+	keep->facts = r->facts;
+	strftime(keep->facts.date, sizeof(keep->facts.date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	memcpy(keep->facts.race, job->race, sizeof(keep->facts.race));
+	memcpy(keep->facts.site, job->site, sizeof(keep->facts.site));
+	return job->wanted;
 }
 
 /* How this meeting is run. */
@@ -184,8 +253,10 @@ void replayer_meeting(struct replayer *r, const struct meeting *m)
 {
 	const struct replay_config config = config_of(r, m);
 	struct err err = {0};
+	struct replay_keep keep;
 	struct job *job;
 	unsigned held;
+	bool wanted;
 	struct vm *vm = r->config.engine->ops->still(r->config.engine, &held);
 
 	pthread_mutex_lock(&r->lock);
@@ -193,7 +264,8 @@ void replayer_meeting(struct replayer *r, const struct meeting *m)
 	if (job && !atomic_load(&r->closing)) {
 		name_sites(r, m, job);
 		replay_meeting_take(m, &job->met);
-		job->used = replay_start(vm, held, m, &config, &job->replay, &err) == 0;
+		wanted = wants_scenario(r, job, &keep);
+		job->used = replay_start(vm, held, m, &config, wanted ? &keep : NULL, &job->replay, &err) == 0;
 		if (job->used)
 			begun(r, job);
 		else
@@ -213,11 +285,36 @@ static void end_job(struct replayer *r, struct job *job)
 	atomic_fetch_sub(&r->under_way, 1);
 }
 
+/* The first failure is told. A full disk is full for the next scenario, too. */
+static void take_scenario(struct replayer *r, struct job *job, const struct replay_instance *instance)
+{
+	enum replay_kept kind = replay_kept(instance);
+	struct kept *slot;
+	struct err err = {0};
+	bool kept;
+
+	if (!job->wanted)
+		return;
+	if (scenario_folder_take(&r->folder, (unsigned)(job - r->jobs), job->race, kind, &kept, &err) == 0 && !kept &&
+	    job->wanted >> kind & 1)
+		err_set(&err, EXIT_INPUT, "no scenario of race %s was kept in %.300s: it could not be written; make room there",
+			job->race, r->folder.path);
+	if (err.code != EXIT_OK && !r->told_scenario)
+		screen_try_note(r->config.screen, err.text);
+	r->told_scenario |= err.code != EXIT_OK;
+	pthread_mutex_lock(&r->lock);
+	slot = kept ? find_kept(r, job->race) : NULL;
+	if (slot)
+		slot->kinds |= 1u << kind;
+	pthread_mutex_unlock(&r->lock);
+}
+
 static void take_result(struct replayer *r, struct job *job)
 {
 	struct replay_instance instance;
 
 	replay_finish(&job->replay, &instance);
+	take_scenario(r, job, &instance);
 	/* A holder ends with the detector's thread that has begun it. */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
 		replay_names_give(r->config.guest, &job->met, &instance);
@@ -260,7 +357,7 @@ static void *replayer_main(void *arg)
 	struct replayer *r = arg;
 	bool stop = false;
 
-	sandbox_thread(SANDBOX_COPY);
+	sandbox_thread(SANDBOX_REPORTER);
 	while (!stop) {
 		wait_for_results(r);
 		pthread_mutex_lock(&r->lock);

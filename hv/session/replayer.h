@@ -24,6 +24,8 @@ struct replayer_config {
 	struct expendable *expendable;
 	/* How long each order runs on freely, in nanoseconds. 0: not at all. */
 	uint64_t free_ns;
+	/* The folder that scenarios are kept in. NULL: none are kept. */
+	const char *save;
 	/*
 	 * What came of an instance of the race with these site names; `site_a` is that of the side that goes first in order 0.
 	 * Called on the replayer's thread.
@@ -34,7 +36,7 @@ struct replayer_config {
 
 struct replayer;
 
-/* `config` is copied, and what it points to must outlive the replayer. NULL with EXIT_INTERNAL in `err`. */
+/* `config` is copied, and what it points to must outlive the replayer. NULL with `err` set. */
 struct replayer *replayer_new(const struct replayer_config *config, struct err *err);
 
 /* Start the thread. Returns 0, or -1 with err set. replayer_stop() must follow. */

@@ -2,6 +2,7 @@
 #include "hv/session/session.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -111,9 +112,19 @@ static bool confined(const struct session *s)
 	return s->engine->sandbox_kinds && !s->config->no_sandbox && sandbox_available(NULL, 0);
 }
 
+/* The name of some file in the folder, for struct sandbox_config. NULL: there is no folder. */
+static const char *in_folder(const char *folder, char path[PATH_MAX + 16])
+{
+	if (folder)
+		snprintf(path, PATH_MAX + 16, "%s/scenario", folder);
+	return folder ? path : NULL;
+}
+
 static int confine(struct session *s, struct err *err)
 {
-	const char *const writes[] = {s->config->json, s->config->coverage, s->engine->socket};
+	char scenario[PATH_MAX + 16];
+	const char *const writes[] = {s->config->json, s->config->coverage, s->engine->socket,
+				      in_folder(s->config->replay_save, scenario)};
 	const struct sandbox_config config = {
 		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER |
 			(s->config->replay ? 1u << SANDBOX_COPY : 0),
@@ -218,6 +229,7 @@ static int open_replayer(struct session *s, struct err *err)
 					       .screen = s->screen,
 					       .free_ns = s->config->replay_free_ns,
 					       .expendable = &s->expendable,
+					       .save = s->config->replay_save,
 					       .replayed = sink_replayed,
 					       .ctx = &s->sink};
 

@@ -41,6 +41,8 @@ struct session_config {
 	bool replay;
 	/* How long each order runs on freely after it, in nanoseconds. 0: not at all. */
 	uint64_t replay_free_ns;
+	/* The folder that scenarios of these races are kept in. NULL: none are kept. */
+	const char *replay_save;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

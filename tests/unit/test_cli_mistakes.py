@@ -53,6 +53,7 @@ WRONG = [
     (["run", "--kernel", "k", "--no-detect", "--aim", "a"], "--no-detect samples nothing: leave out --coverage, --prefer and --aim"),
     (["run", "--kernel", "k", "--replay", "--replay-for", "2h"], "--replay-for 2h: give a time from 0 to 1h, for example 8s"),
     (["run", "--kernel", "k", "--replay", "--replay-for", "soon"], "--replay-for soon: give a time from 0 to 1h, for example 8s"),
+    (["run", "--kernel", "k", "--save", "d"], "--save keeps what --replay has run in both orders: give --replay, too"),
     (["run", "--kernel", "k", "--replay-for", "8s"], "--replay-for says how long the orders of --replay run on: give --replay, too"),
     (["run", "--kernel", "k", "--aim", "a", "--sample", "b"], "--aim says which sites are sampled: leave out --sample"),
     (["run", "--kernel", "k", "--aim", "a", "--module", "b"], "--aim says which sites are sampled: leave out --module"),

@@ -103,7 +103,7 @@ static void hold_without_a_state(int out)
 
 	plan.ram.low = RAM_SIZE;
 	plan.ram.host = mmap(NULL, RAM_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	holder_run_orders(&plan, out);
+	holder_run_orders(&plan, NULL, out);
 }
 
 static struct replay_instance finish(void (*tell)(int out))

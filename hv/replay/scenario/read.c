@@ -133,7 +133,7 @@ static int get_part(struct in *in, enum scenario_section type, uint64_t most, ui
 
 static int get_head(struct in *in)
 {
-	struct scenario_head head;
+	struct scenario_head head = {0};
 	ssize_t n = read(in->fd, &head, sizeof(head));
 
 	if (n < 0)
