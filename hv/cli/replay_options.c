@@ -153,7 +153,7 @@ static int check(const struct replay_options *o, struct err *err)
 			"replay needs a SCENARIO that `outrider run --replay --save` kept; see `outrider replay --help`");
 	if (o->gdb && o->vmcore)
 		return err_set(err, EXIT_USAGE, "--gdb and --vmcore are two ways to look into it: give one of them");
-	if (o->gdb && o->free_given)
+	if (o->gdb && o->free_ns)
 		return err_set(err, EXIT_USAGE, "with --gdb the debugger says how long it runs: leave out --for");
 	if (o->gdb && o->json)
 		return err_set(err, EXIT_USAGE, "--gdb has no result to print: leave out --format");
