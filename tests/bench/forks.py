@@ -36,13 +36,14 @@ def depth(process, sample):
 
 
 def copies(sample):
-    """MiB of each copy in a sample: what its holder and the holder's runs have to themselves, and their shares of what is also the guest's."""
+    """MiB of each copy that is run, in a sample: what its holder and the runs have to themselves, and their shares of all that they have."""
     families = {}
+    parents = {parent for parent, _, _ in sample.values()}
     for process in sample:
         top = process
         while depth(top, sample) > 1:
             top = sample[top][0]
-        if depth(top, sample) == 1:
+        if depth(top, sample) == 1 and top in parents:  # Another child of outrider's reads debug files.
             own, share = families.get(top, (0, 0))
             families[top] = own + sample[process][1] / 1024, share + sample[process][2] / 1024
     return list(families.values())
