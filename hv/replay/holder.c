@@ -9,7 +9,7 @@
 #include "hv/replay/process.h"
 
 /* Which share of a CPU a copy asks for. */
-#define NICE 10
+#define NICE 5
 
 static int by_number(const void *a, const void *b)
 {
