@@ -262,6 +262,7 @@ static int act(struct replay *r, int *code, struct err *err)
 		return replay_core(r, code, err);
 	if (r->options.gdb) {
 		replay_intro(&r->scene, first, intro);
+		scene_gdb_symbols(&r->scene, note, r);
 		return replay_gdb_serve(&r->gdb, &r->plan, first, intro, err);
 	}
 	return r->options.order ? replay_one(r, code, err) : replay_both(r, code, err);

@@ -58,6 +58,9 @@ void scene_name(struct scene *s, struct replay_instance *instance);
 /* The source line of a side's access, by debug files. False: it is not known. */
 bool scene_source(struct scene *s, unsigned side, struct source_line *out);
 
+/* Say each command by which gdb learns where the kernel is, and where the modules of both sides are. */
+void scene_gdb_symbols(struct scene *s, void (*say)(void *ctx, const char *line), void *ctx);
+
 /* What the reader of a core has to know of the kernel. Returns 0, or -1 with `err` set when that is not all known. */
 int scene_core(const struct scene *s, struct vmcore_kernel *out, struct err *err);
 
