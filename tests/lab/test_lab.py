@@ -6,6 +6,7 @@
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -153,6 +154,23 @@ class Labs(unittest.TestCase):
                 self.assertRegex(done.stderr.splitlines()[-1], f"^lab: .*{said}")
         odd.write_bytes(bytes(512))
         self.assertRegex(run("intel", "true", options=["--disk", f"A={odd}"]).stderr.splitlines()[-1], "^lab: .*use --kvm amd")
+
+    def test_line(self):
+        """Both ways, from when somebody connects."""
+        path = f"{self.folder}/line"
+        words = ["sh", "-c", "stty -F /dev/ttyS2 raw -echo; echo ready; read -r word </dev/ttyS2; echo $word; echo answer >/dev/ttyS2"]
+        with subprocess.Popen(command("amd", *words, options=["--quiet", "--line", path]), stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(path)
+                line.sendall(b"question\n")
+                self.assertEqual(line.makefile().readline(), "answer\n")
+            self.assertEqual(process.stdout.read(), "question\n")
+        self.assertEqual(process.returncode, 0)
+
+    def test_no_line(self):
+        for kind in ("intel", "native"):
+            self.assertRegex(run(kind, "true", options=["--line", f"{self.folder}/none"]).stderr.splitlines()[-1], "^lab: .*--line")
 
     def test_missing_command(self):
         done = run("amd", "no-such-command")

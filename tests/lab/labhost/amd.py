@@ -27,12 +27,16 @@ def start(spec):
         "-accel", "tcg,thread=multi", "-cpu", "max,+svm,+npt", "-smp", str(spec.cpus), "-m", str(spec.memory),
         "-kernel", paths["kernel.vmlinuz"], "-initrd", str(initrd), "-append", COMMAND_LINE,
         "-serial", f"file:{spec.console}", "-serial", f"file:{spec.output}",
-        *_disk(0, spec.payload), *_disk(1, spec.results),
+        *_line(spec.line), *_disk(0, spec.payload), *_disk(1, spec.results),
         *[word for number, disk in enumerate(spec.disks) for word in _more(number, disk.source)],
     ]
     with open(spec.emulator_log, "wb") as log:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=spec.folder)
     return process, None
+
+
+def _line(path):
+    return ["-serial", f"unix:{_escaped(os.path.abspath(path))},server=on,wait=off"] if path else []
 
 
 def _disk(index, path):

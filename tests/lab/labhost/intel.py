@@ -68,6 +68,8 @@ def start(spec):
     """Boot the lab; returns (process, terminal). See lab.Spec for what `spec` holds."""
     if spec.disks:
         raise LabFailure("the intel lab has no room for --disk; use --kvm amd")
+    if spec.line:
+        raise LabFailure("the intel lab has no --line; use --kvm amd")
     for path in (BIOS, VGA_BIOS, ISOLINUX, LDLINUX):
         if not os.path.exists(path):
             raise LabFailure(f"{path} is missing; run `make deps`")

@@ -27,6 +27,7 @@ class Spec:
     cpus: int
     memory: int  # MiB
     disks: list  # payload.Disk, in addition to the lab's own
+    line: str    # path of the Unix socket at which the third serial line ends, or None
 
     def __post_init__(self):
         self.console = self.folder / "console.log"  # first serial line: kernel and init
@@ -44,6 +45,8 @@ def run(options):
     environment = {"LAB_KIND": options.kvm, **dict(options.env)}
     with folders.own() as folder:
         if options.kvm == "native":
+            if options.line:
+                raise LabFailure("--line is of the amd lab: a command on this machine itself can be reached without it")
             note(options, "running on this machine itself")
             return native.run(options.command, items + programs, disks, environment, folder, options.out, options.timeout)
         return _emulated(options, items, programs, disks, environment, folder)
@@ -51,7 +54,7 @@ def run(options):
 
 def _emulated(options, items, programs, disks, environment, folder):
     kind = KINDS[options.kvm]
-    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY, disks)
+    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY, disks, options.line)
     nonce = secrets.token_hex(8)
     libraries = images.libraries([program.source for program in programs])
     variables = {**environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
