@@ -114,6 +114,25 @@ static void look_up(struct refused *r, const struct argp *argp, const char *name
 	r->near = suggest_end(&suggest);
 }
 
+/* Options of one command that another one cannot have. Who gives them there is told why. */
+static const struct {
+	const char *command, *option, *why;
+} elsewhere[] = {
+	{"attach", "replay", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
+	{"attach", "replay-for", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
+	{"attach", "save", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
+};
+
+/* Why the command cannot have this option. NULL: there is no such reason. */
+static const char *reason_against(const char *command, const char *word, size_t len)
+{
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+		if (strcmp(elsewhere[i].command, command) == 0 && strlen(elsewhere[i].option) == len &&
+		    strncmp(elsewhere[i].option, word, len) == 0)
+			return elsewhere[i].why;
+	return NULL;
+}
+
 /* Say in one line what is wrong with a long option. `last` tells that nothing comes behind it. */
 static void explain_long(const struct outer_input *in, const char *word, bool last)
 {
@@ -130,6 +149,9 @@ static void explain_long(const struct outer_input *in, const char *word, bool la
 		err_set(err, EXIT_USAGE, "--%s takes no value; see `outrider %s --help`", r.is->name, in->name);
 	else if (r.several[0])
 		err_set(err, EXIT_USAGE, "%.*s may be %s: give more of its name", (int)len + 2, word, r.several);
+	else if (reason_against(in->name, word + 2, len))
+		err_set(err, EXIT_USAGE, "%.*s is not for `outrider %s`: %s", (int)len + 2, word, in->name,
+			reason_against(in->name, word + 2, len));
 	else if (r.near)
 		err_set(err, EXIT_USAGE, "%.*s is not an option of `outrider %s`; did you mean --%s?", (int)len + 2, word,
 			in->name, r.near);
