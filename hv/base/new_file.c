@@ -29,7 +29,7 @@ static int open_next(struct new_file *f, struct err *err)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 
-	f->fd = open(f->next_path, flags, 0666);
+	f->fd = open(f->next_path, flags, 0600);
 	if (f->fd < 0 && errno == EEXIST) {
 		if (!is_left_over(f->next_path))
 			return err_set(
@@ -37,7 +37,7 @@ static int open_next(struct new_file *f, struct err *err)
 				"cannot write %.200s: %.200s is in the way, and is no file that you have left; remove it",
 				f->path, f->next_path);
 		if (unlink(f->next_path) == 0)
-			f->fd = open(f->next_path, flags, 0666);
+			f->fd = open(f->next_path, flags, 0600);
 	}
 	return f->fd < 0 ? disk_error(f, err) : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file that is there as a whole or not at all. It is written aside, as PATH.next, and takes its name when all of it is on the
- * disk. What had the name before stays until then.
+ * disk. What had the name before stays until then. Nobody but the user may read it, since it has a guest's memory.
  *
  * Not thread-safe.
  */

@@ -30,9 +30,6 @@ static int open_aside(struct scenario_folder *f, unsigned index, struct err *err
 		return -1;
 	rc = new_file_create(&f->aside[index], path, err);
 	free(path);
-	/* All of the guest's memory will be in it. */
-	if (rc == 0 && fchmod(f->aside[index].fd, 0600) < 0)
-		rc = err_set(err, EXIT_INPUT, "cannot keep scenarios in %.300s: %s", f->path, strerror(errno));
 	return rc;
 }
 
