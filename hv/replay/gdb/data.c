@@ -15,8 +15,22 @@ static bool get_cpu(struct server *s, struct replay_cpu *cpu)
 	return s->machine->get(s->machine->ctx, s->cpu, cpu, &s->failure) == 0;
 }
 
+/* KVM takes no other base of a segment, or does not enter the guest with it. */
+static bool is_base(uint64_t gva, uint64_t cr4)
+{
+	unsigned unused = cr4 & X86_CR4_LA57 ? 64 - 57 : 64 - 48;
+
+	return (uint64_t)((int64_t)(gva << unused) >> unused) == gva;
+}
+
 static void set_cpu(struct server *s, const struct replay_cpu *cpu)
 {
+	const struct x86_regs *r = &cpu->regs;
+
+	if (!is_base(cpu->kernel_gs_base, r->cr4) || !is_base(r->fs_base, r->cr4) || !is_base(r->gs_base, r->cr4)) {
+		refuse(s, REFUSED_VALUE);
+		return;
+	}
 	if (s->machine->set(s->machine->ctx, s->cpu, cpu, &s->failure) == 0)
 		reply_text(s, "OK");
 }

@@ -131,7 +131,10 @@ bool link_interrupted(struct link *l)
 {
 	bool interrupted = false;
 
-	if (l->in_len < sizeof(l->in) && ready(l, POLLIN, 0))
+	/* No client says so much while the machine runs, and behind it nothing would be heard. */
+	if (l->in_len == sizeof(l->in))
+		l->gone = true;
+	else if (ready(l, POLLIN, 0))
 		receive_bytes(l);
 	while (!interrupted && l->in_len && (l->in[0] == INTERRUPT || l->in[0] == '+' || l->in[0] == '-')) {
 		interrupted = l->in[0] == INTERRUPT;
