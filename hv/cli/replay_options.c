@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "hv/cli/choice.h"
 
@@ -145,6 +146,14 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp cli_replay_argp = {.options = options, .parser = parser, .args_doc = "SCENARIO", .doc = doc};
 
+/* Whether both paths lead to one file, whatever they are called. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
 static int check(const struct replay_options *o, struct err *err)
 {
 	if (!o->path)
@@ -159,7 +168,7 @@ static int check(const struct replay_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--gdb has no result to print: leave out --format");
 	if (o->times && (o->gdb || o->vmcore || o->order))
 		return err_set(err, EXIT_USAGE, "--times is about both orders: leave out --order, --gdb and --vmcore");
-	if (o->vmcore && strcmp(o->vmcore, o->path) == 0)
+	if (o->vmcore && same_file(o->vmcore, o->path))
 		return err_set(err, EXIT_USAGE, "--vmcore would write over the scenario: give another file");
 	if (o->vmcore && !o->order && (o->free_given || o->json))
 		return err_set(err, EXIT_USAGE,
