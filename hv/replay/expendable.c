@@ -121,7 +121,11 @@ bool expendable_mark(struct expendable *e, pid_t child)
 
 	if (!e->pid || write(e->ask, &child, sizeof(child)) != sizeof(child))
 		return false;
-	return poll(&fd, 1, ANSWER_MS) == 1 && read(e->answer, &done, 1) == 1 && done;
+	/* An answer that came too late was another child's. */
+	for (e->owed++; e->owed; e->owed--)
+		if (poll(&fd, 1, ANSWER_MS) != 1 || read(e->answer, &done, 1) != 1)
+			return false;
+	return done;
 }
 
 void expendable_stop(struct expendable *e)

@@ -15,6 +15,7 @@
 struct expendable {
 	pid_t pid; /* 0: there is none. */
 	int ask, answer;
+	unsigned owed; /* answers that did not come in time */
 };
 
 /*

@@ -15,7 +15,10 @@
 
 time_t orders_run_seconds(const struct replay_config *config)
 {
-	return RUN_SECONDS + (time_t)(FREE_CLOCK_STRETCH * (config->free_ns / 1000000000u));
+	uint64_t freely = config->free_ns / 1000000000u;
+
+	/* A hang is looked for on one CPU after the other, each for the length of the free run (stuck.h). */
+	return RUN_SECONDS + (time_t)((FREE_CLOCK_STRETCH + VMM_MAX_CPUS) * freely);
 }
 
 void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config)
@@ -54,8 +57,11 @@ static void run_in_process(const struct run_plan *plan, unsigned first, bool go_
 	struct one_run one = {.plan = plan, .first = first, .go_on = go_on, .out = out};
 	struct err err = {0};
 
-	if (process_run(run_one, &one, orders_run_seconds(plan->config), &err) < 0)
+	if (process_run(run_one, &one, orders_run_seconds(plan->config), &err) < 0) {
 		err_set(&out->err, err.code, "%s", err.text);
+		/* Where it died in the free run, nobody knows how the machine went on. */
+		out->ended = false;
+	}
 }
 
 static const uint8_t *page_before(void *ctx, uint64_t gpa)
