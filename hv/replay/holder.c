@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/replay/holder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,11 +17,11 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Keep what the copies need, `out`, standard error, the scenario's file if there is one, and no other descriptor. */
-static void close_others(const struct vm_parent *machine, int out, int scenario)
+/* Keep what the copies need, the pipes, standard error, the scenario's file if there is one, and no other descriptor. */
+static void close_others(const struct vm_parent *machine, const struct holder_pipes *pipes, int scenario)
 {
-	int keep[2 * VMM_MAX_DISKS + 4] = {STDERR_FILENO, out, machine->kvm_fd};
-	unsigned n = 3, next = 0;
+	int keep[2 * VMM_MAX_DISKS + 5] = {STDERR_FILENO, pipes->go, pipes->out, machine->kvm_fd};
+	unsigned n = 4, next = 0;
 
 	if (scenario >= 0)
 		keep[n++] = scenario;
@@ -66,8 +67,18 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, const struct repla
 	_exit(written == sizeof(instance) ? 0 : 1);
 }
 
+/* Nobody writes to the pipe. */
+static void wait_for_end(int fd)
+{
+	char none;
+
+	while (read(fd, &none, 1) < 0 && errno == EINTR)
+		;
+	close(fd);
+}
+
 _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct meeting *m,
-			  const struct replay_config *config, const struct replay_keep *keep, int out)
+			  const struct replay_config *config, const struct replay_keep *keep, const struct holder_pipes *pipes)
 {
 	struct run_plan r = {.state = state, .meeting = m, .config = config, .cpus = vm_cpu_count(vm)};
 	struct vm_parent machine;
@@ -77,7 +88,8 @@ _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *st
 	r.ram = machine.ram;
 	r.kvm_fd = machine.kvm_fd;
 	r.disks = machine.disks;
-	close_others(&machine, out, keep ? keep->fd : -1);
+	close_others(&machine, pipes, keep ? keep->fd : -1);
+	wait_for_end(pipes->go);
 	orders_prepare_ram(&r.ram, m, config);
-	holder_run_orders(&r, keep, out);
+	holder_run_orders(&r, keep, pipes->out);
 }

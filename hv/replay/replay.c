@@ -17,35 +17,52 @@
 /* The child writes its result in one go, and does not wait for the reader. */
 _Static_assert(sizeof(struct replay_instance) <= PIPE_BUF, "a result must fit into an empty pipe");
 
+static void close_both(const int ends[2])
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
+}
+
+static int open_pipes(int result[2], int go[2], struct err *err)
+{
+	if (pipe2(result, O_CLOEXEC) == 0 && pipe2(go, O_CLOEXEC) == 0)
+		return 0;
+	return err_set(err, EXIT_INTERNAL, "replay: pipe: %s", strerror(errno));
+}
+
 int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
 		 const struct replay_keep *keep, struct replay_job *job, struct err *err)
 {
 	struct vm_state state = {0};
-	pid_t parent = getpid(), pid;
-	int ends[2], rc = 0;
+	pid_t parent = getpid(), pid = -1;
+	int result[2] = {-1, -1}, go[2] = {-1, -1};
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_set(err, EXIT_INTERNAL, "replay: pipe: %s", strerror(errno));
 	vm_devices_stand_still(vm);
-	if (vm_state_save(vm, held, &state, err) < 0) {
-		vm_devices_go_on(vm);
-		close(ends[0]);
-		close(ends[1]);
-		return -1;
-	}
+	if (open_pipes(result, go, err) < 0 || vm_state_save(vm, held, &state, err) < 0)
+		goto out;
 	pid = fork();
 	if (pid == 0)
-		holder_run(parent, vm, &state, m, config, keep, ends[1]);
-	if (pid < 0)
-		rc = err_set(err, EXIT_INTERNAL, "replay: fork: %s", strerror(errno));
+		holder_run(parent, vm, &state, m, config, keep, &(struct holder_pipes){.go = go[0], .out = result[1]});
+	if (pid < 0) {
+		err_set(err, EXIT_INTERNAL, "replay: fork: %s", strerror(errno));
+		goto out;
+	}
+	*job = (struct replay_job){.pid = pid, .fd = result[0], .go = go[1]};
+	result[0] = go[1] = -1;
+out:
 	vm_devices_go_on(vm);
-	close(ends[1]);
-	if (pid < 0)
-		close(ends[0]);
-	else
-		*job = (struct replay_job){.pid = pid, .fd = ends[0]};
+	close_both(result);
+	close_both(go);
 	vm_state_free(&state);
-	return rc;
+	return pid < 0 ? -1 : 0;
+}
+
+void replay_go(struct replay_job *job)
+{
+	if (job->go >= 0)
+		close(job->go);
+	job->go = -1;
 }
 
 static void set_failed(struct replay_instance *out, const char *text)
@@ -89,6 +106,7 @@ void replay_finish(struct replay_job *job, struct replay_instance *out)
 
 void replay_drop(struct replay_job *job)
 {
+	replay_go(job);
 	close(job->fd);
 	job->fd = -1;
 	process_ended_within(job->pid, END_MILLISECONDS);

@@ -29,15 +29,22 @@ struct replay_job {
 	pid_t pid;
 	/* Readable when there is a result, or when the child has died. */
 	int fd;
+	/* Closed by replay_go(). -1: it is. */
+	int go;
 };
 
 /*
  * Save the state of the machine, which stands still, and of which `held` is as for vm_state_save(), and begin to run both
- * orders of the meeting. `keep` may be NULL. Returns 0, or -1 with `err` set and nothing begun. The caller waits for job->fd,
- * and ends the job by replay_finish().
+ * orders of the meeting, as soon as replay_go() is called. `keep` may be NULL. Returns 0, or -1 with `err` set and nothing
+ * begun. The caller waits for job->fd, and ends the job by replay_finish().
  */
 int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
 		 const struct replay_keep *keep, struct replay_job *job, struct err *err);
+
+/*
+ * Let the child go on to run the orders, in processes that it forks. Until then the caller can change what these will inherit.
+ */
+void replay_go(struct replay_job *job);
 
 /*
  * Read the result once job->fd is readable, and end the job. A child that died without a result is REPLAY_CANNOT_LOAD. What the

@@ -242,11 +242,12 @@ static void tell_once(struct replayer *r, const char *text)
 		screen_try_note(r->config.screen, text);
 }
 
-static void begun(struct replayer *r, const struct job *job)
+/* What the holder forks inherits the mark. The guest does not stand still for it. */
+static void let_go(struct replayer *r, struct job *job)
 {
-	atomic_fetch_add(&r->under_way, 1);
 	if (!expendable_mark(r->config.expendable, job->replay.pid))
 		tell_once(r, "replay: a copy cannot be made what the kernel kills first when memory is out");
+	replay_go(&job->replay);
 }
 
 void replayer_meeting(struct replayer *r, const struct meeting *m)
@@ -267,7 +268,7 @@ void replayer_meeting(struct replayer *r, const struct meeting *m)
 		wanted = wants_scenario(r, job, &keep);
 		job->used = replay_start(vm, held, m, &config, wanted ? &keep : NULL, &job->replay, &err) == 0;
 		if (job->used)
-			begun(r, job);
+			atomic_fetch_add(&r->under_way, 1);
 		else
 			tell_once(r, err.text);
 	}
@@ -333,6 +334,19 @@ static void drop_all(struct replayer *r)
 	}
 }
 
+static void let_all_go(struct replayer *r)
+{
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		bool waits;
+
+		pthread_mutex_lock(&r->lock);
+		waits = r->jobs[i].used && r->jobs[i].replay.go >= 0;
+		pthread_mutex_unlock(&r->lock);
+		if (waits)
+			let_go(r, &r->jobs[i]);
+	}
+}
+
 /* Wait for a result or a call of look_again(). Only this thread ends a job, so that its descriptor stays meanwhile. */
 static void wait_for_results(struct replayer *r)
 {
@@ -347,6 +361,7 @@ static void wait_for_results(struct replayer *r)
 		return;
 	if (fds[0].revents)
 		(void)!read(r->wake, &calls, sizeof(calls));
+	let_all_go(r);
 	for (unsigned i = 0; i < AT_ONCE; i++)
 		if (fds[1 + i].revents)
 			take_result(r, &r->jobs[i]);

@@ -109,7 +109,7 @@ static void hold_without_a_state(int out)
 static struct replay_instance finish(void (*tell)(int out))
 {
 	struct replay_instance instance;
-	struct replay_job job = {0};
+	struct replay_job job = {.go = -1};
 	int ends[2];
 
 	assert_int_equal(pipe(ends), 0);
