@@ -28,6 +28,6 @@ int again_start(const struct run_plan *plan, struct replay_job *job, struct err 
 		close(ends[0]);
 		return err_set(err, EXIT_INTERNAL, "replay: fork: %s", strerror(errno));
 	}
-	*job = (struct replay_job){.pid = pid, .fd = ends[0]};
+	*job = (struct replay_job){.pid = pid, .fd = ends[0], .go = -1};
 	return 0;
 }
