@@ -36,8 +36,7 @@ static void close_others(const struct vm_parent *machine, const struct holder_pi
 	close_range(next, ~0u, 0);
 }
 
-/* The RAM is still as it was before the runs, each of which has had its own. A failure leaves the file empty, which tells it.
- */
+/* The RAM is still as it was before the runs, since each run has had its own. The parent takes an empty file for a failure. */
 static void keep_scenario(const struct run_plan *plan, const struct replay_keep *keep, const struct replay_instance *instance)
 {
 	struct err err = {0};

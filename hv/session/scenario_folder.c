@@ -65,7 +65,7 @@ int scenario_folder_fd(const struct scenario_folder *f, unsigned index)
 	return f->aside[index].fd;
 }
 
-/* Whether something was written to the file. What a copy left there that died is thrown away by its caller. */
+/* Whether a copy has written something to the file. */
 static bool has_bytes(struct new_file *aside)
 {
 	struct stat st;

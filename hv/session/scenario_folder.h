@@ -30,8 +30,10 @@ struct scenario_folder {
 int scenario_folder_open(struct scenario_folder *f, const char *path, struct err *err);
 void scenario_folder_close(struct scenario_folder *f);
 
-/* The descriptor of an empty file for a copy, or -1 when this one cannot be had. Any thread, between two calls of `_take` for
- * it. */
+/*
+ * The descriptor of an empty file for a copy, or -1 when this file cannot be had. Any thread, as long as no other one is in
+ * scenario_folder_take() for the same file.
+ */
 int scenario_folder_fd(const struct scenario_folder *f, unsigned index);
 
 /*

@@ -62,26 +62,31 @@ static ssize_t fill(struct in *in)
 	return n;
 }
 
+/* Decompress some more into what is left of `out`. */
+static int decompress(struct in *in, ZSTD_outBuffer *out)
+{
+	ssize_t n = in->ready.pos == in->ready.size ? fill(in) : 1;
+	size_t rc;
+
+	if (n <= 0)
+		return n < 0 ? -1 : fail(in, "it is not whole: it was cut off");
+	rc = ZSTD_decompressStream(in->zstd, out, &in->ready);
+	if (ZSTD_isError(rc))
+		return fail(in, "it is damaged: %s", ZSTD_getErrorName(rc));
+	in->frame_over = rc == 0;
+	return 0;
+}
+
 /* Decompress exactly `len` bytes. */
 static int get(struct in *in, void *data, size_t len)
 {
 	ZSTD_outBuffer out = {data, len, 0};
 
 	while (out.pos < out.size) {
-		size_t rc;
-
 		if (in->frame_over)
 			return fail(in, "it is damaged: it ends too early");
-		if (in->ready.pos == in->ready.size) {
-			ssize_t n = fill(in);
-
-			if (n <= 0)
-				return n < 0 ? -1 : fail(in, "it is not whole: it was cut off");
-		}
-		rc = ZSTD_decompressStream(in->zstd, &out, &in->ready);
-		if (ZSTD_isError(rc))
-			return fail(in, "it is damaged: %s", ZSTD_getErrorName(rc));
-		in->frame_over = rc == 0;
+		if (decompress(in, &out) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -100,15 +105,9 @@ static int finish(struct in *in)
 
 	while (!in->frame_over) {
 		ZSTD_outBuffer out = {&none, 0, 0};
-		size_t rc;
-		ssize_t n = in->ready.pos == in->ready.size ? fill(in) : 1;
 
-		if (n <= 0)
-			return n < 0 ? -1 : fail(in, "it is not whole: it was cut off");
-		rc = ZSTD_decompressStream(in->zstd, &out, &in->ready);
-		if (ZSTD_isError(rc))
-			return fail(in, "it is damaged: %s", ZSTD_getErrorName(rc));
-		in->frame_over = rc == 0;
+		if (decompress(in, &out) < 0)
+			return -1;
 		if (!in->frame_over && in->ready.pos < in->ready.size)
 			return fail(in, "it is damaged: something follows its end");
 	}
