@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Debian's gdb on either order of a race between two processes that are traced (traced_copy.h). */
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +21,8 @@
 #include "traced_copy.h"
 
 #define COMMANDS_MAX 40
-#define COMMAND_MAX 128
+/* A command may name a file by its path. */
+#define COMMAND_MAX (PATH_MAX + 64)
 
 struct session {
 	struct traced traced;
@@ -335,13 +337,15 @@ static int take_slide(struct dl_phdr_info *info, size_t size, void *data)
 static void names_are_those_of_a_file_that_is_shifted(void **state)
 {
 	struct session *s = begin(0);
-	char program[COMMAND_MAX - 64] = "";
+	char program[PATH_MAX] = "";
 	uint64_t slide = 0;
+	ssize_t length;
 
 	(void)state;
 	dl_iterate_phdr(take_slide, &slide);
-	assert_true(readlink("/proc/self/exe", program, sizeof(program) - 1) > 0);
-	command(s, "symbol-file -o %#lx %s", (unsigned long)slide, program);
+	length = readlink("/proc/self/exe", program, sizeof(program));
+	assert_true(length > 0 && length < (ssize_t)sizeof(program));
+	command(s, "symbol-file -o %#lx \"%s\"", (unsigned long)slide, program);
 	command(s, "info symbol $rip");
 	command(s, "break traced_tick");
 	command(s, "continue");
