@@ -61,6 +61,18 @@ bool detect_try_stats(struct detect *d, struct detect_stats *out);
  */
 struct coverage *detect_coverage(const struct detect *d);
 
+/*
+ * Aim at the two sites at these GVAs, beside all else that is sampled, until they are seen to race or detect_prove_end() is
+ * called; see hv/detect/prove.h. Returns whether that is so from now on: not when it was already, or there are PROOFS_MAX such
+ * pairs. When text goes, the pairs in it are forgotten. These three: any thread, not in a callback of the target's or the
+ * sink's that has the detector's lock.
+ */
+bool detect_prove(struct detect *d, uint64_t a, uint64_t b);
+void detect_prove_end(struct detect *d, uint64_t a, uint64_t b);
+
+/* How often a CPU has come to each of the two sites since then, while it was armed. False: the pair is not aimed at. */
+bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);
+
 /* Free the detector, which was never started or has been stopped. `d` may be NULL. */
 void detect_free(struct detect *d);
 

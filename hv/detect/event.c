@@ -72,6 +72,7 @@ int event_remove(struct detect *d, uint64_t addr)
  */
 void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
+	prove_text_gone(d, base, size);
 	for (uint32_t i = d->points.count; i-- > 0;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 

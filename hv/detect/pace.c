@@ -139,6 +139,7 @@ static void arm(struct detect *d, struct pace *pace, uint64_t now)
 	uint64_t began = thread_cpu_ns(), took;
 	uint32_t armed, again;
 
+	prove_step(d, now);
 	if (d->aiming) {
 		arm_aimed(d, pace, now);
 	} else {

@@ -19,6 +19,7 @@
 #include "hv/detect/access.h"
 #include "hv/detect/config.h"
 #include "hv/detect/point.h"
+#include "hv/detect/prove.h"
 #include "hv/detect/queue.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
@@ -100,6 +101,8 @@ struct detect {
 	/* No windows are opened and no points are planted any more: the detector is on its way out. */
 	bool closing;
 	struct rng delay_rng;
+	/* Pairs of sites to aim at beside all else. */
+	struct proving proving;
 	struct detect_stats stats;
 	/* The target's counts when the first point was armed. */
 	struct target_stats stats_before;

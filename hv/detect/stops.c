@@ -180,6 +180,7 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		goto out;
 	}
 	count_hit(d, point);
+	prove_reached(d, point->addr);
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
 	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))

@@ -28,17 +28,20 @@
  * With interrupts or preemption off the delay is DataCollider's "random amount of time less than 1 ms". With interrupts off,
  * moreover, a CPU is held for a small share of the time only, and in an interrupt handler for a tiny one: with several windows
  * in one timer interrupt, timers would expire faster than they are served, of which the kernel rightly complains. An NMI is not
- * held at all. Returns ns; 0: no window.
+ * held at all. A site that is to be proven racy is held for all of the time wherever the CPU takes its interrupts, since who is
+ * suspected is worth a softirq that is late. Returns ns; 0: no window.
  */
-static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, uint64_t now)
+static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool proving, uint64_t now)
 {
 	uint64_t most = d->config.delay_ns < NS_PER_MS ? d->config.delay_ns : NS_PER_MS;
 
 	if (context->kind == GUEST_NMI || (context->irqs_off && now < d->irqs_off_rest[cpu]))
 		return 0;
+	if (proving && context->known && !context->irqs_off)
+		return d->config.delay_ns;
 	if (context->irqs_off || context->preempt_off || !context->known) {
 		/* Whoever is aimed at is worth all of that time. */
-		return d->config.aim ? most : rng_below(&d->delay_rng, most);
+		return d->config.aim || proving ? most : rng_below(&d->delay_rng, most);
 	}
 	return d->config.delay_ns;
 }
@@ -202,9 +205,10 @@ void window_drop(struct detect *d)
 struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 {
 	struct window *w = &d->windows[cpu];
+	bool proving = prove_has(d, w->point->addr);
 
 	*sync = false;
-	w->hold_ns = choose_delay(d, cpu, &w->context, w->opened_ns);
+	w->hold_ns = choose_delay(d, cpu, &w->context, proving, w->opened_ns);
 	if (!w->hold_ns) {
 		d->stats.skipped_short++;
 		window_drop(d);
@@ -225,7 +229,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	if (w->point->counts)
 		w->point->counts->windows++;
 	/* A CPU that sleeps now may wake up and come by: what is aimed at waits for it. */
-	w->looked = d->target->caps.costly_stops || d->config.aim;
+	w->looked = d->target->caps.costly_stops || d->config.aim || proving;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/prove.h"
+
+#include "hv/detect/arm.h"
+#include "hv/detect/detect.h"
+#include "hv/detect/state.h"
+
+#define TURN_NS 200000000u
+/* Where each planting stops the guest. */
+#define COSTLY_TURN_NS 1000000000u
+/* So many pairs have their turn at a time. */
+#define PAIRS_AT_A_TIME 8u
+/* This share of the hits that are asked for may be spent on proofs, and no fewer than so many a second. */
+#define RATE_SHARE 0.5
+#define RATE_LEAST 20.0
+
+/* The pair of these two sites, in whatever order, or NULL. */
+static struct proof *find(struct detect *d, uint64_t a, uint64_t b)
+{
+	for (unsigned i = 0; i < d->proving.count; i++) {
+		struct proof *p = &d->proving.proofs[i];
+
+		if ((p->site[0] == a && p->site[1] == b) || (p->site[0] == b && p->site[1] == a))
+			return p;
+	}
+	return NULL;
+}
+
+bool detect_prove(struct detect *d, uint64_t a, uint64_t b)
+{
+	bool taken = false;
+
+	pthread_mutex_lock(&d->lock);
+	if (!find(d, a, b) && d->proving.count < PROOFS_MAX) {
+		d->proving.proofs[d->proving.count++] = (struct proof){.site = {a, b}};
+		taken = true;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return taken;
+}
+
+bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
+{
+	const struct proof *p;
+
+	pthread_mutex_lock(&d->lock);
+	p = find(d, a, b);
+	if (p) {
+		reached[0] = p->reached[p->site[0] != a];
+		reached[1] = p->reached[p->site[0] == a];
+	}
+	pthread_mutex_unlock(&d->lock);
+	return p;
+}
+
+/* The order of the pairs is of no importance. */
+static void forget(struct proving *v, struct proof *p)
+{
+	*p = v->proofs[--v->count];
+}
+
+void detect_prove_end(struct detect *d, uint64_t a, uint64_t b)
+{
+	struct proof *p;
+
+	pthread_mutex_lock(&d->lock);
+	p = find(d, a, b);
+	if (p)
+		forget(&d->proving, p);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void prove_reached(struct detect *d, uint64_t site)
+{
+	for (unsigned i = 0; i < d->proving.count; i++) {
+		struct proof *p = &d->proving.proofs[i];
+
+		p->reached[0] += p->site[0] == site;
+		p->reached[1] += p->site[1] == site;
+	}
+}
+
+bool prove_has(const struct detect *d, uint64_t site)
+{
+	for (unsigned i = 0; i < d->proving.count; i++) {
+		if (d->proving.proofs[i].site[0] == site || d->proving.proofs[i].site[1] == site)
+			return true;
+	}
+	return false;
+}
+
+void prove_text_gone(struct detect *d, uint64_t base, uint64_t size)
+{
+	for (unsigned i = d->proving.count; i-- > 0;) {
+		struct proof *p = &d->proving.proofs[i];
+
+		if (p->site[0] - base < size || p->site[1] - base < size)
+			forget(&d->proving, p);
+	}
+}
+
+static void refill(struct detect *d, struct proving *v, uint64_t now)
+{
+	double rate = RATE_SHARE * d->config.rate, most;
+
+	rate = rate < RATE_LEAST ? RATE_LEAST : rate;
+	most = 0.1 * rate + 2;
+	if (v->last_ns)
+		v->budget += (double)(now - v->last_ns) / 1e9 * rate;
+	v->budget = v->budget > most ? most : v->budget;
+	v->last_ns = now;
+}
+
+/* The sites whose turn it is, at most two a pair. Returns how many there are. */
+static unsigned choose(struct detect *d, struct proving *v, uint64_t now, uint64_t due[2 * PAIRS_AT_A_TIME])
+{
+	unsigned pairs, n = 0;
+
+	pthread_mutex_lock(&d->lock);
+	pairs = v->count < PAIRS_AT_A_TIME ? v->count : PAIRS_AT_A_TIME;
+	if (now >= v->turn_ends) {
+		v->turn_ends = now + (d->target->caps.costly_stops ? COSTLY_TURN_NS : TURN_NS);
+		v->turn++;
+		v->first += pairs;
+	}
+	for (unsigned i = 0; i < pairs; i++) {
+		const struct proof *p = &v->proofs[(v->first + i) % v->count];
+		unsigned lead = (unsigned)((v->turn + i) & 3);
+
+		if (lead != 1)
+			due[n++] = p->site[0];
+		if (lead != 0 && p->site[1] != p->site[0])
+			due[n++] = p->site[1];
+	}
+	pthread_mutex_unlock(&d->lock);
+	return n;
+}
+
+void prove_step(struct detect *d, uint64_t now)
+{
+	uint64_t due[2 * PAIRS_AT_A_TIME];
+	struct proving *v = &d->proving;
+	unsigned n;
+
+	refill(d, v, now);
+	n = choose(d, v, now, due);
+	for (unsigned i = 0; i < n && v->budget > 0; i++)
+		v->budget -= arm_site(d, due[i], false) == ARMED;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Proving: pairs of sites that are suspected to race (pruner/protect.h) are armed while the sampling of everything else goes
+ * on, and their accesses are held for longer, until the race is seen or the pair is given up on. DataCollider (section 3.1)
+ * leaves the choice of sites to chance; this is the same window with a better choice.
+ *
+ * A pair's turn lasts some hundred ms. In half of its turns both sites are armed, and in the others one of them, because a
+ * window's watchpoints see the other side without a point. Otherwise the CPU at the site that is executed more often would
+ * mostly be the one that is held, and for nothing.
+ */
+#ifndef OUTRIDER_DETECT_PROVE_H
+#define OUTRIDER_DETECT_PROVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROOFS_MAX 64u
+
+struct detect;
+
+/* A pair of sites, and how often a CPU came to each while its point was planted. */
+struct proof {
+	uint64_t site[2]; /* GVAs */
+	uint64_t reached[2];
+};
+
+/* The pairs. d->lock guards it, but for what is the sampler's own. */
+struct proving {
+	struct proof proofs[PROOFS_MAX];
+	unsigned count;
+	/* The sampler's own: when this turn is over (CLOCK_MONOTONIC), its number, and which pair is the first to have it. */
+	uint64_t turn_ends, turn;
+	unsigned first;
+	/* How many points may be planted now, which refills with time; and when it did last (CLOCK_MONOTONIC). */
+	double budget;
+	uint64_t last_ns;
+};
+
+/* A sample point at this GVA was hit: count it. In a callback, under d->lock. */
+void prove_reached(struct detect *d, uint64_t site);
+
+/* Whether this GVA is a site of a pair. Under d->lock. */
+bool prove_has(const struct detect *d, uint64_t site);
+
+/* The text [base, base+size) goes: forget the pairs that have a site in it. Under d->lock. */
+void prove_text_gone(struct detect *d, uint64_t base, uint64_t size);
+
+/* Plant what is due. On the sampler's thread, without d->lock, between target_enter() and target_leave(). */
+void prove_step(struct detect *d, uint64_t now);
+
+#endif
