@@ -244,6 +244,33 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 	pthread_mutex_unlock(&d->lock);
 }
 
+bool detect_prove(struct detect *d, uint64_t a, uint64_t b)
+{
+	bool added;
+
+	pthread_mutex_lock(&d->lock);
+	added = prove_add(&d->proving, a, b);
+	pthread_mutex_unlock(&d->lock);
+	return added;
+}
+
+void detect_prove_end(struct detect *d, uint64_t a, uint64_t b)
+{
+	pthread_mutex_lock(&d->lock);
+	prove_end(&d->proving, a, b);
+	pthread_mutex_unlock(&d->lock);
+}
+
+bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
+{
+	bool there;
+
+	pthread_mutex_lock(&d->lock);
+	there = prove_get(&d->proving, a, b, reached);
+	pthread_mutex_unlock(&d->lock);
+	return there;
+}
+
 struct coverage *detect_coverage(const struct detect *d)
 {
 	return d->coverage;

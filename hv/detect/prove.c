@@ -2,7 +2,6 @@
 #include "hv/detect/prove.h"
 
 #include "hv/detect/arm.h"
-#include "hv/detect/detect.h"
 #include "hv/detect/state.h"
 
 #define TURN_NS 200000000u
@@ -14,43 +13,15 @@
 #define RATE_SHARE 0.5
 #define RATE_LEAST 20.0
 
-/* The pair of these two sites, in whatever order, or NULL. */
-static struct proof *find(struct detect *d, uint64_t a, uint64_t b)
+static struct proof *find(struct proving *v, uint64_t a, uint64_t b)
 {
-	for (unsigned i = 0; i < d->proving.count; i++) {
-		struct proof *p = &d->proving.proofs[i];
+	for (unsigned i = 0; i < v->count; i++) {
+		struct proof *p = &v->proofs[i];
 
 		if ((p->site[0] == a && p->site[1] == b) || (p->site[0] == b && p->site[1] == a))
 			return p;
 	}
 	return NULL;
-}
-
-bool detect_prove(struct detect *d, uint64_t a, uint64_t b)
-{
-	bool taken = false;
-
-	pthread_mutex_lock(&d->lock);
-	if (!find(d, a, b) && d->proving.count < PROOFS_MAX) {
-		d->proving.proofs[d->proving.count++] = (struct proof){.site = {a, b}};
-		taken = true;
-	}
-	pthread_mutex_unlock(&d->lock);
-	return taken;
-}
-
-bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
-{
-	const struct proof *p;
-
-	pthread_mutex_lock(&d->lock);
-	p = find(d, a, b);
-	if (p) {
-		reached[0] = p->reached[p->site[0] != a];
-		reached[1] = p->reached[p->site[0] == a];
-	}
-	pthread_mutex_unlock(&d->lock);
-	return p;
 }
 
 /* The order of the pairs is of no importance. */
@@ -59,15 +30,31 @@ static void forget(struct proving *v, struct proof *p)
 	*p = v->proofs[--v->count];
 }
 
-void detect_prove_end(struct detect *d, uint64_t a, uint64_t b)
+bool prove_add(struct proving *v, uint64_t a, uint64_t b)
 {
-	struct proof *p;
+	if (find(v, a, b) || v->count == PROOFS_MAX)
+		return false;
+	v->proofs[v->count++] = (struct proof){.site = {a, b}};
+	return true;
+}
 
-	pthread_mutex_lock(&d->lock);
-	p = find(d, a, b);
+bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2])
+{
+	const struct proof *p = find(v, a, b);
+
+	if (!p)
+		return false;
+	reached[0] = p->reached[p->site[0] != a];
+	reached[1] = p->reached[p->site[0] == a];
+	return true;
+}
+
+void prove_end(struct proving *v, uint64_t a, uint64_t b)
+{
+	struct proof *p = find(v, a, b);
+
 	if (p)
-		forget(&d->proving, p);
-	pthread_mutex_unlock(&d->lock);
+		forget(v, p);
 }
 
 void prove_reached(struct detect *d, uint64_t site)

@@ -36,6 +36,18 @@ struct proving {
 	uint64_t last_ns;
 };
 
+/*
+ * Add the pair of the sites at these GVAs. False: it is there already, in whatever order, or there are PROOFS_MAX. These three
+ * under d->lock.
+ */
+bool prove_add(struct proving *v, uint64_t a, uint64_t b);
+
+/* How often a CPU has come to `a` and to `b`. False: there is no such pair. */
+bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2]);
+
+/* Forget the pair, if it is there. */
+void prove_end(struct proving *v, uint64_t a, uint64_t b);
+
 /* A sample point at this GVA was hit: count it. In a callback, under d->lock. */
 void prove_reached(struct detect *d, uint64_t site);
 
