@@ -9,6 +9,7 @@
 #include "hv/detect/code.h"
 #include "hv/detect/meet.h"
 #include "hv/detect/pool.h"
+#include "hv/detect/prove.h"
 #include "hv/detect/reporter.h"
 #include "hv/detect/sampler.h"
 #include "hv/detect/state.h"
@@ -90,12 +91,13 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->delay_rng.state = ~config->seed;
 	d->again_rng.state = config->seed ^ AGAIN_SEED;
 	d->decoder = insn_decoder_new();
+	d->proving = prove_new();
 	d->pool = make_pool(d);
 	if (config->coverage)
 		d->coverage = coverage_new(&d->lock);
 	if (config->aim)
 		d->aiming = aiming_new(d);
-	if ((config->aim && !d->aiming) || (config->coverage && !d->coverage) || !d->pool || !d->decoder ||
+	if ((config->aim && !d->aiming) || (config->coverage && !d->coverage) || !d->proving || !d->pool || !d->decoder ||
 	    queue_init(&d->observations) || points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
@@ -249,7 +251,7 @@ bool detect_prove(struct detect *d, uint64_t a, uint64_t b)
 	bool added;
 
 	pthread_mutex_lock(&d->lock);
-	added = prove_add(&d->proving, a, b);
+	added = prove_add(d->proving, a, b);
 	pthread_mutex_unlock(&d->lock);
 	return added;
 }
@@ -257,7 +259,7 @@ bool detect_prove(struct detect *d, uint64_t a, uint64_t b)
 void detect_prove_end(struct detect *d, uint64_t a, uint64_t b)
 {
 	pthread_mutex_lock(&d->lock);
-	prove_end(&d->proving, a, b);
+	prove_end(d->proving, a, b);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -266,7 +268,7 @@ bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
 	bool there;
 
 	pthread_mutex_lock(&d->lock);
-	there = prove_get(&d->proving, a, b, reached);
+	there = prove_get(d->proving, a, b, reached);
 	pthread_mutex_unlock(&d->lock);
 	return there;
 }
@@ -281,6 +283,7 @@ void detect_free(struct detect *d)
 	if (!d)
 		return;
 	points_fini(&d->points);
+	prove_free(d->proving);
 	aiming_free(d->aiming);
 	pool_free(d->pool);
 	coverage_free(d->coverage);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 #include "hv/target/emulate.h"

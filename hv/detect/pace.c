@@ -5,6 +5,7 @@
 #include "hv/detect/aiming.h"
 #include "hv/detect/arm.h"
 #include "hv/detect/pool.h"
+#include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 
 /* From one look at the rate of hits to the next. */

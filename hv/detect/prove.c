@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/detect/prove.h"
 
+#include <stdlib.h>
+
 #include "hv/detect/arm.h"
 #include "hv/detect/state.h"
 
@@ -12,6 +14,34 @@
 /* This share of the hits that are asked for may be spent on proofs, and no fewer than so many a second. */
 #define RATE_SHARE 0.5
 #define RATE_LEAST 20.0
+
+/* A pair of sites, and how often a CPU came to each while its point was planted. */
+struct proof {
+	uint64_t site[2]; /* GVAs */
+	uint64_t reached[2];
+};
+
+/* The pairs. d->lock guards it, but for what is the sampler's own. */
+struct proving {
+	struct proof proofs[PROOFS_MAX];
+	unsigned count;
+	/* The sampler's own: when this turn is over (CLOCK_MONOTONIC), its number, and which pair is the first to have it. */
+	uint64_t turn_ends, turn;
+	unsigned first;
+	/* How many points may be planted now, which refills with time; and when it did last (CLOCK_MONOTONIC). */
+	double budget;
+	uint64_t last_ns;
+};
+
+struct proving *prove_new(void)
+{
+	return calloc(1, sizeof(struct proving));
+}
+
+void prove_free(struct proving *v)
+{
+	free(v);
+}
 
 static struct proof *find(struct proving *v, uint64_t a, uint64_t b)
 {
@@ -59,8 +89,8 @@ void prove_end(struct proving *v, uint64_t a, uint64_t b)
 
 void prove_reached(struct detect *d, uint64_t site)
 {
-	for (unsigned i = 0; i < d->proving.count; i++) {
-		struct proof *p = &d->proving.proofs[i];
+	for (unsigned i = 0; i < d->proving->count; i++) {
+		struct proof *p = &d->proving->proofs[i];
 
 		p->reached[0] += p->site[0] == site;
 		p->reached[1] += p->site[1] == site;
@@ -69,8 +99,8 @@ void prove_reached(struct detect *d, uint64_t site)
 
 bool prove_has(const struct detect *d, uint64_t site)
 {
-	for (unsigned i = 0; i < d->proving.count; i++) {
-		if (d->proving.proofs[i].site[0] == site || d->proving.proofs[i].site[1] == site)
+	for (unsigned i = 0; i < d->proving->count; i++) {
+		if (d->proving->proofs[i].site[0] == site || d->proving->proofs[i].site[1] == site)
 			return true;
 	}
 	return false;
@@ -78,11 +108,11 @@ bool prove_has(const struct detect *d, uint64_t site)
 
 void prove_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
-	for (unsigned i = d->proving.count; i-- > 0;) {
-		struct proof *p = &d->proving.proofs[i];
+	for (unsigned i = d->proving->count; i-- > 0;) {
+		struct proof *p = &d->proving->proofs[i];
 
 		if (p->site[0] - base < size || p->site[1] - base < size)
-			forget(&d->proving, p);
+			forget(d->proving, p);
 	}
 }
 
@@ -126,7 +156,7 @@ static unsigned choose(struct detect *d, struct proving *v, uint64_t now, uint64
 void prove_step(struct detect *d, uint64_t now)
 {
 	uint64_t due[2 * PAIRS_AT_A_TIME];
-	struct proving *v = &d->proving;
+	struct proving *v = d->proving;
 	unsigned n;
 
 	refill(d, v, now);

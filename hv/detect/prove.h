@@ -18,23 +18,13 @@
 
 struct detect;
 
-/* A pair of sites, and how often a CPU came to each while its point was planted. */
-struct proof {
-	uint64_t site[2]; /* GVAs */
-	uint64_t reached[2];
-};
+struct proving;
 
-/* The pairs. d->lock guards it, but for what is the sampler's own. */
-struct proving {
-	struct proof proofs[PROOFS_MAX];
-	unsigned count;
-	/* The sampler's own: when this turn is over (CLOCK_MONOTONIC), its number, and which pair is the first to have it. */
-	uint64_t turn_ends, turn;
-	unsigned first;
-	/* How many points may be planted now, which refills with time; and when it did last (CLOCK_MONOTONIC). */
-	double budget;
-	uint64_t last_ns;
-};
+/* NULL: memory ran out. */
+struct proving *prove_new(void);
+
+/* NULL is allowed. */
+void prove_free(struct proving *v);
 
 /*
  * Add the pair of the sites at these GVAs. False: it is there already, in whatever order, or there are PROOFS_MAX. These three

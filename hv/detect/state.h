@@ -19,7 +19,6 @@
 #include "hv/detect/access.h"
 #include "hv/detect/config.h"
 #include "hv/detect/point.h"
-#include "hv/detect/prove.h"
 #include "hv/detect/queue.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
@@ -33,6 +32,7 @@
 
 struct pool;
 struct aiming;
+struct proving;
 struct meeter;
 
 /* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
@@ -102,7 +102,7 @@ struct detect {
 	bool closing;
 	struct rng delay_rng;
 	/* Pairs of sites to aim at beside all else. */
-	struct proving proving;
+	struct proving *proving;
 	struct detect_stats stats;
 	/* The target's counts when the first point was armed. */
 	struct target_stats stats_before;

@@ -10,6 +10,7 @@
 #include "hv/detect/event.h"
 #include "hv/detect/meet.h"
 #include "hv/detect/meet_end.h"
+#include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 #include "hv/race/conflict.h"

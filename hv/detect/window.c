@@ -16,6 +16,7 @@
 #include "hv/detect/capture.h"
 #include "hv/detect/device.h"
 #include "hv/detect/meet_end.h"
+#include "hv/detect/prove.h"
 
 #define NS_PER_MS 1000000u
 /* After a quarter of the window it is looked whether any other CPU makes progress. */

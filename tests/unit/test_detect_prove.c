@@ -13,6 +13,7 @@
 
 #include "hv/detect/event.h"
 #include "hv/detect/pool.h"
+#include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
 
