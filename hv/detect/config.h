@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/guest/lock_functions.h"
 #include "hv/race/aim.h"
+#include "hv/race/lock_moment.h"
 #include "hv/race/meeting.h"
 #include "hv/race/observation.h"
 #include "hv/race/prefer.h"
@@ -34,6 +36,11 @@ struct detect_config {
 	 * NULL: sample whatever there is. It must outlive the detector.
 	 */
 	const struct aim *aim;
+	/*
+	 * Follow the locks of the code that is sampled, by these functions. `module` or `sample` must be set. NULL: locks are not
+	 * followed. It must outlive the detector.
+	 */
+	const struct lock_functions *locks;
 	/* Keep what is sampled of each site, for detect_coverage(). */
 	bool coverage;
 };
@@ -65,6 +72,11 @@ struct detect_sink {
 	 * meeting_wanted() has returned true this follows at most once: a meeting is skipped if a CPU has moved meanwhile.
 	 */
 	void (*meeting)(void *ctx, const struct meeting *m);
+	/*
+	 * Something was seen of accesses and locks. Called on a thread of its own, once at a time, in the order of the moments'
+	 * numbers. The moment is valid during the call only. Set together with config.locks.
+	 */
+	void (*moment)(void *ctx, const struct lock_moment *m);
 	void *ctx;
 };
 
