@@ -30,6 +30,8 @@ struct lock_datum {
 	uint32_t size;
 	/* enum insn_rw bits */
 	uint8_t rw;
+	/* The instruction is LOCKed. */
+	bool locked;
 	/* What is there, from the guest's own tables. */
 	struct guest_memory memory;
 };

@@ -59,6 +59,8 @@ struct prot_access {
 	uint32_t size;
 	uint32_t life;
 	uint8_t rw; /* enum insn_rw bits */
+	/* The instruction is LOCKed: two such accesses are synchronised without any lock. */
+	bool locked;
 	struct guest_memory memory;
 	/* A name for people, as of a lock. */
 	char name[160];
@@ -95,6 +97,10 @@ struct prot_take {
 	/* Interrupts were off, or are off while it is held; the same of softirqs, as far as that is known (preemption off
 	 * counts). */
 	bool irqs_off, softirqs_off;
+	/* A reader's side was taken. */
+	bool shared;
+	/* It was tried (lock.maybe of the moment), which waits for nobody. */
+	bool tried;
 	uint64_t count;
 };
 

@@ -25,6 +25,7 @@ enum protect_left_out {
 	PROTECT_RCU,	/* the reader is in an RCU section */
 	PROTECT_APART,	/* the two operations were never seen at the same time */
 	PROTECT_MAYBE,	/* it is not known whether the lock was held */
+	PROTECT_HANDED, /* all accesses of one side came before all of the other's: the datum was handed over */
 	PROTECT_LEFT_OUT
 };
 
@@ -44,7 +45,10 @@ struct suspicion {
 	uint32_t side[2];
 	/* The lock that the first side holds and the second does not: an index in locks[]. */
 	uint32_t lock;
-	/* In so many of all accesses to the datum, by whatever site, this lock was held. */
+	/*
+	 * In so many of all accesses to the datum since it was published, by whatever site, this lock was held. A member of a
+	 * struct is one datum in all objects here, as is a lock that is a member.
+	 */
 	uint64_t held, total;
 	/* The two were seen at the same time, and are not only in contexts that can interrupt each other. */
 	bool met;
