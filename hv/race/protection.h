@@ -24,6 +24,7 @@
 #define PROTECTION_FUNCTIONS_MAX 4096u
 #define PROTECTION_PAIRS_MAX 65536u
 #define PROTECTION_TAKES_MAX 16384u
+#define PROTECTION_OBJECTS_MAX 65536u
 #define PROTECTION_NONE UINT32_MAX
 
 /* A function's name as site_function() says. */
@@ -118,10 +119,13 @@ struct protection {
 	struct protection_index *index;
 };
 
-/* NULL: memory ran out. */
+/* An empty record. NULL: memory ran out. */
 struct protection *protection_new(void);
 
-/* NULL is allowed. */
+/* Set the KASLR slide of the kernel's image, for the names of sites without a symbol. Call it before the first moment. */
+void protection_set_slide(struct protection *p, uint64_t slide);
+
+/* Free the record and all that is in it. NULL is allowed. */
 void protection_free(struct protection *p);
 
 /* Take in one moment. Moments come in the order of their numbers. 0, or -1 with EXIT_INTERNAL in err when memory runs out. */

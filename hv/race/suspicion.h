@@ -71,4 +71,7 @@ struct suspicions {
 /* Free the list. All zero is allowed. */
 void suspicions_fini(struct suspicions *s);
 
+/* The suspicion whose race has this id. NULL: there is none. */
+const struct suspicion *suspicions_find(const struct suspicions *s, const char *id);
+
 #endif

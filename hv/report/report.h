@@ -12,6 +12,7 @@
 #include "hv/race/observation.h"
 #include "hv/race/replay.h"
 #include "hv/race/stats.h"
+#include "hv/race/suspicion.h"
 #include "hv/report/config.h"
 #include "hv/report/modules.h"
 
@@ -57,6 +58,13 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
  */
 int report_replay(struct report *r, const char *site_a, const char *site_b, const struct replay_instance *instance,
 		  struct err *err);
+
+/*
+ * Say what is under which lock, by names that protection_name() has given, and what is suspected. Nothing is copied: both must
+ * last until report_finish() has returned. Call it before report_finish(), which writes all of it to the file, and prints the
+ * suspicions. A race that was suspected says so from then on. 0, or -1 with err set.
+ */
+int report_locks(struct report *r, const struct protection *protection, const struct suspicions *suspicions, struct err *err);
 
 /*
  * The run is over: have the races judged, print the summary, and write the file anew, now as a complete one. `end` says in one

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "hv/report/json/document.h"
+#include "hv/race/lock_record.h"
 #include "hv/race/store.h"
 
 struct report_load {
@@ -23,6 +24,8 @@ struct report_load {
 	struct report_modules modules;
 	/* What the file says of the run. Its strings are the load's. */
 	struct run_facts run;
+	/* What is under which lock. All zero: the file does not say, since no locks were followed. */
+	struct lock_record locks;
 };
 
 /*
@@ -31,6 +34,12 @@ struct report_load {
  * line and byte), has another schema, or an object in it is not as docs/report-format.md says. Then `out` is empty.
  */
 int report_load(struct report_load *out, const char *path, struct err *err);
+
+/*
+ * Read only what the file at `path` says of locks, for lock_record_fini(). The whole file is checked all the same. 0, or -1 as
+ * report_load(), with EXIT_INPUT as well when the file says nothing of locks. Then `out` is all zero.
+ */
+int json_locks_load(struct lock_record *out, const char *path, struct err *err);
 
 /* Free all that was read. The load is empty afterwards. */
 void report_load_free(struct report_load *l);
