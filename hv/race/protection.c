@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/protection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/race/count.h"
+#include "hv/race/printable.h"
+#include "hv/race/protection_index.h"
+#include "hv/race/protection_table.h"
+
+struct protection *protection_new(void)
+{
+	struct protection *p = calloc(1, sizeof(*p));
+	struct protection_index *index = p ? calloc(1, sizeof(*index)) : NULL;
+
+	if (!index) {
+		free(p);
+		return NULL;
+	}
+	siphash_key_make(&index->key);
+	index->objects.key = index->key;
+	p->index = index;
+	return p;
+}
+
+void protection_free(struct protection *p)
+{
+	if (!p)
+		return;
+	for (unsigned i = 0; i < PROT_TABLES; i++)
+		race_index_free(&p->index->of[i]);
+	prot_objects_free(&p->index->objects);
+	free(p->index->recent);
+	free(p->index);
+	free(p->functions);
+	free(p->locks);
+	free(p->accesses);
+	free(p->pairs);
+	free(p->takes);
+	free(p);
+}
+
+void protection_set_slide(struct protection *p, uint64_t slide)
+{
+	p->index->slide = slide;
+}
+
+bool protection_met(const struct protection *p, uint32_t a, uint32_t b)
+{
+	return a != PROTECTION_NONE && b != PROTECTION_NONE && protection_find_pair(p, a, b) != PROTECTION_NONE;
+}
+
+/* PROTECTION_NONE: it has no name. */
+static uint32_t function_of(struct protection *p, const struct guest_symbol *symbol)
+{
+	char name[SITE_NAME_MAX];
+
+	if (symbol->name[0] == '\0')
+		return PROTECTION_NONE;
+	site_function(symbol, name);
+	return protection_function(p, name);
+}
+
+static uint32_t operation_of(struct protection *p, const struct lock_moment *m)
+{
+	return m->path_count ? function_of(p, &m->path[m->path_count - 1]) : PROTECTION_NONE;
+}
+
+static void moment_site(const struct protection *p, const struct lock_moment *m, char out[SITE_NAME_MAX])
+{
+	const struct race_side side = {.known = true, .pc = m->pc, .symbol = m->symbol};
+
+	site_name(&side, p->index->slide, out);
+}
+
+/* As in struct prot_access. A task that is not known is told by its CPU, as an interrupt is. */
+static int64_t who_of(const struct lock_moment *m)
+{
+	bool task = !m->context.known || m->context.kind == GUEST_TASK;
+
+	return task && m->context.pid > 0 ? m->context.pid : -1 - (int64_t)m->cpu;
+}
+
+/* Held locks in the order of their indices, so that the order in which they were taken makes no difference. */
+static void keep_held(struct protection *p, const struct lockset *locks, struct prot_access *a)
+{
+	unsigned count = locks->count < LOCKSET_MAX ? locks->count : LOCKSET_MAX;
+
+	a->held_overflow = locks->overflow;
+	for (unsigned i = 0; i < count; i++) {
+		const struct held_lock *from = &locks->held[i];
+		struct prot_held held = {protection_lock(p, from->gva, from->kind, NULL), from->off, from->shared, from->maybe};
+		unsigned at = a->held_count;
+
+		/* A lock that there is no room for is missing, which is what an overflow says. */
+		if (held.lock == PROTECTION_NONE) {
+			a->held_overflow = true;
+			continue;
+		}
+		for (; at > 0 && a->held[at - 1].lock > held.lock; at--)
+			a->held[at] = a->held[at - 1];
+		a->held[at] = held;
+		a->held_count++;
+	}
+}
+
+static void count_access(struct prot_access *a, const struct lock_moment *m, int64_t who, bool shared)
+{
+	if (a->count == 0) {
+		a->who = who;
+		a->first_ns = m->time_ns;
+	}
+	a->several |= a->who != who;
+	a->last_ns = m->time_ns;
+	a->count = count_sum(a->count, 1);
+	a->count_shared = count_sum(a->count_shared, shared);
+}
+
+/* All that is the same for each datum of the moment. */
+static void access_of(struct protection *p, const struct lock_moment *m, uint32_t operation, struct prot_access *a)
+{
+	memset(a, 0, sizeof(*a));
+	moment_site(p, m, a->site);
+	a->pc = m->pc;
+	a->context = m->context.known ? m->context.kind : (uint8_t)GUEST_TASK;
+	a->context_known = m->context.known;
+	a->irqs_off = m->context.irqs_off;
+	a->preempt_off = m->context.known && m->context.preempt_off;
+	a->in_rcu = m->context.rcu_known && m->context.rcu_nesting;
+	keep_held(p, &m->locks, a);
+	a->function = function_of(p, &m->symbol);
+	a->operation = operation;
+}
+
+static void take_datum(struct protection *p, const struct lock_moment *m, const struct lock_datum *d, struct prot_access *a)
+{
+	int64_t who = who_of(m);
+	bool shared;
+	uint32_t at;
+	enum prot_objects_rc rc = prot_objects_touch(&p->index->objects, d, who, &a->life, &shared);
+
+	if (rc == PROT_OBJECTS_FULL)
+		p->lost++;
+	p->index->no_memory |= rc == PROT_OBJECTS_NO_MEMORY;
+	if (rc != PROT_OBJECTS_OK)
+		return;
+	a->gva = d->gva;
+	a->size = d->size;
+	a->rw = d->rw;
+	a->locked = d->locked;
+	a->memory = d->memory;
+	printable_memory(&a->memory);
+	at = protection_access(p, a);
+	if (at != PROTECTION_NONE)
+		count_access(&p->accesses[at], m, who, shared);
+}
+
+static void take_access(struct protection *p, const struct lock_moment *m, uint32_t operation)
+{
+	struct prot_access a;
+
+	access_of(p, m, operation, &a);
+	for (unsigned i = 0; i < m->data_count && i < INSN_MAX_MEM; i++)
+		take_datum(p, m, &m->data[i], &a);
+}
+
+static void take_lock(struct protection *p, const struct lock_moment *m, uint32_t operation)
+{
+	struct guest_memory memory = m->lock_memory;
+	struct prot_take take;
+	uint32_t at;
+
+	printable_memory(&memory);
+	memset(&take, 0, sizeof(take));
+	take.lock = protection_lock(p, m->lock.gva, m->lock.kind, &memory);
+	if (take.lock == PROTECTION_NONE)
+		return;
+	moment_site(p, m, take.site);
+	take.function = function_of(p, &m->symbol);
+	take.operation = operation;
+	take.context = m->context.known ? m->context.kind : (uint8_t)GUEST_TASK;
+	take.irqs_off = m->context.irqs_off || m->lock.off & LOCK_NO_IRQ || take.context >= GUEST_HARDIRQ;
+	/* Softirqs are not let in where preemption is off by their own count, and which count it is is not known. */
+	take.softirqs_off = take.irqs_off || m->lock.off & LOCK_NO_SOFTIRQ || take.context != GUEST_TASK ||
+			    (m->context.known && m->context.preempt_off);
+	take.shared = m->lock.shared;
+	take.tried = m->lock.maybe;
+	at = protection_take_entry(p, &take);
+	if (at != PROTECTION_NONE)
+		p->takes[at].count = count_sum(p->takes[at].count, 1);
+}
+
+static void end_object(struct protection *p, uint64_t gva)
+{
+	enum prot_objects_rc rc = prot_objects_end(&p->index->objects, gva);
+
+	if (rc == PROT_OBJECTS_FULL)
+		p->lost++;
+	p->index->no_memory |= rc == PROT_OBJECTS_NO_MEMORY;
+}
+
+/* The operation that moment `number` was in. PROTECTION_NONE: that is not known, or it is too long ago. */
+static uint32_t recent_operation(const struct protection_index *ix, uint64_t number)
+{
+	const struct recent_moment *r = &ix->recent[number % RECENT_MOMENTS];
+
+	return r->number == number ? r->operation : PROTECTION_NONE;
+}
+
+/* The operations that others were in at this moment, and this one's. */
+static void take_pairs(struct protection *p, const struct lock_moment *m, uint32_t operation)
+{
+	for (unsigned i = 0; i < m->during_count && i < LOCK_DURING_MAX; i++) {
+		uint32_t other = m->during[i] ? recent_operation(p->index, m->during[i]) : PROTECTION_NONE;
+		uint32_t at;
+
+		if (other == PROTECTION_NONE || operation == PROTECTION_NONE)
+			continue;
+		at = protection_pair(p, operation, other);
+		if (at != PROTECTION_NONE)
+			p->pairs[at].count = count_sum(p->pairs[at].count, 1);
+	}
+}
+
+int protection_take(struct protection *p, const struct lock_moment *m, struct err *err)
+{
+	struct protection_index *ix = p->index;
+	uint32_t operation;
+
+	if (!ix->recent)
+		ix->recent = calloc(RECENT_MOMENTS, sizeof(*ix->recent));
+	if (!ix->recent)
+		return err_set(err, EXIT_INTERNAL, "out of memory while keeping what is under which lock");
+	operation = operation_of(p, m);
+	take_pairs(p, m, operation);
+	ix->recent[m->number % RECENT_MOMENTS] = (struct recent_moment){m->number, operation};
+	p->moments[m->kind]++;
+	if (m->kind == LOCK_MOMENT_ACCESS)
+		take_access(p, m, operation);
+	else if (m->kind == LOCK_MOMENT_TAKE)
+		take_lock(p, m, operation);
+	else if (m->kind == LOCK_MOMENT_FREE)
+		end_object(p, m->lock.gva);
+	return ix->no_memory ? err_set(err, EXIT_INTERNAL, "out of memory while keeping what is under which lock") : 0;
+}

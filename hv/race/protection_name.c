@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hv/race/protection.h"
+
+/*
+ * Types know a lock's address as that of the first scalar in it. What stands in front of these members is the lock, for each
+ * kind, in all kernels from 5.10 on.
+ */
+static const char *const insides[LOCK_KINDS][4] = {
+	[LOCK_SPIN] = {"rlock", "raw_lock", "lock.wait_lock"},
+	[LOCK_RWLOCK] = {"raw_lock", "rwbase"},
+	[LOCK_MUTEX] = {"owner", "rtmutex"},
+	[LOCK_RTMUTEX] = {"rtmutex", "wait_lock"},
+	[LOCK_SEMAPHORE] = {"lock", "raw_lock"},
+	[LOCK_RWSEM] = {"count", "rwbase"},
+	[LOCK_SEQ] = {"seqcount", "sequence"},
+};
+
+/* Where the members that `inside` names begin in `path`, whole ones only and the innermost; its end if they are not there. */
+static size_t inside_at(const char *path, const char *inside)
+{
+	size_t len = strlen(inside), found = strlen(path);
+
+	for (size_t at = 0; path[at]; at++) {
+		bool begins = at == 0 || path[at - 1] == '.';
+
+		if (begins && strncmp(path + at, inside, len) == 0 && (path[at + len] == '\0' || path[at + len] == '.'))
+			found = at;
+	}
+	return found;
+}
+
+/* The member without what is inside of the lock: "cb_lock.rlock.raw_lock" is "cb_lock". */
+static void lock_member(const struct prot_lock *lock, char member[sizeof(lock->memory.member)])
+{
+	size_t end;
+
+	snprintf(member, sizeof(lock->memory.member), "%s", lock->memory.member);
+	if (lock->kind >= LOCK_KINDS)
+		return;
+	end = strlen(member);
+	for (unsigned i = 0; i < 4 && insides[lock->kind][i]; i++) {
+		size_t at = inside_at(member, insides[lock->kind][i]);
+
+		end = at < end ? at : end;
+	}
+	member[end] = '\0';
+	if (end && member[end - 1] == '.')
+		member[end - 1] = '\0';
+}
+
+/* Of printable strings. `known`: the member is known, even if it is "", which is the whole of the variable. */
+static void name_memory(const struct guest_memory *m, const char *member, bool known, uint64_t gva, char *out, size_t size)
+{
+	const char *dot = member[0] ? "." : "";
+	char offset[16] = "", cpu[24] = "";
+
+	if (m->offset)
+		snprintf(offset, sizeof(offset), "+0x%" PRIx32, m->offset);
+	if (m->kind == GUEST_MEMORY_PER_CPU && m->cpu >= 0)
+		snprintf(cpu, sizeof(cpu), " of CPU %d", m->cpu);
+	if (known && m->symbol.name[0])
+		snprintf(out, size, "%s%s%s%s", m->symbol.name, dot, member, cpu);
+	else if (known && m->type[0])
+		snprintf(out, size, "%s%s%s", m->type, dot, member);
+	else if (m->symbol.name[0])
+		snprintf(out, size, "%s%s%s", m->symbol.name, offset, cpu);
+	else if (m->cache[0] && m->object)
+		snprintf(out, size, "%s%s", m->cache, offset);
+	else
+		snprintf(out, size, "0x%" PRIx64, gva);
+}
+
+void protection_name(struct protection *p)
+{
+	for (uint32_t i = 0; i < p->lock_count; i++) {
+		struct prot_lock *lock = &p->locks[i];
+		char member[sizeof(lock->memory.member)];
+
+		if (lock->name[0])
+			continue;
+		lock_member(lock, member);
+		name_memory(&lock->memory, member, lock->memory.member[0] != '\0', lock->gva, lock->name, sizeof(lock->name));
+	}
+	for (uint32_t i = 0; i < p->access_count; i++) {
+		struct prot_access *a = &p->accesses[i];
+
+		if (!a->name[0])
+			name_memory(&a->memory, a->memory.member, a->memory.member[0] != '\0', a->gva, a->name,
+				    sizeof(a->name));
+	}
+}
