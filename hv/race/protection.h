@@ -115,7 +115,7 @@ struct protection {
 	/* How many moments of each kind there were, and what was lost because a table was full. */
 	uint64_t moments[LOCK_MOMENT_FREE + 1];
 	uint64_t lost;
-	/* The indexes of protection.c. */
+	/* The indexes of protection_table.c, and what protection_moments.c needs. */
 	struct protection_index *index;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of a record of locks, entry by entry: for what makes the record of moments (protection.c), and for what reads one
- * back. An entry is found by all that is kept of it but counts, times and names, and is added at the end if it is not there. So
- * an index stays valid as long as the record.
+ * The tables of a record of locks, entry by entry: for what makes the record of moments (protection_moments.c), and for what
+ * reads one back. An entry is found by all that is kept of it but counts, times and names, and is added at the end if it is not
+ * there. So an index stays valid as long as the record.
  *
  * Each function returns the entry's index. PROTECTION_NONE: the table is full, which is counted in `lost`, or memory ran out.
  *
