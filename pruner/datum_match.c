@@ -26,3 +26,26 @@ bool datum_match(const struct datum_name *d, const char *variable, const char *t
 {
 	return conf_fits(variable, d->variable) && conf_fits(type, datum_unqualified(d->owner)) && fits_member(member, d);
 }
+
+void datum_of_memory(const struct guest_memory *memory, struct datum_name *out)
+{
+	const struct guest_symbol *symbol = &memory->symbol;
+
+	*out = (struct datum_name){.by = DATUM_UNNAMED};
+	if (!symbol->name[0] && !memory->type[0])
+		return;
+	out->by = DATUM_BY_VARIABLE;
+	/*
+	 * A place without a member may be something else behind a small variable. Lists name the variables of which it is a
+	 * part.
+	 */
+	if (symbol->name[0] && !memory->member[0] && memory->offset)
+		snprintf(out->variable, sizeof(out->variable), "%.*s+", (int)sizeof(out->variable) - 2, symbol->name);
+	else
+		snprintf(out->variable, sizeof(out->variable), "%s", symbol->name);
+	snprintf(out->member, sizeof(out->member), "%s", memory->member);
+	if (memory->type[0])
+		snprintf(out->owner, sizeof(out->owner), "struct %s", memory->type);
+	snprintf(out->path, sizeof(out->path), "%s%s%s", symbol->name[0] ? symbol->name : memory->type,
+		 memory->member[0] ? "." : "", memory->member);
+}

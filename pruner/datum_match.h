@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_PRUNER_DATUM_MATCH_H
 #define OUTRIDER_PRUNER_DATUM_MATCH_H
 
+#include "hv/race/facts.h"
 #include "hv/race/names.h"
 
 /*
@@ -17,5 +18,11 @@ void datum_last_part(const struct datum_name *d, char out[DEBUGINFO_PATH_MAX]);
  * example "stats.rx_packets", or by the path's last part. A datum that is no member is matched by its variable's name there.
  */
 bool datum_match(const struct datum_name *d, const char *variable, const char *type, const char *member);
+
+/*
+ * Set `out` to what the guest's own tables say of the datum. Of many data its allocator and its types (BTF) say as much as
+ * debug files. Without a variable and a type it is DATUM_UNNAMED.
+ */
+void datum_of_memory(const struct guest_memory *memory, struct datum_name *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pruner/datum_match.h"
 #include "pruner/lock.h"
 #include "pruner/mark.h"
 #include "pruner/view.h"
@@ -45,31 +46,6 @@ static int load_side(struct view *v, unsigned which)
 	return 0;
 }
 
-/* Of many data the guest's allocator and the guest's types (BTF) say as much as debug files. */
-static void name_by_memory(struct view *v)
-{
-	const struct guest_memory *m = &v->race->first.memory;
-	struct datum_name *d = &v->by_memory;
-
-	*d = (struct datum_name){.by = DATUM_UNNAMED};
-	if (!m->symbol.name[0] && !m->type[0])
-		return;
-	d->by = DATUM_BY_VARIABLE;
-	/*
-	 * A place without a member may be something else behind a small variable. Lists name the variables of which it is a
-	 * part.
-	 */
-	if (m->symbol.name[0] && !m->member[0] && m->offset)
-		snprintf(d->variable, sizeof(d->variable), "%.*s+", (int)sizeof(d->variable) - 2, m->symbol.name);
-	else
-		snprintf(d->variable, sizeof(d->variable), "%s", m->symbol.name);
-	snprintf(d->member, sizeof(d->member), "%s", m->member);
-	if (m->type[0])
-		snprintf(d->owner, sizeof(d->owner), "struct %s", m->type);
-	snprintf(d->path, sizeof(d->path), "%s%s%s", m->symbol.name[0] ? m->symbol.name : m->type, m->member[0] ? "." : "",
-		 m->member);
-}
-
 struct view *view_new(const struct prune_rules *rules, const struct company *company, const struct race *race)
 {
 	struct view *v = malloc(sizeof(*v));
@@ -79,7 +55,7 @@ struct view *view_new(const struct prune_rules *rules, const struct company *com
 	v->rules = rules;
 	v->race = race;
 	v->company = company;
-	name_by_memory(v);
+	datum_of_memory(&v->race->first.memory, &v->by_memory);
 	if (!datum_path(race, v->datum))
 		snprintf(v->datum, sizeof(v->datum), "the datum");
 	for (unsigned i = 0; i < 2; i++) {

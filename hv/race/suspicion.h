@@ -21,7 +21,8 @@ enum suspicion_kind {
 enum protect_left_out {
 	PROTECT_UNPUBLISHED, /* only its creator had touched the object */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED, /* marked by READ_ONCE() and its like, which the sources say */
+	PROTECT_MARKED, /* both are LOCKed or marked by READ_ONCE() and its like, or the lists say that the datum needs no lock
+			 */
 	PROTECT_RCU,	/* the reader is in an RCU section */
 	PROTECT_APART,	/* the two operations were never seen at the same time */
 	PROTECT_MAYBE,	/* it is not known whether the lock was held */
@@ -61,11 +62,16 @@ struct suspicion {
 	uint64_t reached[2];
 };
 
+/* Of so many pairs of sites at most a record is suspected. */
+#define SUSPICIONS_MAX 8192u
+
 struct suspicions {
 	struct suspicion *list; /* the worst first */
 	size_t count;
-	/* How many pairs were left out, by reason. */
+	/* How many pairs of accesses were left out, by reason. */
 	uint64_t left_out[PROTECT_LEFT_OUT];
+	/* How many pairs of accesses were dropped, because SUSPICIONS_MAX pairs of sites were suspected already. */
+	uint64_t lost;
 };
 
 /* Free the list. All zero is allowed. */

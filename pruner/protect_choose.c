@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The lock that is held in most of the accesses to the datum is the one that its programmer had in mind. */
+#include "pruner/protect_choose.h"
+
+#include "pruner/protect_pair.h"
+
+static const struct prot_access *access_at(const struct protect_ordered *o, uint32_t at)
+{
+	return &o->p->accesses[o->index[at]];
+}
+
+/* Whether the access holds the lock, or the same member of another object of that kind. */
+static bool covered(const struct protection *p, const struct prot_access *a, uint32_t lock)
+{
+	for (unsigned i = 0; i < a->held_count; i++) {
+		if (protect_covers(&a->held[i], a) && protect_same_lock(p, a->held[i].lock, lock))
+			return true;
+	}
+	return false;
+}
+
+/* Count the accesses to bytes of the two sides, in all objects of the kind, since each was published. */
+static void count(const struct protect_ordered *o, const uint32_t at[2], uint32_t lock, struct suspicion *s)
+{
+	const struct prot_access *a = access_at(o, at[0]), *b = access_at(o, at[1]);
+	uint32_t from = at[0], to = at[0];
+
+	while (from && protect_same_member(access_at(o, from - 1), a))
+		from--;
+	while (to + 1 < o->count && protect_same_member(access_at(o, to + 1), a))
+		to++;
+	s->held = s->total = 0;
+	for (uint32_t i = from; i <= to; i++) {
+		const struct prot_access *x = access_at(o, i);
+
+		if (!protect_overlap(x, a) && !protect_overlap(x, b))
+			continue;
+		s->total += x->count_shared;
+		s->held += covered(o->p, x, lock) ? x->count_shared : 0;
+	}
+}
+
+/* Try the locks of side `which` in place of the one that *s has, if any. */
+static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsigned which, bool covering, struct suspicion *s)
+{
+	const struct prot_access *a = access_at(o, at[which]), *b = access_at(o, at[!which]);
+
+	for (unsigned i = 0; i < a->held_count; i++) {
+		struct suspicion other = *s;
+		const struct prot_held *h = &a->held[i];
+
+		if (h->maybe || (covering && (!protect_covers(h, a) || protect_covers(protect_held(b, h->lock), b))))
+			continue;
+		other.lock = h->lock;
+		other.side[0] = o->index[at[which]];
+		other.side[1] = o->index[at[!which]];
+		count(o, at, h->lock, &other);
+		if (s->lock != PROTECTION_NONE &&
+		    (other.held < s->held ||
+		     (other.held == s->held && protect_inside(o->p, a, other.lock) <= protect_inside(o->p, a, s->lock))))
+			continue;
+		*s = other;
+	}
+}
+
+void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struct suspicion *s)
+{
+	s->lock = PROTECTION_NONE;
+	try_side(o, at, 0, true, s);
+	try_side(o, at, 1, true, s);
+	/* Two writers that both have the lock as readers have nothing that covers either. */
+	if (s->lock == PROTECTION_NONE) {
+		try_side(o, at, 0, false, s);
+		try_side(o, at, 1, false, s);
+	}
+	s->met = protect_pair_met(o->p, access_at(o, at[0]), access_at(o, at[1]));
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The conditions of a suspicion: those of DILP, and what speaks for a pair that has no lock in common. What is cheap to tell
+ * and clears most pairs comes first.
+ */
+#include "pruner/protect_pair.h"
+
+#include "pruner/datum_match.h"
+#include "pruner/lists.h"
+
+static bool reads_only(const struct prot_access *a)
+{
+	return !(a->rw & INSN_WRITE);
+}
+
+/* One task, or one kind of interrupt on one CPU, made all accesses of both, one after the other. */
+static bool same_context(const struct prot_access *a, const struct prot_access *b)
+{
+	return !a->several && !b->several && a->who == b->who && (a->who >= 0 || a->context == b->context);
+}
+
+enum apart { NOT_APART, MAYBE_APART, SURELY_APART };
+
+/* Whether a lock that both hold keeps them apart. */
+static enum apart locks_apart(const struct prot_access *a, const struct prot_access *b)
+{
+	enum apart apart = a->held_overflow || b->held_overflow ? MAYBE_APART : NOT_APART;
+
+	for (unsigned i = 0; i < a->held_count; i++) {
+		const struct prot_held *one = &a->held[i], *other = protect_held(b, one->lock);
+
+		if (!other || (one->shared && other->shared))
+			continue;
+		if (!one->maybe && !other->maybe)
+			return SURELY_APART;
+		apart = MAYBE_APART;
+	}
+	return apart;
+}
+
+/* Whether the access surely holds a lock. */
+static bool locked_by_any(const struct prot_access *a)
+{
+	for (unsigned i = 0; i < a->held_count; i++) {
+		if (!a->held[i].maybe)
+			return true;
+	}
+	return false;
+}
+
+/* A reader in an RCU section needs no lock against a writer that has one. */
+static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
+{
+	return reads_only(reader) && reader->in_rcu && locked_by_any(writer);
+}
+
+static bool listed_datum(const struct protection *p, const struct prune_rules *rules, enum list_kind kind,
+			 const struct prot_access *a, const struct datum_name *datum, bool two_writers)
+{
+	struct list_query query = {.kind = kind,
+				   .datum = datum,
+				   .function = protect_function(p, a->function),
+				   .changes = !reads_only(a),
+				   .two_writers = two_writers};
+
+	return rules_datum(rules, &query) != NULL;
+}
+
+static bool marked(const struct protection *p, const struct prune_rules *rules, const struct prot_access *a)
+{
+	struct datum_name datum;
+
+	if (a->locked || !rules)
+		return a->locked;
+	if (rules_access(rules, LIST_MARKED, protect_function(p, a->function), a->rw))
+		return true;
+	datum_of_memory(&a->memory, &datum);
+	return reads_only(a) && listed_datum(p, rules, LIST_ATOMIC, a, &datum, false);
+}
+
+/* Whether the lists say that the datum is meant to be accessed without a lock. */
+static bool by_design(const struct protection *p, const struct prune_rules *rules, const struct prot_access *a,
+		      const struct prot_access *b)
+{
+	bool two_writers = !reads_only(a) && !reads_only(b);
+	struct datum_name datum;
+
+	if (!rules)
+		return false;
+	datum_of_memory(&a->memory, &datum);
+	return listed_datum(p, rules, LIST_SPECIAL, a, &datum, two_writers) ||
+	       listed_datum(p, rules, LIST_SPECIAL, b, &datum, two_writers);
+}
+
+/* Whether all accesses of one came before all of the other, so that the datum may have been handed over in between. */
+static bool handed_over(const struct prot_access *a, const struct prot_access *b)
+{
+	return a->last_ns <= b->first_ns || b->last_ns <= a->first_ns;
+}
+
+bool protect_pair_met(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
+{
+	return a->operation != PROTECTION_NONE && b->operation != PROTECTION_NONE &&
+	       protection_met(p, a->operation, b->operation);
+}
+
+bool protect_pair_interrupts(const struct prot_access *upper, const struct prot_access *lower)
+{
+	if (!upper->context_known || !lower->context_known || upper->context <= lower->context)
+		return false;
+	switch (upper->context) {
+	case GUEST_SOFTIRQ:
+		return !lower->irqs_off && !lower->preempt_off;
+	case GUEST_HARDIRQ:
+		return !lower->irqs_off;
+	default:
+		return upper->context == GUEST_NMI;
+	}
+}
+
+int protect_pair(const struct protection *p, const struct prune_rules *rules, const struct prot_access *a,
+		 const struct prot_access *b)
+{
+	enum apart apart;
+
+	if (a == b && !a->several)
+		return PROTECT_FINE;
+	if (!protect_overlap(a, b) || (reads_only(a) && reads_only(b)) || !(a->held_count || b->held_count))
+		return PROTECT_FINE;
+	apart = locks_apart(a, b);
+	if (apart == SURELY_APART)
+		return PROTECT_FINE;
+	if (apart == MAYBE_APART || (!locked_by_any(a) && !locked_by_any(b)))
+		return PROTECT_MAYBE;
+	if (same_context(a, b))
+		return PROTECT_APART;
+	if (a->memory.kind == GUEST_MEMORY_PER_CPU)
+		return PROTECT_PER_CPU;
+	if (!a->count_shared || !b->count_shared)
+		return PROTECT_UNPUBLISHED;
+	if (reader_of(a, b) || reader_of(b, a))
+		return PROTECT_RCU;
+	if (!protect_pair_met(p, a, b) && !protect_pair_interrupts(a, b) && !protect_pair_interrupts(b, a))
+		return PROTECT_APART;
+	if (handed_over(a, b))
+		return PROTECT_HANDED;
+	if ((marked(p, rules, a) && marked(p, rules, b)) || by_design(p, rules, a, b))
+		return PROTECT_MARKED;
+	return PROTECT_SUSPECTED;
+}
