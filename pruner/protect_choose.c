@@ -13,7 +13,7 @@ static const struct prot_access *access_at(const struct protect_ordered *o, uint
 static bool covered(const struct protection *p, const struct prot_access *a, uint32_t lock)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
-		if (protect_covers(&a->held[i], a) && protect_same_lock(p, a->held[i].lock, lock))
+		if (suspicion_covers(&a->held[i], a) && protect_same_lock(p, a->held[i].lock, lock))
 			return true;
 	}
 	return false;
@@ -40,6 +40,13 @@ static void count(const struct protect_ordered *o, const uint32_t at[2], uint32_
 	}
 }
 
+static bool covers_too(const struct prot_access *b, uint32_t lock)
+{
+	const struct prot_held *h = protect_held(b, lock);
+
+	return h && suspicion_covers(h, b);
+}
+
 /* Try the locks of side `which` in place of the one that *s has, if any. */
 static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsigned which, bool covering, struct suspicion *s)
 {
@@ -49,7 +56,7 @@ static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsi
 		struct suspicion other = *s;
 		const struct prot_held *h = &a->held[i];
 
-		if (h->maybe || (covering && (!protect_covers(h, a) || protect_covers(protect_held(b, h->lock), b))))
+		if (h->maybe || (covering && (!suspicion_covers(h, a) || covers_too(b, h->lock))))
 			continue;
 		other.lock = h->lock;
 		other.side[0] = o->index[at[which]];

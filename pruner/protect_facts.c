@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "hv/base/order.h"
-#include "symbols/insn/insn.h"
 
 #define WORD 8u
 
@@ -26,11 +25,6 @@ const struct prot_held *protect_held(const struct prot_access *a, uint32_t lock)
 			return &a->held[i];
 	}
 	return NULL;
-}
-
-bool protect_covers(const struct prot_held *held, const struct prot_access *a)
-{
-	return held && !held->maybe && !(held->shared && (a->rw & INSN_WRITE));
 }
 
 bool protect_inside(const struct protection *p, const struct prot_access *a, uint32_t lock)

@@ -12,10 +12,6 @@ const char *protect_function(const struct protection *p, uint32_t function);
 /* What an access holds of a lock, or NULL. */
 const struct prot_held *protect_held(const struct prot_access *a, uint32_t lock);
 
-/* Whether the lock keeps others from what the access does: it is surely held, and not only shared while the datum is written.
- */
-bool protect_covers(const struct prot_held *held, const struct prot_access *a);
-
 /* Whether the lock is in the object that the datum is in. */
 bool protect_inside(const struct protection *p, const struct prot_access *a, uint32_t lock);
 

@@ -2,6 +2,13 @@
 #include "hv/race/suspicion.h"
 
 #include <stdlib.h>
+
+#include "symbols/insn/insn.h"
+
+bool suspicion_covers(const struct prot_held *held, const struct prot_access *access)
+{
+	return !held->maybe && !(held->shared && (access->rw & INSN_WRITE));
+}
 #include <string.h>
 
 void suspicions_fini(struct suspicions *s)

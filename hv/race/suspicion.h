@@ -74,6 +74,10 @@ struct suspicions {
 	uint64_t lost;
 };
 
+/* Whether the lock keeps others from what the access does: it is surely held, and not only shared while the datum is written.
+ */
+bool suspicion_covers(const struct prot_held *held, const struct prot_access *access);
+
 /* Free the list. All zero is allowed. */
 void suspicions_fini(struct suspicions *s);
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which lock protects what, in the forms of `outrider locks`: suspicions first, then each variable, struct and cache with its
+ * members. A write error stays in the stream.
+ */
+#ifndef OUTRIDER_EXPORT_LOCKS_H
+#define OUTRIDER_EXPORT_LOCKS_H
+
+#include <stdio.h>
+
+#include "hv/base/err.h"
+#include "hv/report/locks/chart.h"
+
+struct export_locks {
+	const char *tool_version;
+	const struct lock_chart *chart;
+	/* The files that the chart is of. */
+	const char *const *files;
+	size_t file_count;
+	/* Text and HTML list data too that were accessed under no lock at all. */
+	bool all;
+};
+
+/* Each returns 0, or -1 with EXIT_INTERNAL when memory ran out. */
+int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err);
+int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err);
+int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err);
+
+/* Why accesses that no common lock keeps apart are not suspected, in a few words, for people and for JSON. */
+const char *export_left_out_words(unsigned reason);
+const char *export_left_out_key(unsigned reason);
+
+/* What came of aiming at both sites of the suspicion, as a sentence without a full stop. "": nothing is known. */
+#define EXPORT_PROOF_MAX 160
+void export_proof(const struct suspicion *s, char out[EXPORT_PROOF_MAX]);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/export/html.h"
+#include "hv/export/locks.h"
+
+static void put_title(FILE *out, const void *ctx)
+{
+	(void)ctx;
+	fputs("What is under which lock", out);
+}
+
+static void put_files(FILE *out, const struct export_locks *l)
+{
+	fputs("<dl class=\"run\">\n", out);
+	for (size_t i = 0; i < l->file_count; i++) {
+		fputs("<dt>file</dt><dd>", out);
+		html_foreign(out, l->files[i]);
+		fputs("</dd>\n", out);
+	}
+	fputs("</dl>\n", out);
+}
+
+static void put_suspicion(FILE *out, const struct chart_suspicion *c)
+{
+	char proof[EXPORT_PROOF_MAX];
+
+	export_proof(&c->suspicion, proof);
+	fprintf(out, "<tr id=\"suspicion-%s\"><td class=\"id mono\">%s</td><td class=\"number\">%d</td><td>", c->suspicion.id,
+		c->suspicion.id, c->suspicion.rank);
+	html_foreign(out, c->suspicion.text);
+	fputs("</td><td class=\"mono\">", out);
+	html_name(out, c->site[0]);
+	fputs("</td><td class=\"mono\">", out);
+	html_name(out, c->site[1]);
+	fprintf(out, "</td><td class=\"%s\">", c->suspicion.proof == PROOF_SEEN ? "harmful" : "");
+	html_text(out, proof);
+	fputs("</td></tr>\n", out);
+}
+
+static void put_suspicions(FILE *out, const struct lock_chart *chart)
+{
+	fprintf(out, "<h2>Suspicions: %zu</h2>\n", chart->suspicion_count);
+	fputs("<p class=\"faint\">A suspicion is no race: nobody saw both accesses at once. The worst come first.</p>\n", out);
+	if (!chart->suspicion_count)
+		return;
+	fputs("<div class=\"wide\"><table class=\"races\"><thead><tr><th>Id</th><th>Rank</th><th>What the locks "
+	      "say</th><th>With the "
+	      "lock</th><th>Without it</th><th>Proof</th></tr></thead><tbody>\n",
+	      out);
+	for (size_t i = 0; i < chart->suspicion_count; i++)
+		put_suspicion(out, &chart->suspicions[i]);
+	fputs("</tbody></table></div>\n", out);
+}
+
+static void put_missing(FILE *out, const struct chart_datum *d)
+{
+	for (size_t i = 0; i < d->missing_count; i++) {
+		fputs(i ? ", " : "", out);
+		html_name(out, chart_function(d->missing[i].function));
+		fprintf(out, "() %" PRIu64, d->missing[i].count);
+	}
+}
+
+static void put_datum(FILE *out, const struct chart_datum *d)
+{
+	const char *level = !d->lock[0] ? "faint" : d->held == d->total ? "benign" : "unsure";
+
+	fputs("<tr><td class=\"mono\">", out);
+	html_name(out, d->name + d->owner_len);
+	fputs("</td><td class=\"mono\">", out);
+	html_name(out, d->lock[0] ? d->lock : "none");
+	fprintf(out,
+		"</td><td class=\"number %s\">%" PRIu64 " of %" PRIu64 "</td><td class=\"number\">%" PRIu64
+		"</td><td class=\"number\">%" PRIu64 "</td><td class=\"mono\">",
+		level, d->held, d->total, d->writes, d->rcu);
+	put_missing(out, d);
+	fputs("</td></tr>\n", out);
+}
+
+static bool is_shown(const struct export_locks *l, const struct chart_datum *d)
+{
+	return d->total && (d->lock[0] || l->all);
+}
+
+static void put_data(FILE *out, const struct export_locks *l)
+{
+	const struct chart_datum *last = NULL;
+
+	fputs("<h2>Data and their locks</h2>\n", out);
+	for (size_t i = 0; i < l->chart->count; i++) {
+		const struct chart_datum *d = &l->chart->data[i];
+
+		if (!is_shown(l, d))
+			continue;
+		if (!last || last->owner_len != d->owner_len || strncmp(last->name, d->name, d->owner_len)) {
+			fputs(last ? "</tbody></table></div>\n<h3 class=\"mono\">" : "<h3 class=\"mono\">", out);
+			html_guest(out, d->name, d->owner_len);
+			fputs("</h3>\n<div class=\"wide\"><table "
+			      "class=\"races\"><thead><tr><th>Member</th><th>Lock</th><th>Held"
+			      "</th><th>Writes</th><th>RCU reads</th><th>Not in</th></tr></thead><tbody>\n",
+			      out);
+		}
+		last = d;
+		put_datum(out, d);
+	}
+	fputs(last ? "</tbody></table></div>\n" : "<p>No datum was accessed under a lock.</p>\n", out);
+}
+
+static void put_left_out(FILE *out, const struct lock_chart *chart)
+{
+	fputs("<h2>Not suspected</h2>\n<ul>\n", out);
+	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
+		if (chart->left_out[i])
+			fprintf(out, "<li>%" PRIu64 " pairs of accesses: %s</li>\n", chart->left_out[i],
+				export_left_out_words(i));
+	}
+	fprintf(out, "<li>%" PRIu64 " moments or pairs were lost, because there were too many</li>\n</ul>\n", chart->lost);
+}
+
+int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err)
+{
+	(void)err;
+	html_page_begin(out, put_title, NULL, "h2 { margin: 1.5rem 0 .5rem; } h3 { margin: 1rem 0 .25rem; }\n");
+	put_files(out, locks);
+	put_suspicions(out, locks->chart);
+	put_data(out, locks);
+	put_left_out(out, locks->chart);
+	html_page_end(out, locks->tool_version);
+	return 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "hv/export/locks.h"
+#include "hv/report/json/write.h"
+
+static json_t *suspicion_json(struct json_builder *b, const struct chart_suspicion *c)
+{
+	const struct suspicion *s = &c->suspicion;
+	json_t *o = json_object(), *sites = json_array(), *proof = json_object(), *reached = json_array();
+
+	json_put(b, o, "id", json_string(s->id));
+	json_put(b, o, "kind", json_string(s->kind == SUSPICION_UNPROTECTED ? "unprotected" : "interrupt"));
+	json_put(b, o, "rank", json_integer(s->rank));
+	json_put(b, o, "text", json_string(s->text));
+	for (unsigned i = 0; i < 2; i++) {
+		json_append(b, sites, json_string(c->site[i]));
+		json_append(b, reached, json_whole(s->reached[i]));
+	}
+	json_put(b, o, "sites", sites);
+	json_put(b, o, "lock", json_clean(c->lock, sizeof(c->lock)));
+	json_put(b, o, "held", json_whole(s->held));
+	json_put(b, o, "total", json_whole(s->total));
+	json_put(b, o, "met", json_boolean(s->met));
+	json_put(b, proof, "state", json_string(chart_proof_word(s->proof)));
+	json_put(b, proof, "reached", reached);
+	json_put(b, o, "proof", proof);
+	return o;
+}
+
+static json_t *datum_json(struct json_builder *b, const struct chart_datum *d)
+{
+	json_t *o = json_object(), *missing = json_array();
+
+	json_put(b, o, "name", json_string(d->name));
+	json_put(b, o, "owner", json_stringn(d->name, d->owner_len));
+	json_put(b, o, "lock", json_clean(d->lock, sizeof(d->lock)));
+	json_put(b, o, "held", json_whole(d->held));
+	json_put(b, o, "total", json_whole(d->total));
+	json_put(b, o, "writes", json_whole(d->writes));
+	json_put(b, o, "rcu_reads", json_whole(d->rcu));
+	json_put(b, o, "unshared", json_whole(d->unshared));
+	for (size_t i = 0; i < d->missing_count; i++) {
+		json_t *m = json_object();
+
+		json_put(b, m, "function", json_string(d->missing[i].function));
+		json_put(b, m, "count", json_whole(d->missing[i].count));
+		json_append(b, missing, m);
+	}
+	json_put(b, o, "missing", missing);
+	return o;
+}
+
+static json_t *left_out_json(struct json_builder *b, const struct lock_chart *chart)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++)
+		json_put(b, o, export_left_out_key(i), json_whole(chart->left_out[i]));
+	return o;
+}
+
+int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err)
+{
+	const struct lock_chart *chart = locks->chart;
+	struct json_builder b = {0};
+	json_t *document = json_object(), *files = json_array(), *suspicions = json_array(), *data = json_array();
+
+	json_put(&b, document, "schema", json_string("outrider-locks/1"));
+	json_put(&b, document, "tool_version", json_string(locks->tool_version));
+	for (size_t i = 0; i < locks->file_count; i++)
+		json_append(&b, files, json_clean(locks->files[i], strlen(locks->files[i])));
+	json_put(&b, document, "files", files);
+	for (size_t i = 0; i < chart->suspicion_count; i++)
+		json_append(&b, suspicions, suspicion_json(&b, &chart->suspicions[i]));
+	json_put(&b, document, "suspicions", suspicions);
+	for (size_t i = 0; i < chart->count; i++)
+		json_append(&b, data, datum_json(&b, &chart->data[i]));
+	json_put(&b, document, "data", data);
+	json_put(&b, document, "left_out", left_out_json(&b, chart));
+	json_put(&b, document, "lost", json_whole(chart->lost));
+	if (!b.failed) {
+		json_dumpf(document, out, JSON_INDENT(1));
+		fputc('\n', out);
+	}
+	json_decref(document);
+	return b.failed ? err_set(err, EXIT_INTERNAL, "memory ran out while locks were written as JSON") : 0;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/export/locks.h"
+
+/* Functions without the lock that a line names; more are counted. */
+#define MISSING_SHOWN 4
+
+static void put_suspicions(FILE *out, const struct lock_chart *chart)
+{
+	char proof[EXPORT_PROOF_MAX];
+
+	fprintf(out, "SUSPICIONS  %zu%s\n", chart->suspicion_count,
+		chart->suspicion_count ? ", the worst first; a suspicion is no race: nobody saw both accesses at once" : "");
+	for (size_t i = 0; i < chart->suspicion_count; i++) {
+		const struct chart_suspicion *c = &chart->suspicions[i];
+
+		fprintf(out, "%s  rank %d  %s\n", c->suspicion.id, c->suspicion.rank, c->suspicion.text);
+		fprintf(out, "              %s  <->  %s\n", c->site[0], c->site[1]);
+		export_proof(&c->suspicion, proof);
+		if (proof[0])
+			fprintf(out, "              %s\n", proof);
+	}
+}
+
+static void put_missing(FILE *out, const struct chart_datum *d)
+{
+	if (!d->missing_count)
+		return;
+	fputs("; not in ", out);
+	for (size_t i = 0; i < d->missing_count && i < MISSING_SHOWN; i++)
+		fprintf(out, "%s%s() (%" PRIu64 ")", i ? ", " : "", chart_function(d->missing[i].function),
+			d->missing[i].count);
+	if (d->missing_count > MISSING_SHOWN)
+		fprintf(out, " and %zu more", d->missing_count - MISSING_SHOWN);
+	if (d->rcu)
+		fprintf(out, "; %" PRIu64 " reads were in RCU sections", d->rcu);
+}
+
+static void put_datum(FILE *out, const struct chart_datum *d)
+{
+	const char *member = d->name + d->owner_len;
+
+	fprintf(out, "  %-28s ", *member ? member : "(all of it)");
+	if (d->lock[0])
+		fprintf(out, "%s held in %" PRIu64 " of %" PRIu64 " accesses", d->lock, d->held, d->total);
+	else
+		fprintf(out, "no lock in %" PRIu64 " accesses, of which %" PRIu64 " wrote", d->total, d->writes);
+	put_missing(out, d);
+	fputc('\n', out);
+}
+
+static bool same_owner(const struct chart_datum *a, const struct chart_datum *b)
+{
+	return a->owner_len == b->owner_len && !strncmp(a->name, b->name, a->owner_len);
+}
+
+static void put_data(FILE *out, const struct export_locks *l)
+{
+	const struct chart_datum *last = NULL;
+
+	for (size_t i = 0; i < l->chart->count; i++) {
+		const struct chart_datum *d = &l->chart->data[i];
+
+		if (!d->total || (!d->lock[0] && !l->all))
+			continue;
+		if (!last || !same_owner(last, d))
+			fprintf(out, "\n%.*s\n", (int)d->owner_len, d->name);
+		last = d;
+		put_datum(out, d);
+	}
+}
+
+static void put_sum(FILE *out, const struct export_locks *l)
+{
+	size_t always = 0, partly = 0, never = 0, alone = 0;
+
+	for (size_t i = 0; i < l->chart->count; i++) {
+		const struct chart_datum *d = &l->chart->data[i];
+
+		if (!d->total)
+			alone++;
+		else if (!d->lock[0])
+			never++;
+		else if (d->held == d->total)
+			always++;
+		else
+			partly++;
+	}
+	fprintf(out, "\n%zu data always under one lock, %zu in part, %zu under none%s, %zu that nothing shared\n", always,
+		partly, never, l->all ? "" : " (--all lists them)", alone);
+	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
+		if (l->chart->left_out[i])
+			fprintf(out, "%" PRIu64 " pairs of accesses are not suspected: %s\n", l->chart->left_out[i],
+				export_left_out_words(i));
+	}
+	if (l->chart->lost)
+		fprintf(out, "%" PRIu64 " moments or pairs were lost, because there were too many\n", l->chart->lost);
+}
+
+int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err)
+{
+	(void)err;
+	put_suspicions(out, locks->chart);
+	put_data(out, locks);
+	put_sum(out, locks);
+	return 0;
+}

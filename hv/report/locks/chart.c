@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Accesses are sorted by the names of their data, and each name's accesses make one line of the chart. */
+#include "hv/report/locks/chart.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/order.h"
+#include "symbols/insn/insn.h"
+
+/* So many locks are compared for one datum: a hostile record must not make this slow. */
+#define LOCKS_COMPARED 32
+
+/* An access of one of the records. */
+struct ref {
+	const struct protection *p;
+	const struct prot_access *access;
+};
+
+struct making {
+	struct lock_chart *chart;
+	const struct lock_record *records;
+	size_t n;
+	bool (*wanted)(const void *ctx, const char *function);
+	const void *ctx;
+	struct ref *refs;
+	size_t ref_count;
+};
+
+const char *chart_function(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon ? colon + 1 : name;
+}
+
+const char *chart_proof_word(enum proof_state proof)
+{
+	static const char *const words[] = {
+		[PROOF_NONE] = "none", [PROOF_OPEN] = "open", [PROOF_SEEN] = "seen", [PROOF_GIVEN_UP] = "given-up"};
+
+	return words[proof];
+}
+
+static const char *function_name(const struct protection *p, uint32_t function)
+{
+	return function < p->function_count ? p->functions[function].name : "an unknown function";
+}
+
+static bool is_wanted(const struct making *m, const struct protection *p, uint32_t function)
+{
+	return !m->wanted || m->wanted(m->ctx, function_name(p, function));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ref *x = a, *y = b;
+	int order = strcmp(x->access->name, y->access->name);
+
+	/* What has no name is told by its address. */
+	if (!order && !x->access->name[0])
+		order = order_u64(x->access->gva, y->access->gva);
+	return order;
+}
+
+static int gather(struct making *m)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		most += m->records[i].protection->access_count;
+	m->refs = calloc(most + 1, sizeof(*m->refs));
+	m->chart->data = calloc(most + 1, sizeof(*m->chart->data));
+	if (!m->refs || !m->chart->data)
+		return -1;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct protection *p = m->records[i].protection;
+
+		for (uint32_t k = 0; k < p->access_count; k++) {
+			if (is_wanted(m, p, p->accesses[k].function))
+				m->refs[m->ref_count++] = (struct ref){p, &p->accesses[k]};
+		}
+	}
+	qsort(m->refs, m->ref_count, sizeof(*m->refs), by_name);
+	return 0;
+}
+
+/* ---- one datum ---- */
+
+static bool covered(const struct ref *r, const char *lock)
+{
+	for (unsigned i = 0; i < r->access->held_count; i++) {
+		const struct prot_held *h = &r->access->held[i];
+
+		if (suspicion_covers(h, r->access) && !strcmp(r->p->locks[h->lock].name, lock))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t held_at(const struct ref *refs, size_t n, const char *lock)
+{
+	uint64_t held = 0;
+
+	for (size_t i = 0; i < n; i++)
+		held += covered(&refs[i], lock) ? refs[i].access->count_shared : 0;
+	return held;
+}
+
+static bool is_listed(const char *const *list, unsigned count, const char *name)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (!strcmp(list[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* Set the lock of the datum: of those that are held at any access the one that is held at most of them. */
+static void choose_lock(struct chart_datum *d, const struct ref *refs, size_t n)
+{
+	const char *seen[LOCKS_COMPARED];
+	unsigned count = 0;
+
+	for (size_t i = 0; i < n && count < LOCKS_COMPARED; i++) {
+		for (unsigned k = 0; k < refs[i].access->held_count && count < LOCKS_COMPARED; k++) {
+			const char *lock = refs[i].p->locks[refs[i].access->held[k].lock].name;
+			uint64_t held;
+
+			if (!refs[i].access->count_shared || is_listed(seen, count, lock))
+				continue;
+			seen[count++] = lock;
+			held = held_at(refs, n, lock);
+			if (held <= d->held)
+				continue;
+			d->held = held;
+			snprintf(d->lock, sizeof(d->lock), "%s", lock);
+		}
+	}
+}
+
+static int by_function(const void *a, const void *b)
+{
+	return strcmp(((const struct chart_missing *)a)->function, ((const struct chart_missing *)b)->function);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct chart_missing *x = a, *y = b;
+	int order = order_u64(y->count, x->count);
+
+	return order ? order : by_function(a, b);
+}
+
+static void join_functions(struct chart_datum *d)
+{
+	size_t kept = 0;
+
+	qsort(d->missing, d->missing_count, sizeof(*d->missing), by_function);
+	for (size_t i = 0; i < d->missing_count; i++) {
+		if (kept && !strcmp(d->missing[kept - 1].function, d->missing[i].function))
+			d->missing[kept - 1].count += d->missing[i].count;
+		else
+			d->missing[kept++] = d->missing[i];
+	}
+	d->missing_count = kept;
+	qsort(d->missing, d->missing_count, sizeof(*d->missing), by_count);
+}
+
+static int find_missing(struct chart_datum *d, const struct ref *refs, size_t n)
+{
+	d->missing = calloc(n, sizeof(*d->missing));
+	if (!d->missing)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct chart_missing *m = &d->missing[d->missing_count];
+
+		if (!refs[i].access->count_shared || covered(&refs[i], d->lock))
+			continue;
+		snprintf(m->function, sizeof(m->function), "%s", function_name(refs[i].p, refs[i].access->function));
+		m->count = refs[i].access->count_shared;
+		d->missing_count++;
+	}
+	join_functions(d);
+	return 0;
+}
+
+static void name_datum(struct chart_datum *d, const struct prot_access *a)
+{
+	if (a->name[0])
+		snprintf(d->name, sizeof(d->name), "%s", a->name);
+	else
+		snprintf(d->name, sizeof(d->name), "0x%" PRIx64, a->gva);
+	d->owner_len = strcspn(d->name, ".+");
+}
+
+static int chart_datum(struct lock_chart *chart, const struct ref *refs, size_t n)
+{
+	struct chart_datum *d = &chart->data[chart->count++];
+
+	name_datum(d, refs[0].access);
+	choose_lock(d, refs, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct prot_access *a = refs[i].access;
+
+		d->total += a->count_shared;
+		d->unshared += a->count - a->count_shared;
+		if (a->rw & INSN_WRITE)
+			d->writes += a->count_shared;
+		else if (a->in_rcu && !covered(&refs[i], d->lock))
+			d->rcu += a->count_shared;
+	}
+	return d->lock[0] ? find_missing(d, refs, n) : 0;
+}
+
+static int chart_data(struct making *m)
+{
+	for (size_t from = 0, to = 0; from < m->ref_count; from = to) {
+		while (to < m->ref_count && by_name(&m->refs[from], &m->refs[to]) == 0)
+			to++;
+		if (chart_datum(m->chart, &m->refs[from], to - from))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- suspicions ---- */
+
+static void side_of(const struct protection *p, const struct suspicion *s, unsigned which, const char **site,
+		    uint32_t *function)
+{
+	if (s->kind == SUSPICION_UNPROTECTED) {
+		*site = p->accesses[s->side[which]].site;
+		*function = p->accesses[s->side[which]].function;
+	} else {
+		*site = p->takes[s->side[which]].site;
+		*function = p->takes[s->side[which]].function;
+	}
+}
+
+static void add_suspicion(struct making *m, const struct protection *p, const struct suspicion *s)
+{
+	struct chart_suspicion *c = &m->chart->suspicions[m->chart->suspicion_count];
+	bool wanted = false;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *site;
+		uint32_t function;
+
+		side_of(p, s, i, &site, &function);
+		snprintf(c->site[i], sizeof(c->site[i]), "%s", site);
+		wanted |= is_wanted(m, p, function);
+	}
+	snprintf(c->lock, sizeof(c->lock), "%s", p->locks[s->lock].name);
+	c->suspicion = *s;
+	m->chart->suspicion_count += wanted;
+}
+
+/* What tells more of a pair of sites: that its race was seen, and after that that it was looked for in vain. */
+static int proof_worth(enum proof_state proof)
+{
+	static const int worth[] = {[PROOF_NONE] = 0, [PROOF_OPEN] = 1, [PROOF_GIVEN_UP] = 2, [PROOF_SEEN] = 3};
+
+	return worth[proof];
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct suspicion *x = &((const struct chart_suspicion *)a)->suspicion;
+	const struct suspicion *y = &((const struct chart_suspicion *)b)->suspicion;
+	int order = strcmp(x->id, y->id);
+
+	if (!order)
+		order = order_u64(x->kind, y->kind);
+	if (!order)
+		order = proof_worth(y->proof) - proof_worth(x->proof);
+	return order ? order : (y->rank > x->rank) - (y->rank < x->rank);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct suspicion *x = &((const struct chart_suspicion *)a)->suspicion;
+	const struct suspicion *y = &((const struct chart_suspicion *)b)->suspicion;
+	int order = (y->rank > x->rank) - (y->rank < x->rank);
+
+	return order ? order : by_id(a, b);
+}
+
+static void join_suspicions(struct lock_chart *chart)
+{
+	struct chart_suspicion *list = chart->suspicions;
+	size_t kept = 0;
+
+	qsort(list, chart->suspicion_count, sizeof(*list), by_id);
+	for (size_t i = 0; i < chart->suspicion_count; i++) {
+		if (kept && !strcmp(list[kept - 1].suspicion.id, list[i].suspicion.id) &&
+		    list[kept - 1].suspicion.kind == list[i].suspicion.kind)
+			continue;
+		list[kept++] = list[i];
+	}
+	chart->suspicion_count = kept;
+	qsort(list, kept, sizeof(*list), by_rank);
+}
+
+static int chart_suspicions(struct making *m)
+{
+	struct lock_chart *chart = m->chart;
+	size_t most = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		most += m->records[i].suspicions.count;
+	chart->suspicions = calloc(most + 1, sizeof(*chart->suspicions));
+	if (!chart->suspicions)
+		return -1;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct suspicions *s = &m->records[i].suspicions;
+
+		for (size_t k = 0; k < s->count; k++)
+			add_suspicion(m, m->records[i].protection, &s->list[k]);
+		for (unsigned k = 0; k < PROTECT_LEFT_OUT; k++)
+			chart->left_out[k] += s->left_out[k];
+		chart->lost += s->lost + m->records[i].protection->lost;
+	}
+	join_suspicions(chart);
+	return 0;
+}
+
+int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
+		    bool (*wanted)(const void *ctx, const char *function), const void *ctx, struct err *err)
+{
+	struct making m = {.chart = chart, .records = records, .n = n, .wanted = wanted, .ctx = ctx};
+	int ret;
+
+	*chart = (struct lock_chart){0};
+	ret = gather(&m) || chart_data(&m) || chart_suspicions(&m) ? -1 : 0;
+	if (ret)
+		err_set(err, EXIT_INTERNAL, "memory ran out while locks were put together");
+	free(m.refs);
+	return ret;
+}
+
+void lock_chart_fini(struct lock_chart *chart)
+{
+	for (size_t i = 0; i < chart->count; i++)
+		free(chart->data[i].missing);
+	free(chart->data);
+	free(chart->suspicions);
+	*chart = (struct lock_chart){0};
+}
