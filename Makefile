@@ -109,6 +109,12 @@ $(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $^ >$@.tmp && mv $@.tmp $@
 $(OUT)/obj/pruner/lists.o: $(OUT)/gen/prune_conf.h
 
+# The list of the kernel's lock functions, as one C string.
+$(OUT)/gen/linux_locks.h: hv/guest/linux_locks.conf
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
+$(OUT)/obj/hv/guest/lock_functions.o: $(OUT)/gen/linux_locks.h
+
 $(AGENT_OBJS): ALL_CFLAGS = $(BASE_CFLAGS)
 
 $(OUT)/obj/%.o: %.c Makefile | $(OUT)/gen/dsdt.h $(OUT)/packages-found

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/guest/lock_functions.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No list is longer, in bytes or in lines. */
+#define LIST_BYTES_MAX (1u << 20)
+#define LIST_LINES_MAX 4096u
+#define WORDS_MAX 8u
+#define ARGS 6u
+
+static const char builtin[] =
+#include "linux_locks.h"
+	;
+
+struct lock_functions {
+	struct lock_function *list;
+	size_t count;
+};
+
+static const char *const ops[] = {"take", "try", "give", "free", "new", "outer"};
+static const char *const kinds[LOCK_KINDS] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
+
+/* A line that is being read. */
+struct line {
+	const char *path;
+	unsigned number;
+	char *words[WORDS_MAX + 1];
+	unsigned count;
+};
+
+static int wrong(const struct line *line, struct err *err, const char *what, const char *word)
+{
+	return err_set(err, EXIT_INPUT, "%s:%u: %s%s%s", line->path, line->number, what, word ? ": " : "", word ? word : "");
+}
+
+static int index_of(const char *word, const char *const *list, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (strcmp(word, list[i]) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int copy_name(const struct line *line, char to[64], const char *from, struct err *err)
+{
+	if (!*from || strlen(from) >= 64)
+		return wrong(line, err, "a name has 1 to 63 characters", from);
+	memcpy(to, from, strlen(from) + 1);
+	return 0;
+}
+
+/* "arg0" to "arg5", or "variable:NAME"; "+16" behind it is the offset of the lock in it. */
+static int read_argument(const struct line *line, char *word, struct lock_function *f, struct err *err)
+{
+	char *plus = strchr(word, '+'), *end;
+
+	if (plus) {
+		f->offset = (int32_t)strtol(plus + 1, &end, 0);
+		if (!plus[1] || *end)
+			return wrong(line, err, "an offset is a number", plus + 1);
+		*plus = 0;
+	}
+	if (strncmp(word, "variable:", 9) == 0) {
+		f->arg = LOCK_ARG_VARIABLE;
+		return copy_name(line, f->variable, word + 9, err);
+	}
+	if (strlen(word) != 4 || strncmp(word, "arg", 3) != 0 || word[3] < '0' || word[3] >= '0' + (char)ARGS)
+		return wrong(line, err, "give arg0 to arg5, or variable:NAME, in place of", word);
+	f->arg = (uint8_t)(word[3] - '0');
+	return 0;
+}
+
+static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
+{
+	if (strcmp(word, "shared") == 0) {
+		f->shared = true;
+	} else if (strcmp(word, "no-irq") == 0) {
+		f->off |= LOCK_NO_IRQ | LOCK_NO_SOFTIRQ;
+	} else if (strcmp(word, "no-softirq") == 0) {
+		f->off |= LOCK_NO_SOFTIRQ;
+	} else if (f->op == LOCK_TRY && (strcmp(word, "zero") == 0 || strcmp(word, "nonzero") == 0)) {
+		f->nonzero = word[0] == 'n';
+		*result = true;
+	} else {
+		return wrong(line, err, "no such word", word);
+	}
+	return 0;
+}
+
+static int read_line(const struct line *line, struct lock_function *f, struct err *err)
+{
+	int op = index_of(line->words[0], ops, sizeof(ops) / sizeof(*ops)), kind;
+	bool object = op == LOCK_FREE || op == LOCK_NEW, result = false;
+	unsigned at = object ? 1 : 2;
+
+	*f = (struct lock_function){.op = (enum lock_op)op};
+	if (op < 0)
+		return wrong(line, err, "a line begins with take, try, give, free, new or outer, not with", line->words[0]);
+	if (line->count < at + (op == LOCK_OUTER || op == LOCK_NEW ? 1u : 2u))
+		return wrong(line, err, "something is missing at its end", NULL);
+	if (!object) {
+		kind = index_of(line->words[1], kinds, LOCK_KINDS);
+		if (kind < 0)
+			return wrong(line, err, "no such kind of lock", line->words[1]);
+		f->kind = (uint8_t)kind;
+	}
+	if (copy_name(line, f->name, line->words[at++], err) < 0)
+		return -1;
+	if (op != LOCK_OUTER && op != LOCK_NEW && read_argument(line, line->words[at++], f, err) < 0)
+		return -1;
+	for (; at < line->count; at++) {
+		if (read_word(line, line->words[at], f, &result, err) < 0)
+			return -1;
+	}
+	return op == LOCK_TRY && !result ? wrong(line, err, "say zero or nonzero: which result means that it is taken", NULL)
+					 : 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct lock_function *one = a, *other = b;
+	int order = strcmp(one->name, other->name);
+
+	return order ? order : (int)(one->op == LOCK_OUTER) - (int)(other->op == LOCK_OUTER);
+}
+
+/* A line of the same name is replaced. */
+static int add(struct lock_functions *l, const struct lock_function *f)
+{
+	struct lock_function *list = NULL;
+
+	for (size_t i = 0; i < l->count; i++) {
+		if (by_name(&l->list[i], f) == 0) {
+			l->list[i] = *f;
+			return 0;
+		}
+	}
+	if (l->count < LIST_LINES_MAX)
+		list = realloc(l->list, (l->count + 1) * sizeof(*list));
+	if (!list)
+		return -1;
+	l->list = list;
+	l->list[l->count++] = *f;
+	return 0;
+}
+
+/* `text` is taken to pieces. */
+static int read_text(struct lock_functions *l, const char *path, char *text, struct err *err)
+{
+	struct line line = {.path = path};
+	char *rest = text, *row;
+
+	while ((row = strsep(&rest, "\n"))) {
+		struct lock_function f;
+		char *save = NULL, *word;
+
+		line.number++;
+		line.count = 0;
+		row[strcspn(row, "#")] = 0;
+		for (word = strtok_r(row, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save)) {
+			if (line.count == WORDS_MAX)
+				return wrong(&line, err, "too many words", NULL);
+			line.words[line.count++] = word;
+		}
+		if (!line.count)
+			continue;
+		if (read_line(&line, &f, err) < 0)
+			return -1;
+		if (add(l, &f) < 0)
+			return wrong(&line, err, "there are too many lines, or no memory for them", NULL);
+	}
+	qsort(l->list, l->count, sizeof(*l->list), by_name);
+	return 0;
+}
+
+struct lock_functions *lock_functions_new(struct err *err)
+{
+	struct lock_functions *l = calloc(1, sizeof(*l));
+	char *text = strdup(builtin);
+
+	if (l && text && read_text(l, "linux_locks.conf", text, err) == 0) {
+		free(text);
+		return l;
+	}
+	if (err->code == EXIT_OK)
+		err_set(err, EXIT_INTERNAL, "out of memory for the list of lock functions");
+	free(text);
+	lock_functions_free(l);
+	return NULL;
+}
+
+void lock_functions_free(struct lock_functions *l)
+{
+	if (!l)
+		return;
+	free(l->list);
+	free(l);
+}
+
+/* The file's text, with a NUL. NULL with `err` set. */
+static char *read_file(const char *path, struct err *err)
+{
+	char *text = malloc(LIST_BYTES_MAX + 1);
+	FILE *file = text ? fopen(path, "re") : NULL;
+	size_t n;
+
+	if (!text || !file) {
+		err_set(err, text ? EXIT_INPUT : EXIT_INTERNAL, "%s: %s", path, text ? strerror(errno) : "out of memory");
+		goto fail;
+	}
+	n = fread(text, 1, LIST_BYTES_MAX, file);
+	text[n] = 0;
+	if (ferror(file) || !feof(file) || memchr(text, 0, n)) {
+		err_set(err, EXIT_INPUT, "%s: %s", path,
+			ferror(file)  ? strerror(errno)
+			: !feof(file) ? "larger than 1 MiB: give a list of lock functions"
+				      : "no text: give a list of lock functions");
+		goto fail;
+	}
+	fclose(file);
+	return text;
+fail:
+	if (file)
+		fclose(file);
+	free(text);
+	return NULL;
+}
+
+int lock_functions_load(struct lock_functions *l, const char *path, struct err *err)
+{
+	struct lock_functions all = {.list = malloc((l->count + 1) * sizeof(*all.list)), .count = l->count};
+	char *text = read_file(path, err);
+	int rc = -1;
+
+	if (!text || !all.list)
+		goto out;
+	memcpy(all.list, l->list, l->count * sizeof(*all.list));
+	if (read_text(&all, path, text, err) < 0)
+		goto out;
+	free(l->list);
+	*l = all;
+	all.list = NULL;
+	rc = 0;
+out:
+	if (rc && err->code == EXIT_OK)
+		err_set(err, EXIT_INTERNAL, "out of memory for the list of lock functions");
+	free(all.list);
+	free(text);
+	return rc;
+}
+
+size_t lock_functions_count(const struct lock_functions *l)
+{
+	return l->count;
+}
+
+const struct lock_function *lock_functions_get(const struct lock_functions *l, size_t i)
+{
+	return &l->list[i];
+}
