@@ -37,8 +37,8 @@ struct detect_config {
 	 */
 	const struct aim *aim;
 	/*
-	 * Follow the locks of the code that is sampled, by these functions. `module` or `sample` must be set. NULL: locks are not
-	 * followed. It must outlive the detector.
+	 * Follow the locks of the code that is sampled, by these functions. `module` or `sample` must be set. NULL: locks are
+	 * not followed. It must outlive the detector.
 	 */
 	const struct lock_functions *locks;
 	/* Keep what is sampled of each site, for detect_coverage(). */

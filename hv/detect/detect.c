@@ -7,6 +7,8 @@
 #include "hv/base/clock.h"
 #include "hv/detect/aiming.h"
 #include "hv/detect/code.h"
+#include "hv/detect/lock_follower.h"
+#include "hv/detect/locks.h"
 #include "hv/detect/meet.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/prove.h"
@@ -29,6 +31,7 @@ static int init_sync(struct detect *d)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&d->queued, &attr);
 	pthread_cond_init(&d->tick, &attr);
+	pthread_cond_init(&d->lock_moment, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
 }
@@ -97,8 +100,11 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 		d->coverage = coverage_new(&d->lock);
 	if (config->aim)
 		d->aiming = aiming_new(d);
-	if ((config->aim && !d->aiming) || (config->coverage && !d->coverage) || !d->proving || !d->pool || !d->decoder ||
-	    queue_init(&d->observations) || points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
+	if (config->locks)
+		d->locks = locks_new(d);
+	if ((config->locks && !d->locks) || (config->aim && !d->aiming) || (config->coverage && !d->coverage) || !d->proving ||
+	    !d->pool || !d->decoder || queue_init(&d->observations) ||
+	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
 	return d;
@@ -118,6 +124,9 @@ int detect_start(struct detect *d, struct err *err)
 	if (pthread_create(&d->reporter, NULL, reporter_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the reporter's thread");
 	d->reporter_started = true;
+	if (d->locks && pthread_create(&d->lock_follower, NULL, lock_follower_main, d))
+		return err_set(err, EXIT_INTERNAL, "cannot start the thread that follows locks");
+	d->lock_follower_started = d->locks;
 	if (meet_start(d, err))
 		return -1;
 	if (pthread_create(&d->sampler, NULL, sampler_main, d))
@@ -187,10 +196,14 @@ void detect_stop(struct detect *d)
 	pthread_mutex_lock(&d->lock);
 	d->reporter_stop = true;
 	pthread_cond_broadcast(&d->queued);
+	pthread_cond_broadcast(&d->lock_moment);
 	pthread_mutex_unlock(&d->lock);
 	if (d->reporter_started)
 		pthread_join(d->reporter, NULL);
 	d->reporter_started = false;
+	if (d->lock_follower_started)
+		pthread_join(d->lock_follower, NULL);
+	d->lock_follower_started = false;
 }
 
 uint64_t detect_sampled_ns(struct detect *d)
@@ -284,6 +297,7 @@ void detect_free(struct detect *d)
 		return;
 	points_fini(&d->points);
 	prove_free(d->proving);
+	locks_free(d->locks);
 	aiming_free(d->aiming);
 	pool_free(d->pool);
 	coverage_free(d->coverage);
@@ -291,6 +305,7 @@ void detect_free(struct detect *d)
 	queue_fini(&d->observations);
 	pthread_cond_destroy(&d->queued);
 	pthread_cond_destroy(&d->tick);
+	pthread_cond_destroy(&d->lock_moment);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 }

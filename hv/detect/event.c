@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "hv/detect/locks.h"
 #include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
@@ -74,6 +75,8 @@ int event_remove(struct detect *d, uint64_t addr)
 void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
 	prove_text_gone(d, base, size);
+	if (d->locks)
+		locks_text_gone(d->locks, base, size);
 	for (uint32_t i = d->points.count; i-- > 0;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 
@@ -101,6 +104,10 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 		break;
 	case GUEST_EVENT_DEBUG_REGS:
 		target_debug_regs_changed(d->target, cpu);
+		break;
+	case GUEST_EVENT_LOCK:
+		if (d->locks)
+			locks_call(d->locks, cpu, regs, point);
 		break;
 	}
 	/* The stack is not there. The guest executes the instruction itself, and its own page fault tells it so. */

@@ -114,7 +114,7 @@ bool pool_is_site(const struct pool *pool, const struct insn *insn)
 	return !(insn->flags & INSN_GS) || pool->filter.per_cpu;
 }
 
-static bool name_matches(const char *name, const char *globs)
+bool pool_name_fits(const char *name, const char *globs)
 {
 	const char *end;
 	char glob[128];
@@ -205,7 +205,7 @@ static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t
 		symtab_get(symbols, i, &fn);
 		if (!pool->source.eligible(pool->source.ctx, &fn))
 			return false;
-		match |= is_text(fn.type) && name_matches(fn.name, pool->filter.sample);
+		match |= is_text(fn.type) && pool_name_fits(fn.name, pool->filter.sample);
 	}
 	return match;
 }

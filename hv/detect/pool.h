@@ -48,6 +48,9 @@ struct pool_source {
 
 struct pool;
 
+/* Whether a function's name fits one of the globs of a pool_filter. Any thread. */
+bool pool_name_fits(const char *name, const char *globs);
+
 /* NULL: memory ran out. Both structs are copied. */
 struct pool *pool_new(const struct pool_source *source, const struct pool_filter *filter);
 

@@ -11,6 +11,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/aiming.h"
 #include "hv/detect/event.h"
+#include "hv/detect/lock_points.h"
 #include "hv/detect/note.h"
 #include "hv/detect/pace.h"
 #include "hv/detect/pool.h"
@@ -61,6 +62,8 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 	struct detect *d = ctx;
 	struct err err = {0};
 
+	if (d->locks && m->symbols)
+		lock_points_text_came(d, m->name, m->symbols, m->base, m->base + m->size);
 	if (d->config.module && strcmp(d->config.module, m->name) != 0)
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
@@ -121,12 +124,22 @@ static int prepare(struct detect *d, struct err *err)
 	return add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 
+/* Calls can be planted at only now that breakpoints are intercepted. */
+static void follow_kernel(struct detect *d)
+{
+	const struct symtab *symbols = guest_symtab(d->guest);
+
+	if (d->locks)
+		lock_points_text_came(d, "", symbols, symtab_addr(symbols, "_stext"), symtab_addr(symbols, "_etext"));
+}
+
 static int sample(struct detect *d, struct err *err)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
 	struct pace pace;
 	uint64_t modules_ns = 0, tick;
 
+	follow_kernel(d);
 	pace_init(d, &pace);
 	do {
 		uint64_t now = monotonic_ns();

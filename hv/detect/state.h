@@ -33,6 +33,7 @@
 struct pool;
 struct aiming;
 struct proving;
+struct locks;
 struct meeter;
 
 /* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
@@ -103,6 +104,10 @@ struct detect {
 	struct rng delay_rng;
 	/* Pairs of sites to aim at beside all else. */
 	struct proving *proving;
+	/* Follows locks. NULL: nobody asked for it. */
+	struct locks *locks;
+	/* A moment waits for the thread that follows locks, or this thread is to end. */
+	pthread_cond_t lock_moment;
 	struct detect_stats stats;
 	/* The target's counts when the first point was armed. */
 	struct target_stats stats_before;
@@ -141,8 +146,8 @@ struct detect {
 	atomic_bool stop;
 
 	/* The following belong to the caller of detect_start() and detect_stop(). */
-	pthread_t sampler, reporter;
-	bool sampler_started, reporter_started;
+	pthread_t sampler, reporter, lock_follower;
+	bool sampler_started, reporter_started, lock_follower_started;
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/device.h"
 #include "hv/detect/event.h"
+#include "hv/detect/locks.h"
 #include "hv/detect/meet.h"
 #include "hv/detect/meet_end.h"
 #include "hv/detect/prove.h"
@@ -90,6 +91,8 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	}
 	count_hit(d, w->point);
 	n = window_data(d, w->point, regs, data);
+	if (n && d->locks)
+		locks_access(d->locks, cpu, regs, data, n);
 	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		return action; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
 				*/
@@ -184,6 +187,8 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 	prove_reached(d, point->addr);
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
+	if (n && d->locks)
+		locks_access(d->locks, cpu, regs, data, n);
 	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		action = sample(d, point, cpu, regs, data, n, &sync);
 	if (action.kind != TARGET_HOLD)

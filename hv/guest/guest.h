@@ -186,6 +186,7 @@ void guest_each_module(const struct guest *g, void (*each)(void *ctx, const stru
 enum guest_event_kind {
 	GUEST_EVENT_MODULE_GOING, /* a module's text is about to be freed: guest_module_going() says whose */
 	GUEST_EVENT_DEBUG_REGS,	  /* the guest has changed this CPU's debug registers */
+	GUEST_EVENT_LOCK,	  /* a lock function is called; found by the detector, not by guest_event_sites() */
 };
 
 /*

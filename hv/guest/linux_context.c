@@ -65,6 +65,7 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 	if (!out->known || g->current_task == LINUX_UNKNOWN ||
 	    guest_read(g, regs->gs_base + g->current_task, &task, sizeof(task)))
 		return;
+	out->task = task;
 	read_rcu_nesting(g, task, out);
 	if (!g->comm.size)
 		return;

@@ -33,6 +33,8 @@ enum guest_context_kind { GUEST_TASK, GUEST_SOFTIRQ, GUEST_HARDIRQ, GUEST_NMI };
 struct guest_context {
 	/* -1: the task is not known. */
 	int32_t pid;
+	/* GVA of the task's struct, which is current. 0: it is not known. It is not recorded. */
+	uint64_t task;
 	/* The name of the task. "": it is not known. */
 	char comm[GUEST_COMM_MAX];
 	/* The three fields below are known. */

@@ -36,6 +36,8 @@ struct detect_stats {
 	uint64_t planted;
 	/* Those of the planted points that a CPU stopped at. Each such point is used up. */
 	uint64_t passed;
+	/* Moments of accesses and locks that came faster than they could be described. */
+	uint64_t moments_lost;
 	/* Those of the planted points that were taken out because no CPU had come by for long and others were to have a turn.
 	 */
 	uint64_t stale;

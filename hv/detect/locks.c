@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/locks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/capture.h"
+#include "hv/detect/lock_sets.h"
+#include "hv/detect/pool.h"
+#include "hv/detect/state.h"
+
+#define CALL_LEN 5u
+#define OPCODE_CALL 0xe8
+#define OPCODE_JMP 0xe9
+/* So many calls a second are told of, with their stacks, and so many at once; the last of these only where somebody else is
+ * there. */
+#define CAPTURES_A_SECOND 500u
+#define CAPTURES_AT_ONCE 50.0
+#define CAPTURES_KEPT 25.0
+#define NS_PER_SECOND 1000000000u
+/* Bits of the owner word of a mutex and of a rwsem that are no address (kernel/locking/mutex.c, rwsem.c). */
+#define OWNER_FLAGS 7u
+#define RWSEM_OWNER 8u
+
+/* A lock function in this guest. */
+struct known {
+	uint64_t addr;
+	const struct lock_function *function;
+};
+
+struct locks {
+	struct detect *d;
+	/* In the order of their addresses. Written on the sampler's thread under d->lock, and read under d->lock. */
+	struct known *known;
+	size_t known_count;
+	struct lock_sets sets;
+	struct lock_ring ring;
+	/* Counts moments. */
+	uint64_t number;
+	/* For each CPU, the number of the moment for which it is held in a window, if it is. */
+	uint64_t window[TARGET_MAX_CPUS];
+	/* When captures were last paid for, and how many may be made now. */
+	uint64_t paid_ns;
+	double budget;
+};
+
+struct locks *locks_new(struct detect *d)
+{
+	struct locks *l = calloc(1, sizeof(*l));
+
+	if (!l || lock_ring_init(&l->ring)) {
+		free(l);
+		return NULL;
+	}
+	l->d = d;
+	l->budget = CAPTURES_AT_ONCE;
+	return l;
+}
+
+void locks_free(struct locks *l)
+{
+	if (!l)
+		return;
+	lock_ring_fini(&l->ring);
+	free(l->known);
+	free(l);
+}
+
+struct lock_ring *locks_ring(struct locks *l)
+{
+	return &l->ring;
+}
+
+bool locks_of_subject(const struct locks *l, const struct guest_symbol *function)
+{
+	const struct detect_config *config = &l->d->config;
+
+	if (config->module && strcmp(config->module, function->module) != 0)
+		return false;
+	return function->name[0] && pool_name_fits(function->name, config->sample);
+}
+
+/* ---- which functions there are ---- */
+
+static int by_addr(const void *a, const void *b)
+{
+	uint64_t one = ((const struct known *)a)->addr, other = ((const struct known *)b)->addr;
+
+	return one < other ? -1 : one > other;
+}
+
+static const struct lock_function *function_at(const struct locks *l, uint64_t addr)
+{
+	const struct known key = {.addr = addr}, *found = NULL;
+
+	if (l->known_count)
+		found = bsearch(&key, l->known, l->known_count, sizeof(key), by_addr);
+	return found ? found->function : NULL;
+}
+
+void locks_learn(struct locks *l, const struct symtab *symbols)
+{
+	const struct lock_functions *list = l->d->config.locks;
+	size_t n = lock_functions_count(list);
+	struct known *known = realloc(l->known, (l->known_count + n + 1) * sizeof(*known));
+
+	if (!known)
+		return;
+	detect_enter(l->d);
+	l->known = known;
+	for (size_t i = 0; i < n; i++) {
+		const struct lock_function *function = lock_functions_get(list, i);
+		uint64_t addr = symtab_addr(symbols, function->name);
+
+		if (addr && !function_at(l, addr)) {
+			l->known[l->known_count++] = (struct known){addr, function};
+			qsort(l->known, l->known_count, sizeof(*l->known), by_addr);
+		}
+	}
+	detect_leave(l->d);
+}
+
+/* Where a direct call or jump leads. 0: the instruction is none. */
+static uint64_t target_of(const struct insn *insn)
+{
+	int32_t displacement;
+
+	if (insn->len != CALL_LEN || (insn->bytes[0] != OPCODE_CALL && insn->bytes[0] != OPCODE_JMP))
+		return 0;
+	memcpy(&displacement, insn->bytes + 1, sizeof(displacement));
+	return insn->addr + CALL_LEN + (uint64_t)(int64_t)displacement;
+}
+
+bool locks_calls_one(const struct locks *l, const struct insn *insn)
+{
+	return function_at(l, target_of(insn)) != NULL;
+}
+
+void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
+{
+	size_t kept = 0;
+
+	lock_sets_text_gone(&l->sets, base, size);
+	for (size_t i = 0; i < l->known_count; i++) {
+		if (l->known[i].addr - base >= size)
+			l->known[kept++] = l->known[i];
+	}
+	l->known_count = kept;
+}
+
+/* ---- what is seen ---- */
+
+/* Whether a capture of a stack can be paid for. Who has company may use all of the budget, since only that says who met. */
+static bool pay(struct locks *l, uint64_t now, bool company)
+{
+	if (l->paid_ns)
+		l->budget += (double)(now - l->paid_ns) / NS_PER_SECOND * CAPTURES_A_SECOND;
+	if (l->budget > CAPTURES_AT_ONCE)
+		l->budget = CAPTURES_AT_ONCE;
+	l->paid_ns = now;
+	if (l->budget < (company ? 1 : CAPTURES_KEPT + 1))
+		return false;
+	l->budget--;
+	return true;
+}
+
+/* The contexts that are surely where they were, or further inside of it: on other CPUs, interrupted, or asleep. */
+static unsigned company(const struct locks *l, unsigned cpu, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned c = 0; c < l->d->target->caps.cpus && n < LOCK_DURING_MAX; c++) {
+		if (c != cpu && l->d->windows[c].open && l->window[c])
+			during[n++] = l->window[c];
+	}
+	for (unsigned i = 0; i < LOCK_CONTEXTS_MAX && n < LOCK_DURING_MAX; i++) {
+		const struct lock_context *c = &l->sets.contexts[i];
+
+		if (c != own && c->set.count && c->taken[c->set.count - 1])
+			during[n++] = c->taken[c->set.count - 1];
+	}
+	return n;
+}
+
+/* Whether the word says that the lock is free, or another task's: then it was given back where nobody looked, or never taken.
+ */
+static bool is_lost(const struct locks *l, const struct held_lock *lock, const struct guest_context *context)
+{
+	uint64_t word = 0, owner = 0;
+
+	switch (lock->kind) {
+	case LOCK_SPIN:
+	case LOCK_RWLOCK:
+		return guest_read(l->d->guest, lock->gva, &word, 4) == 0 && !(uint32_t)word;
+	case LOCK_MUTEX:
+		if (guest_read(l->d->guest, lock->gva, &owner, sizeof(owner)))
+			return false;
+		return context->task && context->kind == GUEST_TASK ? (owner & ~(uint64_t)OWNER_FLAGS) != context->task
+								    : !owner;
+	case LOCK_RWSEM:
+		return guest_read(l->d->guest, lock->gva, &word, sizeof(word)) == 0 && !word;
+	default:
+		return false;
+	}
+}
+
+/* What a context holds at an access, without what is lost. */
+static void get_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out)
+{
+	struct lock_context *c = lock_sets_find(&l->sets, cpu, context);
+
+	for (unsigned i = c ? c->set.count : 0; i-- > 0;) {
+		struct held_lock *lock = &c->set.held[i];
+
+		if (is_lost(l, lock, context))
+			lock_sets_drop(c, i);
+		else if (lock->kind == LOCK_MUTEX && context->task)
+			lock->maybe = false;
+	}
+	lock_sets_get(&l->sets, cpu, context, out);
+}
+
+/* A mutex or rwsem that the task has, as its owner word says. Nobody in the subject was seen taking it. */
+static bool is_mine(const struct locks *l, uint64_t gva, const struct lock_function *function, uint64_t task)
+{
+	uint64_t owner;
+
+	if (guest_read(l->d->guest, gva + (function->kind == LOCK_RWSEM ? RWSEM_OWNER : 0), &owner, sizeof(owner)))
+		return false;
+	return (function->kind != LOCK_RWSEM || !(owner & 1)) && (owner & ~(uint64_t)OWNER_FLAGS) == task;
+}
+
+static bool has(const struct lockset *set, uint64_t gva)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		if (set->held[i].gva == gva)
+			return true;
+	}
+	return false;
+}
+
+static void add_outer(const struct locks *l, const struct guest_context *context, struct lockset *set)
+{
+	for (size_t i = 0; context->kind == GUEST_TASK && context->task && i < l->known_count; i++) {
+		const struct known *k = &l->known[i];
+
+		if (k->function->op != LOCK_OUTER || has(set, k->addr) || !is_mine(l, k->addr, k->function, context->task))
+			continue;
+		if (set->count == LOCKSET_MAX)
+			set->overflow = true;
+		else
+			set->held[set->count++] = (struct held_lock){.gva = k->addr, .kind = k->function->kind};
+	}
+}
+
+/* A place in the ring for what was seen, with the number that was just drawn. NULL: it is lost. */
+static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint64_t now)
+{
+	struct raw_moment *raw = lock_ring_put(&l->ring, kind);
+
+	if (!raw) {
+		l->d->stats.moments_lost++;
+		return NULL;
+	}
+	raw->number = l->number;
+	raw->time_ns = l->d->started_ns && now > l->d->started_ns ? now - l->d->started_ns : 0;
+	pthread_cond_signal(&l->d->lock_moment);
+	return raw;
+}
+
+void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct datum *data, unsigned n)
+{
+	uint64_t now = monotonic_ns();
+	struct guest_context context;
+	struct raw_moment *raw;
+
+	guest_context(l->d->guest, regs, &context);
+	lock_sets_seen(&l->sets, cpu, &context);
+	l->window[cpu] = ++l->number;
+	raw = put(l, LOCK_MOMENT_ACCESS, now);
+	if (!raw)
+		return;
+	get_held(l, cpu, &context, &raw->locks);
+	add_outer(l, &context, &raw->locks);
+	for (unsigned i = 0; i < n; i++) {
+		const struct datum *datum = &data[i];
+
+		raw->data[raw->data_count++] = (struct lock_datum){.gva = datum->access.gva,
+								   .gpa = datum->extents[0].gpa,
+								   .size = datum->access.size,
+								   .rw = datum->access.rw};
+	}
+	raw->during_count = company(l, cpu, lock_sets_find(&l->sets, cpu, &context), raw->during);
+	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
+	raw->side.pc = regs->rip;
+}
+
+static uint64_t argument(const struct locks *l, const struct lock_function *function, const struct x86_regs *regs)
+{
+	static const uint8_t order[] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R8 + 1};
+	uint64_t base = 0;
+
+	if (function->arg == LOCK_ARG_VARIABLE)
+		base = symtab_addr(guest_symtab(l->d->guest), function->variable);
+	else if (function->arg < sizeof(order))
+		base = regs->gpr[order[function->arg]];
+	return base ? base + (uint64_t)(int64_t)function->offset : 0;
+}
+
+static void object_ends(struct locks *l, uint64_t gva)
+{
+	struct raw_moment *raw;
+
+	l->number++;
+	raw = put(l, LOCK_MOMENT_FREE, monotonic_ns());
+	if (raw)
+		raw->lock.gva = gva;
+}
+
+/* A moment of a call, if it can be paid for. What is held is exact whether or not it can. */
+static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		      enum lock_moment_kind kind, const struct held_lock *lock)
+{
+	uint64_t now = monotonic_ns(), during[LOCK_DURING_MAX];
+	unsigned n = company(l, cpu, lock_sets_find(&l->sets, cpu, context), during);
+	struct raw_moment *raw = pay(l, now, n) ? put(l, kind, now) : NULL;
+
+	if (!raw)
+		return;
+	lock_sets_get(&l->sets, cpu, context, &raw->locks);
+	raw->lock = *lock;
+	memcpy(raw->during, during, sizeof(during));
+	raw->during_count = n;
+	capture_side(l->d->target, l->d->guest, cpu, regs, context, &raw->side);
+	raw->side.pc = regs->rip;
+}
+
+void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
+{
+	const struct lock_function *function = function_at(l, target_of(&point->insn));
+	uint64_t gva = function ? argument(l, function, regs) : 0;
+	struct guest_context context;
+	struct held_lock lock;
+
+	if (!gva)
+		return;
+	if (function->op == LOCK_FREE) {
+		object_ends(l, gva);
+		return;
+	}
+	guest_context(l->d->guest, regs, &context);
+	lock_sets_seen(&l->sets, cpu, &context);
+	l->number++;
+	lock = (struct held_lock){.gva = gva,
+				  .taken_at = regs->rip,
+				  .kind = function->kind,
+				  .off = function->off,
+				  .shared = function->shared,
+				  .maybe = function->op == LOCK_TRY};
+	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock);
+		lock_sets_take(&l->sets, cpu, &context, &lock, l->number);
+	} else if (function->op == LOCK_GIVE) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock);
+		lock_sets_give(&l->sets, cpu, &context, gva);
+	}
+}

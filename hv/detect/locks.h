@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Following locks (config.locks): each call of a lock function in the subject, which is what the pool's filter lets pass, is an
+ * event point, so that no call is missed on any CPU and nothing is ever lifted. From these calls it is known what each context
+ * holds (lock_sets.h), and each hit of a sample point becomes a moment with the locks that are held (lock_ring.h). A window is
+ * not needed for that, so that code with interrupts off counts in full. Eraser (SOSP'97), DILP (SANER'19, III-C).
+ *
+ * A lock counts as held from the call that takes it to the call that gives it back: nothing of the subject runs in between the
+ * call and the moment at which it is really taken.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_H
+#define OUTRIDER_DETECT_LOCKS_H
+
+#include "hv/base/x86.h"
+#include "hv/detect/access.h"
+#include "hv/detect/lock_ring.h"
+#include "symbols/tables/symtab.h"
+
+struct detect;
+struct locks;
+struct point;
+
+/* NULL: memory ran out. */
+struct locks *locks_new(struct detect *d);
+
+/* NULL is allowed. */
+void locks_free(struct locks *l);
+
+/*
+ * Learn where the lock functions of text that has come are. A kernel has some of the list only. On the sampler's thread,
+ * without d->lock.
+ */
+void locks_learn(struct locks *l, const struct symtab *symbols);
+
+/* Whether the instruction is a direct call of a lock function, or a jump to one. On the sampler's thread. */
+bool locks_calls_one(const struct locks *l, const struct insn *insn);
+
+/* The text goes, or has gone. Under d->lock. */
+void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
+
+/* A CPU is about to make the call at this event point. In a callback, under d->lock. */
+void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
+
+/* A CPU is about to make these accesses at a sample point. In a callback, under d->lock. */
+void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct datum *data, unsigned n);
+
+/* Whether the function is one of the subject's. Any thread. */
+bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);
+
+/* The moments, for the follower. Under d->lock. */
+struct lock_ring *locks_ring(struct locks *l);
+
+#endif
