@@ -77,6 +77,8 @@ struct race {
 	/* The instances that are kept, in the order in which they were found. The first of them is the observation in `first`.
 	 */
 	struct race_instance *instances;
+	/* The locks alone made its two sites suspect (hv/race/suspicion.h). */
+	bool suspected;
 	/* What debug files say. NULL: none were asked. */
 	struct race_names *names;
 	/* What came of running the race in both orders. NULL: that was never done. */

@@ -281,6 +281,7 @@ static int merge_race(struct race *into, const struct race *from, bool swap)
 	into->rw[0] |= from->rw[swap];
 	into->rw[1] |= from->rw[!swap];
 	into->count = count_sum(into->count, from->count);
+	into->suspected |= from->suspected;
 	if (from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
 	if (from->last_ns > into->last_ns)

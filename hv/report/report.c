@@ -7,6 +7,7 @@
 #include "hv/base/clean.h"
 #include "hv/report/json/document.h"
 #include "hv/report/json/file.h"
+#include "hv/report/json/locks_json.h"
 #include "hv/report/loaded.h"
 #include "hv/report/naming/naming.h"
 #include "hv/report/text/text.h"
@@ -27,6 +28,8 @@ struct report {
 	struct report_modules modules; /* all that any race may be in */
 	struct report_modules loaded;  /* those that are loaded now */
 	struct insn_decoder *decoder;  /* for names */
+	char *locks;		       /* locks_json_text(); NULL: no locks were followed */
+	char *suspicions;	       /* text_suspicions() */
 	bool json_behind;	       /* the user knows that the file could not be written */
 	bool modules_full;	       /* the user knows that no more modules are kept */
 	bool races_full;	       /* the user knows that no more races are kept */
@@ -39,7 +42,7 @@ static int no_memory(struct err *err)
 
 static int create_json(struct report *r, struct err *err)
 {
-	char *head = document_head(&r->run), *tail = document_tail(&r->run, &r->modules, NULL);
+	char *head = document_head(&r->run), *tail = document_tail(&r->run, &r->modules, NULL, NULL);
 
 	if (head && tail)
 		r->json = json_file_create(r->config->json, head, tail, err);
@@ -166,7 +169,7 @@ static int update_json(struct report *r, struct err *err)
 
 	if (!r->json)
 		return 0;
-	tail = document_tail(&r->run, &r->modules, NULL);
+	tail = document_tail(&r->run, &r->modules, NULL, NULL);
 	/* Told once: on a disk that stays full every further race would say the same. */
 	rc = tail ? json_file_update(r->json, tail, &all, r->json_behind ? NULL : err) : no_memory(err);
 	free(tail);
@@ -251,6 +254,8 @@ static int print_summary(struct report *r, const struct detect_stats *stats, str
 
 	if (!out)
 		return no_memory(err);
+	if (r->suspicions)
+		fputs(r->suspicions, out);
 	text_summary(out, r->store, stats, &r->config->style);
 	if (race_store_count(r->store) && r->run.judged) {
 		fputs("  verdicts      ", out);
@@ -272,11 +277,39 @@ static int complete_json(struct report *r, const struct detect_stats *stats, con
 	r->run.end = end;
 	run_time_now(r->run.ended);
 	head = document_head(&r->run);
-	tail = document_tail(&r->run, &r->modules, stats);
+	tail = document_tail(&r->run, &r->modules, stats, r->locks);
 	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
 	free(head);
 	free(tail);
 	return rc;
+}
+
+/* text_suspicions() from malloc(). NULL: memory ran out. */
+static char *suspicions_text(const struct report *r, const struct protection *protection, const struct suspicions *suspicions)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	text_suspicions(out, protection, suspicions, &r->config->style);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+int report_locks(struct report *r, const struct protection *protection, const struct suspicions *suspicions, struct err *err)
+{
+	r->locks = locks_json_text(protection, suspicions);
+	r->suspicions = suspicions_text(r, protection, suspicions);
+	for (size_t i = 0; i < race_store_count(r->store); i++) {
+		struct race *race = race_store_get(r->store, i);
+
+		race->suspected |= suspicions_find(suspicions, race->id) != NULL;
+	}
+	return r->locks && r->suspicions ? 0 : no_memory(err);
 }
 
 int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
@@ -295,6 +328,8 @@ void report_free(struct report *r)
 	if (!r)
 		return;
 	json_file_close(r->json);
+	free(r->locks);
+	free(r->suspicions);
 	race_store_free(r->store);
 	report_modules_free(&r->modules);
 	report_modules_free(&r->loaded);

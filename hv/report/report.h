@@ -60,9 +60,9 @@ int report_replay(struct report *r, const char *site_a, const char *site_b, cons
 		  struct err *err);
 
 /*
- * Say what is under which lock, by names that protection_name() has given, and what is suspected. Nothing is copied: both must
- * last until report_finish() has returned. Call it before report_finish(), which writes all of it to the file, and prints the
- * suspicions. A race that was suspected says so from then on. 0, or -1 with err set.
+ * Say what is under which lock, by names that protection_name() has given, and what is suspected. Call it once, before
+ * report_finish(), which writes all of it to the file, and prints the suspicions. Neither need last. Races that were suspected
+ * say so from then on. 0, or -1 with err set.
  */
 int report_locks(struct report *r, const struct protection *protection, const struct suspicions *suspicions, struct err *err);
 

@@ -175,7 +175,8 @@ static json_t *summary_json(const struct run_facts *run, const struct detect_sta
 	return NULL;
 }
 
-char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats)
+char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats,
+		    const char *locks)
 {
 	json_t *object = json_pack("{s:o, s:o, s:b, s:b, s:o}", "kernel", kernel_json(&run->kernel), "modules",
 				   report_modules_json(modules), "complete", (int)run->finished, "judged", (int)run->judged,
@@ -184,7 +185,8 @@ char *document_tail(const struct run_facts *run, const struct report_modules *mo
 	char *tail = NULL;
 
 	/* The object's own opening brace is the head's. */
-	if (text && asprintf(&tail, "\n],\n%s\n", text + 1) < 0)
+	if (text && asprintf(&tail, "\n],\n%s%s%s%s\n", locks ? "\"locks\": " : "", locks ? locks : "", locks ? ",\n" : "",
+			     text + 1) < 0)
 		tail = NULL;
 	free(text);
 	json_decref(object);

@@ -23,9 +23,11 @@ char *document_head(const struct run_facts *run);
 
 /*
  * The text behind the last race: `], ...}` and a newline. It has the run's kernel and, if the run is finished, its end. `stats`
- * are the figures of a finished run and may be NULL. From malloc(). NULL: memory ran out.
+ * are the figures of a finished run and may be NULL. `locks` is locks_json_text(), or NULL where no locks were followed. From
+ * malloc(). NULL: memory ran out.
  */
-char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats);
+char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats,
+		    const char *locks);
 
 /*
  * Read back what the document of the file at `path` says of the run, for run_facts_free(). Members may be missing: older

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/report/json/locks_json.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/stream.h"
 #include "hv/report/json/race_read.h"
@@ -109,6 +110,16 @@ static int read_list(struct reading *r, const struct long_list *list, struct err
 	return json_stream_take(r->in, ']') ? 0 : json_stream_wrong(r->in, "',' or ']' expected", err);
 }
 
+/* The record of locks from behind its brace on. An empty object stands for it in the document. */
+static json_t *read_locks(struct reading *r, struct err *err)
+{
+	if (r->l->locks.protection) {
+		json_stream_wrong(r->in, "a second record of locks", err);
+		return NULL;
+	}
+	return locks_json_read(r->in, r->path, &r->l->locks, err) < 0 ? NULL : json_object();
+}
+
 /* The value of `key`: a tree to keep, but for the long lists. */
 static int read_value(struct reading *r, const char *key, struct err *err)
 {
@@ -122,6 +133,8 @@ static int read_value(struct reading *r, const char *key, struct err *err)
 		if (read_list(r, list, err) < 0)
 			return -1;
 		value = json_array();
+	} else if (strcmp(key, "locks") == 0 && json_stream_take(r->in, '{')) {
+		value = read_locks(r, err);
 	} else {
 		value = json_stream_value(r->in, err);
 	}
@@ -190,6 +203,22 @@ int report_load(struct report_load *out, const char *path, struct err *err)
 	return rc;
 }
 
+int json_locks_load(struct lock_record *out, const char *path, struct err *err)
+{
+	struct report_load load;
+	int rc = report_load(&load, path, err);
+
+	*out = (struct lock_record){0};
+	if (rc < 0)
+		return rc;
+	*out = load.locks;
+	load.locks = (struct lock_record){0};
+	report_load_free(&load);
+	return out->protection ? 0
+			       : err_set(err, EXIT_INPUT,
+					 "%s: it says nothing of locks, since they were not followed: run with --locks", path);
+}
+
 void report_load_free(struct report_load *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
@@ -200,6 +229,7 @@ void report_load_free(struct report_load *l)
 	free(l->verdicts);
 	report_modules_free(&l->modules);
 	run_facts_free(&l->run);
+	lock_record_fini(&l->locks);
 	json_decref(l->document);
 	*l = (struct report_load){0};
 }

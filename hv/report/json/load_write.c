@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "hv/report/json/locks_json.h"
 #include "hv/report/json/race_json.h"
 
 /* Members that this version does not understand are kept as they are, whatever characters they are of. */
@@ -63,6 +64,8 @@ static int write_member(const struct writing *w, const char *key, json_t *value)
 		return write_list(w, w->l->count, write_race);
 	if (json_is_array(value) && strcmp(key, "modules") == 0)
 		return write_list(w, w->l->modules.count, write_module);
+	if (w->l->locks.protection && strcmp(key, "locks") == 0)
+		return locks_json_write(w->out, w->l->locks.protection, &w->l->locks.suspicions, w->err);
 	return write_value(w, json_incref(value));
 }
 

@@ -228,6 +228,8 @@ json_t *race_json(const struct race *race)
 		json_append(&b, instances, instance_json(&b, &race->instances[i]));
 	json_put(&b, o, "instances", instances);
 	json_put(&b, o, "replay", race->replay ? replay_json(&b, race->replay) : json_null());
+	if (race->suspected)
+		json_put(&b, o, "suspected", json_true());
 	json_put(&b, o, "verdict", json_null());
 	if (!b.failed)
 		return o;

@@ -381,6 +381,7 @@ struct race *race_read(const json_t *object, const char *what, struct err *err)
 	read_modules(&r, object, race);
 	replay_read(&r, object, race);
 	read_best(object, race);
+	race->suspected = json_read_optional(object, "suspected") && json_read_bool(&r, object, "suspected");
 	if (!r.failed)
 		return race;
 	race_free(race);

@@ -131,6 +131,8 @@ static void details(FILE *out, const struct race *race)
 	if (datum_memory(&o->memory, memory))
 		fprintf(out, "  memory   %s\n", memory);
 	put_replay(out, race);
+	if (race->suspected)
+		fputs("  suspected as well: the locks of its two sides do not keep them apart\n", out);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
 }

@@ -7,6 +7,7 @@
 
 #include "hv/race/stats.h"
 #include "hv/race/store.h"
+#include "hv/race/suspicion.h"
 #include "hv/report/run_facts.h"
 #include "hv/report/text/style.h"
 #include "symbols/files/debug_images.h"
@@ -33,5 +34,8 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 
 /* Print where the names of the store's races are from. `images` may be NULL: no debug files were asked. */
 void text_names(FILE *out, const struct race_store *store, const struct debug_images *images);
+
+/* Print what is suspected, and what came of looking for each race, in a section of its own; and what the record rests on. */
+void text_suspicions(FILE *out, const struct protection *p, const struct suspicions *s, const struct text_style *style);
 
 #endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/lock_words.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const kinds[LOCK_KINDS] = {
+	[LOCK_SPIN] = "spin",		[LOCK_RWLOCK] = "rwlock", [LOCK_MUTEX] = "mutex", [LOCK_RTMUTEX] = "rtmutex",
+	[LOCK_SEMAPHORE] = "semaphore", [LOCK_RWSEM] = "rwsem",	  [LOCK_SEQ] = "seq",	  [LOCK_BIT] = "bit"};
+
+static const char *const suspicions[] = {[SUSPICION_UNPROTECTED] = "unprotected", [SUSPICION_INTERRUPT] = "interrupt"};
+
+static const char *const proofs[] = {
+	[PROOF_NONE] = "none", [PROOF_OPEN] = "open", [PROOF_SEEN] = "seen", [PROOF_GIVEN_UP] = "given-up"};
+
+static const struct {
+	const char *word, *phrase;
+} reasons[PROTECT_LEFT_OUT] = {
+	[PROTECT_UNPUBLISHED] = {"unpublished", "of objects that are not published yet"},
+	[PROTECT_PER_CPU] = {"per-cpu", "of per-CPU data"},
+	[PROTECT_MARKED] = {"marked", "marked as meant"},
+	[PROTECT_RCU] = {"rcu", "under RCU"},
+	[PROTECT_APART] = {"apart", "of functions never seen at the same time"},
+	[PROTECT_MAYBE] = {"maybe", "with a lock of which it is not known whether it was held"},
+	[PROTECT_HANDED] = {"handed-over", "of data that was handed over"},
+};
+
+static int find(const char *const *words, size_t n, const char *word)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (words[i] && strcmp(words[i], word) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+const char *lock_kind_word(uint8_t kind)
+{
+	return kind < LOCK_KINDS ? kinds[kind] : "unknown";
+}
+
+const char *suspicion_kind_word(enum suspicion_kind kind)
+{
+	return suspicions[kind];
+}
+
+const char *proof_word(enum proof_state state)
+{
+	return proofs[state];
+}
+
+const char *left_out_word(enum protect_left_out reason)
+{
+	return reasons[reason].word;
+}
+
+const char *left_out_phrase(enum protect_left_out reason)
+{
+	return reasons[reason].phrase;
+}
+
+int lock_kind_from_word(const char *word)
+{
+	return find(kinds, COUNT(kinds), word);
+}
+
+int suspicion_kind_from_word(const char *word)
+{
+	return find(suspicions, COUNT(suspicions), word);
+}
+
+int proof_from_word(const char *word)
+{
+	return find(proofs, COUNT(proofs), word);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+
+#include "hv/report/lock_words.h"
+#include "hv/report/text/text.h"
+
+/* What came of looking for the race. */
+static void put_proof(FILE *out, const struct suspicion *s)
+{
+	const char *outcome = "";
+
+	switch (s->proof) {
+	case PROOF_SEEN:
+		fprintf(out, "               seen: it is race %s now\n", s->id);
+		return;
+	case PROOF_NONE:
+		fputs("               not looked for\n", out);
+		return;
+	case PROOF_OPEN:
+		outcome = "not seen before the run ended";
+		break;
+	case PROOF_GIVEN_UP:
+		outcome = "not seen";
+		break;
+	}
+	fprintf(out, "               looked for: %s, with its sides reached %" PRIu64 " and %" PRIu64 " times\n", outcome,
+		s->reached[0], s->reached[1]);
+}
+
+static void put_side(FILE *out, const struct protection *p, const struct suspicion *s, unsigned side)
+{
+	const char *site = s->kind == SUSPICION_UNPROTECTED ? p->accesses[s->side[side]].site : p->takes[s->side[side]].site;
+
+	fprintf(out, "               %s\n", site);
+}
+
+static void put_suspicion(FILE *out, const struct protection *p, const struct suspicion *s)
+{
+	fprintf(out, "  %s %s\n", s->id, s->text);
+	put_side(out, p, s, 0);
+	put_side(out, p, s, 1);
+	put_proof(out, s);
+}
+
+static void put_left_out(FILE *out, const struct suspicions *s)
+{
+	const char *before = "  left out      ";
+
+	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
+		if (!s->left_out[i])
+			continue;
+		fprintf(out, "%s%" PRIu64 " %s", before, s->left_out[i], left_out_phrase(i));
+		before = ", ";
+	}
+	/* Something was printed. */
+	if (before[0] == ',')
+		fputc('\n', out);
+}
+
+/* What the suspicions rest on. */
+static void put_record(FILE *out, const struct protection *p)
+{
+	fprintf(out,
+		"  locks         %" PRIu32 " locks, taken %" PRIu64 " times; %" PRIu64 " accesses, %" PRIu32
+		" different ones; %" PRIu32 " pairs of functions seen at the same time\n",
+		p->lock_count, p->moments[LOCK_MOMENT_TAKE], p->moments[LOCK_MOMENT_ACCESS], p->access_count, p->pair_count);
+	if (p->lost)
+		fprintf(out,
+			"  lost          %" PRIu64 " of the accesses and lock events: there were too many different ones\n",
+			p->lost);
+}
+
+void text_suspicions(FILE *out, const struct protection *p, const struct suspicions *s, const struct text_style *style)
+{
+	fprintf(out, "%sSUSPICIONS%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
+	if (s->count)
+		fprintf(out, "%zu, by the locks that were held; what was not seen is no race\n", s->count);
+	else
+		fputs("none, by the locks that were held\n", out);
+	for (size_t i = 0; i < s->count; i++)
+		put_suspicion(out, p, &s->list[i]);
+	if (s->lost)
+		fprintf(out, "  lost          %" PRIu64 " pairs of accesses: more were suspected than are kept\n", s->lost);
+	put_left_out(out, s);
+	put_record(out, p);
+	fputc('\n', out);
+}
