@@ -151,7 +151,7 @@ $(OUT)/unit/%: $(OUT)/obj/tests/unit/%.o $(OUT)/liboutrider.a
 
 # A machine in memory instead of one on KVM; for the detector's tests with a kernel that is not Linux, in place of hv/guest.
 FAKES = $(1:%=$(OUT)/obj/tests/unit/%.o)
-$(filter $(OUT)/unit/test_detect_%,$(UNIT_BINS)): $(call FAKES,fake_target fake_guest detect_rig)
+$(filter $(OUT)/unit/test_detect_% $(OUT)/unit/test_session_suspector,$(UNIT_BINS)): $(call FAKES,fake_target fake_guest detect_rig)
 $(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(call FAKES,fake_target)
 $(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
 $(filter $(OUT)/unit/test_vmm_pci $(OUT)/unit/test_vmm_virtio $(OUT)/unit/test_vmm_snapshot,$(UNIT_BINS)): $(call FAKES,pci_rig)

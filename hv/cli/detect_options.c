@@ -26,6 +26,8 @@ enum detect_key {
 	KEY_COVERAGE,
 	KEY_PREFER,
 	KEY_AIM,
+	KEY_LOCKS,
+	KEY_LOCK_LIST,
 };
 
 static const struct argp_option options[] = {
@@ -42,6 +44,10 @@ static const struct argp_option options[] = {
 	{"aim", KEY_AIM, "FILE[#ID,...]", 0,
 	 "sample only the sites of the races in the JSON report FILE, or of those with these ids, so that they happen again",
 	 0},
+	{"locks", KEY_LOCKS, NULL, 0,
+	 "follow the locks of what --module or --sample names, suspect accesses that they do not keep apart, and aim at these",
+	 0},
+	{"lock-list", KEY_LOCK_LIST, "FILE", 0, "more functions that take and give back locks, for --locks", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
 	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
 	{"rate", KEY_RATE, "HITS", 0, "number of sampled accesses per second to aim at (default 100)", 0},
@@ -135,6 +141,13 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_AIM:
 		o->aim_at = arg;
 		return 0;
+	case KEY_LOCKS:
+		o->locks = true;
+		o->session.suspect = &o->judge.suspect;
+		return 0;
+	case KEY_LOCK_LIST:
+		o->session.lock_list = arg;
+		return 0;
 	default:
 		return number_option(key, arg, state);
 	}
@@ -192,6 +205,19 @@ static int check_aim(const struct detect_options *o, struct err *err)
 	return err_set(err, EXIT_USAGE, "--aim says which sites are sampled: leave out %s", other);
 }
 
+static int check_locks(const struct detect_options *o, struct err *err)
+{
+	if (o->session.lock_list && !o->locks)
+		return err_set(err, EXIT_USAGE, "--lock-list %s: give --locks, too", o->session.lock_list);
+	if (!o->locks)
+		return 0;
+	if (o->aim_at)
+		return err_set(err, EXIT_USAGE, "--locks looks at a whole module or at functions: leave out --aim");
+	if (!o->session.detect.module && !o->session.detect.sample)
+		return err_set(err, EXIT_USAGE, "--locks: say whose locks, by --module NAME or --sample GLOB,...");
+	return 0;
+}
+
 static int read_files(struct detect_options *o, struct err *err)
 {
 	if (o->prefer_file) {
@@ -224,7 +250,7 @@ int detect_options_check(struct detect_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--module %s: give the module's name, %.*s; its file is for --symbols", module,
 			       (int)(strlen(name) - 3), name);
 	}
-	if (check_aim(o, err) < 0)
+	if (check_aim(o, err) < 0 || check_locks(o, err) < 0)
 		return -1;
 	if (json && coverage && strcmp(json, coverage) == 0)
 		return err_set(err, EXIT_USAGE, "--json and --coverage both write to %s: give two files", json);

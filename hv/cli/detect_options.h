@@ -20,6 +20,8 @@ struct detect_options {
 	/* The same for --aim. */
 	const char *aim_at;
 	struct aim *aim;
+	/* --locks was given. */
+	bool locks;
 };
 
 /* The option group "How". A command that has such options of its own puts them into this group. */

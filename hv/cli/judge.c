@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/judge.h"
 
+#include "pruner/protect.h"
+
 enum judge_key { KEY_SUPPRESS = 0x500, KEY_RULES, KEY_SOURCES };
 
 static const struct argp_option options[] = {
@@ -50,6 +52,14 @@ static json_t *verdict(void *ctx, size_t index)
 	return verdict_json(&j->verdicts.list[index]);
 }
 
+/* While the run goes on, the sources belong to the thread that names races. */
+static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
+{
+	const struct judge *j = ctx;
+
+	return protect_judge(p, last ? j->rules : NULL, out, err);
+}
+
 static void sum(void *ctx, FILE *out)
 {
 	const struct judge *j = ctx;
@@ -72,6 +82,7 @@ int judge_init(struct judge *j, struct err *err)
 	*j = (struct judge){.input = {err},
 			    .fail_on.input = {err},
 			    .report = {.judge = judge_races, .verdict = verdict, .sum = sum, .ctx = j},
+			    .suspect = {.judge = judge_locks, .ctx = j},
 			    .sources = sources_new(&sink, err),
 			    .rules = prune_rules_new(err)};
 	if (!j->sources || !j->rules)

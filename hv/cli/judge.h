@@ -5,6 +5,7 @@
 
 #include "hv/cli/fail_on.h"
 #include "hv/report/judge.h"
+#include "hv/session/suspector.h"
 #include "pruner/prune.h"
 
 struct judge {
@@ -12,6 +13,8 @@ struct judge {
 	struct fail_on fail_on;
 	/* What judges, for the report. */
 	struct report_judge report;
+	/* What judges the locks that are followed. */
+	struct suspector_judge suspect;
 	struct sources *sources;
 	struct prune_rules *rules;
 	struct suppressions *suppressions; /* NULL: none. */

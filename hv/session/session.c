@@ -30,9 +30,10 @@ struct session {
 	struct screen *screen;
 	struct terminal terminal;
 	struct guest *guest;
-	struct detect *detect; /* NULL: the session does not look for races. */
-	bool running;	       /* The engine was run. */
-	bool detecting;	       /* The detector's threads run. */
+	struct lock_functions *locks; /* NULL: locks are not followed. */
+	struct detect *detect;	      /* NULL: the session does not look for races. */
+	bool running;		      /* The engine was run. */
+	bool detecting;		      /* The detector's threads run. */
 	/* The debug files. They belong to the reporter thread while it runs. */
 	struct debug_images *images;
 	struct host host;
@@ -194,6 +195,16 @@ static int open_coverage(struct session *s, struct err *err)
 	return s->coverage ? 0 : -1;
 }
 
+static int open_locks(struct session *s, struct err *err)
+{
+	if (!s->config->suspect)
+		return 0;
+	s->locks = lock_functions_new(err);
+	if (!s->locks)
+		return -1;
+	return s->config->lock_list ? lock_functions_load(s->locks, s->config->lock_list, err) : 0;
+}
+
 /* The detector asks before there is a race, so the reporter thread does not use the debug files yet. */
 static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 {
@@ -204,8 +215,9 @@ static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 
 static int open_detector(struct session *s, struct err *err)
 {
-	const struct detect_sink callbacks = sink_callbacks(&s->sink, s->config->replay);
+	const struct detect_sink callbacks = sink_callbacks(&s->sink, s->config->replay, s->config->suspect);
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
+	struct detect_config detect = s->config->detect;
 	const char *symbols;
 
 	/* The files of a folder give names only. Where the kernel's symbols are, the guest's own tables say best. */
@@ -214,7 +226,8 @@ static int open_detector(struct session *s, struct err *err)
 	s->guest = guest_new(s->engine->target, symbols, &files, err);
 	if (!s->guest)
 		return -1;
-	s->detect = detect_new(s->engine->target, s->guest, &s->config->detect, &callbacks, err);
+	detect.locks = s->locks;
+	s->detect = detect_new(s->engine->target, s->guest, &detect, &callbacks, err);
 	if (!s->detect)
 		return -1;
 	s->engine->target->client = detect_client(s->detect);
@@ -239,6 +252,17 @@ static int open_replayer(struct session *s, struct err *err)
 	return s->sink.replayer ? 0 : -1;
 }
 
+static int open_suspector(struct session *s, struct err *err)
+{
+	const struct suspector_config config = {
+		.detect = s->detect, .guest = s->guest, .screen = s->screen, .judge = s->config->suspect};
+
+	if (!config.judge)
+		return 0;
+	s->sink.suspector = suspector_new(&config, err);
+	return s->sink.suspector ? 0 : -1;
+}
+
 static int open_all(struct session *s, struct err *err)
 {
 	s->screen = screen_new(err);
@@ -255,7 +279,8 @@ static int open_all(struct session *s, struct err *err)
 	 */
 	if (s->engine->sandbox_kinds ? sandbox_drop(err) < 0 : sandbox_no_new_privileges(err) < 0)
 		return -1;
-	if (!s->config->no_detect && (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_replayer(s, err) < 0))
+	if (!s->config->no_detect && (open_names(s, err) < 0 || open_locks(s, err) < 0 || open_detector(s, err) < 0 ||
+				      open_replayer(s, err) < 0 || open_suspector(s, err) < 0))
 		return -1;
 	/* The files come last, so that they replace older ones only when the run can begin. */
 	if (stopper_signal(s->stopper) || (!s->config->no_detect && (open_coverage(s, err) < 0 || open_report(s, err) < 0)))
@@ -274,6 +299,8 @@ static int start_detector(struct session *s, struct err *err)
 	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->config->detect.seed);
 	screen_note(s->screen, line);
 	if (s->sink.replayer && replayer_start(s->sink.replayer, err) < 0)
+		return -1;
+	if (s->sink.suspector && suspector_start(s->sink.suspector, err) < 0)
 		return -1;
 	s->detecting = true;
 	if (detect_start(s->detect, err) < 0)
@@ -315,6 +342,7 @@ static void stop_detector(struct session *s, struct err *err)
 		detect_stop(s->detect);
 	s->detecting = false;
 	replayer_stop(s->sink.replayer);
+	suspector_finish(s->sink.suspector, err);
 	s->said = sink_take_error(&s->sink, err);
 }
 
@@ -341,6 +369,10 @@ static void summarize(struct session *s, const char *end, struct err *err)
 	if (!s->report)
 		return;
 	detect_stats(s->detect, &stats);
+	if (s->sink.suspector && detect_sampled_ns(s->detect)) {
+		sink_kernel_known(&s->sink);
+		report_locks(s->report, suspector_record(s->sink.suspector), suspector_found(s->sink.suspector), err);
+	}
 	report_finish(s->report, &stats, end, err);
 	coverage_keeper_finish(s->coverage, err);
 }
@@ -370,7 +402,9 @@ static void close_all(struct session *s, struct err *err)
 	debug_images_free(s->images);
 	detect_free(s->detect);
 	replayer_free(s->sink.replayer);
+	suspector_free(s->sink.suspector);
 	expendable_stop(&s->expendable);
+	lock_functions_free(s->locks);
 	guest_free(s->guest);
 	s->engine->ops->close(s->engine);
 	if (s->screen)

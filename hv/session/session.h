@@ -9,6 +9,7 @@
 #include "hv/detect/detect.h"
 #include "hv/report/judge.h"
 #include "hv/session/engine.h"
+#include "hv/session/suspector.h"
 #include "symbols/files/sources.h"
 
 struct session_config {
@@ -43,6 +44,10 @@ struct session_config {
 	uint64_t replay_free_ns;
 	/* The folder that scenarios of these races are kept in. NULL: none are kept. */
 	const char *replay_save;
+	/* Who judges what is seen of locks. NULL: they are not followed. The session sets detect.locks itself. */
+	const struct suspector_judge *suspect;
+	/* The user's list of lock functions, which adds to the program's own. NULL: there is none. */
+	const char *lock_list;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

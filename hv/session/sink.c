@@ -26,6 +26,14 @@ static void tell_kernel(struct sink *s)
 		keep_error(s, &err, false);
 }
 
+void sink_kernel_known(struct sink *s)
+{
+	if (s->kernel_told)
+		return;
+	s->kernel_told = true;
+	tell_kernel(s);
+}
+
 struct module_list {
 	struct report_module *list;
 	size_t count;
@@ -80,6 +88,17 @@ static void tell_error(struct sink *s, const struct err *err)
 	keep_error(s, err, true);
 }
 
+/* The suspector knows races by their ids. */
+static void tell_suspector(const struct sink *s, const struct observation *o)
+{
+	char site[2][SITE_NAME_MAX], id[RACE_ID_MAX];
+
+	for (unsigned i = 0; i < 2; i++)
+		site_name(&o->sides[i], guest_slide(s->guest), site[i]);
+	race_id(site[0], site[1], id);
+	suspector_race(s->suspector, id);
+}
+
 static void on_race(void *ctx, const struct observation *o)
 {
 	struct sink *s = ctx;
@@ -87,10 +106,7 @@ static void on_race(void *ctx, const struct observation *o)
 	int rc;
 
 	pthread_mutex_lock(&s->report_lock);
-	if (!s->kernel_told) {
-		s->kernel_told = true;
-		tell_kernel(s);
-	}
+	sink_kernel_known(s);
 	if (s->modules_told != guest_modules_version(s->guest))
 		tell_modules(s);
 	rc = report_observe(s->report, o, &err);
@@ -99,6 +115,15 @@ static void on_race(void *ctx, const struct observation *o)
 		tell_error(s, &err);
 	if (s->replayer)
 		replayer_kernel_known(s->replayer);
+	if (s->suspector)
+		tell_suspector(s, o);
+}
+
+static void on_moment(void *ctx, const struct lock_moment *m)
+{
+	const struct sink *s = ctx;
+
+	suspector_moment(s->suspector, m);
 }
 
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance)
@@ -151,13 +176,14 @@ void sink_destroy(struct sink *s)
 	pthread_mutex_destroy(&s->report_lock);
 }
 
-struct detect_sink sink_callbacks(struct sink *s, bool replays)
+struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks)
 {
 	return (struct detect_sink){.race = on_race,
 				    .note = on_note,
 				    .failed = on_failed,
 				    .meeting_wanted = replays ? on_meeting_wanted : NULL,
 				    .meeting = replays ? on_meeting : NULL,
+				    .moment = locks ? on_moment : NULL,
 				    .ctx = s};
 }
 

@@ -15,6 +15,7 @@
 #include "hv/report/report.h"
 #include "hv/session/replayer.h"
 #include "hv/session/screen.h"
+#include "hv/session/suspector.h"
 
 struct sink {
 	/* The session owns these three and sets them before the detector starts. */
@@ -23,6 +24,8 @@ struct sink {
 	struct report *report;
 	/* Runs races in both orders. NULL: nobody asked for it. The session's own too. */
 	struct replayer *replayer;
+	/* Keeps what is seen of locks. NULL: they are not followed. The session's own too. */
+	struct suspector *suspector;
 
 	pthread_mutex_t report_lock;
 	/* The report knows the guest's kernel. The reporter thread's own. */
@@ -38,8 +41,12 @@ struct sink {
 void sink_init(struct sink *s);
 void sink_destroy(struct sink *s);
 
-/* The callbacks for detect_new(). `s` must outlive the detector. With `replays` meetings are asked for, too. */
-struct detect_sink sink_callbacks(struct sink *s, bool replays);
+/* The callbacks for detect_new(). `s` must outlive the detector. With `replays` meetings are asked for, with `locks` moments.
+ */
+struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks);
+
+/* Tell the report of the guest's kernel, if it does not know it. On the reporter thread, or after detect_stop(). */
+void sink_kernel_known(struct sink *s);
 
 /* What came of a race that was run in both orders, for struct replayer_config. `sink` is a struct sink. */
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance);
