@@ -23,9 +23,9 @@ class Jq(unittest.TestCase):
     def setUpClass(cls):
         text = (ROOT / "docs/report-format.md").read_text()
         filters = re.findall(r"^    (jq .* races\.json)$", text, re.M)
-        if len(filters) != 7:
+        if len(filters) != 8:
             raise AssertionError(f"{len(filters)} filters in docs/report-format.md")
-        cls.what, cls.classes, cls.bugs, cls.data, cls.devices, cls.replays, cls.gate = filters
+        cls.what, cls.classes, cls.bugs, cls.data, cls.devices, cls.replays, cls.suspicions, cls.gate = filters
         judged = subprocess.run([BUILD / "outrider", "report", "--format", "json", RACES], check=True, capture_output=True).stdout
         cls.document = json.loads(judged)
 
@@ -56,6 +56,16 @@ class Jq(unittest.TestCase):
         race = document["races"][3]
         race["replay"] = {"outcome": "state-change", "telling": {"differences": [{"name": "gt_counter"}]}}
         self.assertEqual(self.run_filter(self.replays, document), [f"{race['id']}\tstate-change\tgt_counter"])
+
+    def test_what_the_locks_make_suspect(self):
+        self.assertEqual(self.run_filter(self.suspicions), [])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "races.json"
+            subprocess.run([BUILD / "unit/test_report_json", "--write", path], check=True)
+            document = json.loads(path.read_text())
+        seen, open_ = document["locks"]["suspicions"]
+        self.assertEqual((seen["proof"]["state"], open_["proof"]["state"]), ("seen", "none"))
+        self.assertEqual(self.run_filter(self.suspicions, document), [f"{open_['id']}\t{open_['rank']}\t{open_['text']}"])
 
     def test_likely_bugs(self):
         rows = [row.split("\t") for row in self.run_filter(self.bugs)]

@@ -21,6 +21,7 @@
 #include "hv/report/json/load.h"
 #include "hv/report/report.h"
 #include "tests/unit/replay_made.h"
+#include "tests/unit/test_report_lock_sample.h"
 #include "tests/unit/test_report_sample.h"
 
 struct fixture {
@@ -519,6 +520,18 @@ static int rewrite_named(const char *file, struct err *err)
 	return rc;
 }
 
+static void write_locks(struct report *r, struct err *err)
+{
+	struct suspicion list[2];
+	const struct suspicions suspicions = {.list = list, .count = 2};
+	struct protection *p = sample_protection();
+
+	sample_suspicions(list);
+	if (p)
+		report_locks(r, p, &suspicions, err);
+	protection_free(p);
+}
+
 /* With --write FILE: a complete document with one race of each kind, for the schema's test. */
 static int write_sample(const char *file)
 {
@@ -555,6 +568,7 @@ static int write_sample(const char *file)
 	o.sides[1].calls.why = UNWIND_STUCK;
 	o.sides[1].context = (struct guest_context){.pid = -1};
 	report_observe(r, &o, &err);
+	write_locks(r, &err);
 	report_finish(r, &stats, "guest powered off", &err);
 	report_free(r);
 	return err.code ? (int)err.code : rewrite_named(file, &err);

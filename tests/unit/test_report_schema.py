@@ -57,6 +57,8 @@ def strict(schema):
         node["additionalProperties"] = False
         node["required"] = list(node["properties"])
     schema["$defs"]["summary"]["required"].remove("sampling")  # a run that never sampled has no figures
+    schema["required"].remove("locks")  # a run that followed no locks
+    schema["$defs"]["race"]["required"].remove("suspected")  # a race that was not
     return schema
 
 
@@ -85,6 +87,8 @@ class Schema(unittest.TestCase):
         for validator in (self.strict, self.published):
             self.assertEqual(problems(validator, self.document), [])
         self.assertEqual(len(self.document["races"]), 4)
+        self.assertEqual(len(self.document["locks"]["suspicions"]), 2)
+        self.assertTrue(any("suspected" in race for race in self.document["races"]))
 
     def test_documents_of_older_versions_are_valid(self):
         """Fields may be added, so what an older version wrote stays valid."""
@@ -142,7 +146,7 @@ class Schema(unittest.TestCase):
         for path in places(self.document):
             with self.subTest(path=path):
                 # Sections have names of their modules' making. In an instance, a side without its device is one that nobody saw.
-                may_go = path[-1] == "sampling" or path[-2:-1] == ("sections",) or (path[-1] == "device" and "instances" in path)
+                may_go = path[-1] in ("sampling", "suspected") or path == ("locks",) or path[-2:-1] == ("sections",) or (path[-1] == "device" and "instances" in path)
                 self.assertEqual(self.strict.is_valid(self.changed(path, lambda node, key: node.pop(key))), may_go)
 
     def test_no_value_may_be_of_another_type(self):
