@@ -14,7 +14,7 @@
 #define MODULE_NAME "outrider_gt"
 #define CONTROL "/proc/outrider_gt"
 #define DEFAULT_SECONDS 10.0
-#define MAX_CASES 64
+#define MAX_CASES 80
 
 /* A line of the module's /proc file: a case with its two sides, and how many rounds each side has made. */
 struct gt_line {

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Group "controls": no race, though not every access is under the lock, or the lock is not simply taken. */
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "gt.h"
+
+/* One side waits for the lock, and the other side goes without when it is taken: the same with a spinlock and with a mutex. */
+static struct {
+	spinlock_t lock;
+	u32 last;
+} gt_trylock_fast gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(gt_trylock_fast.lock)};
+static struct {
+	struct mutex lock;
+	u32 last;
+} gt_trylock_slow gt_datum = {.lock = __MUTEX_INITIALIZER(gt_trylock_slow.lock)};
+
+static gt_fn void gt_trylock_trier(u64 round)
+{
+	if (spin_trylock(&gt_trylock_fast.lock)) {
+		gt_trylock_fast.last = round;
+		spin_unlock(&gt_trylock_fast.lock);
+	}
+	if (mutex_trylock(&gt_trylock_slow.lock)) {
+		gt_trylock_slow.last = round;
+		mutex_unlock(&gt_trylock_slow.lock);
+	}
+}
+
+static gt_fn void gt_trylock_waiter(u64 round)
+{
+	spin_lock(&gt_trylock_fast.lock);
+	gt_trylock_fast.last = ~round;
+	spin_unlock(&gt_trylock_fast.lock);
+	mutex_lock(&gt_trylock_slow.lock);
+	gt_trylock_slow.last = ~round;
+	mutex_unlock(&gt_trylock_slow.lock);
+}
+
+const struct gt_case gt_case_trylock = {
+	.name = "trylock",
+	.group = "controls",
+	.side = {{"trier", gt_trylock_trier, 0}, {"waiter", gt_trylock_waiter, 1}},
+};
+
+/* An object is filled without the lock, and then given to others, who use it under the lock. What was taken back is freed. */
+struct gt_publish {
+	u64 made, used;
+};
+static struct {
+	spinlock_t lock;
+	struct gt_publish *object;
+} gt_publish_place gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(gt_publish_place.lock)};
+
+static gt_fn struct gt_publish *gt_publish_exchange(struct gt_publish *fresh)
+{
+	struct gt_publish *old;
+
+	spin_lock(&gt_publish_place.lock);
+	old = gt_publish_place.object;
+	gt_publish_place.object = fresh;
+	spin_unlock(&gt_publish_place.lock);
+	return old;
+}
+
+static gt_fn void gt_publish_maker(u64 round)
+{
+	struct gt_publish *object = kmalloc(sizeof(*object), GFP_KERNEL);
+
+	if (!object)
+		return;
+	object->made = round;
+	object->used = 0;
+	kfree(gt_publish_exchange(object));
+}
+
+static gt_fn void gt_publish_user(u64 round)
+{
+	struct gt_publish *object;
+
+	spin_lock(&gt_publish_place.lock);
+	object = gt_publish_place.object;
+	if (object) {
+		gt_use(object->made);
+		object->used = round;
+	}
+	spin_unlock(&gt_publish_place.lock);
+}
+
+static void gt_publish_teardown(void)
+{
+	kfree(gt_publish_exchange(NULL));
+}
+
+const struct gt_case gt_case_publish = {
+	.name = "publish",
+	.group = "controls",
+	.side = {{"maker", gt_publish_maker, 0}, {"user", gt_publish_user, 1}},
+	.teardown = gt_publish_teardown,
+};
+
+/*
+ * A queue is under a lock, and what is in the queue belongs to whoever has taken it out. Both sides write to it, and neither
+ * holds the lock then. The queue has room for one, so that it cannot fill the memory.
+ */
+struct gt_handover {
+	struct list_head link;
+	u64 payload;
+};
+static struct {
+	spinlock_t lock;
+	struct list_head list;
+} gt_handover_queue gt_datum = {
+	.lock = __SPIN_LOCK_UNLOCKED(gt_handover_queue.lock),
+	.list = LIST_HEAD_INIT(gt_handover_queue.list),
+};
+
+static gt_fn void gt_handover_giver(u64 round)
+{
+	struct gt_handover *item = kmalloc(sizeof(*item), GFP_KERNEL);
+
+	if (!item)
+		return;
+	item->payload = round;
+	spin_lock(&gt_handover_queue.lock);
+	if (list_empty(&gt_handover_queue.list)) {
+		list_add_tail(&item->link, &gt_handover_queue.list);
+		item = NULL;
+	}
+	spin_unlock(&gt_handover_queue.lock);
+	kfree(item);
+}
+
+static gt_fn void gt_handover_taker(u64 round)
+{
+	struct gt_handover *item;
+
+	spin_lock(&gt_handover_queue.lock);
+	item = list_first_entry_or_null(&gt_handover_queue.list, struct gt_handover, link);
+	if (item)
+		list_del(&item->link);
+	spin_unlock(&gt_handover_queue.lock);
+	if (!item)
+		return;
+	item->payload += round;
+	gt_use(item->payload);
+	kfree(item);
+}
+
+static void gt_handover_teardown(void)
+{
+	gt_handover_taker(0);
+}
+
+const struct gt_case gt_case_handover = {
+	.name = "handover",
+	.group = "controls",
+	.side = {{"giver", gt_handover_giver, 0}, {"taker", gt_handover_taker, 1}},
+	.teardown = gt_handover_teardown,
+};
+
+/*
+ * Who writes holds the lock, and who reads is in an RCU section instead. As with the control rcu, the pointer is loaded and
+ * stored plainly as far as machine code shows: that pair has functions of its own and is allowed in the manifest.
+ */
+struct gt_rculock {
+	u64 value, updates;
+	struct rcu_head head;
+};
+static struct {
+	spinlock_t lock;
+	struct gt_rculock __rcu *object;
+} gt_rculock_place gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(gt_rculock_place.lock)};
+
+static gt_fn void gt_rculock_publish(struct gt_rculock *fresh)
+{
+	rcu_assign_pointer(gt_rculock_place.object, fresh);
+}
+
+static gt_fn struct gt_rculock *gt_rculock_fetch(void)
+{
+	return rcu_dereference(gt_rculock_place.object);
+}
+
+static gt_fn void gt_rculock_writer(u64 round)
+{
+	struct gt_rculock *fresh = kmalloc(sizeof(*fresh), GFP_KERNEL), *old;
+
+	if (!fresh)
+		return;
+	spin_lock(&gt_rculock_place.lock);
+	old = rcu_dereference_protected(gt_rculock_place.object, lockdep_is_held(&gt_rculock_place.lock));
+	fresh->updates = old ? old->updates + 1 : 0;
+	fresh->value = round;
+	gt_rculock_publish(fresh);
+	spin_unlock(&gt_rculock_place.lock);
+	if (old)
+		kfree_rcu(old, head);
+}
+
+static gt_fn void gt_rculock_reader(struct gt_rculock *object)
+{
+	gt_use(object->value);
+	gt_use(object->updates);
+}
+
+static void gt_rculock_reader_step(u64 round)
+{
+	struct gt_rculock *object;
+
+	rcu_read_lock();
+	object = gt_rculock_fetch();
+	if (object)
+		gt_rculock_reader(object);
+	rcu_read_unlock();
+}
+
+static void gt_rculock_teardown(void)
+{
+	kfree(rcu_dereference_protected(gt_rculock_place.object, true));
+	gt_rculock_publish(NULL);
+}
+
+const struct gt_case gt_case_rculock = {
+	.name = "rculock",
+	.group = "controls",
+	.side = {{"writer", gt_rculock_writer, 0}, {"reader", gt_rculock_reader_step, 1}},
+	.teardown = gt_rculock_teardown,
+};
+
+/*
+ * The lock keeps the two apart, so there is no race. But the task takes the lock with interrupts on, and on one CPU the handler
+ * would wait forever for the task that it has interrupted. The guest is safe, since the timer is pinned to the other CPU.
+ */
+static struct {
+	spinlock_t lock;
+	u32 events;
+} gt_irqlock gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(gt_irqlock.lock)};
+
+static gt_fn void gt_irqlock_task(u64 round)
+{
+	spin_lock(&gt_irqlock.lock);
+	gt_irqlock.events = 0;
+	spin_unlock(&gt_irqlock.lock);
+}
+
+static gt_fn void gt_irqlock_timer(u64 round)
+{
+	spin_lock(&gt_irqlock.lock);
+	gt_irqlock.events++;
+	spin_unlock(&gt_irqlock.lock);
+}
+
+const struct gt_case gt_case_irqlock = {
+	.name = "irqlock",
+	.group = "controls",
+	.side = {{"task", gt_irqlock_task, 0}, {"timer", gt_irqlock_timer, 1, GT_TIMER}},
+};
