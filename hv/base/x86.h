@@ -20,6 +20,12 @@ struct x86_regs {
 	uint16_t cs, ss;
 };
 
+#define X86_RFLAGS_CF (1ull << 0)
+#define X86_RFLAGS_PF (1ull << 2)
+#define X86_RFLAGS_AF (1ull << 4)
+#define X86_RFLAGS_ZF (1ull << 6)
+#define X86_RFLAGS_SF (1ull << 7)
+#define X86_RFLAGS_OF (1ull << 11)
 #define X86_RFLAGS_DF (1ull << 10)
 #define X86_RFLAGS_IF (1ull << 9)
 #define X86_RFLAGS_RF (1ull << 16)

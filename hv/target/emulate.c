@@ -3,9 +3,37 @@
 
 #include "symbols/insn/flow.h"
 
-enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL };
+enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE };
 
 #define REX_B 0x41
+
+/* An instruction with two register operands (SDM vol. 2, table 2-2). */
+struct two_registers {
+	uint8_t opcode;
+	/* A REX stands before the opcode, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
+	bool rex;
+	/* Of the operands, in bytes. */
+	uint8_t size;
+	/* The fields of ModRM, with their bit of REX. */
+	uint8_t reg, rm;
+};
+
+/* Returns whether the instruction is nothing but a REX, if any, one opcode byte and a ModRM that names two registers. */
+static bool is_two_registers(const struct insn *insn, struct two_registers *out)
+{
+	bool rex = insn->len == 3 && (insn->bytes[0] & 0xf0) == 0x40;
+	const uint8_t *b = insn->bytes + rex;
+	uint8_t prefix = rex ? insn->bytes[0] : 0;
+
+	if (insn->len != 2u + rex || b[1] < 0xc0)
+		return false;
+	out->opcode = b[0];
+	out->rex = rex;
+	out->size = !(b[0] & 1) ? 1 : prefix & 8 ? 8 : 4;
+	out->reg = (uint8_t)((b[1] >> 3 & 7) | (prefix & 4) << 1);
+	out->rm = (uint8_t)((b[1] & 7) | (prefix & 1) << 3);
+	return true;
+}
 
 static bool is_push_opcode(uint8_t op)
 {
@@ -15,6 +43,7 @@ static bool is_push_opcode(uint8_t op)
 static enum form form_of(const struct insn *insn)
 {
 	const uint8_t *b = insn->bytes;
+	struct two_registers two;
 
 	if ((insn->len == 1 && is_push_opcode(b[0])) || (insn->len == 2 && b[0] == REX_B && is_push_opcode(b[1])))
 		return PUSH;
@@ -24,6 +53,10 @@ static enum form form_of(const struct insn *insn)
 		return JUMP;
 	if (insn->len == 5 && b[0] == 0xe8)
 		return CALL;
+	if (is_two_registers(insn, &two) && (two.opcode == 0x84 || two.opcode == 0x85))
+		return TEST;
+	if (is_two_registers(insn, &two) && (two.opcode == 0x89 || two.opcode == 0x8b))
+		return MOVE;
 	return NOT_EMULATED;
 }
 
@@ -43,6 +76,47 @@ static int push(struct target *t, struct x86_regs *regs, uint64_t value)
 static unsigned pushed_register(const struct insn *insn)
 {
 	return insn->len == 2 ? 8u + (insn->bytes[1] & 7u) : insn->bytes[0] & 7u;
+}
+
+static uint64_t operand(const struct x86_regs *regs, const struct two_registers *two, uint8_t gpr)
+{
+	if (two->size == 8)
+		return regs->gpr[gpr];
+	if (two->size == 4)
+		return (uint32_t)regs->gpr[gpr];
+	if (!two->rex && gpr >= 4)
+		return (uint8_t)(regs->gpr[gpr - 4] >> 8);
+	return (uint8_t)regs->gpr[gpr];
+}
+
+/* The flags as of a logical AND (SDM vol. 2, TEST). AF is undefined, and CPUs clear it. */
+static void test_registers(const struct insn *insn, struct x86_regs *regs)
+{
+	struct two_registers two;
+	uint64_t result, flags = 0;
+
+	is_two_registers(insn, &two);
+	result = operand(regs, &two, two.reg) & operand(regs, &two, two.rm);
+	if (!result)
+		flags |= X86_RFLAGS_ZF;
+	if (result >> (8 * two.size - 1))
+		flags |= X86_RFLAGS_SF;
+	if (!__builtin_parity((unsigned)result & 0xff))
+		flags |= X86_RFLAGS_PF;
+	regs->rflags &= ~(X86_RFLAGS_CF | X86_RFLAGS_PF | X86_RFLAGS_AF | X86_RFLAGS_ZF | X86_RFLAGS_SF | X86_RFLAGS_OF);
+	regs->rflags |= flags;
+}
+
+/* An operand of 32 bits clears the upper half of its register. */
+static void move_register(const struct insn *insn, struct x86_regs *regs)
+{
+	struct two_registers two;
+
+	is_two_registers(insn, &two);
+	if (two.opcode == 0x89)
+		regs->gpr[two.rm] = operand(regs, &two, two.reg);
+	else
+		regs->gpr[two.reg] = operand(regs, &two, two.rm);
 }
 
 int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *regs)
@@ -67,6 +141,14 @@ int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *r
 		if (!insn_direct_branch(insn, &branch) || (branch.call && push(t, regs, next)))
 			return -1;
 		regs->rip = branch.target;
+		return 0;
+	case TEST:
+		test_registers(insn, regs);
+		regs->rip = next;
+		return 0;
+	case MOVE:
+		move_register(insn, regs);
+		regs->rip = next;
 		return 0;
 	case NOT_EMULATED:
 		break;

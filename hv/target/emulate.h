@@ -14,15 +14,17 @@
 
 /*
  * Whether target_emulate() can carry out this instruction in kernel mode. These are, without prefixes other than a REX.B of the
- * push (SDM vol. 2):
+ * push and a REX before the last two (SDM vol. 2):
  *
  *   push r64	50+r, 41 50+r
  *   ret	c3
  *   jmp	eb rel8, e9 rel32
  *   call	e8 rel32
+ *   test	84 /r, 85 /r of two registers
+ *   mov	89 /r, 8b /r of two registers
  *
- * All of them read and write general registers, RIP and the stack only, change no flags, and fault in no other way than by a
- * stack that is not there. A direct call is the push of an address that is known and a jump. An indirect call or jump is not
+ * All of them read and write general registers, RIP and the stack only, and fault in no other way than by a stack that is not
+ * there. Only test changes flags: the arithmetic ones, as a function of its operands. A direct call is the push of an address that is known and a jump. An indirect call or jump is not
  * among them, because with indirect branch tracking it also changes a state of the CPU that cannot be set from outside. The
  * guest's kernel must not use supervisor shadow stacks, onto which a call would push too; Linux does not.
  */
