@@ -55,6 +55,25 @@ bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa)
 	return guest_translate(g, gva, &there) == 0 && there == gpa;
 }
 
+/*
+ * The kernel gives pages of its image to the page allocator once it is up: what is between its parts, and what only its start
+ * needed (mark_rodata_ro() and free_initmem() in arch/x86/mm/init_64.c). What is there then is no part of the image any more.
+ */
+static bool is_given_away(const struct guest *g, uint64_t gva)
+{
+	static const char *const parts[][2] = {
+		{"_etext", "__start_rodata"}, {"__end_rodata", "_sdata"}, {"__init_begin", "__init_end"}};
+
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		uint64_t start = symtab_addr(g->symtab, parts[i][0]), end = symtab_addr(g->symtab, parts[i][1]);
+
+		start = (start + X86_PAGE_SIZE - 1) & ~(uint64_t)(X86_PAGE_SIZE - 1);
+		if (start && gva >= start && gva < end)
+			return true;
+	}
+	return false;
+}
+
 uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa)
 {
 	const struct linux_memory *m = &g->memory;
@@ -63,7 +82,7 @@ uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa)
 	/* The image is contiguous. */
 	if (m->image.start && guest_translate(g, m->image.start, &start) == 0 && gpa >= start) {
 		gva = m->image.start + (gpa - start);
-		if (gva < m->image.end && guest_is_at(g, gva, gpa))
+		if (gva < m->image.end && !is_given_away(g, gva) && guest_is_at(g, gva, gpa))
 			return gva;
 	}
 	gva = m->page_offset + gpa;

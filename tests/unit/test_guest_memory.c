@@ -19,7 +19,7 @@
 #include "tests/unit/test_sym_btf_maker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define IMAGE 0xffffffff81000000ull /* a page of text, one of data */
+#define IMAGE 0xffffffff81000000ull /* a page of text, one of data, and one that was given away */
 #define IMAGE_GPA 0x300000ull
 #define DIRECT 0xffff9a0000000000ull /* the direct map, moved as stock kernels do */
 #define VMALLOC 0xffffa90000000000ull
@@ -44,7 +44,7 @@ enum { CPUS = 2, STACK_SIZE = 0x4000, PAGE_STRUCT = 64 };
 
 /* Where things are in the data page and in the structures. */
 enum { PAGE_OFFSET_AT = 0x1000, VMALLOC_AT = 0x1008, VMEMMAP_AT = 0x1010, OFFSETS_AT = 0x1020, CPUS_AT = 0x1040 };
-enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, VARIABLE_AT = 0x1100, IMAGE_SIZE = 0x2000 };
+enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, VARIABLE_AT = 0x1100, GIVEN_AT = 0x2000, IMAGE_SIZE = 0x3000 };
 enum { FLAGS_AT = 0, HEAD_AT = 8, OWNER_AT = 32, TYPE_AT = 48 };
 enum { C_NAME_AT = 8, C_SIZE_AT = 16, C_OBJECT_AT = 20, C_PAD_AT = 24, C_ALIASES_AT = 28 };
 
@@ -75,6 +75,8 @@ static const struct symbol symbols[] = {
 	{.name = "pcpu_unit_size", .addr = IMAGE + UNIT_AT, .size = 4, .type = 'd'},
 	{.name = "pcpu_base_addr", .addr = IMAGE + BASE_AT, .size = 8, .type = 'D'},
 	{.name = "a_variable", .addr = IMAGE + VARIABLE_AT, .size = 0x40, .type = 'b'},
+	{.name = "__init_begin", .addr = IMAGE + GIVEN_AT, .type = 'D'},
+	{.name = "__init_end", .addr = IMAGE + IMAGE_SIZE, .type = 'D'},
 	{.name = "_end", .addr = IMAGE + IMAGE_SIZE, .type = 'B'},
 };
 
@@ -328,6 +330,17 @@ static void test_kernel(void **state)
 	expect_kind(f, IMAGE + VARIABLE_AT + 0x40, 8, GUEST_MEMORY_KERNEL);
 	assert_string_equal(f->m.symbol.name, "");
 	expect_object(f, 0, 0, 0);
+}
+
+/* RAM of the image is named by the image, but for what the kernel has given to its page allocator. */
+static void test_where_ram_is(void **state)
+{
+	struct facts *f = *state;
+
+	assert_int_equal(guest_mapped_at(f->g, IMAGE_GPA + VARIABLE_AT), IMAGE + VARIABLE_AT);
+	assert_int_equal(guest_mapped_at(f->g, IMAGE_GPA + GIVEN_AT + 8), DIRECT + IMAGE_GPA + GIVEN_AT + 8);
+	assert_int_equal(guest_mapped_at(f->g, PLAIN_GPA), DIRECT + PLAIN_GPA);
+	assert_int_equal(guest_mapped_at(f->g, FAKE_RAM), 0);
 }
 
 static void add_module(struct facts *f)
@@ -664,6 +677,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_kernel),
+		T(test_where_ram_is),
 		T(test_module),
 		T(test_per_cpu_variable),
 		T(test_per_cpu_other),
