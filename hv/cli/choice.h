@@ -26,6 +26,8 @@ extern const struct cli_choice fail_on_choice;
 /* What makes a command fail that lists a round of a campaign, and how it shows the list. */
 extern const struct cli_choice campaign_fails;
 extern const struct cli_choice campaign_forms;
+/* The formats of `locks`. */
+extern const struct cli_choice lock_forms;
 
 /*
  * Find the index of `arg` among the words of `choice`. Returns 0 with *index set; or an error_t for the parser to return, with

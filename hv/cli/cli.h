@@ -31,6 +31,7 @@ int cli_agent(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_prune(int argc, char **argv);
 int cli_diff(int argc, char **argv);
+int cli_locks(int argc, char **argv);
 int cli_campaign(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 
@@ -43,6 +44,7 @@ extern const struct argp cli_agent_argp;
 extern const struct argp cli_report_argp;
 extern const struct argp cli_prune_argp;
 extern const struct argp cli_diff_argp;
+extern const struct argp cli_locks_argp;
 extern const struct argp cli_campaign_argp;
 extern const struct argp cli_replay_argp;
 

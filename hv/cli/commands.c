@@ -14,6 +14,7 @@ const struct cli_command cli_commands[] = {
 	{"replay", cli_replay, &cli_replay_argp, "run both orders of a race again that a run has kept", NULL},
 	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm", NULL},
 	{"diff", cli_diff, &cli_diff_argp, "say which races are new, gone, or judged otherwise than before", NULL},
+	{"locks", cli_locks, &cli_locks_argp, "show which lock protects what, and where it is missing", NULL},
 	{"campaign", cli_campaign, &cli_campaign_argp,
 	 "look every night, over many kernels and workloads, and list what is new", campaign_commands},
 	{"doctor", cli_doctor, &cli_doctor_argp,
@@ -21,5 +22,6 @@ const struct cli_command cli_commands[] = {
 	{0},
 };
 
-const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders,  &diff_forms,	   &fail_on_choice,
-						&device_nets,	 &campaign_fails, &campaign_forms, NULL};
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &diff_forms,
+						&fail_on_choice, &device_nets,	 &campaign_fails,
+						&campaign_forms, &lock_forms,	 NULL};

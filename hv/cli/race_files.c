@@ -262,6 +262,8 @@ static int put_together(struct race_files *f, struct loaded *files, size_t count
 		if (l->run.kernel.banner)
 			prune_rules_add_kernel(f->rules, l->run.kernel.banner);
 		runs->files[runs->count] = files[i].path;
+		runs->locks[runs->count] = l->locks;
+		l->locks = (struct lock_record){0};
 		runs->list[runs->count++] = l->run;
 		l->run = (struct run_facts){0};
 	}

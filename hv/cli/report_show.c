@@ -53,6 +53,10 @@ static void put_text(FILE *out, const struct verdicts *v, const struct race_stor
 	}
 	if (!how->all)
 		folded(out, v);
+	for (size_t i = 0; i < runs->count; i++) {
+		if (runs->locks[i].protection)
+			text_suspicions(out, runs->locks[i].protection, &runs->locks[i].suspicions, &style);
+	}
 	text_summary(out, store, NULL, &style);
 	if (!v->count)
 		return;
@@ -110,6 +114,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 				 .listing = how->listing,
 				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));
+	struct lock_chart locks = {0};
 	int rc;
 
 	if (!races)
@@ -128,7 +133,12 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 						.suppression = j->suppressed};
 	}
 	run.races = races;
-	rc = export(stdout, &run, err);
+	rc = lock_chart_suspicions(&locks, runs->locks, runs->count, err);
+	if (race_runs_followed_locks(runs))
+		run.locks = &locks;
+	if (rc == 0)
+		rc = export(stdout, &run, err);
+	lock_chart_fini(&locks);
 	free(races);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "hv/base/err.h"
 #include "hv/race/store.h"
 #include "hv/report/listing.h"
+#include "hv/report/locks/chart.h"
 #include "hv/report/run_facts.h"
 
 enum export_level {
@@ -41,6 +42,8 @@ struct export_run {
 	size_t run_count;
 	const struct export_race *races; /* The races, in the order in which they are shown. */
 	size_t count;
+	/* What is suspected by the locks that were held, in a section of its own. NULL: no run followed locks. */
+	const struct lock_chart *locks;
 	struct listing_maker *listing; /* Makes instructions of code. NULL: code is shown as bytes. */
 };
 

@@ -46,6 +46,7 @@ int export_html(FILE *out, const struct export_run *run, struct err *err)
 	for (size_t i = 0; rc == 0 && i < run->count; i++)
 		rc = html_race(out, run, &run->races[i], err);
 	fputs("</div>\n", out);
+	html_suspicions(out, run->locks);
 	html_page_end(out, run->tool_version);
 	return rc;
 }

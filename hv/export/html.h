@@ -47,6 +47,9 @@ void html_runs(FILE *out, const struct export_run *run);
 /* Write the table of all races, with a link to the section of each. */
 void html_table(FILE *out, const struct export_run *run);
 
+/* Write the table of suspicions, or nothing where no run followed locks (NULL). */
+void html_suspicions(FILE *out, const struct lock_chart *chart);
+
 /* Write the section of one race of `run`. Returns 0, or -1 with err set when memory ran out. */
 int html_race(FILE *out, const struct export_run *run, const struct export_race *r, struct err *err);
 

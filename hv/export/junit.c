@@ -207,6 +207,34 @@ static int write_when(xmlTextWriter *w, const struct run_facts *first)
 	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
+/* What is only suspected neither fails nor passes. */
+static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c)
+{
+	int rc = xmlTextWriterStartElement(w, x("testcase"));
+
+	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x(c->site[0]));
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "suspicion about %s (%s)", c->site[1], c->suspicion.id);
+	rc |= xmlTextWriterStartElement(w, x("skipped"));
+	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(c->suspicion.text));
+	rc |= xmlTextWriterEndElement(w);
+	return rc | xmlTextWriterEndElement(w);
+}
+
+/* A suite of its own. */
+static int write_suspicions(xmlTextWriter *w, const struct lock_chart *locks)
+{
+	int rc = xmlTextWriterStartElement(w, x("testsuite"));
+
+	rc |= xmlTextWriterWriteAttribute(w, x("name"), x("outrider suspicions"));
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("tests"), "%zu", locks->suspicion_count);
+	rc |= xmlTextWriterWriteAttribute(w, x("failures"), x("0"));
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("skipped"), "%zu", locks->suspicion_count);
+	rc |= xmlTextWriterWriteAttribute(w, x("errors"), x("0"));
+	for (size_t i = 0; i < locks->suspicion_count && rc >= 0; i++)
+		rc |= write_suspicion(w, &locks->suspicions[i]);
+	return rc | xmlTextWriterEndElement(w);
+}
+
 static int write_document(xmlTextWriter *w, const struct export_run *run)
 {
 	const struct counts c = count(run);
@@ -225,6 +253,9 @@ static int write_document(xmlTextWriter *w, const struct export_run *run)
 	rc |= write_properties(w, run);
 	for (size_t i = 0; i < run->count && rc >= 0; i++)
 		rc |= write_case(w, &run->races[i]);
+	rc |= xmlTextWriterEndElement(w);
+	if (run->locks && rc >= 0)
+		rc |= write_suspicions(w, run->locks);
 	return rc | xmlTextWriterEndDocument(w);
 }
 

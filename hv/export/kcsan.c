@@ -197,6 +197,14 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 	fputs("\n" RULER "\n", out);
 }
 
+/* Lines of our own: a suspicion is no report, and a parser must not take it for one. */
+static void put_suspicions(FILE *out, const struct lock_chart *locks)
+{
+	for (size_t i = 0; locks && i < locks->suspicion_count; i++)
+		fprintf(out, "Outrider: suspicion %s: %s\n", locks->suspicions[i].suspicion.id,
+			locks->suspicions[i].suspicion.text);
+}
+
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err)
 {
 	(void)err;
@@ -204,5 +212,6 @@ int export_kcsan(FILE *out, const struct export_run *run, struct err *err)
 		if (!run->races[i].folded)
 			put_race(out, run, &run->races[i]);
 	}
+	put_suspicions(out, run->locks);
 	return 0;
 }

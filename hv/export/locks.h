@@ -26,10 +26,6 @@ int export_locks_text(FILE *out, const struct export_locks *locks, struct err *e
 int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err);
 
-/* Why accesses that no common lock keeps apart are not suspected, in a few words, for people and for JSON. */
-const char *export_left_out_words(unsigned reason);
-const char *export_left_out_key(unsigned reason);
-
 /* What came of aiming at both sites of the suspicion, as a sentence without a full stop. "": nothing is known. */
 #define EXPORT_PROOF_MAX 160
 void export_proof(const struct suspicion *s, char out[EXPORT_PROOF_MAX]);

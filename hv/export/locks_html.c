@@ -4,6 +4,7 @@
 
 #include "hv/export/html.h"
 #include "hv/export/locks.h"
+#include "hv/report/lock_words.h"
 
 static void put_title(FILE *out, const void *ctx)
 {
@@ -20,38 +21,6 @@ static void put_files(FILE *out, const struct export_locks *l)
 		fputs("</dd>\n", out);
 	}
 	fputs("</dl>\n", out);
-}
-
-static void put_suspicion(FILE *out, const struct chart_suspicion *c)
-{
-	char proof[EXPORT_PROOF_MAX];
-
-	export_proof(&c->suspicion, proof);
-	fprintf(out, "<tr id=\"suspicion-%s\"><td class=\"id mono\">%s</td><td class=\"number\">%d</td><td>", c->suspicion.id,
-		c->suspicion.id, c->suspicion.rank);
-	html_foreign(out, c->suspicion.text);
-	fputs("</td><td class=\"mono\">", out);
-	html_name(out, c->site[0]);
-	fputs("</td><td class=\"mono\">", out);
-	html_name(out, c->site[1]);
-	fprintf(out, "</td><td class=\"%s\">", c->suspicion.proof == PROOF_SEEN ? "harmful" : "");
-	html_text(out, proof);
-	fputs("</td></tr>\n", out);
-}
-
-static void put_suspicions(FILE *out, const struct lock_chart *chart)
-{
-	fprintf(out, "<h2>Suspicions: %zu</h2>\n", chart->suspicion_count);
-	fputs("<p class=\"faint\">A suspicion is no race: nobody saw both accesses at once. The worst come first.</p>\n", out);
-	if (!chart->suspicion_count)
-		return;
-	fputs("<div class=\"wide\"><table class=\"races\"><thead><tr><th>Id</th><th>Rank</th><th>What the locks "
-	      "say</th><th>With the "
-	      "lock</th><th>Without it</th><th>Proof</th></tr></thead><tbody>\n",
-	      out);
-	for (size_t i = 0; i < chart->suspicion_count; i++)
-		put_suspicion(out, &chart->suspicions[i]);
-	fputs("</tbody></table></div>\n", out);
 }
 
 static void put_missing(FILE *out, const struct chart_datum *d)
@@ -113,8 +82,7 @@ static void put_left_out(FILE *out, const struct lock_chart *chart)
 	fputs("<h2>Not suspected</h2>\n<ul>\n", out);
 	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
 		if (chart->left_out[i])
-			fprintf(out, "<li>%" PRIu64 " pairs of accesses: %s</li>\n", chart->left_out[i],
-				export_left_out_words(i));
+			fprintf(out, "<li>%" PRIu64 " pairs of accesses %s</li>\n", chart->left_out[i], left_out_phrase(i));
 	}
 	fprintf(out, "<li>%" PRIu64 " moments or pairs were lost, because there were too many</li>\n</ul>\n", chart->lost);
 }
@@ -124,7 +92,7 @@ int export_locks_html(FILE *out, const struct export_locks *locks, struct err *e
 	(void)err;
 	html_page_begin(out, put_title, NULL, "h2 { margin: 1.5rem 0 .5rem; } h3 { margin: 1rem 0 .25rem; }\n");
 	put_files(out, locks);
-	put_suspicions(out, locks->chart);
+	html_suspicions(out, locks->chart);
 	put_data(out, locks);
 	put_left_out(out, locks->chart);
 	html_page_end(out, locks->tool_version);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "hv/export/locks.h"
+#include "hv/report/lock_words.h"
 #include "hv/report/json/write.h"
 
 static json_t *suspicion_json(struct json_builder *b, const struct chart_suspicion *c)
@@ -10,7 +11,7 @@ static json_t *suspicion_json(struct json_builder *b, const struct chart_suspici
 	json_t *o = json_object(), *sites = json_array(), *proof = json_object(), *reached = json_array();
 
 	json_put(b, o, "id", json_string(s->id));
-	json_put(b, o, "kind", json_string(s->kind == SUSPICION_UNPROTECTED ? "unprotected" : "interrupt"));
+	json_put(b, o, "kind", json_string(suspicion_kind_word(s->kind)));
 	json_put(b, o, "rank", json_integer(s->rank));
 	json_put(b, o, "text", json_string(s->text));
 	for (unsigned i = 0; i < 2; i++) {
@@ -22,7 +23,7 @@ static json_t *suspicion_json(struct json_builder *b, const struct chart_suspici
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));
 	json_put(b, o, "met", json_boolean(s->met));
-	json_put(b, proof, "state", json_string(chart_proof_word(s->proof)));
+	json_put(b, proof, "state", json_string(proof_word(s->proof)));
 	json_put(b, proof, "reached", reached);
 	json_put(b, o, "proof", proof);
 	return o;
@@ -56,7 +57,7 @@ static json_t *left_out_json(struct json_builder *b, const struct lock_chart *ch
 	json_t *o = json_object();
 
 	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++)
-		json_put(b, o, export_left_out_key(i), json_whole(chart->left_out[i]));
+		json_put(b, o, left_out_word(i), json_whole(chart->left_out[i]));
 	return o;
 }
 

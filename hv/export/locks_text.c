@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hv/export/locks.h"
+#include "hv/report/lock_words.h"
 
 /* Functions without the lock that a line names; more are counted. */
 #define MISSING_SHOWN 4
@@ -92,8 +93,8 @@ static void put_sum(FILE *out, const struct export_locks *l)
 		partly, never, l->all ? "" : " (--all lists them)", alone);
 	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
 		if (l->chart->left_out[i])
-			fprintf(out, "%" PRIu64 " pairs of accesses are not suspected: %s\n", l->chart->left_out[i],
-				export_left_out_words(i));
+			fprintf(out, "%" PRIu64 " pairs of accesses %s are not suspected\n", l->chart->left_out[i],
+				left_out_phrase(i));
 	}
 	if (l->chart->lost)
 		fprintf(out, "%" PRIu64 " moments or pairs were lost, because there were too many\n", l->chart->lost);

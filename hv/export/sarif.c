@@ -10,6 +10,7 @@
 
 #include "hv/export/rules.h"
 #include "hv/export/sarif_place.h"
+#include "hv/export/sarif_suspicions.h"
 #include "hv/report/words.h"
 
 #define RULE_TEXT_MAX 1024
@@ -161,25 +162,6 @@ static json_t *tool(struct json_builder *b, const struct export_run *run)
 	return o;
 }
 
-/* Section 3.14.14. Where the roots are is not known, since a report may be made on any machine. The last root is of devices. */
-static json_t *roots(struct json_builder *b, bool devices)
-{
-	static const char *const said[][2] = {
-		{SARIF_SOURCES, "The root of the source tree that the guest's kernel was built from."},
-		{SARIF_SYMBOLS, "No files: functions of the guest's kernel and modules of which no source line is known."},
-		{SARIF_DEVICES, "No files: the guest's devices, with the kinds of their requests."},
-	};
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]) - !devices; i++) {
-		json_t *root = json_object();
-
-		json_put(b, root, "description", sarif_message(b, said[i][1]));
-		json_put(b, o, said[i][0], root);
-	}
-	return o;
-}
-
 static bool any_device(const struct export_run *run)
 {
 	for (size_t i = 0; i < run->count; i++) {
@@ -285,7 +267,7 @@ static json_t *one_run(struct json_builder *b, const struct export_run *run)
 	for (size_t i = 0; i < run->run_count; i++)
 		json_append(b, invocations, invocation(b, &run->runs[i]));
 	json_put(b, o, "invocations", invocations);
-	json_put(b, o, "originalUriBaseIds", roots(b, any_device(run)));
+	json_put(b, o, "originalUriBaseIds", sarif_roots(b, any_device(run)));
 	for (size_t i = 0; i < run->count; i++)
 		json_append(b, results, result(b, &run->races[i]));
 	json_put(b, o, "results", results);
@@ -300,6 +282,8 @@ static json_t *document(struct json_builder *b, const struct export_run *run)
 	json_put(b, o, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
 	json_put(b, o, "version", json_string("2.1.0"));
 	json_append(b, runs, one_run(b, run));
+	if (run->locks)
+		json_append(b, runs, sarif_suspicions(b, run));
 	json_put(b, o, "runs", runs);
 	return o;
 }

@@ -166,6 +166,16 @@ json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned w
 	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
 }
 
+json_t *sarif_site(struct json_builder *b, const char *site)
+{
+	char module[SITE_NAME_MAX], function[SITE_NAME_MAX];
+	const char *colon = strchr(site, ':'), *name = colon ? colon + 1 : site;
+
+	snprintf(module, sizeof(module), "%.*s", colon ? (int)(colon - site) : 0, site);
+	snprintf(function, sizeof(function), "%.*s", (int)strcspn(name, "+"), name);
+	return location(b, &(struct place){NULL, function, module, site});
+}
+
 /* Line number `k` of the places of a call, or its function where no line is known. `name` has room for the function's name. */
 static struct place place_of(const struct guest_frame *call, const struct source_line *lines, size_t k,
 			     char name[EXPORT_NAME_MAX])
@@ -304,5 +314,24 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 		 sarif_message(b, json_array_size(flows) == 2 ? "two accesses to the same memory at the same time"
 							      : "an access whose memory changed meanwhile"));
 	json_put(b, o, "threadFlows", flows);
+	return o;
+}
+
+/* Section 3.14.14. Where the roots are is not known, since a report may be made on any machine. The last root is of devices. */
+json_t *sarif_roots(struct json_builder *b, bool devices)
+{
+	static const char *const said[][2] = {
+		{SARIF_SOURCES, "The root of the source tree that the guest's kernel was built from."},
+		{SARIF_SYMBOLS, "No files: functions of the guest's kernel and modules of which no source line is known."},
+		{SARIF_DEVICES, "No files: the guest's devices, with the kinds of their requests."},
+	};
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]) - !devices; i++) {
+		json_t *root = json_object();
+
+		json_put(b, root, "description", sarif_message(b, said[i][1]));
+		json_put(b, o, said[i][0], root);
+	}
 	return o;
 }

@@ -36,14 +36,6 @@ const char *chart_function(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-const char *chart_proof_word(enum proof_state proof)
-{
-	static const char *const words[] = {
-		[PROOF_NONE] = "none", [PROOF_OPEN] = "open", [PROOF_SEEN] = "seen", [PROOF_GIVEN_UP] = "given-up"};
-
-	return words[proof];
-}
-
 static const char *function_name(const struct protection *p, uint32_t function)
 {
 	return function < p->function_count ? p->functions[function].name : "an unknown function";
@@ -70,7 +62,7 @@ static int gather(struct making *m)
 	size_t most = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		most += m->records[i].protection->access_count;
+		most += m->records[i].protection ? m->records[i].protection->access_count : 0;
 	m->refs = calloc(most + 1, sizeof(*m->refs));
 	m->chart->data = calloc(most + 1, sizeof(*m->chart->data));
 	if (!m->refs || !m->chart->data)
@@ -78,7 +70,7 @@ static int gather(struct making *m)
 	for (size_t i = 0; i < m->n; i++) {
 		const struct protection *p = m->records[i].protection;
 
-		for (uint32_t k = 0; k < p->access_count; k++) {
+		for (uint32_t k = 0; p && k < p->access_count; k++) {
 			if (is_wanted(m, p, p->accesses[k].function))
 				m->refs[m->ref_count++] = (struct ref){p, &p->accesses[k]};
 		}
@@ -304,6 +296,17 @@ static void join_suspicions(struct lock_chart *chart)
 	qsort(list, kept, sizeof(*list), by_rank);
 }
 
+static void add_record(struct making *m, const struct lock_record *record)
+{
+	const struct suspicions *s = &record->suspicions;
+
+	for (size_t i = 0; i < s->count; i++)
+		add_suspicion(m, record->protection, &s->list[i]);
+	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++)
+		m->chart->left_out[i] += s->left_out[i];
+	m->chart->lost += s->lost + record->protection->lost;
+}
+
 static int chart_suspicions(struct making *m)
 {
 	struct lock_chart *chart = m->chart;
@@ -315,16 +318,16 @@ static int chart_suspicions(struct making *m)
 	if (!chart->suspicions)
 		return -1;
 	for (size_t i = 0; i < m->n; i++) {
-		const struct suspicions *s = &m->records[i].suspicions;
-
-		for (size_t k = 0; k < s->count; k++)
-			add_suspicion(m, m->records[i].protection, &s->list[k]);
-		for (unsigned k = 0; k < PROTECT_LEFT_OUT; k++)
-			chart->left_out[k] += s->left_out[k];
-		chart->lost += s->lost + m->records[i].protection->lost;
+		if (m->records[i].protection)
+			add_record(m, &m->records[i]);
 	}
 	join_suspicions(chart);
 	return 0;
+}
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, EXIT_INTERNAL, "memory ran out while locks were put together");
 }
 
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
@@ -334,11 +337,17 @@ int lock_chart_make(struct lock_chart *chart, const struct lock_record *records,
 	int ret;
 
 	*chart = (struct lock_chart){0};
-	ret = gather(&m) || chart_data(&m) || chart_suspicions(&m) ? -1 : 0;
-	if (ret)
-		err_set(err, EXIT_INTERNAL, "memory ran out while locks were put together");
+	ret = gather(&m) || chart_data(&m) || chart_suspicions(&m) ? no_memory(err) : 0;
 	free(m.refs);
 	return ret;
+}
+
+int lock_chart_suspicions(struct lock_chart *chart, const struct lock_record *records, size_t n, struct err *err)
+{
+	struct making m = {.chart = chart, .records = records, .n = n};
+
+	*chart = (struct lock_chart){0};
+	return chart_suspicions(&m) ? no_memory(err) : 0;
 }
 
 void lock_chart_fini(struct lock_chart *chart)

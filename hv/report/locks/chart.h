@@ -55,19 +55,19 @@ struct lock_chart {
 };
 
 /*
- * Make the chart of `n` records. `wanted(ctx, function)` says whether the accesses and takes of a function count; a suspicion
- * counts when one of its sides does. NULL: all count. Returns 0, or -1 with EXIT_INTERNAL when memory runs out. In both cases
- * lock_chart_fini() must follow.
+ * Make the chart of `n` records. Those whose `protection` is NULL are passed over. `wanted(ctx, function)` says whether the
+ * accesses and takes of a function count; a suspicion counts when one of its sides does. NULL: all count. Returns 0, or -1 with
+ * EXIT_INTERNAL when memory runs out. In both cases lock_chart_fini() must follow.
  */
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
 		    bool (*wanted)(const void *ctx, const char *function), const void *ctx, struct err *err);
+
+/* The same with suspicions alone, for reports that have a section of them. */
+int lock_chart_suspicions(struct lock_chart *chart, const struct lock_record *records, size_t n, struct err *err);
 
 void lock_chart_fini(struct lock_chart *chart);
 
 /* A function as people call it: without its module. */
 const char *chart_function(const char *name);
-
-/* What came of the suspicion: "seen", "given-up", "open" or "none". */
-const char *chart_proof_word(enum proof_state proof);
 
 #endif

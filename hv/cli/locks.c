@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `outrider locks`: says which lock protects what, and where it is missing, by the records of runs with --locks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+#include "hv/cli/choice.h"
+#include "hv/cli/redirect.h"
+#include "hv/export/locks.h"
+#include "hv/report/json/load.h"
+#include "pruner/conf.h"
+
+enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_NO_PAGER };
+
+struct locks_options {
+	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	size_t form;		/* index of forms[] */
+	const char *module;	/* shell patterns, or NULL */
+	bool all;
+	struct redirect redirect;
+	const char **files;
+	size_t count;
+};
+
+static const struct form {
+	const char *name;
+	int (*write)(FILE *out, const struct export_locks *locks, struct err *err);
+} forms[] = {{"text", export_locks_text}, {"json", export_locks_json}, {"html", export_locks_html}};
+
+#define FORM_TEXT 0
+
+static const char *form_word(size_t i)
+{
+	return i < sizeof(forms) / sizeof(forms[0]) ? forms[i].name : NULL;
+}
+
+const struct cli_choice lock_forms = {"FORM", form_word};
+
+static const struct argp_option options[] = {
+	{"format", KEY_FORMAT, "FORM", 0, "text, for people (default); json; or html, a page", 0},
+	{"module", KEY_MODULE, "GLOBS", 0, "only what functions of these modules access; the kernel's own image has no name",
+	 0},
+	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock", 0},
+	{"output", 'o', "FILE", 0, "write to FILE and not to standard output", 0},
+	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
+	{0},
+};
+
+static const char doc[] =
+	"Show which lock protects what, and where it is missing: suspicions first.\v"
+	"RACES.json is a file that `outrider run --locks --json` or `outrider attach --locks --json` wrote, or - for standard "
+	"input. Several files are joined by names.";
+
+static error_t add_file(struct locks_options *o, const char *path)
+{
+	const char **files = realloc(o->files, (o->count + 1) * sizeof(*files));
+
+	if (!files)
+		return ENOMEM;
+	o->files = files;
+	files[o->count++] = path;
+	return 0;
+}
+
+static error_t parser(int key, char *arg, struct argp_state *state)
+{
+	struct locks_options *o = state->input;
+
+	switch (key) {
+	case KEY_FORMAT:
+		return cli_choose(state, &lock_forms, "format", arg, &o->form);
+	case KEY_MODULE:
+		o->module = arg;
+		return 0;
+	case KEY_ALL:
+		o->all = true;
+		return 0;
+	case 'o':
+		o->redirect.file = arg;
+		return 0;
+	case KEY_NO_PAGER:
+		o->redirect.no_pager = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return add_file(o, arg);
+	case ARGP_KEY_NO_ARGS:
+		return cli_usage(
+			state,
+			"locks needs a RACES.json that `outrider run --locks --json` wrote; see `outrider locks --help`");
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Whether a function is one of the modules'. `ctx` is the options. */
+static bool is_wanted(const void *ctx, const char *function)
+{
+	const struct locks_options *o = ctx;
+	const char *colon = strchr(function, ':');
+	char module[SITE_NAME_MAX];
+
+	if (!colon)
+		return false;
+	snprintf(module, sizeof(module), "%.*s", (int)(colon - function), function);
+	return conf_match(o->module, module);
+}
+
+/* What is read of the files. A run that several files have is taken once. */
+struct lock_files {
+	struct lock_record *records;
+	struct run_facts *runs;
+	const char **paths;
+	size_t count;
+};
+
+static int print(struct locks_options *o, const struct lock_files *files, struct err *err)
+{
+	struct lock_chart chart = {0};
+	const struct export_locks locks = {.tool_version = OUTRIDER_VERSION,
+					   .chart = &chart,
+					   .files = files->paths,
+					   .file_count = files->count,
+					   .all = o->all};
+	int rc = lock_chart_make(&chart, files->records, files->count, o->module ? is_wanted : NULL, o, err);
+
+	if (rc == 0 && o->form == FORM_TEXT)
+		redirect_page(&o->redirect);
+	if (rc == 0)
+		rc = forms[o->form].write(stdout, &locks, err);
+	lock_chart_fini(&chart);
+	return rc;
+}
+
+/* The path of the file that has the same run, or NULL. */
+static const char *same_run(const struct lock_files *files, const struct run_facts *run)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		if (run_facts_same(&files->runs[i], run))
+			return files->paths[i];
+	}
+	return NULL;
+}
+
+static int load_file(struct lock_files *files, const char *path, struct err *err)
+{
+	struct report_load load;
+	char line[CLEAN_FIELD_MAX];
+	const char *same;
+	int rc = 0;
+
+	if (report_load(&load, path, err))
+		return -1;
+	same = same_run(files, &load.run);
+	if (!load.locks.protection) {
+		rc = err_set(err, EXIT_INPUT, "%s says nothing of locks: make it by a run with --locks", path);
+	} else if (same) {
+		snprintf(line, sizeof(line), "%s: the same run as %s; it is counted once", path, same);
+		cli_note(line);
+	} else {
+		files->records[files->count] = load.locks;
+		files->runs[files->count] = load.run;
+		files->paths[files->count++] = path;
+		load.locks = (struct lock_record){0};
+		load.run = (struct run_facts){0};
+	}
+	report_load_free(&load);
+	return rc;
+}
+
+static void free_files(struct lock_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		lock_record_fini(&files->records[i]);
+		run_facts_free(&files->runs[i]);
+	}
+	free(files->records);
+	free(files->runs);
+	free(files->paths);
+}
+
+static int locks(struct locks_options *o, struct err *err)
+{
+	struct lock_files files = {.records = calloc(o->count, sizeof(*files.records)),
+				   .runs = calloc(o->count, sizeof(*files.runs)),
+				   .paths = calloc(o->count, sizeof(*files.paths))};
+	int rc = 0;
+
+	if (!files.records || !files.runs || !files.paths)
+		rc = err_set(err, EXIT_INTERNAL, "memory ran out while locks were read");
+	for (size_t i = 0; i < o->count && rc == 0; i++)
+		rc = load_file(&files, o->files[i], err);
+	if (rc == 0)
+		rc = print(o, &files, err);
+	free_files(&files);
+	return rc;
+}
+
+const struct argp cli_locks_argp = {.options = options, .parser = parser, .args_doc = "RACES.json...", .doc = doc};
+
+int cli_locks(int argc, char **argv)
+{
+	struct err err = {0};
+	struct locks_options o = {.input = {&err}};
+
+	if (cli_parse(&cli_locks_argp, argc, argv, &o.input) == 0 && redirect_begin(&o.redirect, &err) == 0)
+		locks(&o, &err);
+	redirect_end(&o.redirect, &err);
+	free(o.files);
+	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
+}

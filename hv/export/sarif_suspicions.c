@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The section numbers are those of SARIF 2.1.0. */
+#include "hv/export/sarif_suspicions.h"
+
+#include "hv/export/sarif_place.h"
+
+static const char *const suspicion_rules[][3] = {
+	[SUSPICION_UNPROTECTED] =
+		{"suspicion-unprotected", "A lock that protects a datum elsewhere is missing here.",
+		 "No lock keeps the two accesses apart, and their functions can run at the same time. Nobody saw them "
+		 "in conflict. Look whether something else keeps them apart, and take the lock if nothing does."},
+	[SUSPICION_INTERRUPT] =
+		{"suspicion-interrupt", "A lock that an interrupt takes is taken with interrupts on.",
+		 "If the interrupt comes on the CPU that holds the lock, it waits forever. Take the lock with this kind "
+		 "of interrupt off."},
+};
+
+/* Section 3.27.9: someone must look at it to say whether it is a defect, and then it has no level. */
+static json_t *suspicion_result(struct json_builder *b, const struct chart_suspicion *c)
+{
+	const struct suspicion *s = &c->suspicion;
+	json_t *o = json_object(), *locations = json_array(), *related = json_array(), *prints = json_object();
+	json_t *other = sarif_site(b, c->site[0]);
+
+	json_put(b, o, "ruleId", json_string(suspicion_rules[s->kind][0]));
+	json_put(b, o, "ruleIndex", json_integer((json_int_t)s->kind));
+	json_put(b, o, "kind", json_string("review"));
+	json_put(b, o, "level", json_string("none"));
+	json_put(b, o, "rank", json_integer(s->rank < 0 ? 0 : s->rank > 99 ? 99 : s->rank));
+	json_put(b, o, "message", sarif_message(b, s->text));
+	json_append(b, locations, sarif_site(b, c->site[1]));
+	json_put(b, o, "locations", locations);
+	json_put(b, other, "id", json_integer(1));
+	json_put(b, other, "message", sarif_message(b, "the other access"));
+	json_append(b, related, other);
+	json_put(b, o, "relatedLocations", related);
+	json_put(b, prints, "outriderSuspicion/v1", json_string(s->id));
+	json_put(b, o, "partialFingerprints", prints);
+	return o;
+}
+
+static json_t *suspicion_tool(struct json_builder *b, const struct export_run *run)
+{
+	json_t *o = json_object(), *driver = json_object(), *rules = json_array();
+
+	for (size_t i = 0; i < sizeof(suspicion_rules) / sizeof(suspicion_rules[0]); i++) {
+		json_t *r = json_object(), *configuration = json_object();
+
+		json_put(b, r, "id", json_string(suspicion_rules[i][0]));
+		json_put(b, r, "shortDescription", sarif_message(b, suspicion_rules[i][1]));
+		json_put(b, r, "fullDescription", sarif_message(b, suspicion_rules[i][2]));
+		json_put(b, configuration, "level", json_string("none"));
+		json_put(b, r, "defaultConfiguration", configuration);
+		json_append(b, rules, r);
+	}
+	json_put(b, driver, "name", json_string("outrider"));
+	json_put(b, driver, "version", json_string(run->tool_version));
+	json_put(b, driver, "rules", rules);
+	json_put(b, o, "driver", driver);
+	return o;
+}
+
+json_t *sarif_suspicions(struct json_builder *b, const struct export_run *run)
+{
+	json_t *o = json_object(), *results = json_array(), *details = json_object();
+
+	json_put(b, o, "tool", suspicion_tool(b, run));
+	json_put(b, details, "id", json_string("outrider/suspicions"));
+	json_put(b, o, "automationDetails", details);
+	json_put(b, o, "originalUriBaseIds", sarif_roots(b, false));
+	for (size_t i = 0; i < run->locks->suspicion_count; i++)
+		json_append(b, results, suspicion_result(b, &run->locks->suspicions[i]));
+	json_put(b, o, "results", results);
+	json_put(b, o, "columnKind", json_string("utf16CodeUnits"));
+	return o;
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`outrider locks`, and the section of suspicions in what `outrider report` writes."""
+
+import copy
+import html.parser
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import junitparser
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
+RACES = ROOT / "tests/data/ordered-races.json"
+ID = "0123456789ab"
+TEXT = "nic.flags: nic.cb_lock held in 412 of 418 accesses; not in <watchdog>(), which ran at the same time as configure()"
+SLAB = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "nics", "object": "0xffff888012345600", "object_size": 1024,
+        "offset": 64, "type": None, "member": None}
+
+
+def access(site, function, kind, held, count):
+    return {"site": site, "pc": "0xffffffffc0100000", "name": "nic.flags", "kind": kind, "locked": False, "address": "0xffff888012345640",
+            "size": 4, "life": 0, "memory": SLAB, "context": "task", "irqs_off": False, "preempt_off": False, "in_rcu": False,
+            "held": [{"lock": lock, "no_softirq": False, "no_irq": False, "shared": False, "maybe": False} for lock in held],
+            "held_overflow": False, "function": function, "operation": function, "count": count, "count_shared": count, "who": 42 + function,
+            "several": False, "first_ns": 1, "last_ns": 1000}
+
+
+def locks():
+    """What a run with --locks records of a driver whose watchdog lacks the lock."""
+    return {
+        "moments": {"accesses": 418, "takes": 412, "gives": 412, "frees": 0, "lost": 0},
+        "functions": ["e100:configure", "e100:<watchdog>", "kernel_function"],
+        "locks": [{"name": "nic.cb_lock", "kind": "spin", "address": "0xffff888012345680", "memory": SLAB | {"offset": 128}}],
+        "accesses": [access("e100:configure+0x1c", 0, "write", [0], 412), access("e100:<watchdog>+0x33", 1, "read", [], 6),
+                     access("kernel_function+0x1", 2, "read", [0], 10) | {"name": "other", "address": "0xffff888012345648"}],
+        "pairs": [{"a": 0, "b": 1, "count": 3}],
+        "takes": [],
+        "suspicions": [{"id": ID, "kind": "unprotected",
+                        "sides": [{"index": 0, "site": "e100:configure+0x1c"}, {"index": 1, "site": "e100:<watchdog>+0x33"}],
+                        "lock": 0, "held": 412, "total": 418, "met": True, "rank": 80, "text": TEXT,
+                        "proof": {"state": "given-up", "reached": [120, 70]}}],
+        "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 7, "apart": 0, "maybe": 0, "handed-over": 0, "lost": 0},
+    }
+
+
+class Words(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.words = []
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def text_of(page):
+    parser = Words()
+    parser.feed(page)
+    return "".join(parser.words)
+
+
+class Locks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        self.document = json.loads(RACES.read_text())
+        self.document["locks"] = locks()
+        self.path = self.save("races.json", self.document)
+
+    def save(self, name, document):
+        path = self.top / name
+        path.write_text(json.dumps(document))
+        return path
+
+    def outrider(self, *words, status=0):
+        done = subprocess.run([BUILD / "outrider", *map(str, words)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def report(self, kind):
+        return self.outrider("report", "--format", kind, self.path).stdout
+
+    def test_text(self):
+        text = self.outrider("locks", self.path).stdout
+        self.assertTrue(text.startswith("SUSPICIONS  1,"), text)
+        self.assertIn(f"{ID}  rank 80  {TEXT}\n", text)
+        self.assertIn("reached the sites 120 and 70 times", text)
+        self.assertIn("nic.cb_lock held in 412 of 418 accesses; not in <watchdog>() (6)\n", text)
+        self.assertIn("7 pairs of accesses under RCU are not suspected\n", text)
+
+    def test_json(self):
+        document = json.loads(self.outrider("locks", "--format", "json", self.path).stdout)
+        self.assertEqual(document["schema"], "outrider-locks/1")
+        self.assertEqual([s["id"] for s in document["suspicions"]], [ID])
+        self.assertEqual(document["suspicions"][0]["proof"], {"state": "given-up", "reached": [120, 70]})
+        datum, other = document["data"]
+        self.assertEqual((datum["name"], datum["owner"], datum["lock"], datum["held"], datum["total"]),
+                         ("nic.flags", "nic", "nic.cb_lock", 412, 418))
+        self.assertEqual(datum["missing"], [{"function": "e100:<watchdog>", "count": 6}])
+        self.assertEqual((other["held"], other["missing"]), (10, []))
+
+    def test_html(self):
+        page = text_of(self.outrider("locks", "--format", "html", self.path).stdout)
+        self.assertIn(TEXT, page)
+        self.assertIn("412 of 418", page)
+
+    def test_module(self):
+        document = json.loads(self.outrider("locks", "--format", "json", "--module", "e1*", self.path).stdout)
+        self.assertEqual([d["name"] for d in document["data"]], ["nic.flags"])
+        self.assertEqual(len(document["suspicions"]), 1)
+        document = json.loads(self.outrider("locks", "--format", "json", "--module", "ext4", self.path).stdout)
+        self.assertEqual((document["data"], document["suspicions"]), ([], []))
+
+    def test_files_are_joined(self):
+        other = copy.deepcopy(self.document)
+        other["run"]["seed"] = "4711"
+        other["locks"]["suspicions"][0]["proof"]["state"] = "seen"
+        second = self.save("other.json", other)
+        document = json.loads(self.outrider("locks", "--format", "json", self.path, second).stdout)
+        self.assertEqual((document["data"][0]["held"], document["data"][0]["total"]), (824, 836))
+        self.assertEqual([s["proof"]["state"] for s in document["suspicions"]], ["seen"])
+
+    def test_a_run_counts_once(self):
+        again = self.save("again.json", self.document)
+        done = self.outrider("locks", "--format", "json", self.path, again)
+        self.assertIn("the same run", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["data"][0]["total"], 418)
+
+    def test_wrong_input(self):
+        self.assertIn("says nothing of locks", self.outrider("locks", RACES, status=3).stderr)
+        self.assertIn("needs a RACES.json", self.outrider("locks", status=2).stderr)
+        self.document["locks"]["accesses"][0]["held"][0]["lock"] = 5
+        broken = self.save("broken.json", self.document)
+        done = self.outrider("locks", broken, status=3)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_output(self):
+        out = self.top / "page.html"
+        self.assertEqual(self.outrider("locks", "--format", "html", "-o", out, self.path).stdout, "")
+        self.assertTrue(out.read_text().endswith("</html>\n"))
+
+    def test_report_text_and_json(self):
+        self.assertIn(TEXT, self.report("text"))
+        self.assertEqual(json.loads(self.report("json"))["locks"], self.document["locks"])
+
+    def test_report_sarif(self):
+        races, suspicions = json.loads(self.report("sarif"))["runs"]
+        self.assertEqual(len(races["results"]), len(self.document["races"]))
+        self.assertEqual(suspicions["automationDetails"]["id"], "outrider/suspicions")
+        result, = suspicions["results"]
+        self.assertEqual((result["ruleId"], result["kind"], result["level"]), ("suspicion-unprotected", "review", "none"))
+        self.assertEqual(result["message"]["text"], TEXT)
+        location = result["locations"][0]
+        self.assertEqual(location["logicalLocations"][0]["name"], "<watchdog>")
+        self.assertEqual(location["physicalLocation"]["artifactLocation"]["uri"], "guest-symbols/e100.ko/%3Cwatchdog%3E")
+
+    def test_report_junit(self):
+        races, suspicions = junitparser.JUnitXml.fromstring(self.report("junit").encode())
+        self.assertEqual(races.tests, len(self.document["races"]))
+        case, = suspicions
+        self.assertIsInstance(case.result[0], junitparser.Skipped)
+        self.assertEqual(case.result[0].message, TEXT)
+
+    def test_report_kcsan_and_html(self):
+        self.assertTrue(self.report("kcsan").endswith(f"\nOutrider: suspicion {ID}: {TEXT}\n"))
+        self.assertIn(TEXT, text_of(self.report("html")))
+
+    def test_runs_without_locks_have_no_section(self):
+        del self.document["locks"]
+        self.path = self.save("races.json", self.document)
+        for kind in ("text", "sarif", "junit", "kcsan", "html"):
+            self.assertNotIn("uspicion", self.report(kind))
+            self.assertNotIn("SUSPICION", self.report(kind))
+
+
+if __name__ == "__main__":
+    unittest.main()
