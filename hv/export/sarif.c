@@ -277,13 +277,13 @@ static json_t *one_run(struct json_builder *b, const struct export_run *run)
 
 static json_t *document(struct json_builder *b, const struct export_run *run)
 {
-	json_t *o = json_object(), *runs = json_array();
+	json_t *o = json_object(), *runs = json_array(), *races = one_run(b, run);
 
 	json_put(b, o, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
 	json_put(b, o, "version", json_string("2.1.0"));
-	json_append(b, runs, one_run(b, run));
+	json_append(b, runs, races);
 	if (run->locks)
-		json_append(b, runs, sarif_suspicions(b, run));
+		json_append(b, runs, sarif_suspicions(b, run, json_object_get(races, "invocations")));
 	json_put(b, o, "runs", runs);
 	return o;
 }

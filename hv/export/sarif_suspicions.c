@@ -15,11 +15,43 @@ static const char *const suspicion_rules[][3] = {
 		 "of interrupt off."},
 };
 
+/* Section 3.36: a thread flow of one step for each side, without the lock last, as code hosts show the other side by it. */
+static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
+{
+	static const char *const words[] = {"the access under the lock", "the access without it"};
+	json_t *list = json_array(), *flow = json_object(), *threads = json_array();
+
+	for (unsigned i = 0; i < 2; i++) {
+		json_t *thread = json_object(), *steps = json_array(), *step = json_object(),
+		       *where = sarif_site(b, c->site[i]);
+
+		json_put(b, where, "message",
+			 sarif_message(b, c->suspicion.kind == SUSPICION_UNPROTECTED ? words[i] : c->site[i]));
+		json_put(b, step, "location", where);
+		json_append(b, steps, step);
+		json_put(b, thread, "locations", steps);
+		json_append(b, threads, thread);
+	}
+	json_put(b, flow, "threadFlows", threads);
+	json_append(b, list, flow);
+	return list;
+}
+
+/* As of races: no two suspicions of one kind have the same id. */
+static json_t *fingerprints(struct json_builder *b, const struct suspicion *s)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:1", s->id));
+	json_put(b, o, "outriderSuspicion/v1", json_string(s->id));
+	return o;
+}
+
 /* Section 3.27.9: someone must look at it to say whether it is a defect, and then it has no level. */
 static json_t *suspicion_result(struct json_builder *b, const struct chart_suspicion *c)
 {
 	const struct suspicion *s = &c->suspicion;
-	json_t *o = json_object(), *locations = json_array(), *related = json_array(), *prints = json_object();
+	json_t *o = json_object(), *locations = json_array(), *related = json_array();
 	json_t *other = sarif_site(b, c->site[0]);
 
 	json_put(b, o, "ruleId", json_string(suspicion_rules[s->kind][0]));
@@ -34,8 +66,34 @@ static json_t *suspicion_result(struct json_builder *b, const struct chart_suspi
 	json_put(b, other, "message", sarif_message(b, "the other access"));
 	json_append(b, related, other);
 	json_put(b, o, "relatedLocations", related);
-	json_put(b, prints, "outriderSuspicion/v1", json_string(s->id));
-	json_put(b, o, "partialFingerprints", prints);
+	json_put(b, o, "codeFlows", flows(b, c));
+	json_put(b, o, "partialFingerprints", fingerprints(b, s));
+	return o;
+}
+
+static json_t *rule_help(struct json_builder *b, const char *const words[3])
+{
+	json_t *o = sarif_message(b, words[2]);
+
+	json_put(b, o, "markdown", json_sprintf("**%s** %s", words[1], words[2]));
+	return o;
+}
+
+static json_t *rule(struct json_builder *b, const char *const words[3])
+{
+	json_t *o = json_object(), *configuration = json_object(), *properties = json_object(), *tags = json_array();
+
+	json_put(b, o, "id", json_string(words[0]));
+	json_put(b, o, "shortDescription", sarif_message(b, words[1]));
+	json_put(b, o, "fullDescription", sarif_message(b, words[2]));
+	json_put(b, o, "help", rule_help(b, words));
+	json_put(b, configuration, "level", json_string("none"));
+	json_put(b, o, "defaultConfiguration", configuration);
+	json_append(b, tags, json_string("concurrency"));
+	json_put(b, properties, "tags", tags);
+	json_put(b, properties, "precision", json_string("low"));
+	json_put(b, properties, "problem.severity", json_string("recommendation"));
+	json_put(b, o, "properties", properties);
 	return o;
 }
 
@@ -43,16 +101,8 @@ static json_t *suspicion_tool(struct json_builder *b, const struct export_run *r
 {
 	json_t *o = json_object(), *driver = json_object(), *rules = json_array();
 
-	for (size_t i = 0; i < sizeof(suspicion_rules) / sizeof(suspicion_rules[0]); i++) {
-		json_t *r = json_object(), *configuration = json_object();
-
-		json_put(b, r, "id", json_string(suspicion_rules[i][0]));
-		json_put(b, r, "shortDescription", sarif_message(b, suspicion_rules[i][1]));
-		json_put(b, r, "fullDescription", sarif_message(b, suspicion_rules[i][2]));
-		json_put(b, configuration, "level", json_string("none"));
-		json_put(b, r, "defaultConfiguration", configuration);
-		json_append(b, rules, r);
-	}
+	for (size_t i = 0; i < sizeof(suspicion_rules) / sizeof(suspicion_rules[0]); i++)
+		json_append(b, rules, rule(b, suspicion_rules[i]));
 	json_put(b, driver, "name", json_string("outrider"));
 	json_put(b, driver, "version", json_string(run->tool_version));
 	json_put(b, driver, "rules", rules);
@@ -60,13 +110,14 @@ static json_t *suspicion_tool(struct json_builder *b, const struct export_run *r
 	return o;
 }
 
-json_t *sarif_suspicions(struct json_builder *b, const struct export_run *run)
+json_t *sarif_suspicions(struct json_builder *b, const struct export_run *run, json_t *invocations)
 {
 	json_t *o = json_object(), *results = json_array(), *details = json_object();
 
 	json_put(b, o, "tool", suspicion_tool(b, run));
 	json_put(b, details, "id", json_string("outrider/suspicions"));
 	json_put(b, o, "automationDetails", details);
+	json_put(b, o, "invocations", json_incref(invocations));
 	json_put(b, o, "originalUriBaseIds", sarif_roots(b, false));
 	for (size_t i = 0; i < run->locks->suspicion_count; i++)
 		json_append(b, results, suspicion_result(b, &run->locks->suspicions[i]));

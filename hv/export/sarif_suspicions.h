@@ -6,7 +6,10 @@
 #include "hv/export/export.h"
 #include "hv/report/json/write.h"
 
-/* A run object (section 3.14) of the suspicions of run->locks, which is not NULL: they are never mixed with races. */
-json_t *sarif_suspicions(struct json_builder *b, const struct export_run *run);
+/*
+ * A run object (section 3.14) of the suspicions of run->locks, which is not NULL: they are never mixed with races.
+ * `invocations` are those of the run object of the races, which keeps them.
+ */
+json_t *sarif_suspicions(struct json_builder *b, const struct export_run *run, json_t *invocations);
 
 #endif
