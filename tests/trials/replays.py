@@ -15,7 +15,7 @@ def main():
     table = {}
     for race in races:
         sites = [side.get("site") or "" for side in race["sides"]]
-        name = next((name for name in cases if all(site.startswith(f"outrider_gt:gt_{name}_") for site in sites)), None)
+        name = next((name for name in cases if all(site.startswith((f"outrider_gt:gt_{name}_", f"outrider_gt:gt_{name}+")) for site in sites)), None)
         if not name or not race["replay"]:
             continue
         row = table.setdefault(name, dict.fromkeys(KEYS + ("one_order_in_trouble", "not_run"), 0) | {"pairs": 0, "shows": set(), "folded": 0})
