@@ -41,6 +41,17 @@ static void describe_memory(const struct detect *d, const struct x86_regs *regs,
 	guest_memory_at(d->guest, regs, &page, gva, size, out);
 }
 
+/* Of these no moment of being taken will tell. Each is a variable, so that the state of its page is not asked for. */
+static void describe_outer(const struct detect *d, const struct race_side *side, struct lock_moment *m)
+{
+	const struct guest_page_state page = {0};
+
+	for (unsigned i = 0; i < m->locks.count; i++) {
+		if (!m->locks.held[i].taken_at)
+			guest_memory_at(d->guest, &side->regs, &page, m->locks.held[i].gva, 1, &m->held_memory[i]);
+	}
+}
+
 static void describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
 {
 	struct race_side *side = &raw->side;
@@ -63,6 +74,7 @@ static void describe(struct detect *d, struct raw_moment *raw, struct lock_momen
 	guest_symbol_at(d->guest, side->pc, &m->symbol);
 	unwinding_side(d->guest, side);
 	find_path(d, side, m);
+	describe_outer(d, side, m);
 	for (unsigned i = 0; i < m->data_count; i++)
 		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);
 	if (raw->kind != LOCK_MOMENT_ACCESS && guest_translate(d->guest, m->lock.gva, &gpa) == 0)

@@ -49,6 +49,8 @@ struct lock_moment {
 	struct guest_symbol symbol;
 	/* What the context held when it came here. */
 	struct lockset locks;
+	/* Of each lock in it that was taken outside of the subject (taken_at 0), at the same place, what is at its address. */
+	struct guest_memory held_memory[LOCKSET_MAX];
 	/* Of TAKE and GIVE the lock, with what is at its address in `lock_memory`. Of FREE the object's GVA is lock.gva. */
 	struct held_lock lock;
 	struct guest_memory lock_memory;

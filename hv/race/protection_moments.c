@@ -82,15 +82,28 @@ static int64_t who_of(const struct lock_moment *m)
 	return task && m->context.pid > 0 ? m->context.pid : -1 - (int64_t)m->cpu;
 }
 
-/* Held locks in the order of their indices, so that the order in which they were taken makes no difference. */
-static void keep_held(struct protection *p, const struct lockset *locks, struct prot_access *a)
+/* A lock that was taken outside of the subject has nothing else that names it than its own address. */
+static uint32_t held_lock(struct protection *p, const struct lock_moment *m, unsigned i)
 {
-	unsigned count = locks->count < LOCKSET_MAX ? locks->count : LOCKSET_MAX;
+	const struct held_lock *held = &m->locks.held[i];
+	struct guest_memory memory;
 
-	a->held_overflow = locks->overflow;
+	if (held->taken_at)
+		return protection_lock(p, held->gva, held->kind, NULL);
+	memory = m->held_memory[i];
+	printable_memory(&memory);
+	return protection_lock(p, held->gva, held->kind, &memory);
+}
+
+/* Held locks in the order of their indices, so that the order in which they were taken makes no difference. */
+static void keep_held(struct protection *p, const struct lock_moment *m, struct prot_access *a)
+{
+	unsigned count = m->locks.count < LOCKSET_MAX ? m->locks.count : LOCKSET_MAX;
+
+	a->held_overflow = m->locks.overflow;
 	for (unsigned i = 0; i < count; i++) {
-		const struct held_lock *from = &locks->held[i];
-		struct prot_held held = {protection_lock(p, from->gva, from->kind, NULL), from->off, from->shared, from->maybe};
+		const struct held_lock *from = &m->locks.held[i];
+		struct prot_held held = {held_lock(p, m, i), from->off, from->shared, from->maybe};
 		unsigned at = a->held_count;
 
 		/* A lock that there is no room for is missing, which is what an overflow says. */
@@ -128,7 +141,7 @@ static void access_of(struct protection *p, const struct lock_moment *m, uint32_
 	a->irqs_off = m->context.irqs_off;
 	a->preempt_off = m->context.known && m->context.preempt_off;
 	a->in_rcu = m->context.rcu_known && m->context.rcu_nesting;
-	keep_held(p, &m->locks, a);
+	keep_held(p, m, a);
 	a->function = function_of(p, &m->symbol);
 	a->operation = operation;
 }

@@ -98,21 +98,18 @@ uint32_t protection_function(struct protection *p, const char *name)
 	return have(p, FUNCTIONS, siphash(&p->index->key, function.name, strlen(function.name)), is_function, &w);
 }
 
-/* Whether both can be the memory of one lock. */
-static bool same_memory(const struct guest_memory *a, const struct guest_memory *b)
-{
-	if (a->kind == GUEST_MEMORY_UNKNOWN || b->kind == GUEST_MEMORY_UNKNOWN)
-		return true;
-	return a->kind == b->kind && a->object == b->object && a->object_size == b->object_size &&
-	       strcmp(a->cache, b->cache) == 0 && strcmp(a->symbol.name, b->symbol.name) == 0;
-}
-
 static bool is_lock(void *ctx, size_t position)
 {
 	const struct wanted *w = ctx;
 	const struct prot_lock *lock = &w->p->locks[position], *entry = w->entry;
 
-	return lock->gva == entry->gva && lock->kind == entry->kind && same_memory(&lock->memory, &entry->memory);
+	return lock->gva == entry->gva && lock->kind == entry->kind;
+}
+
+/* Whether people can tell by it which lock it is. */
+static bool names_it(const struct guest_memory *m)
+{
+	return m->kind != GUEST_MEMORY_UNKNOWN && (m->symbol.name[0] || m->object);
 }
 
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory)
@@ -120,15 +117,13 @@ uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const
 	const uint64_t words[2] = {gva, kind};
 	struct prot_lock lock = {.gva = gva, .kind = kind, .memory = {.cpu = -1}};
 	struct wanted w = {p, &lock};
-	uint32_t at;
+	uint32_t at = have(p, LOCKS, siphash(&p->index->key, words, sizeof(words)), is_lock, &w);
+	struct prot_lock *found = at == PROTECTION_NONE ? NULL : &p->locks[at];
 
-	if (memory)
-		lock.memory = *memory;
-	at = have(p, LOCKS, siphash(&p->index->key, words, sizeof(words)), is_lock, &w);
-	if (at != PROTECTION_NONE && p->locks[at].memory.kind == GUEST_MEMORY_UNKNOWN &&
-	    lock.memory.kind != GUEST_MEMORY_UNKNOWN) {
-		p->locks[at].memory = lock.memory;
-		p->locks[at].name[0] = '\0';
+	if (found && memory &&
+	    (found->memory.kind == GUEST_MEMORY_UNKNOWN || (!names_it(&found->memory) && names_it(memory)))) {
+		found->memory = *memory;
+		found->name[0] = '\0';
 	}
 	return at;
 }

@@ -20,8 +20,9 @@ uint32_t protection_function(struct protection *p, const char *name);
 
 /*
  * The lock of that kind at `gva`. `memory`, whose strings are printable, says what is there: NULL or of kind UNKNOWN if that is
- * not known. Where another object has taken the place of an older lock's, it is another lock, and later ones of which nothing
- * is known are that one.
+ * not known. It is kept where it tells more than what is known. An address is one lock for the whole run, whatever is said of
+ * its memory: what the guest's tables say can change between two looks, and a lock that becomes two would accuse those who hold
+ * it.
  */
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);
 
