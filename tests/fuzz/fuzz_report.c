@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A report that anybody may have written: read, judged, shown, exported in every form, and written again. */
 #include "hv/export/export.h"
+#include "hv/export/locks.h"
 #include "hv/report/json/load.h"
 #include "hv/report/listing.h"
 #include "hv/report/text/text.h"
+#include "pruner/protect.h"
 #include "pruner/prune.h"
 #include "pruner/verdicts.h"
 #include "tests/fuzz/fuzz.h"
@@ -34,6 +36,36 @@ static void export_all(FILE *out, const struct report_load *l, const struct verd
 	free(races);
 }
 
+/* Which lock protects what, in every form. */
+static void export_chart(FILE *out, const struct report_load *l)
+{
+	static int (*const forms[])(FILE *, const struct export_locks *, struct err *) = {export_locks_text, export_locks_json,
+											  export_locks_html};
+	const char *const file = "fuzz";
+	struct lock_chart chart;
+	const struct export_locks locks = {.tool_version = "0", .chart = &chart, .files = &file, .file_count = 1, .all = true};
+	struct err err = {0};
+
+	fuzz_require(lock_chart_make(&chart, &l->locks, 1, NULL, NULL, &err) == 0);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		fuzz_require(forms[i](out, &locks, &err) == 0);
+	lock_chart_fini(&chart);
+}
+
+static void use_locks(FILE *out, const struct report_load *l, const struct prune_rules *rules, const struct text_style *style)
+{
+	struct suspicions anew = {0};
+	struct err err = {0};
+
+	if (!l->locks.protection)
+		return;
+	text_suspicions(out, l->locks.protection, &l->locks.suspicions, style);
+	export_chart(out, l);
+	fuzz_require(protect_judge(l->locks.protection, rules, &anew, &err) == 0);
+	text_suspicions(out, l->locks.protection, &anew, style);
+	suspicions_fini(&anew);
+}
+
 static void use(struct report_load *l, const struct prune_rules *rules, struct listing_maker *listing, FILE *out)
 {
 	struct text_style style = {.listing = listing};
@@ -46,6 +78,7 @@ static void use(struct report_load *l, const struct prune_rules *rules, struct l
 	for (size_t i = 0; i < v.count; i++)
 		text_race(out, v.list[i].race, &style);
 	export_all(out, l, &v, listing);
+	use_locks(out, l, rules, &style);
 	report_load_write(l, out, NULL, NULL, &err);
 	verdicts_free(&v);
 }
