@@ -172,6 +172,108 @@ class CheckTest(unittest.TestCase):
                     self.assertEqual(status, 1, output)
                     self.assertIn(f"MISPLACED: {case['name']}", output)
 
+    def follow(self):
+        """As `outrider run --locks` does."""
+        self.locks = {"locks": [{"kind": kind} for kind in ("spin", "mutex", "rwsem")], "accesses": [], "takes": [], "suspicions": []}
+        for case in self.manifest["cases"]:
+            if "suspected" in case:
+                self.follow_case(case)
+        self.head["locks"] = self.locks
+        self.groups = ["--locks", "--group", "locking", "--group", "unprotected", "--group", "controls"]
+
+    def access(self, function, kind="read", size=4, held=()):
+        names = [lock["kind"] for lock in self.locks["locks"]]
+        held = [{"lock": names.index(name), "maybe": False} for name in held]
+        self.locks["accesses"].append({"site": f"outrider_gt:{function}+0x1f", "kind": kind, "size": size, "held": held})
+        return len(self.locks["accesses"]) - 1
+
+    def take(self, function):
+        self.locks["takes"].append({"site": f"outrider_gt:{function}+0x1f"})
+        return len(self.locks["takes"]) - 1
+
+    def suspect(self, sides, kind="unprotected", proof="seen", number=0):
+        self.locks["suspicions"].append({"id": f"{number:012x}", "kind": kind, "text": "t", "proof": {"state": proof, "reached": [1, 1]},
+                                         "sides": [{"index": index} for index in sides]})
+
+    def follow_case(self, case):
+        functions = case.get("functions") or [side["function"] for side in case["sides"]]
+        number = len(self.locks["suspicions"]) + 1
+        for function in functions if not case["suspected"] else []:
+            self.access(function, held=case.get("held", []))
+        if case["suspected"] and case["kind"] == "control":
+            self.suspect([self.take(function) for function in functions], "interrupt", "none")
+        elif case["suspected"]:
+            self.suspect([self.access(side["function"], side["kinds"][-1], side["sizes"][0]) for side in case["sides"]], number=number)
+            self.races[case["name"]].update(id=f"{number:012x}", suspected=True)
+
+    def test_locks(self):
+        self.follow()
+        status, output = self.check(*self.groups)
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"suspected: \S+ unprotected gt_figone_set_rf_state write 1 / gt_figone_watchdog read 1: t \(seen\)")
+
+    def test_locks_were_not_followed(self):
+        self.assertEqual(self.check("--locks")[0], 1)
+
+    def test_each_suspicion_is_needed(self):
+        self.follow()
+        for number in range(len(self.locks["suspicions"])):
+            with self.subTest(number=number):
+                self.follow()
+                del self.locks["suspicions"][number]
+                status, output = self.check(*self.groups)
+                self.assertEqual(status, 1)
+                self.assertRegex(output, "LOCKS: [a-z]+: not suspected")
+
+    def test_a_suspicion_must_be_seen(self):
+        self.follow()
+        self.locks["suspicions"][0]["proof"]["state"] = "given-up"
+        status, output = self.check(*self.groups)
+        self.assertEqual(status, 1)
+        self.assertIn("LOCKS: halflock: suspected, and its race was not seen", output)
+
+    def test_a_race_must_say_that_it_was_suspected(self):
+        self.follow()
+        del self.races["halflock"]["suspected"]
+        status, output = self.check(*self.groups)
+        self.assertEqual(status, 1)
+        self.assertIn("LOCKS: halflock: the race 000000000001 does not say", output)
+
+    def test_wrong_suspicions(self):
+        wrong = [
+            lambda: self.suspect([self.access("gt_spinlock_adder", "write"), self.access("gt_spinlock_reader")]),
+            lambda: self.suspect([self.access("gt_figone_set_rf_state", "write", 4), self.access("gt_figone_watchdog", "read", 4)]),
+            lambda: self.suspect([self.access("gt_figone_set_rf_state", "write", 1), self.access("harness_task_loop", "read", 1)]),
+            lambda: self.suspect([self.access("gt_twolocks_poll", "write"), self.access("gt_nlink_rename", "read-write")]),
+            lambda: self.suspect([self.take("gt_irqlock_task"), self.take("gt_spinlock_reader")], "interrupt"),
+            lambda: self.suspect([self.take("gt_spinlock_adder"), self.take("gt_spinlock_reader")], "interrupt"),
+        ]
+        for number, make in enumerate(wrong):
+            with self.subTest(number=number):
+                self.follow()
+                make()
+                status, output = self.check(*self.groups)
+                self.assertEqual(status, 1)
+                self.assertIn("LOCKS: suspected wrongly", output)
+                self.assertIn("1 faults", output)
+
+    def test_silence_of_locks_must_mean_something(self):
+        for key, value in (("site", "outrider_gt:other+0x1f"), ("held", [])):
+            with self.subTest(key=key):
+                self.follow()
+                access = next(access for access in self.locks["accesses"] if "gt_mutex_adder" in access["site"])
+                access[key] = value
+                if key == "held":
+                    next(access for access in self.locks["accesses"] if "gt_mutex_reader" in access["site"])[key] = value
+                status, output = self.check(*self.groups)
+                self.assertEqual(status, 1)
+                self.assertIn("LOCKS: mutex: no access " + ("in gt_mutex_adder" if key == "site" else "under a mutex lock"), output)
+
+    def test_locks_that_point_nowhere(self):
+        self.follow()
+        self.locks["suspicions"][0]["sides"][0]["index"] = len(self.locks["accesses"])
+        self.assertEqual(self.check(*self.groups)[0], 3)
+
     def test_sides_in_the_other_order(self):
         for found in self.races.values():
             found["sides"].reverse()
