@@ -59,23 +59,26 @@ static bool add_other_lock(const struct protection *p, struct suspicion *s, cons
 	return false;
 }
 
+/* Why the two can come at the same time. `before` is what leads over to that. */
 static void add_when(const struct protection *p, struct suspicion *s, const struct prot_access *a, const struct prot_access *b,
 		     const char *before)
 {
+	if (s->met && a->operation == b->operation && a->function != b->function) {
+		add(s, "; %.60s() ran on two CPUs at the same time, and leads to ", protect_function(p, a->operation));
+		add_function(p, s, a->function, PROTECTION_NONE);
+		add(s, " too");
+		return;
+	}
 	add(s, "%s", before);
 	if (s->met && a->operation == b->operation) {
 		add(s, "ran on two CPUs at the same time");
-		if (a->function == b->function)
-			return;
-		add(s, ", once in ");
-	} else if (s->met) {
-		add(s, "ran at the same time as ");
-	} else if (protect_pair_interrupts(b, a)) {
-		add(s, "can interrupt ");
-	} else {
-		add(s, "can be interrupted by ");
+		return;
 	}
-	add_function(p, s, a->function, s->met && a->operation == b->operation ? PROTECTION_NONE : a->operation);
+	if (s->met)
+		add(s, "ran at the same time as ");
+	else
+		add(s, protect_pair_interrupts(b, a) ? "can interrupt " : "can be interrupted by ");
+	add_function(p, s, a->function, a->operation);
 }
 
 static void unprotected(const struct protection *p, struct suspicion *s)

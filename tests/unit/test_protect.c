@@ -210,6 +210,17 @@ static void test_operations_are_named(void **state)
 			       "same time as e100_configure() (reached from e100_open())"));
 }
 
+static void test_one_operation_on_two_cpus(void **state)
+{
+	struct bench *b = *state;
+
+	figure_one(b);
+	b->accesses[0].operation = b->accesses[1].operation = OPEN;
+	assert_non_null(strstr(expect_one(b)->text,
+			       "; not in e100_watchdog() (reached from e100_open()); e100_open() ran on two "
+			       "CPUs at the same time, and leads to e100_configure() too"));
+}
+
 static void test_the_same_lock(void **state)
 {
 	struct bench *b = *state;
@@ -876,6 +887,7 @@ int main(void)
 		T(test_a_lock_on_one_side),
 		T(test_the_side_without_the_lock_comes_first_in_the_record),
 		T(test_operations_are_named),
+		T(test_one_operation_on_two_cpus),
 		T(test_the_same_lock),
 		T(test_one_lock_of_several_in_common),
 		T(test_two_locks),

@@ -188,6 +188,19 @@ static void test_a_lock_that_does_not_protect(void **state)
 	assert_int_equal(b->chart.data[0].missing_count, 2);
 }
 
+static void test_members_stand_in_the_order_of_their_offsets(void **state)
+{
+	static const char *const names[] = {"cache+0x190", "cache", "disk.b", "disk.a", "cache+0x20"};
+	static const char *const ordered[] = {"cache", "cache+0x20", "cache+0x190", "disk.a", "disk.b"};
+	struct bench *b = *state;
+
+	for (unsigned i = 0; i < 5; i++)
+		add(&b->runs[0], names[i], CONFIGURE, INSN_READ, 1);
+	chart(b, 1, NULL);
+	for (unsigned i = 0; i < 5; i++)
+		assert_string_equal(b->chart.data[i].name, ordered[i]);
+}
+
 static bool of_e100(const void *ctx, const char *function)
 {
 	(void)ctx;
@@ -335,6 +348,7 @@ int main(void)
 		T(test_runs_are_joined_by_names),
 		T(test_the_lock_that_is_held_most),
 		T(test_a_lock_that_does_not_protect),
+		T(test_members_stand_in_the_order_of_their_offsets),
 		T(test_only_wanted_functions),
 		T(test_suspicions_of_several_runs),
 		T(test_an_empty_record),

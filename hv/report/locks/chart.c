@@ -207,6 +207,27 @@ static int chart_datum(struct lock_chart *chart, const struct ref *refs, size_t 
 	return d->lock[0] ? find_missing(d, refs, n) : 0;
 }
 
+/* The offset that a name ends with, as "kmalloc-64+0x8" does. 0: there is none. */
+static uint64_t offset_of(const struct chart_datum *d)
+{
+	const char *member = d->name + d->owner_len;
+
+	return strncmp(member, "+0x", 3) ? 0 : strtoull(member + 3, NULL, 16);
+}
+
+static int by_owner(const void *a, const void *b)
+{
+	const struct chart_datum *x = a, *y = b;
+	size_t len = x->owner_len < y->owner_len ? x->owner_len : y->owner_len;
+	int order = strncmp(x->name, y->name, len);
+
+	if (!order)
+		order = order_u64(x->owner_len, y->owner_len);
+	if (!order)
+		order = order_u64(offset_of(x), offset_of(y));
+	return order ? order : strcmp(x->name, y->name);
+}
+
 static int chart_data(struct making *m)
 {
 	for (size_t from = 0, to = 0; from < m->ref_count; from = to) {
@@ -215,6 +236,7 @@ static int chart_data(struct making *m)
 		if (chart_datum(m->chart, &m->refs[from], to - from))
 			return -1;
 	}
+	qsort(m->chart->data, m->chart->count, sizeof(*m->chart->data), by_owner);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ struct chart_suspicion {
 };
 
 struct lock_chart {
-	/* In the order of their names. */
+	/* In the order of their owners' names, and then of their offsets and names. */
 	struct chart_datum *data;
 	size_t count;
 	/* The worst first. Of those with one id and kind, the one whose proof came furthest. */
