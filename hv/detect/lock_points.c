@@ -4,41 +4,105 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hv/base/clock.h"
 #include "hv/detect/code.h"
 #include "hv/detect/event.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/note.h"
 #include "hv/detect/state.h"
+#include "hv/target/emulate.h"
+#include "symbols/insn/flow.h"
 
-/* Plant at the calls of lock functions in this function. Returns how many could not be. */
-static unsigned plant_function(struct detect *d, const struct symbol *fn, unsigned *planted)
+#define OPCODE_CALL 0xe8
+/*
+ * When the points were planted, a CPU may have been behind a call that takes a lock already. So long after it no CPU is, but
+ * for tasks that slept there.
+ */
+#define UNSURE_NS 1000000000u
+
+struct planting {
+	struct detect *d;
+	/* Calls that have a point, and those that should have one. */
+	unsigned planted, refused;
+	/* A call that takes a lock is among the refused. */
+	bool unseen;
+};
+
+/* Returns whether an event point of locks stands at this instruction now. Functions may have two names, and come twice. */
+static bool plant(struct planting *p, const struct insn *insn)
+{
+	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *insn};
+	const struct point *point;
+	bool there = event_add(p->d, &site) == 0;
+
+	if (there)
+		return true;
+	pthread_mutex_lock(&p->d->lock);
+	point = points_find(&p->d->points, insn->addr);
+	there = point && point->event == 1 + (int)GUEST_EVENT_LOCK;
+	pthread_mutex_unlock(&p->d->lock);
+	return there;
+}
+
+/*
+ * The instruction behind a call tells what came of it, if it is one that can be carried out. If it is none, a lock that was
+ * tried stays one that may be held, and a new object stays what was there before.
+ */
+static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *behind)
+{
+	struct insn_branch branch;
+
+	/* A jump may be a static key's, which the guest patches. A call of a lock function gets its own point. */
+	if (!target_can_emulate(behind) || (insn_direct_branch(behind, &branch) && !locks_called(p->d->locks, behind)))
+		return;
+	if (!locks_expect_result(p->d->locks, behind->addr, function))
+		plant(p, behind);
+}
+
+static void plant_call(struct planting *p, const struct lock_function *function, const struct insn *call,
+		       const struct insn *behind)
+{
+	if (function->op != LOCK_NEW && !plant(p, call)) {
+		p->refused++;
+		p->unseen |= function->op == LOCK_TAKE || function->op == LOCK_TRY;
+		return;
+	}
+	p->planted++;
+	if ((function->op == LOCK_TRY || function->op == LOCK_NEW) && call->bytes[0] == OPCODE_CALL && behind)
+		plant_result(p, function, behind);
+}
+
+/* Plant at the calls of lock functions in this function. */
+static void plant_function(struct planting *p, const struct symbol *fn)
 {
 	uint8_t *code = malloc(fn->size + 1);
-	unsigned refused = 0;
+	struct insn insn[2];
 
-	if (!code || detect_code(d, fn->addr, code, fn->size)) {
+	if (!code || detect_code(p->d, fn->addr, code, fn->size)) {
 		free(code);
-		return 0;
+		p->refused++;
+		p->unseen = true;
+		return;
 	}
 	for (uint64_t at = 0; at < fn->size;) {
-		struct guest_event_site site = {.kind = GUEST_EVENT_LOCK};
-		unsigned len = insn_decode(d->decoder, code + at, fn->size - at, fn->addr + at, &site.insn);
+		const struct lock_function *function;
+		uint64_t next = at + insn_decode(p->d->decoder, code + at, fn->size - at, fn->addr + at, &insn[0]);
 
-		if (len && locks_calls_one(d->locks, &site.insn)) {
-			bool there = event_add(d, &site) == 0;
+		function = next > at ? locks_called(p->d->locks, &insn[0]) : NULL;
+		if (function) {
+			bool more = next < fn->size &&
+				    insn_decode(p->d->decoder, code + next, fn->size - next, fn->addr + next, &insn[1]);
 
-			*planted += there;
-			refused += !there;
+			plant_call(p, function, &insn[0], more ? &insn[1] : NULL);
 		}
-		at += len ? len : 1;
+		at = next > at ? next : at + 1;
 	}
 	free(code);
-	return refused;
 }
 
 void lock_points_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
 {
-	unsigned planted = 0, refused = 0;
+	struct planting p = {.d = d};
 
 	locks_learn(d->locks, symbols);
 	for (size_t i = 0; i < symtab_count(symbols); i++) {
@@ -50,9 +114,13 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 		snprintf(name.name, sizeof(name.name), "%s", fn.name);
 		if (fn.addr >= start && fn.addr < end && fn.size && fn.size <= end - fn.addr &&
 		    locks_of_subject(d->locks, &name) && guest_may_sample(d->guest, &fn))
-			refused += plant_function(d, &fn, &planted);
+			plant_function(&p, &fn);
 	}
-	if (planted || refused)
-		detect_note(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", planted,
-			    refused ? "; some could not be, so locks may seem to be missing" : "");
+	if (!p.planted && !p.refused)
+		return;
+	locks_planted(d->locks, !p.unseen, monotonic_ns() + UNSURE_NS);
+	detect_note(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p.planted,
+		    p.unseen	? "; some cannot be, so it is not known what is held, and nothing will be suspected"
+		    : p.refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
+				: "");
 }

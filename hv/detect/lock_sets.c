@@ -49,7 +49,8 @@ void lock_sets_get(struct lock_sets *s, unsigned cpu, const struct guest_context
 {
 	const struct lock_context *c = lock_sets_find(s, cpu, context);
 
-	*out = c ? c->set : (struct lockset){.overflow = s->incomplete || !is_known(context)};
+	*out = c ? c->set : (struct lockset){0};
+	out->overflow |= s->incomplete || !is_known(context);
 }
 
 static struct lock_context *make(struct lock_sets *s, unsigned cpu, const struct guest_context *context)
@@ -107,6 +108,21 @@ static bool give(struct lock_context *c, uint64_t gva)
 	return false;
 }
 
+/* Somebody gives back a lock that this context holds. */
+static void give_away(struct lock_context *c, uint64_t gva)
+{
+	for (unsigned i = c->set.count; i-- > 0;) {
+		struct held_lock *lock = &c->set.held[i];
+
+		if (lock->gva != gva)
+			continue;
+		if (lock->shared || lock->kind == LOCK_SEMAPHORE)
+			lock->maybe = true;
+		else
+			lock_sets_drop(c, i);
+	}
+}
+
 void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva)
 {
 	struct lock_context *own = lock_sets_find(s, cpu, context);
@@ -120,9 +136,31 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		return;
 	}
 	for (unsigned i = 0; i < LOCK_CONTEXTS_MAX; i++) {
-		if (!is_free(&s->contexts[i]) && give(&s->contexts[i], gva))
-			return;
+		if (!is_free(&s->contexts[i]))
+			give_away(&s->contexts[i], gva);
 	}
+}
+
+void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva)
+{
+	struct lock_context *own = lock_sets_find(s, cpu, context);
+
+	while (own && give(own, gva))
+		;
+}
+
+void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
+		     bool sure)
+{
+	struct lock_context *own = lock_sets_find(s, cpu, context);
+	unsigned last = own ? own->set.count : 0;
+
+	if (!last-- || own->beyond || own->set.held[last].taken_at != taken_at || !own->set.held[last].maybe)
+		return;
+	if (!taken)
+		lock_sets_drop(own, last);
+	else
+		own->set.held[last].maybe = !sure;
 }
 
 unsigned lock_sets_text_gone(struct lock_sets *s, uint64_t base, uint64_t size)

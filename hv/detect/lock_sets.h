@@ -34,7 +34,7 @@ struct lock_context {
 
 struct lock_sets {
 	struct lock_context contexts[LOCK_CONTEXTS_MAX];
-	/* There was once no room for a context, so what a context without an entry holds is not known. */
+	/* A lock was taken that is in no entry, so what any context holds is not known. */
 	bool incomplete;
 };
 
@@ -55,10 +55,20 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		    uint64_t number);
 
 /*
- * The context gives back the lock at this GVA, the last time that it was taken. If it does not hold it, whoever does has given
- * it away.
+ * The context gives back the lock at this GVA, the last time that it was taken. If it does not hold it, and only one can, the
+ * one who does has given it away. If several can, each of them may have.
  */
 void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
+
+/* The context is about to wait for this lock, which no context has twice: what it still holds of it was given back unseen. */
+void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
+
+/*
+ * The call at `taken_at`, with which the context tried to take a lock, has returned. `sure`: a lock that was taken is held
+ * until it is seen given back.
+ */
+void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
+		     bool sure);
 
 /* Forget lock number `i` of an entry. */
 void lock_sets_drop(struct lock_context *c, unsigned i);

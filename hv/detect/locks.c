@@ -6,6 +6,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/detect/capture.h"
+#include "hv/detect/lock_known.h"
 #include "hv/detect/lock_sets.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
@@ -22,23 +23,23 @@
 /* Bits of the owner word of a mutex and of a rwsem that are no address (kernel/locking/mutex.c, rwsem.c). */
 #define OWNER_FLAGS 7u
 #define RWSEM_OWNER 8u
-
-/* A lock function in this guest. */
-struct known {
-	uint64_t addr;
-	const struct lock_function *function;
-};
+/* Errors are numbers from here on (ERR_PTR()). */
+#define ERRORS_FROM 0xfffffffffffff001ull
 
 struct locks {
 	struct detect *d;
-	/* In the order of their addresses. Written on the sampler's thread under d->lock, and read under d->lock. */
-	struct known *known;
-	size_t known_count;
+	/* The lock functions of this guest, and the instructions at which a call's result is known, with the function called.
+	 */
+	struct lock_known known, results;
 	struct lock_sets sets;
+	/* Until this time (CLOCK_MONOTONIC) what is held is not known. */
+	uint64_t unsure_until_ns;
+	/* Locks that had been taken by text that went. */
+	unsigned dropped;
 	struct lock_ring ring;
 	/* Counts moments. */
 	uint64_t number;
-	/* For each CPU, the number of the moment for which it is held in a window, if it is. */
+	/* For each CPU, the number of the moment for which it is held in its window, if one is open. */
 	uint64_t window[TARGET_MAX_CPUS];
 	/* When captures were last paid for, and how many may be made now. */
 	uint64_t paid_ns;
@@ -63,7 +64,8 @@ void locks_free(struct locks *l)
 	if (!l)
 		return;
 	lock_ring_fini(&l->ring);
-	free(l->known);
+	lock_known_fini(&l->known);
+	lock_known_fini(&l->results);
 	free(l);
 }
 
@@ -83,42 +85,24 @@ bool locks_of_subject(const struct locks *l, const struct guest_symbol *function
 
 /* ---- which functions there are ---- */
 
-static int by_addr(const void *a, const void *b)
-{
-	uint64_t one = ((const struct known *)a)->addr, other = ((const struct known *)b)->addr;
-
-	return one < other ? -1 : one > other;
-}
-
-static const struct lock_function *function_at(const struct locks *l, uint64_t addr)
-{
-	const struct known key = {.addr = addr}, *found = NULL;
-
-	if (l->known_count)
-		found = bsearch(&key, l->known, l->known_count, sizeof(key), by_addr);
-	return found ? found->function : NULL;
-}
-
 void locks_learn(struct locks *l, const struct symtab *symbols)
 {
 	const struct lock_functions *list = l->d->config.locks;
-	size_t n = lock_functions_count(list);
-	struct known *known = realloc(l->known, (l->known_count + n + 1) * sizeof(*known));
 
-	if (!known)
-		return;
-	detect_enter(l->d);
-	l->known = known;
-	for (size_t i = 0; i < n; i++) {
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list); i++) {
 		const struct lock_function *function = lock_functions_get(list, i);
-		uint64_t addr = symtab_addr(symbols, function->name);
+		const struct known_lock_function f = {
+			.addr = symtab_addr(symbols, function->name),
+			.function = function,
+			.given_unseen = function->given_by[0] && !symtab_addr(symbols, function->given_by),
+		};
 
-		if (addr && !function_at(l, addr)) {
-			l->known[l->known_count++] = (struct known){addr, function};
-			qsort(l->known, l->known_count, sizeof(*l->known), by_addr);
-		}
+		/* Without memory the calls of this function would not be seen. */
+		if (f.addr && lock_known_add(&l->known, &f))
+			l->sets.incomplete = true;
 	}
-	detect_leave(l->d);
+	pthread_mutex_unlock(&l->d->lock);
 }
 
 /* Where a direct call or jump leads. 0: the instruction is none. */
@@ -132,21 +116,61 @@ static uint64_t target_of(const struct insn *insn)
 	return insn->addr + CALL_LEN + (uint64_t)(int64_t)displacement;
 }
 
-bool locks_calls_one(const struct locks *l, const struct insn *insn)
+const struct lock_function *locks_called(struct locks *l, const struct insn *insn)
 {
-	return function_at(l, target_of(insn)) != NULL;
+	const struct lock_function *function = NULL;
+	const struct known_lock_function *f;
+	uint64_t target = target_of(insn);
+
+	if (!target)
+		return NULL;
+	pthread_mutex_lock(&l->d->lock);
+	f = lock_known_at(&l->known, target);
+	if (f && f->function->op != LOCK_OUTER)
+		function = f->function;
+	pthread_mutex_unlock(&l->d->lock);
+	return function;
+}
+
+int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function)
+{
+	struct known_lock_function f = {.addr = addr, .function = function};
+	int ret;
+
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < l->known.count; i++) {
+		if (l->known.list[i].function == function)
+			f.given_unseen = l->known.list[i].given_unseen;
+	}
+	ret = lock_known_add(&l->results, &f);
+	pthread_mutex_unlock(&l->d->lock);
+	return ret;
+}
+
+void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
+{
+	pthread_mutex_lock(&l->d->lock);
+	l->unsure_until_ns = sure_from_ns;
+	l->sets.incomplete |= !complete;
+	pthread_mutex_unlock(&l->d->lock);
 }
 
 void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 {
-	size_t kept = 0;
+	l->dropped += lock_sets_text_gone(&l->sets, base, size);
+	lock_known_forget(&l->known, base, size);
+	lock_known_forget(&l->results, base, size);
+}
 
-	lock_sets_text_gone(&l->sets, base, size);
-	for (size_t i = 0; i < l->known_count; i++) {
-		if (l->known[i].addr - base >= size)
-			l->known[kept++] = l->known[i];
-	}
-	l->known_count = kept;
+unsigned locks_dropped(struct locks *l)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&l->d->lock);
+	n = l->dropped;
+	l->dropped = 0;
+	pthread_mutex_unlock(&l->d->lock);
+	return n;
 }
 
 /* ---- what is seen ---- */
@@ -165,20 +189,33 @@ static bool pay(struct locks *l, uint64_t now, bool company)
 	return true;
 }
 
-/* The contexts that are surely where they were, or further inside of it: on other CPUs, interrupted, or asleep. */
-static unsigned company(const struct locks *l, unsigned cpu, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
+/* The moment at which a context took the lock that it took last of those that it surely holds. 0: it holds none. */
+static uint64_t last_taken(const struct lock_context *c)
+{
+	for (unsigned i = c->set.count; i-- > 0;) {
+		if (!c->set.held[i].maybe)
+			return c->taken[i];
+	}
+	return 0;
+}
+
+/*
+ * The contexts that are surely where they were, or further inside of it: on other CPUs, interrupted, or asleep. When this CPU
+ * stops while its own window is open, it is another context that stopped, and the one that is held was interrupted.
+ */
+static unsigned company(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
 {
 	unsigned n = 0;
 
 	for (unsigned c = 0; c < l->d->target->caps.cpus && n < LOCK_DURING_MAX; c++) {
-		if (c != cpu && l->d->windows[c].open && l->window[c])
+		if (l->d->windows[c].open && l->window[c])
 			during[n++] = l->window[c];
 	}
 	for (unsigned i = 0; i < LOCK_CONTEXTS_MAX && n < LOCK_DURING_MAX; i++) {
 		const struct lock_context *c = &l->sets.contexts[i];
 
-		if (c != own && c->set.count && c->taken[c->set.count - 1])
-			during[n++] = c->taken[c->set.count - 1];
+		if (c != own && last_taken(c))
+			during[n++] = last_taken(c);
 	}
 	return n;
 }
@@ -219,6 +256,7 @@ static void get_held(struct locks *l, unsigned cpu, const struct guest_context *
 			lock->maybe = false;
 	}
 	lock_sets_get(&l->sets, cpu, context, out);
+	out->overflow |= monotonic_ns() < l->unsure_until_ns;
 }
 
 /* A mutex or rwsem that the task has, as its owner word says. Nobody in the subject was seen taking it. */
@@ -242,8 +280,8 @@ static bool has(const struct lockset *set, uint64_t gva)
 
 static void add_outer(const struct locks *l, const struct guest_context *context, struct lockset *set)
 {
-	for (size_t i = 0; context->kind == GUEST_TASK && context->task && i < l->known_count; i++) {
-		const struct known *k = &l->known[i];
+	for (size_t i = 0; context->kind == GUEST_TASK && context->task && i < l->known.count; i++) {
+		const struct known_lock_function *k = &l->known.list[i];
 
 		if (k->function->op != LOCK_OUTER || has(set, k->addr) || !is_mine(l, k->addr, k->function, context->task))
 			continue;
@@ -277,7 +315,10 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
-	l->window[cpu] = ++l->number;
+	l->number++;
+	/* An interrupt of a CPU that is held does not change for which access that is. */
+	if (!l->d->windows[cpu].open)
+		l->window[cpu] = l->number;
 	raw = put(l, LOCK_MOMENT_ACCESS, now);
 	if (!raw)
 		return;
@@ -291,7 +332,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 								   .size = datum->access.size,
 								   .rw = datum->access.rw};
 	}
-	raw->during_count = company(l, cpu, lock_sets_find(&l->sets, cpu, &context), raw->during);
+	raw->during_count = company(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
 	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
 	raw->side.pc = regs->rip;
 }
@@ -323,7 +364,7 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 		      enum lock_moment_kind kind, const struct held_lock *lock)
 {
 	uint64_t now = monotonic_ns(), during[LOCK_DURING_MAX];
-	unsigned n = company(l, cpu, lock_sets_find(&l->sets, cpu, context), during);
+	unsigned n = company(l, lock_sets_find(&l->sets, cpu, context), during);
 	struct raw_moment *raw = pay(l, now, n) ? put(l, kind, now) : NULL;
 
 	if (!raw)
@@ -336,14 +377,31 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 	raw->side.pc = regs->rip;
 }
 
-void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
+/* A call of `f` has returned to this CPU, with its result in RAX. */
+static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
 {
-	const struct lock_function *function = function_at(l, target_of(&point->insn));
-	uint64_t gva = function ? argument(l, function, regs) : 0;
+	uint64_t result = regs->gpr[X86_RAX];
+	struct guest_context context;
+
+	if (f->function->op == LOCK_NEW) {
+		if (x86_kernel_address(result) && result < ERRORS_FROM)
+			object_ends(l, result);
+		return;
+	}
+	/* The result is an int, or a bool of 8 bits, which is 0 or 1. */
+	result = f->function->nonzero ? result & 0xff : (uint32_t)result;
+	guest_context(l->d->guest, regs, &context);
+	lock_sets_tried(&l->sets, cpu, &context, regs->rip - CALL_LEN, f->function->nonzero == (result != 0), !f->given_unseen);
+}
+
+static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
+{
+	const struct lock_function *function = f->function;
+	uint64_t gva = argument(l, function, regs);
 	struct guest_context context;
 	struct held_lock lock;
 
-	if (!gva)
+	if (!gva || function->op == LOCK_NEW)
 		return;
 	if (function->op == LOCK_FREE) {
 		object_ends(l, gva);
@@ -360,9 +418,23 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 				  .maybe = function->op == LOCK_TRY};
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock);
+		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
+			lock_sets_anew(&l->sets, cpu, &context, gva);
+		lock.maybe |= f->given_unseen;
 		lock_sets_take(&l->sets, cpu, &context, &lock, l->number);
 	} else if (function->op == LOCK_GIVE) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock);
 		lock_sets_give(&l->sets, cpu, &context, gva);
 	}
+}
+
+void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
+{
+	const struct known_lock_function *before = lock_known_at(&l->results, point->addr);
+	const struct known_lock_function *now = lock_known_at(&l->known, target_of(&point->insn));
+
+	if (before)
+		call_returned(l, cpu, regs, before);
+	if (now)
+		called(l, cpu, regs, now);
 }

@@ -32,13 +32,34 @@ void locks_free(struct locks *l);
  */
 void locks_learn(struct locks *l, const struct symtab *symbols);
 
-/* Whether the instruction is a direct call of a lock function, or a jump to one. On the sampler's thread. */
-bool locks_calls_one(const struct locks *l, const struct insn *insn);
+/* The lock function to which a direct call or jump leads. NULL: none. On the sampler's thread, without d->lock. */
+const struct lock_function *locks_called(struct locks *l, const struct insn *insn);
+
+/*
+ * The instruction at `addr` is executed when the call of this function before it has returned, and an event point stands there.
+ * Returns 0, or -1 when memory runs out: then the result is not looked at. On the sampler's thread, without d->lock.
+ */
+int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
+
+/*
+ * All calls in text that has come have their points. `complete`: no lock can be taken there unseen; else what is held is not
+ * known from now on. Before `sure_from_ns` (CLOCK_MONOTONIC) it is not known in any case, because CPUs were in the text before.
+ * On the sampler's thread, without d->lock.
+ */
+void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
 
 /* The text goes, or has gone. Under d->lock. */
 void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
 
-/* A CPU is about to make the call at this event point. In a callback, under d->lock. */
+/* How many locks were held that had been taken by text that went, since the last call. On the sampler's thread, without
+ * d->lock.
+ */
+unsigned locks_dropped(struct locks *l);
+
+/*
+ * A CPU is about to execute the instruction of this event point: a call of a lock function, or what follows one and can tell
+ * its result, or both. In a callback, under d->lock.
+ */
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
 /* A CPU is about to make these accesses at a sample point. In a callback, under d->lock. */

@@ -12,6 +12,7 @@
 #include "hv/detect/aiming.h"
 #include "hv/detect/event.h"
 #include "hv/detect/lock_points.h"
+#include "hv/detect/locks.h"
 #include "hv/detect/note.h"
 #include "hv/detect/pace.h"
 #include "hv/detect/pool.h"
@@ -70,6 +71,16 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 		detect_note(d, "%s: not sampled: %s", m->name, err.text);
 }
 
+/* What is still held of text that went can be given back by nobody who is seen. */
+static void note_dropped_locks(struct detect *d, const char *module)
+{
+	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
+
+	if (n)
+		detect_note(d, "%s: %u lock%s still held when it was unloaded, and counted as held no more", module, n,
+			    n == 1 ? " was" : "s were");
+}
+
 static void module_gone(void *ctx, const struct guest_module *m)
 {
 	struct detect *d = ctx;
@@ -82,6 +93,7 @@ static void module_gone(void *ctx, const struct guest_module *m)
 	detect_enter(d);
 	event_text_gone(d, m->base, m->size);
 	detect_leave(d);
+	note_dropped_locks(d, m->name);
 }
 
 /* ---- the thread ---- */

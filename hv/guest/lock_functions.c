@@ -86,6 +86,8 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 	} else if (f->op == LOCK_TRY && (strcmp(word, "zero") == 0 || strcmp(word, "nonzero") == 0)) {
 		f->nonzero = word[0] == 'n';
 		*result = true;
+	} else if ((f->op == LOCK_TAKE || f->op == LOCK_TRY) && strncmp(word, "given-by:", 9) == 0) {
+		return copy_name(line, f->given_by, word + 9, err);
 	} else {
 		return wrong(line, err, "no such word", word);
 	}

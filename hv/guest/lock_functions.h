@@ -45,6 +45,10 @@ struct lock_function {
 	int32_t offset;
 	/* With LOCK_ARG_VARIABLE, the variable's name. */
 	char variable[64];
+	/* Of LOCK_TAKE and LOCK_TRY: the function that gives the lock back, which is inlined in kernels without it. "": not
+	 * said.
+	 */
+	char given_by[64];
 };
 
 struct lock_functions;

@@ -30,7 +30,14 @@
 #define SPIN_UNLOCK 0x500u
 #define SPIN_TRYLOCK 0x600u
 #define KFREE 0x700u
+#define KMALLOC 0x800u
 #define SIZE 0x100u
+/* A function of the subject that looks at the results of its calls. */
+#define RESULTS 0x40u
+#define TESTED_TRY_CALL 0x40u
+#define TRY_TEST 0x45u
+#define NEW_CALL 0x47u
+#define NEW_TEST 0x4cu
 
 struct fixture {
 	struct rig *r;
@@ -62,11 +69,14 @@ static int setup(void **state)
 {
 	static const struct symbol functions[] = {
 		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
+		{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
+		{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
 		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
 		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = SIZE, .type = 'T'},
 		{.name = "_raw_spin_trylock", .addr = RIG_TEXT + SPIN_TRYLOCK, .size = SIZE, .type = 'T'},
 		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
+		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
 	};
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err = {0};
@@ -87,9 +97,14 @@ static int setup(void **state)
 	branch(f->r, 0xe8, TRY_CALL, SPIN_TRYLOCK);
 	branch(f->r, 0xe9, FREE_JUMP, KFREE);
 	branch(f->r, 0xe8, OTHER, SPIN_LOCK);
+	branch(f->r, 0xe8, TESTED_TRY_CALL, SPIN_TRYLOCK);
+	rig_code(f->r, TRY_TEST, INSN("\x85\xc0"));
+	branch(f->r, 0xe8, NEW_CALL, KMALLOC);
+	rig_code(f->r, NEW_TEST, INSN("\x48\x85\xc0"));
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
 	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
 	lock_points_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	locks_planted(f->r->d->locks, true, 0);
 	/* The lock at RDI + 0x40 is taken as long as its word is not 0. */
 	rig_store(f->r, 0x40, &locked, sizeof(locked));
 	return 0;
@@ -214,6 +229,100 @@ static void trylock_is_a_maybe(void **state)
 	assert_true(m.locks.held[0].maybe);
 }
 
+/* The call that came before has returned `result`, which the instruction behind it tests. */
+static void returned(struct fixture *f, unsigned cpu, int32_t pid, uint64_t at, uint64_t result)
+{
+	struct x86_regs regs = rig_regs(f->r, cpu, at);
+
+	f->r->guest.context.pid = pid;
+	regs.gpr[X86_RAX] = result;
+	assert_int_equal(rig_hit(f->r, cpu, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(regs.rip, RIG_TEXT + at + (at == TRY_TEST ? 2 : 3));
+}
+
+static void result_of_a_trylock_is_seen(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment m;
+
+	call(f, 0, 7, TESTED_TRY_CALL);
+	returned(f, 0, 7, TRY_TEST, 0);
+	access(f, 0, 7);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+	call(f, 1, 8, TESTED_TRY_CALL);
+	returned(f, 1, 8, TRY_TEST, 1);
+	access(f, 1, 8);
+	m = next(f, LOCK_MOMENT_ACCESS);
+	assert_int_equal(m.locks.count, 1);
+	assert_false(m.locks.held[0].maybe);
+}
+
+static void beginnings_of_objects_are_told(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(rig_has_point(f->r, NEW_CALL));
+	returned(f, 0, 7, NEW_TEST, 0);
+	returned(f, 0, 7, NEW_TEST, (uint64_t)-12); /* an error */
+	returned(f, 0, 7, NEW_TEST, RIG_DATA + 0x200);
+	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, RIG_DATA + 0x200);
+}
+
+/* CPUs were in the text when its calls got their points, or one of them could not get one. */
+static void set_that_is_not_known_is_no_set(void **state)
+{
+	static const struct {
+		bool complete;
+		uint64_t sure_from_ns;
+		bool known;
+	} cases[] = {{true, 0, true}, {true, UINT64_MAX, false}, {true, 0, true}, {false, 0, false}, {true, 0, false}};
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct x86_regs regs = rig_regs(f->r, 0, ACCESS);
+
+		locks_planted(f->r->d->locks, cases[i].complete, cases[i].sure_from_ns);
+		access(f, 0, 7);
+		assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.overflow, !cases[i].known);
+		rig_hold_end(f->r, 0, &regs);
+	}
+}
+
+/* A call in text that is about to be freed gets no point, so a lock may be taken there unseen. */
+static void call_without_a_point_makes_sets_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(event_remove(f->r->d, RIG_TEXT + LOCK_CALL), 0);
+	f->r->guest.gone_base = RIG_TEXT + LOCK_CALL;
+	f->r->guest.gone_size = 1;
+	lock_points_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	locks_planted(f->r->d->locks, true, 0);
+	access(f, 0, 7);
+	assert_true(next(f, LOCK_MOMENT_ACCESS).locks.overflow);
+}
+
+/* While a CPU is held, its interrupts were surely there together with what is held, and are over when the next one comes. */
+static void interrupt_meets_what_it_interrupts(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment held, m;
+
+	assert_int_equal(access(f, 0, 7).kind, TARGET_HOLD);
+	held = next(f, LOCK_MOMENT_ACCESS);
+	rig_plant(f->r, 0x200, READ_8);
+	for (unsigned i = 0; i < 2; i++) {
+		struct x86_regs regs = rig_regs(f->r, 0, i ? LOCK_CALL : 0x200);
+
+		f->r->guest.context.kind = GUEST_HARDIRQ;
+		regs.gpr[X86_RDI] = RIG_DATA + 0x800;
+		rig_hit(f->r, 0, &regs);
+		m = next(f, i ? LOCK_MOMENT_TAKE : LOCK_MOMENT_ACCESS);
+		assert_int_equal(m.during_count, 1);
+		assert_int_equal(m.during[0], held.number);
+	}
+}
+
 static void who_holds_a_lock_or_is_held_was_there(void **state)
 {
 	struct fixture *f = *state;
@@ -276,6 +385,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(access_has_the_locks_of_its_context, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_that_is_free_was_given_back_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(trylock_is_a_maybe, setup, teardown),
+		cmocka_unit_test_setup_teardown(result_of_a_trylock_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(beginnings_of_objects_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
+		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_holds_a_lock_or_is_held_was_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_of_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_ring_loses_accesses_first, setup, teardown),
