@@ -24,9 +24,10 @@
  *   mov	89 /r, 8b /r of two registers
  *
  * All of them read and write general registers, RIP and the stack only, and fault in no other way than by a stack that is not
- * there. Only test changes flags: the arithmetic ones, as a function of its operands. A direct call is the push of an address that is known and a jump. An indirect call or jump is not
- * among them, because with indirect branch tracking it also changes a state of the CPU that cannot be set from outside. The
- * guest's kernel must not use supervisor shadow stacks, onto which a call would push too; Linux does not.
+ * there. Only test changes flags: the arithmetic ones, as a function of its operands. A direct call is the push of an address
+ * that is known and a jump. An indirect call or jump is not among them, because with indirect branch tracking it also changes a
+ * state of the CPU that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a call
+ * would push too; Linux does not.
  */
 bool target_can_emulate(const struct insn *insn);
 
