@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/detect/lock_points.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/base/clock.h"
 #include "hv/detect/code.h"
 #include "hv/detect/event.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/note.h"
+#include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
@@ -28,7 +29,7 @@ struct planting {
 	bool unseen;
 };
 
-/* Returns whether an event point of locks stands at this instruction now. Functions may have two names, and come twice. */
+/* Returns whether an event point of locks stands at this instruction now: it may be one that tells a result already. */
 static bool plant(struct planting *p, const struct insn *insn)
 {
 	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *insn};
@@ -103,19 +104,13 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 void lock_points_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
 {
 	struct planting p = {.d = d};
+	struct symbol fn;
 
 	locks_learn(d->locks, symbols);
-	for (size_t i = 0; i < symtab_count(symbols); i++) {
-		struct guest_symbol name = {0};
-		struct symbol fn;
-
-		symtab_get(symbols, i, &fn);
-		snprintf(name.module, sizeof(name.module), "%s", module);
-		snprintf(name.name, sizeof(name.name), "%s", fn.name);
-		if (fn.addr >= start && fn.addr < end && fn.size && fn.size <= end - fn.addr &&
-		    locks_of_subject(d->locks, &name) && guest_may_sample(d->guest, &fn))
-			plant_function(&p, &fn);
-	}
+	if (d->config.module && strcmp(d->config.module, module) != 0)
+		return;
+	for (size_t i = 0; pool_next_function(d->pool, symbols, start, end, &i, &fn);)
+		plant_function(&p, &fn);
 	if (!p.planted && !p.refused)
 		return;
 	locks_planted(d->locks, !p.unseen, monotonic_ns() + UNSURE_NS);

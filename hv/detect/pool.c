@@ -210,28 +210,42 @@ static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t
 	return match;
 }
 
-static int collect(struct pool *pool, struct segment *seg, const struct symtab *symbols, uint64_t start, uint64_t end)
+bool pool_next_function(const struct pool *pool, const struct symtab *symbols, uint64_t start, uint64_t end, size_t *i,
+			struct symbol *out)
 {
 	size_t n = symtab_count(symbols);
 
-	for (size_t i = 0, next; i < n; i = next) {
+	for (size_t first = *i, next; first < n; first = next) {
 		struct symbol fn, other;
 
-		symtab_get(symbols, i, &fn);
-		for (next = i + 1; next < n; next++) {
+		symtab_get(symbols, first, &fn);
+		for (next = first + 1; next < n; next++) {
 			symtab_get(symbols, next, &other);
 			if (other.addr != fn.addr)
 				break;
 			if (other.size > fn.size)
 				fn.size = other.size;
 		}
-		if (fn.addr < start || fn.addr >= end || !fn.size || fn.size > FUNCTION_MAX || !wanted(pool, symbols, i, next))
+		*i = next;
+		if (fn.addr < start || fn.addr >= end || !fn.size || fn.size > FUNCTION_MAX ||
+		    !wanted(pool, symbols, first, next))
 			continue;
 		/* Sizes may overlap the next symbol; the sites of two functions must not. */
 		if (next < n && fn.size > other.addr - fn.addr)
 			fn.size = other.addr - fn.addr;
 		if (fn.size > end - fn.addr)
 			fn.size = end - fn.addr;
+		*out = fn;
+		return true;
+	}
+	return false;
+}
+
+static int collect(struct pool *pool, struct segment *seg, const struct symtab *symbols, uint64_t start, uint64_t end)
+{
+	struct symbol fn;
+
+	for (size_t i = 0; pool_next_function(pool, symbols, start, end, &i, &fn);) {
 		if (append(pool, seg, &fn))
 			return -1;
 	}

@@ -48,6 +48,13 @@ struct pool_source {
 
 struct pool;
 
+/*
+ * The next function in [start, end) that pool_add() would take, from symbol number *i on, which is moved behind it. It is text
+ * and of one function alone. False: there is none. Any thread.
+ */
+bool pool_next_function(const struct pool *pool, const struct symtab *symbols, uint64_t start, uint64_t end, size_t *i,
+			struct symbol *out);
+
 /* Whether a function's name fits one of the globs of a pool_filter. Any thread. */
 bool pool_name_fits(const char *name, const char *globs);
 

@@ -32,6 +32,7 @@
 #define KFREE 0x700u
 #define KMALLOC 0x800u
 #define SIZE 0x100u
+#define DATA 0x180u /* what looks like a call and is no text */
 /* A function of the subject that looks at the results of its calls. */
 #define RESULTS 0x40u
 #define TESTED_TRY_CALL 0x40u
@@ -71,6 +72,7 @@ static int setup(void **state)
 		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
 		{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
 		{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
+		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
 		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
 		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = SIZE, .type = 'T'},
@@ -101,6 +103,7 @@ static int setup(void **state)
 	rig_code(f->r, TRY_TEST, INSN("\x85\xc0"));
 	branch(f->r, 0xe8, NEW_CALL, KMALLOC);
 	rig_code(f->r, NEW_TEST, INSN("\x48\x85\xc0"));
+	branch(f->r, 0xe8, DATA, SPIN_LOCK);
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
 	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
 	lock_points_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
@@ -168,6 +171,7 @@ static void only_the_subjects_calls_are_followed(void **state)
 	assert_true(rig_has_point(f->r, TRY_CALL));
 	assert_true(rig_has_point(f->r, FREE_JUMP));
 	assert_false(rig_has_point(f->r, OTHER));
+	assert_false(rig_has_point(f->r, DATA));
 }
 
 static void call_is_made_and_its_point_stays(void **state)
