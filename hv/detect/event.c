@@ -28,11 +28,19 @@ static void take_out(struct detect *d, struct point *point)
 	points_remove(&d->points, point);
 }
 
+/* Calls of locks are worth points that stay, where a target has some beside those for sampling. */
+static bool has_room(const struct detect *d, const struct guest_event_site *site)
+{
+	if (points_are_few(d))
+		return site->kind == GUEST_EVENT_LOCK && d->event_points < d->target->caps.lasting;
+	return d->event_points < MAX_EVENT_POINTS;
+}
+
 static int plant_event(struct detect *d, const struct guest_event_site *site, uint64_t gpa)
 {
 	struct point *point = NULL;
 
-	if (!d->closing && d->event_points < MAX_EVENT_POINTS && !guest_text_going(d->guest, site->insn.addr))
+	if (!d->closing && has_room(d, site) && !guest_text_going(d->guest, site->insn.addr))
 		point = points_plant(&d->points, &site->insn, gpa);
 	if (!point)
 		return -1;
@@ -46,7 +54,7 @@ int event_add(struct detect *d, const struct guest_event_site *site)
 	uint64_t gpa;
 	int ret;
 
-	if (points_are_few(d) || !target_can_emulate(&site->insn) || guest_translate(d->guest, site->insn.addr, &gpa))
+	if (!target_can_emulate(&site->insn) || guest_translate(d->guest, site->insn.addr, &gpa))
 		return -1;
 	detect_enter(d);
 	ret = plant_event(d, site, gpa);

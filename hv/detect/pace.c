@@ -112,6 +112,8 @@ static uint32_t most_points(struct detect *d)
 	pthread_mutex_lock(&d->lock);
 	events = d->event_points;
 	pthread_mutex_unlock(&d->lock);
+	if (d->target->caps.lasting)
+		events = 0;
 	if (d->target->caps.points && d->target->caps.points < most + events)
 		most = d->target->caps.points > events ? d->target->caps.points - events : 0;
 	return most;

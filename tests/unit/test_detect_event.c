@@ -405,6 +405,24 @@ static void test_few_points(void **state)
 	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
 }
 
+/* But calls of locks have those that a target has for what stays. */
+static void test_lasting_points(void **state)
+{
+	struct guest_event_site site = {.kind = GUEST_EVENT_LOCK};
+	struct rig *r = *state;
+
+	r->ft->target.caps.points = 8;
+	r->ft->target.caps.lasting = 2;
+	for (unsigned i = 0; i < 3; i++) {
+		rig_code(r, 0x40 + 16 * i, INSN("\xe8\x00\x00\x00\x00"));
+		assert_int_equal(insn_decode(r->decoder, (const uint8_t *)"\xe8\x00\x00\x00\x00", 5, RIG_TEXT + 0x40 + 16 * i,
+					     &site.insn),
+				 5);
+		assert_int_equal(event_add(r->d, &site), i < 2 ? 0 : -1);
+	}
+	assert_int_equal(add(r, 0x80, INSN("\x55")), -1);
+}
+
 /* An INT3 in text that is about to be freed would stay in whatever the memory is used for next. */
 static void test_add_in_going_text(void **state)
 {
@@ -457,6 +475,7 @@ int main(void)
 		T(test_add_at_sample_point),
 		T(test_many),
 		T(test_few_points),
+		T(test_lasting_points),
 		T(test_add_in_going_text),
 		T(test_add_when_stopped),
 	};

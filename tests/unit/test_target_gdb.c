@@ -200,10 +200,10 @@ static void test_plant(void **state)
 	assert_int_equal(a->stub->ram[0x200], 0x48); /* The stub sees to the breakpoint. The target writes no byte. */
 	target_unplant(a->t, TEXT + 0x200, 0x200, 0x48, false);
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
-	/* The target refuses more than caps.points. */
+	/* The target refuses more than caps.points and caps.lasting. */
 	while (n < 2 * STUB_POINTS && target_plant(a->t, TEXT + n, 0x300, 0) == 0)
 		n++;
-	assert_int_equal(n, a->t->caps.points);
+	assert_int_equal(n, a->t->caps.points + a->t->caps.lasting);
 }
 
 static void test_breakpoint(void **state)

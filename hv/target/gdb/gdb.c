@@ -17,6 +17,8 @@
  * leave it a thirtieth.
  */
 #define EMULATED_POINTS 8u
+/* An emulator compares each block of code that it enters with all of these. */
+#define LASTING_POINTS 256u
 #define END_NS 10000000000u /* How long the stub may take to take everything back. Then somebody else must do that. */
 #define HARDWARE_POINTS 2u  /* An x86 CPU has four debug registers, and the other two are for watchpoints. */
 
@@ -181,6 +183,7 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 		.points = gt->hardware ? HARDWARE_POINTS
 			  : kvm	       ? GDB_POINTS_MAX
 				       : EMULATED_POINTS,
+		.lasting = kvm ? 0 : LASTING_POINTS,
 	};
 	/* QEMU has forgotten by now what an earlier client has planted. Another stub may not have. */
 	gdb_remove_points(gt);
