@@ -20,7 +20,7 @@
 
 /* So many of each are kept; what comes when there are as many is counted as lost. */
 #define PROTECTION_ACCESSES_MAX 65536u
-#define PROTECTION_LOCKS_MAX 4096u
+#define PROTECTION_LOCKS_MAX 16384u
 #define PROTECTION_FUNCTIONS_MAX 4096u
 #define PROTECTION_PAIRS_MAX 65536u
 #define PROTECTION_TAKES_MAX 16384u
