@@ -109,8 +109,11 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 	locks_learn(d->locks, symbols);
 	if (d->config.module && strcmp(d->config.module, module) != 0)
 		return;
+	/* All in one go: the first points are hit as soon as the guest goes on, and that takes the time of the others. */
+	target_enter(d->target);
 	for (size_t i = 0; pool_next_function(d->pool, symbols, start, end, &i, &fn);)
 		plant_function(&p, &fn);
+	target_leave(d->target);
 	if (!p.planted && !p.refused)
 		return;
 	locks_planted(d->locks, !p.unseen, monotonic_ns() + UNSURE_NS);
