@@ -11,6 +11,7 @@
 #define LIST_LINES_MAX 4096u
 #define WORDS_MAX 8u
 #define ARGS 6u
+#define OFFSET_MAX (1l << 20)
 
 static const char builtin[] =
 #include "linux_locks.h"
@@ -60,9 +61,11 @@ static int read_argument(const struct line *line, char *word, struct lock_functi
 	char *plus = strchr(word, '+'), *end;
 
 	if (plus) {
-		f->offset = (int32_t)strtol(plus + 1, &end, 0);
-		if (!plus[1] || *end)
-			return wrong(line, err, "an offset is a number", plus + 1);
+		long offset = strtol(plus + 1, &end, 0);
+
+		if (!plus[1] || *end || offset < 0 || offset > OFFSET_MAX)
+			return wrong(line, err, "an offset is a number from 0 to 1048576", plus + 1);
+		f->offset = (int32_t)offset;
 		*plus = 0;
 	}
 	if (strncmp(word, "variable:", 9) == 0) {

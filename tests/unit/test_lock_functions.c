@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The list of lock functions: the program's own, and what a user's file adds, replaces or gets wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hv/guest/lock_functions.h"
+
+static int setup(void **state)
+{
+	struct err err = {0};
+
+	*state = lock_functions_new(&err);
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	lock_functions_free(*state);
+	return 0;
+}
+
+/* NULL: there is none. */
+static const struct lock_function *find(const struct lock_functions *l, const char *name)
+{
+	for (size_t i = 0; i < lock_functions_count(l); i++) {
+		const struct lock_function *f = lock_functions_get(l, i);
+
+		if (f->op != LOCK_OUTER && strcmp(f->name, name) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+/* Load a file with these bytes. `err` may be looked at when it fails. */
+static int load(struct lock_functions *l, const void *bytes, size_t len, struct err *err)
+{
+	char path[] = "/tmp/lock-functions-XXXXXX";
+	int fd = mkstemp(path), ret;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, len), len);
+	close(fd);
+	*err = (struct err){0};
+	ret = lock_functions_load(l, path, err);
+	unlink(path);
+	return ret;
+}
+
+static int load_text(struct lock_functions *l, const char *text, struct err *err)
+{
+	return load(l, text, strlen(text), err);
+}
+
+static void own_list_says_what_linux_does(void **state)
+{
+	const struct lock_function *f = find(*state, "_raw_spin_lock_irqsave");
+
+	assert_non_null(f);
+	assert_int_equal(f->op, LOCK_TAKE);
+	assert_int_equal(f->kind, LOCK_SPIN);
+	assert_int_equal(f->off, LOCK_NO_IRQ | LOCK_NO_SOFTIRQ);
+	assert_int_equal(f->arg, 0);
+	assert_string_equal(f->given_by, "_raw_spin_unlock_irqrestore");
+	f = find(*state, "_raw_spin_lock_bh");
+	assert_int_equal(f->off, LOCK_NO_SOFTIRQ);
+	f = find(*state, "mutex_trylock");
+	assert_int_equal(f->op, LOCK_TRY);
+	assert_true(f->nonzero);
+	f = find(*state, "mutex_lock_interruptible");
+	assert_int_equal(f->op, LOCK_TRY);
+	assert_false(f->nonzero);
+	f = find(*state, "down_trylock");
+	assert_false(f->nonzero);
+	f = find(*state, "down_read");
+	assert_true(f->shared);
+	f = find(*state, "rtnl_lock");
+	assert_int_equal(f->arg, LOCK_ARG_VARIABLE);
+	assert_string_equal(f->variable, "rtnl_mutex");
+	f = find(*state, "kmem_cache_free");
+	assert_int_equal(f->op, LOCK_FREE);
+	assert_int_equal(f->arg, 1);
+	assert_int_equal(find(*state, "__kmalloc")->op, LOCK_NEW);
+}
+
+/* A name in given-by that no line of the list has would make its lock a doubtful one in every kernel. */
+static void own_list_follows_who_gives_back(void **state)
+{
+	const struct lock_functions *l = *state;
+
+	for (size_t i = 0; i < lock_functions_count(l); i++) {
+		const struct lock_function *f = lock_functions_get(l, i);
+		const struct lock_function *give = f->given_by[0] ? find(l, f->given_by) : NULL;
+
+		if (!f->given_by[0])
+			continue;
+		assert_non_null(give);
+		assert_int_equal(give->op, LOCK_GIVE);
+		assert_int_equal(give->kind, f->kind);
+	}
+}
+
+static void list_is_in_order(void **state)
+{
+	const struct lock_functions *l = *state;
+
+	for (size_t i = 1; i < lock_functions_count(l); i++)
+		assert_true(strcmp(lock_functions_get(l, i - 1)->name, lock_functions_get(l, i)->name) <= 0);
+}
+
+static void users_lines_add_and_replace(void **state)
+{
+	struct lock_functions *l = *state;
+	size_t before = lock_functions_count(l);
+	const struct lock_function *f;
+	struct err err;
+
+	assert_int_equal(load_text(l,
+				   "# mine\n\n"
+				   "take spin my_lock arg2+0x10 no-softirq given-by:my_unlock # for this driver\n"
+				   "give spin my_unlock arg2+16\r\n"
+				   "take rwlock mutex_lock arg1 shared\n"
+				   "outer rwsem my_sem",
+				   &err),
+			 0);
+	assert_int_equal(lock_functions_count(l), before + 3);
+	f = find(l, "my_lock");
+	assert_int_equal(f->arg, 2);
+	assert_int_equal(f->offset, 16);
+	assert_int_equal(f->off, LOCK_NO_SOFTIRQ);
+	assert_string_equal(f->given_by, "my_unlock");
+	assert_int_equal(find(l, "my_unlock")->offset, 16);
+	f = find(l, "mutex_lock");
+	assert_int_equal(f->kind, LOCK_RWLOCK);
+	assert_int_equal(f->arg, 1);
+	assert_true(f->shared);
+	list_is_in_order(state);
+}
+
+/* One line says file, line and word, and nothing of the file counts. */
+static void bad_lines_are_refused(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} bad[] = {
+		{"lock spin f arg0", "lock"},
+		{"take", "missing"},
+		{"take spin", "missing"},
+		{"take spin f", "missing"},
+		{"free f", "missing"},
+		{"new", "missing"},
+		{"outer mutex", "missing"},
+		{"take hard f arg0", "hard"},
+		{"take spin f arg6", "arg6"},
+		{"take spin f arg00", "arg00"},
+		{"take spin f rdi", "rdi"},
+		{"take spin f variable:", "name"},
+		{"take spin f arg0+", "offset"},
+		{"take spin f arg0+x", "offset"},
+		{"take spin f arg0+-8", "offset"},
+		{"take spin f arg0+99999999999999999999", "offset"},
+		{"take spin f arg0 quickly", "quickly"},
+		{"take spin f arg0 zero", "zero"},
+		{"take spin f arg0 given-by:", "name"},
+		{"give spin f arg0 given-by:g", "given-by:g"},
+		{"try spin f arg0", "nonzero"},
+		{"take spin f arg0 shared shared shared shared shared", "too many"},
+		{"take spin f123456789012345678901234567890123456789012345678901234567890123 arg0", "63"},
+	};
+	struct lock_functions *l = *state;
+	size_t before = lock_functions_count(l);
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		char text[256];
+		struct err err;
+
+		snprintf(text, sizeof(text), "take spin good_lock arg0\n%s\n", bad[i].line);
+		assert_int_equal(load_text(l, text, &err), -1);
+		assert_int_equal(err.code, EXIT_INPUT);
+		assert_non_null(strstr(err.text, ":2: "));
+		if (!strstr(err.text, bad[i].says))
+			fail_msg("of \"%s\" it is said: %s", bad[i].line, err.text);
+		assert_null(strchr(err.text, '\n'));
+		assert_int_equal(lock_functions_count(l), before);
+		assert_null(find(l, "good_lock"));
+	}
+}
+
+static void what_is_no_list_is_refused(void **state)
+{
+	static char large[(1u << 20) + 2];
+	struct lock_functions *l = *state;
+	struct err err = {0};
+
+	assert_int_equal(lock_functions_load(l, "/nonexistent/list", &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_int_equal(load(l, "take\0spin", 9, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	memset(large, '\n', sizeof(large));
+	assert_int_equal(load(l, large, sizeof(large), &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_int_equal(load(l, "", 0, &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(own_list_says_what_linux_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(own_list_follows_who_gives_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(list_is_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(users_lines_add_and_replace, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_lines_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_list_is_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
