@@ -13,7 +13,7 @@ proven() {
 
 # seen CASE: a race of this case was told; or outrider has ended.
 seen() {
-	grep -q "^RACE .*:gt_$1[_+]" "$LAB_OUT/locks.out" || ! kill -0 "$pid"
+	grep -q "^RACE .* gt_$1[_+]" "$LAB_OUT/locks.out" || ! kill -0 "$pid"
 }
 
 console_input tell
