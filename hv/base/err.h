@@ -18,7 +18,7 @@ struct err {
 	/* EXIT_OK while nothing went wrong. */
 	enum exit_code code;
 	/* The message for the user: one line, without a newline. */
-	char text[512];
+	char text[1024];
 };
 
 /*

@@ -45,7 +45,7 @@ struct machine {
 	atomic_bool power_off, toggling_ends;
 	atomic_bool telling[CPUS]; /* the CPU has accessed memory, and has not said yet which watches it tripped */
 	atomic_uint mistakes, races, watched, events, by_device;
-	char mistake[512]; /* the first mistake, written once */
+	char mistake[1024]; /* the first mistake, written once */
 };
 
 static void mistake(struct machine *m, const char *what)
