@@ -43,6 +43,8 @@ struct window {
 	bool looked;
 	/* The other CPUs were asked who changed the memory. */
 	bool asked;
+	/* How often not all of them had answered in time. */
+	unsigned not_told;
 	/* The CPU that is held. */
 	unsigned cpu;
 	/* The CPU's registers at the hit. RIP and RSP tell the held context when it comes back to its INT3. */

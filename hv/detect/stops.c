@@ -251,12 +251,16 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 	if (meet_hold_end(d, cpu, &action))
 		goto out;
 	if (w->open && !window_expire(d, w, &action)) {
+		bool told;
+
 		pthread_mutex_unlock(&d->lock);
-		target_barrier(d->target, cpu);
+		told = target_barrier(d->target, cpu);
 		pthread_mutex_lock(&d->lock);
 		/* If the window is closed by now, most likely the report that this waited for has closed it. */
-		if (w->open)
+		if (w->open && told)
 			window_expire(d, w, &action);
+		else if (w->open)
+			window_not_told(d, w, &action);
 	}
 out:
 	pthread_mutex_unlock(&d->lock);

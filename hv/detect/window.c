@@ -19,6 +19,8 @@
 #include "hv/detect/prove.h"
 
 #define NS_PER_MS 1000000u
+/* So often it is waited for CPUs that have not said yet whether it was they who changed the memory. */
+#define NOT_TOLD_MAX 20u
 /* After a quarter of the window it is looked whether any other CPU makes progress. */
 #define FIRST_LOOK 4
 /* A CPU held with interrupts off is not held so again for 10 times as long, and for 100 times in an interrupt handler. */
@@ -398,4 +400,16 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 	window_close(d, w);
 	*action = (struct target_action){.kind = TARGET_RESUME};
 	return true;
+}
+
+void window_not_told(struct detect *d, struct window *w, struct target_action *action)
+{
+	if (w->not_told++ < NOT_TOLD_MAX && !d->closing) {
+		w->asked = false;
+		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = NS_PER_MS};
+		return;
+	}
+	d->stats.unexplained++;
+	window_close(d, w);
+	*action = (struct target_action){.kind = TARGET_RESUME};
 }

@@ -71,4 +71,10 @@ void window_device_conflict(struct detect *d, struct window *w, const struct dev
  */
 bool window_expire(struct detect *d, struct window *w, struct target_action *action);
 
+/*
+ * The other CPUs did not deliver all of their stops in time, so it is not known who changed the memory. The CPU is held on for
+ * a moment, and window_expire() decides anew. After many such moments the window is closed, and nothing is reported.
+ */
+void window_not_told(struct detect *d, struct window *w, struct target_action *action);
+
 #endif

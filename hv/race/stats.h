@@ -78,7 +78,10 @@ struct detect_stats {
 	uint64_t ring_accesses;
 	/* Those of the conflicts that were not reported because the reporter was too far behind. */
 	uint64_t lost;
-	/* Those of the conflicts that were not reported because the target told of them late, and no access fits. */
+	/*
+	 * Conflicts that were not reported because the target told of them late, and no access fits, or because it did not tell
+	 * in time who changed the memory.
+	 */
 	uint64_t unexplained;
 	/* Points that were not armed because the bytes there were not as expected. */
 	uint64_t refused;

@@ -119,7 +119,7 @@ struct target_ops {
 	void (*watch_set)(struct target *t, unsigned slot, const struct target_watch *watch);
 	void (*watch_clear)(struct target *t, unsigned slot);
 	void (*watch_sync)(struct target *t, unsigned self);
-	void (*barrier)(struct target *t, unsigned self);
+	bool (*barrier)(struct target *t, unsigned self);
 	void (*release)(struct target *t, unsigned cpu);
 	int (*peek_regs)(struct target *t, unsigned cpu, struct x86_regs *regs);
 	void (*debug_regs_changed)(struct target *t, unsigned cpu);
@@ -268,11 +268,12 @@ static inline void target_watch_sync(struct target *t, unsigned self)
 
 /*
  * Return when every other CPU has delivered the stops it had before this call. To be called from a callback of the CPU `self`,
- * without the client's locks. It waits for some milliseconds at most, because two CPUs may be doing this to each other.
+ * without the client's locks. It waits for some milliseconds at most, because two CPUs may be doing this to each other. Returns
+ * whether they have; if not, one of them may still have something to say.
  */
-static inline void target_barrier(struct target *t, unsigned self)
+static inline bool target_barrier(struct target *t, unsigned self)
 {
-	t->ops->barrier(t, self);
+	return t->ops->barrier(t, self);
 }
 
 /* End the hold of a CPU now, if it is held. Its on_hold_end follows, on its own thread. Callable under the client's locks. */

@@ -231,7 +231,7 @@ static void watch_sync(struct target *t, unsigned self)
 		ft->on_sync(ft->hook_ctx, self);
 }
 
-static void barrier(struct target *t, unsigned self)
+static bool barrier(struct target *t, unsigned self)
 {
 	struct fake_target *ft = fake(t);
 
@@ -240,6 +240,7 @@ static void barrier(struct target *t, unsigned self)
 	pthread_mutex_unlock(&ft->lock);
 	if (ft->on_barrier)
 		ft->on_barrier(ft->hook_ctx, self);
+	return !ft->barrier_gives_up;
 }
 
 static void release(struct target *t, unsigned cpu)

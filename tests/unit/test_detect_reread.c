@@ -107,6 +107,44 @@ static void test_changed_by_watched(void **state)
 	assert_int_equal(r->ft->barriers, 1);
 }
 
+/* A CPU that was not asked to the end may be the one that did it: nobody is called unseen, and the CPU waits for the answer. */
+static void test_changed_by_late(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA);
+	const struct observation *o;
+
+	r->ft->barrier_gives_up = true;
+	rig_store(r, 0, "x", 1);
+	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_HOLD);
+	assert_null(rig_observation(r));
+	r->ft->barrier_gives_up = false;
+	r->ft->on_barrier = say_so;
+	r->ft->hook_ctx = r;
+	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
+	o = rig_observation(r);
+	assert_non_null(o);
+	assert_int_equal(o->how, RACE_BY_WATCH);
+}
+
+/* Nor is it waited for an answer for ever. */
+static void test_changed_by_silent(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold_at(r, RIG_DATA);
+	unsigned holds = 0;
+
+	r->ft->barrier_gives_up = true;
+	rig_store(r, 0, "x", 1);
+	while (holds < 1000 && rig_hold_end(r, 0, &regs).kind == TARGET_HOLD)
+		holds++;
+	assert_in_range(holds, 1, 999);
+	assert_false(rig_window_is_open(r, 0));
+	assert_null(rig_observation(r));
+	assert_int_equal(rig_stats(r).conflicts, 0);
+	assert_int_equal(rig_stats(r).unexplained, 1);
+}
+
 static void store_back(void *ctx, unsigned self)
 {
 	(void)self;
@@ -230,6 +268,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_unchanged),	     T(test_changed),		T(test_changed_by_watched),
+		T(test_unchanged),	     T(test_changed),		T(test_changed_by_late),
+		T(test_unchanged),	     T(test_changed),		T(test_changed_by_silent),
 		T(test_changed_and_back),    T(test_neighbour_changed), T(test_changed_unwatched),
 		T(test_second_page_changed), T(test_mapping_changed),	T(test_mapping_gone),
 		T(test_changed_before_sync), T(test_changed_elsewhere), T(test_end_without_window),

@@ -89,7 +89,7 @@ static void ask_cpu(struct gdb_target *gt, unsigned cpu)
 		client->on_watch(client->ctx, cpu, &regs, cookies, n);
 }
 
-void gdb_barrier(struct target *t, unsigned self)
+bool gdb_barrier(struct target *t, unsigned self)
 {
 	struct gdb_target *gt = gdb_target(t);
 
@@ -97,6 +97,7 @@ void gdb_barrier(struct target *t, unsigned self)
 		if (c != self && !gt->holds[c].active)
 			ask_cpu(gt, c);
 	}
+	return !atomic_load(&t->over);
 }
 
 static bool hold_is_over(const struct gdb_hold *hold, uint64_t now)

@@ -153,7 +153,7 @@ bool gdb_any_hold_is_over(const struct gdb_target *gt);
 /* End these holds: call on_hold_end for each and do what the client answers. */
 void gdb_end_holds(struct gdb_target *gt);
 
-void gdb_barrier(struct target *t, unsigned self); /* An operation of struct target_ops. */
+bool gdb_barrier(struct target *t, unsigned self); /* An operation of struct target_ops. */
 
 /* ---- serve.c ---- */
 

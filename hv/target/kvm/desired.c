@@ -87,11 +87,12 @@ static bool is_done(const struct kvm_cpu *cpu, uint32_t generation)
  * vCPU is waited for until it has loaded it. That a vCPU is outside the guest is not enough, as it is for kvm_watch_sync(): it
  * may be about to deliver a stop.
  */
-void kvm_barrier(struct target *t, unsigned self)
+bool kvm_barrier(struct target *t, unsigned self)
 {
 	struct kvm_target *kt = kvm_target(t);
 	uint64_t until = monotonic_ns() + BARRIER_NS;
 	uint32_t generation;
+	bool done = true;
 
 	pthread_mutex_lock(&kt->lock);
 	raise_generation(kt);
@@ -105,8 +106,10 @@ void kvm_barrier(struct target *t, unsigned self)
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
 		while (i != self && !is_done(&kt->cpus[i], generation) && !atomic_load(&t->over) && monotonic_ns() < until)
 			kvm_wait_moved(kt);
+		done = done && (i == self || is_done(&kt->cpus[i], generation));
 	}
 	pthread_mutex_unlock(&kt->lock);
+	return done;
 }
 
 int kvm_intercept(struct target *t, bool on, struct err *err)

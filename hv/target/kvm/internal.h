@@ -149,7 +149,7 @@ int kvm_intercept(struct target *t, bool on, struct err *err);
 void kvm_watch_set(struct target *t, unsigned slot, const struct target_watch *watch);
 void kvm_watch_clear(struct target *t, unsigned slot);
 void kvm_watch_sync(struct target *t, unsigned self);
-void kvm_barrier(struct target *t, unsigned self);
+bool kvm_barrier(struct target *t, unsigned self);
 void kvm_debug_regs_changed(struct target *t, unsigned cpu);
 
 /*
