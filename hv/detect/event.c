@@ -14,11 +14,11 @@
 
 /*
  * Where points are few, they are hardware's and not in the guest's memory: nothing can go wrong behind their back when text is
- * freed, and all of them are needed for sampling.
+ * freed, and all of them are needed for sampling. Where pages are few, they are an emulator's, and the same is true.
  */
 static bool points_are_few(const struct detect *d)
 {
-	return d->target->caps.points && d->target->caps.points < POINTS_FOR_EVENTS;
+	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points < POINTS_FOR_EVENTS);
 }
 
 /* Remove a point, whatever it is for. A window that is open there must be closed first. */

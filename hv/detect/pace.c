@@ -4,6 +4,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/aiming.h"
 #include "hv/detect/arm.h"
+#include "hv/detect/point_pages.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/prove.h"
 #include "hv/detect/state.h"
@@ -29,6 +30,10 @@
 /* With no more than so many points it is their turn sooner, or little would be looked at. */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
+/* That holds for so many points. With more it takes as many times longer: planting takes time on such targets. */
+#define FEW_AT_A_TIME 8u
+/* After so many choices in a row for which no page was free, the rest wait until points have made room. */
+#define CROWDED_MOST 16u
 
 /* How many sample points are armed, and how many of them arm_again() has planted. */
 static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
@@ -83,6 +88,19 @@ static void arm_again(struct detect *d, struct pace *pace)
 	}
 }
 
+/* Whether a point at the site would be on one page more than the target may have points on. */
+static bool crowded(struct detect *d, uint64_t addr)
+{
+	bool room;
+
+	if (!d->target->caps.pages || !addr)
+		return false;
+	pthread_mutex_lock(&d->lock);
+	room = point_page_free(&d->points, addr, d->target->caps.pages);
+	pthread_mutex_unlock(&d->lock);
+	return !room;
+}
+
 /*
  * Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. Where k is all sites
  * there are, such room would stay empty: sites that the guest runs for the first time would go by unarmed.
@@ -91,6 +109,7 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
 	uint32_t armed, again, room;
+	unsigned refused = 0;
 	int armed_one = 0;
 
 	count_armed(d, &armed, &again);
@@ -98,9 +117,18 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 	if (pace->again && pool_sites(d->pool) > d->wanted && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
 		room = less(d->wanted - d->wanted / AGAIN_ROOM, armed - again);
 	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
-		armed_one = count_try(pace, arm_site(d, pool_choose(d->pool, &d->choice_rng), false));
+		uint64_t site = pool_choose(d->pool, &d->choice_rng);
+
+		if (crowded(d, site)) {
+			if (++refused == CROWDED_MOST)
+				break;
+			continue;
+		}
+		refused = 0;
+		armed_one = count_try(pace, arm_site(d, site, false));
 		room -= armed_one > 0;
 	}
+	pace->crowded |= refused == CROWDED_MOST;
 	pace->full = room == 0;
 }
 
@@ -123,9 +151,14 @@ static uint32_t most_points(struct detect *d)
 static void arm_aimed(struct detect *d, struct pace *pace, uint64_t now)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
-	size_t n = aiming_begin(d->aiming, now, most_points(d));
+	uint32_t most = most_points(d);
+	size_t n;
 
-	d->wanted = (uint32_t)(n < most_points(d) ? n : most_points(d));
+	/* Each site that is aimed at may be on a page of its own. */
+	if (d->target->caps.pages && d->target->caps.pages < most)
+		most = d->target->caps.pages;
+	n = aiming_begin(d->aiming, now, most);
+	d->wanted = (uint32_t)(n < most ? n : most);
 	if (n) /* when the module has gone, the count stays what was sampled */
 		atomic_store(&d->site_count, n);
 	for (size_t i = 0; i < n && may_arm(d, pace, until); i++) {
@@ -174,7 +207,17 @@ static void disarm_excess(struct detect *d)
 
 static bool few_points(const struct detect *d)
 {
-	return d->target->caps.points && d->target->caps.points <= FEW_POINTS;
+	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points <= FEW_POINTS);
+}
+
+/* How long a point waits for a CPU to come by before it makes room. */
+static uint64_t patience(const struct detect *d)
+{
+	uint32_t armed = d->points.count - d->event_points;
+
+	if (!few_points(d))
+		return STALE_NS;
+	return FEW_STALE_NS * (uint64_t)(armed > FEW_AT_A_TIME ? armed : FEW_AT_A_TIME) / FEW_AT_A_TIME;
 }
 
 /*
@@ -185,16 +228,17 @@ static bool few_points(const struct detect *d)
 static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 {
 	uint32_t quota = d->target->caps.points ? UINT32_MAX : TURNOVER;
-	uint64_t patience = few_points(d) ? FEW_STALE_NS : STALE_NS;
+	uint64_t wait;
 
 	detect_enter(d);
+	wait = patience(d);
 	for (uint32_t looked = d->points.count; looked && quota && d->points.count; looked--) {
 		uint32_t at = pace->turn % d->points.count;
 		struct point *point = &d->points.slots[d->points.armed[at]];
 
 		/* The last point takes the place of one that is removed, so the turn stays there. */
 		pace->turn = at + 1;
-		if (point->window || point->event || point->planted_ns + patience >= now)
+		if (point->window || point->event || point->planted_ns + wait >= now)
 			continue;
 		points_remove(&d->points, point);
 		pace->turn = at;
@@ -258,7 +302,9 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	count_armed(d, &armed, &again);
 
 	/* A point that is taken out before all that there may be are armed makes room for nothing. */
-	pace->starved = limit < sites && d->wanted == limit && rate < 0.8 * d->config.rate && (few_points(d) || pace->full);
+	pace->starved = rate < 0.8 * d->config.rate &&
+			(pace->crowded || (limit < sites && d->wanted == limit && (few_points(d) || pace->full)));
+	pace->crowded = false;
 	adapt_bearable(d, pace, now, rate);
 	adapt_again(d, pace, rate, d->wanted == most, armed);
 	/* An empty pool, of a module that is not loaded yet, says nothing about k. */

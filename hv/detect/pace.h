@@ -29,7 +29,9 @@ struct pace {
 	uint64_t refused;
 	/* The last uniform choices left no room for more. */
 	bool full;
-	/* There are too few hits with as many points as there may be, and all of these are armed. */
+	/* Uniform choices were not armed since the last look at the rate because there were points on too many pages. */
+	bool crowded;
+	/* There are too few hits with as many points, or pages with points, as there may be, and all of these are armed. */
 	bool starved;
 	/*
 	 * How many tries are made at a time to arm a site in a function that the guest was seen to run. It is 0 as long as more

@@ -32,6 +32,7 @@ struct target_caps {
 	unsigned cpus;	     /* The number of CPUs. They are numbered from 0. */
 	unsigned watches;    /* How many watches the client may set at a time, 0 to TARGET_MAX_WATCHES. */
 	unsigned points;     /* How many breakpoints may be planted at a time. 0: any number. */
+	unsigned pages;	     /* On so many pages of text they may be, beside those that have lasting ones. 0: any number. */
 	unsigned lasting;    /* How many more may be planted that stay, where `points` are few since planting one is slow. */
 	bool irq_while_held; /* A held CPU still takes its interrupts. */
 	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */

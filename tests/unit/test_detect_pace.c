@@ -224,6 +224,51 @@ static void all_are_armed_that_may_be(void **state)
 		assert_true(rig_has_point(f->r, i * SITE_LEN));
 }
 
+static unsigned pages_with_points(struct rig *r)
+{
+	bool has[RIG_TEXT_SIZE / X86_PAGE_SIZE + 1] = {false};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SITES; i++) {
+		bool *page = &has[i * SITE_LEN / X86_PAGE_SIZE];
+
+		if (rig_has_point(r, i * SITE_LEN) && !*page) {
+			*page = true;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Where it is pages that are few, many points share one, and pages that nobody comes by make room for others. */
+static void few_pages_take_turns(void **state)
+{
+	struct fixture *f = *state;
+	bool seen[RIG_TEXT_SIZE / X86_PAGE_SIZE + 1] = {false};
+	unsigned pages = 0, most = 0;
+
+	f->r->ft->target.caps.points = POINTS;
+	f->r->ft->target.caps.pages = 2;
+	begin(f);
+	for (unsigned i = 0; i < 100 * 1000 && (pages < RIG_TEXT_SIZE / X86_PAGE_SIZE || !f->hits); i++) {
+		tick(f, RUN_SITES);
+		assert_in_range(pages_with_points(f->r), 0, 2);
+		most = rig_stats(f->r).armed > most ? (unsigned)rig_stats(f->r).armed : most;
+		for (unsigned s = 0; s < SITES; s++) {
+			bool *page = &seen[s * SITE_LEN / X86_PAGE_SIZE];
+
+			if (!*page && rig_has_point(f->r, s * SITE_LEN)) {
+				*page = true;
+				pages++;
+			}
+		}
+	}
+	print_message("# %u points at a time, on %u pages in turn\n", most, pages);
+	assert_true(most > 20);
+	assert_int_equal(pages, RIG_TEXT_SIZE / X86_PAGE_SIZE);
+	assert_true(f->hits > 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -234,6 +279,7 @@ int main(void)
 		TEST(choice_stays_uniform_where_that_is_enough),
 		TEST(no_point_is_taken_out_for_nothing),
 		TEST(all_are_armed_that_may_be),
+		TEST(few_pages_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

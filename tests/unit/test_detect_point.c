@@ -11,6 +11,7 @@
 
 #include "hv/base/rng.h"
 #include "hv/detect/point.h"
+#include "hv/detect/point_pages.h"
 #include "tests/unit/fake_target.h"
 
 #define CAPACITY 64u
@@ -231,6 +232,30 @@ static void test_against_model(void **state)
 	assert_memory_equal(t->ft->ram + TEXT_GPA, t->text, sizeof(t->text));
 }
 
+/* Sample points may be on a few pages, and on all that have an event point. */
+static void test_pages(void **state)
+{
+	const uint64_t page = X86_PAGE_SIZE;
+	struct table *t = *state;
+	struct point *first = plant(t, 1), *event = plant(t, 2), *second = plant(t, 3);
+
+	/* The text of this test is one page: the points' addresses alone count here. */
+	first->addr = page;
+	event->addr = 2 * page;
+	event->event = 1;
+	second->addr = 3 * page;
+	assert_true(point_page_free(&t->points, page + 8, 2));
+	assert_true(point_page_free(&t->points, 2 * page + 8, 2));
+	assert_true(point_page_free(&t->points, 3 * page - 1, 2));
+	assert_true(point_page_free(&t->points, 3 * page + 8, 2));
+	assert_false(point_page_free(&t->points, 4 * page, 2));
+	assert_true(point_page_free(&t->points, 4 * page, 3));
+	/* A sample point beside an event point takes no page. */
+	second->addr = 2 * page + 16;
+	assert_true(point_page_free(&t->points, 4 * page, 2));
+	assert_false(point_page_free(&t->points, 4 * page, 1));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -243,6 +268,7 @@ int main(void)
 		T(test_full),
 		T(test_overlay),
 		T(test_against_model),
+		T(test_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,10 +14,11 @@
 /*
  * An emulating QEMU (TCG) single-steps every instruction that shares a page with a breakpoint. This was measured on a busy
  * kernel with breakpoints at random places of its text. 16 of them cost a fifth of its speed, 64 more than half of it, and 256
- * leave it a thirtieth.
+ * leave it a thirtieth. So it is pages that are few: a second breakpoint on a page costs little.
  */
-#define EMULATED_POINTS 8u
-/* An emulator compares each block of code that it enters with all of these. */
+#define EMULATED_PAGES 8u
+/* An emulator compares most blocks of code that it enters with all breakpoints there are. */
+#define EMULATED_POINTS 128u
 #define LASTING_POINTS 256u
 #define END_NS 10000000000u /* How long the stub may take to take everything back. Then somebody else must do that. */
 #define HARDWARE_POINTS 2u  /* An x86 CPU has four debug registers, and the other two are for watchpoints. */
@@ -183,6 +184,7 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 		.points = gt->hardware ? HARDWARE_POINTS
 			  : kvm	       ? GDB_POINTS_MAX
 				       : EMULATED_POINTS,
+		.pages = kvm ? 0 : EMULATED_PAGES,
 		.lasting = kvm ? 0 : LASTING_POINTS,
 	};
 	/* QEMU has forgotten by now what an earlier client has planted. Another stub may not have. */
