@@ -73,7 +73,20 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 		plant_result(p, function, behind);
 }
 
-/* Plant at the calls of lock functions in this function. */
+/* If what begins here is an inlined lock function, plant there. One that is not seen makes a lock seem held for longer. */
+static void plant_inlined(struct planting *p, const struct symbol *fn, const struct insn *insn, const uint8_t *code, size_t len)
+{
+	const struct lock_function *function = locks_inlined(p->d->locks, fn->addr, code, len);
+
+	if (!function)
+		return;
+	if (locks_expect_inlined(p->d->locks, insn->addr, function) || !plant(p, insn))
+		p->refused++;
+	else
+		p->planted++;
+}
+
+/* Plant at the calls of lock functions in this function, and where they are inlined. */
 static void plant_function(struct planting *p, const struct symbol *fn)
 {
 	uint8_t *code = malloc(fn->size + 1);
@@ -95,6 +108,8 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 				    insn_decode(p->d->decoder, code + next, fn->size - next, fn->addr + next, &insn[1]);
 
 			plant_call(p, function, &insn[0], more ? &insn[1] : NULL);
+		} else if (next > at) {
+			plant_inlined(p, fn, &insn[0], code + at, fn->size - at);
 		}
 		at = next > at ? next : at + 1;
 	}

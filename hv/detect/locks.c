@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/detect/locks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,11 @@
 
 struct locks {
 	struct detect *d;
-	/* The lock functions of this guest, and the instructions at which a call's result is known, with the function called.
+	/*
+	 * The lock functions of this guest; the instructions at which a call's result is known, with the function called; and
+	 * those that do what the function does, which is inlined there.
 	 */
-	struct lock_known known, results;
+	struct lock_known known, results, inlined;
 	struct lock_sets sets;
 	/* Until this time (CLOCK_MONOTONIC) what is held is not known. */
 	uint64_t unsure_until_ns;
@@ -66,6 +69,7 @@ void locks_free(struct locks *l)
 	lock_ring_fini(&l->ring);
 	lock_known_fini(&l->known);
 	lock_known_fini(&l->results);
+	lock_known_fini(&l->inlined);
 	free(l);
 }
 
@@ -85,6 +89,22 @@ bool locks_of_subject(const struct locks *l, const struct guest_symbol *function
 
 /* ---- which functions there are ---- */
 
+/* Whether the kernel has none of the functions that give back what this one takes. `names`: separated by '|'. */
+static bool given_unseen(const struct symtab *symbols, const char *names)
+{
+	char name[sizeof(((struct lock_function *)NULL)->given_by)];
+
+	for (const char *end; *names; names = *end ? end + 1 : end) {
+		end = strchrnul(names, '|');
+		snprintf(name, sizeof(name), "%.*s", (int)(end - names), names);
+		if (symtab_addr(symbols, name))
+			return false;
+		if (!*end)
+			return true;
+	}
+	return false;
+}
+
 void locks_learn(struct locks *l, const struct symtab *symbols)
 {
 	const struct lock_functions *list = l->d->config.locks;
@@ -95,7 +115,7 @@ void locks_learn(struct locks *l, const struct symtab *symbols)
 		const struct known_lock_function f = {
 			.addr = symtab_addr(symbols, function->name),
 			.function = function,
-			.given_unseen = function->given_by[0] && !symtab_addr(symbols, function->given_by),
+			.given_unseen = given_unseen(symbols, function->given_by),
 		};
 
 		/* Without memory the calls of this function would not be seen. */
@@ -132,6 +152,34 @@ const struct lock_function *locks_called(struct locks *l, const struct insn *ins
 	return function;
 }
 
+const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len)
+{
+	const struct lock_functions *list = l->d->config.locks;
+	bool is_one;
+
+	pthread_mutex_lock(&l->d->lock);
+	is_one = lock_known_at(&l->known, function);
+	pthread_mutex_unlock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list) && !is_one; i++) {
+		const struct lock_function *f = lock_functions_get(list, i);
+
+		if (f->code_len && f->code_len <= len && memcmp(f->code, code, f->code_len) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_function *function)
+{
+	const struct known_lock_function f = {.addr = addr, .function = function};
+	int ret;
+
+	pthread_mutex_lock(&l->d->lock);
+	ret = lock_known_add(&l->inlined, &f);
+	pthread_mutex_unlock(&l->d->lock);
+	return ret;
+}
+
 int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function)
 {
 	struct known_lock_function f = {.addr = addr, .function = function};
@@ -160,6 +208,7 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 	l->dropped += lock_sets_text_gone(&l->sets, base, size);
 	lock_known_forget(&l->known, base, size);
 	lock_known_forget(&l->results, base, size);
+	lock_known_forget(&l->inlined, base, size);
 }
 
 unsigned locks_dropped(struct locks *l)
@@ -433,6 +482,8 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 	const struct known_lock_function *before = lock_known_at(&l->results, point->addr);
 	const struct known_lock_function *now = lock_known_at(&l->known, target_of(&point->insn));
 
+	if (!now)
+		now = lock_known_at(&l->inlined, point->addr);
 	if (before)
 		call_returned(l, cpu, regs, before);
 	if (now)

@@ -36,6 +36,18 @@ void locks_learn(struct locks *l, const struct symtab *symbols);
 const struct lock_function *locks_called(struct locks *l, const struct insn *insn);
 
 /*
+ * The lock function that this code has inlined at its beginning. `function` is the GVA of the function that it is in: a lock
+ * function's own code is no other one's. NULL: none. On the sampler's thread, without d->lock.
+ */
+const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len);
+
+/*
+ * The instruction at `addr` does what this function does, and an event point will stand there. Returns 0, or -1 when memory
+ * runs out: then it is not looked at. On the sampler's thread, without d->lock.
+ */
+int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_function *function);
+
+/*
  * The instruction at `addr` is executed when the call of this function before it has returned, and an event point stands there.
  * Returns 0, or -1 when memory runs out: then the result is not looked at. On the sampler's thread, without d->lock.
  */

@@ -47,6 +47,34 @@ static int index_of(const char *word, const char *const *list, unsigned n)
 	return -1;
 }
 
+/* "code:" and at least one byte, each of two hexadecimal digits. */
+static int read_code(const struct line *line, struct lock_function *f, struct err *err)
+{
+	const char *digits = f->name + 5;
+	size_t n = strlen(digits) / 2;
+
+	if (f->op != LOCK_GIVE)
+		return wrong(line, err, "only give can be told by its code", f->name);
+	if (!n || n > LOCK_CODE_MAX || strlen(digits) % 2 || strspn(digits, "0123456789abcdef") != strlen(digits))
+		return wrong(line, err, "code: is followed by 1 to 16 bytes, in hexadecimal", f->name);
+	for (size_t i = 0; i < n; i++) {
+		const char byte[] = {digits[2 * i], digits[2 * i + 1], 0};
+
+		f->code[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	f->code_len = (uint8_t)n;
+	return 0;
+}
+
+/* "NAME", or "NAME|NAME". */
+static int copy_names(const struct line *line, char to[128], const char *from, struct err *err)
+{
+	if (!*from || strlen(from) >= 128)
+		return wrong(line, err, "the names behind given-by: have 1 to 127 characters", from);
+	memcpy(to, from, strlen(from) + 1);
+	return 0;
+}
+
 static int copy_name(const struct line *line, char to[64], const char *from, struct err *err)
 {
 	if (!*from || strlen(from) >= 64)
@@ -90,7 +118,7 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 		f->nonzero = word[0] == 'n';
 		*result = true;
 	} else if ((f->op == LOCK_TAKE || f->op == LOCK_TRY) && strncmp(word, "given-by:", 9) == 0) {
-		return copy_name(line, f->given_by, word + 9, err);
+		return copy_names(line, f->given_by, word + 9, err);
 	} else {
 		return wrong(line, err, "no such word", word);
 	}
@@ -115,6 +143,8 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 		f->kind = (uint8_t)kind;
 	}
 	if (copy_name(line, f->name, line->words[at++], err) < 0)
+		return -1;
+	if (strncmp(f->name, "code:", 5) == 0 && read_code(line, f, err) < 0)
 		return -1;
 	if (op != LOCK_OUTER && op != LOCK_NEW && read_argument(line, line->words[at++], f, err) < 0)
 		return -1;

@@ -26,10 +26,18 @@ enum lock_op {
 
 /* The argument is the address of a variable, not a register. */
 #define LOCK_ARG_VARIABLE 0xff
+/* The most bytes of code that stand for a function which is inlined. */
+#define LOCK_CODE_MAX 16u
 
 struct lock_function {
-	/* The function's name, and of LOCK_OUTER that of the variable. */
+	/* The function's name, and of LOCK_OUTER that of the variable. With code, "code:" and its bytes. */
 	char name[64];
+	/*
+	 * Of LOCK_GIVE: how kernels inline it, in bytes. The first instruction gives the lock back, and the others tell it from
+	 * an instruction that only looks like it. 0 bytes: it is a function.
+	 */
+	uint8_t code[LOCK_CODE_MAX];
+	uint8_t code_len;
 	enum lock_op op;
 	/* enum lock_kind */
 	uint8_t kind;
@@ -45,10 +53,11 @@ struct lock_function {
 	int32_t offset;
 	/* With LOCK_ARG_VARIABLE, the variable's name. */
 	char variable[64];
-	/* Of LOCK_TAKE and LOCK_TRY: the function that gives the lock back, which is inlined in kernels without it. "": not
-	 * said.
+	/*
+	 * Of LOCK_TAKE and LOCK_TRY: functions with '|' between them. A kernel without any of them inlines what gives the lock
+	 * back, and nobody sees that. "": not said.
 	 */
-	char given_by[64];
+	char given_by[128];
 };
 
 struct lock_functions;

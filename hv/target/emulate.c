@@ -3,7 +3,7 @@
 
 #include "symbols/insn/flow.h"
 
-enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE };
+enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE, CLEAR };
 
 #define REX_B 0x41
 
@@ -53,6 +53,8 @@ static enum form form_of(const struct insn *insn)
 		return JUMP;
 	if (insn->len == 5 && b[0] == 0xe8)
 		return CALL;
+	if (insn->len == 3 && b[0] == 0xc6 && b[1] == 0x07 && b[2] == 0) /* movb $0, (%rdi) */
+		return CLEAR;
 	if (is_two_registers(insn, &two) && (two.opcode == 0x84 || two.opcode == 0x85))
 		return TEST;
 	if (is_two_registers(insn, &two) && (two.opcode == 0x89 || two.opcode == 0x8b))
@@ -119,6 +121,13 @@ static void move_register(const struct insn *insn, struct x86_regs *regs)
 		regs->gpr[two.reg] = operand(regs, &two, two.rm);
 }
 
+static int clear_byte(struct target *t, const struct x86_regs *regs)
+{
+	const uint8_t zero = 0;
+
+	return target_write(t, regs->cr3, regs->cr4, regs->gpr[X86_RDI], &zero, sizeof(zero));
+}
+
 int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *regs)
 {
 	uint64_t next = insn->addr + insn->len, to;
@@ -148,6 +157,11 @@ int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *r
 		return 0;
 	case MOVE:
 		move_register(insn, regs);
+		regs->rip = next;
+		return 0;
+	case CLEAR:
+		if (clear_byte(t, regs))
+			return -1;
 		regs->rip = next;
 		return 0;
 	case NOT_EMULATED:

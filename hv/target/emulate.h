@@ -22,18 +22,19 @@
  *   call	e8 rel32
  *   test	84 /r, 85 /r of two registers
  *   mov	89 /r, 8b /r of two registers
+ *   mov	c6 07 00, which clears the byte at RDI: what gives a spinlock back where that is inlined
  *
- * All of them read and write general registers, RIP and the stack only, and fault in no other way than by a stack that is not
- * there. Only test changes flags: the arithmetic ones, as a function of its operands. A direct call is the push of an address
- * that is known and a jump. An indirect call or jump is not among them, because with indirect branch tracking it also changes a
- * state of the CPU that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a call
- * would push too; Linux does not.
+ * All but the last read and write general registers, RIP and the stack only. None faults but by memory that is not there. Only
+ * test changes flags: the arithmetic ones, as a function of its operands. A write
+ * that is carried out here trips no watchpoint. A direct call is the push of an address that is known and a jump. An indirect
+ * call or jump is not among them, because with indirect branch tracking it also changes a state of the CPU that cannot be set
+ * from outside. The guest's kernel must not use supervisor shadow stacks, onto which a call would push too; Linux does not.
  */
 bool target_can_emulate(const struct insn *insn);
 
 /*
  * Carry out `insn`, before which a CPU with these registers is stopped: change *regs and the guest's stack as the CPU would.
- * The caller must have asked target_can_emulate(). Returns 0, or -1 with *regs as it was when the stack cannot be read or
+ * The caller must have asked target_can_emulate(). Returns 0, or -1 with *regs as it was when the memory cannot be read or
  * written: then the guest must execute the instruction itself, and its own page fault says why. Any thread, with the CPU
  * stopped.
  */

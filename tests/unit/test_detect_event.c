@@ -160,6 +160,44 @@ static void test_call(void **state)
 	assert_int_equal(stack_word(r, regs.gpr[X86_RSP]), RIG_TEXT + 0x45);
 }
 
+/* What gives a spinlock back where that is inlined. */
+static void test_clear_byte(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x40), before;
+	uint64_t word = 0x11223344556677ff;
+
+	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xc6\x07\x00"));
+	rig_store(r, 0, &word, sizeof(word));
+	before = regs;
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
+	before.rip += 3;
+	assert_memory_equal(&regs, &before, sizeof(regs));
+	assert_int_equal(stack_word(r, regs.gpr[X86_RDI]), 0x1122334455667700);
+	/* Where nothing is mapped, the guest's own page fault says so. */
+	regs = rig_regs(r, 0, 0x40);
+	regs.gpr[X86_RDI] = RIG_IO;
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(rig_text_byte(r, 0x40), 0xc6);
+}
+
+/* No watchpoint sees what is carried out, so what a window watches is written by the guest itself. */
+static void test_clear_watched_byte(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0x40), sampled;
+	uint64_t word = 0xff;
+
+	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xc6\x07\x00"));
+	rig_store(r, 0, &word, sizeof(word));
+	rig_plant(r, 0x80, READ_8);
+	sampled = rig_regs(r, 1, 0x80);
+	assert_int_equal(rig_hit(r, 1, &sampled).kind, TARGET_HOLD);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(rig_text_byte(r, 0x40), 0xc6);
+	assert_int_equal(stack_word(r, regs.gpr[X86_RDI]), 0xff);
+}
+
 static void test_call_without_stack(void **state)
 {
 	struct rig *r = *state;
@@ -464,6 +502,8 @@ int main(void)
 		T(test_unknown_module_going),
 		T(test_short_jmp),
 		T(test_call),
+		T(test_clear_byte),
+		T(test_clear_watched_byte),
 		T(test_call_without_stack),
 		T(test_own_module_going),
 		T(test_add_and_remove),

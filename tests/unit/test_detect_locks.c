@@ -39,6 +39,10 @@
 #define TRY_TEST 0x45u
 #define NEW_CALL 0x47u
 #define NEW_TEST 0x4cu
+/* A function of the subject that has an unlock inlined, and another store of 0. */
+#define INLINED 0x60u
+#define INLINED_UNLOCK 0x65u
+#define OTHER_STORE 0x6cu
 
 struct fixture {
 	struct rig *r;
@@ -72,6 +76,7 @@ static int setup(void **state)
 		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
 		{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
 		{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
+		{.name = "subject_inlined", .addr = RIG_TEXT + INLINED, .size = 0x10, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
 		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
@@ -103,6 +108,10 @@ static int setup(void **state)
 	rig_code(f->r, TRY_TEST, INSN("\x85\xc0"));
 	branch(f->r, 0xe8, NEW_CALL, KMALLOC);
 	rig_code(f->r, NEW_TEST, INSN("\x48\x85\xc0"));
+	branch(f->r, 0xe8, INLINED, SPIN_LOCK);
+	rig_code(f->r, INLINED_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
+	rig_code(f->r, OTHER_STORE, INSN("\xc6\x07\x00\xc3"));
+	rig_code(f->r, SPIN_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
 	branch(f->r, 0xe8, DATA, SPIN_LOCK);
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
 	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
@@ -206,6 +215,25 @@ static void access_has_the_locks_of_its_context(void **state)
 	assert_int_equal(m.locks.held[0].taken_at, RIG_TEXT + LOCK_CALL);
 	assert_false(m.locks.held[0].maybe);
 	call(f, 1, 8, UNLOCK_CALL);
+	access(f, 1, 8);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+}
+
+static void inlined_unlock_gives_the_lock_back(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(rig_has_point(f->r, INLINED_UNLOCK));
+	assert_false(rig_has_point(f->r, OTHER_STORE));
+	/* A lock function's own code is none. */
+	assert_false(rig_has_point(f->r, SPIN_UNLOCK));
+	access(f, 0, 7); /* CPU 0 is held from here on, and CPU 1 is not, as it is the last one. */
+	next(f, LOCK_MOMENT_ACCESS);
+	call(f, 1, 8, INLINED);
+	access(f, 1, 8);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 1);
+	call(f, 1, 8, INLINED_UNLOCK);
+	assert_int_equal(next(f, LOCK_MOMENT_GIVE).lock.gva, RIG_DATA + 0x40);
 	access(f, 1, 8);
 	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
 }
@@ -387,6 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_subjects_calls_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_is_made_and_its_point_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(access_has_the_locks_of_its_context, setup, teardown),
+		cmocka_unit_test_setup_teardown(inlined_unlock_gives_the_lock_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_that_is_free_was_given_back_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(trylock_is_a_maybe, setup, teardown),
 		cmocka_unit_test_setup_teardown(result_of_a_trylock_is_seen, setup, teardown),

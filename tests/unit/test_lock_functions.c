@@ -97,13 +97,16 @@ static void own_list_follows_who_gives_back(void **state)
 
 	for (size_t i = 0; i < lock_functions_count(l); i++) {
 		const struct lock_function *f = lock_functions_get(l, i);
-		const struct lock_function *give = f->given_by[0] ? find(l, f->given_by) : NULL;
+		char names[sizeof(f->given_by)], *rest = names, *name;
 
-		if (!f->given_by[0])
-			continue;
-		assert_non_null(give);
-		assert_int_equal(give->op, LOCK_GIVE);
-		assert_int_equal(give->kind, f->kind);
+		memcpy(names, f->given_by, sizeof(names));
+		while (names[0] && (name = strsep(&rest, "|"))) {
+			const struct lock_function *give = find(l, name);
+
+			assert_non_null(give);
+			assert_int_equal(give->op, LOCK_GIVE);
+			assert_int_equal(give->kind, f->kind);
+		}
 	}
 }
 
@@ -169,6 +172,11 @@ static void bad_lines_are_refused(void **state)
 		{"take spin f arg0 quickly", "quickly"},
 		{"take spin f arg0 zero", "zero"},
 		{"take spin f arg0 given-by:", "name"},
+		{"take spin code:c60700 arg0", "only give"},
+		{"give spin code: arg0", "1 to 16 bytes"},
+		{"give spin code:c6070 arg0", "1 to 16 bytes"},
+		{"give spin code:c6070g arg0", "1 to 16 bytes"},
+		{"give spin code:000102030405060708090a0b0c0d0e0f10 arg0", "1 to 16 bytes"},
 		{"give spin f arg0 given-by:g", "given-by:g"},
 		{"try spin f arg0", "nonzero"},
 		{"take spin f arg0 shared shared shared shared shared", "too many"},
