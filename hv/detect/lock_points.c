@@ -30,18 +30,17 @@ struct planting {
 };
 
 /* Returns whether an event point of locks stands at this instruction now: it may be one that tells a result already. */
-static bool plant(struct planting *p, const struct insn *insn)
+static bool plant(struct detect *d, const struct guest_event_site *site)
 {
-	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *insn};
 	const struct point *point;
-	bool there = event_add(p->d, &site) == 0;
+	bool there = event_add(d, site) == 0;
 
 	if (there)
 		return true;
-	pthread_mutex_lock(&p->d->lock);
-	point = points_find(&p->d->points, insn->addr);
+	pthread_mutex_lock(&d->lock);
+	point = points_find(&d->points, site->insn.addr);
 	there = point && point->event == 1 + (int)GUEST_EVENT_LOCK;
-	pthread_mutex_unlock(&p->d->lock);
+	pthread_mutex_unlock(&d->lock);
 	return there;
 }
 
@@ -57,17 +56,30 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	if (!target_can_emulate(behind) || (insn_direct_branch(behind, &branch) && !locks_called(p->d->locks, behind)))
 		return;
 	if (!locks_expect_result(p->d->locks, behind->addr, function))
-		plant(p, behind);
+		plant(p->d, &(struct guest_event_site){.kind = GUEST_EVENT_LOCK, .insn = *behind});
+}
+
+/* A point that stays where it is when there is no memory for it is no fault, only costly. */
+static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_event_site *site)
+{
+	if (function->op != LOCK_TAKE && function->op != LOCK_TRY && function->op != LOCK_GIVE)
+		return;
+	pthread_mutex_lock(&p->d->lock);
+	lock_load_add(locks_load(p->d->locks), site);
+	pthread_mutex_unlock(&p->d->lock);
 }
 
 static void plant_call(struct planting *p, const struct lock_function *function, const struct insn *call,
 		       const struct insn *behind)
 {
-	if (function->op != LOCK_NEW && !plant(p, call)) {
+	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *call};
+
+	if (function->op != LOCK_NEW && !plant(p->d, &site)) {
 		p->refused++;
 		p->unseen |= function->op == LOCK_TAKE || function->op == LOCK_TRY;
 		return;
 	}
+	may_rest(p, function, &site);
 	p->planted++;
 	if ((function->op == LOCK_TRY || function->op == LOCK_NEW) && call->bytes[0] == OPCODE_CALL && behind)
 		plant_result(p, function, behind);
@@ -77,13 +89,16 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 static void plant_inlined(struct planting *p, const struct symbol *fn, const struct insn *insn, const uint8_t *code, size_t len)
 {
 	const struct lock_function *function = locks_inlined(p->d->locks, fn->addr, code, len);
+	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *insn};
 
 	if (!function)
 		return;
-	if (locks_expect_inlined(p->d->locks, insn->addr, function) || !plant(p, insn))
+	if (locks_expect_inlined(p->d->locks, insn->addr, function) || !plant(p->d, &site)) {
 		p->refused++;
-	else
-		p->planted++;
+		return;
+	}
+	may_rest(p, function, &site);
+	p->planted++;
 }
 
 /* Plant at the calls of lock functions in this function, and where they are inlined. */
@@ -136,4 +151,78 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 		    p.unseen	? "; some cannot be, so it is not known what is held, and nothing will be suspected"
 		    : p.refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
 				: "");
+}
+
+/* ---- when it is too much ---- */
+
+/* A copy of what can rest, for the sampler's thread to go through without d->lock. NULL: memory ran out, or there is nothing.
+ */
+static struct guest_event_site *resting_sites(struct detect *d, size_t *count)
+{
+	const struct lock_load *load = locks_load(d->locks);
+	struct guest_event_site *sites = NULL;
+
+	pthread_mutex_lock(&d->lock);
+	*count = load->count;
+	if (load->count)
+		sites = malloc(load->count * sizeof(*sites));
+	if (sites)
+		memcpy(sites, load->sites, load->count * sizeof(*sites));
+	pthread_mutex_unlock(&d->lock);
+	return sites;
+}
+
+static void take_out(struct detect *d)
+{
+	size_t count;
+	struct guest_event_site *sites = resting_sites(d, &count);
+
+	target_enter(d->target);
+	locks_rest(d->locks);
+	for (size_t i = 0; sites && i < count; i++)
+		event_remove(d, sites[i].insn.addr);
+	target_leave(d->target);
+	free(sites);
+}
+
+/* When memory runs out nothing is done, and it is tried again. */
+static void put_back(struct detect *d)
+{
+	size_t count;
+	struct guest_event_site *sites = resting_sites(d, &count);
+	bool complete = true;
+
+	if (count && !sites)
+		return;
+	target_enter(d->target);
+	for (size_t i = 0; i < count; i++)
+		complete &= plant(d, &sites[i]) || guest_text_going(d->guest, sites[i].insn.addr);
+	target_leave(d->target);
+	free(sites);
+	pthread_mutex_lock(&d->lock);
+	locks_load(d->locks)->rest_until_ns = 0;
+	pthread_mutex_unlock(&d->lock);
+	locks_planted(d->locks, complete, monotonic_ns() + UNSURE_NS);
+}
+
+void lock_points_pace(struct detect *d)
+{
+	struct lock_load *load = locks_load(d->locks);
+	bool too_much, first;
+	uint64_t rest_until;
+
+	pthread_mutex_lock(&d->lock);
+	too_much = load->too_much;
+	first = !load->rests;
+	rest_until = load->rest_until_ns;
+	pthread_mutex_unlock(&d->lock);
+	if (rest_until) {
+		if (monotonic_ns() >= rest_until)
+			put_back(d);
+	} else if (too_much) {
+		take_out(d);
+		if (first)
+			detect_note(d, "a CPU of the guest got no further than its interrupts: where that is so, locks are "
+				       "not followed for some seconds");
+	}
 }

@@ -16,4 +16,10 @@ struct detect;
  */
 void lock_points_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
 
+/*
+ * Take out the points at calls that take or give back a lock if following them leaves the guest no time (lock_load.h), and put
+ * them back after a while. To be called often. Only with locks followed. On the sampler's thread, without d->lock.
+ */
+void lock_points_pace(struct detect *d);
+
 #endif

@@ -35,6 +35,7 @@ struct locks {
 	 */
 	struct lock_known known, results, inlined;
 	struct lock_sets sets;
+	struct lock_load load;
 	/* Until this time (CLOCK_MONOTONIC) what is held is not known. */
 	uint64_t unsure_until_ns;
 	/* Locks that had been taken by text that went. */
@@ -70,12 +71,18 @@ void locks_free(struct locks *l)
 	lock_known_fini(&l->known);
 	lock_known_fini(&l->results);
 	lock_known_fini(&l->inlined);
+	lock_load_fini(&l->load);
 	free(l);
 }
 
 struct lock_ring *locks_ring(struct locks *l)
 {
 	return &l->ring;
+}
+
+struct lock_load *locks_load(struct locks *l)
+{
+	return &l->load;
 }
 
 bool locks_of_subject(const struct locks *l, const struct guest_symbol *function)
@@ -198,13 +205,25 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 {
 	pthread_mutex_lock(&l->d->lock);
-	l->unsure_until_ns = sure_from_ns;
+	/* While other points are out it stays unknown. */
+	if (!l->load.rest_until_ns)
+		l->unsure_until_ns = sure_from_ns;
 	l->sets.incomplete |= !complete;
+	pthread_mutex_unlock(&l->d->lock);
+}
+
+void locks_rest(struct locks *l)
+{
+	pthread_mutex_lock(&l->d->lock);
+	l->unsure_until_ns = UINT64_MAX;
+	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
+	lock_load_rest(&l->load, monotonic_ns());
 	pthread_mutex_unlock(&l->d->lock);
 }
 
 void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 {
+	lock_load_forget(&l->load, base, size);
 	l->dropped += lock_sets_text_gone(&l->sets, base, size);
 	lock_known_forget(&l->known, base, size);
 	lock_known_forget(&l->results, base, size);
@@ -457,6 +476,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 		return;
 	}
 	guest_context(l->d->guest, regs, &context);
+	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
 	lock_sets_seen(&l->sets, cpu, &context);
 	l->number++;
 	lock = (struct held_lock){.gva = gva,

@@ -13,6 +13,7 @@
 
 #include "hv/base/x86.h"
 #include "hv/detect/access.h"
+#include "hv/detect/lock_load.h"
 #include "hv/detect/lock_ring.h"
 #include "symbols/tables/symtab.h"
 
@@ -59,6 +60,15 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
  * On the sampler's thread, without d->lock.
  */
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
+
+/*
+ * From now on, until locks_planted(), the calls that take or give back a lock are not followed, so what is held is not known.
+ * On the sampler's thread, without d->lock.
+ */
+void locks_rest(struct locks *l);
+
+/* What following costs the guest. It is guarded by d->lock. */
+struct lock_load *locks_load(struct locks *l);
 
 /* The text goes, or has gone. Under d->lock. */
 void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);

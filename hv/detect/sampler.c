@@ -162,6 +162,8 @@ static int sample(struct detect *d, struct err *err)
 			if (d->aiming && aiming_check(d->aiming, err))
 				return -1;
 		}
+		if (d->locks)
+			lock_points_pace(d);
 		pace_step(d, &pace, now);
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
 		/* With no site to sample, only a module that is loaded brings work. The guest may need the CPU. */
