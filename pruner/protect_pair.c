@@ -48,6 +48,31 @@ static bool locked_by_any(const struct prot_access *a)
 	return false;
 }
 
+/* Whether the access surely holds a lock that an interrupt could take as well: one for which nobody sleeps. */
+static bool locked_by_spinning(const struct protection *p, const struct prot_access *a)
+{
+	for (unsigned i = 0; i < a->held_count; i++) {
+		switch (a->held[i].maybe ? LOCK_KINDS : p->locks[a->held[i].lock].kind) {
+		case LOCK_SPIN:
+		case LOCK_RWLOCK:
+		case LOCK_SEQ:
+		case LOCK_BIT:
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whether an interrupt that makes one of the accesses can come at the other, though nobody saw it come there. A mutex was never
+ * meant to keep an interrupt away: then the device is not to raise one there, and most likely it does not.
+ */
+static bool could_interrupt(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
+{
+	return (protect_pair_interrupts(a, b) || protect_pair_interrupts(b, a)) &&
+	       (locked_by_spinning(p, a) || locked_by_spinning(p, b));
+}
+
 /* A reader in an RCU section needs no lock against a writer that has one. */
 static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
 {
@@ -140,7 +165,7 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 		return PROTECT_UNPUBLISHED;
 	if (reader_of(a, b) || reader_of(b, a))
 		return PROTECT_RCU;
-	if (!protect_pair_met(p, a, b) && !protect_pair_interrupts(a, b) && !protect_pair_interrupts(b, a))
+	if (!protect_pair_met(p, a, b) && !could_interrupt(p, a, b))
 		return PROTECT_APART;
 	if (handed_over(a, b))
 		return PROTECT_HANDED;

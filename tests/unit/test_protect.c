@@ -505,6 +505,19 @@ static void test_the_task_lacks_the_lock(void **state)
 	assert_non_null(strstr(expect_one(b)->text, "; not in e100_configure(), which can be interrupted by e100_intr()"));
 }
 
+/* As a network driver that is opened under a mutex, before its device raises interrupts. */
+static void test_a_mutex_keeps_no_interrupt_away(void **state)
+{
+	struct bench *b = *state;
+
+	task_and_interrupt(b, GUEST_HARDIRQ);
+	b->accesses[0].held_count = 0;
+	hold(&b->accesses[0], NICS_LOCK);
+	expect_left_out(b, PROTECT_APART);
+	b->pairs[b->p.pair_count++] = (struct prot_pair){.a = CONFIGURE, .b = HANDLER, .count = 1};
+	expect_one(b);
+}
+
 static void test_a_task_with_interrupts_off(void **state)
 {
 	struct bench *b = *state;
@@ -913,6 +926,7 @@ int main(void)
 		T(test_one_task),
 		T(test_a_task_and_its_interrupt),
 		T(test_the_task_lacks_the_lock),
+		T(test_a_mutex_keeps_no_interrupt_away),
 		T(test_a_task_with_interrupts_off),
 		T(test_a_task_with_softirqs_off),
 		T(test_a_context_that_is_not_known),
