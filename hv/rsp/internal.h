@@ -89,6 +89,13 @@ int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
 /* Receive one more packet in reply to the last request, before rsp.reply_ns. Returns 0, or -1 when the client is dead. */
 int rsp_next_reply(struct rsp *r);
 
+/*
+ * QEMU 8.1 and newer do not report that they stop a machine on connecting. Set rsp.was_running if this is such a QEMU and its
+ * machine could have run. One that was paused by its user before cannot be told from that. Returns 0, or -1 when the client is
+ * dead.
+ */
+int rsp_ask_whether_it_ran(struct rsp *r);
+
 /* Whether the reply is `what`. */
 bool rsp_said(const struct rsp *r, const char *what);
 

@@ -104,6 +104,8 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return -1;
 	if (rsp_wait(r, RSP_PATIENCE_NS, &stop) <= 0)
 		return rsp_die(r, "the gdbstub does not say in what state the machine is");
+	if (!r->was_running && rsp_ask_whether_it_ran(r))
+		return -1;
 	if (rsp_ask(r, "qqemu.PhyMemMode"))
 		return -1;
 	r->physical = rsp_said(r, "0") || rsp_said(r, "1");

@@ -56,8 +56,8 @@ void rsp_close(struct rsp *r);
 int rsp_fd(const struct rsp *r);
 
 /*
- * Whether the machine ran until rsp_open() stopped it. QEMU reports that stop without being asked, and reports none if the
- * machine stood still already.
+ * Whether the machine ran until rsp_open() stopped it. QEMU before 8.1 reports that stop without being asked, and reports none
+ * if the machine stood still already. A newer one reports none, and a machine that was merely paused is taken for one that ran.
  */
 bool rsp_was_running(const struct rsp *r);
 

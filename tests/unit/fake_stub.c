@@ -251,6 +251,21 @@ static void detach(struct fake_stub *s)
 
 /* ---- requests ---- */
 
+/* QEMU's monitor: its answer in two packets of output, and then OK. */
+static void monitor(struct fake_stub *s, const char *command)
+{
+	const char *answer = strcmp(command, "696e666f2076657273696f6e") == 0 ? s->version : s->status;
+	size_t half = strlen(answer) / 2;
+	char packet[256] = "O";
+
+	rsp_to_hex((const uint8_t *)answer, half, packet + 1);
+	reply(s, packet);
+	memset(packet + 1, 0, sizeof(packet) - 1);
+	rsp_to_hex((const uint8_t *)answer + half, strlen(answer) - half, packet + 1);
+	reply(s, packet);
+	reply(s, "OK");
+}
+
 static void query(struct fake_stub *s, const char *text)
 {
 	char hex[256];
@@ -273,6 +288,8 @@ static void query(struct fake_stub *s, const char *text)
 
 		rsp_to_hex((const uint8_t *)state, strlen(state), hex);
 		reply_bytes(s, hex, 2 * strlen(state));
+	} else if (strncmp(text, "qRcmd,", 6) == 0 && s->version) {
+		monitor(s, text + 6);
 	} else if (strcmp(text, "qqemu.PhyMemMode") == 0 && !s->no_physical) {
 		reply(s, s->physical ? "1" : "0");
 	} else {

@@ -45,9 +45,11 @@ struct fake_stub {
 	uint8_t input[2 * RSP_PACKET_MAX], payload[RSP_PACKET_MAX + 1];
 
 	/* How the stub behaves. To be set before fake_stub_start(). */
-	bool was_running;	 /* The machine ran, so the stub reports its stop without being asked. */
-	bool no_ack;		 /* It offers QStartNoAckMode. */
-	bool binary;		 /* It offers the requests x and X. */
+	bool was_running; /* The machine ran, so the stub reports its stop without being asked. */
+	bool no_ack;	  /* It offers QStartNoAckMode. */
+	bool binary;	  /* It offers the requests x and X. */
+	/* What its monitor answers to "info version" and "info status". NULL: it has none. */
+	const char *version, *status;
 	bool no_physical;	 /* It cannot show physical memory. */
 	bool mute;		 /* It never answers. */
 	unsigned damage;	 /* It damages the checksums of so many replies. */

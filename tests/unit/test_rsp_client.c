@@ -92,6 +92,42 @@ static void test_no_ack_and_binary(void **state)
 	rsp_close(r);
 }
 
+/* Whether the machine is taken for one that ran, by a stub that reports no stop on connecting. */
+static bool ran(struct fake_stub *s, const char *version, const char *status)
+{
+	struct rsp *r;
+	bool running;
+
+	s->was_running = false;
+	s->version = version;
+	s->status = status;
+	r = connect_to(s);
+	running = rsp_was_running(r);
+	check_machine(s, r);
+	rsp_close(r);
+	return running;
+}
+
+static void test_newer_qemu_reports_no_stop(void **state)
+{
+	assert_true(ran(*state, "11.1.3Debian 1:11.1.3+ds-1\r\n", "VM status: paused\r\n"));
+}
+
+static void test_newer_qemu_has_not_begun(void **state)
+{
+	assert_false(ran(*state, "8.1.0\r\n", "VM status: paused (prelaunch)\r\n"));
+}
+
+static void test_older_qemu_would_have_reported_it(void **state)
+{
+	assert_false(ran(*state, "8.0.9\r\n", "VM status: paused\r\n"));
+}
+
+static void test_monitor_that_is_none_of_qemus(void **state)
+{
+	assert_false(ran(*state, "what?", "VM status: paused\r\n"));
+}
+
 static void test_damaged_replies(void **state)
 {
 	struct fake_stub *s = *state;
@@ -436,6 +472,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_machine),
 		T(test_no_ack_and_binary),
+		T(test_newer_qemu_reports_no_stop),
+		T(test_newer_qemu_has_not_begun),
+		T(test_older_qemu_would_have_reported_it),
+		T(test_monitor_that_is_none_of_qemus),
 		T(test_damaged_replies),
 		T(test_registers),
 		T(test_points),
