@@ -21,6 +21,13 @@ struct target_stats {
 	 * counted. 0 where that is not known.
 	 */
 	uint64_t stopped_ns;
+	/*
+	 * Time that CPUs were kept from what they were doing, over all CPUs, in ns: stops and what was done in them, holds, and
+	 * kicks. An interrupt that a CPU serves while it is held is in it, too. Changing into the guest and out of it is not.
+	 */
+	uint64_t lost_ns;
+	/* The part of lost_ns in which the machine stood still as a whole, in ns of time. 0 where CPUs stop one by one. */
+	uint64_t still_ns;
 	/* Breakpoint and debug exceptions (#BP and #DB) of the guest's own that were handed back to it. */
 	uint64_t reinjected;
 };
@@ -45,6 +52,13 @@ struct detect_stats {
 	uint64_t arming_ns;
 	/* The rate that the user asked for, in hits per second. */
 	uint64_t asked_rate;
+	/*
+	 * The cost that the user asked for, in percent: of the CPUs' time, or where the machine stands still as a whole, of the
+	 * time. 0: the rate alone was to decide. Set by the session.
+	 */
+	unsigned asked_percent;
+	/* The number of CPUs. */
+	unsigned cpus;
 	/* Times that a CPU stopped at a sample point. */
 	uint64_t hits;
 	/* Windows that were opened. */
@@ -59,6 +73,8 @@ struct detect_stats {
 	uint64_t skipped_short;
 	/* Hits without a window because every other CPU was held already, and the last one must run. */
 	uint64_t skipped_last;
+	/* Hits without a window because sampling had cost all of the time that it may cost. */
+	uint64_t skipped_cost;
 	/* Windows that ended early because another context had to pass the same instruction. */
 	uint64_t cut_short;
 	/* Windows that ended early because no other CPU was running. */

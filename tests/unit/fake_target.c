@@ -323,7 +323,8 @@ bool fake_device_ring(struct fake_target *ft, const struct device_access *access
 static void stats(struct target *t, struct target_stats *out)
 {
 	(void)t;
-	*out = (struct target_stats){.stopped_ns = atomic_load(&fake(t)->stopped_ns)};
+	*out = (struct target_stats){.stopped_ns = atomic_load(&fake(t)->stopped_ns),
+				     .lost_ns = atomic_load(&fake(t)->lost_ns)};
 }
 
 static void stop(struct target *t)

@@ -28,11 +28,12 @@ struct fake_target {
 	_Atomic uint64_t device_filter; /* What target_devices_watch() was given last. */
 	atomic_bool devices_busy;	/* What target_devices_busy() returns. */
 
-	_Atomic uint64_t stopped_ns; /* What target_stats() says of it. All its other counts are 0. */
-	atomic_int inside;	     /* How many calls of target_enter() had no target_leave() yet. */
-	atomic_uint enters;	     /* How many calls of target_enter() there were. */
-	atomic_int stands;	     /* How many calls of target_stand_still() had no target_go_on() yet. */
-	pthread_mutex_t lock;	     /* Guards what follows. */
+	/* What target_stats() says of these two. All its other counts are 0. */
+	_Atomic uint64_t stopped_ns, lost_ns;
+	atomic_int inside;    /* How many calls of target_enter() had no target_leave() yet. */
+	atomic_uint enters;   /* How many calls of target_enter() there were. */
+	atomic_int stands;    /* How many calls of target_stand_still() had no target_go_on() yet. */
+	pthread_mutex_t lock; /* Guards what follows. */
 	struct target_watch watches[FAKE_SLOTS];
 	bool watched[FAKE_SLOTS];
 	unsigned watch_sets, watch_clears;

@@ -275,6 +275,33 @@ static void test_time_stopped(void **state)
 	assert_int_equal(later.stopped_ns, stats.stopped_ns);
 }
 
+/* A CPU that is held is entered, so that it takes its interrupts, and is kept from its work all the same. It runs on in
+ * between. */
+static void test_time_lost(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 3000000};
+	struct vm *vm = *state;
+	struct target_stats held, after, later;
+
+	intercept(vm);
+	vm->answer = (struct target_action){.kind = TARGET_HOLD, .hold_ns = UINT64_C(60000000000)};
+	fake_debug_exit(vm, 0, BP, 0);
+	fake_enter(vm, 0);
+	nanosleep(&pause, NULL);
+	target_stats(vm->target, &held);
+	assert_true(held.lost_ns >= 3000000);
+	assert_true(held.stopped_ns < held.lost_ns);
+	vm->answer.kind = TARGET_RESUME;
+	target_release(vm->target, 0);
+	fake_enter(vm, 0);
+	target_stats(vm->target, &after);
+	assert_true(after.lost_ns >= held.lost_ns);
+	nanosleep(&pause, NULL);
+	fake_enter(vm, 0);
+	target_stats(vm->target, &later);
+	assert_int_equal(later.lost_ns, after.lost_ns);
+}
+
 /*
  * KVM takes no second exception. A fault that is pending belongs to the next instruction, which will fault again, but a debug
  * trap of the last one would be gone for good. An INT3 is executed again by itself.
@@ -532,6 +559,7 @@ int main(void)
 		T(test_registers),
 		T(test_int3),
 		T(test_time_stopped),
+		T(test_time_lost),
 		T(test_while_another_exception_is_pending),
 		T(test_guest_watch),
 		T(test_guest_watch_off_now),

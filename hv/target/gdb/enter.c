@@ -14,9 +14,8 @@
 
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
-#define BURST_NS 10000000.0 /* The most credit that can be saved up. */
-#define NAP_NS 1000000u	    /* The time between two looks at the credit. */
-#define HOLD_NS 50000000u   /* The longest wait for the end of a window. There is a limit because the next may begin at once. */
+#define NAP_NS 1000000u	  /* The time between two looks at the credit. */
+#define HOLD_NS 50000000u /* The longest wait for the end of a window. There is a limit because the next may begin at once. */
 
 /* ---- the lock ---- */
 
@@ -54,19 +53,27 @@ void gdb_wake(struct gdb_target *gt)
 
 /* ---- stop and go ---- */
 
+/* How many CPUs are held. */
+static unsigned held(const struct gdb_target *gt)
+{
+	unsigned n = 0;
+
+	for (unsigned c = 0; c < gt->target.caps.cpus; c++)
+		n += gt->holds[c].active;
+	return n;
+}
+
 void gdb_account(struct gdb_target *gt)
 {
-	struct gdb_budget *b = &gt->budget;
+	struct allowance *b = &gt->budget;
 	uint64_t now = monotonic_ns(), passed = now - b->last_ns;
 
-	b->last_ns = now;
-	b->credit_ns += b->share * (double)passed;
 	if (gt->stopped) {
-		b->credit_ns -= (double)passed;
+		allowance_spend(b, (double)passed);
 		gt->paused_ns += passed;
 	}
-	if (b->credit_ns > BURST_NS)
-		b->credit_ns = BURST_NS;
+	allowance_earn(b, now);
+	gt->lost_ns += passed * (gt->stopped ? gt->target.caps.cpus : held(gt));
 }
 
 void gdb_over(struct gdb_target *gt)
@@ -109,16 +116,6 @@ int gdb_stop(struct gdb_target *gt)
 
 /* ---- from outside a callback ---- */
 
-/* Whether any CPU is held. */
-static bool holding(const struct gdb_target *gt)
-{
-	bool any = false;
-
-	for (unsigned c = 0; c < gt->target.caps.cpus; c++)
-		any |= gt->holds[c].active;
-	return any;
-}
-
 /* Wait until the guest has had its share of time, then take the lock. */
 static void lock_in_time(struct gdb_target *gt)
 {
@@ -131,7 +128,7 @@ static void lock_in_time(struct gdb_target *gt)
 		gdb_lock(gt);
 		gdb_account(gt);
 		/* A stop of ours can make QEMU forget what a CPU has just run into. So it is put off while a window is open. */
-		now = gt->budget.credit_ns >= 0 && (gt->stopped || !holding(gt) || monotonic_ns() - began > HOLD_NS);
+		now = gt->budget.credit_ns >= 0 && (gt->stopped || !held(gt) || monotonic_ns() - began > HOLD_NS);
 		if ((now || atomic_load(&gt->ending) || atomic_load(&gt->target.over)) && !(gt->stopped && gt->have_event))
 			return;
 		gdb_unlock(gt);

@@ -94,12 +94,15 @@ static void gdb_stats(struct target *t, struct target_stats *out)
 	struct gdb_target *gt = gdb_target(t);
 
 	gdb_lock(gt);
+	gdb_account(gt);
 	*out = (struct target_stats){
 		.exits = gt->stops,
 		.debug_exits = gt->events,
 		.stale_exits = gt->stale,
 		.kicks = gt->kicks,
 		.ioctls = rsp_requests(gt->rsp),
+		.lost_ns = gt->lost_ns,
+		.still_ns = gt->paused_ns,
 	};
 	gdb_unlock(gt);
 }
@@ -205,7 +208,7 @@ static struct gdb_target *make(const struct gdb_config *config, bool *standing, 
 	gt->target.ops = &gdb_ops;
 	gt->overhead = config->overhead;
 	gt->planted = config->planted ? config->planted : &gt->own_planted;
-	gt->budget = (struct gdb_budget){.share = 0.5, .last_ns = monotonic_ns()};
+	gt->budget = (struct allowance){.share = 0.5, .most_ns = GDB_BURST_NS, .last_ns = monotonic_ns()};
 	gt->stopped = true;
 	gt->searching = true;
 	limit_init(&gt->own_limit);

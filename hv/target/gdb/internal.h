@@ -12,12 +12,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "hv/base/allowance.h"
 #include "hv/base/clock.h"
 #include "hv/base/limit.h"
 #include "hv/rsp/rsp.h"
 #include "hv/target/gdb/journal.h"
 #include "hv/target/gdb/memory.h"
 #include "hv/target/target.h"
+
+#define GDB_BURST_NS 10000000.0 /* The longest that the machine may stand still at a time for what was saved up. */
 
 /* The hold of one CPU (TARGET_HOLD). The CPU is left out when the others are resumed. */
 struct gdb_hold {
@@ -32,13 +35,6 @@ struct gdb_slot {
 	bool installed;		   /* The stub has the watchpoint `there`. */
 	struct target_watch watch; /* What the client wants. */
 	struct target_watch there; /* What the stub has. */
-};
-
-/* The guest's share of time, as a balance that gdb_account() keeps up to date. */
-struct gdb_budget {
-	double share;	  /* The share of time that the machine may stand still, 0 to 1. */
-	double credit_ns; /* How long the machine may stand still now, in ns. It is negative after a stand that was too long. */
-	uint64_t last_ns; /* When credit_ns was last brought up to date, on CLOCK_MONOTONIC. */
 };
 
 struct gdb_target {
@@ -62,10 +58,10 @@ struct gdb_target {
 	bool stopped;	 /* The machine stands still. */
 	bool have_event; /* `event` is a stop that has not been delivered to the client yet. */
 	struct rsp_stop event;
-	uint64_t stopped_ns; /* When the machine was last stopped, on CLOCK_MONOTONIC. */
-	uint64_t linger_ns;  /* The serving thread does not resume the machine before this time. 0: it does at once. */
-	struct gdb_budget budget;
-	bool searching; /* The client has not found the guest's kernel yet: it only reads. */
+	uint64_t stopped_ns;	 /* When the machine was last stopped, on CLOCK_MONOTONIC. */
+	uint64_t linger_ns;	 /* The serving thread does not resume the machine before this time. 0: it does at once. */
+	struct allowance budget; /* How long the machine may stand still. gdb_account() keeps it up to date. */
+	bool searching;		 /* The client has not found the guest's kernel yet: it only reads. */
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
 	struct gdb_planted *planted;	/* The breakpoints that are planted, caps.points at most. */
@@ -73,6 +69,7 @@ struct gdb_target {
 	struct gdb_memory memory;
 	uint64_t started_ns; /* When gdb_target_start() was called, on CLOCK_MONOTONIC, or 0. */
 	uint64_t paused_ns;  /* How long the machine has stood still since then. */
+	uint64_t lost_ns;    /* target_stats.lost_ns. */
 	uint64_t stops;	     /* How often the machine has stopped. */
 	uint64_t events;     /* How many stops were delivered to the client. */
 	uint64_t stale;	     /* How many stops the client said were not its own. */

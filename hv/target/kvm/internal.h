@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
+#include "hv/target/kvm/lost.h"
 #include "hv/target/kvm/method.h"
 #include "hv/target/target.h"
 #include "hv/vmm/dma.h"
@@ -81,7 +82,8 @@ struct kvm_cpu {
 
 	uint64_t stopped_at; /* When the debug exit came that is being handled (CLOCK_MONOTONIC). 0: none is. */
 
-	/* Four counters of struct target_stats, which explains them. */
+	/* Five counters of struct target_stats, which explains them. */
+	struct kvm_lost lost;
 	_Atomic uint64_t stopped_ns;
 	_Atomic uint64_t stale_exits;
 	_Atomic uint64_t ioctls;

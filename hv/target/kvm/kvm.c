@@ -24,6 +24,7 @@ static bool kvm_idle(struct target *t, unsigned index)
 static void kvm_stats(struct target *t, struct target_stats *out)
 {
 	struct kvm_target *kt = kvm_target(t);
+	uint64_t now = monotonic_ns();
 
 	*out = (struct target_stats){0};
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
@@ -36,6 +37,7 @@ static void kvm_stats(struct target *t, struct target_stats *out)
 		out->ioctls += atomic_load(&cpu->ioctls);
 		out->reinjected += atomic_load(&cpu->reinjected);
 		out->stopped_ns += atomic_load(&cpu->stopped_ns);
+		out->lost_ns += kvm_lost_ns(&cpu->lost, now);
 	}
 }
 
@@ -85,6 +87,9 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 		atomic_fetch_add_explicit(&cpu->stopped_ns, monotonic_ns() - cpu->stopped_at, memory_order_relaxed);
 		cpu->stopped_at = 0;
 	}
+	/* A vCPU that is held is entered too, so that it takes its interrupts. What it was doing waits all the same. */
+	if (!cpu->hold.active)
+		kvm_lost_end(&cpu->lost, monotonic_ns());
 	return 0;
 }
 
@@ -94,6 +99,7 @@ static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
 	cpu->stopped_at = monotonic_ns();
+	kvm_lost_begin(&cpu->lost, cpu->stopped_at);
 	return kvm_cpu_on_debug(cpu, err);
 }
 
@@ -102,6 +108,7 @@ static int on_kick(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_target *kt = ctx;
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
+	kvm_lost_begin(&cpu->lost, monotonic_ns());
 	if (kvm_cpu_stand(cpu, err))
 		return -1;
 	return kvm_cpu_hold_is_over(cpu) ? kvm_cpu_hold_end(cpu, err) : 0;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long one vCPU was kept from its work, in one word that any thread may read at any moment. The word is even while the vCPU
+ * may run: it is that time in ns. It is odd while the vCPU is being kept: it is that time less the moment at which this began.
+ * Only the vCPU's own thread changes it. Moments are of CLOCK_MONOTONIC.
+ */
+#ifndef OUTRIDER_TARGET_KVM_LOST_H
+#define OUTRIDER_TARGET_KVM_LOST_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct kvm_lost {
+	_Atomic int64_t word;
+};
+
+/* From `now_ns` on the vCPU is kept from its work, if it is not already. */
+static inline void kvm_lost_begin(struct kvm_lost *l, uint64_t now_ns)
+{
+	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+
+	if (!(word & 1))
+		atomic_store_explicit(&l->word, (word - (int64_t)now_ns) | 1, memory_order_relaxed);
+}
+
+/* From `now_ns` on the vCPU may run again. */
+static inline void kvm_lost_end(struct kvm_lost *l, uint64_t now_ns)
+{
+	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+
+	if (word & 1)
+		atomic_store_explicit(&l->word, (word + (int64_t)now_ns) & ~INT64_C(1), memory_order_relaxed);
+}
+
+/* The time so far, in ns. */
+static inline uint64_t kvm_lost_ns(const struct kvm_lost *l, uint64_t now_ns)
+{
+	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+	int64_t ns = word & 1 ? word + (int64_t)now_ns : word;
+
+	return ns > 0 ? (uint64_t)ns : 0; /* it may have begun after `now_ns` was read */
+}
+
+#endif
