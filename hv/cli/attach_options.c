@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define OVERHEAD_MAX 50
-
 enum attach_key {
 	KEY_GDB = 0x100,
 	KEY_OVERHEAD,
@@ -46,9 +44,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->engine.gdb = strncmp(arg, "tcp:", 4) == 0 ? arg + 4 : arg;
 		return 0;
 	case KEY_OVERHEAD:
-		if (cli_number(arg, 1, OVERHEAD_MAX, &value) < 0)
+		if (cli_number(arg, 1, DETECT_OVERHEAD_MAX, &value) < 0)
 			return cli_usage(state, "--overhead %s: give percent, from 1 to 50", arg);
-		o->engine.overhead = (unsigned)value;
+		o->engine.overhead = o->detect.session.overhead_percent = (unsigned)value;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -62,7 +60,10 @@ const struct argp cli_attach_argp = {
 int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err)
 {
 	*o = (struct attach_options){.input = {err}, .engine.overhead = 5};
-	if (detect_options_init(&o->detect, argc, argv, err) < 0 || cli_parse(&cli_attach_argp, argc, argv, &o->input) < 0)
+	if (detect_options_init(&o->detect, argc, argv, err) < 0)
+		return -1;
+	o->detect.session.overhead_percent = o->engine.overhead;
+	if (cli_parse(&cli_attach_argp, argc, argv, &o->input) < 0)
 		return -1;
 	if (o->engine.gdb && o->engine.domain)
 		return err_set(err, EXIT_USAGE, "give DOMAIN %s or --gdb %s, not both", o->engine.domain, o->engine.gdb);

@@ -8,9 +8,9 @@
 #include "hv/cli/aim_option.h"
 #include "hv/report/coverage/prefer_json.h"
 
-#define RATE_MAX 1000000
 #define DELAY_MAX_US 1000000
 #define NS_PER_US 1000
+#define STATS_EVERY_LEAST UINT64_C(1000000000)
 
 enum detect_key {
 	KEY_SYMBOLS = 0x200,
@@ -28,6 +28,7 @@ enum detect_key {
 	KEY_AIM,
 	KEY_LOCKS,
 	KEY_LOCK_LIST,
+	KEY_STATS_EVERY,
 };
 
 static const struct argp_option options[] = {
@@ -50,7 +51,11 @@ static const struct argp_option options[] = {
 	{"lock-list", KEY_LOCK_LIST, "FILE", 0, "more functions that take and give back locks, for --locks", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
 	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
-	{"rate", KEY_RATE, "HITS", 0, "number of sampled accesses per second to aim at (default 100)", 0},
+	{"rate", KEY_RATE, "HITS", 0,
+	 "number of sampled accesses per second to aim at (default 100; beside `run --overhead` it is the most, and there is "
+	 "no "
+	 "default)",
+	 0},
 	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time that an access is held back (default 10000)", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of the choice of sample points (default: random, and reported)", 0},
 	{"duration", KEY_DURATION, "T", 0, "end the run this long after the first point was armed: 500ms, 30s, 2m, 1h", 0},
@@ -58,8 +63,11 @@ static const struct argp_option options[] = {
 	{"json", KEY_JSON, "FILE", 0, "write the races to FILE, which is valid at every moment", 0},
 	{"coverage", KEY_COVERAGE, "FILE", 0, "write what was sampled of each site to FILE, every ten seconds and at the end",
 	 0},
+	{"stats-every", KEY_STATS_EVERY, "T", 0,
+	 "show a line so often (1s or more) on what was sampled and found since the last one, and what it cost", 0},
 	{"quiet", 'q', NULL, 0, "show only the races, the summary and errors", 0},
-	{"verbose", 'v', NULL, 0, "say which debug files are used, and every ten seconds how far the search is", 0},
+	{"verbose", 'v', NULL, 0,
+	 "say which debug files are used, and every ten seconds, if not --stats-every, how far the search is", 0},
 	{0},
 };
 
@@ -76,9 +84,10 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_RATE:
-		if (cli_number(arg, 1, RATE_MAX, &value) < 0)
+		if (cli_number(arg, 1, DETECT_RATE_MAX, &value) < 0)
 			return wrong(state, "rate", arg, "hits per second, from 1 to 1000000");
 		o->session.detect.rate = (unsigned)value;
+		o->rate = true;
 		return 0;
 	case KEY_DELAY:
 		if (cli_number(arg, 1, DELAY_MAX_US, &value) < 0)
@@ -88,6 +97,10 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 	case KEY_SEED:
 		if (cli_number(arg, 0, UINT64_MAX, &o->session.detect.seed) < 0)
 			return wrong(state, "seed", arg, "a number of at most 64 bits");
+		return 0;
+	case KEY_STATS_EVERY:
+		if (cli_time(arg, &o->session.stats_every_ns) < 0 || o->session.stats_every_ns < STATS_EVERY_LEAST)
+			return wrong(state, "stats-every", arg, "a time from 1s on, for example 10s or 5m");
 		return 0;
 	case KEY_DURATION:
 		if (cli_time(arg, &o->session.duration_ns) < 0 || o->session.duration_ns == 0)
@@ -250,6 +263,8 @@ int detect_options_check(struct detect_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--module %s: give the module's name, %.*s; its file is for --symbols", module,
 			       (int)(strlen(name) - 3), name);
 	}
+	if (o->session.stats_every_ns && o->session.quiet)
+		return err_set(err, EXIT_USAGE, "--quiet shows no line on the way: leave out --stats-every");
 	if (check_aim(o, err) < 0 || check_locks(o, err) < 0)
 		return -1;
 	if (json && coverage && strcmp(json, coverage) == 0)

@@ -20,12 +20,16 @@ struct detect_options {
 	/* The same for --aim. */
 	const char *aim_at;
 	struct aim *aim;
-	/* --locks was given. */
-	bool locks;
+	/* --locks was given, and --rate. */
+	bool locks, rate;
 };
 
 /* The option group "How". A command that has such options of its own puts them into this group. */
 #define DETECT_GROUP_HOW 3
+
+/* The highest value of --rate, and those of --overhead. */
+#define DETECT_RATE_MAX 1000000
+#define DETECT_OVERHEAD_MAX 50
 
 /* A child parser for argp, in the option groups 2 to FAIL_ON_GROUP. Its input is a struct detect_options. */
 extern const struct argp detect_argp;

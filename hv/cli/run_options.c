@@ -22,6 +22,7 @@ enum run_key {
 	KEY_CONSOLE,
 	KEY_CONSOLE_LIMIT,
 	KEY_CONSOLE_CLEAN,
+	KEY_OVERHEAD,
 	KEY_REPLAY,
 	KEY_REPLAY_FOR,
 	KEY_SAVE,
@@ -42,6 +43,9 @@ static const struct argp_option options[] = {
 	 "write no more than SIZE of the console to the file of --console, in MiB or with K, M, G or T (default 1G)", 0},
 	{"console-clean", KEY_CONSOLE_CLEAN, NULL, 0,
 	 "show the console's control characters as \\xHH, so that the guest cannot steer the terminal", 0},
+	{"overhead", KEY_OVERHEAD, "PERCENT", 0,
+	 "sample as much as costs this share of the CPUs' time, 1 to 50, in place of --rate, which is then the most",
+	 DETECT_GROUP_HOW},
 	{"replay", KEY_REPLAY, NULL, 0,
 	 "run races in both orders, in copies of the machine, and say what came of each order; see docs/replay.md",
 	 DETECT_GROUP_HOW},
@@ -87,6 +91,12 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 		if (cli_size(arg, KIB, CONSOLE_LIMIT_MAX, &value) < 0)
 			return wrong(state, "console-limit", arg, "a size from 1K to 1024T, for example 100M");
 		o->engine.console_limit = value;
+		return 0;
+	case KEY_OVERHEAD:
+		if (cli_number(arg, 1, DETECT_OVERHEAD_MAX, &value) < 0)
+			return wrong(state, "overhead", arg, "percent, from 1 to 50");
+		o->detect.session.overhead_percent = (unsigned)value;
+		o->detect.session.detect.overhead = (double)value / 100;
 		return 0;
 	case KEY_REPLAY_FOR:
 		if (cli_time(arg, &value) < 0 || value > REPLAY_FOR_MAX)
@@ -168,6 +178,10 @@ static int check(struct run_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--no-detect samples nothing: leave out --coverage, --prefer and --aim");
 	if (o->detect.session.no_detect && o->detect.session.replay)
 		return err_set(err, EXIT_USAGE, "--no-detect finds no race to run in both orders: leave out --replay");
+	if (o->detect.session.no_detect && o->detect.session.overhead_percent)
+		return err_set(err, EXIT_USAGE, "--no-detect samples nothing that could cost anything: leave out --overhead");
+	if (o->detect.session.no_detect && o->detect.session.stats_every_ns)
+		return err_set(err, EXIT_USAGE, "--no-detect has nothing to count: leave out --stats-every");
 	if (o->replay_for && !o->detect.session.replay)
 		return err_set(err, EXIT_USAGE, "--replay-for says how long the orders of --replay run on: give --replay, too");
 	if (o->detect.session.replay_save && !o->detect.session.replay)
@@ -193,6 +207,8 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 	o->detect.session.replay_free_ns = REPLAY_FOR;
 	if (cli_parse(&cli_run_argp, argc, argv, &o->input) < 0)
 		return -1;
+	if (o->detect.session.overhead_percent && !o->detect.rate)
+		o->detect.session.detect.rate = DETECT_RATE_MAX;
 	o->engine.no_target = o->detect.session.no_detect;
 	device_options_apply(&o->devices, &o->engine.vm);
 	return check(o, err);

@@ -17,8 +17,10 @@
 struct detect_config {
 	/* The seed of the choice of points and of delays. */
 	uint64_t seed;
-	/* How many hits per second to aim at. */
+	/* How many hits per second to aim at, or with `overhead` the most. */
 	unsigned rate;
+	/* The share of the CPUs' time that may be lost, up to 1: the rate of hits follows it. 0: whatever the rate costs. */
+	double overhead;
 	/* The longest window, in ns. */
 	uint64_t delay_ns;
 	/* Comma-separated globs on the names of functions to sample in. NULL: all functions. */

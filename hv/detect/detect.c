@@ -220,8 +220,10 @@ static void count(struct detect *d, struct detect_stats *out)
 	out->sites = atomic_load(&d->site_count);
 	out->armed = d->points.count - d->event_points;
 	out->asked_rate = d->config.rate;
+	out->cpus = d->target->caps.cpus;
 	if (!d->started_ns)
 		return;
+	out->target.lost_ns = d->lost_ns > d->stats_before.lost_ns ? d->lost_ns - d->stats_before.lost_ns : 0;
 	out->sampling_ns = (d->ended_ns ? d->ended_ns : monotonic_ns()) - d->started_ns;
 	if (d->ended_ns && d->ended_ns < d->started_ns)
 		out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */
@@ -253,6 +255,8 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 			.kicks = now.kicks - before->kicks,
 			.ioctls = now.ioctls - before->ioctls,
 			.stopped_ns = now.stopped_ns - before->stopped_ns,
+			.lost_ns = now.lost_ns - before->lost_ns,
+			.still_ns = now.still_ns - before->still_ns,
 			.reinjected = now.reinjected - before->reinjected,
 		};
 	}

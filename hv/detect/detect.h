@@ -50,8 +50,9 @@ uint64_t detect_sampled_ns(struct detect *d);
 void detect_stats(struct detect *d, struct detect_stats *out);
 
 /*
- * The same without the counts of the target, which are 0, for a thread that must not wait. Returns false, and leaves *out as it
- * is, when the detector is at work with a target that keeps it. Any thread.
+ * The same without the counts of the target, which are 0 but for the time lost as it was some milliseconds ago, for a thread
+ * that must not wait. Returns false, and leaves *out as it is, when the detector is at work with a target that keeps it. Any
+ * thread.
  */
 bool detect_try_stats(struct detect *d, struct detect_stats *out);
 

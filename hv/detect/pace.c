@@ -8,9 +8,17 @@
 #include "hv/detect/pool.h"
 #include "hv/detect/prove.h"
 #include "hv/detect/state.h"
+#include "hv/detect/window.h"
 
 /* From one look at the rate of hits to the next. */
 #define ADAPT_NS 250000000u
+/* A look waits for so many hits, if it can within so long, so that a low rate is not taken for one of 0. */
+#define ADAPT_HITS 4.0
+#define ADAPT_MOST_NS 2000000000u
+/* One in so many points is left each time that hits cost too much. */
+#define BRAKE 4u
+/* At most so many points are taken out under the lock at a time. */
+#define DISARMS_AT_A_TIME 1024u
 /* At most so many tries are made to arm a point at a time, and for so long: modules and the rate must be looked at too. */
 #define ARMS_AT_A_TIME 512u
 #define ARM_NS 50000000u
@@ -50,12 +58,13 @@ static uint32_t less(uint32_t most, uint32_t there)
 }
 
 /*
- * Whether one more point is to be armed. That is as far as the budget of hits allows, which refills at the configured rate:
- * where the pool is small and hot, points are used up faster than any k can follow, and arming itself must wait.
+ * Whether one more point is to be armed. That is as far as the budget of hits allows, which refills at the rate: where the pool
+ * is small and hot, points are used up faster than any k can follow, and arming itself must wait. It waits, too, while a hit
+ * would be refused for its cost.
  */
 static bool may_arm(const struct detect *d, const struct pace *pace, uint64_t until)
 {
-	return pace->budget > 0 && monotonic_ns() < until && !atomic_load(&d->stop);
+	return pace->budget > 0 && !pace->in_debt && monotonic_ns() < until && !atomic_load(&d->stop);
 }
 
 /* Returns 1 when a point was armed, 0 when not, and -1 when there is no site to try. */
@@ -192,17 +201,29 @@ static void arm(struct detect *d, struct pace *pace, uint64_t now)
 		pace->rest_until = monotonic_ns() + REST * took;
 }
 
-/* Take out the sample points that are more than wanted. */
-static void disarm_excess(struct detect *d)
+/* Returns whether there may be more to take out. */
+static bool disarm_some(struct detect *d)
 {
+	unsigned quota = DISARMS_AT_A_TIME;
+
 	detect_enter(d);
-	for (uint32_t i = d->points.count; i-- > 0 && d->points.count - d->event_points > d->wanted;) {
+	for (uint32_t i = d->points.count; quota && i-- > 0 && d->points.count - d->event_points > d->wanted;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 
-		if (!point->window && !point->event)
-			points_remove(&d->points, point);
+		if (point->window || point->event)
+			continue;
+		points_remove(&d->points, point);
+		quota--;
 	}
 	detect_leave(d);
+	return !quota;
+}
+
+/* Take out the sample points that are more than wanted. CPUs that stop meanwhile wait for a part of them only. */
+static void disarm_excess(struct detect *d)
+{
+	while (disarm_some(d))
+		;
 }
 
 static bool few_points(const struct detect *d)
@@ -271,8 +292,8 @@ static void adapt_bearable(const struct detect *d, struct pace *pace, uint64_t n
 		pace->bearable = rate * most / took;
 	else
 		pace->bearable += pace->bearable / 4 + 1;
-	if (pace->bearable > d->config.rate)
-		pace->bearable = d->config.rate;
+	if (pace->bearable > pace->rate)
+		pace->bearable = pace->rate;
 }
 
 /*
@@ -285,9 +306,9 @@ static void adapt_again(const struct detect *d, struct pace *pace, double rate, 
 
 	if (few_points(d))
 		return; /* all of them would end in the same few functions */
-	if (rate >= 0.95 * d->config.rate)
+	if (rate >= 0.95 * pace->rate)
 		pace->again -= pace->again / 4 + (pace->again != 0);
-	else if (rate < 0.8 * d->config.rate && more_will_not_help && pace->again < AGAIN_MOST)
+	else if (rate < 0.8 * pace->rate && more_will_not_help && pace->again < AGAIN_MOST)
 		pace->again += AGAIN_STEP;
 }
 
@@ -302,7 +323,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	count_armed(d, &armed, &again);
 
 	/* A point that is taken out before all that there may be are armed makes room for nothing. */
-	pace->starved = rate < 0.8 * d->config.rate &&
+	pace->starved = rate < 0.8 * pace->rate &&
 			(pace->crowded || (limit < sites && d->wanted == limit && (few_points(d) || pace->full)));
 	pace->crowded = false;
 	adapt_bearable(d, pace, now, rate);
@@ -310,11 +331,11 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	/* An empty pool, of a module that is not loaded yet, says nothing about k. */
 	if (!sites)
 		d->wanted = first_points(d);
-	else if (rate < 0.5 * d->config.rate)
+	else if (rate < 0.5 * pace->rate && !pace->in_debt)
 		d->wanted *= 2;
-	else if (rate < 0.8 * d->config.rate)
+	else if (rate < 0.8 * pace->rate && !pace->in_debt)
 		d->wanted += d->wanted / 4 + 1;
-	else if (rate > 1.2 * d->config.rate)
+	else if (rate > 1.2 * pace->rate)
 		d->wanted -= d->wanted / 4;
 	if (d->wanted > most)
 		d->wanted = most;
@@ -329,9 +350,30 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 		disarm_stale(d, pace, now);
 }
 
+/* With config.overhead the rate follows what hits have cost, up to the rate that is configured. */
+static void govern(struct detect *d, struct pace *pace, uint64_t now)
+{
+	struct governor_sample sample = {.now_ns = now};
+	struct target_stats stats;
+
+	target_stats(d->target, &stats);
+	sample.lost_ns = stats.lost_ns;
+	pthread_mutex_lock(&d->lock);
+	d->lost_ns = stats.lost_ns;
+	sample.hits = d->stats.hits;
+	sample.refused = d->refused_hits;
+	if (d->config.overhead) {
+		governor_step(&pace->governor, &sample);
+		d->credit_ns = pace->governor.allowance.credit_ns - window_outstanding(d, now);
+		pace->rate = pace->governor.rate;
+		pace->in_debt = governor_in_debt(&pace->governor);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
 static void refill(struct detect *d, struct pace *pace, uint64_t now)
 {
-	double burst = d->config.rate * 0.1 + 1, seconds = (double)(now - pace->last_ns) / 1e9;
+	double burst = pace->rate * 0.1 + 1, seconds = (double)(now - pace->last_ns) / 1e9;
 	uint64_t hits, passed[PASSED_KEPT], n;
 
 	pthread_mutex_lock(&d->lock);
@@ -349,7 +391,7 @@ static void refill(struct detect *d, struct pace *pace, uint64_t now)
 	pthread_mutex_unlock(&d->lock);
 	for (uint64_t i = 0; i < n; i++)
 		pool_passed(d->pool, passed[i]);
-	pace->budget += seconds * d->config.rate - (double)(hits - pace->hits);
+	pace->budget += seconds * pace->rate - (double)(hits - pace->hits);
 	if (pace->budget > burst)
 		pace->budget = burst;
 	pace->again_budget += seconds * pace->bearable - (double)(hits - pace->hits);
@@ -357,20 +399,67 @@ static void refill(struct detect *d, struct pace *pace, uint64_t now)
 		pace->again_budget = pace->bearable * 0.1 + 1;
 	if (pace->again_budget < -burst)
 		pace->again_budget = -burst;
+	/* Hits that were too many were paid for by the credit, and need not be made up for. */
+	if (d->config.overhead && pace->budget < -burst)
+		pace->budget = -burst;
 	pace->hits = hits;
 	pace->last_ns = now;
 }
 
+/*
+ * Hits cost more than the guest can be asked to bear, though no window is opened for them: a guest that was idle has woken up,
+ * for example, and runs into all that was armed meanwhile. Adapting step by step would take seconds.
+ */
+static void brake(struct detect *d)
+{
+	d->wanted = d->wanted > BRAKE ? d->wanted / BRAKE : 1;
+	disarm_excess(d);
+}
+
+static void govern_from_now(struct detect *d, struct pace *pace)
+{
+	const struct governor_config config = {.share = d->config.overhead,
+					       .cpus = d->target->caps.cpus,
+					       .most_rate = d->config.rate,
+					       .window_ns = d->config.delay_ns};
+	struct governor_sample first = {.now_ns = monotonic_ns()};
+	struct target_stats stats;
+
+	target_stats(d->target, &stats);
+	first.lost_ns = stats.lost_ns;
+	governor_init(&pace->governor, &config, &first);
+	pace->rate = pace->governor.rate;
+}
+
 void pace_init(struct detect *d, struct pace *pace)
 {
-	*pace = (struct pace){.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1, .bearable = d->config.rate};
+	*pace = (struct pace){.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1, .rate = d->config.rate};
+	if (d->config.overhead)
+		govern_from_now(d, pace);
+	pace->bearable = pace->rate;
 	d->wanted = first_points(d);
+}
+
+/* Whether it is time to look at the rate of hits. A flood of hits is looked at as soon as it can be told from an accident. */
+static bool adapt_is_due(const struct detect *d, const struct pace *pace, uint64_t now)
+{
+	uint64_t passed = now - pace->adapt_ns;
+	double expected = pace->rate * (double)passed / 1e9, hits = (double)(pace->hits - pace->adapt_hits);
+
+	if (d->aiming || passed < ADAPT_NS)
+		return false;
+	return expected >= ADAPT_HITS || hits >= 2 * ADAPT_HITS || passed >= ADAPT_MOST_NS;
 }
 
 void pace_step(struct detect *d, struct pace *pace, uint64_t now)
 {
+	uint64_t hits = pace->hits;
+
+	govern(d, pace, now);
 	refill(d, pace, now);
-	if (now - pace->adapt_ns >= ADAPT_NS && !d->aiming)
+	if (pace->in_debt && pace->hits != hits)
+		brake(d);
+	if (adapt_is_due(d, pace, now))
 		adapt(d, pace, now);
 	/* The guest is stopped once, for the points that go and for those that come. */
 	target_enter(d->target);

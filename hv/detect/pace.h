@@ -14,9 +14,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hv/detect/governor.h"
+
 struct detect;
 
 struct pace {
+	/* How many hits a second to aim at. It is config.rate, or with config.overhead what the governor says. */
+	double rate;
+	/* Only with config.overhead. */
+	struct governor governor;
+	/* governor_in_debt(): nothing more is to be planted. */
+	bool in_debt;
 	/* How many hits may still be provoked. */
 	double budget;
 	/* When the budget was last refilled (CLOCK_MONOTONIC), and how many hits there had been by then. */

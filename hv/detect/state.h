@@ -96,6 +96,13 @@ struct detect {
 	struct meeter *meeter;
 	/* Until this time (CLOCK_MONOTONIC) the CPU of this index is not held with interrupts off again. */
 	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
+	/* With config.overhead: how much CPU time windows may still take, in ns, as the sampler last found less what was taken
+	 * since. */
+	double credit_ns;
+	/* How many hits came while there was none. */
+	uint64_t refused_hits;
+	/* target_stats.lost_ns when the sampler last looked. */
+	uint64_t lost_ns;
 	/* The watch slots in use, as a bit mask. */
 	unsigned slots_used;
 	uint32_t last_cookie;

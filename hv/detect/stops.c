@@ -65,6 +65,7 @@ static bool conflicts_with_windows(struct detect *d, struct point *point, const 
 static void count_hit(struct detect *d, const struct point *point)
 {
 	d->stats.hits++;
+	d->refused_hits += !window_affordable(d);
 	if (point->counts)
 		point->counts->hits++;
 }
@@ -119,6 +120,15 @@ static bool may_hold(struct detect *d)
 	return false;
 }
 
+/* Whether the guest can bear the cost of a window now. */
+static bool may_spend(struct detect *d)
+{
+	if (window_affordable(d))
+		return true;
+	d->stats.skipped_cost++;
+	return false;
+}
+
 /*
  * A CPU is about to make accesses that conflict with no other window. A CPU that is held already, and is stopped inside an
  * interrupt handler, cannot be held twice. A device that has the memory is a conflict even where the CPU may not be held.
@@ -128,7 +138,7 @@ static struct target_action sample(struct detect *d, struct point *point, unsign
 {
 	if (d->closing || d->windows[cpu].open || meet_has(d, cpu) || !window_prepare(d, point, cpu, regs, data, n))
 		return resume;
-	if (may_hold(d))
+	if (may_hold(d) && may_spend(d))
 		return window_open(d, cpu, sync);
 	window_drop(d);
 	return resume;

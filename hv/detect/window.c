@@ -229,11 +229,25 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	w->point->window = w;
 	d->open_windows++;
 	d->stats.windows++;
+	d->credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
 		w->point->counts->windows++;
 	/* A CPU that sleeps now may wake up and come by: what is aimed at waits for it. */
 	w->looked = d->target->caps.costly_stops || d->config.aim || proving;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
+}
+
+double window_outstanding(const struct detect *d, uint64_t now)
+{
+	double ns = 0;
+
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		const struct window *w = &d->windows[c];
+		uint64_t end = w->opened_ns + w->hold_ns;
+
+		ns += w->open && end > now ? (double)(end - now) : 0;
+	}
+	return ns;
 }
 
 void window_settle(struct detect *d, struct window *w)

@@ -23,6 +23,15 @@ bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const s
 /* The window that was prepared is not to open. */
 void window_drop(struct detect *d);
 
+/* Whether config.overhead leaves CPU time for a window now. Without it that is always so. */
+static inline bool window_affordable(const struct detect *d)
+{
+	return !d->config.overhead || d->credit_ns > 0;
+}
+
+/* How much CPU time the windows that are open may still take, in ns. */
+double window_outstanding(const struct detect *d, uint64_t now);
+
 /*
  * Open the window that was prepared on `cpu`, if any time is allowed for it. Returns what to do with the CPU. *sync says
  * whether watches were set: then they must be brought in force on the other CPUs with target_watch_sync(), without d->lock, and

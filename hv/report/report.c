@@ -226,6 +226,11 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	return rc;
 }
 
+size_t report_races(const struct report *r)
+{
+	return race_store_count(r->store);
+}
+
 int report_replay(struct report *r, const char *site_a, const char *site_b, const struct replay_instance *instance,
 		  struct err *err)
 {

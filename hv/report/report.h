@@ -51,6 +51,9 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
  */
 int report_observe(struct report *r, const struct observation *o, struct err *err);
 
+/* How many different races were observed so far and are kept. */
+size_t report_races(const struct report *r);
+
 /*
  * Take in what came of running one instance of a race in both orders: it is copied into the race's record and printed. `site_a`
  * and `site_b` are as for race_store_add_replay(). The file has it from the end of the run on. Nothing is done when the race

@@ -86,6 +86,8 @@ struct run_facts {
 	uint64_t memory;
 	/* Hits per second that were aimed at. */
 	unsigned rate;
+	/* The cost that was asked for (--overhead), in percent. 0: none was, and the rate alone decided. */
+	unsigned overhead_percent;
 	/* How many vCPUs the guest has. */
 	unsigned cpus;
 	enum run_sandbox sandbox;

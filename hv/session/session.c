@@ -15,13 +15,14 @@
 #include "hv/sandbox/sandbox.h"
 #include "hv/session/coverage_keeper.h"
 #include "hv/session/host.h"
+#include "hv/session/stats_line.h"
 #include "hv/session/sink.h"
 #include "hv/session/symbol_files.h"
 #include "hv/session/stopper.h"
 #include "hv/session/terminal.h"
 
-/* How often --verbose says how far the search is. */
-#define PROGRESS_NS UINT64_C(10000000000)
+/* How often --verbose says how far the search is, if --stats-every does not say. */
+#define VERBOSE_EVERY_NS UINT64_C(10000000000)
 
 struct session {
 	const struct session_config *config;
@@ -46,7 +47,7 @@ struct session {
 	/* stop_detector() found that the user has read the error that it handed on. session_run() then keeps it to itself. */
 	bool said;
 	uint64_t started_ns;
-	uint64_t next_progress_ns; /* Only the stopper's thread uses it. */
+	struct stats_line stats_line; /* Only the stopper's thread uses it. */
 };
 
 /* ---- the report's callbacks ---- */
@@ -172,6 +173,7 @@ static int open_report(struct session *s, struct err *err)
 			.duration_ns = o->duration_ns,
 			.memory = e->memory,
 			.rate = o->detect.rate,
+			.overhead_percent = o->overhead_percent,
 			.cpus = e->cpus,
 			.sandbox = sandbox_word(s)},
 	};
@@ -320,16 +322,15 @@ static uint64_t elapsed_ns(void *session)
 static void tell_progress(void *session)
 {
 	struct session *s = session;
-	struct detect_stats stats;
-	char line[160];
+	struct stats_sample now = {0};
+	char line[STATS_LINE_MAX];
 
 	/* The stopper must wait neither for a busy target nor for a reader. It comes back soon. */
-	if (!s->detect || monotonic_ns() < s->next_progress_ns || !detect_try_stats(s->detect, &stats))
+	if (!s->detect || !stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) ||
+	    !detect_try_stats(s->detect, &now.stats))
 		return;
-	s->next_progress_ns = monotonic_ns() + PROGRESS_NS;
-	snprintf(line, sizeof(line),
-		 "%" PRIu64 " s sampled: %" PRIu64 " hits, %" PRIu64 " windows, %" PRIu64 " conflicts, of %" PRIu64 " sites",
-		 stats.sampling_ns / 1000000000, stats.hits, stats.windows, stats.conflicts, stats.sites);
+	now.races = atomic_load(&s->sink.races);
+	stats_line_make(&s->stats_line, &now, line);
 	screen_try_note(s->screen, line);
 }
 
@@ -369,6 +370,7 @@ static void summarize(struct session *s, const char *end, struct err *err)
 	if (!s->report)
 		return;
 	detect_stats(s->detect, &stats);
+	stats.asked_percent = s->config->overhead_percent;
 	if (s->sink.suspector && detect_sampled_ns(s->detect)) {
 		sink_kernel_known(&s->sink);
 		report_locks(s->report, suspector_record(s->sink.suspector), suspector_found(s->sink.suspector), err);
@@ -424,10 +426,10 @@ static int gave_up(int number, struct err *err)
 int session_run(struct engine *engine, const struct session_config *config, struct err *err)
 {
 	struct session s = {.config = config, .engine = engine};
-	const struct stopper_config stopper = {
-		engine, &s.terminal, config->duration_ns, elapsed_ns, config->verbose ? tell_progress : NULL, &s};
+	const struct stopper_config stopper = {engine, &s.terminal, config->duration_ns, elapsed_ns, tell_progress, &s};
 	int code, kept_from;
 
+	s.stats_line.every_ns = config->stats_every_ns || !config->verbose ? config->stats_every_ns : VERBOSE_EVERY_NS;
 	if (engine->sandbox_kinds && !config->no_sandbox && sandbox_prepare(last, &s, err) < 0)
 		return (int)err->code;
 	s.stopper = stopper_start(&stopper, err);

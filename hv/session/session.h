@@ -21,8 +21,13 @@ struct session_config {
 	bool debuginfod;
 	/* Show the races, the summary and errors only. */
 	bool quiet;
-	/* Say which debug files are used, and every ten seconds how far the search is. */
+	/* Say which debug files are used, and every ten seconds how far the search is, if stats_every_ns does not say how
+	 * often. */
 	bool verbose;
+	/* So often say how far the search is, in ns of sampled time. 0: not. */
+	uint64_t stats_every_ns;
+	/* What --overhead asks for, in percent, for the record. 0: nothing. Who obeys it is told of it in another way. */
+	unsigned overhead_percent;
 	/* The JSON file that the races are written to. NULL: none is written. */
 	const char *json;
 	/* The JSON file that what was sampled of each site is written to. NULL: none is written. */

@@ -110,6 +110,7 @@ static void on_race(void *ctx, const struct observation *o)
 	if (s->modules_told != guest_modules_version(s->guest))
 		tell_modules(s);
 	rc = report_observe(s->report, o, &err);
+	atomic_store(&s->races, report_races(s->report));
 	pthread_mutex_unlock(&s->report_lock);
 	if (rc < 0)
 		tell_error(s, &err);

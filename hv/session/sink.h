@@ -10,6 +10,7 @@
 #define OUTRIDER_SESSION_SINK_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "hv/detect/detect.h"
 #include "hv/report/report.h"
@@ -28,6 +29,8 @@ struct sink {
 	struct suspector *suspector;
 
 	pthread_mutex_t report_lock;
+	/* How many races the report has. Any thread may read it. */
+	atomic_size_t races;
 	/* The report knows the guest's kernel. The reporter thread's own. */
 	bool kernel_told;
 	/* The guest_modules_version() of the modules that the report knows. The reporter thread's own. */

@@ -15,6 +15,7 @@
 #include "hv/detect/pace.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
+#include "hv/detect/window.h"
 #include "tests/unit/detect_rig.h"
 
 #define SITE_LEN 3u
@@ -269,6 +270,81 @@ static void few_pages_take_turns(void **state)
 	assert_true(f->hits > 0);
 }
 
+/* What the points that were armed meanwhile cost, when all of them are run into at once. */
+#define STOP_NS 500000u
+#define WINDOW_NS 4000000u
+
+/*
+ * The guest runs some sites, and each hit has its cost: a window's, if there is credit for one. In one tick both CPUs lose what
+ * there is at most. Returns the time lost.
+ */
+static uint64_t run_at_a_cost(struct fixture *f, unsigned n_sites)
+{
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < n_sites && lost < 2 * TICK_NS; i++) {
+		struct x86_regs regs;
+		bool affordable = window_affordable(f->r->d);
+
+		if (!rig_has_point(f->r, i * SITE_LEN))
+			continue;
+		regs = rig_regs(f->r, 0, i * SITE_LEN);
+		regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x40;
+		assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME);
+		f->hits++;
+		lost += affordable ? WINDOW_NS : STOP_NS;
+		/* The access is to the stack, for which no window opens that would take the credit. */
+		f->r->d->credit_ns -= affordable ? WINDOW_NS : 0;
+	}
+	f->r->ft->lost_ns += lost;
+	return lost;
+}
+
+static double share_lost(struct fixture *f, unsigned ticks, unsigned n_sites)
+{
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < ticks; i++) {
+		f->now += TICK_NS;
+		f->pace.rest_until = 0;
+		pace_step(f->r->d, &f->pace, f->now);
+		lost += run_at_a_cost(f, n_sites);
+	}
+	return (double)lost / ((double)ticks * TICK_NS * 2);
+}
+
+/*
+ * The rate follows the cost, and the number of points follows the rate: on a guest that runs all it has, on one that runs
+ * little, and after one was idle, when far too much is armed.
+ */
+static void cost_is_held(void **state)
+{
+	static const double asked[] = {0.05, 0.2};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		double busy, first, again;
+
+		f->r->config.rate = 1000000;
+		f->r->config.overhead = asked[i];
+		f->r->config.delay_ns = WINDOW_NS;
+		f->r->ft->lost_ns = 0;
+		rig_remake(f->r);
+		begin(f);
+		share_lost(f, 2000, SITES);
+		busy = share_lost(f, 6000, SITES);
+		share_lost(f, 6000, 0); /* idle */
+		first = share_lost(f, 1000, SITES);
+		again = share_lost(f, 6000, SITES);
+		print_message("# asked %.3f: %.4f busy, %.4f in the first 10 s after an idle minute, then %.4f\n", asked[i],
+			      busy, first, again);
+		assert_true(busy > 0.9 * asked[i] && busy < 1.1 * asked[i]);
+		/* A second's worth was saved up. */
+		assert_true(first < 1.3 * asked[i]);
+		assert_true(again > 0.9 * asked[i] && again < 1.1 * asked[i]);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -280,6 +356,7 @@ int main(void)
 		TEST(no_point_is_taken_out_for_nothing),
 		TEST(all_are_armed_that_may_be),
 		TEST(few_pages_take_turns),
+		TEST(cost_is_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

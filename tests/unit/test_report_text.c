@@ -444,6 +444,44 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 }
 
+/* What was asked for, and what it came to. A rate that the cost has kept low is no matter; one that cost less than asked is. */
+static void summary_says_what_it_cost(void **state)
+{
+	const struct detect_stats paid = {.sampling_ns = 10000000000,
+					  .asked_rate = 1000000,
+					  .asked_percent = 5,
+					  .cpus = 4,
+					  .hits = 300,
+					  .skipped_cost = 70,
+					  .target = {.lost_ns = 1960000000}};
+	struct detect_stats less = paid, attached = paid, unasked = paid;
+	char *text = summary_of(&paid);
+
+	(void)state;
+	has(text,
+	    "\n  cost          4.9 % of the CPUs' time, 5 % asked for; no window for 70 hits that would have cost more\n");
+	assert_null(strstr(text, "  rate "));
+	free(text);
+	less.target.lost_ns = 400000000;
+	text = summary_of(&less);
+	has(text, "\n  rate          30 hits/s, which cost less than was asked for: at most 0 points armed at a time");
+	has(text, "\n  cost          1.0 % of the CPUs' time, 5 % asked for");
+	free(text);
+	attached.asked_rate = 100;
+	attached.skipped_cost = 0;
+	attached.target.lost_ns = 8000000000;
+	attached.target.still_ns = 500000000;
+	text = summary_of(&attached);
+	has(text, "\n  rate          30 of 100 hits/s asked");
+	has(text, "\n  cost          20.0 % of the CPUs' time; the guest stood still for 5.0 % of the time, 5 % asked for\n");
+	free(text);
+	unasked.asked_percent = 0;
+	unasked.skipped_cost = 0;
+	text = summary_of(&unasked);
+	has(text, "\n  cost          4.9 % of the CPUs' time\n");
+	free(text);
+}
+
 static char *head_of(const struct run_facts *run)
 {
 	char *text = NULL;
@@ -537,6 +575,7 @@ int main(void)
 		cmocka_unit_test(summary_of_nothing),
 		cmocka_unit_test(summary_of_no_races),
 		cmocka_unit_test(summary_says_why_the_rate_was_not_reached),
+		cmocka_unit_test(summary_says_what_it_cost),
 		cmocka_unit_test(summary_is_sorted_by_count),
 		cmocka_unit_test(run_says_what_it_was),
 		cmocka_unit_test(command_stays_words_in_a_shell),

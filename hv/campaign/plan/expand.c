@@ -144,7 +144,7 @@ static void add_machine(struct expand *e, const struct plan_cell *cell, const st
 		add(e, "--rng");
 }
 
-static void add_sampling(struct expand *e, const struct plan_cell *cell, bool attach)
+static void add_sampling(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *s = cell->parts[PLAN_SAMPLING];
 
@@ -158,7 +158,7 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell, bool at
 		add_number(e, "--rate", s->rate, "");
 	if (s->delay_us)
 		add_number(e, "--delay", s->delay_us, "");
-	if (s->overhead && attach)
+	if (s->overhead)
 		add_number(e, "--overhead", s->overhead, "");
 }
 
@@ -223,7 +223,7 @@ static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cel
 		add_option(e, "--connect", image->uri.text);
 	if (!run.attach)
 		add_machine(e, cell, &run);
-	add_sampling(e, cell, run.attach);
+	add_sampling(e, cell);
 	add_lists(e, cell);
 	run.argc = e->count;
 	run.argv = (const char *const *)(void *)keep(e, (char *)calloc(e->count + 1, sizeof(char *)));

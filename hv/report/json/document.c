@@ -62,6 +62,7 @@ static json_t *run_json(const struct run_facts *run)
 	json_put(&b, o, "module", text_json(run->module));
 	json_put(&b, o, "seed", json_sprintf("%llu", (unsigned long long)run->seed));
 	json_put(&b, o, "rate", json_integer(run->rate));
+	json_put(&b, o, "overhead_percent", run->overhead_percent ? json_integer(run->overhead_percent) : json_null());
 	json_put(&b, o, "delay_us", json_whole(run->delay_ns / 1000));
 	json_put(&b, o, "duration_s", run->duration_ns ? json_seconds(run->duration_ns) : json_null());
 	json_put(&b, o, "cpus", json_integer(run->cpus));
@@ -132,6 +133,7 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"skipped_memory", s->skipped_memory},
 		{"skipped_short", s->skipped_short},
 		{"skipped_last", s->skipped_last},
+		{"skipped_cost", s->skipped_cost},
 		{"cut_short", s->cut_short},
 		{"cut_idle", s->cut_idle},
 		{"no_watch", s->no_watch},
@@ -148,6 +150,8 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"kicks", s->target.kicks},
 		{"ioctls", s->target.ioctls},
 		{"stopped_us", s->target.stopped_ns / 1000},
+		{"lost_us", s->target.lost_ns / 1000},
+		{"still_us", s->target.still_ns / 1000},
 		{"reinjected", s->target.reinjected},
 	};
 	json_t *o = json_pack("{s:o}", "seconds", json_seconds(s->sampling_ns));

@@ -113,6 +113,7 @@ static void read_run(struct json_reader *r, const json_t *document, struct run_f
 	out->module = read_text(r, run, "module");
 	out->seed = read_seed(r, run);
 	out->rate = (unsigned)read_number(r, run, "rate", UINT32_MAX);
+	out->overhead_percent = (unsigned)read_number(r, run, "overhead_percent", 100);
 	out->delay_ns = read_number(r, run, "delay_us", INT64_MAX / 1000) * 1000;
 	out->duration_ns = read_seconds(r, run, "duration_s");
 	out->cpus = (unsigned)read_number(r, run, "cpus", UINT32_MAX);
