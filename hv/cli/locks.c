@@ -8,15 +8,21 @@
 #include "hv/cli/redirect.h"
 #include "hv/export/locks.h"
 #include "hv/report/json/load.h"
+#include "pruner/assertions.h"
 #include "pruner/conf.h"
 
-enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_NO_PAGER };
+enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
+
+/* The status when an assertion is broken. */
+enum locks_exit { EXIT_BROKEN = 1 };
 
 struct locks_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	size_t form;		/* index of forms[] */
 	const char *module;	/* shell patterns, or NULL */
 	bool all;
+	const char *assert_file; /* or NULL */
+	bool broken;		 /* an assertion was */
 	struct redirect redirect;
 	const char **files;
 	size_t count;
@@ -41,6 +47,9 @@ static const struct argp_option options[] = {
 	{"module", KEY_MODULE, "GLOBS", 0, "only what functions of these modules access; the kernel's own image has no name",
 	 0},
 	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock", 0},
+	{"assert", KEY_ASSERT, "FILE", 0,
+	 "check what FILE says of data: under which locks they are accessed, and by whom; exit with status 1 if that is broken",
+	 0},
 	{"output", 'o', "FILE", 0, "write to FILE and not to standard output", 0},
 	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
 	{0},
@@ -74,6 +83,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ALL:
 		o->all = true;
+		return 0;
+	case KEY_ASSERT:
+		o->assert_file = arg;
 		return 0;
 	case 'o':
 		o->redirect.file = arg;
@@ -113,20 +125,38 @@ struct lock_files {
 	size_t count;
 };
 
+/* NULL with nothing in `err`: none was asked for. */
+static struct assertions *check(const struct locks_options *o, const struct lock_files *files, struct err *err)
+{
+	struct assertions *a = o->assert_file ? assertions_read(o->assert_file, err) : NULL;
+
+	for (size_t i = 0; a && i < files->count; i++) {
+		if (assertions_check(a, files->records[i].protection, err))
+			break;
+	}
+	return a;
+}
+
 static int print(struct locks_options *o, const struct lock_files *files, struct err *err)
 {
+	struct assertions *assertions = check(o, files, err);
 	struct lock_chart chart = {0};
 	const struct export_locks locks = {.tool_version = OUTRIDER_VERSION,
 					   .chart = &chart,
 					   .files = files->paths,
 					   .file_count = files->count,
+					   .assertions = assertions,
 					   .all = o->all};
-	int rc = lock_chart_make(&chart, files->records, files->count, o->module ? is_wanted : NULL, o, err);
+	int rc = err->code == EXIT_OK ? 0 : -1;
 
+	if (rc == 0)
+		rc = lock_chart_make(&chart, files->records, files->count, o->module ? is_wanted : NULL, o, err);
 	if (rc == 0 && o->form == FORM_TEXT)
 		redirect_page(&o->redirect);
 	if (rc == 0)
 		rc = forms[o->form].write(stdout, &locks, err);
+	o->broken = assertions && assertions_broken(assertions);
+	assertions_free(assertions);
 	lock_chart_fini(&chart);
 	return rc;
 }
@@ -206,5 +236,7 @@ int cli_locks(int argc, char **argv)
 		locks(&o, &err);
 	redirect_end(&o.redirect, &err);
 	free(o.files);
-	return err.code == EXIT_OK ? EXIT_OK : cli_fail(&err);
+	if (err.code != EXIT_OK)
+		return cli_fail(&err);
+	return o.broken ? (int)EXIT_BROKEN : (int)EXIT_OK;
 }

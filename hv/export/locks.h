@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which lock protects what, in the forms of `outrider locks`: suspicions first, then each variable, struct and cache with its
- * members. A write error stays in the stream.
+ * Which lock protects what, in the forms of `outrider locks`: broken assertions and suspicions first, then each variable,
+ * struct and cache with its members. A write error stays in the stream.
  */
 #ifndef OUTRIDER_EXPORT_LOCKS_H
 #define OUTRIDER_EXPORT_LOCKS_H
@@ -10,6 +10,7 @@
 
 #include "hv/base/err.h"
 #include "hv/report/locks/chart.h"
+#include "hv/race/assertion.h"
 
 struct export_locks {
 	const char *tool_version;
@@ -17,6 +18,8 @@ struct export_locks {
 	/* The files that the chart is of. */
 	const char *const *files;
 	size_t file_count;
+	/* Checked against the same files. NULL: there are none. */
+	const struct assertions *assertions;
 	/* Text and HTML list data too that were accessed under no lock at all. */
 	bool all;
 };

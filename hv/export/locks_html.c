@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "hv/export/assertions.h"
 #include "hv/export/html.h"
 #include "hv/export/locks.h"
 #include "hv/report/lock_words.h"
@@ -92,6 +93,7 @@ int export_locks_html(FILE *out, const struct export_locks *locks, struct err *e
 	(void)err;
 	html_page_begin(out, put_title, NULL, "h2 { margin: 1.5rem 0 .5rem; } h3 { margin: 1rem 0 .25rem; }\n");
 	put_files(out, locks);
+	assertions_html(out, locks->assertions);
 	html_suspicions(out, locks->chart);
 	put_data(out, locks);
 	put_left_out(out, locks->chart);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
+#include "hv/export/assertions.h"
 #include "hv/export/locks.h"
 #include "hv/report/lock_words.h"
 #include "hv/report/json/write.h"
@@ -72,6 +73,7 @@ int export_locks_json(FILE *out, const struct export_locks *locks, struct err *e
 	for (size_t i = 0; i < locks->file_count; i++)
 		json_append(&b, files, json_clean(locks->files[i], strlen(locks->files[i])));
 	json_put(&b, document, "files", files);
+	json_put(&b, document, "assertions", assertions_json(&b, locks->assertions));
 	for (size_t i = 0; i < chart->suspicion_count; i++)
 		json_append(&b, suspicions, suspicion_json(&b, &chart->suspicions[i]));
 	json_put(&b, document, "suspicions", suspicions);

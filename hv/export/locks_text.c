@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "hv/export/assertions.h"
 #include "hv/export/locks.h"
 #include "hv/report/lock_words.h"
 
@@ -103,6 +104,7 @@ static void put_sum(FILE *out, const struct export_locks *l)
 int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err)
 {
 	(void)err;
+	assertions_text(out, locks->assertions);
 	put_suspicions(out, locks->chart);
 	put_data(out, locks);
 	put_sum(out, locks);

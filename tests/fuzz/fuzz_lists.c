@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of rules and suppressions that a user gives. */
+/* Lists of rules, suppressions and assertions that a user gives. */
+#include "pruner/assertions.h"
 #include "pruner/prune.h"
 #include "pruner/suppress.h"
 #include "tests/fuzz/fuzz.h"
@@ -17,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = {0}, none = {0};
 	struct suppressions *s = suppress_read(path, 20270131, &err);
 	struct prune_rules *rules = prune_rules_new(&none);
+	struct assertions *assertions;
 
 	fuzz_require(rules);
 	if (s)
@@ -28,5 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (prune_rules_add(rules, path, &err))
 		fuzz_refused(&err);
 	prune_rules_free(rules);
+	err = (struct err){0};
+	assertions = assertions_read(path, &err);
+	if (!assertions)
+		fuzz_refused(&err);
+	assertions_free(assertions);
 	return 0;
 }

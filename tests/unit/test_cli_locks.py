@@ -131,6 +131,59 @@ class Locks(unittest.TestCase):
         self.assertIn("the same run", done.stderr)
         self.assertEqual(json.loads(done.stdout)["data"][0]["total"], 418)
 
+    def assertions(self, text):
+        path = self.top / "asserted"
+        path.write_text(text)
+        return path
+
+    def test_assertions(self):
+        path = self.assertions("# of a driver\n[assert]\ndatum = nic->flags\nunder = cb_lock\n\n"
+                               "[assert]\ndatum = nic.flags\naccess = write\nunder = nic.cb_lock\nby = configure\n"
+                               "[assert]\ndatum = nic.flags\naccess = write\nby = <watchdog> e100:up\n"
+                               "[assert]\ndatum = nowhere\nby = nobody\n")
+        done = self.outrider("locks", "--assert", path, self.path, status=1)
+        self.assertTrue(done.stdout.startswith("ASSERTIONS  4, of which 2 were broken\n"), done.stdout)
+        self.assertIn(f"  {path}:2  nic.flags: accesses under cb_lock\n      broken by 6 of 418 accesses\n", done.stdout)
+        self.assertIn("6  e100:<watchdog>+0x33: read under no lock, by <watchdog>(), in task context\n", done.stdout)
+        self.assertIn(f"  {path}:6  nic.flags: writes under nic.cb_lock only by configure\n      kept by 412 of 412 accesses\n", done.stdout)
+        self.assertIn("write under nic.cb_lock, by configure(), in task context\n", done.stdout)
+        self.assertIn("never checked", done.stdout)
+        document = json.loads(self.outrider("locks", "--format", "json", "--assert", path, self.path, status=1).stdout)
+        self.assertEqual([(a["line"], a["state"], a["broken"], a["checked"]) for a in document["assertions"]],
+                         [(2, "broken", 6, 418), (6, "held", 0, 412), (11, "broken", 412, 412), (15, "never-checked", 0, 0)])
+        self.assertEqual(document["assertions"][0]["breaks"], [{
+            "site": "e100:<watchdog>+0x33", "function": "e100:<watchdog>", "operation": "e100:<watchdog>", "kind": "read",
+            "context": "task", "held": None, "count": 6}])
+        page = text_of(self.outrider("locks", "--format", "html", "--assert", path, self.path, status=1).stdout)
+        self.assertIn("broken by 6 of 418 accesses", page)
+
+    def test_what_is_not_known_breaks_no_assertion(self):
+        watchdog = self.document["locks"]["accesses"][1]
+        path = self.assertions("[assert]\ndatum = nic.flags\nunder = cb_lock\n")
+        for change in ({"held_overflow": True}, {"context": "unknown"}, {"count_shared": 0},
+                       {"held": [{"lock": 0, "no_softirq": False, "no_irq": False, "shared": False, "maybe": True}]}):
+            self.document["locks"]["accesses"][1] = watchdog | change
+            self.outrider("locks", "--assert", path, self.save("races.json", self.document))
+        # A reader's side keeps no reader from a writer, and an RCU section is no lock unless it is asserted.
+        self.document["locks"]["accesses"][1] = watchdog | {"in_rcu": True}
+        self.outrider("locks", "--assert", path, self.save("races.json", self.document), status=1)
+        self.outrider("locks", "--assert", self.assertions("[assert]\ndatum = nic.flags\nunder = cb_lock rcu\n"), self.path)
+        self.document["locks"]["accesses"][0]["held"][0]["shared"] = True
+        self.outrider("locks", "--assert", path, self.save("races.json", self.document), status=1)
+
+    def test_wrong_assertions(self):
+        for text, says in (("", "has no [assert] stanza"), ("[allow]\ndatum = x\n", ":1: a stanza here is [assert]"),
+                           ("[assert]\nunder = x\n", ":1: an assertion needs a datum"),
+                           ("[assert]\ndatum = x\n", ":1: an assertion says under which locks (under) or by whom (by)"),
+                           ("[assert]\ndatum = x\naccess = writes\nby = f\n", ":3: access is read, write or any"),
+                           ("[assert]\ndatum = x\nby =\n", ":3: by needs a name"), ("[assert]\nby = x\nby = y\n", ":3: by was given before"),
+                           ("[assert]\nlock = x\n", ':2: an assertion has datum, access, under and by, not "lock"'),
+                           ("datum = x\n", ":1: a [kind] comes first")):
+            done = self.outrider("locks", "--assert", self.assertions(text), self.path, status=3)
+            self.assertIn(says, done.stderr)
+            self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+        self.assertIn("No such file", self.outrider("locks", "--assert", self.top / "none", self.path, status=3).stderr)
+
     def test_wrong_input(self):
         self.assertIn("says nothing of locks", self.outrider("locks", RACES, status=3).stderr)
         self.assertIn("needs a RACES.json", self.outrider("locks", status=2).stderr)

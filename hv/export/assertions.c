@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/export/assertions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "hv/export/html.h"
+#include "hv/report/locks/chart.h"
+#include "hv/report/words.h"
+
+#define LINE_MAX_BYTES 512
+
+static const char *context_name(const struct assertion_break *b)
+{
+	const struct guest_context context = {.known = true, .kind = (enum guest_context_kind)b->context};
+
+	return context_word(&context);
+}
+
+/* "held", "broken", "not-known" or "never-checked". */
+static const char *state_word(const struct assertion *a)
+{
+	return a->broken ? "broken" : !a->checked ? "never-checked" : a->unknown == a->checked ? "not-known" : "held";
+}
+
+/* What came of it, as a sentence without a full stop. */
+static void outcome(const struct assertion *a, char out[LINE_MAX_BYTES])
+{
+	char unknown[64] = "";
+
+	if (a->unknown)
+		snprintf(unknown, sizeof(unknown), "; of %" PRIu64 " it is not known", a->unknown);
+	if (a->broken)
+		snprintf(out, LINE_MAX_BYTES, "broken by %" PRIu64 " of %" PRIu64 " accesses%s", a->broken, a->checked,
+			 unknown);
+	else if (a->checked)
+		snprintf(out, LINE_MAX_BYTES, "kept by %" PRIu64 " of %" PRIu64 " accesses%s", a->checked - a->unknown,
+			 a->checked, unknown);
+	else
+		snprintf(out, LINE_MAX_BYTES, "never checked: no such access was sampled after a second task had come to it");
+}
+
+/* How it was broken and by whom, as a sentence without a full stop. */
+static void who(const struct assertion_break *b, char out[LINE_MAX_BYTES])
+{
+	char function[SITE_NAME_MAX + 2] = "an unknown function", from[SITE_NAME_MAX + 32] = "";
+
+	if (b->function[0])
+		snprintf(function, sizeof(function), "%s()", chart_function(b->function));
+	if (b->operation[0] && strcmp(b->operation, b->function) != 0)
+		snprintf(from, sizeof(from), " (reached from %s())", chart_function(b->operation));
+	snprintf(out, LINE_MAX_BYTES, "%s under %s, by %s%s, in %s context", access_word(b->rw),
+		 b->held[0] ? b->held : "no lock", function, from, context_name(b));
+}
+
+static void text_one(FILE *out, const struct assertion *a)
+{
+	char line[LINE_MAX_BYTES];
+
+	outcome(a, line);
+	fprintf(out, "  %s:%u  %s\n      %s\n", a->file, a->line, a->text, line);
+	for (size_t i = 0; i < a->break_count; i++) {
+		who(&a->breaks[i], line);
+		fprintf(out, "      %8" PRIu64 "  %s: %s\n", a->breaks[i].count, a->breaks[i].site, line);
+	}
+}
+
+void assertions_text(FILE *out, const struct assertions *a)
+{
+	size_t broken = 0;
+
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->count; i++)
+		broken += a->list[i].broken != 0;
+	fprintf(out, "ASSERTIONS  %zu, of which %zu %s broken\n", a->count, broken, broken == 1 ? "was" : "were");
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < a->count; i++) {
+			if ((a->list[i].broken == 0) == (pass == 1))
+				text_one(out, &a->list[i]);
+		}
+	}
+	fputc('\n', out);
+}
+
+static void html_one(FILE *out, const struct assertion *a)
+{
+	char line[LINE_MAX_BYTES];
+
+	outcome(a, line);
+	fputs("<tr><td class=\"mono\">", out);
+	html_foreign(out, a->file);
+	fprintf(out, ":%u</td><td class=\"mono\">", a->line);
+	html_name(out, a->text);
+	fprintf(out, "</td><td class=\"%s\">", a->broken ? "unsure" : a->checked > a->unknown ? "benign" : "faint");
+	html_foreign(out, line);
+	fputs("</td><td>", out);
+	for (size_t i = 0; i < a->break_count; i++) {
+		who(&a->breaks[i], line);
+		fprintf(out, "%s%" PRIu64 " ", i ? "<br>" : "", a->breaks[i].count);
+		html_name(out, line);
+	}
+	fputs("</td></tr>\n", out);
+}
+
+void assertions_html(FILE *out, const struct assertions *a)
+{
+	if (!a)
+		return;
+	fputs("<h2>Assertions</h2>\n<div class=\"wide\"><table class=\"races\"><thead><tr><th>Where</th><th>What is "
+	      "asserted</th>"
+	      "<th>What came of it</th><th>Who broke it</th></tr></thead><tbody>\n",
+	      out);
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < a->count; i++) {
+			if ((a->list[i].broken == 0) == (pass == 1))
+				html_one(out, &a->list[i]);
+		}
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+static json_t *break_json(struct json_builder *b, const struct assertion_break *one)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "site", json_string(one->site));
+	json_put(b, o, "function", json_clean(one->function, sizeof(one->function)));
+	json_put(b, o, "operation", json_clean(one->operation, sizeof(one->operation)));
+	json_put(b, o, "kind", json_string(access_word(one->rw)));
+	json_put(b, o, "context", json_string(context_name(one)));
+	json_put(b, o, "held", json_clean(one->held, sizeof(one->held)));
+	json_put(b, o, "count", json_whole(one->count));
+	return o;
+}
+
+json_t *assertions_json(struct json_builder *b, const struct assertions *a)
+{
+	json_t *list = a ? json_array() : json_null();
+
+	for (size_t i = 0; a && i < a->count; i++) {
+		const struct assertion *one = &a->list[i];
+		json_t *o = json_object(), *breaks = json_array();
+
+		json_put(b, o, "file", json_clean(one->file, strlen(one->file)));
+		json_put(b, o, "line", json_whole(one->line));
+		json_put(b, o, "text", json_string(one->text));
+		json_put(b, o, "state", json_string(state_word(one)));
+		json_put(b, o, "checked", json_whole(one->checked));
+		json_put(b, o, "broken", json_whole(one->broken));
+		json_put(b, o, "unknown", json_whole(one->unknown));
+		for (size_t k = 0; k < one->break_count; k++)
+			json_append(b, breaks, break_json(b, &one->breaks[k]));
+		json_put(b, o, "breaks", breaks);
+		json_append(b, list, o);
+	}
+	return list;
+}
