@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
 	 0},
 	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
-	{"module", KEY_MODULE, "NAME", 0, "sample only this module, from when it is loaded", 0},
+	{"module", KEY_MODULE, "NAME[,NAME...]", 0, "sample only these modules, each from when it is loaded", 0},
 	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, in place of uniformly", 0},
 	{"aim", KEY_AIM, "FILE[#ID,...]", 0,
 	 "sample only the sites of the races in the JSON report FILE, or of those with these ids, so that they happen again",
@@ -257,6 +257,9 @@ int detect_options_check(struct detect_options *o, struct err *err)
 	if (sample && has_empty_part(sample))
 		return err_set(err, EXIT_USAGE,
 			       "--sample %s: a name is empty: give function names, for example 'ext4_*,jbd2_*'", sample);
+	if (len && has_empty_part(module))
+		return err_set(err, EXIT_USAGE, "--module %s: a name is empty: give modules' names, for example 'jbd2,ext4'",
+			       module);
 	if (len > 3 && strcmp(module + len - 3, ".ko") == 0) {
 		const char *name = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
 

@@ -26,7 +26,8 @@ struct detect_config {
 	/* Comma-separated globs on the names of functions to sample in. NULL: all functions. */
 	const char *sample;
 	/*
-	 * Sample only in the module of this name, and wait until it is loaded. NULL: sample in the kernel and in all modules.
+	 * Comma-separated globs on the names of modules: sample only in these, each from when it is loaded. NULL: sample in
+	 * the kernel and in all modules.
 	 */
 	const char *module;
 	/* Sample GS-relative accesses too, which are those to per-CPU memory. */

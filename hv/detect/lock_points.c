@@ -137,7 +137,7 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 	struct symbol fn;
 
 	locks_learn(d->locks, symbols);
-	if (d->config.module && strcmp(d->config.module, module) != 0)
+	if (!pool_module_fits(module, d->config.module))
 		return;
 	/* All in one go: the first points are hit as soon as the guest goes on, and that takes the time of the others. */
 	target_enter(d->target);

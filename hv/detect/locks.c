@@ -89,7 +89,7 @@ bool locks_of_subject(const struct locks *l, const struct guest_symbol *function
 {
 	const struct detect_config *config = &l->d->config;
 
-	if (config->module && strcmp(config->module, function->module) != 0)
+	if (!pool_module_fits(function->module, config->module))
 		return false;
 	return function->name[0] && pool_name_fits(function->name, config->sample);
 }

@@ -134,6 +134,11 @@ bool pool_name_fits(const char *name, const char *globs)
 	}
 }
 
+bool pool_module_fits(const char *module, const char *globs)
+{
+	return !globs || (module[0] && pool_name_fits(module, globs));
+}
+
 /*
  * A function is drawn by its weight, and each site is then taken with probability BYTES_A_DRAW * its weight / the function's
  * weight: at most 1.

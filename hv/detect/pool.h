@@ -58,6 +58,9 @@ bool pool_next_function(const struct pool *pool, const struct symtab *symbols, u
 /* Whether a function's name fits one of the globs of a pool_filter. Any thread. */
 bool pool_name_fits(const char *name, const char *globs);
 
+/* Whether a module is one of those that are to be sampled (detect_config.module). The kernel, "", is none. Any thread. */
+bool pool_module_fits(const char *module, const char *globs);
+
 /* NULL: memory ran out. Both structs are copied. */
 struct pool *pool_new(const struct pool_source *source, const struct pool_filter *filter);
 

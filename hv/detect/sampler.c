@@ -5,7 +5,6 @@
  */
 #include "hv/detect/sampler.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "hv/base/clock.h"
@@ -65,7 +64,7 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 
 	if (d->locks && m->symbols)
 		lock_points_text_came(d, m->name, m->symbols, m->base, m->base + m->size);
-	if (d->config.module && strcmp(d->config.module, m->name) != 0)
+	if (!pool_module_fits(m->name, d->config.module))
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
 		detect_note(d, "%s: not sampled: %s", m->name, err.text);

@@ -49,6 +49,7 @@ WRONG = [
     (["run", "--kernel", "k", "--delay", "10ms"], "--delay 10ms: give microseconds, from 1 to 1000000, without a unit"),
     (["run", "--kernel", "k", "--rate", "1k"], "--rate 1k: give hits per second, from 1 to 1000000"),
     (["run", "--kernel", "k", "--sample", "a,,b"], "--sample a,,b: a name is empty: give function names, for example 'ext4_*,jbd2_*'"),
+    (["run", "--kernel", "k", "--module", "jbd2,,ext4"], "--module jbd2,,ext4: a name is empty: give modules' names, for example 'jbd2,ext4'"),
     (["run", "--kernel", "k", "--module", "/lib/hold.ko"], "--module /lib/hold.ko: give the module's name, hold; its file is for --symbols"),
     (["run", "--kernel", "k", "--json", "a", "--console", "a"], "--json and --console both write to a: give two files"),
     (["run", "--kernel", "k", "--json", "a", "--coverage", "a"], "--json and --coverage both write to a: give two files"),

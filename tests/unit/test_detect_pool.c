@@ -283,6 +283,17 @@ static void test_globs(void **state)
 		assert_true(!count[at] || at < 0x100 || (at >= 0x200 && at < 0x400));
 }
 
+static void test_modules(void **state)
+{
+	(void)state;
+	assert_true(pool_module_fits("", NULL));
+	assert_true(pool_module_fits("ext4", NULL));
+	assert_true(pool_module_fits("ext4", "jbd2,ext4"));
+	assert_true(pool_module_fits("snd_hda_intel", "snd_hda_*"));
+	assert_false(pool_module_fits("ext", "jbd2,ext4"));
+	assert_false(pool_module_fits("", "*"));
+}
+
 static void test_globs_match_nothing(void **state)
 {
 	struct kernel *k = *state;
@@ -464,6 +475,7 @@ int main(void)
 		T(test_repeatable),
 		T(test_module_comes_and_goes),
 		T(test_globs),
+		T(test_modules),
 		T(test_exclusion),
 		T(test_bounds),
 		T(test_globs_match_nothing),
