@@ -10,7 +10,7 @@ enum exit_code {
 	EXIT_OK = 0,	   /* The run ended as asked, whether races were found or not. */
 	EXIT_USAGE = 2,	   /* An option or argument is wrong. */
 	EXIT_INPUT = 3,	   /* A file, host or guest cannot be used: a kernel, an image, symbols, /dev/kvm, a full disk. */
-	EXIT_GUEST = 4,	   /* The guest died: a triple fault, an internal error of KVM, a panic. */
+	EXIT_GUEST = 4,	   /* The guest died: a triple fault, an internal error of KVM, a panic, or its QEMU died. */
 	EXIT_INTERNAL = 5, /* The fault is ours, or memory ran out. */
 };
 

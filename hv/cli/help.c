@@ -55,6 +55,7 @@ static const struct exit_line {
 	 "a file, host or store cannot be used: the campaign file, what it names, a full disk"},
 	{"3", "doctor", "this host cannot run guests for outrider"},
 	{"4", "run", "the guest died"},
+	{"4", "attach", "the QEMU of the domain died"},
 	{"5", NULL, "outrider itself failed"},
 };
 

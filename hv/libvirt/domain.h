@@ -10,6 +10,7 @@
 #define OUTRIDER_LIBVIRT_DOMAIN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "hv/base/err.h"
@@ -46,11 +47,23 @@ void domain_leave_stub(struct domain *d);
 /* Close the gdbstub that another process has opened on a domain and can no longer close. */
 void domain_drop_stub(const char *uri, const char *name);
 
+/* What became of the machine. Constant. */
+struct domain_event {
+	const char *what; /* In a few words for the user. */
+	bool died;	  /* Its QEMU has ended though nobody asked it to: it was killed, or it crashed. */
+};
+
 /*
- * What became of the machine since domain_open(), in one line for the user, or NULL when nothing has happened that ends a
- * session. Any thread may call this: domain_open() has started a thread that listens.
+ * What became of the machine since domain_open(), or NULL when nothing has happened that ends a session. Any thread may call
+ * this: domain_open() has started a thread that listens.
  */
-const char *domain_event(struct domain *d);
+const struct domain_event *domain_event(struct domain *d);
+
+/*
+ * As domain_event(), but waits for it this long, and asks libvirt, while there is a connection to it. libvirt knows of an end
+ * some time after the gdbstub has closed. The domain's own thread.
+ */
+const struct domain_event *domain_event_within(struct domain *d, uint64_t ns);
 
 struct domain_listed {
 	const char *name;

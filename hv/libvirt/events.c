@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What happens to a domain during a session. The process has one event loop of libvirt's, so its thread is started once and
- * lasts. All that this thread does to a domain is to store a pointer to a constant text.
+ * lasts. All that this thread does to a domain is to store a pointer to a constant.
  *
  * libvirt reports each stop of our own as an event "suspended", too. So that event is not used: the gdbstub tells of a stop
  * that somebody else has made.
  */
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
+#include "hv/base/clock.h"
 #include "hv/libvirt/domain.h"
 #include "hv/libvirt/internal.h"
 
@@ -41,12 +43,37 @@ int libvirt_start_events(struct err *err)
 	return pthread_once(&once, start_loop) ? err_set(err, EXIT_INTERNAL, "cannot listen to libvirt's events") : 0;
 }
 
+/* All that can become of a domain. */
+static const struct domain_event ended = {.what = "the guest has ended"};
+static const struct domain_event died = {.what = "the guest's QEMU died", .died = true};
+static const struct domain_event shut_down = {.what = "the guest was shut down"};
+static const struct domain_event crashed = {.what = "the guest has crashed"};
+static const struct domain_event suspended = {.what = "the guest was suspended"};
+static const struct domain_event rebooted = {.what = "the guest was rebooted"};
+static const struct domain_event migrating = {.what = "the guest is being migrated"};
+static const struct domain_event migrated = {.what = "the guest was migrated"};
+
 /* Keep the first event. */
-static void tell(struct domain *d, const char *what)
+static void tell(struct domain *d, const struct domain_event *what)
 {
-	const char *none = NULL;
+	const struct domain_event *none = NULL;
 
 	atomic_compare_exchange_strong(&d->event, &none, what);
+}
+
+/* A QEMU that was killed, or that has crashed, closes its monitor without a word. libvirt then says that the domain failed. */
+static const struct domain_event *stopped(int detail)
+{
+	switch (detail) {
+	case VIR_DOMAIN_EVENT_STOPPED_FAILED:
+		return &died;
+	case VIR_DOMAIN_EVENT_STOPPED_CRASHED:
+		return &crashed;
+	case VIR_DOMAIN_EVENT_STOPPED_MIGRATED:
+		return &migrated;
+	default:
+		return &ended;
+	}
 }
 
 static int on_lifecycle(virConnectPtr connection, virDomainPtr domain, int event, int detail, void *ctx)
@@ -56,15 +83,15 @@ static int on_lifecycle(virConnectPtr connection, virDomainPtr domain, int event
 	(void)connection;
 	(void)domain;
 	if (event == VIR_DOMAIN_EVENT_STOPPED)
-		tell(d, detail == VIR_DOMAIN_EVENT_STOPPED_MIGRATED ? "the guest was migrated" : "the guest has ended");
+		tell(d, stopped(detail));
 	else if (event == VIR_DOMAIN_EVENT_SHUTDOWN)
-		tell(d, "the guest was shut down");
+		tell(d, &shut_down);
 	else if (event == VIR_DOMAIN_EVENT_CRASHED)
-		tell(d, "the guest has crashed");
+		tell(d, &crashed);
 	else if (event == VIR_DOMAIN_EVENT_PMSUSPENDED)
-		tell(d, "the guest was suspended");
+		tell(d, &suspended);
 	else if (event == VIR_DOMAIN_EVENT_SUSPENDED && detail == VIR_DOMAIN_EVENT_SUSPENDED_MIGRATED)
-		tell(d, "the guest is being migrated");
+		tell(d, &migrating);
 	return 0;
 }
 
@@ -72,7 +99,7 @@ static void on_reboot(virConnectPtr connection, virDomainPtr domain, void *ctx)
 {
 	(void)connection;
 	(void)domain;
-	tell(ctx, "the guest was rebooted");
+	tell(ctx, &rebooted);
 }
 
 /*
@@ -84,7 +111,7 @@ static void on_migration(virConnectPtr connection, virDomainPtr domain, int pass
 	(void)connection;
 	(void)domain;
 	(void)pass;
-	tell(ctx, "the guest is being migrated");
+	tell(ctx, &migrating);
 }
 
 void libvirt_listen(struct domain *d)
@@ -107,7 +134,36 @@ void libvirt_stop_listening(struct domain *d)
 	d->callback_count = 0;
 }
 
-const char *domain_event(struct domain *d)
+const struct domain_event *domain_event(struct domain *d)
 {
 	return atomic_load(&d->event);
+}
+
+/*
+ * The event of an end stands behind those of all our stops, of which libvirt may have some thousands to tell. Its state is
+ * there at once, except for a domain that is gone with its QEMU.
+ */
+static void look_at_state(struct domain *d)
+{
+	int state, reason;
+
+	if (virDomainGetState(d->domain, &state, &reason, 0) < 0 || state != VIR_DOMAIN_SHUTOFF)
+		return;
+	if (reason == VIR_DOMAIN_SHUTOFF_CRASHED || reason == VIR_DOMAIN_SHUTOFF_FAILED)
+		tell(d, &died);
+	else
+		tell(d, reason == VIR_DOMAIN_SHUTOFF_MIGRATED ? &migrated : &ended);
+}
+
+const struct domain_event *domain_event_within(struct domain *d, uint64_t ns)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	uint64_t until = monotonic_ns() + ns;
+
+	look_at_state(d);
+	while (!domain_event(d) && monotonic_ns() < until && virConnectIsAlive(d->connection) == 1) {
+		nanosleep(&pause, NULL);
+		look_at_state(d);
+	}
+	return domain_event(d);
 }

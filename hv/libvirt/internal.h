@@ -13,15 +13,17 @@
 #include "hv/base/err.h"
 #include "hv/libvirt/facts.h"
 
+struct domain_event;
+
 struct domain {
 	char *uri; /* NULL: libvirt's default. */
 	virConnectPtr connection;
 	virDomainPtr domain;
 	struct domain_facts facts;
-	pid_t pid;		     /* See domain_pid(). */
-	bool stub;		     /* A gdbstub of ours is open. */
-	_Atomic(const char *) event; /* See domain_event(). The thread that listens sets it, once. */
-	int callbacks[4];	     /* libvirt's ids of the callbacks that are registered. A negative one was refused. */
+	pid_t pid;				    /* See domain_pid(). */
+	bool stub;				    /* A gdbstub of ours is open. */
+	_Atomic(const struct domain_event *) event; /* See domain_event(). The thread that listens sets it, once. */
+	int callbacks[4]; /* libvirt's ids of the callbacks that are registered. A negative one was refused. */
 	unsigned callback_count;
 };
 

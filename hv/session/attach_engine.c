@@ -8,6 +8,7 @@
 #include "hv/vmm/probe.h"
 
 #define POLL_NS 200000000u
+#define EVENT_NS 15000000000u  /* How long libvirt may take to say why a gdbstub has closed. */
 #define GIVE_UP_NS 1000000000u /* A gdbstub may take so long to let the guest go on when the user has given up attaching. */
 
 static struct attach_engine *attach_engine(struct engine *e)
@@ -124,6 +125,9 @@ static int run_attached(struct engine *e, struct err *err)
 		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
+	/* A gdbstub that has closed does not say why. libvirt does. */
+	if (a->domain && !a->ended && a->end == GDB_END_GONE)
+		a->ended = domain_event_within(a->domain, EVENT_NS);
 	/* From here on the guest's time is not spared any more: the sooner everything is taken back, the better. */
 	target_stop(e->target);
 	return ret < 0 ? -1 : 0;
@@ -147,7 +151,7 @@ static void attached_over(struct engine *e)
 static const char *end_of(const struct attach_engine *a)
 {
 	if (a->ended)
-		return a->ended;
+		return a->ended->what;
 	switch (a->end) {
 	case GDB_END_GONE:
 		return "the guest has ended";
@@ -195,7 +199,11 @@ static const char *attached_end_word(struct engine *e, enum stop_reason stopped,
 	const struct attach_engine *a = attach_engine(e);
 
 	(void)stopped;
-	(void)err;
+	if (a->ended && a->ended->died)
+		err_set(err, EXIT_GUEST,
+			"the QEMU of domain %s died: it was killed, or it crashed; its log in /var/log/libvirt/qemu may say "
+			"why",
+			domain_facts(a->domain)->name);
 	return a->ended || a->end != GDB_END_STOPPED ? end_of(a) : "detached";
 }
 

@@ -30,7 +30,7 @@ struct attach_engine {
 	struct limit limit; /* When the connection to the gdbstub is given up. */
 	bool standing;	    /* The gdbstub has failed: the guest may stand still, with what was planted in it. */
 	bool left;	    /* The last outrider that was attached here was killed, and left something in the guest. */
-	const char *ended;  /* What libvirt said of the machine's end. NULL: it said nothing. */
+	const struct domain_event *ended; /* What libvirt said of the machine's end. NULL: it said nothing. */
 	enum gdb_end end;
 };
 
