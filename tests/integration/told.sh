@@ -33,3 +33,12 @@ told() {
 	} | busybox awk -v "tell=$fifo" -v "races=${RACES:-0}" -f "${enough_awk:-enough.awk}" "${expected:-expected}" - 9<>"$fifo"
 	return "$(cat "$fifo.status")"
 }
+
+# proven CASE ERRORS: what an outrider that follows locks said on standard error, the file ERRORS, has a suspicion about functions of this case
+# whose race was seen.
+proven() {
+	for id in $(sed -n "s/^.*suspected \([0-9a-f]*\): .*gt_$1_.*/\1/p" "$2"); do
+		grep -q "suspected $id: the race was seen" "$2" && return 0
+	done
+	return 1
+}
