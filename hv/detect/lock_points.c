@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/detect/lock_points.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,40 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 	free(code);
 }
 
+/* A name that is wrong in the user's list is one whose locks nobody sees. */
+static void note_unknown(struct detect *d)
+{
+	const char *names[4];
+	size_t n = locks_unknown(d->locks, names, 4);
+	char more[32] = "";
+
+	if (n > 4)
+		snprintf(more, sizeof(more), " and %zu more", n - 4);
+	if (n)
+		detect_note(d, "the guest does not have of your list of lock functions: %s%s%s%s%s%s%s%s", names[0],
+			    n > 1 ? ", " : "", n > 1 ? names[1] : "", n > 2 ? ", " : "", n > 2 ? names[2] : "",
+			    n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
+}
+
+/* The calls in the subject's text that has come have their points. */
+static void planted(struct planting *p, const char *module)
+{
+	struct detect *d = p->d;
+
+	if (p->planted || p->refused) {
+		locks_planted(d->locks, !p->unseen, monotonic_ns() + UNSURE_NS);
+		detect_note(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
+			    p->unseen	 ? "; some cannot be, so it is not known what is held, and nothing will be suspected"
+			    : p->refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
+					 : "");
+	} else if (d->config.module || !module[0]) {
+		detect_note(d, "%s: no call of a lock function is in what is sampled", module[0] ? module : "kernel");
+	} else {
+		return;
+	}
+	note_unknown(d);
+}
+
 void lock_points_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
 {
 	struct planting p = {.d = d};
@@ -144,13 +179,7 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 	for (size_t i = 0; pool_next_function(d->pool, symbols, start, end, &i, &fn);)
 		plant_function(&p, &fn);
 	target_leave(d->target);
-	if (!p.planted && !p.refused)
-		return;
-	locks_planted(d->locks, !p.unseen, monotonic_ns() + UNSURE_NS);
-	detect_note(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p.planted,
-		    p.unseen	? "; some cannot be, so it is not known what is held, and nothing will be suspected"
-		    : p.refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
-				: "");
+	planted(&p, module);
 }
 
 /* ---- when it is too much ---- */

@@ -132,6 +132,34 @@ void locks_learn(struct locks *l, const struct symtab *symbols)
 	pthread_mutex_unlock(&l->d->lock);
 }
 
+static bool is_there(const struct lock_known *known, const struct lock_function *function)
+{
+	for (size_t i = 0; i < known->count; i++) {
+		if (known->list[i].function == function)
+			return true;
+	}
+	return false;
+}
+
+size_t locks_unknown(struct locks *l, const char *names[], size_t max)
+{
+	const struct lock_functions *list = l->d->config.locks;
+	size_t n = 0;
+
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list); i++) {
+		const struct lock_function *function = lock_functions_get(list, i);
+
+		if (!function->line || function->code_len || is_there(&l->known, function))
+			continue;
+		if (n < max)
+			names[n] = function->name;
+		n++;
+	}
+	pthread_mutex_unlock(&l->d->lock);
+	return n;
+}
+
 /* Where a direct call or jump leads. 0: the instruction is none. */
 static uint64_t target_of(const struct insn *insn)
 {

@@ -33,6 +33,12 @@ void locks_free(struct locks *l);
  */
 void locks_learn(struct locks *l, const struct symtab *symbols);
 
+/*
+ * The names of functions and variables of the user's list that no text has had that came so far: at most `max` into `names`,
+ * which are the list's. Returns how many there are. On the sampler's thread, without d->lock.
+ */
+size_t locks_unknown(struct locks *l, const char *names[], size_t max);
+
 /* The lock function to which a direct call or jump leads. NULL: none. On the sampler's thread, without d->lock. */
 const struct lock_function *locks_called(struct locks *l, const struct insn *insn);
 

@@ -164,31 +164,37 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (int)(one->op == LOCK_OUTER) - (int)(other->op == LOCK_OUTER);
 }
 
-/* A line of the same name is replaced. */
-static int add(struct lock_functions *l, const struct lock_function *f)
+/* One of the program's own lines is replaced by the user's of the same name. */
+static int add(struct lock_functions *l, const struct line *line, const struct lock_function *f, struct err *err)
 {
 	struct lock_function *list = NULL;
+	char before[64];
 
 	for (size_t i = 0; i < l->count; i++) {
-		if (by_name(&l->list[i], f) == 0) {
-			l->list[i] = *f;
-			return 0;
+		if (by_name(&l->list[i], f) != 0)
+			continue;
+		if (l->list[i].line) {
+			snprintf(before, sizeof(before), "line %u has this name, too", l->list[i].line);
+			return wrong(line, err, before, f->name);
 		}
+		l->list[i] = *f;
+		return 0;
 	}
 	if (l->count < LIST_LINES_MAX)
 		list = realloc(l->list, (l->count + 1) * sizeof(*list));
 	if (!list)
-		return -1;
+		return wrong(line, err, "there are too many lines, or no memory for them", NULL);
 	l->list = list;
 	l->list[l->count++] = *f;
 	return 0;
 }
 
-/* `text` is taken to pieces. */
-static int read_text(struct lock_functions *l, const char *path, char *text, struct err *err)
+/* `text` is taken to pieces. `users`: it is the user's, and says something. */
+static int read_text(struct lock_functions *l, const char *path, char *text, bool users, struct err *err)
 {
 	struct line line = {.path = path};
 	char *rest = text, *row;
+	bool empty = true;
 
 	while ((row = strsep(&rest, "\n"))) {
 		struct lock_function f;
@@ -206,9 +212,13 @@ static int read_text(struct lock_functions *l, const char *path, char *text, str
 			continue;
 		if (read_line(&line, &f, err) < 0)
 			return -1;
-		if (add(l, &f) < 0)
-			return wrong(&line, err, "there are too many lines, or no memory for them", NULL);
+		f.line = users ? line.number : 0;
+		if (add(l, &line, &f, err) < 0)
+			return -1;
+		empty = false;
 	}
+	if (users && empty)
+		return err_set(err, EXIT_INPUT, "%s: no lock function is in it: give a list of lock functions", path);
 	qsort(l->list, l->count, sizeof(*l->list), by_name);
 	return 0;
 }
@@ -218,7 +228,7 @@ struct lock_functions *lock_functions_new(struct err *err)
 	struct lock_functions *l = calloc(1, sizeof(*l));
 	char *text = strdup(builtin);
 
-	if (l && text && read_text(l, "linux_locks.conf", text, err) == 0) {
+	if (l && text && read_text(l, "linux_locks.conf", text, false, err) == 0) {
 		free(text);
 		return l;
 	}
@@ -275,7 +285,7 @@ int lock_functions_load(struct lock_functions *l, const char *path, struct err *
 	if (!text || !all.list)
 		goto out;
 	memcpy(all.list, l->list, l->count * sizeof(*all.list));
-	if (read_text(&all, path, text, err) < 0)
+	if (read_text(&all, path, text, true, err) < 0)
 		goto out;
 	free(l->list);
 	*l = all;

@@ -58,6 +58,8 @@ struct lock_function {
 	 * back, and nobody sees that. "": not said.
 	 */
 	char given_by[128];
+	/* The line of the user's list that it is from. 0: it is the program's own. */
+	unsigned line;
 };
 
 struct lock_functions;
@@ -70,7 +72,7 @@ void lock_functions_free(struct lock_functions *l);
 
 /*
  * Add the lines of the user's file `path`, which replace those of the same name. Returns 0, or -1 with EXIT_INPUT in `err`,
- * which says file, line and what is wrong with it: then nothing of the file was added.
+ * which says file, line and what is wrong with it: then nothing of the file was added. A file may name a function once only.
  */
 int lock_functions_load(struct lock_functions *l, const char *path, struct err *err);
 

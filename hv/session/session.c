@@ -199,7 +199,7 @@ static int open_coverage(struct session *s, struct err *err)
 
 static int open_locks(struct session *s, struct err *err)
 {
-	if (!s->config->suspect)
+	if (!s->config->suspect || s->config->no_detect)
 		return 0;
 	s->locks = lock_functions_new(err);
 	if (!s->locks)
@@ -275,14 +275,15 @@ static int open_all(struct session *s, struct err *err)
 	s->sink.screen = s->screen;
 	if (s->screen && s->config->replay && expendable_start(&s->expendable, err) < 0)
 		return -1;
-	if (!s->screen || s->engine->ops->open(s->engine, s->screen, err) < 0)
+	/* A list that is wrong must not stop a guest that runs already. */
+	if (!s->screen || open_locks(s, err) < 0 || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
 	/* What opening a machine of libvirt's started may need privileges. What reads the guest's memory from now on does not.
 	 */
 	if (s->engine->sandbox_kinds ? sandbox_drop(err) < 0 : sandbox_no_new_privileges(err) < 0)
 		return -1;
-	if (!s->config->no_detect && (open_names(s, err) < 0 || open_locks(s, err) < 0 || open_detector(s, err) < 0 ||
-				      open_replayer(s, err) < 0 || open_suspector(s, err) < 0))
+	if (!s->config->no_detect &&
+	    (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_replayer(s, err) < 0 || open_suspector(s, err) < 0))
 		return -1;
 	/* The files come last, so that they replace older ones only when the run can begin. */
 	if (stopper_signal(s->stopper) || (!s->config->no_detect && (open_coverage(s, err) < 0 || open_report(s, err) < 0)))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`outrider locks`, and the section of suspicions in what `outrider report` writes."""
+"""`outrider locks`, the section of suspicions in what `outrider report` writes, and the lists that `--lock-list` takes."""
 
 import copy
 import html.parser
@@ -192,6 +192,67 @@ class Locks(unittest.TestCase):
         done = self.outrider("locks", broken, status=3)
         self.assertEqual(done.stderr.count("\n"), 1)
 
+    def refused(self, document, text):
+        """One line, which names the file and says what is wrong with it; and nothing else is printed."""
+        path = self.save("broken.json", document) if isinstance(document, dict) else self.top / "broken.json"
+        done = self.outrider("locks", path, status=3)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\A[^\n]*broken\.json[^\n]*\n\Z")
+        self.assertIn(text, done.stderr)
+
+    def test_indices_of_nothing(self):
+        def all_but(keys, value, text):
+            document = copy.deepcopy(self.document)
+            place = document["locks"]
+            for key in keys[:-1]:
+                place = place[key]
+            place[keys[-1]] = value
+            self.refused(document, text)
+
+        take = {"lock": 0, "site": "e100:configure+0x1", "function": 0, "operation": 0, "context": "task", "irqs_off": False,
+                "softirqs_off": False, "shared": False, "tried": False, "count": 1}
+        all_but(["accesses", 0, "held", 0, "lock"], 1, "access 1 is about something that is not there")
+        all_but(["accesses", 1, "function"], 3, "access 2 is about something that is not there")
+        all_but(["accesses", 2, "operation"], 4294967295, "access 3: \"operation\"")
+        all_but(["pairs", 0, "b"], 3, "pair 1 is about something that is not there")
+        all_but(["takes"], [take | {"lock": 1}], "take 1 is about something that is not there")
+        all_but(["takes"], [take | {"function": 3}], "take 1 is about something that is not there")
+        all_but(["suspicions", 0, "sides", 1, "index"], 3, "suspicion 1 is about something that is not there")
+        all_but(["suspicions", 0, "lock"], 1, "suspicion 1 is about something that is not there")
+        all_but(["suspicions", 0, "lock"], -1, "suspicion 1: \"lock\"")
+        all_but(["suspicions", 0, "kind"], "interrupt", "suspicion 1 is about something that is not there")
+        all_but(["functions"], [], "access 1 is about something that is not there")
+        all_but(["functions"], ["e100:configure"] * 3, "function 2: it is there twice")
+        all_but(["accesses", 0, "count"], 2 ** 63, "broken.json")
+        all_but(["accesses", 0, "size"], 2 ** 32, "access 1: \"size\"")
+        all_but(["accesses", 0, "held"], [locks()["accesses"][0]["held"][0]] * 1000, "access 1: \"held\"")
+
+    def test_truncated(self):
+        text = self.path.read_bytes()
+        broken = self.top / "broken.json"
+        start = text.index(b'"locks"')
+        for cut in sorted({0, 1, len(text) - 2, *range(start, len(text) - 2, 157)}):
+            broken.write_bytes(text[:cut])
+            self.refused(None, "")
+
+    def test_what_is_no_report(self):
+        (self.top / "broken.json").mkdir()
+        self.refused(None, "directory")
+
+    def test_other_runs_with_other_names(self):
+        """The same driver in another kernel: one chart, and each index is of its own file."""
+        other = copy.deepcopy(self.document)
+        other["run"]["seed"] = "4711"
+        other["locks"]["functions"] = ["other_function", "e100:configure", "e100:<watchdog>"]
+        for entry, function in zip(other["locks"]["accesses"], (1, 2, 0)):
+            entry.update(function=function, operation=function)
+        other["locks"]["pairs"] = []
+        other["locks"]["suspicions"] = []
+        second = self.save("other.json", other)
+        document = json.loads(self.outrider("locks", "--format", "json", second, self.path).stdout)
+        self.assertEqual(document["data"][0]["missing"], [{"function": "e100:<watchdog>", "count": 12}])
+        self.assertEqual([s["id"] for s in document["suspicions"]], [ID])
+
     def test_output(self):
         out = self.top / "page.html"
         self.assertEqual(self.outrider("locks", "--format", "html", "-o", out, self.path).stdout, "")
@@ -229,6 +290,61 @@ class Locks(unittest.TestCase):
         for kind in ("text", "sarif", "junit", "kcsan", "html"):
             self.assertNotIn("uspicion", self.report(kind))
             self.assertNotIn("SUSPICION", self.report(kind))
+
+
+class LockList(unittest.TestCase):
+    """What is wrong with a list is said before anything is attached to or booted."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.list = pathlib.Path(folder.name) / "list.conf"
+
+    def attach(self):
+        return subprocess.run([BUILD / "outrider", "attach", "--gdb", f"unix:{self.list}.sock", "--module", "e100", "--locks",
+                               "--lock-list", self.list], capture_output=True, text=True, check=False, timeout=300)
+
+    def refused(self, text):
+        done = self.attach()
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\Aoutrider: [^\n]*list\.conf:[^\n]*\n\Z")
+        self.assertIn(text, done.stderr)
+
+    def refused_text(self, content, text):
+        self.list.write_text(content)
+        self.refused(text)
+
+    def test_words(self):
+        self.refused_text("take spin f arg0\ntake spun g arg0\n", "list.conf:2: no such kind of lock: spun")
+        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, free, new or outer")
+        self.refused_text("take spin f arg0 quickly\n", "list.conf:1: no such word: quickly")
+        self.refused_text("take spin f arg9\n", "list.conf:1: give arg0 to arg5")
+
+    def test_a_function_twice(self):
+        self.refused_text("take spin f arg0\n# other\ntake spin f arg1\n", "list.conf:3: line 1 has this name, too: f")
+
+    def test_what_is_no_list(self):
+        self.refused("No such file")
+        self.refused_text("", "no lock function is in it")
+        self.refused_text("# take spin f arg0\n\n", "no lock function is in it")
+        self.list.write_bytes(b"take\0spin f arg0\n")
+        self.refused("no text")
+        self.list.unlink()
+        self.list.mkdir()
+        self.refused("directory")
+
+    def test_a_gigabyte(self):
+        with self.list.open("wb") as out:
+            out.truncate(1 << 30)
+        self.refused("larger than 1 MiB")
+
+    def test_a_right_list_comes_to_the_guest(self):
+        self.list.write_text("take spin no_such_function arg0\n")
+        done = self.attach()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("list.conf.sock", done.stderr)
+        self.assertNotIn("list.conf:", done.stderr)
 
 
 if __name__ == "__main__":

@@ -214,7 +214,26 @@ static void what_is_no_list_is_refused(void **state)
 	memset(large, '\n', sizeof(large));
 	assert_int_equal(load(l, large, sizeof(large), &err), -1);
 	assert_int_equal(err.code, EXIT_INPUT);
-	assert_int_equal(load(l, "", 0, &err), 0);
+	/* What says nothing is a mistake, too. */
+	assert_int_equal(load(l, "", 0, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	assert_int_equal(load_text(l, "# take spin f arg0\n\n", &err), -1);
+	assert_non_null(strstr(err.text, "no lock function is in it"));
+}
+
+/* Which of two lines counts nobody can say. A function and a variable may have one name. */
+static void one_line_a_name(void **state)
+{
+	struct lock_functions *l = *state;
+	struct err err;
+
+	assert_int_equal(load_text(l, "take spin f arg0\n\nouter mutex f\ngive spin f arg1\n", &err), -1);
+	assert_non_null(strstr(err.text, ":4: line 1 has this name, too: f"));
+	assert_null(find(l, "f"));
+	assert_int_equal(load_text(l, "take spin f arg0\nouter mutex f\ntake mutex mutex_lock arg1\n", &err), 0);
+	assert_int_equal(find(l, "f")->line, 1);
+	assert_int_equal(find(l, "mutex_lock")->line, 3);
+	assert_int_equal(find(l, "mutex_unlock")->line, 0);
 }
 
 int main(void)
@@ -226,6 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(users_lines_add_and_replace, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_lines_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_list_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_line_a_name, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
