@@ -22,12 +22,40 @@ bool assertions_broken(const struct assertions *a)
 
 enum answer { NO, YES, NOT_KNOWN };
 
+/* Names of the record. A member is behind a dot, or behind an arrow where the struct's own name is not known. */
+#define NAME_MAX_LEN sizeof(((struct prot_access *)0)->name)
+
+/* The name with a dot for each arrow, as the datum of an assertion is written. */
+static void put_dots(const char *name, char out[NAME_MAX_LEN])
+{
+	size_t n = 0;
+
+	for (; *name && n + 1 < NAME_MAX_LEN; name++, n++) {
+		bool arrow = name[0] == '-' && name[1] == '>';
+
+		out[n] = arrow ? '.' : name[0];
+		name += arrow;
+	}
+	out[n] = '\0';
+}
+
+static bool names_datum(const char *globs, const char *name)
+{
+	char dotted[NAME_MAX_LEN];
+
+	put_dots(name, dotted);
+	return conf_match(globs, dotted);
+}
+
 /* Whether a lock is meant: by its whole name, or by the member that it is. */
 static bool names_lock(const char *globs, const char *name)
 {
-	const char *member = strrchr(name, '.');
+	char dotted[NAME_MAX_LEN];
+	const char *member;
 
-	return conf_match(globs, name) || (member && conf_match(globs, member + 1));
+	put_dots(name, dotted);
+	member = strrchr(dotted, '.');
+	return conf_match(globs, name) || conf_match(globs, dotted) || (member && conf_match(globs, member + 1));
 }
 
 /* Whether the context does what a lock does. */
@@ -155,7 +183,7 @@ int assertions_check(struct assertions *list, const struct protection *p, struct
 		for (uint32_t n = 0; n < p->access_count; n++) {
 			const struct prot_access *a = &p->accesses[n];
 
-			if (!a->count_shared || !(a->rw & assertion->rw) || !conf_match(assertion->datum, a->name))
+			if (!a->count_shared || !(a->rw & assertion->rw) || !names_datum(assertion->datum, a->name))
 				continue;
 			if (check_access(assertion, p, a))
 				return err_set(err, EXIT_INTERNAL, "out of memory while assertions were checked");

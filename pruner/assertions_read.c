@@ -10,7 +10,7 @@
 
 #define ASSERTIONS_MAX 4096u
 
-/* "->" between members is ".", as it is in the names of the record. */
+/* "->" between members is ".", as the names of the record are compared. */
 static char *with_dots(const char *globs)
 {
 	char *out = strdup(globs);

@@ -65,6 +65,7 @@ static void describe(struct detect *d, struct raw_moment *raw, struct lock_momen
 				  .pc = side->pc,
 				  .locks = raw->locks,
 				  .lock = raw->lock,
+				  .lock_base = raw->lock_base,
 				  .data_count = raw->data_count,
 				  .during_count = raw->during_count};
 	memcpy(m->data, raw->data, sizeof(m->data));

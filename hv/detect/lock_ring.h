@@ -25,6 +25,7 @@ struct raw_moment {
 	uint64_t time_ns;
 	struct lockset locks;
 	struct held_lock lock;
+	struct base_register lock_base;
 	struct lock_datum data[INSN_MAX_MEM];
 	unsigned data_count;
 	uint64_t during[LOCK_DURING_MAX];

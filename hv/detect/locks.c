@@ -403,7 +403,24 @@ static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint6
 	return raw;
 }
 
-void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct datum *data, unsigned n)
+/* By which register the instruction finds the datum. Some of its operands may not be among the data. */
+static struct base_register base_of(const struct insn *insn, const struct x86_regs *regs, const struct datum *datum)
+{
+	struct mem_access accesses[INSN_MAX_MEM];
+	unsigned n = insn->flags & INSN_STRING ? 0 : insn_accesses(insn, regs, accesses);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct insn_mem *mem = &insn->mem[i];
+
+		if (accesses[i].gva == datum->access.gva && accesses[i].rw == datum->access.rw && !mem->seg && !mem->addr32 &&
+		    mem->base >= 0 && mem->base != X86_RSP)
+			return (struct base_register){regs->gpr[mem->base], (uint8_t)mem->base};
+	}
+	return (struct base_register){0};
+}
+
+void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
+		  unsigned n)
 {
 	uint64_t now = monotonic_ns();
 	struct guest_context context;
@@ -426,22 +443,31 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 		raw->data[raw->data_count++] = (struct lock_datum){.gva = datum->access.gva,
 								   .gpa = datum->extents[0].gpa,
 								   .size = datum->access.size,
-								   .rw = datum->access.rw};
+								   .rw = datum->access.rw,
+								   .base = base_of(insn, regs, datum)};
 	}
 	raw->during_count = company(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
 	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
 	raw->side.pc = regs->rip;
 }
 
-static uint64_t argument(const struct locks *l, const struct lock_function *function, const struct x86_regs *regs)
+/* The register that the argument is in. All zero: it is in none, or is no pointer. */
+static struct base_register argument_register(const struct lock_function *function, const struct x86_regs *regs)
 {
 	static const uint8_t order[] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R8 + 1};
-	uint64_t base = 0;
+	uint8_t gpr = function->arg < sizeof(order) ? order[function->arg] : 0;
+
+	if (function->arg >= sizeof(order) || !regs->gpr[gpr])
+		return (struct base_register){0};
+	return (struct base_register){regs->gpr[gpr], gpr};
+}
+
+static uint64_t argument(const struct locks *l, const struct lock_function *function, const struct x86_regs *regs)
+{
+	uint64_t base = argument_register(function, regs).value;
 
 	if (function->arg == LOCK_ARG_VARIABLE)
 		base = symtab_addr(guest_symtab(l->d->guest), function->variable);
-	else if (function->arg < sizeof(order))
-		base = regs->gpr[order[function->arg]];
 	return base ? base + (uint64_t)(int64_t)function->offset : 0;
 }
 
@@ -457,7 +483,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 
 /* A moment of a call, if it can be paid for. What is held is exact whether or not it can. */
 static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-		      enum lock_moment_kind kind, const struct held_lock *lock)
+		      enum lock_moment_kind kind, const struct held_lock *lock, struct base_register base)
 {
 	uint64_t now = monotonic_ns(), during[LOCK_DURING_MAX];
 	unsigned n = company(l, lock_sets_find(&l->sets, cpu, context), during);
@@ -467,6 +493,7 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 		return;
 	lock_sets_get(&l->sets, cpu, context, &raw->locks);
 	raw->lock = *lock;
+	raw->lock_base = base;
 	memcpy(raw->during, during, sizeof(during));
 	raw->during_count = n;
 	capture_side(l->d->target, l->d->guest, cpu, regs, context, &raw->side);
@@ -514,13 +541,13 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 				  .shared = function->shared,
 				  .maybe = function->op == LOCK_TRY};
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
-		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock);
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
 			lock_sets_anew(&l->sets, cpu, &context, gva);
 		lock.maybe |= f->given_unseen;
 		lock_sets_take(&l->sets, cpu, &context, &lock, l->number);
 	} else if (function->op == LOCK_GIVE) {
-		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock);
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, argument_register(function, regs));
 		lock_sets_give(&l->sets, cpu, &context, gva);
 	}
 }

@@ -90,8 +90,9 @@ unsigned locks_dropped(struct locks *l);
  */
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
-/* A CPU is about to make these accesses at a sample point. In a callback, under d->lock. */
-void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct datum *data, unsigned n);
+/* A CPU is about to make these accesses, which are of `insn`, at a sample point. In a callback, under d->lock. */
+void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
+		  unsigned n);
 
 /* Whether the function is one of the subject's. Any thread. */
 bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);

@@ -93,7 +93,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	count_hit(d, w->point);
 	n = window_data(d, w->point, regs, data);
 	if (n && d->locks)
-		locks_access(d->locks, cpu, regs, data, n);
+		locks_access(d->locks, cpu, regs, &w->point->insn, data, n);
 	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		return action; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
 				*/
@@ -198,7 +198,7 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data);
 	if (n && d->locks)
-		locks_access(d->locks, cpu, regs, data, n);
+		locks_access(d->locks, cpu, regs, &point->insn, data, n);
 	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		action = sample(d, point, cpu, regs, data, n, &sync);
 	if (action.kind != TARGET_HOLD)

@@ -25,6 +25,15 @@ enum lock_moment_kind {
 	LOCK_MOMENT_FREE,   /* the object at lock.gva is about to be freed, or was just allocated: what it was is over */
 };
 
+/*
+ * The register that an instruction finds memory by, as it is before the instruction. Debug files say what kind of pointer it
+ * is. All zero: there is none that says more than the address.
+ */
+struct base_register {
+	uint64_t value;
+	uint8_t gpr; /* enum x86_gpr */
+};
+
 struct lock_datum {
 	uint64_t gva, gpa;
 	uint32_t size;
@@ -32,6 +41,7 @@ struct lock_datum {
 	uint8_t rw;
 	/* The instruction is LOCKed. */
 	bool locked;
+	struct base_register base;
 	/* What is there, from the guest's own tables. */
 	struct guest_memory memory;
 };
@@ -54,6 +64,8 @@ struct lock_moment {
 	/* Of TAKE and GIVE the lock, with what is at its address in `lock_memory`. Of FREE the object's GVA is lock.gva. */
 	struct held_lock lock;
 	struct guest_memory lock_memory;
+	/* Of TAKE, the argument that says which lock it is. */
+	struct base_register lock_base;
 	/* Of ACCESS. */
 	struct lock_datum data[INSN_MAX_MEM];
 	unsigned data_count;

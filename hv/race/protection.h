@@ -60,6 +60,8 @@ struct prot_access {
 	uint32_t size;
 	uint32_t life;
 	uint8_t rw; /* enum insn_rw bits */
+	/* By what the first of these accesses found the datum. */
+	struct base_register base;
 	/* The instruction is LOCKed: two such accesses are synchronised without any lock. */
 	bool locked;
 	struct guest_memory memory;
@@ -93,6 +95,10 @@ struct prot_pair {
 struct prot_take {
 	uint32_t lock; /* an index in locks[] */
 	char site[SITE_NAME_MAX];
+	/* The GVA of the call in this run, and by what the first of these calls found the lock. 0: a record that was read has
+	 * none. */
+	uint64_t pc;
+	struct base_register base;
 	uint32_t function, operation;
 	uint8_t context; /* enum guest_context_kind */
 	/* Interrupts were off, or are off while it is held; the same of softirqs, as far as that is known (preemption off
@@ -136,5 +142,11 @@ bool protection_met(const struct protection *p, uint32_t a, uint32_t b);
 
 /* Give names to locks and accesses that have none, by the guest's own tables. What is named already stays as it is. */
 void protection_name(struct protection *p);
+
+/*
+ * Cut off what is inside of a lock of that kind (enum lock_kind): types know a lock's address as that of the first scalar in
+ * it, so that "cb_lock.rlock.raw_lock" becomes "cb_lock". It becomes "" where the member is a part of the lock alone.
+ */
+void protection_cut_lock(uint8_t kind, char *member);
 
 #endif

@@ -162,6 +162,7 @@ static void take_datum(struct protection *p, const struct lock_moment *m, const 
 	a->size = d->size;
 	a->rw = d->rw;
 	a->locked = d->locked;
+	a->base = d->base;
 	a->memory = d->memory;
 	printable_memory(&a->memory);
 	at = protection_access(p, a);
@@ -190,6 +191,8 @@ static void take_lock(struct protection *p, const struct lock_moment *m, uint32_
 	if (take.lock == PROTECTION_NONE)
 		return;
 	moment_site(p, m, take.site);
+	take.pc = m->pc;
+	take.base = m->lock_base;
 	take.function = function_of(p, &m->symbol);
 	take.operation = operation;
 	take.context = m->context.known ? m->context.kind : (uint8_t)GUEST_TASK;

@@ -33,17 +33,14 @@ static size_t inside_at(const char *path, const char *inside)
 	return found;
 }
 
-/* The member without what is inside of the lock: "cb_lock.rlock.raw_lock" is "cb_lock". */
-static void lock_member(const struct prot_lock *lock, char member[sizeof(lock->memory.member)])
+void protection_cut_lock(uint8_t kind, char *member)
 {
-	size_t end;
+	size_t end = strlen(member);
 
-	snprintf(member, sizeof(lock->memory.member), "%s", lock->memory.member);
-	if (lock->kind >= LOCK_KINDS)
+	if (kind >= LOCK_KINDS)
 		return;
-	end = strlen(member);
-	for (unsigned i = 0; i < 4 && insides[lock->kind][i]; i++) {
-		size_t at = inside_at(member, insides[lock->kind][i]);
+	for (unsigned i = 0; i < 4 && insides[kind][i]; i++) {
+		size_t at = inside_at(member, insides[kind][i]);
 
 		end = at < end ? at : end;
 	}
@@ -58,14 +55,15 @@ static void name_memory(const struct guest_memory *m, const char *member, bool k
 	const char *dot = member[0] ? "." : "";
 	char offset[16] = "", cpu[24] = "";
 
-	if (m->offset)
+	/* What a cache is of is no name of a member, not even of the first one. */
+	if (m->offset || !m->symbol.name[0])
 		snprintf(offset, sizeof(offset), "+0x%" PRIx32, m->offset);
 	if (m->kind == GUEST_MEMORY_PER_CPU && m->cpu >= 0)
 		snprintf(cpu, sizeof(cpu), " of CPU %d", m->cpu);
 	if (known && m->symbol.name[0])
 		snprintf(out, size, "%s%s%s%s", m->symbol.name, dot, member, cpu);
 	else if (known && m->type[0])
-		snprintf(out, size, "%s%s%s", m->type, dot, member);
+		snprintf(out, size, "%s%s%s", m->type, member[0] ? "->" : offset, member);
 	else if (m->symbol.name[0])
 		snprintf(out, size, "%s%s%s", m->symbol.name, offset, cpu);
 	else if (m->cache[0] && m->object)
@@ -82,7 +80,8 @@ void protection_name(struct protection *p)
 
 		if (lock->name[0])
 			continue;
-		lock_member(lock, member);
+		snprintf(member, sizeof(member), "%s", lock->memory.member);
+		protection_cut_lock(lock->kind, member);
 		name_memory(&lock->memory, member, lock->memory.member[0] != '\0', lock->gva, lock->name, sizeof(lock->name));
 	}
 	for (uint32_t i = 0; i < p->access_count; i++) {

@@ -26,13 +26,14 @@ uint32_t protection_function(struct protection *p, const char *name);
  */
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);
 
-/* The access that is the same as `access` in all but memory, name, counts, times and who. A new one is copied as it is. */
+/* The access that is the same as `access` in all but memory, base, name, counts, times and who. A new one is copied as it is.
+ */
 uint32_t protection_access(struct protection *p, const struct prot_access *access);
 
 /* The pair of operations, in either order. A new one has a count of 0. */
 uint32_t protection_pair(struct protection *p, uint32_t a, uint32_t b);
 
-/* The taking of a lock that is the same as `take` in all but its count. A new one is copied as it is. */
+/* The taking of a lock that is the same as `take` in all but pc, base and count. A new one is copied as it is. */
 uint32_t protection_take_entry(struct protection *p, const struct prot_take *take);
 
 /* Whether memory ran out in any of these functions. */

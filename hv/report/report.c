@@ -9,6 +9,7 @@
 #include "hv/report/json/file.h"
 #include "hv/report/json/locks_json.h"
 #include "hv/report/loaded.h"
+#include "hv/report/naming/locks.h"
 #include "hv/report/naming/naming.h"
 #include "hv/report/text/text.h"
 #include "hv/report/json/race_json.h"
@@ -19,6 +20,8 @@
  */
 #define RACES_MAX 8192u
 #define MODULES_BYTES_MAX (4u << 20)
+/* So much of a CPU's time the names of data and locks may take at the end. */
+#define LOCK_NAMES_NS UINT64_C(20000000000)
 
 struct report {
 	const struct report_config *config;
@@ -117,18 +120,23 @@ static void note_names(struct report *r)
 	r->run.kernel.debug_files = found != 0;
 }
 
+static struct naming naming_of(const struct report *r, const struct report_modules *modules)
+{
+	const struct run_kernel *k = &r->run.kernel;
+
+	return (struct naming){.images = r->config->images,
+			       .decoder = r->decoder,
+			       .modules = modules,
+			       .slide = k->slide,
+			       .build_id = k->build_id,
+			       .build_id_len = k->build_id_len,
+			       .sources = r->config->sources};
+}
+
 /* What makes a new race complete in itself, and its names. */
 static int complete_race(struct report *r, struct race *race, struct err *err)
 {
-	const struct run_kernel *k = &r->run.kernel;
-	const struct naming naming = {.images = r->config->images,
-				      .decoder = r->decoder,
-				      .modules = &r->modules,
-				      .slide = k->slide,
-				      .build_id = k->build_id,
-				      .build_id_len = k->build_id_len,
-				      .sources = r->config->sources};
-
+	const struct naming naming = naming_of(r, &r->modules);
 	bool full = false;
 
 	if (loaded_keep(&r->loaded, race, &r->modules, MODULES_BYTES_MAX, &full, err) < 0)
@@ -303,6 +311,19 @@ static char *suspicions_text(const struct report *r, const struct protection *pr
 		return text;
 	free(text);
 	return NULL;
+}
+
+int report_name_locks(struct report *r, struct protection *protection, struct err *err)
+{
+	const struct naming naming = naming_of(r, &r->loaded);
+	bool complete = true;
+	int rc = naming.images ? naming_locks(&naming, protection, LOCK_NAMES_NS, &complete, err) : 0;
+
+	if (!complete)
+		note(r, "debug files name so many data and locks that it takes too long: some keep the names that the guest's "
+			"own tables give");
+	note_names(r);
+	return rc;
 }
 
 int report_locks(struct report *r, const struct protection *protection, const struct suspicions *suspicions, struct err *err)

@@ -63,6 +63,12 @@ int report_replay(struct report *r, const char *site_a, const char *site_b, cons
 		  struct err *err);
 
 /*
+ * Name the data and locks of a record by debug files, as naming_locks() does, with the modules that report_set_modules() was
+ * told of last. It takes seconds at most. 0, or -1 with err set.
+ */
+int report_name_locks(struct report *r, struct protection *protection, struct err *err);
+
+/*
  * Say what is under which lock, by names that protection_name() has given, and what is suspected. Call it once, before
  * report_finish(), which writes all of it to the file, and prints the suspicions. Neither need last. Races that were suspected
  * say so from then on. 0, or -1 with err set.

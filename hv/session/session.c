@@ -256,8 +256,11 @@ static int open_replayer(struct session *s, struct err *err)
 
 static int open_suspector(struct session *s, struct err *err)
 {
-	const struct suspector_config config = {
-		.detect = s->detect, .guest = s->guest, .screen = s->screen, .judge = s->config->suspect};
+	const struct suspector_config config = {.detect = s->detect,
+						.guest = s->guest,
+						.screen = s->screen,
+						.judge = s->config->suspect,
+						.namer = {sink_name_locks, &s->sink}};
 
 	if (!config.judge)
 		return 0;

@@ -127,6 +127,20 @@ static void on_moment(void *ctx, const struct lock_moment *m)
 	suspector_moment(s->suspector, m);
 }
 
+int sink_name_locks(void *sink, struct protection *p, struct err *err)
+{
+	struct sink *s = sink;
+	int rc;
+
+	pthread_mutex_lock(&s->report_lock);
+	sink_kernel_known(s);
+	if (s->modules_told != guest_modules_version(s->guest))
+		tell_modules(s);
+	rc = report_name_locks(s->report, p, err);
+	pthread_mutex_unlock(&s->report_lock);
+	return rc;
+}
+
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance)
 {
 	struct sink *s = sink;

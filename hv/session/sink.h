@@ -51,6 +51,9 @@ struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks);
 /* Tell the report of the guest's kernel, if it does not know it. On the reporter thread, or after detect_stop(). */
 void sink_kernel_known(struct sink *s);
 
+/* Name the data and locks of a record by debug files, for struct suspector_config. `sink` is a struct sink. 0, or -1. */
+int sink_name_locks(void *sink, struct protection *p, struct err *err);
+
 /* What came of a race that was run in both orders, for struct replayer_config. `sink` is a struct sink. */
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance);
 

@@ -24,11 +24,18 @@ struct suspector_judge {
 	void *ctx;
 };
 
+struct suspector_namer {
+	/* Give better names to what protection_name() has named. Called once, on the session's thread after the run. */
+	int (*name)(void *ctx, struct protection *p, struct err *err);
+	void *ctx;
+};
+
 struct suspector_config {
 	struct detect *detect;
 	struct guest *guest;
 	struct screen *screen;
 	const struct suspector_judge *judge;
+	struct suspector_namer namer;
 };
 
 struct suspector;

@@ -100,7 +100,9 @@ struct debuginfo_datum {
 	uint64_t rest;			 /* Bytes from the beginning of what the path names to the access. */
 	unsigned bit_offset;		 /* First bit of a bit-field, counted from bit 0 of byte offset - rest. */
 	unsigned bit_size;		 /* Bits of a bit-field. 0: the path names no bit-field. */
-	uint64_t type_id; /* Type of what the path names, for debuginfo_value(). 0: void, or several bit-fields. */
+	uint64_t owner_id;   /* Type of the variable or pointee without typedefs, for debuginfo_member(). 0: void. */
+	uint64_t owner_size; /* Bytes of the variable or pointee. 0: not known. */
+	uint64_t type_id;    /* Type of what the path names, for debuginfo_value(). 0: void, or several bit-fields. */
 	enum debuginfo_fit fit;
 };
 
@@ -124,6 +126,14 @@ int debuginfo_variable_at(struct debuginfo *di, uint64_t addr, size_t size, stru
  */
 int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t disp, size_t size, struct debuginfo_datum *out,
 		    size_t max, struct err *err);
+
+/*
+ * Find the member at byte `offset` of a type, which is the owner_id of a datum of this debuginfo, that an access of `size`
+ * bytes is to. Size 0 is taken as 1. Filled in is what says something of the type: its name without typedefs in `owner`, and
+ * not variable, function and path. Returns 1, or 0 when the offset is outside of the type.
+ */
+int debuginfo_member(struct debuginfo *di, uint64_t owner_id, uint64_t offset, size_t size, struct debuginfo_datum *out,
+		     struct err *err);
 
 #define DEBUGINFO_VALUE_MAX 96
 

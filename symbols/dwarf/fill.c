@@ -36,8 +36,9 @@ static void name_path(const struct di_pointee *to, const struct di_path *below, 
 int di_fill_datum(struct debuginfo *di, const struct di_pointee *to, uint64_t size, struct debuginfo_datum *out)
 {
 	struct di_path below = {0};
+	struct di_type owner;
 
-	if (di_member(di, to->type, to->offset, size, &below))
+	if (di_type(di, to->type, &owner) || di_member(di, to->type, to->offset, size, &below))
 		return -1;
 	*out = (struct debuginfo_datum){
 		.variable = to->variable,
@@ -45,6 +46,8 @@ int di_fill_datum(struct debuginfo *di, const struct di_pointee *to, uint64_t si
 		.offset = to->offset,
 		.size = below.size,
 		.rest = below.rest,
+		.owner_id = owner.where,
+		.owner_size = owner.size,
 		.bit_offset = below.bit_offset,
 		.bit_size = below.bit_size,
 		.type_id = below.several ? 0 : below.type,

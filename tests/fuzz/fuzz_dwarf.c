@@ -16,7 +16,7 @@ static void ask(struct debuginfo *di, uint64_t pc, uint64_t data)
 {
 	static struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
 	char text[DEBUGINFO_VALUE_MAX];
-	struct debuginfo_datum d[8];
+	struct debuginfo_datum d[8], member;
 	struct err err = {0};
 	bool pointer;
 	int n = debuginfo_lines(di, pc, frames, &err);
@@ -26,7 +26,11 @@ static void ask(struct debuginfo *di, uint64_t pc, uint64_t data)
 		fuzz_require((!frames[i].function || strlen(frames[i].function) < 1u << 20) &&
 			     (!frames[i].file || strlen(frames[i].file) < 1u << 20));
 	err = (struct err){0};
-	answered(debuginfo_datum(di, pc, X86_RDI, (int64_t)(data & 0x3f), 4, d, 8, &err), &err);
+	n = debuginfo_datum(di, pc, X86_RDI, (int64_t)(data & 0x3f), 4, d, 8, &err);
+	answered(n, &err);
+	err = (struct err){0};
+	if (n > 0)
+		answered(debuginfo_member(di, d[0].owner_id, data & 0xff, 1 + data % 8, &member, &err), &err);
 	err = (struct err){0};
 	n = debuginfo_variable_at(di, data, 1 + data % 8, d, &err);
 	answered(n, &err);

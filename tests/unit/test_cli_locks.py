@@ -157,6 +157,14 @@ class Locks(unittest.TestCase):
         page = text_of(self.outrider("locks", "--format", "html", "--assert", path, self.path, status=1).stdout)
         self.assertIn("broken by 6 of 418 accesses", page)
 
+    def test_assertions_know_members_behind_an_arrow(self):
+        text = self.path.read_text().replace("nic.flags", "nic->flags").replace("nic.cb_lock", "nic->cb_lock")
+        self.path.write_text(text)
+        path = self.assertions("[assert]\ndatum = nic->flags\nunder = cb_lock\n[assert]\ndatum = nic.flags\nunder = nic->cb_lock\n")
+        document = json.loads(self.outrider("locks", "--format", "json", "--assert", path, self.path, status=1).stdout)
+        self.assertEqual([(a["broken"], a["checked"]) for a in document["assertions"]], [(6, 418), (6, 418)])
+        self.assertEqual([(d["name"], d["owner"]) for d in document["data"]], [("nic->flags", "nic"), ("other", "other")])
+
     def test_what_is_not_known_breaks_no_assertion(self):
         watchdog = self.document["locks"]["accesses"][1]
         path = self.assertions("[assert]\ndatum = nic.flags\nunder = cb_lock\n")

@@ -582,9 +582,11 @@ static void data_have_names(void **state)
 	assert_string_equal(access_name(p, &m), "stats+0x10 of CPU 3");
 	m = slab(DATUM);
 	assert_string_equal(access_name(p, &m), "kmalloc-4k+0x10");
+	m = slab(m.object);
+	assert_string_equal(access_name(p, &m), "kmalloc-4k+0x0");
 	snprintf(m.type, sizeof(m.type), "inode");
 	snprintf(m.member, sizeof(m.member), "i_nlink");
-	assert_string_equal(access_name(p, &m), "inode.i_nlink");
+	assert_string_equal(access_name(p, &m), "inode->i_nlink");
 	m = (struct guest_memory){.kind = GUEST_MEMORY_PAGE, .cpu = -1};
 	assert_string_equal(access_name(p, &m), "0xffff888001234010");
 }
@@ -617,7 +619,7 @@ static void locks_have_names(void **state)
 	m = slab(LOCK);
 	snprintf(m.type, sizeof(m.type), "inode");
 	snprintf(m.member, sizeof(m.member), "i_lock.rlock.raw_lock.val.counter");
-	assert_string_equal(lock_name(p, LOCK_SPIN, &m), "inode.i_lock");
+	assert_string_equal(lock_name(p, LOCK_SPIN, &m), "inode->i_lock");
 }
 
 /* What the guest calls things steers no terminal. */

@@ -190,15 +190,17 @@ static void test_a_lock_that_does_not_protect(void **state)
 
 static void test_members_stand_in_the_order_of_their_offsets(void **state)
 {
-	static const char *const names[] = {"cache+0x190", "cache", "disk.b", "disk.a", "cache+0x20"};
-	static const char *const ordered[] = {"cache", "cache+0x20", "cache+0x190", "disk.a", "disk.b"};
+	static const char *const names[] = {"my-cache+0x190", "my-cache+0x0", "disk->b", "disk->a", "my-cache+0x20"};
+	static const char *const ordered[] = {"disk->a", "disk->b", "my-cache+0x0", "my-cache+0x20", "my-cache+0x190"};
 	struct bench *b = *state;
 
 	for (unsigned i = 0; i < 5; i++)
 		add(&b->runs[0], names[i], CONFIGURE, INSN_READ, 1);
 	chart(b, 1, NULL);
-	for (unsigned i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 5; i++) {
 		assert_string_equal(b->chart.data[i].name, ordered[i]);
+		assert_int_equal(b->chart.data[i].owner_len, i < 2 ? strlen("disk") : strlen("my-cache"));
+	}
 }
 
 static bool of_e100(const void *ctx, const char *function)

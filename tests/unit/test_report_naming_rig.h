@@ -189,7 +189,7 @@ static inline void expect_name(struct fixture *f, unsigned which, enum datum_by 
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct row sampled = {.side = 0}, watched = {.side = 1};
+static struct row sampled __attribute__((unused)) = {.side = 0}, watched __attribute__((unused)) = {.side = 1};
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin_race, end_race)
 #define SIDES(f)                                                       \

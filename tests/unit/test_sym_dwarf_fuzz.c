@@ -93,7 +93,7 @@ static void ask(struct debuginfo *di, uint64_t pc, uint64_t data)
 {
 	static struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
 	char text[DEBUGINFO_VALUE_MAX];
-	struct debuginfo_datum d[8];
+	struct debuginfo_datum d[8], member;
 	bool pointer;
 	struct err err = {0};
 	int n = debuginfo_lines(di, pc, frames, &err);
@@ -107,6 +107,9 @@ static void ask(struct debuginfo *di, uint64_t pc, uint64_t data)
 		err = (struct err){0};
 		n = debuginfo_datum(di, pc, (enum x86_gpr)reg, (int64_t)(data & 0x7f), 4, d, 8, &err);
 		check_refusal(n, &err);
+		err = (struct err){0};
+		if (n > 0)
+			check_refusal(debuginfo_member(di, d[0].owner_id, data % 256, 1 + data % 8, &member, &err), &err);
 	}
 	err = (struct err){0};
 	n = debuginfo_variable_at(di, data, 1 + data % 8, d, &err);

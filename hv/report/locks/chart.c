@@ -179,13 +179,22 @@ static int find_missing(struct chart_datum *d, const struct ref *refs, size_t n)
 	return 0;
 }
 
+/* "nic" of "nic->flags" and of "nic.flags", and "kmalloc-64" of "kmalloc-64+0x8": a cache's name may have dashes. */
+static size_t owner_of(const char *name)
+{
+	const char *arrow = strstr(name, "->");
+	size_t len = strcspn(name, ".+");
+
+	return arrow && (size_t)(arrow - name) < len ? (size_t)(arrow - name) : len;
+}
+
 static void name_datum(struct chart_datum *d, const struct prot_access *a)
 {
 	if (a->name[0])
 		snprintf(d->name, sizeof(d->name), "%s", a->name);
 	else
 		snprintf(d->name, sizeof(d->name), "0x%" PRIx64, a->gva);
-	d->owner_len = strcspn(d->name, ".+");
+	d->owner_len = owner_of(d->name);
 }
 
 static int chart_datum(struct lock_chart *chart, const struct ref *refs, size_t n)

@@ -36,4 +36,10 @@ struct debug_image naming_kernel(const struct naming *n);
  */
 bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct debug_image *out);
 
+/* The same among all of n->modules: these are all loaded now. */
+bool naming_image_any(const struct naming *n, uint64_t gva, struct debug_image *out);
+
+/* The same for the code at `gva`, when it is of the image that the site, a name by site_name(), is of. */
+bool naming_image_of_site(const struct naming *n, const char *site, uint64_t gva, struct debug_image *out);
+
 #endif
