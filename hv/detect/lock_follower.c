@@ -52,7 +52,19 @@ static void describe_outer(const struct detect *d, const struct race_side *side,
 	}
 }
 
-static void describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
+/*
+ * A moment waits for its name, and its module may have gone by then. It would become one of an unknown function, or of what is
+ * at this address now.
+ */
+static bool has_name(const struct detect *d, const struct lock_moment *m)
+{
+	const char *module = d->config.module;
+
+	return m->symbol.name[0] && (!module || strcmp(module, m->symbol.module) == 0);
+}
+
+/* Returns false when it is not known any more where it was. */
+static bool describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
 {
 	struct race_side *side = &raw->side;
 	uint64_t gpa;
@@ -71,8 +83,10 @@ static void describe(struct detect *d, struct raw_moment *raw, struct lock_momen
 	memcpy(m->data, raw->data, sizeof(m->data));
 	memcpy(m->during, raw->during, sizeof(m->during));
 	if (raw->kind == LOCK_MOMENT_FREE)
-		return;
+		return true;
 	guest_symbol_at(d->guest, side->pc, &m->symbol);
+	if (!has_name(d, m))
+		return false;
 	unwinding_side(d->guest, side);
 	find_path(d, side, m);
 	describe_outer(d, side, m);
@@ -80,6 +94,7 @@ static void describe(struct detect *d, struct raw_moment *raw, struct lock_momen
 		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);
 	if (raw->kind != LOCK_MOMENT_ACCESS && guest_translate(d->guest, m->lock.gva, &gpa) == 0)
 		describe_memory(d, &side->regs, m->lock.gva, gpa, 1, &m->lock_memory);
+	return true;
 }
 
 void *lock_follower_main(void *arg)
@@ -87,6 +102,7 @@ void *lock_follower_main(void *arg)
 	struct detect *d = arg;
 	struct lock_ring *ring = locks_ring(d->locks);
 	struct lock_moment m;
+	bool known;
 
 	sandbox_thread(SANDBOX_REPORTER);
 	pthread_mutex_lock(&d->lock);
@@ -100,9 +116,11 @@ void *lock_follower_main(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&d->lock);
-		describe(d, raw, &m);
-		d->sink.moment(d->sink.ctx, &m);
+		known = describe(d, raw, &m);
+		if (known)
+			d->sink.moment(d->sink.ctx, &m);
 		pthread_mutex_lock(&d->lock);
+		d->stats.moments_lost += !known;
 		lock_ring_give_back(ring);
 	}
 	pthread_mutex_unlock(&d->lock);

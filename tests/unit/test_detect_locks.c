@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/event.h"
+#include "hv/detect/lock_follower.h"
 #include "hv/detect/lock_points.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/state.h"
@@ -49,10 +50,14 @@ struct fixture {
 	struct lock_functions *list;
 };
 
+/* Counts them, where `ctx` is not NULL. */
 static void on_moment(void *ctx, const struct lock_moment *m)
 {
-	(void)ctx;
+	unsigned *count = ctx;
+
 	(void)m;
+	if (count)
+		++*count;
 }
 
 static void on_race(void *ctx, const struct observation *o)
@@ -409,6 +414,35 @@ static void text_that_goes_takes_its_locks_along(void **state)
 	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
 }
 
+/* The follower comes to what is in the ring, and ends. Returns how many moments it hands on. */
+static unsigned follow(struct fixture *f)
+{
+	unsigned count = 0;
+
+	f->r->d->sink.ctx = &count;
+	f->r->d->reporter_stop = true;
+	lock_follower_main(f->r->d);
+	f->r->d->reporter_stop = false;
+	f->r->d->sink.ctx = NULL;
+	return count;
+}
+
+static void moment_whose_text_has_gone_is_lost(void **state)
+{
+	static const struct symbol others[] = {{.name = "elsewhere", .addr = RIG_TEXT + 0x900, .size = 0x10, .type = 't'}};
+	struct fixture *f = *state;
+
+	call(f, 0, 7, LOCK_CALL);
+	assert_int_equal(follow(f), 1);
+	assert_int_equal(rig_stats(f->r).moments_lost, 0);
+	call(f, 0, 7, UNLOCK_CALL);
+	call(f, 0, 7, FREE_JUMP);
+	rig_functions(f->r, others, 1);
+	/* Where an object ends tells nothing of who ended it. */
+	assert_int_equal(follow(f), 1);
+	assert_int_equal(rig_stats(f->r).moments_lost, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +461,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_of_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_ring_loses_accesses_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
+		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
