@@ -183,7 +183,7 @@ static void judge(struct suspector *s, bool last)
 		return;
 	protection_name(s->record);
 	/* Debug files are slow to read, and moments would wait for that and be lost. */
-	if (last && s->record->access_count + s->record->lock_count)
+	if (last && s->config.namer.name && s->record->access_count + s->record->lock_count)
 		s->config.namer.name(s->config.namer.ctx, s->record, &s->err);
 	if (s->config.judge->judge(s->config.judge->ctx, s->record, last, &found, &s->err) < 0) {
 		suspicions_fini(&found);

@@ -25,7 +25,10 @@ struct suspector_judge {
 };
 
 struct suspector_namer {
-	/* Give better names to what protection_name() has named. Called once, on the session's thread after the run. */
+	/*
+	 * Give better names to what protection_name() has named. Called once, on the session's thread after the run. NULL:
+	 * nobody has better ones.
+	 */
 	int (*name)(void *ctx, struct protection *p, struct err *err);
 	void *ctx;
 };
