@@ -18,6 +18,24 @@ static void test_load_is_named_by_register(void **state)
 	expect_name(f, which, DATUM_BY_REGISTER, "vector[5]", false);
 }
 
+/*
+ * What lies behind a struct is seldom another one of its kind: a driver's data lie behind its net_device. The allocator knows
+ * that no second one is there.
+ */
+static void test_no_second_struct_where_there_is_no_room(void **state)
+{
+	struct fixture *f = *state;
+	struct insn i = set_side(f, 0, "read_member", 0, OBJECT + 128 + AT_NUMBER, 4);
+
+	f->race.first.sides[0].regs.gpr[i.mem[0].base] = OBJECT;
+	expect_name(f, 0, DATUM_BY_REGISTER, "o[1].in[1].b[2]", true);
+	set_object(f, "");
+	f->race.first.memory.object_size = 1024;
+	expect_name(f, 0, DATUM_BY_REGISTER, "o[1].in[1].b[2]", true);
+	f->race.first.memory.object_size = 200;
+	assert_int_equal(name_side(f, 0)->by, DATUM_UNNAMED);
+}
+
 /* The allocator's word is not needed where the registers tell all. */
 static void test_load_does_not_ask_object(void **state)
 {
@@ -212,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SIDES(test_load_is_named_by_register),
 		TEST(test_load_does_not_ask_object),
+		TEST(test_no_second_struct_where_there_is_no_room),
 		SIDES(test_load_over_its_own_base),
 		SIDES(test_load_by_index_over_its_own_base),
 		SIDES(test_access_over_base_and_index),

@@ -194,6 +194,15 @@ static int ask_plain(const struct naming *n, const struct race_side *side, const
 	return found;
 }
 
+/* A guess that the allocator refutes: the pointee would not be within the object that the access is in. */
+static bool is_refuted(const struct race_side *side, const struct guest_memory *m, const struct debuginfo_datum *d)
+{
+	uint64_t start = side->gva - d->offset, end = start + d->owner_size;
+
+	return d->fit < DEBUGINFO_FIT_INSIDE && m->object && side->gva - m->object < m->object_size &&
+	       (start < m->object || end > m->object + m->object_size);
+}
+
 static bool by_register(const struct naming *n, const struct race *race, unsigned which, const struct insn *insn,
 			struct datum_name *out)
 {
@@ -209,7 +218,7 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 		found = ask_string(n, race, side, &a, &d);
 	else
 		found = ask_plain(n, side, insn, which == 1, &a, &d);
-	if (found <= 0)
+	if (found <= 0 || (!(insn->flags & INSN_STRING) && is_refuted(side, &race->first.memory, &d)))
 		return false;
 	keep(out, DATUM_BY_REGISTER, &d);
 	put_values(n, race, side, debug_images_of(n->images, &image), &d, out);
