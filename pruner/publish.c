@@ -33,3 +33,21 @@ void publish_of(const struct view *v, const struct view_side *s, struct publish 
 	out->hands_on = writer_hands_on(&w);
 	out->completes_late = out->maker && writer_completes_late(&w);
 }
+
+const char *publish_frees_at_once(const struct view *v, const struct view_side *s)
+{
+	const struct writer w = {.v = v, .s = s, .at = s->at};
+	bool at_once[RACE_CODE_MAX];
+
+	if (!s->followed)
+		return NULL;
+	writer_spread(&w, s->at, -1, true, at_once);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const char *callee = s->code.insns[i].callee;
+
+		if (at_once[i] && callee && rules_function(v->rules, LIST_FREE, callee) &&
+		    !rules_function(v->rules, LIST_GRACE_FREE, callee))
+			return callee;
+	}
+	return NULL;
+}

@@ -12,6 +12,12 @@
 /* Set *out to what the access of a side that stores is about. */
 void publish_of(const struct view *v, const struct view_side *s, struct publish *out);
 
+/*
+ * The name of a function that frees, and that may be called behind the access of a followed side with no grace period of RCU's
+ * in between. NULL: the kept code shows none.
+ */
+const char *publish_frees_at_once(const struct view *v, const struct view_side *s);
+
 /* What becomes of a pointer behind the end of the read-side critical section that it was read in. */
 enum publish_outlives {
 	PUBLISH_ENDS_WITH_SECTION,

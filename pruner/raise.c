@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "pruner/lock.h"
+#include "pruner/publish.h"
 #include "pruner/raise.h"
+#include "pruner/section.h"
 
 struct tally {
 	const struct view *v;
@@ -100,14 +102,23 @@ static void lost_update(struct tally *t)
 	}
 }
 
+/* A free that a grace period of RCU's is before cannot meet a side that the grace period waits for. */
 static void freed(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		const char *callee = lock_called_behind(t->v, &t->v->side[i], LIST_FREE);
+		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
+		bool waits = section_of_side(t->v->race, !i) == SECTION_INSIDE && !section_is_sleepable(other);
+		const char *callee = lock_called_behind(t->v, s, LIST_FREE), *at_once;
 
 		if (!callee)
 			continue;
-		verdict_evidence(t->out, "; %s may call %s afterwards", view_function(&t->v->side[i]), callee);
+		at_once = waits ? publish_frees_at_once(t->v, s) : callee;
+		if (!at_once) {
+			verdict_evidence(t->out, "; %s may free by %s only after a grace period, which waits for %s",
+					 view_function(s), callee, view_function(other));
+			continue;
+		}
+		verdict_evidence(t->out, "; %s may call %s afterwards", view_function(s), at_once);
 		count(t, 15, "freed-afterwards");
 		return;
 	}

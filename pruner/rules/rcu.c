@@ -13,17 +13,10 @@
 #include "pruner/publish.h"
 #include "pruner/raise.h"
 #include "pruner/rules/rules.h"
+#include "pruner/section.h"
 
 #define INSTANCES_ENOUGH 3
 #define POINTER_SIZE sizeof(uint64_t)
-
-enum section {
-	SECTION_UNKNOWN,
-	/* In each instance a grace period waits for the reader. */
-	SECTION_INSIDE,
-	/* In some instance nothing waits for the reader. */
-	SECTION_OUTSIDE,
-};
 
 struct rcu {
 	const struct view *v;
@@ -39,29 +32,6 @@ struct rcu {
 	enum publish_outlives outlives;
 };
 
-/* Since Linux 5.0 a grace period waits for all that cannot be preempted, too. */
-static enum section section_of(const struct guest_context *c)
-{
-	if (c->known && (c->irqs_off || c->preempt_off || c->kind != GUEST_TASK))
-		return SECTION_INSIDE;
-	if (!c->known || !c->rcu_known)
-		return SECTION_UNKNOWN;
-	return c->rcu_nesting ? SECTION_INSIDE : SECTION_OUTSIDE;
-}
-
-static enum section section_in_all(const struct race *race, unsigned side)
-{
-	enum section all = section_of(&race->first.sides[side].context);
-
-	for (unsigned i = 0; i < race->kept && all != SECTION_OUTSIDE; i++) {
-		enum section one = section_of(&race->instances[i].sides[side].context);
-
-		if (one != SECTION_INSIDE)
-			all = one;
-	}
-	return all;
-}
-
 /* Whether the list `kind` has what marks the side: the part of s->mark before the parenthesis. */
 static bool mark_is(const struct view *v, const struct view_side *s, enum list_kind kind)
 {
@@ -73,18 +43,6 @@ static bool mark_is(const struct view *v, const struct view_side *s, enum list_k
 	memcpy(word, s->mark, len);
 	word[len] = '\0';
 	return rules_function(v->rules, kind, word) != NULL;
-}
-
-/* Sleepable RCU has sections of its own, which nothing counts where it could be read. Its calls or its mark show it. */
-static bool is_sleepable(const struct view_side *s)
-{
-	if (s->marked && !strncmp(s->mark, "srcu_", strlen("srcu_")))
-		return true;
-	for (unsigned i = 0; i < s->code.count; i++) {
-		if (s->code.insns[i].callee && strstr(s->code.insns[i].callee, "srcu"))
-			return true;
-	}
-	return false;
 }
 
 /* In no instance was there anything but an address or NULL. */
@@ -120,11 +78,11 @@ static bool look(const struct view *v, struct rcu *r)
 	*r = (struct rcu){.v = v, .reader_index = v->side[0].writes ? 1 : 0};
 	r->reader = &v->side[r->reader_index];
 	r->writer = &v->side[!r->reader_index];
-	if (!is_about_a_pointer(r) || is_sleepable(r->reader) || is_sleepable(r->writer) ||
+	if (!is_about_a_pointer(r) || section_is_sleepable(r->reader) || section_is_sleepable(r->writer) ||
 	    view_listed(v, LIST_SPECIAL, NULL) || view_listed(v, LIST_APPROXIMATE, NULL) ||
 	    view_listed(v, LIST_BOTH_VALID, NULL))
 		return false;
-	r->section = section_in_all(v->race, r->reader_index);
+	r->section = section_of_side(v->race, r->reader_index);
 	r->reader_marked = mark_is(v, r->reader, LIST_RCU_READ);
 	r->writer_marked = mark_is(v, r->writer, LIST_RCU_WRITE);
 	publish_of(v, r->writer, &r->publish);

@@ -832,6 +832,53 @@ static struct bench *right(void **state)
 	return pointer(state, &rows[0]);
 }
 
+/*
+ * What is raced on is no pointer, so no rule of RCU fits. A free that the reader is waited for does not count against the pair,
+ * and one that the reader is not waited for does.
+ */
+static struct bench *number(void **state, enum where where, const struct step *writer)
+{
+	struct row row = {.where = where, .reader = {I("\x90"), READ_RAX, RET}};
+	struct bench *b;
+
+	memcpy(row.writer, writer, sizeof(row.writer));
+	b = pointer(state, &row);
+	bench_type(b, "unsigned long");
+	for (unsigned i = 0; i < b->race->kept; i++)
+		set_value(&b->race->instances[i], 5 + i % 2, 9);
+	return b;
+}
+
+static void expect_freed(struct bench *b, bool afterwards)
+{
+	struct verdict verdict;
+
+	prune_race(b->rules, b->race, &verdict);
+	assert_int_equal(verdict.class, VERDICT_HARMFUL);
+	assert_int_equal(!strcmp(verdict.rule, "freed-afterwards"), afterwards);
+	assert_int_equal(strstr(verdict.evidence, "only after a grace period, which waits for") != NULL, !afterwards);
+}
+
+static void test_number_in_an_object_that_is_freed(void **state)
+{
+	static const struct step later[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET};
+	static const struct step behind[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, CALL("synchronize_rcu"), KFREE_RBX, RET};
+	static const struct step at_once[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RBX, RET};
+	static const struct step both[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RBX, KFREE_RCU_RBX, RET};
+	struct bench *b;
+
+	expect_freed(number(state, SECTION, later), false);
+	expect_freed(number(state, SECTION, behind), false);
+	expect_freed(number(state, PREEMPTION_OFF, later), false);
+	expect_freed(number(state, SECTION, at_once), true);
+	expect_freed(number(state, SECTION, both), true);
+	expect_freed(number(state, OUTSIDE, later), true);
+	expect_freed(number(state, UNKNOWN, later), true);
+	b = number(state, SECTION, later);
+	stand(&b->race->instances[b->race->kept - 1].sides[b->reader].context, OUTSIDE);
+	expect_freed(b, true);
+}
+
 static void test_one_instance_outside_a_section(void **state)
 {
 	struct bench *b = right(state);
@@ -1081,6 +1128,7 @@ static void test_what_an_updater_reads_is_not_marked(void **state)
 int main(void)
 {
 	const struct CMUnitTest others[] = {
+		BENCH_TEST(test_number_in_an_object_that_is_freed),
 		BENCH_TEST(test_one_instance_outside_a_section),
 		BENCH_TEST(test_sleepable_by_its_mark),
 		BENCH_TEST(test_one_instance_of_which_nothing_is_known),
