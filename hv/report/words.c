@@ -71,8 +71,9 @@ const char *context_word(const struct guest_context *context)
 
 void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX])
 {
-	snprintf(out, CONTEXT_PHRASE_MAX, "%s, interrupts %s, preemption %s", context_word(context),
-		 context->irqs_off ? "off" : "on", context->preempt_off ? "off" : "on");
+	snprintf(out, CONTEXT_PHRASE_MAX, "%s, interrupts %s, preemption %s%s", context_word(context),
+		 context->irqs_off ? "off" : "on", context->preempt_off ? "off" : "on",
+		 context->rcu_known && context->rcu_nesting ? ", in an RCU section" : "");
 }
 
 int context_from_word(const char *word, struct guest_context *context)

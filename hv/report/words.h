@@ -15,7 +15,7 @@ const char *access_word(uint8_t rw);
 /* The kind of a context: "task", "softirq", "hardirq" or "nmi"; "unknown" when it is not known. */
 const char *context_word(const struct guest_context *context);
 
-/* A context, which must be known, in one phrase: "task, interrupts off, preemption on". */
+/* A context, which must be known, in one phrase: "task, interrupts off, preemption on, in an RCU section". */
 void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX]);
 
 /* How a conflict was seen: "watchpoint", "breakpoint" or "re-read". */

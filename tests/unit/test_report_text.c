@@ -154,9 +154,10 @@ static void both_sides_in_full(void **state)
 	(void)state;
 	sample_observation(&o, 0);
 	o.sides[1].context.kind = GUEST_SOFTIRQ;
+	o.sides[1].context.rcu_nesting = 0;
 	text = text_of_race(&o, &plain);
-	has(text, "CPU 0, worker (pid 42), task, interrupts off, preemption on");
-	has(text, "CPU 1, worker (pid 42), softirq, interrupts off, preemption on");
+	has(text, "CPU 0, worker (pid 42), task, interrupts off, preemption on, in an RCU section\n");
+	has(text, "CPU 1, worker (pid 42), softirq, interrupts off, preemption on\n");
 	has(text, "rip ffffffffc010001c");
 	has(text, "rbx 3333333333333333");
 	has(text, "r15 ffffffffffffffff");
