@@ -88,7 +88,7 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 		cpu->stopped_at = 0;
 	}
 	/* A vCPU that is held is entered too, so that it takes its interrupts. What it was doing waits all the same. */
-	if (!cpu->hold.active)
+	if (kvm_lost_goes_on(&cpu->lost) && !cpu->hold.active)
 		kvm_lost_end(&cpu->lost, monotonic_ns());
 	return 0;
 }

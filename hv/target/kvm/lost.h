@@ -8,6 +8,7 @@
 #define OUTRIDER_TARGET_KVM_LOST_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kvm_lost {
@@ -21,6 +22,12 @@ static inline void kvm_lost_begin(struct kvm_lost *l, uint64_t now_ns)
 
 	if (!(word & 1))
 		atomic_store_explicit(&l->word, (word - (int64_t)now_ns) | 1, memory_order_relaxed);
+}
+
+/* Whether the vCPU is being kept from its work. */
+static inline bool kvm_lost_goes_on(const struct kvm_lost *l)
+{
+	return atomic_load_explicit(&l->word, memory_order_relaxed) & 1;
 }
 
 /* From `now_ns` on the vCPU may run again. */
