@@ -52,7 +52,11 @@ static int run_vm(struct engine *e, struct err *err)
 
 static void stop_vm(struct engine *e)
 {
-	vm_stop(vm_engine(e)->vm);
+	/* The target has to know when the end began. */
+	if (e->target)
+		target_stop(e->target);
+	else
+		vm_stop(vm_engine(e)->vm);
 }
 
 static void vm_over(struct engine *e)

@@ -300,6 +300,14 @@ static void test_time_lost(void **state)
 	fake_enter(vm, 0);
 	target_stats(vm->target, &later);
 	assert_int_equal(later.lost_ns, after.lost_ns);
+
+	/* A vCPU that stands outside the guest because the machine has ended has lost nothing by that. */
+	fake_debug_exit(vm, 0, BP, 0);
+	kvm_target_over(vm->target);
+	target_stats(vm->target, &after);
+	nanosleep(&pause, NULL);
+	target_stats(vm->target, &later);
+	assert_int_equal(later.lost_ns, after.lost_ns);
 }
 
 /*

@@ -103,7 +103,10 @@ struct kvm_target {
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* A vCPU loaded its debug registers, answered a peek or stands still, or the machine is over. */
 	pthread_cond_t go;    /* A vCPU that stands is to look again: the machine may go on, or there is a peek to answer. */
-	atomic_uint stands;   /* How many callers of kvm_stand_still() have not called kvm_go_on() yet. */
+	/* When target_stop() was called, or else when the machine was over (CLOCK_MONOTONIC). No time is lost after it. 0: not
+	 * yet. */
+	_Atomic uint64_t ended_ns;
+	atomic_uint stands; /* How many callers of kvm_stand_still() have not called kvm_go_on() yet. */
 	struct kvm_desired desired;
 	struct kvm_cpu cpus[TARGET_MAX_CPUS];
 };

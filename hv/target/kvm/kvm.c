@@ -21,10 +21,25 @@ static bool kvm_idle(struct target *t, unsigned index)
 	return kvm_cpu_is_blocked(&kvm_target(t)->cpus[index]);
 }
 
+/* The last moment at which time could be lost: vCPUs leave the guest for good when the machine ends, which is no loss. */
+static uint64_t moment(const struct kvm_target *kt)
+{
+	uint64_t ended = atomic_load(&kt->ended_ns);
+
+	return ended ? ended : monotonic_ns();
+}
+
+static void note_end(struct kvm_target *kt)
+{
+	uint64_t none = 0;
+
+	atomic_compare_exchange_strong(&kt->ended_ns, &none, monotonic_ns());
+}
+
 static void kvm_stats(struct target *t, struct target_stats *out)
 {
 	struct kvm_target *kt = kvm_target(t);
-	uint64_t now = monotonic_ns();
+	uint64_t now = moment(kt);
 
 	*out = (struct target_stats){0};
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
@@ -43,6 +58,7 @@ static void kvm_stats(struct target *t, struct target_stats *out)
 
 static void kvm_stop(struct target *t)
 {
+	note_end(kvm_target(t));
 	vm_stop(kvm_target(t)->vm);
 }
 
@@ -89,7 +105,7 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	}
 	/* A vCPU that is held is entered too, so that it takes its interrupts. What it was doing waits all the same. */
 	if (kvm_lost_goes_on(&cpu->lost) && !cpu->hold.active)
-		kvm_lost_end(&cpu->lost, monotonic_ns());
+		kvm_lost_end(&cpu->lost, moment(kt));
 	return 0;
 }
 
@@ -99,7 +115,7 @@ static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
 	cpu->stopped_at = monotonic_ns();
-	kvm_lost_begin(&cpu->lost, cpu->stopped_at);
+	kvm_lost_begin(&cpu->lost, moment(kt));
 	return kvm_cpu_on_debug(cpu, err);
 }
 
@@ -108,7 +124,7 @@ static int on_kick(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_target *kt = ctx;
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
-	kvm_lost_begin(&cpu->lost, monotonic_ns());
+	kvm_lost_begin(&cpu->lost, moment(kt));
 	if (kvm_cpu_stand(cpu, err))
 		return -1;
 	return kvm_cpu_hold_is_over(cpu) ? kvm_cpu_hold_end(cpu, err) : 0;
@@ -159,6 +175,7 @@ void kvm_target_over(struct target *t)
 {
 	struct kvm_target *kt = kvm_target(t);
 
+	note_end(kt);
 	pthread_mutex_lock(&kt->lock);
 	atomic_store(&kt->target.over, true);
 	pthread_cond_broadcast(&kt->moved);
