@@ -269,6 +269,28 @@ static void test_lock_in_an_object_seen_through_a_pointer(void **state)
 	protection_free(b.p);
 }
 
+/* One instruction is asked for once, whatever it is used on. */
+static void test_as_many_as_a_record_has(void **state)
+{
+	struct bench b = begin(state);
+	struct lock_moment m = moment(&b, "read_member", 0, OBJECT, OBJECT + AT_NUMBER, 4);
+
+	for (uint32_t i = 0; i < PROTECTION_ACCESSES_MAX; i++) {
+		uint64_t object = OBJECT + (uint64_t)i * OBJECT_BYTES;
+
+		m.number++;
+		m.data[0].gva = object + AT_NUMBER;
+		m.data[0].base.value = object;
+		m.data[0].memory = slab_at(object, object + AT_NUMBER);
+		take(&b, &m);
+	}
+	assert_int_equal(b.p->access_count, PROTECTION_ACCESSES_MAX);
+	assert_true(name_all(&b, LIMIT_NS));
+	for (uint32_t i = 0; i < PROTECTION_ACCESSES_MAX; i++)
+		assert_string_equal(b.p->accesses[i].name, "outer->in[1].b[2]");
+	protection_free(b.p);
+}
+
 /* Names are given up on, and what is there stays. */
 static void test_no_time(void **state)
 {
@@ -296,6 +318,7 @@ int main(void)
 		TEST(test_variable),
 		TEST(test_lock_through_its_argument),
 		TEST(test_lock_in_an_object_seen_through_a_pointer),
+		TEST(test_as_many_as_a_record_has),
 		TEST(test_no_time),
 	};
 
