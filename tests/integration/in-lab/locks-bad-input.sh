@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Locks are followed in a module that goes with locks held and comes back, by a list that names what is not there; and in one whose functions
+# have lost their names. Each run's output is in $LAB_OUT, and its status in $LAB_OUT/exits.
+. ./told.sh
+
+# run NAME INITRD WORKLOADS OPTION...: one guest.
+run() {
+	name=$1
+	initrd=$2
+	work=$3
+	shift 3
+	status=0
+	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd "$initrd" --append "quiet -- $work dmesg poweroff" --module outrider_gt \
+		--rate 1000 --delay 4000 --seed 1 --locks "$@" --json "$LAB_OUT/$name.json" --console "$LAB_OUT/$name.log" <>tell \
+		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.err" || status=$?
+	echo "$name exit $status" >>"$LAB_OUT/exits"
+}
+
+console_input tell
+# Nobody gives back what is said to be taken here, in the harness of every case.
+cat >list.conf <<-END
+	take semaphore usleep_range_state variable:jiffies
+	take spin no_such_lock arg0
+	outer mutex no_such_mutex
+END
+run unload initrd.img "gtcase:spinlock:6 gtcase:spinlock:6" --lock-list list.conf
+run nameless nameless.img "gtcase:spinlock:6 gtcase:mutex:6"
+cat "$LAB_OUT"/*.err
