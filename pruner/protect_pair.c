@@ -73,10 +73,15 @@ static bool could_interrupt(const struct protection *p, const struct prot_access
 	       (locked_by_spinning(p, a) || locked_by_spinning(p, b));
 }
 
-/* A reader in an RCU section needs no lock against a writer that has one. */
+/*
+ * A reader in an RCU section needs no lock against a writer that has one. Where the kernel does not count such sections, any
+ * reader of what may be a pointer can be in one: that is how such a reader begins.
+ */
 static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
 {
-	return reads_only(reader) && reader->in_rcu && locked_by_any(writer);
+	bool in_rcu = reader->in_rcu || (reader->rcu_unknown && reader->size == sizeof(uint64_t));
+
+	return reads_only(reader) && in_rcu && locked_by_any(writer);
 }
 
 static bool listed_datum(const struct protection *p, const struct prune_rules *rules, enum list_kind kind,

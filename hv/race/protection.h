@@ -70,6 +70,8 @@ struct prot_access {
 	/* The context: enum guest_context_kind, and whether interrupts and preemption were off and an RCU section was open. */
 	uint8_t context;
 	bool irqs_off, preempt_off, in_rcu, context_known;
+	/* The kernel does not count RCU sections, so `in_rcu` is false for all. Not kept in reports. */
+	bool rcu_unknown;
 	struct prot_held held[LOCKSET_MAX];
 	uint8_t held_count;
 	bool held_overflow;

@@ -141,6 +141,7 @@ static void access_of(struct protection *p, const struct lock_moment *m, uint32_
 	a->irqs_off = m->context.irqs_off;
 	a->preempt_off = m->context.known && m->context.preempt_off;
 	a->in_rcu = m->context.rcu_known && m->context.rcu_nesting;
+	a->rcu_unknown = m->context.known && !m->context.rcu_known;
 	keep_held(p, m, a);
 	a->function = function_of(p, &m->symbol);
 	a->operation = operation;

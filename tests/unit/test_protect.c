@@ -383,6 +383,19 @@ static void test_a_reader_in_an_rcu_section(void **state)
 	expect_left_out(b, PROTECT_RCU);
 }
 
+/* A kernel that does not count RCU sections: who fetches what may be a pointer may be in one. */
+static void test_a_reader_that_may_be_in_an_rcu_section(void **state)
+{
+	struct bench *b = *state;
+
+	figure_one(b);
+	b->accesses[0].size = b->accesses[1].size = 8;
+	b->accesses[1].rcu_unknown = true;
+	expect_left_out(b, PROTECT_RCU);
+	b->accesses[0].size = b->accesses[1].size = 4;
+	expect_one(b);
+}
+
 static void test_a_writer_in_an_rcu_section_is_no_reader(void **state)
 {
 	struct bench *b = *state;
@@ -916,6 +929,7 @@ int main(void)
 		T(test_more_locks_than_fit),
 		T(test_an_object_that_only_its_creator_has_touched),
 		T(test_a_reader_in_an_rcu_section),
+		T(test_a_reader_that_may_be_in_an_rcu_section),
 		T(test_a_writer_in_an_rcu_section_is_no_reader),
 		T(test_a_writer_without_a_lock_against_an_rcu_reader),
 		T(test_per_cpu_data),
