@@ -102,17 +102,27 @@ static void lost_update(struct tally *t)
 	}
 }
 
-/* A free that a grace period of RCU's is before cannot meet a side that the grace period waits for. */
+/*
+ * Whether a grace period of RCU's waits for the side, which then never meets a free that is behind one. Of a side that changes
+ * the datum this says nothing: with a count that is lost, the object is freed twice, or too early for others.
+ */
+static bool is_waited_for(const struct view *v, unsigned which)
+{
+	const struct view_side *s = &v->side[which];
+
+	return s->side->known && !view_changes(s) && section_of_side(v->race, which) == SECTION_INSIDE &&
+	       !section_is_sleepable(s);
+}
+
 static void freed(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
-		bool waits = section_of_side(t->v->race, !i) == SECTION_INSIDE && !section_is_sleepable(other);
 		const char *callee = lock_called_behind(t->v, s, LIST_FREE), *at_once;
 
 		if (!callee)
 			continue;
-		at_once = waits ? publish_frees_at_once(t->v, s) : callee;
+		at_once = is_waited_for(t->v, !i) ? publish_frees_at_once(t->v, s) : callee;
 		if (!at_once) {
 			verdict_evidence(t->out, "; %s may free by %s only after a grace period, which waits for %s",
 					 view_function(s), callee, view_function(other));

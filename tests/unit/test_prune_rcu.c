@@ -875,6 +875,9 @@ static void test_number_in_an_object_that_is_freed(void **state)
 	expect_freed(number(state, OUTSIDE, later), true);
 	expect_freed(number(state, UNKNOWN, later), true);
 	b = number(state, SECTION, later);
+	b->race->rw[b->reader] = INSN_READ | INSN_WRITE;
+	expect_freed(b, true);
+	b = number(state, SECTION, later);
 	stand(&b->race->instances[b->race->kept - 1].sides[b->reader].context, OUTSIDE);
 	expect_freed(b, true);
 }
