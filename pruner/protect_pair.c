@@ -19,6 +19,15 @@ static bool same_context(const struct prot_access *a, const struct prot_access *
 	return !a->several && !b->several && a->who == b->who && (a->who >= 0 || a->context == b->context);
 }
 
+/* Tasks that cannot be preempted, on one CPU: it does one after the other. */
+static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
+{
+	if (a->several_cpus || b->several_cpus || a->cpu != b->cpu || !a->context_known || !b->context_known)
+		return false;
+	return a->context == GUEST_TASK && b->context == GUEST_TASK && (a->preempt_off || a->irqs_off) &&
+	       (b->preempt_off || b->irqs_off);
+}
+
 enum apart { NOT_APART, MAYBE_APART, SURELY_APART };
 
 /* Whether a lock that both hold keeps them apart. */
@@ -162,7 +171,7 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 		return PROTECT_FINE;
 	if (apart == MAYBE_APART || (!locked_by_any(a) && !locked_by_any(b)))
 		return PROTECT_MAYBE;
-	if (same_context(a, b))
+	if (same_context(a, b) || one_cpu(a, b))
 		return PROTECT_APART;
 	if (a->memory.kind == GUEST_MEMORY_PER_CPU)
 		return PROTECT_PER_CPU;

@@ -290,6 +290,16 @@ bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
 	return there;
 }
 
+struct proof_order detect_proof_order(struct detect *d, uint64_t a, uint64_t b)
+{
+	struct proof_order order = {0};
+
+	pthread_mutex_lock(&d->lock);
+	prove_order(d->proving, a, b, &order);
+	pthread_mutex_unlock(&d->lock);
+	return order;
+}
+
 struct coverage *detect_coverage(const struct detect *d)
 {
 	return d->coverage;

@@ -14,6 +14,7 @@
 
 #include "hv/base/err.h"
 #include "hv/detect/config.h"
+#include "hv/detect/lock_order.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
 #include "hv/race/stats.h"
@@ -70,6 +71,9 @@ struct coverage *detect_coverage(const struct detect *d);
  */
 bool detect_prove(struct detect *d, uint64_t a, uint64_t b);
 void detect_prove_end(struct detect *d, uint64_t a, uint64_t b);
+
+/* The order of accesses at the two sites, as locks made it. All zero: nothing was seen of it, or the pair is not aimed at. */
+struct proof_order detect_proof_order(struct detect *d, uint64_t a, uint64_t b);
 
 /* How often a CPU has come to each of the two sites since then, while it was armed. False: the pair is not aimed at. */
 bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);

@@ -8,8 +8,10 @@
 #include "hv/base/clock.h"
 #include "hv/detect/capture.h"
 #include "hv/detect/lock_known.h"
+#include "hv/detect/lock_order.h"
 #include "hv/detect/lock_sets.h"
 #include "hv/detect/pool.h"
+#include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 
 #define CALL_LEN 5u
@@ -35,6 +37,8 @@ struct locks {
 	 */
 	struct lock_known known, results, inlined;
 	struct lock_sets sets;
+	/* The latest calls, which tell whether locks put two accesses in order. */
+	struct lock_events events;
 	struct lock_load load;
 	/* Until this time (CLOCK_MONOTONIC) what is held is not known. */
 	uint64_t unsure_until_ns;
@@ -236,6 +240,9 @@ void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 	/* While other points are out it stays unknown. */
 	if (!l->load.rest_until_ns)
 		l->unsure_until_ns = sure_from_ns;
+	/* Calls before now may have been missed. */
+	if (!l->load.rest_until_ns)
+		lock_events_hole(&l->events, l->number + 1);
 	l->sets.incomplete |= !complete;
 	pthread_mutex_unlock(&l->d->lock);
 }
@@ -245,6 +252,7 @@ void locks_rest(struct locks *l)
 	pthread_mutex_lock(&l->d->lock);
 	l->unsure_until_ns = UINT64_MAX;
 	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
+	lock_events_hole(&l->events, UINT64_MAX);
 	lock_load_rest(&l->load, monotonic_ns());
 	pthread_mutex_unlock(&l->d->lock);
 }
@@ -419,6 +427,24 @@ static struct base_register base_of(const struct insn *insn, const struct x86_re
 	return (struct base_register){0};
 }
 
+/* Have the proofs compare the access with others to the same data. */
+static void prove(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
+		  uint64_t site)
+{
+	if (!context->known || !prove_has(l->d, site))
+		return;
+	for (unsigned i = 0; i < raw->data_count; i++) {
+		const struct lock_hit hit = {.number = l->number,
+					     .gva = raw->data[i].gva,
+					     .size = raw->data[i].size,
+					     .rw = raw->data[i].rw,
+					     .who = lock_who_is(cpu, context),
+					     .held = raw->locks};
+
+		prove_accessed(l->d, &l->events, site, &hit);
+	}
+}
+
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n)
 {
@@ -446,6 +472,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 								   .rw = datum->access.rw,
 								   .base = base_of(insn, regs, datum)};
 	}
+	prove(l, cpu, &context, raw, regs->rip);
 	raw->during_count = company(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
 	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
 	raw->side.pc = regs->rip;
@@ -476,6 +503,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 	struct raw_moment *raw;
 
 	l->number++;
+	prove_object_ends(l->d, gva);
 	raw = put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw)
 		raw->lock.gva = gva;
@@ -498,6 +526,22 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 	raw->during_count = n;
 	capture_side(l->d->target, l->d->guest, cpu, regs, context, &raw->side);
 	raw->side.pc = regs->rip;
+}
+
+/* What was only tried is left out: if it was taken, it is held at the access or given back before. */
+static void note_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
+		       const struct held_lock *lock)
+{
+	if (op == LOCK_TRY)
+		return;
+	if (context->known)
+		lock_events_add(&l->events, &(struct lock_event){.number = l->number,
+								 .gva = lock->gva,
+								 .who = lock_who_is(cpu, context),
+								 .give = op == LOCK_GIVE,
+								 .shared = lock->shared});
+	else
+		lock_events_hole(&l->events, l->number);
 }
 
 /* A call of `f` has returned to this CPU, with its result in RAX. */
@@ -540,6 +584,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 				  .off = function->off,
 				  .shared = function->shared,
 				  .maybe = function->op == LOCK_TRY};
+	note_event(l, cpu, &context, function->op, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)

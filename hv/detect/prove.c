@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "hv/detect/arm.h"
+#include "hv/detect/lock_order.h"
 #include "hv/detect/state.h"
 
 #define TURN_NS 200000000u
@@ -14,11 +15,16 @@
 /* This share of the hits that are asked for may be spent on proofs, and no fewer than so many a second. */
 #define RATE_SHARE 0.5
 #define RATE_LEAST 20.0
+/* An object that ends is taken to be no larger. */
+#define OBJECT_BYTES 8192u
 
 /* A pair of sites, and how often a CPU came to each while its point was planted. */
 struct proof {
 	uint64_t site[2]; /* GVAs */
 	uint64_t reached[2];
+	/* The latest access at each site that was not compared with one at the other yet. */
+	struct lock_hit latest[2];
+	struct proof_order order;
 };
 
 /* The pairs. d->lock guards it, but for what is the sampler's own. */
@@ -79,6 +85,15 @@ bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2])
 	return true;
 }
 
+bool prove_order(struct proving *v, uint64_t a, uint64_t b, struct proof_order *out)
+{
+	const struct proof *p = find(v, a, b);
+
+	if (p)
+		*out = p->order;
+	return p;
+}
+
 void prove_end(struct proving *v, uint64_t a, uint64_t b)
 {
 	struct proof *p = find(v, a, b);
@@ -94,6 +109,57 @@ void prove_reached(struct detect *d, uint64_t site)
 
 		p->reached[0] += p->site[0] == site;
 		p->reached[1] += p->site[1] == site;
+	}
+}
+
+static bool conflict(const struct lock_hit *a, const struct lock_hit *b)
+{
+	return a->number && a->gva < b->gva + b->size && b->gva < a->gva + a->size && ((a->rw | b->rw) & INSN_WRITE) &&
+	       (a->who.who != b->who.who || a->who.kind != b->who.kind);
+}
+
+static void accessed(struct proof *p, const struct lock_events *events, unsigned which, const struct lock_hit *hit)
+{
+	struct lock_hit *other = &p->latest[!which];
+
+	p->latest[which] = *hit;
+	if (!conflict(other, hit))
+		return;
+	switch (lock_order(events, other, hit)) {
+	case LOCK_ORDER_LOCKS:
+		p->order.by_locks++;
+		break;
+	case LOCK_ORDER_NONE:
+		p->order.none++;
+		break;
+	default:
+		break;
+	}
+	/* One access says no more by being compared with many. */
+	other->number = 0;
+}
+
+void prove_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit)
+{
+	for (unsigned i = 0; i < d->proving->count; i++) {
+		struct proof *p = &d->proving->proofs[i];
+
+		for (unsigned which = 0; which < 2; which++) {
+			if (p->site[which] == site)
+				accessed(p, events, which, hit);
+		}
+	}
+}
+
+void prove_object_ends(struct detect *d, uint64_t gva)
+{
+	for (unsigned i = 0; i < d->proving->count; i++) {
+		for (unsigned which = 0; which < 2; which++) {
+			struct lock_hit *hit = &d->proving->proofs[i].latest[which];
+
+			if (hit->gva - gva < OBJECT_BYTES)
+				hit->number = 0;
+		}
 	}
 }
 

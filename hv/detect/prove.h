@@ -17,7 +17,10 @@
 #define PROOFS_MAX 64u
 
 struct detect;
+struct lock_events;
+struct lock_hit;
 
+struct proof_order;
 struct proving;
 
 /* NULL: memory ran out. */
@@ -35,11 +38,23 @@ bool prove_add(struct proving *v, uint64_t a, uint64_t b);
 /* How often a CPU has come to `a` and to `b`. False: there is no such pair. */
 bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2]);
 
-/* Forget the pair, if it is there. */
+/* The order of accesses at the two sites, as it was seen. False: there is no such pair. Under d->lock. */
+bool prove_order(struct proving *v, uint64_t a, uint64_t b, struct proof_order *out);
+
+/* Forget the pair, if it is there. Under d->lock. */
 void prove_end(struct proving *v, uint64_t a, uint64_t b);
 
 /* A sample point at this GVA was hit: count it. In a callback, under d->lock. */
 void prove_reached(struct detect *d, uint64_t site);
+
+/*
+ * A CPU is about to make this access at a site of a pair, and `events` are the calls of locks until now. In a callback, under
+ * d->lock.
+ */
+void prove_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit);
+
+/* The object at `gva` ends: what was accessed there is not compared with what comes. In a callback, under d->lock. */
+void prove_object_ends(struct detect *d, uint64_t gva);
 
 /* Whether this GVA is a site of a pair. Under d->lock. */
 bool prove_has(const struct detect *d, uint64_t site);

@@ -83,6 +83,10 @@ struct prot_access {
 	/* The first task (PID, or -1-CPU for an interrupt and for PID 0), and whether there was another one. */
 	int64_t who;
 	bool several;
+	/* The CPU on which the first one came, and whether others came on another. A record that is read from a report does not
+	 * say: there they came on several. */
+	uint16_t cpu;
+	bool several_cpus;
 	/* Nanoseconds since the first sample point was armed. */
 	uint64_t first_ns, last_ns;
 };

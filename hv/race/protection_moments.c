@@ -123,7 +123,9 @@ static void count_access(struct prot_access *a, const struct lock_moment *m, int
 	if (a->count == 0) {
 		a->who = who;
 		a->first_ns = m->time_ns;
+		a->cpu = (uint16_t)m->cpu;
 	}
+	a->several_cpus |= a->cpu != m->cpu;
 	a->several |= a->who != who;
 	a->last_ns = m->time_ns;
 	a->count = count_sum(a->count, 1);

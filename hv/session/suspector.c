@@ -16,6 +16,10 @@
 #define JUDGING_PART 20u
 /* A pair is given up on when both of its sites were reached so often. */
 #define REACHED_ENOUGH 500u
+/* When accesses at its sites came one after the other so often, and locks put them in order each time, a pair is withdrawn. */
+#define ORDERED_ENOUGH 16u
+/* So many judgements are waited for anything that is known of their order, before a suspicion is told. */
+#define WAIT_JUDGEMENTS 3u
 /* So many suspicions are followed; the list itself has them all. So many races are known by their ids. */
 #define FOLLOWED_MAX 1024u
 #define SEEN_MAX 4096u
@@ -24,6 +28,12 @@
 struct followed {
 	char id[RACE_ID_MAX];
 	enum proof_state state;
+	/* It was told. `withdrawn`: it is no suspicion any more. */
+	bool told, withdrawn;
+	/* How many judgements found it before it was told. */
+	unsigned waited;
+	/* The order of its accesses: what is known from when it was aimed at before, and all that is known. */
+	struct proof_order before, order;
 	/* The sites' GVAs when they were last aimed at, the protected side's first. */
 	uint64_t site[2];
 	uint64_t reached[2];
@@ -108,6 +118,13 @@ static void say(struct suspector *s, const char *id, const char *what)
 	screen_note(s->config.screen, line);
 }
 
+static void tell(struct suspector *s, struct followed *f, const char *text)
+{
+	if (!f->told)
+		say(s, f->id, text);
+	f->told = true;
+}
+
 void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 {
 	struct followed *f;
@@ -116,7 +133,12 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	if (!was_seen(s, id) && s->seen_count < SEEN_MAX)
 		memcpy(s->seen[s->seen_count++], id, RACE_ID_MAX);
 	f = find(s, id);
-	if (f && f->state != PROOF_SEEN) {
+	/* One that was withdrawn is told again by the next judgement. */
+	if (f && f->state != PROOF_SEEN && !f->withdrawn) {
+		const struct suspicion *suspicion = suspicions_find(&s->found, id);
+
+		if (suspicion)
+			tell(s, f, suspicion->text);
 		detect_proof(s->config.detect, f->site[0], f->site[1], f->reached);
 		detect_prove_end(s->config.detect, f->site[0], f->site[1]);
 		f->state = PROOF_SEEN;
@@ -145,33 +167,101 @@ static void give_up(struct suspector *s, struct followed *f)
 	say(s, f->id, what);
 }
 
-/* What is new of a suspicion, which is followed from now on. */
-static void follow(struct suspector *s, struct suspicion *suspicion, bool last)
+static void withdraw(struct suspector *s, struct followed *f, const char *text)
+{
+	char line[640];
+
+	detect_prove_end(s->config.detect, f->site[0], f->site[1]);
+	f->withdrawn = true;
+	snprintf(line, sizeof(line), "%s %s: locks put its accesses in order each time: %s",
+		 f->told ? "no longer suspected" : "not suspected", f->id, text);
+	screen_note(s->config.screen, line);
+}
+
+static void learn_order(struct suspector *s, struct followed *f)
+{
+	struct proof_order now = detect_proof_order(s->config.detect, f->site[0], f->site[1]);
+
+	f->order.by_locks = f->before.by_locks + now.by_locks;
+	f->order.none = f->before.none + now.none;
+}
+
+/* A suspicion whose sites are aimed at. */
+static void look_after(struct suspector *s, struct followed *f, const struct suspicion *suspicion, bool last)
+{
+	bool there = detect_proof(s->config.detect, f->site[0], f->site[1], f->reached);
+
+	/* What is known of text that went stays known. */
+	if (there)
+		learn_order(s, f);
+	/* At the end, all that is known of the order must not speak against what was not told yet. */
+	if (!f->order.none && f->order.by_locks >= (last && !f->told ? 1 : ORDERED_ENOUGH)) {
+		withdraw(s, f, suspicion->text);
+		return;
+	}
+	if (last || f->order.none || (++f->waited > WAIT_JUDGEMENTS && !f->order.by_locks))
+		tell(s, f, suspicion->text);
+	if (last)
+		return;
+	if (!there) {
+		f->before = f->order;
+		aim_at(s, f, suspicion);
+	} else if (f->reached[0] >= REACHED_ENOUGH && f->reached[1] >= REACHED_ENOUGH) {
+		tell(s, f, suspicion->text);
+		give_up(s, f);
+	}
+}
+
+static struct followed *begin(struct suspector *s, const struct suspicion *suspicion, bool last)
+{
+	struct followed *f;
+
+	if (s->followed_count == FOLLOWED_MAX)
+		return NULL;
+	f = &s->followed[s->followed_count++];
+	memcpy(f->id, suspicion->id, sizeof(f->id));
+	if (suspicion->kind == SUSPICION_UNPROTECTED && !last && !was_seen(s, f->id))
+		aim_at(s, f, suspicion);
+	if (f->state != PROOF_OPEN)
+		tell(s, f, suspicion->text);
+	return f;
+}
+
+/* What is new of a suspicion, which is followed from now on. Returns whether it is one. */
+static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 {
 	struct followed *f = find(s, suspicion->id);
 
-	if (!f) {
-		if (s->followed_count == FOLLOWED_MAX)
-			return;
-		f = &s->followed[s->followed_count++];
-		memcpy(f->id, suspicion->id, sizeof(f->id));
-		say(s, f->id, suspicion->text);
-		if (was_seen(s, f->id)) {
-			f->state = PROOF_SEEN;
-			say(s, f->id, "the race was seen");
-		} else if (suspicion->kind == SUSPICION_UNPROTECTED && !last) {
-			aim_at(s, f, suspicion);
-		}
-	} else if (f->state == PROOF_OPEN && !last) {
-		if (!detect_proof(s->config.detect, f->site[0], f->site[1], f->reached))
-			aim_at(s, f, suspicion);
-		else if (f->reached[0] >= REACHED_ENOUGH && f->reached[1] >= REACHED_ENOUGH)
-			give_up(s, f);
-	} else if (f->state == PROOF_OPEN) {
-		detect_proof(s->config.detect, f->site[0], f->site[1], f->reached);
+	if (!f)
+		f = begin(s, suspicion, last);
+	else if (f->state == PROOF_OPEN && !f->withdrawn)
+		look_after(s, f, suspicion, last);
+	if (!f)
+		return true;
+	if (f->state != PROOF_SEEN && was_seen(s, f->id)) {
+		tell(s, f, suspicion->text);
+		f->withdrawn = false;
+		f->state = PROOF_SEEN;
+		say(s, f->id, "the race was seen");
 	}
 	suspicion->proof = f->state;
 	memcpy(suspicion->reached, f->reached, sizeof(f->reached));
+	return !f->withdrawn;
+}
+
+/* Keep those that are still suspected. */
+static void follow_all(struct suspector *s, struct suspicions *found, bool last)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++) {
+		found->list[kept] = found->list[i];
+		if (follow(s, &found->list[kept], last))
+			kept++;
+		else
+			found->left_out[PROTECT_HANDED]++;
+	}
+	found->count = kept;
 }
 
 /* Under s->lock. */
@@ -189,8 +279,7 @@ static void judge(struct suspector *s, bool last)
 		suspicions_fini(&found);
 		return;
 	}
-	for (size_t i = 0; i < found.count; i++)
-		follow(s, &found.list[i], last);
+	follow_all(s, &found, last);
 	suspicions_fini(&s->found);
 	s->found = found;
 }

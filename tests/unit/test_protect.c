@@ -485,6 +485,22 @@ static void test_one_task(void **state)
 	expect_one(b);
 }
 
+static void test_one_cpu_that_does_one_after_the_other(void **state)
+{
+	struct bench *b = *state;
+
+	figure_one(b);
+	b->accesses[0].cpu = b->accesses[1].cpu = 1;
+	expect_one(b);
+	b->accesses[0].preempt_off = b->accesses[1].irqs_off = true;
+	expect_left_out(b, PROTECT_APART);
+	b->accesses[1].several_cpus = true;
+	expect_one(b);
+	b->accesses[1].several_cpus = false;
+	b->accesses[1].cpu = 0;
+	expect_one(b);
+}
+
 /* A task with a spinlock that leaves interrupts on, and an interrupt that takes no lock. */
 static void task_and_interrupt(struct bench *b, uint8_t kind)
 {
@@ -938,6 +954,7 @@ int main(void)
 		T(test_operations_that_never_met),
 		T(test_an_operation_that_is_not_known),
 		T(test_one_task),
+		T(test_one_cpu_that_does_one_after_the_other),
 		T(test_a_task_and_its_interrupt),
 		T(test_the_task_lacks_the_lock),
 		T(test_a_mutex_keeps_no_interrupt_away),

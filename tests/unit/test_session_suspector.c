@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/lock_order.h"
+#include "hv/detect/prove.h"
+#include "hv/detect/state.h"
 #include "hv/session/suspector.h"
 #include "tests/unit/detect_rig.h"
 
@@ -160,6 +163,89 @@ static void what_is_suspected_at_the_end_is_not_aimed_at(void **state)
 	assert_int_equal(suspector_record(f->s)->access_count, 2);
 }
 
+static void accessed(struct fixture *f, const struct lock_events *events, uint64_t site, uint64_t number, int64_t who)
+{
+	const struct lock_hit hit = {
+		.number = number, .gva = RIG_DATA, .size = 8, .rw = INSN_WRITE, .who = {.who = who, .cpu = (uint16_t)who}};
+
+	pthread_mutex_lock(&f->r->d->lock);
+	prove_accessed(f->r->d, events, site, &hit);
+	pthread_mutex_unlock(&f->r->d->lock);
+}
+
+/* Two tasks make the accesses in turn, so often. With `lock` the first gives a lock on to the second in between. */
+static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
+{
+	struct lock_events *events = calloc(1, sizeof(*events));
+	uint64_t number = 0;
+
+	assert_non_null(events);
+	for (unsigned i = 0; i < times; i++) {
+		accessed(f, events, A, ++number, 0);
+		for (int64_t who = 0; who < 2 && lock; who++)
+			lock_events_add(events, &(struct lock_event){.number = ++number,
+								     .gva = RIG_DATA + 64,
+								     .who = {.who = who, .cpu = (uint16_t)who},
+								     .give = true});
+		accessed(f, events, B, ++number, 1);
+		/* What comes next is another object's. */
+		pthread_mutex_lock(&f->r->d->lock);
+		prove_object_ends(f->r->d, RIG_DATA);
+		pthread_mutex_unlock(&f->r->d->lock);
+	}
+	free(events);
+}
+
+static void until_not_aimed_at(struct fixture *f)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	uint64_t until = monotonic_ns() + WAIT_NS, reached[2];
+
+	while (detect_proof(f->r->d, A, B, reached)) {
+		assert_true(monotonic_ns() < until);
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void what_locks_always_put_in_order_is_withdrawn(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	both(f);
+	until_aimed_at(f);
+	one_after_the_other(f, 16, true);
+	assert_int_equal(detect_proof_order(f->r->d, A, B).by_locks, 16);
+	until_not_aimed_at(f);
+	assert_int_equal(suspector_finish(f->s, &err), 0);
+	assert_int_equal(suspector_found(f->s)->count, 0);
+	assert_int_equal(suspector_found(f->s)->left_out[PROTECT_HANDED], 1);
+}
+
+static void race_of_what_was_withdrawn_is_a_race(void **state)
+{
+	struct fixture *f = *state;
+
+	both(f);
+	until_aimed_at(f);
+	one_after_the_other(f, 16, true);
+	until_not_aimed_at(f);
+	suspector_race(f->s, ID);
+	assert_int_equal(finish(f)->proof, PROOF_SEEN);
+}
+
+static void what_was_once_in_no_order_stays(void **state)
+{
+	struct fixture *f = *state;
+
+	both(f);
+	until_aimed_at(f);
+	one_after_the_other(f, 1, false);
+	one_after_the_other(f, 100, true);
+	assert_int_equal(detect_proof_order(f->r->d, A, B).none, 1);
+	assert_int_equal(finish(f)->proof, PROOF_OPEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +253,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(end_of_the_run_leaves_it_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(race_may_come_before_its_suspicion, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_suspected_at_the_end_is_not_aimed_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_locks_always_put_in_order_is_withdrawn, setup, teardown),
+		cmocka_unit_test_setup_teardown(race_of_what_was_withdrawn_is_a_race, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_once_in_no_order_stays, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,7 @@ static void read_access(struct reading *g, const json_t *item)
 	a.count_shared = json_read_number(r, item, "count_shared", a.count);
 	a.who = read_signed(r, item, "who", INT32_MIN, INT32_MAX);
 	a.several = json_read_bool(r, item, "several");
+	a.several_cpus = true;
 	a.first_ns = json_read_number(r, item, "first_ns", INT64_MAX);
 	a.last_ns = json_read_number(r, item, "last_ns", INT64_MAX);
 	if (!r->failed)
