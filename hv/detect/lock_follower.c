@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hv/detect/locks.h"
+#include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "hv/detect/unwinding.h"
 #include "hv/sandbox/sandbox.h"
@@ -58,9 +59,7 @@ static void describe_outer(const struct detect *d, const struct race_side *side,
  */
 static bool has_name(const struct detect *d, const struct lock_moment *m)
 {
-	const char *module = d->config.module;
-
-	return m->symbol.name[0] && (!module || strcmp(module, m->symbol.module) == 0);
+	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
 /* Returns false when it is not known any more where it was. */

@@ -180,6 +180,7 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 		return -1;
 	*out = (struct guest_symbol){.addr = symbol.addr, .size = symbol.size};
 	snprintf(out->name, sizeof(out->name), "%s", symbol.name);
+	snprintf(out->module, sizeof(out->module), "%s", g->text_module ? g->text_module : "");
 	return 0;
 }
 

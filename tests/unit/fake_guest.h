@@ -29,6 +29,9 @@ struct guest {
 	uint8_t build_id[20];
 	size_t build_id_len;
 
+	/* The module that all text is in. NULL: it is the kernel's. */
+	const char *text_module;
+
 	/* What guest_context() says, except for irqs_off, which follows from the registers. */
 	struct guest_context context;
 

@@ -443,6 +443,21 @@ static void moment_whose_text_has_gone_is_lost(void **state)
 	assert_int_equal(rig_stats(f->r).moments_lost, 1);
 }
 
+/* The subject may be several modules. */
+static void moments_of_all_modules_are_handed_on(void **state)
+{
+	struct fixture *f = *state;
+
+	f->r->d->config.module = "snd_*,other";
+	f->r->guest.text_module = "snd_intel";
+	call(f, 0, 7, LOCK_CALL);
+	assert_int_equal(follow(f), 1);
+	f->r->guest.text_module = "sound";
+	call(f, 0, 7, UNLOCK_CALL);
+	assert_int_equal(follow(f), 0);
+	assert_int_equal(rig_stats(f->r).moments_lost, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +477,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(full_ring_loses_accesses_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(moments_of_all_modules_are_handed_on, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
