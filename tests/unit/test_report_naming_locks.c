@@ -131,6 +131,38 @@ static void test_object_seen_once_through_a_pointer(void **state)
 	EXPECT(&b, "outer->word.low", "outer->in[1].b[2]", "kmalloc-192+0x10");
 }
 
+/* All objects of a cache that is called as their struct, but of no cache that is called otherwise or has larger objects. */
+static void test_cache_of_one_struct(void **state)
+{
+	static const struct {
+		const char *cache;
+		uint32_t more; /* Bytes of an object behind the struct. */
+		const char *name;
+	} cases[] = {{"outer", 0, "outer->word.low"},
+		     {"outer", 63, "outer->word.low"},
+		     {"outer", 64, "outer+0x10"},
+		     {"others", 0, "others+0x10"}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bench b = begin(state);
+		uint32_t size = (uint32_t)sample_symbol(&b.f->sample, "global_outer").size + cases[i].more;
+		struct lock_moment typed = moment(&b, "read_member", 0, OBJECT, OBJECT + AT_NUMBER, 4);
+		struct lock_moment other = moment(&b, "read_index", 0, 0, OBJECT + size + AT_WORD, 1);
+		struct guest_memory *memory = &other.data[0].memory;
+
+		*memory = slab_at(OBJECT + size, OBJECT + size + AT_WORD);
+		snprintf(memory->cache, sizeof(memory->cache), "%s", cases[i].cache);
+		memcpy(typed.data[0].memory.cache, memory->cache, sizeof(memory->cache));
+		typed.data[0].memory.object_size = memory->object_size = size;
+		take(&b, &typed);
+		take(&b, &other);
+		assert_true(name_all(&b, LIMIT_NS));
+		assert_string_equal(b.p->accesses[0].name, "outer->in[1].b[2]");
+		assert_string_equal(b.p->accesses[1].name, cases[i].name);
+		protection_free(b.p);
+	}
+}
+
 /* The object was freed between the two, and may be anything now. */
 static void test_each_life_has_its_own_types(void **state)
 {
@@ -308,6 +340,7 @@ int main(void)
 		TEST(test_member_through_a_pointer),
 		TEST(test_struct_inside_of_an_object),
 		TEST(test_object_seen_once_through_a_pointer),
+		TEST(test_cache_of_one_struct),
 		TEST(test_each_life_has_its_own_types),
 		TEST(test_types_that_disagree_say_nothing),
 		TEST(test_struct_in_a_struct_agrees),

@@ -12,15 +12,17 @@ struct work {
 	const struct naming *n;
 	struct protection *p;
 	struct pointees *pointees;
-	uint64_t until_ns; /* Of this thread's time. */
+	uint64_t learn_until_ns, until_ns; /* Of this thread's time. */
 	bool late;
 };
 
-/* Whether there is time left. */
-static bool in_time(struct work *w)
+/* Whether there is time left before `until_ns`. */
+static bool in_time(struct work *w, uint64_t until_ns)
 {
-	w->late |= thread_cpu_ns() > w->until_ns;
-	return !w->late;
+	bool late = thread_cpu_ns() > until_ns;
+
+	w->late |= late;
+	return !late;
 }
 
 /* The guest's tables know the member, or the memory is none that pointers have types for. */
@@ -33,14 +35,14 @@ static int learn(struct work *w)
 {
 	const struct protection *p = w->p;
 
-	for (uint32_t i = 0; i < p->access_count && in_time(w); i++) {
+	for (uint32_t i = 0; i < p->access_count && in_time(w, w->learn_until_ns); i++) {
 		const struct prot_access *a = &p->accesses[i];
 		const struct pointer_use use = {a->site, a->pc, a->gva, a->size, a->base, &a->memory, a->life};
 
 		if (!is_told(&a->memory) && !a->memory.symbol.name[0] && pointees_learn(w->pointees, &use) < 0)
 			return -1;
 	}
-	for (uint32_t i = 0; i < p->take_count && in_time(w); i++) {
+	for (uint32_t i = 0; i < p->take_count && in_time(w, w->learn_until_ns); i++) {
 		const struct prot_take *t = &p->takes[i];
 		const struct prot_lock *lock = &p->locks[t->lock];
 		const struct pointer_use use = {t->site, t->pc, lock->gva, 1, t->base, &lock->memory, POINTEE_ANY_LIFE};
@@ -130,14 +132,19 @@ static void name_lock(const struct work *w, struct prot_lock *lock)
 
 int naming_locks(const struct naming *n, struct protection *p, uint64_t limit_ns, bool *complete, struct err *err)
 {
-	struct work w = {.n = n, .p = p, .pointees = pointees_new(n), .until_ns = thread_cpu_ns() + limit_ns};
+	const uint64_t now = thread_cpu_ns();
+	struct work w = {.n = n,
+			 .p = p,
+			 .pointees = pointees_new(n),
+			 .learn_until_ns = now + limit_ns / 4 * 3,
+			 .until_ns = now + limit_ns};
 	int rc = w.pointees ? learn(&w) : -1;
 
 	if (rc < 0)
 		err_set(err, EXIT_INTERNAL, "out of memory while naming what is under which lock");
-	for (uint32_t i = 0; rc == 0 && i < p->lock_count && in_time(&w); i++)
+	for (uint32_t i = 0; rc == 0 && i < p->lock_count && in_time(&w, w.until_ns); i++)
 		name_lock(&w, &p->locks[i]);
-	for (uint32_t i = 0; rc == 0 && i < p->access_count && in_time(&w); i++)
+	for (uint32_t i = 0; rc == 0 && i < p->access_count && in_time(&w, w.until_ns); i++)
 		name_access(&w, &p->accesses[i]);
 	*complete = !w.late;
 	pointees_free(w.pointees);

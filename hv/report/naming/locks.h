@@ -11,8 +11,9 @@
  * by the pointers that instructions went through, and "table[3].next" by the variable. Where pointers disagree about what is in
  * an object, its members keep the names that they have. n->modules are the modules that are loaded.
  *
- * It takes some microseconds an access, and some milliseconds for each function that it is new to. After `limit_ns` of this
- * thread's time the rest keeps its names, and *complete becomes false.
+ * It takes some microseconds an access, and some milliseconds for each function that it is new to. After three quarters
+ * of `limit_ns` of this thread's time no more pointers are asked about, and after all of it the rest keeps its names, and
+ * *complete becomes false.
  *
  * 0, or -1 with EXIT_INTERNAL: memory ran out, and some names are as they were.
  */

@@ -12,6 +12,8 @@
 /* Structs around one byte are looked for among so many that begin before it. With more no name is given. */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
+/* Objects of a cache are so many bytes larger than their struct at most, since they begin at cache lines. */
+#define CACHE_ALIGNED 64u
 
 /* What debug files say of the pointer in a register at an instruction, at one distance of the access from it. */
 struct answer {
@@ -23,6 +25,14 @@ struct answer {
 	uint64_t type;	      /* debuginfo_datum.owner_id */
 	uint64_t type_size;
 	uint64_t offset; /* Of the access, from the beginning of the pointee. */
+	char tag[64];	 /* The type's name, without "struct ". "": it is longer. */
+};
+
+/* The struct that all objects of a slab cache are, as the cache is called by its name. */
+struct cache_type {
+	char cache[64];
+	struct debuginfo *di;
+	uint64_t type, size;
 };
 
 struct pointee {
@@ -56,6 +66,8 @@ struct pointees {
 	size_t member_room;
 	struct pointee *list;
 	size_t count, room;
+	struct cache_type *caches;
+	size_t cache_count, cache_room;
 };
 
 /*
@@ -114,6 +126,7 @@ void pointees_free(struct pointees *p)
 	free(p->answers);
 	free(p->members);
 	free(p->list);
+	free(p->caches);
 	free(p);
 }
 
@@ -176,6 +189,8 @@ static void ask(const struct pointees *p, const struct pointer_use *use, struct 
 	a->type = d.owner_id;
 	a->type_size = d.owner_size;
 	a->offset = d.offset;
+	if (strlen(tag) < sizeof(a->tag))
+		memcpy(a->tag, tag, strlen(tag) + 1);
 }
 
 struct wanted {
@@ -212,6 +227,34 @@ static const struct answer *answer_of(struct pointees *p, const struct pointer_u
 	return &p->answers[at];
 }
 
+static const struct cache_type *type_of_cache(const struct pointees *p, const struct guest_memory *m)
+{
+	for (size_t i = 0; i < p->cache_count && m->cache[0] && m->object; i++) {
+		if (strcmp(p->caches[i].cache, m->cache) == 0)
+			return &p->caches[i];
+	}
+	return NULL;
+}
+
+/*
+ * A cache that is called as a struct that one of its objects is, and whose objects are as large, has no others, unless the
+ * kernel merged it with another cache: one of a struct of the same size that is called otherwise. 0, or -1: memory ran out.
+ */
+static int learn_cache(struct pointees *p, const struct guest_memory *m, uint64_t start, const struct answer *a)
+{
+	struct cache_type *c;
+
+	if (start != m->object || strcmp(a->tag, m->cache) != 0 || m->object_size - a->type_size >= CACHE_ALIGNED ||
+	    type_of_cache(p, m))
+		return 0;
+	if (make_room((void **)&p->caches, p->cache_count, &p->cache_room, sizeof(*p->caches)))
+		return -1;
+	c = &p->caches[p->cache_count++];
+	*c = (struct cache_type){.di = a->di, .type = a->type, .size = a->type_size};
+	memcpy(c->cache, a->tag, sizeof(c->cache));
+	return 0;
+}
+
 int pointees_learn(struct pointees *p, const struct pointer_use *use)
 {
 	const struct guest_memory *m = use->memory;
@@ -229,7 +272,7 @@ int pointees_learn(struct pointees *p, const struct pointer_use *use)
 	/* What does not fit into its object is not what it is called. */
 	if (m->object && (start < m->object || start + a->type_size > m->object + m->object_size))
 		return 0;
-	if (make_room((void **)&p->list, p->count, &p->room, sizeof(*p->list)))
+	if (make_room((void **)&p->list, p->count, &p->room, sizeof(*p->list)) || learn_cache(p, m, start, a))
 		return -1;
 	p->list[p->count++] = (struct pointee){start, a->type_size, a->di, a->type, use->life, a->offset, use->size, false};
 	return 0;
@@ -386,6 +429,16 @@ void pointees_sort(struct pointees *p)
 	find_clashes(p);
 }
 
+/* By the type of all objects of the cache, for an object to which no pointer was seen. */
+static bool by_cache(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory,
+		     struct pointee_member *out)
+{
+	const struct cache_type *c = type_of_cache(p, memory);
+	uint64_t offset = gva - memory->object;
+
+	return c && offset < c->size && member_of(p, &(const struct pointee){.di = c->di, .type = c->type}, offset, size, out);
+}
+
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out)
 {
@@ -408,5 +461,5 @@ bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct g
 			*out = m;
 		any = true;
 	}
-	return any;
+	return any || by_cache(p, gva, size, memory, out);
 }

@@ -51,7 +51,9 @@ void pointees_sort(struct pointees *p);
 
 /*
  * The largest known struct that contains the `size` bytes at `gva`, of that life or, with POINTEE_ANY_LIFE, of any one, and
- * its member there. `memory` is what is at `gva`. False: there is none, or pointers disagree about what is around these bytes.
+ * its member there. `memory` is what is at `gva`. Where no pointer was seen, a slab cache that is called as a struct which one
+ * of its objects was seen to be has such objects only. False: there is none, or pointers disagree about what is around these
+ * bytes.
  */
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out);
