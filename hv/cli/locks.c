@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
 	{"format", KEY_FORMAT, "FORM", 0, "text, for people (default); json; or html, a page", 0},
 	{"module", KEY_MODULE, "GLOBS", 0, "only what functions of these modules access; the kernel's own image has no name",
 	 0},
-	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock", 0},
+	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock, or only read", 0},
 	{"assert", KEY_ASSERT, "FILE", 0,
 	 "check what FILE says of data: under which locks they are accessed, and by whom; exit with status 1 if that is broken",
 	 0},

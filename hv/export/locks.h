@@ -20,7 +20,7 @@ struct export_locks {
 	size_t file_count;
 	/* Checked against the same files. NULL: there are none. */
 	const struct assertions *assertions;
-	/* Text and HTML list data too that were accessed under no lock at all. */
+	/* Text and HTML list data too that were accessed under no lock at all, or only read since they were shared. */
 	bool all;
 };
 
@@ -28,6 +28,9 @@ struct export_locks {
 int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err);
+
+/* Whether text and HTML list the datum. */
+bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d);
 
 /* What came of aiming at both sites of the suspicion, as a sentence without a full stop. "": nothing is known. */
 #define EXPORT_PROOF_MAX 160

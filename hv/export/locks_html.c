@@ -49,11 +49,6 @@ static void put_datum(FILE *out, const struct chart_datum *d)
 	fputs("</td></tr>\n", out);
 }
 
-static bool is_shown(const struct export_locks *l, const struct chart_datum *d)
-{
-	return d->total && (d->lock[0] || l->all);
-}
-
 static void put_data(FILE *out, const struct export_locks *l)
 {
 	const struct chart_datum *last = NULL;
@@ -62,7 +57,7 @@ static void put_data(FILE *out, const struct export_locks *l)
 	for (size_t i = 0; i < l->chart->count; i++) {
 		const struct chart_datum *d = &l->chart->data[i];
 
-		if (!is_shown(l, d))
+		if (!export_locks_shows(l, d))
 			continue;
 		if (!last || last->owner_len != d->owner_len || strncmp(last->name, d->name, d->owner_len)) {
 			fputs(last ? "</tbody></table></div>\n<h3 class=\"mono\">" : "<h3 class=\"mono\">", out);

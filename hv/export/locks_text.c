@@ -65,7 +65,7 @@ static void put_data(FILE *out, const struct export_locks *l)
 	for (size_t i = 0; i < l->chart->count; i++) {
 		const struct chart_datum *d = &l->chart->data[i];
 
-		if (!d->total || (!d->lock[0] && !l->all))
+		if (!export_locks_shows(l, d))
 			continue;
 		if (!last || !same_owner(last, d))
 			fprintf(out, "\n%.*s\n", (int)d->owner_len, d->name);
@@ -76,13 +76,15 @@ static void put_data(FILE *out, const struct export_locks *l)
 
 static void put_sum(FILE *out, const struct export_locks *l)
 {
-	size_t always = 0, partly = 0, never = 0, alone = 0;
+	size_t always = 0, partly = 0, never = 0, read_only = 0, alone = 0;
 
 	for (size_t i = 0; i < l->chart->count; i++) {
 		const struct chart_datum *d = &l->chart->data[i];
 
 		if (!d->total)
 			alone++;
+		else if (!d->writes)
+			read_only++;
 		else if (!d->lock[0])
 			never++;
 		else if (d->held == d->total)
@@ -90,8 +92,9 @@ static void put_sum(FILE *out, const struct export_locks *l)
 		else
 			partly++;
 	}
-	fprintf(out, "\n%zu data always under one lock, %zu in part, %zu under none%s, %zu that nothing shared\n", always,
-		partly, never, l->all ? "" : " (--all lists them)", alone);
+	fprintf(out,
+		"\n%zu data always under one lock, %zu in part, %zu under none and %zu only read%s, %zu that nothing shared\n",
+		always, partly, never, read_only, l->all ? "" : " (--all lists them)", alone);
 	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
 		if (l->chart->left_out[i])
 			fprintf(out, "%" PRIu64 " pairs of accesses %s are not suspected\n", l->chart->left_out[i],

@@ -17,3 +17,8 @@ void export_proof(const struct suspicion *s, char out[EXPORT_PROOF_MAX])
 		snprintf(out, EXPORT_PROOF_MAX, "%s %" PRIu64 " and %" PRIu64 " times", words[s->proof], s->reached[0],
 			 s->reached[1]);
 }
+
+bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d)
+{
+	return d->total && (locks->all || (d->lock[0] && d->writes));
+}

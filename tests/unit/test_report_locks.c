@@ -241,6 +241,19 @@ static void test_suspicions_of_several_runs(void **state)
 	assert_int_equal(b->chart.left_out[PROTECT_RCU], 7);
 }
 
+/* Readers may hold another lock for the sake of something else. */
+static void test_the_lock_of_the_writes(void **state)
+{
+	struct bench *b = *state;
+
+	hold(add(&b->runs[0], "nic.flags", WATCHDOG, INSN_READ, 500), CMD_LOCK);
+	figure_one(&b->runs[0]);
+	chart(b, 1, NULL);
+	assert_int_equal(b->chart.count, 1);
+	assert_string_equal(b->chart.data[0].lock, "nic.cb_lock");
+	assert_int_equal(b->chart.data[0].held, 412);
+}
+
 static void test_an_empty_record(void **state)
 {
 	struct bench *b = *state;
@@ -272,6 +285,7 @@ static void shown(struct bench *b)
 {
 	figure_one(&b->runs[0]);
 	add(&b->runs[0], "nic.<id>", WATCHDOG, INSN_WRITE, 2);
+	hold(add(&b->runs[0], "nic.mtu", CONFIGURE, INSN_READ, 9), CB_LOCK);
 	suspect(b, 0, "aaaaaaaaaaaa", 50, PROOF_GIVEN_UP);
 	chart(b, 1, NULL);
 }
@@ -294,8 +308,9 @@ static void test_text(void **state)
 	expect_in(text,
 		  "\nnic\n  .flags                       nic.cb_lock held in 412 of 418 accesses; not in e100_watchdog() (6)\n",
 		  true);
-	expect_in(text, "0 data always under one lock, 1 in part, 1 under none (--all lists them)", true);
+	expect_in(text, "0 data always under one lock, 1 in part, 1 under none and 1 only read (--all lists them)", true);
 	expect_in(text, ".<id>", false);
+	expect_in(text, ".mtu", false);
 	free(text);
 	text = output(b, export_locks_text, true);
 	expect_in(text, "  .<id>                        no lock in 2 accesses, of which 2 wrote\n", true);
@@ -353,6 +368,7 @@ int main(void)
 		T(test_members_stand_in_the_order_of_their_offsets),
 		T(test_only_wanted_functions),
 		T(test_suspicions_of_several_runs),
+		T(test_the_lock_of_the_writes),
 		T(test_an_empty_record),
 		T(test_text),
 		T(test_html),

@@ -92,12 +92,22 @@ static bool covered(const struct ref *r, const char *lock)
 	return false;
 }
 
-static uint64_t held_at(const struct ref *refs, size_t n, const char *lock)
-{
-	uint64_t held = 0;
+/* At how many accesses a lock was held, and at how many writes of these. */
+struct held {
+	uint64_t all, writes;
+};
 
-	for (size_t i = 0; i < n; i++)
-		held += covered(&refs[i], lock) ? refs[i].access->count_shared : 0;
+static struct held held_at(const struct ref *refs, size_t n, const char *lock)
+{
+	struct held held = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		if (!covered(&refs[i], lock))
+			continue;
+		held.all += refs[i].access->count_shared;
+		if (refs[i].access->rw & INSN_WRITE)
+			held.writes += refs[i].access->count_shared;
+	}
 	return held;
 }
 
@@ -110,24 +120,29 @@ static bool is_listed(const char *const *list, unsigned count, const char *name)
 	return false;
 }
 
-/* Set the lock of the datum: of those that are held at any access the one that is held at most of them. */
+/*
+ * Set the lock of the datum: of those that are held at any access the one that is held at most of the writes, and of these the
+ * one that is held at most accesses. Readers may hold a lock for the sake of something else.
+ */
 static void choose_lock(struct chart_datum *d, const struct ref *refs, size_t n)
 {
 	const char *seen[LOCKS_COMPARED];
+	struct held most = {0};
 	unsigned count = 0;
 
 	for (size_t i = 0; i < n && count < LOCKS_COMPARED; i++) {
 		for (unsigned k = 0; k < refs[i].access->held_count && count < LOCKS_COMPARED; k++) {
 			const char *lock = refs[i].p->locks[refs[i].access->held[k].lock].name;
-			uint64_t held;
+			struct held held;
 
 			if (!refs[i].access->count_shared || is_listed(seen, count, lock))
 				continue;
 			seen[count++] = lock;
 			held = held_at(refs, n, lock);
-			if (held <= d->held)
+			if (held.writes < most.writes || (held.writes == most.writes && held.all <= most.all))
 				continue;
-			d->held = held;
+			most = held;
+			d->held = held.all;
 			snprintf(d->lock, sizeof(d->lock), "%s", lock);
 		}
 	}

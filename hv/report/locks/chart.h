@@ -22,7 +22,7 @@ struct chart_datum {
 	char name[CHART_NAME_MAX];
 	/* Bytes of `name` that are the variable's, the struct's or the cache's. The rest says where in it the datum is. */
 	size_t owner_len;
-	/* The lock that was held at most of the accesses. "": no lock was held at any. */
+	/* The lock that was held at most of the writes, and of such the one at most accesses. "": no lock was held at any. */
 	char lock[CHART_NAME_MAX];
 	/* Accesses since the datum was shared, and at how many of them `lock` kept others away. */
 	uint64_t total, held;
