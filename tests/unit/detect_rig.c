@@ -79,6 +79,7 @@ void rig_code(struct rig *r, uint64_t offset, const void *code, size_t len)
 
 void rig_functions(struct rig *r, const struct symbol *functions, size_t n)
 {
+	symtab_free(r->guest.symtab);
 	r->guest.symtab = symtab_from_array(functions, n, NULL);
 	assert_non_null(r->guest.symtab);
 }

@@ -46,7 +46,7 @@ void rig_remake(struct rig *r);
 /* Write `len` bytes of code at RIG_TEXT + offset. */
 void rig_code(struct rig *r, uint64_t offset, const void *code, size_t len);
 
-/* Name the functions, as symtab_from_array() does. Once only. */
+/* Name the functions, as symtab_from_array() does. The names given before are freed. */
 void rig_functions(struct rig *r, const struct symbol *functions, size_t n);
 
 /* Write one instruction at RIG_TEXT + offset, decode it and plant a sample point on it. Fails the test if that cannot be. */
