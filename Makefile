@@ -229,6 +229,20 @@ fuzz: deps ## feed hostile input to every reader of it, SECONDS=60 each; what is
 	+$(Q)$(MAKE_PARALLEL) $(FUZZ_MAKE) fuzz-build
 	$(Q)tests/fuzz/run --seconds $(SECONDS) --found $(OUT)/fuzz $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)
 
+# The benchmarks whose figures docs/performance.md has.
+BENCH ?= overhead
+
+.PHONY: bench
+bench: deps ## measure what docs/performance.md says, BENCH="overhead ...": tables and JSON in build/bench; takes hours
+	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/outrider_gt.ko
+	$(Q)for bench in $(BENCH); do \
+		OUTRIDER_BUILD=$(abspath $(OUT)) BENCH_OUT=$(abspath $(OUT))/bench tests/bench/$$bench || exit; \
+	done
+
+.PHONY: bench-page
+bench-page: ## put the figures that make bench has left into docs/performance.md
+	$(Q)tests/bench/page $(sort $(wildcard $(OUT)/bench/*.json))
+
 # A make that was not told how many jobs at once takes as many as there are CPUs.
 JOBS ?= $(shell nproc)
 MAKE_PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))

@@ -6,8 +6,9 @@ import pathlib
 import statistics
 import sys
 
+from plot import Plot, stairs
+
 ARMS = {"uniform": "#b3611b", "learnt": "#1f5fa8"}
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 400, 56, 20, 20, 48
 
 
 class Run:
@@ -72,52 +73,19 @@ def gain(arms, rounds, seeds):
           f"better with {sum(a > b for a, b in zip(fresh['learnt'], fresh['uniform']))} of {len(seeds)} seeds")
 
 
-def nice(most):
-    step = 10 ** len(str(int(most))) // 10 or 1
-    while most / step > 8:
-        step *= 2
-    return step
-
-
 def plot(arms, rounds, each, seeds, path):
-    end, most = rounds * each, max(len(arm.times(each)) for arm in arms.values()) or 1
-
-    def x(second):
-        return LEFT + (WIDTH - LEFT - RIGHT) * second / end
-
-    def y(pairs):
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * pairs / most
-
-    def line(points, colour, width):
-        text = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
-        return f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
-           f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>']
-    for value in range(0, most + 1, nice(most)):
-        out.append(f'<path d="M{LEFT} {y(value):.1f}H{WIDTH - RIGHT}" stroke="#dddddd"/>'
-                   f'<text x="{LEFT - 6}" y="{y(value) + 4:.1f}" text-anchor="end" fill="#333333">{value}</text>')
-    for number in range(rounds + 1):
-        out.append(f'<path d="M{x(number * each):.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#dddddd"/>'
-                   f'<text x="{x(number * each):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle" fill="#333333">{number * each:g}</text>')
-    out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle" fill="#333333">'
-               f'seconds sampled, in rounds of {each:g} s</text>'
-               f'<text transform="translate(14 {(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)" text-anchor="middle" fill="#333333">'
-               'pairs of sites that were found</text>')
+    end = rounds * each
+    drawn = Plot(f"seconds sampled, in rounds of {each:g} s", "pairs of sites that were found", end,
+                 max(len(arm.times(each)) for arm in arms.values()))
     for name, colour in ARMS.items():
         every = [arms[name, seed].times(each) for seed in seeds]
         for times in every:
-            steps = [(0, 0)]
-            for count, at in enumerate(times):
-                steps += [(at, count), (at, count + 1)]
-            out.append(line([*steps, (end, len(times))], colour, 0.7))
+            counts = [[0, 0], *([at, count] for count, at in enumerate(times, 1)), [end, len(times)]]
+            drawn.line(stairs(counts), colour, 0.7)
         grid = [end * n / 200 for n in range(201)]
-        out.append(line([(at, statistics.mean(sum(t <= at for t in times) for times in every)) for at in grid], colour, 2.5))
-    for number, (name, colour) in enumerate(ARMS.items()):
-        out.append(f'<path d="M{LEFT + 14} {TOP + 14 + 18 * number}h24" stroke="{colour}" stroke-width="2.5"/>'
-                   f'<text x="{LEFT + 44}" y="{TOP + 18 + 18 * number}" fill="#333333">{name}: mean of {len(seeds)} seeds, '
-                   'and each of them as a thin line</text>')
-    path.write_text("\n".join([*out, "</svg>\n"]), encoding="utf-8")
+        drawn.line([(at, statistics.mean(sum(t <= at for t in times) for times in every)) for at in grid], colour, 2.5)
+        drawn.name(f"{name}: mean of {len(seeds)} seeds, and each of them as a thin line", colour)
+    path.write_text(drawn.svg(), encoding="utf-8")
 
 
 def main():
