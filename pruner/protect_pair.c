@@ -131,10 +131,27 @@ static bool by_design(const struct protection *p, const struct prune_rules *rule
 	       listed_datum(p, rules, LIST_SPECIAL, b, &datum, two_writers);
 }
 
-/* Whether all accesses of one came before all of the other, so that the datum may have been handed over in between. */
+/*
+ * Whether no task came to the datum between two accesses of another one. Who starts a thread, stops it and starts the next one
+ * sees to it that each has the datum in its turn.
+ */
+static bool in_turns(const struct prot_access *a, const struct prot_access *b)
+{
+	for (unsigned i = 0; i < a->span_count; i++) {
+		for (unsigned k = 0; k < b->span_count; k++) {
+			const struct prot_span *s = &a->spans[i], *t = &b->spans[k];
+
+			if (s->who != t->who && s->last_ns > t->first_ns && t->last_ns > s->first_ns)
+				return false;
+		}
+	}
+	return a->span_count && b->span_count;
+}
+
+/* Whether all accesses of one came before all of the other, or task after task: the datum may have been handed over. */
 static bool handed_over(const struct prot_access *a, const struct prot_access *b)
 {
-	return a->last_ns <= b->first_ns || b->last_ns <= a->first_ns;
+	return a->last_ns <= b->first_ns || b->last_ns <= a->first_ns || in_turns(a, b);
 }
 
 bool protect_pair_met(const struct protection *p, const struct prot_access *a, const struct prot_access *b)

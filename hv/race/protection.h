@@ -50,6 +50,15 @@ struct prot_held {
 	bool shared, maybe;
 };
 
+/* A task's accesses, or an interrupt's on one CPU, from the first to the last of them. */
+struct prot_span {
+	int64_t who; /* as in struct prot_access */
+	uint64_t first_ns, last_ns;
+};
+
+/* So many tasks of an access are told apart. */
+#define PROTECTION_SPANS_MAX 4u
+
 /* All accesses that are the same in what is kept of them. */
 struct prot_access {
 	/* The site's name, and its GVA in this run. */
@@ -89,6 +98,10 @@ struct prot_access {
 	bool several_cpus;
 	/* Nanoseconds since the first sample point was armed. */
 	uint64_t first_ns, last_ns;
+	/* The same for each task. None: there were more tasks than are told apart, or the record was read from a report. */
+	struct prot_span spans[PROTECTION_SPANS_MAX];
+	uint8_t span_count;
+	bool spans_lost;
 };
 
 /* Two operations that were seen at the same time, on two CPUs or one interrupting the other. a <= b. */

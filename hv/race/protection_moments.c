@@ -118,6 +118,24 @@ static void keep_held(struct protection *p, const struct lock_moment *m, struct 
 	}
 }
 
+static void count_span(struct prot_access *a, uint64_t time_ns, int64_t who)
+{
+	unsigned i = 0;
+
+	if (a->spans_lost)
+		return;
+	while (i < a->span_count && a->spans[i].who != who)
+		i++;
+	if (i == PROTECTION_SPANS_MAX) {
+		a->span_count = 0;
+		a->spans_lost = true;
+		return;
+	}
+	if (i == a->span_count)
+		a->spans[a->span_count++] = (struct prot_span){.who = who, .first_ns = time_ns};
+	a->spans[i].last_ns = time_ns;
+}
+
 static void count_access(struct prot_access *a, const struct lock_moment *m, int64_t who, bool shared)
 {
 	if (a->count == 0) {
@@ -128,6 +146,7 @@ static void count_access(struct prot_access *a, const struct lock_moment *m, int
 	a->several_cpus |= a->cpu != m->cpu;
 	a->several |= a->who != who;
 	a->last_ns = m->time_ns;
+	count_span(a, m->time_ns, who);
 	a->count = count_sum(a->count, 1);
 	a->count_shared = count_sum(a->count_shared, shared);
 }

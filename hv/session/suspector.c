@@ -18,7 +18,8 @@
 #define REACHED_ENOUGH 500u
 /* When accesses at its sites came one after the other so often, and locks put them in order each time, a pair is withdrawn. */
 #define ORDERED_ENOUGH 16u
-/* So many judgements are waited for anything that is known of their order, before a suspicion is told. */
+/* So many judgements after both sites were reached are waited for anything that is known of their order, before a suspicion is
+ * told. */
 #define WAIT_JUDGEMENTS 3u
 /* So many suspicions are followed; the list itself has them all. So many races are known by their ids. */
 #define FOLLOWED_MAX 1024u
@@ -30,7 +31,7 @@ struct followed {
 	enum proof_state state;
 	/* It was told. `withdrawn`: it is no suspicion any more. */
 	bool told, withdrawn;
-	/* How many judgements found it before it was told. */
+	/* How many judgements found it before it was told, since both of its sites were reached. */
 	unsigned waited;
 	/* The order of its accesses: what is known from when it was aimed at before, and all that is known. */
 	struct proof_order before, order;
@@ -199,7 +200,8 @@ static void look_after(struct suspector *s, struct followed *f, const struct sus
 		withdraw(s, f, suspicion->text);
 		return;
 	}
-	if (last || f->order.none || (++f->waited > WAIT_JUDGEMENTS && !f->order.by_locks))
+	f->waited += f->reached[0] && f->reached[1];
+	if (last || f->order.none || (f->waited > WAIT_JUDGEMENTS && !f->order.by_locks))
 		tell(s, f, suspicion->text);
 	if (last)
 		return;

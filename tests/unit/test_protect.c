@@ -454,6 +454,32 @@ static void test_data_handed_over(void **state)
 	expect_one(b);
 }
 
+/* A task that writes, and two that read, before it and after it. */
+static void test_data_of_one_task_after_the_other(void **state)
+{
+	struct bench *b = *state;
+	struct prot_access *reads = &b->accesses[0], *writes = &b->accesses[1];
+
+	figure_one(b);
+	reads->spans[0] = (struct prot_span){.who = 100, .first_ns = 1000000000, .last_ns = 1400000000};
+	reads->spans[1] = (struct prot_span){.who = 102, .first_ns = 1600000000, .last_ns = 2000000000};
+	reads->span_count = 2;
+	writes->spans[0] = (struct prot_span){.who = 101, .first_ns = 1500000000, .last_ns = 1500000000};
+	writes->span_count = 1;
+	expect_left_out(b, PROTECT_HANDED);
+	/* The writer comes again while a reader is at work. */
+	writes->spans[0].last_ns = 1700000000;
+	expect_one(b);
+	/* A reader comes before and after the only write. */
+	writes->spans[0].last_ns = 1500000000;
+	reads->spans[0].last_ns = 1500000001;
+	expect_one(b);
+	/* There were too many tasks. */
+	reads->spans[0].last_ns = 1400000000;
+	reads->span_count = 0;
+	expect_one(b);
+}
+
 /* ---- what never happens at the same time ---- */
 
 static void test_operations_that_never_met(void **state)
@@ -951,6 +977,7 @@ int main(void)
 		T(test_per_cpu_data),
 		T(test_locked_instructions),
 		T(test_data_handed_over),
+		T(test_data_of_one_task_after_the_other),
 		T(test_operations_that_never_met),
 		T(test_an_operation_that_is_not_known),
 		T(test_one_task),

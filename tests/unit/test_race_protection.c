@@ -309,6 +309,35 @@ static void who_came_is_known(void **state)
 
 /* ---- lives and publication ---- */
 
+/* Each task's first and last access are known, as long as there are few tasks. */
+static void when_each_task_came_is_known(void **state)
+{
+	struct protection *p = *state;
+	const struct prot_access *a;
+	uint64_t number = 0;
+
+	for (int32_t round = 0; round < 2; round++) {
+		for (int32_t task = 0; task < (int32_t)PROTECTION_SPANS_MAX; task++) {
+			struct lock_moment m = moment(++number, "e100_exec_cmd", "e100_open");
+
+			m.context.pid = 100 + task;
+			take(p, &m);
+		}
+	}
+	a = &p->accesses[0];
+	assert_int_equal(a->span_count, PROTECTION_SPANS_MAX);
+	assert_int_equal(a->spans[1].who, 101);
+	assert_int_equal(a->spans[1].first_ns, 2000);
+	assert_int_equal(a->spans[1].last_ns, (PROTECTION_SPANS_MAX + 2) * 1000);
+	for (int32_t task = 0; task < 2; task++) {
+		struct lock_moment m = moment(++number, "e100_exec_cmd", "e100_open");
+
+		m.context.pid = 200 - 100 * task;
+		take(p, &m);
+		assert_int_equal(a->span_count, 0);
+	}
+}
+
 static void an_object_is_published_by_a_second_context(void **state)
 {
 	struct protection *p = *state;
@@ -690,6 +719,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_order_of_locks_is_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_instruction_may_have_two_data, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_came_is_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(when_each_task_came_is_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_object_is_published_by_a_second_context, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_freed_object_has_another_life, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_object_in_its_place_is_noticed, setup, teardown),

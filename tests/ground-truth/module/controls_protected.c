@@ -2,8 +2,10 @@
 /* Group "controls": no race, though not every access is under the lock, or the lock is not simply taken. */
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 
 #include "gt.h"
@@ -229,6 +231,148 @@ const struct gt_case gt_case_rculock = {
 	.group = "controls",
 	.side = {{"writer", gt_rculock_writer, 0}, {"reader", gt_rculock_reader_step, 1}},
 	.teardown = gt_rculock_teardown,
+};
+
+/*
+ * An object that is handed over again and again. Whoever has taken it out of the list writes to it without the lock, and while
+ * it is in the list it is read under the lock.
+ */
+struct gt_pool {
+	struct list_head link;
+	u64 stamp;
+};
+static struct {
+	spinlock_t lock;
+	struct list_head list;
+	struct gt_pool item;
+} gt_pool_place gt_datum = {
+	.lock = __SPIN_LOCK_UNLOCKED(gt_pool_place.lock),
+	.list = LIST_HEAD_INIT(gt_pool_place.list),
+};
+
+static int gt_pool_setup(void)
+{
+	INIT_LIST_HEAD(&gt_pool_place.list);
+	list_add_tail(&gt_pool_place.item.link, &gt_pool_place.list);
+	return 0;
+}
+
+static gt_fn struct gt_pool *gt_pool_take(void)
+{
+	struct gt_pool *item;
+
+	spin_lock(&gt_pool_place.lock);
+	item = list_first_entry_or_null(&gt_pool_place.list, struct gt_pool, link);
+	if (item) {
+		gt_use(item->stamp);
+		list_del(&item->link);
+	}
+	spin_unlock(&gt_pool_place.lock);
+	return item;
+}
+
+static gt_fn void gt_pool_use(struct gt_pool *item, u64 round)
+{
+	item->stamp = round;
+}
+
+static gt_fn void gt_pool_give(struct gt_pool *item)
+{
+	spin_lock(&gt_pool_place.lock);
+	list_add_tail(&item->link, &gt_pool_place.list);
+	spin_unlock(&gt_pool_place.lock);
+}
+
+static void gt_pool_step(u64 round)
+{
+	struct gt_pool *item = gt_pool_take();
+
+	if (!item)
+		return;
+	gt_pool_use(item, round);
+	gt_pool_give(item);
+}
+
+const struct gt_case gt_case_pool = {
+	.name = "pool",
+	.group = "controls",
+	.side = {{"first", gt_pool_step, 0}, {"second", gt_pool_step, 1}},
+	.setup = gt_pool_setup,
+};
+
+/* A flag under a lock says that somebody has the buffer. The owner uses the buffer without the lock, and others look at it
+ * under the lock when nobody has it. */
+static struct {
+	spinlock_t lock;
+	bool owned;
+	u64 buffer ____cacheline_aligned;
+} gt_owner_place gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(gt_owner_place.lock)};
+
+static gt_fn bool gt_owner_begin(void)
+{
+	bool mine;
+
+	spin_lock(&gt_owner_place.lock);
+	mine = !gt_owner_place.owned;
+	if (mine) {
+		gt_use(gt_owner_place.buffer);
+		gt_owner_place.owned = true;
+	}
+	spin_unlock(&gt_owner_place.lock);
+	return mine;
+}
+
+static gt_fn void gt_owner_use(u64 round)
+{
+	gt_owner_place.buffer = round;
+}
+
+static gt_fn void gt_owner_end(void)
+{
+	spin_lock(&gt_owner_place.lock);
+	gt_owner_place.owned = false;
+	spin_unlock(&gt_owner_place.lock);
+}
+
+static void gt_owner_step(u64 round)
+{
+	if (!gt_owner_begin())
+		return;
+	gt_owner_use(round);
+	gt_owner_end();
+}
+
+const struct gt_case gt_case_owner = {
+	.name = "owner",
+	.group = "controls",
+	.side = {{"first", gt_owner_step, 0}, {"second", gt_owner_step, 1}},
+};
+
+/* Each CPU has its own counter. One task is not preempted because it holds a lock, for another's sake, and the other one
+ * because it says so. */
+static struct {
+	spinlock_t lock;
+	u64 counter[NR_CPUS];
+} gt_samecpu gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(gt_samecpu.lock)};
+
+static gt_fn void gt_samecpu_locked(u64 round)
+{
+	spin_lock(&gt_samecpu.lock);
+	gt_samecpu.counter[smp_processor_id()] = round;
+	spin_unlock(&gt_samecpu.lock);
+}
+
+static gt_fn void gt_samecpu_bare(u64 round)
+{
+	preempt_disable();
+	gt_samecpu.counter[smp_processor_id()] = ~round;
+	preempt_enable();
+}
+
+const struct gt_case gt_case_samecpu = {
+	.name = "samecpu",
+	.group = "controls",
+	.side = {{"locked", gt_samecpu_locked, 1}, {"bare", gt_samecpu_bare, 1}},
 };
 
 /*

@@ -57,7 +57,7 @@ extern const struct gt_case gt_case_rwrace, gt_case_wwrace, gt_case_samevalue, g
 	gt_case_irqsame, gt_case_irqcross, gt_case_alias, gt_case_straddle, gt_case_repmovs, gt_case_figone, gt_case_twolocks;
 extern const struct gt_case gt_case_spinlock, gt_case_mutex, gt_case_rwsem, gt_case_atomics, gt_case_rcu, gt_case_completion,
 	gt_case_percpu, gt_case_irqsoff, gt_case_bytes, gt_case_trylock, gt_case_publish, gt_case_handover, gt_case_rculock,
-	gt_case_irqlock;
+	gt_case_irqlock, gt_case_pool, gt_case_owner, gt_case_samecpu;
 extern const struct gt_case gt_case_seqlock, gt_case_seqmutex, gt_case_seqlatch, gt_case_spsc, gt_case_mailbox, gt_case_ptrbox,
 	gt_case_onceword;
 extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqignored, gt_case_seqearly, gt_case_seqindex,

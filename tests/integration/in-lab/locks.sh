@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Locks are followed: CASES of the ground truth, each until the race was suspected and seen, or SECONDS_EACH are over; then the cases OTHERS,
-# each until its race was seen and for CONTROL_SECONDS more; then all controls, each for CONTROL_SECONDS. OPTIONS: more of outrider run.
+# each until its race was seen and for CONTROL_SECONDS more; then the controls HANDED, each until it is known that locks put its accesses in order;
+# then all controls, each for CONTROL_SECONDS. OPTIONS: more of outrider run.
 . ./told.sh
 
 # over CASE: the guest waits for it no more, or outrider has ended.
@@ -17,6 +18,11 @@ seen_or_over() {
 	grep -q "^RACE .* gt_$1[_+]" "$LAB_OUT/locks.out" || over "$1"
 }
 
+# cleared CASE: it was told that locks put the accesses of this case in order; or the guest waits for it no more.
+cleared() {
+	grep -q "suspected .*: locks put its accesses in order each time: .*gt_$1_" "$LAB_OUT/locks.err" || over "$1"
+}
+
 console_input tell
 work=
 for case in $CASES; do
@@ -24,6 +30,9 @@ for case in $CASES; do
 done
 for case in $OTHERS; do
 	work="$work gtcase:$case:$CONTROL_SECONDS:$SECONDS_EACH"
+done
+for case in $HANDED; do
+	work="$work gtcase:$case:1:$SECONDS_EACH"
 done
 : >"$LAB_OUT/locks.err"
 : >"$LAB_OUT/console.log"
@@ -43,6 +52,10 @@ for case in $CASES; do
 done
 for case in $OTHERS; do
 	until_true seen_or_over "$case"
+	echo "enough $case" >tell
+done
+for case in $HANDED; do
+	until_true cleared "$case"
 	echo "enough $case" >tell
 done
 status=0
