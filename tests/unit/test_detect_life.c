@@ -350,7 +350,6 @@ static void test_no_text_bounds(void **state)
 	static const struct symbol only = {.name = "_stext", .addr = RIG_TEXT, .size = 1, .type = 'T'};
 	struct life *l = *state;
 
-	symtab_free(l->r->guest.symtab);
 	rig_functions(l->r, &only, 1);
 	start(l);
 	wait_count(&l->failures);
