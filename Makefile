@@ -290,7 +290,7 @@ BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-for
 	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libpq-dev libseccomp-dev libslirp-dev libsqlite3-dev libvirt-dev libxml2-dev libzstd-dev linux-libc-dev make mandoc munge pkg-config postgresql python3 \
 	python3-drgn python3-jsonschema python3-junitparser python3-selenium slurm-client slurmctld slurmd zlib1g-dev zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
-LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages 2>/dev/null)
+LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages vm-images/packages 2>/dev/null)
 MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(DEB_PACKAGES) $(LAB_PACKAGES)); do \
 	dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)
 

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 sys.dont_write_bytecode = True
 sys.path += [str(HERE), str(TREE / "vm-images")]
-from images import cache, kernel, modules, newc, programs  # noqa: E402
+from images import build, cache, kernel, modules, newc, programs  # noqa: E402
 from images.error import Failure  # noqa: E402
 from labhost import payload  # noqa: E402
 from labhost.error import LabFailure  # noqa: E402
@@ -171,6 +171,41 @@ class Kernels(InFolder):
             self.assertEqual((paths["version"], paths["vmlinuz"]), (self.RELEASE, image))
         with self.assertRaisesRegex(Failure, "does not hold one kernel"):
             kernel.describe(self.folder)
+
+
+class BuiltKernels(InFolder):
+    """Of a tree whose makefile does as the kernel's does, and knows no CONFIG_NEVER."""
+
+    def setUp(self):
+        super().setUp()
+        self.file("tree/Makefile", b"allnoconfig:\n\tprintf '# CONFIG_A is not set\\nCONFIG_AA=y\\n' >$(O)/.config\n"
+                  b"olddefconfig:\n\tsed -i /NEVER/d $(O)/.config\n"
+                  b"bzImage:\n\tgrep -q A=y $(O)/.config || { echo 'x.c:1: error: no A'; echo more; exit 1; }\nmodules:\n")
+        (self.folder / "built").mkdir()
+        self.builder = build.Builder(self.folder / "tree", self.folder / "built", 1)
+
+    def test_options_of_a_file_and_more(self):
+        path = self.file("config", b"# what it is\n\nCONFIG_A=y\nCONFIG_B=16\n")
+        self.assertEqual(build.options(path, ["CONFIG_A=m"]), {"CONFIG_A": "m", "CONFIG_B": "16"})
+        for wrong in ("A=y", "CONFIG_A", "CONFIG_A=y # why", "# CONFIG_A is not set\nCONFIG_B=\n"):
+            with self.assertRaisesRegex(Failure, "is not an option"):
+                build.options(self.file("wrong", wrong.encode()), [])
+        with self.assertRaisesRegex(Failure, "cannot read"):
+            build.options(self.folder / "nothing", [])
+
+    def test_it_has_the_options_asked_for(self):
+        self.builder.configure({"CONFIG_A": "y", "CONFIG_B": "2"})
+        self.assertEqual((self.folder / "built/tree/.config").read_text(), "CONFIG_AA=y\nCONFIG_A=y\nCONFIG_B=2\n")
+        self.assertEqual(self.builder.build()["jobs"], 1)
+
+    def test_an_option_that_is_not_taken_is_said(self):
+        with self.assertRaisesRegex(Failure, "does not take CONFIG_NEVER=y"):
+            self.builder.configure({"CONFIG_A": "y", "CONFIG_NEVER": "y"})
+
+    def test_the_first_error_is_said(self):
+        self.builder.configure({"CONFIG_AA": "n"})
+        with self.assertRaisesRegex(Failure, "does not build: x.c:1: error: no A"):
+            self.builder.build()
 
 
 class Programs(InFolder):
