@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Usage: guest_load loop|files|pipes|changing
+ * Usage: guest_load loop|files|pipes|changing|programs|creates|count:SECONDS
  *
  * The /init of a guest for measurements: the same work on every CPU, for ever. "loop" computes and calls nothing. "files" makes
  * a process that runs a program, and a file that is written, read and removed, again and again. "pipes" sends a byte there and
- * back between two processes. "changing" does nothing, pipes and files in turn, for some seconds each.
+ * back between two processes. "changing" does nothing, pipes and files in turn, for some seconds each. "programs" and "creates"
+ * are the halves of files. "count" waits for a line on the console, then does loop, programs, creates and pipes in turn,
+ * SECONDS each, says how often each was done, and powers the guest off.
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/reboot.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TURN_SECONDS 5
+#define SETTLE_SECONDS 1
 #define FILE_BYTES 4096
+#define LOOP_STEPS 100000
+
+/* How often the work was done, of all workers; they are processes. */
+static atomic_ulong *done;
 
 static void die(const char *what)
 {
@@ -28,8 +39,11 @@ static void loop(unsigned worker)
 {
 	volatile unsigned long n = worker;
 
-	for (;;)
-		n = n * 6364136223846793005ul + 1;
+	for (;;) {
+		for (unsigned i = 0; i < LOOP_STEPS; i++)
+			n = n * 6364136223846793005ul + 1;
+		++*done;
+	}
 }
 
 static void run_program(void)
@@ -43,6 +57,14 @@ static void run_program(void)
 		_exit(1);
 	}
 	waitpid(pid, NULL, 0);
+	++*done;
+}
+
+static void programs(unsigned worker)
+{
+	(void)worker;
+	for (;;)
+		run_program();
 }
 
 static void use_file(const char *path)
@@ -53,6 +75,16 @@ static void use_file(const char *path)
 	if (fd < 0 || write(fd, bytes, sizeof(bytes)) != sizeof(bytes) || pread(fd, bytes, sizeof(bytes), 0) != sizeof(bytes) ||
 	    close(fd) || unlink(path))
 		die(path);
+	++*done;
+}
+
+static void creates(unsigned worker)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/file%u", worker);
+	for (;;)
+		use_file(path);
 }
 
 static void files(unsigned worker)
@@ -73,7 +105,7 @@ static void pass_on(int from, int to)
 	char byte;
 
 	while (read(from, &byte, 1) == 1 && write(to, &byte, 1) == 1)
-		;
+		++*done;
 	exit(0);
 }
 
@@ -97,7 +129,7 @@ static void pipes(unsigned worker)
 static const struct load {
 	const char *name;
 	void (*work)(unsigned worker);
-} loads[] = {{"loop", loop}, {"files", files}, {"pipes", pipes}};
+} loads[] = {{"loop", loop}, {"files", files}, {"pipes", pipes}, {"programs", programs}, {"creates", creates}};
 
 #define LOADS (sizeof(loads) / sizeof(loads[0]))
 
@@ -128,7 +160,7 @@ static void change(void)
 {
 	for (;;) {
 		sleep(TURN_SECONDS);
-		for (size_t i = 1; i < LOADS; i++) {
+		for (size_t i = 1; i < 3; i++) {
 			pid_t group = start(&loads[i]);
 
 			sleep(TURN_SECONDS);
@@ -137,12 +169,59 @@ static void change(void)
 	}
 }
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The seconds are those that passed in the guest: a slow one sleeps longer than it asked for. */
+static void count_one(const struct load *load, unsigned seconds)
+{
+	pid_t group = start(load);
+	unsigned long before;
+	double begin;
+
+	sleep(SETTLE_SECONDS);
+	before = *done;
+	begin = now();
+	sleep(seconds);
+	printf("count %s %lu in %.3f s\n", load->name, *done - before, now() - begin);
+	fflush(stdout);
+	stop(group);
+}
+
+static void count(unsigned seconds)
+{
+	char line[64];
+
+	puts("count: ready");
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		die("no line on the console");
+	for (size_t i = 0; i < LOADS; i++) {
+		if (loads[i].work != files)
+			count_one(&loads[i], seconds);
+	}
+	puts("count: done");
+	fflush(stdout);
+	sync();
+	reboot(RB_POWER_OFF);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[argc - 1] : "";
 
 	if (strcmp(name, "nothing") == 0)
 		return 0;
+	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (done == MAP_FAILED)
+		die("mmap");
+	if (strncmp(name, "count:", 6) == 0)
+		count((unsigned)strtoul(name + 6, NULL, 10));
 	if (strcmp(name, "changing") == 0)
 		change();
 	for (size_t i = 0; i < LOADS; i++) {
@@ -152,6 +231,7 @@ int main(int argc, char **argv)
 				pause();
 		}
 	}
-	fprintf(stderr, "guest_load: '%s' is no load: loop, files, pipes or changing\n", name);
+	fprintf(stderr, "guest_load: '%s' is no load: loop, files, pipes, programs, creates, changing or count:SECONDS\n",
+		name);
 	return 2;
 }

@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests/bench"))
 import figures  # noqa: E402
+import kcsan  # noqa: E402
 import plot  # noqa: E402
 
 
@@ -54,6 +55,30 @@ class Bench(unittest.TestCase):
 
     def test_stairs_keep_a_value_until_the_next(self):
         self.assertEqual(plot.stairs([[0, 0], [2, 1], [5, 3]]), [[0, 0], [2, 0], [2, 1], [5, 1], [5, 3]])
+
+    def test_reports_of_kcsan_are_read_off_a_console(self):
+        console = (
+            "[    1.000000] ==================================================================\r\n"
+            "[    1.234567] BUG: KCSAN: data-race in gt_rwrace_reader [outrider_gt] / gt_rwrace_writer [outrider_gt]\r\n"
+            "[    1.250000] write to 0xffffffffc0012340 of 4 bytes by task 85 on cpu 1:\r\n"
+            "[   20.500000] BUG: KCSAN: data-race in gt_alias_reader+0x1c/0x60 [outrider_gt]\r\n"
+            "[   21.000000] BUG: KCSAN: data-race in rcu_gp_kthread / rcu_core\r\n"
+            "gt: case BUG: running\r\n")
+        pair, alone, kernel = kcsan.of_kcsan(console)
+        case = {"sides": [{"function": "gt_rwrace_writer"}, {"function": "gt_rwrace_reader"}]}
+        self.assertEqual((pair.at, alone.at), (1.234567, 20.5))
+        self.assertTrue(pair.of(case, "outrider_gt"))
+        self.assertFalse(alone.of(case, "outrider_gt"))
+        self.assertTrue(alone.of({"sides": [{"function": "gt_alias_writer"}, {"function": "gt_alias_reader"}]}, "outrider_gt"))
+        self.assertEqual(kernel.sides, {(None, "rcu_gp_kthread"), (None, "rcu_core")})
+        self.assertFalse(kernel.of(case, "outrider_gt"))
+
+    def test_races_of_outrider_are_compared_alike(self):
+        known = {"unknown": False, "module": "outrider_gt", "function": "gt_a"}
+        report = {"races": [{"first_s": 2, "sides": [known, {**known, "function": "gt_b"}]}, {"first_s": 3, "sides": [known, {"unknown": True}]},
+                            {"first_s": 4, "sides": [known, {**known, "module": None, "function": "memcpy"}]}]}
+        case = {"sides": [{"function": "gt_b"}, {"function": "gt_a"}]}
+        self.assertEqual([race.of(case, "outrider_gt") for race in kcsan.of_outrider(report)], [True, True, False])
 
     def page(self, text):
         """Run tests/bench/page on a copy of the documents with this page: its status, and the page after it."""

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One guest of tests/bench/kcsan. WHAT: "count" does counted work on one CPU, "find" the workloads WORDS on two. ARM says how it is looked at:
+# plain and kcsan not from outside, overhead-P all of the kernel and the module at that share, module-P the module alone, rate-R at that rate.
+. ./told.sh
+
+case $ARM in
+plain* | kcsan*) how=--no-detect ;;
+overhead-*) how="--overhead ${ARM#overhead-}" ;;
+module-*) how="--module outrider_gt --overhead ${ARM#module-}" ;;
+rate-*) how="--rate ${ARM#rate-}" ;;
+esac
+[ "$how" = --no-detect ] || how="$how --seed $SEED --stats-every 5s --json $LAB_OUT/races.json"
+case $WHAT in
+count) cpus=1 line="quiet -- count:$SECONDS_EACH" ;;
+find) cpus=2 line="quiet -- wait:600 $WORDS" ;;
+esac
+# The first seconds of sampling are of the time in which points are being armed; of a module that comes with the first case there is nothing
+# to arm before.
+ready() {
+	kill -0 $guest 2>/dev/null || return 0
+	grep -q -a -e 'count: ready' -e 'wait:600: start' "$LAB_OUT/console" || return 1
+	case $how in
+	--no-detect | --module*) ;;
+	*) [ "$(grep -c 's sampled: ' "$LAB_OUT/said")" -ge 3 ] ;;
+	esac
+}
+: >"$LAB_OUT/console"
+console_input input
+# Words.
+# shellcheck disable=SC2086
+timeout -k 20 1200 outrider run --kernel vmlinuz --initrd initrd.img --append "$line" --cpus $cpus $how \
+	--console "$LAB_OUT/console" >"$LAB_OUT/said" 2>&1 <>input &
+guest=$!
+until_true ready
+echo "enough wait" >input
+status=0
+wait $guest || status=$?
+tail -n 2 "$LAB_OUT/said"
+case $WHAT in
+count) grep -q -a 'count: done' "$LAB_OUT/console" ;;
+find) grep -q -a 'gt: case ' "$LAB_OUT/console" ;;
+esac && exit $status
