@@ -11,8 +11,8 @@ rate-*) how="--rate ${ARM#rate-}" ;;
 esac
 [ "$how" = --no-detect ] || how="$how --seed $SEED --stats-every 5s --json $LAB_OUT/races.json"
 case $WHAT in
-count) cpus=1 line="quiet -- count:$SECONDS_EACH" ;;
-find) cpus=2 line="quiet -- wait:600 $WORDS" ;;
+count) cpus=1 line="quiet printk.time=1 -- count:$SECONDS_EACH" ;;
+find) cpus=2 line="quiet printk.time=1 -- wait:600 $WORDS" ;;
 esac
 # The first seconds of sampling are of the time in which points are being armed; of a module that comes with the first case there is nothing
 # to arm before.
