@@ -86,10 +86,9 @@ static bool is_control(const struct gt_line *c)
 	return !strcmp(c->group, "controls");
 }
 
-static int run_case(const struct gt_line *c, const struct duration *duration)
+static int run_case(const struct gt_line *c, const struct duration *d)
 {
 	struct gt_line lines[MAX_CASES];
-	struct duration d = *duration;
 	int n, rc = send_command("start", c->name);
 	double seconds, start = now();
 	bool told;
@@ -97,9 +96,7 @@ static int run_case(const struct gt_line *c, const struct duration *duration)
 	if (rc)
 		return rc;
 	say("gt: case %s: running", c->name);
-	if (is_control(c))
-		d.limit = 0; /* nobody ever finds it */
-	told = let_pass(c->name, &d);
+	told = let_pass(c->name, d);
 	seconds = now() - start; /* in a slow guest, longer than asked for */
 	rc = send_command("stop", c->name);
 	if (!told)
@@ -133,10 +130,14 @@ static int run_selected(const char *what, const struct duration *d, bool by_name
 		return rc;
 	n = list_cases(lines);
 	for (int i = 0; i < n; i++) {
+		struct duration each = *d;
+
 		if (!selected(&lines[i], what, by_name))
 			continue;
 		found++;
-		if (run_case(&lines[i], d))
+		if (is_control(&lines[i]) && !by_name)
+			each.limit = 0; /* nobody ever finds it */
+		if (run_case(&lines[i], &each))
 			rc = AGENT_FAIL;
 	}
 	if (loaded && unload_module())
@@ -173,11 +174,12 @@ static int run_one(const char *args)
 	return run_args(args, true);
 }
 
-#define WITH_LIMIT \
-	"with LIMIT, those of a racy case begin when the console says \"enough CASE\", after LIMIT seconds at the latest"
+#define BEGIN_WHEN "begin when the console says \"enough CASE\", after LIMIT seconds at the latest"
 
-const struct workload workload_gt = {
-	"gt", "gt:GROUP[:SECONDS[:LIMIT]]: the ground-truth cases of a group, of racy or of all, SECONDS each; " WITH_LIMIT,
-	run_group};
-const struct workload workload_gtcase = {"gtcase", "gtcase:CASE[:SECONDS[:LIMIT]]: one ground-truth case; " WITH_LIMIT,
-					 run_one};
+const struct workload workload_gt = {"gt",
+				     "gt:GROUP[:SECONDS[:LIMIT]]: the ground-truth cases of a group, of racy or of all, "
+				     "SECONDS each; with LIMIT, those of a "
+				     "racy case " BEGIN_WHEN,
+				     run_group};
+const struct workload workload_gtcase = {
+	"gtcase", "gtcase:CASE[:SECONDS[:LIMIT]]: one ground-truth case; with LIMIT, its SECONDS " BEGIN_WHEN, run_one};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks, as far as a function's own code shows them. They are seen by calls of functions that take and give back locks, on the
- * ways to an access and behind it. A lock that a caller holds is not seen, except a spinlock, which turns preemption off.
+ * Locks, as far as they were followed, or else a function's own code shows them. They are seen by calls of functions that take
+ * and give back locks, on the ways to an access and behind it. A lock that a caller holds is not seen, except a spinlock, which
+ * turns preemption off.
  */
 #include <string.h>
 
@@ -55,11 +56,28 @@ static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 	}
 }
 
+/* The set is known. A caller whose locks were not followed may hold a spinlock, which turns preemption off. */
+static enum lock_held held_of_set(const struct race_side *side)
+{
+	const struct guest_context *context = &side->context;
+	const struct lockset *set = &side->locks.set;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		if (!set->held[i].maybe)
+			return LOCK_HELD;
+	}
+	if (set->count || !side->locks.complete || !context->known)
+		return LOCK_UNKNOWN;
+	return context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off) ? LOCK_UNKNOWN : LOCK_NONE;
+}
+
 enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 {
 	const struct guest_context *context = &s->side->context;
 	uint8_t states[RACE_CODE_MAX] = {FREE};
 
+	if (s->side->locks.known && (s->side->locks.set.count || s->side->locks.complete))
+		return held_of_set(s->side);
 	if (context->known && context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off))
 		return LOCK_HELD;
 	if (!s->followed)
@@ -71,6 +89,25 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 		return LOCK_HELD;
 	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE
 												       : LOCK_UNKNOWN;
+}
+
+const char *lock_known(const struct view_side *s)
+{
+	const struct lockset *set = &s->side->locks.set;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		if (!set->held[i].maybe)
+			return s->side->locks.name[i];
+	}
+	return NULL;
+}
+
+bool lock_none_common(const struct view *v)
+{
+	const struct race_locks *a = &v->side[0].side->locks, *b = &v->side[1].side->locks;
+
+	return a->complete && b->complete && lock_known(&v->side[0]) && lock_known(&v->side[1]) &&
+	       !lockset_excludes(&a->set, &b->set);
 }
 
 bool lock_then_again(const struct view *v, const struct view_side *s)

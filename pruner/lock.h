@@ -8,6 +8,12 @@
 /* What is held at the side's access. */
 enum lock_held lock_held_at(const struct view *v, const struct view_side *s);
 
+/* The name of a lock that the side surely held. NULL: locks were not followed, or none was held for sure. */
+const char *lock_known(const struct view_side *s);
+
+/* Whether both sides are known to have held locks, and none that keeps the two apart. */
+bool lock_none_common(const struct view *v);
+
 /* Whether the access is made again behind it, under a lock that is taken in between. */
 bool lock_then_again(const struct view *v, const struct view_side *s);
 

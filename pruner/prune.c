@@ -57,6 +57,7 @@ const struct prune_rule_help prune_rule_help[] = {
 	{"freed-afterwards", "harmful candidate: one side may free an object behind its access"},
 	{"lost-update", "harmful candidate: a store undoes the other side's"},
 	{"lock-on-one-side", "harmful candidate: one side holds a lock, the other takes none"},
+	{"no-common-lock", "harmful candidate: both sides hold locks, and none of them keeps the two apart"},
 	{"pointer", "harmful candidate: the datum is a pointer"},
 	{"dangerous-datum", "harmful candidate: linkage, a length or the like, by a list of names"},
 	{"value-used", "harmful candidate: what is read decides a branch or an address"},

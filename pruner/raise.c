@@ -138,14 +138,27 @@ static void one_lock(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *held = &t->v->side[i], *none = &t->v->side[!i];
+		const char *lock = lock_known(held);
 
 		if (held->lock != LOCK_HELD || none->lock != LOCK_NONE)
 			continue;
-		verdict_evidence(t->out, "; %s holds a lock or has preemption off, %s takes none", view_function(held),
-				 view_function(none));
+		verdict_evidence(t->out, "; %s holds %s, %s %s none", view_function(held),
+				 lock ? lock : "a lock or has preemption off", view_function(none),
+				 none->side->locks.complete ? "holds" : "takes");
 		count(t, 11, "lock-on-one-side");
 		return;
 	}
+}
+
+static void other_locks(struct tally *t)
+{
+	const struct view_side *a = &t->v->side[0], *b = &t->v->side[1];
+
+	if (!lock_none_common(t->v))
+		return;
+	verdict_evidence(t->out, "; %s holds %s, %s holds %s, and no lock keeps the two apart", view_function(a), lock_known(a),
+			 view_function(b), lock_known(b));
+	count(t, 11, "no-common-lock");
 }
 
 static void interrupt(struct tally *t)
@@ -232,6 +245,7 @@ int raise_points(const struct view *v, struct verdict *out, const char **worst)
 	freed(&t);
 	lost_update(&t);
 	one_lock(&t);
+	other_locks(&t);
 	torn(&t);
 	used(&t);
 	interrupt(&t);

@@ -13,11 +13,16 @@
 #include "pruner/lists.h"
 #include "pruner/verdict.h"
 
+/* Where locks were followed (struct race_locks), the known set says it. Else the function's code does, as far as it can. */
 enum lock_held {
 	LOCK_UNKNOWN,
-	/* The function takes no lock on any way to the access, and may be preempted at the access. */
+	/* The context holds no lock; or the function takes none on any way to the access, and may be preempted at the access.
+	 */
 	LOCK_NONE,
-	/* The function takes a lock on every way to the access; or preemption or interrupts are off at the access. */
+	/*
+	 * The context holds a lock; or the function takes one on every way to the access; or preemption or interrupts are off
+	 * at the access.
+	 */
 	LOCK_HELD,
 };
 

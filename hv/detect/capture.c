@@ -50,6 +50,7 @@ void capture_side(struct target *target, const struct guest *guest, unsigned cpu
 	side->size = 0;
 	side->regs = *regs;
 	side->context = *context;
+	side->locks = (struct race_locks){0};
 	side->symbol = (struct guest_symbol){0};
 	side->code_len = 0;
 	side->calls.count = 0;

@@ -8,7 +8,7 @@
 
 /*
  * Start one side of an observation with what is known of a stopped CPU: its registers, its context and its stacks. The access,
- * the names and the code are cleared, for the caller and the reporter to fill in. In a callback.
+ * the locks, the names and the code are cleared, for the caller and the reporter to fill in. In a callback.
  */
 void capture_side(struct target *target, const struct guest *guest, unsigned cpu, const struct x86_regs *regs,
 		  const struct guest_context *context, struct race_side *side);

@@ -396,6 +396,16 @@ static void add_outer(const struct locks *l, const struct guest_context *context
 	}
 }
 
+bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out)
+{
+	get_held(l, cpu, context, out);
+	add_outer(l, context, out);
+	if (!out->overflow)
+		return true;
+	*out = (struct lockset){0};
+	return false;
+}
+
 /* A place in the ring for what was seen, with the number that was just drawn. NULL: it is lost. */
 static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint64_t now)
 {

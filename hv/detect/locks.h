@@ -94,6 +94,12 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n);
 
+/*
+ * What the context, which is the one that the CPU is in or is held in, holds. False: not all of that is known, and the set is
+ * empty. In a callback, under d->lock.
+ */
+bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out);
+
 /* Whether the function is one of the subject's. Any thread. */
 bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);
 

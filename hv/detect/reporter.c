@@ -4,8 +4,11 @@
 
 #include "hv/detect/attribute.h"
 #include "hv/detect/describe.h"
+#include "hv/detect/locks.h"
 #include "hv/detect/state.h"
 #include "hv/detect/unwinding.h"
+#include "hv/race/printable.h"
+#include "hv/race/protection.h"
 #include "hv/sandbox/sandbox.h"
 
 static void unwind_side(struct detect *d, struct race_side *side)
@@ -21,6 +24,26 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	d->stats.stacks++;
 	d->stats.stacks_unwound += unwound;
 	pthread_mutex_unlock(&d->lock);
+}
+
+/* What a lock is called by its address now. Locks outlive the accesses that are made under them. */
+static void name_locks(struct detect *d, struct race_side *side)
+{
+	struct race_locks *locks = &side->locks;
+
+	locks->complete = locks->known && locks_of_subject(d->locks, &side->symbol);
+	for (unsigned i = 0; i < locks->set.count; i++) {
+		const struct held_lock *held = &locks->set.held[i];
+		struct guest_page_state page = {0};
+		struct guest_memory memory;
+		uint64_t gpa;
+
+		if (guest_translate(d->guest, held->gva, &gpa) == 0)
+			guest_page_state(d->guest, gpa, &page);
+		guest_memory_at(d->guest, &side->regs, &page, held->gva, 1, &memory);
+		printable_memory(&memory);
+		protection_lock_name(held->kind, held->gva, &memory, locks->name[i]);
+	}
 }
 
 static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
@@ -40,6 +63,7 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 		if (!o->sides[i].known)
 			continue;
 		describe_side(d, decoder, &o->sides[i]);
+		name_locks(d, &o->sides[i]);
 		unwind_side(d, &o->sides[i]);
 	}
 	d->sink.race(d->sink.ctx, o);

@@ -15,6 +15,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/capture.h"
 #include "hv/detect/device.h"
+#include "hv/detect/locks.h"
 #include "hv/detect/meet_end.h"
 #include "hv/detect/prove.h"
 
@@ -130,6 +131,12 @@ static void queue_observation(struct detect *d, struct observation *o)
 	pthread_cond_signal(&d->queued);
 }
 
+static void capture_locks(struct detect *d, struct race_side *side)
+{
+	if (d->locks)
+		side->locks.known = locks_held(d->locks, side->cpu, &side->context, &side->locks.set);
+}
+
 /* Fill in the sampled side. Its registers and its stack are still those of the hit, for the held context has not moved. */
 static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
 {
@@ -144,6 +151,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	memcpy(o->before, datum->before, sizeof(o->before));
 	guest_page_state(d->guest, o->gpa, &o->page);
 	capture_side(d->target, d->guest, w->cpu, &w->regs, &w->context, side);
+	capture_locks(d, side);
 	side->pc = w->regs.rip;
 	side->gva = datum->access.gva;
 	side->size = datum->access.size;
@@ -289,6 +297,7 @@ static void report_conflict(struct detect *d, const struct window *w, const stru
 		datum_read(d->target, datum, o->after);
 		guest_context(d->guest, regs, &context);
 		capture_side(d->target, d->guest, cpu, regs, &context, side);
+		capture_locks(d, side);
 		if (other) {
 			side->pc = regs->rip;
 			side->gva = other->access.gva;

@@ -4,6 +4,7 @@
 
 #include "hv/export/html.h"
 #include "hv/report/device.h"
+#include "hv/report/lock_words.h"
 #include "hv/report/words.h"
 
 static void put_source(FILE *out, const struct source_line *line)
@@ -122,6 +123,18 @@ static void put_context(FILE *out, const struct race_side *side)
 	fputs("</p>\n", out);
 }
 
+static void put_locks(FILE *out, const struct race_locks *locks)
+{
+	char text[SIDE_LOCKS_TEXT_MAX];
+
+	side_locks_text(locks, text);
+	if (!text[0])
+		return;
+	fputs("<p>holds ", out);
+	html_guest(out, text, strlen(text));
+	fputs("</p>\n", out);
+}
+
 static void put_datum(FILE *out, const struct race *race, unsigned which)
 {
 	const struct datum_name *d = race->names ? &race->names->datum[which] : NULL;
@@ -192,6 +205,7 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 	fputs("</p>\n", out);
 	put_datum(out, race, which);
 	put_context(out, side);
+	put_locks(out, &side->locks);
 	fputs("<div class=\"wide\"><table class=\"calls\">\n", out);
 	for (unsigned i = 0; i < side->calls.count; i++)
 		put_call(out, race, which, i);

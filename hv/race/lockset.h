@@ -11,6 +11,8 @@
 
 /* How many locks of one context are kept. */
 #define LOCKSET_MAX 8
+/* Bytes of a lock's name for people, with the NUL. */
+#define LOCK_NAME_MAX 160
 
 enum lock_kind {
 	LOCK_SPIN, /* spinlock_t, raw_spinlock_t */

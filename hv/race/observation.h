@@ -12,6 +12,7 @@
 #include "hv/base/x86.h"
 #include "hv/race/device.h"
 #include "hv/race/facts.h"
+#include "hv/race/lockset.h"
 
 /* Bytes that are kept of the stack that a side is on, and as many again of all the stacks that this one interrupted. */
 #define RACE_STACK_MAX 16384
@@ -53,6 +54,20 @@ struct race_callee {
 	char name[62];
 };
 
+/* What a side's context held of the locks that were followed. */
+struct race_locks {
+	/* False: locks were not followed, or not all that were held are known, and `set` is empty. */
+	bool known;
+	/*
+	 * The side's function is one of those whose locks were followed, so that a lock which is missing here was not held,
+	 * unless code outside of these had taken it.
+	 */
+	bool complete;
+	struct lockset set;
+	/* What the guest's own tables call each of them, for people. */
+	char name[LOCKSET_MAX][LOCK_NAME_MAX];
+};
+
 /*
  * One side of a conflict, as caught. A side does not own what it points to: while the detector works on it that is a struct
  * race_side_room, and in a race it is a block of the race's own, just as large as the lengths say. Of a known side no pointer
@@ -85,6 +100,8 @@ struct race_side {
 	struct x86_regs regs;
 	/* Who ran on the vCPU. */
 	struct guest_context context;
+	/* What that context held. */
+	struct race_locks locks;
 	/* The function that contains `pc`, or regs.rip if that is 0. Its name is "" when it is not known. */
 	struct guest_symbol symbol;
 	/* GVA of the first byte of `code`. */

@@ -20,10 +20,17 @@ void printable_device(struct device_access *device)
 	clean_field(device->request.thread, sizeof(device->request.thread));
 }
 
+void printable_locks(struct race_locks *locks)
+{
+	for (unsigned i = 0; i < locks->set.count; i++)
+		clean_field(locks->name[i], sizeof(locks->name[i]));
+}
+
 void printable_side(struct race_side *side)
 {
 	printable_context(&side->context);
 	clean_symbol(&side->symbol);
+	printable_locks(&side->locks);
 	for (unsigned i = 0; i < side->calls.count; i++)
 		clean_symbol(&side->calls.frames[i].symbol);
 	for (uint32_t i = 0; i < side->callee_count; i++)

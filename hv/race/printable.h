@@ -16,6 +16,7 @@
 void printable_context(struct guest_context *context);
 void printable_device(struct device_access *device);
 void printable_side(struct race_side *side);
+void printable_locks(struct race_locks *locks);
 void printable_memory(struct guest_memory *memory);
 void printable_names(struct race_names *names);
 

@@ -40,7 +40,7 @@ struct prot_lock {
 	struct guest_memory memory;
 	/* A name for people: a variable, "struct.member", or cache+offset. It is printable. Set by protection_name(), ""
 	 * before. */
-	char name[160];
+	char name[LOCK_NAME_MAX];
 };
 
 /* A lock of an access's lockset. */
@@ -161,6 +161,9 @@ bool protection_met(const struct protection *p, uint32_t a, uint32_t b);
 
 /* Give names to locks and accesses that have none, by the guest's own tables. What is named already stays as it is. */
 void protection_name(struct protection *p);
+
+/* The name of a lock of that kind (enum lock_kind), by what is at its address, as protection_name() gives it. Printable. */
+void protection_lock_name(uint8_t kind, uint64_t gva, const struct guest_memory *memory, char name[LOCK_NAME_MAX]);
 
 /*
  * Cut off what is inside of a lock of that kind (enum lock_kind): types know a lock's address as that of the first scalar in

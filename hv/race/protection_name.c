@@ -72,17 +72,22 @@ static void name_memory(const struct guest_memory *m, const char *member, bool k
 		snprintf(out, size, "0x%" PRIx64, gva);
 }
 
+void protection_lock_name(uint8_t kind, uint64_t gva, const struct guest_memory *memory, char name[LOCK_NAME_MAX])
+{
+	char member[sizeof(memory->member)];
+
+	snprintf(member, sizeof(member), "%s", memory->member);
+	protection_cut_lock(kind, member);
+	name_memory(memory, member, memory->member[0] != '\0', gva, name, LOCK_NAME_MAX);
+}
+
 void protection_name(struct protection *p)
 {
 	for (uint32_t i = 0; i < p->lock_count; i++) {
 		struct prot_lock *lock = &p->locks[i];
-		char member[sizeof(lock->memory.member)];
 
-		if (lock->name[0])
-			continue;
-		snprintf(member, sizeof(member), "%s", lock->memory.member);
-		protection_cut_lock(lock->kind, member);
-		name_memory(&lock->memory, member, lock->memory.member[0] != '\0', lock->gva, lock->name, sizeof(lock->name));
+		if (!lock->name[0])
+			protection_lock_name(lock->kind, lock->gva, &lock->memory, lock->name);
 	}
 	for (uint32_t i = 0; i < p->access_count; i++) {
 		struct prot_access *a = &p->accesses[i];

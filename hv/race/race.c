@@ -38,6 +38,7 @@ static uint32_t cut_lengths(struct race_side *side)
 	side->callee_count = at_most(side->callee_count, RACE_CALLEES_MAX);
 	side->stack_len = at_most(side->stack_len, RACE_STACK_MAX);
 	side->calls.count = at_most(side->calls.count, UNWIND_FRAMES_MAX);
+	side->locks.set.count = (uint8_t)at_most(side->locks.set.count, LOCKSET_MAX);
 	for (int i = 0; i < GUEST_STACKS_MAX - 1; i++) {
 		side->interrupted[i].len = at_most(side->interrupted[i].len, RACE_STACK_MAX - below);
 		below += side->interrupted[i].len;

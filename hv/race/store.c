@@ -127,6 +127,27 @@ static uint8_t rw_of(const struct race_side *side)
 	return side->known || side->by_device ? side->rw : 0;
 }
 
+/* Whether what was held is known of all sides that a CPU made. */
+static bool has_locks(const struct race_side sides[2])
+{
+	return (sides[0].locks.known || !sides[0].known) && (sides[1].locks.known || !sides[1].known);
+}
+
+/* What is held is not known in the first second of a module. A later instance may know it. */
+static void learn_locks(struct race *race, const struct race_side from[2], bool swap)
+{
+	if (has_locks(race->first.sides) || !has_locks(from))
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct race_locks *locks = &from[i != swap].locks;
+
+		if (!race->first.sides[i].known || locks->set.count > LOCKSET_MAX)
+			continue;
+		race->first.sides[i].locks = *locks;
+		printable_locks(&race->first.sides[i].locks);
+	}
+}
+
 static int count_instance(struct race *race, const struct observation *o, bool swap)
 {
 	if (keep_instance(race, o, swap) < 0)
@@ -138,6 +159,7 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 	race->count = count_sum(race->count, 1);
 	race->rw[0] |= rw_of(&o->sides[swap]);
 	race->rw[1] |= rw_of(&o->sides[!swap]);
+	learn_locks(race, o->sides, swap);
 	return 0;
 }
 
@@ -282,6 +304,7 @@ static int merge_race(struct race *into, const struct race *from, bool swap)
 	into->rw[1] |= from->rw[!swap];
 	into->count = count_sum(into->count, from->count);
 	into->suspected |= from->suspected;
+	learn_locks(into, from->first.sides, swap);
 	if (from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;
 	if (from->last_ns > into->last_ns)

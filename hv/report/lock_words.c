@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/lock_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -73,4 +74,21 @@ int suspicion_kind_from_word(const char *word)
 int proof_from_word(const char *word)
 {
 	return find(proofs, COUNT(proofs), word);
+}
+
+void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX])
+{
+	char name[CLEAN_MAX(LOCK_NAME_MAX)];
+	size_t len = 0;
+
+	out[0] = '\0';
+	if (!locks->set.count && locks->complete)
+		snprintf(out, SIDE_LOCKS_TEXT_MAX, "no lock");
+	for (unsigned i = 0; i < locks->set.count; i++) {
+		const struct held_lock *held = &locks->set.held[i];
+
+		clean_text(locks->name[i], sizeof(locks->name[i]), name, sizeof(name));
+		len += (size_t)snprintf(out + len, SIDE_LOCKS_TEXT_MAX - len, "%s%s%s%s", i ? ", " : "",
+					held->maybe ? "perhaps " : "", name, held->shared ? " (as a reader)" : "");
+	}
 }

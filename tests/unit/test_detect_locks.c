@@ -224,6 +224,46 @@ static void access_has_the_locks_of_its_context(void **state)
 	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
 }
 
+/* What each side of a conflict holds is kept as it was then. */
+static void race_has_the_locks_of_both_sides(void **state)
+{
+	struct fixture *f = *state;
+	struct observation *o;
+
+	access(f, 0, 7); /* held */
+	call(f, 1, 8, LOCK_CALL);
+	access(f, 1, 8);
+	call(f, 1, 8, UNLOCK_CALL);
+	o = queue_next(&f->r->d->observations);
+	assert_non_null(o);
+	assert_true(o->sides[0].locks.known);
+	assert_int_equal(o->sides[0].locks.set.count, 0);
+	assert_true(o->sides[1].locks.known);
+	assert_int_equal(o->sides[1].locks.set.count, 1);
+	assert_int_equal(o->sides[1].locks.set.held[0].gva, RIG_DATA + 0x40);
+	assert_int_equal(o->sides[1].locks.set.held[0].kind, LOCK_SPIN);
+	queue_give_back(&f->r->d->observations, o);
+}
+
+/* A set of which something may be missing is none. */
+static void race_has_no_locks_that_are_not_known(void **state)
+{
+	struct fixture *f = *state;
+	struct observation *o;
+
+	locks_planted(f->r->d->locks, true, UINT64_MAX);
+	access(f, 0, 7);
+	call(f, 1, 8, LOCK_CALL);
+	access(f, 1, 8);
+	o = queue_next(&f->r->d->observations);
+	assert_non_null(o);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(o->sides[i].locks.known);
+		assert_int_equal(o->sides[i].locks.set.count, 0);
+	}
+	queue_give_back(&f->r->d->observations, o);
+}
+
 static void inlined_unlock_gives_the_lock_back(void **state)
 {
 	struct fixture *f = *state;
@@ -464,6 +504,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_subjects_calls_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_is_made_and_its_point_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(access_has_the_locks_of_its_context, setup, teardown),
+		cmocka_unit_test_setup_teardown(race_has_the_locks_of_both_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(race_has_no_locks_that_are_not_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(inlined_unlock_gives_the_lock_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_that_is_free_was_given_back_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(trylock_is_a_maybe, setup, teardown),

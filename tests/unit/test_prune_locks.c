@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -185,6 +186,61 @@ static void test_writer_of_a_size_holds_a_lock_and_reader_none(void **state)
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
+/* ---- locks that were followed ---- */
+
+/* The side holds a lock of that address, or none for 0. */
+static void followed(const struct bench *b, unsigned which, uint64_t lock)
+{
+	struct race_locks *locks = &bench_side(b, which)->locks;
+
+	*locks = (struct race_locks){.known = true, .complete = true, .set.count = lock ? 1 : 0};
+	locks->set.held[0] = (struct held_lock){.gva = lock, .kind = LOCK_SPIN};
+	snprintf(locks->name[0], sizeof(locks->name[0]), lock == 0x1000 ? "cb_lock" : "cmd_lock");
+}
+
+static void test_locks_that_are_known(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	bench_expect(b, VERDICT_HARMFUL, "no-benign-pattern");
+	followed(b, b->reader, 0);
+	followed(b, b->writer, 0x1000);
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, "gt_rwrace_writer holds cb_lock, gt_rwrace_reader holds none");
+}
+
+static void test_locks_that_are_not_the_same(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	followed(b, b->reader, 0x2000);
+	followed(b, b->writer, 0x1000);
+	bench_expect(b, VERDICT_HARMFUL, "no-common-lock");
+	bench_says(b, "and no lock keeps the two apart");
+	/* Two readers of one lock are not kept apart, and what was only tried may have. */
+	followed(b, b->reader, 0x1000);
+	bench_expect_not(b, "no-common-lock");
+	bench_side(b, b->reader)->locks.set.held[0].shared = bench_side(b, b->writer)->locks.set.held[0].shared = true;
+	bench_expect(b, VERDICT_HARMFUL, "no-common-lock");
+	bench_side(b, b->reader)->locks.set.held[0].maybe = true;
+	bench_expect_not(b, "no-common-lock");
+}
+
+/* A caller outside of the code that was followed may hold a lock: a mutex unseen, or a spinlock, with preemption off. */
+static void test_locks_of_code_that_was_not_followed(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+
+	followed(b, b->reader, 0);
+	followed(b, b->writer, 0x1000);
+	bench_side(b, b->reader)->locks.complete = false;
+	bench_side(b, b->reader)->context.known = false;
+	bench_expect_not(b, "lock-on-one-side");
+	bench_side(b, b->reader)->locks.complete = true;
+	bench_side(b, b->reader)->context.known = bench_side(b, b->reader)->context.preempt_off = true;
+	bench_expect_not(b, "lock-on-one-side");
+}
+
 /* ---- user-built synchronisation ---- */
 
 #define SPIN "user-built-synchronisation"
@@ -277,6 +333,9 @@ int main(void)
 		BENCH_TEST(test_double_check_of_a_side_that_wrote_in_another_instance),
 		BENCH_TEST(test_setter_holds_a_lock_and_watchdog_none),
 		BENCH_TEST(test_writer_of_a_size_holds_a_lock_and_reader_none),
+		BENCH_TEST(test_locks_that_are_known),
+		BENCH_TEST(test_locks_that_are_not_the_same),
+		BENCH_TEST(test_locks_of_code_that_was_not_followed),
 		BENCH_TEST(test_loop_that_only_waits),
 		BENCH_TEST(test_loop_that_counts_while_it_waits),
 		BENCH_TEST(test_loop_that_masks_what_it_loads),

@@ -56,6 +56,29 @@ static void counts_instances(void **state)
 	assert_int_equal(race_store_count(*state), 1);
 }
 
+/* What was held is not known at once. The first instance that knows it of both sides says it, and later ones do not change it.
+ */
+static void locks_are_learnt_from_a_later_instance(void **state)
+{
+	struct observation o;
+	const struct race *race;
+
+	sample_observation(&o, 0);
+	o.sides[1].locks = (struct race_locks){0};
+	race = add(*state, &o, true);
+	sample_observation(&o, 0);
+	o.sides[0].locks.set.count = 0;
+	o.sides[1].locks.name[0][0] = '\x1b';
+	add(*state, &o, false);
+	assert_true(race->first.sides[1].locks.known);
+	assert_int_equal(race->first.sides[0].locks.set.count, 0);
+	assert_int_equal(race->first.sides[1].locks.set.count, 2);
+	assert_string_equal(race->first.sides[1].locks.name[0], "\\x1bb_sem");
+	sample_observation(&o, 0);
+	add(*state, &o, false);
+	assert_int_equal(race->first.sides[0].locks.set.count, 0);
+}
+
 /* What the guest calls things steers no terminal from here on, however long its bytes become. */
 static void strings_are_printable(void **state)
 {
@@ -670,6 +693,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(counts_instances),
+		TEST(locks_are_learnt_from_a_later_instance),
 		TEST(order_of_sides_does_not_matter),
 		TEST(id_survives_kaslr),
 		TEST(another_offset_is_another_site),

@@ -101,12 +101,15 @@ static void little_known(struct observation *o)
 	o->sides[1].calls.frames[1].reliable = false;
 	o->sides[1].calls.why = UNWIND_NO_REG;
 	o->sides[1].context = (struct guest_context){.pid = -1};
+	o->sides[0].locks = (struct race_locks){.known = true, .complete = true};
+	o->sides[1].locks = (struct race_locks){0};
 }
 
 static void strange_names(struct observation *o)
 {
 	strcpy(o->sides[0].context.comm, "\x1b[2J\\x\xff");
 	strcpy(o->sides[0].symbol.name, "odd\nname");
+	strcpy(o->sides[1].locks.name[1], "\x1b[2J\\");
 }
 
 static void slab_memory(struct observation *o)

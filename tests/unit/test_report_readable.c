@@ -71,6 +71,10 @@ static void odd_side(struct rng *rng, struct race_side *side)
 	side->context.rcu_known = true;
 	side->context.rcu_nesting = (uint32_t)odd_number(rng);
 	odd_text(rng, side->context.comm, sizeof(side->context.comm));
+	for (unsigned i = 0; i < side->locks.set.count; i++) {
+		side->locks.set.held[i].gva = odd_number(rng);
+		odd_text(rng, side->locks.name[i], sizeof(side->locks.name[i]));
+	}
 	odd_symbol(rng, &side->symbol);
 	side->code_gva = odd_number(rng);
 	for (unsigned i = 0; i < side->calls.count; i++) {

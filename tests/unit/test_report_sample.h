@@ -61,6 +61,11 @@ static inline void sample_side(struct race_side *side, struct race_side_room *ro
 					       .kind = GUEST_TASK,
 					       .rcu_known = true,
 					       .rcu_nesting = 1};
+	side->locks = (struct race_locks){.known = true, .complete = true, .set.count = 2};
+	side->locks.set.held[0] = (struct held_lock){.gva = 0xffffffff82001000, .kind = LOCK_RWSEM, .shared = true};
+	side->locks.set.held[1] = (struct held_lock){.gva = 0xffff888012345680, .kind = LOCK_SPIN, .maybe = true};
+	snprintf(side->locks.name[0], sizeof(side->locks.name[0]), "sb_sem");
+	snprintf(side->locks.name[1], sizeof(side->locks.name[1]), "kmalloc-64+0x8");
 	side->code_gva = function;
 	side->code_len = 32;
 	memset(side->code, 0x90, side->code_len);

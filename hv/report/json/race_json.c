@@ -3,6 +3,7 @@
 
 #include "hv/report/datum.h"
 #include "hv/report/json/device_json.h"
+#include "hv/report/json/side_locks_json.h"
 #include "hv/report/json/write.h"
 #include "hv/report/json/names_json.h"
 #include "hv/report/json/replay_json.h"
@@ -150,6 +151,8 @@ static json_t *side_json(struct json_builder *b, const struct race *race, unsign
 	json_put(b, o, "access", access);
 	json_put(b, o, "cpu", json_integer(side->cpu));
 	json_put(b, o, "context", context_json(b, &side->context));
+	if (side->locks.known)
+		json_put(b, o, "locks", side_locks_json(b, &side->locks));
 	json_put(b, o, "registers", registers_json(b, &side->regs));
 	json_put(b, o, "source", names_source_json(b, race->names, which, 0));
 	json_put(b, o, "datum", names_datum_json(b, race->names, which));

@@ -10,6 +10,7 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/names_json.h"
 #include "hv/report/json/replay_json.h"
+#include "hv/report/json/side_locks_json.h"
 #include "hv/report/words.h"
 
 #define PID_MAX INT32_MAX
@@ -191,6 +192,7 @@ static void read_known_side(struct json_reader *r, const json_t *o, struct race 
 	read_access(r, o, side, &race->rw[which]);
 	side->cpu = (uint16_t)json_read_number(r, o, "cpu", CPU_MAX);
 	read_context(r, o, &side->context);
+	side_locks_read(r, o, &side->locks);
 	read_registers(r, o, &side->regs);
 	read_symbol(r, o, site_address(side), &side->symbol);
 	if (side->symbol.name[0])

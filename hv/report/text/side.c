@@ -7,6 +7,7 @@
 #include "hv/base/clean.h"
 #include "hv/base/linux_image.h"
 #include "hv/report/device.h"
+#include "hv/report/lock_words.h"
 #include "hv/report/text/calls.h"
 #include "hv/report/text/place.h"
 #include "hv/report/words.h"
@@ -30,6 +31,15 @@ static void put_context(FILE *out, const struct race_side *side)
 		fprintf(out, ", %s", phrase);
 	}
 	fputc('\n', out);
+}
+
+static void put_locks(FILE *out, const struct race_locks *locks)
+{
+	char text[SIDE_LOCKS_TEXT_MAX];
+
+	side_locks_text(locks, text);
+	if (text[0])
+		fprintf(out, "             holds %s\n", text);
 }
 
 static void put_registers(FILE *out, const struct x86_regs *regs)
@@ -183,6 +193,7 @@ void text_side(FILE *out, const struct race *race, unsigned which, const struct 
 	put_source(out, race, which);
 	put_datum(out, race, which);
 	put_context(out, side);
+	put_locks(out, &side->locks);
 	fputs(text_colour(style, TEXT_FAINT), out);
 	put_registers(out, &side->regs);
 	if (!put_listing(out, race, which, style))

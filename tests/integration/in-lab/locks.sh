@@ -48,15 +48,15 @@ teller=$!
 for case in $CASES; do
 	until_true proven_or_over "$case"
 	echo "$case: enough"
-	echo "enough $case" >tell
+	echo "enough $case" 1<>tell
 done
 for case in $OTHERS; do
 	until_true seen_or_over "$case"
-	echo "enough $case" >tell
+	echo "enough $case" 1<>tell
 done
 for case in $HANDED; do
 	until_true cleared "$case"
-	echo "enough $case" >tell
+	echo "enough $case" 1<>tell
 done
 status=0
 wait "$pid" || status=$?

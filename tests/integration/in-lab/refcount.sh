@@ -17,7 +17,7 @@ timeout -k 20 2400 outrider run --kernel vmlinuz --initrd initrd.img --module ou
 	--json "$LAB_OUT/twice.json" --console "$LAB_OUT/twice.log" <>tell >"$LAB_OUT/twice.out" 2>"$LAB_OUT/twice.err" &
 pid=$!
 until_true said
-echo "enough refput" >tell
+echo "enough refput" 1<>tell
 status=0
 wait "$pid" || status=$?
 echo "exit $status" >"$LAB_OUT/exits"
