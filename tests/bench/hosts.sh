@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by scripts in the labs: one guest with one vCPU in outrider or in QEMU, with the same kernel, initial RAM disk, disks and network.
-# They read $line (the kernel's command line), $memory (MiB), $disks (paths, in order; PATH,ro is read-only) and $console (a file).
+# They read $line (the kernel's command line), $memory (MiB), $disks (paths, in order; PATH,ro is read-only) and $console (a file). In outrider
+# there may be $cpus vCPUs.
 
 on_outrider() {
 	for disk in $disks; do
 		set -- --disk "$disk" "$@"
 	done
-	outrider run --kernel vmlinuz --initrd initrd.img --cpus 1 --memory "${memory}M" --net user --append "$line" --console "$console" "$@"
+	outrider run --kernel vmlinuz --initrd initrd.img --cpus "${cpus:-1}" --memory "${memory}M" --net user --append "$line" --console "$console" "$@"
 }
 
 # on_qemu BOARD
@@ -26,13 +27,17 @@ on_qemu() {
 		-serial chardev:console -netdev user,id=net -device virtio-net-pci,netdev=net,romfile= "$@"
 }
 
-# on MACHINE: the machine that the table calls so.
+# on MACHINE [OPTION]...: the machine that the table calls so.
 on() {
-	case $1 in
-	outrider-no-detector) on_outrider --no-detect ;;
-	outrider-none-armed) on_outrider --module never_loaded ;;
-	qemu-q35) on_qemu q35 ;;
-	qemu-microvm) on_qemu microvm,pcie=on,rtc=on ;;
+	machine_name=$1
+	shift
+	case $machine_name in
+	outrider-no-detector) on_outrider --no-detect "$@" ;;
+	outrider-none-armed) on_outrider --module never_loaded "$@" ;;
+	outrider-drivers) on_outrider --module virtio_net,virtio_blk "$@" ;;
+	outrider-drivers-locks) on_outrider --module virtio_net,virtio_blk --locks "$@" ;;
+	qemu-q35) on_qemu q35 "$@" ;;
+	qemu-microvm) on_qemu microvm,pcie=on,rtc=on "$@" ;;
 	esac
 }
 
