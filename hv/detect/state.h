@@ -52,6 +52,8 @@ struct window {
 	struct guest_context context;
 	/* When the window was opened (CLOCK_MONOTONIC), and for how long at most it stays open. */
 	uint64_t opened_ns, hold_ns;
+	/* When its watches were in force, or where it has none, when it was open (CLOCK_MONOTONIC). 0: not yet. */
+	uint64_t watched_ns;
 	struct point *point;
 	struct datum data[INSN_MAX_MEM];
 	unsigned data_count;

@@ -170,16 +170,60 @@ static void wake_sampler(struct detect *d)
 	pthread_cond_signal(&d->tick);
 }
 
+/* The hit opened a window. `came`: when the target told of the hit, `locked`: when the lock was taken. */
+static void count_opening(struct detect *d, struct window *w, uint64_t came, uint64_t locked, bool sync)
+{
+	uint64_t now = monotonic_ns();
+
+	histogram_add(&d->stats.phase[WINDOW_LOCK], locked - came);
+	histogram_add(&d->stats.phase[WINDOW_OPEN], now - locked);
+	if (!sync)
+		w->watched_ns = now;
+}
+
+/* Bring the watches of the CPU's window in force. Without d->lock. */
+static void watch_window(struct detect *d, unsigned cpu)
+{
+	struct window *w = &d->windows[cpu];
+	uint64_t began = monotonic_ns();
+
+	target_watch_sync(d->target, cpu);
+	pthread_mutex_lock(&d->lock);
+	if (w->open) { /* this is the same window, since only this CPU opens it */
+		window_settle(d, w);
+		histogram_add(&d->stats.phase[WINDOW_WATCH], w->watched_ns - began);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* A hit of a sample point at which no window is open. *sync becomes whether watches must be brought in force. */
+static struct target_action hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync)
+{
+	struct target_action action = resume;
+	struct datum data[INSN_MAX_MEM];
+	unsigned n;
+
+	count_hit(d, point);
+	prove_reached(d, point->addr);
+	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
+	n = window_data(d, point, regs, data);
+	if (n && d->locks)
+		locks_access(d->locks, cpu, regs, &point->insn, data, n);
+	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
+		action = sample(d, point, cpu, regs, data, n, sync);
+	return action;
+}
+
 static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct detect *d = ctx;
-	struct target_action action = resume;
-	struct datum data[INSN_MAX_MEM];
+	struct target_action action;
+	uint64_t came = monotonic_ns(), locked;
 	struct point *point;
 	bool sync = false;
-	unsigned n;
 
 	pthread_mutex_lock(&d->lock);
+	locked = monotonic_ns();
 	point = points_find(&d->points, regs->rip);
 	if (!point) {
 		action = not_a_point(d, regs);
@@ -193,26 +237,16 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		action = hit_again(d, point, cpu, regs);
 		goto out;
 	}
-	count_hit(d, point);
-	prove_reached(d, point->addr);
-	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
-	n = window_data(d, point, regs, data);
-	if (n && d->locks)
-		locks_access(d->locks, cpu, regs, &point->insn, data, n);
-	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
-		action = sample(d, point, cpu, regs, data, n, &sync);
+	action = hit(d, point, cpu, regs, &sync);
+	if (point->window == &d->windows[cpu])
+		count_opening(d, &d->windows[cpu], came, locked, sync);
 	if (action.kind != TARGET_HOLD)
 		points_remove(&d->points, point);
 	wake_sampler(d);
 out:
 	pthread_mutex_unlock(&d->lock);
-	if (sync) {
-		target_watch_sync(d->target, cpu);
-		pthread_mutex_lock(&d->lock);
-		if (d->windows[cpu].open) /* this is the same window, since only this CPU opens it */
-			window_settle(d, &d->windows[cpu]);
-		pthread_mutex_unlock(&d->lock);
-	}
+	if (sync)
+		watch_window(d, cpu);
 	return action;
 }
 

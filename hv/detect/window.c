@@ -260,12 +260,17 @@ double window_outstanding(const struct detect *d, uint64_t now)
 
 void window_settle(struct detect *d, struct window *w)
 {
+	w->watched_ns = monotonic_ns();
 	for (unsigned i = 0; i < w->data_count; i++)
 		datum_read(d->target, &w->data[i], w->data[i].settled);
 }
 
 void window_close(struct detect *d, struct window *w)
 {
+	uint64_t began = monotonic_ns();
+
+	if (w->watched_ns)
+		histogram_add(&d->stats.phase[WINDOW_HELD], began - w->watched_ns);
 	meet_window_closes(d, w);
 	for (unsigned i = 0; i < w->data_count; i++) {
 		for (unsigned slot = 0; slot < TARGET_MAX_WATCHES; slot++) {
@@ -279,6 +284,7 @@ void window_close(struct detect *d, struct window *w)
 	w->open = false;
 	d->open_windows--;
 	device_window_closed(d);
+	histogram_add(&d->stats.phase[WINDOW_CLOSE], monotonic_ns() - began);
 }
 
 static void report_conflict(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,

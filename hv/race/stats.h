@@ -5,6 +5,23 @@
 
 #include <stdint.h>
 
+#include "hv/race/histogram.h"
+
+/* What the time of a window goes to, in the order in which it comes. */
+enum window_phase {
+	/* From when the target told of the hit until the detector's lock was taken. */
+	WINDOW_LOCK,
+	/* From then on until the window was open: its data were found and read, and its watches were set. */
+	WINDOW_OPEN,
+	/* Until the watches were in force on all other CPUs. Only windows with watches have this phase. */
+	WINDOW_WATCH,
+	/* Until it was decided to close the window: the hold proper. */
+	WINDOW_HELD,
+	/* Until its watches and its INT3 were gone. Then the CPU goes on as soon as it is scheduled. */
+	WINDOW_CLOSE,
+	WINDOW_PHASES
+};
+
 struct target_stats {
 	/* Times that a CPU came back to us, for any reason. */
 	uint64_t exits;
@@ -63,6 +80,8 @@ struct detect_stats {
 	uint64_t hits;
 	/* Windows that were opened. */
 	uint64_t windows;
+	/* How long each phase of the windows took. */
+	struct histogram phase[WINDOW_PHASES];
 	/* Stops at a point that was removed after the CPU had executed it. They are not counted as hits. */
 	uint64_t stale_hits;
 	/* Hits without a window because the access was to the current stack. */

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Usage: guest_load loop|files|pipes|changing|programs|creates|count:SECONDS
+ * Usage: guest_load loop|files|pipes|changing|programs|creates|tcp|count:SECONDS
  *
  * The /init of a guest for measurements: the same work on every CPU, for ever. "loop" computes and calls nothing. "files" makes
  * a process that runs a program, and a file that is written, read and removed, again and again. "pipes" sends a byte there and
  * back between two processes. "changing" does nothing, pipes and files in turn, for some seconds each. "programs" and "creates"
- * are the halves of files. "count" waits for a line on the console, then does loop, programs, creates and pipes in turn,
- * SECONDS each, says how often each was done, and powers the guest off.
+ * are the halves of files. "tcp" is as pipes, by two connections over the loopback interface. "count" waits for a line on the
+ * console, then does loop, programs, creates, pipes and tcp in turn, SECONDS each, says how often each was done, and powers the
+ * guest off.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,10 +133,55 @@ static void pipes(unsigned worker)
 	pass_on(back[0], there[1]);
 }
 
+static void set_up_loopback(void)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
+		die("lo");
+	close(fd);
+}
+
+/* The two ends of a connection over the loopback interface. */
+static void connect_ends(int end[2])
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	end[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (listener < 0 || end[0] < 0 || bind(listener, (struct sockaddr *)&address, len) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&address, &len) || connect(end[0], (struct sockaddr *)&address, len))
+		die("connect");
+	end[1] = accept(listener, NULL, NULL);
+	close(listener);
+	for (unsigned i = 0; i < 2; i++) {
+		if (end[i] < 0 || setsockopt(end[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+			die("accept");
+	}
+}
+
+static void tcp(unsigned worker)
+{
+	char byte = (char)worker;
+	int end[2];
+
+	connect_ends(end);
+	if (fork() == 0) {
+		close(end[0]);
+		pass_on(end[1], end[1]);
+	}
+	close(end[1]);
+	if (write(end[0], &byte, 1) != 1)
+		die("write");
+	pass_on(end[0], end[0]);
+}
+
 static const struct load {
 	const char *name;
 	void (*work)(unsigned worker);
-} loads[] = {{"loop", loop}, {"files", files}, {"pipes", pipes}, {"programs", programs}, {"creates", creates}};
+} loads[] = {{"loop", loop}, {"files", files}, {"pipes", pipes}, {"programs", programs}, {"creates", creates}, {"tcp", tcp}};
 
 #define LOADS (sizeof(loads) / sizeof(loads[0]))
 
@@ -220,6 +272,7 @@ int main(int argc, char **argv)
 	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (done == MAP_FAILED)
 		die("mmap");
+	set_up_loopback();
 	if (strncmp(name, "count:", 6) == 0)
 		count((unsigned)strtoul(name + 6, NULL, 10));
 	if (strcmp(name, "changing") == 0)
@@ -231,7 +284,7 @@ int main(int argc, char **argv)
 				pause();
 		}
 	}
-	fprintf(stderr, "guest_load: '%s' is no load: loop, files, pipes, programs, creates, changing or count:SECONDS\n",
+	fprintf(stderr, "guest_load: '%s' is no load: loop, files, pipes, programs, creates, tcp, changing or count:SECONDS\n",
 		name);
 	return 2;
 }

@@ -54,6 +54,50 @@ static void test_read_watches_writes(void **state)
 	assert_int_equal(r->ft->last_self, 0);
 }
 
+/* Each phase of a window is counted once; one without watches need not wait for any. */
+static void test_phases_are_counted(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+	struct detect_stats stats;
+
+	rig_plant(r, 0, READ_8);
+	hold(r, 0, &regs);
+	stats = rig_stats(r);
+	for (unsigned i = 0; i < WINDOW_PHASES; i++)
+		assert_int_equal(stats.phase[i].count, i < WINDOW_HELD);
+	rig_hold_end(r, 0, &regs);
+	rig_hold_end(r, 0, &regs);
+	stats = rig_stats(r);
+	for (unsigned i = 0; i < WINDOW_PHASES; i++) {
+		uint64_t sum = 0;
+
+		assert_int_equal(stats.phase[i].count, 1);
+		for (unsigned k = 0; k < HISTOGRAM_BUCKETS; k++)
+			sum += stats.phase[i].bucket[k];
+		assert_int_equal(sum, 1);
+	}
+}
+
+static void test_histogram(void **state)
+{
+	struct histogram h = {0};
+
+	(void)state;
+	histogram_add(&h, 0);
+	histogram_add(&h, 1);
+	histogram_add(&h, 1023);
+	histogram_add(&h, 1024);
+	histogram_add(&h, UINT64_C(1) << 60);
+	assert_int_equal(h.count, 5);
+	assert_int_equal(h.bucket[0], 1);
+	assert_int_equal(h.bucket[1], 1);
+	assert_int_equal(h.bucket[10], 1);
+	assert_int_equal(h.bucket[11], 1);
+	assert_int_equal(h.bucket[HISTOGRAM_BUCKETS - 1], 1);
+	assert_int_equal(h.sum_ns, 2048 + (UINT64_C(1) << 60));
+}
+
 static void test_write_watches_all(void **state)
 {
 	struct rig *r = *state;
@@ -461,6 +505,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_read_watches_writes),
+		T(test_phases_are_counted),
+		cmocka_unit_test(test_histogram),
 		T(test_write_watches_all),
 		T(test_two_operands),
 		T(test_exact_cover),

@@ -165,6 +165,38 @@ static json_t *counters_json(const struct detect_stats *s)
 	return o;
 }
 
+/* The buckets that are not empty, each with the ns below which all of it are. */
+static json_t *buckets_json(const struct histogram *h)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (h->bucket[i])
+			json_array_append_new(list,
+					      json_pack("[o, o]", json_whole(UINT64_C(1) << i), json_whole(h->bucket[i])));
+	}
+	return list;
+}
+
+static json_t *phases_json(const struct detect_stats *s)
+{
+	static const char *const names[WINDOW_PHASES] = {[WINDOW_LOCK] = "lock",
+							 [WINDOW_OPEN] = "open",
+							 [WINDOW_WATCH] = "watch",
+							 [WINDOW_HELD] = "held",
+							 [WINDOW_CLOSE] = "close"};
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < WINDOW_PHASES; i++) {
+		const struct histogram *h = &s->phase[i];
+
+		json_object_set_new(o, names[i],
+				    json_pack("{s:o, s:o, s:o}", "count", json_whole(h->count), "sum_ns", json_whole(h->sum_ns),
+					      "below_ns", buckets_json(h)));
+	}
+	return o;
+}
+
 static json_t *summary_json(const struct run_facts *run, const struct detect_stats *s)
 {
 	json_t *o = json_pack("{s:o, s:o}", "end", text_json(run->end), "ended", time_json(run->ended));
@@ -173,7 +205,7 @@ static json_t *summary_json(const struct run_facts *run, const struct detect_sta
 		return o;
 	json_t *sampling = counters_json(s);
 
-	if (json_object_set_new(o, "sampling", sampling) == 0)
+	if (json_object_set_new(sampling, "phases", phases_json(s)) == 0 && json_object_set_new(o, "sampling", sampling) == 0)
 		return o;
 	json_decref(o);
 	return NULL;
