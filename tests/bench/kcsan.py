@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests/bench/kcsan has run, as tables: kcsan.py FOLDER SEEDS COST_ARMS FIND_ARMS GROUPS, the last four lists of words.
+"""What tests/bench/kcsan has run, as tables: kcsan.py FOLDER SEEDS COST_SEEDS COST_ARMS FIND_ARMS GROUPS, the last five lists of words.
 
 A race is counted by the functions of its sides, for Outrider and for KCSAN alike. It is a case's when these are the two functions of the case in
 the ground truth's manifest, or one of them where the other side is not known.
@@ -77,18 +77,23 @@ def counted(folder):
 
 
 def cost(figures, folder, seeds, arms):
-    """How many times longer work takes than in the plain kernel, of each load and seed."""
+    """How many times longer work takes than in the plain kernel, of each load and seed. Returns what share of the kernel's work this loses, by arm."""
     rates = {(arm, seed): counted(folder / f"count-{arm}-{seed}") for arm in arms for seed in seeds}
     looked_at = [arm for arm in arms if arm != "plain"]
     rows = [[load, *(ratio(rates["plain", seed][load] / rates[arm, seed][load] for seed in seeds) for arm in looked_at)]
             for load in rates["plain", seeds[0]]]
     figures.table("slowdown", ["work", *looked_at], rows)
+    in_kernel = [(load, seed) for load in rates["plain", seeds[0]] if load != "loop" for seed in seeds]
+    return {arm: 1 - 1 / statistics.geometric_mean(rates["plain", seed][load] / rates[arm, seed][load] for load, seed in in_kernel)
+            for arm in looked_at}
 
 
 def built(figures, folder):
     """What the two kernels cost to build, on this machine and not in a lab."""
     rows = []
     for kind in ("plain", "kcsan"):
+        if not (folder / f"{kind}.cost.json").exists():
+            continue
         took = json.loads((folder / f"{kind}.cost.json").read_text(encoding="utf-8"))
         rows.append([kind, round(took["cpu_s"]), round(took["wall_s"]), took["jobs"], round((folder / f"{kind}.vmlinuz").stat().st_size / 2**20, 1)])
     figures.table("build", ["kernel", "CPU seconds", "seconds", "jobs", "MiB"], rows)
@@ -99,11 +104,14 @@ def some(values, digits=1):
     return ratio(values, digits) if values else "-"
 
 
-def find(figures, folder, seeds, arms, groups):
+def find(figures, folder, seeds, arms, groups, lost_in_kernel):
+    """What was found. What a kernel with KCSAN loses is not known of these runs, and taken from the counted work that enters the kernel."""
     with open(MANIFEST, encoding="utf-8") as file:
         manifest = json.load(file)
     cases = [case for case in manifest["cases"] if case["group"] in groups and case["kind"] == "racy"]
     runs = {(arm, seed): Find(folder / f"find-{arm}-{seed}", arm, cases, manifest["module"]) for arm in arms for seed in seeds}
+    for (arm, _), run in runs.items():
+        run.lost = run.lost or lost_in_kernel.get(arm.removesuffix("-2"))
     rows = []
     for arm in arms:
         mine = [runs[arm, seed] for seed in seeds]
@@ -113,7 +121,7 @@ def find(figures, folder, seeds, arms, groups):
                      some((len(run.cases) / (run.lost * run.seconds * 2) if run.lost else None for run in mine), 2)])
     figures.table("found", ["", "cases found", "with all seeds", "of", "other races", "first case after s", "lost %",
                             "cases per CPU second lost"], rows)
-    figures.table("cases", ["case", *arms], [[case["name"], *(f"{sum(case['name'] in runs[arm, seed].cases for seed in seeds)}" for arm in arms)]
+    figures.table("cases", ["case", *arms], [[case["name"], *(sum(case["name"] in runs[arm, seed].cases for seed in seeds) for arm in arms)]
                                              for case in cases])
     for arm in arms:
         mine = [runs[arm, seed] for seed in seeds]
@@ -122,13 +130,12 @@ def find(figures, folder, seeds, arms, groups):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    seeds, cost_arms, find_arms, groups = (words.split() for words in sys.argv[2:6])
-    figures = Figures("kcsan", seeds=seeds, count_seconds=os.environ["COUNT_SECONDS"], case_seconds=os.environ["KCSAN_SECONDS"])
+    seeds, cost_seeds, cost_arms, find_arms, groups = (words.split() for words in sys.argv[2:7])
+    figures = Figures("kcsan", seeds=seeds, cost_seeds=cost_seeds, count_seconds=os.environ["COUNT_SECONDS"], case_seconds=os.environ["KCSAN_SECONDS"])
     built(figures, folder)
-    if cost_arms:
-        cost(figures, folder, seeds, cost_arms)
+    lost = cost(figures, folder, cost_seeds, cost_arms) if cost_arms else {}
     if find_arms:
-        find(figures, folder, seeds, find_arms, groups)
+        find(figures, folder, seeds, find_arms, groups, lost)
     figures.write()
 
 
