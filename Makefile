@@ -230,7 +230,7 @@ fuzz: deps ## feed hostile input to every reader of it, SECONDS=60 each; what is
 	$(Q)tests/fuzz/run --seconds $(SECONDS) --found $(OUT)/fuzz $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)
 
 # The benchmarks whose figures docs/performance.md has.
-BENCH ?= overhead kcsan
+BENCH ?= cost finds kcsan phases locks overhead
 
 .PHONY: bench
 bench: deps ## measure what docs/performance.md says, BENCH="overhead ...": tables and JSON in build/bench; takes hours
