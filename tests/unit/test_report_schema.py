@@ -115,7 +115,7 @@ class Schema(unittest.TestCase):
         self.assertNotEqual(problems(self.strict, document), [])
 
     def test_every_property_is_described_with_its_unit(self):
-        unit = {"integer": r"in bytes|in bits|in microseconds|hits per second|[Nn]umber|counted from 1|without a unit",
+        unit = {"integer": r"in bytes|in bits|in microseconds|in nanoseconds|hits per second|[Nn]umber|counted from 1|without a unit",
                 "number": "in seconds", "hex": r"GVA|GPA|in bytes|a bit each|register|Flags|selector"}
         properties = [(name, node) for schema in objects(self.schema) for name, node in schema["properties"].items()]
         self.assertGreater(len(properties), 150)
