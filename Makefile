@@ -202,6 +202,11 @@ $(OUT)/learn_from: $(OUT)/obj/tests/bench/learn_from.o $(OUT)/liboutrider.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
 
+# What tests/bench/start measures the pool with.
+$(OUT)/pool_start: $(OUT)/obj/tests/bench/pool_start.o $(OUT)/liboutrider.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS)
+
 .PRECIOUS: $(OUT)/obj/%.o
 
 # The ground-truth module, for the stock kernel that vm-images/fetch gets.
@@ -230,7 +235,7 @@ fuzz: deps ## feed hostile input to every reader of it, SECONDS=60 each; what is
 	$(Q)tests/fuzz/run --seconds $(SECONDS) --found $(OUT)/fuzz $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)
 
 # The benchmarks whose figures docs/performance.md has.
-BENCH ?= cost finds kcsan phases locks overhead
+BENCH ?= cost finds kcsan phases locks overhead start
 
 .PHONY: bench
 bench: deps ## measure what docs/performance.md says, BENCH="overhead ...": tables and JSON in build/bench; takes hours
