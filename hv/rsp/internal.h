@@ -30,6 +30,7 @@ struct rsp {
 	/* What the stub has said it can do. */
 	size_t packet_size; /* The most bytes in the payload of a request. */
 	bool no_ack;	    /* Neither side acknowledges packets. */
+	bool together;	    /* The stub takes requests before the replies to those in front of them were acknowledged. */
 	bool binary_read;   /* The stub knows the request `x`, which reads memory in binary. */
 	bool binary_write;  /* The stub knows the request `X`, which writes memory in binary. */
 	bool physical;	    /* The stub can take addresses for guest-physical ones. */
@@ -46,9 +47,12 @@ struct rsp {
 	size_t payload_len;
 
 	/* Output. */
-	uint8_t out[RSP_OUTPUT]; /* '+' and the last packet, framed. It is sent again if it was damaged on its way. */
+	uint8_t out[RSP_OUTPUT]; /* '+' and the last packets, framed. A single one is sent again if it was damaged on its way.
+				  */
 	size_t out_len;
-	bool owe_ack; /* The last packet received is not acknowledged yet. That goes out with the next packet sent. */
+	unsigned out_packets; /* How many packets are in `out`. */
+	bool unsent;	      /* They wait in `out` to be sent with the next one. */
+	bool owe_ack;	      /* The last packet received is not acknowledged yet. That goes out with the next packet sent. */
 };
 
 /* ---- io.c ---- */
@@ -56,7 +60,16 @@ struct rsp {
 /* Make the client dead for the reason given. Returns -1. */
 int rsp_die(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Send a payload in which every byte that needs an escape has one. Returns 0, or -1 when the client is dead. */
+/*
+ * Keep a payload in which every byte that needs an escape has one, to be sent with the next. Returns 0, or -1 when the client
+ * is dead.
+ */
+int rsp_keep(struct rsp *r, const char *payload, size_t len);
+
+/* Send the packets that are kept. Returns 0, or -1 when the client is dead. */
+int rsp_send_kept(struct rsp *r);
+
+/* Send a payload, behind those that are kept. Returns 0, or -1 when the client is dead. */
 int rsp_send(struct rsp *r, const char *payload, size_t len);
 
 /* Send the acknowledgement that is owed now, because nothing else will be sent that could carry it. */

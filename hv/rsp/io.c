@@ -92,8 +92,8 @@ static int send_all(struct rsp *r, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* Send the packet in rsp.out, with the acknowledgement that is owed in front of it, which saves a system call. */
-static int send_packet(struct rsp *r)
+/* Send the packets in rsp.out, with the acknowledgement that is owed in front of them, which saves a system call. */
+static int send_packets(struct rsp *r)
 {
 	bool ack = r->owe_ack && !r->no_ack;
 
@@ -101,20 +101,39 @@ static int send_packet(struct rsp *r)
 	return ack ? send_all(r, r->out, r->out_len) : send_all(r, r->out + 1, r->out_len - 1);
 }
 
-int rsp_send(struct rsp *r, const char *payload, size_t len)
+int rsp_keep(struct rsp *r, const char *payload, size_t len)
 {
 	size_t framed;
 
 	if (r->dead.code != EXIT_OK)
 		return -1;
-	framed = rsp_frame(payload, len, r->out + 1, sizeof(r->out) - 1);
+	if (!r->unsent) {
+		r->out[0] = '+';
+		r->out_len = 1;
+		r->out_packets = 0;
+	}
+	framed = rsp_frame(payload, len, r->out + r->out_len, sizeof(r->out) - r->out_len);
 	if (!framed)
 		return rsp_die(r, "gdbstub: a request of %zu bytes is too long", len);
-	r->out[0] = '+';
-	r->out_len = framed + 1;
+	r->out_len += framed;
+	r->out_packets++;
+	r->unsent = true;
+	return 0;
+}
+
+int rsp_send_kept(struct rsp *r)
+{
+	if (r->dead.code != EXIT_OK)
+		return -1;
 	r->noise = 0;
 	r->naks = 0;
-	return send_packet(r);
+	r->unsent = false;
+	return send_packets(r);
+}
+
+int rsp_send(struct rsp *r, const char *payload, size_t len)
+{
+	return rsp_keep(r, payload, len) ? -1 : rsp_send_kept(r);
 }
 
 int rsp_interrupt(struct rsp *r)
@@ -170,14 +189,14 @@ int rsp_ignore(struct rsp *r)
 	return add_noise(r, r->payload_len + 4);
 }
 
-/* Send the last packet again, which has reached the stub damaged, as it says. */
+/* Send the last packet again, which has reached the stub damaged, as it says. Of several it does not say which. */
 static int send_again(struct rsp *r)
 {
 	if (r->no_ack || !r->out_len)
 		return 0;
-	if (++r->naks > DAMAGE_MAX)
+	if (r->out_packets > 1 || ++r->naks > DAMAGE_MAX)
 		return rsp_die(r, "the gdbstub takes a request for damaged, however often it is sent");
-	return send_packet(r);
+	return send_packets(r);
 }
 
 /* Ask for the last packet again, which has come damaged. */

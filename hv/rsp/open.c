@@ -110,6 +110,8 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return -1;
 	r->physical = rsp_said(r, "0") || rsp_said(r, "1");
 	r->was_physical = rsp_said(r, "1");
+	/* Who waits for an acknowledgement may throw away what comes before it. QEMU does not. */
+	r->together = r->no_ack || r->physical;
 	if (rsp_ask(r, "X0,0:"))
 		return -1;
 	r->binary_write = rsp_said(r, "OK");

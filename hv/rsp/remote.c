@@ -8,6 +8,7 @@
 
 #define MONITOR_MAX 4096u /* The most packets of output of one command of the monitor. */
 #define G_MAX 16384u	  /* The most bytes of registers in a `g` packet. */
+#define KEPT_MAX 4096u	  /* The most bytes of requests that are kept. Behind them any other request finds room. */
 
 /* ---- CPUs ---- */
 
@@ -178,9 +179,14 @@ int rsp_insert(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len)
 
 int rsp_remove(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len)
 {
-	if (rsp_ask(r, "z%d,%" PRIx64 ",%x", (int)type, addr, len))
+	char text[64];
+	int n = snprintf(text, sizeof(text), "z%d,%" PRIx64 ",%x", (int)type, addr, len);
+
+	if (!r->together)
+		return rsp_ask_bytes(r, text, (size_t)n);
+	if (r->unsent && r->out_len > KEPT_MAX && rsp_flush(r))
 		return -1;
-	return rsp_said(r, "OK") ? 0 : -1;
+	return rsp_keep(r, text, (size_t)n);
 }
 
 /* ---- the monitor ---- */

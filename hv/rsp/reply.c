@@ -95,11 +95,28 @@ int rsp_next_reply(struct rsp *r)
 	}
 }
 
-int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len)
+/* Send what is kept, and receive as many replies, of which the last one stays in rsp.payload. */
+static int exchange(struct rsp *r)
 {
 	r->requests++;
 	r->reply_ns = monotonic_ns() + RSP_PATIENCE_NS;
-	return rsp_send(r, payload, len) ? -1 : rsp_next_reply(r);
+	if (rsp_send_kept(r))
+		return -1;
+	for (unsigned n = r->out_packets; n; n--) {
+		if (rsp_next_reply(r))
+			return -1;
+	}
+	return 0;
+}
+
+int rsp_flush(struct rsp *r)
+{
+	return r->unsent ? exchange(r) : 0;
+}
+
+int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len)
+{
+	return rsp_keep(r, payload, len) ? -1 : exchange(r);
 }
 
 int rsp_ask(struct rsp *r, const char *fmt, ...)

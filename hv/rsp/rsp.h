@@ -70,7 +70,7 @@ const char *rsp_dead(const struct rsp *r, bool *exited);
 /* Whether the client is dead, the machine has not ended, and it ran before rsp_open(). So it may stand still now. */
 bool rsp_left_standing(const struct rsp *r);
 
-/* How many requests were made so far. Each is one round trip. */
+/* How many round trips were made so far. Requests that went out together count as one. */
 uint64_t rsp_requests(const struct rsp *r);
 
 /* ---- while the machine stands still ---- */
@@ -104,11 +104,20 @@ int rsp_write(struct rsp *r, uint64_t addr, const void *buf, size_t len);
 enum rsp_point { RSP_SOFTWARE, RSP_HARDWARE, RSP_WATCH_WRITE, RSP_WATCH_READ, RSP_WATCH_ACCESS };
 
 /*
- * Insert or remove a break- or watchpoint at the GVA `addr`, on all CPUs. `len` is the length in bytes of a watchpoint, and 1
- * for a breakpoint. Returns 0 or -1.
+ * Insert a break- or watchpoint at the GVA `addr`, on all CPUs. `len` is the length in bytes of a watchpoint, and 1 for a
+ * breakpoint. Returns 0 or -1.
  */
 int rsp_insert(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len);
+
+/*
+ * Remove such a point. Where the stub is known to take several requests at a time, this one waits for the next, and goes out
+ * with it: before any other request is answered, and before the machine goes on, the point is gone. So a batch of removals
+ * costs no round trip of its own. Returns 0, or -1 when the client is dead. Whether the stub knew the point is not told.
+ */
 int rsp_remove(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len);
+
+/* Send what rsp_remove() has kept, and wait until it is done. Returns 0, or -1 when the client is dead. */
+int rsp_flush(struct rsp *r);
 
 /*
  * Run a command of QEMU's monitor. Its output goes to `out`, NUL-terminated and cut to `size` - 1 bytes. Returns 0, or -1 when

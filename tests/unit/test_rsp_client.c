@@ -198,9 +198,84 @@ static void test_points(void **state)
 	assert_true(fake_stub_has(s, 4, 0xffff888000000008));
 	assert_int_equal(rsp_insert(r, RSP_SOFTWARE, 0xffffffff81000000, 1), -1);
 	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), 0);
-	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), -1);
+	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), 0); /* refused, which is not told */
+	assert_int_equal(rsp_flush(r), 0);
+	assert_false(fake_stub_has(s, 0, 0xffffffff81000000));
 	assert_int_equal(rsp_detach(r), 0);
 	assert_int_equal(fake_stub_points(s, -1), 0);
+	rsp_close(r);
+}
+
+#define MANY 300u
+
+static void insert_many(struct rsp *r)
+{
+	for (unsigned i = 0; i < MANY; i++)
+		assert_int_equal(rsp_insert(r, RSP_SOFTWARE, 0xffffffff81000000 + i, 1), 0);
+}
+
+/* Returns how many round trips the removals took. */
+static uint64_t remove_many(struct rsp *r)
+{
+	uint64_t before = rsp_requests(r);
+
+	for (unsigned i = 0; i < MANY; i++)
+		assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000 + i, 1), 0);
+	assert_int_equal(rsp_flush(r), 0);
+	assert_int_equal(rsp_flush(r), 0); /* there is nothing left */
+	return rsp_requests(r) - before;
+}
+
+static void test_removals_go_together(void **state)
+{
+	struct fake_stub *s = *state;
+	struct rsp *r = connect_to(s);
+
+	insert_many(r);
+	assert_true(remove_many(r) < MANY / 20);
+	assert_int_equal(fake_stub_points(s, -1), 0);
+	check_machine(s, r);
+	rsp_close(r);
+}
+
+/* Such a stub may throw away what comes before its reply was acknowledged. */
+static void test_removals_go_one_by_one(void **state)
+{
+	struct fake_stub *s = *state;
+	struct rsp *r;
+
+	s->no_physical = true;
+	r = connect_to(s);
+	insert_many(r);
+	assert_int_equal(remove_many(r), MANY);
+	assert_int_equal(fake_stub_points(s, -1), 0);
+	rsp_close(r);
+}
+
+/* The reply to a request is its own, and not that of a removal in front of it. */
+static void test_a_removal_goes_in_front(void **state)
+{
+	struct fake_stub *s = *state;
+	struct rsp *r = connect_to(s);
+	struct rsp_stop stop;
+	uint8_t byte = 0;
+
+	s->ram[7] = 0x77;
+	insert_many(r);
+	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), 0);
+	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0x1234, 1), 0); /* refused */
+	assert_int_equal(rsp_read(r, 7, &byte, 1), 0);
+	assert_int_equal(byte, 0x77);
+	assert_int_equal(fake_stub_points(s, -1), MANY - 1);
+	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000001, 1), 0);
+	assert_int_equal(rsp_resume(r, NULL, 0), 0);
+	assert_true(fake_stub_wait(s, true));
+	assert_int_equal(fake_stub_points(s, -1), MANY - 2);
+	fake_stub_stop(s, "T05thread:01;");
+	assert_int_equal(rsp_wait(r, PATIENCE_NS, &stop), 1);
+	assert_int_equal(stop.kind, RSP_STOP_BREAK);
+	assert_int_equal(rsp_read(r, 7, &byte, 1), 0);
+	assert_int_equal(byte, 0x77);
 	rsp_close(r);
 }
 
@@ -485,6 +560,9 @@ int main(void)
 		T(test_damaged_replies),
 		T(test_registers),
 		T(test_points),
+		T(test_removals_go_together),
+		T(test_removals_go_one_by_one),
+		T(test_a_removal_goes_in_front),
 		T(test_stops),
 		T(test_machine_ends),
 		T(test_hangs_up),

@@ -39,8 +39,9 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 	int ret = -1;
 
 	gdb_enter(t);
+	/* A point that stood here may still be in the text, where memory is read without the stub. */
 	if (gt->planted->count < gt->target.caps.points + gt->target.caps.lasting && gdb_stop(gt) == 0 &&
-	    gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
+	    rsp_flush(gt->rsp) == 0 && gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
 		ret = byte != first ? 1 : rsp_insert(gt->rsp, point_type(gt), gva, 1);
 	if (ret == 0)
 		gt->planted->gva[gt->planted->count++] = gva;

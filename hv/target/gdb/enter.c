@@ -37,6 +37,8 @@ void gdb_lock(struct gdb_target *gt)
 
 void gdb_unlock(struct gdb_target *gt)
 {
+	if (gt->depth == 1 && gt->stopped && rsp_flush(gt->rsp))
+		gdb_over(gt); /* Nobody else is to see a point in the text that the client believes to be gone. */
 	if (--gt->depth)
 		return;
 	atomic_store(&gt->owned, false);
