@@ -111,7 +111,7 @@ def find(figures, folder, seeds, arms, groups, lost_in_kernel):
     cases = [case for case in manifest["cases"] if case["group"] in groups and case["kind"] == "racy"]
     runs = {(arm, seed): Find(folder / f"find-{arm}-{seed}", arm, cases, manifest["module"]) for arm in arms for seed in seeds}
     for (arm, _), run in runs.items():
-        run.lost = run.lost or lost_in_kernel.get(arm.removesuffix("-2"))
+        run.lost = run.lost or lost_in_kernel.get(arm)
     rows = []
     for arm in arms:
         mine = [runs[arm, seed] for seed in seeds]
