@@ -99,6 +99,15 @@ def built(figures, folder):
     figures.table("build", ["kernel", "CPU seconds", "seconds", "jobs", "MiB"], rows)
 
 
+def others(runs):
+    """What KCSAN has found elsewhere than in the cases, in any of its runs."""
+    return sorted(set().union(*(run.elsewhere for (arm, _), run in runs.items() if arm.startswith("kcsan"))), key=named)
+
+
+def named(sides):
+    return " / ".join(sorted(f"{module}:{function}" if module else function for module, function in sides))
+
+
 def some(values, digits=1):
     values = [value for value in values if value is not None]
     return ratio(values, digits) if values else "-"
@@ -123,6 +132,8 @@ def find(figures, folder, seeds, arms, groups, lost_in_kernel):
                             "cases per CPU second lost"], rows)
     figures.table("cases", ["case", *arms], [[case["name"], *(sum(case["name"] in runs[arm, seed].cases for seed in seeds) for arm in arms)]
                                              for case in cases])
+    figures.table("others", ["KCSAN's races elsewhere", *arms],
+                  [[named(sides), *(sum(sides in runs[arm, seed].elsewhere for seed in seeds) for arm in arms)] for sides in others(runs)])
     for arm in arms:
         mine = [runs[arm, seed] for seed in seeds]
         print(f"{arm}: {statistics.median(run.rounds for run in mine):.0f} rounds/s of the cases, {statistics.median(run.seconds for run in mine):.0f} s")
