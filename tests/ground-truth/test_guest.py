@@ -23,8 +23,8 @@ BACKTRACE = "sh:echo l >/proc/sysrq-trigger"  # a call trace in the kernel log
 WORKLOADS = [("modules", 0), ("gt:all:0.5", 0), ("debug", 0), ("loop:0.5", 0), ("busy:5", 0), ("gtcase:rwrace:0.1:3600", 0), ("gtcase:spinlock:0.1:3600", 0),
              ("busy:0.1:3600", 0), ("wait:3600", 0), ("gtcase:rwrace:0.1:0.1", 1), ("gt:nosuch", 2), ("dmesg", 0), (BACKTRACE, 0),
              ("dmesg", 1), ("nosuch", 127)]
-# What the console says when one of the workloads has begun. Of a control nobody says that it is enough.
-ANSWERS = {"gtcase:rwrace:0.1:3600": "rwrace", "busy:0.1:3600": "busy", "wait:3600": "wait"}
+# What the console says when one of the workloads has begun.
+ANSWERS = {"gtcase:rwrace:0.1:3600": "rwrace", "gtcase:spinlock:0.1:3600": "spinlock", "busy:0.1:3600": "busy", "wait:3600": "wait"}
 DISK_BYTES = 8 << 20
 # On a machine with much to do the timer of an emulated guest may not tick in the moment that the kernel gives it.
 NO_TIMER_CHECK = "no_timer_check"
