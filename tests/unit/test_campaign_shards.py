@@ -39,7 +39,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MpiDefault=none
 SwitchType=switch/none
-ReturnToService=2
+ReturnToService=1
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,bf_interval=1
 SelectType=select/cons_tres
