@@ -15,10 +15,10 @@ REASONS = {"skipped_stack": "on the stack", "skipped_memory": "no memory", "skip
 
 
 def time(ns):
-    """A time for people, with two digits."""
+    """A time for people, with two digits or more."""
     for unit, size in (("ms", 1e6), ("µs", 1e3)):
         if ns >= size:
-            return f"{ns / size:.2g} {unit}"
+            return f"{ns / size:.{0 if ns >= 10 * size else 1}f} {unit}"
     return f"{ns:.0f} ns"
 
 
