@@ -6,22 +6,48 @@
 
 /* ---- guest-physical memory ---- */
 
+/*
+ * What the guest may write with one store is read with one load, and the other way round, so that nobody sees a value that is
+ * half old and half new.
+ */
+#define LOAD(type)                                                                 \
+	do {                                                                       \
+		type value = __atomic_load_n((const type *)ram, __ATOMIC_RELAXED); \
+		memcpy(buf, &value, sizeof(value));                                \
+	} while (0)
+#define STORE(type)                                                     \
+	do {                                                            \
+		type value;                                             \
+		memcpy(&value, buf, sizeof(value));                     \
+		__atomic_store_n((type *)ram, value, __ATOMIC_RELAXED); \
+	} while (0)
+
+/* The size of the one load or store that it takes, in bytes, or 0. */
+static size_t whole(uint64_t gpa, size_t len)
+{
+	return (len == 1 || len == 2 || len == 4 || len == 8) && gpa % len == 0 ? len : 0;
+}
+
 int kvm_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 {
 	const void *ram = vm_ram(kvm_target(t)->vm, gpa, len);
 
 	if (!ram)
 		return -1;
-	/* What the guest may write with one store is read with one load, so that no value is read half old and half new. */
-	if (len == 8 && !(gpa & 7)) {
-		uint64_t value = __atomic_load_n((const uint64_t *)ram, __ATOMIC_RELAXED);
-
-		memcpy(buf, &value, sizeof(value));
-	} else if (len == 4 && !(gpa & 3)) {
-		uint32_t value = __atomic_load_n((const uint32_t *)ram, __ATOMIC_RELAXED);
-
-		memcpy(buf, &value, sizeof(value));
-	} else {
+	switch (whole(gpa, len)) {
+	case 8:
+		LOAD(uint64_t);
+		break;
+	case 4:
+		LOAD(uint32_t);
+		break;
+	case 2:
+		LOAD(uint16_t);
+		break;
+	case 1:
+		LOAD(uint8_t);
+		break;
+	default:
 		memcpy(buf, ram, len);
 	}
 	return 0;
@@ -33,7 +59,22 @@ int kvm_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len)
 
 	if (!ram)
 		return -1;
-	memcpy(ram, buf, len);
+	switch (whole(gpa, len)) {
+	case 8:
+		STORE(uint64_t);
+		break;
+	case 4:
+		STORE(uint32_t);
+		break;
+	case 2:
+		STORE(uint16_t);
+		break;
+	case 1:
+		STORE(uint8_t);
+		break;
+	default:
+		memcpy(ram, buf, len);
+	}
 	return 0;
 }
 
