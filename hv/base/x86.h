@@ -25,9 +25,10 @@ struct x86_regs {
 #define X86_RFLAGS_AF (1ull << 4)
 #define X86_RFLAGS_ZF (1ull << 6)
 #define X86_RFLAGS_SF (1ull << 7)
-#define X86_RFLAGS_OF (1ull << 11)
-#define X86_RFLAGS_DF (1ull << 10)
+#define X86_RFLAGS_TF (1ull << 8)
 #define X86_RFLAGS_IF (1ull << 9)
+#define X86_RFLAGS_DF (1ull << 10)
+#define X86_RFLAGS_OF (1ull << 11)
 #define X86_RFLAGS_RF (1ull << 16)
 #define X86_CR4_LA57 (1ull << 12)
 #define X86_INT3 0xccu

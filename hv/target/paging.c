@@ -6,6 +6,9 @@
 #include "hv/target/target.h"
 
 #define PTE_PRESENT (1ull << 0)
+#define PTE_WRITABLE (1ull << 1)
+#define PTE_ACCESSED (1ull << 5)
+#define PTE_DIRTY (1ull << 6)
 #define PTE_LARGE (1ull << 7)
 #define PTE_ADDR 0x000ffffffffff000ull
 
@@ -16,7 +19,8 @@ static bool canonical(uint64_t gva, unsigned bits)
 	return (uint64_t)sign == gva;
 }
 
-int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t *gpa)
+/* Every entry on the way must have all bits of `each`, and the last one those of `last` as well. */
+static int walk(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t each, uint64_t last, uint64_t *gpa)
 {
 	unsigned levels = cr4 & X86_CR4_LA57 ? 5 : 4;
 	uint64_t table = cr3 & PTE_ADDR;
@@ -30,17 +34,31 @@ int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva,
 
 		if (target_read_phys(t, table + 8 * ((gva >> shift) & 0x1ff), &entry, sizeof(entry)))
 			return -1;
-		if (!(entry & PTE_PRESENT))
+		if ((entry & each) != each)
 			return -1;
 		if (level == 1 || ((level == 2 || level == 3) && (entry & PTE_LARGE))) {
 			uint64_t mask = (1ull << shift) - 1;
 
+			if ((entry & last) != last)
+				return -1;
 			*gpa = (entry & PTE_ADDR & ~mask) | (gva & mask);
 			return 0;
 		}
 		table = entry & PTE_ADDR;
 	}
 	return -1;
+}
+
+int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t *gpa)
+{
+	return walk(t, cr3, cr4, gva, PTE_PRESENT, 0, gpa);
+}
+
+int target_translate_quietly(struct target *t, const struct x86_regs *regs, uint64_t gva, bool write, uint64_t *gpa)
+{
+	uint64_t each = PTE_PRESENT | PTE_ACCESSED | (write ? PTE_WRITABLE : 0);
+
+	return walk(t, regs->cr3, regs->cr4, gva, each, write ? PTE_DIRTY : 0, gpa);
 }
 
 /* How many of the `len` bytes at `gva` are before the end of its page. */

@@ -210,12 +210,19 @@ static inline int target_read_phys(struct target *t, uint64_t gpa, void *buf, si
  */
 int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t *gpa);
 
+/*
+ * The same for an access that the kernel is about to make with these registers. It fails, besides, when the CPU would not make
+ * the access as quietly: when the page may not be written to and `write` is set, or when the CPU would set an accessed or a
+ * dirty bit on the way (SDM vol. 3, 4.6 and 4.8).
+ */
+int target_translate_quietly(struct target *t, const struct x86_regs *regs, uint64_t gva, bool write, uint64_t *gpa);
+
 /* Copy the `len` bytes at the GVA `gva`, page by page. Returns 0, or -1 when any of them is not mapped or not RAM. */
 int target_read(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, void *buf, size_t len);
 
 /*
- * Copy `len` bytes to the GVA `gva` in the same way. This may only be used for a stack, and only for what the CPU that was
- * stopped was about to write there itself.
+ * Copy `len` bytes to the GVA `gva` in the same way. This may only be used for what the CPU that was stopped was about to write
+ * there itself.
  */
 int target_write(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, const void *buf, size_t len);
 

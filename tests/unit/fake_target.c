@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define PRESENT 1ull
+/* As Linux maps its memory: present, writable, accessed and dirty. */
+#define KERNEL_PAGE (PRESENT | 1ull << 1 | 1ull << 5 | 1ull << 6)
 #define LARGE (1ull << 7)
 #define ENTRY_ADDR 0x000ffffffffff000ull
 
@@ -115,7 +117,7 @@ static uint64_t entry_at(struct fake_target *ft, uint64_t cr3, unsigned levels, 
 		if (!(entry & PRESENT)) {
 			if (!make)
 				return 0;
-			entry = fake_page(ft) | PRESENT;
+			entry = fake_page(ft) | KERNEL_PAGE;
 			fake_write(ft, place, &entry, sizeof(entry));
 		}
 		table = entry & ENTRY_ADDR;
@@ -126,7 +128,7 @@ static uint64_t entry_at(struct fake_target *ft, uint64_t cr3, unsigned levels, 
 void fake_map(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t gpa, uint64_t size, unsigned shift)
 {
 	for (uint64_t at = 0; at < size; at += 1ull << shift) {
-		uint64_t entry = (gpa + at) | PRESENT | (shift > 12 ? LARGE : 0);
+		uint64_t entry = (gpa + at) | KERNEL_PAGE | (shift > 12 ? LARGE : 0);
 
 		fake_write(ft, entry_at(ft, cr3, levels, gva + at, shift, true), &entry, sizeof(entry));
 	}
@@ -139,6 +141,15 @@ void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t 
 
 	assert(place);
 	fake_write(ft, place, &none, sizeof(none));
+}
+
+void fake_page_lacks(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t bit)
+{
+	uint64_t place = entry_at(ft, cr3, levels, gva, 12, false), entry;
+
+	assert(place);
+	entry = (get_entry(ft, place) | KERNEL_PAGE) & ~bit;
+	fake_write(ft, place, &entry, sizeof(entry));
 }
 
 /* ---- what the target is told ---- */

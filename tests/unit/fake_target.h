@@ -72,6 +72,9 @@ uint64_t fake_page(struct fake_target *ft);
 void fake_map(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t gpa, uint64_t size, unsigned shift);
 void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva);
 
+/* Take this bit out of the entry of a page, which has all others of a page of the kernel. 0: it has them all. */
+void fake_page_lacks(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t bit);
+
 void fake_write(struct fake_target *ft, uint64_t gpa, const void *buf, size_t len);
 uint8_t fake_byte(const struct fake_target *ft, uint64_t gpa);
 
