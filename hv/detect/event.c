@@ -99,33 +99,6 @@ void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 	}
 }
 
-/*
- * Whether the instruction writes to memory other than the stack that a window watches. No watchpoint sees what is carried out
- * here, and the window would find a change that nobody made.
- */
-static bool is_watched(const struct detect *d, const struct insn *insn, const struct x86_regs *regs)
-{
-	struct mem_access access[INSN_MAX_MEM];
-	struct datum datum = {0};
-
-	if (!insn->nmem || insn->flags & INSN_STACK)
-		return false;
-	if (insn_accesses(insn, regs, access) != 1)
-		return true;
-	datum.access = access[0];
-	if (datum_locate(d->target, regs, &datum))
-		return true;
-	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		const struct window *w = &d->windows[c];
-
-		for (unsigned i = 0; w->open && i < w->data_count; i++) {
-			if (data_overlap(&datum, &w->data[i]))
-				return true;
-		}
-	}
-	return false;
-}
-
 struct target_action event_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
 	/* If the point is in the text that goes, it is gone after that too. */
@@ -146,7 +119,7 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 		break;
 	}
 	/* If the memory is not there, the guest executes the instruction itself, and its own page fault tells it so. */
-	if (is_watched(d, &insn, regs) || target_emulate(d->target, &insn, regs)) {
+	if (window_would_miss(d, &insn, regs) || target_emulate(d->target, &insn, regs)) {
 		point = points_find(&d->points, insn.addr);
 		if (point)
 			take_out(d, point);

@@ -6,7 +6,8 @@
  * A CPU's callback begins a meeting. The second CPU is held like the first one: it takes its interrupts, if it had them on. A
  * thread of its own makes the machine stand still, looks whether both CPUs still stand before their accesses, and calls the
  * sink. Until then the meeting has some ms, and less if a CPU has interrupts off. After that, or when a CPU has moved, or when
- * another context must pass one of the two instructions, the meeting is skipped, and both CPUs go on.
+ * another context must pass the second CPU's instruction, or the first's and its access cannot be carried out in its place, the
+ * meeting is skipped, and both CPUs go on.
  *
  * The functions but meet_start() and meet_stop() are called under d->lock.
  */

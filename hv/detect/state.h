@@ -45,6 +45,8 @@ struct window {
 	bool asked;
 	/* How often not all of them had answered in time. */
 	unsigned not_told;
+	/* How many accesses of others were carried out in their place, so that they passed its point. */
+	unsigned passes;
 	/* The CPU that is held. */
 	unsigned cpu;
 	/* The CPU's registers at the hit. RIP and RSP tell the held context when it comes back to its INT3. */

@@ -15,6 +15,10 @@
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 #include "hv/race/conflict.h"
+#include "hv/target/emulate_access.h"
+
+/* So many accesses of others are carried out in a window, so that hot code is not slowed by one that is held in it. */
+#define PASSES_MAX 64u
 
 static const struct target_action resume = {.kind = TARGET_RESUME};
 
@@ -70,12 +74,28 @@ static void count_hit(struct detect *d, const struct point *point)
 		point->counts->hits++;
 }
 
+/*
+ * Another context is at the window's instruction with other data, and must pass while the INT3 stays in the way of the one that
+ * is held. Returns whether its access was carried out in its place. Where every stop is one of the whole machine, that would be
+ * too dear.
+ */
+static bool pass(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
+{
+	if (d->target->caps.costly_stops || w->passes == PASSES_MAX || window_would_miss(d, insn, regs) ||
+	    target_emulate_access(d->target, insn, regs))
+		return false;
+	w->passes++;
+	d->stats.passes++;
+	return true;
+}
+
 /* A point was hit while a window is open at this very point, or a CPU is in a meeting there. */
-static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs)
+static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
 	struct window *w = point->window;
 	struct target_action action = resume;
 	struct datum data[INSN_MAX_MEM];
+	bool on_stack;
 	unsigned n;
 
 	if (meet_hit_again(d, point, cpu, regs, &action))
@@ -90,16 +110,18 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 		target_release(d->target, w->cpu);
 		return resume;
 	}
-	count_hit(d, w->point);
-	n = window_data(d, w->point, regs, data);
+	n = window_data(d, w->point, regs, data, &on_stack);
 	if (n && d->locks)
 		locks_access(d->locks, cpu, regs, &w->point->insn, data, n);
-	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action))
-		return action; /* the conflict may be with another window: then this one goes on, and this CPU comes back here
-				*/
-	/*
-	 * Another context is at the same instruction with other data. It must pass, so the INT3 goes, and the window with it.
-	 */
+	/* The conflict may be with another window: then this one goes on, and this CPU comes back here. */
+	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
+		count_hit(d, w->point);
+		return action;
+	}
+	if (pass(d, w, &w->point->insn, regs))
+		return (struct target_action){.kind = TARGET_RESUME_REGS};
+	/* The INT3 goes, and the window with it. */
+	count_hit(d, w->point);
 	d->stats.cut_short++;
 	window_close(d, w);
 	target_release(d->target, w->cpu);
@@ -201,12 +223,15 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 {
 	struct target_action action = resume;
 	struct datum data[INSN_MAX_MEM];
+	bool on_stack;
 	unsigned n;
 
 	count_hit(d, point);
 	prove_reached(d, point->addr);
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
-	n = window_data(d, point, regs, data);
+	n = window_data(d, point, regs, data, &on_stack);
+	d->stats.skipped_stack += !n && on_stack;
+	d->stats.skipped_memory += !n && !on_stack;
 	if (n && d->locks)
 		locks_access(d->locks, cpu, regs, &point->insn, data, n);
 	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))

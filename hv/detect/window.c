@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Windows: DataCollider's conflict detection (section 3.2). One window holds one CPU before one access. It ends with a
- * conflict, when its time is over, or when another context must pass the same instruction.
+ * conflict, when its time is over, or when another context must pass the same instruction and its access cannot be carried out
+ * in its place.
  *
  * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because the
  * INT3 stands in its way even while the CPU runs interrupt handlers. Whatever another context does to the datum in that time is
@@ -58,27 +59,24 @@ static void note_irqs_off(struct detect *d, const struct window *w)
 		d->irqs_off_rest[w->cpu] = now + rest * (now - w->opened_ns);
 }
 
-unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM])
+unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM],
+		     bool *on_stack)
 {
 	struct mem_access accesses[INSN_MAX_MEM];
 	unsigned n = insn_accesses(&point->insn, regs, accesses), kept = 0;
-	bool stack = false;
 
+	*on_stack = false;
 	for (unsigned i = 0; i < n; i++) {
 		struct datum *datum = &data[kept];
 
 		if (guest_on_stack(regs, accesses[i].gva)) {
-			stack = true;
+			*on_stack = true;
 			continue;
 		}
 		*datum = (struct datum){.access = accesses[i]};
 		if (datum_locate(d->target, regs, datum) == 0)
 			kept++;
 	}
-	if (!kept && stack)
-		d->stats.skipped_stack++;
-	else if (!kept)
-		d->stats.skipped_memory++;
 	return kept;
 }
 
@@ -263,6 +261,29 @@ void window_settle(struct detect *d, struct window *w)
 	w->watched_ns = monotonic_ns();
 	for (unsigned i = 0; i < w->data_count; i++)
 		datum_read(d->target, &w->data[i], w->data[i].settled);
+}
+
+bool window_would_miss(const struct detect *d, const struct insn *insn, const struct x86_regs *regs)
+{
+	struct mem_access access[INSN_MAX_MEM];
+	struct datum datum = {0};
+
+	if (!insn->nmem || insn->flags & INSN_STACK)
+		return false;
+	if (insn_accesses(insn, regs, access) != 1)
+		return true;
+	datum.access = access[0];
+	if (datum_locate(d->target, regs, &datum))
+		return true;
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		const struct window *w = &d->windows[c];
+
+		for (unsigned i = 0; w->open && i < w->data_count; i++) {
+			if (((access[0].rw | w->data[i].access.rw) & INSN_WRITE) && data_overlap(&datum, &w->data[i]))
+				return true;
+		}
+	}
+	return false;
 }
 
 void window_close(struct detect *d, struct window *w)

@@ -7,9 +7,11 @@
 
 /*
  * Fill in the accesses that are about to be made at `point` by the CPU with these registers, located in memory. Accesses to the
- * CPU's own stack and accesses without memory are left out. Returns how many there are; when there are none, that is counted.
+ * CPU's own stack and accesses without memory are left out, and *on_stack says whether there were any of the former. Returns
+ * how many there are.
  */
-unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM]);
+unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM],
+		     bool *on_stack);
 
 /*
  * Prepare a window on `cpu`, which has none, before the accesses data[0] to data[n-1], of which there is at least one. From
@@ -44,6 +46,13 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync);
  * change before this moment was a race too, but could not be told from a device's.
  */
 void window_settle(struct detect *d, struct window *w);
+
+/*
+ * Whether `insn`, about to be executed with these registers, may conflict with an open window by an access other than that to
+ * its stack slot. No watchpoint sees what is carried out in a CPU's place, and the window would find a change that nobody made:
+ * so the CPU must then execute the instruction itself.
+ */
+bool window_would_miss(const struct detect *d, const struct insn *insn, const struct x86_regs *regs);
 
 /* Close the window: retire its watch slots and remove its point, so that its INT3 is gone before the held context goes on. */
 void window_close(struct detect *d, struct window *w);

@@ -94,7 +94,12 @@ struct detect_stats {
 	uint64_t skipped_last;
 	/* Hits without a window because sampling had cost all of the time that it may cost. */
 	uint64_t skipped_cost;
-	/* Windows that ended early because another context had to pass the same instruction. */
+	/*
+	 * Times that another context came to the instruction of an open window, and its access was carried out in its place.
+	 * They are not counted as hits.
+	 */
+	uint64_t passes;
+	/* Windows that ended early because another context had to pass the same instruction, and that could not be done. */
 	uint64_t cut_short;
 	/* Windows that ended early because no other CPU was running. */
 	uint64_t cut_idle;

@@ -49,7 +49,7 @@ def main():
         reports = [json.loads((folder / f"{cpus}-{number + 1}.json").read_text(encoding="utf-8"))["summary"]["sampling"]
                    for number in range(int(os.environ["ROUNDS"]))]
         total = {key: sum(report[key] for report in reports)
-                 for key in ("hits", "windows", "seconds", "exits", "kicks", "ioctls", "cut_short", "cut_idle", "lost_us", *REASONS)}
+                 for key in ("hits", "windows", "seconds", "exits", "kicks", "ioctls", "passes", "cut_short", "cut_idle", "lost_us", *REASONS)}
         cells = []
         for phase in PHASES:
             count, sum_ns, buckets = added(reports, phase)
@@ -61,10 +61,11 @@ def main():
                       *(round(total[key] / windows, 2) if windows else "" for key in ("exits", "kicks", "ioctls")),
                       round(total["lost_us"] / 1e4 / total["seconds"] / int(cpus), 1)])
         reasons.append([int(cpus), hits, *(f"{100 * total[key] / hits:.1f} %" for key in REASONS),
-                        *(f"{100 * total[key] / windows:.1f} %" if windows else "" for key in ("cut_short", "cut_idle"))])
+                        *(f"{100 * total[key] / windows:.1f} %" if windows else "" for key in ("cut_short", "cut_idle")),
+                        round(total["passes"] / windows, 2) if windows else ""])
     figures.table("times", ["vCPUs", "windows", *PHASES], times)
     figures.table("costs", ["vCPUs", "hits/s", "windows/s", "exits a window", "kicks a window", "ioctls a window", "lost, % of vCPU time"], costs)
-    figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, nobody ran"], reasons)
+    figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, nobody ran", "passes a window"], reasons)
     figures.write()
 
 

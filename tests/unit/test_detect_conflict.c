@@ -366,18 +366,24 @@ static void test_again_by_another_overlapping(void **state)
 	assert_int_equal(rig_stats(r).cut_short, 0);
 }
 
+/* Another context has to pass. Its access is carried out in its place, since the INT3 must stay. */
 static void test_again_by_another_elsewhere(void **state)
 {
 	struct rig *r = *state;
 	struct x86_regs other = rig_regs(r, 1, 0);
+	uint64_t stored = 0;
 
 	other.gpr[X86_RDI] += 8;
+	other.gpr[X86_RAX] = 0x1122334455667788;
 	hold(r, 0, WRITE_8);
-	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
-	assert_null(rig_observation(r));
-	assert_int_equal(rig_stats(r).cut_short, 1);
-	assert_int_equal(rig_stats(r).hits, 2);
-	expect_closed(r); /* or the other CPU would never get past the INT3 */
+	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME_REGS);
+	assert_int_equal(other.rip, RIG_TEXT + 3);
+	assert_int_equal(target_read_phys(&r->ft->target, RIG_DATA_GPA + 8, &stored, sizeof(stored)), 0);
+	assert_int_equal(stored, 0x1122334455667788);
+	expect_open(r);
+	assert_int_equal(rig_stats(r).passes, 1);
+	assert_int_equal(rig_stats(r).cut_short, 0);
+	assert_int_equal(rig_stats(r).hits, 1);
 }
 
 static void test_again_by_another_reading(void **state)
@@ -386,9 +392,95 @@ static void test_again_by_another_reading(void **state)
 	struct x86_regs other = rig_regs(r, 1, 0);
 
 	hold(r, 0, READ_8);
+	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME_REGS);
+	expect_open(r);
+	assert_int_equal(rig_stats(r).passes, 1);
+}
+
+/* An interrupt of the held CPU passes, and the held context is back. */
+static void test_again_by_own_interrupt(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = hold(r, 0, WRITE_8), irq = regs;
+
+	irq.gpr[X86_RSP] -= 0x200;
+	irq.gpr[X86_RDI] += 0x20;
+	assert_int_equal(rig_hit(r, 0, &irq).kind, TARGET_RESUME_REGS);
+	expect_open(r);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
+	expect_open(r);
+}
+
+/* What cannot be carried out ends the window, or the other CPU would never get past the INT3. */
+static void test_again_by_another_not_carried_out(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs other = rig_regs(r, 1, 0);
+
+	hold(r, 0, INSN("\x0f\x11\x07")); /* movups %xmm0, (%rdi) */
+	other.gpr[X86_RDI] += 0x40;
 	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
 	assert_null(rig_observation(r));
+	assert_int_equal(rig_stats(r).passes, 0);
 	assert_int_equal(rig_stats(r).cut_short, 1);
+	assert_int_equal(rig_stats(r).hits, 2);
+	expect_closed(r);
+}
+
+static void test_again_costly(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs other = rig_regs(r, 1, 0);
+
+	r->ft->target.caps.costly_stops = true;
+	other.gpr[X86_RDI] += 8;
+	hold(r, 0, WRITE_8);
+	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
+	assert_int_equal(rig_stats(r).cut_short, 1);
+	expect_closed(r);
+}
+
+/* Hot code is not slowed for long by one that is held in it. */
+static void test_again_too_often(void **state)
+{
+	struct rig *r = *state;
+	unsigned passes = 0;
+
+	hold(r, 0, READ_8);
+	for (;; passes++) {
+		struct x86_regs other = rig_regs(r, 1, 0);
+		struct target_action action = rig_hit(r, 1, &other);
+
+		if (action.kind == TARGET_RESUME)
+			break;
+		assert_int_equal(action.kind, TARGET_RESUME_REGS);
+		assert_in_range(passes, 0, 1000);
+	}
+	assert_in_range(passes, 10, 1000);
+	assert_int_equal(rig_stats(r).passes, passes);
+	assert_int_equal(rig_stats(r).cut_short, 1);
+	expect_closed(r);
+}
+
+/*
+ * CPU 2 is held before it writes to the stack of CPU 1. What CPU 1 writes there through the point of CPU 0's window is an
+ * access to its own stack, for which nobody looks. The window of CPU 2 must not find it and take it for a device's: its
+ * watchpoint has to see it.
+ */
+static void test_again_on_watched_stack(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs other = rig_regs(r, 1, 0), third = rig_regs(r, 2, OTHER);
+
+	hold(r, 0, WRITE_8);
+	other.gpr[X86_RDI] = other.gpr[X86_RSP];
+	third.gpr[X86_RDI] = other.gpr[X86_RSP];
+	rig_plant(r, OTHER, WRITE_8);
+	assert_int_equal(rig_hit(r, 2, &third).kind, TARGET_HOLD);
+	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
+	assert_int_equal(other.rip, RIG_TEXT);
+	assert_int_equal(rig_stats(r).cut_short, 1);
+	assert_true(rig_window_is_open(r, 2));
 	expect_closed(r);
 }
 
@@ -405,9 +497,9 @@ static void test_again_conflicting_elsewhere(void **state)
 	assert_int_equal(rig_observation(r)->sides[0].cpu, 1);
 	assert_int_equal(r->ft->releases[1], 1);
 	assert_int_equal(rig_text_byte(r, 0), X86_INT3);
-	assert_int_equal(rig_hit(r, 2, &other).kind, TARGET_RESUME);
+	assert_int_equal(rig_hit(r, 2, &other).kind, TARGET_RESUME_REGS);
 	assert_null(rig_observation(r));
-	expect_closed(r);
+	assert_true(rig_window_is_open(r, 0));
 }
 
 /* The held task was preempted, and goes on on another CPU. It does not race with itself. */
@@ -499,6 +591,11 @@ int main(void)
 		T(test_again_by_another_overlapping),
 		T(test_again_by_another_elsewhere),
 		T(test_again_by_another_reading),
+		T(test_again_by_own_interrupt),
+		T(test_again_by_another_not_carried_out),
+		T(test_again_costly),
+		T(test_again_too_often),
+		T(test_again_on_watched_stack),
 		T(test_again_conflicting_elsewhere),
 		T(test_migrated),
 		T(test_int3_of_the_guests),

@@ -346,8 +346,8 @@ static void test_irqs_off(void **state)
 	assert_int_equal(f->asked, 1);
 }
 
-/* Another context has to pass an instruction at which a CPU is held. */
-static void check_another_context(struct fixture *f, uint64_t at)
+/* While both CPUs are held, a third one comes to the instruction of one of them, with other data. */
+static struct target_action third_comes(struct fixture *f, uint64_t at)
 {
 	struct x86_regs third;
 
@@ -355,20 +355,31 @@ static void check_another_context(struct fixture *f, uint64_t at)
 	assert_int_equal(come_together(f).kind, TARGET_HOLD);
 	third = rig_regs(f->r, 2, at);
 	third.gpr[X86_RDI] += 0x400;
-	assert_int_equal(rig_hit(f->r, 2, &third).kind, TARGET_RESUME);
-	assert_int_not_equal(rig_text_byte(f->r, at), X86_INT3);
-	sem_post(&f->may_stand);
-	assert_skipped(f);
+	return rig_hit(f->r, 2, &third);
 }
 
+/* It passes, and the two meet. */
 static void test_another_context_at_the_first(void **state)
 {
-	check_another_context(*state, READER);
+	struct fixture *f = *state;
+
+	assert_int_equal(third_comes(f, READER).kind, TARGET_RESUME_REGS);
+	assert_int_equal(rig_text_byte(f->r, READER), X86_INT3);
+	sem_post(&f->may_stand);
+	wait_over(f);
+	assert_int_equal(f->taken, 1);
+	assert_both_gone(f);
 }
 
+/* It must pass, and the meeting is given up. */
 static void test_another_context_at_the_second(void **state)
 {
-	check_another_context(*state, WRITER);
+	struct fixture *f = *state;
+
+	assert_int_equal(third_comes(f, WRITER).kind, TARGET_RESUME);
+	assert_int_not_equal(rig_text_byte(f->r, WRITER), X86_INT3);
+	sem_post(&f->may_stand);
+	assert_skipped(f);
 }
 
 /* Two CPUs at one instruction: a race of a site with itself. */

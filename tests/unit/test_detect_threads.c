@@ -152,6 +152,11 @@ static void execute(struct machine *m, unsigned cpu, unsigned site)
 
 		if (action.kind == TARGET_NOT_MINE)
 			mistake(m, "an INT3 of ours was taken for the guest's");
+		if (action.kind == TARGET_RESUME_REGS) { /* the access was carried out */
+			if (regs.rip != RIG_TEXT + site_offset(site) + SITE_LEN)
+				mistake(m, "an access was carried out at the wrong place");
+			return;
+		}
 		held(m, cpu, &regs, action, released);
 	}
 	perform(m, cpu, site, &regs);

@@ -134,6 +134,7 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"skipped_short", s->skipped_short},
 		{"skipped_last", s->skipped_last},
 		{"skipped_cost", s->skipped_cost},
+		{"passes", s->passes},
 		{"cut_short", s->cut_short},
 		{"cut_idle", s->cut_idle},
 		{"no_watch", s->no_watch},

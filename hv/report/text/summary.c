@@ -149,9 +149,9 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		" where a CPU may not be held, %" PRIu64 " on the last CPU that was not held\n",
 		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_last);
 	fprintf(out,
-		"  cut short     %" PRIu64 " windows because another context had to pass, %" PRIu64
-		" because no other CPU ran; %" PRIu64 " accesses not watched, or only in part\n",
-		s->cut_short, s->cut_idle, s->no_watch);
+		"  cut short     %" PRIu64 " windows because another context had to pass (%" PRIu64
+		" times one could), %" PRIu64 " because no other CPU ran; %" PRIu64 " accesses not watched, or only in part\n",
+		s->cut_short, s->passes, s->cut_idle, s->no_watch);
 	if (s->device_conflicts || s->ring_accesses)
 		fprintf(out,
 			"  devices       %" PRIu64 " of the conflicts with a device; %" PRIu64
