@@ -189,8 +189,9 @@ static void finish_attached(struct engine *e, struct err *err)
 	elapsed = (double)figures.elapsed_ns / 1e9;
 	if (!figures.elapsed_ns)
 		return;
-	snprintf(line, sizeof(line), "%s; it stood still for %.1f %% of %.1f s, in %" PRIu64 " stops with %" PRIu64 " requests",
-		 end_of(a), (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
+	snprintf(line, sizeof(line),
+		 "%s; it stood still for %.1f %% of %.1f s, in %" PRIu64 " stops with %" PRIu64 " round trips", end_of(a),
+		 (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
 	screen_note(a->screen, line);
 }
 

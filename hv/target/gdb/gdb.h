@@ -79,7 +79,7 @@ struct gdb_figures {
 	uint64_t elapsed_ns;  /* Time since gdb_target_start(), in ns. */
 	uint64_t paused_ns;   /* How long the machine has stood still for the target in that time, in ns. */
 	uint64_t stops;	      /* How often the machine has stopped. */
-	uint64_t requests;    /* How many requests were made to the stub. Each is one round trip. */
+	uint64_t requests;    /* How many round trips to the stub there were. */
 	const char *indirect; /* Why guest memory is not read from the QEMU process, without the stub. NULL: it is. */
 	bool hardware;	      /* Breakpoints are in debug registers. */
 };
