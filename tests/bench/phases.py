@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the time of windows goes, by the number of vCPUs: phases.py FOLDER, which has CPUS-ROUND.json for each of $VCPUS and $ROUNDS."""
+"""Where the time of windows goes, by the number of vCPUs: phases.py FOLDER BUILD..., where BUILD-CPUS-ROUND.json are the reports of tests/bench/phases."""
 
 import json
 import os
 import pathlib
 import sys
 
-from figures import Figures
+from figures import Figures, pairs, ratio
 
 PHASES = ["lock", "open", "watch", "held", "close"]
 REASONS = {"skipped_stack": "on the stack", "skipped_memory": "no memory", "skipped_short": "may not be held there", "skipped_last": "on the last CPU",
@@ -41,13 +41,32 @@ def quantile(buckets, share):
     return 0
 
 
+def share(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else ""
+
+
+def compared(this, other):
+    """How many times as much a run has as the other build's run of the same round."""
+    figure = {"windows/s": lambda report: report["windows"] / report["seconds"],
+              "held, s": lambda report: report["phases"]["held"]["sum_ns"] / 1e9,
+              "lost": lambda report: report["lost_us"],
+              "races": lambda report: report["races"],
+              "races a lost CPU-second": lambda report: report["races"] / report["lost_us"]}
+    return {name: ratio(pairs(map(of, this), map(of, other))) for name, of in figure.items()}
+
+
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    figures = Figures("phases", vcpus=os.environ["VCPUS"], seconds=os.environ["SECONDS_EACH"], rounds=os.environ["ROUNDS"], load=os.environ["LOAD"])
-    times, costs, reasons = [], [], []
+    folder, builds = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    rounds = int(os.environ["ROUNDS"])
+    figures = Figures("phases", vcpus=os.environ["VCPUS"], seconds=os.environ["SECONDS_EACH"], rounds=rounds, load=os.environ["LOAD"])
+    times, costs, reasons, others = [], [], [], []
+
+    def read(build, cpus, number):
+        report = json.loads((folder / f"{build}-{cpus}-{number}.json").read_text(encoding="utf-8"))
+        return {**report["summary"]["sampling"], "races": len(report["races"])}
+
     for cpus in os.environ["VCPUS"].split():
-        reports = [json.loads((folder / f"{cpus}-{number + 1}.json").read_text(encoding="utf-8"))["summary"]["sampling"]
-                   for number in range(int(os.environ["ROUNDS"]))]
+        reports = [read("this", cpus, number + 1) for number in range(rounds)]
         total = {key: sum(report[key] for report in reports)
                  for key in ("hits", "windows", "seconds", "exits", "kicks", "ioctls", "passes", "cut_short", "cut_idle", "lost_us", *REASONS)}
         cells = []
@@ -60,12 +79,16 @@ def main():
         costs.append([int(cpus), round(hits / total["seconds"], 1), round(windows / total["seconds"], 1),
                       *(round(total[key] / windows, 2) if windows else "" for key in ("exits", "kicks", "ioctls")),
                       round(total["lost_us"] / 1e4 / total["seconds"] / int(cpus), 1)])
-        reasons.append([int(cpus), hits, *(f"{100 * total[key] / hits:.1f} %" for key in REASONS),
-                        *(f"{100 * total[key] / windows:.1f} %" if windows else "" for key in ("cut_short", "cut_idle")),
+        reasons.append([int(cpus), hits, *(share(total[key], hits) for key in REASONS), *(share(total[key], windows) for key in ("cut_short", "cut_idle")),
                         round(total["passes"] / windows, 2) if windows else ""])
+        if "other" in builds:
+            figure = compared(reports, [read("other", cpus, number + 1) for number in range(rounds)])
+            others.append([int(cpus), *figure.values()])
     figures.table("times", ["vCPUs", "windows", *PHASES], times)
     figures.table("costs", ["vCPUs", "hits/s", "windows/s", "exits a window", "kicks a window", "ioctls a window", "lost, % of vCPU time"], costs)
     figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, nobody ran", "passes a window"], reasons)
+    if others:
+        figures.table("compared", ["vCPUs", *figure], others)
     figures.write()
 
 
