@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A share of time that may be spent, kept as a balance. The balance grows with time and falls by what is spent. What is spent
- * may be known only afterwards, so the balance can be negative, and whoever can wait then waits until it is not. Over any time
- * no more than the share is spent, but for what was saved up before and for what was spent last. Pure arithmetic, without a
- * clock or a lock of its own. All times are in nanoseconds.
+ * A budget for a share of time, kept as a balance (a token bucket). The balance grows with time and falls by what is spent. The
+ * cost of an action may be known only after it, so the balance can become negative; then a spender that can wait waits until it
+ * is no longer negative. Over any period, spending exceeds the share by at most the saved balance plus the last action. Pure
+ * arithmetic: no clock, no lock. All times are in nanoseconds.
  */
 #ifndef OUTRIDER_BASE_ALLOWANCE_H
 #define OUTRIDER_BASE_ALLOWANCE_H
@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 struct allowance {
-	double share;	  /* What may be spent for each nanosecond that passes: of one CPU's time 0 to 1, of several more. */
-	double most_ns;	  /* The most that can be saved up. What is earned beyond it is forfeited. */
-	double credit_ns; /* What may be spent now. */
-	uint64_t last_ns; /* When credit_ns was last brought up to date. */
+	double share;	  /* Budget per nanosecond of time: 0 to 1 for one CPU's time, more for several CPUs. */
+	double most_ns;	  /* Most that can be saved. Earnings beyond it are forfeited. */
+	double credit_ns; /* The balance. */
+	uint64_t last_ns; /* Time of the last update of credit_ns. */
 };
 
-/* Add what was earned until `now_ns`. Returns how much of this was forfeited, in ns. A time that went back earns nothing. */
+/* Add the earnings until `now_ns`. Returns how much of them was forfeited, in ns. Earns nothing if time went backwards. */
 static inline double allowance_earn(struct allowance *a, uint64_t now_ns)
 {
 	double forfeited;

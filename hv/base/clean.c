@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE_LEN 4 /* of \xHH */
+#define ESCAPE_LEN 4 /* bytes of \xHH */
 
-/* Text that grows up to a limit. There is always room for the NUL. */
+/* A text under construction with a size limit. There is always room for the NUL. */
 struct copy {
 	char *out;
 	size_t used, size;
 };
 
-/* Returns false, and adds nothing, when the `n` bytes do not fit. */
+/* Returns false and adds nothing if the `n` bytes do not fit. */
 static bool add(struct copy *c, const char *bytes, size_t n)
 {
 	if (c->used + n >= c->size)
@@ -98,7 +98,9 @@ void clean_field(char *text, size_t size)
 	memcpy(text, clean, strlen(clean) + 1);
 }
 
-/* The length of the UTF-8 sequence at `text` (RFC 3629), which is U+*code. 0: there is none. */
+/*
+ * Returns the length of the UTF-8 sequence at `text` (RFC 3629) and sets *code to its code point. Returns 0 if it is invalid.
+ */
 static size_t sequence(const char *text, size_t n, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -116,7 +118,7 @@ static size_t sequence(const char *text, size_t n, uint32_t *code)
 	return *code < least[len] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : len;
 }
 
-/* Control characters, and what moves or hides text. */
+/* Returns true for control characters and for characters that reorder or hide text. */
 static bool is_treacherous(uint32_t code)
 {
 	return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c || code == 0x180e ||

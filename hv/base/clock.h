@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* CLOCK_MONOTONIC in nanoseconds: what every time inside a run is measured by. */
+/* Returns CLOCK_MONOTONIC in nanoseconds, the time base within a run. */
 static inline uint64_t monotonic_ns(void)
 {
 	struct timespec now;
@@ -14,7 +14,7 @@ static inline uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* CPU time of the calling thread in nanoseconds. */
+/* Returns the CPU time of the calling thread in nanoseconds. */
 static inline uint64_t thread_cpu_ns(void)
 {
 	struct timespec used;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How guest memory is read by what knows no machine, such as symbols/ and hv/guest: by one checked callback. */
+/*
+ * Read access to guest memory through one checked callback, for code that is independent of a machine: symbols/ and hv/guest.
+ */
 #ifndef OUTRIDER_BASE_GUEST_READER_H
 #define OUTRIDER_BASE_GUEST_READER_H
 
@@ -8,12 +10,12 @@
 
 struct guest_reader {
 	/*
-	 * Copy `len` bytes at the kernel's GVA `gva` to `buf`. Returns 0, or -1 when any of them is not mapped or not RAM: then
-	 * what is in `buf` is not specified. The guest is never changed. Any address is allowed: the guest is not trusted, and
-	 * neither is what its memory points to.
+	 * Copy `len` bytes at the kernel's GVA `gva` to `buf`. Returns 0, or -1 if any byte is unmapped or not RAM; the content
+	 * of `buf` is then undefined. Never changes the guest. Accepts any address, since addresses come from untrusted guest
+	 * memory.
 	 */
 	int (*read)(void *ctx, uint64_t gva, void *buf, size_t len);
-	/* Handed to read(). */
+	/* First argument of read(). */
 	void *ctx;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A time at which whoever waits gives up. Any thread may bring the time nearer while others wait, for example when the user has
- * pressed Ctrl-C. Those who wait look at the limit at least every LIMIT_LOOK_NS.
+ * A deadline for waiting that any thread may bring forward while others wait, for example on Ctrl-C. Waiting threads check it
+ * at least every LIMIT_LOOK_NS (50 ms).
  */
 #ifndef OUTRIDER_BASE_LIMIT_H
 #define OUTRIDER_BASE_LIMIT_H
@@ -12,10 +12,10 @@
 #include "hv/base/clock.h"
 
 #define LIMIT_NONE UINT64_MAX
-#define LIMIT_LOOK_NS 50000000u
+#define LIMIT_LOOK_NS 50000000u /* 50 ms: the longest that a waiting thread takes to notice Ctrl-C */
 
 struct limit {
-	_Atomic uint64_t end_ns; /* On CLOCK_MONOTONIC. LIMIT_NONE: there is no limit yet. */
+	_Atomic uint64_t end_ns; /* On CLOCK_MONOTONIC. LIMIT_NONE: no deadline yet. */
 };
 
 static inline void limit_init(struct limit *l)
@@ -23,7 +23,7 @@ static inline void limit_init(struct limit *l)
 	atomic_init(&l->end_ns, LIMIT_NONE);
 }
 
-/* Let the limit be `ns` from now on, unless it is nearer already. */
+/* Set the deadline to `ns` from now, unless it is earlier already. */
 static inline void limit_within(struct limit *l, uint64_t ns)
 {
 	uint64_t end = monotonic_ns() + ns, old = atomic_load(&l->end_ns);
@@ -32,7 +32,7 @@ static inline void limit_within(struct limit *l, uint64_t ns)
 		;
 }
 
-/* The time of the limit. A NULL `l` is no limit. */
+/* Returns the deadline; LIMIT_NONE if `l` is NULL. */
 static inline uint64_t limit_end(const struct limit *l)
 {
 	return l ? atomic_load(&l->end_ns) : LIMIT_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that is there as a whole or not at all. It is written aside, as PATH.next, and takes its name when all of it is on the
- * disk. What had the name before stays until then. Nobody but the user may read it, since it has a guest's memory.
+ * Atomic creation of a file. The content is written to PATH.next, which is renamed to PATH after all of it is on the disk.
+ * Until then an existing PATH is unchanged. The mode is 0600, since the content includes guest memory.
  *
  * Not thread-safe.
  */
@@ -14,28 +14,28 @@
 #include "hv/base/err.h"
 
 struct new_file {
-	int fd; /* -1: there is no file aside. */
+	int fd; /* Descriptor of PATH.next. -1: none. */
 	char *path, *next_path;
-	uint64_t at; /* How many bytes the file has so far. */
+	uint64_t at; /* Bytes written, including skipped ones. */
 };
 
 /*
- * Create the file aside. What an outrider of this user was writing there when it was killed is removed; anything else is left
- * alone, and no link is followed. Returns 0, or -1 with EXIT_INPUT, or with EXIT_INTERNAL when memory runs out. new_file_drop()
- * may be called in any case.
+ * Create PATH.next. Replaces a PATH.next that a killed outrider of this user left behind; refuses any other file of that name,
+ * and follows no link. Returns 0, or -1 with EXIT_INPUT, or with EXIT_INTERNAL if memory runs out. In all cases the caller may
+ * call new_file_drop().
  */
 int new_file_create(struct new_file *f, const char *path, struct err *err);
 
 /* Append `len` bytes. Returns 0, or -1 with EXIT_INPUT. */
 int new_file_append(struct new_file *f, const void *bytes, size_t len, struct err *err);
 
-/* Append `len` bytes of zero, which take no space on the disk. */
+/* Append `len` zero bytes as a hole, which takes no space on the disk. */
 void new_file_skip(struct new_file *f, uint64_t len);
 
-/* Bring all of it to the disk, and give the file its name. Returns 0, or -1 with EXIT_INPUT. */
+/* Write all data to the disk and rename the file to PATH. Returns 0, or -1 with EXIT_INPUT. */
 int new_file_commit(struct new_file *f, struct err *err);
 
-/* Remove the file aside, unless it has its name, and free what belongs to `f`. */
+/* Remove PATH.next, if it was not renamed, and free the members of `f`. */
 void new_file_drop(struct new_file *f);
 
 #endif

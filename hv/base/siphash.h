@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012), a hash with a key. Whoever does not know the key cannot make inputs
- * that collide, so a table of what a guest or a file has named stays fast.
+ * SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012), a keyed hash. Without the key, an attacker cannot choose inputs that
+ * collide, so hash tables of names from a guest or a file stay fast.
  */
 #ifndef OUTRIDER_BASE_SIPHASH_H
 #define OUTRIDER_BASE_SIPHASH_H
@@ -14,8 +14,8 @@ struct siphash_key {
 };
 
 /*
- * Make a random key. Where the host has no random numbers yet it is made of the time: what is looked up is found all the same,
- * if slowly where somebody means harm.
+ * Make a random key. If the host has no entropy yet, derive the key from the time: lookups stay correct, but collisions can
+ * then be forced.
  */
 void siphash_key_make(struct siphash_key *key);
 
@@ -47,7 +47,7 @@ static inline void siphash_word(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-/* The hash of the `len` bytes at `data`. */
+/* Returns the hash of the `len` bytes at `data`. */
 static inline uint64_t siphash(const struct siphash_key *key, const void *data, size_t len)
 {
 	uint64_t v[4] = {key->k[0] ^ UINT64_C(0x736f6d6570736575), key->k[1] ^ UINT64_C(0x646f72616e646f6d),
@@ -55,7 +55,7 @@ static inline uint64_t siphash(const struct siphash_key *key, const void *data, 
 	const uint8_t *bytes = data;
 	uint64_t word = 0;
 
-	/* Little-endian words, the last of which has the length in its top byte. */
+	/* Process little-endian words. The last word has the length in its top byte. */
 	for (size_t i = 0; i < len; i++) {
 		word |= (uint64_t)bytes[i] << 8 * (i % 8);
 		if (i % 8 == 7) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The x86-64 register file as every layer sees it, and the few architectural bits more than one of them needs.
- * GPR numbers are the hardware's encoding (SDM vol. 2, table 2-2), so a ModRM/SIB field indexes gpr[] directly.
+ * The x86-64 registers as all layers use them, and the architectural bits that several layers need. GPR numbers are the
+ * hardware's encoding (SDM vol. 2, table 2-2), so that ModRM and SIB fields, with REX, index gpr[] directly.
  */
 #ifndef OUTRIDER_BASE_X86_H
 #define OUTRIDER_BASE_X86_H
@@ -15,8 +15,8 @@ struct x86_regs {
 	uint64_t gpr[X86_GPRS];
 	uint64_t rip, rflags;
 	uint64_t cr0, cr3, cr4, efer;
-	uint64_t fs_base, gs_base; /* of the current mode: in the kernel gs_base is this CPU's per-CPU area */
-	uint64_t idt_base;	   /* GVA; 0: not known */
+	uint64_t fs_base, gs_base; /* of the current mode: in the kernel, gs_base is this CPU's per-CPU area */
+	uint64_t idt_base;	   /* GVA; 0: unknown */
 	uint16_t cs, ss;
 };
 
@@ -30,18 +30,18 @@ struct x86_regs {
 #define X86_RFLAGS_DF (1ull << 10)
 #define X86_RFLAGS_OF (1ull << 11)
 #define X86_RFLAGS_RF (1ull << 16)
-#define X86_CR4_LA57 (1ull << 12)
-#define X86_INT3 0xccu
-#define X86_PAGE_SIZE 4096u
+#define X86_CR4_LA57 (1ull << 12) /* 5-level page tables are in use */
+#define X86_INT3 0xccu		  /* opcode of the one-byte breakpoint */
+#define X86_PAGE_SIZE 4096u	  /* bytes */
 
 /*
- * What makes a debug register trap: the values of a R/W field of DR7 (SDM vol. 3, 18.2.4). There is none for reads alone.
+ * The condition of a debug register: values of an R/W field of DR7 (SDM vol. 3, 18.2.4). There is no condition for reads alone.
  */
 enum x86_dr_type { X86_DR_EXECUTE = 0, X86_DR_WRITE = 1, X86_DR_READWRITE = 3 };
 
 /*
- * The bits of DR7 that say on what debug register `reg` (0 to 3) traps: its type, and its length `len` of 1, 2, 4 or 8 bytes.
- * For X86_DR_EXECUTE the length must be 1. The bits that enable the register are not among them.
+ * Returns the R/W and LEN fields of DR7 for debug register `reg` (0 to 3): condition `type` on `len` bytes, 1, 2, 4 or 8. For
+ * X86_DR_EXECUTE `len` must be 1. The enable bits are not set.
  */
 static inline uint64_t x86_dr7_condition(unsigned reg, enum x86_dr_type type, unsigned len)
 {
@@ -50,7 +50,7 @@ static inline uint64_t x86_dr7_condition(unsigned reg, enum x86_dr_type type, un
 	return (uint64_t)((unsigned)type | (unsigned)len_bits[len] << 2) << (16 + 4 * reg);
 }
 
-/* Whether `dr7` enables debug register `reg`, for the current task or for all. */
+/* Returns true if `dr7` enables debug register `reg`, locally or globally. */
 static inline bool x86_dr7_enabled(uint64_t dr7, unsigned reg)
 {
 	return dr7 >> (2 * reg) & 3;
@@ -61,7 +61,7 @@ static inline bool x86_user_mode(const struct x86_regs *regs)
 	return (regs->cs & 3) == 3;
 }
 
-/* Kernel half of the canonical address space. */
+/* Returns true for an address in the kernel half of the address space, with 4- or 5-level paging. */
 static inline bool x86_kernel_address(uint64_t gva)
 {
 	return gva >= 0xff00000000000000ull;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What must be known of the guest's kernel, and is different for each kernel: where it is, when its text is final, which text
- * must never carry a breakpoint, which modules it has, and who is running. hv/guest/linux*.c are Linux; another kernel is
+ * Facts about the guest's kernel that differ between kernels: where it is, when its text is final, which text must not carry a
+ * breakpoint, its modules, and the running contexts. hv/guest/linux*.c implement this for Linux; another kernel would need
  * another such set of files.
  *
- * guest_poll() and guest_poll_modules() belong to one thread, the sampler's. All other functions may be called from any thread
- * once guest_poll() has returned 1, except where noted. "In a callback" means in a callback of the target's, with a CPU
- * stopped: there only what is bounded to a few reads of guest memory may be done.
+ * Only the sampler's thread may call guest_poll() and guest_poll_modules(). Once guest_poll() has returned 1, any thread may
+ * call the other functions, except where noted. "In a callback" means in a callback of the target, with a CPU stopped: only
+ * functions that read a few words of guest memory may be called there.
  *
- * All GVAs are run-time addresses, with the kernel's slide in them. Sizes are in bytes.
+ * All GVAs are run-time addresses, with KASLR's slide. Sizes are in bytes.
  */
 #ifndef OUTRIDER_GUEST_GUEST_H
 #define OUTRIDER_GUEST_GUEST_H
@@ -24,20 +24,20 @@
 
 struct guest;
 
-/* Where to look for a kernel's vmlinux when its own tables cannot be read. */
+/* Finds a kernel's vmlinux, for when the tables in guest memory are unusable. */
 struct guest_symbol_files {
 	/*
-	 * Return the path of the file with the build id of `len` bytes at `id`, or NULL when there is none. The path must stay
-	 * valid until the guest is freed. Called on the thread of guest_poll().
+	 * Returns the path of the file with build id `id` of `len` bytes, or NULL if there is none. The path must stay valid
+	 * until the guest is freed. Called on the thread of guest_poll().
 	 */
 	const char *(*find)(void *ctx, const uint8_t *id, size_t len);
 	void *ctx;
 };
 
 /*
- * `symbols` is the path of a vmlinux or a System.map. It is read at once, and guest_poll() checks whether it is this kernel's.
- * NULL: take the symbols from the tables in the guest's own memory. `files` is copied and may be NULL. `target` and the string
- * `symbols` must outlive the guest. Returns NULL with `err` set when the file cannot be read or memory runs out.
+ * `symbols` is the path of a vmlinux or a System.map. It is loaded at once; guest_poll() checks whether it belongs to this
+ * kernel. NULL: use the kallsyms tables in guest memory. `files` is copied and may be NULL. `target` and the string `symbols`
+ * must outlive the guest. Returns NULL with `err` set if the file cannot be read or memory runs out.
  */
 struct guest *guest_new(struct target *target, const char *symbols, const struct guest_symbol_files *files, struct err *err);
 
@@ -45,99 +45,101 @@ struct guest *guest_new(struct target *target, const char *symbols, const struct
 void guest_free(struct guest *g);
 
 /*
- * Look for the kernel and wait for its text to be final. Returns 1 when it is, and 0 when it is not yet: call again in some
- * milliseconds. Returns -1 with `err` set when it never will be, for there is no kernel with symbols. Stops a CPU for a moment
- * in each call until 1 is returned. Not in a callback.
+ * Search for the kernel and wait until its text is final. Returns 1 when it is. Returns 0 if it is not yet; call again after
+ * some milliseconds. Returns -1 with `err` set if there is no kernel with usable symbols. Each call before the 1 briefly stops
+ * a CPU. Not in a callback.
  */
 int guest_poll(struct guest *g, struct err *err);
 
 /*
- * Make guest_poll() and guest_poll_modules() return soon, now and whenever they are called later: a guest can make up so much
- * that reading it takes long, and the user who wants to end must not wait for it. What is known of the guest stays known. Any
- * thread.
+ * Make running and future calls of guest_poll() and guest_poll_modules() return soon: reading the tables of a hostile guest can
+ * take long, and a user who wants to end the run must not wait for it. Known facts stay valid. Any thread.
  */
 void guest_cancel_polls(struct guest *g);
 
-/* "Linux version 6.1.0-..." once the kernel is found, and "" before. The string belongs to the guest. */
+/* Returns "Linux version 6.1.0-..." once the kernel is found, before that "". Owned by the guest. */
 const char *guest_banner(const struct guest *g);
 
-/* The KASLR slide of the kernel image. */
+/* Returns the KASLR slide of the kernel image. */
 uint64_t guest_slide(const struct guest *g);
 
-/* Where the names came from, for the report: the path of a file, or GUEST_OWN_TABLES. */
+/* Returns the source of the symbols for the report: the path of a file, or GUEST_OWN_TABLES. */
 const char *guest_symbol_source(const struct guest *g);
 
 #define GUEST_OWN_TABLES "the guest's kallsyms"
 
 /*
- * One line on why the symbols that were to be used are not, while others are used instead. NULL: those that were to be used
- * are.
+ * Returns one line that says why the requested symbols were rejected and others are in use, or NULL if the requested ones are
+ * in use.
  */
 const char *guest_symbols_refused(const struct guest *g);
 
-/* Set *id to the kernel's build id and return its length. Length 0: it is not known. Valid after guest_poll() returned 1. */
+/* Set *id to the kernel's build id and return its length, 0 if unknown. Valid after guest_poll() has returned 1. */
 size_t guest_build_id(const struct guest *g, const uint8_t **id);
 
-/* The kernel's symbols at run-time addresses. Valid after guest_poll() returned 1, until the guest is freed. */
+/* Returns the kernel's symbols with run-time addresses. Valid from when guest_poll() has returned 1 until guest_free(). */
 const struct symtab *guest_symtab(const struct guest *g);
 
-/* Copy kernel memory through the kernel's own page tables, whatever task is running. 0, or -1 when any byte is not mapped. */
+/*
+ * Copy kernel memory through the kernel's own page tables, independent of the running task. Returns 0, or -1 if any byte is
+ * unmapped.
+ */
 int guest_read(const struct guest *g, uint64_t gva, void *buf, size_t len);
 
-/* Translate a kernel GVA with the kernel's own page tables. 0, or -1 when it is not mapped. */
+/* Translate a kernel GVA by the kernel's own page tables. Returns 0, or -1 if it is unmapped. */
 int guest_translate(const struct guest *g, uint64_t gva, uint64_t *gpa);
 
 /*
- * Whether a function may carry sample points at all. It may not if it is noinstr, entry or init text, or a lock's
- * implementation (linux_exclude.c lists them).
+ * Returns true if a function may carry sample points. It may not if it is noinstr, entry or init text, or implements a lock
+ * (list in linux_exclude.c).
  */
 bool guest_may_sample(const struct guest *g, const struct symbol *function);
 
-/* Whether `gva` is on the kernel stack that RSP in `regs` points into, or little above RSP. */
+/* Returns true if `gva` is on the kernel stack that RSP in `regs` points into, or less than a page above RSP. */
 bool guest_on_stack(const struct x86_regs *regs, uint64_t gva);
 
-/* The lowest GVA of the kernel stack that RSP points into. */
+/* Returns the lowest GVA of the kernel stack that RSP points into. */
 uint64_t guest_stack_start(const struct x86_regs *regs);
 
-/* The end (GVA, exclusive) of the kernel stack that RSP points into: how far a copy of it may go. */
+/* Returns the end (GVA, exclusive) of the kernel stack that RSP points into. */
 uint64_t guest_stack_end(const struct x86_regs *regs);
 
-/* A kernel stack, or its part that is in use: the GVAs from `start` up to but not including `end`. */
+/* A kernel stack, or the used part of it: GVAs [start, end). */
 struct guest_stack {
 	uint64_t start, end;
 };
 
 /*
- * The stacks that a CPU's calls are on, innermost first. out[0] is the current stack from RSP up. If that is an interrupt or
- * exception stack, the stacks that were interrupted follow, each from where it is in use, or the whole task stack where that
- * cannot be told. Returns how many there are, at least 1. Reads a few words of guest memory: fine in a callback.
+ * Find the stacks that hold a CPU's call chain, innermost first. out[0] is the current stack from RSP up. If that is an
+ * interrupt or exception stack, the interrupted stacks follow, each from the interrupted stack pointer, or as the whole task
+ * stack if that pointer is unknown. Returns how many, at least 1. Reads a few words of guest memory: allowed in a callback.
  */
 unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct guest_stack out[GUEST_STACKS_MAX]);
 
-/* Who runs on the CPU with these registers. Reads a few words of guest memory: fine in a callback. */
+/* Determine the context that runs on the CPU with these registers. Reads a few words of guest memory: allowed in a callback. */
 void guest_context(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
 /*
- * The same without the task: only the state of interrupts and preemption, for the choice of a delay. Reads one word of guest
- * memory: fine in a callback.
+ * The same without the task, to choose a delay: only the kind of context and whether interrupts and preemption are off. Reads
+ * one word of guest memory: allowed in a callback.
  */
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
-/* GVA of the function by which a task goes to sleep. 0: not known. */
+/* Returns the GVA of the function in which a task goes to sleep, or 0 if unknown. */
 uint64_t guest_sleep_function(const struct guest *g);
 
 /*
- * Whether a function is known to return nothing, by the kernel's own type information, which has no modules' functions. Takes
- * about a millisecond: not for each hit.
+ * Returns true if the kernel's type information says that a function returns void. It lacks modules' functions. Takes about a
+ * millisecond, so do not call it per hit.
  */
 bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function);
 
-/* GPA of the level of messages that the kernel's console shows, an int of 4 bytes. 0: not known. Reads page tables. */
+/* Returns the GPA of the kernel's console log level, an int of 4 bytes, or 0 if unknown. Reads page tables. */
 uint64_t guest_console_level(const struct guest *g);
 
 /*
- * Read the kernel's taint flags. They are not known when the kernel's symbols have no tainted_mask, or it cannot be read. Reads
- * one word of guest memory.
+ * Read the kernel's taint flags. They are unknown if the kernel's symbols lack tainted_mask, or it cannot be read. Reads one
+ * word of guest memory.
  */
 void guest_taint(const struct guest *g, struct guest_taint *out);
 
@@ -145,53 +147,54 @@ void guest_taint(const struct guest *g, struct guest_taint *out);
 
 struct guest_module {
 	char name[64];
-	/* Its executable text: the GVA and the size. */
+	/* GVA and size of the text. */
 	uint64_t base, size;
-	/* NULL: the module's own table could not be read. */
+	/* NULL: the module's symbol table could not be read. */
 	struct symtab *symbols;
-	/* Unique for each time that a module is loaded. */
+	/* Unique per load of a module. */
 	uint64_t generation;
 	uint8_t build_id[MODULE_BUILD_ID_MAX];
-	/* 0: the build id is not known. */
+	/* 0: unknown. */
 	size_t build_id_len;
-	/* Its sections, without those that are freed when the module is up. */
+	/* The sections, without init sections, which the kernel frees after initialisation. */
 	struct image_section *sections;
 	unsigned nsections;
 };
 
 struct guest_module_events {
-	/* A module is live and its text is final. `m` stays valid until `gone` has returned. */
+	/* A module is live and its text is final. `m` is valid until `gone` returns. */
 	void (*loaded)(void *ctx, const struct guest_module *m);
-	/* A module is being unloaded, or has been: nothing may be planted in it any more. */
+	/* A module is being unloaded, or was: its text must not be changed any more. */
 	void (*gone)(void *ctx, const struct guest_module *m);
 	void *ctx;
 };
 
 /*
- * Compare the guest's module list with what was last seen, and report what changed. Cheap when nothing did. When there are so
- * many new modules that it would take long, the rest of them is left to the next call.
+ * Compare the guest's list of modules with its last state and report changes. Cheap if there are none. If adding many new
+ * modules takes longer than 300 ms, the rest follows in the next call.
  */
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events);
 
-/* A number that changes whenever a module comes or goes. */
+/* Returns a number that changes when a module is loaded or unloaded. */
 uint64_t guest_modules_version(const struct guest *g);
 
 /*
- * Call `each` for every module known, in no order. `m` is valid during the call only. `each` must not call back into the guest.
+ * Call `each` for every known module, in no particular order. `m` is valid during the call. `each` must not call functions of
+ * the guest.
  */
 void guest_each_module(const struct guest *g, void (*each)(void *ctx, const struct guest_module *m), void *ctx);
 
 /* ---- events ---- */
 
 enum guest_event_kind {
-	GUEST_EVENT_MODULE_GOING, /* a module's text is about to be freed: guest_module_going() says whose */
+	GUEST_EVENT_MODULE_GOING, /* a module's text is about to be freed: guest_module_going() says which one */
 	GUEST_EVENT_DEBUG_REGS,	  /* the guest has changed this CPU's debug registers */
-	GUEST_EVENT_LOCK,	  /* a lock function is called; found by the detector, not by guest_event_sites() */
+	GUEST_EVENT_LOCK,	  /* a lock function is called; the detector, not guest_event_sites(), finds these sites */
 };
 
 /*
- * A place in the guest's text where something happens that the detector must know of at that moment. The instruction is one
- * that target_can_emulate() accepts, so that a breakpoint there never has to be lifted.
+ * An instruction in the guest's text at which an event happens that the detector must handle at once. target_can_emulate()
+ * accepts the instruction, so its breakpoint can stay armed.
  */
 struct guest_event_site {
 	enum guest_event_kind kind;
@@ -199,48 +202,51 @@ struct guest_event_site {
 };
 
 /*
- * The event sites of the kernel, in an array that the caller must free(). Returns how many there are. None, with *out NULL, is
- * no error: then modules are watched by polling alone. When memory runs out some are missing.
+ * Find the event sites of the kernel. Sets *out to an array, which the caller must free(), and returns its length. 0 with *out
+ * NULL is no error: modules are then only polled. If memory runs out, some sites are missing.
  */
 size_t guest_event_sites(const struct guest *g, struct guest_event_site **out);
 
 /*
- * At the instruction of a GUEST_EVENT_MODULE_GOING, with the CPU's registers before it: which text is about to be freed. False:
- * the module was never reported as loaded. Fine in a callback.
+ * Call it at a GUEST_EVENT_MODULE_GOING, with the CPU's registers before the instruction: sets *base and *size to the text that
+ * is about to be freed. Returns false if the module was never reported as loaded. Allowed in a callback.
  */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size);
 
-/* Whether guest_module_going() was called for the module with `addr` in its text: nothing may be planted there any more. */
+/*
+ * Returns true if guest_module_going() was called for the module whose text contains `addr`: that text must not be changed any
+ * more.
+ */
 bool guest_text_going(struct guest *g, uint64_t addr);
 
 /* ---- names ---- */
 
-/* The function that contains `addr`, in the kernel or in a module that is loaded now. Returns 0, or -1 when none is known. */
+/* Find the function that contains `addr`, in the kernel or a loaded module. Returns 0, or -1 if there is none. */
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
 
 /* ---- memory ---- */
 
 /*
- * Copy what the kernel keeps on the page of a GPA, for guest_memory_at(): an object there may soon be freed, and its page may
- * then be used for something else. When the kernel's types are not known, or lead nowhere, nothing is known but the GPA. Reads
- * two structs at most: fine in a callback.
+ * Copy the kernel's metadata for the page of a GPA, for guest_memory_at(). Call it at the conflict: the object may soon be
+ * freed, and its page reused. If the kernel's types are unknown or the structures are invalid, only the GPA is known. Reads at
+ * most two structs: allowed in a callback.
  */
 void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out);
 
-/* Whether the kernel has this GPA at this GVA. Reads page tables: fine in a callback. */
+/* Returns true if the kernel maps this GVA to this GPA. Reads page tables: allowed in a callback. */
 bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa);
 
 /*
- * The GVA at which the kernel has this GPA: in its image or where it maps all RAM. 0: it is not mapped there, or the kernel's
- * memory is not known. Reads page tables: fine in a callback.
+ * Returns the GVA of this GPA in the kernel image or in the direct map, or 0 if it is in neither, or the kernel's memory layout
+ * is unknown. Reads page tables: allowed in a callback.
  */
 uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa);
 
 /*
- * What was at `gva` when the CPU with these registers accessed `size` bytes there, and the page of `gva` was in the state
- * `page`. The answer is from the guest's own tables, without debug files. Those are read now and not as they were then, which
- * is sound as far as slab caches and chunks of per-CPU memory outlive their objects. Reads some hundred words of guest memory:
- * not for a callback.
+ * Determine what `gva` belonged to when the CPU with these registers accessed `size` bytes there, and its page was in the state
+ * `page`. Uses the guest's own data structures, no debug files. These are read now, not at the time of the access; that is
+ * sound as long as slab caches and per-CPU chunks outlive their objects. Reads some hundred words of guest memory: not in a
+ * callback.
  */
 void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const struct guest_page_state *page, uint64_t gva,
 		     uint32_t size, struct guest_memory *out);
@@ -248,9 +254,9 @@ void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const s
 /* ---- calls ---- */
 
 /*
- * Unwind the calls of a CPU from its registers. `stacks` are copies of the `n` stacks that guest_stacks() gave at that time, at
- * most GUEST_STACKS_MAX, and `context` is what guest_context() said. The caller lets out->frames point to room for
- * UNWIND_FRAMES_MAX frames. Reads the kernel's unwind tables in guest memory, some thousand words: not for a callback.
+ * Unwind the call stack of a CPU from its registers. `stacks` are copies of the `n` stacks, at most GUEST_STACKS_MAX, that
+ * guest_stacks() found at that time, and `context` is from guest_context(). The caller points out->frames to room for
+ * UNWIND_FRAMES_MAX frames. Reads some thousand words of the kernel's unwind tables: not in a callback.
  */
 void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A Linux guest, followed from outside until its text is final. The kernel says so itself: system_state becomes SYSTEM_RUNNING
- * only after the last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
+ * Watches a Linux guest from outside until its text is final. That is so when system_state is SYSTEM_RUNNING: the kernel sets
+ * it after the last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
  */
 #include "hv/guest/linux_context.h"
 #include "hv/guest/linux_exclude.h"
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-#define EFER_LMA (1ull << 10)
+#define EFER_LMA (1ull << 10) /* IA32_EFER.LMA: the CPU is in long mode (SDM vol. 3, 2.2.1) */
 
 static int reader_read(void *ctx, uint64_t gva, void *buf, size_t len)
 {
@@ -71,7 +71,10 @@ void guest_free(struct guest *g)
 	free(g);
 }
 
-/* Looking a name up in BTF takes longer than all the rest of a poll, and the polls go on until the kernel has booted. */
+/*
+ * Look up SYSTEM_RUNNING once: a lookup by name in BTF takes longer than the rest of a poll, and polling goes on until the
+ * kernel has booted.
+ */
 static void find_running_state(struct guest *g)
 {
 	g->running_state = 3;
@@ -117,7 +120,7 @@ int guest_poll(struct guest *g, struct err *err)
 		return 0;
 	if (target_peek_regs(g->target, 0, &regs))
 		return 0;
-	/* Not every target shows where the IDT is. Once it is final it is always here. */
+	/* Not every target knows the IDT's address. Once the IDT is final, it always has this address. */
 	if (!regs.idt_base)
 		regs.idt_base = LINUX_FINAL_IDT;
 	if (!(regs.efer & EFER_LMA) || !x86_kernel_address(regs.idt_base))
@@ -128,7 +131,7 @@ int guest_poll(struct guest *g, struct err *err)
 		found = linux_search(g, &regs, err);
 		if (found <= 0)
 			return found;
-		/* BTF is optional. Without it there are no task names and no modules, and the rest works. */
+		/* BTF is optional. Without it, task names and modules are unknown. */
 		g->btf = btf_from_guest(&g->poll_reader, g->symtab, NULL);
 		find_running_state(g);
 		g->stage = LINUX_BOOTING;

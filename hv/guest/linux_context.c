@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who runs on a CPU, from its per-CPU area, which GS points to in the kernel (arch/x86/include/asm/{current,preempt,percpu}.h).
+ * Determines the running context from the CPU's per-CPU area, to which GS points in the kernel
+ * (arch/x86/include/asm/{current,preempt,percpu}.h).
  */
 #include "hv/guest/linux_context.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-/* The fields of the preemption count (include/linux/preempt.h). Bit 31 is the inverted need-resched flag of x86. */
+/* Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u
 #define PREEMPT_HARDIRQ 0x000f0000u
 #define PREEMPT_NMI 0x00f00000u
 
-/* Bytes of task_struct.comm, with the NUL (include/linux/sched.h). */
+/* Bytes of task_struct.comm, including the NUL (include/linux/sched.h). */
 #define TASK_COMM_LEN 16
 
 void linux_find_context(struct guest *g)
@@ -26,7 +27,7 @@ void linux_find_context(struct guest *g)
 		g->rcu_nesting.size = 0;
 }
 
-/* Kernels before 5.5 let the count be negative for a moment at the end of a section. That is no section that could be told. */
+/* Before Linux 5.5 the count is briefly negative at the end of a critical section. Treat that as unknown. */
 static void read_rcu_nesting(const struct guest *g, uint64_t task, struct guest_context *out)
 {
 	int32_t nesting;

@@ -4,7 +4,7 @@
 
 struct guest;
 
-/* Look up where a CPU's current task and its preemption count are, once the kernel's symbols are known. */
+/* Locate the CPU's current task and preemption count. Requires the kernel's symbols. */
 void linux_find_context(struct guest *g);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where Linux does what the detector must know of at once. Module text is freed in free_module(), and from then on no INT3 of
- * ours may be in it. Breakpoints are put into debug registers by arch_install_hw_breakpoint() and taken out by
- * arch_uninstall_hw_breakpoint(), for ptrace and perf alike (arch/x86/kernel/hw_breakpoint.c).
+ * Finds the places in Linux where events happen that the detector must handle at once. free_module() frees a module's text:
+ * afterwards none of our INT3s may be in it. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug
+ * registers, for both ptrace and perf (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
 
-#define CODE_MAX 2048u
+#define CODE_MAX 2048u /* bytes; a larger function is not searched */
 
 static bool is_push(const struct insn *insn)
 {
@@ -20,7 +20,10 @@ static bool is_push(const struct insn *insn)
 	return insn->len <= 2 && op >= 0x50 && op <= 0x57;
 }
 
-/* A return is `ret`, or a jump to __x86_return_thunk, srso_return_thunk or another such thunk, as the CPU's bugs want it. */
+/*
+ * A return is `ret` or, with mitigations for CPU bugs, a jump to a return thunk (__x86_return_thunk, srso_return_thunk and
+ * others).
+ */
 static bool is_return(const struct guest *g, const struct insn *insn)
 {
 	struct insn_branch jump;
@@ -57,8 +60,8 @@ static int add_site(struct finder *f, enum guest_event_kind kind, const struct i
 }
 
 /*
- * Add the first push in the function of this name, or all its returns. The first push is in the prologue, after the no-op of
- * fentry, which the kernel patches.
+ * Add the first push in function `name` (`entry`), or all its returns. The first push is in the prologue, after fentry's no-op,
+ * which the kernel patches at run time.
  */
 static void find_sites(struct finder *f, const char *name, enum guest_event_kind kind, bool entry)
 {
@@ -95,7 +98,7 @@ size_t guest_event_sites(const struct guest *g, struct guest_event_site **out)
 	return f.count;
 }
 
-/* At the entry of free_module(struct module *mod) RDI is the module. */
+/* At the entry of free_module(struct module *mod), RDI points to the module. */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size)
 {
 	bool found = false;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text that must never carry a sample point, as data.
- *
- * There are three reasons. The text runs where a stop is unsafe: entry code, the paths of #BP and NMI, code that is copied or
- * executed elsewhere. Or its plain accesses are the synchronisation itself: the implementations of locks. Or the memory that it
- * reads is written by the hypervisor by design.
+ * The text that must not carry a sample point, for one of three reasons: a stop is unsafe there (entry code, the paths of #BP
+ * and NMI, code that is copied or executed elsewhere); its plain accesses are themselves synchronisation (implementations of
+ * locks); or it reads memory that the hypervisor writes by design.
  */
 #include <fnmatch.h>
 
 #include "hv/guest/linux_exclude.h"
 #include "hv/guest/linux_guest.h"
 
-/* Sections with bounds of their own (include/asm-generic/vmlinux.lds.h, arch/x86/kernel/vmlinux.lds.S). */
+/* Sections with start and end symbols (include/asm-generic/vmlinux.lds.h, arch/x86/kernel/vmlinux.lds.S). */
 static const struct {
 	const char *start, *end;
 } ranges[] = {
@@ -28,7 +26,7 @@ static const struct {
 };
 
 static const char *const functions[] = {
-	/* Lock implementations and their like. */
+	/* Implementations of locks and other synchronisation. */
 	"_raw_*",
 	"__raw_*",
 	"do_raw_*",
@@ -99,9 +97,7 @@ static const char *const functions[] = {
 	"lock_sock*",
 	"__lock_sock*",
 	"release_sock",
-	/*
-	 * Shared with the hypervisor, which writes as it likes: paravirtual clock, steal time, EOI, asynchronous page faults.
-	 */
+	/* Memory shared with the hypervisor: paravirtual clock, steal time, EOI, asynchronous page faults. */
 	"pvclock_*",
 	"kvm_clock_*",
 	"kvm_sched_clock_*",
@@ -130,7 +126,7 @@ static const char *const functions[] = {
 	"fixup_exception",
 	"search_*extable*",
 	"ex_handler_*",
-	/* Templates copied and run elsewhere, start-up and resume code, stack switches. */
+	/* Templates that are copied and run elsewhere, start-up and resume code, stack switches. */
 	"ftrace_*caller*",
 	"ftrace_regs_*",
 	"ftrace_stub*",
@@ -202,7 +198,7 @@ bool guest_may_sample(const struct guest *g, const struct symbol *function)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		const char *glob = functions[i];
 
-		/* The first letter tells most names apart before the costly match: there are 50,000 functions to ask for. */
+		/* Compare the first letter before the costly match: there are 50,000 functions. */
 		if ((*glob == '*' || *glob == *function->name) && fnmatch(glob, function->name, 0) == 0)
 			return false;
 	}

@@ -4,7 +4,7 @@
 
 struct guest;
 
-/* Collect the ranges of text that must carry no sample points, once the kernel's symbols are known. */
+/* Collect the ranges of text that must not carry sample points. Requires the kernel's symbols. */
 void linux_find_excluded(struct guest *g);
 
 #endif

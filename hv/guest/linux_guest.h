@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a Linux guest: struct guest, shared by the files hv/guest/linux*.c only. */
+/* struct guest for a Linux guest. Private to hv/guest/linux*.c. */
 #ifndef OUTRIDER_GUEST_LINUX_GUEST_H
 #define OUTRIDER_GUEST_LINUX_GUEST_H
 
@@ -12,103 +12,105 @@
 #include "symbols/unwind/orc.h"
 
 enum linux_stage {
-	LINUX_SEARCHING, /* no kernel has been seen yet */
-	LINUX_BOOTING,	 /* the kernel is found, and its text may still change */
-	LINUX_READY,	 /* the text is final, and what must be known of the kernel is known */
+	LINUX_SEARCHING, /* no kernel found yet */
+	LINUX_BOOTING,	 /* the kernel is found, but its text may still change */
+	LINUX_READY,	 /* the text is final, and all facts about the kernel are known */
 };
 
 #define LINUX_RANGES_MAX 16
 
-/* A module that is, or lately was, in the guest's list of modules. */
+/* A module that is in the guest's list of modules, or was until recently. */
 struct loaded_module {
 	struct guest_module m;
-	/* The GVA of its struct module. */
+	/* GVA of its struct module. */
 	uint64_t address;
-	/* Its .noinstr.text and its .kprobes.text. */
+	/* .noinstr.text and .kprobes.text. */
 	struct text_range unsafe[2];
-	/* Its unwind table; count 0: it has none. */
+	/* Its unwind table. count 0: none. */
 	struct orc_table orc;
-	/* The module is in the list that was walked last. */
+	/* Present in the list during the last walk. */
 	bool seen;
-	/* The module was reported as gone. It is kept because its names are still needed for what was caught in it. */
+	/* Reported as gone. Kept because its names are still needed for what was caught in it. */
 	bool retired;
-	/* What this module adds to module_bytes of struct guest. */
+	/* Its contribution to module_bytes of struct guest. */
 	size_t charge;
-	/* The guest is freeing the module's text. */
+	/* The guest is about to free the module's text. */
 	atomic_bool going;
 };
 
 /*
- * Written by guest_new() and guest_poll() until the stage is LINUX_READY. Later only the fields from modules_lock on change, as
- * said there.
+ * guest_new() and guest_poll() write all members until the stage is LINUX_READY. After that only the members from modules_lock
+ * on change, as described there.
  */
 struct guest {
 	struct target *target;
 	enum linux_stage stage;
 	struct symtab *symtab;
-	/* Where the symbols are from: a path, or GUEST_OWN_TABLES. */
+	/* Source of the symbols: a path, or GUEST_OWN_TABLES. */
 	const char *source;
-	/* Why the symbols that were to be used, the user's file or the guest's tables, are not used. "": they are. */
+	/* Why the requested symbols (the user's file, or the guest's tables) were rejected. "": they were not. */
 	char refused[512];
 	struct guest_symbol_files files;
-	/* The symbols are a file's, not the guest's own tables. */
+	/* The symbols are from a file, not from the guest's own tables. */
 	bool from_file;
 	/* NULL: the kernel has no BTF. */
 	struct btf *btf;
-	/* The value of system_state from which on the text is final. */
+	/* The text is final once system_state has at least this value. */
 	int64_t running_state;
-	/* How many looks at a CPU in kernel mode did not show the kernel. */
+	/* Number of polls with the CPU in kernel mode in which no kernel was found. */
 	unsigned misses;
 	uint64_t slide;
-	/* The kernel's own page tables. */
+	/* CR3 of the kernel's own page tables, and CR4. */
 	uint64_t cr3, cr4;
 	char banner[256];
 
 	uint8_t build_id[MODULE_BUILD_ID_MAX];
-	/* In bytes; 0: the build id is not known. */
+	/* bytes; 0 if the build id is unknown */
 	size_t build_id_len;
 
-	/* Text that must carry no sample points. */
+	/* Text that must not carry sample points. */
 	struct text_range excluded[LINUX_RANGES_MAX];
 	unsigned excluded_count;
 
 	/* Per-CPU offsets, or LINUX_UNKNOWN. */
 	uint64_t current_task, preempt_count;
-	/* Members of struct task_struct. comm.size 0: neither is known. */
+	/* Members of task_struct. comm.size 0: both unknown. */
 	struct btf_member pid, comm;
-	/* task_struct's count of RCU sections. Size 0: the kernel keeps none (CONFIG_PREEMPT_RCU=n), or it is not known. */
+	/*
+	 * Nesting count of RCU sections in task_struct. Size 0: unknown, or the kernel does not count (CONFIG_PREEMPT_RCU=n).
+	 */
 	struct btf_member rcu_nesting;
 
 	struct linux_stacks stacks;
 	struct linux_memory memory;
 	struct text_range kernel_text;
-	/* size 0: the kernel has no unwind tables that can be read. */
+	/* size 0: the kernel has no readable unwind tables. */
 	struct orc_format orc_format;
-	/* The kernel's unwind table; count 0: it has none. */
+	/* The kernel's unwind table. count 0: none. */
 	struct orc_table orc;
 
-	/* guest_read() for readers in symbols/. */
+	/* guest_read() as a callback for symbols/. */
 	struct guest_reader reader;
-	/* The same for what guest_poll() and guest_poll_modules() read. From guest_cancel_polls() on it reads nothing. */
+	/* The same for guest_poll() and guest_poll_modules(). Fails after guest_cancel_polls(). */
 	struct guest_reader poll_reader;
 	atomic_bool polls_cancelled;
 
 	/*
-	 * Guards the list of modules and what it points to, except for `seen`, `retired` and `charge`, which belong to
-	 * guest_poll_modules(). Only guest_poll_modules() takes it for writing.
+	 * Guards the list of modules and the modules in it, except `seen`, `retired` and `charge`, which belong to
+	 * guest_poll_modules(). Only guest_poll_modules() takes the lock for writing.
 	 */
 	pthread_rwlock_t modules_lock;
 	struct loaded_module **modules;
 	size_t module_count;
-	/* Changes whenever a module is added to the list or removed from it. */
+	/* Changes when a module is added to or removed from the list. */
 	atomic_uint_least64_t modules_version;
-	/* The bytes that the symbols of all modules take. Only guest_poll_modules() uses this. */
+	/* Memory use of all modules' symbols. Used only by guest_poll_modules(), like the members below. */
 	size_t module_bytes;
-	/* The generation that the next loaded module gets. Only guest_poll_modules() uses this. */
+	/* Generation of the next loaded module. */
 	uint64_t next_generation;
-	/* modules_stamp() of the list as it was last walked. Only guest_poll_modules() uses this. */
+	/* modules_stamp() of the list when it was last walked. */
 	uint64_t modules_seen;
-	/* Of that list, modules are left to be added. Only guest_poll_modules() uses this. */
+	/* Some modules of that list have not been added yet. */
 	bool modules_left;
 };
 

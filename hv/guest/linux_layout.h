@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a Linux kernel keeps what, as found in its symbols and its BTF: plain data, filled in once when the kernel's text is
- * final, and only read from then on. Offsets and sizes are in bytes. A struct btf_member of size 0 is a member that is not
- * known.
+ * Addresses and structure layouts of a Linux kernel, from its symbols and BTF. Plain data, filled in once when the kernel's
+ * text is final, and read-only after that. Offsets and sizes are in bytes. A struct btf_member with size 0 is unknown.
  */
 #ifndef OUTRIDER_GUEST_LINUX_LAYOUT_H
 #define OUTRIDER_GUEST_LINUX_LAYOUT_H
@@ -13,43 +12,43 @@
 #include "symbols/btf/btf.h"
 
 #define LINUX_EXCEPTION_STACKS_MAX 8
-#define LINUX_UNKNOWN UINT64_MAX /* an offset that is not known */
+#define LINUX_UNKNOWN UINT64_MAX /* an unknown offset */
 
-/* Guest-virtual addresses, or offsets, from `start` up to but not including `end`. */
+/* GVAs or offsets [start, end). */
 struct text_range {
 	uint64_t start, end;
 };
 
-/* Where the kernel's stacks are (linux_stack.c). */
+/* The kernel's stacks (linux_stack.c). */
 struct linux_stacks {
-	/* The size of a task's stack and of an interrupt stack. */
+	/* Size of a task stack, and of an interrupt stack. */
 	uint64_t size;
-	/* The per-CPU offset of the pointer to the top of the CPU's interrupt stack, or LINUX_UNKNOWN. */
+	/* Per-CPU offset of the pointer to the top of the CPU's interrupt stack, or LINUX_UNKNOWN. */
 	uint64_t irq_top;
-	/* The per-CPU offset of the pointer to the CPU's exception stacks, or LINUX_UNKNOWN. */
+	/* Per-CPU offset of the pointer to the CPU's exception stacks, or LINUX_UNKNOWN. */
 	uint64_t exceptions;
-	/* The pointer to its stack in a struct task_struct. */
+	/* The stack pointer in task_struct. */
 	struct btf_member task;
-	/* Tasks' stacks lie in the direct map, because the kernel was built without CONFIG_VMAP_STACK. */
+	/* Task stacks are in the direct map: the kernel was built without CONFIG_VMAP_STACK. */
 	bool direct;
-	/* The exception stacks, as offsets from where the pointer at `exceptions` points to. */
+	/* Exception stacks, as offsets from the pointer at `exceptions`. */
 	struct text_range exception[LINUX_EXCEPTION_STACKS_MAX];
 	unsigned exception_count;
 };
 
-/* A page is of this type when the bits of its page_type that are set in `mask` have `value`. Mask 0: the type is not known. */
+/* A page has this type if page_type & mask == value. mask 0: unknown. */
 struct linux_page_type {
 	uint32_t mask, value;
 };
 
-/* struct page and the structures that overlay it (linux_memory_page.c). All members lie within the first `size` bytes. */
+/* struct page and the structures that overlay it (linux_memory_page.c). All members are within the first `size` bytes. */
 struct linux_page_layout {
-	/* The size of struct page, or 0 when nothing is known of pages. */
+	/* Size of struct page, or 0 if unknown. */
 	uint32_t size;
 	struct btf_member flags, type, head, cache, objects;
-	/* Where a page of per-CPU memory may have the pointer to its chunk. */
+	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */
 	struct btf_member owner[2];
-	/* The number of the bit in flags that a slab's pages have, or -1 when slab pages are told by their type instead. */
+	/* Bit number in `flags` of slab pages, or -1 if slab pages are marked by their page type. */
 	int slab_flag;
 	struct linux_page_type slab, table;
 };
@@ -60,30 +59,30 @@ struct linux_cache_layout {
 };
 
 /*
- * Per-CPU memory (linux_memory_percpu.c). It is made of chunks, and a chunk has one unit for each CPU. The units of the first
- * chunk hold the kernel's per-CPU variables.
+ * Per-CPU memory (linux_memory_percpu.c). It consists of chunks with one unit per CPU. The units of the first chunk hold the
+ * kernel's per-CPU variables.
  */
 struct linux_percpu {
-	/* The GVA of __per_cpu_offset[]. */
+	/* GVA of __per_cpu_offset[]. */
 	uint64_t offsets;
-	/* How many elements of __per_cpu_offset[] count, or 0 when nothing is known of per-CPU memory. */
+	/* Number of valid elements of __per_cpu_offset[], or 0 if per-CPU memory is unknown. */
 	uint32_t cpus;
-	/* The size of a unit. */
+	/* Size of a unit. */
 	uint32_t unit_size;
-	/* The range of the variables' symbols. */
+	/* Range of the variables' symbols. */
 	uint64_t start, end;
-	/* The GVA of the first chunk, or 0 when it is not known. */
+	/* GVA of the first chunk, or 0 if unknown. */
 	uint64_t first;
 	struct btf_member chunk_base;
 };
 
-/* What is where in the kernel's half of the address space (Documentation/arch/x86/x86_64/mm.rst). */
+/* Layout of the kernel half of the address space (Documentation/arch/x86/x86_64/mm.rst). */
 struct linux_memory {
 	/* The kernel image. */
 	struct text_range image;
-	/* The GVAs at which the direct map, the vmalloc area and the struct pages begin. 0: not known. */
+	/* GVAs at which the direct map, the vmalloc area and the array of struct pages begin. 0: unknown. */
 	uint64_t page_offset, vmalloc, vmemmap;
-	/* How many struct pages there may be at vmemmap. */
+	/* Most struct pages at vmemmap. */
 	uint64_t pages_max;
 	struct linux_page_layout page;
 	struct linux_cache_layout cache;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a kernel address is. This is told first by where it is in the kernel's address space, the parts of which are placed anew
- * at each boot (arch/x86/mm/kaslr.c), and then by what the kernel itself keeps on that memory.
+ * Determines what a kernel address belongs to: first by its area of the kernel's address space, whose location is randomised at
+ * each boot (arch/x86/mm/kaslr.c), then by the kernel's own metadata for the memory.
  */
 #include <stdio.h>
 
@@ -13,18 +13,18 @@
 #include "hv/guest/linux_names.h"
 #include "hv/guest/linux_stack.h"
 
-/* Where the parts are when they are not moved, with four levels of tables (Documentation/arch/x86/x86_64/mm.rst). */
+/* Locations without randomisation, with 4-level page tables (Documentation/arch/x86/x86_64/mm.rst). */
 #define PAGE_OFFSET 0xffff888000000000ull
 #define VMALLOC_START 0xffffc90000000000ull
 #define VMEMMAP_START 0xffffea0000000000ull
 #define MODULES_END 0xffffffffff000000ull
 
-#define PAGES_MAX_L4 (1ull << 34) /* pages of 46 bits of physical address, with four levels of tables */
-#define PAGES_MAX_L5 (1ull << 40) /* pages of 52 bits of physical address, with five levels of tables */
+#define PAGES_MAX_L4 (1ull << 34) /* pages of a 46-bit physical address space, with 4-level page tables */
+#define PAGES_MAX_L5 (1ull << 40) /* pages of a 52-bit physical address space, with 5-level page tables */
 
-#define STACK_END_MAGIC 0x57ac6e9dull /* the lowest word of a task's stack (include/uapi/linux/magic.h) */
+#define STACK_END_MAGIC 0x57ac6e9dull /* lowest word of a task's stack (include/uapi/linux/magic.h) */
 
-/* The GVA of a part of the address space: what `variable` says, or `fixed` if the kernel has no such variable. 0: not known. */
+/* Returns the GVA of an area: the value of `variable`, or `fixed` if the kernel lacks that variable; 0 if unknown. */
 static uint64_t find_part(const struct guest *g, const char *variable, uint64_t fixed)
 {
 	uint64_t at = symtab_addr(g->symtab, variable), value;
@@ -56,8 +56,8 @@ bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa)
 }
 
 /*
- * The kernel gives pages of its image to the page allocator once it is up: what is between its parts, and what only its start
- * needed (mark_rodata_ro() and free_initmem() in arch/x86/mm/init_64.c). What is there then is no part of the image any more.
+ * Returns true for pages of the image that the kernel has given to the page allocator after boot: gaps between sections, and
+ * init memory (mark_rodata_ro() and free_initmem() in arch/x86/mm/init_64.c). They no longer belong to the image.
  */
 static bool is_given_away(const struct guest *g, uint64_t gva)
 {
@@ -79,7 +79,7 @@ uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa)
 	const struct linux_memory *m = &g->memory;
 	uint64_t start, gva;
 
-	/* The image is contiguous. */
+	/* The image is physically contiguous. */
 	if (m->image.start && guest_translate(g, m->image.start, &start) == 0 && gpa >= start) {
 		gva = m->image.start + (gpa - start);
 		if (gva < m->image.end && !is_given_away(g, gva) && guest_is_at(g, gva, gpa))
@@ -98,7 +98,7 @@ static void set_object(struct guest_memory *out, uint64_t gva, uint64_t start, u
 	out->offset = (uint32_t)(gva - start);
 }
 
-/* Another task's stack is known by the mark that the kernel leaves at its end to see when the stack was overrun. */
+/* Recognise another task's stack by the magic word at its end, which the kernel uses to detect overruns. */
 static bool marked_stack(const struct guest *g, uint64_t gva, struct text_range *out)
 {
 	uint64_t start = gva & ~(g->stacks.size - 1), mark;
@@ -128,7 +128,7 @@ static bool variable_at(const struct guest *g, uint64_t gva, struct guest_memory
 	return true;
 }
 
-/* `gva` is in a struct page itself. In kernels with a struct slab, the struct page of a slab is such a struct. */
+/* Handle a `gva` in the array of struct pages. In kernels with struct slab, a slab's struct page is one. */
 static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_memory *m = &g->memory;
@@ -148,7 +148,7 @@ static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, str
 	return true;
 }
 
-/* `gva` is in the direct map, where all RAM is mapped in the order of its addresses. */
+/* Handle a `gva` in the direct map of all RAM. */
 static void direct_at(const struct guest *g, const struct guest_page_state *page, uint64_t gva, uint32_t size,
 		      struct guest_memory *out)
 {
@@ -158,14 +158,17 @@ static void direct_at(const struct guest *g, const struct guest_page_state *page
 		return;
 	if (page->page_known && linux_page_is_table(g, &page->page))
 		out->kind = GUEST_MEMORY_PAGE_TABLE;
-	/* If stacks are mapped page by page, the pages behind one that has the mark may be anybody's. */
+	/*
+	 * Only if stacks are in the direct map: vmapped stacks are not physically contiguous, so the pages after one with the
+	 * magic word can belong to anything.
+	 */
 	else if (g->stacks.direct && marked_stack(g, gva, &stack))
 		set_stack(gva, &stack, out);
 	else
 		out->kind = GUEST_MEMORY_PAGE;
 }
 
-/* `gva` is in memory that is known by its page. */
+/* Handle a `gva` whose page metadata says what it belongs to. */
 static void mapped_at(const struct guest *g, const struct guest_page_state *page, uint64_t gva, uint32_t size,
 		      struct guest_memory *out)
 {

@@ -4,7 +4,7 @@
 
 struct guest;
 
-/* Look up by what one kind of memory is told from another, once the kernel's symbols are known. */
+/* Locate the areas of kernel memory and the structures that describe them. Requires the kernel's symbols. */
 void linux_find_memory(struct guest *g);
 
 #endif

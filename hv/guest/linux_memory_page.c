@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel keeps on each page of RAM (include/linux/mm_types.h, page-flags.h). That a page is a slab's was a flag until
- * 6.9; then it became a page type, one bit of page_type being clear; since 6.12 page types are numbers in its highest byte.
+ * The kernel's metadata for each page of RAM (include/linux/mm_types.h, page-flags.h). A slab's pages are marked by a flag up
+ * to Linux 6.9, by a cleared bit of page_type in 6.10 and 6.11, and by a number in the highest byte of page_type since 6.12.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
-#define PAGES_TOGETHER_MAX (1u << 10) /* a slab has no more pages; only user memory has far more pages together */
+#define PAGES_TOGETHER_MAX (1u << 10) /* most pages of a slab; only compound pages of user memory are far larger */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
 {
@@ -17,7 +17,7 @@ static struct linux_page_type page_type(const struct guest *g, const char *numbe
 
 	if (btf_enumerator(g->btf, number, &value) == 0 && value > 0 && value <= UINT8_MAX)
 		return (struct linux_page_type){0xff000000, (uint32_t)value << 24};
-	/* A value below 64 is the number of a flag. */
+	/* A value below 64 is the number of a page flag. */
 	if (btf_enumerator(g->btf, bit, &value) || btf_enumerator(g->btf, "PAGE_TYPE_BASE", &base) || (uint64_t)value < 64)
 		return (struct linux_page_type){0};
 	return (struct linux_page_type){(uint32_t)(base | value), (uint32_t)base};
@@ -62,7 +62,7 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 	return guest_read(g, out->info, out->copy, m->page.size);
 }
 
-/* The first of the pages that belong together with `page`, on which the kernel keeps what holds for all of them. 0 or -1. */
+/* Get the head of the compound page that contains `page`, whose struct page describes all of its pages. Returns 0 or -1. */
 static int page_head(const struct guest *g, const struct guest_page *page, struct guest_page *out)
 {
 	const struct linux_page_layout *p = &g->memory.page;

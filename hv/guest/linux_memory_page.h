@@ -4,16 +4,16 @@
 
 #include "hv/guest/guest.h"
 
-/* Look up the layout of struct page. g->memory.vmemmap must be known already. */
+/* Find the layout of struct page. Requires g->memory.vmemmap. */
 void linux_find_pages(struct guest *g);
 
-/* Copy the struct page of a GPA. Returns 0, or -1 when struct pages are not known or this one cannot be read. */
+/* Copy the struct page of a GPA. Returns 0, or -1 if the layout is unknown or the struct is unreadable. */
 int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out);
 
-/* Whether this is the first of a slab's pages. */
+/* Returns true if `head` is the first page of a slab. */
 bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
 
-/* Whether this page holds a page table. Kernels before 6.10 do not say so: then it is false. */
+/* Returns true if this page is a page table. Kernels before 6.10 do not mark them: then false. */
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 
 #endif

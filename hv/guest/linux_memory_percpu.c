@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Per-CPU memory (mm/percpu.c). It is made of chunks, and each chunk has a unit for each CPU. The distances between units are
- * the same in all chunks. The units of the first chunk begin with the kernel's variables. In whichever chunk, that CPU's copy
- * is at
- * __per_cpu_offset[cpu] plus the variable's symbol, or plus what the allocation returned.
+ * Per-CPU memory (mm/percpu.c). It consists of chunks with one unit per CPU; the distances between units are equal in all
+ * chunks. The units of the first chunk begin with the kernel's per-CPU variables. In every chunk, a CPU's copy is at
+ * __per_cpu_offset[cpu] plus the variable's symbol, or plus the pointer that the allocation returned.
  */
 #include <stdio.h>
 
@@ -12,9 +11,9 @@
 #include "hv/guest/linux_memory_percpu.h"
 #include "hv/guest/linux_names.h"
 
-#define CPUS_MAX 8192
-#define UNIT_MAX (64u << 20)
-#define OFFSETS_AT_ONCE 64u
+#define CPUS_MAX 8192	     /* highest NR_CPUS that x86-64 can be configured with */
+#define UNIT_MAX (64u << 20) /* bytes; bounds what a hostile guest can claim */
+#define OFFSETS_AT_ONCE 64u  /* elements of __per_cpu_offset[] per read */
 
 static uint64_t read_variable(const struct guest *g, const char *name, size_t size)
 {
@@ -44,7 +43,7 @@ void linux_find_percpu(struct guest *g)
 	linux_find_member(g, "pcpu_chunk", "base_addr", X86_PAGE_SIZE, &p->chunk_base);
 }
 
-/* The CPU in whose unit of the first chunk `gva` is, and the address that a symbol of it would have. */
+/* Find the CPU whose unit of the first chunk contains `gva`, and the address of a symbol there. */
 static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;
@@ -66,7 +65,7 @@ static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *s
 	return false;
 }
 
-/* The same for a later chunk. Its struct chunk, to which its pages lead, says where the chunk begins. */
+/* The same for a later chunk. Its pages point to its struct pcpu_chunk, which has the chunk's address. */
 static bool find_later_unit(const struct guest *g, uint64_t gva, const struct guest_page *page, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;

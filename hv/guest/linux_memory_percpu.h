@@ -4,12 +4,12 @@
 
 #include "hv/guest/guest.h"
 
-/* Look up where per-CPU memory is. */
+/* Locate per-CPU memory. */
 void linux_find_percpu(struct guest *g);
 
 /*
- * Fill in the per-CPU memory at `gva`, for an access of `size` bytes. `page` is the page of `gva`, or NULL when it is not
- * known. False: it is no per-CPU memory, and *out is as it was.
+ * Describe the per-CPU memory at `gva` for an access of `size` bytes. `page` is the page of `gva`, or NULL if unknown. Returns
+ * false and leaves *out alone if it is not per-CPU memory.
  */
 bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct guest_page *page, uint32_t size,
 		     struct guest_memory *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects of slab caches. The pages of a slab hold objects of the cache's size, one after the other (mm/slub.c). */
+/* Objects of slab caches. A slab's pages hold objects at equal distances (mm/slub.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "hv/guest/linux_memory_slab.h"
 #include "hv/guest/linux_memory_types.h"
 
-#define OBJECT_MAX (4u << 20)
+#define OBJECT_MAX (4u << 20) /* bytes; bounds what a hostile guest can claim */
 
 void linux_find_caches(struct guest *g)
 {
@@ -20,12 +20,15 @@ void linux_find_caches(struct guest *g)
 	linux_find_member(g, "kmem_cache", "object_size", size, &c->object_size);
 	linux_find_member(g, "kmem_cache", "red_left_pad", size, &c->left_pad);
 	linux_find_member(g, "kmem_cache", "refcount", size, &c->aliases);
-	/* The allocator SLAB, which Linux 6.8 removed, puts objects elsewhere in the slab. Only its caches have colours. */
+	/*
+	 * The SLAB allocator, removed in Linux 6.8, lays out objects differently. Its caches have the member `colour`; SLUB's
+	 * do not.
+	 */
 	if (g->btf && btf_member(g->btf, "kmem_cache", "colour", &(struct btf_member){0}) == 0)
 		c->size.size = 0;
 }
 
-/* Read a printable string of at most max - 1 bytes. 0, or -1 when there is none. */
+/* Read a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none. */
 static int read_name(const struct guest *g, uint64_t gva, char *out, size_t max)
 {
 	size_t len = X86_PAGE_SIZE - (gva & (X86_PAGE_SIZE - 1)), end;
@@ -50,7 +53,7 @@ static int read_name(const struct guest *g, uint64_t gva, char *out, size_t max)
 	return 0;
 }
 
-/* How many bytes an object must have to be of that type. 0: the kernel has no such type. */
+/* Returns the least size of an object of that type, or 0 if the kernel has no such type. */
 static uint32_t least_size(const struct guest *g, const struct linux_cache_type *type)
 {
 	struct btf_member tail;
@@ -60,7 +63,7 @@ static uint32_t least_size(const struct guest *g, const struct linux_cache_type 
 	return btf_sizeof(g->btf, type->type);
 }
 
-/* The kernel merges caches of like objects under the name of one of them. Then the type of the objects is not known. */
+/* Set the type of the object. The kernel merges similar caches under one name; then the type of an object is unknown. */
 static void name_type(const struct guest *g, uint64_t cache, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_cache_type type = linux_cache_type(out->cache);
@@ -95,7 +98,7 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	}
 	out->kind = GUEST_MEMORY_SLAB;
 	object = start + (gva - start) / stride * stride + left_pad;
-	/* `gva` is in a red zone, behind the last object, or in an object of KFENCE, which is elsewhere on its page. */
+	/* In a red zone, after the last object, or in a KFENCE object, which is placed elsewhere on its page. */
 	if (gva < object || (gva - start) / stride >= objects)
 		return true;
 	out->object = object;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which struct the objects of a slab cache are, where the cache is not simply called by its name: from the kernel's
- * kmem_cache_create() and KMEM_CACHE() calls, 5.10 to 6.12. A name that a kernel does not have costs nothing, and the struct
- * must fit the cache's objects, but for what the kernel cuts off at its end.
+ * The struct in the objects of slab caches that are not named after their struct, from the kmem_cache_create() and KMEM_CACHE()
+ * calls of Linux 5.10 to 6.12. A name that a kernel lacks does no harm. The struct must fit into the cache's objects, except
+ * for a tail that the kernel cuts off.
  */
 #include <string.h>
 
@@ -73,8 +73,8 @@ static const struct {
 static const struct {
 	const char *type, *tail;
 } cut[] = {
-	{"kmem_cache", "node"},	       /* this array has one element for each node */
-	{"task_struct", "thread.fpu"}, /* this member is as long as what the CPU saves there */
+	{"kmem_cache", "node"},	       /* an array with one element per NUMA node */
+	{"task_struct", "thread.fpu"}, /* as long as the CPU's FPU state */
 };
 
 struct linux_cache_type linux_cache_type(const char *cache)

@@ -2,15 +2,15 @@
 #ifndef OUTRIDER_GUEST_LINUX_MEMORY_TYPES_H
 #define OUTRIDER_GUEST_LINUX_MEMORY_TYPES_H
 
-/* The struct that the objects of a slab cache are. */
+/* The struct in the objects of a slab cache. */
 struct linux_cache_type {
-	/* The name of the struct. The kernel need not have one of that name. */
+	/* Name of the struct. The kernel may lack it. */
 	const char *type;
-	/* The struct's last member, of which objects may have only a part. NULL: objects are whole. */
+	/* Last member of the struct, which objects may contain only in part. NULL: objects are complete. */
 	const char *tail;
 };
 
-/* The type of the objects of the cache of this name. A cache that the list does not have may be called by its type's name. */
+/* Returns the struct for the cache with this name. A cache that is not in the list may be named after its struct. */
 struct linux_cache_type linux_cache_type(const char *cache);
 
 #endif

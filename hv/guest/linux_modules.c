@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's modules as they come and go, found by walking the guest's list from outside. */
+/* Tracks the guest's modules by walking the guest's list from outside. */
 #include "hv/guest/linux_modules.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "hv/guest/linux_orc.h"
 
 /*
- * What the symbols of all modules may take. A stock kernel's, all loaded at once, need a tenth of it; a guest can show the same
- * pages as the tables of thousands of modules. What is beyond has no names and so is not sampled.
+ * Limit on the memory for all modules' symbols. All modules of a stock kernel together need a tenth of it. A hostile guest can
+ * present the same pages as the tables of thousands of modules. Modules beyond the limit have no names, and so are not sampled.
  */
 #define SYMBOLS_MAX (256u << 20)
-/* For so long at most modules are added in one poll. A stock kernel's modules take some ms each, in a lab. */
+/* Time limit for adding modules in one poll: 300 ms. A module of a stock kernel takes some ms, in a lab. */
 #define POLL_NS 300000000u
-#define BAD_TABLE (1u << 20) /* bytes charged for a table that was read in vain */
+#define BAD_TABLE (1u << 20) /* bytes charged for a table that could not be read */
 
 static void free_module(struct loaded_module *lm)
 {
@@ -65,13 +65,13 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 	g->module_bytes += lm->charge;
 }
 
-/* An init section is freed when the module is up. It stays listed, though something else may be at its place. */
+/* The kernel frees init sections after initialisation, but keeps them listed; other data may be there. */
 static bool is_init(const struct image_section *section)
 {
 	return strncmp(section->name, ".init", strlen(".init")) == 0;
 }
 
-/* The report needs the sections: addresses in a module's debug file are relative to them. */
+/* The report needs sections: addresses in a module's debug file are relative to them. */
 static void read_sections(const struct guest *g, struct loaded_module *lm, const struct module_info *info)
 {
 	struct image_section all[MODULE_SECTIONS_MAX];
@@ -103,7 +103,7 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
 	read_sections(g, lm, info);
-	/* It may have been read in part only. */
+	/* After a cancel, the module may be only partly read. */
 	if (atomic_load(&g->polls_cancelled)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
@@ -117,7 +117,7 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	}
 }
 
-/* Let the module not be sampled any more. Its names are still needed for what was caught in it. */
+/* Stop sampling the module. Keep it, since its names are still needed for what was caught in it. */
 static void retire_module(struct loaded_module *lm, const struct guest_module_events *events)
 {
 	if (!lm->retired)
@@ -148,7 +148,7 @@ static struct loaded_module *find_module(struct guest *g, const struct module_in
 	return NULL;
 }
 
-/* A module that is live where one was going, or is gone, is another module: from going no module comes back. */
+/* Returns true if a live module has replaced one that was going or is gone: an unloaded module never becomes live again. */
 static bool is_reloaded(const struct loaded_module *lm, const struct module_info *info)
 {
 	return (atomic_load(&lm->going) || lm->retired) && info->state == MODULE_LIVE && is_same_module(lm, info);
@@ -178,8 +178,8 @@ static bool any_going(const struct guest *g)
 }
 
 /*
- * Bring g->modules in line with the list that was just read, and begin to add no module after the time `until`
- * (CLOCK_MONOTONIC) but one. False: modules are left for the next time, or the polls were cancelled.
+ * Update g->modules from the list that was just read. Adds at least one new module, and no more after the time `until`
+ * (CLOCK_MONOTONIC). Returns false if modules remain to be added, or polls were cancelled.
  */
 static bool update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events,
 			   uint64_t until)
@@ -203,7 +203,7 @@ static bool update_modules(struct guest *g, const struct module_info *list, size
 			all = false;
 		else
 			add_module(g, &list[i], events);
-		/* What cannot be read any more is not gone. */
+		/* After a cancel, an unreadable module does not count as gone. */
 		if (atomic_load(&g->polls_cancelled))
 			return false;
 	}
@@ -220,7 +220,7 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 	uint64_t stamp, until = monotonic_ns() + POLL_NS;
 	size_t n;
 
-	/* A list that is being changed reads as an error. Nothing is concluded from that: the next poll comes soon. */
+	/* The list is unreadable while it changes. Draw no conclusion: the next poll comes soon. */
 	if (!g->btf || modules_stamp(&g->poll_reader, g->symtab, g->btf, &stamp) ||
 	    (stamp == g->modules_seen && !g->modules_left && !any_going(g)))
 		return;
@@ -238,7 +238,7 @@ uint64_t guest_modules_version(const struct guest *g)
 
 void guest_each_module(const struct guest *cg, void (*each)(void *ctx, const struct guest_module *m), void *ctx)
 {
-	struct guest *g = (struct guest *)cg; /* written to for its lock only */
+	struct guest *g = (struct guest *)cg; /* written only for its lock */
 
 	pthread_rwlock_rdlock(&g->modules_lock);
 	for (size_t i = 0; i < g->module_count; i++)

@@ -4,7 +4,7 @@
 
 struct guest;
 
-/* Forget all modules, without telling anybody. For guest_free(). */
+/* Free all modules without reporting them as gone. For guest_free(). */
 void linux_free_modules(struct guest *g);
 
 #endif

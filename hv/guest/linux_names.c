@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is called what in the guest: the kernel's symbols and those of its modules. */
+/* Names in the guest: symbols of the kernel and its modules. */
 #include "hv/guest/linux_names.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void fill_symbol(struct guest_symbol *out, const char *module, const stru
 
 int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
-	struct guest *g = (struct guest *)cg; /* written to for its lock only */
+	struct guest *g = (struct guest *)cg; /* written only for its lock */
 	struct symbol sym;
 	int ret = -1;
 
@@ -43,7 +43,7 @@ out:
 
 int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
-	struct guest *g = (struct guest *)cg; /* written to for its lock only */
+	struct guest *g = (struct guest *)cg; /* written only for its lock */
 	struct symbol sym;
 	int ret = -1;
 

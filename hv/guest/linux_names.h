@@ -5,9 +5,8 @@
 #include "hv/guest/guest.h"
 
 /*
- * Find the symbol, a function's or a variable's, that contains `addr` in any module's own table. Unlike guest_symbol_at(), this
- * also finds addresses outside a module's text, which those of variables are. Returns 0, or -1 when there is none. Takes
- * modules_lock for reading.
+ * Find the function or variable that contains `addr` in the symbol table of any module. Unlike guest_symbol_at(), it also finds
+ * addresses outside of modules' text, such as variables. Returns 0, or -1 if there is none. Takes modules_lock for reading.
  */
 int linux_module_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
 

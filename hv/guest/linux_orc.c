@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a Linux guest's unwind tables are. */
+/* Locates the unwind tables of a Linux guest. */
 #include "hv/guest/linux_orc.h"
 
 #include "hv/guest/linux_guest.h"

@@ -10,7 +10,7 @@
 /* Find the kernel's unwind table, its format, and the text that it covers. */
 void linux_find_unwind(struct guest *g);
 
-/* Find the unwind table of the module whose struct module is at GVA `address`. out->count is 0 when it has none. */
+/* Find the unwind table of the module whose struct module is at GVA `address`. Sets out->count to 0 if it has none. */
 void linux_find_module_unwind(const struct guest *g, uint64_t address, struct orc_table *out);
 
 #endif

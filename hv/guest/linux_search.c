@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which kernel the guest runs, and where it is. The interrupt descriptor table leads to the kernel's text whatever KASLR did:
- * gate 3 is asm_exc_int3, and its address less its link-time address is the slide. Without a symbol file the kernel image
- * around that address is searched for its own kallsyms tables. With a symbol file these tables are what the file must agree
- * with, since two builds of one version may have their entry code and their banner in the same places, and everything else
- * elsewhere.
+ * Identifies the guest's kernel and its location. The interrupt descriptor table leads to the kernel's text regardless of
+ * KASLR: gate 3 points to asm_exc_int3, whose run-time address minus its link-time address is the slide. Without a symbol file,
+ * the kernel image around that address is searched for its kallsyms tables. With a symbol file, the file must agree with these
+ * tables: two builds of one version can have entry code and banner at the same addresses, and everything else at different
+ * ones.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,18 +13,18 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_search.h"
 
-#define IMAGE_ALIGN 0x200000ull
-#define NOTE_HEADER 16u /* bytes of an ELF note before its content: two sizes, the type, and "GNU" */
-#define LINK_TEXT 0xffffffff81000000ull
-#define CPU_ENTRY_AREA_SIZE (1ull << 39)
-#define MISSES_MAX 10 /* after so many looks at a CPU in kernel mode the kernel must have been seen */
+#define IMAGE_ALIGN 0x200000ull		 /* bytes; the least alignment of the image (CONFIG_PHYSICAL_ALIGN) */
+#define NOTE_HEADER 16u			 /* bytes of an ELF note before its content: two sizes, the type, and "GNU" */
+#define LINK_TEXT 0xffffffff81000000ull	 /* link address of _text */
+#define CPU_ENTRY_AREA_SIZE (1ull << 39) /* bytes */
+#define MISSES_MAX 10 /* give up after this many polls with the CPU in kernel mode in which no kernel was found */
 
 static bool idt_is_final(const struct x86_regs *regs)
 {
 	return regs->idt_base >= LINUX_FINAL_IDT && regs->idt_base - LINUX_FINAL_IDT < CPU_ENTRY_AREA_SIZE;
 }
 
-/* The handler of an IDT gate (SDM vol. 3, figure 6-8). 0: the gate is not present, or cannot be read. */
+/* Returns the handler's address in an IDT gate (SDM vol. 3, figure 6-8), or 0 if the gate is not present or unreadable. */
 static uint64_t gate_handler(const struct guest *g, const struct x86_regs *regs, unsigned vector)
 {
 	uint16_t d[8];
@@ -35,15 +35,15 @@ static uint64_t gate_handler(const struct guest *g, const struct x86_regs *regs,
 }
 
 /*
- * With page-table isolation next to nothing of the kernel is mapped while the CPU is in user mode, or just leaves it. That is
- * no reason to give up; but looks at kernel mode must find it before long.
+ * With page-table isolation, almost nothing of the kernel is mapped while the CPU is in user mode or just leaves it. So a miss
+ * is no error until MISSES_MAX polls in kernel mode have failed.
  */
 static bool may_be_hidden(struct guest *g, const struct x86_regs *regs)
 {
 	return x86_user_mode(regs) || ++g->misses < MISSES_MAX;
 }
 
-/* The mapped stretch around `inside`. The kernel image is mapped with pages of 2 MiB, and of 4 KiB at the seams. */
+/* Find the mapped range around `inside`. The kernel image is mapped by 2 MiB pages, with 4 KiB pages at section boundaries. */
 static void image_around(const struct guest *g, uint64_t inside, uint64_t *start, uint64_t *end)
 {
 	uint64_t gpa;
@@ -65,7 +65,8 @@ static struct symtab *kallsyms_around(const struct guest *g, uint64_t inside, st
 }
 
 /*
- * Read "Linux version ..." at its symbol into g->banner. Returns -1 if something else is there, and 1 if it cannot be read now.
+ * Read "Linux version ..." at its symbol into g->banner. Returns 0, -1 if something else is there, or 1 if it is unreadable
+ * now.
  */
 static int read_banner(struct guest *g, const struct symtab *symbols)
 {
@@ -84,7 +85,7 @@ static int read_banner(struct guest *g, const struct symtab *symbols)
 
 /* ---- symbols of a file ---- */
 
-/* Whether the handlers of some exceptions are the functions that they should be. */
+/* Returns true if some IDT gates point to the expected functions. */
 static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
 {
 	static const struct {
@@ -101,7 +102,10 @@ static bool gates_agree(const struct guest *g, const struct x86_regs *regs)
 
 enum agreement { AGREE, DIFFER, UNKNOWN };
 
-/* Copy the GNU build id (type 3 of owner GNU), of at most `max` bytes, from ELF notes. Returns its length; 0: there is none. */
+/*
+ * Copy the GNU build id (note type 3, owner "GNU"), of at most `max` bytes, from ELF notes. Returns its length, or 0 if there
+ * is none.
+ */
 static size_t id_in_notes(const uint8_t *notes, size_t size, uint8_t *out, size_t max)
 {
 	uint32_t len;
@@ -118,7 +122,7 @@ static size_t id_in_notes(const uint8_t *notes, size_t size, uint8_t *out, size_
 	return 0;
 }
 
-/* Copy the kernel's build id from its .notes. Returns its length; 0: there is none. */
+/* Copy the kernel's build id from its .notes section. Returns its length, or 0 if there is none. */
 static size_t read_build_id(const struct guest *g, uint8_t *out, size_t max)
 {
 	uint64_t start = symtab_addr(g->symtab, "__start_notes"), end = symtab_addr(g->symtab, "__stop_notes");
@@ -146,8 +150,8 @@ static enum agreement compare_build_ids(const struct guest *g)
 }
 
 /*
- * Whether global functions are where the guest's own tables have them. One in a hundred may be elsewhere, because a name can
- * occur twice and the two sources may leave out different functions of that name.
+ * Check that global functions have the addresses that the guest's own tables give. Tolerate 1 % of differences: a name can
+ * occur twice, and the two sources may keep different functions of that name.
  */
 static enum agreement compare_functions(const struct guest *g, uint64_t handler)
 {
@@ -171,7 +175,10 @@ static enum agreement compare_functions(const struct guest *g, uint64_t handler)
 	return differ * 100 <= compared ? AGREE : DIFFER;
 }
 
-/* Whether the file is of another build. A vmlinux is known by its build id, and a System.map by where its functions are. */
+/*
+ * Returns true if the file is of another build. A vmlinux is identified by its build id, a System.map by the addresses of its
+ * functions.
+ */
 static bool another_build(const struct guest *g, uint64_t handler)
 {
 	enum agreement by_id = compare_build_ids(g);
@@ -179,7 +186,7 @@ static bool another_build(const struct guest *g, uint64_t handler)
 	return by_id == DIFFER || (by_id == UNKNOWN && compare_functions(g, handler) == DIFFER);
 }
 
-/* Take the guest's own tables, in place of a file's if there was one. */
+/* Use the guest's own tables, replacing those of a file. */
 static int adopt(struct guest *g, struct symtab *own, struct err *err)
 {
 	if (g->symtab != own)
@@ -193,7 +200,7 @@ static int adopt(struct guest *g, struct symtab *own, struct err *err)
 		       : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
 }
 
-/* The user's file is of no use. The run goes on with the guest's own tables if these can be read. */
+/* Reject the user's file and continue with the guest's own tables, if these are readable. */
 static int refuse_file(struct guest *g, uint64_t handler, const char *why, struct err *err)
 {
 	struct symtab *own = kallsyms_around(g, handler, NULL);
@@ -201,7 +208,7 @@ static int refuse_file(struct guest *g, uint64_t handler, const char *why, struc
 
 	if (own)
 		read_banner(g, own);
-	/* The banner is "Linux version 6.1.0-9-amd64 (who built it) ...", and only its beginning is told. */
+	/* The banner is "Linux version 6.1.0-9-amd64 (who built it) ...". Print only the part before the parenthesis. */
 	version = (int)strcspn(g->banner, "(");
 	while (version && g->banner[version - 1] == ' ')
 		version--;
@@ -215,7 +222,7 @@ static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
 	return refuse_file(g, handler, "symbols of another kernel", err);
 }
 
-/* The slide follows from one gate, and the others must agree. Before the IDT is final a disagreement means nothing. */
+/* Derive the slide from gate 3, and check it against other gates. Before the IDT is final, a mismatch means nothing. */
 static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
 {
 	bool final = idt_is_final(regs);
@@ -241,7 +248,7 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 
 /* ---- symbols in the guest's memory ---- */
 
-/* Find the build id without a symbol that says where it is: the first note of that kind in the mapped image around `inside`. */
+/* Find the build id without symbols: the first such note in the mapped image around `inside`. */
 static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *out, size_t max)
 {
 	uint64_t start, end;
@@ -259,7 +266,7 @@ static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *o
 	return len;
 }
 
-/* The kernel's tables make no sense, but its vmlinux says the same. False: no vmlinux with its build id is found. */
+/* The kernel's own tables are invalid: load the vmlinux with its build id instead. Returns false if there is none. */
 static bool load_by_build_id(struct guest *g, uint64_t handler, const char *why)
 {
 	uint8_t id[MODULE_BUILD_ID_MAX];
@@ -297,6 +304,6 @@ int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err)
 		return 0;
 	if (g->from_file)
 		return match_file(g, regs, handler, err);
-	/* Until its IDT is final the CPU may be anywhere, in the decompressor's or early tables. */
+	/* Before the IDT is final, the CPU may use the decompressor's or early tables. */
 	return idt_is_final(regs) ? search_memory(g, regs, handler, err) : 0;
 }

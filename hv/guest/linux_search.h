@@ -4,13 +4,13 @@
 
 #include "hv/guest/guest.h"
 
-/* The start of the CPU entry area, where the IDT is mapped read-only for all CPUs once it is final. */
+/* Start of the CPU entry area, where the final IDT is mapped read-only for all CPUs. */
 #define LINUX_FINAL_IDT 0xfffffe0000000000ull
 
 /*
- * Look for the kernel with CPU 0 in the state `regs`: its symbols, its slide and its banner. Returns 1 when it is found and 0
- * when it is not there yet. Returns -1 with `err` set when there is no kernel that could be used, or when the symbols that the
- * user gave are another kernel's and the guest's own tables cannot take their place.
+ * Search for the kernel while CPU 0 is in the state `regs`: its symbols, slide and banner. Returns 1 if it is found, and 0 if
+ * it is not there yet. Returns -1 with `err` set if there is no usable kernel, or the user's symbols belong to another kernel
+ * and the guest's own tables are unusable.
  */
 int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which stacks a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's stack, perhaps the CPU's interrupt stack on top
- * of that, and perhaps one of its exception stacks on top of either. Each leads to the stack below it. The kernel keeps the
- * interrupted stack pointer in the uppermost word of an interrupt stack (arch/x86/include/asm/irq_stack.h), and the CPU pushes
- * it onto an exception stack (SDM vol. 3, 6.14.2).
+ * Finds the stacks that a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's stack, above it possibly the CPU's
+ * interrupt stack, and above either possibly one of its exception stacks. Each leads to the stack below. The kernel stores the
+ * interrupted stack pointer in the top word of an interrupt stack (arch/x86/include/asm/irq_stack.h); the CPU pushes it on an
+ * exception stack (SDM vol. 3, 6.14.2).
  */
 #include "hv/guest/linux_stack.h"
 
@@ -11,7 +11,7 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-#define LARGEST_SIZE 0x10000ull
+#define LARGEST_SIZE 0x10000ull /* bytes; larger than any stack of the kernel */
 
 enum kind { UNKNOWN, TASK, IRQ, EXCEPTION };
 
@@ -38,9 +38,7 @@ bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
 {
 	uint64_t sp = regs->gpr[X86_RSP];
 
-	/*
-	 * Interrupt stacks that are mapped page by page may not be aligned, so what is little above RSP is taken for stack too.
-	 */
+	/* Interrupt stacks mapped page by page may be unaligned. So also accept addresses less than a page above RSP. */
 	return (gva & ~(LINUX_STACK_SIZE - 1)) == (sp & ~(LINUX_STACK_SIZE - 1)) || gva - sp < X86_PAGE_SIZE;
 }
 
@@ -61,8 +59,8 @@ void linux_find_stacks(struct guest *g)
 	uint64_t size = g->btf ? btf_sizeof(g->btf, "irq_stack") : 0;
 
 	/*
-	 * The orders of task stacks and interrupt stacks are both 2 plus what KASAN needs
-	 * (arch/x86/include/asm/page_64_types.h). Only the interrupt stack has a type that tells its size.
+	 * Task and interrupt stacks have the same size: both orders are 2 plus KASAN's addition
+	 * (arch/x86/include/asm/page_64_types.h). Only the interrupt stack has a type whose size BTF gives.
 	 */
 	s->size = size && size <= LARGEST_SIZE && !(size & (size - 1)) ? size : LINUX_STACK_SIZE;
 	s->irq_top = linux_percpu_offset(g, "hardirq_stack_ptr", "hardirq_stack_ptr");
@@ -75,7 +73,7 @@ void linux_find_stacks(struct guest *g)
 		find_exception_stacks(g);
 }
 
-/* Read a kernel pointer in the per-CPU area of the CPU with these registers. */
+/* Read a kernel pointer from the per-CPU area of the CPU with these registers. */
 static bool percpu_pointer(const struct guest *g, const struct x86_regs *regs, uint64_t offset, uint64_t *out)
 {
 	return offset != LINUX_UNKNOWN && x86_kernel_address(regs->gs_base) &&
@@ -105,7 +103,7 @@ static bool irq_stack(const struct guest *g, const struct x86_regs *regs, struct
 
 	if (!percpu_pointer(g, regs, g->stacks.irq_top, &top))
 		return false;
-	/* The pointer is to the end of the stack or, since Linux 5.12, to the last word in it. */
+	/* The pointer is to the end of the stack or, since Linux 5.12, to its last word. */
 	top = (top + X86_PAGE_SIZE - 1) & ~(uint64_t)(X86_PAGE_SIZE - 1);
 	*out = (struct bounds){IRQ, top - g->stacks.size, top};
 	return out->start < top;
@@ -145,10 +143,10 @@ bool linux_stack_at(const struct guest *g, const struct x86_regs *regs, uint64_t
 	return b.kind != UNKNOWN;
 }
 
-/* The stack pointer that was interrupted. 0: user mode was interrupted. 1, which no stack contains: it cannot be told. */
+/* Returns the interrupted stack pointer; 0 if user mode was interrupted; 1, which is on no stack, if unknown. */
 static uint64_t interrupted_sp(const struct guest *g, const struct bounds *b)
 {
-	/* The frame is CS, RFLAGS, RSP and SS. */
+	/* CS, RFLAGS, RSP and SS */
 	uint64_t frame[4], sp = 1;
 
 	if (b->kind == EXCEPTION && guest_read(g, b->end - sizeof(frame), frame, sizeof(frame)) == 0)
@@ -172,7 +170,7 @@ unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct
 		if (!sp)
 			break;
 		b = stack_of(g, regs, sp);
-		/* Where the interrupted stack pointer says nothing sensible, the whole of the task's stack is taken. */
+		/* If the interrupted stack pointer is implausible, take the whole task stack. */
 		if (b.kind != TASK && !(from == EXCEPTION && b.kind == IRQ)) {
 			if (!task_stack(g, regs, &b))
 				break;

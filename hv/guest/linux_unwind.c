@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The calls on a Linux guest's stacks: which unwind table covers which text, and what the functions at its entries mean. */
+/* Unwinds the stacks of a Linux guest: selects the unwind table for a PC, and interprets the functions at kernel entries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "symbols/insn/flow.h"
 
 struct unwinding {
-	struct guest *g; /* written to for its lock only */
+	struct guest *g; /* written only for its lock */
 	/*
-	 * The guest's own list of modules, read when a PC is in no text that is known: modules that are just being initialised
-	 * are not in g->modules. `listed` says that the list was read, or could not be.
+	 * The guest's own list of modules, for a PC in no known text: modules that are still initialising are not in
+	 * g->modules. `listed`: the list was read, or reading it has failed.
 	 */
 	bool listed;
 	struct module_info *list;
@@ -30,7 +30,7 @@ static bool kernel_text(const struct guest *g, uint64_t pc)
 	return pc >= g->kernel_text.start && pc < g->kernel_text.end;
 }
 
-/* Whether a module has `pc` in its text. Its unwind table goes to *table, unless `table` is NULL. */
+/* Returns true if a module's text contains `pc`. Copies its unwind table to *table, unless `table` is NULL. */
 static bool loaded_table(struct guest *g, uint64_t pc, struct orc_table *table)
 {
 	bool found = false;
@@ -94,13 +94,13 @@ static bool returns_to(void *ctx, uint64_t pc)
 	return insn_call_may_end(code, sizeof(code));
 }
 
-/* ---- meaning ---- */
+/* ---- interpretation ---- */
 
-/* Functions at the outer end of a stack or of a part of one, by how their names begin. */
+/* Functions at the outer end of a stack, or of a part of one, by the prefix of their names. */
 static const struct entry {
 	const char *prefix;
 	enum guest_origin origin;
-	/* The enum guest_context_kind of what the function calls. -1: that of the function's caller. */
+	/* The enum guest_context_kind of the function's callees. -1: as the function's caller. */
 	int context;
 } entries[] = {
 	{"entry_SYS", GUEST_ORIGIN_SYSCALL, -1},
@@ -138,15 +138,15 @@ static enum guest_origin find_origin(const struct guest_calls *calls)
 
 	if (!entry || (calls->end != UNWIND_USER && calls->end != UNWIND_FIRST))
 		return GUEST_ORIGIN_UNKNOWN;
-	/* A new process leaves the kernel from where a kernel thread would begin. */
+	/* A new process returns to user mode through ret_from_fork, where a kernel thread begins. */
 	if (calls->end == UNWIND_USER && entry->origin == GUEST_ORIGIN_KTHREAD)
 		return GUEST_ORIGIN_SYSCALL;
 	return entry->origin;
 }
 
 /*
- * Contexts are found from the outermost call inwards. The outermost call of a whole stack is a task's. Of a stack that ends
- * early it is not known what the outermost call is, so all of it is taken to be in the context of the stop.
+ * Assign contexts from the outermost frame inwards. The outermost frame of a complete stack is in task context. If the stack is
+ * incomplete, the outermost frame is unknown, so assume the context of the stop for all frames.
  */
 static void find_contexts(struct guest_calls *calls, const struct guest_context *context)
 {

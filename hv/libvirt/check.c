@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a domain can be attached to, from its state and its description. */
+/* Check from a domain's state and description whether outrider can attach to it. */
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ const char *libvirt_state_name(virDomainPtr domain)
 	return states[state_of(domain)];
 }
 
-/* Evaluate an XPath expression to a text, which is cut to `size`. */
+/* Evaluate an XPath expression to a text, cut to `size` - 1 bytes. */
 static void xpath_text(xmlXPathContext *context, const char *path, char *out, size_t size)
 {
 	xmlXPathObject *object = xmlXPathEvalExpression((const xmlChar *)path, context);
@@ -36,7 +36,10 @@ static void xpath_text(xmlXPathContext *context, const char *path, char *out, si
 	xmlXPathFreeObject(object);
 }
 
-/* Read the facts, the `type` of the domain and the `arch` of its machine. Returns 0, or -1 when that cannot be done. */
+/*
+ * Read the facts, the `type` of the domain and the `arch` of its machine. Returns 0, or -1 when the description cannot be
+ * read.
+ */
 static int read_description(virDomainPtr domain, struct domain_facts *facts, char type[32], char arch[32])
 {
 	char *xml = virDomainGetXMLDesc(domain, 0), number[32];

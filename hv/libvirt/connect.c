@@ -3,14 +3,17 @@
 
 #include "hv/libvirt/internal.h"
 
-/* Without this handler libvirt prints its errors itself. */
+/* Replaces libvirt's own handler, which would print the error to standard error. */
 static void say_nothing(void *ctx, virErrorPtr error)
 {
 	(void)ctx;
 	(void)error;
 }
 
-/* Whether this user lacks the right. That counts also where the right could not be asked for, as without a system bus. */
+/*
+ * Whether the error means that this user lacks permission. That includes a failure to ask for it, as on a host without a
+ * system bus.
+ */
 static bool may_not(const virError *error)
 {
 	switch (error->code) {
@@ -51,8 +54,8 @@ virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err)
 		return NULL;
 	}
 	/*
-	 * With this, a daemon that no longer answers is noticed, too. It fails on the default connections, which have no
-	 * network that could break.
+	 * Detect a daemon that no longer answers: 3 probes, 5 s apart. This call fails on local connections, which have no
+	 * network that could fail.
 	 */
 	virConnectSetKeepAlive(connection, 5, 3);
 	return connection;

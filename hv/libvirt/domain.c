@@ -7,7 +7,7 @@
 
 #include "hv/libvirt/internal.h"
 
-/* Read the process id from libvirt's own file, root's daemon's or a user's. Returns 0 when there is none. */
+/* Read the process ID from libvirt's own file: the system daemon's, or the user's. Returns 0 when there is none. */
 static pid_t read_pid(const char *name)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -29,7 +29,7 @@ static pid_t read_pid(const char *name)
 	return pid;
 }
 
-/* Look a domain up by its name, UUID or id. */
+/* Look a domain up by its name, UUID or ID. */
 static virDomainPtr look_up(virConnectPtr connection, const char *name)
 {
 	virDomainPtr domain = virDomainLookupByName(connection, name);
@@ -55,7 +55,7 @@ static int find_domain(struct domain *d, const char *name, struct err *err)
 	if (!d->domain)
 		return err_set(err, EXIT_INPUT, "there is no domain '%s'; `outrider list` shows which there are", name);
 	libvirt_check(d->domain, true, &d->facts, why, sizeof(why));
-	/* A gdbstub that a killed outrider has left can have stopped the domain. Then attaching must put that right. */
+	/* A gdbstub left open by a killed outrider can have stopped the domain. Attaching then repairs that. */
 	if (why[0] && libvirt_look_for_stub(d) != LIBVIRT_STUB_LEFT)
 		return err_set(err, EXIT_INPUT, "%s: %s", d->facts.name[0] ? d->facts.name : name, why);
 	d->pid = read_pid(d->facts.name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens to a domain during a session. The process has one event loop of libvirt's, so its thread is started once and
- * lasts. All that this thread does to a domain is to store a pointer to a constant.
+ * What happens to a domain during a session. libvirt has one event loop for a process, so its thread is started once and never
+ * ends. This thread changes a domain only by storing a pointer to a constant.
  *
- * libvirt reports each stop of our own as an event "suspended", too. So that event is not used: the gdbstub tells of a stop
- * that somebody else has made.
+ * libvirt reports each stop by outrider as an event "suspended", too. So that event is ignored: the gdbstub reports a stop by
+ * another user.
  */
 #include <signal.h>
 #include <string.h>
@@ -43,7 +43,7 @@ int libvirt_start_events(struct err *err)
 	return pthread_once(&once, start_loop) ? err_set(err, EXIT_INTERNAL, "cannot listen to libvirt's events") : 0;
 }
 
-/* All that can become of a domain. */
+/* All events of a domain. */
 static const struct domain_event ended = {.what = "the guest has ended"};
 static const struct domain_event died = {.what = "the guest's QEMU died", .died = true};
 static const struct domain_event shut_down = {.what = "the guest was shut down"};
@@ -61,7 +61,7 @@ static void tell(struct domain *d, const struct domain_event *what)
 	atomic_compare_exchange_strong(&d->event, &none, what);
 }
 
-/* A QEMU that was killed, or that has crashed, closes its monitor without a word. libvirt then says that the domain failed. */
+/* A QEMU that was killed or has crashed closes its monitor without a message. libvirt then reports that the domain failed. */
 static const struct domain_event *stopped(int detail)
 {
 	switch (detail) {
@@ -103,8 +103,8 @@ static void on_reboot(virConnectPtr connection, virDomainPtr domain, void *ctx)
 }
 
 /*
- * This event comes with the first pass over the guest's memory. The memory is still copied for a while, which is time to take
- * the breakpoints out of it.
+ * This event comes with the first pass over the guest's memory. libvirt goes on copying memory for a while, and in that time
+ * outrider removes the breakpoints.
  */
 static void on_migration(virConnectPtr connection, virDomainPtr domain, int pass, void *ctx)
 {
@@ -140,8 +140,8 @@ const struct domain_event *domain_event(struct domain *d)
 }
 
 /*
- * The event of an end stands behind those of all our stops, of which libvirt may have some thousands to tell. Its state is
- * there at once, except for a domain that is gone with its QEMU.
+ * Poll the state. The event of an end is queued after the events of all stops by outrider, possibly thousands. The state is
+ * there at once, except for a transient domain, which is gone with its QEMU.
  */
 static void look_at_state(struct domain *d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libvirt's description of a domain says about it. */
+/* What libvirt's description of a domain tells. */
 #ifndef OUTRIDER_LIBVIRT_FACTS_H
 #define OUTRIDER_LIBVIRT_FACTS_H
 
@@ -12,7 +12,7 @@ struct domain_facts {
 	char cmdline[2048]; /* That kernel's command line, or "". */
 	uint64_t memory;    /* Bytes of guest memory. */
 	unsigned cpus;
-	bool kvm; /* The guest runs on KVM, and not on TCG. */
+	bool kvm; /* The guest runs on KVM, not on TCG. */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the libvirt component share. No other component includes this header. */
+/* Shared by the files of the libvirt component only. */
 #ifndef OUTRIDER_LIBVIRT_INTERNAL_H
 #define OUTRIDER_LIBVIRT_INTERNAL_H
 
@@ -21,9 +21,9 @@ struct domain {
 	virDomainPtr domain;
 	struct domain_facts facts;
 	pid_t pid;				    /* See domain_pid(). */
-	bool stub;				    /* A gdbstub of ours is open. */
-	_Atomic(const struct domain_event *) event; /* See domain_event(). The thread that listens sets it, once. */
-	int callbacks[4]; /* libvirt's ids of the callbacks that are registered. A negative one was refused. */
+	bool stub;				    /* A gdbstub of this process is open. */
+	_Atomic(const struct domain_event *) event; /* See domain_event(). Set once, by the thread that receives events. */
+	int callbacks[4]; /* libvirt's IDs of the registered callbacks. Negative: libvirt refused it. */
 	unsigned callback_count;
 };
 
@@ -35,12 +35,12 @@ virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err);
 /* ---- check.c ---- */
 
 /*
- * Tell why a domain cannot be attached to: `why` becomes one line for the user, or "" when it can. `writable` says that the
- * connection is. `facts` are filled in too, unless NULL.
+ * Check why outrider cannot attach to a domain: `why` becomes one line for the user, or "" when it can. `writable`: the
+ * connection is. Also fills in `facts`, unless it is NULL.
  */
 void libvirt_check(virDomainPtr domain, bool writable, struct domain_facts *facts, char *why, size_t size);
 
-/* The domain's state, for the user. */
+/* The domain's state, in a word for the user. */
 const char *libvirt_state_name(virDomainPtr domain);
 
 /* ---- events.c ---- */
@@ -48,18 +48,18 @@ const char *libvirt_state_name(virDomainPtr domain);
 /* Start the thread that runs libvirt's event loop, once for the process. Returns 0, or -1 with `err` set. */
 int libvirt_start_events(struct err *err);
 
-/* Listen to the events of a domain, and stop listening. */
+/* Register for the events of a domain, and deregister. */
 void libvirt_listen(struct domain *d);
 void libvirt_stop_listening(struct domain *d);
 
 /* ---- stub.c ---- */
 
-/* What gdbstub the domain has. */
+/* The state of the domain's gdbstub. */
 enum libvirt_stub {
-	LIBVIRT_STUB_NONE,    /* None. */
-	LIBVIRT_STUB_LEFT,    /* One that a killed outrider has left behind. */
-	LIBVIRT_STUB_BUSY,    /* One that is in use. */
-	LIBVIRT_STUB_UNKNOWN, /* libvirt does not let us use QEMU's monitor. */
+	LIBVIRT_STUB_NONE,    /* There is none. */
+	LIBVIRT_STUB_LEFT,    /* A killed outrider left it open. */
+	LIBVIRT_STUB_BUSY,    /* It is in use. */
+	LIBVIRT_STUB_UNKNOWN, /* libvirt does not permit the use of QEMU's monitor. */
 };
 enum libvirt_stub libvirt_look_for_stub(struct domain *d);
 

@@ -12,13 +12,14 @@
 #include "hv/libvirt/domain.h"
 #include "hv/libvirt/internal.h"
 
-#define STUB "outrider-gdb" /* The name of our character device in QEMU. */
-#define RETRIES 20	    /* Attempts to connect again, half a second apart: libvirtd may be just restarting. */
+#define STUB "outrider-gdb" /* The name of outrider's character device in QEMU. */
+#define RETRIES 20	    /* Attempts to connect again, half a second apart: libvirtd may be restarting. */
 
 /* ---- QEMU's monitor ---- */
 
 /*
- * Run a QMP command, and pass the descriptor `fd` along unless it is negative. Returns 0, or -1 with QEMU's own words in `why`.
+ * Run a QMP command, and pass the descriptor `fd` along unless it is negative. Returns 0, or -1 with QEMU's error message in
+ * `why`.
  */
 static int qmp(struct domain *d, const char *command, int fd, char *why, size_t size)
 {
@@ -56,7 +57,7 @@ static char *hmp(struct domain *d, const char *command)
 
 /* ---- the stub ---- */
 
-/* The monitor lists lines "NAME: filename=WHAT", where WHAT is "disconnected" for a socket whose other end has gone. */
+/* The monitor lists lines "NAME: filename=WHAT". WHAT is "disconnected" for a socket whose other end is closed. */
 enum libvirt_stub libvirt_look_for_stub(struct domain *d)
 {
 	char *list = hmp(d, "info chardev");
@@ -77,11 +78,11 @@ static void drop_stub(struct domain *d)
 	char why[256];
 
 	free(hmp(d, "gdbserver none"));
-	/* If there was a stub on the character device, QEMU has removed that device by itself, and this fails. */
+	/* If a stub used the character device, QEMU has removed the device by itself, and this fails. */
 	qmp(d, "{\"execute\":\"chardev-remove\",\"arguments\":{\"id\":\"" STUB "\"}}", -1, why, sizeof(why));
 }
 
-/* Give QEMU the other end of a socketpair for a stub to talk to. */
+/* Give QEMU the other end of a socketpair for its stub. */
 static int add_stub(struct domain *d, int fd, struct err *err)
 {
 	static const char getfd[] = "{\"execute\":\"getfd\",\"arguments\":{\"fdname\":\"" STUB "\"}}";

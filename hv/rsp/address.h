@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The addresses that gdb and its stubs give each other: "unix:PATH", and "HOST:PORT", where a host in brackets may hold colons.
- */
+/* Addresses as gdb and gdbstubs write them: "unix:PATH", and "HOST:PORT", where a host in brackets may contain colons. */
 #ifndef OUTRIDER_RSP_ADDRESS_H
 #define OUTRIDER_RSP_ADDRESS_H
 
@@ -9,15 +8,15 @@
 
 #include "hv/base/err.h"
 
-/* The path of "unix:PATH". NULL: the address is not of this form. */
+/* The path of "unix:PATH", or NULL if the address has another form. */
 const char *rsp_unix_path(const char *address);
 
-/* Make the path a socket's address. Returns 0, or -1 with `err` set to EXIT_USAGE. */
+/* Convert a path to a socket's address. Returns 0, or -1 with EXIT_USAGE in `err`. */
 int rsp_unix_address(const char *path, struct sockaddr_un *out, struct err *err);
 
 /*
- * Cut "HOST:PORT" in two. The host may be empty. `port` becomes a part of `address`. Returns 0, or -1 with `err` set to
- * EXIT_USAGE when it is not of this form, or the host has `size` bytes or more.
+ * Split "HOST:PORT". The host may be empty. *port points into `address`. Returns 0, or -1 with EXIT_USAGE in `err` when the
+ * address has another form, or when the host has `size` bytes or more.
  */
 int rsp_split_address(const char *address, char *host, size_t size, const char **port, struct err *err);
 

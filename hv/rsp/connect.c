@@ -15,13 +15,13 @@
 #include "hv/rsp/address.h"
 #include "hv/rsp/rsp.h"
 
-/* Until when a connection may take, and who may end it before. */
+/* The limits of one attempt to connect. */
 struct attempt {
 	uint64_t deadline_ns;
 	const struct limit *limit;
 };
 
-/* Returns whether there is time left. If not, errno says why. */
+/* Whether there is time left. If not, errno is the reason. */
 static bool time_left(const struct attempt *t)
 {
 	uint64_t now = monotonic_ns();
@@ -35,7 +35,7 @@ static bool time_left(const struct attempt *t)
 	return false;
 }
 
-/* Wait until a connection that was begun is made. Returns 0, or -1 with errno set. */
+/* Wait until a connection in progress is established. Returns 0, or -1 with errno set. */
 static int finish_connect(int fd, const struct attempt *t)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
@@ -53,8 +53,8 @@ static int finish_connect(int fd, const struct attempt *t)
 }
 
 /*
- * Connect as connect(2) does, within the time of `t`. A Unix socket whose queue of connections is full says EAGAIN, and cannot
- * be waited for. Returns 0, or -1 with errno set.
+ * connect(2) within the time of `t`. connect() to a Unix socket with a full backlog fails with EAGAIN, and poll() cannot wait
+ * for room, so try again every LIMIT_LOOK_NS. Returns 0, or -1 with errno set.
  */
 static int connect_within(int fd, const struct sockaddr *addr, socklen_t len, const struct attempt *t)
 {
@@ -120,7 +120,7 @@ static int connect_tcp(const char *address, const struct attempt *t, struct err 
 	freeaddrinfo(list);
 	if (fd < 0)
 		return err_set(err, EXIT_INPUT, "cannot connect to the gdbstub at %s: %s", address, strerror(errno));
-	/* Requests are small, and each is waited for, so collecting them would gain nothing. */
+	/* Requests are small, and the client waits for each reply, so Nagle's algorithm would only delay them. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return fd;
 }

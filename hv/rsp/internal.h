@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the gdbstub client share. No other component includes this header. */
+/* Shared by the files of the gdbstub client only. */
 #ifndef OUTRIDER_RSP_INTERNAL_H
 #define OUTRIDER_RSP_INTERNAL_H
 
@@ -12,104 +12,101 @@
 
 struct rsp {
 	int fd;
-	bool was_running;  /* The machine ran until rsp_open() stopped it. */
+	bool was_running;  /* The machine was running until rsp_open() stopped it. */
 	bool exited;	   /* The machine has ended, or at least its stub. */
-	struct err dead;   /* Why the client is dead. The code is EXIT_OK while it lives. */
-	uint64_t requests; /* How many requests were made. */
+	struct err dead;   /* Why the client is dead. EXIT_OK: it is alive. */
+	uint64_t requests; /* Number of requests. */
 
-	/* When patience ends, on CLOCK_MONOTONIC. */
-	const struct limit *limit; /* The caller's limit for everything, or NULL. */
-	uint64_t total_ns;	   /* The end of what rsp_allow() has allowed. LIMIT_NONE: there is none. */
-	uint64_t reply_ns;	   /* The reply to the last request must be here by then, and all of it. */
+	/* Limits of waiting (CLOCK_MONOTONIC, ns). */
+	const struct limit *limit; /* The caller's limit for all requests, or NULL. */
+	uint64_t total_ns;	   /* The end of the time set by rsp_allow(). LIMIT_NONE: none was set. */
+	uint64_t reply_ns;	   /* The whole reply to the last request must be here by then. */
 
-	/* What the stub has sent since the last request, and what was of no use. */
-	size_t noise;	  /* Bytes that belong to no packet that was waited for. */
-	unsigned naks;	  /* How often it has refused the request as damaged. */
-	unsigned damaged; /* How many packets in a row came damaged. */
+	/* Useless input since the last request. */
+	size_t noise;	  /* Bytes that belong to no expected packet. */
+	unsigned naks;	  /* How often the stub reported the request as damaged. */
+	unsigned damaged; /* Number of damaged packets in a row. */
 
-	/* What the stub has said it can do. */
-	size_t packet_size; /* The most bytes in the payload of a request. */
+	/* The stub's features. */
+	size_t packet_size; /* Maximum payload of a request, in bytes. */
 	bool no_ack;	    /* Neither side acknowledges packets. */
-	bool together;	    /* The stub takes requests before the replies to those in front of them were acknowledged. */
-	bool binary_read;   /* The stub knows the request `x`, which reads memory in binary. */
-	bool binary_write;  /* The stub knows the request `X`, which writes memory in binary. */
-	bool physical;	    /* The stub can take addresses for guest-physical ones. */
-	bool was_physical;  /* The stub took addresses for guest-physical ones when the client connected. */
+	bool together;	    /* The stub takes requests before it gets the acknowledgement of earlier replies. */
+	bool binary_read;   /* The stub has the request `x`, which reads memory in binary. */
+	bool binary_write;  /* The stub has the request `X`, which writes memory in binary. */
+	bool physical;	    /* The stub can interpret addresses as guest-physical. */
+	bool was_physical;  /* The stub did so when the client connected. */
 	struct regmap map;
 
-	uint32_t general_thread; /* The thread that the last `Hg` has selected. 0: none. */
+	uint32_t general_thread; /* The thread of the last `Hg`. 0: none. */
 
 	/* Input. */
-	uint8_t in[RSP_INPUT];		     /* Bytes that have been received. */
-	size_t in_start;		     /* Where the bytes that were not looked at yet begin in `in`. */
-	size_t in_len;			     /* How many bytes were not looked at yet. */
+	uint8_t in[RSP_INPUT];		     /* Received bytes. */
+	size_t in_start;		     /* The first byte in `in` that was not parsed yet. */
+	size_t in_len;			     /* Number of bytes that were not parsed yet. */
 	uint8_t payload[RSP_PACKET_MAX + 1]; /* The payload of the last packet, with a NUL after it. */
 	size_t payload_len;
 
 	/* Output. */
-	uint8_t out[RSP_OUTPUT]; /* '+' and the last packets, framed. A single one is sent again if it was damaged on its way.
-				  */
+	uint8_t out[RSP_OUTPUT]; /* '+' and the last packets, framed. A single packet is sent again if it was damaged on the
+				  * way. */
 	size_t out_len;
-	unsigned out_packets; /* How many packets are in `out`. */
-	bool unsent;	      /* They wait in `out` to be sent with the next one. */
-	bool owe_ack;	      /* The last packet received is not acknowledged yet. That goes out with the next packet sent. */
+	unsigned out_packets; /* Number of packets in `out`. */
+	bool unsent;	      /* The packets in `out` wait to be sent with the next one. */
+	bool owe_ack;	      /* The last received packet is not acknowledged yet. The next packet sent carries the '+'. */
 };
 
 /* ---- io.c ---- */
 
-/* Make the client dead for the reason given. Returns -1. */
+/* Make the client dead, with this reason. Returns -1. */
 int rsp_die(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/*
- * Keep a payload in which every byte that needs an escape has one, to be sent with the next. Returns 0, or -1 when the client
- * is dead.
- */
+/* Keep a payload, which must be escaped already, to be sent with the next one. Returns 0, or -1 when the client is dead. */
 int rsp_keep(struct rsp *r, const char *payload, size_t len);
 
-/* Send the packets that are kept. Returns 0, or -1 when the client is dead. */
+/* Send the kept packets. Returns 0, or -1 when the client is dead. */
 int rsp_send_kept(struct rsp *r);
 
-/* Send a payload, behind those that are kept. Returns 0, or -1 when the client is dead. */
+/* Send a payload after the kept ones. Returns 0, or -1 when the client is dead. */
 int rsp_send(struct rsp *r, const char *payload, size_t len);
 
-/* Send the acknowledgement that is owed now, because nothing else will be sent that could carry it. */
+/* Send the acknowledgement that is owed, if no packet will follow to carry it. */
 void rsp_send_ack(struct rsp *r);
 
 /*
- * Receive the next packet, into rsp.payload. Returns 1, or 0 when there is none until `deadline_ns` (on CLOCK_MONOTONIC), or -1
- * when the client is dead. It also dies when it receives too much that is of no use.
+ * Receive the next packet into rsp.payload. Returns 1; 0 when none arrives until `deadline_ns` (CLOCK_MONOTONIC); or -1 when
+ * the client is dead, which it also becomes after too much useless input.
  */
 int rsp_receive(struct rsp *r, uint64_t deadline_ns);
 
-/* Count the packet that was received last as of no use. Returns 0, or -1 when that is too much and the client is dead. */
+/* Count the last received packet as useless input. Returns 0, or -1 when that was too much and the client is dead. */
 int rsp_ignore(struct rsp *r);
 
 /* ---- reply.c ---- */
 
 /*
- * Whether rsp.payload says that the machine has stopped. If so, `stop` is set. If it says that the machine has ended, the
- * client is dead, and the function returns false.
+ * Whether rsp.payload reports a stop of the machine; sets `stop` if so. If it reports the machine's end, the client becomes
+ * dead, and the function returns false.
  */
 bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
 
 /*
- * Make a request and receive the reply, into rsp.payload. An empty reply means that the stub does not know the request. Returns
+ * Make a request and receive the reply into rsp.payload. An empty reply means that the stub does not have the request. Returns
  * 0, or -1 when the client is dead.
  */
 int rsp_ask(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
 
-/* Receive one more packet in reply to the last request, before rsp.reply_ns. Returns 0, or -1 when the client is dead. */
+/* Receive one more packet of the reply to the last request, before rsp.reply_ns. Returns 0, or -1 when the client is dead. */
 int rsp_next_reply(struct rsp *r);
 
 /*
  * QEMU 8.1 and newer do not report that they stop a machine on connecting. Set rsp.was_running if this is such a QEMU and its
- * machine could have run. One that was paused by its user before cannot be told from that. Returns 0, or -1 when the client is
+ * machine may have been running. A machine that its user had paused before looks the same. Returns 0, or -1 when the client is
  * dead.
  */
 int rsp_ask_whether_it_ran(struct rsp *r);
 
-/* Whether the reply is `what`. */
+/* Whether the reply equals `what`. */
 bool rsp_said(const struct rsp *r, const char *what);
 
 #endif

@@ -12,8 +12,8 @@
 #include "hv/base/clock.h"
 #include "hv/rsp/internal.h"
 
-#define NOISE_MAX (1u << 20) /* Bytes. More than that nobody sends who has been asked nothing. */
-#define DAMAGE_MAX 16u	     /* A line that damages so many packets in a row lets none through. */
+#define NOISE_MAX (1u << 20) /* Bytes. No stub sends more than this without a request. */
+#define DAMAGE_MAX 16u	     /* A line that damages this many packets in a row is unusable. */
 
 int rsp_die(struct rsp *r, const char *fmt, ...)
 {
@@ -26,9 +26,9 @@ int rsp_die(struct rsp *r, const char *fmt, ...)
 	return err_set(&r->dead, EXIT_INPUT, "%s", text);
 }
 
-/* ---- patience ---- */
+/* ---- time limits ---- */
 
-/* Returns 0, or -1 when a limit is reached that holds for more than one request: then the client is dead. */
+/* Check the limits that hold for several requests. Returns 0, or -1 when one is exceeded and the client is dead. */
 static int check_limits(struct rsp *r)
 {
 	uint64_t now = monotonic_ns();
@@ -47,8 +47,8 @@ void rsp_allow(struct rsp *r, uint64_t ns)
 }
 
 /*
- * Wait until the descriptor is ready, or until the limits are to be looked at again. Returns 1, 0 when it is not ready, or -1
- * when the client is dead.
+ * Wait until the descriptor is ready, or until it is time to check the limits again. Returns 1 when it is ready, 0 when it is
+ * not, or -1 when the client is dead.
  */
 static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 {
@@ -92,7 +92,7 @@ static int send_all(struct rsp *r, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* Send the packets in rsp.out, with the acknowledgement that is owed in front of them, which saves a system call. */
+/* Send the packets in rsp.out, with the owed acknowledgement before them, which saves a system call. */
 static int send_packets(struct rsp *r)
 {
 	bool ack = r->owe_ack && !r->no_ack;
@@ -189,7 +189,10 @@ int rsp_ignore(struct rsp *r)
 	return add_noise(r, r->payload_len + 4);
 }
 
-/* Send the last packet again, which has reached the stub damaged, as it says. Of several it does not say which. */
+/*
+ * Send the last packet again, which the stub reported as damaged. If there were several, the stub does not tell which was
+ * damaged.
+ */
 static int send_again(struct rsp *r)
 {
 	if (r->no_ack || !r->out_len)
@@ -199,7 +202,7 @@ static int send_again(struct rsp *r)
 	return send_packets(r);
 }
 
-/* Ask for the last packet again, which has come damaged. */
+/* Ask the stub to send its last packet again, which arrived damaged. */
 static int ask_again(struct rsp *r)
 {
 	if (r->no_ack || ++r->damaged > DAMAGE_MAX)
@@ -207,7 +210,7 @@ static int ask_again(struct rsp *r)
 	return send_all(r, (const uint8_t *)"-", 1);
 }
 
-/* Act on the tokens in the input up to the next packet. Returns 1 for a packet, 0 when there is none yet, -1 when dead. */
+/* Handle the input's tokens up to the next packet. Returns 1 for a packet, 0 when there is none yet, -1 when dead. */
 static int take_token(struct rsp *r)
 {
 	for (;;) {
@@ -244,7 +247,7 @@ static int take_token(struct rsp *r)
 
 int rsp_receive(struct rsp *r, uint64_t deadline_ns)
 {
-	/* What has come by the deadline is looked at once more. A stub that goes on sending must not make that last. */
+	/* Parse once more what arrived by the deadline, but no more: a stub must not extend the wait by sending on. */
 	for (bool late = false;;) {
 		int ready, got = r->dead.code == EXIT_OK ? take_token(r) : -1;
 

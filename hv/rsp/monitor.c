@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What QEMU's monitor says of the machine, asked through the stub (qRcmd). Other stubs have no monitor. */
+/* What QEMU's monitor tells about the machine, asked through the stub (qRcmd). Other stubs have no monitor. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define COMMAND_MAX 32u
 
-/* Add what an output packet says to the text, as far as there is room. */
+/* Append the text of an output packet, as far as there is room. */
 static void add_output(const struct rsp *r, char *text, size_t size)
 {
 	size_t have = strlen(text), n = (r->payload_len - 1) / 2;
@@ -19,7 +19,7 @@ static void add_output(const struct rsp *r, char *text, size_t size)
 		text[have] = 0;
 }
 
-/* Give a command to the monitor. Returns 0 with its output in `text`, "" if there is no monitor, or -1: the client is dead. */
+/* Run a monitor command. Returns 0 with its output in `text`, "" if there is no monitor; or -1 when the client is dead. */
 static int ask_monitor(struct rsp *r, const char *command, char *text, size_t size)
 {
 	char hex[2 * COMMAND_MAX + 1] = {0};
@@ -47,7 +47,7 @@ int rsp_ask_whether_it_ran(struct rsp *r)
 		return 0;
 	if (ask_monitor(r, "info status", text, sizeof(text)))
 		return -1;
-	/* With the reason in parentheses if it is not a pause: it has not begun to run, or it failed. */
+	/* A reason in parentheses follows if it is not a pause: the machine has not begun to run, or it failed. */
 	r->was_running = strncmp(text, "VM status: paused\r", 18) == 0;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding out what is at the other end: the stub's features, the machine's registers, and physical memory. */
+/* Find out what is at the other end: the stub's features, the machine's registers, and physical memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "hv/rsp/internal.h"
 
 #define PACKET_LEAST 512u
-#define DOCUMENT_MAX (1u << 18) /* QEMU's longest has some 30 KB. */
-#define CHUNK 1000u		/* How many bytes of a document are asked for at a time. */
+#define DOCUMENT_MAX (1u << 18) /* Bytes. QEMU's longest document has about 30 KB. */
+#define CHUNK 1000u		/* Bytes of a document in one request. */
 
 static bool has_feature(const char *list, const char *name)
 {
@@ -49,7 +49,7 @@ static int read_features(struct rsp *r)
 	return 0;
 }
 
-/* Read a document of the description (qXfer:features:read). See regmap_fetch. */
+/* Read a document of the description (qXfer:features:read): a regmap_fetch. */
 static char *fetch_document(void *ctx, const char *annex, struct err *err)
 {
 	struct rsp *r = ctx;
@@ -99,7 +99,7 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return rsp_die(r, "the gdbstub cannot resume single CPUs (vCont)");
 	if (regmap_read(&r->map, fetch_document, r, err))
 		return -1;
-	/* On this request QEMU forgets what an earlier client has left behind. */
+	/* With this request QEMU removes the points that an earlier client left. */
 	if (rsp_send(r, "?", 1))
 		return -1;
 	if (rsp_wait(r, RSP_PATIENCE_NS, &stop) <= 0)
@@ -110,7 +110,7 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return -1;
 	r->physical = rsp_said(r, "0") || rsp_said(r, "1");
 	r->was_physical = rsp_said(r, "1");
-	/* Who waits for an acknowledgement may throw away what comes before it. QEMU does not. */
+	/* A stub that waits for an acknowledgement may drop input before it. QEMU does not. */
 	r->together = r->no_ack || r->physical;
 	if (rsp_ask(r, "X0,0:"))
 		return -1;
@@ -138,7 +138,7 @@ struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *stan
 	if (r->dead.code != EXIT_OK)
 		err_set(err, r->dead.code, "%s", r->dead.text);
 	else if (r->was_running)
-		rsp_detach(r); /* The stub cannot be used, but the machine must not be left standing. */
+		rsp_detach(r); /* The stub is unusable, but its machine must not stay stopped. */
 	if (standing)
 		*standing = rsp_left_standing(r);
 	rsp_close(r);

@@ -67,7 +67,7 @@ unsigned rsp_escape(uint8_t byte, uint8_t out[2])
 	return 1;
 }
 
-/* Repeat the last byte decoded as often as `count` says. */
+/* Repeat the last decoded byte. `count` is the encoded number of times. */
 static int expand_run(uint8_t count, uint8_t *out, size_t *len)
 {
 	unsigned times = count - RUN_BASE;
@@ -104,7 +104,7 @@ static bool sum_is_right(const uint8_t *payload, size_t n, const uint8_t *hex)
 	return rsp_from_hex(hex, 1, &want) == 0 && want == sum;
 }
 
-/* The packet that begins at bytes[*used] with `$`, or a notification's `%`. */
+/* Scan the packet that begins at bytes[*used] with `$`, or a notification, which begins with `%`. */
 static enum rsp_token scan_packet(const uint8_t *bytes, size_t len, size_t *used, uint8_t *out, size_t *out_len)
 {
 	const uint8_t *start = bytes + *used + 1, *hash = memchr(start, '#', len - *used - 1);
@@ -141,7 +141,7 @@ enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t 
 			token = scan_packet(bytes, len, used, out, out_len);
 			if (token == RSP_NOTHING || token == RSP_HOSTILE || !notification)
 				return token;
-			break; /* Nobody has asked for a notification, and it is not to be acknowledged. */
+			break; /* The client did not ask for notifications, and does not acknowledge them. */
 		default:
 			++*used;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where each register is in a `g` packet, and which number it has. Both come from the stub's own description of the machine in
- * XML (GDB manual, appendix G). A register is found there by its name, and never by a place that is known from elsewhere.
+ * The position of each register in a `g` packet, and its number. Both come from the stub's own description of the machine in
+ * XML (GDB manual, appendix G). A register is found there by its name; no layout is assumed.
  */
 #ifndef OUTRIDER_RSP_REGMAP_H
 #define OUTRIDER_RSP_REGMAP_H
@@ -11,7 +11,7 @@
 #include "hv/base/err.h"
 #include "hv/base/x86.h"
 
-#define REGMAP_REGS 26 /* How many registers struct x86_regs needs. */
+#define REGMAP_REGS 26 /* Number of registers that struct x86_regs needs. */
 
 struct regmap {
 	struct {
@@ -23,25 +23,26 @@ struct regmap {
 };
 
 /*
- * Read the document `annex` of the stub. Returns a NUL-terminated text that the caller frees, or NULL with `err` set. The first
- * document is "target.xml", and a document may include others.
+ * Read the document `annex` of the stub. Returns a NUL-terminated text that the caller frees, or NULL with `err` set. The
+ * first document is "target.xml"; a document may include others.
  */
 typedef char *regmap_fetch(void *ctx, const char *annex, struct err *err);
 
 /*
- * Read the description. Returns 0, or -1 with `err` set when it is not of an x86-64 machine or lacks a register that is needed.
+ * Read the description. Returns 0, or -1 with `err` set when the machine is not an x86-64 one, or when a needed register is
+ * missing.
  */
 int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *err);
 
 /*
- * Get the registers from the `len` bytes of a `g` packet. A register that the stub does not describe becomes 0, as idt_base
- * always does. Returns 0, or -1 when a register that is described lies outside of the packet.
+ * Decode the registers from the `len` bytes of a `g` packet. A register without a description becomes 0, and so does idt_base.
+ * Returns 0, or -1 when a described register lies outside of the packet.
  */
 int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, struct x86_regs *regs);
 
 /*
- * The number, the size in bytes and the value of the n-th register, from 0, that TARGET_RESUME_REGS may change: the general
- * registers, RIP and RFLAGS. Returns 0, or -1 when there are no more.
+ * The number, the size in bytes and the value of register `n`, from 0, of those that TARGET_RESUME_REGS may change: the
+ * general registers, RIP and RFLAGS. Returns 0, or -1 when there is no register `n`.
  */
 int regmap_writable(const struct regmap *map, unsigned n, const struct x86_regs *regs, unsigned *number, unsigned *size,
 		    uint64_t *value);

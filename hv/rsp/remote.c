@@ -6,13 +6,13 @@
 
 #include "hv/rsp/internal.h"
 
-#define MONITOR_MAX 4096u /* The most packets of output of one command of the monitor. */
-#define G_MAX 16384u	  /* The most bytes of registers in a `g` packet. */
-#define KEPT_MAX 4096u	  /* The most bytes of requests that are kept. Behind them any other request finds room. */
+#define MONITOR_MAX 4096u /* Maximum output packets of one monitor command. */
+#define G_MAX 16384u	  /* Maximum bytes of registers in a `g` packet. */
+#define KEPT_MAX 4096u	  /* Bytes of kept requests at which to send them, so that any other request still has room. */
 
 /* ---- CPUs ---- */
 
-/* Append the thread ids of a list "m1,2,3" to `ids`. Returns 0, or -1 when there are too many or it is not a list. */
+/* Append the thread IDs of a list "m1,2,3" to `ids`. Returns 0, or -1 when there are too many or it is no list. */
 static int add_threads(const struct rsp *r, uint32_t *ids, unsigned max, unsigned *n)
 {
 	const uint8_t *at = r->payload + 1, *end = r->payload + r->payload_len;
@@ -33,7 +33,7 @@ int rsp_threads(struct rsp *r, uint32_t *ids, unsigned max)
 
 	if (rsp_ask(r, "qfThreadInfo"))
 		return -1;
-	/* QEMU sends one id at a time. An empty list ends the loop, because a stub could send one for ever. */
+	/* QEMU sends one ID at a time. An empty list ends the loop, because a stub could send empty lists for ever. */
 	while (r->payload_len > 1 && r->payload[0] == 'm') {
 		if (add_threads(r, ids, max, &n) || rsp_ask(r, "qsThreadInfo"))
 			return -1;
@@ -121,7 +121,7 @@ static int read_some(struct rsp *r, uint64_t addr, uint8_t *buf, size_t len)
 	return rsp_from_hex(r->payload, len, buf);
 }
 
-/* How many of `len` bytes fit into one request or reply, when each takes two characters. */
+/* The number of `len` bytes that fit into one request or reply, at two characters each. */
 static size_t one_request(const struct rsp *r, size_t len)
 {
 	size_t room = (r->packet_size - 64) / 2;
@@ -202,7 +202,7 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 	rsp_to_hex((const uint8_t *)command, len, text + prefix);
 	if (rsp_ask_bytes(r, text, prefix + 2 * len))
 		return -1;
-	/* Output comes in packets of its own, and an OK ends it. */
+	/* Output comes in packets of its own; an OK ends it. */
 	for (unsigned i = 0; r->payload_len > 1 && r->payload[0] == 'O' && r->payload[1] != 'K'; i++) {
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 

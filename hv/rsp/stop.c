@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Letting the machine go on, waiting until it stops, and detaching. */
+/* Resuming the machine, waiting until it stops, and detaching. */
 #include <stdio.h>
 
 #include "hv/base/clock.h"
@@ -36,7 +36,7 @@ int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop)
 	uint64_t deadline = monotonic_ns() + timeout_ns;
 	int got;
 
-	/* Every other packet, such as console output or a reply to nothing, is dropped. */
+	/* Drop every other packet, such as console output or an unexpected reply. */
 	while ((got = rsp_receive(r, deadline)) > 0) {
 		if (rsp_is_stop(r, stop))
 			return 1;

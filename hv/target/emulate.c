@@ -10,15 +10,15 @@ enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE, CLEAR };
 /* An instruction with two register operands (SDM vol. 2, table 2-2). */
 struct two_registers {
 	uint8_t opcode;
-	/* A REX stands before the opcode, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
+	/* There is a REX before the opcode, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
 	bool rex;
-	/* Of the operands, in bytes. */
+	/* Size of the operands, in bytes. */
 	uint8_t size;
-	/* The fields of ModRM, with their bit of REX. */
+	/* The fields of ModRM, each with its REX bit. */
 	uint8_t reg, rm;
 };
 
-/* Returns whether the instruction is nothing but a REX, if any, one opcode byte and a ModRM that names two registers. */
+/* Whether the instruction is only an optional REX, one opcode byte and a ModRM with two registers. */
 static bool is_two_registers(const struct insn *insn, struct two_registers *out)
 {
 	bool rex = insn->len == 3 && (insn->bytes[0] & 0xf0) == 0x40;
@@ -91,7 +91,7 @@ static uint64_t operand(const struct x86_regs *regs, const struct two_registers 
 	return (uint8_t)regs->gpr[gpr];
 }
 
-/* The flags as of a logical AND (SDM vol. 2, TEST). AF is undefined, and CPUs clear it. */
+/* Set the flags of a logical AND (SDM vol. 2, TEST). AF is undefined; CPUs clear it. */
 static void test_registers(const struct insn *insn, struct x86_regs *regs)
 {
 	struct two_registers two;
@@ -109,7 +109,7 @@ static void test_registers(const struct insn *insn, struct x86_regs *regs)
 	regs->rflags |= flags;
 }
 
-/* An operand of 32 bits clears the upper half of its register. */
+/* A 32-bit operand clears the upper half of its register. */
 static void move_register(const struct insn *insn, struct x86_regs *regs)
 {
 	struct two_registers two;

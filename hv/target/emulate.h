@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Carrying out one instruction in the place of a stopped CPU, so that a breakpoint on it never has to be lifted. This is the
- * one place that says which instructions can be.
+ * Emulate one instruction for a stopped CPU, so that a breakpoint on it never has to be removed. Only this component decides
+ * which instructions can be emulated.
  */
 #ifndef OUTRIDER_TARGET_EMULATE_H
 #define OUTRIDER_TARGET_EMULATE_H
@@ -13,8 +13,8 @@
 #include "symbols/insn/insn.h"
 
 /*
- * Whether target_emulate() can carry out this instruction in kernel mode. These are, without prefixes other than a REX.B of the
- * push and a REX before the last two (SDM vol. 2):
+ * Whether target_emulate() can emulate this instruction in kernel mode. These are, without prefixes other than a REX.B of the
+ * push and a REX of test and mov between registers (SDM vol. 2):
  *
  *   push r64	50+r, 41 50+r
  *   ret	c3
@@ -22,21 +22,20 @@
  *   call	e8 rel32
  *   test	84 /r, 85 /r of two registers
  *   mov	89 /r, 8b /r of two registers
- *   mov	c6 07 00, which clears the byte at RDI: what gives a spinlock back where that is inlined
+ *   mov	c6 07 00, which clears the byte at RDI: an inlined spinlock release
  *
- * All but the last read and write general registers, RIP and the stack only. None faults but by memory that is not there. Only
- * test changes flags: the arithmetic ones, as a function of its operands. A write
- * that is carried out here trips no watchpoint. A direct call is the push of an address that is known and a jump. An indirect
- * call or jump is not among them, because with indirect branch tracking it also changes a state of the CPU that cannot be set
- * from outside. The guest's kernel must not use supervisor shadow stacks, onto which a call would push too; Linux does not.
+ * All but the last read and write general registers, RIP and the stack only. They fault only if their memory is unmapped. Only
+ * test changes flags: the arithmetic flags, as a function of its operands. An emulated write hits no watchpoint. A direct call
+ * is the push of a known address and a jump. Indirect calls and jumps are left out: with indirect branch tracking they also
+ * change CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a
+ * call would push, too; Linux does not.
  */
 bool target_can_emulate(const struct insn *insn);
 
 /*
- * Carry out `insn`, before which a CPU with these registers is stopped: change *regs and the guest's stack as the CPU would.
- * The caller must have asked target_can_emulate(). Returns 0, or -1 with *regs as it was when the memory cannot be read or
- * written: then the guest must execute the instruction itself, and its own page fault says why. Any thread, with the CPU
- * stopped.
+ * Emulate `insn` for a CPU that is stopped before it with these registers: change *regs and the guest's stack as the CPU
+ * would. target_can_emulate() must have returned true. Returns 0. Returns -1, with *regs unchanged, when memory cannot be read
+ * or written: the guest must then execute the instruction itself and take its page fault. Any thread, with the CPU stopped.
  */
 int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *regs);
 

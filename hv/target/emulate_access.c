@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The first eight are as the instructions encode them (SDM vol. 2, table A-6, group 1). */
+/* The first eight are numbered as in the instructions (SDM vol. 2, table A-6, group 1). */
 enum operation { ADD, OR, ADC, SBB, AND, SUB, XOR, CMP, TEST, INC, DEC, MOVE };
 
 #define ARITHMETIC (X86_RFLAGS_CF | X86_RFLAGS_PF | X86_RFLAGS_AF | X86_RFLAGS_ZF | X86_RFLAGS_SF | X86_RFLAGS_OF)
@@ -11,25 +11,25 @@ enum operation { ADD, OR, ADC, SBB, AND, SUB, XOR, CMP, TEST, INC, DEC, MOVE };
 /* What an instruction does. Sizes are in bytes. */
 struct form {
 	enum operation operation;
-	/* Of the operand in memory, and of the destination: these differ where the access is extended. */
+	/* Size of the operand in memory, and of the destination. They differ if the access is extended. */
 	uint8_t size, to_size;
-	/* It is extended with its sign. */
+	/* Sign extension. */
 	bool sign;
-	/* The register is the destination, and not the memory. */
+	/* The destination is the register, not the memory. */
 	bool load;
-	/* The other operand. immediate_size is 0 where it is the register. */
+	/* The other operand: the register, if immediate_size is 0. */
 	uint8_t reg, immediate_size;
-	/* A REX is there, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
+	/* There is a REX, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
 	bool rex;
 };
 
-/* The opcode with what stands before it. */
+/* The opcode and its prefixes. */
 struct opcode {
-	const uint8_t *at; /* behind an 0x0f */
+	const uint8_t *at; /* after an 0x0f, if there is one */
 	bool two_bytes, rex, rex_w, rex_r, word;
 };
 
-/* Returns whether the instruction has no prefixes but those that change its operands' sizes, registers and segment. */
+/* Whether the instruction has only prefixes for operand size, registers and segment. */
 static bool find_opcode(const struct insn *insn, struct opcode *out)
 {
 	const uint8_t *b = insn->bytes, *end = b + insn->len;
@@ -48,13 +48,13 @@ static bool find_opcode(const struct insn *insn, struct opcode *out)
 	return out->at + 2 <= end && out->at[1] < 0xc0;
 }
 
-/* Of the operand whose opcode has its lowest bit clear for bytes. */
+/* Operand size of an opcode. `byte`: the opcode is the form for bytes. */
 static uint8_t operand_size(const struct opcode *o, bool byte)
 {
 	return byte ? 1 : o->rex_w ? 8 : o->word ? 2 : 4;
 }
 
-/* An instruction with an immediate, or with none and no register: inc and dec. */
+/* An instruction with an immediate, or with neither immediate nor register: inc and dec. */
 static bool group_form(const struct opcode *o, struct form *f)
 {
 	uint8_t op = *o->at, field = o->at[1] >> 3 & 7;
@@ -103,7 +103,7 @@ static bool extending_form(const struct opcode *o, struct form *f)
 	return op == 0xb6 || op == 0xb7 || op == 0xbe || op == 0xbf;
 }
 
-/* Returns whether the instruction is one of those that can be carried out. */
+/* Whether the instruction can be emulated. */
 static bool form_of(const struct insn *insn, struct form *f)
 {
 	struct opcode o;
@@ -159,7 +159,7 @@ static uint64_t register_operand(const struct form *f, const struct x86_regs *re
 	return regs->gpr[f->reg] & mask(f->to_size);
 }
 
-/* An operand of 32 bits clears the upper half of its register, and smaller ones leave the rest as it is. */
+/* A 32-bit operand clears the upper half of its register; a smaller one leaves the rest unchanged. */
 static void set_register(const struct form *f, struct x86_regs *regs, uint64_t value)
 {
 	uint64_t *gpr = &regs->gpr[is_high_byte(f, f->to_size) ? f->reg - 4 : f->reg];
@@ -172,7 +172,7 @@ static void set_register(const struct form *f, struct x86_regs *regs, uint64_t v
 		*gpr = (*gpr & ~mask(f->to_size)) | (value & mask(f->to_size));
 }
 
-/* The immediate, with its sign, which ends the instruction. */
+/* The sign-extended immediate at the end of the instruction. */
 static uint64_t immediate_operand(const struct insn *insn, const struct form *f)
 {
 	uint64_t value = 0;
@@ -211,7 +211,9 @@ static uint64_t subtract(uint64_t a, uint64_t b, bool borrow, uint8_t size, uint
 	return result;
 }
 
-/* What comes of the destination `a` and the source `b`, and *rflags after it. CPUs clear AF where it is undefined. */
+/*
+ * The result of the operation on the destination `a` and the source `b`. Updates *rflags. CPUs clear AF where it is undefined.
+ */
 static uint64_t calculate(enum operation operation, uint64_t a, uint64_t b, uint8_t size, uint64_t *rflags)
 {
 	bool carry = *rflags & X86_RFLAGS_CF;
@@ -252,7 +254,7 @@ static uint64_t calculate(enum operation operation, uint64_t a, uint64_t b, uint
 	return result;
 }
 
-/* Where the operand is in guest-physical memory. Returns 0, or -1 when the CPU had better access it itself. */
+/* Find the operand in guest-physical memory. Returns 0, or -1 when the CPU must access it itself. */
 static int locate(struct target *t, const struct insn *insn, const struct form *f, const struct x86_regs *regs, bool write,
 		  uint64_t *gpa)
 {

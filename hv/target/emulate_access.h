@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Carrying out one access to memory in the place of a stopped CPU, so that the CPU passes a breakpoint that must stay. This is
- * the one place that says which accesses can be.
+ * Emulate one memory access for a stopped CPU, so that the CPU gets past a breakpoint that must stay. Only this component
+ * decides which accesses can be emulated.
  */
 #ifndef OUTRIDER_TARGET_EMULATE_ACCESS_H
 #define OUTRIDER_TARGET_EMULATE_ACCESS_H
@@ -11,21 +11,21 @@
 #include "symbols/insn/insn.h"
 
 /*
- * Carry out `insn`, before which a CPU with these registers is stopped in kernel mode: change *regs and the guest's memory as
- * the CPU would. Returns 0. Returns -1 with both as they were when this cannot be done, and the CPU must execute the
- * instruction itself. Any thread, with the CPU stopped. Nothing is allocated.
+ * Emulate `insn` for a CPU that is stopped before it in kernel mode with these registers: change *regs and guest memory as the
+ * CPU would. Returns 0. Returns -1, with nothing changed, when the access cannot be emulated; the CPU must then execute the
+ * instruction itself. Any thread, with the CPU stopped. Does not allocate.
  *
- * What can be done are the plain accesses of which compiled code is nearly all (SDM vol. 2), with one operand in memory and the
- * other a general register or an immediate:
+ * Emulated are the plain accesses that make up nearly all compiled code (SDM vol. 2), with one operand in memory and the other
+ * in a general register or an immediate:
  *
  *   mov, movzx, movsx, movsxd
  *   add, or, adc, sbb, and, sub, xor, cmp, test, inc, dec	without LOCK
  *
  * The memory must be the kernel's, on one page, RAM, and mapped such that the CPU would neither fault nor change the page
- * tables. An aligned access is one load or one store, and what is read, changed and written takes a load and a store, as on a
- * CPU without LOCK. A CPU that single-steps (RFLAGS.TF) does it itself, for its trap.
+ * tables. An aligned access is one load or one store; a read-modify-write is a load and a store, as on a CPU without LOCK. An
+ * instruction that the CPU single-steps (RFLAGS.TF) is not emulated, because of its trap.
  *
- * Such an access trips no watchpoint: neither the target's, of which the caller must take care, nor the guest's own.
+ * An emulated access hits no watchpoint: neither the target's, which the caller must check for, nor the guest's own.
  */
 int target_emulate_access(struct target *t, const struct insn *insn, struct x86_regs *regs);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's page tables, walked from outside (SDM vol. 3, chapter 4). They are only read, so the accessed and dirty bits stay
- * as they are.
+ * Walk the guest's page tables from outside (SDM vol. 3, chapter 4). They are only read, so accessed and dirty bits do not
+ * change.
  */
 #include "hv/target/target.h"
 
@@ -19,7 +19,7 @@ static bool canonical(uint64_t gva, unsigned bits)
 	return (uint64_t)sign == gva;
 }
 
-/* Every entry on the way must have all bits of `each`, and the last one those of `last` as well. */
+/* Every entry on the way must have all bits of `each`, and the last entry those of `last`, too. */
 static int walk(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t each, uint64_t last, uint64_t *gpa)
 {
 	unsigned levels = cr4 & X86_CR4_LA57 ? 5 : 4;

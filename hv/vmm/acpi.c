@@ -114,11 +114,11 @@ _Static_assert(sizeof(struct table_header) == 36 && sizeof(struct rsdp) == 36 &&
 enum {
 	FADT_WBINVD = 1 << 0,
 	FADT_PROC_C1 = 1 << 2,
-	FADT_PWR_BUTTON = 1 << 4, /* there is no power button of the fixed hardware */
-	FADT_SLP_BUTTON = 1 << 5, /* there is no sleep button of the fixed hardware */
+	FADT_PWR_BUTTON = 1 << 4, /* no power button in the fixed hardware */
+	FADT_SLP_BUTTON = 1 << 5, /* no sleep button in the fixed hardware */
 	FADT_TMR_VAL_EXT = 1 << 8,
 	FADT_RESET_REG_SUP = 1 << 10,
-	BOOT_LEGACY_DEVICES = 1 << 0, /* there are ISA devices: the serial port. Bit 1 stays clear: do not probe for an i8042 */
+	BOOT_LEGACY_DEVICES = 1 << 0, /* ISA devices exist: the serial port. Bit 1 stays clear: do not probe for an i8042 */
 	BOOT_NO_VGA = 1 << 2,
 	SPACE_IO = 1,
 };
@@ -131,8 +131,8 @@ struct builder {
 };
 
 /*
- * Take `len` zeroed bytes of the buffer, aligned to 64 bytes as the FACS must be, and set *gpa to their GPA. Once a call has
- * not found room, it and all later calls return NULL.
+ * Take `len` zeroed bytes of the buffer, aligned to 64 bytes as the FACS requires, and set *gpa to their GPA. Returns NULL when
+ * the buffer has no room, and then also from every later call.
  */
 static void *take_room(struct builder *b, size_t len, uint64_t *gpa)
 {
@@ -194,7 +194,7 @@ static uint64_t build_fadt(struct builder *b, uint64_t facs, uint64_t dsdt)
 	f->pm1_event_len = 4;
 	f->pm1_control_len = 2;
 	f->pm_timer_len = 4;
-	f->c2_latency = 0xfff; /* latencies above the limits say that C2 and C3 do not exist */
+	f->c2_latency = 0xfff; /* latencies above the limits mean that C2 and C3 do not exist */
 	f->c3_latency = 0xfff;
 	f->century = 0x32;
 	f->boot_flags = BOOT_LEGACY_DEVICES | BOOT_NO_VGA;
@@ -245,13 +245,16 @@ static uint64_t build_madt(struct builder *b, unsigned cpus)
 		return 0;
 	at = (uint8_t *)(m + 1);
 	m->lapic = LAPIC_GPA;
-	m->flags = 1; /* PCAT_COMPAT: there are 8259s, too */
+	m->flags = 1; /* PCAT_COMPAT: the machine also has 8259s */
 	for (unsigned i = 0; i < cpus; i++, at += sizeof(struct madt_lapic))
 		memcpy(at, &(struct madt_lapic){0, sizeof(struct madt_lapic), (uint8_t)i, (uint8_t)i, 1},
 		       sizeof(struct madt_lapic));
 	memcpy(at, &(struct madt_ioapic){1, sizeof(struct madt_ioapic), 0, 0, IOAPIC_GPA, 0}, sizeof(struct madt_ioapic));
 	at += sizeof(struct madt_ioapic);
-	/* The SCI is active high and level-triggered. Other ISA lines are as by default in KVM: edge-triggered, pin as line. */
+	/*
+	 * The SCI is active high and level-triggered. All other ISA lines keep KVM's defaults: edge-triggered, pin number equal
+	 * to line number.
+	 */
 	memcpy(at, &(struct madt_override){2, sizeof(struct madt_override), 0, SCI_GSI, SCI_GSI, 0xd},
 	       sizeof(struct madt_override));
 	at += sizeof(struct madt_override);

@@ -14,14 +14,14 @@
 
 #define CONSOLE "console=ttyS0"
 
-/* Flat segments. The entries in front of them stay null, so that the selectors are those of boot_entry.h. */
+/* Flat segments. The entries before them stay null, so that the selectors are those of boot_entry.h. */
 static const uint64_t gdt[] = {
 	[BOOT_CODE64_SEL / 8] = 0x00af9b000000ffff,
 	[BOOT_DATA_SEL / 8] = 0x00cf93000000ffff,
 	[BOOT_CODE32_SEL / 8] = 0x00cf9b000000ffff,
 };
 
-/* Map the low 4 GiB by 2 MiB pages. The PML4, the PDPT and the four page directories lie one after the other. */
+/* Map the low 4 GiB by 2 MiB pages. The PML4, the PDPT and the four page directories are six consecutive pages. */
 static void write_page_tables(struct ram *ram)
 {
 	uint64_t *table = ram_at(ram, BOOT_PAGE_TABLES_GPA, 6 * 4096);
@@ -35,11 +35,11 @@ static void write_page_tables(struct ram *ram)
 		dir[i] = i << 21 | 0x83; /* present, writable, page size */
 }
 
-/* The beginning of a kernel's file, which says what the kernel is. */
+/* The first bytes of a kernel's file. They tell a bzImage from an ELF file. */
 struct kernel_head {
 	uint8_t bytes[BZIMAGE_HEAD_MAX];
 	size_t len;
-	/* It is a bzImage, or else an ELF file. */
+	/* True: a bzImage. False: an ELF file. */
 	bool is_bzimage;
 };
 
@@ -76,7 +76,10 @@ static int check_kernel(const struct boot_file *kernel, struct err *err)
 	return boot_pvh_header(kernel, &elf, err);
 }
 
-/* Open the images as the machine will, all at once since one may be given twice, and let go of them again. */
+/*
+ * Open all images as the machine will, then close them, so that a bad image is reported before the VM is made. All are open at
+ * the same time, so that the locks of an image that is given twice conflict here.
+ */
 static int check_disks(const struct vmm_config *config, struct err *err)
 {
 	struct disk *disk[VMM_MAX_DISKS] = {NULL};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Getting a kernel into guest RAM by whichever boot protocol its file speaks.
- */
+/* Load a kernel into guest RAM by the boot protocol that its file supports. */
 #ifndef OUTRIDER_VMM_BOOT_H
 #define OUTRIDER_VMM_BOOT_H
 
@@ -14,8 +12,8 @@
 
 /*
  * Load the kernel and the initrd of `config` into `ram`, and write what the first CPU needs there: GDT, page tables, command
- * line and parameters. `rsdp` is the GPA of the ACPI tables' RSDP. Returns 0 with *out filled in, or -1 with `err` set:
- * EXIT_INPUT for any file that cannot be used, EXIT_USAGE for a command line that is too long.
+ * line and boot parameters. `rsdp` is the GPA of the RSDP. Returns 0 with *out filled in, or -1 with `err` set: EXIT_INPUT for
+ * a file that cannot be used, EXIT_USAGE for a command line that is too long.
  */
 int boot_load(struct ram *ram, const struct vmm_config *config, uint64_t rsdp, struct boot_entry *out, struct err *err);
 

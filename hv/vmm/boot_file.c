@@ -12,7 +12,10 @@ int boot_file_open(struct boot_file *file, const char *what, const char *path, s
 	struct stat st;
 	int rc = -1;
 
-	/* With O_NONBLOCK a FIFO is opened without waiting for its writer, and then refused below. */
+	/*
+	 * O_NONBLOCK lets open() of a FIFO return before the FIFO has a writer. The check for a regular file then refuses the
+	 * FIFO.
+	 */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return err_set(err, EXIT_INPUT, "cannot open %s %s: %s", what, path, strerror(errno));

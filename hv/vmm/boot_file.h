@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reading the files that a user gives to boot. Every read is checked against the file's size, and every error names the file.
- */
+/* Read the files that a user gives to boot. Every read is checked against the file's size, and every error names the file. */
 #ifndef OUTRIDER_VMM_BOOT_FILE_H
 #define OUTRIDER_VMM_BOOT_FILE_H
 
@@ -13,8 +11,8 @@
 struct boot_file {
 	int fd;
 	uint64_t size;	  /* bytes */
-	const char *what; /* "kernel" or "initrd", for messages; the caller's */
-	const char *path; /* the file's path, for messages; the caller's */
+	const char *what; /* "kernel" or "initrd", for messages; the caller owns it */
+	const char *path; /* the file's path, for messages; the caller owns it */
 };
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What boot_load() (boot.h) asks of a boot protocol's loader, and the loading of the initrd, which the protocols share.
+ * The input of a boot protocol's loader, which boot_load() (boot.h) fills in, and the loading of the initrd, which the
+ * protocols share.
  */
 #ifndef OUTRIDER_VMM_BOOT_REQUEST_H
 #define OUTRIDER_VMM_BOOT_REQUEST_H
@@ -21,14 +22,14 @@ struct boot_request {
 	uint64_t rsdp;		 /* GPA of the ACPI tables' RSDP */
 };
 
-/* Where an initrd was put. */
+/* Where the loader put the initrd. */
 struct boot_initrd {
 	uint64_t at;   /* GPA */
 	uint64_t size; /* bytes; 0 when there is no initrd */
 };
 
 /*
- * Read the initrd, if there is one, into guest RAM. It is put where a kernel with the setup header `limits` can reach it, and
+ * Read the initrd, if there is one, into guest RAM, at an address that a kernel with the setup header `limits` can reach, and
  * outside [start, end), the GPAs that the kernel takes for itself. Returns 0, or -1 with EXIT_INPUT when the initrd cannot be
  * read or does not fit.
  */

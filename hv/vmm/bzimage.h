@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bzImage container and the 64-bit Linux boot protocol (Documentation/arch/x86/boot.rst). The functions are pure, so that
- * they are tested without a machine.
+ * The bzImage container and the 64-bit Linux boot protocol (Documentation/arch/x86/boot.rst). The functions have no side
+ * effects, so that unit tests need no machine.
  */
 #ifndef OUTRIDER_VMM_BZIMAGE_H
 #define OUTRIDER_VMM_BZIMAGE_H
@@ -15,35 +15,35 @@
 #include "hv/base/err.h"
 #include "hv/vmm/ram.h"
 
-/* Bytes of the file that hold the setup header, which ends at offset 0x202 + 255 at most. */
+/* Number of bytes at the file's start that are read to find the setup header, which ends at offset 0x202 + 255 at most. */
 #define BZIMAGE_HEAD_MAX 1024
 
 struct bzimage {
 	struct setup_header hdr;
-	uint64_t payload_offset; /* where in the file the protected-mode code begins, in bytes */
+	uint64_t payload_offset; /* offset in the file of the protected-mode code, in bytes */
 	uint64_t payload_size;	 /* size of the protected-mode code in bytes */
 };
 
-/* Whether a file that starts with these `len` bytes claims to be a bzImage. */
+/* Whether a file that starts with these `len` bytes has the magic number of a bzImage. */
 bool bzimage_matches(const uint8_t *head, size_t len);
 
 /*
- * Read the setup header out of the first `len` bytes of a file of `file_size` bytes. Returns 0, or -1 with EXIT_INPUT when the
- * file is truncated or corrupt, or needs another boot protocol than the 64-bit one (2.12 or newer). `path` is for the message.
+ * Read the setup header from the first `len` bytes of a file of `file_size` bytes. Returns 0, or -1 with EXIT_INPUT when the
+ * file is truncated or corrupt, or does not support the 64-bit boot protocol (2.12 or newer). `path` is for the message.
  */
 int bzimage_parse(const uint8_t *head, size_t len, uint64_t file_size, const char *path, struct bzimage *out, struct err *err);
 
 /*
- * The GPA at which to put the kernel, in a machine with `low` bytes of RAM at GPA 0: the kernel's preferred address, or 0 when
- * its init_size bytes do not fit between there and `low`. A lower address would not help, since even a relocatable kernel moves
+ * The GPA at which to load the kernel, in a machine with `low` bytes of RAM at GPA 0: the kernel's preferred address, or 0 when
+ * its init_size bytes do not fit between there and `low`. A lower address would not help: even a relocatable kernel moves
  * itself up to its preferred address before it unpacks.
  */
 uint64_t bzimage_place(const struct setup_header *hdr, uint64_t low);
 
 /*
  * The highest page-aligned GPA for an initrd of `size` bytes, in a machine with `low` bytes of RAM at GPA 0, such that the
- * kernel can reach it (initrd_addr_max) and it does not overlap [start, end), the GPAs that the kernel takes for itself. 0:
- * there is none.
+ * kernel can reach the initrd (initrd_addr_max) and the initrd does not overlap [start, end), the GPAs that the kernel takes
+ * for itself. 0: no such GPA exists.
  */
 uint64_t bzimage_place_initrd(const struct setup_header *hdr, uint64_t size, uint64_t low, uint64_t start, uint64_t end);
 

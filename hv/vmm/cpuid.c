@@ -22,7 +22,7 @@ int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err)
 	return 0;
 }
 
-/* The first entry of a leaf, which has several where it has subleaves; NULL when the table has none. */
+/* The first entry of a leaf: its subleaf 0, if it has subleaves. NULL when the table has none. */
 static struct kvm_cpuid_entry2 *find_leaf(struct cpuid_table *table, uint32_t leaf)
 {
 	for (unsigned i = 0; i < table->nent; i++)
@@ -31,7 +31,7 @@ static struct kvm_cpuid_entry2 *find_leaf(struct cpuid_table *table, uint32_t le
 	return NULL;
 }
 
-/* The number of an APIC id's bits that number the CPUs of a package. */
+/* The number of low bits of an APIC id that distinguish the CPUs of a package. */
 static unsigned id_bits(unsigned cpus)
 {
 	unsigned bits = 0;
@@ -84,7 +84,7 @@ static void set_extended_topology(struct cpuid_table *table, uint32_t leaf, unsi
 static void set_features(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cpus, bool tsc_deadline)
 {
 	e->ebx = (e->ebx & 0xffff) | cpus << 16 | index << 24;
-	e->ecx |= 1u << 31; /* the guest runs under a hypervisor */
+	e->ecx |= 1u << 31; /* a hypervisor is present */
 	if (tsc_deadline)
 		e->ecx |= 1u << 24; /* the local APIC has TSC-deadline mode */
 	if (cpus > 1)
@@ -130,7 +130,7 @@ static void set_leaf(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cpus, 
 	case 0x8000001e:
 		e->eax = index;
 		e->ebx = index; /* the core id; a core has one thread */
-		e->ecx = 0;	/* node 0, and there is one node */
+		e->ecx = 0;	/* node 0 of one node */
 		e->edx = 0;
 		break;
 	default:

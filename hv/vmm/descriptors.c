@@ -5,15 +5,15 @@
 
 #include "hv/vmm/dev/virtio_blk.h"
 
-/* Of a queue: its notifications, its interrupt, and its worker's epoll set and eventfd. */
+/* File descriptors of a queue: its notification, its interrupt, and its worker's epoll set and eventfd. */
 #define EACH_QUEUE 4
-/* Of a disk besides: its image, an overlay, and the interrupt for its configuration. */
+/* File descriptors of a disk besides: its image, an overlay, and the configuration interrupt. */
 #define EACH_DISK 3
-/* Of a vCPU: KVM's and its statistics, and a timer. */
+/* File descriptors of a vCPU: KVM's vCPU and its statistics, and a timer. */
 #define EACH_CPU 3
-/* Of the machine, the console, the sandbox, the report and the other devices. */
+/* File descriptors of the machine, the console, the sandbox, the report and the other devices. */
 #define OTHERS 64
-/* What is not needed but useful: connections of the guest, and debug files. Beyond, a run lowers the limit (hv/sandbox). */
+/* File descriptors beyond the needed ones, for connections of the guest and for debug files. A run works with fewer. */
 #define SPARE 1024
 
 static rlim_t needed(const struct vmm_config *config)

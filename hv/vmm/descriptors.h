@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many file descriptors a machine needs. */
+/* The limit of open files that a machine needs. */
 #ifndef OUTRIDER_VMM_DESCRIPTORS_H
 #define OUTRIDER_VMM_DESCRIPTORS_H
 
@@ -8,9 +8,9 @@
 struct vmm_config;
 
 /*
- * Raise the process's limit of open files (RLIMIT_NOFILE) to what a machine with `config` needs and something more, as far as
- * the hard limit allows. A limit that is higher stays. Returns 0, or -1 with EXIT_INPUT when the hard limit is below what the
- * machine needs.
+ * Raise the process's limit of open files (RLIMIT_NOFILE) to what a machine with `config` needs plus a reserve, as far as the
+ * hard limit allows. A higher limit stays. Returns 0, or -1 with EXIT_INPUT when the hard limit is below what the machine
+ * needs.
  */
 int descriptors_allow(const struct vmm_config *config, struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machine's devices. Those of the board are in every machine: their ranges on the bus, their lines to KVM's interrupt
- * controllers, and how they end the machine. Cards are the PCI devices that the configuration asks for. A new device is a file
- * in dev/, a member of struct vm, and its lines here.
+ * The machine's devices. The platform devices are in every machine: this file puts their ranges on the bus, connects their
+ * lines to KVM's interrupt controllers, and connects them to the machine's end. PCI devices are in a machine if its
+ * configuration asks for them. A new device is a file in dev/, a member of struct vm, and its lines here.
  */
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
@@ -96,7 +96,7 @@ void machine_remove_devices(struct vm *vm)
 	bus_destroy(&vm->bus);
 }
 
-/* Woken is asked first: a worker that begins in between is busy by the time of the second look. */
+/* Test workers_woken() first: a worker that starts serving between the two tests makes the second one true. */
 bool vm_devices_busy(const struct vm *vm)
 {
 	return workers_woken(&vm->workers) || dma_busy(&vm->dma);

@@ -22,7 +22,7 @@ void *dma_at(const struct dma *dma, uint64_t gpa, size_t len)
 	return ram_at(dma->ram, gpa, len);
 }
 
-/* ---- telling the observer ---- */
+/* ---- calling the observer ---- */
 
 static void tell_ring(const struct device_observer *observer, const struct dma_ring *ring, uint64_t gpa, uint32_t len,
 		      bool write)
@@ -51,7 +51,7 @@ static void tell_flight(struct dma *dma, const struct device_observer *observer,
 	}
 }
 
-/* The observer, which stays valid until the call of put_observer() that must follow. NULL: there is none. */
+/* The observer, which stays valid until put_observer(), which must follow. NULL: none is set. */
 static const struct device_observer *get_observer(struct dma *dma)
 {
 	atomic_fetch_add(&dma->calling, 1);
@@ -63,7 +63,7 @@ static void put_observer(struct dma *dma)
 	atomic_fetch_sub(&dma->calling, 1);
 }
 
-/* ---- flights ---- */
+/* ---- requests in flight ---- */
 
 static void tell_begin(struct dma *dma, const struct dma_flight *flight)
 {
@@ -148,7 +148,7 @@ static void note_ring(struct dma_ring *ring, uint64_t gpa, uint32_t len, bool wr
 	put_observer(ring->dma);
 }
 
-/* The host address of a value in a ring, or NULL when it is not RAM or not naturally aligned. */
+/* The host address of a value in a ring, or NULL when it is not in RAM or not naturally aligned. */
 static void *value_at(const struct dma_ring *ring, uint64_t gpa, uint32_t len)
 {
 	return gpa % len ? NULL : dma_at(ring->dma, gpa, len);
@@ -205,12 +205,12 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len)
 		return -1;
 	note_ring(ring, gpa, (uint32_t)len, false);
 	memcpy(to, at, len);
-	/* The compiler must not read the guest's memory again in place of the copy. */
+	/* Keep the compiler from reading guest memory again instead of using the copy. */
 	__asm__ volatile("" ::: "memory");
 	return 0;
 }
 
-/* ---- for the observer ---- */
+/* ---- called by the observer ---- */
 
 void dma_observe(struct dma *dma, const struct device_observer *observer)
 {

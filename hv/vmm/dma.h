@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one way of a device into guest RAM. It checks bounds, and it tells the detector what devices do to memory that a CPU is
- * about to access. There are two kinds of memory:
+ * The only way of a device into guest RAM. It checks bounds, and it tells the detector of device accesses to memory that a CPU
+ * is about to access. There are two kinds of memory:
  *
- *  - The segments of a request. From dma_begin(), when the device has taken the request, to dma_end(), just before it publishes
- *    the used index, these bytes belong to the device: a CPU's access to them races with the device's. In between, the device
- *    copies with any means it likes at dma_at().
- *  - The ring: descriptors, available and used ring, event indices. Driver and device access it at the same time by design, in
- *    an order that the protocol prescribes (virtio 1.2, section 2.7), so an access to it is no race. dma_ring_*() makes these
- *    accesses, and tells the observer of them as what they are.
+ *  - The segments of a request. From dma_begin(), when the device has popped the request, to dma_end(), just before it
+ *    publishes the used index, these bytes belong to the device: a CPU's access to them races with the device's. In between,
+ *    the device copies in any way at the addresses of dma_at().
+ *  - The ring: descriptors, available and used ring, event indices. Driver and device access it concurrently by design, in an
+ *    order that the protocol prescribes (virtio 1.2, section 2.7), so an access to it is no race. dma_ring_*() makes these
+ *    accesses, and marks them for the observer as ring accesses.
  *
- * The observer, which is the KVM target, has windows: ranges of memory that it watches for a while. A window and a flight of a
- * request overlap in time when one of the two begins during the other, and one of the two sees that:
+ * The observer, which is the KVM target, has windows: ranges of memory that it watches for a limited time. A request's flight
+ * lasts from dma_begin() to dma_end(). When a window and a flight overlap in time, at least one of the two threads detects
+ * that:
  *
  *  - dma_begin() puts the flight in the list (1), then reads the filter of watched memory (2). The observer publishes the
- *    filter by dma_watch() (3), then goes through the list by dma_in_flight() (4). (1) and (4) hold the same lock. When (4)
- *    comes after (1), (4) finds the flight, unless it has ended by then, before the window's first look at the memory. When
- *    (4) comes before (1), the unlocking after (4) happens before (1), so (3) happens before (2), and (2) sees the filter.
- *    When both see the other, the observer is told twice, and it has to expect that.
+ *    filter by dma_watch() (3), then walks the list by dma_in_flight() (4). (1) and (4) hold the same lock. When (4) comes
+ *    after (1), (4) finds the flight, unless it has ended by then, before the window's first read of the memory. When (4) comes
+ *    before (1), the unlock after (4) happens before (1), so (3) happens before (2), and (2) sees the filter. When both happen,
+ *    the observer is called twice, and must expect that.
  *  - A store to a ring takes no lock. It publishes the address in ring->storing (1), then reads the filter (2). The observer
- *    publishes the filter (3), then reads ring->storing (4). All four are sequentially consistent, so they have one order: when
+ *    publishes the filter (3), then reads ring->storing (4). All four are sequentially consistent, so they have one order. When
  *    (2) does not see the filter, (2) came before (3), therefore (1) before (4), and (4) sees the store, or finds that it is
- *    done, before the window's first look at the memory. When (2) sees the filter, the observer is told before the store is
- *    made, and thus before anybody finds the bytes changed.
+ *    done, before the window's first read of the memory. When (2) sees the filter, the observer is called before the store is
+ *    made, so before any CPU can see the changed bytes.
  *
- * With no window open, a flight costs two short uncontended locks and a load, and an access to a ring one load and, to write,
- * the publishing.
+ * With no window open, a flight costs two short uncontended locks and a load. An access to a ring costs one load and, for a
+ * store, publishing its address.
  *
- * Threads: any, but one struct dma_ring and one struct dma_flight belong to one thread at a time. The lock is never held while
- * anybody waits or makes a system call, except that the observer is called under it by dma_in_flight(), which says so.
+ * Threads: any, but one struct dma_ring and one struct dma_flight belong to one thread at a time. No thread waits or makes a
+ * system call while it holds the lock, with one exception: dma_in_flight() calls the observer under it.
  */
 #ifndef OUTRIDER_VMM_DMA_H
 #define OUTRIDER_VMM_DMA_H
@@ -47,12 +48,12 @@ struct dma_ring;
 
 struct dma {
 	const struct ram *ram;
-	/* device_filter() of all that is watched. 0: nothing is. */
+	/* The sum of device_filter() over all watched memory. 0: no memory is watched. */
 	_Atomic uint64_t watched;
 	_Atomic(const struct device_observer *) observer;
-	/* How many threads are about to call the observer, or are in it. */
+	/* Number of threads that are about to call the observer, or are in it. */
 	atomic_uint calling;
-	/* Requests that are in flight, and workers that serve a device. */
+	/* Number of requests in flight, plus number of workers that serve a device. */
 	atomic_uint busy;
 	/* Guards the two lists. */
 	pthread_mutex_t lock;
@@ -60,19 +61,19 @@ struct dma {
 	struct dma_ring *rings;
 };
 
-/* A part of a request's memory, which the device reads or writes. */
+/* A part of a request's memory that the device reads or writes. */
 struct dma_segment {
 	uint64_t gpa;
 	uint32_t len;	     /* in bytes; 0 is allowed */
-	bool write;	     /* The device writes to guest memory. False: it reads. */
+	bool write;	     /* True: the device writes to guest memory. False: it reads. */
 	uint16_t descriptor; /* as in struct device_access */
 };
 
 /*
- * A request in flight. The caller owns it and what it points to, and leaves both alone from dma_begin() to dma_end(). It names
- * the bytes that the device is sure to access when nothing on the host fails, and no others: a race is reported for each byte
- * of it that a CPU accesses meanwhile. So where a device may use less of its buffers than the request offers, as when it
- * receives a frame, find out the length first.
+ * A request in flight. The caller owns it and what it points to, and does not change either from dma_begin() to dma_end(). The
+ * segments must be exactly the bytes that the device will access if the host does not fail: the detector reports a race for
+ * each of these bytes that a CPU accesses meanwhile. So where a device may use less of its buffers than the request offers,
+ * such as when it receives a frame, find out the length first.
  */
 struct dma_flight {
 	struct device_request by;
@@ -85,9 +86,9 @@ struct dma_flight {
 /* One queue's access to its ring. */
 struct dma_ring {
 	struct dma *dma;
-	/* Who accesses it, for the observer: type, index and queue. */
+	/* The device that accesses the ring, for the observer: type, index and queue. */
 	struct device_request by;
-	/* The store that is being made: GPA << 8 | length in bytes. 0: none is. */
+	/* The store in progress: GPA << 8 | length in bytes. 0: none. */
 	_Atomic uint64_t storing;
 	/* Private. */
 	struct dma_ring *next, **link;
@@ -96,38 +97,40 @@ struct dma_ring {
 /* `ram` must outlive `dma`. */
 void dma_init(struct dma *dma, const struct ram *ram);
 
-/* Neither flights nor rings may be left. */
+/* All flights and rings must have been removed. */
 void dma_destroy(struct dma *dma);
 
-/* The host address of [gpa, gpa + len), or NULL when any of these bytes is not RAM. The guest may change them at any time. */
+/*
+ * The host address of [gpa, gpa + len), or NULL when any of these bytes is not RAM. The guest may change the bytes at any time.
+ */
 void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
 
 /*
- * The device has taken the request, and is going to access the segments. Call it once the device knows what it is going to do,
- * and before it accesses the segments, but for headers that it had to read to know. Takes the lock for a moment, and calls the
- * observer, which may take locks of its own for bounded work: hold no lock that anybody keeps while he waits.
+ * Announce that the device is going to access the segments. Call it once the device knows what it will access, and before it
+ * accesses the segments, except for headers that it had to read first. Takes the lock briefly, and calls the observer, which
+ * may take locks of its own for bounded work: so the caller must not hold a lock that another thread holds while it waits.
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 
-/* The device will not access the segments again. Call it before the used index is published. */
+/* The device will not access the segments any more. Call it before publishing the used index. */
 void dma_end(struct dma *dma, struct dma_flight *flight);
 
 /*
- * A worker begins to serve a device, because the driver says that requests are there or because the host has something for the
- * guest; and it has ended. Between two requests none may be in flight, and still the device is not idle.
+ * A worker begins to serve a device, after a notification of the driver or an event of the backend; and has finished. Between
+ * two requests none may be in flight, but the device is not idle.
  */
 void dma_serve_begin(struct dma *dma);
 void dma_serve_end(struct dma *dma);
 
-/* Make the ring known, with `by` set, before it is used; and forget it. */
+/* Add the ring, with `by` set, before its first use; and remove it. */
 void dma_ring_add(struct dma *dma, struct dma_ring *ring, const struct device_request *by);
 void dma_ring_remove(struct dma_ring *ring);
 
 /*
- * Load from a ring and store to it. Each value is read or written once, in one piece where it is naturally aligned. All loads
- * and stores by these functions are sequentially consistent, which is at least what virtio 1.2 wants: an acquire load of the
- * available index, a release store of the used index, and a store of an event index that comes before the next load of the
- * index it is about. Return 0, or -1 when it is not RAM or, for the functions with a width, not naturally aligned.
+ * Load from a ring and store to it. Each value is read or written once, and in one access if it is naturally aligned. All loads
+ * and stores by these functions are sequentially consistent, which is at least what virtio 1.2 requires: an acquire load of the
+ * available index, a release store of the used index, and a store of an event index that is ordered before the next load of the
+ * index it refers to. Return 0, or -1 when the address is not RAM or, for the functions with a width, not naturally aligned.
  */
 int dma_ring_load16(struct dma_ring *ring, uint64_t gpa, uint16_t *value);
 int dma_ring_load32(struct dma_ring *ring, uint64_t gpa, uint32_t *value);
@@ -136,28 +139,34 @@ int dma_ring_store16(struct dma_ring *ring, uint64_t gpa, uint16_t value);
 int dma_ring_store32(struct dma_ring *ring, uint64_t gpa, uint32_t value);
 int dma_ring_store64(struct dma_ring *ring, uint64_t gpa, uint64_t value);
 
-/* Copy `len` bytes, such as a descriptor, from a ring or an indirect table. Each byte is read once. 0, or -1: it is not RAM. */
+/*
+ * Copy `len` bytes, such as a descriptor, from a ring or an indirect table. Each byte is read once. Returns 0, or -1 when the
+ * address is not RAM.
+ */
 int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len);
 
-/* ---- for the observer ---- */
+/* ---- called by the observer ---- */
 
 /*
  * Set the observer, which must live until it is replaced. Its functions are called on the thread of dma_begin() or
- * dma_ring_...(), before these return, without a lock. They do bounded work only. NULL: there is none any more; this returns
- * when no call of the old one goes on, and must not be called from one.
+ * dma_ring_...(), before these return, without a lock, and do bounded work only. NULL removes the observer. Returns when no
+ * call of the old observer is running, so it must not be called from one.
  */
 void dma_observe(struct dma *dma, const struct device_observer *observer);
 
-/* From now on the memory of this filter is watched; the sum of device_filter() over all windows. 0: nothing is. */
+/* Watch the memory of this filter from now on: the sum of device_filter() over all windows. 0: watch none. */
 void dma_watch(struct dma *dma, uint64_t filter);
 
 /*
- * Tell `observer` of all segments of requests that are in flight and all stores to rings that are being made, if they may be in
- * watched memory. Calls it under the lock, so it must not call a function of this header.
+ * Call `observer` for all segments of requests in flight and all ring stores in progress that may be in watched memory. Called
+ * under the lock, so `observer` must not call a function of this header.
  */
 void dma_in_flight(struct dma *dma, const struct device_observer *observer);
 
-/* Whether any request is in flight, or may be soon: a worker serves a device. vm_devices_busy() sees notifications, too. */
+/*
+ * Whether a request is in flight, or may be soon because a worker serves a device. vm_devices_busy() also sees pending
+ * notifications.
+ */
 bool dma_busy(const struct dma *dma);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's KVM: how to open it, the capabilities that the VMM needs, and an empty VM. The machine and the host self-test
- * share this.
+ * The host's KVM: open it, check the capabilities that the VMM needs, and create an empty VM. The machine and the host
+ * self-test use this.
  */
 #ifndef OUTRIDER_VMM_HOST_H
 #define OUTRIDER_VMM_HOST_H
@@ -18,15 +18,15 @@ struct host_cap {
 	int cap;
 };
 
-/* The capabilities without which nothing works. *n is set to their number. */
+/* The capabilities that the VMM cannot do without. *n is set to their number. */
 const struct host_cap *host_needed_caps(size_t *n);
 
-/* Whether KVM claims the capability `cap` (KVM_CHECK_EXTENSION). */
+/* Whether KVM reports the capability `cap` (KVM_CHECK_EXTENSION). */
 bool host_has_cap(int kvm_fd, int cap);
 
 /*
- * Whether KVM claims that it can keep interrupts away while a vCPU is single-stepped (KVM_GUESTDBG_BLOCKIRQ). Both orders of a
- * race need that.
+ * Whether KVM reports that it can block interrupts while it single-steps a vCPU (KVM_GUESTDBG_BLOCKIRQ). The replay of both
+ * orders of a race needs that.
  */
 bool host_blocks_interrupts(int kvm_fd);
 
@@ -43,8 +43,8 @@ int host_open(struct err *err);
 int host_create_vm(int kvm_fd, struct err *err);
 
 /*
- * Create the vCPU `index` and map its kvm_run. The caller unmaps the *run_size bytes at *run, and closes the file descriptor
- * that is returned. Returns -1 with EXIT_INPUT when that fails; *run is then as it was.
+ * Create the vCPU `index` and map its kvm_run. The caller unmaps the *run_size bytes at *run, and closes the returned file
+ * descriptor. Returns -1 with EXIT_INPUT on failure; *run is then unchanged.
  */
 int host_create_vcpu(int kvm_fd, int vm_fd, unsigned index, struct kvm_run **run, size_t *run_size, struct err *err);
 

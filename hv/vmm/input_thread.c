@@ -8,9 +8,9 @@
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/machine.h"
 
-#define POLL_FULL_MS 20 /* ms until it is looked again whether the guest's FIFO has room */
+#define POLL_FULL_MS 20 /* ms between two tests of whether the guest's full FIFO has room */
 
-/* Read up to `room` bytes of input into the serial port. Returns false when there will be no more input. */
+/* Read up to `room` bytes of input into the serial port. Returns false at the end of the input. */
 static bool feed(struct vm *vm, unsigned room)
 {
 	uint8_t buf[SERIAL_FIFO];

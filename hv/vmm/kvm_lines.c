@@ -23,9 +23,9 @@ void kvm_lines_destroy(struct kvm_lines *lines)
 	pthread_mutex_destroy(&lines->lock);
 }
 
-/* ---- messages ---- */
+/* ---- message-signalled interrupts ---- */
 
-#define PIC_PINS 8 /* of each of the two 8259s */
+#define PIC_PINS 8 /* pins of each 8259 */
 
 static unsigned add_pins(struct kvm_irq_routing_entry *out)
 {
@@ -62,7 +62,7 @@ static unsigned add_messages(const struct kvm_lines *lines, struct kvm_irq_routi
 	return n;
 }
 
-/* The lock is held. Returns whether KVM took the table; else it goes on with the one before. */
+/* Called with the lock held. Returns whether KVM accepted the table; if not, KVM keeps the previous one. */
 static bool update(const struct kvm_lines *lines)
 {
 	bool taken;
@@ -142,7 +142,10 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 
 	pthread_mutex_lock(&lines->lock);
 	*m = (struct kvm_message){.used = true, .set = true, .address = address, .data = data};
-	/* The guest chose the message. One that KVM refuses is not kept, or it would spoil the table for all later ones. */
+	/*
+	 * The guest chose the message. A message that KVM refuses is removed, because it would make KVM refuse every later
+	 * table too.
+	 */
 	if (!update(lines))
 		m->set = false;
 	pthread_mutex_unlock(&lines->lock);
@@ -150,7 +153,10 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 
 /* ---- notifications ---- */
 
-/* Of length 0, a notification is taken whatever its size, and where KVM can, without decoding the guest's instruction. */
+/*
+ * With length 0, KVM matches a write of any size, and on some hosts without decoding the guest's instruction (api.rst,
+ * KVM_CAP_IOEVENTFD_ANY_LENGTH).
+ */
 static bool doorbell(void *ctx, uint64_t gpa, int fd, bool on)
 {
 	const struct kvm_lines *lines = ctx;

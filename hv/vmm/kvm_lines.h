@@ -3,10 +3,10 @@
  * What KVM does for devices without a KVM exit: message-signalled interrupts (KVM_IRQFD with KVM_SET_GSI_ROUTING), and
  * notifications by a write of the guest (KVM_IOEVENTFD). Documentation/virt/kvm/api.rst describes the three.
  *
- * KVM_SET_GSI_ROUTING replaces the whole table of GSIs. The lines of the 8259s and of the I/O APIC stay in it as KVM sets them
- * up with KVM_CREATE_IRQCHIP: GSI n is pin n.
+ * KVM_SET_GSI_ROUTING replaces the whole table of GSIs. The entries for the 8259s and the I/O APIC stay as KVM_CREATE_IRQCHIP
+ * sets them up: GSI n is pin n.
  *
- * Any thread may call the functions of struct pci_host. kvm_lines.lock guards the table; nothing is locked under it.
+ * Any thread may call the functions of struct pci_host. kvm_lines.lock guards the table; no other lock is taken under it.
  */
 #ifndef OUTRIDER_VMM_KVM_LINES_H
 #define OUTRIDER_VMM_KVM_LINES_H
@@ -17,7 +17,7 @@
 
 #include "hv/vmm/dev/pci_function.h"
 
-#define KVM_LINES_MESSAGES 1000 /* GSIs for messages; older kernels take 1024 GSIs in all */
+#define KVM_LINES_MESSAGES 1000 /* GSIs for messages; older kernels support 1024 GSIs in all */
 
 struct kvm_message {
 	bool used, set;
@@ -28,14 +28,14 @@ struct kvm_message {
 struct kvm_lines {
 	const int *vm_fd; /* the VM's file descriptor, which is opened later */
 	pthread_mutex_t lock;
-	struct kvm_message message[KVM_LINES_MESSAGES]; /* that of the GSI GSI_COUNT + index */
+	struct kvm_message message[KVM_LINES_MESSAGES]; /* message[i] is that of the GSI GSI_COUNT + i */
 };
 
 /* *vm_fd must hold the VM's file descriptor by the time of the first call through kvm_lines_host(). */
 void kvm_lines_init(struct kvm_lines *lines, const int *vm_fd);
 void kvm_lines_destroy(struct kvm_lines *lines);
 
-/* The functions for the PCI bus. They use *lines, which must outlive them. */
+/* The functions for the PCI bus. *lines must outlive them. */
 struct pci_host kvm_lines_host(struct kvm_lines *lines);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where everything is in the machine: guest-physical addresses (GPA), ports and interrupt lines. The devices, the ACPI tables,
- * the boot protocols and dsdt.asl must agree on these. dsdt.asl repeats the ports and the interrupt lines of the devices that
- * it describes.
+ * The machine's guest-physical addresses (GPA), ports and interrupt lines. The devices, the ACPI tables, the boot protocols and
+ * dsdt.asl must agree on them. dsdt.asl repeats the ports and the interrupt lines of the devices that it describes.
  */
 #ifndef OUTRIDER_VMM_LAYOUT_H
 #define OUTRIDER_VMM_LAYOUT_H
@@ -14,18 +13,18 @@
 /* RAM is [0, 3 GiB) and [4 GiB, ...). The hole holds the local APIC, the I/O APIC and the pages that KVM needs for itself. */
 #define RAM_HOLE_START GIB(3)
 #define RAM_HOLE_END GIB(4)
-#define KVM_IDENTITY_MAP_GPA 0xfffbc000ull /* one page, which the three pages of KVM_SET_TSS_ADDR follow */
+#define KVM_IDENTITY_MAP_GPA 0xfffbc000ull /* one page, followed by the three pages of KVM_SET_TSS_ADDR */
 #define KVM_TSS_GPA 0xfffbd000ull
 #define IOAPIC_GPA 0xfec00000u
-#define PCI_WINDOW_GPA 0xc0000000ull /* where PCI's memory BARs may be, as the host bridge's _CRS in dsdt.asl says */
+#define PCI_WINDOW_GPA 0xc0000000ull /* the window for PCI memory BARs, as in the host bridge's _CRS in dsdt.asl */
 #define PCI_WINDOW_END_GPA 0xe0000000ull
 #define PCI_ECAM_GPA 0xe0000000ull /* configuration space of bus 0 (MMCONFIG), 4 KiB for each function */
 #define PCI_ECAM_LEN MIB(1)
 #define LAPIC_GPA 0xfee00000u
 
-/* What the boot protocols read lies in conventional memory. The kernel copies it before it reuses the pages. */
+/* The input of the boot protocols is in conventional memory. The kernel copies it before it reuses the pages. */
 #define BOOT_GDT_GPA 0x500ull
-#define BOOT_START_INFO_GPA 0x6000ull /* of PVH: hvm_start_info, memory map and module list in one page */
+#define BOOT_START_INFO_GPA 0x6000ull /* PVH: hvm_start_info, memory map and module list in one page */
 #define BOOT_PARAMS_GPA 0x7000ull
 #define BOOT_PAGE_TABLES_GPA 0x9000ull /* PML4, PDPT and four page directories */
 #define BOOT_STACK_GPA 0x1fff0ull

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One MSR for KVM_GET_MSRS and KVM_SET_MSRS, whose own struct has no room for any. */
+/* One MSR for KVM_GET_MSRS and KVM_SET_MSRS: struct kvm_msrs itself has room for no entry. */
 #ifndef OUTRIDER_VMM_ONE_MSR_H
 #define OUTRIDER_VMM_ONE_MSR_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* It has the layout of a struct kvm_msrs with one entry. */
+/* Has the layout of a struct kvm_msrs with one entry. */
 struct one_msr {
 	uint32_t nmsrs, pad;
 	struct kvm_msr_entry entry;

@@ -16,8 +16,8 @@
 #include "hv/vmm/probe_checks.h"
 
 #define TICK_MS 50
-#define KICK_AFTER_MS 10000    /* a slow emulator needs a second or two for all checks */
-#define GIVE_UP_AFTER_MS 15000 /* by then KVM_RUN has ignored the kicks */
+#define KICK_AFTER_MS 10000    /* all checks together take 1 s to 2 s on a slow emulator */
+#define GIVE_UP_AFTER_MS 15000 /* a thread still in KVM_RUN has then ignored kicks for 5 s */
 
 static const char *const names[PROBE_CHECKS] = {
 	[PROBE_OPEN] = "/dev/kvm",
@@ -35,7 +35,7 @@ static const char *const names[PROBE_CHECKS] = {
 	[PROBE_IDT_GATE] = "INT3 by IDT gate",
 };
 
-/* The checks that must succeed whichever way breakpoints are caught. */
+/* The checks that must pass for either method of catching breakpoints. */
 static const enum probe_id always_needed[] = {
 	PROBE_OPEN,  PROBE_CAPS,      PROBE_GUEST, PROBE_OWN_BP, PROBE_EXECUTE,
 	PROBE_WRITE, PROBE_READWRITE, PROBE_FOUR,  PROBE_STEP,	 PROBE_INJECT_DB,
@@ -92,7 +92,7 @@ out:
 	return NULL;
 }
 
-/* Wait for the worker. Returns false when it is stuck in the host's kernel. */
+/* Wait for the thread of the checks. Returns false when it hangs in the host's kernel. */
 static bool wait_for(pthread_t thread, struct probing *p)
 {
 	for (unsigned waited = 0; waited < GIVE_UP_AFTER_MS; waited += TICK_MS) {
@@ -123,7 +123,7 @@ static void write_verdict(struct host_probe *out, const struct probe_check *fail
 {
 	if (stuck)
 		strcpy(out->verdict, "this host's KVM hangs and ignores signals; " ELSEWHERE);
-	else if (failed == &out->check[PROBE_OPEN]) /* its finding says already what to do */
+	else if (failed == &out->check[PROBE_OPEN]) /* its finding already says what to do */
 		snprintf(out->verdict, sizeof(out->verdict), "%s", failed->finding);
 	else if (failed)
 		snprintf(out->verdict, sizeof(out->verdict), "this host's KVM will not do: %s: %s; " ELSEWHERE, failed->name,
@@ -180,7 +180,7 @@ int probe_host(struct host_probe *out, struct err *err)
 	pthread_mutex_unlock(&p->lock);
 	judge(out, stuck);
 	if (stuck) {
-		pthread_detach(thread); /* `p` is not freed: the thread uses it if KVM_RUN ever returns */
+		pthread_detach(thread); /* `p` is leaked: the thread uses it if KVM_RUN ever returns */
 		return 0;
 	}
 	rc = 0;

@@ -24,7 +24,7 @@ void probe_report(struct probing *p, enum probe_id id, bool works, const char *f
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Record that the check failed, with what was seen instead of what should have been. */
+/* Record that the check failed, and the outcome that was seen instead of the expected one. */
 static void report_failure(struct probing *p, enum probe_id id)
 {
 	const struct probe_result *r = &p->last;
@@ -52,7 +52,7 @@ static void report_failure(struct probing *p, enum probe_id id)
 	}
 }
 
-/* Record whether the check succeeded, and `finding` if it did. */
+/* Record whether the check passed, with `finding` if it did. */
 static void conclude(struct probing *p, enum probe_id id, bool works, const char *finding)
 {
 	if (works)
@@ -61,7 +61,7 @@ static void conclude(struct probing *p, enum probe_id id, bool works, const char
 		report_failure(p, id);
 }
 
-/* Run a snippet with the given debugging. When KVM refuses the state, records that and returns false. */
+/* Run a snippet with the given debugging. If KVM refuses the state, record that and return false. */
 static bool start_snippet(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control,
 			  const uint64_t dr[4], uint64_t dr7)
 {
@@ -123,7 +123,7 @@ static void check_write(struct probing *p)
 {
 	const uint64_t dr[4] = {0, PROBE_DATA};
 
-	/* The snippet loads first, and a write register must not trap on that. */
+	/* The snippet loads before it stores. A write register must not trap on the load. */
 	if (!start_snippet(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
 	conclude(p, PROBE_WRITE, debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()),
@@ -180,7 +180,7 @@ static void check_step(struct probing *p)
 	report_failure(p, PROBE_STEP);
 }
 
-/* Copy the frame of the handler that is running. Returns false when the frame's RIP is not `rip`. */
+/* Copy the frame of the running handler. Returns false when the frame's RIP is not `rip`. */
 static bool frame_of(const struct probing *p, uint64_t rip, struct probe_frame *frame)
 {
 	return probe_guest_frame(&p->guest, &p->last.regs, frame) && frame->rip == rip;
@@ -225,7 +225,10 @@ static void check_inject_db(struct probing *p)
 		 "the guest's handler runs and reads the DR6 we set");
 }
 
-/* Run an INT3 with an execute register on the #BP handler: the CPU must stop there, with the INT3's frame on its stack. */
+/*
+ * Run an INT3 with an execute register on the #BP handler: the CPU must stop at the handler, with the INT3's frame on its
+ * stack.
+ */
 static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 {
 	const uint64_t handler = probe_guest_bp_handler();
@@ -244,7 +247,7 @@ static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 	return true;
 }
 
-/* Continue from `regs`. Returns whether the outcome is `expected`; if not, `what` goes into the finding. */
+/* Continue from `regs`. Returns whether the outcome is `expected`; if not, the finding includes `what`. */
 static bool goes_on(struct probing *p, const struct kvm_regs *regs, enum probe_outcome expected, const char *what)
 {
 	if (ioctl(p->guest.vcpu.fd, KVM_SET_REGS, regs) < 0) {
@@ -286,7 +289,7 @@ void probe_run_checks(struct probing *p)
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		checks[i](p);
-		/* A KVM that hung once would hang again, and the host cannot be used anyway. */
+		/* A KVM that hung once would hang again, and the host is unusable anyway. */
 		if (p->last.outcome == OUTCOME_TIMEOUT)
 			return;
 	}

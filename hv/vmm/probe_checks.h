@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The checks of the host self-test. They use its tiny guest (probe_guest.h), and probe.c judges what they find. */
+/* The checks of the host self-test. They run the tiny guest (probe_guest.h), and probe.c judges their findings. */
 #ifndef OUTRIDER_VMM_PROBE_CHECKS_H
 #define OUTRIDER_VMM_PROBE_CHECKS_H
 
@@ -9,16 +9,16 @@
 #include "hv/vmm/probe_guest.h"
 
 struct probing {
-	pthread_mutex_t lock; /* guards `out`, which another thread reads while a check may be stuck in KVM_RUN */
+	pthread_mutex_t lock; /* guards `out`, which another thread reads while a check may hang in KVM_RUN */
 	struct host_probe out;
 	struct probe_guest guest;
-	struct probe_result last; /* how the guest's last run ended */
+	struct probe_result last; /* result of the guest's last run */
 };
 
-/* Record that the check `id` was tried, whether it works, and the printf-formatted line on what was seen. */
+/* Record that the check `id` was tried, whether it passed, and a printf-formatted line on what was seen. */
 void probe_report(struct probing *p, enum probe_id id, bool works, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Run every check that needs the guest. Once a check has timed out no other is run. */
+/* Run every check that needs the guest, up to the first that times out. */
 void probe_run_checks(struct probing *p);
 
 #endif

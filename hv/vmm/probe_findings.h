@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the host self-test (probe.h) found: plain data.
- */
+/* The results of the host self-test (probe.h), as plain data. */
 #ifndef OUTRIDER_VMM_PROBE_FINDINGS_H
 #define OUTRIDER_VMM_PROBE_FINDINGS_H
 
 #include <stdbool.h>
 
-/* How the VMM catches an INT3 that it planted. */
+/* The method by which the VMM catches an INT3 that it planted. */
 enum probe_breakpoints {
 	/* Each #BP of the guest is a KVM exit (KVM_GUESTDBG_USE_SW_BP). */
 	BP_INTERCEPT,
@@ -18,8 +16,8 @@ enum probe_breakpoints {
 };
 
 enum probe_id {
-	PROBE_OPEN,	 /* /dev/kvm opens, speaks the API that is needed, and makes a VM and a vCPU */
-	PROBE_CAPS,	 /* KVM claims every capability that the VMM needs */
+	PROBE_OPEN,	 /* /dev/kvm opens, has the needed API version, and creates a VM and a vCPU */
+	PROBE_CAPS,	 /* KVM reports every capability that the VMM needs */
 	PROBE_GUEST,	 /* a guest in long mode runs, and its access to a port is a KVM exit */
 	PROBE_OWN_BP,	 /* an INT3 of the guest reaches the guest's own handler while no debugging is on */
 	PROBE_INT3,	 /* an INT3 of the guest is a KVM exit */
@@ -36,9 +34,9 @@ enum probe_id {
 };
 
 struct probe_check {
-	const char *name;  /* a few words for the user; static */
-	bool tried;	   /* false: the test stopped before this check, or something that it needs failed */
-	bool works;	   /* it was tried and works */
+	const char *name;  /* a short name for the user; static */
+	bool tried;	   /* false: the test stopped before this check, or a check that it needs failed */
+	bool works;	   /* it was tried and passed */
 	bool needed;	   /* the detector cannot run on this host when this check fails */
 	char finding[192]; /* one line on what was seen */
 };
@@ -47,17 +45,17 @@ struct probe_check {
 
 struct probe_cap {
 	const char *name; /* its name in <linux/kvm.h>; static */
-	bool present;	  /* KVM claims it */
+	bool present;	  /* KVM reports it */
 };
 
 struct host_probe {
 	struct probe_check check[PROBE_CHECKS];
 	struct probe_cap cap[PROBE_MAX_CAPS];
 	unsigned caps;		/* number of entries in `cap` */
-	bool blocks_interrupts; /* KVM claims what `run --replay` and `replay` need besides (host_blocks_interrupts()) */
+	bool blocks_interrupts; /* KVM reports what `run --replay` and `replay` also need (host_blocks_interrupts()) */
 	enum probe_breakpoints breakpoints;
-	bool usable;	   /* every check that is needed works, and KVM did not hang */
-	char verdict[320]; /* one line: what was chosen, or why this host cannot be used and what to do about it */
+	bool usable;	   /* every needed check passed, and KVM did not hang */
+	char verdict[320]; /* one line: the chosen method, or why this host cannot be used and what to do about it */
 };
 
 #endif

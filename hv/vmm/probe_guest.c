@@ -25,8 +25,8 @@
 #define PORT_BP 0xd3
 
 /*
- * The guest's code, which is position-independent. The #DB handler leaves DR6 in RAX. A handler never returns: the CPU is set
- * up anew for the next snippet. The ports in the code are those above, and 0x6000 is PROBE_DATA.
+ * The guest's code, which is position-independent. The #DB handler leaves DR6 in RAX. A handler never returns: the CPU is reset
+ * for the next snippet. The port numbers in the code are the constants above, and 0x6000 is PROBE_DATA.
  */
 __asm__(".pushsection .rodata\n"
 	"probe_code:\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tiny guest of the host self-test. It has 64 KiB of memory, runs in long mode, and consists of a #DB handler, a #BP
- * handler and one snippet of code for each thing to try. A snippet starts from a fresh CPU state, and what ended it is the
+ * handler and one snippet of code for each behaviour to test. A snippet starts from a reset CPU state, and ends with an
  * outcome.
  */
 #ifndef OUTRIDER_VMM_PROBE_GUEST_H
@@ -18,12 +18,12 @@
 #include "hv/vmm/vmm.h"
 
 enum probe_snippet {
-	SNIPPET_DONE,	/* says at once that it is done */
-	SNIPPET_INT3,	/* executes an INT3, then says that it is done */
-	SNIPPET_NOPS,	/* executes three NOPs, then says that it is done */
-	SNIPPET_READ,	/* loads 4 bytes, then goes on as SNIPPET_WRITE */
-	SNIPPET_WRITE,	/* stores 4 bytes, then says that it is done */
-	SNIPPET_WRITE4, /* stores 1, 2, 4 and 8 bytes, then says that it is done */
+	SNIPPET_DONE,	/* signals at once that it is done */
+	SNIPPET_INT3,	/* executes an INT3, then signals that it is done */
+	SNIPPET_NOPS,	/* executes three NOPs, then signals that it is done */
+	SNIPPET_READ,	/* loads 4 bytes, then continues as SNIPPET_WRITE */
+	SNIPPET_WRITE,	/* stores 4 bytes, then signals that it is done */
+	SNIPPET_WRITE4, /* stores 1, 2, 4 and 8 bytes, then signals that it is done */
 	SNIPPETS,
 };
 
@@ -31,7 +31,7 @@ enum probe_outcome {
 	OUTCOME_DONE,	    /* the snippet ran to its end */
 	OUTCOME_BP_HANDLER, /* the guest's own #BP handler was entered */
 	OUTCOME_DB_HANDLER, /* the guest's own #DB handler was entered; `dr6` is what it read */
-	OUTCOME_DEBUG,	    /* KVM_EXIT_DEBUG; `exception`, `dr6` and `rip` are what KVM says of it */
+	OUTCOME_DEBUG,	    /* KVM_EXIT_DEBUG; `exception`, `dr6` and `rip` are those that KVM reports */
 	OUTCOME_DEAD,	    /* any other KVM exit, or KVM_RUN failed; `what` says which */
 	OUTCOME_TIMEOUT,    /* probe_host() kicked the guest because it took too long */
 };
@@ -41,13 +41,13 @@ struct probe_result {
 	uint32_t exception; /* vector of the debug exit */
 	uint64_t dr6, rip;
 	struct kvm_regs regs; /* at the KVM exit */
-	char what[96];	      /* of OUTCOME_DEAD: one line */
+	char what[96];	      /* one line for OUTCOME_DEAD */
 };
 
 struct probe_guest {
 	int kvm_fd, vm_fd;
 	struct vcpu vcpu;
-	size_t run_size; /* size of the mapping vcpu.run in bytes */
+	size_t run_size; /* size in bytes of the mapping vcpu.run */
 	uint8_t *memory; /* the guest's 64 KiB */
 };
 
@@ -56,17 +56,17 @@ struct probe_guest {
 		.kvm_fd = -1, .vm_fd = -1, .vcpu = {.fd = -1 } \
 	}
 
-/* What the CPU pushes when it delivers an exception in long mode (SDM vol. 3, figure 6-9). */
+/* The frame that the CPU pushes when it delivers an exception in long mode (SDM vol. 3, figure 6-9). */
 struct probe_frame {
 	uint64_t rip, cs, rflags, rsp, ss;
 };
 
-/* Where the snippets load and store. A GVA is the same as its GPA in this guest. */
+/* The address at which the snippets load and store. In this guest a GVA equals its GPA. */
 #define PROBE_DATA 0x6000ull
 
 /*
- * Create the guest. *g must be PROBE_GUEST_NONE before, and is to be destroyed even when this fails. Returns 0, or -1 with
- * `err` set; EXIT_INPUT says why this host cannot have such a guest.
+ * Create the guest. *g must be PROBE_GUEST_NONE before; probe_guest_destroy() must follow even on failure. Returns 0, or -1
+ * with `err` set; EXIT_INPUT says why this host cannot run such a guest.
  */
 int probe_guest_create(struct probe_guest *g, struct err *err);
 void probe_guest_destroy(struct probe_guest *g);
@@ -78,10 +78,10 @@ uint64_t probe_guest_bp_handler(void);
 /* The address of the instruction that follows the store of SNIPPET_WRITE. */
 uint64_t probe_guest_after_store(void);
 
-/* Copy the frame that RSP points at. Returns false when it is not inside the guest's memory. */
+/* Copy the frame at RSP. Returns false when it is not in the guest's memory. */
 bool probe_guest_frame(const struct probe_guest *g, const struct kvm_regs *regs, struct probe_frame *out);
 
-/* Put the CPU at the start of `snippet`, with no event pending and no debugging. Returns 0, or -1 when KVM refuses that. */
+/* Put the CPU at the start of `snippet`, with no pending event and no debugging. Returns 0, or -1 when KVM refuses. */
 int probe_guest_reset(struct probe_guest *g, enum probe_snippet snippet);
 
 /*
@@ -90,7 +90,7 @@ int probe_guest_reset(struct probe_guest *g, enum probe_snippet snippet);
  */
 int probe_guest_debug(struct probe_guest *g, uint32_t control, const uint64_t dr[4], uint64_t dr7);
 
-/* Enter the guest once, and say in *out why KVM_RUN returned. */
+/* Enter the guest once, and set *out to the reason why KVM_RUN returned. */
 void probe_guest_run(struct probe_guest *g, struct probe_result *out);
 
 /* DR7 with `reg` enabled for the current task, to trap on `type` at `len` bytes. */

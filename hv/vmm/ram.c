@@ -28,8 +28,8 @@ int ram_map(struct ram *ram, uint64_t size, struct err *err)
 		return err_set(err, EXIT_INPUT, "cannot reserve %llu MiB of guest memory: %s; give --memory a smaller size",
 			       (unsigned long long)(size >> 20), strerror(errno));
 	/*
-	 * Huge pages are faster under nested paging, but each page that the guest touches then takes 2 MiB of the host. They
-	 * are used where that cannot hurt: for a guest smaller than half of the host's memory.
+	 * Huge pages are faster under nested paging, but each page that the guest touches then takes 2 MiB of the host. Use
+	 * them only for a guest smaller than half of the host's memory, where the waste fits.
 	 */
 	if (size / (uint64_t)sysconf(_SC_PAGESIZE) < (uint64_t)sysconf(_SC_PHYS_PAGES) / 2)
 		madvise(host, size, MADV_HUGEPAGE);

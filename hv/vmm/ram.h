@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM: one mapping of the host, of which the first `low` bytes are at GPA 0 and the rest at RAM_HOLE_END (layout.h). The
- * host gives a page when it is first touched.
+ * Guest RAM: one mapping of the host. Its first `low` bytes are at GPA 0, and the rest at RAM_HOLE_END (layout.h). The host
+ * allocates a page when it is first touched.
  */
 #ifndef OUTRIDER_VMM_RAM_H
 #define OUTRIDER_VMM_RAM_H
@@ -23,21 +23,21 @@ struct ram {
 };
 
 /*
- * Reserve `size` bytes. Returns 0, or -1: with EXIT_USAGE when the size is no multiple of the page size, below 64 MiB or above
- * 1024 GiB, with EXIT_INPUT when the host does not give the address space.
+ * Map `size` bytes. Returns 0, or -1: with EXIT_USAGE when the size is no multiple of the page size, below 64 MiB or above 1024
+ * GiB, with EXIT_INPUT when the host refuses the address space.
  */
 int ram_map(struct ram *ram, uint64_t size, struct err *err);
 
-/* Give the mapping back. Does nothing when nothing is mapped. */
+/* Unmap the RAM. Does nothing when nothing is mapped. */
 void ram_unmap(struct ram *ram);
 
 /*
- * Make the RAM that of the VM `vm_fd` (KVM_SET_USER_MEMORY_REGION). With `log_dirty` KVM keeps account of the pages that the
- * guest writes. Returns 0, or -1 with EXIT_INPUT.
+ * Make this the RAM of the VM `vm_fd` (KVM_SET_USER_MEMORY_REGION). With `log_dirty`, KVM tracks the pages that the guest
+ * writes. Returns 0, or -1 with EXIT_INPUT.
  */
 int ram_attach(const struct ram *ram, int vm_fd, bool log_dirty, struct err *err);
 
-/* The number of 64-bit words of a bitmap with a bit for each page. */
+/* The number of 64-bit words in a bitmap with one bit for each page. */
 size_t ram_bitmap_words(const struct ram *ram);
 
 /*
@@ -46,13 +46,15 @@ size_t ram_bitmap_words(const struct ram *ram);
  */
 int ram_dirty(const struct ram *ram, int vm_fd, uint64_t *bitmap, struct err *err);
 
-/* The host address of the GPAs [gpa, gpa + len), or NULL when any of them is not RAM. No argument makes arithmetic wrap. */
+/*
+ * The host address of the GPAs [gpa, gpa + len), or NULL when any of them is not RAM. Safe against overflow for any arguments.
+ */
 void *ram_at(const struct ram *ram, uint64_t gpa, size_t len);
 
-/* The GPA of the byte at this offset in the mapping, which is within it. */
+/* The GPA of the byte at `offset` in the mapping, which must be within it. */
 uint64_t ram_gpa(const struct ram *ram, uint64_t offset);
 
-/* Write the machine's address map as INT 15h, E820h would give it (ACPI 6.4, chapter 15). Returns the number of entries. */
+/* Write the machine's address map in the form of INT 15h, E820h (ACPI 6.4, chapter 15). Returns the number of entries. */
 unsigned ram_e820(const struct ram *ram, struct boot_e820_entry out[RAM_E820_MAX]);
 
 #endif

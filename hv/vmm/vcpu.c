@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread of a vCPU: it enters the guest by KVM_RUN and handles the KVM exit, until the machine ends. */
+/* The thread of a vCPU: it enters the guest by KVM_RUN and handles each KVM exit, until the machine ends. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void machine_destroy_vcpus(struct vm *vm)
 	}
 }
 
-/* Only the vCPU's own thread writes its counters, so no locked instruction is needed. */
+/* Only the vCPU's own thread writes its counters, so no LOCKed instruction is needed. */
 static void count_up(_Atomic uint64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -90,8 +90,8 @@ static int on_kick(struct vcpu *vcpu, struct err *err)
 	const struct vm_hooks *hooks = vcpu->vm->hooks;
 
 	/*
-	 * A kick that comes after this store stops the next KVM_RUN. For a kick that came before, the change was published
-	 * before the signal was sent, so the next before_entry() sees it.
+	 * A kick after this store makes the next KVM_RUN return at once. For a kick before it, the change was published before
+	 * the signal was sent, so the next before_entry() sees the change.
 	 */
 	*(volatile uint8_t *)&vcpu->run->immediate_exit = 0;
 	return hooks->on_kick ? hooks->on_kick(hooks->ctx, vcpu, err) : 0;
@@ -157,7 +157,10 @@ static int run_once(struct vcpu *vcpu, struct err *err)
 	int rc, error;
 
 	atomic_store(&vcpu->in_guest, true);
-	/* Whoever sets `ended` kicks after that. As in_guest is set by now, `ended` is seen here or KVM_RUN returns at once. */
+	/*
+	 * A thread that sets `ended` kicks afterwards. in_guest is already set here, so either this load sees `ended`, or the
+	 * kick makes KVM_RUN return at once.
+	 */
 	if (atomic_load(&vcpu->vm->ended))
 		return 0;
 	if (hooks->before_entry && hooks->before_entry(hooks->ctx, vcpu, err) < 0)

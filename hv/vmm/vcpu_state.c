@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vCPU's state: how the boot protocol wants it at the start, and what to tell the user of it at the end. */
+/* A vCPU's state: its registers at the start, as the boot protocol requires, and its description for the user at the end. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static uint64_t get_msr(struct vcpu *vcpu, uint32_t msr)
 	return ioctl(vcpu->fd, KVM_GET_MSRS, &m) == 1 ? m.entry.data : 0;
 }
 
-/* Set MSRs as firmware leaves them: RAM write-back, hole uncached, fast string instructions (SDM vol. 3, 12.11; vol. 4). */
+/* Set the MSRs as firmware leaves them: RAM write-back, hole uncached, fast string instructions (SDM vol. 3, 12.11; vol. 4). */
 static int set_msrs(struct vcpu *vcpu, struct cpuid_table *cpuid, struct err *err)
 {
 	uint64_t phys_mask = (1ull << cpuid_phys_bits(cpuid)) - 1;
@@ -134,7 +134,7 @@ int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, st
 	return index == 0 ? set_registers(&vm->vcpu[index], entry, err) : 0;
 }
 
-/* What kvm_run says of the KVM exit. */
+/* Describe the KVM exit in kvm_run. */
 static int describe_exit(const struct kvm_run *run, char *buf, size_t size)
 {
 	switch (run->exit_reason) {

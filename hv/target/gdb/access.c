@@ -10,7 +10,7 @@ int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 	if (ret <= 0)
 		return ret;
 	gdb_enter(t);
-	/* The search for the kernel reads all of its image. Nothing else is going on then, so an end does not wait for it. */
+	/* The search for the kernel reads the whole image. Nothing else goes on then, so target_stop() does not wait for it. */
 	ret = (gt->searching && atomic_load(&t->ending)) || gdb_stop(gt) ? -1 : gdb_memory_read(&gt->memory, gpa, buf, len);
 	gdb_leave(t);
 	return ret;
@@ -39,7 +39,7 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 	int ret = -1;
 
 	gdb_enter(t);
-	/* A point that stood here may still be in the text, where memory is read without the stub. */
+	/* A point that was removed may still be in the text until rsp_flush(), if memory is read without the stub. */
 	if (gt->planted->count < gt->target.caps.points + gt->target.caps.lasting && gdb_stop(gt) == 0 &&
 	    rsp_flush(gt->rsp) == 0 && gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
 		ret = byte != first ? 1 : rsp_insert(gt->rsp, point_type(gt), gva, 1);
@@ -50,8 +50,8 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 }
 
 /*
- * The stub must forget the breakpoint in any case. Whether it touches text that is no longer intact is its own decision, so
- * `intact` is not used.
+ * The stub must forget the breakpoint in any case. It decides itself whether to write to text that has changed, so `intact` is
+ * not used.
  */
 void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
 {

@@ -2,10 +2,10 @@
 /*
  * The lock, and stopping the machine: when, and for how long.
  *
- * Each stop costs a fraction of a millisecond before anything is done. So the machine is not resumed at once. It lingers for
- * another request that may follow, until it has stood for SLICE_NS. It is not stopped again before the guest has had its share
- * of time. target_enter() does not stop it by itself: the first thing done afterwards for which the machine must stand still
- * does.
+ * Each stop costs a fraction of a millisecond by itself. So the machine is not resumed at once: the serving thread waits
+ * LINGER_NS for another request, until the machine has stood still for SLICE_NS. The machine is not stopped again before the
+ * guest has had its share of time. target_enter() alone does not stop it; the first operation after it that needs the machine
+ * to stand still does.
  */
 #include <time.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@
 
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
-#define NAP_NS 1000000u	  /* The time between two looks at the credit. */
-#define HOLD_NS 50000000u /* The longest wait for the end of a window. There is a limit because the next may begin at once. */
+#define NAP_NS 1000000u	  /* Period of the checks of the credit. */
+#define HOLD_NS 50000000u /* Longest wait for the end of a window, limited because the next window may begin at once. */
 
 /* ---- the lock ---- */
 
@@ -38,7 +38,7 @@ void gdb_lock(struct gdb_target *gt)
 void gdb_unlock(struct gdb_target *gt)
 {
 	if (gt->depth == 1 && gt->stopped && rsp_flush(gt->rsp))
-		gdb_over(gt); /* Nobody else is to see a point in the text that the client believes to be gone. */
+		gdb_over(gt); /* Breakpoints that the client believes to be removed may still be in the text. */
 	if (--gt->depth)
 		return;
 	atomic_store(&gt->owned, false);
@@ -49,13 +49,13 @@ void gdb_wake(struct gdb_target *gt)
 {
 	uint64_t one = 1;
 
-	/* If the counter is full, the write fails, and the serving thread wakes all the same. */
+	/* If the counter is full, the write fails, but the serving thread wakes up all the same. */
 	(void)!write(gt->wake_fd, &one, sizeof(one));
 }
 
 /* ---- stop and go ---- */
 
-/* How many CPUs are held. */
+/* Number of held CPUs. */
 static unsigned held(const struct gdb_target *gt)
 {
 	unsigned n = 0;
@@ -129,7 +129,10 @@ static void lock_in_time(struct gdb_target *gt)
 
 		gdb_lock(gt);
 		gdb_account(gt);
-		/* A stop of ours can make QEMU forget what a CPU has just run into. So it is put off while a window is open. */
+		/*
+		 * Stopping the machine can make QEMU forget a stop that a CPU has not reported yet. So do not stop it while a
+		 * window is open.
+		 */
 		now = gt->budget.credit_ns >= 0 && (gt->stopped || !held(gt) || monotonic_ns() - began > HOLD_NS);
 		if ((now || atomic_load(&gt->ending) || atomic_load(&gt->target.over)) && !(gt->stopped && gt->have_event))
 			return;
@@ -148,7 +151,7 @@ void gdb_enter(struct target *t)
 		lock_in_time(gt);
 }
 
-/* The serving thread delivers nothing while the caller has the lock, and gdb_leave() lets the machine go on. */
+/* While the caller has the lock, the serving thread delivers nothing. gdb_leave() lets the machine continue. */
 int gdb_stand_still(struct target *t)
 {
 	gdb_enter(t);
@@ -179,7 +182,7 @@ void gdb_leave(struct target *t)
 
 		gt->linger_ns = now + LINGER_NS;
 		if (!lingers)
-			gdb_wake(gt); /* A serving thread that waits for linger_ns already sees the new time by itself. */
+			gdb_wake(gt); /* A serving thread that waits for linger_ns sees the new time by itself. */
 	}
 	gdb_unlock(gt);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the serving thread delivers to the client: stops and the ends of holds. */
+/* Delivery of stops and ends of holds to the client, by the serving thread. */
 #include "hv/target/gdb/internal.h"
 
-/* The CPU with this thread id, or -1. */
+/* The CPU with this thread ID, or -1. */
 static int cpu_of(const struct gdb_target *gt, uint32_t thread)
 {
 	for (unsigned c = 0; c < gt->target.caps.cpus; c++) {
@@ -12,7 +12,7 @@ static int cpu_of(const struct gdb_target *gt, uint32_t thread)
 	return -1;
 }
 
-/* Do what the client answered. `before` and `after` are the CPU's registers before and after the callback. */
+/* Carry out the client's action. `before` and `after` are the CPU's registers before and after the callback. */
 static void act(struct gdb_target *gt, unsigned cpu, struct target_action action, const struct x86_regs *before,
 		const struct x86_regs *after)
 {
@@ -36,10 +36,10 @@ static bool at_point(const struct gdb_target *gt, uint64_t rip)
 }
 
 /*
- * When two CPUs stop at once, QEMU reports only one of them, and when a request of ours to stop comes first, it reports none. A
- * CPU at a breakpoint stops there again when it goes on. A CPU that has tripped a watchpoint does not. QEMU remembers that
- * watchpoint, and gives it as the reason for the CPU's next stop for a trap, whatever that stop is for. So a watchpoint is not
- * believed when the CPU stands at a breakpoint.
+ * Two quirks of QEMU's gdbstub. When two CPUs stop at once, QEMU reports only one of them, and when an interrupt request comes
+ * first, it reports neither. A CPU at a breakpoint stops there again when it continues; a CPU that hit a watchpoint does not.
+ * And QEMU keeps that watchpoint as the reason of the CPU's next stop for a trap, whatever caused that stop. So if the CPU is
+ * at a breakpoint, ignore a reported watchpoint.
  */
 void gdb_deliver(struct gdb_target *gt)
 {
@@ -65,10 +65,10 @@ void gdb_deliver(struct gdb_target *gt)
 }
 
 /*
- * Step the CPU once, and deliver the watchpoint that QEMU then reports. This is done when watched memory was written to and no
- * CPU was reported to have done it. A CPU whose watchpoint was tripped but not reported still stands right behind its access,
- * and QEMU reports such a watchpoint at the CPU's next stop for a trap, which a single step is. The report is about the time
- * before the step.
+ * Step the CPU once, and deliver the watchpoint that QEMU then reports. Used when watched memory has changed and no CPU has
+ * reported a watchpoint. A CPU with an unreported watchpoint is still at the instruction after its access, and QEMU reports
+ * the watchpoint at the CPU's next stop for a trap, such as the end of a single step. The report is about the time before the
+ * step.
  */
 static void ask_cpu(struct gdb_target *gt, unsigned cpu)
 {

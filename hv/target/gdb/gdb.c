@@ -12,20 +12,20 @@
 #include "hv/target/gdb/internal.h"
 
 /*
- * An emulating QEMU (TCG) single-steps every instruction that shares a page with a breakpoint. This was measured on a busy
- * kernel with breakpoints at random places of its text. 16 of them cost a fifth of its speed, 64 more than half of it, and 256
- * leave it a thirtieth. So it is pages that are few: a second breakpoint on a page costs little.
+ * An emulating QEMU (TCG) single-steps every instruction on a page with a breakpoint. Measured on a busy kernel with
+ * breakpoints at random places of its text: 16 of them cost a fifth of its speed, 64 more than half, and 256 leave a
+ * thirtieth. So the limit is on pages; a second breakpoint on a page costs little.
  */
 #define EMULATED_PAGES 8u
-/* An emulator compares most blocks of code that it enters with all breakpoints there are. */
+/* An emulator compares most blocks of code that it enters with all breakpoints. */
 #define EMULATED_POINTS 128u
 #define LASTING_POINTS 256u
-#define END_NS 10000000000u /* How long the stub may take to take everything back. Then somebody else must do that. */
-#define HARDWARE_POINTS 2u  /* An x86 CPU has four debug registers, and the other two are for watchpoints. */
+#define END_NS 10000000000u /* Time for the stub to remove everything. After that the guard has to do it. */
+#define HARDWARE_POINTS 2u  /* An x86 CPU has four debug registers; the other two are for watchpoints. */
 
 /* ---- the machine ---- */
 
-/* The stub sees to it that its CPUs execute what is there. */
+/* Nothing to do: the stub makes its CPUs execute the current bytes. */
 static void gdb_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {
 	(void)t;
@@ -34,8 +34,8 @@ static void gdb_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 }
 
 /*
- * The stub intercepts breakpoints by itself. What changes here is the share of time. Until the guest's kernel is found, nothing
- * else is done, and its image is read from end to end. That may take half of the time.
+ * The stub intercepts breakpoints by itself; only the share of time changes here. Before the guest's kernel is found, the
+ * client only reads its image from end to end, and may use half of the time for that.
  */
 static int gdb_intercept(struct target *t, bool on, struct err *err)
 {
@@ -71,7 +71,7 @@ static int gdb_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs)
 	return ret;
 }
 
-/* The guest's own debug registers are the stub's business. */
+/* Nothing to do: the stub handles the guest's own debug registers. */
 static void gdb_debug_regs_changed(struct target *t, unsigned cpu)
 {
 	(void)t;
@@ -142,7 +142,7 @@ static const struct target_ops gdb_ops = {
 	.stop = gdb_ask_to_end,
 };
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 static bool on_kvm(struct gdb_target *gt)
 {
@@ -151,7 +151,7 @@ static bool on_kvm(struct gdb_target *gt)
 	return rsp_monitor(gt->rsp, "info kvm", answer, sizeof(answer)) == 0 && strstr(answer, "enabled");
 }
 
-/* Set `err` if the stub has failed altogether. Returns 0, or -1 when it has. */
+/* Set `err` if the connection to the stub has failed. Returns 0, or -1 when it has. */
 static int check_stub(struct gdb_target *gt, struct err *err)
 {
 	bool exited;
@@ -190,7 +190,7 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 		.pages = kvm ? 0 : EMULATED_PAGES,
 		.lasting = kvm ? 0 : LASTING_POINTS,
 	};
-	/* QEMU has forgotten by now what an earlier client has planted. Another stub may not have. */
+	/* QEMU has forgotten an earlier client's breakpoints by now. Another stub may not have. */
 	gdb_remove_points(gt);
 	rsp_allow(gt->rsp, 0);
 	return check_stub(gt, err);
@@ -244,14 +244,14 @@ bool gdb_target_was_running(struct target *t)
 	return gdb_target(t)->was_running;
 }
 
-/* The serving thread blocks all signals: they are for the caller's threads. */
+/* The serving thread blocks all signals, which are handled by the caller's threads. */
 int gdb_target_start(struct target *t, struct err *err)
 {
 	struct gdb_target *gt = gdb_target(t);
 	sigset_t all, old;
 	int rc;
 
-	/* The client's threads may be waiting for their share of time already. */
+	/* The client's threads may already be waiting for their share of time. */
 	gdb_lock(gt);
 	gt->started_ns = gt->budget.last_ns = monotonic_ns();
 	gt->paused_ns = 0;
@@ -309,7 +309,7 @@ static void end_serving(struct gdb_target *gt)
 	gt->serving = false;
 }
 
-/* Remove what the client has left planted or watched, one by one. Detaching would do that too, but it would also resume. */
+/* Remove remaining breakpoints and watches one by one. Detaching would remove them, too, but would also resume the machine. */
 static void remove_all(struct gdb_target *gt)
 {
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++)

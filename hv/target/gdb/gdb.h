@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The target behind a gdbstub: the machine of a QEMU that already runs, with its guest on TCG or on KVM.
+ * The gdbstub target: the machine of a running QEMU, with its guest on TCG or on KVM.
  *
- * A gdbstub stops all CPUs at each event, and it answers only while they stand still. One thread of the target's own serves the
- * stub: it delivers events to the client, and it resumes the CPUs that are not held. Other threads stop the machine for what
- * they need (target_enter()). They are made to wait until the guest has had its share of time. Counted from gdb_target_start(),
- * the machine stands still for `overhead` of the time at most, on average. An event cannot wait, so the time it takes is
- * charged to the same account, and those who can wait do so for longer.
+ * A gdbstub stops all CPUs at each event, and it answers only while they stand still. One thread of the target serves the
+ * stub: it delivers events to the client, and resumes the CPUs that are not held. Other threads stop the machine for what they
+ * need (target_enter()), after waiting until the guest has had its share of time. From gdb_target_start() on, the machine
+ * stands still for at most the share `overhead` of the time, on average. An event cannot wait, so its time is charged to the
+ * same budget, and threads that can wait do so for longer.
  *
  * A held CPU gets no interrupts: caps.irq_while_held is false.
  */
@@ -19,68 +19,68 @@
 #include "hv/target/target.h"
 
 struct gdb_config {
-	int fd; /* A descriptor that is connected to the stub. gdb_target_new() owns it from the call on, even if it fails. */
-	bool running;	 /* The caller knows that the machine ran. This counts even if the stub says otherwise. */
-	pid_t pid;	 /* The QEMU process on this host, which is checked. 0: ask the socket, which may or may not know it. */
-	double overhead; /* The share of time that the machine may stand still, 0 to 1. */
+	int fd;		 /* Connected to the stub. Owned by gdb_target_new(), even if it fails. */
+	bool running;	 /* The caller knows that the machine was running, whatever the stub reports. */
+	pid_t pid;	 /* The QEMU process on this host, which is checked. 0: ask the socket. */
+	double overhead; /* Share of time that the machine may stand still, 0 to 1. */
 
-	/* When this limit is reached, the connection is given up. It must outlive the target. NULL: there is none. */
+	/* The time limit of the connection; it must outlive the target. NULL: none. */
 	struct limit *limit;
 
 	/*
-	 * Where to keep which breakpoints are planted. Those that are in it at the start were left in the machine, and are
-	 * removed first. NULL: they are not kept.
+	 * Table of the planted breakpoints. Entries in it at the start were left in the machine, and are removed first. NULL:
+	 * the target uses a table of its own.
 	 */
 	struct gdb_planted *planted;
 
 	/*
-	 * Tells whether a guest on this host's KVM needs its breakpoints in debug registers, because that KVM does not
-	 * intercept INT3. It is called only for a guest on KVM. NULL: no guest needs that.
+	 * Whether a guest on this host's KVM needs breakpoints in debug registers, because that KVM does not intercept INT3.
+	 * Called only for a guest on KVM. NULL: no guest needs that.
 	 */
 	bool (*kvm_needs_hardware)(void);
 };
 
 /*
- * Connect to the stub and stop the machine. Returns NULL with `err` set on failure, and then the machine runs on as before,
- * unless `standing` was set: the machine ran, and the stub failed before the machine could go on.
+ * Connect to the stub and stop the machine. Returns NULL with `err` set on failure. The machine then runs on as before, unless
+ * *standing is set: the machine was running, and the stub failed before the machine could continue.
  */
 struct target *gdb_target_new(const struct gdb_config *config, bool *standing, struct err *err);
 
-/* Whether the machine ran before. If it did not, somebody else has paused it, and detaching leaves it paused. */
+/* Whether the machine was running before. If not, another user has paused it, and detaching leaves it paused. */
 bool gdb_target_was_running(struct target *t);
 
-/* Let the machine run. From here on the client is called. Returns 0, or -1 with `err` set. */
+/* Let the machine run. The target calls the client from here on. Returns 0, or -1 with `err` set. */
 int gdb_target_start(struct target *t, struct err *err);
 
 enum gdb_end {
 	GDB_END_STOPPED, /* target_stop() was called. */
-	GDB_END_GONE,	 /* The machine has ended, or its stub has closed the connection. */
-	GDB_END_PAUSED,	 /* Somebody else has stopped the machine, and the target must not resume it. */
+	GDB_END_GONE,	 /* The machine has ended, or its stub closed the connection. */
+	GDB_END_PAUSED,	 /* Another user has stopped the machine, and the target must not resume it. */
 };
 
 /*
- * Wait for the end, for `timeout_ns` at most. The target still works after it, so that the client can put the machine in order.
- * Returns 0 with `end` set, 1 when the time has passed, or -1 with `err` set when the stub has failed.
+ * Wait for the end, for `timeout_ns` at most. The target still works after it, so that the client can remove its points.
+ * Returns 0 with `end` set, 1 when the time is over, or -1 with `err` set when the stub has failed.
  */
 int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, struct err *err);
 
 /*
- * The client has finished: let every held CPU go, remove every breakpoint and watchpoint, and detach, unless the machine has
- * gone. The machine runs on then, or stays stopped if somebody else has paused it. A second call does nothing. Returns 0, or -1
- * with `err` set when the stub has failed: then what was planted may be there still, and the machine may stand still.
+ * Release every held CPU, remove every breakpoint and watchpoint, and detach, unless the machine has ended. The machine then
+ * runs on, or stays stopped if another user has paused it. A second call does nothing. Returns 0, or -1 with `err` set when
+ * the stub has failed: the breakpoints may still be planted, and the machine may stand still.
  */
 int gdb_target_detach(struct target *t, struct err *err);
 
-/* Free the target, after detaching if that was not done. NULL is allowed. */
+/* Free the target, after detaching if that was not done. `t` may be NULL. */
 void gdb_target_free(struct target *t);
 
-/* What the session has cost so far. */
+/* The session's cost so far. */
 struct gdb_figures {
 	uint64_t elapsed_ns;  /* Time since gdb_target_start(), in ns. */
-	uint64_t paused_ns;   /* How long the machine has stood still for the target in that time, in ns. */
-	uint64_t stops;	      /* How often the machine has stopped. */
-	uint64_t requests;    /* How many round trips to the stub there were. */
-	const char *indirect; /* Why guest memory is not read from the QEMU process, without the stub. NULL: it is. */
+	uint64_t paused_ns;   /* How long the machine stood still for the target since then, in ns. */
+	uint64_t stops;	      /* Number of stops of the machine. */
+	uint64_t requests;    /* Number of round trips to the stub. */
+	const char *indirect; /* Why guest memory is read through the stub. NULL: reads go to the QEMU process. */
 	bool hardware;	      /* Breakpoints are in debug registers. */
 };
 

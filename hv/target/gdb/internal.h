@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the gdbstub target share. No other component includes this header.
+ * Shared by the files of the gdbstub target only.
  *
- * Whoever talks to the stub holds gdb_target.lock. gdb_lock() takes it, and nests for the thread that has it. The machine
- * stands still during a callback of the client, and the serving thread holds the lock then. So a lock of the client's is always
- * taken after this one.
+ * A thread that talks to the stub holds gdb_target.lock. gdb_lock() takes it, and nests. During a callback of the client the
+ * machine stands still and the serving thread holds this lock, so the client's locks are always taken after it.
  */
 #ifndef OUTRIDER_TARGET_GDB_INTERNAL_H
 #define OUTRIDER_TARGET_GDB_INTERNAL_H
@@ -20,18 +19,18 @@
 #include "hv/target/gdb/memory.h"
 #include "hv/target/target.h"
 
-#define GDB_BURST_NS 10000000.0 /* The longest that the machine may stand still at a time for what was saved up. */
+#define GDB_BURST_NS 10000000.0 /* Cap of the saved budget, in ns: the longest time that the machine stands still at once. */
 
-/* The hold of one CPU (TARGET_HOLD). The CPU is left out when the others are resumed. */
+/* The hold of one CPU (TARGET_HOLD). A held CPU is left out when the others are resumed. */
 struct gdb_hold {
 	bool active;	      /* The CPU is held. */
-	atomic_bool released; /* target_release() has ended the hold. Any thread sets this without the lock. */
-	uint64_t deadline_ns; /* Time at which the hold ends by itself, on CLOCK_MONOTONIC. */
+	atomic_bool released; /* Set by target_release() on any thread, without the lock: the hold has ended. */
+	uint64_t deadline_ns; /* When the hold ends by itself (CLOCK_MONOTONIC, ns). */
 };
 
 /* One of the machine's watches. */
 struct gdb_slot {
-	bool used;		   /* The client has set `watch` and has not cleared it. */
+	bool used;		   /* The client has set `watch` and not cleared it. */
 	bool installed;		   /* The stub has the watchpoint `there`. */
 	struct target_watch watch; /* What the client wants. */
 	struct target_watch there; /* What the stub has. */
@@ -43,43 +42,43 @@ struct gdb_target {
 	struct limit *limit; /* gdb_config.limit, or `own_limit`. */
 	struct limit own_limit;
 	double overhead;		   /* gdb_config.overhead: the share while breakpoints are planted. */
-	bool hardware;			   /* Breakpoints go into the CPUs' debug registers, and not into the guest's text. */
+	bool hardware;			   /* Breakpoints go into debug registers, not into the guest's text. */
 	bool was_running;		   /* The machine ran before the target stopped it, so detaching lets it run again. */
-	atomic_bool foreign;		   /* Somebody else has stopped the machine. It is not resumed any more. */
+	atomic_bool foreign;		   /* Another user has stopped the machine. It is not resumed any more. */
 	bool detached;			   /* gdb_target_detach() is done. */
-	uint32_t threads[TARGET_MAX_CPUS]; /* The stub's thread id of each CPU. */
+	uint32_t threads[TARGET_MAX_CPUS]; /* The stub's thread ID of each CPU. */
 
 	pthread_mutex_t lock;
 	_Atomic pthread_t owner; /* The thread that holds the lock. It is valid while `owned` is set. */
 	atomic_bool owned;	 /* A thread holds the lock. */
-	unsigned depth;		 /* How often that thread has taken it. */
+	unsigned depth;		 /* Number of nested calls of gdb_lock() by that thread. */
 
 	/* The lock guards everything from here to `kicks`. */
 	bool stopped;	 /* The machine stands still. */
 	bool have_event; /* `event` is a stop that has not been delivered to the client yet. */
 	struct rsp_stop event;
-	uint64_t stopped_ns;	 /* When the machine was last stopped, on CLOCK_MONOTONIC. */
-	uint64_t linger_ns;	 /* The serving thread does not resume the machine before this time. 0: it does at once. */
-	struct allowance budget; /* How long the machine may stand still. gdb_account() keeps it up to date. */
+	uint64_t stopped_ns; /* When the machine was last stopped, on CLOCK_MONOTONIC. */
+	uint64_t linger_ns;  /* The serving thread does not resume the machine before this time. 0: it resumes it at once. */
+	struct allowance budget; /* How long the machine may stand still, kept up to date by gdb_account(). */
 	bool searching;		 /* The client has not found the guest's kernel yet: it only reads. */
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
 	struct gdb_planted *planted;	/* The breakpoints that are planted, caps.points at most. */
-	struct gdb_planted own_planted; /* What `planted` points to when the caller keeps no journal. */
+	struct gdb_planted own_planted; /* Used if the caller keeps no journal. */
 	struct gdb_memory memory;
 	uint64_t started_ns; /* When gdb_target_start() was called, on CLOCK_MONOTONIC, or 0. */
-	uint64_t paused_ns;  /* How long the machine has stood still since then. */
+	uint64_t paused_ns;  /* How long the machine has stood still since then, in ns. */
 	uint64_t lost_ns;    /* target_stats.lost_ns. */
-	uint64_t stops;	     /* How often the machine has stopped. */
-	uint64_t events;     /* How many stops were delivered to the client. */
-	uint64_t stale;	     /* How many stops the client said were not its own. */
-	uint64_t kicks;	     /* How often the target has asked the running machine to stop. */
+	uint64_t stops;	     /* Number of stops of the machine. */
+	uint64_t events;     /* Number of stops delivered to the client. */
+	uint64_t stale;	     /* Number of stops that the client rejected. */
+	uint64_t kicks;	     /* Number of times that the target stopped the running machine. */
 
 	pthread_t server; /* The thread that serves the stub. It is valid while `serving` is set. */
 	bool serving;
-	atomic_bool ending;	  /* target_stop() was called. Nobody waits for the guest's share of time any more. */
+	atomic_bool ending;	  /* target_stop() was called. No thread waits for the guest's share of time any more. */
 	atomic_bool finish;	  /* The serving thread is to return. */
-	int wake_fd;		  /* An eventfd that makes the serving thread look again at what there is to do. */
+	int wake_fd;		  /* An eventfd that wakes the serving thread. */
 	pthread_mutex_t end_lock; /* Guards changes of `ending`, `foreign` and target.over. */
 	pthread_cond_t ended;	  /* Signalled when `ending`, `foreign` or target.over is set. */
 };
@@ -94,22 +93,22 @@ static inline struct gdb_target *gdb_target(struct target *t)
 void gdb_lock(struct gdb_target *gt);
 void gdb_unlock(struct gdb_target *gt);
 
-/* Make the serving thread look again at what there is to do. Any thread may call this, with or without the lock. */
+/* Wake the serving thread. Any thread, with or without the lock. */
 void gdb_wake(struct gdb_target *gt);
 
 /* Bring the budget and the time that the machine has stood still up to date. The caller holds the lock. */
 void gdb_account(struct gdb_target *gt);
 
 /*
- * Stop the machine if it runs. A stop of another kind that comes first is kept in gdb_target.event. The caller holds the lock.
- * Returns 0, or -1 when the connection is dead.
+ * Stop the machine if it runs. If it stops for another event first, that is kept in gdb_target.event. The caller holds the
+ * lock. Returns 0, or -1 when the connection is dead.
  */
 int gdb_stop(struct gdb_target *gt);
 
-/* Say that the connection is dead, so that the machine is over for the target. */
+/* The connection is dead: the machine is over for the target. */
 void gdb_over(struct gdb_target *gt);
 
-/* Say that somebody else has stopped the machine. It stands still from here on, and the client is to end. */
+/* Another user has stopped the machine. It stands still from here on, and the client is to end. */
 void gdb_paused(struct gdb_target *gt);
 
 /* The next three are operations of struct target_ops. gdb_leave() is its go_on, too. */
@@ -124,30 +123,30 @@ int gdb_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len);
 int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first);
 void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact);
 
-/* Remove every breakpoint that is noted as planted. The machine stands still. */
+/* Remove every breakpoint in `planted`. The machine stands still. */
 void gdb_remove_points(struct gdb_target *gt);
 
-/* ---- watch.c: operations of struct target_ops, and what others need of watches ---- */
+/* ---- watch.c: operations of struct target_ops, and helpers for watches ---- */
 
 void gdb_watch_set(struct target *t, unsigned slot, const struct target_watch *watch);
 void gdb_watch_clear(struct target *t, unsigned slot);
 void gdb_watch_sync(struct target *t, unsigned self);
 
-/* Tell the stub of the watches that have changed. The machine stands still. */
+/* Send changed watches to the stub. The machine stands still. */
 void gdb_apply_watches(struct gdb_target *gt);
 
-/* Collect the cookies of the watches that cover the GVA `addr`. Returns how many there are. */
+/* Collect the cookies of the watches that cover the GVA `addr`. Returns their number. */
 unsigned gdb_watch_cookies(const struct gdb_target *gt, uint64_t addr, uint32_t cookies[TARGET_MAX_WATCHES]);
 
 /* ---- events.c: for the serving thread, which holds the lock while the machine stands still ---- */
 
-/* Deliver gdb_target.event to the client and do what it answers. */
+/* Deliver gdb_target.event to the client and carry out its action. */
 void gdb_deliver(struct gdb_target *gt);
 
-/* Whether the time of a hold is over or a held CPU was released. */
+/* Whether any CPU's hold is over or was released. */
 bool gdb_any_hold_is_over(const struct gdb_target *gt);
 
-/* End these holds: call on_hold_end for each and do what the client answers. */
+/* End these holds: call on_hold_end for each and carry out the client's action. */
 void gdb_end_holds(struct gdb_target *gt);
 
 bool gdb_barrier(struct target *t, unsigned self); /* An operation of struct target_ops. */

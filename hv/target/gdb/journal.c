@@ -23,8 +23,8 @@ struct gdb_journal {
 };
 
 /*
- * Make the folder for journals. Root's is in /run. A user's is where the system keeps what lasts as long as that user is logged
- * in. What is in either folder is gone after the host has booted anew.
+ * Create the folder for journals: in /run for root, else where the system keeps files as long as the user is logged in. Both
+ * are empty after a boot of the host.
  */
 static int make_folder(char *folder, size_t size, struct err *err)
 {
@@ -50,7 +50,7 @@ static int open_file(struct gdb_journal *j, const char *key, struct err *err)
 
 	if (make_folder(folder, sizeof(folder), err))
 		return -1;
-	/* A hash, since a key may hold what no file name can. */
+	/* A hash, because a key can have characters that a file name cannot. */
 	snprintf(j->path, sizeof(j->path), "%s/%016" PRIx64 ".journal", folder, fnv1a(FNV1A_START, key));
 	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->fd < 0)

@@ -10,7 +10,7 @@
 #include "hv/base/x86.h"
 #include "hv/target/gdb/process.h"
 
-#define BLOCK (2u << 20)      /* The monitor is asked about this many bytes at a time, */
+#define BLOCK (2u << 20)      /* Bytes of RAM to ask the monitor about at a time, */
 #define LOW_MEMORY (1u << 20) /* but page by page below this address, where PCs have holes and ROMs. */
 
 /* ---- what is RAM ---- */
@@ -49,7 +49,7 @@ static void add_stretch(struct gdb_memory *m, const struct gdb_stretch *new)
 			goto out;
 		}
 	}
-	/* A guest can make us ask about any number of addresses where nothing is, so the table is emptied when it is full. */
+	/* A guest can make the target ask about any number of addresses without memory, so empty a full table. */
 	if (m->stretch_count == GDB_STRETCHES_MAX)
 		m->stretch_count = 0;
 	m->stretches[m->stretch_count++] = *new;
@@ -66,15 +66,15 @@ static struct gdb_stretch ask_about(struct gdb_memory *m, uint64_t gpa)
 	if (size == X86_PAGE_SIZE ||
 	    (stretch.hva && ask_hva(m, stretch.gpa + size - X86_PAGE_SIZE) == stretch.hva + size - X86_PAGE_SIZE))
 		return stretch;
-	/* RAM begins or ends within the block, so only the page is asked about. */
+	/* RAM begins or ends within the block, so ask about the page alone. */
 	stretch = (struct gdb_stretch){.gpa = gpa & ~(uint64_t)(X86_PAGE_SIZE - 1), .len = X86_PAGE_SIZE};
 	stretch.hva = ask_hva(m, stretch.gpa);
 	return stretch;
 }
 
 /*
- * How many bytes from `gpa` on are in one stretch of RAM, `len` at most, or 0 when `gpa` is not RAM. Without a monitor
- * everything is taken for RAM, and the stub refuses what is not.
+ * Number of bytes from `gpa` on in one stretch of RAM, at most `len`, or 0 when `gpa` is not RAM. Without a monitor everything
+ * counts as RAM, and the stub refuses the rest.
  */
 static size_t ram_here(struct gdb_memory *m, uint64_t gpa, size_t len)
 {
@@ -193,11 +193,11 @@ void gdb_memory_forget(struct gdb_memory *m)
 		m->lines[i].valid = false;
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
 /*
- * Whether the process that was opened has the guest's memory where the stub says. What the process has and what the stub shows
- * must be the same at some places that are not empty.
+ * Whether the opened process has the guest's memory where the stub says: both must show the same bytes in samples of memory,
+ * with enough non-zero bytes among them.
  */
 static bool try_direct(struct gdb_memory *m)
 {

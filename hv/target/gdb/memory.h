@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest-physical memory behind a gdbstub. QEMU's monitor, which the stub gives access to, says what is RAM and at which address
- * QEMU itself has it. If the host's kernel permits, guest memory is read from there (proc_pid_mem(5)), without stopping the
- * machine. If it does not, and for every write, the stub does it.
+ * Guest-physical memory of a machine with a gdbstub. QEMU's monitor, which the stub gives access to, tells what is RAM, and
+ * its address in the QEMU process. If the host's kernel permits, reads go to that process (proc_pid_mem(5)), without stopping
+ * the machine. Otherwise, and for every write, they go through the stub.
  *
- * The caller holds the lock of its target for every function but gdb_memory_direct().
+ * The caller of each function except gdb_memory_direct() holds the lock of its target.
  */
 #ifndef OUTRIDER_TARGET_GDB_MEMORY_H
 #define OUTRIDER_TARGET_GDB_MEMORY_H
@@ -23,14 +23,14 @@
 
 /* A stretch of guest-physical addresses that the monitor was asked about. */
 struct gdb_stretch {
-	uint64_t gpa; /* Where it begins. */
+	uint64_t gpa; /* Its first address. */
 	uint64_t len; /* Its length in bytes. */
-	uint64_t hva; /* Where it begins in QEMU's address space. 0: it is not RAM. */
+	uint64_t hva; /* Its address in the QEMU process. 0: it is not RAM. */
 };
 
 /*
- * A piece of memory as it was when the machine stopped. A stub is asked for memory in small pieces, and the same page tables
- * are read again and again.
+ * A cached piece of memory, valid while the machine stands still. Reads are small, and the same page tables are read many
+ * times.
  */
 struct gdb_line {
 	bool valid;
@@ -47,19 +47,19 @@ struct gdb_memory {
 	pthread_rwlock_t lock; /* Guards the stretches. */
 	struct gdb_stretch stretches[GDB_STRETCHES_MAX];
 	unsigned stretch_count;
-	struct gdb_line lines[GDB_LINES]; /* Each line has one place, by its address. */
+	struct gdb_line lines[GDB_LINES]; /* A cache with one possible place for each address. */
 };
 
 /*
- * Find out what can be done. The machine stands still. A `pid` of 0 stands for the process at the other end of the socket, if
- * that is known.
+ * Find out which ways to read memory there are. The machine stands still. `pid` 0: the process at the other end of the socket,
+ * if known.
  */
 void gdb_memory_init(struct gdb_memory *m, struct rsp *rsp, pid_t pid);
 void gdb_memory_fini(struct gdb_memory *m);
 
 /*
- * Read `len` bytes at `gpa` without the lock, whether the machine runs or not. Returns 0; -1 when some of them are not RAM; 1
- * when this cannot be done without stopping the machine.
+ * Read `len` bytes at `gpa` without the lock, while the machine runs or stands still. Returns 0; -1 when some of them are not
+ * RAM; 1 when this needs the machine to stand still.
  */
 int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len);
 
@@ -67,7 +67,7 @@ int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
 int gdb_memory_read(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len);
 int gdb_memory_write(struct gdb_memory *m, uint64_t gpa, const void *buf, size_t len);
 
-/* Forget the lines that were read, because the machine goes on and they will be old. */
+/* Drop the cache, before the machine continues. */
 void gdb_memory_forget(struct gdb_memory *m);
 
 #endif

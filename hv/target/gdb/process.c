@@ -48,7 +48,7 @@ static uint32_t peer_in(const struct nlmsghdr *header, size_t len)
 	return 0;
 }
 
-/* The inode of the socket that the Unix socket `fd` is connected to, or 0 when the kernel does not say. */
+/* The inode of the socket that the Unix socket `fd` is connected to, or 0 when the kernel does not tell. */
 static uint32_t peer_inode(int fd)
 {
 	union {
@@ -127,7 +127,7 @@ int gdb_process_open(int socket, pid_t pid, const char **why)
 		return -1;
 	}
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	/* Descriptors below this folder are of one process, even if its id is given to another meanwhile. */
+	/* Files below this descriptor belong to one process, even if its ID is reused meanwhile. */
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	memory = process >= 0 ? openat(process, "mem", O_RDONLY | O_CLOEXEC) : -1;
 	if (memory < 0) {

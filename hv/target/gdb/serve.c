@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The thread that serves the machine. It waits for stops and for the ends of holds, has them delivered, and resumes the CPUs.
- */
+/* The thread that serves the machine. It waits for stops and for the ends of holds, delivers them, and resumes the CPUs. */
 #include <poll.h>
 #include <unistd.h>
 
 #include "hv/target/gdb/internal.h"
 
-#define FOREVER_NS 1000000000u /* The longest wait. Looking around once in a while does no harm. */
+#define FOREVER_NS 1000000000u /* Longest wait. A wake-up without work does no harm. */
 
 static int resume(struct gdb_target *gt)
 {
@@ -22,7 +20,7 @@ static int resume(struct gdb_target *gt)
 		if (!gt->holds[c].active)
 			go[n++] = gt->threads[c];
 	}
-	/* When the client holds all CPUs, nothing runs until the first hold ends. */
+	/* If the client holds all CPUs, none runs until the first hold ends. */
 	if (!n)
 		return 0;
 	gdb_account(gt);
@@ -33,7 +31,7 @@ static int resume(struct gdb_target *gt)
 	return -1;
 }
 
-/* For how long there is nothing to do but to wait for the stub, in ns. */
+/* Time until there is work other than what the stub reports, in ns. */
 static uint64_t until_next(const struct gdb_target *gt)
 {
 	uint64_t now = monotonic_ns(), next = now + FOREVER_NS;
@@ -47,7 +45,7 @@ static uint64_t until_next(const struct gdb_target *gt)
 	return next > now ? next - now : 0;
 }
 
-/* Look whether the running machine has stopped by itself. */
+/* Check whether the running machine has stopped by itself. */
 static void look_for_stop(struct gdb_target *gt)
 {
 	struct rsp_stop stop;
@@ -68,7 +66,7 @@ static void look_for_stop(struct gdb_target *gt)
 		gdb_paused(gt);
 }
 
-/* Do everything that is to be done now. Returns how long to wait afterwards, in ns. */
+/* Do all pending work. Returns how long to wait afterwards, in ns. */
 static uint64_t serve_once(struct gdb_target *gt)
 {
 	uint64_t wait;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Watchpoints. The stub sets one on all CPUs at once, and only while the machine stands still. So a watch is sent when it is to
- * be in force, and one that is retired is taken back before the machine goes on.
+ * Watchpoints. The stub sets one on all CPUs at once, and only while the machine stands still. So a new watch is sent at
+ * target_watch_sync(), and a retired one is removed before the machine continues.
  */
 #include "hv/target/gdb/internal.h"
 
@@ -40,7 +40,7 @@ static bool up_to_date(const struct gdb_slot *slot)
 
 void gdb_apply_watches(struct gdb_target *gt)
 {
-	/* Those to be removed go first, because QEMU on KVM has only four in all. */
+	/* Remove first: QEMU on KVM has only four watchpoints. */
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++) {
 		struct gdb_slot *slot = &gt->slots[i];
 
@@ -55,7 +55,7 @@ void gdb_apply_watches(struct gdb_target *gt)
 		if (slot->used && !slot->installed)
 			slot->installed = rsp_insert(gt->rsp, type(&slot->watch), slot->watch.gva, slot->watch.len) == 0;
 		if (slot->used)
-			slot->there = slot->watch; /* Where nothing else differs, the cookie may. */
+			slot->there = slot->watch; /* The cookie may differ even if nothing else does. */
 	}
 }
 

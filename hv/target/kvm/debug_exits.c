@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug exits of one vCPU: finding out whether each is the client's or the guest's own (SDM vol. 3, chapter 18;
+ * Debug exits of one vCPU: decide whether each is the client's or the guest's own (SDM vol. 3, chapter 18;
  * Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define DR6_TASK_SWITCH (1u << 15)
 #define DR6_ACTIVE_LOW 0xffff0ff0u /* These bits are 1 unless their cause has occurred. */
 
-/* Hand the guest its own #DB for `causes`, a set of DR6 bits, with DR6 as the processor would have left it. */
+/* Inject the guest's own #DB for `causes`, a set of DR6 bits, with DR6 as the processor would have set it. */
 static int inject_db(struct kvm_cpu *cpu, uint64_t causes, struct err *err)
 {
 	struct kvm_debugregs regs;
@@ -21,8 +21,8 @@ static int inject_db(struct kvm_cpu *cpu, uint64_t causes, struct err *err)
 	if (kvm_cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
 		goto fail;
 	/*
-	 * In #DB and NMI handlers Linux turns its breakpoints off for a while (local_db_save). The copies of them that the
-	 * target has loaded stay on, so their hits are dropped here.
+	 * Linux disables its breakpoints in #DB and NMI handlers (local_db_save). The target's copies of them stay enabled, so
+	 * drop their hits here.
 	 */
 	for (unsigned i = 0; i < 4; i++) {
 		if (!x86_dr7_enabled(regs.dr7, i))
@@ -39,8 +39,8 @@ fail:
 }
 
 /*
- * Tell whose the causes in `dr6` are. The cookies of the client's watches go to `cookies`, and the function returns how many
- * there are. The guest's own causes go to `guest`, as bits of the DR6 that the guest is to see.
+ * Sort the causes in `dr6`. `cookies` gets the cookies of the client's watches; returns their number. *guest gets the guest's
+ * own causes, as bits of the DR6 that the guest is to see.
  */
 static unsigned sort_causes(const struct kvm_cpu *cpu, uint64_t dr6, uint32_t cookies[TARGET_MAX_WATCHES], uint64_t *guest)
 {
@@ -82,8 +82,8 @@ struct exception_frame {
 };
 
 /*
- * The vCPU has stopped at the first instruction of the guest's #BP handler. If the INT3 is the client's, the delivery of the
- * exception is undone: the vCPU gets the registers it had before. If it is the guest's own, the handler runs.
+ * The vCPU has stopped at the first instruction of the guest's #BP handler. If the INT3 is the client's, undo the delivery of
+ * the exception: restore the registers from before it. If it is the guest's own, let the handler run.
  */
 static int on_gate(struct kvm_cpu *cpu, struct x86_regs *regs, struct err *err)
 {

@@ -3,8 +3,8 @@
  * Loading the debug registers of one vCPU (SDM vol. 3, chapter 18; Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
  *
  * While KVM_GUESTDBG_USE_HW_BP is on, KVM keeps the guest's own debug registers but does not load them into the processor. The
- * breakpoints that the guest has set there must still work. So those that are enabled are copied into the debug registers that
- * the target leaves free, and their hits are handed back to the guest (debug_exits.c).
+ * guest's breakpoints must still work. So the enabled ones are copied into debug registers that the target does not use, and
+ * their hits are injected into the guest (debug_exits.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -20,13 +20,13 @@ static uint64_t dr7_enable(unsigned reg)
 	return 2ull << (2 * reg);
 }
 
-/* Where the type and length of a breakpoint are in DR7: four bits from this one on. */
+/* The position in DR7 of a breakpoint's type and length, four bits. */
 static unsigned dr7_condition_shift(unsigned reg)
 {
 	return 16 + 4 * reg;
 }
 
-/* The first debug register that is not in the set `taken`, or 4 when all are. */
+/* The first debug register that is not in the set `taken`, or 4 if all are. */
 static unsigned free_register(unsigned taken)
 {
 	unsigned reg = 0;
@@ -37,9 +37,9 @@ static unsigned free_register(unsigned taken)
 }
 
 /*
- * Put the guest's own breakpoints into `debug`. They go into the debug registers that are neither in `taken` nor in `ours`.
- * When there are no more of these, they go into those of `ours`, which are the watches': a window can do without a watch, but
- * a debugger in the guest cannot do without its breakpoint. Returns `taken` and the registers used here.
+ * Put the guest's own breakpoints into `debug`, in debug registers that are neither in `taken` nor in `ours`. If there are no
+ * more, use those in `ours`, which are for watches: a window can do without a watch, but a debugger in the guest needs its
+ * breakpoint. Returns `taken` with the registers used here.
  */
 static unsigned load_guests(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, unsigned taken, unsigned ours)
 {
@@ -59,7 +59,7 @@ static unsigned load_guests(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, 
 	return taken;
 }
 
-/* The set of watches that this vCPU should have loaded. Those of a window that it owns are loaded only while it is held. */
+/* The set of watches that this vCPU must load. Watches of a window that it owns are loaded only while it is held. */
 static unsigned wanted_watches(const struct kvm_cpu *cpu)
 {
 	unsigned wanted = 0;
@@ -88,7 +88,9 @@ static void load_watches(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, uns
 	}
 }
 
-/* Fill `debug` with what the vCPU should have loaded, and note what is in which register. The caller holds kvm_target.lock. */
+/*
+ * Compose what the vCPU must load in `debug`, and record the use of each register in `cpu`. The caller holds kvm_target.lock.
+ */
 static void compose(struct kvm_cpu *cpu, struct kvm_guest_debug *debug)
 {
 	const struct kvm_desired *want = &cpu->kt->desired;
@@ -119,14 +121,14 @@ static void compose(struct kvm_cpu *cpu, struct kvm_guest_debug *debug)
 }
 
 /*
- * Read the guest's own debug registers if they may have changed. KVM_GET_DEBUGREGS returns what the guest wrote in either case:
- * KVM keeps that aside while KVM_GUESTDBG_USE_HW_BP is on, and reads it from the processor otherwise.
+ * Read the guest's own debug registers if they may have changed. KVM_GET_DEBUGREGS returns what the guest wrote: KVM keeps a
+ * copy while KVM_GUESTDBG_USE_HW_BP is on, and otherwise reads the processor's registers.
  */
 static int look_at_guest_regs(struct kvm_cpu *cpu, struct err *err)
 {
 	struct kvm_debugregs regs;
 
-	/* The flag is cleared before the registers are read, so that a change during the reading is not missed. */
+	/* Clear the flag before reading the registers, so that a change during the read is not missed. */
 	if (!atomic_exchange(&cpu->guest_regs_unknown, false))
 		return 0;
 	if (kvm_cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
@@ -148,8 +150,8 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 	if (look_at_guest_regs(cpu, err))
 		return -1;
 	/*
-	 * A change made after `generation` was read above may be loaded now already. It is loaded again at the next entry,
-	 * since only `generation` is noted below: the guest's debug registers may have been read before that change.
+	 * A change after `generation` was read above may be loaded here already. It is loaded again at the next entry, since
+	 * only `generation` is recorded below: the guest's debug registers may have been read before that change.
 	 */
 	pthread_mutex_lock(&kt->lock);
 	compose(cpu, &debug);
@@ -167,16 +169,16 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 }
 
 /*
- * Make way for a #DB where KVM is about to deliver another exception. A debug trap belongs to the instruction that is done and
- * comes before a fault of the next one (SDM vol. 3, table 6-2), and that instruction faults again when the #DB handler returns.
- * KVM does the same with an exception whose delivery was cut short (kvm_multiple_exception()). Returns whether there was one
- * that could be taken back. A #DB that is pending already is enough: DR6 has its causes.
+ * Make room for a #DB when KVM is about to deliver another exception. A debug trap belongs to the completed instruction and
+ * comes before a fault of the next one (SDM vol. 3, table 6-2), and that instruction faults again when the #DB handler
+ * returns. KVM does the same with an exception whose delivery was interrupted (kvm_multiple_exception()). Returns whether an
+ * exception was withdrawn. A #DB that is already pending is left: DR6 has its causes.
  */
 static bool take_fault_back(struct kvm_cpu *cpu)
 {
 	struct kvm_vcpu_events events;
 
-	/* Without KVM_CAP_EXCEPTION_PAYLOAD, which is not turned on, `injected` is set for one that is pending, too. */
+	/* Without KVM_CAP_EXCEPTION_PAYLOAD, which is off, `injected` is also set for a pending exception. */
 	if (kvm_cpu_ioctl(cpu, KVM_GET_VCPU_EVENTS, &events) || !events.exception.injected || events.exception.nr == VECTOR_DB)
 		return false;
 	events.exception.injected = 0;
@@ -193,11 +195,11 @@ int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err)
 	pthread_mutex_unlock(&cpu->kt->lock);
 
 	debug.control |= KVM_GUESTDBG_ENABLE | what;
-	cpu->reload = true; /* The next load takes the request out again, and loads what has changed since compose(). */
+	cpu->reload = true; /* The next load removes the request, and loads what changed since compose(). */
 	atomic_fetch_add_explicit(&cpu->reinjected, 1, memory_order_relaxed);
 	/*
-	 * KVM refuses with EBUSY when another exception is pending. A #BP needs nothing then, since RIP is still at the INT3. A
-	 * #DB would be lost, and with it a stop that a debugger in the guest waits for.
+	 * KVM refuses with EBUSY when another exception is pending. For a #BP do nothing then, since RIP is still at the INT3.
+	 * A #DB would be lost, and with it a stop that a debugger in the guest waits for.
 	 */
 	rc = kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug);
 	if (rc && errno == EBUSY && what == KVM_GUESTDBG_INJECT_DB && take_fault_back(cpu))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changing what all vCPUs' debug registers should hold, and waiting until they hold it. */
+/* Change what all vCPUs' debug registers must hold, and wait until they hold it. */
 #include "hv/target/kvm/internal.h"
 
-#define MOMENT_NS 200000     /* kvm_wait_moved() waits this long at most. */
-#define BARRIER_NS 10000000u /* kvm_barrier() gives up after this time. */
+#define MOMENT_NS 200000     /* longest wait of kvm_wait_moved(), in ns */
+#define BARRIER_NS 10000000u /* kvm_barrier() gives up after this time, in ns */
 
 static void raise_generation(struct kvm_target *kt)
 {
@@ -55,8 +55,9 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	uint32_t generation = atomic_load(&kt->desired.generation);
 
 	/*
-	 * A vCPU sets in_guest before it compares generations (struct vm_hooks). Here the generation was raised before in_guest
-	 * is read. So either the vCPU sees the new generation by itself, or in_guest is seen to be set and the vCPU is kicked.
+	 * A vCPU sets in_guest before it compares generations (struct vm_hooks). The generation was raised before in_guest is
+	 * read here. So either the vCPU sees the new generation by itself, or this thread sees in_guest set and kicks the
+	 * vCPU.
 	 */
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
 		struct kvm_cpu *cpu = &kt->cpus[i];
@@ -76,16 +77,16 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	}
 }
 
-/* Whether the vCPU has delivered what it stopped for before `generation`. One that stands still has nothing to deliver. */
+/* Whether the vCPU has delivered what it stopped for before `generation`. A vCPU that stands still has nothing to deliver. */
 static bool is_done(const struct kvm_cpu *cpu, uint32_t generation)
 {
 	return up_to_date(cpu, generation) || cpu->stands;
 }
 
 /*
- * A vCPU loads a new generation only after it has handled what it last stopped for, so the generation is raised and every other
- * vCPU is waited for until it has loaded it. That a vCPU is outside the guest is not enough, as it is for kvm_watch_sync(): it
- * may be about to deliver a stop.
+ * A vCPU loads a new generation only after it has handled its last stop. So raise the generation, and wait until every other
+ * vCPU has loaded it. Unlike in kvm_watch_sync(), it is not enough that a vCPU is outside the guest: it may be about to
+ * deliver a stop.
  */
 bool kvm_barrier(struct target *t, unsigned self)
 {
@@ -127,8 +128,8 @@ int kvm_intercept(struct target *t, bool on, struct err *err)
 		gate = desc[0] | (uint64_t)desc[3] << 16 | (uint64_t)desc[4] << 32 | (uint64_t)desc[5] << 48;
 	}
 	/*
-	 * A debug exit needs the registers in the kvm_run page. They are asked for before the first debug exit can come, and
-	 * not earlier, because copying them at every KVM exit costs time even when nothing is armed.
+	 * A debug exit needs the registers in the kvm_run page. Request them before the first debug exit can occur, but not
+	 * earlier: copying them at every KVM exit costs time even when nothing is armed.
 	 */
 	for (unsigned i = 0; on && i < t->caps.cpus; i++)
 		kt->cpus[i].vcpu->run->kvm_valid_regs = KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;

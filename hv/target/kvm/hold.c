@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the client's answer to a stop does to the vCPU, and above all holding it without harming the guest.
+ * Carry out the client's actions on a vCPU, above all holding it without harm to the guest.
  *
- * A held vCPU is put into the halted state at the breakpoint, and KVM_RUN is entered. KVM then sleeps, which costs nothing, and
- * wakes the vCPU exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and returns to the
- * INT3, which is hit again, and the hold goes on. So another vCPU that spins until this one answers an IPI gets its answer, and
- * a race between an interrupt handler and the held task can be seen. While the held context has interrupts off, KVM does not
- * wake the vCPU, except for an NMI, and the vCPU just waits.
+ * A held vCPU is put into the halted state at the breakpoint, and its thread enters KVM_RUN. KVM then sleeps, which costs
+ * nothing, and wakes the vCPU exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and
+ * returns to the INT3; the vCPU hits it again, and the hold goes on. So another vCPU that spins until this one answers an IPI
+ * gets its answer, and a race between an interrupt handler and the held task can be seen. If the held context has interrupts
+ * off, only an NMI wakes the vCPU.
  *
- * The signal of a timer, one for each vCPU, ends the hold. So does a kick.
+ * The signal of a timer, one timer for each vCPU, ends the hold. So does a kick.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static int set_mp_state(struct kvm_cpu *cpu, uint32_t state, struct err *err)
 	return 0;
 }
 
-/* Make the timer, once. It sends the kick signal to the calling thread, which is the vCPU's own. */
+/* Create the timer, once. It sends the kick signal to the calling thread, which must be the vCPU's. */
 static int make_timer(struct kvm_cpu *cpu, struct err *err)
 {
 	struct sigevent event = {
@@ -62,7 +62,7 @@ static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold
 
 	/*
 	 * When the same context hits its INT3 again after an interrupt, the hold goes on: the timer still runs, and a release
-	 * is not forgotten. When another context is to be held, a new hold begins, even if the old one was released and
+	 * still counts. When another context is to be held, a new hold begins, even if the old one was released and
 	 * on_hold_end has not been called for it yet.
 	 */
 	if (hold->active && (hold->rip != regs->rip || hold->rsp != regs->gpr[X86_RSP])) {
@@ -84,8 +84,9 @@ static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold
 }
 
 /*
- * Where the held vCPU has left the held context for an interrupt, its MP state is its own: it may have executed a HLT. Where it
- * stands there again and is about to hit the INT3 once more, it is runnable, whichever of the two is said.
+ * Whether the vCPU's halted state is the target's. If the held vCPU has left the held context for an interrupt, the state is
+ * the guest's: it may have executed a HLT. If the vCPU is back and about to hit the INT3 again, it is runnable, and either
+ * answer is right.
  */
 static bool is_halted_by_us(const struct kvm_cpu *cpu)
 {
@@ -125,25 +126,25 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 
 	kvm_cpu_regs_get(cpu, &regs);
 	/*
-	 * The release is forgotten here and not when the next hold begins, because the client may release a hold after it
-	 * decided on it and before it began.
+	 * Clear the release here, not when the next hold begins: the client may release a hold after it decided on it and
+	 * before it began.
 	 */
 	atomic_store(&hold->released, false);
 	action = client->on_hold_end(client->ctx, cpu->vcpu->index, &regs);
 	now = monotonic_ns();
 	if (action.kind == TARGET_HOLD) {
-		/* The vCPU is halted still, or runs a handler that returns to the INT3. Only the deadline changes. */
+		/* The vCPU is still halted, or runs a handler that returns to the INT3. Only the deadline changes. */
 		hold->deadline_ns = now + action.hold_ns;
 		set_timer(cpu, hold->deadline_ns);
 		return 0;
 	}
 	if (now < hold->deadline_ns)
-		set_timer(cpu, 0); /* A time of zero disarms the timer. */
+		set_timer(cpu, 0); /* A time of 0 disarms the timer. */
 	kvm_cpu_stood(cpu, hold->began_ns);
 	hold->active = false;
 	cpu->reload = true;
 
-	/* A vCPU that stands elsewhere runs, or is halted by a HLT of its own, which must not be ended here. */
+	/* A vCPU that is elsewhere is running, or was halted by a HLT of the guest, which must not end here. */
 	if (regs.rip == hold->rip && regs.gpr[X86_RSP] == hold->rsp && set_mp_state(cpu, KVM_MP_STATE_RUNNABLE, err))
 		return -1;
 	return kvm_cpu_act(cpu, action, &regs, false, err);

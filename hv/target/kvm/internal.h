@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the KVM target share. No other component includes this header.
+ * Shared by the files of the KVM target only.
  *
- * struct kvm_desired says, once for the whole machine, what the debug registers of all vCPUs should hold, and carries a
- * generation number that every change raises. A vCPU compares that number with the one it has loaded before every entry into
- * the guest, and loads what changed. Whoever makes a change decides whether running vCPUs are kicked: for a new watch they are,
- * for a retired one they are not.
+ * struct kvm_desired has what the debug registers of all vCPUs must hold, and a generation number that every change raises.
+ * Before every entry into the guest, a vCPU compares that number with the one that it has loaded, and loads the changes. The
+ * thread that makes a change decides whether to kick running vCPUs: for a new watch it does, for a retired one it does not.
  *
- * The kvm_cpu_*() functions that take a struct err run on the vCPU's own thread while that vCPU is outside KVM_RUN. They return
- * 0, or -1 with `err` set.
+ * The kvm_cpu_*() functions with a struct err run on the vCPU's own thread, while the vCPU is outside KVM_RUN. They return 0,
+ * or -1 with `err` set.
  */
 #ifndef OUTRIDER_TARGET_KVM_INTERNAL_H
 #define OUTRIDER_TARGET_KVM_INTERNAL_H
@@ -30,14 +29,14 @@
 
 /* One of the machine's watches. */
 struct kvm_slot {
-	bool used; /* The client has set `watch` and has not cleared it. */
+	bool used; /* The client has set `watch` and not cleared it. */
 	struct target_watch watch;
 };
 
-/* What the debug registers of all vCPUs should hold. kvm_target.lock guards all but the reading of `generation`. */
+/* What the debug registers of all vCPUs must hold. Guarded by kvm_target.lock, but `generation` may be read without it. */
 struct kvm_desired {
 	_Atomic uint32_t generation; /* Raised by every change. It may wrap around. */
-	bool intercept;		     /* The target intercepts breakpoints. While it does not, no debug register is ours. */
+	bool intercept;		     /* The target intercepts breakpoints. If false, it uses no debug register. */
 	uint64_t gate;		     /* GVA of the guest's #BP handler. Only KVM_BP_IDT_GATE uses it. */
 	struct kvm_slot slots[TARGET_MAX_WATCHES];
 };
@@ -46,41 +45,39 @@ struct kvm_desired {
 struct kvm_hold {
 	bool active;	      /* The vCPU is held. */
 	bool timer_made;      /* `timer` exists. */
-	atomic_bool released; /* target_release() has ended the hold. Any thread sets this. */
-	uint64_t began_ns;    /* Time at which the hold began, on CLOCK_MONOTONIC. */
-	uint64_t deadline_ns; /* Time at which the hold ends by itself, on CLOCK_MONOTONIC. */
-	uint64_t rip, rsp;    /* The held context: where it was stopped, and its stack pointer there. */
+	atomic_bool released; /* Set by target_release() on any thread: the hold has ended. */
+	uint64_t began_ns;    /* When the hold began (CLOCK_MONOTONIC, ns). */
+	uint64_t deadline_ns; /* When the hold ends by itself (CLOCK_MONOTONIC, ns). */
+	uint64_t rip, rsp;    /* The held context: its RIP and stack pointer at the stop. */
 	timer_t timer;	      /* Kicks the vCPU at deadline_ns. */
 };
 
-/*
- * The target's side of one vCPU. Only that vCPU's own thread uses a field, unless its comment says otherwise.
- */
+/* The target's state of one vCPU. Used by that vCPU's own thread, unless a member's comment says otherwise. */
 struct kvm_cpu {
 	struct kvm_target *kt;
 	struct vcpu *vcpu;
 
-	_Atomic uint32_t loaded;	      /* The generation that its debug registers reflect. Any thread reads this. */
-	bool reload;			      /* The debug registers must be loaded again though the generation is the same. */
-	bool watching[TARGET_MAX_WATCHES];    /* Whether each debug register holds one of the machine's watches. */
-	uint32_t cookies[TARGET_MAX_WATCHES]; /* The cookie of the watch in each debug register. */
+	_Atomic uint32_t loaded;		/* The generation that is loaded. Any thread reads this. */
+	bool reload;				/* Load the debug registers again, even if the generation is the same. */
+	bool watching[TARGET_MAX_WATCHES];	/* Whether each debug register holds one of the machine's watches. */
+	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
 	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 0, or 1 + the number of the guest's own breakpoint
-						   that the register holds. */
-	uint64_t gate;				/* The GVA of the #BP handler that KVM_GATE_SLOT holds. */
+						 * in it. */
+	uint64_t gate;				/* The GVA of the #BP handler in KVM_GATE_SLOT. */
 
-	uint64_t guest_db[4];		/* The addresses of the guest's own breakpoints when they were last read. */
-	uint64_t guest_dr7;		/* The guest's own DR7 when it was last read. */
+	uint64_t guest_db[4];		/* The guest's own breakpoints, as last read. */
+	uint64_t guest_dr7;		/* The guest's own DR7, as last read. */
 	atomic_bool guest_regs_unknown; /* guest_db and guest_dr7 must be read again. Any thread sets this. */
 
 	struct kvm_hold hold;
 
-	int stats_fd;	   /* Descriptor of the vCPU's binary statistics, or -1 where KVM has none. */
+	int stats_fd;	   /* Descriptor of the vCPU's binary statistics, or -1 if KVM has none. */
 	off_t blocking_at; /* Offset of the value "blocking" in them. */
 
-	struct x86_regs *peek; /* Where kvm_peek_regs() waits for the registers, or NULL. kvm_target.lock guards it. */
-	bool stands;	       /* It waits in kvm_cpu_stand() until the machine may go on. kvm_target.lock guards it. */
+	struct x86_regs *peek; /* The registers that kvm_peek_regs() waits for, or NULL. Guarded by kvm_target.lock. */
+	bool stands; /* The vCPU waits in kvm_cpu_stand() until the machine may continue. Guarded by kvm_target.lock. */
 
-	uint64_t stopped_at; /* When the debug exit came that is being handled (CLOCK_MONOTONIC). 0: none is. */
+	uint64_t stopped_at; /* Time of the debug exit that is being handled (CLOCK_MONOTONIC, ns). 0: none is. */
 
 	/* Five counters of struct target_stats, which explains them. */
 	struct kvm_lost lost;
@@ -94,19 +91,21 @@ struct kvm_target {
 	struct target target; /* First: kvm_target() converts a pointer to it. */
 	struct vm *vm;
 	struct vm_hooks hooks;
-	struct device_observer observer; /* What the machine's devices call. */
+	struct device_observer observer; /* Called by the machine's devices. */
 	enum kvm_bp_method method;
 	/*
-	 * Guards `desired`, the changes of `stands`, and every vCPU's `peek` and `stands`. It is held for a short time only,
-	 * and no callback of the client is called under it.
+	 * Guards `desired`, changes of `stands`, and every vCPU's `peek` and `stands`. Held for a short time only; no callback
+	 * of the client is called under it.
 	 */
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* A vCPU loaded its debug registers, answered a peek or stands still, or the machine is over. */
-	pthread_cond_t go;    /* A vCPU that stands is to look again: the machine may go on, or there is a peek to answer. */
-	/* When target_stop() was called, or else when the machine was over (CLOCK_MONOTONIC). No time is lost after it. 0: not
-	 * yet. */
+	pthread_cond_t moved; /* A vCPU loaded its debug registers, answered a peek or stands still, or the machine ended. */
+	pthread_cond_t go;    /* A vCPU that stands must check again: the machine may continue, or there is a peek to answer. */
+	/*
+	 * When target_stop() was called, or else when the machine ended (CLOCK_MONOTONIC, ns). No time is lost after it. 0:
+	 * not yet.
+	 */
 	_Atomic uint64_t ended_ns;
-	atomic_uint stands; /* How many callers of kvm_stand_still() have not called kvm_go_on() yet. */
+	atomic_uint stands; /* Number of kvm_stand_still() calls without their kvm_go_on(). */
 	struct kvm_desired desired;
 	struct kvm_cpu cpus[TARGET_MAX_CPUS];
 };
@@ -122,8 +121,8 @@ static inline struct kvm_target *kvm_target(struct target *t)
 int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg);
 
 /*
- * The vCPU was kept from running since `since_ns` on CLOCK_MONOTONIC. A watchdog of the guest could notice a long time, so it
- * is told of one, if the guest has a kvmclock.
+ * The vCPU was kept from running since `since_ns` (CLOCK_MONOTONIC). If that is long, tell the guest's watchdog through its
+ * kvmclock.
  */
 void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns);
 
@@ -133,11 +132,11 @@ void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs);
 
 /* ---- idle.c ---- */
 
-/* Open and close the vCPU's statistics. Where KVM has none, kvm_cpu_is_blocked() always returns false. */
+/* Open and close the vCPU's statistics. If KVM has none, kvm_cpu_is_blocked() always returns false. */
 void kvm_cpu_idle_open(struct kvm_cpu *cpu);
 void kvm_cpu_idle_close(struct kvm_cpu *cpu);
 
-/* Whether the vCPU sleeps in KVM until an interrupt comes. Any thread may call this. */
+/* Whether the vCPU sleeps in KVM until an interrupt comes. Any thread. */
 bool kvm_cpu_is_blocked(const struct kvm_cpu *cpu);
 
 /* ---- memory.c: operations of struct target_ops ---- */
@@ -148,7 +147,7 @@ int kvm_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first);
 void kvm_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact);
 void kvm_refetch(struct target *t, uint64_t gpa, uint8_t byte);
 
-/* ---- desired.c: operations of struct target_ops, and what they have in common with peek.c ---- */
+/* ---- desired.c: operations of struct target_ops, and a helper for peek.c and stand.c ---- */
 
 int kvm_intercept(struct target *t, bool on, struct err *err);
 void kvm_watch_set(struct target *t, unsigned slot, const struct target_watch *watch);
@@ -158,8 +157,8 @@ bool kvm_barrier(struct target *t, unsigned self);
 void kvm_debug_regs_changed(struct target *t, unsigned cpu);
 
 /*
- * Wait for kvm_target.moved, which the caller's lock protects, but for 200 us at most: a vCPU that leaves the guest by itself
- * does not announce it.
+ * Wait for kvm_target.moved under kvm_target.lock, which the caller holds, for at most 200 us: a vCPU that leaves the guest by
+ * itself does not signal it.
  */
 void kvm_wait_moved(struct kvm_target *kt);
 
@@ -167,7 +166,7 @@ void kvm_wait_moved(struct kvm_target *kt);
 
 int kvm_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs); /* An operation of struct target_ops. */
 
-/* Hand the registers to kvm_peek_regs() if it waits for them. The caller holds kvm_target.lock. */
+/* Give the registers to kvm_peek_regs() if it waits for them. The caller holds kvm_target.lock. */
 int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- stand.c ---- */
@@ -175,12 +174,15 @@ int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
 int kvm_stand_still(struct target *t); /* This and the next are operations of struct target_ops. */
 void kvm_go_on(struct target *t);
 
-/* To be called last before each KVM_RUN: that KVM_RUN returns at once, executing nothing, if the machine is to stand still. */
+/*
+ * Call this last before each KVM_RUN. If the machine is to stand still, KVM_RUN then returns at once, without executing
+ * anything.
+ */
 void kvm_cpu_stand_at_entry(struct kvm_cpu *cpu);
 
 /*
- * To be called first when KVM_RUN has returned -EINTR: do what another thread has kicked the vCPU for. This answers a peek, and
- * returns only when nobody wants the machine to stand still.
+ * Call this first when KVM_RUN has returned -EINTR: do what another thread kicked the vCPU for. Answers a peek, and returns
+ * only when no caller of kvm_stand_still() is left.
  */
 int kvm_cpu_stand(struct kvm_cpu *cpu, struct err *err);
 
@@ -190,35 +192,35 @@ void kvm_devices_watch(struct target *t, uint64_t filter); /* This and the next 
 void kvm_devices_in_flight(struct target *t, const struct device_observer *observer);
 bool kvm_devices_busy(struct target *t);
 
-/* Have the machine's devices tell the client what they access, from now on, and no longer. */
+/* Start and stop the reports of the machine's devices to the client. */
 void kvm_devices_observe(struct kvm_target *kt);
 void kvm_devices_ignore(struct kvm_target *kt);
 
 /* ---- debug_regs.c ---- */
 
-/* Load the debug registers if they are not what they should be. */
+/* Load the debug registers if they are out of date. */
 int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err);
 
-/* Hand an exception to the guest: `what` is KVM_GUESTDBG_INJECT_BP or KVM_GUESTDBG_INJECT_DB. It is counted as reinjected. */
+/* Inject an exception into the guest: `what` is KVM_GUESTDBG_INJECT_BP or KVM_GUESTDBG_INJECT_DB. Counted as reinjected. */
 int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err);
 
 /* ---- debug_exits.c ---- */
 
-/* Handle a KVM_EXIT_DEBUG: deliver it to the client, or hand it back to the guest. */
+/* Handle a KVM_EXIT_DEBUG: deliver it to the client, or inject it into the guest. */
 int kvm_cpu_on_debug(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- hold.c ---- */
 
 /*
- * Carry out what the client answered. `regs` are the registers it was given, which it may have changed. `dirty` says that they
- * must be written back whatever the answer is, because the target itself has changed them.
+ * Carry out the client's action. `regs` are the registers given to the client, which it may have changed. `dirty`: the target
+ * itself changed them, so they must be written back whatever the action is.
  */
 int kvm_cpu_act(struct kvm_cpu *cpu, struct target_action action, struct x86_regs *regs, bool dirty, struct err *err);
 
-/* Whether the vCPU is held and the hold has ended: its time is over, or it was released. */
+/* Whether the vCPU is held and its hold has ended: by time or by a release. */
 bool kvm_cpu_hold_is_over(const struct kvm_cpu *cpu);
 
-/* End such a hold: call the client's on_hold_end and do what it answers. */
+/* End such a hold: call the client's on_hold_end and carry out its action. */
 int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err);
 
 #endif

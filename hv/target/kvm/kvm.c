@@ -21,7 +21,7 @@ static bool kvm_idle(struct target *t, unsigned index)
 	return kvm_cpu_is_blocked(&kvm_target(t)->cpus[index]);
 }
 
-/* The last moment at which time could be lost: vCPUs leave the guest for good when the machine ends, which is no loss. */
+/* The current time, but not later than the end: when the machine ends, vCPUs leave the guest for good, which is no loss. */
 static uint64_t moment(const struct kvm_target *kt)
 {
 	uint64_t ended = atomic_load(&kt->ended_ns);
@@ -93,7 +93,7 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_target *kt = ctx;
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
-	/* When the held vCPU's own interrupt handler runs into a conflict, the client releases the vCPU without a kick. */
+	/* If the held vCPU's own interrupt handler runs into a conflict, the client releases the vCPU without a kick. */
 	if (kvm_cpu_hold_is_over(cpu) && kvm_cpu_hold_end(cpu, err))
 		return -1;
 	if (kvm_cpu_debug_load(cpu, err))
@@ -103,7 +103,10 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 		atomic_fetch_add_explicit(&cpu->stopped_ns, monotonic_ns() - cpu->stopped_at, memory_order_relaxed);
 		cpu->stopped_at = 0;
 	}
-	/* A vCPU that is held is entered too, so that it takes its interrupts. What it was doing waits all the same. */
+	/*
+	 * A held vCPU is entered, too, to take its interrupts. The held context makes no progress meanwhile, so the time still
+	 * counts as lost.
+	 */
 	if (kvm_lost_goes_on(&cpu->lost) && !cpu->hold.active)
 		kvm_lost_end(&cpu->lost, moment(kt));
 	return 0;

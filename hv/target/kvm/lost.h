@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long one vCPU was kept from its work, in one word that any thread may read at any moment. The word is even while the vCPU
- * may run: it is that time in ns. It is odd while the vCPU is being kept: it is that time less the moment at which this began.
- * Only the vCPU's own thread changes it. Moments are of CLOCK_MONOTONIC.
+ * How long one vCPU was kept from its work, in one word that any thread may read at any time. While the vCPU may run, the word
+ * is even: that time in ns. While the vCPU is kept from its work, the word is odd: that time less the time at which this
+ * period began. Only the vCPU's own thread changes it. Times are CLOCK_MONOTONIC, in ns.
  */
 #ifndef OUTRIDER_TARGET_KVM_LOST_H
 #define OUTRIDER_TARGET_KVM_LOST_H
@@ -45,7 +45,7 @@ static inline uint64_t kvm_lost_ns(const struct kvm_lost *l, uint64_t now_ns)
 	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
 	int64_t ns = word & 1 ? word + (int64_t)now_ns : word;
 
-	return ns > 0 ? (uint64_t)ns : 0; /* it may have begun after `now_ns` was read */
+	return ns > 0 ? (uint64_t)ns : 0; /* the period may have begun after the caller read `now_ns` */
 }
 
 #endif

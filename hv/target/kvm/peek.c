@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers of a vCPU that runs: its own thread reads them and hands them over. */
+/* Read the registers of a running vCPU: its own thread reads them and passes them on. */
 #include <errno.h>
 #include <string.h>
 

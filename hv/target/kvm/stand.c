@@ -2,21 +2,21 @@
 /*
  * Making all vCPUs stand still.
  *
- * kvm_target.stands counts the callers that want the machine to stand. A vCPU reads it after it has set in_guest, just before
- * it enters KVM_RUN. A caller raises it before it reads in_guest. So either the vCPU sees the count, or the caller sees
- * in_guest and kicks the vCPU. In the first case the vCPU sets immediate_exit in its kvm_run page, and in the second case the
- * signal's handler does. Either way KVM_RUN returns -EINTR at once, and the vCPU waits in its on_kick hook.
+ * kvm_target.stands counts the callers that want the machine to stand still. A vCPU sets in_guest before it reads this count,
+ * just before KVM_RUN. A caller raises the count before it reads in_guest. So either the vCPU sees the count, or the caller
+ * sees in_guest and kicks the vCPU. In the first case the vCPU sets immediate_exit in its kvm_run page, and in the second case
+ * the signal's handler does. Either way KVM_RUN returns -EINTR at once, and the vCPU waits in its on_kick hook.
  *
- * It waits there, and never on its way into KVM_RUN, because only a KVM_RUN that has returned -EINTR has completed what the
- * last KVM exit left open: the register that a port or MMIO read fills, and the registers in the kvm_run page that the target
- * has changed (Documentation/virt/kvm/api.rst, "kvm_run structure" and KVM_CAP_SYNC_REGS). The ioctls of a vCPU that stands
- * therefore read a state that is whole.
+ * The vCPU waits there, and never on its way into KVM_RUN, because only a KVM_RUN that returned -EINTR has completed the last
+ * KVM exit: the register that a port or MMIO read fills, and the registers in the kvm_run page that the target changed
+ * (Documentation/virt/kvm/api.rst, "kvm_run structure" and KVM_CAP_SYNC_REGS). So ioctls on a vCPU that stands read a complete
+ * state.
  */
 #include "hv/target/kvm/internal.h"
 
 /*
- * A vCPU stands when it waits in kvm_cpu_stand(). One that has no thread stands, too: if its thread starts now, the vCPU sees
- * kvm_target.stands before it executes anything.
+ * A vCPU stands while it waits in kvm_cpu_stand(). A vCPU without a thread stands, too: if its thread starts now, it sees
+ * kvm_target.stands before the vCPU executes anything.
  */
 static bool all_stand(const struct kvm_target *kt)
 {
@@ -27,7 +27,7 @@ static bool all_stand(const struct kvm_target *kt)
 	return true;
 }
 
-/* kvm_target.lock is held. */
+/* The caller holds kvm_target.lock. */
 static void end_stand(struct kvm_target *kt)
 {
 	if (atomic_fetch_sub(&kt->stands, 1) == 1)

@@ -16,7 +16,7 @@ void bus_destroy(struct bus *bus)
 	pthread_mutex_destroy(&bus->lock);
 }
 
-/* ---- the table, of which each member is read and written atomically ---- */
+/* ---- the table: each member is read and written atomically ---- */
 
 static struct bus_range get_slot(const struct bus *bus, unsigned i)
 {
@@ -36,7 +36,10 @@ static void set_slot(struct bus *bus, unsigned i, const struct bus_range *range)
 	slot->dev = range->dev;
 }
 
-/* How many ranges begin at or below the address. In the middle of a change that may be any number up to BUS_MAX_RANGES. */
+/*
+ * The number of ranges that begin at or below the address. During a change of the table the result may be any number up to
+ * BUS_MAX_RANGES.
+ */
 static unsigned count_up_to(const struct bus *bus, enum bus_space space, uint64_t address)
 {
 	unsigned low = 0, high = bus->count;
@@ -60,10 +63,13 @@ static bool holds(const struct bus_range *range, enum bus_space space, uint64_t 
 	return range->space == space && address >= range->base && offset < range->len && size <= range->len - offset;
 }
 
-/* How much of an access one range holds. */
+/* Whether a range claims an access. */
 enum claim { CLAIM_NONE, CLAIM_PART, CLAIM_WHOLE };
 
-/* A sorted table without overlaps: when the last range that begins at or below the last byte holds no byte, no range does. */
+/*
+ * The table is sorted without overlaps. So if the last range that begins at or below the access's last byte holds no byte of
+ * the access, no range does.
+ */
 static enum claim search(const struct bus *bus, enum bus_space space, uint64_t address, unsigned size, struct bus_range *out)
 {
 	unsigned n = count_up_to(bus, space, address + size - 1);
@@ -83,7 +89,7 @@ static enum claim find_range(const struct bus *bus, enum bus_space space, uint64
 	unsigned before;
 
 	do {
-		/* The thread that makes the change may be waiting for this very CPU. */
+		/* The thread that changes the table may be waiting for this host CPU. */
 		while ((before = bus->changes) & 1)
 			sched_yield();
 		claim = search(bus, space, address, size, out);
@@ -116,7 +122,7 @@ static bool overlap(const struct bus_range *a, const struct bus_range *b)
 	return holds(a, b->space, b->base, 1) || holds(b, a->space, a->base, 1);
 }
 
-/* Put the range into the slot `at`. The ranges from there on move up by one slot. */
+/* Insert the range at the slot `at`. The ranges from there on move up by one slot. */
 static void insert(struct bus *bus, unsigned at, const struct bus_range *range)
 {
 	bus->changes++;
@@ -147,7 +153,7 @@ static int add_locked(struct bus *bus, const struct bus_range *range, struct err
 	unsigned at = count_up_to(bus, range->space, range->base);
 	char why[80];
 
-	/* The table is sorted and free of overlaps, so only the neighbours can overlap. */
+	/* The table is sorted without overlaps, so only the neighbours can overlap. */
 	for (unsigned i = at ? at - 1 : 0; i < bus->count && i <= at; i++) {
 		struct bus_range neighbour = get_slot(bus, i);
 

@@ -18,9 +18,9 @@ struct disk {
 	struct disk_file image;
 	bool has_overlay;
 	struct disk_overlay overlay; /* zeroed unless has_overlay */
-	struct disk_marks marks;     /* empty unless there may be copies */
-	uint32_t copy_time;	     /* of the copy that began last */
-	bool is_copy;		     /* what is under the overlay is another struct disk */
+	struct disk_marks marks;     /* empty unless disk_allow_copies() was called */
+	uint32_t copy_time;	     /* disk_marks_next() of the latest copy */
+	bool is_copy;		     /* the overlay's base is another struct disk */
 };
 
 struct disk *disk_open(const struct vmm_disk *config, struct err *err)
@@ -79,13 +79,16 @@ unsigned disk_descriptors(const struct disk *disk, int fds[2])
 	return disk->has_overlay ? 2 : 1;
 }
 
-/* Any byte of a disk that nobody writes to is as it was. */
+/* Whether the bytes are unchanged since the copy was made. On a read-only disk all are. */
 static bool as_it_was(const struct disk *live, uint64_t offset, uint64_t len)
 {
 	return live->read_only || disk_marks_older(&live->marks, offset, len, live->copy_time);
 }
 
-/* The image, and the overlay with its list of blocks, are those of the moment of fork(), but for what was written since. */
+/*
+ * Read from the disk that was copied. Its image, and its overlay with the list of blocks, are those of the moment of fork(),
+ * except for blocks that were written since.
+ */
 static int read_live(void *ctx, struct disk_iov *v, size_t len, uint64_t offset)
 {
 	struct disk *live = ctx;
@@ -139,7 +142,7 @@ const char *disk_written_path(const struct disk *disk)
 	return disk->has_overlay && disk->overlay.folder ? disk->overlay.folder : disk->path;
 }
 
-/* 0, or why the range cannot be accessed so. */
+/* Returns 0, or the errno number of the reason why the access is not possible. */
 static int check(const struct disk *disk, uint64_t offset, uint64_t len, bool write)
 {
 	if (offset > disk->image.size || len > disk->image.size - offset)
@@ -174,8 +177,8 @@ int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t of
 
 void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len)
 {
-	/* What is in an overlay was written not long ago, and is mostly in memory still. */
-	/* To posix_fadvise(), 0 bytes are all up to the end. */
+	/* Blocks of an overlay were written recently, and are mostly still in the host's page cache. */
+	/* posix_fadvise() takes a length of 0 as everything up to the end of the file. */
 	if (len && check(disk, offset, len, false) == 0)
 		posix_fadvise(disk->image.fd, (off_t)offset, (off_t)len, POSIX_FADV_WILLNEED);
 }

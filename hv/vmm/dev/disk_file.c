@@ -66,7 +66,9 @@ static int measure(struct disk_file *file, const char *path, struct err *err)
 
 int disk_file_open(struct disk_file *file, const char *path, bool write, struct err *err)
 {
-	/* What is no image is refused before it is opened, since opening some devices does something, and a FIFO waits. */
+	/*
+	 * Refuse what is not an image before opening it: open() of some devices has side effects, and open() of a FIFO waits.
+	 */
 	int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	struct stat st;
 
@@ -75,7 +77,7 @@ int disk_file_open(struct disk_file *file, const char *path, bool write, struct 
 		return refuse_open(errno, path, write, err);
 	if (check_kind(&st, path, err) < 0)
 		return -1;
-	/* Of a block device this asks the kernel that no file system on it be mounted. */
+	/* On a block device, O_EXCL makes open() fail while a file system on it is mounted (open(2)). */
 	if (write && S_ISBLK(st.st_mode))
 		flags |= O_EXCL;
 	file->fd = open(path, flags);
@@ -116,7 +118,9 @@ int disk_file_flush(struct disk_file *file)
 	return error;
 }
 
-/* fallocate(). Sets *cannot when the host cannot do this to such a file, or to a range that is not aligned to its blocks. */
+/*
+ * fallocate(). Sets *cannot when the host does not support this for the file, or for a range that is not aligned to its blocks.
+ */
 static int allocate(const struct disk_file *file, int mode, uint64_t offset, uint64_t len, bool *cannot)
 {
 	int rc;

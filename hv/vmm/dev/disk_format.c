@@ -9,10 +9,10 @@
 
 /* The magic numbers are those of QEMU's drivers (block/NAME.c, bdrv_probe). */
 static const struct format {
-	const char *name;  /* for people, and usual as the file's suffix */
-	const char *qemu;  /* what qemu-img calls it */
-	unsigned offset;   /* of the magic number, in bytes */
-	const char *magic; /* no NUL is in it */
+	const char *name;  /* for messages, and the usual suffix of the file */
+	const char *qemu;  /* the name that qemu-img uses */
+	unsigned offset;   /* offset of the magic number, in bytes */
+	const char *magic; /* contains no NUL */
 } formats[] = {
 	{"qcow2", "qcow2", 0, "QFI\xfb"},
 	{"QED", "qed", 0, "QED"},
@@ -26,13 +26,13 @@ static const struct format {
 	{"Parallels", "parallels", 0, "WithouFreSpacExt"},
 };
 
-/* Write `path` as one word of a shell's command line. What does not fit is cut. */
+/* Write `path` as one word of a shell's command line. The end is cut off if it does not fit. */
 static void shell_word(const char *path, char *out, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
 	size_t at = 0;
 
-	/* A name that begins with a dash would be an option. */
+	/* A name that begins with a dash would be taken as an option. */
 	const char *here = path[0] == '-' ? "./" : "";
 
 	if (!path[strspn(path, plain)]) {

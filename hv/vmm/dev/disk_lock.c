@@ -6,17 +6,20 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Bytes of the file: `count` from `first` on. */
+/* A range of the file to lock: `count` bytes from `first` on. */
 struct lock_bytes {
 	short type; /* F_RDLCK: shared; F_WRLCK: exclusive */
 	off_t first, count;
 };
 
-/* Taken, in this order. */
+/* The locks that are taken, in this order. */
 static const struct lock_bytes writer_takes[] = {{F_WRLCK, 0, 1}, {F_RDLCK, 100, 1}, {F_WRLCK, 101, 3}, {F_WRLCK, 201, 3}};
 static const struct lock_bytes reader_takes[] = {{F_RDLCK, 0, 1}, {F_RDLCK, 100, 1}, {F_RDLCK, 201, 1}, {F_RDLCK, 203, 1}};
 
-/* Nobody else may hold these in any way, but they are not taken. Byte 200: somebody bears no reader. */
+/*
+ * The locks that another program must not hold, but that are not taken. A lock on byte 200 means that its holder allows no
+ * consistent reads by others.
+ */
 static const struct lock_bytes writer_asks[] = {{F_WRLCK, 200, 1}};
 static const struct lock_bytes reader_asks[] = {{F_WRLCK, 101, 1}, {F_WRLCK, 103, 1}, {F_WRLCK, 200, 1}};
 
@@ -49,14 +52,14 @@ int disk_lock(int fd, bool write, const char *path, struct err *err)
 	for (size_t i = 0; i < take_count; i++) {
 		struct flock lock = lock_of(&takes[i]);
 
-		/* Any other error means that this file system, or this host, has no such locks. */
+		/* Any other error means that this file system, or this host, does not support open file description locks. */
 		if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
 			return errno == EAGAIN || errno == EACCES ? refuse(write, path, err) : 0;
 	}
 	for (size_t i = 0; i < ask_count; i++) {
 		struct flock lock = lock_of(&asks[i]);
 
-		/* Where nobody is in the way, the kernel sets the type to F_UNLCK. */
+		/* The kernel sets the type to F_UNLCK if no other lock conflicts. */
 		if (fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
 			return refuse(write, path, err);
 	}

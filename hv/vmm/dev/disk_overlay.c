@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Blocks `first` to `last` that a thread brings into the temporary file. It is on that thread's stack. */
+/*
+ * Blocks `first` to `last`, which a thread is writing to the temporary file for the first time. It is on that thread's stack.
+ */
 struct overlay_claim {
 	uint64_t first, last;
 	struct overlay_claim *next;
@@ -23,7 +25,7 @@ static int open_nameless(const char *folder)
 	char name[4096];
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 
-	/* Some file systems, as NFS, know files without a name only as files whose name has gone. */
+	/* Some file systems, such as NFS, do not support O_TMPFILE. There, make a file with a name and unlink it. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
 	if (snprintf(name, sizeof(name), "%s/outrider-XXXXXX", folder) >= (int)sizeof(name)) {
@@ -60,7 +62,7 @@ static int open_in(struct disk_overlay *o, char *folder)
 	return ftruncate(o->top.fd, (off_t)o->base.size);
 }
 
-/* The folder of a device is in memory. */
+/* True for a block device, whose folder (/dev) is in memory and so is no place for an overlay. */
 static bool is_device(const struct disk_file *file)
 {
 	struct stat st;
@@ -92,7 +94,7 @@ static int read_image(void *ctx, struct disk_iov *v, size_t len, uint64_t offset
 	return disk_file_read(ctx, v, len, offset);
 }
 
-/* The overlay has its temporary file, or none if `rc` is negative. */
+/* Complete an overlay whose temporary file is open, or fail if `rc` is negative. */
 static int finish_open(struct disk_overlay *o, int rc, struct err *err)
 {
 	uint64_t blocks = (o->base.size + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
@@ -142,7 +144,7 @@ void disk_overlay_close(struct disk_overlay *o)
 	*o = (struct disk_overlay){0};
 }
 
-/* ---- which blocks are there ---- */
+/* ---- the bitmap of blocks in the temporary file ---- */
 
 static bool is_there(const struct disk_overlay *o, uint64_t block)
 {
@@ -156,7 +158,7 @@ static bool all_there(const struct disk_overlay *o, uint64_t first, uint64_t las
 	return first > last;
 }
 
-/* Release order: who sees a bit sees the bytes of its block in the file. */
+/* Release order pairs with the acquire in is_there(): a thread that sees a bit also sees the block's bytes in the file. */
 static void set_there(struct disk_overlay *o, uint64_t first, uint64_t last)
 {
 	for (uint64_t block = first; block <= last; block++)
@@ -171,7 +173,7 @@ static bool claimed(const struct disk_overlay *o, const struct overlay_claim *c)
 	return false;
 }
 
-/* Wait until nobody else has any of these blocks, and claim them. A thread has one claim at a time. */
+/* Wait until no other thread has claimed any of these blocks, and claim them. A thread has at most one claim. */
 static void claim(struct disk_overlay *o, struct overlay_claim *c)
 {
 	pthread_mutex_lock(&o->lock);
@@ -218,7 +220,7 @@ int disk_overlay_read(struct disk_overlay *o, struct disk_iov *v, size_t len, ui
 	return 0;
 }
 
-/* Bring a block that is not there yet into the temporary file, as it is in the image. The caller has claimed it. */
+/* Copy a block from the image to the temporary file, unless it is there already. The caller has claimed the block. */
 static int copy_up(struct disk_overlay *o, uint64_t block)
 {
 	uint8_t bytes[OVERLAY_BLOCK];
@@ -233,7 +235,7 @@ static int copy_up(struct disk_overlay *o, uint64_t block)
 	return error ? error : disk_file_write(&o->top, &(struct disk_iov){&to, 1}, len, offset);
 }
 
-/* Bring up the blocks at the two ends of a range that are in it only in part. */
+/* Copy up the first and the last block of a range, if the range covers them only in part. */
 static int copy_up_ends(struct disk_overlay *o, uint64_t offset, uint64_t end)
 {
 	uint64_t first = offset / OVERLAY_BLOCK, last = (end - 1) / OVERLAY_BLOCK;
@@ -266,7 +268,7 @@ int disk_overlay_write(struct disk_overlay *o, struct disk_iov *v, size_t len, u
 	return error;
 }
 
-/* Let whole blocks read as zeroes. */
+/* Make whole blocks read as zeroes. */
 static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
 {
 	struct overlay_claim c = {.first = first, .last = last};
@@ -274,7 +276,7 @@ static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
 	int error;
 
 	claim(o, &c);
-	/* Also a block that is not there yet may have bytes in the file, of a write that failed. */
+	/* A block whose bit is clear may have bytes in the file too: a failed write leaves them. */
 	error = disk_file_zero(&o->top, start, (end < o->base.size ? end : o->base.size) - start, true);
 	if (!error)
 		set_there(o, first, last);
@@ -282,7 +284,7 @@ static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
 	return error;
 }
 
-/* The whole blocks of a range, from *first up to but not including *end. The image's last block may be a short one. */
+/* The blocks that lie completely in a range: from *first up to but not including *end. The image's last block may be short. */
 static void whole_blocks(const struct disk_overlay *o, uint64_t offset, uint64_t len, uint64_t *first, uint64_t *end)
 {
 	*first = (offset + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
@@ -315,7 +317,7 @@ int disk_overlay_zero(struct disk_overlay *o, uint64_t offset, uint64_t len)
 
 	whole_blocks(o, offset, len, &first, &last);
 	if (first >= last) {
-		/* At most the end of one block and the start of the next. */
+		/* The range covers no whole block: it lies in one block, or in the end of a block and the start of the next. */
 		uint64_t border = first * OVERLAY_BLOCK;
 
 		if (border <= offset || border >= end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hv/vmm/dev/i8042.h"
 
-/* Commands 0xf0 to 0xff pulse those output lines whose bit is clear. Bit 0 is the reset line. */
+/* Commands 0xf0 to 0xff pulse the output lines whose bit is clear. Bit 0 is the reset line. */
 #define COMMAND_PULSE 0xf0
 
 static uint64_t i8042_read(void *dev, uint64_t offset, unsigned size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * As much of the i8042 keyboard controller as a PC without a keyboard needs: a status register that is never busy, and the
- * command that pulses the reset line, by which a kernel reboots when other ways fail.
+ * The part of the i8042 keyboard controller that a PC without a keyboard needs: a status register that is never busy, and the
+ * command that pulses the reset line. Linux reboots by that command when other ways fail.
  */
 #ifndef OUTRIDER_VMM_DEV_I8042_H
 #define OUTRIDER_VMM_DEV_I8042_H

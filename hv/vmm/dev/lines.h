@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a device is wired to besides the bus: an interrupt line, and the line by which it ends the machine.
+ * The lines that connect a device to the machine besides the bus: an interrupt line, and the line by which the device ends the
+ * machine.
  */
 #ifndef OUTRIDER_VMM_DEV_LINES_H
 #define OUTRIDER_VMM_DEV_LINES_H
@@ -9,7 +10,7 @@
 
 #include "hv/vmm/vmm.h"
 
-/* An interrupt line into KVM's 8259s and I/O APIC. `set` may be called by any thread, and under a device's lock. */
+/* An interrupt line into KVM's 8259s and I/O APIC. Any thread may call `set`, also while it holds a device's lock. */
 struct irq_line {
 	void (*set)(void *ctx, unsigned gsi, bool level);
 	void *ctx;
@@ -21,7 +22,7 @@ static inline void irq_set(const struct irq_line *line, bool level)
 	line->set(line->ctx, line->gsi, level);
 }
 
-/* How a device ends the machine: by power-off, reset or a panic that the guest reported. */
+/* The line by which a device ends the machine: on power-off, on reset, or when the guest reports a panic. */
 struct power_line {
 	void (*end)(void *ctx, enum vm_end end, const char *why);
 	void *ctx;

@@ -25,14 +25,14 @@
 
 /*
  * Whether a frame of `len` bytes may go to libslirp. Let through are ARP, and IPv4 and IPv6 packets of which none of these is
- * true: it is truncated; its destination is a loopback, "this network" or IPv4-mapped address; its destination is the DNS
- * server, and it is neither ICMP nor the whole of a TCP or UDP packet to port 53.
+ * true: it is truncated; it is a fragment of an IPv4 packet, or its reserved bit is set; its destination is a loopback,
+ * "this network" or IPv4-mapped address; its destination is the DNS server, and it is neither ICMP nor TCP or UDP to port 53.
  */
 bool net_guard_allows(const uint8_t *frame, size_t len);
 
 /*
  * Whether libslirp may make a socket for a frame that net_guard_allows(): for the SYN of a TCP connection, a UDP packet that is
- * not for the DHCP server, a ping, or a fragment, of which not even the ports are known.
+ * not for the DHCP server, or a ping.
  */
 bool net_guard_opens(const uint8_t *frame, size_t len);
 

@@ -15,7 +15,10 @@ enum { OFF_ADDRESS = 0, OFF_RESET = 1, OFF_DATA = 4 };
 #define STATUS_OFFSET 6
 #define STATUS_INTX 8 /* Interrupt Status */
 
-/* Linux takes a bus without any device for a fatal error. Red Hat's generic host bridge asks for no driver. */
+/*
+ * Linux refuses configuration mechanism 1 when bus 0 has no host bridge (pci_sanity_check() in arch/x86/pci/direct.c). Linux
+ * has no driver for Red Hat's generic host bridge, so nothing binds to it.
+ */
 static const struct pci_id bridge_id = {
 	.vendor = 0x1b36,
 	.device = 0x0008,
@@ -47,7 +50,7 @@ void pci_destroy(struct pci *pci)
 	pthread_mutex_destroy(&pci->irq_lock);
 }
 
-/* ---- plugging in ---- */
+/* ---- adding functions ---- */
 
 /* A BAR is aligned to its size. */
 static int place_bar(struct pci *pci, struct pci_function *fn, unsigned bar, struct err *err)
@@ -88,8 +91,8 @@ int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err)
 
 /* ---- INTA# ---- */
 
-/* pci.irq_lock is held. Interrupt Status, in the status register, shows what the function drives, whether it gets out or not.
- */
+/* Called with pci.irq_lock held. Interrupt Status, in the status register, shows the level that the function drives, also while
+ * Interrupt Disable is set. */
 static void drive(struct pci *pci, struct pci_function *fn)
 {
 	unsigned pin = (fn->slot - 1) % PCI_GSI_COUNT;
@@ -111,13 +114,13 @@ void pci_intx(struct pci_function *fn, bool level)
 
 /* ---- configuration space ---- */
 
-/* The function of this address, or NULL when there is none: only bus 0 is there, and functions 0. pci.lock is held. */
+/* The function at this address, or NULL. Only function 0 of the slots of bus 0 exists. Called with pci.lock held. */
 static struct pci_function *find(const struct pci *pci, unsigned bus, unsigned slot, unsigned function)
 {
 	return bus || function ? NULL : pci->slot[slot];
 }
 
-/* Registers from PCI_CONFIG_LEN on are those of an empty list of extended capabilities. */
+/* Registers from PCI_CONFIG_LEN on read as an empty list of extended capabilities. */
 static uint32_t read_config(struct pci *pci, struct pci_function *fn, unsigned offset, unsigned size)
 {
 	uint32_t value;
@@ -148,7 +151,7 @@ static void write_config(struct pci *pci, struct pci_function *fn, unsigned offs
 	}
 }
 
-/* ---- configuration space in memory: only whole, aligned registers are defined ---- */
+/* ---- configuration space in memory (ECAM): only whole, aligned registers are defined ---- */
 
 static struct pci_function *find_ecam(const struct pci *pci, uint64_t offset)
 {
@@ -257,7 +260,7 @@ void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG
 	pthread_mutex_unlock(&pci->irq_lock);
 }
 
-/* The line has the level that the saved machine gave it, so only what keeps account of it is set. */
+/* The interrupt controller's saved state already has the line's level, so only the bus's record of the line is set. */
 static void load_intx(struct pci *pci, struct pci_function *fn, bool intx)
 {
 	fn->intx = intx;

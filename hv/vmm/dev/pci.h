@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PCI bus of the machine: bus 0, with a host bridge in slot 0 and up to 31 devices of one function each. The guest reaches
+ * The PCI bus of the machine: bus 0, with a host bridge in slot 0 and up to 31 devices of one function each. The guest accesses
  * configuration space by mechanism 1 (PCI Local Bus 3.0, 3.2.2.3.2), or in memory at PCI_ECAM_GPA (PCI Express Base 3.0,
- * 7.2.2), where each function has 4 KiB, of which the last 15/16 read as 0. The reset control register at port 0xcf9 lies in
- * the middle of mechanism 1's ports, so it is here, too.
+ * 7.2.2), where each function has 4 KiB, of which the last 15/16 read as 0. This file also has the reset control register,
+ * because its port 0xcf9 lies among the ports of mechanism 1.
  *
- * Interrupts: a function has MSI-X (pci_msix.h) and INTA#. INTA# of slot n is the level-triggered GSI PCI_GSI_FIRST +
- * (n - 1) % PCI_GSI_COUNT, as _PRT in dsdt.asl says. Slots that share a GSI are ORed.
+ * Interrupts: a function has MSI-X (pci_msix.h) and INTA#. INTA# of slot n is the level-triggered GSI PCI_GSI_FIRST + (n - 1) %
+ * PCI_GSI_COUNT, as _PRT in dsdt.asl says. The levels of slots that share a GSI are ORed.
  *
  * Locking: pci.lock guards all configuration spaces, and is held while the functions of struct pci_ops are called. pci.irq_lock
- * guards the INTA# lines; nothing is locked under it.
+ * guards the INTA# lines; no other lock is taken under it.
  */
 #ifndef OUTRIDER_VMM_DEV_PCI_H
 #define OUTRIDER_VMM_DEV_PCI_H
@@ -31,18 +31,18 @@ struct pci {
 	pthread_mutex_t lock;
 	struct power_line power;
 	struct irq_line irq; /* its `gsi` is not used */
-	struct bus *bus;     /* where the BARs are */
+	struct bus *bus;     /* maps the BARs */
 	struct pci_host host;
 	uint32_t address;  /* the CONFIG_ADDRESS register */
 	uint8_t reset;	   /* the reset control register */
-	uint64_t next_gpa; /* where the next BAR is put at start */
+	uint64_t next_gpa; /* the lowest GPA for the next BAR, in pci_plug() */
 	struct pci_function bridge;
 	struct pci_function *slot[PCI_SLOTS]; /* NULL: the slot is empty */
 	pthread_mutex_t irq_lock;
 	uint32_t raised[PCI_GSI_COUNT]; /* a bit for each slot that drives the GSI PCI_GSI_FIRST + index */
 };
 
-/* All of it that a guest can see, but for the functions. */
+/* The state of the bus that a guest can see, without the functions. */
 struct pci_state {
 	uint32_t address;
 	uint8_t reset;
@@ -56,30 +56,30 @@ extern const struct bus_ops pci_ecam_ops; /* PCI_ECAM_LEN bytes of memory */
 void pci_init(struct pci *pci, struct bus *bus, const struct power_line *power, const struct irq_line *irq,
 	      const struct pci_host *host);
 
-/* Only after the vCPU threads have ended. The functions are their owners'. */
+/* To be called after the vCPU threads have ended. The owners of the functions free them. */
 void pci_destroy(struct pci *pci);
 
 /*
- * Plug a function, which has its BARs and capabilities already, into the next free slot. Its BARs get addresses in the window
+ * Plug a function, which must have its BARs and capabilities, into the next free slot. Its BARs get addresses in the window
  * [PCI_WINDOW_GPA, PCI_WINDOW_END_GPA), and memory decoding is on, as firmware would leave it. *fn must outlive the vCPU
  * threads. To be called before the machine runs. Returns 0, or -1 with EXIT_USAGE when all 31 slots are taken, or with
  * EXIT_INTERNAL when the window is full.
  */
 int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err);
 
-/* Save the registers of the bus, and load them into one that nobody uses yet. */
+/* Save the registers of the bus; load them into a bus before its machine runs. */
 void pci_save(struct pci *pci, struct pci_state *out);
 void pci_load(struct pci *pci, const struct pci_state *state);
 
 /*
- * Save the configuration space of the function in a slot, and the level of its INTA#; and load both into a function of the same
- * kind, in a machine that does not run yet: of configuration space only those bits are loaded that a guest can write, and the
- * BARs are decoded where these say. Loading leaves the interrupt line alone, as serial_load() does.
+ * Save the configuration space and the INTA# level of the function in a slot; load both into a function of the same kind,
+ * before its machine runs. Of configuration space, loading takes only the bits that a guest can write, and maps the BARs at the
+ * addresses in them. Loading does not drive the interrupt line, as serial_load() does not.
  */
 void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG_LEN], bool *intx);
 void pci_function_load(struct pci *pci, unsigned slot, const uint8_t config[PCI_CONFIG_LEN], bool intx);
 
-/* Drive the function's INTA#, subject to the command register's Interrupt Disable. Any thread may call it. */
+/* Set the level of the function's INTA#. The command register's Interrupt Disable masks it. Any thread may call it. */
 void pci_intx(struct pci_function *fn, bool level);
 
 #endif

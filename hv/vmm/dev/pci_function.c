@@ -144,7 +144,7 @@ static void move_bar(struct pci_function *fn, unsigned bar, uint64_t gpa, struct
 
 	if (b->gpa)
 		bus_remove(bus, BUS_MMIO, b->gpa);
-	/* Two BARs at one address are the guest's mistake. The one that came second is not decoded. */
+	/* Two BARs at one address are the guest's mistake. The bus refuses the second, which then stays unmapped. */
 	b->gpa = gpa && bus_add(bus, &range, NULL) == 0 ? gpa : 0;
 	if (fn->ops->bar_moved)
 		fn->ops->bar_moved(fn->ctx, bar, b->gpa);

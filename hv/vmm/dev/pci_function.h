@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One function on the PCI bus: its configuration space with a type 0 header (PCI Local Bus 3.0, chapter 6), its capability
- * list, and its memory BARs. How the guest reaches it, and where it is plugged in, is pci.h's.
+ * list, and its memory BARs. pci.h defines how the guest reaches the function, and its slot.
  *
- * The guest may write any register at any time. A register has the bits that a write changes (`writable`); others keep their
- * value. Sizing a BAR follows from that alone: its low bits are not writable.
+ * The guest may write any register at any time. `writable` has the bits of each register that a write changes; all other bits
+ * keep their value. This also implements sizing of a BAR: its low bits are not writable.
  *
- * A BAR is decoded while the command register's Memory Space bit is set and the BAR's range lies in the window [PCI_WINDOW_GPA,
- * PCI_WINDOW_END_GPA) as a whole without overlapping another range. Otherwise nothing answers at its address.
+ * A BAR is decoded while the command register's Memory Space bit is set and the BAR's whole range lies in the window
+ * [PCI_WINDOW_GPA, PCI_WINDOW_END_GPA) without overlapping another range. Otherwise no device answers at its address.
  *
- * Locking: pci.lock is held around each call here once the function is plugged in.
+ * Locking: callers hold pci.lock around each call once the function is plugged in.
  */
 #ifndef OUTRIDER_VMM_DEV_PCI_FUNCTION_H
 #define OUTRIDER_VMM_DEV_PCI_FUNCTION_H
@@ -29,43 +29,43 @@
 enum { PCI_COMMAND_MEMORY = 1 << 1, PCI_COMMAND_MASTER = 1 << 2, PCI_COMMAND_NO_INTX = 1 << 10 };
 
 /*
- * What the PCI bus needs of the host for interrupts by message and for notifications without an exit. KVM implements it
- * (hv/vmm/kvm_lines.h).
+ * The host functions that the PCI bus needs, for message-signalled interrupts and for notifications without an exit. KVM
+ * implements them (hv/vmm/kvm_lines.h).
  */
 struct pci_host {
 	void *ctx;
 	/*
-	 * Make a message-signalled interrupt. Returns an eventfd: a write to it sends the message that msi_route() has set
-	 * for *gsi. Returns -1 with `err` set when it cannot be made.
+	 * Make a message-signalled interrupt. Returns an eventfd: a write to it sends the message that msi_route() has set for
+	 * *gsi. Returns -1 with `err` set on failure.
 	 */
 	int (*msi_open)(void *ctx, unsigned *gsi, struct err *err);
-	/* Set the message: `data` is written to the GPA `address`, which is that of a local APIC. */
+	/* Set the message: writing `data` to the GPA `address`, which is that of a local APIC. */
 	void (*msi_route)(void *ctx, unsigned gsi, uint64_t address, uint32_t data);
 	/* Undo msi_open(). */
 	void (*msi_close)(void *ctx, unsigned gsi, int fd);
 	/*
-	 * From now on (`on`) or no longer, a guest's write to the GPA makes `fd` readable instead of a KVM exit. Returns false
-	 * when that cannot be done: writes then come to the bus, as before.
+	 * Begin (`on`) or stop making `fd` readable at each guest write to the GPA, instead of a KVM exit. Returns false when
+	 * KVM refuses: writes then stay exits and come to the bus.
 	 */
 	bool (*doorbell)(void *ctx, uint64_t gpa, int fd, bool on);
 };
 
-/* What the owner of a function is told. Each member may be NULL. pci.lock is held. */
+/* Callbacks to the owner of a function. Each member may be NULL. Called with pci.lock held. */
 struct pci_ops {
-	/* The guest is about to read `len` bytes at `offset`: update fn->config where it is computed. */
+	/* The guest is about to read `len` bytes at `offset`: update the registers in fn->config that are computed. */
 	void (*config_read)(void *ctx, unsigned offset, unsigned len);
-	/* The guest has written there. fn->config has the new values. */
+	/* The guest has written `len` bytes at `offset`. fn->config has the new values. */
 	void (*config_written)(void *ctx, unsigned offset, unsigned len);
-	/* The BAR is decoded at the GPA now, or (`gpa` 0) nowhere. */
+	/* The BAR is now decoded at the GPA `gpa`, or (`gpa` 0) nowhere. */
 	void (*bar_moved)(void *ctx, unsigned bar, uint64_t gpa);
 };
 
 struct pci_bar {
 	uint64_t len; /* bytes, a power of two of at least 16; 0: there is no such BAR */
-	bool wide;    /* a 64-bit BAR, which takes the next one's register, too */
+	bool wide;    /* a 64-bit BAR, which also takes the next BAR's register */
 	const struct bus_ops *ops;
 	void *dev;
-	uint64_t gpa; /* where it is decoded now; 0: nowhere */
+	uint64_t gpa; /* address at which it is decoded; 0: nowhere */
 };
 
 struct pci_function {
@@ -75,11 +75,11 @@ struct pci_function {
 	unsigned slot;
 	uint8_t config[PCI_CONFIG_LEN];
 	uint8_t writable[PCI_CONFIG_LEN];
-	unsigned last_capability; /* offset of the last one; 0: the list is empty */
-	unsigned free;		  /* where the next capability goes */
+	unsigned last_capability; /* offset of the last capability in the list; 0: the list is empty */
+	unsigned free;		  /* offset for the next capability */
 	struct pci_bar bar[PCI_BARS];
 	_Atomic(uint16_t) command; /* the command register, for threads that do not hold pci.lock */
-	bool intx;		   /* the level that the owner drives INTA# to; guarded by pci.irq_lock */
+	bool intx;		   /* level to which the owner drives INTA#; guarded by pci.irq_lock */
 };
 
 struct pci_id {
@@ -90,33 +90,33 @@ struct pci_id {
 	bool intx; /* the function has INTA# */
 };
 
-/* Make a function without BARs and capabilities. */
+/* Initialise a function without BARs and capabilities. */
 void pci_function_init(struct pci_function *fn, const struct pci_id *id, const struct pci_ops *ops, void *ctx);
 
-/* Add a memory BAR, as struct pci_bar says. Before pci_plug() only. */
+/* Add a memory BAR, as struct pci_bar says. To be called before pci_plug(). */
 void pci_function_bar(struct pci_function *fn, unsigned bar, uint64_t len, bool wide, const struct bus_ops *ops, void *dev);
 
 /*
  * Append a capability with the id `id` and `len` bytes of `body`, which follow the two bytes of its header. Returns its offset
- * in configuration space, which is a multiple of 4. No bit of it is writable yet. Before pci_plug() only, and there must be
- * room: what a function has is fixed when it is written.
+ * in configuration space, which is a multiple of 4. All its bits are read-only at first. To be called before pci_plug(). The
+ * caller makes sure that there is room: a function's capabilities are known when it is programmed.
  */
 unsigned pci_function_capability(struct pci_function *fn, uint8_t id, const void *body, size_t len);
 
-/* The first address of a BAR as its register says, whether it is decoded or not. */
+/* The GPA in a BAR's register, whether the BAR is decoded or not. */
 uint64_t pci_function_bar_gpa(const struct pci_function *fn, unsigned bar);
 
 /* Set the register of a BAR. */
 void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa);
 
-/* The guest reads or writes `size` (1, 2 or 4) bytes at `offset`; offset + size is at most PCI_CONFIG_LEN. */
+/* Access of the guest to `size` (1, 2 or 4) bytes at `offset`; offset + size is at most PCI_CONFIG_LEN. */
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
-/* Set all bits that a guest can write to those of `config`, and tell nobody. */
+/* Set all bits that a guest can write to those of `config`, without calling the owner. */
 void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN]);
 
-/* Decode the BARs where the registers say. */
+/* Put the BARs on the bus at the addresses in their registers. */
 void pci_function_map(struct pci_function *fn, struct bus *bus);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { ENTRY_ADDRESS, ENTRY_UPPER, ENTRY_DATA, ENTRY_CONTROL };
 
-/* ---- one vector, whose lock is held ---- */
+/* ---- one vector: called with its lock held ---- */
 
 static bool may_send(const struct pci_msix *m, const struct pci_msix_vector *v)
 {
@@ -28,7 +28,7 @@ static void route(struct pci_msix *m, struct pci_msix_vector *v)
 			  v->routed[ENTRY_DATA]);
 }
 
-/* What may have become possible is done: the message is set, and one that was pending is sent. */
+/* After a change of masks or of the message: route the message and send a pending one, as far as the masks allow. */
 static void settle(struct pci_msix *m, struct pci_msix_vector *v)
 {
 	uint64_t one = 1;
@@ -39,7 +39,7 @@ static void settle(struct pci_msix *m, struct pci_msix_vector *v)
 	if (!v->pending)
 		return;
 	v->pending = false;
-	/* A write fails when the counter is full, and then a message is under way already. */
+	/* The write fails only when the eventfd's counter is full. A message is then already on its way. */
 	if (write(v->fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -119,8 +119,8 @@ static void write_dword(struct pci_msix *m, unsigned offset, uint32_t value)
 	pthread_mutex_lock(&v->lock);
 	v->entry[word] = word == ENTRY_CONTROL ? value & VECTOR_MASKED : word == ENTRY_ADDRESS ? value & ~3u : value;
 	/*
-	 * A driver changes a message while the vector is masked. For one that does not, the halves are set as they come; what a
-	 * message does that was made of two is the driver's affair.
+	 * A driver changes a message while the vector is masked. If it does not, each half takes effect when it is written; a
+	 * message mixed from two is the driver's problem.
 	 */
 	settle(m, v);
 	pthread_mutex_unlock(&v->lock);
@@ -188,7 +188,7 @@ bool pci_msix_load(struct pci_msix *m, const struct pci_msix_state *state)
 	return true;
 }
 
-/* ---- life ---- */
+/* ---- creation and removal ---- */
 
 int pci_msix_init(struct pci_msix *m, struct pci_function *fn, unsigned bar, unsigned count, const struct pci_host *host,
 		  struct err *err)
@@ -199,7 +199,7 @@ int pci_msix_init(struct pci_msix *m, struct pci_function *fn, unsigned bar, uns
 	memset(m, 0, sizeof(*m));
 	m->fn = fn;
 	m->host = *host;
-	m->masked = true; /* the function is no bus master yet */
+	m->masked = true; /* the function is not bus master yet */
 	body[0] = (uint8_t)(count - 1);
 	body[2] = (uint8_t)bar; /* the table is at offset 0 */
 	body[6] = (uint8_t)(PCI_MSIX_PBA & 0xff) | (uint8_t)bar;

@@ -73,7 +73,7 @@ static uint16_t with_byte(uint16_t reg, bool hi, uint8_t byte)
 	return hi ? (uint16_t)((reg & 0x00ff) | byte << 8) : (uint16_t)((reg & 0xff00) | byte);
 }
 
-/* Returns whether the byte sets SLP_EN while SLP_TYP is that of S5. */
+/* Returns whether the byte sets SLP_EN with the SLP_TYP of S5. */
 static bool write_byte(struct pm *pm, uint64_t offset, uint8_t byte)
 {
 	bool hi = offset & 1;

@@ -17,7 +17,7 @@ static void pvpanic_write(void *dev, uint64_t offset, unsigned size, uint64_t va
 
 	(void)offset;
 	(void)size;
-	/* The event CRASH_LOADED ends nothing: the guest goes on with the crash kernel that it has loaded. */
+	/* After the event CRASH_LOADED the guest continues: it boots the crash kernel that it has loaded. */
 	if (value & PANICKED)
 		power_end(&pv->power, VM_END_PANIC, "the guest reported a kernel panic");
 }

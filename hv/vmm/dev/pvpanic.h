@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port, by which a guest that has its driver loaded reports a kernel
+ * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port, to which a guest with the driver loaded reports a kernel
  * panic.
  */
 #ifndef OUTRIDER_VMM_DEV_PVPANIC_H

@@ -18,7 +18,7 @@ enum {
 	REG_B = 0x0b,
 	REG_C = 0x0c,
 	REG_D = 0x0d,
-	CENTURY = 0x32, /* the FADT gives this index */
+	CENTURY = 0x32, /* the FADT's CENTURY field has this index */
 };
 
 enum { A_UIP = 0x80 };
@@ -28,8 +28,8 @@ enum { D_VALID = 0x80 };
 enum { ALARM_ANY = 0xc0, HOUR_PM = 0x80 };
 
 /*
- * gmtime_r() and timegm() read the time zone's file when they are the first to need it, which a confined thread may not. Where
- * somebody has needed it before, as a confined process has, this reads nothing. tzset() would read it each time.
+ * The first gmtime_r() or timegm() of a process reads the time zone's file, which a confined thread may not open. In a confined
+ * process that has called one before, this call reads nothing. tzset() would read the file each time.
  */
 static void read_time_zone(void)
 {
@@ -56,8 +56,8 @@ void rtc_destroy(struct rtc *rtc)
 }
 
 /*
- * A value as register B wants it, in binary or BCD. Only the last two digits are kept: a guest can set the clock to a year that
- * has more.
+ * A value in the format of register B, binary or BCD. Keeps only the last two digits, because a guest can set the clock to a
+ * year of more digits.
  */
 static uint8_t encode(const struct rtc *rtc, int value)
 {
@@ -85,7 +85,7 @@ static int decode_hour(const struct rtc *rtc, uint8_t value)
 	return decode(rtc, value & ~HOUR_PM & 0xff) % 12 + (value & HOUR_PM ? 12 : 0);
 }
 
-/* Write the time registers as they are at `now`, a time of the guest. */
+/* Write the time registers for the guest's time `now`. */
 static void fill_time(const struct rtc *rtc, time_t now, uint8_t regs[128])
 {
 	struct tm tm = {0};
@@ -106,10 +106,7 @@ static bool is_time(unsigned index)
 	return index == CENTURY || (index <= YEAR && index != SECONDS_ALARM && index != MINUTES_ALARM && index != HOURS_ALARM);
 }
 
-/*
- * Start the clock again with the time that the guest left in the registers. Values that make no time do no harm, since timegm()
- * normalizes them.
- */
+/* Restart the clock with the time in the registers. Invalid values are harmless, because timegm() normalizes them. */
 static void take_time(struct rtc *rtc, time_t host_time)
 {
 	const uint8_t *r = rtc->ram;
@@ -208,7 +205,7 @@ static void rtc_write(void *dev, uint64_t offset, unsigned size, uint64_t value)
 
 	pthread_mutex_lock(&rtc->lock);
 	if (offset == 0) {
-		rtc->index = value & 0x7f; /* bit 7 is no part of the index: it masks NMIs on a PC */
+		rtc->index = value & 0x7f; /* bit 7 is not part of the index: on a PC it masks NMIs */
 		if (size == 2)
 			write_data(rtc, (uint8_t)(value >> 8));
 	} else {
@@ -242,7 +239,7 @@ void rtc_tick(struct rtc *rtc, time_t host_time)
 
 /* ---- snapshots ---- */
 
-/* More seconds than a guest can set the clock forward or back: its year has two digits, and its century two. */
+/* More seconds than a guest can move the clock: its year has two digits, and its century two. */
 #define OFFSET_MAX (INT64_C(1) << 40)
 
 void rtc_save(struct rtc *rtc, struct rtc_state *out)

@@ -35,8 +35,8 @@ static unsigned fifo_size(const struct serial *s)
 }
 
 /*
- * How many bytes must be received before the interrupt is "data available" (FCR bits 6 and 7). With fewer it is the character
- * timeout, which a real UART raises after a while and this one at once.
+ * Number of received bytes that turns the interrupt into "data available" (FCR bits 6 and 7). Fewer bytes raise the character
+ * timeout, which a real UART raises after a delay, and this one at once.
  */
 static unsigned rx_trigger(const struct serial *s)
 {
@@ -57,7 +57,7 @@ static uint8_t pending(const struct serial *s)
 	return IIR_NONE;
 }
 
-/* On a PC the interrupt line is connected only while OUT2 is set. */
+/* On a PC, OUT2 gates the interrupt line. */
 static void update_irq(struct serial *s)
 {
 	bool level = pending(s) != IIR_NONE && (s->mcr & MCR_OUT2) && !(s->mcr & MCR_LOOP);
@@ -89,7 +89,7 @@ static uint8_t pop(struct serial *s)
 	return byte;
 }
 
-/* A console that cannot be written to (a closed pipe, a full disk) must not stop the guest, so the byte is dropped. */
+/* Drop the byte if the console cannot be written to (a closed pipe, a full disk): the guest must not stop because of that. */
 static void emit(const struct serial *s, uint8_t byte)
 {
 	while (write(s->out_fd, &byte, 1) < 0 && errno == EINTR)
@@ -208,7 +208,7 @@ static uint8_t read_register(struct serial *s, uint64_t offset)
 	}
 }
 
-/* A register is one byte, so a wider access touches several. */
+/* A register is one byte, so a wider access touches several registers. */
 static uint64_t serial_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct serial *s = dev;
@@ -231,8 +231,8 @@ static void serial_write(void *dev, uint64_t offset, unsigned size, uint64_t val
 		write_register(s, offset + i, (uint8_t)(value >> 8 * i));
 		if (offset + i == REG_DATA && !(s->lcr & LCR_DLAB) && s->irq_level && pending(s) == IIR_TX) {
 			/*
-			 * Writing a byte drops the line until the byte has been sent, so that an edge-triggered input of the
-			 * interrupt controller sees an edge for the next interrupt.
+			 * Sending a byte drops the line for a moment, so that an edge-triggered input of the interrupt
+			 * controller sees an edge for the next interrupt.
 			 */
 			s->irq_level = false;
 			irq_set(&s->irq, false);

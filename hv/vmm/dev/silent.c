@@ -54,7 +54,7 @@ struct silent *silent_new(const struct virtio_bus *bus, const struct virtio_save
 		.queue_ready = queue_ready,
 		.worker = worker,
 	};
-	/* Its thread does nothing, for which the entropy device's rights are more than enough. */
+	/* The worker has nothing to serve, so it gets the narrowest confinement, that of the entropy device. */
 	card->worker = worker_new(bus->workers, SANDBOX_RNG, "silent", err);
 	if (card->worker)
 		card->virtio = virtio_add(bus, &card->ops, card, card->identity.index, card->identity.queues, err);

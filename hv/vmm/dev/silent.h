@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A silent card: a virtio device that looks like another one, and has nothing behind it. Its registers answer, and nobody
- * serves its queues. In a copy of a machine it stands in for each card.
+ * A silent device: a virtio PCI device with the identity of another device but without a backend. Its registers answer, but no
+ * worker serves its queues. In a copy of a machine it replaces each device whose backend cannot be copied.
  */
 #ifndef OUTRIDER_VMM_DEV_SILENT_H
 #define OUTRIDER_VMM_DEV_SILENT_H
@@ -13,12 +13,12 @@
 struct silent;
 
 /*
- * Plug a card into the next free slot that looks like the saved one, whose identity is good, and has its configuration. Its
- * registers are those of a device that was just reset. Returns NULL with `err` set.
+ * Add a PCI device with the identity and the configuration of the saved one to the next free slot. The caller has checked the
+ * identity (virtio_identity_is_good()). Its registers are those after a reset. Returns NULL with `err` set on failure.
  */
 struct silent *silent_new(const struct virtio_bus *bus, const struct virtio_saved *saved, struct err *err);
 
-/* Take the card off the bus, after the machine's threads have ended. NULL is allowed. */
+/* Free the device, after the machine's threads have ended. NULL is allowed. */
 void silent_free(struct silent *card);
 
 #endif

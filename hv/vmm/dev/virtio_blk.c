@@ -19,7 +19,7 @@ struct served_queue {
 struct virtio_blk {
 	struct blk blk;
 	struct virtio *virtio;
-	/* The driver's bits. 0: it has not said yet. They change only while workers are paused. */
+	/* The negotiated features; 0 until the driver has set DRIVER_OK. They change only while the workers are paused. */
 	uint64_t features;
 	/* The configuration's writeback field: 1 or 0. */
 	atomic_uchar writeback;
@@ -47,7 +47,7 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 		.size_max = BLK_SEGMENT_MAX,
 		.seg_max = BLK_SEGMENTS_MAX,
 		.blk_size = DISK_SECTOR,
-		/* 512 << 3 bytes: writes of whole pages of the host need no reading. */
+		/* 512 << 3 bytes: the host writes a whole page of its page cache without reading it first. */
 		.physical_block_exp = 3,
 		.min_io_size = 8,
 		.wce = atomic_load(&d->writeback),
@@ -63,8 +63,7 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 	memcpy(buf, (const char *)&config + offset, len);
 }
 
-/* A driver that negotiated neither the flush nor the switch relies on every write being on the medium when it is done
- * (5.2.6.2). */
+/* A driver that negotiated neither flushes nor the switch relies on every completed write being on the medium (5.2.6.2). */
 static void set_write_through(struct virtio_blk *d)
 {
 	bool back = d->features & FEATURE(VIRTIO_BLK_F_CONFIG_WCE) ? atomic_load(&d->writeback)
@@ -73,7 +72,7 @@ static void set_write_through(struct virtio_blk *d)
 	atomic_store(&d->blk.write_through, !back);
 }
 
-/* The writeback field is all that a driver may write. */
+/* A driver may write only the field writeback. */
 static void config_write(void *dev, size_t offset, const void *buf, size_t len)
 {
 	static const size_t field = offsetof(struct virtio_blk_config, wce);
@@ -101,7 +100,7 @@ static void queue_ready(void *dev, unsigned queue)
 	blk_serve_queue(&d->blk, virtio_queue(d->virtio, queue), &d->served[queue].queue);
 }
 
-/* A worker that is paused has finished the request that it served, so there is nothing to wait for or to drop. */
+/* The workers are paused, so no request is being served: reset has nothing to wait for or to drop. */
 static void reset(void *dev)
 {
 	struct virtio_blk *d = dev;
@@ -147,7 +146,7 @@ unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus)
 	return config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
 }
 
-/* Make the card without its disk. */
+/* Make the device without its disk. */
 static struct virtio_blk *new_card(unsigned index, unsigned queues, struct err *err)
 {
 	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->served[0]));
@@ -163,7 +162,7 @@ static struct virtio_blk *new_card(unsigned index, unsigned queues, struct err *
 	return d;
 }
 
-/* Returns NULL, and frees the card, when this fails or there is no disk. */
+/* Returns NULL, and frees the device, on failure or when it has no disk. */
 static struct virtio_blk *plug(struct virtio_blk *d, const struct virtio_bus *bus, struct err *err)
 {
 	if (d->blk.disk && make_workers(d, bus->workers, err) == 0)

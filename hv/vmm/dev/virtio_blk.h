@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A virtio block device (virtio 1.2, section 5.2): a disk of the guest, with the image that a struct vmm_disk names. Each of
- * its queues has a worker thread of its own, which serves one request after the other straight between guest RAM and the image.
+ * A virtio block device (virtio 1.2, section 5.2): a disk of the guest, with the image that a struct vmm_disk names. Each queue
+ * has a worker of its own, which serves its requests in order, copying directly between guest RAM and the image.
  *
- * What a driver is told of the disk: sectors of 512 bytes in blocks of 4096, as the host's page cache has; a cache that is
- * written back by a flush, or through if the driver wishes so or knows no flushes; discards, and writes of zeroes. The disk's
- * serial number is "outrider-N", where N is the number of the disk, so that udev names it /dev/disk/by-id/virtio-outrider-N.
+ * The configuration offers: sectors of 512 bytes, in blocks of 4096, the page size of the host's page cache; a write-back cache
+ * with flushes, or write-through if the driver chooses that or has no flushes; discards, and writes of zeroes. The disk's
+ * serial number is "outrider-N", where N is the disk's number, so that udev names it /dev/disk/by-id/virtio-outrider-N.
  *
- * A flush is done when the host has all that was written before on its medium, whatever happens to this process or the host
- * afterwards.
+ * A flush completes when all earlier writes are on the host's storage, safe from a crash of this process or of the host.
  */
 #ifndef OUTRIDER_VMM_DEV_VIRTIO_BLK_H
 #define OUTRIDER_VMM_DEV_VIRTIO_BLK_H
@@ -18,7 +17,7 @@
 #include "hv/vmm/virtio/virtio.h"
 #include "hv/vmm/vmm.h"
 
-/* The number of queues of a disk whose configuration does not give it is that of the vCPUs, but not above this. */
+/* A disk whose configuration gives no number of queues gets one for each vCPU, but at most this number. */
 #define VIRTIO_BLK_QUEUES 4
 
 struct disk;
@@ -28,23 +27,23 @@ struct virtio_blk;
 unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus);
 
 /*
- * Open the image, and plug the disk into the bus as disk number `index` of a machine with `cpus` vCPUs. What
- * `notes` points to must outlive the disk. Returns NULL with `err` set; see disk_open() for what is wrong with images.
+ * Open the image, and add disk number `index` to the bus of a machine with `cpus` vCPUs. What `notes` points to must outlive
+ * the disk. Returns NULL with `err` set; disk_open() lists the errors of images.
  */
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
 				  const struct vmm_notes *notes, struct err *err);
 
-/* The disk of a card. It stays the card's. */
+/* The image of the device, which keeps it. */
 struct disk *virtio_blk_disk(struct virtio_blk *disk);
 
 /*
- * Plug the same card as the saved one into the bus of a copy of the machine, with a disk that the card takes, whatever comes of
- * it. Nobody is told of trouble. Returns NULL with `err` set.
+ * Add the saved device to the bus of a copy of the machine. The device takes `disk` over, also when the call fails. Errors of
+ * the disk are not reported to the user. Returns NULL with `err` set on failure.
  */
 struct virtio_blk *virtio_blk_copy(const struct virtio_bus *bus, struct disk *disk, const struct virtio_saved *saved,
 				   struct err *err);
 
-/* Take the disk off the bus and close the image, after the machine's threads have ended. NULL is allowed. */
+/* Free the device and close the image, after the machine's threads have ended. NULL is allowed. */
 void virtio_blk_free(struct virtio_blk *disk);
 
 #endif

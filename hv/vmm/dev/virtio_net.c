@@ -16,12 +16,12 @@
 
 enum { RX, TX, CONTROL, QUEUES };
 
-#define HEADER sizeof(struct virtio_net_hdr_v1) /* bytes in front of each frame, whatever was negotiated (5.1.6.1) */
-#define SEND_BURST VIRTQ_MAX_SIZE		/* frames that are sent before the worker looks at what else there is */
+#define HEADER sizeof(struct virtio_net_hdr_v1) /* bytes before each frame, whatever was negotiated (5.1.6.1) */
+#define SEND_BURST VIRTQ_MAX_SIZE		/* frames sent before the worker serves its other events */
 
 /*
- * Receive buffers that are collected for one frame. A driver that merges buffers offers at least 1518 bytes each, so 44 of them
- * hold the largest frame.
+ * The most receive buffers that are collected for one frame. A driver that merges buffers offers at least 1518 bytes each, so
+ * 44 of them hold the largest frame.
  */
 #define HELD_MAX 64
 
@@ -30,15 +30,14 @@ struct virtio_net {
 	struct worker *worker;
 	struct net_backend *backend;
 	struct virtio_net_config config;
-	int again_fd;	   /* eventfd: the transmit queue has more than one burst */
+	int again_fd;	   /* eventfd: the worker stopped after a burst, and the transmit queue may have more */
 	unsigned held_max; /* HELD_MAX, or 1 when the driver does not merge buffers */
-	/* The backend is to be started, with these features. It is the worker that may do what this takes, not a vCPU's thread.
-	 */
+	/* The worker is to start the backend with `features`. A vCPU's thread may not: its confinement does not allow it. */
 	bool starting;
 	uint64_t features;
 	/*
-	 * Receive buffers that were taken from the queue and not used yet: held[0] to held[held_count - 1]. The elements
-	 * behind these are free structs.
+	 * Receive buffers that were popped and not used yet: held[0] to held[held_count - 1]. The elements after these are free
+	 * structs.
 	 */
 	struct virtq_request *held[HELD_MAX];
 	unsigned held_count;
@@ -51,7 +50,7 @@ struct virtio_net {
 
 /* ---- to the guest ---- */
 
-/* Take buffers from the receive queue until they have room for `need` bytes. Returns whether they do. */
+/* Pop receive buffers until they have room for `need` bytes. Returns whether they do. */
 static bool collect(struct virtio_net *net, struct virtq *q, uint64_t need)
 {
 	while (net->room < need && net->held_count < net->held_max) {
@@ -70,7 +69,7 @@ static bool collect(struct virtio_net *net, struct virtq *q, uint64_t need)
 	return net->room >= need && !virtio_broken(net->virtio);
 }
 
-/* The number of held buffers that `need` bytes take. They are there. */
+/* The number of held buffers that `need` bytes fill. The caller has collected that much room. */
 static unsigned buffers_for(const struct virtio_net *net, uint64_t need)
 {
 	unsigned n = 0;
@@ -80,7 +79,7 @@ static unsigned buffers_for(const struct virtio_net *net, uint64_t need)
 	return n;
 }
 
-/* Stop holding the first `n` buffers. Their structs go behind the others. */
+/* Remove the first `n` buffers from `held`. Their structs become free ones at its end. */
 static void release(struct virtio_net *net, unsigned n)
 {
 	struct virtq_request *freed[HELD_MAX];
@@ -91,7 +90,7 @@ static void release(struct virtio_net *net, unsigned n)
 	net->held_count -= n;
 }
 
-/* Fill the first `n` held buffers with the header and the frame. The driver sees all of them at once. */
+/* Fill the first `n` held buffers with the header and the frame, and publish them to the driver at the same time. */
 static void fill(struct virtio_net *net, unsigned n, const struct virtio_net_hdr_v1 *hdr, const uint8_t *frame, size_t len)
 {
 	size_t done = 0;
@@ -125,7 +124,7 @@ static bool receive(void *ctx, const struct virtio_net_hdr_v1 *hdr, const void *
 	}
 	n = buffers_for(net, HEADER + len);
 	header.num_buffers = htole16((uint16_t)n);
-	/* The kernel's tap says that a checksum is good whether or not it was asked. */
+	/* The kernel's tap marks checksums as valid even if the driver did not negotiate that. */
 	if (!(net->features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM)))
 		header.flags = 0;
 	fill(net, n, &header, frame, len);
@@ -168,7 +167,7 @@ static void send_frame(struct virtio_net *net, struct virtq_request *rq)
 	net->counts.sent++;
 }
 
-/* Send up to a burst of frames. Returns whether the queue may have more. */
+/* Send up to a burst of frames. Returns whether the queue may have more frames. */
 static bool send_burst(struct virtio_net *net, struct virtq *q)
 {
 	struct virtq_request *rq = &net->request;
@@ -258,7 +257,7 @@ static void net_activate(void *dev, uint64_t features)
 {
 	struct virtio_net *net = dev;
 
-	/* Segments without checksums make no sense, and a driver does not ask for them (5.1.3.1). */
+	/* Segmentation offload needs checksum offload, and a driver must not negotiate the one without the other (5.1.3.1). */
 	if (!(features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM)))
 		features &= ~(NET_BIT(VIRTIO_NET_F_GUEST_TSO4) | NET_BIT(VIRTIO_NET_F_GUEST_TSO6));
 	net->held_max = features & NET_BIT(VIRTIO_NET_F_MRG_RXBUF) ? HELD_MAX : 1;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A network card: virtio-net (virtio 1.2, section 5.1) with one receive queue, one transmit queue and a control queue. Where
- * frames go to and come from is its backend's matter (net_backend.h).
+ * A network device: virtio-net (virtio 1.2, section 5.1) with one receive queue, one transmit queue and a control queue. Its
+ * backend (net_backend.h) sends and receives the frames on the host.
  *
- * The guest is not trusted. A frame that is too long or too short is dropped and counted. A request that breaks a rule of the
- * device (no header, a part that has no business there) breaks the device, which then waits for a reset.
+ * The guest is not trusted. The device drops and counts a frame that is too long or too short. A request that breaks a rule of
+ * the device (no header, or a readable or writable part where none is allowed) sets NEEDS_RESET, and the device waits for a
+ * reset.
  *
- * The card filters nothing: a guest gets every frame that the backend has, whatever it asked for by the control queue.
- * User-mode networking has only frames for this guest, and a bridge sends a tap only what is for it.
+ * The device does not filter: a guest receives every frame of the backend, whatever filters it set by the control queue.
+ * User-mode networking has only frames for this guest, and a bridge sends a tap only frames for it.
  *
- * Threads: one worker of its own, "net N", serves all queues and the backend.
+ * Threads: one worker, "net N", serves all queues and the backend.
  */
 #ifndef OUTRIDER_VMM_DEV_VIRTIO_NET_H
 #define OUTRIDER_VMM_DEV_VIRTIO_NET_H
@@ -23,28 +24,28 @@
 struct net_backend;
 struct virtio_net;
 
-/* Frames since the card was made. */
+/* Numbers of frames since the device was made. */
 struct virtio_net_counts {
-	/* Frames of the guest that went to the backend. Those of them that the backend dropped count, too. */
+	/* Frames that went from the guest to the backend, including those that the backend dropped. */
 	uint64_t sent;
-	/* Frames that the guest was given. */
+	/* Frames that went to the guest. */
 	uint64_t received;
-	/* Frames of the guest that were too short or too long to be any. */
+	/* Frames from the guest that were too short or too long. */
 	uint64_t bad_length;
-	/* Frames for the guest that do not fit into the largest chain of buffers that it has. */
+	/* Frames for the guest that did not fit into the largest chain of buffers. */
 	uint64_t no_fit;
 };
 
 /*
- * Make card number `index` with the backend that `net` asks for, and plug it into the bus. Returns NULL with `err` set: with
- * EXIT_INPUT when the host does not give the backend what it needs.
+ * Make network device number `index` with the backend that `net` selects, and add it to the bus. Returns NULL with `err` set:
+ * EXIT_INPUT when the host refuses what the backend needs.
  */
 struct virtio_net *virtio_net_new(const struct virtio_bus *bus, const struct vmm_net *net, unsigned index, struct err *err);
 
-/* The same with a backend that is there already. The card owns it from then on, also when the call fails. */
+/* The same with an existing backend. The device owns the backend from then on, also when the call fails. */
 struct virtio_net *virtio_net_with(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err);
 
-/* After the machine's threads have ended. NULL is allowed. */
+/* To be called after the machine's threads have ended. NULL is allowed. */
 void virtio_net_free(struct virtio_net *net);
 
 /* To be read while the worker is paused. */

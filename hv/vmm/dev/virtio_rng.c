@@ -7,21 +7,21 @@
 enum { TYPE_ENTROPY = 4, CLASS_NONE = 0xff0000 };
 
 /*
- * The most bytes that one request gets. A driver asks for what it needs again, and a guest that offers gigabytes must not keep
- * the worker from its other requests. Linux's driver asks for 32 to 64 bytes. getrandom() gives up to 256 bytes whole, without
- * being interrupted by a signal.
+ * The most bytes that one request gets. A driver requests more if it needs more, and a guest that offers gigabytes must not
+ * keep the worker from its other requests. Linux's driver asks for 32 to 64 bytes. getrandom() returns up to 256 bytes
+ * completely, without being interrupted by a signal (getrandom(2)).
  */
 #define FILL_MAX 256
 
 struct virtio_rng {
 	struct worker *worker;
 	struct virtio *virtio;
-	struct virtq_request request; /* of the worker */
+	struct virtq_request request; /* used by the worker */
 };
 
 /*
- * Fill the request's buffer, and return how many bytes of it were filled. The bytes come by way of a buffer of the VMM, so that
- * the guest cannot make the host's getrandom() fault by what it does with its memory.
+ * Fill the request's buffer, and return the number of bytes filled. The bytes pass through a buffer of the VMM, so that the
+ * guest cannot make the host's getrandom() fault on guest memory.
  */
 static uint32_t fill(struct virtq_request *rq)
 {
@@ -42,7 +42,7 @@ static void queue_ready(void *dev, unsigned queue)
 	struct virtq_request *rq = &rng->request;
 
 	while (virtq_pop(q, rq) > 0) {
-		/* The driver puts only buffers for the device to write into this queue (virtio 1.2, section 5.4.6.1). */
+		/* This queue takes only device-writable buffers (virtio 1.2, section 5.4.6.1). */
 		if (rq->read_len || !rq->write_len) {
 			virtq_drop(rq);
 			virtq_break(q, "a request for entropy has data for the device, or no room for an answer");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A virtio entropy device (virtio 1.2, section 5.4). It fills the driver's buffers from the host's getrandom(2), on a worker of
- * its own.
- */
+/* A virtio entropy device (virtio 1.2, section 5.4). Its own worker fills the driver's buffers from the host's getrandom(2). */
 #ifndef OUTRIDER_VMM_DEV_VIRTIO_RNG_H
 #define OUTRIDER_VMM_DEV_VIRTIO_RNG_H
 
@@ -12,8 +9,8 @@
 struct virtio_rng;
 
 /*
- * Put an entropy device on the bus. `index` is the number in its name. The parts of `bus` must outlive the device. Returns NULL
- * with `err` set when that fails; otherwise the caller frees it by virtio_rng_free().
+ * Add an entropy device to the bus. `index` is the number in its name. The parts of `bus` must outlive the device. Returns NULL
+ * with `err` set on failure; otherwise the caller frees the device by virtio_rng_free().
  */
 struct virtio_rng *virtio_rng_new(const struct virtio_bus *bus, unsigned index, struct err *err);
 

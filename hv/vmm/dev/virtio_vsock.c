@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The queues of the socket device. All its work is done by one worker. */
+/* The queues of the socket device. One worker serves all of them. */
 #include "hv/vmm/dev/virtio_vsock.h"
 
 #include <stdio.h>
@@ -11,19 +11,19 @@
 #include "hv/vmm/vsock_host.h"
 
 enum { TYPE_SOCKET = 19, CLASS_NONE = 0xff0000 };
-enum { QUEUE_RECEIVE, QUEUE_TRANSMIT, QUEUE_EVENT, QUEUES }; /* as the driver sees it */
+enum { QUEUE_RECEIVE, QUEUE_TRANSMIT, QUEUE_EVENT, QUEUES }; /* in the order of virtio 1.2, 5.10.2 */
 
 struct virtio_vsock {
 	struct worker *worker;
 	struct virtio *virtio;
 	struct vsock_streams *streams;
 	uint64_t guest_cid;
-	/* Of the worker. */
+	/* Used by the worker only. */
 	struct virtq_request request;
 	unsigned char payload[VSOCK_BUFFER];
 };
 
-/* Give the driver one packet. Returns false when there is none, or no buffer for it. */
+/* Give the driver one packet. Returns false when there is no packet, or no buffer for it. */
 static bool send_packet(struct virtio_vsock *v)
 {
 	struct virtq *q = virtio_queue(v->virtio, QUEUE_RECEIVE);
@@ -50,7 +50,7 @@ static bool send_packet(struct virtio_vsock *v)
 	return true;
 }
 
-/* Take one packet of the driver. Returns false when there is none, or it cannot be taken now. */
+/* Take one packet from the driver. Returns false when there is none, or the device cannot take one now. */
 static bool take_packet(struct virtio_vsock *v)
 {
 	struct virtq *q = virtio_queue(v->virtio, QUEUE_TRANSMIT);
@@ -73,8 +73,8 @@ static bool take_packet(struct virtio_vsock *v)
 	return true;
 }
 
-/* Move packets until neither direction has one. A packet of one direction can make room for, or bring about, one of the other.
- */
+/* Move packets until neither direction has any. A packet in one direction can free buffer space for the other direction, or
+ * cause a reply. */
 static void serve(void *ctx)
 {
 	struct virtio_vsock *v = ctx;
@@ -90,7 +90,7 @@ static void serve(void *ctx)
 
 static void queue_ready(void *dev, unsigned queue)
 {
-	/* The event queue is for a guest that moves to another host, so its buffers are never used. */
+	/* The event queue reports a migration to another host, so its buffers are never used. */
 	if (queue != QUEUE_EVENT)
 		serve(dev);
 }
@@ -112,7 +112,7 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 static uint64_t features(void *dev)
 {
 	(void)dev;
-	return 0; /* Without any, the device has stream sockets (virtio 1.2, section 5.10.3). */
+	return 0; /* Without feature bits the device has stream sockets (virtio 1.2, section 5.10.3). */
 }
 
 static struct worker *worker(void *dev, unsigned queue)
@@ -135,7 +135,7 @@ static const struct virtio_ops ops = {
 	.worker = worker,
 };
 
-/* Tell the user of a path that he did not choose. */
+/* Tell the user the socket's path, if it is the default one. */
 static void tell_path(const struct vmm_notes *notes, const char *path)
 {
 	char line[VSOCK_PATH_MAX + 64];

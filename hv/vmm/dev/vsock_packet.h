@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A packet of the virtio socket device: its header as it stands in guest memory (virtio 1.2, section 5.10.6).
- */
+/* A packet of the virtio socket device: its header as in guest memory (virtio 1.2, section 5.10.6). */
 #ifndef OUTRIDER_VMM_DEV_VSOCK_PACKET_H
 #define OUTRIDER_VMM_DEV_VSOCK_PACKET_H
 
 #include <stdint.h>
 
-#define VSOCK_HOST_CID 2 /* the host's context id in every guest */
+#define VSOCK_HOST_CID 2 /* the host's context id (virtio 1.2, 5.10.4) */
 
 enum vsock_type { VSOCK_STREAM = 1 };
 
@@ -22,7 +20,7 @@ enum vsock_op {
 	VSOCK_OP_CREDIT_REQUEST,
 };
 
-/* The flags of VSOCK_OP_SHUTDOWN: the sender of the packet will not receive any more, or not send any more. */
+/* Flags of VSOCK_OP_SHUTDOWN: the sender of the packet will receive no more data, or send no more data. */
 enum vsock_shutdown { VSOCK_NO_RECEIVE = 1, VSOCK_NO_SEND = 2, VSOCK_NEITHER = 3 };
 
 /* All fields are little-endian, as x86 is. `len` bytes of payload follow. */
@@ -33,8 +31,8 @@ struct vsock_header {
 	uint16_t type;	    /* enum vsock_type */
 	uint16_t op;	    /* enum vsock_op */
 	uint32_t flags;	    /* of VSOCK_OP_SHUTDOWN */
-	uint32_t buf_alloc; /* bytes that the sender has room for in all, for this connection */
-	uint32_t fwd_cnt;   /* bytes of this connection that the sender has taken out of that room so far; it wraps */
+	uint32_t buf_alloc; /* the sender's total buffer space for this connection, in bytes */
+	uint32_t fwd_cnt;   /* bytes of this connection that the sender has removed from its buffer so far; wraps */
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct vsock_header) == 44, "virtio 1.2, section 5.10.6");

@@ -13,57 +13,56 @@
 #include "hv/vmm/dev/vsock_socket.h"
 #include "hv/vmm/vsock_host.h"
 
-/* Answers to packets that belong to no connection. */
+/* The most replies to packets without a connection (RST) that wait for the guest at a time. */
 #define REPLIES 64
 
-/* The host's ports of the connections that programs of the host began, which are not in the way of ports that programs choose.
- */
+/* The host's ports for connections that programs of the host open. They lie above the ports that programs usually choose. */
 #define FIRST_PORT (UINT32_C(1) << 30)
 #define LAST_PORT (UINT32_MAX >> 1)
 
 #define ADVICE "end the machine that has it, or give --vsock CID,socket=PATH with another path"
 
-/* How long a program of the host waits at least while the process has no file descriptor for it. */
+/* After accept4() failed for want of file descriptors, try again in 100 ms. */
 #define RETRY_NS 100000000
 
-/* "CONNECT 4294967295\n" */
+/* the length of "CONNECT 4294967295\n" */
 #define CALL_LENGTH 19
 
 enum state {
 	FREE,
-	ASKED,	/* a program of the host has connected, and has not said the port yet */
-	CALLED, /* the guest was asked for a connection, and has not answered yet */
+	ASKED,	/* a program of the host has connected, and has not sent the port yet */
+	CALLED, /* a VSOCK_OP_REQUEST waits for the guest, or was sent and is not answered yet */
 	OPEN,
-	DEAD, /* the program of the host is gone; the guest has to be told by RST */
+	DEAD, /* the program of the host is gone; the guest must get an RST */
 };
 
-/* Packets that are due. Data is due when `readable` is set. */
+/* Packets that must be sent to the guest. Data must be sent while `readable` is set. */
 enum due { DUE_REQUEST = 1, DUE_RESPONSE = 2, DUE_CREDIT = 4, DUE_CREDIT_REQUEST = 8, DUE_SHUTDOWN = 16 };
 
 struct stream {
 	struct vsock_streams *all;
 	enum state state;
-	int fd; /* the socket of the program of the host; none in FREE and DEAD */
+	int fd; /* connected socket of the program of the host; none in FREE and DEAD */
 	uint32_t host_port, guest_port;
 	unsigned due; /* enum due */
 	char call[CALL_LENGTH + 1];
 	size_t call_len;
 
 	/* From the guest to the host. */
-	unsigned char *held; /* VSOCK_BUFFER bytes, or NULL while none is held */
-	size_t held_len;     /* bytes in `held` that the socket has had no room for */
-	uint32_t received;   /* bytes that came from the guest; wraps */
-	uint32_t forwarded;  /* bytes of these that were written to the socket; wraps */
-	uint32_t told;	     /* the value of `forwarded` that the guest was last told */
-	unsigned guest_shut; /* enum vsock_shutdown, of the guest */
+	unsigned char *held; /* VSOCK_BUFFER bytes; NULL: not needed yet */
+	size_t held_len;     /* bytes in `held`, which the socket had no room for */
+	uint32_t received;   /* bytes received from the guest; wraps */
+	uint32_t forwarded;  /* bytes that were written to the socket; wraps */
+	uint32_t told;	     /* the value of `forwarded` in the last packet to the guest */
+	unsigned guest_shut; /* enum vsock_shutdown, received from the guest */
 
 	/* From the host to the guest. */
 	bool readable;		/* the socket may have bytes, or its end */
 	bool hung_up;		/* the program has closed its socket for both directions */
-	uint32_t sent;		/* bytes that went to the guest; wraps */
-	uint32_t room;		/* the guest's buf_alloc */
-	uint32_t guest_fwd_cnt; /* the guest's fwd_cnt */
-	unsigned host_shut;	/* enum vsock_shutdown, of the host */
+	uint32_t sent;		/* bytes sent to the guest; wraps */
+	uint32_t room;		/* buf_alloc of the guest's last packet */
+	uint32_t guest_fwd_cnt; /* fwd_cnt of the guest's last packet */
+	unsigned host_shut;	/* enum vsock_shutdown, sent to the guest */
 };
 
 struct vsock_streams {
@@ -71,16 +70,16 @@ struct vsock_streams {
 	uint32_t guest_cid;
 	struct vsock_wake wake;
 	int listener;
-	int retry; /* timerfd that runs while a program could not be accepted */
+	int retry; /* timerfd that runs after accept4() failed */
 	char path[VSOCK_PATH_MAX];
-	uint32_t next_port; /* of the next connection that a program of the host begins */
-	unsigned turn;	    /* the stream that is asked first for the next packet */
+	uint32_t next_port; /* port for the next connection that a program of the host opens */
+	unsigned turn;	    /* index of the stream that is next to send a packet */
 	struct stream stream[VSOCK_CONNECTIONS];
 	struct vsock_header reply[REPLIES];
 	unsigned reply_head, reply_count;
 };
 
-/* ---- the life of a stream ---- */
+/* ---- creation and end of a stream ---- */
 
 static void close_socket(struct stream *t)
 {
@@ -101,7 +100,7 @@ static void forget(struct stream *t)
 	t->state = FREE;
 }
 
-/* Close the connection, and have the guest told, if it knows of the connection. */
+/* Close the connection, and send the guest an RST if it knows the connection. */
 static void kill_stream(struct stream *t)
 {
 	if (t->state == ASKED || (t->state == CALLED && t->due & DUE_REQUEST)) {
@@ -125,7 +124,7 @@ static struct stream *find(struct vsock_streams *s, uint32_t host_port, uint32_t
 
 static void on_socket(void *ctx, uint32_t events);
 
-/* Make a stream of the connected socket `fd`, which is closed when there is no room for one more. */
+/* Make a stream of the connected socket `fd`. Closes `fd` and returns NULL when all streams are in use. */
 static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 {
 	struct stream *t = s->stream;
@@ -137,7 +136,7 @@ static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 		return NULL;
 	}
 	*t = (struct stream){.all = s, .state = state, .fd = fd};
-	/* Edges, since a socket stays readable for as long as the guest has no room. */
+	/* Edge-triggered, because a socket stays readable while the guest has no buffer space. */
 	if (worker_watch(s->worker, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, on_socket, t, NULL) == 0)
 		return t;
 	forget(t);
@@ -146,8 +145,8 @@ static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 
 /* ---- from the guest to the host ---- */
 
-/* Whether the connection is over: both sides have said so, or the guest has shut both directions, and nothing is left to write.
- */
+/* Whether the connection is over: both sides have shut it down, or the guest has shut both directions, and no held bytes are
+ * left to write. */
 static void finish_shutdown(struct stream *t)
 {
 	if (t->held_len)
@@ -158,7 +157,7 @@ static void finish_shutdown(struct stream *t)
 		kill_stream(t);
 }
 
-/* Count bytes that the program of the host has room for, and tell the guest when that matters to it. */
+/* Count bytes that were written to the socket, and send a credit update when the guest may be waiting for it. */
 static void forwarded(struct stream *t, size_t len)
 {
 	t->forwarded += (uint32_t)len;
@@ -166,7 +165,7 @@ static void forwarded(struct stream *t, size_t len)
 		t->due |= DUE_CREDIT;
 }
 
-/* Write to the socket. Returns how many bytes it took, or -1 when its program is gone. */
+/* Write to the socket. Returns the number of bytes written, or -1 when the program of the host is gone. */
 static ssize_t write_socket(struct stream *t, const void *data, size_t len)
 {
 	ssize_t n = send(t->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -196,7 +195,7 @@ static void flush(struct stream *t)
 	finish_shutdown(t);
 }
 
-/* Keep what the socket has no room for. The guest had at most VSOCK_BUFFER bytes of credit, so it fits. */
+/* Keep the bytes that the socket had no room for. They fit, because the guest had at most VSOCK_BUFFER bytes of credit. */
 static bool hold(struct stream *t, const unsigned char *data, size_t len)
 {
 	if (!t->held)
@@ -208,7 +207,7 @@ static bool hold(struct stream *t, const unsigned char *data, size_t len)
 	return true;
 }
 
-/* Take payload of the guest. Returns false when the connection cannot go on. */
+/* Take payload from the guest. Returns false when the connection must be closed. */
 static bool take_data(struct stream *t, const unsigned char *data, size_t len)
 {
 	ssize_t n = 0;
@@ -224,9 +223,9 @@ static bool take_data(struct stream *t, const unsigned char *data, size_t len)
 	return (size_t)n == len || hold(t, data + n, len - (size_t)n);
 }
 
-/* ---- packets of the guest ---- */
+/* ---- packets from the guest ---- */
 
-/* RST is never answered. The caller has seen that there is room (vsock_streams_full()). */
+/* Reply with RST, except to an RST. The caller has checked that there is room for the reply (vsock_streams_full()). */
 static void refuse(struct vsock_streams *s, const struct vsock_header *h)
 {
 	if (h->op == VSOCK_OP_RST || vsock_streams_full(s))
@@ -241,7 +240,7 @@ static void refuse(struct vsock_streams *s, const struct vsock_header *h)
 	};
 }
 
-/* A program in the guest calls a port of the host. */
+/* A program in the guest connects to a port of the host. */
 static void called_by_guest(struct vsock_streams *s, const struct vsock_header *h)
 {
 	int fd = vsock_socket_call(s->path, h->dst_port);
@@ -258,7 +257,7 @@ static void called_by_guest(struct vsock_streams *s, const struct vsock_header *
 	t->guest_fwd_cnt = h->fwd_cnt;
 }
 
-/* A program in the guest has accepted a call of the host. */
+/* The guest has accepted the connection of a program of the host. */
 static bool accepted_by_guest(struct stream *t)
 {
 	char line[16];
@@ -267,11 +266,11 @@ static bool accepted_by_guest(struct stream *t)
 	if (t->state != CALLED)
 		return false;
 	t->state = OPEN;
-	/* A new socket has room for a line. */
+	/* The socket is new, so it has room for the line. */
 	return write_socket(t, line, (size_t)len) == len;
 }
 
-/* A packet of a connection. Returns false when the guest must not send it now. */
+/* Handle a packet of a connection. Returns false when the guest must not send it in this state. */
 static bool take_packet(struct stream *t, const struct vsock_header *h, const void *payload, size_t len)
 {
 	if (h->op == VSOCK_OP_RESPONSE)
@@ -330,7 +329,7 @@ bool vsock_streams_full(const struct vsock_streams *s)
 	return s->reply_count == REPLIES;
 }
 
-/* How many bytes the guest has room for. A guest that claims to have taken more than was sent has none. */
+/* The guest's free buffer space in bytes; 0 if the guest claims to have removed more bytes than were sent. */
 static uint32_t credit(const struct stream *t)
 {
 	uint32_t under_way = t->sent - t->guest_fwd_cnt;
@@ -374,7 +373,7 @@ static void fill_header(struct stream *t, struct vsock_header *h, enum vsock_op 
 	t->due &= ~(unsigned)DUE_CREDIT;
 }
 
-/* Read from the socket for the guest. Returns the number of bytes; 0 when there are none now. */
+/* Read from the socket for the guest. Returns the number of bytes; 0 when none are available. */
 static size_t read_socket(struct stream *t, void *payload, size_t room)
 {
 	size_t most = credit(t) < room ? credit(t) : room;
@@ -396,7 +395,7 @@ static size_t read_socket(struct stream *t, void *payload, size_t room)
 	return 0;
 }
 
-/* The next packet of one stream. Returns false when there is none. */
+/* Make the next packet of one stream. Returns false when it has none to send. */
 static bool give(struct stream *t, struct vsock_header *h, void *payload, size_t room)
 {
 	static const struct {
@@ -468,7 +467,7 @@ static uint32_t new_port(struct vsock_streams *s)
 	}
 }
 
-/* Read "CONNECT PORT\n" byte by byte, since what follows is for the guest. */
+/* Read "CONNECT PORT\n" byte by byte, because the bytes after it are for the guest. */
 static void read_call(struct stream *t)
 {
 	ssize_t n;
@@ -490,7 +489,7 @@ static void read_call(struct stream *t)
 		kill_stream(t);
 }
 
-/* Something has changed on the socket of a stream. */
+/* Called when epoll reports events on a stream's socket. */
 static void on_socket(void *ctx, uint32_t events)
 {
 	struct stream *t = ctx;
@@ -503,13 +502,13 @@ static void on_socket(void *ctx, uint32_t events)
 	if (t->state == ASKED)
 		read_call(t);
 	else if (t->hung_up && (t->state == CALLED || (t->state == OPEN && t->guest_shut & VSOCK_NO_RECEIVE)))
-		kill_stream(t); /* no read will notice */
+		kill_stream(t); /* no later read would notice the closed socket */
 	else if (t->state == OPEN && t->held_len)
 		flush(t);
 	s->wake.ready(s->wake.ctx);
 }
 
-/* Any device can have the file descriptors that are wanted, and none says when it closes one. */
+/* Other devices may use up the file descriptors, and nothing signals when one is closed. So a timer retries accept4(). */
 static void on_listener(void *ctx, uint32_t events)
 {
 	static const struct itimerspec later = {.it_value = {.tv_nsec = RETRY_NS}};
@@ -541,7 +540,9 @@ static int start_listening(struct vsock_streams *s, struct err *err)
 	s->retry = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (s->retry < 0)
 		return err_set(err, EXIT_INTERNAL, "no file descriptor for the vsock device: %s", strerror(errno));
-	/* An edge, since accept4() may fail for want of file descriptors, and a level would then call again and again. */
+	/*
+	 * Edge-triggered: when accept4() fails for want of file descriptors, a level-triggered event would repeat without end.
+	 */
 	if (worker_watch(s->worker, s->listener, EPOLLIN | EPOLLET, on_listener, s, err) < 0)
 		return -1;
 	return worker_watch(s->worker, s->retry, EPOLLIN, on_retry, s, err);
@@ -592,7 +593,7 @@ void vsock_streams_free(struct vsock_streams *s)
 	vsock_streams_reset(s);
 	close_watched(s->worker, s->retry);
 	close_watched(s->worker, s->listener);
-	/* Without a listener the path is another machine's. */
+	/* Without a listener, the socket at the path belongs to another machine. */
 	if (s->listener >= 0)
 		unlink(s->path);
 	free(s);

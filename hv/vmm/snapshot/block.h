@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The form of a block: a header, then sections. A section has a type, an index (which vCPU, interrupt controller or slot of the
- * PCI bus it is about), and some bytes whose meaning the type says. All numbers are little-endian, and each section begins at a
+ * The format of a block: a header, then sections. A section has a type, an index (of the vCPU, the interrupt controller or the
+ * slot of the PCI bus), and data whose format depends on the type. All numbers are little-endian, and each section begins at a
  * multiple of 8 bytes.
  *
- * A block is hostile until block_open() has checked its form. What is in the sections is checked by those who load them.
+ * A block is not trusted until block_open() has checked its form. The functions that load the sections check their contents.
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_BLOCK_H
 #define OUTRIDER_VMM_SNAPSHOT_BLOCK_H
@@ -15,10 +15,10 @@
 #include "hv/base/err.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
-/* A number stands for one thing for ever: a new meaning of a section is a new number, and a new version of the block. */
+/* Section types. A number is never reused: a new meaning of a section needs a new number and a new version of the block. */
 enum section {
 	SECTION_MACHINE = 1,
-	/* Of each vCPU. */
+	/* One for each vCPU. */
 	SECTION_CPUID,
 	SECTION_SREGS,
 	SECTION_XCRS,
@@ -30,31 +30,31 @@ enum section {
 	SECTION_DEBUG,
 	SECTION_MP,
 	SECTION_TSC,
-	/* Of KVM's VM. */
+	/* KVM's VM. */
 	SECTION_IRQCHIP,
 	SECTION_PIT,
-	/* Of the devices. */
+	/* The platform devices and the PCI bus. */
 	SECTION_SERIAL,
 	SECTION_RTC,
 	SECTION_PM,
 	SECTION_PCI,
-	SECTION_CARD, /* of each card, its slot being the index */
+	SECTION_CARD, /* one for each PCI device; its index is the slot */
 	SECTION_END,
 };
 
 #define BLOCK_IRQCHIPS 3
 
-/* What SECTION_MACHINE has. */
+/* The contents of SECTION_MACHINE. */
 struct block_machine {
 	uint32_t cpus, intel; /* as in struct vm_state_facts */
 	uint64_t memory;
-	uint64_t tsc_khz;  /* how fast the guest's TSC runs */
-	uint64_t clock_ns; /* KVM's clock of the VM at the moment of the snapshot */
+	uint64_t tsc_khz;  /* frequency of the guest's TSC */
+	uint64_t clock_ns; /* KVM's clock of the VM at the snapshot, in ns */
 };
 
 /* ---- writing ---- */
 
-/* A block that grows. All zero but `machine` at the start. */
+/* A block under construction. At the start it is all zero except `machine`. */
 struct block_writer {
 	uint8_t *data;
 	size_t len, room;
@@ -63,18 +63,18 @@ struct block_writer {
 };
 
 /*
- * Append a section of `len` bytes. Returns its bytes, which are 0, for the caller to fill in before the next call; NULL when
- * memory has run out, which block_end() tells.
+ * Append a section of `len` bytes. Returns its data, zeroed, which the caller fills in before the next call. Returns NULL when
+ * memory has run out; block_end() then returns the error.
  */
 void *block_add(struct block_writer *w, enum section type, uint32_t index, size_t len);
 
-/* Append a section that is a copy of `data`. */
+/* Append a section with a copy of the `len` bytes at `data`. */
 void block_put(struct block_writer *w, enum section type, uint32_t index, const void *data, size_t len);
 
-/* Finish the block, which is the caller's from now on. Returns 0, or -1 with EXIT_INTERNAL; the writer is empty then. */
+/* Finish the block. The caller owns it from now on. Returns 0, or -1 with EXIT_INTERNAL; the writer is empty in both cases. */
 int block_end(struct block_writer *w, struct vm_state *out, struct err *err);
 
-/* Throw away what was written. */
+/* Free an unfinished block. */
 void block_drop(struct block_writer *w);
 
 /* ---- reading ---- */
@@ -87,7 +87,7 @@ struct block_section {
 	size_t len;
 };
 
-/* A block of good form. It points into the bytes that it was made from. */
+/* A block whose form was checked. It points into the bytes that it was opened from. */
 struct block {
 	struct block_machine machine;
 	unsigned count;
@@ -95,15 +95,15 @@ struct block {
 };
 
 /*
- * Check the form of a block: its version; that it is whole; that each section is one that is known, of a length that it can
- * have, and there once; and that no section is missing, but for cards. Returns 0, or -1 with EXIT_INPUT and what is wrong.
+ * Check the form of a block: the version is known; the block is complete; each section has a known type and a valid length, and
+ * occurs once; no section is missing, except those of PCI devices. Returns 0, or -1 with EXIT_INPUT and what is wrong.
  */
 int block_open(const struct vm_state *state, struct block *block, struct err *err);
 
-/* The section, or NULL when there is none, which can be with cards only. Its data need not be aligned. */
+/* The section, or NULL, which is possible only for PCI devices. Its data may be unaligned. */
 const struct block_section *block_find(const struct block *block, enum section type, uint32_t index);
 
-/* Copy the `len` bytes of a section, which is there and has that length. */
+/* Copy the `len` bytes of a section, which must exist and have that length. */
 void block_get(const struct block *block, enum section type, uint32_t index, void *out, size_t len);
 
 #endif

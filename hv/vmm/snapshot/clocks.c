@@ -13,7 +13,7 @@
 #define LOOKS 5
 #define MSR_TSC 0x10u
 
-/* ---- a moment ---- */
+/* ---- moments ---- */
 
 static uint64_t real_ns(void)
 {
@@ -44,13 +44,16 @@ struct moment moment_now(void)
 
 /* ---- the TSC ---- */
 
-/* What KVM adds to the host's TSC for the guest. Older kernels do not tell. */
+/*
+ * The offset that KVM adds to the host's TSC for the guest. Older kernels do not have the attribute (KVM_VCPU_TSC_OFFSET, Linux
+ * 5.16).
+ */
 static struct kvm_device_attr offset_attr(uint64_t *offset)
 {
 	return (struct kvm_device_attr){.group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET, .addr = (uintptr_t)offset};
 }
 
-/* The guest's TSC a moment ago, where KVM does not tell the offset. */
+/* Compute the guest's TSC at the moment *at, where KVM does not report the offset. */
 static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, struct err *err)
 {
 	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
@@ -75,7 +78,10 @@ int cpu_time_save(struct vcpu *vcpu, const struct moment *at, struct block_write
 	return 0;
 }
 
-/* A speed that this host's KVM cannot give is refused, but for what two looks at one clock differ by. */
+/*
+ * Set the TSC's frequency. Fails if this host's KVM cannot change it, except for a difference of at most 0.1 %, which is the
+ * error of measuring one clock twice.
+ */
 static int set_speed(struct vcpu *vcpu, uint64_t khz, struct err *err)
 {
 	int now = ioctl(vcpu->fd, KVM_GET_TSC_KHZ, 0);
@@ -96,7 +102,7 @@ int cpu_time_load(struct vcpu *vcpu, const struct moment *at, const struct block
 	if (set_speed(vcpu, block->machine.tsc_khz, err) < 0)
 		return -1;
 	block_get(block, SECTION_TSC, vcpu->index, &tsc, sizeof(tsc));
-	/* The same offset for all vCPUs keeps their TSCs together. */
+	/* All vCPUs get the same offset, so their TSCs stay synchronised. */
 	offset = tsc - at->tsc;
 	if (ioctl(vcpu->fd, KVM_SET_DEVICE_ATTR, &attr) == 0)
 		return 0;
@@ -143,7 +149,7 @@ int clock_save(struct vm *vm, const struct moment *at, struct block_machine *out
 	return 0;
 }
 
-/* Newer kernels add by themselves what has gone by since a moment, whatever holds up the call. */
+/* Newer kernels add the time since the moment themselves (KVM_CLOCK_REALTIME), so a delay of the call does no harm. */
 int clock_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err)
 {
 	struct kvm_clock_data data = {.clock = block->machine.clock_ns};

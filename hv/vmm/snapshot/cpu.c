@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of a vCPU (Documentation/virt/kvm/api.rst). What depends on what decides the order of loading:
+ * The state of a vCPU (Documentation/virt/kvm/api.rst). Dependencies between the parts decide the order of loading:
  *
- *  - CPUID comes first: KVM checks all that follows by it.
- *  - The control registers have the base of the local APIC, and thus whether it is in x2APIC mode.
- *  - XCR0 says what may be in the FPU's state.
- *  - The local APIC's timer starts as its registers are loaded, but for the TSC-deadline timer: its MSR is compared with the
- *    TSC, so that it comes after the APIC and the TSC. The kvmclock's MSR comes after KVM's clock.
- *  - The MP state is last, when all is there.
+ *  - CPUID is first: KVM checks all later parts against it.
+ *  - The control registers contain the base of the local APIC, and so whether it is in x2APIC mode.
+ *  - XCR0 decides which components the FPU's state may have.
+ *  - Loading the local APIC's registers starts its timer, except in TSC-deadline mode: that timer's MSR is compared with the
+ *    TSC, so it is loaded after the APIC and the TSC. The kvmclock's MSR is loaded after KVM's clock.
+ *  - The MP state is last, when all other parts are loaded.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -38,7 +38,7 @@ static int refused(const struct vcpu *vcpu, bool loading, const char *what, stru
 		       loading ? "take" : "give", what, strerror(errno));
 }
 
-/* ---- what is one ioctl each way ---- */
+/* ---- parts with one ioctl to save and one to load ---- */
 
 struct part {
 	enum section type;
@@ -60,7 +60,7 @@ static const struct part debug_part = {SECTION_DEBUG, KVM_GET_DEBUGREGS, KVM_SET
 static const struct part mp_part = {SECTION_MP, KVM_GET_MP_STATE, KVM_SET_MP_STATE, sizeof(struct kvm_mp_state),
 				    "the MP state"};
 
-/* The largest of them. */
+/* Room for the largest part. */
 union part_data {
 	struct kvm_sregs sregs;
 	struct kvm_xcrs xcrs;
@@ -135,7 +135,7 @@ int cpu_is_intel(struct vcpu *vcpu, uint32_t *intel, struct err *err)
 
 /* ---- control registers and the MP state ---- */
 
-/* What KVM has of a guest that runs guests itself is not saved. */
+/* The nested state, of a guest that runs guests itself, is not saved. */
 static int save_sregs(struct vcpu *vcpu, struct block_writer *w, struct err *err)
 {
 	union part_data data;
@@ -144,7 +144,7 @@ static int save_sregs(struct vcpu *vcpu, struct block_writer *w, struct err *err
 		return -1;
 	if (data.sregs.cr4 & CR4_VMXE || data.sregs.efer & EFER_SVME)
 		return err_set(err, EXIT_INPUT, "the guest runs virtual machines itself, which cannot be copied with it");
-	/* An interrupt that is being delivered is among the pending events. */
+	/* An interrupt that is being injected is saved with the pending events. */
 	memset(data.sregs.interrupt_bitmap, 0, sizeof(data.sregs.interrupt_bitmap));
 	block_put(w, SECTION_SREGS, vcpu->index, &data, sizeof(data.sregs));
 	return 0;
@@ -164,7 +164,7 @@ static int save_mp(struct vcpu *vcpu, bool runnable, struct block_writer *w, str
 
 /* ---- the FPU ---- */
 
-/* A host whose CPUs have no XSAVE gives no XCRs, and takes none. */
+/* A host whose CPUs have no XSAVE saves no XCRs, and accepts none. */
 static int load_xcrs(struct vcpu *vcpu, const struct block *block, struct err *err)
 {
 	struct kvm_xcrs xcrs;
@@ -173,7 +173,10 @@ static int load_xcrs(struct vcpu *vcpu, const struct block *block, struct err *e
 	return xcrs.nr_xcrs ? load(vcpu, &xcrs_part, block, err) : 0;
 }
 
-/* The bytes of a vCPU's state: struct kvm_xsave, and more with features whose state does not fit in that. */
+/*
+ * The size in bytes of a vCPU's FPU state: that of struct kvm_xsave, or more with features whose state does not fit there.
+ * *extended says which (KVM_CAP_XSAVE2).
+ */
 static size_t xsave_size(const struct vm *vm, bool *extended)
 {
 	int size = ioctl(vm->fd, KVM_CHECK_EXTENSION, KVM_CAP_XSAVE2);
@@ -193,7 +196,7 @@ static int save_xsave(struct vcpu *vcpu, struct block_writer *w, struct err *err
 	return 0;
 }
 
-/* KVM reads as many bytes as its own state has. */
+/* KVM reads as many bytes as its own state has, so the lengths must match. */
 static int load_xsave(struct vcpu *vcpu, const struct block *block, struct err *err)
 {
 	const struct block_section *s = block_find(block, SECTION_XSAVE, vcpu->index);
@@ -227,8 +230,8 @@ struct msr_list {
 _Static_assert(offsetof(struct msr_list, index) == offsetof(struct kvm_msr_list, indices), "KVM reads it as its kvm_msr_list");
 
 /*
- * The TSC has a section of its own. A write to a wall clock's MSR makes KVM write the time of day to guest RAM, and does
- * nothing else; a guest that wants the time of day writes it again.
+ * MSRs that are not saved. The TSC has a section of its own. A write to a wall clock's MSR only makes KVM store the time of day
+ * in guest RAM; a guest that needs the time of day writes the MSR again.
  */
 static bool left_out(uint32_t msr)
 {
@@ -254,8 +257,8 @@ static int list_msrs(struct vcpu *vcpu, struct msrs *msrs, struct err *err)
 }
 
 /*
- * Read all MSRs of the list that this vCPU has. KVM stops at the first one that it cannot give, such as one of a feature that
- * is in the list and not in CPUID; that one is left out.
+ * Read all MSRs of the list that this vCPU has. KVM_GET_MSRS stops at the first MSR that it cannot read, such as one of a
+ * feature that is not in the vCPU's CPUID. That MSR is skipped.
  */
 static int get_msrs(struct vcpu *vcpu, struct msrs *msrs, struct err *err)
 {
@@ -289,7 +292,7 @@ static int save_msrs(struct vcpu *vcpu, struct block_writer *w, struct err *err)
 	return 0;
 }
 
-/* An MSR that KVM does not let anybody write is no loss if it has the value already. */
+/* Whether an MSR that KVM refuses to write has the wanted value already, so that the refusal does no harm. */
 static bool has_value(struct vcpu *vcpu, const struct kvm_msr_entry *wanted)
 {
 	struct msrs one = {.count = 1, .entry[0].index = wanted->index};
@@ -323,7 +326,7 @@ static int set_msrs(struct vcpu *vcpu, const struct kvm_msr_entry *entry, uint32
 	return 0;
 }
 
-/* Load those of the MSRs that are late, or those that are not. */
+/* Load the MSRs that depend on clocks (`late`), or all others. */
 static int load_msrs(struct vcpu *vcpu, bool late, const struct block *block, struct err *err)
 {
 	const struct block_section *s = block_find(block, SECTION_MSRS, vcpu->index);
@@ -340,7 +343,7 @@ static int load_msrs(struct vcpu *vcpu, bool late, const struct block *block, st
 	return set_msrs(vcpu, chosen, count, err);
 }
 
-/* ---- all of it ---- */
+/* ---- all parts ---- */
 
 int cpu_save(struct vcpu *vcpu, bool runnable, struct block_writer *w, struct err *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The devices of a snapshot. A device of the board is a line in `parts`; cards are found on the PCI bus. */
+/* The devices of a snapshot. A platform device is a line in `parts`; the PCI devices are found on the PCI bus. */
 #include <linux/virtio_ids.h>
 
 #include "hv/vmm/dev/disk.h"
 #include "hv/vmm/snapshot/internal.h"
 #include "hv/vmm/virtio/saved.h"
 
-/* Room for the state of each device of the board. */
+/* Room for the state of any platform device. */
 union part_state {
 	struct serial_state serial;
 	struct rtc_state rtc;
@@ -103,7 +103,7 @@ static int bad_card(unsigned slot, struct err *err)
 	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the card in slot %u cannot be", slot);
 }
 
-/* Whether it is a disk of which there can be a copy. */
+/* Whether the saved device is a disk that the caller has and that can be copied. */
 static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks)
 {
 	const struct virtio_identity *card = &saved->identity;
@@ -112,7 +112,10 @@ static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks
 	       disks[card->index];
 }
 
-/* It reaches nothing outside. A driver whose request is never answered could not be unloaded. */
+/*
+ * Whether the saved device is an entropy device. A copy gets a working one, because it reaches nothing outside, and because the
+ * guest could not unload the driver while its request is never answered.
+ */
 static bool is_entropy(const struct virtio_saved *saved)
 {
 	const struct virtio_identity *card = &saved->identity;
@@ -139,7 +142,7 @@ static int add_card(struct vm *vm, unsigned slot, const struct virtio_saved *sav
 	return vm->disk[index] ? 0 : -1;
 }
 
-/* Slots are filled one after the other. */
+/* Slots are filled in order, so a gap between saved slots makes the block invalid. */
 int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err)
 {
 	bool gap = false;
@@ -187,7 +190,9 @@ int parts_load(struct vm *vm, const struct moment *at, const struct block *block
 			return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the %s cannot be in it",
 				       parts[i].what);
 	}
-	/* Twice, since a BAR cannot be where another one still is. */
+	/*
+	 * Load each function twice: the first time, a BAR may be refused because another function's BAR still has that address.
+	 */
 	for (unsigned i = 0; i < 2 * PCI_SLOTS; i++)
 		if (virtio_in_slot(&vm->pci, i % PCI_SLOTS))
 			load_config(vm, i % PCI_SLOTS, block);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtio device's interrupts: MSI-X, and else INTA# with the ISR status (virtio 1.2, 4.1.4.5 and 4.1.5.3). */
+/* A virtio device's interrupts: MSI-X or, while that is off, INTA# with the ISR status (virtio 1.2, 4.1.4.5 and 4.1.5.3). */
 #include "hv/vmm/virtio/internal.h"
 
 enum { ISR_QUEUE = 1, ISR_CONFIG = 2 };
 
-/* virtio.isr_lock is held. */
+/* Called with virtio.isr_lock held. */
 static void drive(struct virtio *v)
 {
 	pci_intx(&v->fn, v->isr && !v->msix.enabled);
@@ -29,7 +29,7 @@ void virtio_interrupt_queue(void *ctx, unsigned queue)
 
 void virtio_interrupt_config(struct virtio *v)
 {
-	/* Before the driver is ready it is not told of anything (virtio 1.2, 3.1.1). */
+	/* The device must not interrupt the driver before DRIVER_OK (virtio 1.2, 3.1.1). */
 	if (v->status & STATUS_DRIVER_OK)
 		interrupt(v, v->config_vector, ISR_CONFIG);
 }

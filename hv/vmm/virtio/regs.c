@@ -23,7 +23,7 @@ enum {
 	QUEUE_DESC = 0x20,
 	QUEUE_DRIVER = 0x28,
 	QUEUE_DEVICE = 0x30,
-	QUEUE_END = 0x38, /* What follows is of features that are not offered. */
+	QUEUE_END = 0x38, /* the registers after this belong to features that are not offered */
 };
 
 /* ---- reading the common configuration ---- */
@@ -59,7 +59,7 @@ static void queue_image(const struct virtio_queue *queue, uint8_t *image)
 	put(image + QUEUE_DEVICE, queue->used, 8);
 }
 
-/* All registers as the driver sees them. A queue that does not exist has size 0. virtio.lock is held. */
+/* All registers as the driver sees them. A queue that does not exist has size 0. Called with virtio.lock held. */
 static void common_image(struct virtio *v, uint8_t image[VIRTIO_COMMON_LEN])
 {
 	memset(image, 0, VIRTIO_COMMON_LEN);
@@ -88,8 +88,7 @@ static uint64_t common_read(struct virtio *v, unsigned offset, unsigned size)
 	return value;
 }
 
-/* ---- writing it: a driver writes a register whole, and a 64-bit one whole or by halves (4.1.3.1); else nothing is written
- * ---- */
+/* ---- writing the common configuration: only whole registers, or halves of 64-bit ones (4.1.3.1) ---- */
 
 static void accept_features(struct virtio *v, uint32_t word)
 {
@@ -99,7 +98,7 @@ static void accept_features(struct virtio *v, uint32_t word)
 		v->accepted = (v->accepted & ~(0xffffffffull << shift)) | (uint64_t)word << shift;
 }
 
-/* A vector that the function does not have reads back as "none", which is how the driver learns it. */
+/* A vector that the function does not have reads back as VIRTIO_MSI_NO_VECTOR, which tells the driver that it was refused. */
 static uint16_t checked_vector(const struct virtio *v, uint16_t vector)
 {
 	return vector < v->msix.count ? vector : PCI_MSIX_NONE;
@@ -124,7 +123,7 @@ static void queue_write(struct virtio *v, unsigned offset, unsigned size, uint64
 		return;
 	if (offset == QUEUE_VECTOR && size == 2)
 		queue->vector = checked_vector(v, (uint16_t)value);
-	/* The rest is fixed once the queue is enabled, and a queue is enabled before the driver is ready. */
+	/* The remaining registers are fixed once the queue is enabled, and a queue must be enabled before DRIVER_OK. */
 	if (queue->enabled || v->status & STATUS_DRIVER_OK)
 		return;
 	if (offset == QUEUE_SIZE && size == 2)
@@ -139,7 +138,7 @@ static void queue_write(struct virtio *v, unsigned offset, unsigned size, uint64
 		set_address(&queue->desc, offset - QUEUE_DESC, size, value);
 }
 
-/* virtio.lock is held. */
+/* Called with virtio.lock held. */
 static void common_write_locked(struct virtio *v, unsigned offset, unsigned size, uint64_t value)
 {
 	if (offset == OFFERED_SELECT && size == 4)

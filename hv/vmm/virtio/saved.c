@@ -8,7 +8,7 @@
 
 #define ISR_MASK 3
 
-/* A compiler leaves gaps as they were in memory, and what is saved may go to a file. */
+/* The saved structs may have no padding: it would contain stale memory, and may be written to a file. */
 _Static_assert(sizeof(struct virtio_identity) == 40 && sizeof(struct virtq_state) == 16 &&
 		       sizeof(struct virtio_queue_saved) == 56 && sizeof(struct pci_msix_state) == 20 &&
 		       sizeof(struct virtio_saved) == 584 + VIRTIO_MAX_QUEUES * 56 + (VIRTIO_MAX_QUEUES + 1) * 20 + 4,
@@ -131,7 +131,7 @@ static void load_registers(struct virtio *v, const struct virtio_saved *s)
 	}
 }
 
-/* Put the queues into use where they were. */
+/* Start the queues at their saved positions. */
 static bool resume_queues(struct virtio *v, const struct virtio_saved *s)
 {
 	virtio_start_queues(v);

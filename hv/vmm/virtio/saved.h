@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All of a virtio device that a guest can see, as plain data: what the device is, its registers, and where its queues are. What
- * is behind the device, such as a disk's image or a network's connections, is not in it.
+ * The state of a virtio device that a guest can see, as plain data: its identity, its registers, and the positions of its
+ * queues. The backend, such as a disk's image or a network's connections, is not included.
  */
 #ifndef OUTRIDER_VMM_VIRTIO_SAVED_H
 #define OUTRIDER_VMM_VIRTIO_SAVED_H
@@ -15,10 +15,10 @@
 
 #define VIRTIO_NAME_MAX 16
 
-/* What the device is, as in struct virtio_ops and as virtio_add() was told. It does not change. */
+/* The identity of a device, from struct virtio_ops and the arguments of virtio_add(). Constant. */
 struct virtio_identity {
 	char name[VIRTIO_NAME_MAX]; /* ends with a 0 */
-	uint64_t offered;	    /* features */
+	uint64_t offered;	    /* feature bits */
 	uint32_t class, index, config_size;
 	uint16_t type, queues;
 };
@@ -48,16 +48,16 @@ struct virtio_saved {
 /* The virtio device in a slot of the PCI bus, or NULL when there is none. */
 struct virtio *virtio_in_slot(struct pci *pci, unsigned slot);
 
-/* Save a device, whose workers are paused and which no vCPU accesses. */
+/* Save a device. Its workers must be paused, and no vCPU may access it. */
 void virtio_save(struct virtio *v, struct virtio_saved *out);
 
 /* Whether virtio_add() can make a device with this identity. */
 bool virtio_identity_is_good(const struct virtio_identity *identity);
 
 /*
- * Load the registers into a device with the same identity, in a machine that does not run yet, after pci_function_load(). A
- * device whose driver was ready is notified of all its queues. Returns false when they are none that a device can have; the
- * device is then only fit to be removed.
+ * Load the registers into a device with the same identity, before its machine runs, after pci_function_load(). If DRIVER_OK is
+ * set, notify the device of all its queues. Returns false when no device can have these registers; the device must then be
+ * removed.
  */
 bool virtio_load(struct virtio *v, const struct virtio_saved *state);
 

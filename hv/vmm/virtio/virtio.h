@@ -3,13 +3,13 @@
  * A virtio 1.2 device on the PCI bus: all that the file of a device needs, together with queue.h and worker.h.
  *
  * The core does what all devices have in common: the status register, the negotiation of features, the queues' addresses,
- * notifications (ioeventfd), interrupts (MSI-X by irqfd, INTx as the fallback) and resets. A device offers struct virtio_ops.
+ * notifications (ioeventfd), interrupts (MSI-X by irqfd, INTx as the fallback) and resets. A device provides struct virtio_ops.
  *
  * Threads: `queue_ready` runs on the queue's worker. All other functions of struct virtio_ops run on a vCPU's thread, one at a
- * time for each device. While `activate` and `reset` run, the device's workers are paused (worker_pause()), so both may touch
- * what the worker uses. `config_read` and `config_write` run while workers run; virtio_config_begin() says how the two share
- * the configuration. A worker may call the functions of queue.h and of this header, which take no lock that is held while
- * workers are paused.
+ * time for each device. While `activate` and `reset` run, the device's workers are paused (worker_pause()), so both may access
+ * what the worker uses. `config_read` and `config_write` run while workers run; virtio_config_begin() describes how the two
+ * share the configuration. A worker may call the functions of queue.h and of this header: they take no lock that a thread holds
+ * while it waits for workers to pause.
  */
 #ifndef OUTRIDER_VMM_VIRTIO_VIRTIO_H
 #define OUTRIDER_VMM_VIRTIO_VIRTIO_H
@@ -25,7 +25,7 @@
 struct pci;
 struct virtio;
 
-/* The parts of a machine that a virtio device is plugged into. */
+/* The parts of a machine that a virtio device needs. */
 struct virtio_bus {
 	struct pci *pci;
 	struct dma *dma;
@@ -34,7 +34,7 @@ struct virtio_bus {
 
 #define VIRTIO_MAX_QUEUES 32
 
-/* Bits of the features that the core offers and handles by itself. A device's features() leaves them out. */
+/* Feature bits that the core offers and implements. A device's features() leaves them out. */
 #define VIRTIO_CORE_FEATURES (1ull << 28 | 1ull << 29 | 1ull << 32) /* indirect descriptors, event index, version 1 */
 
 struct virtio_ops {
@@ -44,64 +44,64 @@ struct virtio_ops {
 	/* Bytes of device configuration space; at most VIRTIO_MAX_CONFIG. */
 	size_t config_size;
 
-	/* The feature bits that the device offers besides VIRTIO_CORE_FEATURES. The answer is the same each time. */
+	/* The feature bits that the device offers besides VIRTIO_CORE_FEATURES. Must return the same value each time. */
 	uint64_t (*features)(void *dev);
 	/*
 	 * Read or write `len` bytes at `offset` of the device's configuration space; offset + len is at most config_size, and
-	 * fields are little-endian. Either may be NULL when config_size is 0; `config_write` may be NULL, and then a write
-	 * is dropped.
+	 * fields are little-endian. Either may be NULL when config_size is 0. If `config_write` is NULL, writes are dropped.
 	 */
 	void (*config_read)(void *dev, size_t offset, void *buf, size_t len);
 	void (*config_write)(void *dev, size_t offset, const void *buf, size_t len);
 	/*
-	 * The driver has set DRIVER_OK: `features` were negotiated, and the queues that the driver enabled are in use from the
-	 * moment that `activate` returns. May be NULL.
+	 * The driver has set DRIVER_OK. `features` are the negotiated ones. The queues that the driver enabled are started when
+	 * `activate` returns. May be NULL.
 	 */
 	void (*activate)(void *dev, uint64_t features);
 	/*
-	 * The queue may have requests: serve it until virtq_pop() gives no more. Called on its worker after a notification of
+	 * The queue may have requests: serve it until virtq_pop() returns none. Called on its worker after a notification of
 	 * the driver, and once after `activate`.
 	 */
 	void (*queue_ready)(void *dev, unsigned queue);
 	/*
-	 * The driver resets the device. Return to the state before `activate`: drop the requests that are held (virtq_drop()),
-	 * and wait for I/O of theirs that the host still does. The queues are stopped after this. May be NULL.
+	 * The driver resets the device. Return to the state before `activate`: drop the requests in flight (virtq_drop()), and
+	 * wait for their I/O that the host still does. The queues are stopped afterwards. May be NULL.
 	 */
 	void (*reset)(void *dev);
-	/* The worker that serves the queue; always the same. Queues may share one. */
+	/* The worker that serves the queue; always the same. Queues may share a worker. */
 	struct worker *(*worker)(void *dev, unsigned queue);
 };
 
 #define VIRTIO_MAX_CONFIG 256
 
 /*
- * Put a device with `queues` queues (at most VIRTIO_MAX_QUEUES) into the next free slot of the PCI bus. `index` is the number
- * in its name ("virtio-blk 0"). `ops` and `dev` must outlive the machine's threads. To be called before the machine runs.
- * Returns NULL with `err` set when the bus is full or KVM refuses.
+ * Add a device with `queues` queues (at most VIRTIO_MAX_QUEUES) to the next free slot of the PCI bus. `index` is the number in
+ * its name ("virtio-blk 0"). `ops` and `dev` must outlive the machine's threads. To be called before the machine runs. Returns
+ * NULL with `err` set when the bus is full or KVM refuses.
  */
 struct virtio *virtio_add(const struct virtio_bus *bus, const struct virtio_ops *ops, void *dev, unsigned index,
 			  unsigned queues, struct err *err);
 
 /*
- * Free what virtio_add() made, after the machine's threads have ended and before the device frees its workers. NULL is allowed.
+ * Free what virtio_add() allocated, after the machine's threads have ended and before the device frees its workers. NULL is
+ * allowed.
  */
 void virtio_remove(struct virtio *v);
 
 /* The device's name with its number, such as "virtio-blk 0". Valid until virtio_remove(). */
 const char *virtio_name(const struct virtio *v);
 
-/* The queue of that number, below the count given to virtio_add(). Valid until virtio_remove(). */
+/* The queue `queue`, which is below the count given to virtio_add(). Valid until virtio_remove(). */
 struct virtq *virtio_queue(struct virtio *v, unsigned queue);
 
 /*
- * Change what config_read gives, between these two calls. The driver then sees all of the change or nothing of it, and is
- * interrupted. config_read, config_write, activate and reset are called under the same lock, so they need none for the
+ * Change the device's configuration between these two calls. The driver sees either all of the change or nothing of it, and
+ * gets an interrupt. config_read, config_write, activate and reset are called under the same lock, so they need no lock for the
  * configuration. Any thread may call both, but not from within these four.
  */
 void virtio_config_begin(struct virtio *v);
 void virtio_config_end(struct virtio *v);
 
-/* Why the device has NEEDS_RESET set, or NULL while it has not. A constant. Any thread may call it. */
+/* The reason why NEEDS_RESET is set, or NULL while it is not. A constant string. Any thread may call it. */
 const char *virtio_broken(const struct virtio *v);
 
 #endif
