@@ -12,31 +12,31 @@
 #include "hv/race/aim.h"
 
 #define TURN_NS 200000000u
-/* Where each planting stops the guest. */
+/* On a target where arming stops the whole guest, turns are longer. */
 #define COSTLY_TURN_NS 1000000000u
-/* A displacement as large as this is an address, which is another one in each boot or build. */
+/* A displacement from here on is taken for an address, which may differ between boots and builds. */
 #define DISP_IS_ADDRESS 0x1000
-/* So many lines say which sites are not there. */
+/* After this many messages about missing sites, one more says that there are others. */
 #define NOTES_MAX 16u
 #define NO_PLACE SIZE_MAX
 
-/* What is known of a site in this guest. */
+/* Whether a target site is in this guest. */
 enum found {
 	WAITING, /* its module is not loaded */
-	MISSING, /* its text is there, and the site is not */
+	MISSING, /* its text is loaded, but does not have the site */
 	FOUND,
 };
 
-/* Who is armed first in a turn. */
+/* Which site of a race is armed first in a turn. */
 enum lead { LEAD_FIRST, LEAD_SECOND, LEAD_BOTH };
 
-/* A site in the guest. Several functions may have one name, so one site may have several places. */
+/* A target site in guest memory. Several functions can have the same name, so a site of the report can have several places. */
 struct place {
 	uint64_t addr;
 	const void *key;
 	size_t race;
 	unsigned site;
-	/* The race's next place, or NO_PLACE. */
+	/* The next place of the same race, or NO_PLACE. */
 	size_t next;
 };
 
@@ -45,11 +45,11 @@ struct aimed_race {
 	enum lead lead;
 	/* Its sites may be armed in this turn. */
 	bool active;
-	/* The first of its places, or NO_PLACE. */
+	/* Head of the list of its places, or NO_PLACE. */
 	size_t places;
 };
 
-/* A site as it is looked for by the name of its function. */
+/* A target site of the report, found by the name of its function. */
 struct wanted {
 	const char *function;
 	size_t race;
@@ -60,16 +60,16 @@ struct aiming {
 	struct detect *d;
 	const struct aim *aim;
 	struct aimed_race *races;
-	struct wanted *wanted; /* In the order of their names. */
+	struct wanted *wanted; /* Sorted by name. */
 	size_t wanted_count;
 	struct place *places;
 	size_t count, room;
-	/* When this turn is over (CLOCK_MONOTONIC), and which race is the first to be active in the next one. */
+	/* When this turn ends (CLOCK_MONOTONIC, ns), and the first race to be active in the next turn. */
 	uint64_t turn_ends;
 	size_t first;
-	/* The place that is number 0 in this look. */
+	/* The place that is number 0 in this iteration. */
 	size_t from;
-	/* How many lines said what is not there. */
+	/* Number of messages about missing sites. */
 	unsigned notes;
 };
 
@@ -78,7 +78,9 @@ static const struct aim_site *site_of(const struct aiming *a, size_t race, unsig
 	return &aim_race(a->aim, race)->sites[site];
 }
 
-/* A line that something of a race is not aimed at. After many of them only one says that there are more. */
+/*
+ * Send a message that a side of a race cannot be sampled. After NOTES_MAX messages, one last message says that there are more.
+ */
 static void say(struct aiming *a, size_t race, const char *site, const char *why)
 {
 	if (a->notes == NOTES_MAX)
@@ -149,7 +151,7 @@ static bool same_insn(const struct insn *one, const struct insn *other)
 	return same;
 }
 
-/* Why the site cannot be aimed at in the function at `fn`. NULL: it can. */
+/* Why the site of the report cannot be armed in the function at `fn`. NULL: it can. */
 static const char *why_not(struct aiming *a, const struct aim_site *site, const struct symbol *fn)
 {
 	uint64_t addr = fn->addr + site->offset;
@@ -185,7 +187,7 @@ static int add_place(struct aiming *a, const void *key, uint64_t addr, const str
 	return 0;
 }
 
-/* The first site that is looked for in a function of this name, or wanted_count. */
+/* The index of the first entry of `wanted` for this function name, or wanted_count. */
 static size_t first_wanted(const struct aiming *a, const char *function)
 {
 	size_t low = 0, high = a->wanted_count;
@@ -201,7 +203,7 @@ static size_t first_wanted(const struct aiming *a, const char *function)
 	return low;
 }
 
-/* Aim at the sites that are looked for in this function. The first reason why one is not there is kept in `why`. */
+/* Add the places of all target sites in this function. why[i] becomes the first reason why site i is not in it. */
 static int look_at(struct aiming *a, const void *key, const char *module, const struct symbol *fn, const char **why)
 {
 	char name[SITE_NAME_MAX];
@@ -224,7 +226,7 @@ static int look_at(struct aiming *a, const void *key, const char *module, const 
 	return 0;
 }
 
-/* Whether the function is one of the module, or of the kernel if `module` is "". */
+/* Whether the function name belongs to the module, or to the kernel if `module` is "". */
 static bool is_of(const char *function, const char *module)
 {
 	size_t len = strlen(module);
@@ -232,7 +234,7 @@ static bool is_of(const char *function, const char *module)
 	return len ? strncmp(function, module, len) == 0 && function[len] == ':' : !strchr(function, ':');
 }
 
-/* Of the sites in this text those that were not found. */
+/* Send a message for each target site in this text that was not found. */
 static void say_missing(struct aiming *a, const char *module, const char *const *why)
 {
 	for (size_t i = 0; i < a->wanted_count; i++) {
@@ -248,7 +250,7 @@ static void say_missing(struct aiming *a, const char *module, const char *const 
 	}
 }
 
-/* What the record of the races says already. */
+/* Send a message for each side that the report itself does not give a usable site for. */
 static void say_no_site(struct aiming *a)
 {
 	for (size_t r = 0; r < aim_count(a->aim); r++) {
@@ -341,7 +343,7 @@ static bool is_due(const struct aiming *a, const struct place *place)
 	const struct aimed_race *race = &a->races[place->race];
 	bool due = race->active && (race->lead == LEAD_BOTH || race->lead == (enum lead)place->site);
 
-	/* A CPU is held at the side that leads. */
+	/* The second site is due while a CPU is held at the leading one. */
 	for (size_t i = race->places; race->active && !due && i != NO_PLACE; i = a->places[i].next) {
 		const struct point *point = points_find(&a->d->points, a->places[i].addr);
 
@@ -350,7 +352,7 @@ static bool is_due(const struct aiming *a, const struct place *place)
 	return due;
 }
 
-/* As many races as there is room for are active, beginning with a->first. */
+/* Activate races from a->first on, as many as have room for their places, and at least one. */
 static void choose_active(struct aiming *a, uint32_t room)
 {
 	size_t n = aim_count(a->aim), used = 0, taken = 0;
@@ -371,7 +373,7 @@ static void choose_active(struct aiming *a, uint32_t room)
 	a->first = (a->first + taken) % n;
 }
 
-/* The side that leads must be one that can be armed. */
+/* Draw which site leads. A site can lead only if both sites were found. */
 static enum lead choose_lead(struct aiming *a, size_t race)
 {
 	uint64_t drawn = rng_below(&a->d->choice_rng, 4);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Aiming at known races (config.aim): which of their sites this guest has, and when each is to be armed.
+ * Target sites of known races (config.aim): find them in this guest, and decide when each is armed.
  *
- * Time goes in turns. In half of a race's turns all of its sites are armed, so that both CPUs can stand before their accesses
- * even where none can be held for long. In the others one side leads: the other is armed when a CPU is held at the leading one.
- * Otherwise the CPU at the site that is executed more often would always be the one that is held, and mostly for nothing. The
- * seed says who leads.
+ * Time is cut into turns: 200 ms, or 1 s if arming stops the guest. In half of a race's turns both of its sites are armed, so
+ * that both CPUs can be held before their accesses even if neither may be held for long. In the other turns one site leads: the
+ * second site is armed only while a CPU is held at the leading one. Without a leader, the site that is executed more often
+ * would nearly always be the held one, mostly with no other access in its window. config.seed decides which site leads.
  *
- * Where there are more sites than points, races take turns too.
+ * If there are more sites than the target has points, races share the points: some are active in one turn, others in the next.
  *
- * Belongs to the sampler's thread. d->lock is taken for what it guards.
+ * Used by the sampler's thread. It takes d->lock where it needs what the lock guards.
  */
 #ifndef OUTRIDER_DETECT_AIMING_H
 #define OUTRIDER_DETECT_AIMING_H
@@ -23,36 +23,33 @@
 struct aiming;
 struct detect;
 
-/* Call this after d->config is set. NULL: memory ran out. */
+/* Prepare for the races in d->config.aim. Returns NULL when memory runs out. */
 struct aiming *aiming_new(struct detect *d);
 
-/* `a` may be NULL. */
+/* Free everything. `a` may be NULL. */
 void aiming_free(struct aiming *a);
 
 /*
- * Text has come, with these symbols and GVAs: that of the kernel if `module` is "". It is in the pool already, under `key`. Its
- * sites are looked for, and a line says so of each that is not there as it was. Returns 0, or -1 with EXIT_INTERNAL in `err`
- * when memory runs out.
+ * Text was loaded at [start, end), with these symbols: the kernel's if `module` is "". The caller has added it to the pool
+ * under `key`. Find the target sites in it, and send a message for each site that the text does not have. Returns 0, or -1
+ * with EXIT_INTERNAL in `err` when memory runs out.
  */
 int aiming_text_came(struct aiming *a, const void *key, const char *module, const struct symtab *symbols, uint64_t start,
 		     uint64_t end, struct err *err);
 
-/* The text under `key` has gone, and its sites are waited for again. */
+/* The text under `key` was freed. Its sites count as not loaded again. */
 void aiming_text_gone(struct aiming *a, const void *key);
 
-/*
- * Whether there is anything to aim at: a site that was found, or one in a module that is not loaded. Returns 0, or -1 with
- * EXIT_INPUT in `err`.
- */
+/* Check that at least one target site was found or may still come with a module. Returns 0, or -1 with EXIT_INPUT in `err`. */
 int aiming_check(struct aiming *a, struct err *err);
 
 /*
- * Begin a look at the sites at the time `now` (CLOCK_MONOTONIC), of which at most `room` may be armed at a time. Points whose
- * turn is over are disarmed. Returns how many sites were found.
+ * Start an iteration over the target sites at time `now` (CLOCK_MONOTONIC, ns), with at most `room` points. If the turn is
+ * over, begin the next one and disarm points that are not due in it. Returns the number of sites.
  */
 size_t aiming_begin(struct aiming *a, uint64_t now, uint32_t room);
 
-/* The GVA of site number `i` if it is to be armed now, or 0. Which site has which number changes from look to look. */
+/* The GVA of site number `i` if it is to be armed now, else 0. The numbering starts at another site in each iteration. */
 uint64_t aiming_due(struct aiming *a, size_t i);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_armed(struct detect *d, uint64_t addr)
 	return armed;
 }
 
-/* What is counted of the site at this address. NULL: nobody asked, or its name is not known. */
+/* The coverage counts of the site at this address. NULL: coverage is off, or the address has no symbol. */
 static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
 {
 	struct coverage_counts *counts;
@@ -38,7 +38,7 @@ enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
 	struct coverage_counts *counts;
 	struct point *point = NULL;
 	uint64_t gpa;
-	size_t len = X86_PAGE_SIZE - (addr & (X86_PAGE_SIZE - 1)); /* the next page may not be mapped */
+	size_t len = X86_PAGE_SIZE - (addr & (X86_PAGE_SIZE - 1)); /* the next page may be unmapped */
 	uint8_t code[INSN_MAX_LEN];
 	struct insn insn;
 	enum arm_result result = REFUSED;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which instruction tripped a watchpoint. A data breakpoint traps after the access (SDM vol. 3, 18.2.4): RIP is at the next
- * instruction, and x86 cannot be decoded backwards. So the function is swept from its symbol. The instruction that is found is
- * checked against the watched bytes, as far as the registers that it used still have their values.
+ * Which instruction hit a watchpoint. A data breakpoint traps after the access (SDM vol. 3, 18.2.4), so RIP is at the next
+ * instruction, and x86 code cannot be decoded backwards. So this file decodes the function from its symbol on. It then
+ * computes the operand addresses of the instruction that ends at RIP, where the registers still have their values, and
+ * compares them with the watched bytes.
  */
 #include "hv/detect/attribute.h"
 
@@ -14,7 +15,7 @@
 #include "hv/race/conflict.h"
 
 #define FUNCTION_MAX (64u << 10)
-#define LATE_BYTES 4096 /* a string instruction may be so many bytes past the watched ones when it traps */
+#define LATE_BYTES 4096 /* a fast string instruction can trap up to this many bytes late */
 
 struct sweep {
 	uint8_t code[FUNCTION_MAX];
@@ -27,7 +28,7 @@ static bool load_function(struct detect *d, uint64_t addr, struct sweep *s)
 	       detect_code(d, s->fn.addr, s->code, s->fn.size) == 0;
 }
 
-/* Find the instruction of the function that starts at GVA `start`, or, with `start` 0, the one that ends at GVA `end`. */
+/* Find the instruction of the function that starts at GVA `start`. With `start` 0, find the one that ends at GVA `end`. */
 static bool find_insn(struct insn_decoder *dec, const struct sweep *s, uint64_t start, uint64_t end, struct insn *out)
 {
 	uint64_t at = 0;
@@ -64,7 +65,7 @@ static void rewind_string(const struct insn *insn, struct x86_regs *regs)
 		regs->gpr[X86_RCX] = 1;
 }
 
-/* A call through memory has pushed its return address since it read its operand. */
+/* A call through memory pushed its return address after it read its operand: undo the push. */
 static void rewind_call(const struct insn *insn, struct x86_regs *regs)
 {
 	if (insn->flags & INSN_CALL)
@@ -80,9 +81,7 @@ static void accept(struct race_side *side, const struct insn *insn, const struct
 	side->locked = insn->flags & INSN_LOCKED;
 }
 
-/*
- * Whether an operand of `insn`, which was just executed, is the access: its address is computed and overlaps the watched bytes.
- */
+/* Whether this operand of `insn`, which was just executed, overlaps the watched bytes. *gva becomes its address. */
 static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct observation *o, uint64_t *gva)
 {
 	struct x86_regs regs = o->sides[1].regs;
@@ -102,8 +101,8 @@ static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem
 }
 
 /*
- * Whether an operand of `insn` may be the access although its address cannot be computed any more: the instruction overwrote
- * its own base or index, its operand is not fully described, or it is a fast string instruction, which traps some elements
+ * Whether this operand of `insn` may be the access although its address can no longer be computed: the instruction overwrote
+ * its own base or index, the decoder does not describe the operand fully, or a fast string instruction trapped some elements
  * late.
  */
 static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, const struct observation *o)
@@ -140,7 +139,7 @@ static bool explains(const struct insn *insn, struct observation *o, bool exactl
 	return false;
 }
 
-/* After a call through memory RIP is at the callee's first byte. The return address on the stack names the call. */
+/* After a call through memory RIP is at the callee's first byte. The return address on the stack leads to the call. */
 static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, struct observation *o)
 {
 	struct race_side *side = &o->sides[1];
@@ -163,8 +162,10 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 
 	if (!s)
 		return;
-	/* A REP string instruction traps after an element, with RIP still at itself. All others trap with RIP behind
-	 * themselves. */
+	/*
+	 * A REP string instruction traps after an element, with RIP still at the instruction. After all other instructions RIP
+	 * is at the next one.
+	 */
 	rep = load_function(d, rip, s) && find_insn(decoder, s, rip, 0, &at) && (at.flags & INSN_REP);
 	previous = load_function(d, rip - 1, s) && find_insn(decoder, s, 0, rip, &before);
 	if (!(rep && explains(&at, o, true)) && !(previous && explains(&before, o, true)) &&

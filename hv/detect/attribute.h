@@ -8,9 +8,9 @@
 struct detect;
 
 /*
- * Find the access behind a hit of a watchpoint, and fill in pc, gva, size, rw and locked of o->sides[1]. The function is swept
- * from its symbol to where the CPU stopped, and the instruction before that must access the watched bytes. pc stays 0 when the
- * access cannot be told. On the reporter's thread, without d->lock.
+ * Find the access that hit a watchpoint, and fill in pc, gva, size, rw and locked of o->sides[1]. Decodes the function from
+ * its symbol to where the CPU stopped; the instruction before that must access the watched bytes. pc stays 0 when no
+ * instruction fits. Called on the reporter's thread, without d->lock.
  */
 void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 

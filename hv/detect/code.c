@@ -7,7 +7,7 @@ int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len)
 {
 	int ret;
 
-	/* The lock covers copy and overlay: a point planted or removed in between would be taken for the guest's own byte. */
+	/* Copy and overlay under one lock. Otherwise a point that is planted in between would leave its INT3 in the copy. */
 	detect_enter(d);
 	ret = guest_read(d->guest, gva, buf, len);
 	if (!ret)

@@ -8,8 +8,8 @@
 struct detect;
 
 /*
- * Copy `len` bytes of code at GVA `gva` as the guest wrote it, without our INT3s. Returns 0, or -1 when any byte cannot be
- * read. Takes d->lock through detect_enter(): not for a callback.
+ * Copy `len` bytes of code at GVA `gva` as the guest wrote it, without the detector's INT3s. Returns 0, or -1 when any byte
+ * cannot be read. Takes d->lock through detect_enter(), so it must not be called in a callback.
  */
 int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the caller of the detector says to it: what to sample, and where to report. Plain data, part of detect.h. */
+/* The detector's parameters: what to sample, and where to report. Plain data, part of detect.h. */
 #ifndef OUTRIDER_DETECT_CONFIG_H
 #define OUTRIDER_DETECT_CONFIG_H
 
@@ -15,69 +15,69 @@
 #include "hv/race/prefer.h"
 
 struct detect_config {
-	/* The seed of the choice of points and of delays. */
+	/* Seed of the choice of sites and delays. */
 	uint64_t seed;
-	/* How many hits per second to aim at, or with `overhead` the most. */
+	/* Target hit rate, in hits/s. With `overhead`, the upper bound. */
 	unsigned rate;
-	/* The share of the CPUs' time that may be lost, up to 1: the rate of hits follows it. 0: whatever the rate costs. */
+	/* Share of the CPUs' time that sampling may cost, up to 1. The hit rate follows it. 0: no limit. */
 	double overhead;
-	/* The longest window, in ns. */
+	/* Longest window, in ns. */
 	uint64_t delay_ns;
-	/* Comma-separated globs on the names of functions to sample in. NULL: all functions. */
+	/* Comma-separated globs of function names to sample. NULL: all functions. */
 	const char *sample;
 	/*
-	 * Comma-separated globs on the names of modules: sample only in these, each from when it is loaded. NULL: sample in
-	 * the kernel and in all modules.
+	 * Comma-separated globs of module names: sample these modules only, each from when it is loaded. NULL: the kernel and
+	 * all modules.
 	 */
 	const char *module;
-	/* Sample GS-relative accesses too, which are those to per-CPU memory. */
+	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */
 	bool per_cpu;
-	/* Choose sites by these weights. NULL: uniformly. It must outlive the detector. */
+	/* Weights for the choice of sites. NULL: uniform choice. It must outlive the detector. */
 	const struct prefer *prefer;
 	/*
-	 * Sample only the sites of these races, both sites of a race together. `sample`, `module` and `prefer` must be NULL.
-	 * NULL: sample whatever there is. It must outlive the detector.
+	 * Sample only the sites of these races, both sites of a race together. `sample`, `module` and `prefer` must then be
+	 * NULL. NULL: sample the whole pool. It must outlive the detector.
 	 */
 	const struct aim *aim;
 	/*
-	 * Follow the locks of the code that is sampled, by these functions. `module` or `sample` must be set. NULL: locks are
-	 * not followed. It must outlive the detector.
+	 * The lock functions by which to follow the locks of the sampled code. `module` or `sample` must be set. NULL: locks
+	 * are not followed. It must outlive the detector.
 	 */
 	const struct lock_functions *locks;
-	/* Keep what is sampled of each site, for detect_coverage(). */
+	/* Record coverage for detect_coverage(). */
 	bool coverage;
 };
 
 struct detect_sink {
 	/*
-	 * A race was observed. Called on the reporter's thread, once at a time. The observation is valid during the call only.
+	 * A race was observed. Called on the reporter's thread, one call at a time. The observation is valid during the call
+	 * only.
 	 */
 	void (*race)(void *ctx, const struct observation *o);
-	/*
-	 * One line of progress for people, such as "kernel found...". Called on the sampler's thread. NULL: nobody reads them.
-	 */
+	/* One message to the user, such as "kernel found...". Called on the sampler's thread. NULL: messages are dropped. */
 	void (*note)(void *ctx, const char *line);
 	/*
-	 * The detector cannot go on, for example because the symbols are another kernel's. Called once at most, on the
-	 * sampler's thread. The target is stopped after it.
+	 * The detector cannot go on, for example because the symbols belong to another kernel. Called at most once, on the
+	 * sampler's thread. The target is stopped after the call.
 	 */
 	void (*failed)(void *ctx, const struct err *err);
 	/*
-	 * Two CPUs are about to stand before conflicting accesses by the instructions at these GVAs. Returns whether meeting()
-	 * is to be called for them. Called on a CPU's thread and under the detector's lock, so it must not wait for anything
-	 * and must not call the detector. Not called while a meeting is under way. NULL, together with meeting: never.
+	 * A rendezvous of the instructions at these two GVAs is possible. Returns whether meeting() is wanted for it. Called
+	 * on a vCPU's thread under the detector's lock, so it must not block and must not call the detector. Not called while
+	 * a rendezvous is under way. NULL together with `meeting`: no rendezvous.
 	 */
 	bool (*meeting_wanted)(void *ctx, uint64_t gva_a, uint64_t gva_b);
 	/*
-	 * The two CPUs stand there, and the machine stands still (target_stand_still()) until this returns. Called on a thread
-	 * of its own, under the detector's lock, so it must not call the detector. It may call the target and fork(). It must
-	 * be brief, since the guest notices how long it stood still. The meeting is valid during the call only. After
-	 * meeting_wanted() has returned true this follows at most once: a meeting is skipped if a CPU has moved meanwhile.
+	 * A rendezvous: both CPUs are held before their accesses, and the machine stands still (target_stand_still()) until
+	 * this returns. Called on the rendezvous thread under the detector's lock, so it must not call the detector. It may
+	 * call the target and fork(). It must be brief, since the guest can notice the time that it lost. `m` is valid during
+	 * the call only. Each meeting_wanted() that returned true is followed by at most one call: a rendezvous is skipped if
+	 * a CPU has moved.
 	 */
 	void (*meeting)(void *ctx, const struct meeting *m);
 	/*
-	 * Something was seen of accesses and locks. Called on a thread of its own, once at a time, in the order of the moments'
-	 * numbers. The moment is valid during the call only. Set together with config.locks.
+	 * A lock moment: an access, a taken or released lock, or the end of an object. Called on a thread of its own, one call
+	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.
 	 */
 	void (*moment)(void *ctx, const struct lock_moment *m);
 	void *ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code around an access, for the pruner and for readers who judge the race later without the guest. The code starts at the
- * start of an instruction. The functions that it calls are named, since their addresses mean nothing without the guest.
+ * Copy the code around an access, for the pruner and for people who judge the race later without the guest. The kept code
+ * starts at an instruction boundary. The called functions are named, because their addresses mean nothing without the guest.
  */
 #include "hv/detect/describe.h"
 
@@ -14,11 +14,14 @@
 #include "symbols/insn/flow.h"
 
 #define FUNCTION_MAX (64u << 10)
-/* Of a function that is longer than RACE_CODE_MAX, so many bytes before the access and so many from it on are kept. */
+/* Of a function longer than RACE_CODE_MAX, keep this many bytes before the access, and the rest from the access on. */
 #define CODE_BEFORE 192
 #define CODE_AFTER (RACE_CODE_MAX - CODE_BEFORE)
 
-/* The start of the first instruction at or behind `wanted`, by decoding the function from its start. Else `wanted` itself. */
+/*
+ * The first instruction boundary at or after `wanted`, found by decoding the function from its start. `wanted` itself if that
+ * fails.
+ */
 static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const struct guest_symbol *fn, uint64_t wanted)
 {
 	size_t len = wanted - fn->addr + INSN_MAX_LEN, at = 0;
@@ -36,7 +39,7 @@ static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const s
 	return at && at < len ? fn->addr + at : wanted;
 }
 
-/* Where an instruction calls or jumps to that may lead into another function: a direct call or jump of 32 bits. */
+/* The target of a direct call or jump with a 32-bit displacement. Only such an instruction leads into another function. */
 static bool leads_to(const struct insn *insn, uint64_t *target)
 {
 	struct insn_branch branch;
@@ -64,7 +67,7 @@ static void name_callees(struct detect *d, struct insn_decoder *decoder, struct 
 		if (leads_to(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
 		    guest_symbol_at(d->guest, target, &symbol) == 0 && symbol.addr == target) {
 			callee->at = (uint16_t)at;
-			/* A longer name is cut, since the names that rules look for are short. */
+			/* Cut a longer name: the names that rules look for are short. */
 			snprintf(callee->name, sizeof(callee->name), "%.*s", (int)sizeof(callee->name) - 1, symbol.name);
 			side->callee_count++;
 		}

@@ -8,8 +8,8 @@
 struct detect;
 
 /*
- * Fill in the symbol, the code and the callees of a side whose access is known as far as it will ever be. On the reporter's
- * thread, without d->lock.
+ * Fill in the symbol, the code and the callees of a side after its access was attributed. Called on the reporter's thread,
+ * without d->lock.
  */
 void describe_side(struct detect *d, struct insn_decoder *decoder, struct race_side *side);
 

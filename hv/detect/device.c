@@ -3,7 +3,7 @@
 
 #include "hv/race/conflict.h"
 
-/* ---- which memory devices tell of ---- */
+/* ---- which accesses devices report ---- */
 
 static uint64_t window_filter(const struct window *w)
 {
@@ -33,7 +33,7 @@ void device_window_closed(struct detect *d)
 		target_devices_watch(d->target, open_filter(d));
 }
 
-/* ---- what devices tell ---- */
+/* ---- accesses that devices report ---- */
 
 static uint8_t rw_of(const struct device_access *access)
 {
@@ -75,7 +75,7 @@ void device_ring_meets(struct detect *d, struct window *w, const struct device_a
 
 /* ---- a window opens ---- */
 
-/* What is found while the target tells of what is in flight. */
+/* Collects what the target reports about requests in flight. */
 struct look {
 	struct detect *d;
 	struct window *w;

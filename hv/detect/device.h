@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Devices as the other side of a window. A device has no CPU, so neither a watchpoint nor a breakpoint catches it, but the
- * target says what it accesses (caps.devices): the segments of the requests that it serves, and its rings.
+ * A device as the other side of a race. A device has no CPU, so no watchpoint and no breakpoint catches its accesses. Instead
+ * the target reports them (caps.devices): the segments of the requests that a device serves, and its rings.
  *
- * From the moment that a device takes a request until it hands it back, the request's segments are the device's. So a sampled
- * access conflicts with a segment that it overlaps, if one of the two writes, whichever began first, and also when no byte
- * changes. A ring is accessed by both sides at the same time by design: what a device does there is no conflict, and when the
- * memory is read again at a window's end, its changes are not taken for those of a writer that nobody saw.
+ * From when a device takes a request until it hands it back, the request's segments belong to the device. A sampled access
+ * that overlaps a segment conflicts with it if either side writes, whichever began first, and even if no byte changes. A ring
+ * is accessed by device and driver at the same time by design. Accesses to a ring are no conflicts, and when the window reads
+ * the memory again, a device's change of a ring does not count as an unseen writer's.
  *
- * All of these functions are called under d->lock.
+ * The caller of each function holds d->lock.
  */
 #ifndef OUTRIDER_DETECT_DEVICE_H
 #define OUTRIDER_DETECT_DEVICE_H
@@ -17,25 +17,26 @@
 
 /* A device's access that conflicts with a window. */
 struct device_conflict {
-	/* The datum of the window. NULL: there is no conflict. */
+	/* The window's datum. NULL: no conflict. */
 	const struct datum *datum;
-	/* The access, cut to what the datum has in common with it. */
+	/* The access, cut to the bytes that it shares with the datum. */
 	struct device_access access;
 };
 
 /*
- * The window `w` is about to open. Have devices tell of accesses to its memory from now on, and look at what they access now.
- * Returns a conflict if there is one. To be called before the memory is first looked at.
+ * The window `w` is about to open: have devices report accesses to its memory from now on, and check the requests in flight.
+ * Returns a conflict with one of these, if any. Call it before the first read of the memory, so that no device access falls in
+ * between.
  */
 struct device_conflict device_window_opens(struct detect *d, struct window *w);
 
-/* A window has closed, or has not opened: have devices tell of accesses to the memory of the open windows only. */
+/* A window has closed, or did not open: have devices report accesses to the memory of open windows only. */
 void device_window_closed(struct detect *d);
 
-/* Whether the access, of a segment, conflicts with the window. */
+/* Whether a device's access to a segment conflicts with the window. */
 struct device_conflict device_meets(const struct window *w, const struct device_access *access);
 
-/* A device makes this access, to a ring: if it is to the memory of the window, the window has to expect it. */
+/* A device accesses a ring: mark the bytes of the window's data that the access overlaps as explained. */
 void device_ring_meets(struct detect *d, struct window *w, const struct device_access *access);
 
 #endif

@@ -9,26 +9,29 @@
 #include "hv/detect/window.h"
 #include "hv/target/emulate.h"
 
-/* A target with fewer points than this has none for events. */
+/* A target with fewer points than this uses none of them for events other than locks. */
 #define POINTS_FOR_EVENTS 32u
 
 /*
- * Where points are few, they are hardware's and not in the guest's memory: nothing can go wrong behind their back when text is
- * freed, and all of them are needed for sampling. Where pages are few, they are an emulator's, and the same is true.
+ * Whether the target has too few points, or pages for points, to spend any on events. Such points are debug registers or an
+ * emulator's breakpoints, not INT3s in guest memory: none stays in text that is freed, and all are needed for sampling.
  */
 static bool points_are_few(const struct detect *d)
 {
 	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points < POINTS_FOR_EVENTS);
 }
 
-/* Remove a point, whatever it is for. A window that is open there must be closed first. */
+/* Remove a point of either kind. If it has a window, the caller must close the window first. */
 static void take_out(struct detect *d, struct point *point)
 {
 	d->event_points -= point->event != 0;
 	points_remove(&d->points, point);
 }
 
-/* Calls of locks are worth points that stay, where a target has some beside those for sampling. */
+/*
+ * Whether there is room for one more event point. A target with few points takes lock hooks only, in points of their own
+ * (caps.lasting).
+ */
 static bool has_room(const struct detect *d, const struct guest_event_site *site)
 {
 	if (points_are_few(d))
@@ -77,9 +80,7 @@ int event_remove(struct detect *d, uint64_t addr)
 	return ret;
 }
 
-/*
- * Nothing of ours may stay in text that is about to be freed. Windows in it are over too, for no CPU can be about to run there.
- */
+/* No INT3 may stay in text that is about to be freed. Windows in it end, too: no CPU executes that text any more. */
 void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
 	prove_text_gone(d, base, size);
@@ -101,7 +102,7 @@ void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 
 struct target_action event_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
-	/* If the point is in the text that goes, it is gone after that too. */
+	/* Copy the instruction: event_text_gone() may remove the point itself. */
 	const struct insn insn = point->insn;
 	uint64_t base, size;
 
@@ -118,7 +119,10 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 			locks_call(d->locks, cpu, regs, point);
 		break;
 	}
-	/* If the memory is not there, the guest executes the instruction itself, and its own page fault tells it so. */
+	/*
+	 * If emulation fails because the memory is unmapped, remove the point. The guest executes the instruction and takes
+	 * its page fault.
+	 */
 	if (window_would_miss(d, &insn, regs) || target_emulate(d->target, &insn, regs)) {
 		point = points_find(&d->points, insn.addr);
 		if (point)
@@ -136,7 +140,7 @@ void event_plant(struct detect *d)
 	for (size_t i = 0; i < n; i++)
 		event_add(d, &sites[i]);
 	free(sites);
-	/* The guest may have set debug registers after they were shadowed and before these points stood, and nobody saw it. */
+	/* The guest may have set debug registers after the target shadowed them and before these points stood. */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)
 		target_debug_regs_changed(d->target, c);
 	target_watch_sync(d->target, TARGET_MAX_CPUS);

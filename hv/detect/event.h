@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Event points: breakpoints that tell us what the guest's kernel is about to do. They stay where they are while CPUs pass them,
- * so the instruction under them is carried out by us: it must be one that target_can_emulate() accepts.
+ * Event points: breakpoints at instructions whose execution the detector must see, such as lock hooks. An event point stays
+ * planted when a CPU hits it, and the target emulates the instruction. So target_can_emulate() must accept the instruction.
  */
 #ifndef OUTRIDER_DETECT_EVENT_H
 #define OUTRIDER_DETECT_EVENT_H
@@ -13,35 +13,35 @@
 struct detect;
 
 /*
- * Plant an event point at site->insn.addr, while the guest runs or before. Returns 0, or -1 when nothing was planted: the
- * instruction cannot be carried out, a point stands there already, there are MAX_EVENT_POINTS or the target has too few points
- * for events, the text is not mapped, is about to be freed or is not this instruction any more, or the detector is on its way
- * out. A sample point cannot be in the way: it stands on an access to memory, and no such instruction can be carried out.
+ * Plant an event point at site->insn.addr. The guest may be running. Returns 0, or -1 when nothing was planted: the
+ * instruction cannot be emulated, there is a point already, MAX_EVENT_POINTS are in use or the target has too few points, the
+ * text is unmapped, about to be freed or no longer this instruction, or detect_stop() was called. A sample point is never in
+ * the way: it is on an access to memory, and target_can_emulate() accepts no such instruction.
  *
- * target_intercept() must be on. Takes d->lock through detect_enter(): from any thread, but not from a callback and not under
- * d->lock. A CPU that reaches the instruction after the return stops there.
+ * target_intercept() must be on. Takes d->lock through detect_enter(): any thread may call this, but not in a callback and not
+ * under d->lock. A CPU that reaches the instruction after the return stops there.
  */
 int event_add(struct detect *d, const struct guest_event_site *site);
 
 /*
- * Take out the event point at this GVA. Returns 0, or -1 when there is none. Threads and locks are as with event_add(). After
- * the return no CPU is in event_hit() for it or comes there; a CPU that has executed its INT3 by then executes the guest's own
- * instruction. What event_text_gone() or detect_stop() took out is gone already.
+ * Remove the event point at this GVA. Returns 0, or -1 when there is none, for example because event_text_gone() or
+ * detect_stop() removed it. Threads and locks as event_add(). After the return no CPU is in event_hit() for it or will enter
+ * it; a CPU that executed its INT3 before executes the guest's own instruction.
  */
 int event_remove(struct detect *d, uint64_t addr);
 
 /*
- * Plant all that the guest offers, and have the debug registers of all CPUs looked at, since what the guest set before was seen
- * by nobody. On the sampler's thread, before the first sample point, without d->lock.
+ * Plant the event points that the guest's kernel needs, and read the debug registers of all CPUs, since the guest may have set
+ * them before these points stood. Called on the sampler's thread, before the first sample point, without d->lock.
  */
 void event_plant(struct detect *d);
 
-/* A CPU stopped at an event point: act on the event, and carry out the instruction. In a callback, under d->lock. */
+/* A CPU hit an event point: act on the event and emulate the instruction. Called in a callback, under d->lock. */
 struct target_action event_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs);
 
 /*
- * The text [base, base+size) is about to be freed: take every point out of it, and end the windows of CPUs that are held in it.
- * Under d->lock.
+ * The text [base, base+size) is about to be freed: remove every point in it, and close windows whose CPU is held in it. The
+ * caller holds d->lock.
  */
 void event_text_gone(struct detect *d, uint64_t base, uint64_t size);
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hv/detect/governor.h"
 
-/* The most that is saved up: what is earned in this time, or what some windows take, where that is more. */
+/* Cap of the credit: what is earned in 1 s, or what 4 windows cost, whichever is more. */
 #define SAVED_NS 1e9
 #define SAVED_WINDOWS 4.0
-/* And never more than is earned in this time. */
+/* But never more than what is earned in 10 s. */
 #define SAVED_MOST_NS 10e9
-/* A debt that takes longer than this to be paid is a large one. */
+/* A debt that takes longer than 1 s to pay off is a large one. */
 #define DEBT_NS 1e9
-/* About so many useful hits decide what one costs. */
+/* The average cost covers about the last 16 useful hits. */
 #define MEMORY 16.0
-/* Hits come when they want, so some credit would be forfeited if no more were provoked than it pays for. */
+/* Hits come at random times. If no more hits were provoked than the credit pays for, some credit would be forfeited. */
 #define SURPLUS_LEAST 1.5
 #define SURPLUS_MOST 4.0
-/* With more than this part of all hits refused, fewer are provoked. */
+/* If more than this share of hits is refused, lower the surplus. */
 #define REFUSED_MOST 0.4
-/* How fast the surplus follows, per second. */
+/* Largest relative change of the surplus, per second. */
 #define SURPLUS_SPEED 0.5
-/* The least rate. A guest in which nothing is hit would tell nothing. */
+/* Lower bound of the rate, in hits/s. Without any hit the governor would learn nothing. */
 #define LEAST_RATE 0.05
 
 static double earned_in(const struct governor *g, double ns)
@@ -68,7 +68,7 @@ void governor_init(struct governor *g, const struct governor_config *config, con
 	set_rate(g);
 }
 
-/* `cost` is never 0 over all, since the first guess is forgotten only in part. */
+/* `cost_ns` never becomes 0, because the first guess decays but never vanishes. */
 static void learn_cost(struct governor *g, double cost, double useful)
 {
 	double kept = MEMORY / (MEMORY + useful);
@@ -77,7 +77,7 @@ static void learn_cost(struct governor *g, double cost, double useful)
 	g->useful = g->useful * kept + useful;
 }
 
-/* While hits come, credit that is forfeited says that they are too few, and many refused ones that they are too many. */
+/* Raise the surplus when credit is forfeited while useful hits come. Lower it when too many hits are refused. */
 static void adapt_surplus(struct governor *g, double seconds, double forfeited, double hits, double refused)
 {
 	double earned = earned_in(g, seconds * 1e9);

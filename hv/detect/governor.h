@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The governor keeps what sampling costs the guest at a share of its CPUs' time: the rate of hits follows the cost, instead of
- * the cost the rate. It has two outputs.
+ * The governor keeps the cost of sampling at a share of the CPUs' time: the cost is given, and the hit rate follows. It has
+ * two outputs.
  *
- * credit_ns bounds the cost from above. It is a balance (hv/base/allowance.h) of CPU time: as long as it is not above 0, no
- * window may be opened. So no estimate has to be right, and a load that changes faster than anybody can measure costs no more.
+ * credit_ns bounds the cost from above. It is a balance of CPU time (hv/base/allowance.h): while it is not above 0, no window
+ * may open. So the bound needs no estimate, and holds even if the guest's load changes faster than it can be measured.
  *
- * rate reaches the share from below. It says how many hits a second are to be provoked, some more than the credit will pay for:
- * what a useful hit has cost lately decides. A hit is refused when it came while there was no credit, and is useful otherwise.
- * Only useful hits are counted for this, so that refused ones, which cost little, do not make hits look cheap.
+ * rate approaches the share from below. It is the number of hits a second to provoke, somewhat more than the credit can pay
+ * for. It follows from what a useful hit cost lately. A hit without credit is refused; every other hit is useful. Only useful
+ * hits count here: refused hits cost little, and would make hits look cheap.
  *
  * Pure arithmetic over samples: no clock, no lock, no target.
  */
@@ -21,39 +21,42 @@
 #include "hv/base/allowance.h"
 
 struct governor_config {
-	double share;	    /* The share of the CPUs' time that may be lost, above 0 and up to 1. */
-	unsigned cpus;	    /* How many CPUs there are. */
-	double most_rate;   /* The most hits a second, whatever they cost. */
-	uint64_t window_ns; /* The longest window. A hit is thought to cost as much before anything is known. */
+	double share;	    /* Share of the CPUs' time that may be lost, above 0 and up to 1. */
+	unsigned cpus;	    /* Number of CPUs. */
+	double most_rate;   /* Upper bound of the hit rate, in hits/s. */
+	uint64_t window_ns; /* Longest window, in ns. Also the first guess of the cost of a hit. */
 };
 
-/* Counts since any one moment, the same for all samples. */
+/* Counts since some start, the same start for all samples. */
 struct governor_sample {
-	uint64_t now_ns;  /* The time, for example of CLOCK_MONOTONIC. */
-	uint64_t lost_ns; /* How long CPUs were kept from their work, over all CPUs. */
-	uint64_t hits;	  /* How many hits there were. */
-	uint64_t refused; /* How many of these hits came while there was no credit. */
+	uint64_t now_ns;  /* Time of the sample, for example CLOCK_MONOTONIC. */
+	uint64_t lost_ns; /* CPU time in ns that the guest lost, summed over CPUs. */
+	uint64_t hits;	  /* Number of hits. */
+	uint64_t refused; /* Number of hits without credit, part of `hits`. */
 };
 
 struct governor {
-	/* What a caller reads after each step. */
-	double rate;		    /* Hits a second to aim at, config.most_rate at most. */
-	struct allowance allowance; /* allowance.credit_ns is the credit, in ns of CPU time. */
+	/* Outputs, valid after each step. */
+	double rate;		    /* Hits/s to provoke, at most config.most_rate. */
+	struct allowance allowance; /* allowance.credit_ns: the credit, in ns of CPU time. */
 
-	/* The governor's own. */
+	/* Internal state. */
 	struct governor_config config;
 	struct governor_sample last;
-	double cost_ns, useful; /* What useful hits have cost in all, and how many they were. Old ones count less and less. */
-	double surplus;		/* How many hits are provoked for each that the credit pays for. */
+	double cost_ns, useful; /* Cost of useful hits in ns, and their number; both decay. */
+	double surplus;		/* Hits to provoke for each hit that the credit pays for. */
 };
 
-/* Begin with no credit. `first` is where the counts stand now. */
+/* Start with no credit. `first` has the counts of now. */
 void governor_init(struct governor *g, const struct governor_config *config, const struct governor_sample *first);
 
-/* Take one more sample, some ten times a second or more often. Counts that went back count as unchanged. */
+/* Take one sample; call at least 10 times a second. A count that went back counts as unchanged. */
 void governor_step(struct governor *g, const struct governor_sample *sample);
 
-/* Whether it would take more than a second without any cost until there is credit again. Then hits are better not provoked. */
+/*
+ * Whether it would take more than a second without any cost until there is credit again. The caller should then provoke no
+ * hits.
+ */
 bool governor_in_debt(const struct governor *g);
 
 #endif

@@ -10,8 +10,8 @@
 #include "hv/sandbox/sandbox.h"
 
 /*
- * The functions of the subject that the innermost context is in. What is found after a guess may be left over on the stack from
- * an earlier call, so it says nothing of who runs.
+ * Collect the subject's functions on the stack of the innermost context. Frames after an unreliable one are left out, because
+ * an earlier call may have left them on the stack.
  */
 static void find_path(const struct detect *d, const struct race_side *side, struct lock_moment *m)
 {
@@ -42,7 +42,10 @@ static void describe_memory(const struct detect *d, const struct x86_regs *regs,
 	guest_memory_at(d->guest, regs, &page, gva, size, out);
 }
 
-/* Of these no moment of being taken will tell. Each is a variable, so that the state of its page is not asked for. */
+/*
+ * Name the locks taken outside of the subject: no LOCK_MOMENT_TAKE names them. They are variables, so their page's state is
+ * not needed.
+ */
 static void describe_outer(const struct detect *d, const struct race_side *side, struct lock_moment *m)
 {
 	const struct guest_page_state page = {0};
@@ -54,15 +57,15 @@ static void describe_outer(const struct detect *d, const struct race_side *side,
 }
 
 /*
- * A moment waits for its name, and its module may have gone by then. It would become one of an unknown function, or of what is
- * at this address now.
+ * Whether the moment's code still has a name in the subject. Its module may have been unloaded since; the moment would then be
+ * reported without a function, or in a function that was loaded at the same address.
  */
 static bool has_name(const struct detect *d, const struct lock_moment *m)
 {
 	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
-/* Returns false when it is not known any more where it was. */
+/* Returns false when the moment's code has no name any more. */
 static bool describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
 {
 	struct race_side *side = &raw->side;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lock functions by address. No lock of its own: the detector's lock guards it. Adding allocates, so it is done on the
- * sampler's thread; a look allocates nothing.
+ * Lock functions by address. Guarded by the detector's lock. Adding allocates, so it is done on the sampler's thread; a lookup
+ * does not allocate.
  */
 #ifndef OUTRIDER_DETECT_LOCK_KNOWN_H
 #define OUTRIDER_DETECT_LOCK_KNOWN_H
@@ -15,11 +15,14 @@
 struct known_lock_function {
 	uint64_t addr;
 	const struct lock_function *function;
-	/* This kernel has no function that gives back what this one takes: that is inlined, and nobody sees it. */
+	/*
+	 * This kernel has no function that releases what this one takes: the release is inlined, so the detector does not see
+	 * it.
+	 */
 	bool given_unseen;
 };
 
-/* In the order of the addresses. All zeros is an empty table. */
+/* Sorted by address. All zeros is an empty table. */
 struct lock_known {
 	struct known_lock_function *list;
 	size_t count, room;
@@ -27,13 +30,13 @@ struct lock_known {
 
 void lock_known_fini(struct lock_known *k);
 
-/* Returns 0, or -1 when memory runs out. What stands at this address already stays. */
+/* Add a function. Returns 0, or -1 when memory runs out. An entry with the same address is not replaced. */
 int lock_known_add(struct lock_known *k, const struct known_lock_function *f);
 
-/* The function at this address. NULL: none is known there. */
+/* The function at this address, or NULL. */
 const struct known_lock_function *lock_known_at(const struct lock_known *k, uint64_t addr);
 
-/* Forget what is in [base, base+size). */
+/* Remove all entries in [base, base+size). */
 void lock_known_forget(struct lock_known *k, uint64_t base, uint64_t size);
 
 #endif

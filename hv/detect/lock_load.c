@@ -6,14 +6,14 @@
 
 #define FIRST_ROOM 64u
 /*
- * A CPU that did nothing but interrupts of a task for so long does nothing else. A kernel complains after 20 s (watchdog_thresh
- * is 10). Of an idle CPU that is no wonder, and a fault only if another task waits there.
+ * How long a CPU may run nothing but interrupts of one task. The kernel reports a soft lockup after 20 s (watchdog_thresh is
+ * 10). An idle CPU gets more time: it has nothing else to run, unless a task waits there.
  */
 #define PATIENCE_NS 4000000000u
 #define IDLE_PATIENCE_NS 8000000000u
-/* A CPU that came to no followed call for so long had time for other work. */
+/* A CPU that hit no lock hook for this long had time for other work. */
 #define GAP_NS 500000000u
-/* How long the points are out. */
+/* How long the lock hooks stay removed. */
 #define REST_NS 3000000000u
 
 void lock_load_fini(struct lock_load *l)

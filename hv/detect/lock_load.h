@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether following locks leaves the guest's CPUs time for anything else, and what rests while it does not.
+ * Decide when following locks takes all of a CPU's time, and which lock hooks to remove then.
  *
- * Each followed call stops a CPU, and behind a gdbstub the whole machine. When interrupts come faster than the calls in their
- * handlers can be followed, their CPU does nothing else any more. What it interrupted stands still, and the guest's kernel
- * complains of a soft lockup after 20 s. So the points at these calls are taken out for a while before that.
+ * Each hit of a lock hook stops a CPU, and with a gdbstub the whole machine. If interrupts arrive faster than the lock hooks
+ * in their handlers can be served, the CPU runs nothing but these handlers. The interrupted task makes no progress, and the
+ * kernel reports a soft lockup after 20 s. So the detector removes these lock hooks for a while before that.
  *
- * No lock of its own: the detector's lock guards it. lock_load_add() allocates, so it is called on the sampler's thread.
+ * Guarded by the detector's lock. lock_load_add() allocates, so it is called on the sampler's thread.
  */
 #ifndef OUTRIDER_DETECT_LOCK_LOAD_H
 #define OUTRIDER_DETECT_LOCK_LOAD_H
@@ -18,34 +18,36 @@
 #include "hv/target/target.h"
 
 struct lock_load {
-	/* Since when each CPU has stopped in nothing but interrupts of one task, and when it did last. since_ns 0: it has not.
+	/*
+	 * Of an unbroken series of lock hooks hit in interrupts of one task: the task, and the times of the first and the last
+	 * hit. since_ns 0: no series.
 	 */
 	struct {
 		uint64_t task, since_ns, last_ns;
 	} cpus[TARGET_MAX_CPUS];
-	/* A CPU does nothing but interrupts. lock_load_rest() resets it. */
+	/* A CPU ran nothing but interrupts for too long. lock_load_rest() resets it. */
 	bool too_much;
-	/* Until when the points are out (CLOCK_MONOTONIC). 0: they are in. */
+	/* When the lock hooks are to be planted again (CLOCK_MONOTONIC, ns). 0: they are planted. */
 	uint64_t rest_until_ns;
-	/* How often lock_load_rest() was called. */
+	/* Number of calls of lock_load_rest(). */
 	unsigned rests;
-	/* The calls whose points can be out for a while: those that take or give back a lock. */
+	/* The lock hooks that may be removed: those that take or release a lock. */
 	struct guest_event_site *sites;
 	size_t count, room;
 };
 
 void lock_load_fini(struct lock_load *l);
 
-/* Returns 0, or -1 when memory runs out: this point then never rests. */
+/* Returns 0, or -1 when memory runs out. Without memory this lock hook is never removed. */
 int lock_load_add(struct lock_load *l, const struct guest_event_site *site);
 
-/* The text [base, base+size) goes, and the calls in it with it. */
+/* Forget the lock hooks in the text [base, base+size), which is about to be freed. */
 void lock_load_forget(struct lock_load *l, uint64_t base, uint64_t size);
 
-/* A CPU stopped at a followed call, in this context. May set too_much. */
+/* A CPU hit a lock hook in this context. May set too_much. */
 void lock_load_stop(struct lock_load *l, unsigned cpu, const struct guest_context *context, uint64_t now_ns);
 
-/* The points are taken out now. What was seen of the CPUs is forgotten. */
+/* The caller removes the lock hooks now: start the rest, and forget the series of all CPUs. */
 void lock_load_rest(struct lock_load *l, uint64_t now_ns);
 
 #endif

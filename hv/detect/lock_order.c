@@ -4,17 +4,17 @@
 #define CONTEXTS_MAX 16u
 #define LOCKS_MAX 32u
 
-/* What comes before the second access, as far as the calls have been looked through. */
+/* What happens before the second access, according to the events searched so far. */
 struct before {
 	struct lock_who who[CONTEXTS_MAX];
 	unsigned who_count;
-	/* Locks that one of these contexts has taken. `shared`: only as a reader. */
+	/* Locks that these contexts took before. `shared`: taken only as a reader. */
 	struct {
 		uint64_t gva;
 		bool shared;
 	} lock[LOCKS_MAX];
 	unsigned lock_count;
-	/* There was no room for all. */
+	/* One of the two lists overflowed, so the answer may be wrong. */
 	bool full;
 };
 
@@ -76,7 +76,10 @@ static void add_lock(struct before *b, uint64_t gva, bool shared)
 	b->lock[b->lock_count++].shared = shared;
 }
 
-/* Whether who gives the lock back lets one of those contexts have it. Two readers have it at the same time. */
+/*
+ * Whether this release lets one of those contexts take the lock. A reader's release does not let another reader in: both can
+ * hold it.
+ */
 static bool lets_in(const struct before *b, const struct lock_event *event)
 {
 	for (unsigned i = 0; event->give && i < b->lock_count; i++) {
@@ -86,7 +89,7 @@ static bool lets_in(const struct before *b, const struct lock_event *event)
 	return false;
 }
 
-/* The CPU was in a lower context then: its interrupts came later, and have done nothing before. */
+/* The CPU was in a lower context at this event: interrupts of it in the list began later, so earlier events are not theirs. */
 static void drop_interrupts(struct before *b, const struct lock_who *lower)
 {
 	unsigned kept = 0;
@@ -123,7 +126,10 @@ enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *f
 		if (event->number >= second->number)
 			continue;
 		drop_interrupts(&b, &event->who);
-		/* A context that gives back a lock has taken it before, and others gave it back before that. */
+		/*
+		 * A context in the list took the lock before it released it, so other contexts' earlier releases of the lock
+		 * count too.
+		 */
 		if (has_who(&b, &event->who))
 			add_lock(&b, event->gva, event->shared);
 		else if (lets_in(&b, event))

@@ -17,20 +17,23 @@
 
 #define OPCODE_CALL 0xe8
 /*
- * When the points were planted, a CPU may have been behind a call that takes a lock already. So long after it no CPU is, but
- * for tasks that slept there.
+ * When the lock hooks were planted, a CPU may already have been past a call that takes a lock. After 1 s no CPU is in such a
+ * critical section any more, except for tasks that slept in it. Until then no lockset is certain.
  */
 #define UNSURE_NS 1000000000u
 
 struct planting {
 	struct detect *d;
-	/* Calls that have a point, and those that should have one. */
+	/* Number of lock hooks planted, and of calls where planting failed. */
 	unsigned planted, refused;
-	/* A call that takes a lock is among the refused. */
+	/* Planting failed at a call that takes a lock. */
 	bool unseen;
 };
 
-/* Returns whether an event point of locks stands at this instruction now: it may be one that tells a result already. */
+/*
+ * Returns whether a lock hook is planted at this instruction now. It may have been planted before, for the result of another
+ * call.
+ */
 static bool plant(struct detect *d, const struct guest_event_site *site)
 {
 	const struct point *point;
@@ -46,21 +49,25 @@ static bool plant(struct detect *d, const struct guest_event_site *site)
 }
 
 /*
- * The instruction behind a call tells what came of it, if it is one that can be carried out. If it is none, a lock that was
- * tried stays one that may be held, and a new object stays what was there before.
+ * Plant a lock hook at the instruction after the call, which sees the call's result. If that instruction cannot be emulated,
+ * the result stays unknown: a tried lock counts as possibly held, and a new object is not told apart from the old one at its
+ * address.
  */
 static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *behind)
 {
 	struct insn_branch branch;
 
-	/* A jump may be a static key's, which the guest patches. A call of a lock function gets its own point. */
+	/*
+	 * A jump may be a static key that the guest patches. If the next instruction calls a lock function, it gets its own
+	 * lock hook.
+	 */
 	if (!target_can_emulate(behind) || (insn_direct_branch(behind, &branch) && !locks_called(p->d->locks, behind)))
 		return;
 	if (!locks_expect_result(p->d->locks, behind->addr, function))
 		plant(p->d, &(struct guest_event_site){.kind = GUEST_EVENT_LOCK, .insn = *behind});
 }
 
-/* A point that stays where it is when there is no memory for it is no fault, only costly. */
+/* Let this lock hook rest when locks cost too much. If memory runs out it stays planted, which only costs time. */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_event_site *site)
 {
 	if (function->op != LOCK_TAKE && function->op != LOCK_TRY && function->op != LOCK_GIVE)
@@ -86,7 +93,10 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 		plant_result(p, function, behind);
 }
 
-/* If what begins here is an inlined lock function, plant there. One that is not seen makes a lock seem held for longer. */
+/*
+ * Plant a lock hook if an inlined lock function begins here. Without it, a release is missed and the lock seems to be held for
+ * longer.
+ */
 static void plant_inlined(struct planting *p, const struct symbol *fn, const struct insn *insn, const uint8_t *code, size_t len)
 {
 	const struct lock_function *function = locks_inlined(p->d->locks, fn->addr, code, len);
@@ -102,7 +112,7 @@ static void plant_inlined(struct planting *p, const struct symbol *fn, const str
 	p->planted++;
 }
 
-/* Plant at the calls of lock functions in this function, and where they are inlined. */
+/* Plant lock hooks at this function's calls of lock functions, and where one is inlined. */
 static void plant_function(struct planting *p, const struct symbol *fn)
 {
 	uint8_t *code = malloc(fn->size + 1);
@@ -132,7 +142,7 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 	free(code);
 }
 
-/* A name that is wrong in the user's list is one whose locks nobody sees. */
+/* Name the functions of the user's list that the guest does not have. With a misspelt name, locks would be missed silently. */
 static void note_unknown(struct detect *d)
 {
 	const char *names[4];
@@ -147,7 +157,7 @@ static void note_unknown(struct detect *d)
 			    n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
 }
 
-/* The calls in the subject's text that has come have their points. */
+/* All lock hooks in this text are planted: tell locks.c and the user. */
 static void planted(struct planting *p, const char *module)
 {
 	struct detect *d = p->d;
@@ -174,7 +184,10 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 	locks_learn(d->locks, symbols);
 	if (!pool_module_fits(module, d->config.module))
 		return;
-	/* All in one go: the first points are hit as soon as the guest goes on, and that takes the time of the others. */
+	/*
+	 * Enter the target once for all functions. The guest would otherwise hit the first lock hooks while the others are
+	 * being planted, and slow the planting down.
+	 */
 	target_enter(d->target);
 	for (size_t i = 0; pool_next_function(d->pool, symbols, start, end, &i, &fn);)
 		plant_function(&p, &fn);
@@ -182,9 +195,11 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
 	planted(&p, module);
 }
 
-/* ---- when it is too much ---- */
+/* ---- when lock hooks cost too much ---- */
 
-/* A copy of what can rest, for the sampler's thread to go through without d->lock. NULL: memory ran out, or there is nothing.
+/*
+ * Copy the list of lock hooks that may rest, so that the sampler can walk it without d->lock. NULL: there is none, or memory
+ * ran out.
  */
 static struct guest_event_site *resting_sites(struct detect *d, size_t *count)
 {
@@ -214,7 +229,7 @@ static void take_out(struct detect *d)
 	free(sites);
 }
 
-/* When memory runs out nothing is done, and it is tried again. */
+/* If memory runs out, do nothing. The next iteration tries again. */
 static void put_back(struct detect *d)
 {
 	size_t count;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Moments on their way from the CPU that stopped to the thread that describes them (lock_follower.h). All are allocated at the
- * start, so that the hit path allocates nothing. They leave in the order in which they came.
+ * Lock moments on their way from the CPU that stopped to the thread that describes them (lock_follower.h), first in, first
+ * out. All slots are allocated at the start, so that the hit path does not allocate.
  *
- * No lock of its own: the detector's lock guards it. A moment that was taken out belongs to whoever has it until it is given
- * back.
+ * Guarded by the detector's lock. A moment from lock_ring_next() belongs to the caller until lock_ring_give_back().
  */
 #ifndef OUTRIDER_DETECT_LOCK_RING_H
 #define OUTRIDER_DETECT_LOCK_RING_H
@@ -16,7 +15,7 @@
 #include "hv/race/observation.h"
 
 #define LOCK_RING_SIZE 256u
-/* The last places are kept for the ends of objects, without which two objects would be taken for one. */
+/* Slots reserved for ends of objects. If one were lost, the pruner would take two objects at one address for the same. */
 #define LOCK_RING_KEPT 64u
 
 struct raw_moment {
@@ -30,14 +29,14 @@ struct raw_moment {
 	unsigned data_count;
 	uint64_t during[LOCK_DURING_MAX];
 	unsigned during_count;
-	/* Registers, context and stacks. Not known of the end of an object. */
+	/* Registers, context and stacks. Not set for LOCK_MOMENT_FREE. */
 	struct race_side side;
 };
 
 struct lock_ring {
 	struct raw_moment *slots;
 	struct race_side_room *rooms;
-	/* The oldest one, which may be being described, and how many there are with it. */
+	/* The index of the oldest moment, which may be being described, and the number of moments including it. */
 	unsigned first, count;
 };
 
@@ -45,10 +44,10 @@ struct lock_ring {
 int lock_ring_init(struct lock_ring *r);
 void lock_ring_fini(struct lock_ring *r);
 
-/* The next place, to be filled in at once under the lock: it is in the ring already. NULL: there is no room for this kind. */
+/* Add a moment, which the caller fills in before it gives the lock back. NULL: no slot is free for this kind. */
 struct raw_moment *lock_ring_put(struct lock_ring *r, enum lock_moment_kind kind);
 
-/* The oldest moment. NULL: there is none. lock_ring_give_back() must follow before the next call. */
+/* The oldest moment, or NULL. Call lock_ring_give_back() before the next call. */
 struct raw_moment *lock_ring_next(struct lock_ring *r);
 void lock_ring_give_back(struct lock_ring *r);
 

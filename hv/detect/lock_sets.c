@@ -108,7 +108,7 @@ static bool give(struct lock_context *c, uint64_t gva)
 	return false;
 }
 
-/* Somebody gives back a lock that this context holds. */
+/* Another context releases a lock that this context holds. */
 static void give_away(struct lock_context *c, uint64_t gva)
 {
 	for (unsigned i = c->set.count; i-- > 0;) {
@@ -129,7 +129,7 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 
 	if (own && give(own, gva))
 		return;
-	/* It is one of those that there was no room for. */
+	/* The lock is one that had no room in the set. */
 	if (own && own->beyond) {
 		own->beyond--;
 		own->set.overflow = own->beyond != 0;

@@ -17,39 +17,43 @@
 #define CALL_LEN 5u
 #define OPCODE_CALL 0xe8
 #define OPCODE_JMP 0xe9
-/* So many calls a second are told of, with their stacks, and so many at once; the last of these only where somebody else is
- * there. */
+/*
+ * Each described lock call copies a stack. Budget of copies: 500/s on average, 50 in a burst. The last 25 of a burst are for
+ * calls while other contexts are in critical sections: only these show contexts that overlap.
+ */
 #define CAPTURES_A_SECOND 500u
 #define CAPTURES_AT_ONCE 50.0
 #define CAPTURES_KEPT 25.0
 #define NS_PER_SECOND 1000000000u
-/* Bits of the owner word of a mutex and of a rwsem that are no address (kernel/locking/mutex.c, rwsem.c). */
+/*
+ * Flag bits in the owner word of a mutex and of a rwsem (kernel/locking/mutex.c, rwsem.c), and the owner's offset in a rwsem.
+ */
 #define OWNER_FLAGS 7u
 #define RWSEM_OWNER 8u
-/* Errors are numbers from here on (ERR_PTR()). */
+/* ERR_PTR() values start here. */
 #define ERRORS_FROM 0xfffffffffffff001ull
 
 struct locks {
 	struct detect *d;
 	/*
-	 * The lock functions of this guest; the instructions at which a call's result is known, with the function called; and
-	 * those that do what the function does, which is inlined there.
+	 * Lock functions of this guest; instructions where a call's result is seen; and instructions where a lock function is
+	 * inlined.
 	 */
 	struct lock_known known, results, inlined;
 	struct lock_sets sets;
-	/* The latest calls, which tell whether locks put two accesses in order. */
+	/* The latest lock operations, to find whether locks order two accesses. */
 	struct lock_events events;
 	struct lock_load load;
-	/* Until this time (CLOCK_MONOTONIC) what is held is not known. */
+	/* Until this time (CLOCK_MONOTONIC, ns) locksets are unknown. */
 	uint64_t unsure_until_ns;
-	/* Locks that had been taken by text that went. */
+	/* Locks that were held when the text that took them was freed. */
 	unsigned dropped;
 	struct lock_ring ring;
-	/* Counts moments. */
+	/* The number of the latest lock moment. */
 	uint64_t number;
-	/* For each CPU, the number of the moment for which it is held in its window, if one is open. */
+	/* For each CPU with an open window, the number of the moment of the held access. */
 	uint64_t window[TARGET_MAX_CPUS];
-	/* When captures were last paid for, and how many may be made now. */
+	/* When the budget was last refilled (CLOCK_MONOTONIC, ns), and how many stacks may be copied now. */
 	uint64_t paid_ns;
 	double budget;
 };
@@ -98,9 +102,9 @@ bool locks_of_subject(const struct locks *l, const struct guest_symbol *function
 	return function->name[0] && pool_name_fits(function->name, config->sample);
 }
 
-/* ---- which functions there are ---- */
+/* ---- lock functions in the guest ---- */
 
-/* Whether the kernel has none of the functions that give back what this one takes. `names`: separated by '|'. */
+/* Whether the kernel has none of the functions `names`, separated by '|', that release the lock. */
 static bool given_unseen(const struct symtab *symbols, const char *names)
 {
 	char name[sizeof(((struct lock_function *)NULL)->given_by)];
@@ -129,7 +133,7 @@ void locks_learn(struct locks *l, const struct symtab *symbols)
 			.given_unseen = given_unseen(symbols, function->given_by),
 		};
 
-		/* Without memory the calls of this function would not be seen. */
+		/* Without memory, calls of this function would be missed. */
 		if (f.addr && lock_known_add(&l->known, &f))
 			l->sets.incomplete = true;
 	}
@@ -164,7 +168,7 @@ size_t locks_unknown(struct locks *l, const char *names[], size_t max)
 	return n;
 }
 
-/* Where a direct call or jump leads. 0: the instruction is none. */
+/* The target of a direct call or jump. 0: the instruction is neither. */
 static uint64_t target_of(const struct insn *insn)
 {
 	int32_t displacement;
@@ -237,10 +241,10 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 {
 	pthread_mutex_lock(&l->d->lock);
-	/* While other points are out it stays unknown. */
+	/* While lock hooks rest, locksets stay unknown. */
 	if (!l->load.rest_until_ns)
 		l->unsure_until_ns = sure_from_ns;
-	/* Calls before now may have been missed. */
+	/* Lock operations before now may have been missed. */
 	if (!l->load.rest_until_ns)
 		lock_events_hole(&l->events, l->number + 1);
 	l->sets.incomplete |= !complete;
@@ -277,9 +281,12 @@ unsigned locks_dropped(struct locks *l)
 	return n;
 }
 
-/* ---- what is seen ---- */
+/* ---- lock moments ---- */
 
-/* Whether a capture of a stack can be paid for. Who has company may use all of the budget, since only that says who met. */
+/*
+ * Take a stack copy from the budget, if it allows one. With `company`, the whole budget may be used: only such calls show
+ * which contexts overlap.
+ */
 static bool pay(struct locks *l, uint64_t now, bool company)
 {
 	if (l->paid_ns)
@@ -293,7 +300,7 @@ static bool pay(struct locks *l, uint64_t now, bool company)
 	return true;
 }
 
-/* The moment at which a context took the lock that it took last of those that it surely holds. 0: it holds none. */
+/* The number of the moment when the context took its latest surely held lock. 0: it holds none. */
 static uint64_t last_taken(const struct lock_context *c)
 {
 	for (unsigned i = c->set.count; i-- > 0;) {
@@ -304,8 +311,9 @@ static uint64_t last_taken(const struct lock_context *c)
 }
 
 /*
- * The contexts that are surely where they were, or further inside of it: on other CPUs, interrupted, or asleep. When this CPU
- * stops while its own window is open, it is another context that stopped, and the one that is held was interrupted.
+ * List the moments of other contexts that are still in the same place or further inside: held on other CPUs, interrupted, or
+ * asleep. If this CPU's own window is open, the context that stopped now is an interrupt, and the held context is among the
+ * others.
  */
 static unsigned company(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
 {
@@ -324,7 +332,9 @@ static unsigned company(const struct locks *l, const struct lock_context *own, u
 	return n;
 }
 
-/* Whether the word says that the lock is free, or another task's: then it was given back where nobody looked, or never taken.
+/*
+ * Whether the lock word shows that the lock is free, or held by another task: then its release was missed, or it was never
+ * taken.
  */
 static bool is_lost(const struct locks *l, const struct held_lock *lock, const struct guest_context *context)
 {
@@ -346,7 +356,7 @@ static bool is_lost(const struct locks *l, const struct held_lock *lock, const s
 	}
 }
 
-/* What a context holds at an access, without what is lost. */
+/* The lockset of a context at an access, after dropping locks whose release was missed. */
 static void get_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out)
 {
 	struct lock_context *c = lock_sets_find(&l->sets, cpu, context);
@@ -363,7 +373,7 @@ static void get_held(struct locks *l, unsigned cpu, const struct guest_context *
 	out->overflow |= monotonic_ns() < l->unsure_until_ns;
 }
 
-/* A mutex or rwsem that the task has, as its owner word says. Nobody in the subject was seen taking it. */
+/* Whether the owner word shows that the task holds this mutex or rwsem. Code outside of the subject took it. */
 static bool is_mine(const struct locks *l, uint64_t gva, const struct lock_function *function, uint64_t task)
 {
 	uint64_t owner;
@@ -406,7 +416,7 @@ bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *conte
 	return false;
 }
 
-/* A place in the ring for what was seen, with the number that was just drawn. NULL: it is lost. */
+/* Add a moment with the current number to the ring. NULL: the ring is full, and the moment is lost. */
 static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint64_t now)
 {
 	struct raw_moment *raw = lock_ring_put(&l->ring, kind);
@@ -421,7 +431,9 @@ static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint6
 	return raw;
 }
 
-/* By which register the instruction finds the datum. Some of its operands may not be among the data. */
+/*
+ * The base register by which the instruction addresses the datum. Some operands of the instruction may not be among the data.
+ */
 static struct base_register base_of(const struct insn *insn, const struct x86_regs *regs, const struct datum *datum)
 {
 	struct mem_access accesses[INSN_MAX_MEM];
@@ -437,7 +449,7 @@ static struct base_register base_of(const struct insn *insn, const struct x86_re
 	return (struct base_register){0};
 }
 
-/* Have the proofs compare the access with others to the same data. */
+/* If the site belongs to a pair to confirm, compare this access with earlier ones to the same memory. */
 static void prove(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
 		  uint64_t site)
 {
@@ -465,7 +477,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
 	l->number++;
-	/* An interrupt of a CPU that is held does not change for which access that is. */
+	/* An interrupt on a CPU with an open window does not change the held access. */
 	if (!l->d->windows[cpu].open)
 		l->window[cpu] = l->number;
 	raw = put(l, LOCK_MOMENT_ACCESS, now);
@@ -488,7 +500,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	raw->side.pc = regs->rip;
 }
 
-/* The register that the argument is in. All zero: it is in none, or is no pointer. */
+/* The register that holds the argument. All zero: the argument is in no register, or is NULL. */
 static struct base_register argument_register(const struct lock_function *function, const struct x86_regs *regs)
 {
 	static const uint8_t order[] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R8 + 1};
@@ -519,7 +531,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 		raw->lock.gva = gva;
 }
 
-/* A moment of a call, if it can be paid for. What is held is exact whether or not it can. */
+/* Queue a lock moment of a call, if the budget allows. The lockset is kept exactly in either case. */
 static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 		      enum lock_moment_kind kind, const struct held_lock *lock, struct base_register base)
 {
@@ -538,7 +550,10 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 	raw->side.pc = regs->rip;
 }
 
-/* What was only tried is left out: if it was taken, it is held at the access or given back before. */
+/*
+ * Record the operation for lock_order(). A try is left out: if it took the lock, the lock is in the lockset at the access, or
+ * its release was recorded.
+ */
 static void note_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
 		       const struct held_lock *lock)
 {
@@ -554,7 +569,7 @@ static void note_event(struct locks *l, unsigned cpu, const struct guest_context
 		lock_events_hole(&l->events, l->number);
 }
 
-/* A call of `f` has returned to this CPU, with its result in RAX. */
+/* A call of `f` has returned on this CPU, with its result in RAX. */
 static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
 {
 	uint64_t result = regs->gpr[X86_RAX];
@@ -565,7 +580,7 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 			object_ends(l, result);
 		return;
 	}
-	/* The result is an int, or a bool of 8 bits, which is 0 or 1. */
+	/* The result is an int, or a bool in the low 8 bits. */
 	result = f->function->nonzero ? result & 0xff : (uint32_t)result;
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_tried(&l->sets, cpu, &context, regs->rip - CALL_LEN, f->function->nonzero == (result != 0), !f->given_unseen);

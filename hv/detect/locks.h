@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Following locks (config.locks): each call of a lock function in the subject, which is what the pool's filter lets pass, is an
- * event point, so that no call is missed on any CPU and nothing is ever lifted. From these calls it is known what each context
- * holds (lock_sets.h), and each hit of a sample point becomes a moment with the locks that are held (lock_ring.h). A window is
- * not needed for that, so that code with interrupts off counts in full. Eraser (SOSP'97), DILP (SANER'19, III-C).
+ * Following locks (config.locks). Every call of a lock function in the subject, which is the sampled code, has a lock hook.
+ * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector knows which
+ * locks each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h),
+ * even without a window, so code with interrupts off counts in full. Method: Eraser (SOSP'97), DILP (SANER'19, III-C).
  *
- * A lock counts as held from the call that takes it to the call that gives it back: nothing of the subject runs in between the
- * call and the moment at which it is really taken.
+ * A lock counts as held from the call that takes it to the call that releases it. The context runs no code of the subject
+ * between the call and the moment when the lock is really taken.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_H
 #define OUTRIDER_DETECT_LOCKS_H
@@ -21,89 +21,90 @@ struct detect;
 struct locks;
 struct point;
 
-/* NULL: memory ran out. */
+/* Returns NULL when memory runs out. */
 struct locks *locks_new(struct detect *d);
 
-/* NULL is allowed. */
+/* `l` may be NULL. */
 void locks_free(struct locks *l);
 
 /*
- * Learn where the lock functions of text that has come are. A kernel has some of the list only. On the sampler's thread,
- * without d->lock.
+ * Learn the addresses of lock functions in newly loaded text. A kernel has only some functions of the list. Called on the
+ * sampler's thread, without d->lock.
  */
 void locks_learn(struct locks *l, const struct symtab *symbols);
 
 /*
- * The names of functions and variables of the user's list that no text has had that came so far: at most `max` into `names`,
- * which are the list's. Returns how many there are. On the sampler's thread, without d->lock.
+ * List the functions and variables of the user's list that no text loaded so far has: at most `max` names, owned by the list.
+ * Returns their total number. Called on the sampler's thread, without d->lock.
  */
 size_t locks_unknown(struct locks *l, const char *names[], size_t max);
 
-/* The lock function to which a direct call or jump leads. NULL: none. On the sampler's thread, without d->lock. */
+/* The lock function that a direct call or jump leads to, or NULL. Called on the sampler's thread, without d->lock. */
 const struct lock_function *locks_called(struct locks *l, const struct insn *insn);
 
 /*
- * The lock function that this code has inlined at its beginning. `function` is the GVA of the function that it is in: a lock
- * function's own code is no other one's. NULL: none. On the sampler's thread, without d->lock.
+ * The lock function that is inlined at the start of this code, or NULL. `function` is the GVA of the function that the code is
+ * in; inside a lock function itself nothing counts as inlined. Called on the sampler's thread, without d->lock.
  */
 const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len);
 
 /*
- * The instruction at `addr` does what this function does, and an event point will stand there. Returns 0, or -1 when memory
- * runs out: then it is not looked at. On the sampler's thread, without d->lock.
+ * Remember that the instruction at `addr` is an inlined `function`; the caller plants a lock hook there. Returns 0, or -1 when
+ * memory runs out: the caller must then not plant it. Called on the sampler's thread, without d->lock.
  */
 int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /*
- * The instruction at `addr` is executed when the call of this function before it has returned, and an event point stands there.
- * Returns 0, or -1 when memory runs out: then the result is not looked at. On the sampler's thread, without d->lock.
+ * Remember that the instruction at `addr` runs when a call of `function` has returned; the caller plants a lock hook there.
+ * Returns 0, or -1 when memory runs out: the call's result is then ignored. Called on the sampler's thread, without d->lock.
  */
 int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /*
- * All calls in text that has come have their points. `complete`: no lock can be taken there unseen; else what is held is not
- * known from now on. Before `sure_from_ns` (CLOCK_MONOTONIC) it is not known in any case, because CPUs were in the text before.
- * On the sampler's thread, without d->lock.
+ * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has one; otherwise locksets are
+ * unknown from now on. Before `sure_from_ns` (CLOCK_MONOTONIC, ns) locksets are unknown in any case, because CPUs may be in
+ * critical sections that they entered before. Called on the sampler's thread, without d->lock.
  */
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
 
 /*
- * From now on, until locks_planted(), the calls that take or give back a lock are not followed, so what is held is not known.
- * On the sampler's thread, without d->lock.
+ * Until locks_planted(), no lock hook sees locks taken or released, so locksets are unknown. Called on the sampler's thread,
+ * without d->lock.
  */
 void locks_rest(struct locks *l);
 
-/* What following costs the guest. It is guarded by d->lock. */
+/* The cost of lock hooks. Guarded by d->lock. */
 struct lock_load *locks_load(struct locks *l);
 
-/* The text goes, or has gone. Under d->lock. */
+/* The text [base, base+size) is about to be freed, or was freed. The caller holds d->lock. */
 void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
 
-/* How many locks were held that had been taken by text that went, since the last call. On the sampler's thread, without
- * d->lock.
+/*
+ * Number of locks, since the last call, that were held when the text that took them was freed. Called on the sampler's thread,
+ * without d->lock.
  */
 unsigned locks_dropped(struct locks *l);
 
 /*
- * A CPU is about to execute the instruction of this event point: a call of a lock function, or what follows one and can tell
- * its result, or both. In a callback, under d->lock.
+ * A CPU hit a lock hook: it is about to call a lock function, or to run the instruction after one, which sees its result, or
+ * both. Called in a callback, under d->lock.
  */
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
-/* A CPU is about to make these accesses, which are of `insn`, at a sample point. In a callback, under d->lock. */
+/* A CPU is about to make these accesses by `insn`, at a sample point. Called in a callback, under d->lock. */
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n);
 
 /*
- * What the context, which is the one that the CPU is in or is held in, holds. False: not all of that is known, and the set is
- * empty. In a callback, under d->lock.
+ * The locks that the CPU's current or held context holds. Returns false, with an empty set, when they are not all known.
+ * Called in a callback, under d->lock.
  */
 bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out);
 
-/* Whether the function is one of the subject's. Any thread. */
+/* Whether the function is part of the subject. Any thread. */
 bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);
 
-/* The moments, for the follower. Under d->lock. */
+/* The ring of lock moments, for the follower. Guarded by d->lock. */
 struct lock_ring *locks_ring(struct locks *l);
 
 #endif

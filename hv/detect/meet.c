@@ -11,20 +11,20 @@
 #include "hv/detect/window.h"
 #include "hv/sandbox/sandbox.h"
 
-/* So long the machine may take to stand still. */
+/* Time for the machine to stand still, in ns. */
 #define MEET_NS 50000000u
-/* The same when one of the two CPUs has interrupts off, and so answers nobody. */
+/* The same if one of the two CPUs has interrupts off: other CPUs then wait for its answer to their IPIs. */
 #define IRQS_OFF_MEET_NS 10000000u
 
-/* What the thread has. */
+/* State of the rendezvous thread. */
 struct meeter {
 	pthread_t thread;
-	/* A meeting was begun, or the thread is to end. With d->lock. */
+	/* Signalled under d->lock when a rendezvous was begun, or when the thread is to end. */
 	pthread_cond_t wanted;
 	bool stop;
-	/* Room for all points that there can be. */
+	/* Room for every point that can exist. */
 	struct meeting_point *points;
-	/* For the unwinding of a side. */
+	/* Buffers for unwinding a side. */
 	struct race_side side;
 	struct race_side_room room;
 };
@@ -41,7 +41,7 @@ static void end_both(struct detect *d, bool took_place, unsigned self)
 		target_release(d->target, w->cpu);
 }
 
-/* Two CPUs of which neither is in the midst of another window, and of which the second may be held now. */
+/* Whether neither CPU is part of another window or rendezvous, and the first CPU is not in an NMI. */
 static bool can_meet(struct detect *d, const struct window *w, const struct meet_side *other)
 {
 	const struct point *point = other->point;
@@ -80,7 +80,7 @@ uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datu
 		.point = other->point,
 		.data = {*datum, *other->datum},
 	};
-	/* Nobody takes the point out who leaves those of windows alone. */
+	/* A point with a window is not removed as a surplus or stale point. */
 	other->point->window = w;
 	pthread_cond_signal(&d->meeter->wanted);
 	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
@@ -95,12 +95,12 @@ bool meet_hit_again(struct detect *d, const struct point *point, unsigned cpu, c
 
 	if (!m->under_way || point != m->point)
 		return false;
-	/* Back from an interrupt. */
+	/* The second CPU is back from an interrupt. */
 	if (cpu == m->cpu && regs->gpr[X86_RSP] == m->regs.gpr[X86_RSP] && now < m->deadline_ns) {
 		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
 		return true;
 	}
-	/* Another context has to pass the first CPU's instruction: that is the window's business. */
+	/* Another context hit the first CPU's instruction: the window decides. */
 	if (point == m->window->point)
 		return false;
 	end_both(d, false, cpu);
@@ -126,7 +126,7 @@ bool meet_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
 
 /* ---- the thread ---- */
 
-/* Where the side's function returns to, from the stack of a CPU that stands. */
+/* Find the return address of the side's function, from the stack of a CPU that stands still. */
 static void find_return(struct detect *d, struct meeting_side *side)
 {
 	struct race_side *room = &d->meeter->side;
@@ -161,7 +161,7 @@ static void fill(struct detect *d, struct meeting *meeting)
 	fill_side(&meeting->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
 }
 
-/* While the machine stands: whether both CPUs are where they were held. Their registers become the target's. */
+/* While the machine stands still: whether both CPUs are where they were held. Reads their current registers into the sides. */
 static bool both_stand(struct detect *d, struct meeting *meeting)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static void list_points(struct detect *d, struct meeting *meeting)
 	}
 }
 
-/* A meeting was begun. Called and left with d->lock, which is let go of in between. */
+/* Serve a rendezvous that was begun. Called with d->lock held, which is released while the machine comes to a stop. */
 static void hold_meeting(struct detect *d)
 {
 	struct meeting meeting = {0};
@@ -270,7 +270,7 @@ void meet_stop(struct detect *d)
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(meeter->thread, NULL);
 	pthread_mutex_lock(&d->lock);
-	d->meeter = NULL; /* a CPU's callback may be about to begin a meeting */
+	d->meeter = NULL; /* a CPU's callback may be about to begin a rendezvous */
 	pthread_mutex_unlock(&d->lock);
 	pthread_cond_destroy(&meeter->wanted);
 	free(meeter->points);

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Meetings (hv/race/meeting.h): two CPUs are held before conflicting accesses, and the machine is made to stand still while the
- * caller of the detector copies it. There is one meeting at a time.
+ * Rendezvous (hv/race/meeting.h): two CPUs are held before conflicting accesses, and the machine stands still while the
+ * detector's caller copies it. One rendezvous at a time.
  *
- * A CPU's callback begins a meeting. The second CPU is held like the first one: it takes its interrupts, if it had them on. A
- * thread of its own makes the machine stand still, looks whether both CPUs still stand before their accesses, and calls the
- * sink. Until then the meeting has some ms, and less if a CPU has interrupts off. After that, or when a CPU has moved, or when
- * another context must pass the second CPU's instruction, or the first's and its access cannot be carried out in its place, the
- * meeting is skipped, and both CPUs go on.
+ * A CPU's callback begins a rendezvous. The second CPU is held like the first: it takes interrupts if it had them on. The
+ * rendezvous thread makes the machine stand still, checks that both CPUs are still before their accesses, and calls the sink.
+ * It has 50 ms for this, or 10 ms if a CPU has interrupts off. The rendezvous is skipped, and both CPUs are released, when
+ * that time is over, when a CPU has moved, or when another context must execute the second CPU's instruction, or the first
+ * CPU's and its access cannot be emulated.
  *
- * The functions but meet_start() and meet_stop() are called under d->lock.
+ * The caller of each function except meet_start() and meet_stop() holds d->lock.
  */
 #ifndef OUTRIDER_DETECT_MEET_H
 #define OUTRIDER_DETECT_MEET_H
 
 #include "hv/detect/state.h"
 
-/* Start the thread, if the sink wants meetings and the target can have them. Returns 0, or -1 with EXIT_INTERNAL in `err`. */
+/*
+ * Start the thread, if the sink wants rendezvous and the target can stop cheaply. Returns 0, or -1 with EXIT_INTERNAL in
+ * `err`.
+ */
 int meet_start(struct detect *d, struct err *err);
 
-/* End the thread. A meeting that is under way may stay: window_close() ends it. */
+/* End the thread. A rendezvous that is under way stays; window_close() ends it. */
 void meet_stop(struct detect *d);
 
-/* One side as it comes to a window: a CPU that stopped at a point, and the access there that conflicts. */
+/* One side of a conflict, at an open window: a CPU that hit a sample point, and its conflicting access. */
 struct meet_side {
 	struct point *point;
 	unsigned cpu;
@@ -31,17 +34,19 @@ struct meet_side {
 };
 
 /*
- * The access of w's `datum` and that of `other` conflict. Begin a meeting, if one is wanted and can be: then its number is
- * returned, the window and both points stay, and *action holds the other CPU. Returns 0 when there is none.
+ * w's `datum` and the access of `other` conflict: begin a rendezvous, if one is wanted and possible. Returns its number; the
+ * window and both points then stay, and *action holds the other CPU. Returns 0 if there is no rendezvous.
  */
 uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
 		    struct target_action *action);
 
-/* A CPU stopped at `point`. True: the second CPU of a meeting is held there, and *action says what to do. */
+/*
+ * A CPU hit `point`. Returns true if the second CPU of a rendezvous is held there; *action then says what to do with this CPU.
+ */
 bool meet_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 		    struct target_action *action);
 
-/* The hold of a CPU has ended. True: it is in a meeting, and *action says what to do. */
+/* The hold of a CPU ended. Returns true if the CPU is in a rendezvous; *action then says what to do with it. */
 bool meet_hold_end(struct detect *d, unsigned cpu, struct target_action *action);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "hv/base/clock.h"
 
-/* After a meeting in which a CPU was held with interrupts off there is no other such meeting for so many times as long. */
+/* After a rendezvous with a CPU that had interrupts off, none like it for 10 times as long, as for windows. */
 #define IRQS_OFF_REST 10
 
 void meet_end(struct detect *d, bool took_place, unsigned self)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a meeting ends: the part of meet.h that windows need. Called under d->lock. */
+/* How a rendezvous ends: the part of meet.h that windows need. The caller of each function holds d->lock. */
 #ifndef OUTRIDER_DETECT_MEET_END_H
 #define OUTRIDER_DETECT_MEET_END_H
 
@@ -8,15 +8,18 @@
 #define MEET_NO_CPU TARGET_MAX_CPUS
 
 /*
- * The meeting is over. Its window, and the CPU that is held there, are the caller's. `self` is the CPU in whose callback this
- * is, or MEET_NO_CPU: it is let go by what the callback returns, and a release would be taken for one of its next hold.
+ * End the rendezvous. Its window and the CPU held there are the caller's to release. `self` is the CPU whose callback this is,
+ * or MEET_NO_CPU. The callback's return value resumes `self`; a target_release() besides would end that CPU's next hold.
  */
 void meet_end(struct detect *d, bool took_place, unsigned self);
 
-/* Whether this is the second CPU of a meeting. In an interrupt handler it may come by other points, and no window may open. */
+/*
+ * Whether this is the second CPU of a rendezvous. It can hit other points in an interrupt handler, but no window may open for
+ * it.
+ */
 bool meet_has(const struct detect *d, unsigned cpu);
 
-/* The window closes. If it is in a meeting, that is skipped, and the second CPU is let go. */
+/* The window closes. If it is part of a rendezvous, the rendezvous is skipped, and the second CPU is released. */
 void meet_window_closes(struct detect *d, const struct window *w);
 
 #endif

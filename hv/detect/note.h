@@ -4,7 +4,7 @@
 
 struct detect;
 
-/* One line of progress for people. A longer one is cut. On the sampler's thread, without d->lock. */
+/* Send a message to the user through the sink. Cut to 511 bytes. Called on the sampler's thread, without d->lock. */
 void detect_note(struct detect *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

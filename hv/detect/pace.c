@@ -10,40 +10,43 @@
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 
-/* From one look at the rate of hits to the next. */
+/* Rate control samples the hit rate every 250 ms. With a shorter interval, a rate of 10 hits/s would often read as 0. */
 #define ADAPT_NS 250000000u
-/* A look waits for so many hits, if it can within so long, so that a low rate is not taken for one of 0. */
+/* Each sample waits up to 2 s for 4 hits, so that a low rate does not read as 0. */
 #define ADAPT_HITS 4.0
 #define ADAPT_MOST_NS 2000000000u
-/* One in so many points is left each time that hits cost too much. */
+/* When hits exceed their cost budget, disarm three of four points. */
 #define BRAKE 4u
-/* At most so many points are taken out under the lock at a time. */
+/* Disarm at most this many points while holding the lock, so that stopped CPUs wait for a short time only. */
 #define DISARMS_AT_A_TIME 1024u
-/* At most so many tries are made to arm a point at a time, and for so long: modules and the rate must be looked at too. */
+/* Arm for at most 512 tries and 50 ms in one iteration: the sampler must also poll modules and the rate. */
 #define ARMS_AT_A_TIME 512u
 #define ARM_NS 50000000u
-/* After that the thread rests for so many times as long as it took. */
+/* After arming, rest for 3 times as long, so that the sampler's thread takes a quarter of a CPU at most. */
 #define REST 3u
-/* At most so many tries at a time are made in functions that the guest was seen to run. One look at the rate adds a step. */
+/* Tries per iteration in functions that the guest was seen to run, and by how many they grow when the rate is sampled. */
 #define AGAIN_MOST 256u
 #define AGAIN_STEP 32u
-/* There are fewer of these points when handling stops takes more than one in so many parts of the guest's CPUs' time. */
+/* Handling stops may take 1/16 of the guest's CPU time. Above that, lower the number of these points. */
 #define STOPPED_PART 16u
-/* One in so many points may be planted there though all the others are armed. */
+/* 1/8 of k is reserved for these points. */
 #define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
-/* A point has this long to be hit if it keeps others from being planted. Then so many points make room each ADAPT_NS. */
+/*
+ * A point that no CPU hits for 1 s makes room if it keeps others from being armed; at most 1024 points each time the rate is
+ * sampled.
+ */
 #define STALE_NS 1000000000u
 #define TURNOVER 1024u
-/* With no more than so many points it is their turn sooner, or little would be looked at. */
+/* A target with no more than 64 points replaces unhit points after 50 ms: in 1 s each it would cover few sites. */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
-/* That holds for so many points. With more it takes as many times longer: planting takes time on such targets. */
+/* 50 ms holds for up to 8 points. With more points the time grows in proportion, because arming is slow on such targets. */
 #define FEW_AT_A_TIME 8u
-/* After so many choices in a row for which no page was free, the rest wait until points have made room. */
+/* After 16 choices in a row that had no free page, stop choosing until points have made room. */
 #define CROWDED_MOST 16u
 
-/* How many sample points are armed, and how many of them arm_again() has planted. */
+/* Number of armed sample points, and how many of them arm_again() planted. */
 static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
 {
 	pthread_mutex_lock(&d->lock);
@@ -58,16 +61,16 @@ static uint32_t less(uint32_t most, uint32_t there)
 }
 
 /*
- * Whether one more point is to be armed. That is as far as the budget of hits allows, which refills at the rate: where the pool
- * is small and hot, points are used up faster than any k can follow, and arming itself must wait. It waits, too, while a hit
- * would be refused for its cost.
+ * Whether to arm one more point. Arm only while the hit budget is positive; it refills at the requested rate. A small, hot
+ * pool spends points faster than k can adapt, so there arming waits for the budget. Arming also waits while a hit would be
+ * refused for its cost.
  */
 static bool may_arm(const struct detect *d, const struct pace *pace, uint64_t until)
 {
 	return pace->budget > 0 && !pace->in_debt && monotonic_ns() < until && !atomic_load(&d->stop);
 }
 
-/* Returns 1 when a point was armed, 0 when not, and -1 when there is no site to try. */
+/* Returns 1 if a point was armed, 0 if not, -1 if the pool has no site. */
 static int count_try(struct pace *pace, enum arm_result result)
 {
 	pace->planted += result == ARMED;
@@ -76,8 +79,9 @@ static int count_try(struct pace *pace, enum arm_result result)
 }
 
 /*
- * Points chosen uniformly reach the rate only if enough of them are passed. Where that is not so, up to half of all points are
- * in functions of which the guest has passed a site already. These are decoded, and are likely to be passed again.
+ * Uniformly chosen points reach the rate only if the guest runs enough of them. If it does not, put up to half of all points
+ * into functions where the guest has executed a sample point before. It will likely run them again, and they are decoded
+ * already.
  */
 static void arm_again(struct detect *d, struct pace *pace)
 {
@@ -88,7 +92,7 @@ static void arm_again(struct detect *d, struct pace *pace)
 	count_armed(d, &armed, &again);
 	room = less(d->wanted / 2, again);
 	room = less(d->wanted, armed) < room ? less(d->wanted, armed) : room;
-	/* Most of them will be passed before the next time. */
+	/* Most of these points will be hit before the next iteration. */
 	if (pace->again_budget < room)
 		room = pace->again_budget > 0 ? (uint32_t)pace->again_budget : 0;
 	for (unsigned tries = pace->again; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
@@ -97,7 +101,7 @@ static void arm_again(struct detect *d, struct pace *pace)
 	}
 }
 
-/* Whether a point at the site would be on one page more than the target may have points on. */
+/* Whether a point at this site would exceed the number of pages on which the target may have points. */
 static bool crowded(struct detect *d, uint64_t addr)
 {
 	bool room;
@@ -111,8 +115,8 @@ static bool crowded(struct detect *d, uint64_t addr)
 }
 
 /*
- * Keep k points armed. If there are others than the uniformly chosen ones, some room is left to them. Where k is all sites
- * there are, such room would stay empty: sites that the guest runs for the first time would go by unarmed.
+ * Keep k points armed by uniform choice, less the reserve for arm_again(). Without a reserve if k covers the whole pool: the
+ * reserved room would stay empty, and sites that the guest runs for the first time would be missed.
  */
 static void arm_uniformly(struct detect *d, struct pace *pace)
 {
@@ -141,7 +145,7 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 	pace->full = room == 0;
 }
 
-/* How many sample points there may be: as many as the target takes beside the event points. */
+/* Upper bound of sample points: the target's points less the event points. */
 static uint32_t most_points(struct detect *d)
 {
 	uint32_t most = MAX_SAMPLE_POINTS, events;
@@ -156,19 +160,19 @@ static uint32_t most_points(struct detect *d)
 	return most;
 }
 
-/* The sites that are aimed at, as many as are due now. */
+/* Arm the target sites that are due now, as far as there is room. */
 static void arm_aimed(struct detect *d, struct pace *pace, uint64_t now)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
 	uint32_t most = most_points(d);
 	size_t n;
 
-	/* Each site that is aimed at may be on a page of its own. */
+	/* Each target site may be on a page of its own. */
 	if (d->target->caps.pages && d->target->caps.pages < most)
 		most = d->target->caps.pages;
 	n = aiming_begin(d->aiming, now, most);
 	d->wanted = (uint32_t)(n < most ? n : most);
-	if (n) /* when the module has gone, the count stays what was sampled */
+	if (n) /* keep the last count when the module was unloaded */
 		atomic_store(&d->site_count, n);
 	for (size_t i = 0; i < n && may_arm(d, pace, until); i++) {
 		uint64_t addr = aiming_due(d->aiming, i);
@@ -196,12 +200,12 @@ static void arm(struct detect *d, struct pace *pace, uint64_t now)
 	pace->armed_most = armed > pace->armed_most ? armed : pace->armed_most;
 	took = thread_cpu_ns() - began;
 	pace->arming_ns += took;
-	/* The guest may need the CPU. A target that is stopped for this has a share of its own. */
+	/* Leave the CPU to the guest. On a target that stops for arming, the longer tick limits the share instead. */
 	if (!rests && !d->target->caps.costly_stops)
 		pace->rest_until = monotonic_ns() + REST * took;
 }
 
-/* Returns whether there may be more to take out. */
+/* Returns whether more points may have to be disarmed. */
 static bool disarm_some(struct detect *d)
 {
 	unsigned quota = DISARMS_AT_A_TIME;
@@ -219,7 +223,7 @@ static bool disarm_some(struct detect *d)
 	return !quota;
 }
 
-/* Take out the sample points that are more than wanted. CPUs that stop meanwhile wait for a part of them only. */
+/* Disarm sample points down to k, in batches, so that CPUs that stop meanwhile do not wait for all of them. */
 static void disarm_excess(struct detect *d)
 {
 	while (disarm_some(d))
@@ -231,7 +235,7 @@ static bool few_points(const struct detect *d)
 	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points <= FEW_POINTS);
 }
 
-/* How long a point waits for a CPU to come by before it makes room. */
+/* How long a point may stay unhit before it makes room, in ns. */
 static uint64_t patience(const struct detect *d)
 {
 	uint32_t armed = d->points.count - d->event_points;
@@ -242,9 +246,9 @@ static uint64_t patience(const struct detect *d)
 }
 
 /*
- * A point moves on when it is hit, so with as many points as there can be, all would end on code that is never executed. Points
- * that no CPU came by for a while make room, in turn. Where points are few all of them do, else a part of them each time, since
- * planting costs.
+ * Disarm points that no CPU hit for a while, in turn. A hit point is replaced, so once the number of points is at its limit,
+ * the armed set would otherwise drift to code that never runs. With few points all stale ones go at once. With many, some go
+ * each time, because arming costs time.
  */
 static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 {
@@ -257,7 +261,7 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 		uint32_t at = pace->turn % d->points.count;
 		struct point *point = &d->points.slots[d->points.armed[at]];
 
-		/* The last point takes the place of one that is removed, so the turn stays there. */
+		/* points_remove() moves the last point to this index, so look at the same index again. */
 		pace->turn = at + 1;
 		if (point->window || point->event || point->planted_ns + wait >= now)
 			continue;
@@ -277,8 +281,8 @@ static uint32_t first_points(struct detect *d)
 }
 
 /*
- * How many hits a second the guest can bear. On a host that is slow or has much to do each stop takes long, and the rate would
- * leave the guest no time for its own work: its kernel would complain of stalls.
+ * Adapt the number of hits/s that the guest can bear. On a slow or busy host each stop takes long. Without this limit the
+ * requested rate would leave the guest no time for its own work, and its kernel would report stalls.
  */
 static void adapt_bearable(const struct detect *d, struct pace *pace, uint64_t now, double rate)
 {
@@ -297,22 +301,22 @@ static void adapt_bearable(const struct detect *d, struct pace *pace, uint64_t n
 }
 
 /*
- * With too few hits, and with as many points as there may be or as can be planted, more choices are to fall on what the guest
- * was seen to run. When the rate is reached there are to be fewer, so that as many as possible are uniform.
+ * Raise `again` when hits are too few although k is at its limit or cannot be reached. Lower it when the rate is reached, so
+ * that as many choices as possible are uniform.
  */
 static void adapt_again(const struct detect *d, struct pace *pace, double rate, bool at_limit, uint32_t armed)
 {
 	bool more_will_not_help = at_limit || armed < d->wanted - d->wanted / 4;
 
 	if (few_points(d))
-		return; /* all of them would end in the same few functions */
+		return; /* all points would end up in the same few functions */
 	if (rate >= 0.95 * pace->rate)
 		pace->again -= pace->again / 4 + (pace->again != 0);
 	else if (rate < 0.8 * pace->rate && more_will_not_help && pace->again < AGAIN_MOST)
 		pace->again += AGAIN_STEP;
 }
 
-/* With too few hits there are to be more points, with too many hits fewer. In between k stays as it is. */
+/* Raise k when hits are too few, lower it when they are too many. In between k stays. */
 static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 {
 	uint32_t wanted = d->wanted;
@@ -322,13 +326,13 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 
 	count_armed(d, &armed, &again);
 
-	/* A point that is taken out before all that there may be are armed makes room for nothing. */
+	/* Removing a stale point makes room only if all possible points are armed. */
 	pace->starved = rate < 0.8 * pace->rate &&
 			(pace->crowded || (limit < sites && d->wanted == limit && (few_points(d) || pace->full)));
 	pace->crowded = false;
 	adapt_bearable(d, pace, now, rate);
 	adapt_again(d, pace, rate, d->wanted == most, armed);
-	/* An empty pool, of a module that is not loaded yet, says nothing about k. */
+	/* An empty pool, before its module is loaded, says nothing about k. */
 	if (!sites)
 		d->wanted = first_points(d);
 	else if (rate < 0.5 * pace->rate && !pace->in_debt)
@@ -342,7 +346,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 	pace->full = pace->full && d->wanted <= wanted;
 	pace->adapt_hits = pace->hits;
 	pace->adapt_ns = now;
-	if (sites) /* when the module has gone, the count stays what was sampled */
+	if (sites) /* keep the last count when the module was unloaded */
 		atomic_store(&d->site_count, sites);
 	if (armed > d->wanted)
 		disarm_excess(d);
@@ -350,7 +354,7 @@ static void adapt(struct detect *d, struct pace *pace, uint64_t now)
 		disarm_stale(d, pace, now);
 }
 
-/* With config.overhead the rate follows what hits have cost, up to the rate that is configured. */
+/* Feed the governor. With config.overhead the target rate follows the cost of hits, up to config.rate. */
 static void govern(struct detect *d, struct pace *pace, uint64_t now)
 {
 	struct governor_sample sample = {.now_ns = now};
@@ -399,7 +403,7 @@ static void refill(struct detect *d, struct pace *pace, uint64_t now)
 		pace->again_budget = pace->bearable * 0.1 + 1;
 	if (pace->again_budget < -burst)
 		pace->again_budget = -burst;
-	/* Hits that were too many were paid for by the credit, and need not be made up for. */
+	/* The credit paid for surplus hits, so the budget does not have to make up for them. */
 	if (d->config.overhead && pace->budget < -burst)
 		pace->budget = -burst;
 	pace->hits = hits;
@@ -407,8 +411,8 @@ static void refill(struct detect *d, struct pace *pace, uint64_t now)
 }
 
 /*
- * Hits cost more than the guest can be asked to bear, though no window is opened for them: a guest that was idle has woken up,
- * for example, and runs into all that was armed meanwhile. Adapting step by step would take seconds.
+ * Hits cost more than the guest can bear even without windows: for example an idle guest woke up and runs into all points that
+ * were armed meanwhile. Adapting k step by step would take seconds, so disarm most points at once.
  */
 static void brake(struct detect *d)
 {
@@ -440,7 +444,7 @@ void pace_init(struct detect *d, struct pace *pace)
 	d->wanted = first_points(d);
 }
 
-/* Whether it is time to look at the rate of hits. A flood of hits is looked at as soon as it can be told from an accident. */
+/* Whether to adapt k now. After 8 hits do not wait for the full interval: the rate is then certain enough. */
 static bool adapt_is_due(const struct detect *d, const struct pace *pace, uint64_t now)
 {
 	uint64_t passed = now - pace->adapt_ns;
@@ -461,7 +465,7 @@ void pace_step(struct detect *d, struct pace *pace, uint64_t now)
 		brake(d);
 	if (adapt_is_due(d, pace, now))
 		adapt(d, pace, now);
-	/* The guest is stopped once, for the points that go and for those that come. */
+	/* Stop the guest once, for disarming and arming together. */
 	target_enter(d->target);
 	if (pace->starved && few_points(d))
 		disarm_stale(d, pace, now);

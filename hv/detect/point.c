@@ -58,9 +58,9 @@ struct point *points_find(const struct points *p, uint64_t addr)
 }
 
 /*
- * Whether the bytes behind the first, as far as they are on the same page, are still the instruction's. Before planting this
- * shows that the instruction was not patched since it was decoded. Before removing it shows that this is still the same text,
- * and not a page that was freed and is used for something else.
+ * Whether the bytes after the first, as far as they are on the same page, are still the instruction's. Before planting, this
+ * shows that the instruction was not patched since it was decoded. Before removing, this shows that the page still has this
+ * text, and was not freed and reused.
  */
 static bool tail_stands(const struct points *p, const struct insn *insn, uint64_t gpa)
 {

@@ -4,7 +4,7 @@
 #include "hv/base/x86.h"
 
 #define SAMPLE_PAGES_MAX 16u
-/* If more pages than this have event points, the others count as if they had none. */
+/* If more pages have event points, the rest of them count against the limit of sample points. */
 #define EVENT_PAGES_MAX 64u
 
 struct pages {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On which pages of text points stand. An emulator slows all of a page on which one is, so there a target limits the pages
- * (target_caps.pages), and a point beside another one costs little. The detector's lock guards what is looked at.
+ * The pages of text that have points. An emulator runs all code on a page with a breakpoint slowly, so there a target limits
+ * the number of such pages (target_caps.pages). A second point on a page costs little. Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_POINT_PAGES_H
 #define OUTRIDER_DETECT_POINT_PAGES_H
@@ -12,8 +12,8 @@
 #include "hv/detect/point.h"
 
 /*
- * Whether a sample point may be planted at `addr` when sample points may be on `pages` pages, 16 at most, beside the pages that
- * have event points. Each point is looked at, as there are few where this matters.
+ * Whether a sample point may be planted at `addr` if sample points may be on `pages` pages, at most 16, besides the pages with
+ * event points. Walks all points, since targets with this limit have few.
  */
 bool point_page_free(const struct points *p, uint64_t addr, unsigned pages);
 

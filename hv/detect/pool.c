@@ -7,40 +7,40 @@
 
 #include "symbols/insn/flow.h"
 
-/* No function of a kernel is larger, in bytes. A symbol that is has a hole behind it. */
+/* Upper bound of a function's size in bytes. A symbol that seems larger is followed by a gap. */
 #define FUNCTION_MAX (64u << 10)
-/* A draw takes the sites of so many bytes of a function on average, which is about one site. */
+/* A draw covers the sites in 32 bytes of code on average, which is about one site. */
 #define BYTES_A_DRAW 32
-/* After so many draws without a site there seems to be none. */
+/* After this many draws without a site, the pool counts as empty. */
 #define DRAWS_MAX 1024
 #define NOT_DECODED UINT32_MAX
 
 struct function {
 	uint64_t addr;
-	/* The sum of the weights of the functions before it in the segment. */
+	/* Sum of the weights of the functions before it in the segment. */
 	uint64_t weight_before;
 	uint32_t size;
 	/* The number of its sites, or NOT_DECODED. */
 	uint32_t count;
-	/* The offsets of its sites. */
+	/* The offsets of its sites in the function. */
 	uint16_t *sites;
-	/* What its sites weigh, and the largest weight that any of them may have. */
+	/* The weights of its sites, and the largest of them. */
 	struct prefer_weights weights;
 	uint32_t heaviest;
-	/* It is in pool->passed. */
+	/* Whether it is in pool->passed. */
 	bool passed;
 };
 
-/* A function that a CPU has passed a site of. */
+/* A function in which a CPU executed a sample point. */
 struct passed {
 	struct function *fn;
-	/* The sum of the weights of the sites of the functions before it in pool->passed. */
+	/* Sum of the site weights of the functions before it in pool->passed. */
 	uint64_t weight_before;
 };
 
 struct segment {
 	const void *key;
-	/* In the order of their addresses. */
+	/* Sorted by address. */
 	struct function *functions;
 	size_t count, capacity;
 	uint64_t bytes, weight;
@@ -56,11 +56,11 @@ struct pool {
 	uint64_t decoded_bytes, decoded_sites;
 	struct passed *passed;
 	size_t passed_count, passed_room;
-	/* The sum of the weights of the sites of all functions in `passed`. */
+	/* Sum of the site weights of all functions in `passed`. */
 	uint64_t passed_weight;
 	uint8_t code[FUNCTION_MAX];
 	uint16_t offsets[FUNCTION_MAX];
-	/* The sites of the last draw that are not handed out yet. */
+	/* Sites of the last draw that were not returned yet. */
 	uint64_t drawn[FUNCTION_MAX];
 	size_t drawn_count;
 };
@@ -102,9 +102,8 @@ void pool_free(struct pool *pool)
 bool pool_is_site(const struct pool *pool, const struct insn *insn)
 {
 	/*
-	 * With one CPU the kernel turns LOCK prefixes into DS prefixes (alternatives_smp_unlock()), and what was
-	 * synchronisation still is. A branch through memory is left out because a CPU that is stopped after it is at its
-	 * target.
+	 * On one CPU the kernel replaces LOCK prefixes by DS prefixes (alternatives_smp_unlock()); such an instruction still
+	 * is synchronisation. A branch through memory is no site, because a CPU that stops after it is at the branch's target.
 	 */
 	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
 			       INSN_BRANCH | INSN_DS_PREFIX;
@@ -140,8 +139,8 @@ bool pool_module_fits(const char *module, const char *globs)
 }
 
 /*
- * A function is drawn by its weight, and each site is then taken with probability BYTES_A_DRAW * its weight / the function's
- * weight: at most 1.
+ * The weight by which a function is drawn. Each of its sites is then taken with probability BYTES_A_DRAW * the site's weight /
+ * this weight, which is at most 1.
  */
 static uint64_t weight(const struct function *fn)
 {
@@ -197,8 +196,8 @@ static bool is_text(char type)
 }
 
 /*
- * Several names at one address are one function. It is wanted if any of its names passes the filter, unless one of them must
- * not be sampled: another name does not make that safe.
+ * Several names at one address are one function. It is sampled if any of its names matches the filter, but never if one of its
+ * names is not safe to sample.
  */
 static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t first, size_t end)
 {
@@ -235,7 +234,7 @@ bool pool_next_function(const struct pool *pool, const struct symtab *symbols, u
 		if (fn.addr < start || fn.addr >= end || !fn.size || fn.size > FUNCTION_MAX ||
 		    !wanted(pool, symbols, first, next))
 			continue;
-		/* Sizes may overlap the next symbol; the sites of two functions must not. */
+		/* A symbol's size may reach into the next symbol. Cut it there, so that no site is in two functions. */
 		if (next < n && fn.size > other.addr - fn.addr)
 			fn.size = other.addr - fn.addr;
 		if (fn.size > end - fn.addr)
@@ -284,7 +283,7 @@ static void append_passed(struct pool *pool, struct function *fn)
 		pool->passed_weight += prefer_weight(&fn->weights, fn->sites[i]);
 }
 
-/* Forget which functions of the segment were passed. */
+/* Remove the functions of a segment from pool->passed. */
 static void forget_passed(struct pool *pool, const struct segment *seg)
 {
 	size_t n = pool->passed_count;
@@ -314,7 +313,7 @@ void pool_remove(struct pool *pool, const void *key)
 		}
 		pool->bytes -= seg->bytes;
 		pool->weight -= seg->weight;
-		pool->drawn_count = 0; /* these sites may be the segment's */
+		pool->drawn_count = 0; /* some of these sites may be in the segment */
 		forget_passed(pool, seg);
 		free_segment(seg);
 		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
@@ -324,8 +323,8 @@ void pool_remove(struct pool *pool, const void *key)
 }
 
 /*
- * A linear sweep from the symbol: the kernel's functions hold no data between instructions. It stops at what does not decode,
- * and at an INT3 of the guest's own (text being patched, a kprobe): behind it the sweep could be out of step.
+ * Sweep linearly from the symbol on: kernel functions have no data between instructions. Stop at bytes that do not decode, and
+ * at an INT3 of the guest's own (text being patched, a kprobe), since decoding could lose the instruction boundaries after it.
  */
 static uint32_t sweep(struct pool *pool, const struct function *fn)
 {
@@ -359,7 +358,7 @@ static void decode(struct pool *pool, struct function *fn)
 	pool->decoded_sites += fn->count;
 }
 
-/* The function at position `at` when the weights of all functions are laid end to end. */
+/* The function at position `at` of the weights of all functions, laid end to end. */
 static struct function *function_at(const struct pool *pool, uint64_t at)
 {
 	const struct segment *seg = pool->segments;

@@ -8,33 +8,33 @@
 #include "hv/detect/state.h"
 
 #define TURN_NS 200000000u
-/* Where each planting stops the guest. */
+/* On a target where arming stops the whole guest, turns are longer. */
 #define COSTLY_TURN_NS 1000000000u
-/* So many pairs have their turn at a time. */
+/* Pairs with a turn at the same time. */
 #define PAIRS_AT_A_TIME 8u
-/* This share of the hits that are asked for may be spent on proofs, and no fewer than so many a second. */
+/* Confirming may use up to half of the requested hits/s, but at least 20 hits/s. */
 #define RATE_SHARE 0.5
 #define RATE_LEAST 20.0
-/* An object that ends is taken to be no larger. */
+/* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
 #define OBJECT_BYTES 8192u
 
-/* A pair of sites, and how often a CPU came to each while its point was planted. */
+/* A pair of sites, and how often a CPU hit each. */
 struct proof {
 	uint64_t site[2]; /* GVAs */
 	uint64_t reached[2];
-	/* The latest access at each site that was not compared with one at the other yet. */
+	/* The latest access at each site that was not yet compared with an access at the other site. */
 	struct lock_hit latest[2];
 	struct proof_order order;
 };
 
-/* The pairs. d->lock guards it, but for what is the sampler's own. */
+/* The pairs. d->lock guards all members, except those of the sampler. */
 struct proving {
 	struct proof proofs[PROOFS_MAX];
 	unsigned count;
-	/* The sampler's own: when this turn is over (CLOCK_MONOTONIC), its number, and which pair is the first to have it. */
+	/* Sampler's thread only: when this turn ends (CLOCK_MONOTONIC, ns), its number, and the first pair to have it. */
 	uint64_t turn_ends, turn;
 	unsigned first;
-	/* How many points may be planted now, which refills with time; and when it did last (CLOCK_MONOTONIC). */
+	/* Number of points that may be armed now, and when this was last refilled (CLOCK_MONOTONIC, ns). */
 	double budget;
 	uint64_t last_ns;
 };
@@ -60,7 +60,7 @@ static struct proof *find(struct proving *v, uint64_t a, uint64_t b)
 	return NULL;
 }
 
-/* The order of the pairs is of no importance. */
+/* Remove a pair by moving the last one to its place. */
 static void forget(struct proving *v, struct proof *p)
 {
 	*p = v->proofs[--v->count];
@@ -135,7 +135,7 @@ static void accessed(struct proof *p, const struct lock_events *events, unsigned
 	default:
 		break;
 	}
-	/* One access says no more by being compared with many. */
+	/* Compare an access once only: comparing it with more accesses would add no information. */
 	other->number = 0;
 }
 
@@ -194,7 +194,7 @@ static void refill(struct detect *d, struct proving *v, uint64_t now)
 	v->last_ns = now;
 }
 
-/* The sites whose turn it is, at most two a pair. Returns how many there are. */
+/* The sites to arm in this turn, at most two for each pair. Returns their number. */
 static unsigned choose(struct detect *d, struct proving *v, uint64_t now, uint64_t due[2 * PAIRS_AT_A_TIME])
 {
 	unsigned pairs, n = 0;

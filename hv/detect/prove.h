@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Proving: pairs of sites that are suspected to race (pruner/protect.h) are armed while the sampling of everything else goes
- * on, and their accesses are held for longer, until the race is seen or the pair is given up on. DataCollider (section 3.1)
- * leaves the choice of sites to chance; this is the same window with a better choice.
+ * Confirming suspected races (pruner/protect.h): both sites of a suspected pair are armed while sampling goes on, and their
+ * windows are longer, until the race is seen or the pair is given up. DataCollider (section 3.1) chooses sites at random; this
+ * is the same window with a better choice.
  *
- * A pair's turn lasts some hundred ms. In half of its turns both sites are armed, and in the others one of them, because a
- * window's watchpoints see the other side without a point. Otherwise the CPU at the site that is executed more often would
- * mostly be the one that is held, and for nothing.
+ * A pair's turn lasts 200 ms, or 1 s if arming stops the guest. In half of its turns both sites are armed. In the other half
+ * only one is: the window's watchpoints see the other side without a point. If both were always armed, the site that is
+ * executed more often would nearly always be the held one, mostly with no other access in its window.
  */
 #ifndef OUTRIDER_DETECT_PROVE_H
 #define OUTRIDER_DETECT_PROVE_H
@@ -23,46 +23,49 @@ struct lock_hit;
 struct proof_order;
 struct proving;
 
-/* NULL: memory ran out. */
+/* Returns NULL when memory runs out. */
 struct proving *prove_new(void);
 
-/* NULL is allowed. */
+/* `v` may be NULL. */
 void prove_free(struct proving *v);
 
 /*
- * Add the pair of the sites at these GVAs. False: it is there already, in whatever order, or there are PROOFS_MAX. These three
- * under d->lock.
+ * Add the pair of sites at these GVAs. Returns false if the pair is there already, in either order, or if there are
+ * PROOFS_MAX. The caller of this function and of the next three holds d->lock.
  */
 bool prove_add(struct proving *v, uint64_t a, uint64_t b);
 
-/* How often a CPU has come to `a` and to `b`. False: there is no such pair. */
+/* How often a CPU hit `a` and `b`. Returns false if there is no such pair. */
 bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2]);
 
-/* The order of accesses at the two sites, as it was seen. False: there is no such pair. Under d->lock. */
+/* The order that locks imposed on accesses at the two sites. Returns false if there is no such pair. */
 bool prove_order(struct proving *v, uint64_t a, uint64_t b, struct proof_order *out);
 
-/* Forget the pair, if it is there. Under d->lock. */
+/* Forget the pair, if there is one. */
 void prove_end(struct proving *v, uint64_t a, uint64_t b);
 
-/* A sample point at this GVA was hit: count it. In a callback, under d->lock. */
+/* A sample point at this GVA was hit: count it. Called in a callback, under d->lock. */
 void prove_reached(struct detect *d, uint64_t site);
 
 /*
- * A CPU is about to make this access at a site of a pair, and `events` are the calls of locks until now. In a callback, under
+ * A CPU is about to make this access at a site of a pair; `events` are the lock operations so far. Called in a callback, under
  * d->lock.
  */
 void prove_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit);
 
-/* The object at `gva` ends: what was accessed there is not compared with what comes. In a callback, under d->lock. */
+/*
+ * The object at `gva` was freed or allocated: do not compare accesses to the old object with later ones. Called in a callback,
+ * under d->lock.
+ */
 void prove_object_ends(struct detect *d, uint64_t gva);
 
-/* Whether this GVA is a site of a pair. Under d->lock. */
+/* Whether this GVA is a site of a pair. The caller holds d->lock. */
 bool prove_has(const struct detect *d, uint64_t site);
 
-/* The text [base, base+size) goes: forget the pairs that have a site in it. Under d->lock. */
+/* The text [base, base+size) is about to be freed: forget pairs with a site in it. The caller holds d->lock. */
 void prove_text_gone(struct detect *d, uint64_t base, uint64_t size);
 
-/* Plant what is due. On the sampler's thread, without d->lock, between target_enter() and target_leave(). */
+/* Arm the sites that are due. Called on the sampler's thread, without d->lock, between target_enter() and target_leave(). */
 void prove_step(struct detect *d, uint64_t now);
 
 #endif

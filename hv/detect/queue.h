@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Observations on their way from the CPU that caught them to the reporter. All are allocated at the start, so that the hit path
- * allocates nothing. An observation is unused, or being filled in, or waiting, or being reported.
+ * Observations on their way from the CPU that made them to the reporter. All are allocated at the start, so that the hit path
+ * does not allocate. An observation is unused, being filled in, waiting, or being reported.
  *
- * No lock of its own: the detector's lock guards it. An observation that is being filled in or reported belongs to whoever has
- * it.
+ * Guarded by the detector's lock. An observation that is being filled in or reported belongs to the thread that does so.
  */
 #ifndef OUTRIDER_DETECT_QUEUE_H
 #define OUTRIDER_DETECT_QUEUE_H
@@ -17,12 +16,12 @@
 
 struct observation_queue {
 	struct observation *slots;
-	/* What the two sides of each slot point to. */
+	/* Storage that the two sides of each slot point to. */
 	struct race_side_room (*rooms)[2];
 	/* Indices of the unused slots, as a stack. */
 	uint16_t unused[QUEUE_MAX];
 	unsigned unused_count;
-	/* Indices of the slots that wait for the reporter, as a ring. `first` is where the oldest stands. */
+	/* Ring of the slots that wait for the reporter. `first` is the index of the oldest. */
 	uint16_t waiting[QUEUE_MAX];
 	unsigned first, waiting_count;
 };
@@ -31,16 +30,18 @@ struct observation_queue {
 int queue_init(struct observation_queue *q);
 void queue_fini(struct observation_queue *q);
 
-/* An unused observation, to be filled in, with neither side known. NULL: none is unused, the reporter is too far behind. */
+/*
+ * Take an unused observation to fill in; neither side is marked known. NULL: none is unused, because the reporter is too slow.
+ */
 struct observation *queue_take(struct observation_queue *q);
 
-/* The observation is filled in, and waits for the reporter from now on. */
+/* Queue a filled-in observation for the reporter. */
 void queue_put(struct observation_queue *q, struct observation *o);
 
-/* The observation that has waited longest, for the reporter to report. NULL: none waits. */
+/* Take the observation that has waited longest, or NULL. */
 struct observation *queue_next(struct observation_queue *q);
 
-/* The observation is reported, and unused again. */
+/* Make a reported observation unused again. */
 void queue_give_back(struct observation_queue *q, struct observation *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The second half of a hit, after the window: who made the access, and what it is called. The guest is never held for it. */
+/* The part of a hit that follows the window: attribute the access and name everything. The guest is not held meanwhile. */
 #include "hv/detect/reporter.h"
 
 #include "hv/detect/attribute.h"
@@ -16,7 +16,7 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	bool unwound;
 
 	unwinding_side(d->guest, side);
-	/* The CPU stopped behind the access: in the same function, unless the access was a call through memory. */
+	/* The CPU stopped after the access, in the same function, unless the access was a call through memory. */
 	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
 		side->calls.frames[0].pc = side->pc;
 	unwound = side->calls.origin != GUEST_ORIGIN_UNKNOWN && !side->calls.guessed;
@@ -26,7 +26,7 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* What a lock is called by its address now. Locks outlive the accesses that are made under them. */
+/* Name the locks by their current addresses. A lock outlives the accesses made under it. */
 static void name_locks(struct detect *d, struct race_side *side)
 {
 	struct race_locks *locks = &side->locks;

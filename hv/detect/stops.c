@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens when a CPU stopped or a device accesses memory: the target's callbacks. This is the hit path, on which nothing
- * is allocated, decoded, named or formatted.
+ * The target's callbacks: a CPU stopped, or a device accesses memory. This is the hit path. It does not allocate, decode, name
+ * or format.
  */
 #include "hv/detect/stops.h"
 
@@ -17,12 +17,14 @@
 #include "hv/race/conflict.h"
 #include "hv/target/emulate_access.h"
 
-/* So many accesses of others are carried out in a window, so that hot code is not slowed by one that is held in it. */
+/* At most this many accesses are emulated in one window, so that a window in hot code does not slow the other contexts down. */
 #define PASSES_MAX 64u
 
 static const struct target_action resume = {.kind = TARGET_RESUME};
 
-/* Both are accesses at sample points, which are never planted on LOCKed instructions. */
+/*
+ * Whether two accesses at sample points conflict. Neither is synchronisation: sample points are never on LOCKed instructions.
+ */
 static bool conflicting(const struct datum *a, const struct datum *b)
 {
 	const struct conflict_access one = {.known = true, .rw = a->access.rw}, other = {.known = true, .rw = b->access.rw};
@@ -30,7 +32,10 @@ static bool conflicting(const struct datum *a, const struct datum *b)
 	return race_is_conflict(&one, &other) && data_overlap(a, b);
 }
 
-/* The conflict is known. Either both CPUs meet, and *action holds this one, or the window closes and both go on. */
+/*
+ * Handle a conflict of two sample points. Either a rendezvous begins, and *action holds this CPU, or the window closes and
+ * both go on.
+ */
 static void conflict(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
 		     struct target_action *action)
 {
@@ -43,8 +48,8 @@ static void conflict(struct detect *d, struct window *w, const struct datum *dat
 }
 
 /*
- * An access about to be made at a point conflicts with any open window it overlaps: both CPUs stand before their access. A
- * window that is in a meeting has its conflict.
+ * An access about to be made at a point conflicts with each open window that it overlaps: both CPUs are before their access.
+ * Returns whether there was a conflict, which ends the search.
  */
 static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
 				   const struct x86_regs *regs, struct target_action *action)
@@ -75,9 +80,8 @@ static void count_hit(struct detect *d, const struct point *point)
 }
 
 /*
- * Another context is at the window's instruction with other data, and must pass while the INT3 stays in the way of the one that
- * is held. Returns whether its access was carried out in its place. Where every stop is one of the whole machine, that would be
- * too dear.
+ * Another context, with other data, is at the window's instruction. It must get past the INT3, which must stay for the held
+ * context. Returns whether its access was emulated. Emulation is not worth its cost if every stop is one of the whole machine.
  */
 static bool pass(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
 {
@@ -89,7 +93,7 @@ static bool pass(struct detect *d, struct window *w, const struct insn *insn, st
 	return true;
 }
 
-/* A point was hit while a window is open at this very point, or a CPU is in a meeting there. */
+/* A CPU hit a point with an open window, or where a CPU is held in a rendezvous. */
 static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
 	struct window *w = point->window;
@@ -103,7 +107,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
 		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
 
-		/* The held context itself is back from an interrupt, or runs on another CPU, where the window cannot follow. */
+		/* The held context is back from an interrupt. If it migrated to another CPU, the window cannot follow it. */
 		if (w->cpu == cpu)
 			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
 		window_close(d, w);
@@ -113,14 +117,14 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	n = window_data(d, w->point, regs, data, &on_stack);
 	if (n && d->locks)
 		locks_access(d->locks, cpu, regs, &w->point->insn, data, n);
-	/* The conflict may be with another window: then this one goes on, and this CPU comes back here. */
+	/* The conflict may be with another window. Then this window goes on, and this CPU hits its point again. */
 	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
 		count_hit(d, w->point);
 		return action;
 	}
 	if (pass(d, w, &w->point->insn, regs))
 		return (struct target_action){.kind = TARGET_RESUME_REGS};
-	/* The INT3 goes, and the window with it. */
+	/* The INT3 must go, and the window with it. */
 	count_hit(d, w->point);
 	d->stats.cut_short++;
 	window_close(d, w);
@@ -129,8 +133,8 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 }
 
 /*
- * The last CPU that runs must go on: with all CPUs held only devices are left to race with, and the windows that are open would
- * mostly be for nothing. A single CPU races with its own interrupts, if it takes them while it is held, and with devices.
+ * Whether one more CPU may be held. The last running CPU must go on: if all CPUs were held, only devices could conflict with
+ * the open windows. A single CPU can race with its own interrupts, if it takes them while held, and with devices.
  */
 static bool may_hold(struct detect *d)
 {
@@ -142,7 +146,7 @@ static bool may_hold(struct detect *d)
 	return false;
 }
 
-/* Whether the guest can bear the cost of a window now. */
+/* Whether the governor's credit allows a window now. */
 static bool may_spend(struct detect *d)
 {
 	if (window_affordable(d))
@@ -152,8 +156,8 @@ static bool may_spend(struct detect *d)
 }
 
 /*
- * A CPU is about to make accesses that conflict with no other window. A CPU that is held already, and is stopped inside an
- * interrupt handler, cannot be held twice. A device that has the memory is a conflict even where the CPU may not be held.
+ * A CPU is about to make accesses that conflict with no open window: sample them. A CPU that is held, and stops in an
+ * interrupt handler, cannot be held twice. A conflict with a device is reported even if the CPU may not be held.
  */
 static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 				   const struct datum *data, unsigned n, bool *sync)
@@ -167,8 +171,9 @@ static struct target_action sample(struct detect *d, struct point *point, unsign
 }
 
 /*
- * No point of ours stands here now. Either one did when the CPU executed it: then what stands here now is to be executed. Or
- * the INT3 is the guest's. This is decided under the lock, so that nothing is planted between the look-up and this look.
+ * There is no point at RIP now. If one was removed after the CPU executed its INT3, the CPU must execute the restored byte.
+ * Otherwise the INT3 is the guest's. Checked under d->lock, so that no point is planted between the lookup and the read of the
+ * byte.
  */
 static struct target_action not_a_point(struct detect *d, const struct x86_regs *regs)
 {
@@ -183,7 +188,7 @@ static struct target_action not_a_point(struct detect *d, const struct x86_regs 
 	return resume;
 }
 
-/* A sample point was hit: of those that are aimed at, this one or its partner is to be armed again at once. */
+/* A sample point was hit: have the sampler arm this target site, or the other site of its race, at once. */
 static void wake_sampler(struct detect *d)
 {
 	if (!d->aiming || d->target->caps.costly_stops)
@@ -192,7 +197,7 @@ static void wake_sampler(struct detect *d)
 	pthread_cond_signal(&d->tick);
 }
 
-/* The hit opened a window. `came`: when the target told of the hit, `locked`: when the lock was taken. */
+/* Count a hit that opened a window. `came`: when the target called; `locked`: when d->lock was taken. CLOCK_MONOTONIC, ns. */
 static void count_opening(struct detect *d, struct window *w, uint64_t came, uint64_t locked, bool sync)
 {
 	uint64_t now = monotonic_ns();
@@ -203,7 +208,7 @@ static void count_opening(struct detect *d, struct window *w, uint64_t came, uin
 		w->watched_ns = now;
 }
 
-/* Bring the watches of the CPU's window in force. Without d->lock. */
+/* Bring the watches of the CPU's window into force. Called without d->lock. */
 static void watch_window(struct detect *d, unsigned cpu)
 {
 	struct window *w = &d->windows[cpu];
@@ -211,14 +216,14 @@ static void watch_window(struct detect *d, unsigned cpu)
 
 	target_watch_sync(d->target, cpu);
 	pthread_mutex_lock(&d->lock);
-	if (w->open) { /* this is the same window, since only this CPU opens it */
+	if (w->open) { /* still the same window: only this CPU opens it */
 		window_settle(d, w);
 		histogram_add(&d->stats.phase[WINDOW_WATCH], w->watched_ns - began);
 	}
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* A hit of a sample point at which no window is open. *sync becomes whether watches must be brought in force. */
+/* A hit of a sample point without a window. *sync is set if watches must be brought into force. */
 static struct target_action hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync)
 {
 	struct target_action action = resume;
@@ -275,7 +280,7 @@ out:
 	return action;
 }
 
-/* The window that a watch belongs to, and its datum. NULL: the window is not open any more. */
+/* The window and the datum that a watch belongs to. NULL: the window is closed. */
 static struct window *find_watched(struct detect *d, uint32_t cookie, struct datum **datum)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
@@ -325,7 +330,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 		pthread_mutex_unlock(&d->lock);
 		told = target_barrier(d->target, cpu);
 		pthread_mutex_lock(&d->lock);
-		/* If the window is closed by now, most likely the report that this waited for has closed it. */
+		/* If the window is closed now, a stop that target_barrier() waited for has most likely closed it. */
 		if (w->open && told)
 			window_expire(d, w, &action);
 		else if (w->open)

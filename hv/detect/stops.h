@@ -4,7 +4,7 @@
 
 struct detect;
 
-/* Fill in d->client: what the target calls when a CPU stopped. */
+/* Fill in d->client, the callbacks that the target calls when a CPU stops. */
 void stops_init(struct detect *d);
 
 #endif

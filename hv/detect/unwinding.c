@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* All that might be needed of the interrupted stacks was kept. What the unwinder did not need goes. */
+/* Drop the parts of the interrupted stacks that the unwinder did not use. */
 static void trim_stacks(struct race_side *side, unsigned n)
 {
 	uint8_t *from = side->below, *to = side->below;

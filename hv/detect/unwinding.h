@@ -6,8 +6,8 @@
 #include "hv/race/observation.h"
 
 /*
- * Unwind the calls of a side that capture_side() has started. Of the copies of its stacks only what was needed for this is
- * kept. Not in a callback.
+ * Unwind the calls of a side that capture_side() has started. Keeps only the parts of the copied stacks that the unwinder
+ * used. Must not be called in a callback.
  */
 void unwinding_side(const struct guest *guest, struct race_side *side);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Windows: DataCollider's conflict detection (section 3.2). One window holds one CPU before one access. It ends with a
- * conflict, when its time is over, or when another context must pass the same instruction and its access cannot be carried out
- * in its place.
+ * Windows: DataCollider's conflict detection (section 3.2). A window holds one CPU before one access. The window ends with a
+ * conflict, when its delay is over, or when another context must execute the same instruction and its access cannot be
+ * emulated.
  *
- * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because the
- * INT3 stands in its way even while the CPU runs interrupt handlers. Whatever another context does to the datum in that time is
- * simultaneous with an access that is about to happen. So the datum is read for the last time, and the conflict is decided,
- * before the INT3 goes.
+ * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because
+ * the INT3 stops it even when the CPU runs interrupt handlers meanwhile. What another context does to the datum in that time
+ * is simultaneous with an access that is about to happen. So the window reads the datum for the last time, and decides on a
+ * conflict, before it removes the INT3.
  */
 #include "hv/detect/window.h"
 
@@ -21,20 +21,29 @@
 #include "hv/detect/prove.h"
 
 #define NS_PER_MS 1000000u
-/* So often it is waited for CPUs that have not said yet whether it was they who changed the memory. */
+/*
+ * Number of times that the window waits for vCPUs with an unreported watchpoint hit before it closes without a report. Each
+ * wait takes 1 ms.
+ */
 #define NOT_TOLD_MAX 20u
-/* After a quarter of the window it is looked whether any other CPU makes progress. */
+/* A quarter into the window, check whether any other vCPU is running. */
 #define FIRST_LOOK 4
-/* A CPU held with interrupts off is not held so again for 10 times as long, and for 100 times in an interrupt handler. */
+/*
+ * After holding a CPU with interrupts off, do not hold it so again for 10 times as long: its interrupts are then held up for
+ * less than a tenth of the time. 100 times for an interrupt handler: see choose_delay().
+ */
 #define IRQS_OFF_REST 10
 #define HARDIRQ_REST 100
 
 /*
- * With interrupts or preemption off the delay is DataCollider's "random amount of time less than 1 ms". With interrupts off,
- * moreover, a CPU is held for a small share of the time only, and in an interrupt handler for a tiny one: with several windows
- * in one timer interrupt, timers would expire faster than they are served, of which the kernel rightly complains. An NMI is not
- * held at all. A site that is to be proven racy is held for all of the time wherever the CPU takes its interrupts, since who is
- * suspected is worth a softirq that is late. Returns ns; 0: no window.
+ * Choose the length of a window, in ns. 0: no window.
+ *
+ * With interrupts or preemption off the delay is DataCollider's "random amount of time less than 1 ms". A CPU with interrupts
+ * off is also held for a small share of the time only, and for a tiny share in an interrupt handler: several windows in one
+ * timer interrupt would let timers expire faster than the kernel serves them, and the kernel warns of that. An NMI is never
+ * held.
+ *
+ * A site of a suspected race gets the full delay if its CPU has interrupts on. To confirm the race is worth a late softirq.
  */
 static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool proving, uint64_t now)
 {
@@ -45,7 +54,7 @@ static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_
 	if (proving && context->known && !context->irqs_off)
 		return d->config.delay_ns;
 	if (context->irqs_off || context->preempt_off || !context->known) {
-		/* Whoever is aimed at is worth all of that time. */
+		/* A target site gets all of that time: the run exists to see its race again. */
 		return d->config.aim || proving ? most : rng_below(&d->delay_rng, most);
 	}
 	return d->config.delay_ns;
@@ -81,7 +90,8 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 }
 
 /*
- * Cover the datum exactly with naturally aligned pieces of 1, 2, 4 or 8 bytes. With a byte more a neighbour would be blamed.
+ * Cover the datum exactly with naturally aligned watches of 1, 2, 4 or 8 bytes, the sizes that a debug register can have. A
+ * watch that covers one byte more would report accesses to a neighbouring variable.
  */
 static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 {
@@ -89,7 +99,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 
 	datum->cookie = ++d->last_cookie;
 	if (!x86_kernel_address(gva))
-		return; /* other processes have other memory at this address, so only re-reading is sound */
+		return; /* other processes map other memory at this address: only re-reading is sound */
 	while (gva < end) {
 		struct target_watch watch = {
 			.gva = gva,
@@ -114,7 +124,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 	datum->fully_watched = datum->len == datum->access.size;
 }
 
-/* NULL: the reporter is too far behind, and the observation is counted as lost. */
+/* Returns NULL, and counts the observation as lost, when the reporter is too slow and the queue is full. */
 static struct observation *take_observation(struct detect *d)
 {
 	struct observation *o = queue_take(&d->observations);
@@ -135,7 +145,7 @@ static void capture_locks(struct detect *d, struct race_side *side)
 		side->locks.known = locks_held(d->locks, side->cpu, &side->context, &side->locks.set);
 }
 
-/* Fill in the sampled side. Its registers and its stack are still those of the hit, for the held context has not moved. */
+/* Fill in the held side. Its registers and its stack are still those of the hit, because the held context has not moved. */
 static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
 {
 	struct race_side *side = &o->sides[0];
@@ -163,7 +173,7 @@ static void count_conflict(struct detect *d, const struct window *w)
 		w->point->counts->conflicts++;
 }
 
-/* A conflict with a device. Nothing but the observation: the window is the caller's. */
+/* Queue an observation of a conflict with a device. The caller decides what happens to the window. */
 static void report_device(struct detect *d, const struct window *w, const struct device_conflict *conflict)
 {
 	struct observation *o = take_observation(d);
@@ -196,7 +206,7 @@ bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const s
 	for (unsigned i = 0; i < n; i++) {
 		struct datum *datum = &w->data[i];
 
-		datum_read(d->target, datum, datum->before); /* cannot fail: the datum was located in RAM a moment ago */
+		datum_read(d->target, datum, datum->before); /* cannot fail: datum_locate() just found the datum in RAM */
 		memcpy(datum->settled, datum->before, sizeof(datum->settled));
 	}
 	if (!conflict.datum)
@@ -238,7 +248,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	d->credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
 		w->point->counts->windows++;
-	/* A CPU that sleeps now may wake up and come by: what is aimed at waits for it. */
+	/* A target site waits for the full delay even when all other CPUs are idle: one may wake up and make the access. */
 	w->looked = d->target->caps.costly_stops || d->config.aim || proving;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
@@ -360,7 +370,10 @@ static bool same_place(const struct datum *a, const struct datum *b)
 	return true;
 }
 
-/* Whether the datum is still in the same memory. When its mapping has moved, what happens in its old memory proves nothing. */
+/*
+ * Whether the datum is still in the same guest-physical memory. If its mapping has changed, a change of the old memory proves
+ * nothing.
+ */
 static bool still_there(struct detect *d, const struct window *w, const struct datum *datum)
 {
 	struct datum again = {.access = datum->access};
@@ -377,7 +390,7 @@ void window_device_conflict(struct detect *d, struct window *w, const struct dev
 	target_release(d->target, w->cpu);
 }
 
-/* Whether any byte changed that no ring explains. */
+/* Whether any byte changed other than by a device's write to its ring. */
 static bool differs(const struct datum *datum, const uint8_t *after)
 {
 	for (uint32_t i = 0; i < datum->len; i++) {
@@ -387,7 +400,7 @@ static bool differs(const struct datum *datum, const uint8_t *after)
 	return false;
 }
 
-/* The datum whose bytes are no longer what they were, or NULL. */
+/* The first datum that an unseen writer changed, or NULL. */
 static const struct datum *changed_datum(struct detect *d, const struct window *w, uint8_t *after)
 {
 	for (unsigned i = 0; i < w->data_count; i++) {
@@ -399,7 +412,10 @@ static const struct datum *changed_datum(struct detect *d, const struct window *
 	return NULL;
 }
 
-/* Whether a device serves a request, or any CPU runs that is not held. A single CPU has its own interrupts to race with. */
+/*
+ * Whether any CPU that is not held is running, or a device serves a request. A single CPU always counts as running: its own
+ * interrupts can make the conflicting access.
+ */
 static bool somebody_runs(struct detect *d)
 {
 	if (d->target->caps.cpus == 1 || target_devices_busy(d->target))
@@ -431,7 +447,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 	const struct datum *datum = changed_datum(d, w, after);
 	uint64_t end = w->opened_ns + w->hold_ns, now = monotonic_ns();
 
-	/* The first look comes early, because with all other CPUs asleep the rest of the window would be for nothing. */
+	/* A quarter into the window, end it if no other vCPU is running: nothing can conflict. */
 	if (!datum && !w->looked && now < end && !d->closing) {
 		w->looked = true;
 		if (somebody_runs(d)) {
@@ -440,7 +456,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 		}
 		d->stats.cut_idle++;
 	}
-	/* The CPU that wrote may have tripped its watchpoint and not have come to say so yet. */
+	/* The CPU that changed the memory may have hit the watchpoint and not have reported it yet. */
 	if (datum && datum->slots && !w->asked) {
 		w->asked = true;
 		return false;

@@ -23,7 +23,7 @@ void aim_free(struct aim *aim)
 	free(aim);
 }
 
-/* Why a breakpoint cannot stand before this side's access. NULL: it can, as far as the record says. */
+/* Returns why no breakpoint can be set at this side's access, or NULL if the record shows no obstacle. */
 static const char *why_no_site(const struct race_side *side)
 {
 	if (side->by_device)

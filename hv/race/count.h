@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sums of counts that come from reports, where anybody may have written anything. Pure. */
+/* Saturating sums of counts from reports, whose content is untrusted. Pure. */
 #ifndef OUTRIDER_RACE_COUNT_H
 #define OUTRIDER_RACE_COUNT_H
 
 #include <stdint.h>
 
-/* The sum of two counts, at most INT64_MAX, which is the largest number that JSON can carry. */
+/* Returns the sum of two counts, at most INT64_MAX: the largest integer that jansson can store. */
 static inline uint64_t count_sum(uint64_t a, uint64_t b)
 {
 	uint64_t sum;

@@ -5,38 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites are allocated in so many at a time, and never move. */
+/* Sites are allocated in chunks of this many, and never move. */
 #define CHUNK 1024u
-/* A kernel with all its modules has less than a million sites. */
+/* 4096 chunks have room for 4 million sites. A kernel with all its modules has less than a million. */
 #define CHUNKS_MAX 4096u
-/* So many sites are copied while the counts are locked: some microseconds. */
+/* Sites copied per hold of the counts' lock: some microseconds. */
 #define COPIED_AT_A_TIME 256u
 #define FIRST_BUCKETS 1024u
 
 struct site {
-	/* 0: it is not known where the site is now. */
+	/* 0: the site's current address is unknown. */
 	uint64_t gva;
 	uint32_t offset;
-	/* 1 + the index of the next site of the function. 0: there is none. */
+	/* 1 + index of the function's next site. 0: last. */
 	uint32_t next;
 	struct coverage_counts counts;
-	/* The index of the function. */
+	/* Index of the function. */
 	uint32_t function;
-	/* Readers have seen that it was armed. A site that could not be armed in the end stays in the table, and is not shown.
-	 */
+	/* coverage_size() has seen the site armed. A site that was added but then could not be armed is never shown. */
 	bool shown;
 };
 
 struct function {
 	char *name;
 	uint32_t sites;
-	/* 1 + the index of its first site, and how many it has. */
+	/* 1 + index of its first site, and number of its sites. */
 	uint32_t first, count;
-	/* How many of them are shown. */
+	/* Number of its sites that are shown. */
 	uint32_t shown;
 };
 
-/* A hash table of 1 + index, with open addressing. 0: the bucket is empty. There is always an empty one. */
+/* A hash table with open addressing. Values are 1 + index; 0 marks an empty bucket. At least one bucket is empty. */
 struct buckets {
 	uint32_t *at;
 	uint32_t mask, used;
@@ -44,18 +43,20 @@ struct buckets {
 
 struct coverage {
 	pthread_mutex_t *counts_lock;
-	/* Guards what follows, against coverage_function(). Taken before the counts' lock where both are. */
+	/* Guards the members up to shown_below against other threads. Taken before the counts' lock. */
 	pthread_mutex_t lock;
 	struct site *chunks[CHUNKS_MAX];
 	uint32_t site_count;
 	struct function *functions;
 	size_t function_count, function_room;
-	/* The indices of functions with a site that is shown, in the order in which they were first. As many have room. */
+	/*
+	 * Indices of the functions with a shown site, in the order in which they got their first. Same capacity as `functions`.
+	 */
 	uint32_t *shown;
 	size_t shown_functions, shown_sites;
 	/* All sites below this index are shown. */
 	uint32_t shown_below;
-	/* The following belong to the sampler's thread. */
+	/* Used by the sampler's thread only. */
 	struct siphash_key key;
 	struct buckets by_name, by_gva;
 };
@@ -114,7 +115,7 @@ static uint32_t name_hash(const struct coverage *c, const char *name)
 	return (uint32_t)siphash(&c->key, name, strlen(name));
 }
 
-/* The bucket of the site at this GVA, or the empty one where it would go. */
+/* Returns the bucket of the site at this GVA, or the empty bucket where it belongs. */
 static uint32_t *gva_bucket(const struct coverage *c, const struct buckets *b, uint64_t gva)
 {
 	uint32_t at = gva_hash(gva) & b->mask;
@@ -133,7 +134,7 @@ static uint32_t *name_bucket(const struct coverage *c, const struct buckets *b, 
 	return &b->at[at];
 }
 
-/* Put all sites whose place is known into a table of `count` buckets. */
+/* Replace by_gva by a table of `count` buckets with all sites whose address is known. */
 static int rebuild_by_gva(struct coverage *c, uint32_t count)
 {
 	struct buckets b;
@@ -179,9 +180,9 @@ struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva)
 	return entry ? &site_at(c, entry - 1)->counts : NULL;
 }
 
-/* The functions below up to enter() are called with the lock held. */
+/* The caller of make_room() up to append_site(), and of find_or_add(), holds c->lock. */
 
-/* Room for one more function and one more site, so that no function is without a site. */
+/* Make room for one more function and one more site together, so that no function is left without a site. */
 static int make_room(struct coverage *c)
 {
 	size_t room = c->function_room ? 2 * c->function_room : 256;
@@ -207,7 +208,7 @@ static int make_room(struct coverage *c)
 	return 0;
 }
 
-/* The index of the function of that name, which is new or not. -1: memory ran out. */
+/* Returns the index of the function with that name, added if it is new, or -1 if memory runs out. */
 static int64_t find_function(struct coverage *c, const char *name)
 {
 	uint32_t *bucket;
@@ -227,7 +228,7 @@ static int64_t find_function(struct coverage *c, const char *name)
 	return *bucket - 1;
 }
 
-/* 1 + the index of the function's site at this offset. 0: there is none. */
+/* Returns 1 + the index of the function's site at this offset, or 0 if there is none. */
 static uint32_t find_site(const struct coverage *c, const struct function *fn, uint32_t offset)
 {
 	uint32_t entry = fn->first;
@@ -237,7 +238,7 @@ static uint32_t find_site(const struct coverage *c, const struct function *fn, u
 	return entry;
 }
 
-/* 1 + the index of a new site, for which there is room. */
+/* Returns 1 + the index of a new site. There must be room. */
 static uint32_t append_site(struct coverage *c, struct function *fn, uint32_t offset)
 {
 	*site_at(c, c->site_count++) =
@@ -247,7 +248,10 @@ static uint32_t append_site(struct coverage *c, struct function *fn, uint32_t of
 	return c->site_count;
 }
 
-/* Without the lock. Of several functions with one name, coverage_find() knows the place of one until that is forgotten. */
+/*
+ * Set a site's address. Needs no lock. If several functions share a name, the site keeps the first address until it is
+ * forgotten.
+ */
 static void enter(struct coverage *c, uint32_t entry, uint64_t gva)
 {
 	uint32_t *bucket = gva_bucket(c, &c->by_gva, gva);
@@ -259,7 +263,7 @@ static void enter(struct coverage *c, uint32_t entry, uint64_t gva)
 	c->by_gva.used++;
 }
 
-/* 1 + the index of the site, which is new or not. 0: memory ran out. */
+/* Returns 1 + the index of the site, added if it is new, or 0 if memory runs out. */
 static uint32_t find_or_add(struct coverage *c, const char *function, uint32_t offset, uint32_t sites)
 {
 	int64_t index = make_room(c) ? -1 : find_function(c, function);
@@ -304,7 +308,10 @@ void coverage_forget(struct coverage *c, uint64_t start, uint64_t size)
 	}
 	if (!any)
 		return;
-	/* Without memory for a new table the old one is emptied. Each site is found by its name then, and entered again. */
+	/*
+	 * Without memory for a new table, empty the old one. coverage_add() then finds each site by name and enters its address
+	 * again.
+	 */
 	if (rebuild_by_gva(c, c->by_gva.mask + 1)) {
 		memset(c->by_gva.at, 0, ((size_t)c->by_gva.mask + 1) * sizeof(*c->by_gva.at));
 		c->by_gva.used = 0;
@@ -336,7 +343,7 @@ static int make_copy_room(struct coverage_function *out, size_t count)
 	return 0;
 }
 
-/* Copy those of the function's sites that are shown. Called with the lock held. */
+/* Copy the function's shown sites. The caller holds c->lock. */
 static void copy_sites(const struct coverage *c, const struct function *fn, struct coverage_function *out)
 {
 	out->count = 0;
@@ -364,7 +371,7 @@ static void show_site(struct coverage *c, struct site *site)
 		c->shown[c->shown_functions++] = site->function;
 }
 
-/* Find the sites that were armed since readers looked last. Called with the lock held. */
+/* Show the sites that were armed since the last call. The caller holds c->lock. */
 static void show_armed(struct coverage *c)
 {
 	for (uint32_t i = c->shown_below; i < c->site_count;) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was sampled: for each site that ever carried a sample point, how often it did and what came of it. A site has the name
- * that reports give it (site.h), so it is the same site when its module is loaded again at another address, and in other runs.
+ * The coverage of a run: for each site that ever carried a sample point, how often it was armed and hit, and the results. A
+ * site is named as in reports (site.h). So it stays the same site when its module is loaded again at another address, and in
+ * other runs.
  *
- * The sampler's thread finds and adds sites. The counts of a site stay where they are until coverage_free(), so a point can
- * keep a pointer to them, and a hit counts without a search and without memory. Whoever counts holds the counts' lock, which is
- * the caller's and is handed to coverage_new(). coverage_function() may be called on any thread, without that lock.
+ * The sampler's thread finds and adds sites. A site's counts do not move until coverage_free(), so a sample point can keep a
+ * pointer to them, and counting a hit needs no lookup and no memory. A caller that changes counts must hold the counts' lock,
+ * which it has passed to coverage_new(). coverage_size() and coverage_function() may be called on any thread, without that
+ * lock.
  */
 #ifndef OUTRIDER_RACE_COVERAGE_H
 #define OUTRIDER_RACE_COVERAGE_H
@@ -18,59 +20,59 @@
 #include "hv/race/site.h"
 
 struct coverage_counts {
-	/* Times that a sample point was planted at the site. */
+	/* Number of times that a sample point was armed at the site. */
 	uint32_t armed;
-	/* Times that a CPU stopped at such a point. */
+	/* Number of times that a CPU stopped at such a point. */
 	uint32_t hits;
-	/* Windows that were opened at such a stop. */
+	/* Number of windows opened at these stops. */
 	uint32_t windows;
-	/* Conflicts that were seen with the access that such a stop was about to make. */
+	/* Number of conflicts seen with the access that the stopped CPU was about to make. */
 	uint32_t conflicts;
 };
 
 struct coverage_site {
-	/* From the start of the function, in bytes. */
+	/* Offset from the start of the function, in bytes. */
 	uint32_t offset;
 	struct coverage_counts counts;
 };
 
-/* A copy of what is known of a function. */
+/* A copy of the coverage of one function. */
 struct coverage_function {
-	/* "function" of the kernel or "module:function", as in the names of its sites. */
+	/* "function" for the kernel or "module:function", as in site names. */
 	char name[SITE_NAME_MAX];
 	/*
-	 * How many sites it has. Where several functions have this name, the largest of their numbers, but never fewer than
-	 * were armed.
+	 * Number of sites in the function's code. If several functions have this name: the largest of their numbers, but at
+	 * least the number of armed sites.
 	 */
 	uint32_t sites;
-	/* Those of the sites that were ever armed, `count` of them, in the order of their offsets. There is room for `room`. */
+	/* The sites that were ever armed, sorted by offset: `count` of them. The array has room for `room`. */
 	struct coverage_site *armed;
 	size_t count, room;
 };
 
 struct coverage;
 
-/* `counts_lock` must outlive the coverage. NULL: memory ran out. */
+/* `counts_lock` must outlive the coverage. Returns NULL if memory runs out. */
 struct coverage *coverage_new(pthread_mutex_t *counts_lock);
 
-/* NULL is allowed. */
+/* `c` may be NULL. */
 void coverage_free(struct coverage *c);
 
-/* The counts of the site at this GVA. NULL: no site was added there, or it was forgotten. The sampler's thread only. */
+/* Returns the counts of the site at this GVA, or NULL if none was added there or it was forgotten. Sampler's thread only. */
 struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva);
 
 /*
- * The counts of the site `offset` bytes into the function of that name, which is at this GVA now. They are zero when the site
- * is new. coverage_find() gave NULL for the GVA. `sites` is how many sites the function has. NULL: memory ran out, or there are
- * too many sites. The sampler's thread only.
+ * Add the site `offset` bytes into function `function`, at GVA `gva`, and return its counts. They are zero if the name is new.
+ * Call it only after coverage_find() has returned NULL for the GVA. `sites` is the number of sites in the function. Returns
+ * NULL if memory runs out or the table is full (4 million sites). Sampler's thread only.
  */
 struct coverage_counts *coverage_add(struct coverage *c, uint64_t gva, const char *function, uint32_t offset, uint32_t sites);
 
-/* No site is in the `size` bytes from this GVA on any more, because a module has gone. The sampler's thread only. */
+/* Forget the addresses of all sites in the `size` bytes from GVA `start`: their module was unloaded. Sampler's thread only. */
 void coverage_forget(struct coverage *c, uint64_t start, uint64_t size);
 
 struct coverage_size {
-	/* How many functions have a site that was ever armed, and how many such sites there are. */
+	/* Number of functions with a site that was ever armed, and number of such sites. */
 	size_t functions, sites;
 };
 
@@ -78,10 +80,10 @@ struct coverage_size {
 struct coverage_size coverage_size(struct coverage *c);
 
 /*
- * Copy function `index` of those that there were when `size` was taken, with the sites that were armed by then, into *out,
- * whose `armed` and `room` are of the call before, or NULL and 0; the caller frees `armed` at last. `size` is what
- * coverage_size() gave last, on whatever thread. Functions are numbered from 0 in the order in which they were seen to be
- * armed, and each has a site. Returns 1, or 0 when there are no more functions, or -1 when memory ran out. Any thread.
+ * Copy function `index` with its armed sites into *out. `size` is the last result of coverage_size() on any thread; functions
+ * and sites armed since are left out. Functions are numbered from 0 in the order in which coverage_size() first found them
+ * armed, and each has a site. On the first call out->armed is NULL and out->room 0; later calls reuse the array, and the caller
+ * frees it at the end. Returns 1, or 0 if there is no such function, or -1 if memory runs out. Any thread.
  */
 int coverage_function(struct coverage *c, const struct coverage_size *size, size_t index, struct coverage_function *out);
 

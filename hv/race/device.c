@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An operation belongs to the devices whose type is `type`. */
+/* Each operation belongs to the devices of type `type`. */
 static const struct {
 	const char *type, *word;
 	bool sector;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A device's access to guest memory: what it served, for whom and where. Plain data: the VMM's devices fill it in, the detector
- * compares it with windows, and the record of a race keeps it in place of a vCPU, for a device has none.
+ * A device's access to guest memory, and the request that it was part of. Plain data: the VMM's devices fill it in, the
+ * detector compares it with open windows, and the record of a race has it in place of the vCPU's registers and stack.
  *
  * The functions are pure. Any thread.
  */
@@ -11,11 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DEVICE_TYPE_MAX 24   /* bytes of a device's type with the NUL */
-#define DEVICE_THREAD_MAX 16 /* bytes of a thread's name with the NUL, as in pthread_setname_np(3) */
-#define DEVICE_NAME_MAX 40   /* bytes of device_name() with the NUL */
+#define DEVICE_TYPE_MAX 24   /* bytes of a device's type, including the NUL */
+#define DEVICE_THREAD_MAX 16 /* bytes of a thread's name, including the NUL, as in pthread_setname_np(3) */
+#define DEVICE_NAME_MAX 40   /* bytes of device_name(), including the NUL */
 
-/* What a device does for a request. Other than the access to one segment: a read of a disk writes to guest memory. */
+/*
+ * The operation that a request asks for. Its direction is opposite to the access: to serve a disk read, the device writes to
+ * guest memory.
+ */
 enum device_op {
 	DEVICE_OP_UNKNOWN,
 	DEVICE_BLK_READ,
@@ -36,80 +39,79 @@ enum device_op {
 
 /* A request that a device serves. */
 struct device_request {
-	/* The device's type, such as "virtio-blk". It is part of a race's identity, so it is the same in every run. */
+	/* The device's type, such as "virtio-blk". Part of a race's identity, so it is the same in every run. */
 	char type[DEVICE_TYPE_MAX];
-	/* Number of the device among those of its type, from 0 in the order of the command line. */
+	/* Index of the device among those of its type, from 0 in command line order. */
 	unsigned index;
-	/* Number of the virtqueue that the request came by. */
+	/* Index of the virtqueue that the request came from. */
 	unsigned queue;
-	/* Index in the queue's descriptor table of the first descriptor of the request's chain. */
+	/* Head of the request's descriptor chain: an index into the queue's descriptor table. */
 	uint16_t head;
 	enum device_op op;
-	/* The first sector of 512 bytes, for operations of a disk that have one; else 0. */
+	/* The first sector, in units of 512 bytes, if the operation has one; otherwise 0. */
 	uint64_t sector;
-	/* The thread of the VMM that serves the request: its id, as gettid(2) says, and its name. */
+	/* The VMM's thread that serves the request: its id by gettid(2), and its name. */
 	int32_t tid;
 	char thread[DEVICE_THREAD_MAX];
 };
 
-/* One access of a device to guest memory: to one segment of a request, or to the ring. */
+/* One access of a device to guest memory: to a segment of a request, or to the ring. */
 struct device_access {
 	struct device_request request;
 	/* GPA of the first byte. */
 	uint64_t gpa;
 	/* Bytes. */
 	uint32_t len;
-	/* The device writes to guest memory. False: it reads. */
+	/* True: the device writes to guest memory. False: it reads. */
 	bool write;
 	/*
-	 * Which descriptor of the request's chain the bytes are of: its number along the chain, from 0, with those of an
-	 * indirect table counted as if these stood in the chain themselves.
+	 * The descriptor that the bytes belong to: its index along the request's chain, from 0. Descriptors of an indirect
+	 * table count as if they were in the chain themselves.
 	 */
 	uint16_t descriptor;
 };
 
 /*
- * Who is told of devices' accesses to memory that may be watched. There are two kinds, and hv/vmm/dma.h says more of both. The
- * memory need not be watched: only the pages were compared, by device_filter().
+ * Callbacks for devices' accesses to memory that may be watched; hv/vmm/dma.h explains the two kinds. The memory need not be
+ * watched: device_filter() compares only page numbers, modulo 64.
  */
 struct device_observer {
-	/* A device accesses a segment of a request that it serves, or is sure to do so soon. */
+	/* A device accesses a segment of a request that it serves, or is about to. */
 	void (*segment)(void *ctx, const struct device_access *access);
 	/*
-	 * A device accesses a ring: descriptors, available and used ring, event indices. Driver and device do that at the same
-	 * time by design. Of a store the observer is told before it is made.
+	 * A device accesses a ring: descriptors, available ring, used ring or event indices. Driver and device share these by
+	 * design. For a store, the callback comes before the store.
 	 */
 	void (*ring)(void *ctx, const struct device_access *access);
-	/* The first argument of both. */
+	/* First argument of both callbacks. */
 	void *ctx;
 };
 
 /* Write the device's name, such as "virtio-blk 0". */
 void device_name(const struct device_request *request, char out[DEVICE_NAME_MAX]);
 
-/* The word for an operation, such as "read" or "write-zeroes". It is part of a race's identity. "unknown" for any other value.
- */
+/* Returns the word for an operation, such as "read" or "write-zeroes", or "unknown". The word is part of a race's identity. */
 const char *device_op_word(enum device_op op);
 
 /*
- * The operation of a device of this type with this word, for reports that are read back. DEVICE_OP_UNKNOWN: there is no such
- * operation.
+ * The reverse of device_op_word(), for reading reports: returns the operation with this word of a device of this type, or
+ * DEVICE_OP_UNKNOWN if there is none.
  */
 enum device_op device_op_from_word(const char *type, const char *word);
 
-/* Whether the operation has a sector. */
+/* Returns true if the operation has a sector. */
 bool device_op_has_sector(enum device_op op);
 
 /*
- * A filter for memory that is watched: one bit for each page number modulo 64. An access can only touch watched bytes when its
- * filter has a bit in common with theirs.
+ * Returns a Bloom filter of a memory range: bit n is set if the range has a page whose number is n modulo 64. An access can
+ * only touch watched bytes if their filters have a common bit.
  */
 static inline uint64_t device_filter(uint64_t gpa, uint64_t len)
 {
 	uint64_t first = gpa >> 12, pages = len ? ((gpa + len - 1) >> 12) - first + 1 : 0;
 	uint64_t bits = pages >= 64 ? UINT64_MAX : (UINT64_C(1) << pages) - 1;
 
-	/* Rotated left, so that page n has bit n % 64. */
+	/* Rotate left, so that page n sets bit n % 64. */
 	return first % 64 ? bits << first % 64 | bits >> (64 - first % 64) : bits;
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often something took how long, in powers of two. Plain data; whoever adds to one guards it. */
+/* A histogram of durations, in powers of two. Plain data; callers of histogram_add() serialise access. */
 #ifndef OUTRIDER_RACE_HISTOGRAM_H
 #define OUTRIDER_RACE_HISTOGRAM_H
 
 #include <stdint.h>
 
-/* The last bucket has all that took 2^38 ns (275 s) or more. */
+/* The last bucket counts all durations of at least 2^38 ns (275 s). */
 #define HISTOGRAM_BUCKETS 40u
 
 struct histogram {
 	uint64_t count, sum_ns;
-	/* bucket[0]: 0 ns. bucket[i]: from 2^(i-1) ns on, and less than 2^i. */
+	/* bucket[0]: 0 ns. bucket[i]: at least 2^(i-1) ns and less than 2^i ns. */
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was seen when a CPU stopped in the code whose locks are followed: an access, or a lock that is taken or given back.
- * Plain data, which hv/detect fills in and hands to its sink in the order in which it happened.
+ * An event in the subject, the code whose locks are followed: an access, a lock taken or given back, an object freed. Plain
+ * data. hv/detect fills it in at a CPU's stop and passes it to its sink in order of time.
  */
 #ifndef OUTRIDER_RACE_LOCK_MOMENT_H
 #define OUTRIDER_RACE_LOCK_MOMENT_H
@@ -13,21 +13,22 @@
 #include "hv/race/lockset.h"
 #include "symbols/insn/insn.h"
 
-/* The functions of the subject on the stack that are kept. */
+/* Most functions of the subject that are recorded per stack. */
 #define LOCK_PATH_MAX 6
-/* The contexts on other CPUs that are kept. */
+/* Most contexts on other CPUs that are recorded. */
 #define LOCK_DURING_MAX 8
 
 enum lock_moment_kind {
 	LOCK_MOMENT_ACCESS, /* the instruction at `pc` is about to access `data` */
-	LOCK_MOMENT_TAKE,   /* `lock` is about to be taken, or tried if lock.maybe */
-	LOCK_MOMENT_GIVE,   /* `lock` is about to be given back */
-	LOCK_MOMENT_FREE,   /* the object at lock.gva is about to be freed, or was just allocated: what it was is over */
+	LOCK_MOMENT_TAKE,   /* the context is about to take `lock`, or to try it if lock.maybe is set */
+	LOCK_MOMENT_GIVE,   /* the context is about to give back `lock` */
+	/* the object at lock.gva is about to be freed, or was just allocated: the previous object at that address is gone */
+	LOCK_MOMENT_FREE,
 };
 
 /*
- * The register that an instruction finds memory by, as it is before the instruction. Debug files say what kind of pointer it
- * is. All zero: there is none that says more than the address.
+ * The base register of an instruction's memory operand, before the instruction. Debug files give the type of the pointer in it.
+ * All zero: none that adds to the address.
  */
 struct base_register {
 	uint64_t value;
@@ -42,44 +43,47 @@ struct lock_datum {
 	/* The instruction is LOCKed. */
 	bool locked;
 	struct base_register base;
-	/* What is there, from the guest's own tables. */
+	/* What the datum is, from the guest's own data structures. */
 	struct guest_memory memory;
 };
 
 struct lock_moment {
-	/* Counts all moments of a run, from 1 on. Not every number has a moment: some are lost when there are too many. */
+	/* Numbers all events of a run, from 1. Some numbers are missing: events are dropped when they come too fast. */
 	uint64_t number;
 	enum lock_moment_kind kind;
 	/* Nanoseconds since the first sample point was armed. */
 	uint64_t time_ns;
 	unsigned cpu;
 	struct guest_context context;
-	/* The instruction's GVA, and its function. */
+	/* GVA of the instruction, and the function that contains it. */
 	uint64_t pc;
 	struct guest_symbol symbol;
-	/* What the context held when it came here. */
+	/* The locks that the context holds on arrival. */
 	struct lockset locks;
-	/* Of each lock in it that was taken outside of the subject (taken_at 0), at the same place, what is at its address. */
+	/*
+	 * For each lock of `locks` that was taken outside of the subject (taken_at is 0), at the same index: what its address
+	 * belongs to.
+	 */
 	struct guest_memory held_memory[LOCKSET_MAX];
-	/* Of TAKE and GIVE the lock, with what is at its address in `lock_memory`. Of FREE the object's GVA is lock.gva. */
+	/* TAKE and GIVE: the lock, and what its address belongs to in `lock_memory`. FREE: the object's GVA is lock.gva. */
 	struct held_lock lock;
 	struct guest_memory lock_memory;
-	/* Of TAKE, the argument that says which lock it is. */
+	/* TAKE: the argument register that points to the lock. */
 	struct base_register lock_base;
-	/* Of ACCESS. */
+	/* ACCESS only. */
 	struct lock_datum data[INSN_MAX_MEM];
 	unsigned data_count;
 	/*
-	 * The functions of the subject that this context is in, innermost first. The last one is the operation: what was called
-	 * from outside of the subject, or what the interrupt came to. 0: the stack could not be followed.
+	 * The functions of the subject on the context's stack, innermost first. The last one is the operation: the function
+	 * that was called from outside of the subject, or the interrupt's handler. Count 0: the stack could not be unwound.
 	 */
 	struct guest_symbol path[LOCK_PATH_MAX];
 	unsigned path_count;
-	/* There were more functions than fit; the last of `path` is the operation all the same. */
+	/* More functions than fit were on the stack. The last of `path` is still the operation. */
 	bool path_cut;
 	/*
-	 * The numbers of earlier moments whose contexts, on other CPUs or interrupted on this one, were surely still where they
-	 * were then or further inside the same operation: held before that access, or holding a lock that was taken there.
+	 * The numbers of earlier events whose contexts, on other CPUs or interrupted on this one, are certainly still in the
+	 * same operation: they are held before that event's access, or still hold a lock that the event took.
 	 */
 	uint64_t during[LOCK_DURING_MAX];
 	unsigned during_count;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/race/lockset.h"
 
-/* A lock is its address: of a seqlock's spinlock and its count, which may be named apart, either keeps the other's holder out.
+/*
+ * Locks are compared by address alone: a seqlock's spinlock and its sequence count may be recorded as different kinds, but each
+ * excludes the other's holder.
  */
 static bool keeps_apart(const struct held_lock *a, const struct held_lock *b)
 {

@@ -60,7 +60,7 @@ struct source_line *race_names_add(struct race_names *names, struct err *err)
 	return &names->lines[names->count++];
 }
 
-/* Index of the file in names->files, where it is added if need be. -1: memory ran out. */
+/* Returns the index of the file in names->files, added if it is new, or -1 if memory runs out. */
 static int file_index(struct race_names *names, const char *file)
 {
 	char(*files)[SOURCE_FILE_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What debug files say of one race: source lines of every call, with the functions inlined there, and the name of the datum.
- * Plain data: hv/report/naming fills it in, the JSON file keeps it, text and exports show it.
+ * What debug files say about one race: the source lines of every frame with the functions inlined there, and the name of the
+ * datum. Plain data: hv/report/naming fills it in, the JSON report stores it, and the text report and exports show it.
  */
 #ifndef OUTRIDER_RACE_NAMES_H
 #define OUTRIDER_RACE_NAMES_H
@@ -13,64 +13,64 @@
 #include "hv/base/err.h"
 #include "symbols/dwarf/debuginfo.h"
 
-#define SOURCE_FUNCTION_MAX 128
-#define SOURCE_FILE_MAX 256
+#define SOURCE_FUNCTION_MAX 128 /* bytes, including the NUL */
+#define SOURCE_FILE_MAX 256	/* bytes, including the NUL */
 
 /*
- * A line of source. A call has several where functions were inlined: the innermost function comes first, and the last one is
- * not inlined.
+ * A source line of a frame. A frame with inlined functions has several lines: the innermost function first, and last the
+ * function that is not inlined.
  */
 struct source_line {
-	/* Index of the race's side that the line belongs to. */
+	/* Index of the race's side. */
 	uint8_t side;
-	/* Index in that side's calls of the call that the line belongs to. */
+	/* Index of the frame in that side's calls. */
 	uint8_t frame;
 	/* The function is inlined into the function of the next line. */
 	bool inlined;
-	/* Line number. 0: not known. */
+	/* Line number. 0: unknown. */
 	unsigned line;
-	/* Column number. 0: not known. */
+	/* Column number. 0: unknown. */
 	unsigned column;
-	/* Name of the function. "": not known. */
+	/* Function name. "": unknown. */
 	char function[SOURCE_FUNCTION_MAX];
-	/* Path of the source file, relative to the source tree if the compiler was told so. "": not known. */
+	/* Path of the source file as the compiler recorded it, usually relative to the source tree. "": unknown. */
 	char file[SOURCE_FILE_MAX];
 };
 
-/* How a datum's name was found. */
+/* How the name of a datum was found. */
 enum datum_by {
 	DATUM_UNNAMED,
-	/* A global or static variable is at the datum's address. */
+	/* From the global or static variable at the datum's address. */
 	DATUM_BY_VARIABLE,
-	/* The base register of the accessing instruction holds this variable. */
+	/* From the variable in the base register of the accessing instruction. */
 	DATUM_BY_REGISTER,
 };
 
-/* What one side's code calls the datum. */
+/* The name of the datum in one side's code. */
 struct datum_name {
-	/* enum datum_by. With DATUM_UNNAMED nothing else is set. */
+	/* enum datum_by. If it is DATUM_UNNAMED, no other field is set. */
 	uint8_t by;
-	/* The access is not exactly to what the path names. */
+	/* The access does not match the named datum exactly. */
 	bool guess;
-	/* The datum as a programmer writes it in that function: "inode->i_nlink". */
+	/* The datum in the C syntax of that function: "inode->i_nlink". */
 	char path[DEBUGINFO_PATH_MAX];
-	/* Name of the variable. */
+	/* The variable that the path begins with. */
 	char variable[SOURCE_FUNCTION_MAX];
-	/* Type of the variable, or of what it points to: "struct inode". */
+	/* Type of the variable or of its pointee: "struct inode". */
 	char owner[DEBUGINFO_TYPE_MAX];
-	/* The part of the owner: "i_nlink". "": the datum is the whole of it. */
+	/* Member of the owner: "i_nlink". "": the datum is the whole owner. */
 	char member[DEBUGINFO_PATH_MAX];
-	/* Type of what is named: "unsigned int". "": not known. */
+	/* Type of the datum: "unsigned int". "": unknown. */
 	char type[DEBUGINFO_TYPE_MAX];
-	/* Position of a bit-field, in bits from bit 0 of the access's first byte. */
+	/* Position of a bit-field: bits from bit 0 of the access's first byte. */
 	unsigned bit_offset;
-	/* Width of a bit-field. 0: the datum is no bit-field. */
+	/* Width of a bit-field in bits. 0: the datum is not a bit-field. */
 	unsigned bit_size;
-	/* Position in the owner, in bytes. */
+	/* Offset in the owner, in bytes. */
 	uint64_t offset;
-	/* The value before the conflict, written as the type wants it. "": it could not be decoded. */
+	/* The value before the conflict, formatted according to the type. "": it could not be decoded. */
 	char before[DEBUGINFO_VALUE_MAX + 64];
-	/* The value after the conflict, in the same way. */
+	/* The value after the conflict, likewise. */
 	char after[DEBUGINFO_VALUE_MAX + 64];
 };
 
@@ -78,62 +78,61 @@ struct datum_name {
 struct code_line {
 	/* Index of the race's side. */
 	uint8_t side;
-	/* Offset of the instruction in that side's code, in bytes. */
+	/* Offset of the instruction in that side's `code`, in bytes. */
 	uint16_t at;
-	/* Index of the file in the names' files. */
+	/* Index into `files` of struct race_names. */
 	unsigned file;
 	/* Line number. */
 	unsigned line;
 };
 
 struct race_names {
-	/* What each side's code calls the datum. */
+	/* The name of the datum in each side's code. */
 	struct datum_name datum[2];
-	/* Index of the one of the two that says more. */
+	/* Index of the more informative of the two. */
 	uint8_t best;
-	/* How many lines there are. */
 	size_t count;
-	/* How many lines there is room for. */
+	/* Capacity of `lines`. */
 	size_t room;
-	/* The source lines, ordered by side and frame. */
+	/* The source lines, sorted by side and frame. */
 	struct source_line *lines;
-	/* How many lines of single instructions there are. 0 unless naming was asked for them. */
+	/* Number of `code` entries. 0 unless the caller of naming asked for them. */
 	size_t code_count;
-	/* The source lines of single instructions around the accesses. No report keeps them. */
+	/* The source lines of single instructions near the accesses. Not stored in reports. */
 	struct code_line *code;
-	/* How many files these lines are in. */
 	size_t file_count;
-	/* The paths of these files, written as those of the other lines. */
+	/* The paths of the files that `code` refers to, in the same form as source_line.file. */
 	char (*files)[SOURCE_FILE_MAX];
 };
 
-/* A type without what qualifies it: of "const struct inode" that is "struct inode". Returns a part of `type`. */
+/* Skip the qualifiers of a type: "const struct inode" becomes "struct inode". Returns a part of `type`. */
 const char *datum_unqualified(const char *type);
 
-/* Free the names and all lines. NULL is allowed. */
+/* Free the names with all lines. `names` may be NULL. */
 void race_names_free(struct race_names *names);
 
-/* The source lines of one call, innermost first, and in *n how many there are. NULL and 0: none are known. `names` may be NULL.
+/*
+ * Returns the source lines of one frame, innermost first, and their number in *n. Returns NULL and sets *n to 0 if none are
+ * known. `names` may be NULL.
  */
 const struct source_line *race_names_lines(const struct race_names *names, unsigned side, unsigned frame, size_t *n);
 
-/*
- * Room for one more line, zeroed, at the end. It is valid until the next call. NULL with EXIT_INTERNAL: memory ran out.
- */
+/* Append a zeroed line and return it. It is valid until the next call. Returns NULL with EXIT_INTERNAL if memory runs out. */
 struct source_line *race_names_add(struct race_names *names, struct err *err);
 
 /*
- * Add the source line of an instruction: line `line`, which is not 0, of `file`. 0, or -1 with EXIT_INTERNAL: memory ran out.
+ * Add the source line of the instruction at offset `at` of a side's code: line `line` of `file`. `line` must not be 0. Returns
+ * 0, or -1 with EXIT_INTERNAL if memory runs out.
  */
 int race_names_add_code(struct race_names *names, unsigned side, uint16_t at, const char *file, unsigned line, struct err *err);
 
 /*
- * The source line of the instruction at offset `at` of a side's code, and its file in *file, which belongs to the names. 0 and
- * NULL: none is known. `names` may be NULL.
+ * Returns the source line of the instruction at offset `at` of a side's code, and its file, owned by `names`, in *file. Returns
+ * 0 and sets *file to NULL if it is unknown. `names` may be NULL.
  */
 unsigned race_names_code(const struct race_names *names, unsigned side, uint16_t at, const char **file);
 
-/* Let `to` have the lines of single instructions that `from` has. `from` has none then. */
+/* Move the lines of single instructions from `from` to `to`, replacing those of `to`. */
 void race_names_move_code(struct race_names *to, struct race_names *from);
 
 #endif

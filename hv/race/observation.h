@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What was observed: a conflict inside one window, with both of its sides as they were caught. Plain data, which hv/detect
- * fills in.
- */
+/* An observation: a conflict in one window, with both sides as they were caught. Plain data, filled in by hv/detect. */
 #ifndef OUTRIDER_RACE_OBSERVATION_H
 #define OUTRIDER_RACE_OBSERVATION_H
 
@@ -14,35 +11,35 @@
 #include "hv/race/facts.h"
 #include "hv/race/lockset.h"
 
-/* Bytes that are kept of the stack that a side is on, and as many again of all the stacks that this one interrupted. */
+/* Bytes recorded of a side's current stack, and of all the stacks together that this one interrupted. */
 #define RACE_STACK_MAX 16384
-/* Bytes of the sampled datum that are read again and kept. */
+/* Bytes of the sampled datum that are read again and recorded. */
 #define RACE_DATA_MAX 64
-/* Bytes of code that are kept: the whole function if it is no longer than that, else what is around the access. */
+/* Bytes of code that are recorded: the whole function if it fits, otherwise the code near the access. */
 #define RACE_CODE_MAX 512
-/* Calls in that code whose targets are kept by name. */
+/* Calls in that code whose targets are recorded by name. */
 #define RACE_CALLEES_MAX 24
 
-/* How a conflict was seen. */
+/* How the detector noticed a conflict. */
 enum race_how {
-	/* The other side's access tripped a watchpoint. */
+	/* The other side's access hit a watchpoint. */
 	RACE_BY_WATCH,
-	/* The other side stopped at a sample point of its own, and was about to access the same memory. */
+	/* The other side stopped at a sample point of its own, before an access to the same memory. */
 	RACE_BY_POINT,
 	/*
-	 * Memory changed while a vCPU was held, and nobody was seen changing it: no vCPU, and no device of our own VMM's. It
-	 * was an access by an alias or in another address space, or a device of another VMM's.
+	 * Memory changed while a vCPU was held, but no vCPU and no device of our own VMM was seen changing it: the writer used
+	 * an alias mapping or another address space, or is a device of another VMM.
 	 */
 	RACE_BY_REREAD,
-	/* The memory belonged to a request that a device was serving, or began to serve (hv/vmm/dma.h). */
+	/* The memory belongs to a request that a device was serving, or began to serve (hv/vmm/dma.h). */
 	RACE_BY_DEVICE,
 };
 
-/* A part of a side's `below`: the copy of one interrupted stack. */
+/* The copy of one interrupted stack: a part of a side's `below`. */
 struct race_stack {
 	/* GVA of the copy's first byte. */
 	uint64_t gva;
-	/* Bytes that were copied. 0: there is no such stack. */
+	/* Bytes copied. 0: there is no such stack. */
 	uint32_t len;
 };
 
@@ -50,59 +47,59 @@ struct race_stack {
 struct race_callee {
 	/* Offset of the instruction in the code, in bytes. */
 	uint16_t at;
-	/* Name of the function that it goes to. Longer names are cut. */
+	/* Name of the target function, truncated if longer. */
 	char name[62];
 };
 
-/* What a side's context held of the locks that were followed. */
+/* The followed locks that a side's context held. */
 struct race_locks {
-	/* False: locks were not followed, or not all that were held are known, and `set` is empty. */
+	/* False: locks were not followed, or the lockset is not fully known; `set` is then empty. */
 	bool known;
 	/*
-	 * The side's function is one of those whose locks were followed, so that a lock which is missing here was not held,
-	 * unless code outside of these had taken it.
+	 * The side's function is in the subject, the code whose locks are followed. So a lock that is missing in `set` was not
+	 * held, unless code outside of the subject took it.
 	 */
 	bool complete;
 	struct lockset set;
-	/* What the guest's own tables call each of them, for people. */
+	/* Printable name of each lock in `set`, from the guest's own data structures. */
 	char name[LOCKSET_MAX][LOCK_NAME_MAX];
 };
 
 /*
- * One side of a conflict, as caught. A side does not own what it points to: while the detector works on it that is a struct
- * race_side_room, and in a race it is a block of the race's own, just as large as the lengths say. Of a known side no pointer
- * is NULL, even when its length is 0.
+ * One side of a conflict, as caught. A side does not own what it points to: in the detector that is a struct race_side_room, in
+ * a race it is a block of exactly the needed size, owned by the race. In a known side no pointer is NULL, even if its length is
+ * 0.
  */
 struct race_side {
 	/*
-	 * A vCPU was seen making this access. False: a device was seen if `by_device` is set, and else nobody was, and only the
-	 * effect of the access was found by reading again. Nothing else is set then, but `device` and `rw` of a device's side.
+	 * A vCPU was seen making this access. If false, the side was either a device (`by_device` is set; then only `device`
+	 * and `rw` are valid), or unseen: only the effect of its access was found by reading memory again, and no other field
+	 * is valid.
 	 */
 	bool known;
-	/* A device was seen making this access. Never set together with `known`. */
+	/* A device was seen making this access. Excludes `known`. */
 	bool by_device;
-	/* The device's access, of which `gpa` and `len` say only the part that the two sides have in common. */
+	/* The device's access. `gpa` and `len` cover only the bytes that both sides access. */
 	struct device_access device;
-	/* The vCPU that made the access, or was about to make it. */
+	/* The vCPU that made the access, or was about to. */
 	uint16_t cpu;
-	/* enum insn_rw bits: what the instruction does to the datum. 0: the access could not be told. */
+	/* enum insn_rw bits: how the instruction accesses the datum. 0: could not be determined. */
 	uint8_t rw;
 	/* The instruction is LOCKed. */
 	bool locked;
-	/* GVA of the accessing instruction. 0: it could not be told from where the vCPU stopped, which is regs.rip. */
+	/* GVA of the accessing instruction. 0: it could not be derived from regs.rip, where the vCPU stopped. */
 	uint64_t pc;
 	/* GVA of the access. */
 	uint64_t gva;
 	/* Size of the access in bytes. */
 	uint32_t size;
-	/* Registers of the vCPU. Those of the sampled side are from before the access, those of a watched side from after it.
-	 */
+	/* Registers of the vCPU: before the access for the sampled side, after it for a side that a watchpoint caught. */
 	struct x86_regs regs;
-	/* Who ran on the vCPU. */
+	/* The context that ran on the vCPU. */
 	struct guest_context context;
-	/* What that context held. */
+	/* The locks that the context held. */
 	struct race_locks locks;
-	/* The function that contains `pc`, or regs.rip if that is 0. Its name is "" when it is not known. */
+	/* The function that contains `pc`, or regs.rip if `pc` is 0. Name "": unknown. */
 	struct guest_symbol symbol;
 	/* GVA of the first byte of `code`. */
 	uint64_t code_gva;
@@ -110,23 +107,22 @@ struct race_side {
 	uint32_t code_len;
 	/* Bytes of `stack`. */
 	uint32_t stack_len;
-	/* How many callees there are. */
 	uint32_t callee_count;
-	/* The parts of `below`, one for each stack that was interrupted, from inside outwards. */
+	/* The interrupted stacks whose copies are in `below`, innermost first. */
 	struct race_stack interrupted[GUEST_STACKS_MAX - 1];
-	/* A copy of the code around the access, as the guest wrote it. It begins with an instruction. */
+	/* The code near the access, as the guest wrote it, without our INT3s. Begins at an instruction boundary. */
 	uint8_t *code;
-	/* The direct calls and jumps in `code` that lead to another function, in the order of the code. */
+	/* The direct calls and jumps in `code` to other functions, in code order: `callee_count` of them. */
 	struct race_callee *callees;
-	/* The calls that led to the access. Their count is 0 when the stack was not unwound. */
+	/* The call stack. Count 0: it was not unwound. */
 	struct guest_calls calls;
-	/* A copy of the current stack, from regs.gpr[X86_RSP] up. */
+	/* A copy of the current stack from RSP up. */
 	uint8_t *stack;
-	/* Copies of the stacks that the current one interrupted, one after the other. */
+	/* Copies of the interrupted stacks, concatenated. */
 	uint8_t *below;
 };
 
-/* Room for as much as a side can ever have: 62 KiB, which is too much for a variable on a thread's stack. */
+/* Storage for the largest possible side: 62 KiB, too much for a thread's stack. */
 struct race_side_room {
 	struct guest_frame frames[UNWIND_FRAMES_MAX];
 	struct race_callee callees[RACE_CALLEES_MAX];
@@ -135,7 +131,7 @@ struct race_side_room {
 	uint8_t below[RACE_STACK_MAX];
 };
 
-/* Let a side point to that room. */
+/* Point the side's buffers into `room`. */
 static inline void race_side_use_room(struct race_side *side, struct race_side_room *room)
 {
 	side->calls.frames = room->frames;
@@ -145,31 +141,31 @@ static inline void race_side_use_room(struct race_side *side, struct race_side_r
 	side->below = room->below;
 }
 
-/* One conflict inside one window. */
+/* One conflict in one window. */
 struct observation {
-	/* How the conflict was seen. */
+	/* How the detector noticed the conflict. */
 	enum race_how how;
-	/* Nanoseconds from the first sample point that was armed to the conflict. */
+	/* Nanoseconds from the arming of the first sample point to the conflict. */
 	uint64_t time_ns;
-	/* Nanoseconds for which the window had been open. */
+	/* Nanoseconds from the opening of the window to the conflict. */
 	uint64_t held_ns;
 	/* GPA of the sampled datum's first byte. */
 	uint64_t gpa;
-	/* Bytes of the sampled datum that are in before[] and after[]. */
+	/* Bytes of the sampled datum in before[] and after[]. */
 	uint32_t data_len;
-	/* The number of the meeting (hv/race/meeting.h) that this conflict was to have, even if that was skipped. 0: none. */
+	/* Number of the rendezvous (hv/race/meeting.h) at this conflict, also if the rendezvous was skipped. 0: none. */
 	uint64_t meeting;
-	/* The sampled datum when the window opened. With RACE_BY_REREAD, when the window's watchpoints were in force. */
+	/* The sampled datum when the window opened; for RACE_BY_REREAD, when the watchpoints were set on all vCPUs. */
 	uint8_t before[RACE_DATA_MAX];
-	/* The sampled datum when the conflict was seen. */
+	/* The sampled datum when the conflict was noticed. */
 	uint8_t after[RACE_DATA_MAX];
-	/* The page of the sampled datum when the conflict was seen. For the detector: a race's record has no use for it. */
+	/* The sampled datum's page at the conflict. Only for the detector; not stored in reports. */
 	struct guest_page_state page;
-	/* What the sampled datum is, as it was found out soon after the conflict. */
+	/* What the sampled datum is, determined shortly after the conflict. */
 	struct guest_memory memory;
-	/* The taint of the kernel soon after the conflict. */
+	/* The kernel's taint flags shortly after the conflict. */
 	struct guest_taint taint;
-	/* Both accesses. sides[0] is the sampled one, whose vCPU was held before it. */
+	/* Both accesses. sides[0] is the sampled side, whose vCPU was held before its access. */
 	struct race_side sides[2];
 };
 

@@ -22,7 +22,10 @@ struct prefer {
 	struct function *functions;
 	size_t count, room;
 	struct siphash_key key;
-	/* 1 + the index of a function, with open addressing. 0: the bucket is empty. At most half of them are used. */
+	/*
+	 * A hash table with open addressing. Values are 1 + index of a function; 0 marks an empty bucket. At most half are
+	 * used.
+	 */
 	uint32_t *buckets, mask;
 };
 
@@ -55,7 +58,7 @@ void prefer_free(struct prefer *p)
 	free(p);
 }
 
-/* The bucket of the function of that name, or the empty one where it would go. */
+/* Returns the bucket of the function with that name, or the empty bucket where it belongs. */
 static uint32_t *bucket_of(const struct prefer *p, const char *name)
 {
 	uint32_t at = (uint32_t)siphash(&p->key, name, strlen(name)) & p->mask;
@@ -79,7 +82,7 @@ static int grow_buckets(struct prefer *p)
 	return 0;
 }
 
-/* The function of that name, which is new or not. NULL: memory ran out. */
+/* Returns the function with that name, added if it is new, or NULL if memory runs out. */
 static struct function *find_or_add(struct prefer *p, const char *name)
 {
 	uint32_t *bucket = bucket_of(p, name);

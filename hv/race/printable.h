@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The strings of a race are printable (hv/base/clean.h): they are cleaned when they enter the record, so that no one who shows,
- * exports or compares a race need think of it. What the guest says enters in race_keep_side() and race_store_add(), what debug
- * files say in naming_race(), and what a file says in json_read_text().
+ * All strings of a race are printable (hv/base/clean.h). They are cleaned once, on entry into the record, so that no reader of
+ * the record need do it. Entry points: race_keep_side() and race_store_add() for strings from the guest, naming_race() for
+ * strings from debug files, json_read_text() for strings from reports.
  *
  * Pure functions. Any thread.
  */
@@ -12,7 +12,7 @@
 #include "hv/race/names.h"
 #include "hv/race/observation.h"
 
-/* Each of these cleans every string of what it is given, in place. */
+/* Each function cleans every string of its argument in place. */
 void printable_context(struct guest_context *context);
 void printable_device(struct device_access *device);
 void printable_side(struct race_side *side);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of a record of locks (protection*.c) share, and nobody else needs. */
+/* Shared by the files of the lock record (protection*.c), and private to them. */
 #ifndef OUTRIDER_RACE_PROTECTION_INDEX_H
 #define OUTRIDER_RACE_PROTECTION_INDEX_H
 
@@ -8,10 +8,12 @@
 #include "hv/race/protection.h"
 #include "hv/race/protection_objects.h"
 
-/* How many of the latest moments are known by their number. A lock that is held for more of them makes no pairs any more. */
+/*
+ * Number of latest events that can be looked up by number. A lock that is held for more events than this makes no more pairs.
+ */
 #define RECENT_MOMENTS 65536u
 
-/* The operation that a moment was in. All zero: none. */
+/* The operation of an event. All zero: empty. */
 struct recent_moment {
 	uint64_t number;
 	uint32_t operation;
@@ -20,13 +22,13 @@ struct recent_moment {
 enum prot_table { FUNCTIONS, LOCKS, ACCESSES, PAIRS, TAKES, PROT_TABLES };
 
 struct protection_index {
-	/* For all hashes: names and addresses come from the guest or a file. */
+	/* Key of all hashes, since names and addresses are untrusted: they come from the guest or a file. */
 	struct siphash_key key;
-	/* Of each list of the record, and how many entries it has room for. */
+	/* Index and capacity of each table. */
 	struct race_index of[PROT_TABLES];
 	uint32_t room[PROT_TABLES];
 	struct prot_objects objects;
-	/* Moment n is at n % RECENT_MOMENTS. NULL until the first moment. */
+	/* Event n is at n % RECENT_MOMENTS. NULL until the first event. */
 	struct recent_moment *recent;
 	uint64_t slide;
 	bool no_memory;

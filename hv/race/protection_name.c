@@ -6,8 +6,8 @@
 #include "hv/race/protection.h"
 
 /*
- * Types know a lock's address as that of the first scalar in it. What stands in front of these members is the lock, for each
- * kind, in all kernels from 5.10 on.
+ * The member path at a lock's address names the first scalar inside the lock. For each kind of lock: the members inside it
+ * where the lock's own path ends, for kernels since 5.10.
  */
 static const char *const insides[LOCK_KINDS][4] = {
 	[LOCK_SPIN] = {"rlock", "raw_lock", "lock.wait_lock"},
@@ -19,7 +19,9 @@ static const char *const insides[LOCK_KINDS][4] = {
 	[LOCK_SEQ] = {"seqcount", "sequence"},
 };
 
-/* Where the members that `inside` names begin in `path`, whole ones only and the innermost; its end if they are not there. */
+/*
+ * Returns where `inside` begins in `path`, as whole members, the last occurrence; or the length of `path` if it does not occur.
+ */
 static size_t inside_at(const char *path, const char *inside)
 {
 	size_t len = strlen(inside), found = strlen(path);
@@ -49,13 +51,13 @@ void protection_cut_lock(uint8_t kind, char *member)
 		member[end - 1] = '\0';
 }
 
-/* Of printable strings. `known`: the member is known, even if it is "", which is the whole of the variable. */
+/* Strings are printable. `known`: `member` is valid; "" then means the whole variable. */
 static void name_memory(const struct guest_memory *m, const char *member, bool known, uint64_t gva, char *out, size_t size)
 {
 	const char *dot = member[0] ? "." : "";
 	char offset[16] = "", cpu[24] = "";
 
-	/* What a cache is of is no name of a member, not even of the first one. */
+	/* A slab cache names objects, not members: add the offset even if it is 0. */
 	if (m->offset || !m->symbol.name[0])
 		snprintf(offset, sizeof(offset), "+0x%" PRIx32, m->offset);
 	if (m->kind == GUEST_MEMORY_PER_CPU && m->cpu >= 0)

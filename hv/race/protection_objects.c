@@ -9,21 +9,20 @@
 
 #define FIRST_ROOM 64u
 #define PAGE_BYTES 4096u
-#define WORD_BYTES 8u
+#define WORD_BYTES 8u /* the granularity of data outside of known objects */
 
-/* What an entry is about. */
+/* What an entry stands for. */
 enum part {
-	OBJECT, /* an object by its start */
-	WORD,	/* an aligned word of memory of which no object is known */
-	PAGE,	/* a page, at whose start something was freed or allocated: only its life counts */
+	OBJECT, /* an object, by its start address */
+	WORD,	/* an aligned word of memory outside of known objects */
+	PAGE,	/* a page at whose start an object was freed or allocated; only its `life` is used */
 };
 
 struct prot_object {
 	uint64_t gva;
-	/* A hash of what the guest's tables say of the object. Where that changes, another object has taken the place unseen.
-	 */
+	/* A hash of the guest's description of the object. If it changes, another object has replaced this one unnoticed. */
 	uint64_t identity;
-	/* The first that touched it in this life. */
+	/* The first context that accessed it in this lifetime. */
 	int64_t who;
 	uint32_t life;
 	uint8_t part;
@@ -59,7 +58,7 @@ static uint64_t hash_of(const struct prot_objects *t, uint64_t gva, enum part pa
 	return siphash(&t->key, words, sizeof(words));
 }
 
-/* NULL: there is no such entry. */
+/* Returns NULL if there is no such entry. */
 static struct prot_object *find(const struct prot_objects *t, uint64_t gva, enum part part)
 {
 	struct wanted w = {t, gva, part};
@@ -87,7 +86,7 @@ static enum prot_objects_rc make_room(struct prot_objects *t)
 	return PROT_OBJECTS_OK;
 }
 
-/* The entry, which is made if there is none. *out is valid until the next one is made. */
+/* Find or add an entry. *out is valid until the next one is added. */
 static enum prot_objects_rc have(struct prot_objects *t, uint64_t gva, enum part part, struct prot_object **out)
 {
 	enum prot_objects_rc rc;
@@ -127,7 +126,7 @@ static uint64_t identity_of(const struct prot_objects *t, const struct guest_mem
 	return siphash(&t->key, &what, sizeof(what));
 }
 
-/* The entry that the datum is of, in the life that it is in now. */
+/* Get the entry of the datum in its current lifetime. */
 static enum prot_objects_rc entry_of(struct prot_objects *t, const struct lock_datum *d, struct prot_object **out)
 {
 	const struct prot_object *page = d->memory.object ? NULL : find(t, d->gva / PAGE_BYTES * PAGE_BYTES, PAGE);
@@ -174,7 +173,7 @@ enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva)
 
 	if (o)
 		begin_life(o, o->life + 1);
-	/* What is larger than a slab's objects begins with a page. */
+	/* An object larger than a slab's begins at the start of a page. */
 	if (gva % PAGE_BYTES)
 		return PROT_OBJECTS_OK;
 	rc = have(t, gva, PAGE, &o);

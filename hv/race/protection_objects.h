@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The objects that accesses were to: which life each is in, and whether anybody but its creator has touched it in this life.
- * Memory of which no object is known is taken word by word, and its lives are those of what begins with its page.
+ * The lifetimes of accessed objects, and whether a context other than the first has accessed an object in its lifetime. Memory
+ * outside of known objects is tracked per word; its lifetime ends when an object at the start of its page is freed or
+ * allocated.
  *
  * No locks: one thread at a time.
  */
@@ -17,28 +18,30 @@
 
 struct prot_object;
 
-/* All zero but for the key: an empty table. */
+/* All zero except for the key: an empty table. */
 struct prot_objects {
 	struct prot_object *list;
-	/* Of `list`, and how many there is room for. */
+	/* Index of `list`, and its capacity. */
 	struct race_index index;
 	uint32_t room;
-	/* For the hashes, since addresses are the guest's. */
+	/* Key of the hashes, since addresses come from the guest. */
 	struct siphash_key key;
 };
 
+/* Free all entries. The key stays. */
 void prot_objects_free(struct prot_objects *t);
 
 enum prot_objects_rc { PROT_OBJECTS_OK, PROT_OBJECTS_FULL, PROT_OBJECTS_NO_MEMORY };
 
 /*
- * Note that `who` (struct prot_access) accesses the datum. *life becomes the life that its object is in, and *shared whether
- * another context than `who` has accessed the object before in this life. Both are left alone unless the result is OK.
+ * Record that `who` (see struct prot_access) accesses the datum. Sets *life to the lifetime of its object, and *shared if a
+ * context other than `who` has accessed the object earlier in this lifetime. Leaves both alone unless the result is
+ * PROT_OBJECTS_OK.
  */
 enum prot_objects_rc prot_objects_touch(struct prot_objects *t, const struct lock_datum *d, int64_t who, uint32_t *life,
 					bool *shared);
 
-/* The life of the object that begins at `gva` is over. */
+/* End the lifetime of the object that begins at `gva`. */
 enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva);
 
 #endif

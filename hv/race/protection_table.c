@@ -9,7 +9,7 @@
 
 #define FIRST_ROOM 64u
 
-/* One list of the record. */
+/* One table of the record. */
 struct table {
 	void **list;
 	uint32_t *count;
@@ -34,7 +34,7 @@ static struct table table_of(struct protection *p, enum prot_table which)
 	}
 }
 
-/* 0, or -1: memory ran out. */
+/* Returns 0, or -1 if memory runs out. */
 static int make_room(struct protection *p, enum prot_table which, const struct table *t)
 {
 	struct protection_index *ix = p->index;
@@ -53,13 +53,13 @@ static int make_room(struct protection *p, enum prot_table which, const struct t
 	return 0;
 }
 
-/* What an entry is looked for by. */
+/* Argument of the comparison functions. */
 struct wanted {
 	const struct protection *p;
 	const void *entry;
 };
 
-/* Find the entry for which is() holds, or add a copy of wanted->entry. */
+/* Find the entry for which is() returns true, or add a copy of wanted->entry. */
 static uint32_t have(struct protection *p, enum prot_table which, uint64_t hash, bool (*is)(void *ctx, size_t position),
 		     struct wanted *wanted)
 {
@@ -106,7 +106,7 @@ static bool is_lock(void *ctx, size_t position)
 	return lock->gva == entry->gva && lock->kind == entry->kind;
 }
 
-/* Whether people can tell by it which lock it is. */
+/* Returns true if the description identifies the lock for a reader. */
 static bool names_it(const struct guest_memory *m)
 {
 	return m->kind != GUEST_MEMORY_UNKNOWN && (m->symbol.name[0] || m->object);
@@ -159,7 +159,7 @@ static bool is_access(void *ctx, size_t position)
 
 uint32_t protection_access(struct protection *p, const struct prot_access *access)
 {
-	/* What differs most. The rest is compared. */
+	/* Hash the fields that differ most. is_access() compares all. */
 	const uint64_t words[5] = {access->pc, access->gva, access->life, access->operation,
 				   access->held_count ? access->held[0].lock : UINT64_MAX};
 	struct wanted w = {p, access};

@@ -29,7 +29,7 @@ static uint32_t at_most(uint32_t value, uint32_t max)
 	return value < max ? value : max;
 }
 
-/* Returns the bytes in use of `below`. */
+/* Limit lengths to the maxima of observation.h. Returns the bytes in use of `below`. */
 static uint32_t cut_lengths(struct race_side *side)
 {
 	uint32_t below = 0;
@@ -46,7 +46,7 @@ static uint32_t cut_lengths(struct race_side *side)
 	return below;
 }
 
-/* Copy `len` bytes to *at, which moves behind the copy. Returns the copy. */
+/* Copy `len` bytes to *at and advance it. Returns the copy. */
 static void *append(uint8_t **at, const void *from, size_t len)
 {
 	void *copy = *at;
@@ -62,12 +62,12 @@ int race_keep_side(struct race *race, unsigned which, const struct race_side *fr
 	struct race_side side = *from;
 	uint32_t below = cut_lengths(&side);
 	size_t frames = side.calls.count * sizeof(*side.calls.frames), callees = side.callee_count * sizeof(*side.callees);
-	/* One byte more, so that there is a block, and the pointers are valid, when everything is empty. */
+	/* One extra byte: the pointers must be valid even if everything is empty. */
 	uint8_t *block = malloc(frames + callees + side.code_len + side.stack_len + below + 1), *at = block;
 
 	if (!block)
 		return -1;
-	/* What must be aligned comes first. */
+	/* Aligned data first. */
 	side.calls.frames = append(&at, from->calls.frames, frames);
 	side.callees = append(&at, from->callees, callees);
 	side.code = append(&at, from->code, side.code_len);
@@ -90,7 +90,7 @@ void race_keep_device(struct race *race, unsigned which, const struct race_side 
 
 struct race_instance *race_add_instance(struct race *race)
 {
-	/* There is room for 1, 2, 4 or 8: it is used up whenever the number kept is 0 or one of these. */
+	/* The capacity is 1, 2, 4 or 8. The array is full exactly when the count is 0 or a power of two. */
 	if ((race->kept & (race->kept - 1)) == 0) {
 		size_t room = race->kept ? 2 * (size_t)race->kept : 1;
 		struct race_instance *instances = realloc(race->instances, room * sizeof(*instances));

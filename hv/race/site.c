@@ -9,8 +9,8 @@
 #include "hv/base/fnv1a.h"
 #include "hv/base/linux_image.h"
 
-#define ID_BITS 48
-/* Bytes of a module's and a function's name in a site's name. More is cut. */
+#define ID_BITS 48 /* bits of a race's id: 12 hexadecimal digits */
+/* Most bytes of a module's and a function's name in a site's name. Longer names are truncated. */
 #define MODULE_MAX 64
 #define FUNCTION_MAX 160
 
@@ -62,7 +62,7 @@ static const char *first_of(const char *site_a, const char *site_b)
 	return strcmp(site_a, site_b) <= 0 ? site_a : site_b;
 }
 
-/* The same for both orders of the sites. */
+/* Returns a hash that does not depend on the order of the sites. */
 static uint64_t pair_hash(const char *site_a, const char *site_b)
 {
 	const char *first = first_of(site_a, site_b), *second = first == site_a ? site_b : site_a;
@@ -74,7 +74,7 @@ void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
 {
 	uint64_t hash = pair_hash(site_a, site_b);
 
-	/* Folded, not cut: the low bits of FNV are the good ones, and the high ones should count. */
+	/* Fold instead of truncating, so that the high bits of FNV also count. */
 	hash = (hash >> ID_BITS) ^ (hash & ((UINT64_C(1) << ID_BITS) - 1));
 	snprintf(out, RACE_ID_MAX, "%012" PRIx64, hash);
 }

@@ -13,13 +13,13 @@
 
 struct race_store {
 	struct race **races;
-	/* Room in `races`. Their number is that of the index. */
+	/* Capacity of `races`. Their number is index.count. */
 	size_t room;
-	/* Of `races`, by race_hash(). */
+	/* Index of `races`, by race_hash(). */
 	struct race_index index;
-	/* Random: site names come from guests and files, which could be made so that all races hash alike. */
+	/* A random key, since site names come from guests and files, which could make all races collide. */
 	struct siphash_key key;
-	/* How many races race_store_add() keeps, and how many observations it has left out for that. */
+	/* Most races that race_store_add() keeps, and number of observations dropped because of it. */
 	size_t most;
 	uint64_t left_out;
 	uint64_t slide;
@@ -98,7 +98,7 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 	printable_context(&to->context);
 }
 
-/* `swap`: the observation has the race's sides the other way round. 0, or -1: memory ran out. */
+/* `swap`: the observation's sides are in the other order. Returns 0, or -1 if memory runs out. */
 static int keep_instance(struct race *race, const struct observation *o, bool swap)
 {
 	struct race_instance *i;
@@ -121,19 +121,19 @@ static int keep_instance(struct race *race, const struct observation *o, bool sw
 	return 0;
 }
 
-/* enum insn_rw bits. 0: nobody was seen. */
+/* Returns enum insn_rw bits, or 0 for an unseen side. */
 static uint8_t rw_of(const struct race_side *side)
 {
 	return side->known || side->by_device ? side->rw : 0;
 }
 
-/* Whether what was held is known of all sides that a CPU made. */
+/* Returns true if the locks of all sides made by a CPU are known. */
 static bool has_locks(const struct race_side sides[2])
 {
 	return (sides[0].locks.known || !sides[0].known) && (sides[1].locks.known || !sides[1].known);
 }
 
-/* What is held is not known in the first second of a module. A later instance may know it. */
+/* In the first second after a module is loaded, held locks are unknown. A later instance may supply them. */
 static void learn_locks(struct race *race, const struct race_side from[2], bool swap)
 {
 	if (has_locks(race->first.sides) || !has_locks(from))
@@ -163,12 +163,11 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 	return 0;
 }
 
-/* What makes two races the same: the id, and the unordered pair of sites. Two pairs may share an id, and are told apart all the
- * same. */
+/* A race's identity: its id and its unordered pair of sites. The names matter too, since different pairs can share an id. */
 struct identity {
 	const struct race_store *store;
 	const char *id, *site_a, *site_b;
-	/* Out: the race that was found has the sites the other way round. */
+	/* Output: the race that was found has its sites in the other order. */
 	bool swap;
 };
 
@@ -190,7 +189,7 @@ static struct race *find_race(const struct race_store *s, uint64_t hash, struct 
 	return position == RACE_INDEX_NONE ? NULL : s->races[position];
 }
 
-/* Take over a race that is not in the store yet. 0, or -1: memory ran out, and it is not in the store. */
+/* Take ownership of a race that is not in the store. Returns 0, or -1 if memory runs out, and the store is unchanged. */
 static int append_race(struct race_store *s, uint64_t hash, struct race *race)
 {
 	size_t count = race_store_count(s);
@@ -216,7 +215,7 @@ static void no_memory(const struct race_store *s, struct err *err)
 	err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", race_store_count(s));
 }
 
-/* A race with that identity and first observation, which is not counted yet. NULL: memory ran out. */
+/* Returns a race with that identity and first observation, not counted yet; or NULL if memory runs out. */
 static struct race *first_observed(const struct identity *identity, const struct observation *o)
 {
 	struct race *race = race_new();
@@ -283,7 +282,7 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 	return race;
 }
 
-/* 0, or -1: memory ran out, and nothing was merged but instances. */
+/* Returns 0, or -1 if memory runs out, with only instances merged. */
 static int merge_race(struct race *into, const struct race *from, bool swap)
 {
 	for (unsigned i = 0; i < from->kept && into->kept < RACE_INSTANCES_MAX; i++) {

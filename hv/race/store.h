@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The races of a run. Observations go in, and races come out: one for each unordered pair of sites.
+ * The races of a run: merges observations into one race per unordered pair of sites.
  *
- * No locks: one thread at a time uses a store. While the detector runs that is its reporter thread.
+ * No locks: one thread at a time uses a store. While the detector runs, that is its reporter thread.
  */
 #ifndef OUTRIDER_RACE_STORE_H
 #define OUTRIDER_RACE_STORE_H
@@ -16,53 +16,55 @@
 
 struct race_store;
 
-/* An empty store. NULL with err set: memory ran out. */
+/* Returns an empty store, or NULL with err set if memory runs out. */
 struct race_store *race_store_new(struct err *err);
 
-/* Free the store and all races in it. NULL is allowed. */
+/* Free the store and all its races. `s` may be NULL. */
 void race_store_free(struct race_store *s);
 
 /* Set the KASLR slide of the kernel image, for the names of sites without a symbol. Call it before the first observation. */
 void race_store_set_slide(struct race_store *s, uint64_t slide);
 
-/* Let race_store_add() keep at most so many races. There is no limit before. Call it before the first observation. */
+/*
+ * Limit the number of races that race_store_add() keeps; without this call there is no limit. Call it before the first
+ * observation.
+ */
 void race_store_limit(struct race_store *s, size_t most);
 
-/* How many observations of races that are not in the store came when it was full. */
+/* Returns the number of observations of new races that were dropped because the store was full. */
 uint64_t race_store_left_out(const struct race_store *s);
 
 /*
- * Add an observation, which is copied. Returns its race, and says in *is_new whether the observation is the first of it. NULL
- * without err being set: the observation is no conflict, by hv/race/conflict.h, or it is of a new race and the store is full.
- * NULL with err set: memory ran out. The race's names and modules are the caller's to fill in. Takes constant time on average,
- * however many races there are.
+ * Add a copy of an observation. Returns its race, and sets *is_new if this is the race's first observation. Returns NULL
+ * without err if the observation is no conflict (hv/race/conflict.h), or the race is new and the store is full. Returns NULL
+ * with err if memory runs out. The caller fills in the race's names and modules. Constant time on average.
  */
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
 
 /*
- * Add what came of running one instance of a race in both orders. `site_a` is the name, by site_name(), of the side that goes
- * first in order 0 of the instance, and `site_b` that of the other side. The instance is copied, and its strings are made
- * printable. Returns the race. NULL without err being set: no such race is in the store. NULL with err set: memory ran out, or
- * replay_instance_wrong() has something against the instance.
+ * Add the result of running one instance of a race in both orders. `site_a` names, by site_name(), the side that goes first in
+ * order 0, and `site_b` the other side. The instance is copied, and its strings are made printable. Returns the race. Returns
+ * NULL without err if the store has no such race, and NULL with err if memory runs out or replay_instance_wrong() rejects the
+ * instance.
  */
 struct race *race_store_add_replay(struct race_store *s, const char *site_a, const char *site_b,
 				   const struct replay_instance *instance, struct err *err);
 
-/* A new run begins: races that are put from now on belong to it. */
+/* Begin a new run: races passed to race_store_put() from now on belong to it. */
 void race_store_begin_run(struct race_store *s);
 
 /*
- * Take a race over as it is, from another run's report. If the same race is in the store already, that one takes over the
- * instances, times and replays, and `race` is freed. Returns the race that is in the store. NULL: memory ran out, and `race` is
- * still the caller's. Takes constant time on average, however many races there are.
+ * Take ownership of a race from another run's report. If the store has the same race, the instances, times and replays are
+ * merged into the race in the store, and `race` is freed. Returns the race in the store. Returns NULL if memory runs out;
+ * `race` is then still the caller's. Constant time on average.
  */
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err);
 
-/* How many races there are. */
+/* Returns the number of races. */
 size_t race_store_count(const struct race_store *s);
 
 /*
- * Race number `index`, below race_store_count(), in the order in which they were found. A race stays where it is until
+ * Returns race `index`, below race_store_count(), in the order in which they were found. The pointer is valid until
  * race_store_free().
  */
 struct race *race_store_get(const struct race_store *s, size_t index);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A suspicion: two accesses that the locks do not keep apart, or a lock that an interrupt handler can wait for forever. Nobody
- * saw them in conflict, so it is no race. Plain data: pruner/protect.h finds it, and the report keeps it beside the record of
- * accesses and locks (protection.h), whose indices it has.
+ * A suspicion: two accesses that no common lock orders, or a lock on which an interrupt handler can deadlock. It was not
+ * observed, so it is no race. Plain data: pruner/protect.h derives it, and the report stores it beside the record of accesses
+ * and locks (protection.h), into whose tables it has indices.
  */
 #ifndef OUTRIDER_RACE_SUSPICION_H
 #define OUTRIDER_RACE_SUSPICION_H
@@ -13,75 +13,78 @@
 #include "hv/race/site.h"
 
 enum suspicion_kind {
-	SUSPICION_UNPROTECTED, /* two accesses to one datum with no lock in common, of which one is under a lock */
-	SUSPICION_INTERRUPT,   /* a lock that an interrupt handler takes is taken with interrupts on */
+	SUSPICION_UNPROTECTED, /* two accesses to one datum without a common lock, and one of them is under a lock */
+	SUSPICION_INTERRUPT,   /* a lock that an interrupt handler takes is also taken with interrupts on */
 };
 
-/* Why a pair of accesses is not suspected. Each is counted. */
+/* Reasons why a pair of accesses is not suspected. Pairs are counted per reason. */
 enum protect_left_out {
-	PROTECT_UNPUBLISHED, /* only its creator had touched the object */
+	PROTECT_UNPUBLISHED, /* the object was not yet published: only its creator had accessed it */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED, /* both are LOCKed or marked by READ_ONCE() and its like, or the lists say that the datum needs no lock
-			 */
-	PROTECT_RCU,	/* the reader is in an RCU section */
+	PROTECT_MARKED, /* both are LOCKed, marked by READ_ONCE() or the like, or in the list of data that need no lock */
+	PROTECT_RCU,	/* the reader is in an RCU read-side critical section */
 	PROTECT_APART,	/* the two operations were never seen at the same time */
-	PROTECT_MAYBE,	/* it is not known whether the lock was held */
-	PROTECT_HANDED, /* all accesses of one side came before all of the other's: the datum was handed over */
+	PROTECT_MAYBE,	/* it is unknown whether the lock was held */
+	PROTECT_HANDED, /* all accesses of one side came before all accesses of the second side: ownership was handed over */
 	PROTECT_LEFT_OUT
 };
 
-/* What came of aiming at both sites. */
+/* Result of the attempt to confirm a suspicion, with both sites as target sites. */
 enum proof_state {
-	PROOF_NONE,	/* it was never tried: the sites cannot be held, or there were too many suspicions */
-	PROOF_OPEN,	/* the run ended before */
+	PROOF_NONE,	/* not tried: the sites cannot be held, or there were too many suspicions */
+	PROOF_OPEN,	/* the run ended before a result */
 	PROOF_SEEN,	/* the race was seen */
-	PROOF_GIVEN_UP, /* both sites were reached often enough, and it was not seen */
+	PROOF_GIVEN_UP, /* both sites were reached often enough, and the race was not seen */
 };
 
 struct suspicion {
 	enum suspicion_kind kind;
-	/* race_id() of the two sites: when the race is seen, it has this id. */
+	/* race_id() of the two sites: the id that the race has once it is observed. */
 	char id[RACE_ID_MAX];
-	/* UNPROTECTED: indices in accesses[], the protected side first. INTERRUPT: indices in takes[], the interrupt's last. */
+	/*
+	 * UNPROTECTED: indices into accesses[], the protected side first. INTERRUPT: indices into takes[], the interrupt's
+	 * last.
+	 */
 	uint32_t side[2];
-	/* The lock that the first side holds and the second does not: an index in locks[]. */
+	/* The lock that the first side holds and the second does not: an index into locks[]. */
 	uint32_t lock;
 	/*
-	 * In so many of all accesses to the datum since it was published, by whatever site, this lock was held. A member of a
-	 * struct is one datum in all objects here, as is a lock that is a member.
+	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. Here, a member of
+	 * a struct is one datum over all objects, and so is a lock that is a member.
 	 */
 	uint64_t held, total;
-	/* The two were seen at the same time, and are not only in contexts that can interrupt each other. */
+	/*
+	 * The two operations were seen at the same time, and their contexts can run on two CPUs, not only interrupt each other.
+	 */
 	bool met;
-	/* How bad and how sure, for the order of the list. */
+	/* Severity and certainty, for sorting. Higher comes first. */
 	int rank;
-	/* One line in plain English, printable, without the id. */
+	/* One printable line of plain English, without the id. */
 	char text[512];
 	enum proof_state proof;
-	/* How often a CPU came to each side while it was aimed at. */
+	/* Number of times that a CPU reached each side while it was a target site. */
 	uint64_t reached[2];
 };
 
-/* Of so many pairs of sites at most a record is suspected. */
+/* Most suspected pairs of sites per record. */
 #define SUSPICIONS_MAX 8192u
 
 struct suspicions {
-	struct suspicion *list; /* the worst first */
+	struct suspicion *list; /* sorted by rank, highest first */
 	size_t count;
-	/* How many pairs of accesses were left out, by reason. */
+	/* Number of pairs of accesses left out, per reason. */
 	uint64_t left_out[PROTECT_LEFT_OUT];
-	/* How many pairs of accesses were dropped, because SUSPICIONS_MAX pairs of sites were suspected already. */
+	/* Number of pairs of accesses dropped because there were already SUSPICIONS_MAX suspicions. */
 	uint64_t lost;
 };
 
-/* Whether the lock keeps others from what the access does: it is surely held, and not only shared while the datum is written.
- */
+/* Returns true if the held lock protects the access: it is certainly held, and not merely shared for a write. */
 bool suspicion_covers(const struct prot_held *held, const struct prot_access *access);
 
-/* Free the list. All zero is allowed. */
+/* Free the list. `s` may be all zero. */
 void suspicions_fini(struct suspicions *s);
 
-/* The suspicion whose race has this id. NULL: there is none. */
+/* Returns the suspicion whose race would have this id, or NULL. */
 const struct suspicion *suspicions_find(const struct suspicions *s, const char *id);
 
 #endif

@@ -10,7 +10,7 @@
 #include "hv/replay/process.h"
 #include "hv/sandbox/sandbox.h"
 
-/* What a process leaves for its parent, which trusts nothing of it: a guest ran there. */
+/* The result in memory shared with the parent. The parent does not trust it, because a guest ran in the process. */
 struct left {
 	struct run_result result;
 	struct alone alone;
@@ -22,7 +22,7 @@ struct task {
 	struct left *left;
 };
 
-/* The texts and the ends of a run, which are in this process's memory still. */
+/* Copy the texts and ends of a run to `out`, in the process of the run, before the memory that the texts are in is freed. */
 static void sum_up(const struct run_result *r, struct alone *out)
 {
 	const char *why = "";
@@ -42,7 +42,7 @@ static int run_alone(void *ctx, struct err *err)
 	const struct task *t = ctx;
 	struct run_result *r = &t->left->result;
 
-	/* Who looks may write files. */
+	/* Not confined if there is a look(), which may write files. */
 	if (!t->plan->look)
 		sandbox_thread(SANDBOX_COPY);
 	run_order(t->plan, t->first, true, r);
@@ -74,7 +74,7 @@ int alone_run(const struct run_plan *plan, unsigned first, struct alone *out, st
 	task.left = mmap(NULL, sizeof(*task.left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (task.left == MAP_FAILED)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	/* Who looks may write a core, which takes as long as the disk does. */
+	/* No time limit if there is a look(), which may write a core, limited by the speed of the disk. */
 	rc = process_run(run_alone, &task, plan->look ? 0 : orders_run_seconds(plan->config), err);
 	if (rc == 0)
 		take_alone(task.left, out);

@@ -6,7 +6,7 @@
 
 #define WORD 8u
 
-/* ---- what keeps the runs from being compared ---- */
+/* ---- failures that prevent a comparison ---- */
 
 static int fail(struct replay_instance *out, enum replay_failure why, unsigned order, const char *text)
 {
@@ -18,7 +18,7 @@ static int fail(struct replay_instance *out, enum replay_failure why, unsigned o
 
 enum replay_failure compare_failure(const struct compare_run *r, const char **text)
 {
-	/* What the guest says of its trouble says more than where the order ended. */
+	/* The guest's message of trouble explains more than how the order ended. */
 	*text = r->trouble_line;
 	if (r->trouble != TROUBLE_NONE)
 		return r->trouble == TROUBLE_WARNING ? REPLAY_WARNING : REPLAY_FAULT;
@@ -87,9 +87,10 @@ static const char *const register_names[REGISTERS] = {"rax", "rcx", "rdx", "rbx"
 						      "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
 
 /*
- * Which registers are live at the end of a side's region. When its function has returned, these are its result and what a
- * function must leave as it was (System V ABI, 3.2.1); a result in RDX, which only structs of two words have, is not looked at.
- * A task that goes to sleep has called a function, so its result is not there yet. Anywhere else all of them may be.
+ * The set of registers that are live at the end of a side's region. After its function has returned, these are the result and
+ * the registers that a function must preserve (System V ABI, 3.2.1); a result in RDX, which only structs of two words have, is
+ * ignored. A task that is about to sleep has called a function, so its result does not exist yet. At any other end all
+ * registers may be live.
  */
 static uint32_t live_registers(enum replay_end end, bool result_unused)
 {
@@ -129,7 +130,9 @@ static void compare_register(const struct compare *c, unsigned side, unsigned nu
 static void compare_registers(const struct compare *c, unsigned side, struct replay_instance *out)
 {
 	enum replay_end end[2] = {end_of(c, 0, 0, side), end_of(c, 1, 0, side)};
-	/* Where a side ends elsewhere in the other order, that is the difference, and the other registers follow from it. */
+	/*
+	 * If a side ends differently in the other order, only RIP is reported, because all other differences follow from that.
+	 */
 	uint32_t live = end[0] == end[1] ? live_registers(end[0], c->result_unused[side]) : 1u << RIP;
 
 	for (unsigned number = 0; number < REGISTERS; number++)
@@ -169,7 +172,7 @@ static bool is_dead_in(const struct compare_run *run, uint64_t gpa)
 	return false;
 }
 
-/* What is live at the end of one run is live. */
+/* Memory is dead only if it is dead at the end of all four runs. */
 static bool is_dead(const struct compare *c, uint64_t gpa)
 {
 	return is_dead_in(c->runs[0][0], gpa) && is_dead_in(c->runs[0][1], gpa) && is_dead_in(c->runs[1][0], gpa) &&
@@ -181,7 +184,7 @@ static bool touches_datum(const struct compare *c, uint64_t gpa)
 	return c->datum.len && gpa < c->datum.gpa + c->datum.len && gpa + WORD > c->datum.gpa;
 }
 
-/* Keep of a word that differs the smallest aligned part with all of the difference. */
+/* Add a difference: the smallest aligned part of the word that contains all differing bytes. */
 static void add_word(uint64_t gpa, const uint8_t *first, const uint8_t *second, struct replay_instance *out)
 {
 	unsigned from = 0, to = WORD, len = 1;
@@ -220,7 +223,7 @@ static void compare_page(const struct compare *c, uint64_t gpa, bool datum, stru
 	}
 }
 
-/* Compare each page that any run has written, once, by rising GPA. */
+/* Compare each page that any of the four runs has written, once, in order of GPA. */
 static void compare_memory(const struct compare *c, bool datum, struct replay_instance *out)
 {
 	uint32_t at[2][2] = {{0}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a race is run in both orders. Plain data, part of replay.h. */
+/* Settings for running a race in both orders. Plain data, part of replay.h. */
 #ifndef OUTRIDER_REPLAY_CONFIG_H
 #define OUTRIDER_REPLAY_CONFIG_H
 
@@ -7,16 +7,19 @@
 #include <stdint.h>
 
 struct replay_config {
-	/* How many instructions the region of a side has at most. */
+	/* The most instructions that the region of a side has. */
 	uint64_t instructions;
-	/* How long an order runs on freely, in nanoseconds. 0: not at all. */
+	/* The length of the free run after an order, in nanoseconds. 0: no free run. */
 	uint64_t free_ns;
-	/* GVA of the function by which a task goes to sleep. 0: not known. */
+	/* GVA of the function that puts a task to sleep. 0: unknown. */
 	uint64_t sleep;
-	/* GPA of the level of the kernel's console, an int of 4 bytes, that the copies set so high that all is said. 0:
-	 * unknown. */
+	/* GPA of the kernel's console level, an int of 4 bytes. The copies set it so high that the kernel prints all messages.
+	 * 0: unknown. */
 	uint64_t loglevel_gpa;
-	/* Whether the function of each side of the meeting is known to return nothing, so that RAX is dead when it has. */
+	/*
+	 * Whether the function of each side of the rendezvous is known to return no value, so that RAX is dead after its
+	 * return.
+	 */
 	bool result_unused[2];
 };
 

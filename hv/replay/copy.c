@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Single steps by KVM_GUESTDBG_SINGLESTEP, which sets the trap flag (Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG). The
- * flag is set anew for each step, since POPF and IRET clear it. PUSHF saves it, and the guest would trap over it later, so it
- * is cleared where PUSHF has put it. Interrupts are blocked by KVM_GUESTDBG_BLOCKIRQ.
+ * flag is set again for each step, because POPF and IRET clear it. PUSHF saves it, and the guest would trap when it restores
+ * it, so the copy that PUSHF saved is cleared. KVM_GUESTDBG_BLOCKIRQ blocks interrupts.
  */
 #include "hv/replay/copy.h"
 
@@ -23,9 +23,9 @@
 #define PUSHF 0x9cu
 #define HLT 0xf4u
 #define TRAP_FLAG (1u << 8)
-#define DR6_MET 0xfu /* a bit for each debug register */
+#define DR6_MET 0xfu /* one bit for each debug register (B0 to B3) */
 
-/* A step that was kicked twice has taken longer than one interval. */
+/* A kick is sent every 5 s. A step that got two kicks has taken longer than one interval, and is given up. */
 #define KICK_SECONDS 5
 #define KICKS_MAX 2
 
@@ -57,7 +57,7 @@ static void kick_every(struct copy *c, uint64_t ns)
 	timer_settime(c->timer, 0, &every, NULL);
 }
 
-/* The signal comes again and again, so that no step has to set a timer. */
+/* The timer is periodic, so that no step has to set a timer. */
 static int start_kicks(struct copy *c, struct err *err)
 {
 	struct sigevent event = {
@@ -118,7 +118,7 @@ void copy_close(struct copy *c)
 
 /* ---- registers and memory ---- */
 
-/* KVM numbers the general registers in the order of its struct kvm_regs. */
+/* Copy the general registers to KVM's struct kvm_regs, which orders them differently. */
 static void to_kvm(const struct x86_regs *r, struct kvm_regs *k)
 {
 	*k = (struct kvm_regs){
@@ -201,7 +201,7 @@ static int set_debug(struct copy *c, unsigned cpu, bool on)
 	return 0;
 }
 
-/* The flags that PUSHF has saved are without the trap flag, which is ours. */
+/* Clear the trap flag, which is the stepper's, in the flags that PUSHF has saved. */
 static void clear_saved_flag(struct copy *c, unsigned cpu, uint64_t rsp)
 {
 	uint8_t *second = copy_at(c, cpu, rsp + 1, NULL);
@@ -210,7 +210,7 @@ static void clear_saved_flag(struct copy *c, unsigned cpu, uint64_t rsp)
 		*second &= (uint8_t) ~(TRAP_FLAG >> 8);
 }
 
-/* Enter the guest until the step is done. Accesses to devices are answered on the way. */
+/* Enter the guest until the step is done. On the way, devices answer accesses. */
 static enum copy_step enter(struct copy *c, unsigned cpu)
 {
 	struct vcpu *vcpu = vm_vcpu(c->vm, cpu);
@@ -237,7 +237,7 @@ static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 	uint8_t first = code ? *code : 0;
 	enum copy_step step;
 
-	/* KVM would let the CPU sleep in the kernel until an interrupt that is blocked. */
+	/* After HLT, KVM would let the CPU sleep in the kernel until an interrupt, and interrupts are blocked. */
 	if (first == HLT)
 		return COPY_HALTED;
 	if (set_debug(c, cpu, true) < 0)
@@ -249,7 +249,7 @@ static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 	return c->err.code == EXIT_OK ? step : COPY_FAILED;
 }
 
-/* A #DB of the guest's own, as of a debugger in the guest, goes to the guest. */
+/* Inject a #DB of the guest's own, such as from a debugger in the guest, into the guest. */
 static int give_to_guest(struct copy *c, unsigned cpu)
 {
 	struct kvm_guest_debug debug = {.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP | KVM_GUESTDBG_INJECT_DB};
@@ -285,7 +285,7 @@ enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns)
 
 	if (set_debug(c, cpu, false) < 0)
 		return COPY_FAILED;
-	/* A kick that comes before KVM_RUN is lost, and the next one is not. */
+	/* A kick that comes before KVM_RUN has no effect. The next periodic one has. */
 	kick_every(c, ns);
 	step = enter_freely(c, cpu);
 	kick_every(c, KICK_SECONDS * 1000000000ull);
@@ -297,9 +297,9 @@ struct copy_ops copy_steps(struct copy *c)
 	return (struct copy_ops){.step = step, .regs = get_regs, .ctx = c};
 }
 
-/* ---- what the copy has done ---- */
+/* ---- the effects of a run ---- */
 
-/* The stack grows down, so what is below RSP on it is nobody's. */
+/* Record memory below RSP on the side's stack as dead: the stack grows down, so it is not in use. */
 static void take_dead(struct copy *c, unsigned cpu, uint64_t rsp, struct compare_run *run)
 {
 	for (uint64_t gva = rsp & ~(LINUX_STACK_SIZE - 1); gva < rsp; gva += X86_PAGE_SIZE) {

@@ -9,7 +9,7 @@
 #include "hv/vmm/one_msr.h"
 
 #define MSR_KERNEL_GS_BASE 0xc0000102u
-/* Offsets in an area of FXSAVE, and bits of XSTATE_BV, which is behind it (SDM vol. 1, 10.5.1 and 13.4.2). */
+/* Offsets in the FXSAVE area, and bits of XSTATE_BV, which follows it (SDM vol. 1, 10.5.1 and 13.4.2). */
 #define FX_MXCSR 24
 #define FX_REGISTERS 32
 #define FX_END 416
@@ -62,18 +62,21 @@ int copy_get_cpu(struct copy *c, unsigned cpu, struct replay_cpu *out, struct er
 		return fails("KVM_GET_MSRS", cpu, err);
 	take_special(&sregs, out);
 	out->kernel_gs_base = gs.entry.data;
-	/* An area of XSAVE begins with one of FXSAVE (SDM vol. 1, 13.4.1). */
+	/* The XSAVE area begins with the FXSAVE area (SDM vol. 1, 13.4.1). */
 	memcpy(out->fx, xsave.region, sizeof(out->fx));
 	return 0;
 }
 
-/* Into an area of XSAVE: what an area of FXSAVE has of x87 and SSE, without what software or reserved bits are (table 10-2). */
+/*
+ * Set the x87 and SSE state of an XSAVE area from an FXSAVE area, except for bytes that are reserved or available to software
+ * (table 10-2).
+ */
 static void set_fx(struct kvm_xsave *xsave, const uint8_t fx[REPLAY_FXSAVE])
 {
 	uint8_t *area = (uint8_t *)xsave->region;
 
 	memcpy(area, fx, FX_MXCSR);
-	memcpy(area + FX_MXCSR, fx + FX_MXCSR, 2); /* The rest of MXCSR must be 0. */
+	memcpy(area + FX_MXCSR, fx + FX_MXCSR, 2); /* the upper half of MXCSR must be 0 */
 	memcpy(area + FX_REGISTERS, fx + FX_REGISTERS, FX_END - FX_REGISTERS);
 	area[REPLAY_FXSAVE] |= XSTATE_X87 | XSTATE_SSE;
 }

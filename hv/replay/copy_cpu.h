@@ -7,12 +7,12 @@
 #include "hv/replay/copy.h"
 #include "hv/replay/cpu.h"
 
-/* Get the registers of a CPU, which stands. Returns 0, or -1 with `err` set. */
+/* Get the registers of a CPU, which must be stopped. Returns 0, or -1 with `err` set. */
 int copy_get_cpu(struct copy *c, unsigned cpu, struct replay_cpu *out, struct err *err);
 
 /*
- * Set the registers of a CPU, which stands: all but the selectors, the control registers, EFER and the IDT. Returns 0, or -1
- * with `err` set.
+ * Set the registers of a CPU, which must be stopped, except for the selectors, the control registers, EFER and the IDT. Returns
+ * 0, or -1 with `err` set.
  */
 int copy_set_cpu(struct copy *c, unsigned cpu, const struct replay_cpu *in, struct err *err);
 

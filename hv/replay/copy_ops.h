@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A copy of the machine as those who run an order see it: CPUs that make one instruction at a time, each only when it is told
- * to. A CPU that is not told to stands. No CPU takes an interrupt.
+ * The interface by which an order runs a copy of the machine: each CPU executes one instruction at a time, only on request, and
+ * takes no interrupt.
  */
 #ifndef OUTRIDER_REPLAY_COPY_OPS_H
 #define OUTRIDER_REPLAY_COPY_OPS_H
@@ -10,20 +10,22 @@
 
 /* How a step ended. */
 enum copy_step {
-	/* The CPU has made one instruction, or one round of a string instruction. A fault and its handler are one step. */
+	/* The CPU executed one instruction, or one iteration of a string instruction. A fault and its handler are one step. */
 	COPY_STEPPED,
-	/* The CPU waits for an interrupt, and none will come. */
+	/* The CPU waits for an interrupt, but interrupts are blocked. */
 	COPY_HALTED,
-	/* The step did not end: the CPU runs elsewhere, as after an oops. */
+	/* The step did not end: the CPU executes other code, as after an oops. */
 	COPY_LOST,
-	/* The machine has ended: a triple fault, a panic, or an error of KVM's. */
+	/* The machine has ended: by a triple fault, a panic, or an error of KVM. */
 	COPY_ENDED,
-	/* Our side failed. */
+	/* An error of the VMM or of this code. */
 	COPY_FAILED,
 };
 
 struct copy_ops {
-	/* Let the CPU make one step. `regs` become its general registers, RIP and RFLAGS behind it, whatever came of it. */
+	/*
+	 * Let the CPU make one step. *regs becomes its general registers, RIP and RFLAGS after the step, whatever its result.
+	 */
 	enum copy_step (*step)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/* Get the CPU's general registers, RIP and RFLAGS. */
 	void (*regs)(void *ctx, unsigned cpu, struct x86_regs *regs);

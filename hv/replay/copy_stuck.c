@@ -4,7 +4,7 @@
 #include "hv/base/x86.h"
 #include "hv/replay/shared.h"
 
-/* The debug registers are in use in slices only: a step would stop before the address without having made the instruction. */
+/* Enable the debug registers only in slices: a step would stop at the address before executing the instruction. */
 static bool slice(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns)
 {
 	struct copy *c = ctx;

@@ -5,7 +5,7 @@
 #include "hv/replay/copy.h"
 #include "hv/replay/stuck.h"
 
-/* The copy for stuck_run(). */
+/* The copy's functions for stuck_run(). */
 struct stuck_ops copy_stuck_ops(struct copy *c);
 
 #endif

@@ -7,7 +7,7 @@
 #include "hv/replay/shared.h"
 
 #define SECOND UINT64_C(1000000000)
-/* KVM counts when a CPU enters the guest, so asking all the time tells nothing more. */
+/* Wait at least 10 ms between two readings: KVM updates the stolen time only when a CPU enters the guest. */
 #define LEAST_WAIT (SECOND / 100)
 
 uint64_t free_clock_left(uint64_t ns, uint64_t elapsed, uint64_t stolen)
@@ -18,7 +18,7 @@ uint64_t free_clock_left(uint64_t ns, uint64_t elapsed, uint64_t stolen)
 	return wanted > elapsed ? wanted - elapsed : 0;
 }
 
-/* The guest may write anything there, so free_clock_left() has a limit. */
+/* The guest can write these counters, so free_clock_left() bounds the result. */
 static uint64_t longest_stolen(const struct free_clock *c)
 {
 	uint64_t longest = 0;

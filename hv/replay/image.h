@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine that never runs: RAM, and registers of CPUs. It is a target of which only memory and registers can be asked for,
- * which is all that hv/guest needs to find the kernel in it, and all that target_read() and its like need.
+ * A machine that never runs: RAM and registers of CPUs, as a target that supports only reading of memory and registers. That is
+ * all that hv/guest needs to find the kernel in it, and all that target_read() and the like need.
  *
- * RAM and registers are borrowed. They may come from a file, and nothing in them is trusted. Any thread may read.
+ * The caller owns RAM and registers. They may come from a file, and nothing in them is trusted. Any thread may read.
  */
 #ifndef OUTRIDER_REPLAY_IMAGE_H
 #define OUTRIDER_REPLAY_IMAGE_H
@@ -13,12 +13,12 @@
 #include "hv/vmm/ram.h"
 
 struct image {
-	struct target target; /* Only what reads memory, target_peek_regs() and target_stand_still() may be called. */
+	struct target target; /* only functions that read memory, target_peek_regs() and target_stand_still() may be called */
 	const struct ram *ram;
-	const struct x86_regs *regs; /* of each CPU */
+	const struct x86_regs *regs; /* one element for each CPU */
 };
 
-/* Make the image of `ram` and of `cpus` CPUs, at least 1, with these registers. Nothing is to be freed. */
+/* Initialise the image with `ram` and with `cpus` CPUs, at least 1, with these registers. Allocates nothing. */
 void image_init(struct image *image, const struct ram *ram, const struct x86_regs *regs, unsigned cpus);
 
 #endif

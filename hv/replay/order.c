@@ -24,7 +24,7 @@ static bool step(const struct ordering *o, unsigned side)
 		region_step(region, &run->regs[side]);
 		return true;
 	case COPY_HALTED:
-		/* An idle CPU has nothing more to do in its region: its next interrupt is another one's. */
+		/* An idle CPU is at the end of its region: its next interrupt does not belong to the region. */
 		region->instructions++;
 		region->end = REPLAY_END_BLOCKED;
 		return true;
@@ -56,7 +56,7 @@ bool order_over(const struct ordering *o)
 	       (o->phase == ORDER_TURNS && region_over(&run->regions[0]) && region_over(&run->regions[1]));
 }
 
-/* Whether the access of the side whose turn it is has been made. A string instruction takes a step for each of its rounds. */
+/* Whether the side in turn has made its access. A string instruction takes one step for each iteration. */
 static bool access_made(const struct ordering *o)
 {
 	return region_over(&o->run->regions[o->side]) || o->run->regs[o->side].rip != o->order->sides[o->side].pc;
@@ -68,12 +68,12 @@ static void pass_on(struct ordering *o)
 	o->steps = 0;
 }
 
-/* Say whose turn it is. A side whose region is at its end has no turns any more. */
+/* Select the side for the next step. A side whose region is at its end has no more turns. */
 static void find_turn(struct ordering *o)
 {
 	if (o->phase == ORDER_TURNS && o->steps == ORDER_TURN)
 		pass_on(o);
-	/* The second access may be made already, by a step out of turn. */
+	/* A step out of turn may have made the second access already. */
 	while (o->phase != ORDER_TURNS && access_made(o)) {
 		o->phase++;
 		pass_on(o);

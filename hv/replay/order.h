@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One order of two accesses: the first side makes its access alone, then the other side makes its own, and then both go on by a
- * fixed alternation until their regions are at their ends. The alternation counts instructions and nothing else, so that the
- * same order of the same machine is the same run. A side that spins for the other one gets nowhere for a few turns, in which
- * the other one goes on.
+ * One order of two accesses: the first side runs alone until it has made its access, then the other side until it has made its
+ * own, and then both run in turns of fixed length until their regions are at their ends. Turns are counted in instructions
+ * only, so the same order of the same machine is always the same run. A side that spins waiting for the other side wastes its
+ * turns while the other side goes on.
  */
 #ifndef OUTRIDER_REPLAY_ORDER_H
 #define OUTRIDER_REPLAY_ORDER_H
@@ -13,12 +13,12 @@
 #include "hv/replay/copy_ops.h"
 #include "hv/replay/region.h"
 
-/* Instructions of one side's turn. It is a prime, so that a loop of the guest does not fall into step with the turns. */
+/* Instructions in one side's turn. A prime, so that a loop of the guest does not fall into step with the turns. */
 #define ORDER_TURN 61
 
 struct order_side {
 	unsigned cpu;
-	/* GVA of the instruction of the access. The CPU stands before it. */
+	/* GVA of the instruction of the access. The CPU is before it. */
 	uint64_t pc;
 	struct region_limits limits;
 };
@@ -29,51 +29,51 @@ struct order {
 	unsigned first;
 };
 
-/* How an order went. */
+/* The result of an order. */
 struct order_run {
 	struct region regions[2];
-	/* The registers of each side when its region was at its end, or when the order failed. */
+	/* The registers of each side at the end of its region, or when the order failed. */
 	struct x86_regs regs[2];
 	/* REPLAY_NO_FAILURE: both regions are at their ends. */
 	enum replay_failure failure;
-	/* What failed, for people. NULL when nothing did. */
+	/* The failure as text for the user. NULL: no failure. */
 	const char *why;
 };
 
 enum order_phase {
-	ORDER_FIRST,  /* The first side makes its access, alone. */
-	ORDER_SECOND, /* The other side makes its own. */
-	ORDER_TURNS,  /* Both go on in turns. */
+	ORDER_FIRST,  /* the first side runs alone until it has made its access */
+	ORDER_SECOND, /* the other side runs alone until it has made its own */
+	ORDER_TURNS,  /* both run in turns */
 };
 
-/* An order that is being run. What it points to is the caller's, and has to last as long as the order runs. */
+/* An order in progress. The caller owns what it points to, which must last as long as the order. */
 struct ordering {
 	const struct order *order;
 	const struct copy_ops *ops;
 	struct order_run *run;
 	enum order_phase phase;
-	/* The side that makes the next step, 0 or 1, unless the order is over. */
+	/* The side that makes the next step, 0 or 1; undefined when the order is over. */
 	unsigned side;
-	/* How many steps the side has made since the other one's last step. */
+	/* Number of steps that this side has made since the other side's last step. */
 	unsigned steps;
 };
 
-/* Begin an order on a copy that stands before both accesses. */
+/* Begin an order on a copy that is before both accesses. */
 void order_begin(struct ordering *o, const struct order *order, const struct copy_ops *ops, struct order_run *run);
 
 /* Whether both regions are at their ends, or the order has failed. */
 bool order_over(const struct ordering *o);
 
-/* Let the side whose turn it is make one step. The order is not over. */
+/* Let the side in turn make one step. The order must not be over. */
 void order_step(struct ordering *o);
 
 /*
- * Let a side make one step out of its turn, as somebody at a debugger may want it. The order is not over, and the region of the
- * side is not at its end. The turns go on as if the step had not been made.
+ * Let a side make one step out of turn, for a debugger. The order must not be over, nor the region of the side. The turns
+ * continue as if the step had not been made.
  */
 void order_step_out_of_turn(struct ordering *o, unsigned side);
 
-/* Run an order on a copy that stands before both accesses, until it is over. */
+/* Run an order on a copy that is before both accesses, until it is over. */
 void order_run(const struct order *order, const struct copy_ops *ops, struct order_run *run);
 
 #endif

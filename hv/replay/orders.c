@@ -8,16 +8,16 @@
 #include "hv/replay/free_clock.h"
 #include "hv/replay/process.h"
 
-/* How long a run may take beside its free run. */
+/* The time limit of a run without its free run, in seconds. The slowest emulated host needs far less. */
 #define RUN_SECONDS 300
-/* More than any message of the kernel's. KERN_DEBUG is 7. */
+/* Higher than the level of any kernel message; KERN_DEBUG is 7. */
 #define LOGLEVEL 15
 
 time_t orders_run_seconds(const struct replay_config *config)
 {
 	uint64_t freely = config->free_ns / 1000000000u;
 
-	/* A hang is looked for on one CPU after the other, each for the length of the free run (stuck.h). */
+	/* The search for a hang runs each CPU in turn for the length of the free run (stuck.h). */
 	return RUN_SECONDS + (time_t)((FREE_CLOCK_STRETCH + VMM_MAX_CPUS) * freely);
 }
 
@@ -47,7 +47,7 @@ static int run_one(void *ctx, struct err *err)
 {
 	const struct one_run *one = ctx;
 
-	(void)err; /* It is in the result. */
+	(void)err; /* the error is in the result */
 	run_order(one->plan, one->first, one->go_on, one->out);
 	return 0;
 }
@@ -59,7 +59,7 @@ static void run_in_process(const struct run_plan *plan, unsigned first, bool go_
 
 	if (process_run(run_one, &one, orders_run_seconds(plan->config), &err) < 0) {
 		err_set(&out->err, err.code, "%s", err.text);
-		/* Where it died in the free run, nobody knows how the machine went on. */
+		/* The process died in the free run, so the machine's state after the order is unknown. */
 		out->ended = false;
 	}
 }
@@ -71,7 +71,7 @@ static const uint8_t *page_before(void *ctx, uint64_t gpa)
 	return ram_at(&r->ram, gpa, X86_PAGE_SIZE);
 }
 
-/* Returns false when a run has left nothing that could be compared. */
+/* Returns false when a run has no result that can be compared. */
 static bool all_ended(struct run_result (*results)[2], struct replay_instance *out)
 {
 	for (unsigned order = 0; order < 2; order++)

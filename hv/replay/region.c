@@ -6,7 +6,7 @@ void region_begin(struct region *r, const struct region_limits *limits)
 	*r = (struct region){.limits = *limits, .end = REPLAY_END_NOT_RUN};
 }
 
-/* A function that calls itself comes to the same address with a smaller RSP. */
+/* Compare RSP too: a recursive call returns to the same address with a smaller RSP. */
 static bool has_returned(const struct region_limits *l, const struct x86_regs *regs)
 {
 	return l->return_address && regs->rip == l->return_address && regs->gpr[X86_RSP] >= l->cfa;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the region of one side ends: what the side runs behind its access, and whose effects are compared. Pure functions. */
+/*
+ * The end of one side's region: the code that the side runs after its access, and whose effects are compared. The functions
+ * have no side effects.
+ */
 #ifndef OUTRIDER_REPLAY_REGION_H
 #define OUTRIDER_REPLAY_REGION_H
 
@@ -9,16 +12,16 @@
 #include "hv/base/x86.h"
 #include "hv/race/replay.h"
 
-/* What ends a region. */
+/* The conditions that end a region. */
 struct region_limits {
 	/*
-	 * Where the function of the access returns to, and RSP when it has. Both are 0 when they are not known: then the region
-	 * ends by the other two only.
+	 * The return address of the access's function, and RSP after its return. Both are 0 when unknown: only the other two
+	 * conditions then end the region.
 	 */
 	uint64_t return_address, cfa;
-	/* GVA of the function by which a task goes to sleep. 0: not known. */
+	/* GVA of the function that puts a task to sleep. 0: unknown. */
 	uint64_t sleep;
-	/* How many instructions the region has at most, at least 1. */
+	/* The most instructions of the region, at least 1. */
 	uint64_t instructions;
 };
 
@@ -30,7 +33,7 @@ struct region {
 
 void region_begin(struct region *r, const struct region_limits *limits);
 
-/* The side has made an instruction, after which its registers are these. Returns whether the region is at its end. */
+/* The side has executed an instruction, after which its registers are *regs. Returns whether the region is at its end. */
 bool region_step(struct region *r, const struct x86_regs *regs);
 
 /* Whether the region is at its end. */

@@ -2,13 +2,12 @@
 /*
  * Both orders of a race, run on a copy of the machine. This header is all that a caller needs besides hv/race/replay.h.
  *
- * At a meeting (hv/race/meeting.h), while the machine stands still, replay_start() saves its state and forks. The parent goes
- * on at once, and its guest notices nothing but some milliseconds. The child keeps the guest's RAM as it was, and starts a
- * process of its own for each of four runs, two of each order, one after the other. The runs end at the ends of both regions,
- * where they are compared. The first run of each order then runs on freely for a while, and what the guest says on its console
- * is searched for trouble. What came of it comes back by a pipe.
+ * At a rendezvous (hv/race/meeting.h), while the machine stands still, replay_start() saves its state and forks. The parent
+ * continues at once; its guest is delayed by some milliseconds. The child keeps the guest's RAM unchanged, and runs four
+ * processes in sequence, one for each run: two runs of each order. A run is compared at the ends of both regions. The first run
+ * of each order then runs freely, and its console output is searched for trouble. The result comes back by a pipe.
  *
- * The child and its processes have a limit of time, yield to others, and die with the thread that called replay_start().
+ * The child and its processes have a time limit, run at low priority, and die with the thread that called replay_start().
  */
 #ifndef OUTRIDER_REPLAY_REPLAY_H
 #define OUTRIDER_REPLAY_REPLAY_H
@@ -24,38 +23,36 @@
 #include "hv/replay/keep.h"
 #include "hv/vmm/vmm.h"
 
-/* A replay under way. */
+/* A replay in progress. */
 struct replay_job {
 	pid_t pid;
 	/* Readable when there is a result, or when the child has died. */
 	int fd;
-	/* Closed by replay_go(). -1: it is. */
+	/* replay_go() closes it. -1: closed. */
 	int go;
 };
 
 /*
- * Save the state of the machine, which stands still, and of which `held` is as for vm_state_save(), and begin to run both
- * orders of the meeting, as soon as replay_go() is called. `keep` may be NULL. Returns 0, or -1 with `err` set and nothing
- * begun. The caller waits for job->fd, and ends the job by replay_finish().
+ * Save the state of the machine, which must stand still, and fork the child, which runs both orders of the rendezvous after
+ * replay_go(). `held` is as for vm_state_save(). `keep` may be NULL. Returns 0, or -1 with `err` set and no job begun. The
+ * caller waits for job->fd, and ends the job by replay_finish().
  */
 int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
 		 const struct replay_keep *keep, struct replay_job *job, struct err *err);
 
-/*
- * Let the child go on to run the orders, in processes that it forks. Until then the caller can change what these will inherit.
- */
+/* Let the child run the orders, in processes that it forks. Before this call, the caller can change what these will inherit. */
 void replay_go(struct replay_job *job);
 
 /*
- * Read the result once job->fd is readable, and end the job. A child that died without a result is REPLAY_CANNOT_LOAD. What the
- * child says is not trusted: it ran a guest. `out` is the instance, whose side 0 is the meeting's. Its texts are printable. The
- * child's end is waited for as by replay_drop().
+ * Read the result once job->fd is readable, and end the job. If the child died without a result, the result is
+ * REPLAY_CANNOT_LOAD. The child's data is not trusted, because it ran a guest. `out` becomes the instance, whose side 0 is that
+ * of the rendezvous. Its texts are printable. Waits for the child's end as replay_drop() does.
  */
 void replay_finish(struct replay_job *job, struct replay_instance *out);
 
 /*
- * End a job without its result, when the thread that called replay_start() has ended: the child dies with that thread. This
- * waits for its end, but for a minute at most: a child that a guest has taken over may not end. It is left alone then.
+ * End a job without its result, after the thread that called replay_start() has ended: the child dies with that thread. Waits
+ * at most 60 s for the child's end. A child that a guest has taken over may not end, and is left running.
  */
 void replay_drop(struct replay_job *job);
 

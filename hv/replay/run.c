@@ -10,10 +10,10 @@
 
 #include "hv/replay/copy_stuck.h"
 
-/* Of what a copy says on its console that much is read. */
+/* The most bytes of a copy's console output that are read. */
 #define CONSOLE_MAX (1u << 20)
 
-/* Search what the copy has said so far. */
+/* Search the copy's console output so far. */
 static enum trouble read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic)
 {
 	static const char words[] = "Kernel panic - not syncing";
@@ -59,7 +59,10 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 	return 0;
 }
 
-/* An order that hangs runs on by slices, as long as another one does freely. */
+/*
+ * Whether the order hangs, if both regions ended at their limit of instructions. Runs the copy on in slices for the length of a
+ * free run. A hang becomes the run's failure.
+ */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {
 	const struct stuck_ops ops = copy_stuck_ops(m);
@@ -129,7 +132,7 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 	out->ended = true;
 	if (go_on && r->config->free_ns && out->run.order.failure != REPLAY_CANNOT_LOAD)
 		go_freely(r, &m, &order, console, out);
-	/* The first failure of our side says more than what followed from it. */
+	/* The first error of the copy explains more than errors that followed from it. */
 	err = m.err;
 	look_at(r, &m, &err);
 out:

@@ -10,17 +10,17 @@
 
 #include "hv/vmm/one_msr.h"
 
-/* Offsets of the registers for vectors 0 to 31 in a local APIC (SDM vol. 3, 10.4.1). 16 bytes further are those of the next 32.
- */
+/* Offsets in a local APIC of the registers for vectors 0 to 31 (SDM vol. 3, 10.4.1). Those of the next 32 vectors are 16 bytes
+ * further. */
 #define APIC_ISR 0x100u
 #define APIC_IRR 0x200u
 
 #define STEAL_TIME 0x4b564d03u /* MSR_KVM_STEAL_TIME */
 
-/* Each MSR says where the area is, and its lowest bit whether there is one. */
+/* The MSRs contain the address of an area, and in the lowest bit whether it is in use. */
 static const struct kind {
 	uint32_t msr;
-	uint32_t flags; /* bits that are no address */
+	uint32_t flags; /* bits that are not part of the address */
 	uint32_t len;	/* bytes */
 } kinds[SHARED_MAX] = {
 	{0x12, 0x1, 32},			      /* MSR_KVM_SYSTEM_TIME */
@@ -49,7 +49,10 @@ uint64_t shared_stolen(int vcpu_fd)
 	return ioctl(vcpu_fd, KVM_GET_MSRS, &m) == 1 && m.entry.data & 1 ? m.entry.data & ~UINT64_C(0x3f) : 0;
 }
 
-/* What KVM did as it took the interrupt from the APIC: the vector's bit went from IRR to ISR. False: it was not from there. */
+/*
+ * Undo KVM's acknowledgement of the interrupt, which moved the vector's bit from IRR to ISR. Returns false when the interrupt
+ * did not come from this APIC.
+ */
 static bool take_back(struct kvm_lapic_state *apic, uint8_t vector)
 {
 	size_t at = (size_t)vector / 32 * 16;

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a vCPU shares with KVM, and what no order of two accesses has a part in: its clock, and interrupts on their way. */
+/* State that a vCPU shares with KVM, and that is no effect of an order: its clock, and pending interrupts. */
 #ifndef OUTRIDER_REPLAY_SHARED_H
 #define OUTRIDER_REPLAY_SHARED_H
 
 #include "hv/base/err.h"
 #include "hv/replay/compare.h"
 
-/* Areas that a vCPU has at most. */
+/* The most areas of a vCPU. */
 #define SHARED_MAX 5
 
 /*
- * The memory that KVM itself writes to for the vCPU with this descriptor, as its MSRs say (Documentation/virt/kvm/x86/msr.rst).
- * Returns how many there are.
+ * The memory that KVM itself writes for the vCPU with this file descriptor, by its MSRs (Documentation/virt/kvm/x86/msr.rst).
+ * Returns the number of areas.
  */
 unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX]);
 
 /*
- * The GPA of 8 bytes in which KVM counts the nanoseconds that the vCPU's thread waited for a CPU of the host's (the first
- * member of struct kvm_steal_time). They are the guest's memory, which it may write to. 0: KVM does not count.
+ * The GPA of the 8 bytes in which KVM counts the nanoseconds that the vCPU's thread waited for a host CPU (the first member of
+ * struct kvm_steal_time). The guest can write them. 0: KVM does not count.
  */
 uint64_t shared_stolen(int vcpu_fd);
 
 /*
- * An interrupt that KVM was about to inject when the machine was made to stand would be injected at the first step, whatever is
- * blocked. Give it back to the local APIC, which keeps it until interrupts are let in. Returns 0, or -1 with `err` set.
+ * Return an interrupt that KVM was about to inject when the machine was stopped to the local APIC, which keeps it until
+ * interrupts are enabled. Otherwise KVM would inject it at the first step, even with interrupts blocked. Returns 0, or -1 with
+ * `err` set.
  */
 int shared_give_back_interrupt(int vcpu_fd, struct err *err);
 
-/*
- * The highest vector of the interrupts that the local APIC has for a vCPU, and that the vCPU has not taken yet. -1: there is
- * none, or it cannot be told.
- */
+/* The highest vector of the interrupts that are pending in a vCPU's local APIC. -1: none, or unknown. */
 int shared_waiting_interrupt(int vcpu_fd);
 
 #endif

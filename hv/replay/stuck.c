@@ -4,20 +4,20 @@
 #include <string.h>
 
 #define INTERRUPTS_ON (1u << 9)
-/* Steps until a CPU with interrupts on has one waiting. It has a timer. */
+/* The most steps until an interrupt is pending for a CPU with interrupts on. There is one, because the kernel has a timer. */
 #define STEPS_MAX 200000u
-/* Asking the local APIC takes as long as a step. */
+/* Steps between two reads of the local APIC, each of which takes as long as a step. */
 #define STEPS_BETWEEN 16u
-/* Slices until an interrupt that waits is taken. */
+/* The most slices until the CPU takes a pending interrupt. */
 #define SLICES_MAX 8u
 
 struct stuck {
 	const struct stuck_ops *ops;
 	const struct order *order;
 	unsigned cpus;
-	/* A state of each side's loop. */
+	/* One state of each side's loop. */
 	struct x86_regs loop[2];
-	/* The loop of the side has interrupts off. */
+	/* Interrupts are off in the whole loop of the side. */
 	bool masked[2];
 };
 
@@ -26,7 +26,7 @@ static bool same(const struct x86_regs *a, const struct x86_regs *b)
 	return a->rip == b->rip && a->rflags == b->rflags && memcmp(a->gpr, b->gpr, sizeof(a->gpr)) == 0;
 }
 
-/* Let a side make one step. Returns whether it is in its function still. */
+/* Let a side make one step. Returns whether it is still in its function. */
 static bool step(const struct stuck *s, unsigned side, struct x86_regs *regs)
 {
 	const struct order_side *o = &s->order->sides[side];
@@ -39,7 +39,10 @@ static void get_regs(const struct stuck *s, unsigned side, struct x86_regs *regs
 	s->ops->steps.regs(s->ops->steps.ctx, s->order->sides[side].cpu, regs);
 }
 
-/* Find the loop that a side is in, by R. P. Brent's method: wait at a state for twice as many steps as at the one before. */
+/*
+ * Find the loop of a side by R. P. Brent's cycle detection: compare with one state for a number of steps, then take a new state
+ * and double the number.
+ */
 static bool find_loop(struct stuck *s, unsigned side)
 {
 	struct x86_regs *loop = &s->loop[side], regs;
@@ -66,7 +69,7 @@ static bool find_loop(struct stuck *s, unsigned side)
 	return false;
 }
 
-/* Whether a side, which may be in the handler of an interrupt, comes back to its loop. */
+/* Whether a side, which may be in an interrupt handler, returns to its loop. */
 static bool comes_back(const struct stuck *s, unsigned side)
 {
 	struct x86_regs regs;
@@ -93,7 +96,7 @@ static bool slice_all(const struct stuck *s)
 	return true;
 }
 
-/* Wait by steps until an interrupt waits for a side that lets interrupts in. Returns its vector, or -1. */
+/* Step a side until an interrupt is pending while interrupts are on. Returns its vector, or -1. */
 static int await_interrupt(const struct stuck *s, unsigned side)
 {
 	unsigned cpu = s->order->sides[side].cpu;
@@ -113,7 +116,7 @@ static int await_interrupt(const struct stuck *s, unsigned side)
 	return -1;
 }
 
-/* Have a side take an interrupt. A loop with interrupts off takes none, and is not ended by one. */
+/* Let a side take an interrupt. A loop with interrupts off takes none, so no interrupt can end it. */
 static bool take_interrupt(const struct stuck *s, unsigned side)
 {
 	int vector;
@@ -134,7 +137,7 @@ bool stuck_run(const struct stuck_ops *ops, const struct order *order, unsigned 
 {
 	struct stuck s = {.ops = ops, .order = order, .cpus = cpus};
 
-	/* Without the addresses it could not be told that a loop has ended, and begun again. */
+	/* Without the return addresses, a loop that ended and began again would look like one that never ended. */
 	if (!order->sides[0].limits.return_address || !order->sides[1].limits.return_address)
 		return false;
 	if (!find_loop(&s, 0) || !find_loop(&s, 1))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether both sides of an order hang: each goes round in a loop, and nothing that comes ends it. Time says nothing of that,
- * since a copy may be slow. So this counts: instructions, until a CPU is where it was, with the same registers; interrupts that
- * the CPUs have taken since; and slices of running freely, in which neither function has returned. Pure over struct stuck_ops.
+ * Decides whether both sides of an order hang: each runs in a loop that no event ends. Elapsed time is no evidence, because a
+ * copy may be slow. So this counts instructions, until a CPU is at the same place with the same registers; interrupts that the
+ * CPUs have taken since; and slices of free running in which neither function has returned. Has no side effects except through
+ * struct stuck_ops.
  */
 #ifndef OUTRIDER_REPLAY_STUCK_H
 #define OUTRIDER_REPLAY_STUCK_H
@@ -13,30 +14,30 @@
 #include "hv/replay/copy_ops.h"
 #include "hv/replay/order.h"
 
-/* Instructions of the longest loop that is recognised, and of what may come before it. */
+/* Instructions of the longest loop that is recognised, and of the code before it. */
 #define STUCK_LOOP 16384u
-/* Interrupts that have to come without an end of the loops. */
+/* Interrupts that both sides must take without leaving their loops. */
 #define STUCK_INTERRUPTS 10u
-/* How long a CPU runs freely at a time. */
+/* Length of one slice of free running, in ns. */
 #define STUCK_SLICE_NS UINT64_C(10000000)
 
 struct stuck_ops {
 	/* No CPU takes an interrupt in a step. */
 	struct copy_ops steps;
 	/*
-	 * Let one CPU go on freely for `ns`, with interrupts, while the others stand. Returns whether it did so, and no CPU
-	 * came to one of the two addresses in `returns`.
+	 * Run one CPU freely for `ns` ns, with interrupts, while the others are stopped. Returns false on failure, or when a
+	 * CPU reached one of the two addresses in `returns`.
 	 */
 	bool (*slice)(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns);
-	/* The vector of the interrupt that waits for the CPU to let it in. -1: there is none. */
+	/* The vector of the interrupt that is pending for the CPU. -1: none. */
 	int (*waiting)(void *ctx, unsigned cpu);
 	/* The first argument of both. */
 	void *ctx;
 };
 
 /*
- * Run a machine of `cpus` CPUs on from where an order has ended, so that each CPU runs freely for `ns` or a little more.
- * Returns whether both sides hang. False says only that this is not known, and the machine may be anywhere then.
+ * Run a machine of `cpus` CPUs on from the state where an order has ended, each CPU freely for `ns` ns or a little more.
+ * Returns whether both sides hang. False means only that this is unknown; the machine may then be in any state.
  */
 bool stuck_run(const struct stuck_ops *ops, const struct order *order, unsigned cpus, uint64_t ns);
 

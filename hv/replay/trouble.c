@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct {
-	const char *words; /* that the line has anywhere behind its time stamp */
+	const char *words; /* text anywhere in the line after its time stamp */
 	enum trouble trouble;
 } signs[] = {
 	{"BUG: ", TROUBLE_FAULT},
@@ -42,19 +42,19 @@ static bool begins(struct line line, const char *words)
 	return line.len >= len && memcmp(line.at, words, len) == 0;
 }
 
-/* A line that frames others. */
+/* A line that frames a report. */
 static bool is_frame(struct line line)
 {
 	return begins(line, "------------[ cut here ]------------");
 }
 
-/* The slab allocator says "BUG kmalloc-32 (Not tainted): Object already free", and goes on. */
+/* A report of the slab allocator, "BUG kmalloc-32 (Not tainted): Object already free", after which the kernel continues. */
 static bool is_of_slab(struct line line)
 {
 	return begins(line, "BUG ") && memmem(line.at, line.len, "): ", 3);
 }
 
-/* Skip a time stamp such as "[   12.345678] ", in which the number of a thread or CPU may follow: "[   12.345678][    T1] ". */
+/* Skip a time stamp such as "[   12.345678] ", which the number of a thread or CPU may follow: "[   12.345678][    T1] ". */
 static const char *behind_stamp(const char *at, const char *end)
 {
 	while (at < end && *at == '[') {
@@ -98,7 +98,7 @@ enum trouble trouble_find(const char *text, size_t len, char line[REPLAY_TEXT_MA
 {
 	static const char where[] = "WARNING: ";
 	const char *end = text + len;
-	/* What WARN() says of the trouble stands behind a frame, and before the line that says where the trouble is. */
+	/* The text of a WARN() is the line after a frame line, and before the line with the code location. */
 	struct line what = {0};
 	bool framed = false;
 

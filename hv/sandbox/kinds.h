@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kinds of threads that are confined. */
+/* The kinds of confined threads. */
 #ifndef OUTRIDER_SANDBOX_KINDS_H
 #define OUTRIDER_SANDBOX_KINDS_H
 
 enum sandbox_kind {
-	/* Runs a vCPU: ioctls of KVM, timers, and no file or socket. */
+	/* Runs a vCPU: KVM's ioctls and timers, but no files or sockets. */
 	SANDBOX_VCPU,
 	/* Feeds console input and the clock to the guest. */
 	SANDBOX_INPUT,
@@ -12,25 +12,26 @@ enum sandbox_kind {
 	SANDBOX_CONSOLE,
 	/* Waits for signals and for the end of the run. */
 	SANDBOX_STOPPER,
-	/* Does the I/O of disks, on descriptors that are open. */
+	/* Does the I/O of disks, on open file descriptors. */
 	SANDBOX_BLK,
-	/* Does the I/O of a network interface. Where it is user-mode networking, sockets are opened by it. */
+	/* Does the I/O of a network device. For user-mode networking it opens sockets. */
 	SANDBOX_NET,
 	/* Serves the entropy device. */
 	SANDBOX_RNG,
-	/* Serves the vsock device, and opens sockets of this host for it. */
+	/* Serves the vsock device, and connects to Unix sockets of this host. */
 	SANDBOX_VSOCK,
-	/* Looks for races; reads debug files. */
+	/* The sampler: looks for races and reads debug files. */
 	SANDBOX_SAMPLER,
-	/* Names races; reads debug files and writes the report. */
+	/* The reporter: names races, reads debug files and writes the report. */
 	SANDBOX_REPORTER,
-	/* Copies the machine by fork(). The processes that it forks run the copies, and start threads of the kinds of a
-	 * machine.
-	 */
+	/* Copies the machine by fork(). The forked processes run the copies, and start threads of a machine's kinds. */
 	SANDBOX_COPY,
-	/* Serves a debugger that connects to a socket, which listens already. */
+	/* Serves a debugger that connects to a listening socket. */
 	SANDBOX_DEBUGGER,
-	/* The number of kinds, and the main thread: it may do what any thread in use may, and start threads. */
+	/*
+	 * The number of kinds, and the kind of the main thread: it may do what any thread of a used kind may, and start
+	 * threads.
+	 */
 	SANDBOX_MAIN,
 };
 

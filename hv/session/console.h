@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's serial console. A pipe and a thread of ours carry it to the screen or to a file. The thread also recognises the
- * line that begins a kernel panic, since a stock kernel without a pvpanic driver tells its machine in no other way.
+ * The guest's serial console. A pipe and a thread carry its bytes to the screen or to a file. The thread also detects the
+ * first line of a kernel panic: without a pvpanic driver, a stock kernel reports a panic in no other way.
  */
 #ifndef OUTRIDER_SESSION_CONSOLE_H
 #define OUTRIDER_SESSION_CONSOLE_H
@@ -16,10 +16,10 @@
 struct console;
 
 /*
- * Open the console and start its thread. `file` is created, or truncated if it exists. A guest can write without end, so at
- * most about `most` bytes go to the file; a line in it and a note on `screen` say so. With `clean` bytes that
- * are not printable ASCII become \xHH, except for tabs and the ends of lines. A NULL `file` sends the console to `screen`,
- * which must outlive the console. Returns NULL with err set on failure.
+ * Open the console and start its thread. `file` is created, or truncated if it exists. At most about `most` bytes go to the
+ * file, since a guest can write without end; a line in the file and a message on `screen` then say so. With `clean`, bytes
+ * that are not printable ASCII become \xHH, except tabs and line ends. If `file` is NULL, the console goes to `screen`, which
+ * must outlive the console. Returns NULL with err set on failure.
  */
 struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err);
 
@@ -27,19 +27,19 @@ struct console *console_open(const char *file, uint64_t most, bool clean, struct
 int console_fd(const struct console *c);
 
 /*
- * The kernel's own words for its panic, made printable: the rest of the first line that begins with "Kernel panic - not
- * syncing: ". NULL while there was no such line. Any thread may call this.
+ * The kernel's message for its panic, made printable: the rest of the first line that begins with "Kernel panic - not syncing:
+ * ". NULL: there was no such line. Any thread.
  */
 const char *console_panic(const struct console *c);
 
 /*
- * Forward what is still in the pipe and join the thread. After that console_panic() does not change any more. The serial port
- * must not use the descriptor any more. A second call does nothing. Returns 0, or -1 with err set when the file does not hold
- * all of the console.
+ * Forward what is left in the pipe and join the thread; console_panic() does not change after that. The serial port must no
+ * longer use the descriptor. A second call does nothing. Returns 0, or -1 with err set when the file does not have all of the
+ * console.
  */
 int console_finish(struct console *c, struct err *err);
 
-/* Finish and free the console. A NULL `c` is allowed. */
+/* Finish and free the console. `c` may be NULL. */
 void console_free(struct console *c);
 
 #endif

@@ -9,11 +9,11 @@
 #include "hv/report/coverage/write.h"
 #include "hv/sandbox/sandbox.h"
 
-/* From one write to the next. */
+/* Period of the writes. */
 #define PERIOD_NS UINT64_C(10000000000)
-/* Writing takes at most one in so many parts of a CPU's time. */
+/* Writing may take 1/50 of a CPU's time; if it takes more, the period grows. */
 #define WRITING_PART 50u
-/* The detector was at work with its target, so its counts are asked for again. */
+/* Retry after 100 ms when another thread holds the detector's lock. */
 #define AGAIN_NS UINT64_C(100000000)
 
 struct coverage_keeper {
@@ -21,7 +21,7 @@ struct coverage_keeper {
 	struct coverage_file *file;
 	pthread_t thread;
 	bool started;
-	/* A write has failed, and the user was told. The thread's alone. */
+	/* A write failed, and the user has seen the error. Used by the thread only. */
 	bool told;
 	/* Guards `stop`. */
 	pthread_mutex_t lock;
@@ -63,13 +63,13 @@ static int write_now(struct coverage_keeper *k, const struct detect_stats *stats
 	struct coverage_facts facts = {
 		.tool_version = OUTRIDER_VERSION, .seed = k->config.seed, .stats = *stats, .complete = complete};
 
-	/* Nothing was sampled before the kernel was found. */
+	/* Without a sample there was no kernel either, so there is no build ID. */
 	if (detect_sampled_ns(k->config.detect))
 		facts.build_id_len = guest_build_id(k->config.guest, &facts.build_id);
 	return coverage_file_write(k->file, &facts, detect_coverage(k->config.detect), err);
 }
 
-/* Sleep for `ns`, or until told to stop. Returns whether told to stop. */
+/* Sleep for `ns`, but wake up when `stop` is set. Returns `stop`. */
 static bool sleep_or_stop(struct coverage_keeper *k, uint64_t ns)
 {
 	uint64_t until = monotonic_ns() + ns;
@@ -84,7 +84,7 @@ static bool sleep_or_stop(struct coverage_keeper *k, uint64_t ns)
 	return stop;
 }
 
-/* The run goes on when a write fails. Its last write decides whether it has failed. */
+/* A failed write does not end the run. Only the last write decides the exit code. */
 static void write_meanwhile(struct coverage_keeper *k, const struct detect_stats *stats)
 {
 	struct err err = {0};

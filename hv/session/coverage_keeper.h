@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the file of --coverage up to date: a thread of its own writes it anew every ten seconds, or less often where writing
- * takes long, so that a run that is killed has left what it sampled but for the last seconds. The end of a run writes it whole.
+ * Keeps the file of --coverage up to date. A thread rewrites it every 10 s, or less often if writing takes long, so that a
+ * killed run loses the coverage of its last seconds only. The end of a run writes the complete file.
  *
- * All functions belong to the session's thread.
+ * All functions are called on the session's thread.
  */
 #ifndef OUTRIDER_SESSION_COVERAGE_KEEPER_H
 #define OUTRIDER_SESSION_COVERAGE_KEEPER_H
@@ -25,7 +25,7 @@ struct coverage_keeper_config {
 struct coverage_keeper;
 
 /*
- * Create the file. What the config points to must last until coverage_keeper_free(), the detector and the guest until
+ * Create the file. The strings in the config must stay valid until coverage_keeper_free(), the detector and the guest until
  * coverage_keeper_finish(). Returns NULL with err set: EXIT_INPUT when the file cannot be created.
  */
 struct coverage_keeper *coverage_keeper_new(const struct coverage_keeper_config *config, struct err *err);
@@ -33,11 +33,12 @@ struct coverage_keeper *coverage_keeper_new(const struct coverage_keeper_config 
 /* Start the thread. Returns 0, or -1 with EXIT_INTERNAL in `err`. */
 int coverage_keeper_start(struct coverage_keeper *k, struct err *err);
 
-/* The detector was stopped: join the thread, and write the file for the last time. An error comes into `err`. NULL is allowed.
+/*
+ * After the detector was stopped: join the thread, and write the file for the last time. Errors go to `err`. `k` may be NULL.
  */
 void coverage_keeper_finish(struct coverage_keeper *k, struct err *err);
 
-/* Join the thread, if it still runs, and free the keeper. NULL is allowed. */
+/* Join the thread, if it still runs, and free the keeper. `k` may be NULL. */
 void coverage_keeper_free(struct coverage_keeper *k);
 
 #endif

@@ -17,19 +17,19 @@
 #include "hv/libvirt/domain.h"
 #include "hv/rsp/rsp.h"
 
-#define QUIET_MS 300	      /* A stub that is silent for so long has nothing left to say. */
-#define SETTLE_NS 3000000000u /* One that is not silent after this time is no stub. */
-#define LAST_S 30	      /* The guard's process ends so long after outrider, whatever it waits for. */
+#define QUIET_MS 300	      /* A gdbstub that is silent for this long has sent all its answers. */
+#define SETTLE_NS 3000000000u /* A peer that is not silent after this time is no gdbstub. */
+#define LAST_S 30	      /* The guard exits this long after outrider, even if it is waiting. */
 
 struct guard {
-	int fd; /* Our end of the socket to the guard's process. */
+	int fd; /* The session's end of the socket to the guard's process. */
 	pid_t pid;
 	bool takes_over; /* guard_take_over() was called. */
 };
 
 /*
- * The message to the guard's process. It holds all that the process needs, and carries the gdbstub's descriptor. A message
- * without a descriptor says that there is nothing left to take back.
+ * The message to the guard's process: all that it needs, with the gdbstub's descriptor attached. A message without a
+ * descriptor says that nothing is left to remove.
  */
 struct charge {
 	bool has_uri, has_domain;
@@ -44,8 +44,8 @@ union control {
 /* ---- the process ---- */
 
 /*
- * The stub may be reading a packet, sending an answer, or running the machine. End its packet, which then counts as damaged;
- * stop the machine; and read away the answers to what outrider had asked.
+ * Bring the gdbstub into a known state. It may be reading a packet, sending an answer, or running the machine. End the packet,
+ * which then has a wrong checksum; stop the machine; and discard the answers to outrider's requests.
  */
 static void settle(int fd)
 {
@@ -66,7 +66,7 @@ static void take_over(int fd, const struct charge *charge)
 	struct rsp *rsp;
 
 	settle(fd);
-	/* Opening makes QEMU forget our breakpoints and watchpoints. Detaching lets the machine run. */
+	/* rsp_open() makes QEMU remove all breakpoints and watchpoints. Detaching lets the machine run. */
 	rsp = rsp_open(fd, true, NULL, NULL, NULL);
 	if (rsp) {
 		rsp_detach(rsp);
@@ -77,7 +77,7 @@ static void take_over(int fd, const struct charge *charge)
 	unlink(charge->journal);
 }
 
-/* Receive one message. Returns false when no message will come any more. */
+/* Receive one message. Returns false when the connection is closed. */
 static bool listen_once(int from, struct charge *charge, int *fd)
 {
 	union control control;
@@ -100,7 +100,7 @@ static bool listen_once(int from, struct charge *charge, int *fd)
 }
 
 /*
- * Give up every descriptor that is inherited but `from`. Otherwise whoever reads outrider's output would wait for the guard's
+ * Close every inherited descriptor except `from`. Otherwise a process that reads outrider's output would wait for the guard's
  * end, too.
  */
 static void close_inherited(int from)
@@ -116,7 +116,7 @@ static void close_inherited(int from)
 	close_range((unsigned)from + 1, ~0u, 0);
 }
 
-/* The guard must outlast what kills outrider: Ctrl-C and the end of a terminal go to the whole process group. */
+/* Leave outrider's process group and session, since Ctrl-C and the end of a terminal kill the whole group. */
 static void be_guard(int from)
 {
 	struct charge charge = {0};
@@ -129,14 +129,17 @@ static void be_guard(int from)
 	signal(SIGHUP, SIG_IGN);
 	while (listen_once(from, &charge, &fd))
 		;
-	/* SIGALRM ends the process. libvirt may hang, and the stub is not trusted. The journal then tells the next outrider. */
+	/*
+	 * SIGALRM ends the process: libvirt may hang, and the gdbstub is not trusted. The journal then informs the next
+	 * outrider.
+	 */
 	alarm(LAST_S);
 	if (fd >= 0)
 		take_over(fd, &charge);
 	_exit(0);
 }
 
-/* ---- ours ---- */
+/* ---- the session's side ---- */
 
 struct guard *guard_start(struct err *err)
 {
@@ -178,7 +181,7 @@ void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, 
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	/* A guard that is gone cannot be told. The journal then says what there is to take back. */
+	/* If the guard is gone, the journal still tells the next outrider what to remove. */
 	(void)!sendmsg(g->fd, &message, MSG_NOSIGNAL);
 }
 

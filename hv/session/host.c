@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The value of the first line "model name\t: VALUE" of /proc/cpuinfo. All CPUs of a machine are of one model. */
+/* Read the first line "model name\t: VALUE" of /proc/cpuinfo. All CPUs of a host are of one model. */
 static bool read_cpu(char *out, size_t size)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");

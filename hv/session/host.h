@@ -7,14 +7,14 @@
 
 #include "hv/report/run_facts.h"
 
-/* The facts, and the memory that their strings are in. */
+/* The facts, and storage for their strings. */
 struct host {
 	struct run_host facts;
 	struct utsname names;
 	char cpu[128];
 };
 
-/* Find out what `host->facts` says. What cannot be found out is left unknown. `host` must not be moved afterwards. */
+/* Fill in `host->facts`. What cannot be found out stays unknown. `host` must not be moved afterwards. */
 void host_read(struct host *host);
 
 #endif

@@ -15,7 +15,7 @@ void replay_meeting_take(const struct meeting *m, struct replay_meeting *out)
 	}
 }
 
-/* The GVA of a byte on one of the two stacks, and whose stack it is. 0: it is on none. */
+/* The GVA of a byte on one of the two stacks, and which side's stack it is. 0: it is on neither. */
 static uint64_t on_stack(const struct guest *g, const struct replay_meeting *met, uint64_t gpa, unsigned *side)
 {
 	for (*side = 0; *side < 2; ++*side) {
@@ -31,7 +31,7 @@ static uint64_t on_stack(const struct guest *g, const struct replay_meeting *met
 	return 0;
 }
 
-/* The datum's own page comes first, since a module's variables have another address where all RAM is mapped. */
+/* Try the datum's own page first: a module's variable has two GVAs, one of them in the kernel's direct map. */
 static uint64_t find_gva(const struct guest *g, const struct replay_meeting *met, uint64_t gpa)
 {
 	if (gpa / X86_PAGE_SIZE == met->gpa / X86_PAGE_SIZE)
@@ -39,7 +39,7 @@ static uint64_t find_gva(const struct guest *g, const struct replay_meeting *met
 	return guest_mapped_at(g, gpa);
 }
 
-/* The kernel's own variables, objects of its slabs, and per-CPU memory have names. */
+/* Only the kernel's variables, slab objects and per-CPU memory have names. */
 static void name_memory(const struct guest *g, const struct replay_meeting *met, struct replay_difference *d)
 {
 	struct guest_page_state page;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs between two orders, by name: a copy of the machine knows guest-physical addresses only, and the guest that goes
- * on knows what is there.
+ * Name the memory that differs between two orders. A copy of the machine knows guest-physical addresses only; the names come
+ * from the guest that goes on running.
  */
 #ifndef OUTRIDER_SESSION_REPLAY_NAMES_H
 #define OUTRIDER_SESSION_REPLAY_NAMES_H
@@ -10,18 +10,18 @@
 #include "hv/race/meeting.h"
 #include "hv/race/replay.h"
 
-/* What is needed of a meeting when its replay ends. */
+/* What naming needs to know of a rendezvous after it has ended. */
 struct replay_meeting {
 	uint64_t gva, gpa; /* of the datum */
 	char comm[2][sizeof(((struct guest_context *)0)->comm)];
-	struct x86_regs regs[2]; /* They tell stacks, and what other memory is. */
+	struct x86_regs regs[2]; /* To find the stacks, and to interpret other memory. */
 };
 
 void replay_meeting_take(const struct meeting *m, struct replay_meeting *out);
 
 /*
- * Give the differences in memory their GVAs and names, as far as the guest's own tables tell them. These are read now and not
- * as they were at the meeting. Reads some hundred words of guest memory for each difference: not in a callback.
+ * Set the GVA and the name of each difference in memory, as far as the guest's tables have them now, which may be later than
+ * the rendezvous. Reads some hundred words of guest memory for each difference, so it must not be called in a callback.
  */
 void replay_names_give(const struct guest *g, const struct replay_meeting *met, struct replay_instance *instance);
 

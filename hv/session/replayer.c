@@ -18,34 +18,37 @@
 #include "hv/session/replay_names.h"
 #include "hv/session/scenario_folder.h"
 
-/* Copies at once: each has the pages that guest and copy write, twice. */
+/* Copies at a time. Each costs twice the pages that the guest and the copy write. */
 #define AT_ONCE SCENARIO_FILES
-/* Pairs of instructions that are counted. There are more races than that in no run. It is a power of two. */
+/* Pairs of instructions that are counted, a power of two. No run has found more races than that. */
 #define PAIRS 4096u
-/* Instances of a pair that are run. Beyond the number that may fold a race (docs/pruning.md) more say nothing new. */
+/* Instances of a pair to replay. More than the number that can fold a race (docs/pruning.md) add nothing. */
 #define INSTANCES_MAX 64u
-/* Most functions return after some hundred instructions. A region that is longer says little about the access. */
+/*
+ * Longest region. Most functions return within some hundred instructions; the end of a longer region says little about the
+ * access.
+ */
 #define INSTRUCTIONS 20000u
 
-/* Two instructions that met. */
+/* Two instructions that had a rendezvous. */
 struct pair {
-	uint64_t gva[2]; /* the smaller one first; 0: the slot is free */
-	uint32_t met;	 /* how often they met */
-	uint32_t next;	 /* at which meeting they are run next */
-	uint32_t runs;	 /* how often they were run */
+	uint64_t gva[2]; /* the smaller one first; 0: a free slot */
+	uint32_t met;	 /* number of rendezvous offered */
+	uint32_t next;	 /* the rendezvous to replay next */
+	uint32_t runs;	 /* number of replays */
 };
 
-/* Which outcomes of a race have a scenario: a bit (1u << kind) for each enum replay_kept. */
+/* The outcomes of a race that have a scenario: a bit (1u << kind) for each enum replay_kept. */
 struct kept {
-	char race[RACE_ID_MAX]; /* "": the slot is free */
+	char race[RACE_ID_MAX]; /* "": a free slot */
 	unsigned kinds;
 };
 
 struct job {
 	bool used;
-	/* Of the race, whose two sides are those of the meeting. */
+	/* The race of this rendezvous's two sites. */
 	char race[RACE_ID_MAX];
-	/* The outcomes of which a scenario was wanted. 0: none. */
+	/* The outcomes for which a scenario is wanted. 0: none. */
 	unsigned wanted;
 	struct replay_job replay;
 	char site[2][SITE_NAME_MAX];
@@ -57,17 +60,17 @@ struct replayer {
 	struct replay_config replay;
 	atomic_bool ready;   /* replayer_kernel_known() was called. */
 	atomic_bool closing; /* replayer_closing() was called. */
-	atomic_bool told;    /* The user knows of trouble with copies. */
-	bool told_scenario;  /* The user knows that a scenario could not be kept. The replayer's thread. */
+	atomic_bool told;    /* The user has seen the first error about copies. */
+	bool told_scenario;  /* The user has seen that a scenario could not be kept. Used by the replayer's thread. */
 	atomic_uint under_way;
 	struct pair pairs[PAIRS]; /* Guarded by the detector's lock. */
 	pthread_mutex_t lock;	  /* Guards `jobs` and `kept`. */
 	struct job jobs[AT_ONCE];
 	struct kept kept[PAIRS];
-	/* Its file number i is that of jobs[i]. */
+	/* Its file number i belongs to jobs[i]. */
 	struct scenario_folder folder;
-	struct scenario_facts facts; /* what all scenarios have in common */
-	int wake;		     /* eventfd; the thread is to look again */
+	struct scenario_facts facts; /* the same for all scenarios */
+	int wake;		     /* eventfd that wakes the replayer's thread */
 	bool stop;
 	pthread_t thread;
 	bool started;
@@ -127,9 +130,9 @@ void replayer_kernel_known(struct replayer *r)
 	atomic_store(&r->ready, true);
 }
 
-/* ---- which meetings ---- */
+/* ---- which rendezvous to replay ---- */
 
-/* The pair's slot, or that in which it begins. NULL: all are taken. */
+/* The pair's slot, created if new. NULL: all slots are taken. */
 static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
 {
 	size_t at = (size_t)((low * 31 + high) * UINT64_C(0x9e3779b97f4a7c15) >> 52);
@@ -146,8 +149,8 @@ static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
 }
 
 /*
- * A pair that meets all the time must not keep the others from being run. So the more often a pair was run, the more of its
- * meetings are passed over.
+ * A pair with frequent rendezvous must not keep others from being replayed. So after its n-th replay, a pair skips n
+ * rendezvous.
  */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 {
@@ -176,7 +179,7 @@ static void name_sites(struct replayer *r, const struct meeting *m, struct job *
 	race_id(job->site[0], job->site[1], job->race);
 }
 
-/* The race's slot. NULL: all are taken. */
+/* The race's slot, created if new. NULL: all slots are taken. */
 static struct kept *find_kept(struct replayer *r, const char *race)
 {
 	for (size_t i = 0; i < PAIRS; i++) {
@@ -190,7 +193,7 @@ static struct kept *find_kept(struct replayer *r, const char *race)
 	return NULL;
 }
 
-/* What is to be kept of the job's meeting. Returns false when that is nothing. */
+/* Which outcomes of this job to keep a scenario of. Returns false when that is none. */
 static bool wants_scenario(struct replayer *r, struct job *job, struct replay_keep *keep)
 {
 	const struct kept *kept;
@@ -210,7 +213,7 @@ static bool wants_scenario(struct replayer *r, struct job *job, struct replay_ke
 	return job->wanted;
 }
 
-/* How this meeting is run. */
+/* The parameters of this replay. */
 static struct replay_config config_of(const struct replayer *r, const struct meeting *m)
 {
 	struct replay_config config = r->replay;
@@ -235,14 +238,14 @@ static void look_again(struct replayer *r)
 	(void)!write(r->wake, &one, sizeof(one));
 }
 
-/* Say the first trouble with copies, and no other. */
+/* Show the first error about copies only. */
 static void tell_once(struct replayer *r, const char *text)
 {
 	if (!atomic_exchange(&r->told, true))
 		screen_try_note(r->config.screen, text);
 }
 
-/* What the holder forks inherits the mark. The guest does not stand still for it. */
+/* Mark the holder before it forks, so that its children inherit the mark. The guest does not stand still meanwhile. */
 static void let_go(struct replayer *r, struct job *job)
 {
 	if (!expendable_mark(r->config.expendable, job->replay.pid))
@@ -286,7 +289,7 @@ static void end_job(struct replayer *r, struct job *job)
 	atomic_fetch_sub(&r->under_way, 1);
 }
 
-/* The first failure is told. A full disk is full for the next scenario, too. */
+/* Show the first failure only: a full disk stays full for later scenarios. */
 static void take_scenario(struct replayer *r, struct job *job, const struct replay_instance *instance)
 {
 	enum replay_kept kind = replay_kept(instance);
@@ -316,7 +319,7 @@ static void take_result(struct replayer *r, struct job *job)
 
 	replay_finish(&job->replay, &instance);
 	take_scenario(r, job, &instance);
-	/* A holder ends with the detector's thread that has begun it. */
+	/* A holder dies with the detector's thread that started it. That is no result. */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
 		replay_names_give(r->config.guest, &job->met, &instance);
 		r->config.replayed(r->config.ctx, job->site[0], job->site[1], &instance);
@@ -347,7 +350,7 @@ static void let_all_go(struct replayer *r)
 	}
 }
 
-/* Wait for a result or a call of look_again(). Only this thread ends a job, so that its descriptor stays meanwhile. */
+/* Wait for a result or for look_again(). Only this thread ends jobs, so a job's descriptor stays valid meanwhile. */
 static void wait_for_results(struct replayer *r)
 {
 	struct pollfd fds[1 + AT_ONCE] = {{.fd = r->wake, .events = POLLIN}};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Has races run in both orders (hv/replay): it decides which meetings of the detector are worth a copy of the machine, starts
- * their replays, and hands what came of them to the report.
+ * Runs races in both orders (hv/replay): decides which rendezvous get a copy of the machine, starts their replays, and hands
+ * the outcomes to the report.
  *
- * Threads: the detector calls replayer_wants() on CPUs' threads, under its lock, and replayer_meeting() on its own thread for
- * meetings. A thread of the replayer's waits for results. All else is the session's.
+ * Threads: the detector calls replayer_wants() on vCPU threads, under its lock, and replayer_meeting() on its rendezvous
+ * thread. The replayer's own thread waits for results. The session's thread calls all else.
  */
 #ifndef OUTRIDER_SESSION_REPLAYER_H
 #define OUTRIDER_SESSION_REPLAYER_H
@@ -20,14 +20,14 @@ struct replayer_config {
 	struct engine *engine; /* with the operation `still` */
 	struct guest *guest;
 	struct screen *screen;
-	/* Started; the replayer uses it with its own lock held. */
+	/* Started before; the replayer calls it with its own lock held. */
 	struct expendable *expendable;
-	/* How long each order runs on freely, in nanoseconds. 0: not at all. */
+	/* How long each order runs on after its region, in ns. 0: not at all. */
 	uint64_t free_ns;
-	/* The folder that scenarios are kept in. NULL: none are kept. */
+	/* The folder for scenarios. NULL: none are kept. */
 	const char *save;
 	/*
-	 * What came of an instance of the race with these site names; `site_a` is that of the side that goes first in order 0.
+	 * The outcome of an instance of the race with these site names. `site_a` is the side that goes first in order 0.
 	 * Called on the replayer's thread.
 	 */
 	void (*replayed)(void *ctx, const char *site_a, const char *site_b, const struct replay_instance *instance);
@@ -36,26 +36,26 @@ struct replayer_config {
 
 struct replayer;
 
-/* `config` is copied, and what it points to must outlive the replayer. NULL with `err` set. */
+/* `config` is copied; what it points to must outlive the replayer. Returns NULL with `err` set on failure. */
 struct replayer *replayer_new(const struct replayer_config *config, struct err *err);
 
-/* Start the thread. Returns 0, or -1 with err set. replayer_stop() must follow. */
+/* Start the thread. Returns 0, or -1 with err set. Call replayer_stop() in either case. */
 int replayer_start(struct replayer *r, struct err *err);
 
 /*
- * The guest's kernel is known, so that replays can begin. Reads its symbols and some words of its memory. Once; not in a
- * callback.
+ * The guest's kernel is found, so replays can begin. Reads its symbols and some words of its memory. Call it once, and not in
+ * a callback.
  */
 void replayer_kernel_known(struct replayer *r);
 
-/* See struct detect_sink. */
+/* For struct detect_sink: meeting_wanted() and meeting(). */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
 void replayer_meeting(struct replayer *r, const struct meeting *m);
 
-/* The run is about to end: no replay is begun any more, and none that ends without a result is told of. */
+/* The run is about to end: start no replay any more, and report none that ends without a result. */
 void replayer_closing(struct replayer *r);
 
-/* End what is under way, after the detector was stopped. NULL is allowed here and below. */
+/* End the replays under way, after the detector was stopped. `r` may be NULL here and below. */
 void replayer_stop(struct replayer *r);
 void replayer_free(struct replayer *r);
 

@@ -18,7 +18,7 @@ static char *path_in(const struct scenario_folder *f, const char *name, struct e
 	return NULL;
 }
 
-/* Two runs may have the same folder, so that the file's name has the number of the process. */
+/* The name has the process ID, because two runs may use the same folder. */
 static int open_aside(struct scenario_folder *f, unsigned index, struct err *err)
 {
 	char name[64], *path;
@@ -76,7 +76,7 @@ static bool has_bytes(struct new_file *aside)
 	return true;
 }
 
-/* Give the file its name, and open another one. */
+/* Give the file its final name, and open a new temporary one. */
 static int keep(struct scenario_folder *f, unsigned index, const char *name, struct err *err)
 {
 	char *path = path_in(f, name, err);

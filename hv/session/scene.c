@@ -7,7 +7,7 @@
 #include "hv/report/naming/naming.h"
 #include "hv/session/symbol_files.h"
 
-/* A machine that stands still is found at once or never; more polls read more modules. */
+/* The memory does not change, so the first poll decides about the kernel. Further polls read more modules. */
 #define POLLS 50
 
 static int read_gva(void *ctx, uint64_t gva, void *buf, size_t len)
@@ -51,7 +51,7 @@ static void find_modules(struct scene *s)
 	} while (guest_modules_version(s->guest) != version);
 }
 
-/* CPU 0 of the image is that of a side, which is in the kernel, with all of the kernel mapped. */
+/* CPU 0 of the image is a side's CPU: it is in kernel mode, so its page tables map all of the kernel. */
 static int open_kernel(struct scene *s, const struct scene_config *config, struct err *err)
 {
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
@@ -103,7 +103,7 @@ void scene_name(struct scene *s, struct replay_instance *instance)
 
 /* ---- source lines ---- */
 
-/* The question after the image that has an address, and the source line there. */
+/* A search for the image that contains `gva`, and the source line there. */
 struct search {
 	struct scene *scene;
 	uint64_t gva;
@@ -181,7 +181,7 @@ int32_t scene_pid(const struct scene *s, const struct replay_cpu *cpu)
 	struct guest_context context = {.pid = -1};
 	struct x86_regs regs = cpu->regs;
 
-	/* What leads to the CPU's own data is in its other base while it is in user mode. */
+	/* In user mode, the base of the CPU's per-CPU data is in the other GS base register (SWAPGS). */
 	if (x86_user_mode(&regs))
 		regs.gs_base = cpu->kernel_gs_base;
 	if (s->known)

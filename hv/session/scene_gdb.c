@@ -24,7 +24,7 @@ static bool has_side(const struct search *q, const struct guest_module *m)
 	return false;
 }
 
-/* gdb places a section of a module only where it is told to. These have the code and the variables. */
+/* gdb places only the sections of a module that the command names. These have code and variables. */
 static void say_module(void *ctx, const struct guest_module *m)
 {
 	static const char *const names[] = {".text", ".data", ".bss", ".rodata"};

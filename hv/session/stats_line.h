@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One line now and then on how far the search is: what was sampled and found since the last line, and what that cost. */
+/* Progress messages: what was sampled and found since the last message, and what that cost. */
 #ifndef OUTRIDER_SESSION_STATS_LINE_H
 #define OUTRIDER_SESSION_STATS_LINE_H
 
@@ -9,26 +9,26 @@
 
 #include "hv/race/stats.h"
 
-/* Bytes of a line, with the NUL. */
+/* Bytes of a message, with the NUL. */
 #define STATS_LINE_MAX 240
 
-/* The counts at one moment. */
+/* The counts at one time. */
 struct stats_sample {
-	struct detect_stats stats; /* Those of its `target` that are used are the times lost. */
+	struct detect_stats stats; /* Of its `target` only the lost time is used. */
 	size_t races;
 };
 
-/* One thread's own. All zero but for `every_ns` at first. */
+/* Used by one thread. Initially all zero except `every_ns`. */
 struct stats_line {
-	uint64_t every_ns; /* The time from one line to the next, in ns. 0: there are no lines. */
-	uint64_t due_ns;   /* When the next line is due, as sampled time. */
+	uint64_t every_ns; /* Period of messages, in ns of sampled time. 0: none. */
+	uint64_t due_ns;   /* When the next message is due, in ns of sampled time. */
 	struct stats_sample last;
 };
 
-/* Whether a line is due after this much sampled time. */
+/* Whether a message is due after this much sampled time, in ns. */
 bool stats_line_is_due(const struct stats_line *p, uint64_t sampled_ns);
 
-/* Write the line for `now`, and begin to count anew. */
+/* Write the message for `now`, and keep `now` as the start of the next one. */
 void stats_line_make(struct stats_line *p, const struct stats_sample *now, char line[STATS_LINE_MAX]);
 
 #endif

@@ -11,31 +11,33 @@
 #include "hv/base/clock.h"
 #include "hv/sandbox/sandbox.h"
 
-/* From one judgement to the next, and at most one in so many parts of a CPU's time is for judging. */
+/* Period of judgements. Judging may take 1/20 of a CPU's time; if it takes more, the period grows. */
 #define PERIOD_NS UINT64_C(2000000000)
 #define JUDGING_PART 20u
-/* A pair is given up on when both of its sites were reached so often. */
+/* Give a pair up after both of its sites were hit this many times without a race. */
 #define REACHED_ENOUGH 500u
-/* When accesses at its sites came one after the other so often, and locks put them in order each time, a pair is withdrawn. */
+/* Withdraw a pair after this many accesses at its two sites followed each other, all ordered by locks. */
 #define ORDERED_ENOUGH 16u
-/* So many judgements after both sites were reached are waited for anything that is known of their order, before a suspicion is
- * told. */
+/*
+ * After both sites were hit, wait for this many judgements to learn whether locks order the accesses, before reporting the
+ * suspicion.
+ */
 #define WAIT_JUDGEMENTS 3u
-/* So many suspicions are followed; the list itself has them all. So many races are known by their ids. */
+/* Bounds of the suspicions that are followed (the list itself has all), and of the IDs of races that were seen. */
 #define FOLLOWED_MAX 1024u
 #define SEEN_MAX 4096u
 
-/* What became of a suspicion. */
+/* The state of a suspicion. */
 struct followed {
 	char id[RACE_ID_MAX];
 	enum proof_state state;
-	/* It was told. `withdrawn`: it is no suspicion any more. */
+	/* The user has seen it. `withdrawn`: no longer suspected. */
 	bool told, withdrawn;
-	/* How many judgements found it before it was told, since both of its sites were reached. */
+	/* Number of judgements that found it, since both of its sites were hit, before it was reported. */
 	unsigned waited;
-	/* The order of its accesses: what is known from when it was aimed at before, and all that is known. */
+	/* The order of its accesses: as counted in earlier attempts to confirm it, and in all attempts. */
 	struct proof_order before, order;
-	/* The sites' GVAs when they were last aimed at, the protected side's first. */
+	/* The sites' GVAs at the last attempt to confirm it, the protected side's first. */
 	uint64_t site[2];
 	uint64_t reached[2];
 };
@@ -44,17 +46,17 @@ struct suspector {
 	struct suspector_config config;
 	pthread_t thread;
 	bool started;
-	/* Guards all that follows. It is taken before the detector's lock. */
+	/* Guards all members below. Taken before the detector's lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;
 	struct protection *record;
-	/* The record knows where the kernel is. */
+	/* The record has the kernel's slide. */
 	bool slide_set;
 	struct suspicions found;
 	struct followed followed[FOLLOWED_MAX];
 	unsigned followed_count;
-	/* The ids of the races that were seen, whether or not they were suspected first. */
+	/* IDs of races that were seen, suspected before or not. */
 	char seen[SEEN_MAX][RACE_ID_MAX];
 	unsigned seen_count;
 	/* The first failure. */
@@ -134,7 +136,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	if (!was_seen(s, id) && s->seen_count < SEEN_MAX)
 		memcpy(s->seen[s->seen_count++], id, RACE_ID_MAX);
 	f = find(s, id);
-	/* One that was withdrawn is told again by the next judgement. */
+	/* The next judgement reports a withdrawn one again. */
 	if (f && f->state != PROOF_SEEN && !f->withdrawn) {
 		const struct suspicion *suspicion = suspicions_find(&s->found, id);
 
@@ -148,7 +150,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Aim at what is suspected for the first time, or whose text has gone and come again. */
+/* Start to confirm a new suspicion, or one whose text was unloaded and loaded again. */
 static void aim_at(struct suspector *s, struct followed *f, const struct suspicion *suspicion)
 {
 	for (unsigned i = 0; i < 2; i++)
@@ -187,15 +189,15 @@ static void learn_order(struct suspector *s, struct followed *f)
 	f->order.none = f->before.none + now.none;
 }
 
-/* A suspicion whose sites are aimed at. */
+/* Look after a suspicion that is being confirmed: withdraw it, report it or give it up. */
 static void look_after(struct suspector *s, struct followed *f, const struct suspicion *suspicion, bool last)
 {
 	bool there = detect_proof(s->config.detect, f->site[0], f->site[1], f->reached);
 
-	/* What is known of text that went stays known. */
+	/* If the text was unloaded, keep what was learnt of the order. */
 	if (there)
 		learn_order(s, f);
-	/* At the end, all that is known of the order must not speak against what was not told yet. */
+	/* At the end of the run, one ordered pair of accesses is enough to withdraw what was not reported yet. */
 	if (!f->order.none && f->order.by_locks >= (last && !f->told ? 1 : ORDERED_ENOUGH)) {
 		withdraw(s, f, suspicion->text);
 		return;
@@ -229,7 +231,7 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	return f;
 }
 
-/* What is new of a suspicion, which is followed from now on. Returns whether it is one. */
+/* Update the state of a suspicion, and follow it if it is new. Returns whether it still is a suspicion. */
 static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 {
 	struct followed *f = find(s, suspicion->id);
@@ -251,7 +253,7 @@ static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 	return !f->withdrawn;
 }
 
-/* Keep those that are still suspected. */
+/* Keep the entries that are still suspected. */
 static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 {
 	size_t kept = 0;
@@ -266,7 +268,7 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 	found->count = kept;
 }
 
-/* Under s->lock. */
+/* Called with s->lock held. */
 static void judge(struct suspector *s, bool last)
 {
 	struct suspicions found = {0};
@@ -274,7 +276,7 @@ static void judge(struct suspector *s, bool last)
 	if (s->err.code != EXIT_OK && !last)
 		return;
 	protection_name(s->record);
-	/* Debug files are slow to read, and moments would wait for that and be lost. */
+	/* Read debug files at the end only: they are slow to read, and lock moments would be lost meanwhile. */
 	if (last && s->config.namer.name && s->record->access_count + s->record->lock_count)
 		s->config.namer.name(s->config.namer.ctx, s->record, &s->err);
 	if (s->config.judge->judge(s->config.judge->ctx, s->record, last, &found, &s->err) < 0) {

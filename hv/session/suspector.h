@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the record of accesses and locks while a run goes on, has it judged every few seconds, and has the detector aim at each
- * pair of sites that is suspected, until the race is seen or the pair is given up on.
+ * Keeps the record of accesses and locks during a run, has it judged every few seconds, and makes the detector try to confirm
+ * each suspected race, until the race is seen or the pair of sites is given up.
  *
- * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() comes from its
- * reporter. A thread of the suspector's judges. All else is the session's.
+ * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() on the reporter's
+ * thread. The suspector's own thread judges. The session's thread calls all else.
  */
 #ifndef OUTRIDER_SESSION_SUSPECTOR_H
 #define OUTRIDER_SESSION_SUSPECTOR_H
@@ -14,11 +14,11 @@
 #include "hv/race/suspicion.h"
 #include "hv/session/screen.h"
 
-/* Who judges the record: it is not the session that knows how. */
+/* Judges the record, so that the session does not depend on the rules. */
 struct suspector_judge {
 	/*
-	 * As protect_judge() does. Called on the suspector's thread and, with `last`, on the session's after the run, when
-	 * debug files and sources may be looked into.
+	 * Does what protect_judge() does. Called on the suspector's thread. With `last`, called on the session's thread after
+	 * the run; it may then read debug files and sources.
 	 */
 	int (*judge)(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err);
 	void *ctx;
@@ -26,8 +26,8 @@ struct suspector_judge {
 
 struct suspector_namer {
 	/*
-	 * Give better names to what protection_name() has named. Called once, on the session's thread after the run. NULL:
-	 * nobody has better ones.
+	 * Improve the names that protection_name() gave. Called once, on the session's thread after the run. NULL: keep those
+	 * names.
 	 */
 	int (*name)(void *ctx, struct protection *p, struct err *err);
 	void *ctx;
@@ -43,25 +43,28 @@ struct suspector_config {
 
 struct suspector;
 
-/* `config` is copied, and what it points to must outlive the suspector's thread. NULL with EXIT_INTERNAL in `err`. */
+/*
+ * `config` is copied; what it points to must outlive the suspector's thread. Returns NULL with EXIT_INTERNAL in `err` on
+ * failure.
+ */
 struct suspector *suspector_new(const struct suspector_config *config, struct err *err);
 
 /* Start the thread. Returns 0, or -1 with EXIT_INTERNAL in `err`. */
 int suspector_start(struct suspector *s, struct err *err);
 
-/* See struct detect_sink. */
+/* For struct detect_sink: moment(). */
 void suspector_moment(struct suspector *s, const struct lock_moment *m);
 
-/* The race with this id was seen. */
+/* The race with this ID was seen. */
 void suspector_race(struct suspector *s, const char id[RACE_ID_MAX]);
 
 /*
- * The detector was stopped: join the thread and judge the record for the last time. Returns 0, or -1 with the first failure in
- * `err`: then the record and the list are as complete as they could be. NULL is allowed here and below.
+ * After the detector was stopped: join the thread and judge the record for the last time. Returns 0, or -1 with the first
+ * failure in `err`; the record and the list are then as complete as possible. `s` may be NULL here and below.
  */
 int suspector_finish(struct suspector *s, struct err *err);
 
-/* What there is after suspector_finish(), with names. Both belong to the suspector. */
+/* The named results after suspector_finish(). Owned by the suspector. */
 const struct protection *suspector_record(const struct suspector *s);
 const struct suspicions *suspector_found(const struct suspector *s);
 

@@ -9,12 +9,12 @@
 
 enum kind {
 	FOLDER,
-	MODULE,	 /* ELF that is still to be relocated: a module, or its debug file. */
+	MODULE,	 /* Relocatable ELF: a module, or its debug file. */
 	VMLINUX, /* Other ELF. */
-	MAP,	 /* Anything else. What is no System.map is refused when it is read. */
+	MAP,	 /* Anything else. Reading it fails if it is no System.map. */
 };
 
-/* Returns the kind of the file, or -1 with errno. A FIFO or a device is not opened. */
+/* The kind of the file, or -1 with errno set. A FIFO or a device is not opened. */
 static int kind_of(const char *path)
 {
 	Elf64_Ehdr header = {0};

@@ -12,8 +12,8 @@
 #include "hv/base/signals.h"
 
 /*
- * What the handlers of a crash need, as a handler has no argument: the mode to bring back while `changed`, and what happened at
- * each signal before.
+ * Data for the crash handlers, which have no argument of their own: the mode to restore while `changed`, and the previous
+ * action of each signal.
  */
 static struct {
 	atomic_bool changed, installed;
@@ -22,8 +22,9 @@ static struct {
 } crash;
 
 /*
- * Only async-signal-safe functions are called. The signal then does what it did before, which is to end the process unless a
- * debugging tool has a handler: a fault comes again when its instruction is executed again, and the others are raised again.
+ * Restore the mode with async-signal-safe functions only, then let the signal take its previous action, which ends the process
+ * unless a debugging tool has a handler. A fault recurs when its instruction is executed again; other signals are raised
+ * again.
  */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
@@ -37,7 +38,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 		raise(number);
 }
 
-/* A thread that has no stack left dies without the handler. */
+/* Install the handlers. A thread with no stack left dies without them. */
 static void restore_at_crash(const struct termios *mode)
 {
 	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -46,7 +47,7 @@ static void restore_at_crash(const struct termios *mode)
 	atomic_store(&crash.changed, true);
 	if (atomic_exchange(&crash.installed, true))
 		return;
-	/* Otherwise the change of a terminal that is another job's by now would stop the process. */
+	/* Block SIGTTOU in the handler: changing the terminal of another job would stop the process. */
 	sigaddset(&action.sa_mask, SIGTTOU);
 	for (size_t i = 0; i < CRASH_SIGNALS; i++)
 		sigaction(crash_signals[i], &action, &crash.before[crash_signals[i]]);
@@ -62,7 +63,7 @@ void terminal_guest_mode(struct terminal *t)
 	struct termios mode;
 
 	t->changed = false;
-	/* A change of the terminal from the background would stop the process (SIGTTOU). */
+	/* Changing the terminal from the background would stop the process (SIGTTOU). */
 	if (!isatty(STDIN_FILENO) || !terminal_readable() || tcgetattr(STDIN_FILENO, &t->saved) < 0)
 		return;
 	mode = t->saved;
@@ -78,7 +79,7 @@ void terminal_guest_mode(struct terminal *t)
 
 void terminal_restore(struct terminal *t)
 {
-	/* TCSADRAIN would wait here for a terminal whose output is stopped, and outrider could not end. */
+	/* TCSANOW, since TCSADRAIN would wait here for a terminal whose output is stopped. */
 	atomic_store(&crash.changed, false);
 	if (t->changed)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine of `outrider run`: a virtual machine of our own, its console on the screen or in a file. */
+/* The engine of `outrider run`: Outrider's own virtual machine, with its console on the screen or in a file. */
 #ifndef OUTRIDER_SESSION_VM_ENGINE_H
 #define OUTRIDER_SESSION_VM_ENGINE_H
 
@@ -9,17 +9,17 @@
 #include "hv/vmm/vsock_host.h"
 
 struct vm_engine_config {
-	/* The machine. The engine itself sets the descriptors of the console. */
+	/* The machine. The engine sets the console's descriptors. */
 	struct vmm_config vm;
-	/* The file that the guest's console goes to. NULL: it goes to the screen. */
+	/* The file for the guest's console. NULL: the screen. */
 	const char *console;
-	/* How many bytes of the console go to that file at most. */
+	/* Limit of the console's file, in bytes. */
 	uint64_t console_limit;
-	/* Make control characters of the console visible, wherever it goes. */
+	/* Make control characters of the console visible, on the screen and in the file. */
 	bool console_clean;
-	/* How this host's KVM stops at an INT3, as probe_host() found it. */
+	/* How this host's KVM stops at an INT3, from probe_host(). */
 	enum kvm_bp_method breakpoints;
-	/* Run the guest without a target, so that nothing can be detected. */
+	/* Run the guest without a target: nothing is detected. */
 	bool no_target;
 };
 
@@ -29,7 +29,7 @@ struct vm_engine {
 	struct console *console;
 	struct vm *vm;
 	enum vm_end end;
-	char socket[VSOCK_PATH_MAX]; /* of the vsock device, when the configuration names none */
+	char socket[VSOCK_PATH_MAX]; /* of the vsock device, if the configuration names none */
 };
 
 /* `config` must outlive the engine. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Packets about registers, memory and points. The packet `X`, which writes memory in binary, is not known here: gdb does not
- * escape what rsp_scan() takes for a run of bytes. gdb writes by `M` then.
+ * Packets for registers, memory, and break- and watchpoints. The packet `X`, which writes memory in binary, is not supported,
+ * because gdb does not escape the bytes that rsp_scan() would expand as a run. gdb then uses `M`.
  */
 #include <string.h>
 
@@ -9,13 +9,13 @@
 
 /* ---- registers ---- */
 
-/* Returns false when the machine has failed. */
+/* Returns false when the copy has failed. */
 static bool get_cpu(struct server *s, struct replay_cpu *cpu)
 {
 	return s->machine->get(s->machine->ctx, s->cpu, cpu, &s->failure) == 0;
 }
 
-/* KVM takes no other base of a segment, or does not enter the guest with it. */
+/* Whether the base of a segment is canonical: KVM refuses any other base, or fails the VM entry with it. */
 static bool is_base(uint64_t gva, uint64_t cr4)
 {
 	unsigned unused = cr4 & X86_CR4_LA57 ? 64 - 57 : 64 - 48;
@@ -47,7 +47,7 @@ void data_get_all(struct server *s, struct cursor c)
 		reply_hex(s, value, regs_get(&cpu, i, value));
 }
 
-/* Take a register's value from the packet. Returns 0, or -1 when it is not there or cannot be set. */
+/* Read a register's value from the packet, and set it in *cpu. Returns 0, or -1 when it is missing or cannot be set. */
 static int take_value(struct cursor *c, struct replay_cpu *cpu, unsigned reg)
 {
 	uint8_t value[REGS_ONE_MAX];
@@ -104,7 +104,9 @@ static bool range(struct cursor *c, uint64_t *gva, uint64_t *len)
 	return number(c, gva) && skip(c, ",") && number(c, len);
 }
 
-/* Read as much as a reply holds when each byte takes two. Returns false when the request is answered already. */
+/*
+ * Read as many bytes as fit into a reply with two characters each. Returns false when the request was answered with an error.
+ */
 static bool read_memory(struct server *s, struct cursor *c, uint8_t bytes[LINK_REPLY_MAX / 2 - 1], size_t *got)
 {
 	uint64_t gva, len;
@@ -154,7 +156,7 @@ void data_write(struct server *s, struct cursor c)
 	reply_text(s, "OK");
 }
 
-/* ---- points ---- */
+/* ---- break- and watchpoints ---- */
 
 static bool parse_point(struct cursor *c, struct gdb_point *out)
 {
@@ -174,7 +176,7 @@ static bool same_point(const struct gdb_point *a, const struct gdb_point *b)
 	return a->kind == b->kind && a->gva == b->gva && a->len == b->len;
 }
 
-/* The index of the point, or point_count. */
+/* The index of the point, or point_count if there is none. */
 static size_t find_point(const struct server *s, const struct gdb_point *p)
 {
 	size_t i = 0;
@@ -189,7 +191,7 @@ static bool tell_points(struct server *s)
 	return s->machine->points(s->machine->ctx, s->points, s->point_count);
 }
 
-/* Inserting what is there already is no mistake (GDB manual, E.2). */
+/* Inserting an existing point is no error (GDB manual, E.2). */
 void data_insert(struct server *s, struct cursor c)
 {
 	struct gdb_point p;

@@ -8,16 +8,16 @@
 
 #define INTERRUPT 3
 #define NAKS_MAX 16
-/* A client that takes nothing for so long is gone. */
+/* A client that receives nothing for 30 s is treated as gone. */
 #define PATIENCE_MS 30000
 
 /*
- * Wait until the connection is ready, for `ms` at most, or forever if that is -1. False: it is not, and the link is gone if
- * that is final.
+ * Wait until the connection is ready, for at most `ms` ms, or without limit if `ms` is -1. Returns false when it is not ready;
+ * sets `gone` if the connection has ended.
  */
 static bool ready(struct link *l, short events, int ms)
 {
-	/* poll() passes over a descriptor of -1. */
+	/* poll() ignores a file descriptor of -1. */
 	struct pollfd fds[2] = {{.fd = l->fd, .events = events}, {.fd = l->stop_fd, .events = POLLIN}};
 	int n;
 
@@ -29,7 +29,7 @@ static bool ready(struct link *l, short events, int ms)
 	return n > 0 && !l->gone;
 }
 
-/* Receive what is there. Returns false when that is nothing. */
+/* Receive available bytes. Returns false when there are none. */
 static bool receive_bytes(struct link *l)
 {
 	ssize_t n = recv(l->fd, l->in + l->in_len, sizeof(l->in) - l->in_len, MSG_DONTWAIT);
@@ -79,7 +79,7 @@ static void acknowledge(struct link *l, const char *how)
 		send_bytes(l, (const uint8_t *)how, 1);
 }
 
-/* Act on the tokens in the input up to the next packet. Returns whether there is one. */
+/* Handle the tokens in the input up to the next packet. Returns whether there is one. */
 static bool take_packet(struct link *l)
 {
 	while (!l->gone) {
@@ -131,7 +131,9 @@ bool link_interrupted(struct link *l)
 {
 	bool interrupted = false;
 
-	/* No client says so much while the machine runs, and behind it nothing would be heard. */
+	/*
+	 * A client that fills the buffer while the machine runs is faulty. The byte 0x03 could no longer be received after it.
+	 */
 	if (l->in_len == sizeof(l->in))
 		l->gone = true;
 	else if (ready(l, POLLIN, 0))

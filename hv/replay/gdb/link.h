@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets from and to gdb, on a connection that nobody trusts. One thread. */
+/* Packets from and to gdb, over a connection that is not trusted. Used by one thread. */
 #ifndef OUTRIDER_REPLAY_GDB_LINK_H
 #define OUTRIDER_REPLAY_GDB_LINK_H
 
@@ -9,23 +9,23 @@
 
 #include "hv/rsp/packet.h"
 
-/* The most bytes in the payload of a reply, with its escapes. */
+/* The most bytes in the payload of a reply, including escapes. */
 #define LINK_REPLY_MAX 16384u
 
 struct link {
 	int fd;
-	/* Readable: the connection is to be given up. -1: there is none. */
+	/* The connection ends when this is readable. -1: none. */
 	int stop_fd;
-	/* The client has gone away, or is of no use. Nothing is received or sent any more. */
+	/* The client has disconnected, or sent invalid data. Nothing is received or sent any more. */
 	bool gone;
-	/* Neither side acknowledges packets. */
+	/* Neither side acknowledges packets (QStartNoAckMode). */
 	bool no_ack;
-	/* How often in a row the client has refused the last packet as damaged. */
+	/* Number of times in a row that the client has refused the last packet as damaged. */
 	unsigned naks;
-	/* Bytes that were received and not looked at yet. */
+	/* Bytes that were received and not handled yet. */
 	uint8_t in[2 * RSP_PACKET_MAX];
 	size_t in_len;
-	/* The payload of the last packet, with a NUL behind it. */
+	/* The payload of the last packet, followed by a NUL. */
 	uint8_t payload[RSP_PACKET_MAX + 1];
 	size_t payload_len;
 	/* The last packet that was sent, framed. */
@@ -33,15 +33,15 @@ struct link {
 	size_t out_len;
 };
 
-/* Wait for the next packet. Returns whether there is one; if not, the link is gone. */
+/* Wait for the next packet. Returns false when the connection has ended. */
 bool link_receive(struct link *l);
 
-/* Send a payload of at most LINK_REPLY_MAX bytes in which every byte that needs an escape has one. */
+/* Send a payload of at most LINK_REPLY_MAX bytes, in which all bytes that need it are escaped. */
 void link_send(struct link *l, const char *payload, size_t len);
 
 /*
- * While the machine runs: whether the client wants it to stop, by the byte 0x03, or because the link is gone. Does not wait.
- * Other packets stay where they are.
+ * Whether the client wants the running machine to stop, by the byte 0x03, or because the connection has ended. Does not block.
+ * Other packets stay in the buffer.
  */
 bool link_interrupted(struct link *l);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Orders on a copy of the machine on KVM. */
+/* One order, run on a copy of the machine on KVM. */
 #include "hv/replay/gdb/machine.h"
 
 #include <errno.h>
@@ -16,14 +16,17 @@
 #include "hv/replay/gdb/race.h"
 #include "hv/replay/gdb/watches.h"
 
-/* Long enough that a CPU gets on, and short enough that nobody waits for Ctrl-C, or a CPU for the answer of another one. */
+/*
+ * 4 ms: long enough that a CPU makes progress, and short enough that Ctrl-C, or a CPU that waits for another one, sees no
+ * delay.
+ */
 #define SLICE_NS 4000000u
 
 struct machine {
 	struct copy copy;
 	struct watches watches;
 	bool devices_started;
-	int console; /* a file with what the guest has said */
+	int console; /* a file with the guest's console output */
 	char who[2][GUEST_COMM_MAX + 16];
 	char intro[GDB_ANSWER_MAX];
 };
@@ -63,7 +66,7 @@ static int set(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err 
 	return copy_set_cpu(&m->copy, cpu, in, err);
 }
 
-/* Copy bytes from or to guest memory, page by page. Returns how many could be. */
+/* Copy bytes from or to guest memory, page by page. Returns the number of bytes copied. */
 static size_t access_memory(struct machine *m, unsigned cpu, uint64_t gva, uint8_t *out, const uint8_t *in, size_t len)
 {
 	size_t done = 0;
@@ -95,9 +98,9 @@ static size_t write_memory(void *ctx, unsigned cpu, uint64_t gva, const void *in
 	return access_memory(ctx, cpu, gva, NULL, in, len);
 }
 
-/* ---- going on ---- */
+/* ---- running ---- */
 
-/* KVM lets a CPU that has halted sleep until an interrupt, and in a step none comes. */
+/* Refuse a step after HLT: KVM would let the CPU sleep until an interrupt, and a step has none. */
 static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct machine *m = ctx;
@@ -124,7 +127,7 @@ static enum copy_step slice(void *ctx, unsigned cpu)
 	return copy_slice(&m->copy, cpu, SLICE_NS);
 }
 
-/* They stand while the client looks at the machine. */
+/* Run or pause the devices. They are paused while the client examines the machine. */
 static bool devices(void *ctx, bool run)
 {
 	struct machine *m = ctx;
@@ -139,7 +142,7 @@ static bool devices(void *ctx, bool run)
 	return true;
 }
 
-/* The guest's bytes are for a terminal that nobody trusts it with. */
+/* The guest's bytes go to a terminal, so they are made printable. */
 static void console(void *ctx, char out[GDB_ANSWER_MAX])
 {
 	const struct machine *m = ctx;
@@ -185,7 +188,7 @@ static struct race_copy copy_of(struct machine *m, unsigned cpus)
 	};
 }
 
-/* What is shown comes from a guest or a file, and is made fit for a terminal here. */
+/* The names come from a guest or a file, so they are made printable. */
 static void name_side(struct machine *m, unsigned side, const struct guest_context *context)
 {
 	char *who = m->who[side];

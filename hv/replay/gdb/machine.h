@@ -2,8 +2,8 @@
 /*
  * One order of a race as a machine for gdb, on a copy of the machine (hv/replay/copy.h), from the moment before both accesses.
  *
- * While the order is not over, the CPUs go on as in order_run(): each in its turn, without interrupts, and CPUs that are no
- * side of the race stand. The end of both regions is a stop. After it all CPUs go on freely, with interrupts.
+ * Until the order is over, the CPUs run as in order_run(): the two sides in turns, without interrupts, while all other CPUs are
+ * stopped. The end of both regions is a stop. After it all CPUs run freely, with interrupts.
  */
 #ifndef OUTRIDER_REPLAY_GDB_MACHINE_H
 #define OUTRIDER_REPLAY_GDB_MACHINE_H
@@ -12,9 +12,9 @@
 #include "hv/replay/run.h"
 
 /*
- * Make a copy of the machine, and serve it by gdb_serve_client() in the order that lets the access of side `first` go first. To
- * be called in a process of its own, as run_order() is. `intro` is what `monitor info` says of the race, in lines, before it
- * tells of both sides. Returns 0, or -1 with `err` set.
+ * Make a copy of the machine, and serve it by gdb_serve_client() in the order in which the access of side `first` goes first.
+ * To be called in a process of its own, as run_order() is. `intro` is the description of the race, in lines, with which
+ * `monitor info` begins. Returns 0, or -1 with `err` set.
  */
 int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, const struct gdb_config *config,
 	       struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets that ask what the server and its machine are, and what the user asks by `monitor`. */
+/* Packets that ask for properties of the server and its machine, and commands of `monitor`. */
 #include <string.h>
 
 #include "hv/replay/gdb/server.h"
@@ -19,7 +19,7 @@ static void supported(struct server *s, struct cursor c)
 		   LINK_REPLY_MAX);
 }
 
-/* A part of the description: `m` and bytes, or `l` and the last ones. */
+/* Send a part of the target description: `m` and bytes, or `l` and the last bytes. */
 static void features(struct server *s, struct cursor c)
 {
 	uint64_t offset, len;
@@ -28,7 +28,7 @@ static void features(struct server *s, struct cursor c)
 		return refuse(s, REFUSED_FORM);
 	if (offset > s->xml_len)
 		offset = s->xml_len;
-	/* With an escape for each byte it fits. */
+	/* Half of the room: each byte may need an escape. */
 	if (len > LINK_REPLY_MAX / 2 - 1)
 		len = LINK_REPLY_MAX / 2 - 1;
 	if (len > s->xml_len - offset)
@@ -67,7 +67,7 @@ static void current_thread(struct server *s, struct cursor c)
 	reply_text(s, "QC%x", s->cpu + 1);
 }
 
-/* The machine was there before, so that gdb detaches from it when it ends, and does not ask whether to kill it. */
+/* Report that the machine existed before, so that gdb detaches from it at its end instead of asking whether to kill it. */
 static void attached(struct server *s, struct cursor c)
 {
 	(void)c;
@@ -96,7 +96,7 @@ static void monitor(struct server *s, struct cursor c)
 static void no_ack(struct server *s, struct cursor c)
 {
 	(void)c;
-	/* The reply to this packet is the first one that is not acknowledged by the client, which is right either way. */
+	/* Set before the reply to this packet, whose acknowledgement is ignored in either case. */
 	s->link.no_ack = true;
 	reply_text(s, "OK");
 }
@@ -124,7 +124,7 @@ void query_get(struct server *s, struct cursor c)
 		{"Attached", attached},
 		{"Symbol:", no_symbols_wanted},
 		{"Rcmd,", monitor},
-		{"C", current_thread}, /* It is the start of other names, which are not known, and it has nothing behind it. */
+		{"C", current_thread}, /* Last and without text after it, because "C" is also the start of other names. */
 	};
 
 	if (c.end - c.at > 1 && *c.at == 'C')

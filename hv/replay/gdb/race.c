@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* After so many steps somebody asks whether the client wants the machine to stop. */
+/* Steps between two tests of whether the client wants the machine to stop. */
 #define STEPS_UNTIL_ASKED 32
 
 static bool is_breakpoint(const struct gdb_point *p)
@@ -13,7 +13,7 @@ static bool is_breakpoint(const struct gdb_point *p)
 	return p->kind == RSP_SOFTWARE || p->kind == RSP_HARDWARE;
 }
 
-/* The side that a CPU is, or -1. */
+/* The side that runs on a CPU, or -1. */
 static int side_of(const struct race *r, unsigned cpu)
 {
 	for (int i = 0; i < 2; i++)
@@ -22,7 +22,7 @@ static int side_of(const struct race *r, unsigned cpu)
 	return -1;
 }
 
-/* ---- points, while the order is stepped ---- */
+/* ---- points, while the order is run by steps ---- */
 
 static const struct gdb_point *breakpoint_at(const struct race *r, uint64_t rip)
 {
@@ -39,7 +39,7 @@ static void look_before(struct race *r, unsigned cpu)
 			r->copy->read(r->copy->ctx, cpu, r->points[i].gva, r->before[i], r->points[i].len);
 }
 
-/* The watchpoint whose datum the step has changed, or that the debug registers have met. */
+/* The watchpoint whose datum the step has changed, or that the debug registers report. */
 static const struct gdb_point *watch_met(const struct race *r, unsigned cpu)
 {
 	uint8_t now[RACE_WATCH_MAX];
@@ -60,7 +60,7 @@ static bool watch(struct race *r, const struct gdb_point *points, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (points[i].kind == RSP_WATCH_WRITE && points[i].len > RACE_WATCH_MAX)
 			return false;
-	/* Breakpoints take debug registers only where no order is stepped. */
+	/* While the order is run by steps, breakpoints are compared with RIP and need no debug registers. */
 	return r->copy->watch(r->copy->ctx, points, count, r->free);
 }
 
@@ -108,7 +108,7 @@ static const char *end_of(const struct region *region)
 	return "";
 }
 
-/* The order is over, for the first time. */
+/* Report the end of the order, once. */
 static bool stop_at_end(struct race *r, struct gdb_stop *stop, unsigned cpu)
 {
 	const struct region *regions = r->run.regions;
@@ -125,7 +125,7 @@ static bool stop_at_end(struct race *r, struct gdb_stop *stop, unsigned cpu)
 	return true;
 }
 
-/* The machine has ended, or our side has failed, as the step says. */
+/* Report why the machine has ended or failed. */
 static bool stop_for_good(struct race *r, struct gdb_stop *stop, unsigned cpu)
 {
 	stop_at(stop, GDB_ENDED, cpu);
@@ -136,7 +136,7 @@ static bool stop_for_good(struct race *r, struct gdb_stop *stop, unsigned cpu)
 
 /* ---- steps ---- */
 
-/* One step of a CPU that has no part in the order, or none any more. Returns whether the machine is to stop. */
+/* One step of a CPU that has no part in the order, or whose part is over. Returns whether the machine must stop. */
 static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
 	const struct copy_ops *steps = &r->copy->steps;
@@ -162,7 +162,7 @@ static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return stop_for_good(r, stop, cpu);
 }
 
-/* One step of a CPU, in the order if it has a part in it. Returns whether the machine is to stop. */
+/* One step of a CPU, as part of the order if the CPU is a side of it. Returns whether the machine must stop. */
 static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
 	struct ordering *o = &r->ordering;
@@ -187,7 +187,7 @@ static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return part && order_over(o) && stop_at_end(r, stop, cpu);
 }
 
-/* The CPU that makes the next step, of those that go on. */
+/* The CPU of the set `cpus` that makes the next step. */
 static unsigned next_cpu(const struct race *r, unsigned cpus)
 {
 	const struct order_side *sides = r->order.sides;
@@ -198,7 +198,7 @@ static unsigned next_cpu(const struct race *r, unsigned cpus)
 	return cpus >> sides[!turn].cpu & 1 ? sides[!turn].cpu : (unsigned)__builtin_ctz(cpus);
 }
 
-/* A side that goes on alone has come to the end of its region. */
+/* Report that a side which runs without the other one has reached the end of its region. */
 static bool stop_alone(const struct race *r, unsigned cpu, bool was_over, struct gdb_stop *stop)
 {
 	int side = side_of(r, cpu);
@@ -242,9 +242,9 @@ static void go_in_order(struct race *r, const struct gdb_go *go, struct gdb_stop
 	}
 }
 
-/* ---- freely ---- */
+/* ---- free running ---- */
 
-/* Let a CPU go on for a slice. Returns whether the machine is to stop. */
+/* Run a CPU for a slice. Returns whether the machine must stop. */
 static bool slice(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
 	int met;
@@ -263,7 +263,7 @@ static bool slice(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return stop_for_good(r, stop, cpu);
 }
 
-/* Something goes on before anybody asks whether it shall stop, or a client that is in a hurry would get nowhere. */
+/* Run a slice before testing for an interrupt; otherwise a client that interrupts at once would make no progress. */
 static void go_by_slices(struct race *r, const struct gdb_go *go, struct gdb_stop *stop)
 {
 	do {
@@ -320,7 +320,7 @@ static int get(void *ctx, unsigned cpu, struct replay_cpu *out, struct err *err)
 	return r->copy->get(r->copy->ctx, cpu, out, err);
 }
 
-/* The order keeps the registers of its sides from one step to the next. */
+/* The order keeps a copy of the registers of its sides, so update it. */
 static int set(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err *err)
 {
 	struct race *r = ctx;
@@ -347,7 +347,7 @@ static size_t write_memory(void *ctx, unsigned cpu, uint64_t gva, const void *in
 	return r->copy->write(r->copy->ctx, cpu, gva, in, len);
 }
 
-/* ---- for people ---- */
+/* ---- texts for the user ---- */
 
 static void describe(void *ctx, unsigned cpu, char out[GDB_TEXT_MAX])
 {

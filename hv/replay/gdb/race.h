@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One order of a race as a machine for gdb, over any copy of a machine that makes single steps. machine.h says what it is like
- * for the user. One thread; everything is the caller's and lasts as long as the machine.
+ * One order of a race as a machine for gdb, over any copy of a machine that can single-step. machine.h describes it for the
+ * user. Used by one thread. The caller owns all data, which must last as long as the machine.
  */
 #ifndef OUTRIDER_REPLAY_GDB_RACE_H
 #define OUTRIDER_REPLAY_GDB_RACE_H
@@ -9,38 +9,38 @@
 #include "hv/replay/gdb/gdb.h"
 #include "hv/replay/order.h"
 
-/* The longest datum whose writes are watched while an order is stepped. */
+/* The longest datum, in bytes, whose changes are detected while an order is run by steps. */
 #define RACE_WATCH_MAX 32
 
-/* A copy of a machine. The functions without a comment are as those of struct gdb_machine. */
+/* A copy of a machine. Functions without a comment are as in struct gdb_machine. */
 struct race_copy {
 	unsigned cpus;
-	/* Its context is `ctx` as well. */
+	/* The argument of its functions is `ctx`. */
 	struct copy_ops steps;
 	int (*get)(void *ctx, unsigned cpu, struct replay_cpu *out, struct err *err);
 	int (*set)(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err *err);
 	size_t (*read)(void *ctx, unsigned cpu, uint64_t gva, void *out, size_t len);
 	size_t (*write)(void *ctx, unsigned cpu, uint64_t gva, const void *in, size_t len);
 	/*
-	 * Load the debug registers of all CPUs with these points, if `breakpoints` with breakpoints too. False: there are not
-	 * enough of them, and they are what they were.
+	 * Load the debug registers of all CPUs with the watchpoints and, if `breakpoints` is set, the breakpoints. Returns
+	 * false when there are not enough registers, which then stay unchanged.
 	 */
 	bool (*watch)(void *ctx, const struct gdb_point *points, size_t count, bool breakpoints);
-	/* The index of the point that the last step or slice met, as the debug registers say. -1: none. */
+	/* The index of the point that the last step or slice has hit, by the debug registers. -1: none. */
 	int (*met)(void *ctx);
 	/*
-	 * Let one CPU go on freely, with interrupts, for some milliseconds at most. COPY_STEPPED: it has met a point before
-	 * that. COPY_HALTED: the time is over.
+	 * Run one CPU freely, with interrupts, for a few milliseconds. COPY_STEPPED: it has hit a point. COPY_HALTED: the time
+	 * is over.
 	 */
 	enum copy_step (*slice)(void *ctx, unsigned cpu);
 	/*
-	 * Let devices serve requests, or make them stand still, as they do until the first slice. Returns false when that
-	 * fails. NULL: there are none.
+	 * Run the devices, or pause them. They are paused until the first slice. Returns false on failure. NULL: there are no
+	 * devices.
 	 */
 	bool (*devices)(void *ctx, bool run);
-	/* The end of what the machine has said on its console, in lines. */
+	/* The last lines of the machine's console output. */
 	void (*console)(void *ctx, char out[GDB_ANSWER_MAX]);
-	/* Why the copy has failed or has ended, as one line. */
+	/* The reason why the copy has failed or has ended, as one line. */
 	void (*why)(void *ctx, char out[GDB_TEXT_MAX]);
 	void *ctx;
 };
@@ -48,9 +48,9 @@ struct race_copy {
 struct race {
 	const struct race_copy *copy;
 	struct order order;
-	/* Who runs on the CPU of each side. Printable. */
+	/* The context that runs on the CPU of each side. Printable. */
 	const char *who[2];
-	/* What `monitor info` says of the race, in lines. Printable. */
+	/* The description of the race for `monitor info`, in lines. Printable. */
 	const char *intro;
 	struct order_run run;
 	struct ordering ordering;
@@ -62,14 +62,14 @@ struct race {
 	unsigned next;
 	const struct gdb_point *points;
 	size_t point_count;
-	/* What the datum of each watchpoint was before the last step. */
+	/* The datum of each watchpoint before the last step. */
 	uint8_t before[GDB_POINTS_MAX][RACE_WATCH_MAX];
 };
 
-/* Begin the order on a copy that stands before both accesses. `r` has the members above `run` filled in. */
+/* Begin the order on a copy that is before both accesses. The caller has filled in the members of `r` above `run`. */
 void race_begin(struct race *r);
 
-/* The race for gdb_serve_client(). */
+/* The race as a machine for gdb_serve_client(). */
 struct gdb_machine race_machine(struct race *r);
 
 #endif

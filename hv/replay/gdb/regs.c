@@ -14,7 +14,7 @@ static const char *const feature_names[FEATURES] = {
 	[SEGMENTS] = "org.gnu.gdb.i386.segments",
 };
 
-/* What gdb is to know of a feature before its registers: types that it shows by their parts. */
+/* Types in the description, before a feature's registers: gdb shows a register of such a type by its fields. */
 static const char *const feature_types[FEATURES] = {
 	[CORE] = "<flags id=\"i386_eflags\" size=\"4\">"
 		 "<field name=\"CF\" start=\"0\" end=\"0\"/><field name=\"\" start=\"1\" end=\"1\"/>"
@@ -36,14 +36,17 @@ static const char *const feature_types[FEATURES] = {
 	[SEGMENTS] = "",
 };
 
-/* FXSAVE has a bit for each register that is not empty, where gdb wants the two bits that FSAVE has (SDM vol. 1, 10.5.1). */
+/*
+ * The offset that stands for the x87 tag word: FXSAVE has one bit for each register that is not empty, and gdb wants the two
+ * bits of FSAVE (SDM vol. 1, 10.5.1).
+ */
 #define FTAG SIZE_MAX
 
 struct reg {
 	const char *name, *type;
-	const char *group; /* NULL: gdb decides by the type. */
+	const char *group; /* NULL: gdb decides by the type */
 	enum feature feature;
-	uint8_t size; /* in the protocol */
+	uint8_t size; /* bytes in the protocol */
 	uint8_t held; /* bytes at `offset` */
 	bool writable;
 	size_t offset; /* in struct replay_cpu, or FTAG */
@@ -76,7 +79,7 @@ struct reg {
 		name, "vec128", NULL, SSE, 16, 16, true, FX(160 + 16 * (number)) \
 	}
 
-/* In gdb's order of each feature (GDB manual, G.5.7). What QEMU adds for the system is behind the core's own. */
+/* Registers in gdb's order of each feature (GDB manual, G.5.7). The system registers, as in QEMU, follow those of the core. */
 static const struct reg regs[] = {
 	GPR("rax", "int64", X86_RAX),
 	GPR("rbx", "int64", X86_RBX),
@@ -158,7 +161,7 @@ unsigned regs_size(unsigned number)
 	return regs[number].size;
 }
 
-/* The two bits of one register: 0 a number, 1 zero, 2 neither of these, as infinity (SDM vol. 1, 8.1.7). */
+/* The tag of a register: 0 valid, 1 zero, 2 special, such as infinity (SDM vol. 1, 8.1.7). */
 static unsigned tag_of(const uint8_t st[10])
 {
 	uint64_t mantissa;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of a CPU as gdb numbers them, and the description of them that gdb is given (GDB manual, appendix G). Pure
- * functions.
+ * The registers of a CPU in gdb's numbering, and the target description of them for gdb (GDB manual, appendix G). The functions
+ * have no side effects.
  */
 #ifndef OUTRIDER_REPLAY_GDB_REGS_H
 #define OUTRIDER_REPLAY_GDB_REGS_H
@@ -11,22 +11,22 @@
 
 #include "hv/replay/cpu.h"
 
-#define REGS_BYTES_MAX 1024 /* More than all registers together have. */
-#define REGS_ONE_MAX 16	    /* Bytes of the largest one. */
-#define REGS_XML_MAX 8192   /* Bytes of the description, with the NUL. */
+#define REGS_BYTES_MAX 1024 /* more than the sum of all registers */
+#define REGS_ONE_MAX 16	    /* bytes of the largest register */
+#define REGS_XML_MAX 8192   /* bytes of the description, with the NUL */
 
 /* The number of registers. */
 unsigned regs_count(void);
 
-/* Bytes of a register in the protocol. `number` is below regs_count(). */
+/* Bytes of a register in the protocol. `number` must be below regs_count(). */
 unsigned regs_size(unsigned number);
 
 /* The value of a register in the byte order of the protocol. Returns its size. */
 unsigned regs_get(const struct replay_cpu *cpu, unsigned number, uint8_t out[REGS_ONE_MAX]);
 
 /*
- * Set a register. Returns 0, or -1 when it cannot be set: only what a program may change is set, and other registers may be
- * set only to what they are.
+ * Set a register. Returns 0, or -1 when it cannot be set. Only registers that a program may change can be changed; for the
+ * others, only their present value is accepted.
  */
 int regs_set(struct replay_cpu *cpu, unsigned number, const uint8_t *value);
 

@@ -75,6 +75,6 @@ bool thread(const struct server *s, struct cursor *c, unsigned *cpus)
 	}
 	if (!number(c, &id) || id > s->machine->cpus)
 		return false;
-	*cpus = id ? 1u << (id - 1) : all; /* 0: any one, and so all as well */
+	*cpus = id ? 1u << (id - 1) : all; /* 0 is any thread, so all CPUs are valid */
 	return true;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets that let the machine go on, and what is said of its stops. */
+/* Packets that resume the machine, and the replies about its stops. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "hv/replay/gdb/server.h"
 
-/* Numbers of signals in the protocol, which are gdb's own. */
+/* Signal numbers of the protocol, which are gdb's own. */
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5, SIGNAL_ABORT = 6 };
 
 static unsigned signal_of(const struct gdb_stop *stop)
@@ -90,7 +90,7 @@ void resume_step(struct server *s, struct cursor c)
 	go(s, (struct gdb_go){.step = true, .cpu = cpu, .cpus = 1u << cpu});
 }
 
-/* One action of vCont, about those CPUs that no action before was about. */
+/* One action of vCont, for those of its CPUs that no earlier action named. */
 struct action {
 	bool step;
 	unsigned cpus;
@@ -113,8 +113,8 @@ static bool parse_action(const struct server *s, struct cursor *c, struct action
 }
 
 /*
- * gdb steps one thread and lets all others go on meanwhile, unless its user has said otherwise (scheduler-locking). Here others
- * stand while a CPU steps: what they do in an order is up to the order.
+ * gdb steps one thread and lets all others run meanwhile, unless its user has set scheduler-locking. Here the other CPUs stay
+ * stopped during a step, because the order decides when they run.
  */
 static void v_cont(struct server *s, struct cursor c)
 {

@@ -10,7 +10,7 @@
 
 #include "hv/replay/gdb/server.h"
 
-/* Hg and Hc say which CPU the packets that follow are about. */
+/* Hg and Hc select the CPU for the packets that follow. */
 static void choose(struct server *s, struct cursor c)
 {
 	bool resumed = skip(&c, "c");
@@ -56,7 +56,7 @@ static handler *const handlers[128] = {
 	['z'] = data_remove,
 };
 
-/* A packet that is not known has an empty reply. */
+/* An unknown packet gets an empty reply. */
 static void handle(struct server *s)
 {
 	const uint8_t *payload = s->link.payload;
@@ -71,7 +71,7 @@ static void handle(struct server *s)
 		link_send(&s->link, s->reply, s->reply_len);
 }
 
-/* Returns the connection, or -1 with `err` set, or unset when `stop_fd` was readable first. */
+/* Returns the connection. Returns -1 with `err` set on an error, or unset when `stop_fd` was readable first. */
 static int await_client(const struct gdb_config *config, struct err *err)
 {
 	struct pollfd fds[2] = {{.fd = config->listener, .events = POLLIN}, {.fd = config->stop_fd, .events = POLLIN}};
@@ -85,7 +85,9 @@ static int await_client(const struct gdb_config *config, struct err *err)
 		if (fds[0].revents && fd < 0 && errno != EINTR && errno != ECONNABORTED && errno != EAGAIN)
 			return err_set(err, EXIT_INPUT, "gdb: cannot accept a connection: %s", strerror(errno));
 	}
-	/* Packets are small, and each is waited for. This fails on a Unix socket, which does not collect anyway. */
+	/*
+	 * Packets are small, and each side waits for the other's. Fails on a Unix socket, which does not delay packets anyway.
+	 */
 	if (fd >= 0)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the server share. No other component includes this header. One thread. */
+/* Declarations that the files of the server share. No other component includes this header. Used by one thread. */
 #ifndef OUTRIDER_REPLAY_GDB_SERVER_H
 #define OUTRIDER_REPLAY_GDB_SERVER_H
 
@@ -7,12 +7,12 @@
 #include "hv/replay/gdb/link.h"
 #include "hv/replay/gdb/regs.h"
 
-/* What a reply says of a request that failed: `E` and one of these numbers. gdb shows the number and makes nothing of it. */
+/* Error numbers in a reply, `E` and the number. gdb shows the number without interpreting it. */
 enum refusal {
-	REFUSED_FORM = 1,    /* The packet is not what the protocol says, or asks for what is not there. */
-	REFUSED_MEMORY = 14, /* There is no memory at this address. */
-	REFUSED_VALUE = 22,  /* This cannot be set. */
-	REFUSED_ROOM = 28,   /* There is no room for another one, or no debug register. */
+	REFUSED_FORM = 1,    /* malformed packet, or an object that does not exist */
+	REFUSED_MEMORY = 14, /* no memory at this address */
+	REFUSED_VALUE = 22,  /* this cannot be set */
+	REFUSED_ROOM = 28,   /* no room for another point, or no debug register */
 };
 
 struct server {
@@ -20,61 +20,61 @@ struct server {
 	struct link link;
 	struct gdb_point points[GDB_POINTS_MAX];
 	size_t point_count;
-	/* Whose registers and memory requests are about (`Hg`). */
+	/* The CPU for register and memory requests (`Hg`). */
 	unsigned cpu;
-	/* A bit for each CPU that `c` and `s` are about (`Hc`). */
+	/* A bit for each CPU to which `c` and `s` apply (`Hc`). */
 	unsigned resumed;
-	/* The client knows these reasons of a stop. */
+	/* Stop reasons that the client supports. */
 	bool swbreak, hwbreak;
 	struct gdb_stop last;
 	/* The client has detached or has killed the machine. */
 	bool over;
-	/* The machine has failed. */
+	/* The error of the machine, if it has failed. */
 	struct err failure;
 	char xml[REGS_XML_MAX];
 	size_t xml_len;
-	/* The reply to the packet that is being handled. */
+	/* The reply to the current packet. */
 	char reply[LINK_REPLY_MAX];
 	size_t reply_len;
-	/* The packet has no reply, or has had it. */
+	/* The packet has no reply, or it was already sent. */
 	bool silent;
 };
 
-/* What is left of a packet. */
+/* The rest of a packet. */
 struct cursor {
 	const uint8_t *at, *end;
 };
 
-/* ---- reply.c: what a reply is made of ---- */
+/* ---- reply.c: parsing requests, composing replies ---- */
 
-/* Append text. What does not fit is cut. */
+/* Append text. Text that does not fit is cut off. */
 void reply_text(struct server *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Append bytes in hexadecimal digits. */
+/* Append bytes as hexadecimal digits. */
 void reply_hex(struct server *s, const void *bytes, size_t len);
 
 /* Append bytes as binary data, with escapes. */
 void reply_binary(struct server *s, const uint8_t *bytes, size_t len);
 
-/* The reply is that the request is refused. */
+/* Make the reply an error. */
 void refuse(struct server *s, enum refusal why);
 
 /*
- * Send text of less than GDB_ANSWER_MAX bytes to the client's user, before the reply. That is allowed only while the machine
- * runs in the client's eyes, and for a command of `monitor`.
+ * Send text of less than GDB_ANSWER_MAX bytes to the client's user, before the reply. The protocol allows that only while the
+ * machine runs from the client's point of view, and for a `monitor` command.
  */
 void say(struct server *s, const char *text);
 
-/* Skip `what` if the packet goes on with it. Returns whether it did. */
+/* Skip `what` if the packet continues with it. Returns whether it did. */
 bool skip(struct cursor *c, const char *what);
 
-/* Read a number. Returns whether there is one. */
+/* Parse a number. Returns whether there is one. */
 bool number(struct cursor *c, uint64_t *out);
 
-/* Read the id of a thread. `cpus` becomes a bit for each CPU that it means. Returns whether it means any. */
+/* Parse a thread id. *cpus becomes a bit for each CPU that it names. Returns whether it names any. */
 bool thread(const struct server *s, struct cursor *c, unsigned *cpus);
 
-/* ---- what each packet does: data.c, query.c, resume.c ---- */
+/* ---- the handlers of packets: data.c, query.c, resume.c ---- */
 
 typedef void handler(struct server *s, struct cursor c);
 

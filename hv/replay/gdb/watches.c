@@ -6,7 +6,7 @@ static bool is_breakpoint(const struct gdb_point *p)
 	return p->kind == RSP_SOFTWARE || p->kind == RSP_HARDWARE;
 }
 
-/* There is no register that traps on reads alone. gdb knows that from other machines. */
+/* No debug register traps on reads only. gdb expects this from other targets too. */
 static enum x86_dr_type type_of(const struct gdb_point *p)
 {
 	if (is_breakpoint(p))
@@ -14,7 +14,7 @@ static enum x86_dr_type type_of(const struct gdb_point *p)
 	return p->kind == RSP_WATCH_WRITE ? X86_DR_WRITE : X86_DR_READWRITE;
 }
 
-/* The largest length of a register that is aligned at `gva`, of at most `left` bytes. */
+/* The largest length of a debug register that is aligned at `gva` and at most `left` bytes. */
 static unsigned length_at(uint64_t gva, unsigned left)
 {
 	unsigned len = 8;

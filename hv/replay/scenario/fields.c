@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One list of all fields, by which they are both written and read, so that the two cannot differ. */
+/* One list of all fields serves both writing and reading, so that the two cannot differ. */
 #include <string.h>
 
 #include "hv/base/clean.h"
 #include "hv/replay/scenario/format.h"
 
 struct walk {
-	uint8_t *out;	   /* NULL: fields are read */
-	const uint8_t *in; /* NULL: fields are written */
+	uint8_t *out;	   /* NULL: read the fields */
+	const uint8_t *in; /* NULL: write the fields */
 	size_t at, len;
-	bool wrong; /* there is less than the fields take, or a text that is too long */
+	bool wrong; /* the input is too short, or a text is too long */
 };
 
 static void bytes(struct walk *w, void *data, size_t len)
@@ -45,7 +45,7 @@ static void u8(struct walk *w, uint8_t *value)
 	bytes(w, value, sizeof(*value));
 }
 
-/* A byte that is read is any number, and a bool must not be. */
+/* A byte from a file may have any value, but a bool must be 0 or 1. */
 static void truth(struct walk *w, bool *value)
 {
 	uint8_t byte = *value ? 1 : 0;
@@ -63,8 +63,8 @@ static void choice(struct walk *w, int *value)
 }
 
 /*
- * A text is its length and its bytes, so that files stay readable when there is room for longer ones. It is made printable both
- * ways: what is written may be the guest's own words, and what is read may be anything.
+ * A text is stored as its length and its bytes, so that files stay valid when a later version has room for longer texts. Texts
+ * are made printable on writing, because they may come from the guest, and on reading, because a file may contain anything.
  */
 static void text(struct walk *w, char *value, size_t size)
 {
@@ -151,7 +151,7 @@ static void difference(struct walk *w, struct replay_difference *d)
 	text(w, d->name, sizeof(d->name));
 }
 
-/* These numbers are in files: a new one comes last, and is a new SCENARIO_VERSION. */
+/* Files contain these numbers: a new one must come last, and needs a new SCENARIO_VERSION. */
 _Static_assert(REPLAY_FAILURE == 2 && REPLAY_OUTCOMES == 3, "the outcomes of version 1");
 _Static_assert(REPLAY_CANNOT_LOAD == 5 && REPLAY_FAILURES == 6, "the failures of version 1");
 _Static_assert(REPLAY_END_FAULT == 4 && REPLAY_ENDS == 5, "the ends of regions of version 1");

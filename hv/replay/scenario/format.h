@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The form of a scenario's file: SCENARIO_MAGIC and a version in the clear, and then one zstd frame with a checksum. In the
- * frame are sections: a type and a length, and the bytes of that length. All numbers are little-endian. Internal to this
- * folder.
+ * The format of a scenario file: SCENARIO_MAGIC and a version, not compressed, and then one zstd frame with a checksum. The
+ * frame contains sections: a type, a length, and that number of bytes. All numbers are little-endian. Internal to this folder.
  */
 #ifndef OUTRIDER_REPLAY_SCENARIO_FORMAT_H
 #define OUTRIDER_REPLAY_SCENARIO_FORMAT_H
@@ -17,11 +16,11 @@
 #define SCENARIO_MAGIC_LEN 8
 #define SCENARIO_VERSION 1u
 
-/* They are in this order, each of them once. A number stands for one thing for ever. */
+/* The sections, in this order, each once. A number is never reused. */
 enum scenario_section {
 	SCENARIO_FACTS = 1,
 	SCENARIO_STATE,
-	/* Runs of pages that are not all zero, by rising offset: struct scenario_run, and its pages. */
+	/* Runs of pages that are not all zero, in order of offset: struct scenario_run and the pages. */
 	SCENARIO_RAM,
 	SCENARIO_END,
 };
@@ -33,25 +32,25 @@ struct scenario_head {
 
 struct scenario_part {
 	uint32_t type, zero;
-	uint64_t len; /* bytes that follow; 0 of SCENARIO_RAM, whose runs end with one of no pages */
+	uint64_t len; /* number of bytes that follow; 0 for SCENARIO_RAM, which ends with a run of no pages */
 };
 
 struct scenario_run {
-	uint64_t offset; /* in the mapping of RAM */
+	uint64_t offset; /* offset in the mapping of RAM */
 	uint64_t pages;
 };
 
-/* ---- fields.c: the facts, the meeting and the config as bytes ---- */
+/* ---- fields.c: the facts, the rendezvous and the config as bytes ---- */
 
-/* Bytes that this takes at most. */
+/* The most bytes that the fields take. */
 #define SCENARIO_FIELDS_MAX 16384u
 
-/* Write the fields to `out`. Returns their length. */
+/* Write the fields to `out`. Returns their length in bytes. */
 size_t scenario_put_fields(const struct scenario *s, uint8_t out[SCENARIO_FIELDS_MAX]);
 
 /*
- * Read the fields, and make all texts printable. Whether the values can be is the caller's to check. Returns false when `len`
- * is not their length.
+ * Read the fields, and make all texts printable. The caller checks the values. Returns false when `len` is not the fields'
+ * length.
  */
 bool scenario_get_fields(struct scenario *s, const uint8_t *bytes, size_t len);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a file that may be anything. What is wrong with it is said once, by fail(), which says it in one line with its name. */
+/* Reads a file that may contain anything. fail() reports the first error, in one line with the file's name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "symbols/insn/insn.h"
 
 #define BUFFER_SIZE (1u << 18)
-#define WINDOW_LOG_MAX 23 /* zstd may remember 8 MiB of the frame, which is more than our writer needs. */
+#define WINDOW_LOG_MAX 23 /* 8 MiB: the most memory for zstd's window, and more than the writer needs */
 #define STATE_MAX (64u << 20)
 #define INSTRUCTIONS_MAX UINT64_C(100000000)
 #define FREE_NS_MAX (UINT64_C(3600) * 1000000000)
@@ -48,7 +48,7 @@ static int fail(const struct in *in, const char *fmt, ...)
 
 /* ---- bytes ---- */
 
-/* Read into the buffer. Returns how many bytes there are, 0 at the end, or -1. */
+/* Read into the buffer. Returns the number of bytes, 0 at the end of the file, or -1. */
 static ssize_t fill(struct in *in)
 {
 	ssize_t n;
@@ -62,7 +62,7 @@ static ssize_t fill(struct in *in)
 	return n;
 }
 
-/* Decompress some more into what is left of `out`. */
+/* Decompress more bytes into the rest of `out`. */
 static int decompress(struct in *in, ZSTD_outBuffer *out)
 {
 	ssize_t n = in->ready.pos == in->ready.size ? fill(in) : 1;
@@ -98,7 +98,7 @@ static int check_nothing_follows(struct in *in)
 	return n > 0 ? fail(in, "it is damaged: something follows its end") : (int)n;
 }
 
-/* Go to the end of the frame, whose checksum zstd checks there, and of the file. */
+/* Read to the end of the frame, where zstd checks the checksum, and of the file. */
 static int finish(struct in *in)
 {
 	uint8_t none;
@@ -173,7 +173,7 @@ static int get_state(struct in *in, struct vm_state *state)
 	return get(in, state->data, state->len);
 }
 
-/* Bytes of memory that the host can give. */
+/* Memory in bytes that the host has available. */
 static uint64_t available(void)
 {
 	unsigned long long kib = 0;
@@ -187,7 +187,7 @@ static uint64_t available(void)
 	return kib ? (uint64_t)kib << 10 : UINT64_MAX;
 }
 
-/* A small file can have as much RAM as it likes, so that the host's memory is looked at before it is used. */
+/* A small file can expand to RAM of any size, so check the host's memory before using it. */
 static int get_runs(struct in *in, const struct ram *ram)
 {
 	uint64_t size = ram->low + ram->high, at = 0, used = 0, most = available();
@@ -226,12 +226,12 @@ static int get_ram(struct in *in, uint64_t size, struct ram *ram)
 			       ? fail(in, "it is damaged: a machine cannot have %" PRIu64 " bytes of RAM", size)
 			       : fail(in, "this host does not give the %" PRIu64 " MiB of its RAM; free some memory",
 				      size >> 20);
-	/* With huge pages, a page here and there would take 512 times the memory that get_runs() counts. */
+	/* With huge pages, a single page could take 512 times the memory that get_runs() counts. */
 	madvise(ram->host, ram->low + ram->high, MADV_NOHUGEPAGE);
 	return get_runs(in, ram);
 }
 
-/* ---- what cannot be ---- */
+/* ---- checks ---- */
 
 static bool side_is_good(const struct meeting_side *s, const struct ram *ram, unsigned cpus)
 {
@@ -273,7 +273,7 @@ static int get_all(struct in *in, struct scenario *out)
 	return check(in, out, machine.cpus);
 }
 
-/* O_NONBLOCK, so that a pipe without a writer is refused like any other thing that is no file. */
+/* O_NONBLOCK keeps open() from waiting for a FIFO's writer. The check for a regular file then refuses the FIFO. */
 static int open_in(struct in *in)
 {
 	struct stat st;

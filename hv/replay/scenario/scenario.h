@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A scenario: one file with all that running both orders of a race takes, wherever there is KVM on a CPU of the same vendor
- * (docs/scenario-format.md). It has the state of the machine, its RAM, where both sides stand, and what came of both orders in
- * the run that kept it. Disks are not in it: a machine that is made from a scenario has silent ones.
+ * A scenario: one file with everything needed to run both orders of a race on any host with KVM and a CPU of the same vendor
+ * (docs/scenario-format.md). It contains the state of the machine, its RAM, the positions of both sides, and the result of both
+ * orders in the run that saved it. It contains no disks: a machine that is made from a scenario has silent ones.
  *
- * A file is another's, and nothing in it is trusted: scenario_open() checks each value.
+ * The file may come from anyone, so nothing in it is trusted: scenario_open() checks each value.
  */
 #ifndef OUTRIDER_REPLAY_SCENARIO_H
 #define OUTRIDER_REPLAY_SCENARIO_H
@@ -17,41 +17,41 @@
 #include "hv/vmm/ram.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
-/* What people and tools are told of a scenario. All texts are printable. */
+/* Facts about a scenario for users and tools. All texts are printable. */
 struct scenario_facts {
-	char version[64];	     /* of the outrider that kept it */
-	char date[32];		     /* when, in UTC, as 2026-11-22T23:59:59Z */
-	char banner[256];	     /* of the guest's kernel */
-	char build_id[64];	     /* of the guest's kernel, in hexadecimal; "": not known */
+	char version[64];	     /* version of the outrider that saved it */
+	char date[32];		     /* time of saving, in UTC, as 2026-11-22T23:59:59Z */
+	char banner[256];	     /* the guest kernel's version line (linux_banner) */
+	char build_id[64];	     /* build id of the guest's kernel, in hexadecimal; "": unknown */
 	char race[RACE_ID_MAX];	     /* the race's id */
-	char site[2][SITE_NAME_MAX]; /* side i of the meeting is at site[i] */
-	uint64_t slide;		     /* of the kernel's text, by KASLR */
-	/* What came of both orders. Order i lets the meeting's side i go first. Differences may have no names. */
+	char site[2][SITE_NAME_MAX]; /* site[i] is the site of side i of the rendezvous */
+	uint64_t slide;		     /* the slide of the kernel's text */
+	/* The result of both orders. In order i, the rendezvous's side i goes first. Differences may have no names. */
 	struct replay_instance instance;
 };
 
 struct scenario {
 	struct vm_state state;
-	struct ram ram;		/* without the detector's breakpoints; mapped privately, so that each fork() has its own */
-	struct meeting meeting; /* without points: they are out of the RAM */
+	struct ram ram;		/* without the detector's breakpoints; mapped privately, so that each fork() has a copy */
+	struct meeting meeting; /* the list of points is empty, because they are not in the RAM */
 	struct replay_config config;
 	struct scenario_facts facts;
 };
 
 /*
  * Write to the empty file `fd`, from its start. Returns 0, or -1: with EXIT_INPUT when the file cannot be written, and with
- * EXIT_INTERNAL when memory runs out. The file is empty again then. Any process and thread that may write to the descriptor.
+ * EXIT_INTERNAL when memory runs out. After a failure the file is empty. May be called by any process and thread that may write
+ * to `fd`.
  */
 int scenario_write(int fd, const struct scenario *s, struct err *err);
 
 /*
- * Read a file. Returns 0, or -1 with EXIT_INPUT and one line that names it: it cannot be read, is no scenario, is of a version
- * that is not known, is not whole or is damaged, or there is no memory for its RAM. scenario_close() must follow on success
- * only.
+ * Read a file. Returns 0, or -1 with EXIT_INPUT and one line that names the file: it cannot be read, is no scenario, has an
+ * unknown version, is incomplete or damaged, or there is no memory for its RAM. scenario_close() must follow on success only.
  */
 int scenario_open(const char *path, struct scenario *out, struct err *err);
 
-/* Free what belongs to the scenario. Doing so twice does no harm. */
+/* Free the scenario's data. May be called twice. */
 void scenario_close(struct scenario *s);
 
 #endif

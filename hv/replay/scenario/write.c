@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Streams all into the file, since RAM is large. Memory is needed for one buffer, and for what zstd keeps at its fastest level.
- */
+/* Streams the data into the file, because RAM is large: memory is needed only for one buffer and for zstd at its fastest
+ * level. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "hv/base/x86.h"
 #include "hv/replay/scenario/format.h"
 
-#define LEVEL 1 /* a run waits for it */
+#define LEVEL 1 /* the fastest level, because a run waits for it */
 #define BUFFER_SIZE (1u << 18)
 
 struct out {
@@ -51,7 +51,7 @@ static void put_raw(struct out *o, const void *data, size_t len)
 	}
 }
 
-/* Compress `len` bytes; `end` ends the frame behind them. */
+/* Compress `len` bytes; `end` also ends the frame. */
 static void put(struct out *o, const void *data, size_t len, bool end)
 {
 	ZSTD_inBuffer in = {data, len, 0};
@@ -139,7 +139,7 @@ int scenario_write(int fd, const struct scenario *s, struct err *err)
 		put_ram(&o, &s->ram);
 		put_part(&o, SCENARIO_END, NULL, 0);
 	}
-	/* Who finds the file empty knows that there is no scenario. */
+	/* An empty file means that there is no scenario. */
 	if (o.failed && ftruncate(fd, 0) < 0)
 		err_set(err, EXIT_INPUT, "half of a scenario was written, and cannot be removed: %s", strerror(errno));
 	ZSTD_freeCCtx(o.zstd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What goes into an ELF core. Plain data, part of vmcore.h. */
+/* The contents of an ELF core. Plain data, part of vmcore.h. */
 #ifndef OUTRIDER_REPLAY_VMCORE_CORE_H
 #define OUTRIDER_REPLAY_VMCORE_CORE_H
 
@@ -9,23 +9,23 @@
 #include "hv/replay/cpu.h"
 #include "hv/vmm/ram.h"
 
-#define VMCOREINFO_MAX 4096 /* The kernel has a page for it. */
+#define VMCOREINFO_MAX 4096 /* one page, as in the kernel */
 
-/* What the reader of a core must know of the kernel in it. */
+/* Facts about the kernel that a reader of the core needs. */
 struct vmcore_kernel {
-	char info[VMCOREINFO_MAX]; /* VMCOREINFO: what the kernel says of itself, in lines of KEY=VALUE. */
-	size_t info_len;	   /* In bytes. 0: it is not known. */
-	uint64_t direct_map;	   /* The GVA at which the kernel maps GPA 0. 0: it is not known. */
-	uint64_t image, image_len; /* The GVA of the kernel's own image, and its length in bytes. 0: it is not known. */
-	uint64_t image_gpa;	   /* The GPA of the image. */
+	char info[VMCOREINFO_MAX]; /* VMCOREINFO: facts that the kernel provides, in lines of KEY=VALUE */
+	size_t info_len;	   /* in bytes; 0: unknown */
+	uint64_t direct_map;	   /* GVA at which the kernel maps GPA 0; 0: unknown */
+	uint64_t image, image_len; /* GVA and length in bytes of the kernel's own image; 0: unknown */
+	uint64_t image_gpa;	   /* GPA of the image */
 };
 
 struct vmcore {
 	const struct ram *ram;
 	const struct replay_cpu *cpus;
-	unsigned count;	     /* How many CPUs there are. */
-	const int32_t *pids; /* PID of the task that runs on each CPU, below 0: not known. NULL: none is known. */
-	const struct vmcore_kernel *kernel; /* NULL: nothing is known. Then crash and drgn must be told where the kernel is. */
+	unsigned count;			    /* number of CPUs */
+	const int32_t *pids;		    /* PID of the task on each CPU, below 0: unknown; NULL: all unknown */
+	const struct vmcore_kernel *kernel; /* NULL: unknown; then crash and drgn must be told where the kernel is */
 };
 
 #endif

@@ -9,7 +9,7 @@ static int read_word(const struct guest_reader *reader, uint64_t gva, uint64_t *
 	return gva ? reader->read(reader->ctx, gva, out, sizeof(*out)) : -1;
 }
 
-/* Whether it is what the kernel's first line of VMCOREINFO begins with, and text up to its end. */
+/* Whether this is a VMCOREINFO: it begins with the first key of one, and is text up to its end. */
 static bool is_info(const char *text, size_t len)
 {
 	static const char first[] = "OSRELEASE=";
@@ -17,7 +17,7 @@ static bool is_info(const char *text, size_t len)
 	return len > strlen(first) && memcmp(text, first, strlen(first)) == 0 && !memchr(text, 0, len);
 }
 
-/* The kernel maps all RAM at page_offset_base, which is a variable since KASLR moves it. */
+/* Read page_offset_base, the GVA at which the kernel maps all RAM. KASLR moves it. */
 static uint64_t direct_map(const struct guest_reader *reader, const struct symtab *symtab)
 {
 	uint64_t gva;
@@ -25,7 +25,7 @@ static uint64_t direct_map(const struct guest_reader *reader, const struct symta
 	return read_word(reader, symtab_addr(symtab, "page_offset_base"), &gva) == 0 && x86_kernel_address(gva) ? gva : 0;
 }
 
-/* The image is mapped apart from all other RAM, and phys_base says where. */
+/* Find the GPA of the kernel's image, which is mapped apart from the direct map, with an offset in phys_base. */
 static void find_image(struct vmcore_kernel *out, const struct guest_reader *reader, const struct symtab *symtab)
 {
 	uint64_t start = symtab_addr(symtab, "_text"), end = symtab_addr(symtab, "_end"), phys_base;

@@ -9,9 +9,9 @@
 
 #define NOTE_ALIGN 4u
 #define QEMU_VERSION 1u
-#define NO_PID 0x400001 /* Above all PIDs (PID_MAX_LIMIT, include/linux/threads.h). */
+#define NO_PID 0x400001 /* above all PIDs (PID_MAX_LIMIT, include/linux/threads.h) */
 
-/* A CPU as QEMU keeps it in a core (target/i386/arch_dump.c): what NT_PRSTATUS has no room for is the control registers. */
+/* A CPU in QEMU's note of a core (target/i386/arch_dump.c). It has the control registers, for which NT_PRSTATUS has no room. */
 struct qemu_segment {
 	uint32_t selector, limit, flags, pad;
 	uint64_t base;
@@ -37,7 +37,7 @@ static size_t note_size(const char *name, size_t len)
 	return sizeof(Elf64_Nhdr) + align(strlen(name) + 1) + align(len);
 }
 
-/* Write a note to `at`, which is zeroed. Returns where the next one goes. */
+/* Write a note to `at`, which is zeroed. Returns the address for the next note. */
 static uint8_t *put(uint8_t *at, const char *name, uint32_t type, const void *content, size_t len)
 {
 	Elf64_Nhdr header = {.n_namesz = (Elf64_Word)strlen(name) + 1, .n_descsz = (Elf64_Word)len, .n_type = type};
@@ -69,7 +69,7 @@ static struct user_regs_struct user_regs(const struct replay_cpu *cpu)
 		.r13 = gpr[13],
 		.r14 = gpr[14],
 		.r15 = gpr[15],
-		.orig_rax = UINT64_MAX, /* There is no system call to restart. */
+		.orig_rax = UINT64_MAX, /* no system call to restart */
 		.rip = cpu->regs.rip,
 		.cs = cpu->regs.cs,
 		.eflags = cpu->regs.rflags,
@@ -124,8 +124,8 @@ static size_t all_sizes(const struct vmcore *core)
 }
 
 /*
- * kdump writes the PID of the task. drgn takes the registers for those of a task of this PID, so that a PID that is not known
- * must be one that no task has.
+ * The PID in a CPU's NT_PRSTATUS, as kdump writes it. drgn takes the registers for those of the task with this PID, so for an
+ * unknown task use a PID that no task has.
  */
 static pid_t pid_of(const struct vmcore *core, unsigned cpu)
 {

@@ -5,7 +5,10 @@
 
 #include "hv/replay/vmcore/core.h"
 
-/* Make the notes of the core, all in one. Returns what the caller frees, with `len` set, or NULL when memory runs out. */
+/*
+ * Make all notes of the core, as one block. Returns the block, which the caller frees, with *len set, or NULL when memory runs
+ * out.
+ */
 uint8_t *notes_make(const struct vmcore *core, size_t *len);
 
 #endif

@@ -10,9 +10,9 @@
 #include "hv/vmm/layout.h"
 
 #define RANGES_MAX 2
-#define CHUNK_MAX MIB(4) /* The most bytes in one write. */
+#define CHUNK_MAX MIB(4) /* the most bytes in one write() */
 
-/* A range of RAM, and where it is in the file. */
+/* A range of RAM, and its offset in the file. */
 struct range {
 	uint64_t gpa, len, offset;
 	const uint8_t *host;
@@ -45,8 +45,8 @@ static void add_segment(struct layout *l, uint64_t gva, uint64_t gpa, uint64_t l
 }
 
 /*
- * The kernel's image is mapped a second time, as kdump does: who reads the core gets to the page tables by it, and by them to
- * everything else. The guest says where the image is, so it may not be in RAM.
+ * Whether to add a second mapping of the kernel's image, as kdump does: by it a reader of the core finds the page tables, and
+ * by these everything else. The address comes from the guest, so check that it is RAM.
  */
 static bool has_image(const struct vmcore *core)
 {
@@ -109,7 +109,7 @@ static bool is_zero(const uint8_t *page)
 	return page[0] == 0 && memcmp(page, page + 1, X86_PAGE_SIZE - 1) == 0;
 }
 
-/* How many bytes from `at` on, in whole pages, are all of zeros if the first page is, and all not if it is not. */
+/* The number of bytes from `at` on, in whole pages, that are like the first page: all zero, or not zero. */
 static uint64_t stretch(const uint8_t *at, uint64_t len, bool *zero)
 {
 	uint64_t n = X86_PAGE_SIZE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine's memory and registers as an ELF core that crash and drgn open (QEMU's docs/interop, "vmcoreinfo", and kdump's own
- * cores): a PT_LOAD for each range of RAM by its GPA, and in a PT_NOTE, for each CPU, NT_PRSTATUS and the control registers as
- * QEMU keeps them in a core, and the kernel's VMCOREINFO.
+ * Writes a machine's memory and registers as an ELF core that crash and drgn open (QEMU's docs/interop, "vmcoreinfo", and
+ * kdump's own cores): a PT_LOAD for each range of RAM by its GPA; and a PT_NOTE with NT_PRSTATUS and QEMU's note of the control
+ * registers for each CPU, and the kernel's VMCOREINFO.
  */
 #ifndef OUTRIDER_REPLAY_VMCORE_H
 #define OUTRIDER_REPLAY_VMCORE_H
@@ -13,15 +13,15 @@
 #include "symbols/tables/symtab.h"
 
 /*
- * Read this from the memory of the kernel with these symbols. Returns 0, or -1 with EXIT_INPUT when the kernel has no
- * VMCOREINFO, as one without CONFIG_CRASH_CORE, or has none yet. What is known is in `out` in both cases.
+ * Read the facts from the memory of the kernel with these symbols. Returns 0, or -1 with EXIT_INPUT when the kernel has no
+ * VMCOREINFO (built without CONFIG_CRASH_CORE), or none yet. `out` has all facts that were found, in either case.
  */
 int vmcore_kernel_read(struct vmcore_kernel *out, const struct guest_reader *reader, const struct symtab *symtab,
 		       struct err *err);
 
 /*
- * Write the core to `path`. Pages of zeros take no space on the disk. Nobody may change RAM meanwhile. Returns 0, or -1 with
- * EXIT_INPUT when the file cannot be written; then what was at `path` is still there.
+ * Write the core to `path`. Pages of zeros take no space on the disk. RAM must not change meanwhile. Returns 0, or -1 with
+ * EXIT_INPUT when the file cannot be written; an existing file at `path` is then unchanged.
  */
 int vmcore_write(const struct vmcore *core, const char *path, struct err *err);
 
