@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `outrider agent`: speak to the guest agent (docs/guest-agent.md). The agent calls the host, so this command listens on the
- * socket of the agent's port until it comes.
+ * `outrider agent`: sends commands to the guest agent (docs/guest-agent.md). The agent connects to the host, so this command
+ * listens on the socket of the agent's port until it does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define DEFAULT_CID 3
 #define DEFAULT_TIMEOUT UINT64_C(10000000000) /* ns */
-#define COMMAND_MAX 511			      /* bytes that the agent takes in one line */
+#define COMMAND_MAX 511			      /* bytes that the agent accepts in one line */
 #define LINE_MAX_LEN 4096
 #define ADVICE "end the other `outrider agent`, or name the machine by --vsock or --socket"
 
@@ -30,10 +30,10 @@ enum agent_exit { EXIT_JOB_FAILED = 1 };
 struct agent_options {
 	struct cli_input input; /* This must be the first member, as cli_parse() says. */
 	uint64_t cid;
-	const char *socket; /* of the machine's vsock device; NULL: the default of `cid` */
+	const char *socket; /* socket of the machine's vsock device; NULL: the default of `cid` */
 	uint64_t timeout;   /* ns */
 	bool wait;
-	char command[COMMAND_MAX + 1]; /* empty: there is none, and standard input has the commands */
+	char command[COMMAND_MAX + 1]; /* "": none, and standard input has the commands */
 };
 
 enum agent_key { KEY_VSOCK = 0x100, KEY_SOCKET, KEY_TIMEOUT, KEY_WAIT };
@@ -101,12 +101,12 @@ struct dialogue {
 	int fd;
 	char in[LINE_MAX_LEN];
 	size_t in_len;
-	bool answered;	     /* "ok" or "error" came */
+	bool answered;	     /* "ok" or "error" was received */
 	bool refused;	     /* it was "error" */
-	bool failed;	     /* a job that was waited for has failed */
+	bool failed;	     /* a job of --wait has failed */
 	unsigned long job;   /* the job to wait for; 0: any */
-	unsigned long waits; /* the number of jobs that have to end */
-	uint64_t deadline;   /* for the answer, of monotonic_ns() */
+	unsigned long waits; /* number of jobs that must still end */
+	uint64_t deadline;   /* deadline for the answer, as monotonic_ns() */
 };
 
 static bool begins(const char *line, const char *word)
@@ -116,7 +116,7 @@ static bool begins(const char *line, const char *word)
 	return strncmp(line, word, len) == 0 && (line[len] == ' ' || line[len] == '\0');
 }
 
-/* The number of the field "KEY=NUMBER" in the line, or 0. `key` is with the blank before it and the "=". */
+/* The number of the field "KEY=NUMBER" in the line, or 0. `key` includes the blank before it and the "=". */
 static unsigned long field(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);
@@ -130,7 +130,7 @@ static bool is_unasked(const char *line)
 	       begins(line, "done");
 }
 
-/* Note how the line carries the dialogue on. */
+/* Update the state of the dialogue by a line from the agent. */
 static void follow(struct dialogue *d, const char *line)
 {
 	if (begins(line, "done") && d->waits && (!d->job || field(line, " job=") == d->job)) {
@@ -147,7 +147,7 @@ static void follow(struct dialogue *d, const char *line)
 	d->waits = d->job ? 1 : field(line, " stopping=");
 }
 
-/* With a command, only its answer is shown, and with --wait what comes until the end. */
+/* With a command, show only its answer, and with --wait also all lines until the end. */
 static void show(struct dialogue *d, char *line)
 {
 	bool unasked = is_unasked(line), waiting = d->answered && d->options->wait;
@@ -159,7 +159,7 @@ static void show(struct dialogue *d, char *line)
 	fflush(stdout);
 }
 
-/* Read what the agent has sent. Returns false when it has hung up. */
+/* Read from the agent. Returns false when it has closed the connection. */
 static bool read_agent(struct dialogue *d)
 {
 	ssize_t n = recv(d->fd, d->in + d->in_len, sizeof(d->in) - 1 - d->in_len, MSG_DONTWAIT);
@@ -179,7 +179,7 @@ static bool read_agent(struct dialogue *d)
 	}
 	d->in_len -= (size_t)(line - d->in);
 	memmove(d->in, line, d->in_len);
-	/* No agent sends such a line. It is dropped as far as it came. */
+	/* No agent sends a line of this length. Drop the part that was received. */
 	if (d->in_len == sizeof(d->in) - 1)
 		d->in_len = 0;
 	return true;
@@ -189,7 +189,7 @@ static bool is_over(const struct dialogue *d)
 {
 	if (!d->options->command[0] || !d->answered)
 		return false;
-	/* The end of poweroff is that the agent hangs up. */
+	/* A poweroff ends when the agent closes the connection. */
 	return d->refused || !d->options->wait || (!d->waits && strcmp(d->options->command, "poweroff") != 0);
 }
 
@@ -209,7 +209,7 @@ static int poll_ms(uint64_t deadline)
 	return now >= deadline ? 0 : deadline - now > UINT64_C(3600000000000) ? 3600000 : (int)((deadline - now) / 1000000) + 1;
 }
 
-/* Returns an exit code; `err` is set when it is one of enum exit_code other than EXIT_OK. */
+/* Returns an exit code; `err` is set when the code is one of enum exit_code other than EXIT_OK. */
 static int speak(struct dialogue *d, struct err *err)
 {
 	const char *command = d->options->command;
@@ -238,7 +238,7 @@ static int speak(struct dialogue *d, struct err *err)
 	return d->failed ? EXIT_JOB_FAILED : EXIT_OK;
 }
 
-/* Wait for the agent. Returns its connection, or -1 with `err` set. */
+/* Wait for the agent to connect. Returns the connection, or -1 with `err` set. */
 static int await_agent(int listener, const char *machine, uint64_t deadline, struct err *err)
 {
 	struct pollfd fds = {.fd = listener, .events = POLLIN};
@@ -273,7 +273,7 @@ static int speak_to_agent(const struct agent_options *o, struct err *err)
 	if (listener < 0)
 		return err->code;
 	d.fd = await_agent(listener, machine, d.deadline, err);
-	/* The socket is there no longer than it takes one agent to come. */
+	/* Only one agent connects, so remove the socket. */
 	unlink(path);
 	close(listener);
 	if (d.fd < 0)

@@ -8,7 +8,9 @@
 #include "hv/cli/race_wanted.h"
 #include "hv/report/json/load.h"
 
-/* Cut the value into the file's path and the list of ids, which is NULL when there is none. A '#' may be part of a path. */
+/*
+ * Cut the value into the file's path and the list of ids, which is NULL when there is none. A '#' may also be part of a path.
+ */
 static void split(char *value, char **ids)
 {
 	char *mark = strrchr(value, '#');
@@ -20,7 +22,7 @@ static void split(char *value, char **ids)
 	*ids = mark + 1;
 }
 
-/* Want each of the ids in the comma-separated list, which is cut up. */
+/* Add each id of the comma-separated list to the wanted races. Cuts up the list. */
 static int want(struct races_wanted *wanted, char *ids, struct err *err)
 {
 	char *id;

@@ -6,9 +6,9 @@
 #include "hv/race/aim.h"
 
 /*
- * Read what --aim FILE[#ID[,ID...]] asks for: the races of a report, all or those with these ids or first characters of ids.
- * The caller frees the table by aim_free(). NULL with err set: EXIT_USAGE for the ids, EXIT_INPUT when the file is no report or
- * has no race with a site to aim at, or EXIT_INTERNAL.
+ * Load the races that --aim FILE[#ID[,ID...]] selects: all races of a report, or those with these ids or first characters of
+ * ids. The caller frees the table by aim_free(). Returns NULL with err set: EXIT_USAGE for the ids, EXIT_INPUT when the file is
+ * no report or has no race with a site to aim at, or EXIT_INTERNAL.
  */
 struct aim *aim_option_load(const char *value, struct err *err);
 

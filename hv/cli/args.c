@@ -41,14 +41,14 @@ error_t cli_usage(struct argp_state *state, const char *fmt, ...)
 	return EINVAL;
 }
 
-/* What the outer parser knows. The command's own parser, which is its child, sees only `command`. */
+/* Input of the outer parser. The command's own parser, its child, gets only `command`. */
 struct outer_input {
-	const struct argp *argp; /* The command's own parser. */
+	const struct argp *argp; /* the command's own parser */
 	const char *name;
 	struct cli_input *command;
 };
 
-/* Count *index down to 0 over the options of the parser and its children. Returns the option there, or NULL when there are
+/* Decrement *index to 0 over the options of the parser and its children. Returns the option there, or NULL when there are
  * fewer. */
 static const struct argp_option *option_at(const struct argp *argp, size_t *index)
 {
@@ -66,17 +66,17 @@ static const struct argp_option *option_at(const struct argp *argp, size_t *inde
 	return NULL;
 }
 
-/* Returns the i-th option of the parser and its children, or NULL behind the last. */
+/* Returns the i-th option of the parser and its children, or NULL after the last. */
 static const struct argp_option *nth_option(const struct argp *argp, size_t i)
 {
 	return option_at(argp, &i);
 }
 
-/* What is known of a long option that getopt has refused. */
+/* Facts about a long option that getopt has refused. */
 struct refused {
-	const struct argp_option *is; /* The only option that the word names or abbreviates, or NULL. */
-	char several[160];	      /* The options that the word abbreviates, if there are several: "--sample, --seed". */
-	const char *near;	      /* The option that was meant, perhaps; or NULL. */
+	const struct argp_option *is; /* the only option that the word names or abbreviates, or NULL */
+	char several[160];	      /* the options that the word abbreviates if it is ambiguous: "--sample, --seed" */
+	const char *near;	      /* an option with a similar name, or NULL */
 };
 
 static void add_name(char *list, size_t size, const char *name)
@@ -86,7 +86,7 @@ static void add_name(char *list, size_t size, const char *name)
 	snprintf(list + used, size - used, "%s--%s", used ? ", " : "", name);
 }
 
-/* `name` is the word without its dashes and without its value. */
+/* Look up `name`, of `len` characters: the word without its dashes and its value. */
 static void look_up(struct refused *r, const struct argp *argp, const char *name, size_t len)
 {
 	struct suggest suggest = suggest_begin(name, len);
@@ -114,7 +114,7 @@ static void look_up(struct refused *r, const struct argp *argp, const char *name
 	r->near = suggest_end(&suggest);
 }
 
-/* Options of one command that another one cannot have. Who gives them there is told why. */
+/* Options of one command that another command cannot have, and the reason for the user. */
 static const struct {
 	const char *command, *option, *why;
 } elsewhere[] = {
@@ -123,7 +123,7 @@ static const struct {
 	{"attach", "save", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
 };
 
-/* Why the command cannot have this option. NULL: there is no such reason. */
+/* The reason why the command cannot have this option, or NULL. */
 static const char *reason_against(const char *command, const char *word, size_t len)
 {
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
@@ -133,7 +133,7 @@ static const char *reason_against(const char *command, const char *word, size_t 
 	return NULL;
 }
 
-/* Say in one line what is wrong with a long option. `last` tells that nothing comes behind it. */
+/* Report in one line what is wrong with a long option. `last`: no argument follows it. */
 static void explain_long(const struct outer_input *in, const char *word, bool last)
 {
 	size_t len = strcspn(word + 2, "=");
@@ -160,7 +160,7 @@ static void explain_long(const struct outer_input *in, const char *word, bool la
 			in->name, in->name);
 }
 
-/* Words that are typed with one dash, as QEMU has them: -kernel. Returns whether that is what is wrong. */
+/* Report a long option that was typed with one dash, as QEMU has them: -kernel. Returns whether the word is one. */
 static bool explain_one_dash(const struct outer_input *in, const char *word)
 {
 	struct refused r;
@@ -175,7 +175,7 @@ static bool explain_one_dash(const struct outer_input *in, const char *word)
 	return true;
 }
 
-/* Say in one line what is wrong with a word of short options, of which each is a letter. */
+/* Report in one line what is wrong with a word of short options, each of which is a letter. */
 static void explain_short(const struct argp_state *state, const struct outer_input *in, const char *word)
 {
 	const struct argp_option *o;
@@ -192,13 +192,13 @@ static void explain_short(const struct argp_state *state, const struct outer_inp
 			in->name, in->name);
 }
 
-/* getopt has refused an option and said nothing (ARGP_NO_ERRS). Find the word, and say in one line what is wrong with it. */
+/* getopt has refused an option silently (ARGP_NO_ERRS). Find the word, and report in one line what is wrong with it. */
 static void explain(const struct argp_state *state, const struct outer_input *in)
 {
 	const char *word = "this";
 	int last = state->next - 1;
 
-	/* getopt stops behind a long option, and at a word of short options. */
+	/* getopt stops after a long option, but at a word of short options. */
 	if (last > 0 && last < state->argc && state->argv[last][0] == '-')
 		word = state->argv[last];
 	else if (state->next < state->argc)
@@ -209,8 +209,8 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 		explain_short(state, in, word);
 }
 
-/* Say in one line that a word is no option and no argument. A kernel without its option is the likely mistake of those who have
- * one. */
+/* Report in one line that a word is neither an option nor an argument. For a command with --kernel, a kernel without its option
+ * is the likely mistake. */
 static void explain_stray(const struct outer_input *in, const char *word)
 {
 	const struct argp_option *o;
@@ -225,8 +225,8 @@ static void explain_stray(const struct outer_input *in, const char *word)
 }
 
 /*
- * Refuse options and arguments whose value is "". Such a word is what a shell variable that is not set leaves. A kernel's
- * command line may be empty. Returns 0, or -1 with the error set.
+ * Refuse options and arguments whose value is "", as an unset shell variable produces. A kernel's command line may be empty.
+ * Returns 0, or -1 with the error set.
  */
 static int check_empty(const struct outer_input *in, int argc, char **argv)
 {
@@ -257,7 +257,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		help_command(state->root_argp, in->name);
 		exit(output_end(EXIT_OK));
 	case ARGP_KEY_ARG:
-		/* The command's parser comes next. */
+		/* Leave the argument to the command's parser, which is called next. */
 		if (in->argp->args_doc && arg[0])
 			return ARGP_ERR_UNKNOWN;
 		if (in->argp->args_doc)
@@ -267,7 +267,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 			explain_stray(in, arg);
 		return EINVAL;
 	case ARGP_KEY_ERROR:
-		/* The first error stays: nothing is added when the command's parser has said what was wrong. */
+		/* Keep the first error: explain() adds nothing when the command's parser has already set one. */
 		explain(state, in);
 		return 0;
 	default:

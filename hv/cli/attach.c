@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider attach`: look for races in a machine that runs already. */
+/* `outrider attach`: looks for races in a running machine. */
 #include "hv/cli/attach_options.h"
 #include "hv/cli/cli.h"
 #include "hv/session/session.h"

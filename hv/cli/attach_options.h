@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `outrider attach` was asked to do. */
+/* The command line of `outrider attach`. */
 #ifndef OUTRIDER_CLI_ATTACH_OPTIONS_H
 #define OUTRIDER_CLI_ATTACH_OPTIONS_H
 

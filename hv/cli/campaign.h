@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The subcommands of `outrider campaign`, one file each. argv[0] is "campaign NAME". Each returns the exit code, and has said
- * why when it is not EXIT_OK.
+ * The subcommands of `outrider campaign`, one file each. argv[0] is "campaign NAME". Each returns the exit code, after printing
+ * the reason if it is not EXIT_OK.
  */
 #ifndef OUTRIDER_CLI_CAMPAIGN_H
 #define OUTRIDER_CLI_CAMPAIGN_H
@@ -29,7 +29,7 @@ extern const struct argp campaign_triage_argp;
 extern const struct argp campaign_merge_argp;
 extern const struct argp campaign_gc_argp;
 
-/* What --help says of the option that all which look into the store have. */
+/* The help texts of options that several subcommands have. */
 #define CAMPAIGN_STORE_HELP \
 	"the store of what was found: a file, or postgresql://... (default: outrider/campaigns.db in $XDG_DATA_HOME)"
 #define CAMPAIGN_ONLY_HELP "only runs with this name as a part, for example '6.1' or '*/ext4/*'"

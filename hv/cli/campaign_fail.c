@@ -52,7 +52,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp campaign_fail_argp = {.options = options, .parser = parser};
 
-/* How many races and findings make the command fail because of `what`. */
+/* The number of races and findings that make the command fail because of `what`. */
 static size_t count(const struct morning *m, enum what what)
 {
 	static const enum morning_class worst[] = {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* "run" of "campaign run". */
+/* The command's name for a message: "run" of "campaign run". */
 static const char *command(const struct argp_state *state)
 {
 	const char *blank = strrchr(state->argv[0], ' ');

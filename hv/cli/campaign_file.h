@@ -5,10 +5,10 @@
 
 #include "hv/cli/cli.h"
 
-/* Take an argument as *file, which is NULL before. A second one is an error. */
+/* Take an argument as *file, which is NULL before. A second argument is an error. */
 error_t campaign_take_file(const char **file, char *arg, struct argp_state *state);
 
-/* The arguments have ended: a file must have been among them. */
+/* To be called after the last argument: reports an error if there was no file. */
 error_t campaign_need_file(const char *file, struct argp_state *state);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign gc`: folds what old rounds have in detail into sums. */
+/* `outrider campaign gc`: replaces the details of old rounds by sums. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const char doc[] =
 	"Lists stay what they are. A round that has not ended stays as it is, and so does a race of which nobody has said "
 	"anything.";
 
-/* Milliseconds since 1970. Returns -1 for what is no date. */
+/* Milliseconds from 1970 to the date. Returns -1 for an invalid date. */
 static int64_t date_ms(const char *text)
 {
 	struct tm day = {0};

@@ -11,10 +11,10 @@
 #include "hv/cli/choice.h"
 #include "hv/session/terminal.h"
 
-/* Lines are not longer than people like to read. */
+/* Lines are at most 100 characters wide, so that they stay readable on a wide terminal. */
 #define WIDTH_MAX 100
 
-/* ---- where it is ---- */
+/* ---- options: store and campaign ---- */
 
 enum place_key { KEY_STORE = 0x300, KEY_CAMPAIGN };
 
@@ -70,7 +70,7 @@ struct store *campaign_place_open(const struct campaign_place *p, enum store_mod
 	return store;
 }
 
-/* ---- how it is shown ---- */
+/* ---- options: how to show a list ---- */
 
 enum show_key { KEY_FORMAT = 0x320, KEY_ALL, KEY_SOURCES, KEY_NO_PAGER };
 
@@ -146,7 +146,7 @@ void campaign_show_init(struct campaign_show *s, struct err *err)
 
 /* ---- a list, a race ---- */
 
-/* What a terminal is, must be asked before the text goes through a pager. */
+/* Must be called before the text is redirected to a pager, while standard output still is the terminal. */
 static struct list_style style_of(const struct campaign_show *s)
 {
 	struct list_style style = {.all = s->all, .width = WIDTH_MAX};
@@ -189,7 +189,7 @@ static int print_race(struct campaign_show *s, const struct story *story, struct
 	return story_text(stdout, story, &style, err);
 }
 
-/* 0 with NULL: no sources were given. */
+/* Returns 0 with *out NULL when no sources were given. */
 static int get_subsystems(const struct campaign_show *s, struct subsystems **out, struct err *err)
 {
 	*out = s->sources ? subsystems_read(s->sources, err) : NULL;

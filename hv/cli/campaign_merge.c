@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign merge`: brings what other stores have into one. */
+/* `outrider campaign merge`: copies the contents of other stores into one. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 struct merge_options {
 	struct cli_input input; /* This must be the first member, as cli_parse() says. */
 	const char *store;
-	char **from; /* The arguments, `count` of them. */
+	char **from; /* the `count` arguments */
 	size_t count;
 	bool quiet;
 };
@@ -76,7 +76,7 @@ static int merge_one(struct store *into, const char *place, bool quiet, struct e
 	return rc;
 }
 
-/* No store is made for what cannot be read. */
+/* Check that all stores can be read before creating one. */
 static int try_all(const struct merge_options *o, struct err *err)
 {
 	for (size_t i = 0; i < o->count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign run`: runs a round of a campaign, or goes on with one. */
+/* `outrider campaign run`: runs a round of a campaign, or continues an interrupted one. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -120,7 +120,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp campaign_run_argp = {.options = options, .parser = parser, .args_doc = "FILE", .doc = doc};
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static bool is_failure(const struct plan *plan, const struct runner_result *r)
 {
@@ -157,7 +157,7 @@ static void print_summary(const struct plan *plan, const struct runner_result *r
 		print_count("", r->skipped, "runs were left out, as the budget was used up\n");
 }
 
-/* The command's status. A night in which nothing could be started must not pass for a quiet one. */
+/* The command's exit code. A round in which no run could be started must not look like one without findings. */
 static int code_of(const struct plan *plan, const struct runner_result *r, struct err *err)
 {
 	if (r->signal)
@@ -169,7 +169,7 @@ static int code_of(const struct plan *plan, const struct runner_result *r, struc
 	return is_failure(plan, r) ? EXIT_FOUND : EXIT_OK;
 }
 
-/* The program that the runs are, where the campaign file has no <emulator>: this one, wherever it is. */
+/* The path of this program, which the runs execute unless the campaign file has an <emulator>. */
 static const char *own_path(char path[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);

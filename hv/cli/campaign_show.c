@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign show`: shows what a round found, or all that is known of a race. */
+/* `outrider campaign show`: shows what a round found, or the history of a race. */
 #include <string.h>
 
 #include "hv/cli/campaign.h"
@@ -9,7 +9,7 @@ enum key { KEY_SINCE = 0x200 };
 
 struct options {
 	struct campaign_show show; /* This must be the first member, as cli_parse() says. */
-	const char *what;	   /* A round or a race, or NULL. */
+	const char *what;	   /* a round or a race, or NULL */
 	const char *since;
 };
 
@@ -48,7 +48,7 @@ static const struct argp_child children[] = {{&campaign_show_argp, 0, NULL, 0}, 
 const struct argp campaign_show_round_argp = {
 	.options = options, .parser = parser, .args_doc = "[ROUND | RACE]", .doc = doc, .children = children};
 
-/* The ids of races have 12 digits, so that a number with less is a round. */
+/* The ids of races have 12 digits, so a shorter number is a round. */
 static bool is_round(const char *what)
 {
 	return strspn(what, "0123456789") == strlen(what) && strlen(what) < STORE_RACE_ID_MAX - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign status`: says what runs now, what is left, and how the last round went. */
+/* `outrider campaign status`: shows which runs are in progress, which are left, and the result of the last round. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>

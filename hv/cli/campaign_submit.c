@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign submit`: hands a round to Slurm, as a job array with a shard for each task. */
+/* `outrider campaign submit`: submits a round to Slurm, as a job array with one shard for each task. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -19,8 +19,8 @@
 
 #define SHARDS_MAX 100000
 #define JOBS_MAX 1024
-#define OWN_MEMORY_MIB 512 /* of outrider, besides the guest's memory */
-#define SIGNAL_S 120	   /* so long before the end of its time a task is asked to end */
+#define OWN_MEMORY_MIB 512 /* memory of outrider itself, besides the guest's */
+#define SIGNAL_S 120	   /* seconds before a task's time limit at which Slurm signals the task to end */
 #define MIB (UINT64_C(1) << 20)
 
 struct submit_options {
@@ -105,7 +105,7 @@ const struct argp campaign_submit_argp = {.options = options, .parser = parser, 
 
 /* ---- the round ---- */
 
-/* All tasks must be given one number, which nobody else is given. Returns 0, or -1 with err set. */
+/* Reserve a number for the round, the same for all tasks and used by no other round. Returns 0, or -1 with err set. */
 static int find_round(struct submit_options *o, const struct plan *plan, struct err *err)
 {
 	struct store *store;
@@ -133,7 +133,7 @@ static void quote(FILE *out, const char *word)
 	fputc('\'', out);
 }
 
-/* What a task takes when the largest of the runs are at work in it at once. */
+/* Write the memory and CPUs of a task, enough for the largest runs at the same time. */
 static void write_sizes(FILE *out, const struct plan_runs *runs, uint64_t jobs)
 {
 	uint64_t memory = 0;
@@ -222,7 +222,7 @@ static int wait_for(pid_t pid, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* Give the script to sbatch on its standard input, whose own words go where ours go. Returns 0, or -1 with err set. */
+/* Run sbatch with the script on its standard input. Its output goes to ours. Returns 0, or -1 with err set. */
 static int submit(const char *script, struct err *err)
 {
 	char *const argv[] = {"sbatch", NULL};

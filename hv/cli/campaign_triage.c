@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign triage`: notes what somebody says of a race. */
+/* `outrider campaign triage`: stores a user's judgement on a race. */
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static const char *user_name(void)
 	return user ? user->pw_name : "";
 }
 
-/* Say what was noted: `RACE` may have been the first characters of an id only. */
+/* Print what was stored, with the race's full id: `RACE` may have been an abbreviation. */
 static int say(struct store *store, int64_t race, const struct options *o, struct err *err)
 {
 	const struct store_races_query q = {.race = race};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Option values that are one of a few words. One table of words serves the parser, the error line and completion. An option
- * takes such a value when its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all
- * choices.
+ * Option values that are one word of a table. The same table serves the parser, the error line and completion. An option takes
+ * such a value when its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all choices.
  */
 #ifndef OUTRIDER_CLI_CHOICE_H
 #define OUTRIDER_CLI_CHOICE_H
@@ -10,9 +9,9 @@
 #include "hv/cli/cli.h"
 
 struct cli_choice {
-	/* How the option tables call the value, for example "FORMAT". */
+	/* The name of the value in the option tables, for example "FORMAT". */
 	const char *metavar;
-	/* Returns the i-th word, counted from 0, or NULL behind the last. */
+	/* Returns the i-th word, counted from 0, or NULL after the last. */
 	const char *(*word)(size_t i);
 };
 
@@ -23,7 +22,7 @@ extern const struct cli_choice report_orders;
 /* The formats of `diff` and `replay`. */
 extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
-/* What makes a command fail that lists a round of a campaign, and how it shows the list. */
+/* The findings that make a command fail which lists a round of a campaign, and the forms of that list. */
 extern const struct cli_choice campaign_fails;
 extern const struct cli_choice campaign_forms;
 /* The formats of `locks`. */
@@ -31,7 +30,7 @@ extern const struct cli_choice lock_forms;
 
 /*
  * Find the index of `arg` among the words of `choice`. Returns 0 with *index set; or an error_t for the parser to return, with
- * one line set that lists the words, says which one is near, and names the option by its long name `option`.
+ * an error set that lists the words, suggests a similar one, and names the option by its long name `option`.
  */
 error_t cli_choose(struct argp_state *state, const struct cli_choice *choice, const char *option, const char *arg,
 		   size_t *index);

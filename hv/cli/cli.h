@@ -16,13 +16,16 @@ struct cli_command {
 	int (*main)(int argc, char **argv);
 	/* The options and arguments. */
 	const struct argp *argp;
-	/* What the subcommand does, in a few words. */
+	/* A short description of the subcommand. */
 	const char *what;
-	/* The subcommand's own subcommands, which an entry without a name ends; or NULL. */
+	/* The subcommand's own subcommands, up to an entry without a name; or NULL. */
 	const struct cli_command *inner;
 };
 
-/* The subcommands. argv[0] is the subcommand's name. Each returns the exit code, and has said why when it is not EXIT_OK. */
+/*
+ * The subcommands. argv[0] is the subcommand's name. Each returns the exit code, after printing the reason if it is not
+ * EXIT_OK.
+ */
 int cli_run(int argc, char **argv);
 int cli_attach(int argc, char **argv);
 int cli_list(int argc, char **argv);
@@ -35,7 +38,7 @@ int cli_locks(int argc, char **argv);
 int cli_campaign(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 
-/* Their options and arguments, from which --help and completion are made. */
+/* Their options and arguments, from which --help and completion are generated. */
 extern const struct argp cli_run_argp;
 extern const struct argp cli_attach_argp;
 extern const struct argp cli_list_argp;
@@ -51,7 +54,7 @@ extern const struct argp cli_replay_argp;
 /* The subcommands of `outrider campaign`. */
 extern const struct cli_command campaign_commands[];
 
-/* What --help says of options that the commands which find races share with those which show them. */
+/* Help texts of options that commands which find races share with commands which show them. */
 #define CLI_RULES_HELP "more lists of special variables, marked accesses and so on; may be given several times"
 #define CLI_SOURCES_HELP                                                                                                     \
 	"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several " \
@@ -65,10 +68,10 @@ int cli_fail(const struct err *e);
 void cli_note(const char *line);
 
 /*
- * Call argp_parse() with this program's manners. A wrong option or argument is one line and EXIT_USAGE, where argp itself would
- * print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of state->input,
- * and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` stays as it is. --help prints the help and
- * exits with 0. Returns 0, or -1 with err set.
+ * Call argp_parse() with the error handling of this program. A wrong option or argument is one line and EXIT_USAGE, where argp
+ * itself would print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of
+ * state->input, and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` is not changed. --help prints
+ * the help and exits with 0. Returns 0, or -1 with err set.
  */
 struct cli_input {
 	struct err *err;
@@ -79,10 +82,10 @@ int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *
 error_t cli_usage(struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Read the value of an option. The whole of `text` must be the value. Each returns 0, or -1 when `text` is something else, when
- * the value overflows, or when it lies outside [min, max]. A size has the suffix K, M, G or T, which are powers of 1024, or is
- * in MiB without a suffix, as QEMU's -m has it; *out is in bytes. A time is a decimal number with the unit ms, s, m or h, or
- * without a unit in seconds; *out is in nanoseconds.
+ * Read the value of an option. The whole of `text` must be the value. Each returns 0, or -1 when `text` is not a value,
+ * overflows, or lies outside [min, max]. A size has the suffix K, M, G or T, which are powers of 1024; without a suffix it is
+ * in MiB, as with QEMU's -m. *out is in bytes. A time is a decimal number with the unit ms, s, m or h; without a unit it is in
+ * seconds. *out is in nanoseconds.
  */
 int cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 int cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *out);

@@ -9,7 +9,7 @@
 /* An entry without a name ends the table. */
 extern const struct cli_command cli_commands[];
 
-/* All option values that are one of a few words, for completion. NULL ends the list. */
+/* All option values that are one word of a table, for completion. NULL ends the list. */
 extern const struct cli_choice *const cli_choices[];
 
 #endif

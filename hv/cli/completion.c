@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options that every subcommand has besides those of its tables. */
+/* Options of every subcommand that are not in its tables. */
 static const struct argp_option common[] = {{"help", 'h', NULL, 0, "explain this command", 0}, {0}};
 
-/* ---- what the tables say ---- */
+/* ---- walking the tables ---- */
 
 /* Calls `each` for every option of the parser and of its children. */
 static void each_option(const struct argp *argp, void (*each)(void *ctx, const struct argp_option *o), void *ctx)
@@ -30,9 +30,9 @@ static void each_option_of(const struct cli_command *c, void (*each)(void *ctx, 
 }
 
 /*
- * The commands that take options and arguments of their own: those of `commands`, where in the place of one that has inner ones
- * stand these, named "OUTER INNER". From malloc(), as are the names of inner ones; leaves_free() frees both. NULL: memory ran
- * out.
+ * The commands that take options and arguments of their own: those of `commands`, with a command that has subcommands replaced
+ * by these, named "OUTER INNER". The list and the names of inner commands come from malloc(); leaves_free() frees both. Returns
+ * NULL when memory runs out.
  */
 static struct cli_command *leaves(const struct cli_command *commands)
 {
@@ -72,13 +72,13 @@ static bool has_letter(const struct argp_option *o)
 	return o->key > ' ' && o->key < 0x7f;
 }
 
-/* What stands for a value of this kind in a file: one of the words of `choices`, or a function of the file's, or nothing. */
+/* How a completion file completes a value: by the words of `choice`, by a function of the file, or not at all. */
 struct value {
 	const struct cli_choice *choice;
 	enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER, VALUE_DOMAIN, VALUE_URI } kind;
 };
 
-/* An option whose value has parts, as "IMAGE[,ro]", is completed by the first part. */
+/* An option whose value has several parts, such as "IMAGE[,ro]", is completed by the first part. */
 static struct value value_of(const char *metavar, const struct cli_choice *const *choices)
 {
 	static const struct {
@@ -101,7 +101,7 @@ static struct value value_of(const char *metavar, const struct cli_choice *const
 	return (struct value){.kind = VALUE_FREE};
 }
 
-/* The arguments of a subcommand are files, unless they are domains. */
+/* The arguments of a subcommand are files or domains. */
 static struct value argument_of(const struct cli_command *c)
 {
 	if (!c->argp->args_doc)
@@ -175,7 +175,7 @@ static void bash_value(const struct value *v)
 	putchar('\'');
 }
 
-/* One case: what completes the value of an option. */
+/* Print one case: how to complete the value of an option. */
 static void bash_option_value(void *ctx, const struct argp_option *o)
 {
 	const struct bash *b = ctx;
@@ -208,7 +208,7 @@ static void bash_names(const struct cli_command *commands)
 		printf("%s%s", c == commands ? "" : " ", c->name);
 }
 
-/* The words of a command that has inner ones, and the name by which the rest of the file knows an inner one. */
+/* Print the words of a command with subcommands, and set the name by which the rest of the file knows a subcommand. */
 static void bash_inner(const struct cli_command *c)
 {
 	printf("\tif [[ $command == %s ]] && ((COMP_CWORD == 2)); then\n\t\t_outrider_words \"$cur\" '", c->name);
@@ -272,7 +272,7 @@ static const char zsh_begin[] =
 	"\ttypeset -A opt_args\n"
 	"\tcommands=(\n";
 
-/* Print `text` inside '...' of the shell, with a backslash before what _arguments and _describe take for their own. */
+/* Print `text` inside '...' of the shell, with a backslash before the special characters of _arguments and _describe. */
 static void zsh_text(const char *text)
 {
 	for (; *text; text++) {
@@ -337,7 +337,7 @@ static void zsh_names(const struct cli_command *commands)
 	}
 }
 
-/* The words of a command that has inner ones, and the name by which the rest of the file knows an inner one. */
+/* Print the words of a command with subcommands, and set the name by which the rest of the file knows a subcommand. */
 static void zsh_inner(const struct cli_command *c)
 {
 	printf("\tif [[ $words[1] == %s ]]; then\n\t\tcommands=(\n", c->name);

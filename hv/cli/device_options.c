@@ -8,7 +8,10 @@
 
 #include "hv/cli/suggest.h"
 
-/* The context ids below are those of the hypervisor and the host, the one above is that of no machine (vsock(7)). */
+/*
+ * Valid context ids of a guest. Lower ids are those of the hypervisor and the host, and the next higher one is VMADDR_CID_ANY
+ * (vsock(7)).
+ */
 #define CID_MIN 3
 #define CID_MAX (UINT32_MAX - 1)
 
@@ -61,8 +64,8 @@ static char *keep(struct device_options *o, const char *arg)
 }
 
 /*
- * Cut the first word off *rest, which becomes NULL behind the last one. Words are parted by commas, and two commas stand for
- * one inside a word, as QEMU has it. Returns the word.
+ * Cut the first word off *rest, which becomes NULL after the last one. Commas separate words, and two commas stand for one
+ * inside a word, as in QEMU's options. Returns the word.
  */
 static char *next_word(char **rest)
 {
@@ -78,7 +81,7 @@ static char *next_word(char **rest)
 	return word;
 }
 
-/* Returns what stands behind `name` in `word`, such as "4" behind "queues=", or NULL when `word` does not begin so. */
+/* Returns the text after `name` in `word`, such as "4" after "queues=", or NULL when `word` does not begin with `name`. */
 static const char *value_behind(const char *word, const char *name)
 {
 	size_t len = strlen(name);
@@ -86,7 +89,7 @@ static const char *value_behind(const char *word, const char *name)
 	return strncmp(word, name, len) == 0 ? word + len : NULL;
 }
 
-/* Refuse a word inside the value of an option. `known` are those that there are, and end with NULL. */
+/* Refuse a word inside the value of an option. `known` are the valid words, up to NULL. */
 static error_t wrong_word(struct argp_state *state, const char *option, const char *arg, const char *word,
 			  const char *const *known, const char *wanted)
 {
@@ -154,7 +157,7 @@ static error_t disk_option(struct argp_state *state, struct device_options *o, c
 
 /* ---- network ---- */
 
-/* Cut the part of *text before `end` off. Returns it, or NULL when there is no `end`. */
+/* Cut off the part of *text before `end`. Returns the part, or NULL when there is no `end`. */
 static char *cut(char **text, const char *end)
 {
 	char *part = *text, *at = strstr(part, end);
@@ -176,7 +179,7 @@ static int read_port(const char *text, uint16_t *port)
 	return 0;
 }
 
-/* Read "tcp:127.0.0.1:2222-:22". Without an address only this host reaches the port. Returns 0, or -1. */
+/* Parse "tcp:127.0.0.1:2222-:22". Without an address, the port is reachable from this host only. Returns 0, or -1. */
 static int read_forward(char *text, struct vmm_forward *f)
 {
 	const char *protocol = cut(&text, ":"), *address = protocol ? cut(&text, ":") : NULL;

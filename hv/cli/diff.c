@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider diff`: says which races are new, which are gone, and which are judged otherwise than before. */
+/* `outrider diff`: shows which races are new, which are gone, and whose verdict has changed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,17 +15,16 @@
 enum diff_key { KEY_OLD = 0x200, KEY_FORM, KEY_ALL, KEY_SUPPRESS };
 
 struct diff_options {
-	struct race_files
-		in; /* This must be the first member, as cli_parse() says. Its files are those of one side at a time. */
+	struct race_files in; /* This must be the first member; see cli_parse(). It has the files of one side at a time. */
 	struct fail_on fail_on;
 	struct suppressions *suppressions; /* or NULL */
-	const char **old;		   /* The files of --old. */
+	const char **old;		   /* the files of --old */
 	size_t old_count;
 	size_t form; /* index of forms[] */
 	bool all;
 };
 
-/* The races of one side, judged. */
+/* The races of one side, with verdicts. */
 struct diff_side {
 	struct race_store *store;
 	struct race_runs runs;
@@ -106,7 +105,7 @@ static int split_files(struct diff_options *o, struct err *err)
 	return 0;
 }
 
-/* Each side is judged by the rules for its own kernel. */
+/* Judge each side by the rules for its own kernel. */
 static int load_side(struct diff_options *o, const char **files, size_t count, struct diff_side *out, struct err *err)
 {
 	const char **kept = o->in.files;
@@ -151,7 +150,7 @@ static void put_runs(const char *head, const struct race_runs *runs)
 	}
 }
 
-/* What is different about a race that both sides have. */
+/* Print what has changed in a race that both sides have. */
 static void put_before(const struct change *c)
 {
 	const struct verdict *v = &c->before->verdict;
@@ -263,9 +262,9 @@ static int put_json(const struct changes *c, const struct diff_side *old, const 
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
-/* Only what is worse than before decides the exit status. */
+/* Only changes for the worse decide the exit code. */
 static int code_of(const struct diff_options *o, const struct changes *c)
 {
 	struct verdicts worse = {.list = calloc(c->count + 1, sizeof(*worse.list))};

@@ -9,19 +9,19 @@
 #include "hv/report/run_facts.h"
 #include "pruner/verdicts.h"
 
-/* Which races make a command fail. Suppressed ones never do. */
+/* The races that make a command fail. Suppressed races never do. */
 enum fail_on_what {
 	FAIL_ON_NOTHING,
-	FAIL_ON_HARMFUL, /* Harmful candidates. */
-	FAIL_ON_UNCLEAR, /* Harmful candidates, and races that no rule could decide on. */
-	FAIL_ON_ANY_NEW, /* All races. */
+	FAIL_ON_HARMFUL, /* harmful candidates */
+	FAIL_ON_UNCLEAR, /* harmful candidates, and unclear races */
+	FAIL_ON_ANY_NEW, /* all races */
 };
 
 /* All zero: no option was given. */
 struct fail_on {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	enum fail_on_what what;
-	/* The exit code. 0: it was not given. */
+	/* The exit code. 0: not given. */
 	unsigned char code;
 };
 
@@ -29,30 +29,30 @@ struct fail_on {
 extern const struct argp fail_on_argp;
 #define FAIL_ON_GROUP 5
 
-/* The exit code unless --error-exitcode gives another one. It means nothing else. */
+/* The exit code without --error-exitcode. It has no other meaning. */
 #define FAIL_ON_DEFAULT_CODE 1
 
 /*
- * Read the value of --error-exitcode, which must be a number that means nothing else. Returns 0, or an error_t for the parser
- * to return, with one line set that says what is wrong.
+ * Read the value of --error-exitcode, which must be a number without another meaning. Returns 0, or an error_t for the parser
+ * to return, with an error set.
  */
 error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned char *out);
 
-/* Returns whether any option of the two was given. */
+/* Returns whether one of the two options was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
-/* Returns whether the race makes the command fail. Without an option of the two it is as with --fail-on harmful. */
+/* Returns whether the race makes the command fail. Without either option, as with --fail-on harmful. */
 bool fail_on_race(const struct fail_on *f, const struct judged *j);
 
 /*
- * Returns the exit code that the races ask for, or EXIT_OK when none of them makes the command fail. One line on standard error
- * says how many do.
+ * Returns the exit code that the options select for the races, or EXIT_OK when no race makes the command fail. Prints the
+ * number of such races in one line on standard error.
  */
 int fail_on_code(const struct fail_on *f, const struct verdicts *v);
 
 /*
- * Where the races of the run in `file` decide the exit code, say on standard error what makes "no race" no verdict on the
- * kernel: the run is not finished, or nothing was sampled in it.
+ * If races decide the exit code, warn on standard error about facts by which "no race" says nothing about the kernel: the run
+ * in `file` is not finished, or sampled nothing.
  */
 void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file);
 

@@ -8,12 +8,12 @@
 #include "hv/cli/commands.h"
 
 /*
- * Print the help of the subcommand `command` on standard output: usage, options, and the exit codes that it has. An inner
- * subcommand has a name of two words, as "campaign run".
+ * Print the help of the subcommand `command` on standard output: usage, options, and its exit codes. A nested subcommand has a
+ * name of two words, such as "campaign run".
  */
 void help_command(const struct argp *argp, const char *command);
 
-/* Print the help of the subcommand `command`, which has the subcommands `inner`, and whose argp says what it does. */
+/* Print the help of the subcommand `command`, which has the subcommands `inner`, and which `argp` describes. */
 void help_group(const struct argp *argp, const char *command, const struct cli_command *inner);
 
 /* Print the help of outrider itself, which lists the subcommands `commands`. */

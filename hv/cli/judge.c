@@ -52,7 +52,7 @@ static json_t *verdict(void *ctx, size_t index)
 	return verdict_json(&j->verdicts.list[index]);
 }
 
-/* While the run goes on, the sources belong to the thread that names races. */
+/* Takes no sources: while the run goes on, the thread that names races uses them. */
 static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {
 	const struct judge *j = ctx;
@@ -101,7 +101,7 @@ void judge_free(struct judge *j)
 
 int judge_code(struct judge *j, int code, const struct err *err)
 {
-	/* A session that a signal ended before it began has another code than its error. */
+	/* A session that a signal ended before it began has an exit code that differs from its error's. */
 	if (err->code != EXIT_OK && !code)
 		code = (int)err->code;
 	if (err->code != EXIT_OK)

@@ -11,27 +11,28 @@
 struct judge {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct fail_on fail_on;
-	/* What judges, for the report. */
+	/* Computes verdicts for the report. */
 	struct report_judge report;
-	/* What judges the locks that are followed. */
+	/* Judges suspicions from followed locks. */
 	struct suspector_judge suspect;
 	struct sources *sources;
 	struct prune_rules *rules;
-	struct suppressions *suppressions; /* NULL: none. */
+	struct suppressions *suppressions; /* NULL: none */
 	struct verdicts verdicts;
-	bool quiet; /* No notes are printed. */
+	bool quiet; /* print no messages */
 };
 
 /* A child parser for argp, in the option group FAIL_ON_GROUP. Its input is a struct judge. */
 extern const struct argp judge_argp;
 
-/* Returns 0, or -1 with err set. judge_free() must follow in both cases. `j` must not be moved. */
+/* Prepare the rules. Returns 0, or -1 with err set. judge_free() must follow in both cases. `j` must not be moved. */
 int judge_init(struct judge *j, struct err *err);
 void judge_free(struct judge *j);
 
 /*
- * A run has ended with `code`, which may be EXIT_OK in spite of an error in `err`, or be that of a signal. Print the error, if
- * there is one. Returns the exit code: that of the run, or what the verdicts ask for where the run has not failed.
+ * To be called when a run has ended with `code`, which may be EXIT_OK in spite of an error in `err`, or be that of a signal.
+ * Prints the error, if there is one. Returns the exit code: that of the run if the run failed, otherwise the one that the
+ * verdicts select.
  */
 int judge_code(struct judge *j, int code, const struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider list`: libvirt's domains, and whether each can be attached to. */
+/* `outrider list`: lists libvirt's domains, and whether each can be attached to. */
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider locks`: says which lock protects what, and where it is missing, by the records of runs with --locks. */
+/*
+ * `outrider locks`: shows which lock protects which datum, and where the lock is missing, by the records of runs with --locks.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,7 @@
 
 enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
 
-/* The status when an assertion is broken. */
+/* The exit code for a broken assertion. */
 enum locks_exit { EXIT_BROKEN = 1 };
 
 struct locks_options {
@@ -22,7 +24,7 @@ struct locks_options {
 	const char *module;	/* shell patterns, or NULL */
 	bool all;
 	const char *assert_file; /* or NULL */
-	bool broken;		 /* an assertion was */
+	bool broken;		 /* an assertion is broken */
 	struct redirect redirect;
 	const char **files;
 	size_t count;
@@ -104,7 +106,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Whether a function is one of the modules'. `ctx` is the options. */
+/* Whether a function belongs to one of the wanted modules. `ctx` is the options. */
 static bool is_wanted(const void *ctx, const char *function)
 {
 	const struct locks_options *o = ctx;
@@ -117,7 +119,7 @@ static bool is_wanted(const void *ctx, const char *function)
 	return conf_match(o->module, module);
 }
 
-/* What is read of the files. A run that several files have is taken once. */
+/* The contents of the files. A run that several files have is used once. */
 struct lock_files {
 	struct lock_record *records;
 	struct run_facts *runs;
@@ -125,7 +127,7 @@ struct lock_files {
 	size_t count;
 };
 
-/* NULL with nothing in `err`: none was asked for. */
+/* Returns NULL with `err` unset when no assertions were given. */
 static struct assertions *check(const struct locks_options *o, const struct lock_files *files, struct err *err)
 {
 	struct assertions *a = o->assert_file ? assertions_read(o->assert_file, err) : NULL;
@@ -161,7 +163,7 @@ static int print(struct locks_options *o, const struct lock_files *files, struct
 	return rc;
 }
 
-/* The path of the file that has the same run, or NULL. */
+/* The path of the file that was read before and has the same run, or NULL. */
 static const char *same_run(const struct lock_files *files, const struct run_facts *run)
 {
 	for (size_t i = 0; i < files->count; i++) {

@@ -12,7 +12,7 @@
 #include "hv/cli/suggest.h"
 #include "hv/cli/version.h"
 
-/* Say that there is no such command, and which one may have been meant. */
+/* Report an unknown command, and suggest a similar one. */
 static int unknown(const char *word)
 {
 	struct err err = {0};
@@ -52,7 +52,10 @@ static int help(int argc, char **argv)
 	return unknown(argv[0]);
 }
 
-/* If a standard stream were closed, the next opened file would take its number, and the console and errors would go into it. */
+/*
+ * Open missing standard streams: otherwise the next opened file would get the number of a closed one, and console output and
+ * errors would go into that file.
+ */
 static void open_missing_streams(void)
 {
 	int fd;
@@ -88,7 +91,10 @@ static int command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	open_missing_streams();
-	/* When the reader of our output goes away, write() fails. That error is handled there, with the terminal restored. */
+	/*
+	 * When the reader of our output goes away, write() fails with EPIPE instead of a signal, and the writer restores the
+	 * terminal before it ends.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	return output_end(command(argc, argv));
 }

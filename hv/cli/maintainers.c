@@ -18,18 +18,18 @@
 #define SECONDS_MAX 20
 #define SAID_MAX 65536 /* bytes of the script's output that are read */
 #define LINE_MAX_BYTES 256
-#define FILES_MAX 2 /* one a side */
+#define FILES_MAX 2 /* one for each side */
 
 struct script {
-	size_t folder;			  /* Index of the folder in the sources. */
-	const char *path;		  /* Path of that folder. */
-	const char *files[FILES_MAX + 1]; /* Below that folder. */
+	size_t folder;			  /* index of the folder in the sources */
+	const char *path;		  /* path of that folder */
+	const char *files[FILES_MAX + 1]; /* paths below that folder */
 	size_t file_count;
 	char said[SAID_MAX];
 	size_t len;
 };
 
-/* ---- what is asked ---- */
+/* ---- the script's arguments ---- */
 
 static bool find_script(const struct sources *sources, struct script *s)
 {
@@ -42,7 +42,7 @@ static bool find_script(const struct sources *sources, struct script *s)
 	return false;
 }
 
-/* The script hands names to git by a shell, so only names that mean nothing to a shell are given to it. */
+/* The script passes names to git by a shell, so give it only names without characters that are special to a shell. */
 static bool is_plain(const char *file)
 {
 	for (; *file; file++) {
@@ -52,12 +52,15 @@ static bool is_plain(const char *file)
 	return true;
 }
 
-/* A name is anybody's: it must be that of a file below the folder, and must not look like an option. */
+/*
+ * Add the source file of a side. The name is not trusted: it must be that of a file below the folder, and must not look like an
+ * option.
+ */
 static void add_file(const struct sources *sources, struct script *s, const struct race *race, unsigned which)
 {
 	size_t n;
 	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
-	/* The function itself, and not what was inlined into it: that may be a helper of somebody else's. */
+	/* Take the outermost function, not one that was inlined into it: that may be a helper which other people maintain. */
 	const char *file = n ? line[n - 1].file : "";
 
 	if (!file[0] || file[0] == '-' || file[0] == '/' || !is_plain(file) || !sources_below(sources, s->folder, file))
@@ -69,7 +72,7 @@ static void add_file(const struct sources *sources, struct script *s, const stru
 
 /* ---- the script ---- */
 
-/* Only async-signal-safe calls are made here, since other threads may have held locks when the process forked. */
+/* Makes only async-signal-safe calls, because other threads may have held locks when the process forked. */
 static void run_script(const struct script *s, int output)
 {
 	static char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
@@ -86,8 +89,7 @@ static void run_script(const struct script *s, int output)
 	_exit(127);
 }
 
-/* Read until the script closes its output, until there is too much of it, or until the time is up. Returns whether it closed.
- */
+/* Read until the script closes its output, there is too much of it, or the time is up. Returns whether the script closed it. */
 static bool read_output(struct script *s, int fd)
 {
 	uint64_t end = monotonic_ns() + SECONDS_MAX * UINT64_C(1000000000), now;
@@ -123,7 +125,7 @@ static bool ask(struct script *s)
 	close(ends[0]);
 	if (child < 0)
 		return false;
-	/* What the script has started dies with it. */
+	/* Kill the script's whole process group. */
 	if (!closed)
 		kill(-child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -131,9 +133,9 @@ static bool ask(struct script *s)
 	return closed && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* ---- what it said ---- */
+/* ---- the script's output ---- */
 
-/* An address without blanks, "a@b". */
+/* Whether this is an address without blanks, "a@b". */
 static bool is_address(const char *text, size_t len)
 {
 	size_t at = 0, ats = 0;
@@ -143,7 +145,10 @@ static bool is_address(const char *text, size_t len)
 	return len > 2 && at == len && ats == 1;
 }
 
-/* A name as a header has it: ASCII words as they are, all else as RFC 2047 says. Returns false for what is no name. */
+/*
+ * Write a name in the form for a mail header: ASCII words unchanged, and all else encoded by RFC 2047. Returns false for an
+ * invalid name.
+ */
 static bool put_name(char *out, size_t size, const char *name, size_t len)
 {
 	bool plain = true;
@@ -165,12 +170,12 @@ static bool put_name(char *out, size_t size, const char *name, size_t len)
 	return used < (int)size && used + snprintf(out + used, size - (size_t)used, "?=") < (int)size;
 }
 
-/* Read one line: "Name <address> (role)" or "address (role)". `line` has no newline. Returns false for anything else. */
+/* Parse one line: "Name <address> (role)" or "address (role)". `line` has no newline. Returns false for any other line. */
 static bool parse_line(char *line, char recipient[LINE_MAX_BYTES], bool *maintains)
 {
 	char *role = strrchr(line, '(') ? strstr(line, " (") : NULL, *open, name[LINE_MAX_BYTES];
 
-	/* A name may have parentheses too. The role stands behind the address. */
+	/* A name may contain parentheses too, so search for the role after the address. */
 	open = strchr(line, '<');
 	if (open && strchr(open, '>'))
 		role = strstr(strchr(open, '>'), " (");
@@ -188,7 +193,7 @@ static bool parse_line(char *line, char recipient[LINE_MAX_BYTES], bool *maintai
 	       snprintf(recipient, LINE_MAX_BYTES, "%s <%s>", name, open + 1) < LINE_MAX_BYTES;
 }
 
-/* Each recipient has a line of its own, folded as RFC 5322 says. */
+/* Write each recipient on a line of its own, folded by RFC 5322. */
 static void put_recipients(FILE *out, const struct script *s, bool maintainers, const char *header)
 {
 	char line[LINE_MAX_BYTES], recipient[LINE_MAX_BYTES];

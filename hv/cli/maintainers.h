@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who maintains the source files of a race, by what the kernel's own scripts/get_maintainer.pl says. */
+/* The maintainers of the source files of a race, by the kernel's own scripts/get_maintainer.pl. */
 #ifndef OUTRIDER_CLI_MAINTAINERS_H
 #define OUTRIDER_CLI_MAINTAINERS_H
 
@@ -10,11 +10,11 @@
 
 /*
  * Write the To: and Cc: lines of a mail about `race`: maintainers, then reviewers and lists. They come from the script of the
- * first folder in `sources` that has one. The script is run without a shell, with nothing of the environment but a PATH, in
- * that folder, for the files of both accesses that lie below the folder; and for 20 seconds at most. Only lines that have the
- * form of an address are taken.
+ * first folder in `sources` that has one. The script runs without a shell, with only a PATH in its environment, in that folder,
+ * on the files of both accesses that lie below the folder, for 20 seconds at most. Only lines of its output in the form of an
+ * address are used.
  *
- * Nothing is written when there is no such script, or when the script fails. Then note(ctx, line) says so in one line.
+ * Writes nothing when there is no script, or when the script fails; note(ctx, line) then reports that in one line.
  */
 void maintainers_write(FILE *out, struct sources *sources, const struct race *race, void (*note)(void *ctx, const char *line),
 		       void *ctx);

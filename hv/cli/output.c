@@ -8,7 +8,7 @@
 
 #include "hv/base/err.h"
 
-/* The errno of a write that failed earlier is lost in stdio. A pipe without a reader says so at any time. */
+/* stdio loses the errno of an earlier failed write. poll() reports a pipe without a reader at any time. */
 static bool reader_is_gone(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};

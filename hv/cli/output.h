@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of standard output, which every command that prints by stdio shares. */
+/* Ends standard output, for every command that prints by stdio. */
 #ifndef OUTRIDER_CLI_OUTPUT_H
 #define OUTRIDER_CLI_OUTPUT_H
 
 /*
- * Write out what is left of standard output. A reader that has gone, as `head` does, is no failure and is not told of. Any
- * other failed write is one line on standard error. Returns the exit code: `code`, or EXIT_INPUT for a failed write where
- * `code` is EXIT_OK.
+ * Write the rest of standard output. If its reader has gone, such as `head`, that is no failure and prints nothing. Any other
+ * failed write prints one line on standard error. Returns the exit code: `code`, or EXIT_INPUT for a failed write if `code` is
+ * EXIT_OK.
  */
 int output_end(int code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider prune`: prints the verdicts alone, a line a race, likely bugs first, or all that was found out about one race. */
+/* `outrider prune`: prints only the verdicts, one line for each race, likely bugs first; or all the evidence on one race. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
 
 struct prune_options {
 	struct race_files in; /* This must be the first member, as cli_parse() says. */
-	bool explain;	      /* --explain asks for the whole evidence. */
+	bool explain;	      /* --explain: print all the evidence */
 	bool list;
 };
 

@@ -12,7 +12,7 @@
 
 enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE, KEY_NO_PAGER, KEY_DEBUGINFOD };
 
-/* What every command with files of races has: what names and judges the races, and where the output goes. */
+/* Options of every command with files of races: what names and judges the races, and where the output goes. */
 static const struct argp_option side_options[] = {
 	{"symbols", KEY_SYMBOLS, "PATH", 0,
 	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
@@ -28,7 +28,7 @@ static const struct argp_option side_options[] = {
 	{0},
 };
 
-/* What a command has that shows single races. */
+/* Options of a command that shows single races. */
 static const struct argp_option options[] = {
 	{"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
 	{0},
@@ -170,7 +170,7 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 	return 0;
 }
 
-/* Note of the run that `dropped` has that it is taken from the file `kept`. */
+/* Tell the user that a run in the file `dropped` is taken from the file `kept`. */
 static void say_same_run(struct race_files *f, const char *dropped, const char *kept)
 {
 	char line[CLEAN_FIELD_MAX];
@@ -179,19 +179,19 @@ static void say_same_run(struct race_files *f, const char *dropped, const char *
 	race_files_note(f, line);
 }
 
-/* The files that are read, before their races come into one store. */
+/* The files after reading, before their races are merged into one store. */
 struct loaded {
 	struct report_load load;
 	const char *path;
-	/* It is a regular file, of this device and number. */
+	/* The path is a regular file, with this device and inode number. */
 	bool on_disk;
 	dev_t dev;
 	ino_t ino;
-	/* Another file has the same run, and the run is taken from there. */
+	/* Another file has the same run, which is used instead. */
 	bool dropped;
 };
 
-/* Of several files with one run only one is left: the first one that is finished, or else the first one. */
+/* Of several files with the same run, keep only one: the first finished one, or else the first. */
 static void drop_same_runs(struct race_files *f, struct loaded *files, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -230,7 +230,7 @@ static struct loaded loaded_of(const char *path)
 	return file;
 }
 
-/* Load each file into `out`, and count them in *count. Those in `out` must be freed also after a failure. */
+/* Load each file into `out`, and count them in *count. The caller frees those in `out`, also after a failure. */
 static int load_each(struct race_files *f, struct loaded *out, size_t *count, struct err *err)
 {
 	for (size_t i = 0; i < f->count; i++) {

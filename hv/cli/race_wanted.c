@@ -27,7 +27,7 @@ void races_wanted_free(struct races_wanted *w)
 	*w = (struct races_wanted){0};
 }
 
-/* Keep the id of a race that fits, once. */
+/* Record the id of a race that matches, once. */
 static void note_found(struct race_wanted *w, const char *id)
 {
 	size_t kept = w->count < RACE_WANTED_SHOWN ? w->count : RACE_WANTED_SHOWN;
@@ -54,7 +54,7 @@ bool races_wanted_has(struct races_wanted *w, const char *id)
 	return found;
 }
 
-/* The first characters that the user gave fit several races. */
+/* Report that the user's abbreviation matches several races. */
 static int several(const struct race_wanted *w, struct err *err)
 {
 	char ids[RACE_WANTED_SHOWN * (CLEAN_MAX(RACE_ID_MAX) + 2)] = "", id[CLEAN_MAX(RACE_ID_MAX)];

@@ -14,7 +14,10 @@
 
 /* ---- Ctrl-C ---- */
 
-/* The name of the file that goes when a signal ends the process, or "". A signal's handler has no other way to know it. */
+/*
+ * The name of the file to remove when a signal ends the process, or "". Static, because a signal handler has no other access to
+ * it.
+ */
 static const char *volatile to_drop = "";
 
 static void drop_and_end(int number)
@@ -23,11 +26,11 @@ static void drop_and_end(int number)
 	raise(number);
 }
 
-/* Until the output is whole, let a signal that ends the process take `name` with it. "" ends that. */
+/* Until the output is complete, make the signals that end the process remove `name` first. "" ends that. */
 static void drop_at_signal(const char *name)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	/* The handler is used once. The signal that it raises then ends the process. */
+	/* SA_RESETHAND: the handler is called once, and the signal that it raises ends the process. */
 	const struct sigaction drop = {.sa_handler = drop_and_end, .sa_flags = SA_RESETHAND | SA_NODEFER};
 	struct sigaction now;
 
@@ -40,7 +43,7 @@ static void drop_at_signal(const char *name)
 
 /* ---- the file ---- */
 
-/* Let standard output go to `fd`, which is closed. What was standard output before is kept. Returns 0, or -1 with errno. */
+/* Redirect standard output to `fd`, which is closed, and keep the previous one. Returns 0, or -1 with errno. */
 static int lead_to(struct redirect *o, int fd)
 {
 	int saved;
@@ -56,7 +59,9 @@ static int lead_to(struct redirect *o, int fd)
 	return 0;
 }
 
-/* Make a new file next to o->place, with the access that a new file has. Returns its descriptor, or -1 with errno. */
+/*
+ * Create a new file next to o->place, with a new file's default access rights. Returns its file descriptor, or -1 with errno.
+ */
 static int open_next(struct redirect *o)
 {
 	mode_t mask = umask(0);
@@ -78,7 +83,7 @@ static int open_next(struct redirect *o)
 	return fd;
 }
 
-/* Open what the output is written to. Returns its descriptor, or -1 with errno. */
+/* Open the file for the output. Returns its file descriptor, or -1 with errno. */
 static int open_output(struct redirect *o)
 {
 	struct stat st;
@@ -87,10 +92,10 @@ static int open_output(struct redirect *o)
 		snprintf(o->place, sizeof(o->place), "%.*s", PATH_MAX - 1, o->file);
 		return open_next(o);
 	}
-	/* The name in /proc of a file that is open but deleted leads to no path. */
+	/* A deleted file that is open has a name in /proc, but no path, so it cannot be replaced. */
 	if (!S_ISREG(st.st_mode) || !realpath(o->file, o->place))
 		return open(o->file, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-	/* A file that must not be written must not be replaced either. */
+	/* A file that the user may not write must not be replaced either. */
 	return access(o->place, W_OK) < 0 ? -1 : open_next(o);
 }
 
@@ -120,7 +125,7 @@ int redirect_begin(struct redirect *o, struct err *err)
 
 /* ---- the pager ---- */
 
-/* Whether a program of this name is in a folder of $PATH. `len` characters of `name` count. */
+/* Whether a program of this name, of `len` characters, is in a folder of $PATH. */
 static bool is_in_path(const char *name, size_t len)
 {
 	const char *path = getenv("PATH");
@@ -140,7 +145,7 @@ static bool is_in_path(const char *name, size_t len)
 	return false;
 }
 
-/* Returns the pager's command line, or NULL when the text goes without one. */
+/* Returns the pager's command line, or NULL for no pager. */
 static const char *wanted_pager(void)
 {
 	const char *ours = getenv("OUTRIDER_PAGER"), *users = getenv("PAGER"), *pager = ours ? ours : users ? users : "less";
@@ -148,7 +153,7 @@ static const char *wanted_pager(void)
 
 	if (!pager[0] || strcmp(pager, "cat") == 0)
 		return NULL;
-	/* The shell reads the rest: quotes, variables, pipes. */
+	/* Check only a plain command name. The shell handles the rest: quotes, variables, pipes. */
 	if (strcspn(pager, "/\\'\"$|&;()<>`*?[#~=") < len || is_in_path(pager, len))
 		return pager;
 	if (pager == ours || pager == users)
@@ -182,7 +187,10 @@ void redirect_page(struct redirect *o)
 		close(ends[1]);
 		return;
 	}
-	/* Ctrl-C is for the pager, which goes on. Without this its terminal would be the shell's and the pager's at once. */
+	/*
+	 * Leave Ctrl-C to the pager, which continues after it. Otherwise the shell and the pager would read the terminal at the
+	 * same time.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	lead_to(o, ends[1]);
@@ -190,7 +198,7 @@ void redirect_page(struct redirect *o)
 
 /* ---- the end ---- */
 
-/* Give standard output back. With a pager this is the end of its text. */
+/* Restore standard output. A pager sees the end of its text. */
 static void give_back(struct redirect *o)
 {
 	dup2(o->saved - 1, STDOUT_FILENO);
@@ -212,7 +220,7 @@ void redirect_end(struct redirect *o, struct err *err)
 	if (!o->saved)
 		return;
 	written = fflush(stdout) != EOF && !ferror(stdout);
-	/* What could not be written must not come out behind the old standard output. */
+	/* Drop unwritten output, which must not go to the restored standard output. */
 	__fpurge(stdout);
 	clearerr(stdout);
 	if (!written && o->file)

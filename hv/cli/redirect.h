@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a command's standard output goes: to --output FILE, to a pager, or where it is. The command prints on `stdout` in all
- * cases. One struct redirect at a time may be open.
+ * Redirects a command's standard output: to --output FILE, to a pager, or not at all. The command prints on `stdout` in all
+ * cases. Only one struct redirect may be open at a time.
  */
 #ifndef OUTRIDER_CLI_REDIRECT_H
 #define OUTRIDER_CLI_REDIRECT_H
@@ -13,35 +13,35 @@
 #include "hv/base/err.h"
 
 struct redirect {
-	/* What the options say. */
+	/* Values of the options. */
 	const char *file; /* --output, or NULL */
 	bool no_pager;
-	/* The rest belongs to redirect.c. */
-	int saved;	      /* The standard output from before, plus 1; or 0. */
+	/* Private to redirect.c. */
+	int saved;	      /* the previous standard output, plus 1; 0: none */
 	pid_t pager;	      /* or 0 */
-	char place[PATH_MAX]; /* The file that `file` names, behind all links. */
-	char next[PATH_MAX];  /* The file that becomes `place` when the output is whole, or "". */
+	char place[PATH_MAX]; /* path of `file` with all symbolic links resolved */
+	char next[PATH_MAX];  /* temporary file that is renamed to `place` when the output is complete, or "" */
 };
 
 /*
- * Open --output FILE, if there is one. A regular file takes its name only when redirect_end() finds the output whole, so that
- * what had the name stays until then. A link is followed, and stays a link. A FIFO or a device is written at once. Returns 0,
+ * Open --output FILE, if it was given. A regular file is replaced only when redirect_end() finds the output complete; until
+ * then its old content stays. A symbolic link is followed, and stays a link. A FIFO or a device is written directly. Returns 0,
  * or -1 with EXIT_INPUT.
  */
 int redirect_begin(struct redirect *o, struct err *err);
 
 /*
- * Text for people follows: pass it through a pager, when standard output is a terminal and neither --output nor --no-pager was
- * given. The pager is $OUTRIDER_PAGER, or $PAGER, or less, and `cat` or nothing means none. It gets LESS=FRX where the user has
- * not set LESS. One line on standard error says when the pager cannot be found. Then the text comes without it.
+ * Text for the user follows: pass it through a pager, if standard output is a terminal and neither --output nor --no-pager was
+ * given. The pager is $OUTRIDER_PAGER, or $PAGER, or less; `cat` or "" means none. It gets LESS=FRX unless the user has set
+ * LESS. If the pager cannot be found, a line on standard error says so, and the text is printed without it.
  */
 void redirect_page(struct redirect *o);
 
 /*
- * The command has printed all, or failed with `err`. Where standard output was led elsewhere, flush it, let FILE have its name,
- * wait for the pager, and let standard output be what it was. After a failure what is half-written is removed, and so it is
- * when SIGINT, SIGTERM or SIGHUP ends the process before. A pager that is closed early is no failure. `err` becomes EXIT_INPUT
- * when FILE could not be written. This may follow without redirect_begin().
+ * To be called when the command has printed everything, or failed with `err`. If standard output was redirected, flush it,
+ * rename the temporary file to FILE, wait for the pager, and restore standard output. After a failure the incomplete file is
+ * removed; the same happens when SIGINT, SIGTERM or SIGHUP ends the process before this call. A pager that the user quits early
+ * is no failure. `err` becomes EXIT_INPUT when FILE could not be written. May be called without redirect_begin().
  */
 void redirect_end(struct redirect *o, struct err *err);
 

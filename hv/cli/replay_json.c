@@ -29,7 +29,7 @@ static json_t *side_json(struct json_builder *b, struct scene *s, unsigned side)
 	return o;
 }
 
-/* The document, with what is known of the scenario. */
+/* Begin the document with the facts of the scenario. */
 static json_t *begin(struct json_builder *b, struct scene *s)
 {
 	const struct scenario_facts *f = &s->scenario.facts;

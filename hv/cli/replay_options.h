@@ -10,9 +10,9 @@
 struct replay_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	const char *path;
-	/* The order that is asked for, 1 or 2. 0: both. */
+	/* The order to run, 1 or 2. 0: both. */
 	unsigned order;
-	/* How long an order runs on freely. Without --for it is as the scenario says. */
+	/* The length of the free run. Without --for it is that of the scenario. */
 	bool free_given;
 	uint64_t free_ns;
 	uint64_t times;
@@ -22,7 +22,7 @@ struct replay_options {
 	size_t symbol_count;
 };
 
-/* Returns 0, or -1 with `err` set. replay_options_free() must follow in both cases. */
+/* Read the command line. Returns 0, or -1 with `err` set. replay_options_free() must follow in both cases. */
 int replay_options_parse(struct replay_options *o, int argc, char **argv, struct err *err);
 void replay_options_free(struct replay_options *o);
 

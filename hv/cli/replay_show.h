@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What came of replaying a scenario, for people and as JSON, on standard output. */
+/* Prints the results of replaying a scenario, as text and as JSON, on standard output. */
 #ifndef OUTRIDER_CLI_REPLAY_SHOW_H
 #define OUTRIDER_CLI_REPLAY_SHOW_H
 
 #include "hv/replay/alone.h"
 #include "hv/session/scene.h"
 
-/* What came of both orders. */
+/* The results of both orders. */
 struct replay_shown {
-	/* The first replay, or the first one with another outcome than the one that was recorded. It is named. */
+	/* The first replay, or the first whose outcome differs from the recorded one. Its sites and data are named. */
 	struct replay_instance instance;
-	/* How many replays there were, how many had the recorded outcome, and how many were identical to the recorded one. */
+	/* Number of replays, number with the recorded outcome, and number identical to the recorded one. */
 	uint64_t times, same, identical;
 };
 
-/* Print the race, what came of both orders, and whether that is what was recorded. */
+/* Print the race, the results of both orders, and whether they are the recorded ones. */
 void replay_show_both(struct scene *s, const struct replay_shown *shown);
 
-/* Print what came of one order, the one that lets the access of side `first` go first. `same`: it went as recorded. */
+/* Print the result of the order in which the access of side `first` goes first. `same`: it is the recorded result. */
 void replay_show_one(struct scene *s, unsigned first, const struct alone *one, bool same);
 
 /* The same as JSON. Return 0, or -1 with EXIT_INTERNAL: memory ran out. */
 int replay_show_both_json(struct scene *s, const struct replay_shown *shown, struct err *err);
 int replay_show_one_json(struct scene *s, unsigned first, const struct alone *one, bool same, struct err *err);
 
-/* A few lines on the race, for a debugger's user. */
+/* Write a description of the race in a few lines, for the user of a debugger. */
 #define REPLAY_INTRO_MAX 1024
 void replay_intro(const struct scene *s, unsigned first, char out[REPLAY_INTRO_MAX]);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider report`: shows races that were found earlier, perhaps on another machine, named by the debug files of this one. */
+/*
+ * `outrider report`: shows races that were found earlier, possibly on another machine, with names from this machine's debug
+ * files.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@
 
 enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_GEN_SUPPRESSIONS };
 
-/* The function that writes all races in a format. text and json have none, since they need more than the races. */
+/* The function that writes all races in a format. text and json have none, because they need more than the races. */
 static const struct format {
 	const char *name;
 	int (*export)(FILE *out, const struct export_run *run, struct err *err);
@@ -23,7 +26,7 @@ static const struct format {
 	{"html", export_html}, {"junit", export_junit}, {"upstream", export_upstream},
 };
 
-/* In formats[]. */
+/* Indices in formats[]. */
 #define FORMAT_TEXT 0
 #define FORMAT_JSON 1
 #define FORMAT_UPSTREAM 6
@@ -33,10 +36,10 @@ struct report_options {
 	size_t format;			   /* index of formats[] */
 	struct suppressions *suppressions; /* or NULL */
 	struct fail_on fail_on;
-	int code; /* what fail_on says of the races */
+	int code; /* exit code that fail_on selects for the races */
 	enum verdicts_order order;
 	bool all;
-	bool gen_suppressions; /* Print suppressions in place of the races. */
+	bool gen_suppressions; /* print suppressions instead of the races */
 };
 
 static const struct argp_option options[] = {
@@ -148,7 +151,7 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
-/* A mail is about one race. The script of the user's sources says who gets the mail. */
+/* A mail is about one race. The script of the user's source tree finds the recipients. */
 static int begin_mail(const struct report_options *o, const struct verdicts *v, struct err *err)
 {
 	if (v->count != 1)
@@ -158,7 +161,7 @@ static int begin_mail(const struct report_options *o, const struct verdicts *v, 
 	return 0;
 }
 
-/* Text for people goes through a pager. */
+/* Print text for the user, through a pager. */
 static void print_text(struct report_options *o, const struct verdicts *v, const struct race_store *store,
 		       const struct race_runs *runs, const struct show_how *how)
 {
@@ -202,7 +205,7 @@ out:
 	return rc;
 }
 
-/* Whether the output shows code as instructions. */
+/* Whether the output shows disassembled code. */
 static bool wants_code(const struct report_options *o)
 {
 	if (o->format == FORMAT_TEXT)

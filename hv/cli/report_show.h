@@ -12,24 +12,24 @@
 #include "symbols/files/debug_images.h"
 
 struct show_how {
-	/* Where the names are from; NULL: no debug files were asked. */
+	/* Source of the names. NULL: no debug files were read. */
 	const struct debug_images *images;
-	/* Makes the code around the accesses into instructions. NULL: the code is shown as bytes. */
+	/* Disassembles the nearby instructions. NULL: the code is shown as bytes. */
 	struct listing_maker *listing;
 	/* Show every race in full. */
 	bool all;
-	/* Fold lines to this many characters. 0: lines are as long as they are. */
+	/* Fold lines to this number of characters. 0: do not fold. */
 	unsigned width;
-	/* Standard output is a terminal that shows colours, perhaps behind a pager. */
+	/* Standard output is a terminal with colours, possibly by way of a pager. */
 	bool colour;
-	/* Which races make the command fail. Only exports need it. */
+	/* Selects the races that make the command fail. Only exports need it. */
 	const struct fail_on *fail_on;
 };
 
 /*
- * Show the races to people, in the order of `v`. What is known of the runs comes first. Races that are not folded are shown in
- * full, each with its verdict. Then each folded race is shown as one line with its evidence. The table of the races in `store`
- * follows; `store` has the same races as `v`.
+ * Print the races as text, in the order of `v`. The facts of the runs come first. Races that are not folded are shown in full,
+ * each with its verdict. Then each folded race is one line with its evidence. The table of the races in `store` follows;
+ * `store` and `v` have the same races.
  */
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
 	       const struct show_how *how);
@@ -42,8 +42,8 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
 
 /*
- * Write the document of `l` to standard output, with the races as they are now and a verdict for each. `v` must be in the order
- * of `l`. Returns 0, or -1 when memory ran out. A write error stays in the stream.
+ * Write the document of `l` to standard output, with the races in their present state and a verdict for each. `v` must be in
+ * the order of `l`. Returns 0, or -1 when memory runs out. A write error stays recorded in the stream.
  */
 int show_json(struct verdicts *v, struct report_load *l, struct err *err);
 

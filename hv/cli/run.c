@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider run`: boot a virtual machine of our own, if this host can do it. */
+/* `outrider run`: boots a virtual machine on this host's KVM, and looks for races in it. */
 #include "hv/cli/cli.h"
 #include "hv/cli/run_options.h"
 #include "hv/session/session.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `outrider run` was asked to do. */
+/* The command line of `outrider run`. */
 #ifndef OUTRIDER_CLI_RUN_OPTIONS_H
 #define OUTRIDER_CLI_RUN_OPTIONS_H
 
@@ -10,12 +10,12 @@
 
 struct run_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
-	/* The virtual machine. Its strings are those of argv and of `devices`. How the host's KVM sets breakpoints is no
-	 * option. */
+	/* The virtual machine. Its strings are those of argv and of `devices`. There is no option for how the host's KVM sets
+	 * breakpoints. */
 	struct vm_engine_config engine;
 	struct device_options devices;
 	struct detect_options detect;
-	bool replay_for; /* --replay-for was given. */
+	bool replay_for; /* --replay-for was given */
 };
 
 /*

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this outrider is. */
+/* The version of this program and of its libraries. */
 #ifndef OUTRIDER_CLI_VERSION_H
 #define OUTRIDER_CLI_VERSION_H
 
 #include "hv/cli/choice.h"
 
 /*
- * Print the version on standard output. The first line is "outrider VERSION". The next lines say the git revision, where the
- * build knew it; the libraries with the versions that are in use now; and the features, with the words of `formats`.
+ * Print the version on standard output. The first line is "outrider VERSION". The next lines have the git revision, if it was
+ * known at build time; the libraries, with the versions in use; and the features, with the words of `formats`.
  */
 void version_print(const struct cli_choice *formats);
 

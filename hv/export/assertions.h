@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Assertions (hv/race/assertion.h) and what broke them, as a section of what `outrider locks` writes. Only hv/export uses this.
+/*
+ * Writes assertions (hv/race/assertion.h) and what broke them, as a section of the output of `outrider locks`. Private to
+ * hv/export.
  */
 #ifndef OUTRIDER_EXPORT_ASSERTIONS_H
 #define OUTRIDER_EXPORT_ASSERTIONS_H
@@ -9,7 +11,7 @@
 #include "hv/report/json/write.h"
 #include "hv/race/assertion.h"
 
-/* The broken ones first. NULL writes nothing, and is null in JSON. A write error stays in the stream. */
+/* Broken assertions come first. If `a` is NULL, writes nothing, or null in JSON. The caller checks the stream for errors. */
 void assertions_text(FILE *out, const struct assertions *a);
 void assertions_html(FILE *out, const struct assertions *a);
 json_t *assertions_json(struct json_builder *b, const struct assertions *a);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page is complete without its script, which sorts, filters and copies. */
+/* The page is complete without its script, which adds sorting, filtering and copying. */
 #include <string.h>
 
 #include "hv/export/html.h"
 
-/* The kernel's release, which is the third word of "Linux version RELEASE ...". */
+/* Write the kernel's release: the third word of "Linux version RELEASE ...". */
 static void put_title(FILE *out, const void *ctx)
 {
 	static const char before[] = "Linux version ";

@@ -5,7 +5,7 @@
 #include "hv/export/html.h"
 #include "hv/report/words.h"
 
-/* The race as a kernel with KCSAN would have said it, for whoever wants to mail it. */
+/* Write the race in KCSAN's format, ready to be mailed. */
 static int put_kcsan(FILE *out, const struct export_run *run, const struct export_race *r, struct err *err)
 {
 	struct export_run one = *run;

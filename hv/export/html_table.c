@@ -5,7 +5,7 @@
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
-/* The label is what a narrow screen shows in place of the table's head. */
+/* On a narrow screen, the cell shows the label in place of the table's head. */
 static void begin_cell(FILE *out, const char *classes, const char *label)
 {
 	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);

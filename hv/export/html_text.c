@@ -3,7 +3,7 @@
 
 #include "hv/export/html.h"
 
-/* Bytes shown of one string that others made. */
+/* Most bytes written of one untrusted string. */
 #define FOREIGN_MAX 1024
 
 static void put(FILE *out, char c)

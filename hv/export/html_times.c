@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A drawing of 1000 by 20 units, which the page stretches to the width that it has. */
+/* The drawing has 1000 by 20 units. The page stretches it to the available width. */
 #include <inttypes.h>
 
 #include "hv/export/html.h"
 
-#define WIDTH 1000.0
+#define WIDTH 1000.0 /* units of the drawing */
 
 static double longest_ns(const struct export_run *run, const struct race *race)
 {

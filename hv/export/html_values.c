@@ -4,7 +4,7 @@
 #include "hv/export/html.h"
 #include "hv/report/words.h"
 
-/* Write the bits in groups of eight, the highest bit first. Bits that differ are marked. */
+/* Write the bits in groups of eight, the highest bit first. Bits that differ from `other` are marked. */
 static void put_bits(FILE *out, const char *what, const uint8_t *bytes, const uint8_t *other, uint32_t len)
 {
 	fprintf(out, "<p class=\"bits\">%s ", what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What several exports share. Only hv/export/ uses this header. */
+/* Shared by several exports. Private to hv/export/. */
 #ifndef OUTRIDER_EXPORT_INTERNAL_H
 #define OUTRIDER_EXPORT_INTERNAL_H
 
@@ -7,37 +7,38 @@
 #include "hv/base/clean.h"
 #include "hv/report/datum.h"
 
-#define EXPORT_NAME_MAX CLEAN_MAX(256)
-#define EXPORT_TITLE_MAX (2 * EXPORT_NAME_MAX + DATUM_TEXT_MAX + 128)
+#define EXPORT_NAME_MAX CLEAN_MAX(256) /* bytes of a printable name of at most 256 bytes, including the NUL */
+#define EXPORT_TITLE_MAX (2 * EXPORT_NAME_MAX + DATUM_TEXT_MAX + 128) /* bytes of a title, including the NUL */
 
-/* Make the string in the `size` bytes at `text` printable. `size` is at most 256. */
+/* Make the string in the `size` bytes at `text` printable; `size` is at most 256. */
 void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX]);
 
-/* The name of a side's function, or the address of a side whose function has no name. */
+/* Write the name of a side's function, or its address without one. */
 void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
 
 /*
- * The side that stands for a race where only one can. Which side was held is chance, and a server takes a race at another place
- * for another one. So it is the side with a source line, or else the one whose site comes first.
+ * Returns the index of the primary side, which represents a race where a format allows only one location. It must be the same
+ * in every run, since servers identify a race by it, but which side was held is chance. So it is the side with a source line
+ * or, if both or neither have one, the side whose site sorts first.
  */
 unsigned export_primary(const struct race *race);
 
 /*
- * What made the access of a side, which is the same in every run: the function, a device with the kind of request, or "a writer
- * nobody saw".
+ * Write the maker of a side's access, the same in every run: the function, or a device with the kind of request. For an unseen
+ * writer, writes a phrase that says so.
  */
 void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MAX]);
 
-/* The title of a race, with the primary side first, for example "write in f against read in g: inode->i_state". */
+/* Write the title of a race with the primary side first: "write in f against read in g: inode->i_state". */
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX]);
 
-/* Returns the source line of the access of side `which`, or NULL when it is not known. */
+/* Returns the source line of the access of side `which`, or NULL if it is unknown. */
 const struct source_line *export_line(const struct race *race, unsigned which);
 
-/* Returns what is known of the run in which a race was seen first. NULL: nothing is known of that run. */
+/* Returns the run in which a race was first seen, or NULL if it is unknown. */
 const struct run_facts *export_first_run(const struct export_run *run, const struct race *race);
 
-/* Returns the banner of the kernel in which a race was seen first, or NULL when that kernel is not known. */
+/* Returns the version line of the kernel in which a race was first seen, or NULL if it is unknown. */
 const char *export_banner(const struct export_run *run, const struct race *race);
 
 #endif

@@ -7,11 +7,11 @@
 #include "hv/report/text/text.h"
 
 /*
- * The calls of libxml2 return a negative number on failure. It has the sign bit, and so has the value that it is or-ed into:
- * the functions below return such a value.
+ * The functions of libxml2 return a negative number on failure. The results are combined by |, which keeps the sign bit, so one
+ * check at the end suffices.
  */
 
-/* libxml2 has a character type of its own. This keeps the calls that write short. */
+/* libxml2 has a character type of its own. The short name keeps the calls readable. */
 static const xmlChar *x(const char *text)
 {
 	return (const xmlChar *)text;
@@ -32,7 +32,7 @@ static struct counts count(const struct export_run *run)
 	return c;
 }
 
-/* The report as people read it, which a failed test shows. */
+/* Write the text report of a race, as the content of a failed test. */
 static int write_text(xmlTextWriter *w, const struct race *race)
 {
 	const struct text_style style = {0};
@@ -59,7 +59,7 @@ static int write_failure(xmlTextWriter *w, const struct export_race *r, const ch
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* Why the race is no failure. */
+/* Write why the race is not a failure. */
 static int write_passed(xmlTextWriter *w, const struct export_race *r)
 {
 	int rc = xmlTextWriterStartElement(w, x("system-out"));
@@ -77,7 +77,7 @@ static int write_skipped(xmlTextWriter *w, const struct export_race *r)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* A server knows a test by its class and name, so both are the same in every run. */
+/* Servers identify a test by class and name, so both must be the same in every run. */
 static int write_case(xmlTextWriter *w, const struct export_race *r)
 {
 	unsigned primary = export_primary(r->race);
@@ -100,7 +100,7 @@ static int write_case(xmlTextWriter *w, const struct export_race *r)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* The properties of the second run, and of those behind it, have the number of the run in front of their names. */
+/* State for writing the properties of a run. From the second run on, names are prefixed with the run's number. */
 struct properties {
 	xmlTextWriter *w;
 	size_t number;
@@ -195,7 +195,7 @@ static int write_properties(xmlTextWriter *w, const struct export_run *run)
 	return p.rc | xmlTextWriterEndElement(w);
 }
 
-/* When and where the first run was made, which servers show with the suite. The format has no time zone and no milliseconds. */
+/* Write time and host of the first run, which servers show with the suite. The format has no time zone and no milliseconds. */
 static int write_when(xmlTextWriter *w, const struct run_facts *first)
 {
 	int rc = 0;
@@ -207,7 +207,7 @@ static int write_when(xmlTextWriter *w, const struct run_facts *first)
 	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
-/* What is only suspected neither fails nor passes. */
+/* Write a suspicion as skipped: it neither fails nor passes. */
 static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c)
 {
 	int rc = xmlTextWriterStartElement(w, x("testcase"));
@@ -220,7 +220,7 @@ static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* A suite of its own. */
+/* Write the suspicions as a suite of their own. */
 static int write_suspicions(xmlTextWriter *w, const struct lock_chart *locks)
 {
 	int rc = xmlTextWriterStartElement(w, x("testsuite"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lines are those of kernel/kcsan/report.c and of dump_stack_print_info() (lib/dump_stack.c), except for who reports. */
+/* Follows kernel/kcsan/report.c and dump_stack_print_info() (lib/dump_stack.c), except that Outrider is the reporter. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 
 #define RULER "=================================================================="
 
-/* A letter for each of the kernel's taint flags, from bit 0 on, if the flag is set (taint_flags[] in kernel/panic.c). */
+/* The letter of each taint flag, by bit number (taint_flags[] in kernel/panic.c). */
 static const char taint_letters[] = "PFSRMBUDAWCIOELKXTNJ";
-#define TAINT_ALWAYS 19 /* Flags that the kernel has had since 5.18. Of later flags only those that are set are printed. */
+#define TAINT_ALWAYS 19 /* Flags that the kernel has since 5.18. A later flag is printed only if it is set. */
 
-/* "task 175", or the context that has no task of its own. */
+/* Write "task 175", or "interrupt" for a context that is not a task's. */
 static void put_who(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
@@ -37,7 +37,7 @@ static void put_access(FILE *out, const struct race *race, unsigned which)
 	fprintf(out, " on cpu %u:\n", side->cpu);
 }
 
-/* A place in the code as printk() writes it for %pS, "f+0x1c/0x40 [module]", or for %ps, "f [module]". */
+/* Write a place in the code as printk() does: for %pS "f+0x1c/0x40 [module]", for %ps "f [module]". */
 static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset)
 {
 	if (!symbol->name[0]) {
@@ -66,7 +66,7 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 
 	put_access(out, race, which);
-	/* The stack was not unwound, so there is only the place of the access. */
+	/* Without a call stack, write only the place of the access. */
 	if (side->calls.count == 0)
 		put_call(out, &side->symbol, site_address(side), true);
 	for (unsigned i = 0; i < side->calls.count; i++)
@@ -75,8 +75,8 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 }
 
 /*
- * Of two functions none has its offset, and they are in alphabetical order, so that the title of a race is always the same. The
- * order does not say which side was held.
+ * Write the title. Two functions come in alphabetical order and without offsets, so that the title of a race is the same in
+ * every run. The order does not tell which side was held.
  */
 static void put_title(FILE *out, const struct race *race)
 {
@@ -128,7 +128,7 @@ static void put_taint(FILE *out, const struct guest_taint *taint)
 	}
 }
 
-/* The release and the number of the build, such as "6.1.0-9-amd64 #1", out of a kernel's banner. */
+/* Write the release and build number of a kernel's version line: "6.1.0-9-amd64 #1". */
 static void put_release(FILE *out, const char *banner)
 {
 	static const char prefix[] = "Linux version ";
@@ -140,7 +140,7 @@ static void put_release(FILE *out, const char *banner)
 		return;
 	}
 	fprintf(out, "%.*s", (int)strcspn(release, " "), release);
-	/* The compiler's name comes before the build, and may have a number sign of its own. */
+	/* The compiler's name precedes the build number, and may contain " #" itself. */
 	for (const char *at = release; (at = strstr(at, " #")); at++) {
 		if (isdigit((unsigned char)at[2]))
 			build = at;
@@ -149,7 +149,7 @@ static void put_release(FILE *out, const char *banner)
 		fprintf(out, " #%.*s", (int)strcspn(build + 2, " "), build + 2);
 }
 
-/* A line of our own, as that of the verdict is. To KCSAN the device's access has an unknown origin. */
+/* Write the device's access in an extra line. In KCSAN's format it only is "race at unknown origin". */
 static void put_device(FILE *out, const struct race *race)
 {
 	const struct race_side *side = &race->first.sides[1];
@@ -178,7 +178,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 
 	fputs(RULER "\n", out);
 	put_title(out, r->race);
-	/* The kernel shows the access that came in between first, since its watchpoint caught this access. */
+	/* As in KCSAN's reports, the access that the watchpoint caught comes first. */
 	if (o->sides[1].known)
 		put_side(out, r->race, 1);
 	else
@@ -197,7 +197,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 	fputs("\n" RULER "\n", out);
 }
 
-/* Lines of our own: a suspicion is no report, and a parser must not take it for one. */
+/* Write suspicions in extra lines: they are no reports, and a parser must not take them for one. */
 static void put_suspicions(FILE *out, const struct lock_chart *locks)
 {
 	for (size_t i = 0; locks && i < locks->suspicion_count; i++)

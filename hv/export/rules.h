@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the rules that verdicts are named by say to someone who meets a race in a code host and knows nothing of Outrider. */
+/* Explanations of the pruner's rules, for readers who see a race in a code host and do not know Outrider. */
 #ifndef OUTRIDER_EXPORT_RULES_H
 #define OUTRIDER_EXPORT_RULES_H
 
 #include "hv/export/export.h"
 
 struct export_rule {
-	/* The name of the rule, as export_race.rule has it. */
+	/* Name of the rule, as in export_race.rule. */
 	const char *id;
-	/* The level that most races of the rule have. */
+	/* Level of most races of this rule. */
 	enum export_level level;
-	/* What the rule found, as a sentence. */
+	/* What the rule found: a sentence. */
 	const char *found;
-	/* What that means, in sentences. */
+	/* What that means: sentences. */
 	const char *meaning;
-	/* What to do next, in sentences. */
+	/* What to do next: sentences. */
 	const char *next;
 };
 
-/* All rules that `outrider prune --list-rules` has. The last entry is for races that no rule decided. */
+/* All rules of `outrider prune --list-rules`. The last entry is for races without a deciding rule. */
 extern const struct export_rule export_rules[];
 extern const size_t export_rule_count;
 
-/* The index in export_rules[] of the rule of that name. For NULL, and for a rule that is not there, it is the last index. */
+/* Returns the index of the rule in export_rules[], or the last index for NULL and for an unknown name. */
 size_t export_rule_index(const char *id);
 
 #endif

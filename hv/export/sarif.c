@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). The section numbers below are those of the standard. What is
- * filled in beyond what the standard asks for is what GitHub's code scanning asks for (docs.github.com, "SARIF support for code
- * scanning").
+ * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). Section numbers in this file refer to it. Optional properties
+ * are those that GitHub's code scanning requires (docs.github.com, "SARIF support for code scanning").
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 #define RULE_TEXT_MAX 1024
 
-/* Section 3.27.10: a race that may be harmful is an error, an unclear one a warning, and a benign one a note. */
+/* Section 3.27.10. */
 static const char *const level_words[] = {[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "note"};
 
 static json_t *properties(struct json_builder *b, const struct export_race *r)
@@ -47,8 +46,8 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 }
 
 /*
- * Section 3.27.17. Hosts match a result with those of earlier runs by the hash of the primary location's line, with the number
- * of results so far that have this hash. A race's id is the same in every run of a kernel, and no two races of a run share it.
+ * Section 3.27.17. Hosts match a result with those of earlier runs by the hash of the primary location's line plus a counter
+ * for equal hashes. Use the race's id instead: it is the same in every run of a kernel, and unique within a run.
  */
 static json_t *fingerprints(struct json_builder *b, const struct race *race)
 {
@@ -107,7 +106,10 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
 	return o;
 }
 
-/* What code hosts sort and filter by. A race was seen, so it is no guess; that it does harm may be one. */
+/*
+ * Properties that code hosts sort and filter by. The precision is not "high": that the race exists was observed, but that it is
+ * harmful may be a guess.
+ */
 static json_t *rule_properties(struct json_builder *b, const struct export_rule *rule)
 {
 	static const char *const severity[] = {
@@ -206,7 +208,7 @@ static json_t *run_properties(struct json_builder *b, const struct run_facts *ru
 	return o;
 }
 
-/* Sections 3.20.2 and 3.20.3: the words of the command line, and the line that they make. */
+/* Sections 3.20.2 and 3.20.3: the words of the command line, and the whole line. */
 static void put_command(struct json_builder *b, json_t *o, const struct run_facts *run)
 {
 	json_t *words = json_array();
@@ -229,7 +231,7 @@ static void put_command(struct json_builder *b, json_t *o, const struct run_fact
 	free(line);
 }
 
-/* Section 3.58: code hosts show that a run has not been seen to its end. */
+/* Section 3.58: code hosts show that the run was not finished. */
 static json_t *not_finished(struct json_builder *b)
 {
 	json_t *list = json_array(), *o = json_object();

@@ -10,7 +10,9 @@ static void forget_first(struct around *a)
 	memmove(a->at, a->at + 1, --a->count * sizeof(a->at[0]));
 }
 
-/* INT3 fills what is between functions. Returns whether the instructions from offset `at` on meet the one at offset `access`.
+/*
+ * Decode from offset `at`. Returns true if an instruction begins at offset `access`, with the instructions near it in *out.
+ * Stops at INT3, which pads the gap after a function.
  */
 static bool walk(struct insn_decoder *decoder, const struct race_side *side, uint32_t at, uint64_t access, struct around *out)
 {

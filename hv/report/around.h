@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The instructions around a side's access, of the code that was kept. */
+/* The instructions near a side's access, from the recorded code. Private to hv/report and its exports. */
 #ifndef OUTRIDER_REPORT_AROUND_H
 #define OUTRIDER_REPORT_AROUND_H
 
 #include "hv/race/observation.h"
 #include "symbols/insn/insn.h"
 
-#define AROUND_BEFORE 8 /* instructions before the access, at most */
-#define AROUND_AFTER 5	/* instructions behind the access, at most */
+#define AROUND_BEFORE 8 /* most instructions before the access */
+#define AROUND_AFTER 5	/* most instructions after the access */
 #define AROUND_MAX (AROUND_BEFORE + 1 + AROUND_AFTER)
 
 struct around {
-	/* How many instructions there are. 0: no instruction was kept that begins where the access is. */
+	/* Number of instructions. 0: the recorded code has no instruction that begins at the access. */
 	unsigned count;
-	/* Index of the access, or of the instruction before which the vCPU stopped when the access could not be told. */
+	/* Index of the accessing instruction or, if that is unknown, of the instruction before which the vCPU stopped. */
 	unsigned access;
 	/* Offset of each instruction in the side's code, in bytes. */
 	uint16_t at[AROUND_MAX];
 };
 
 /*
- * Find the instructions around the access of `side`. The code that an old run kept may begin within an instruction; then the
- * instructions are taken to begin at the first offset from which they meet the access.
+ * Find the instructions near the access of `side`. In a report of an older version, the code may begin inside an instruction.
+ * So the search tries start offsets until decoding arrives at the access.
  */
 void around_access(struct insn_decoder *decoder, const struct race_side *side, struct around *out);
 

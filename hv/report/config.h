@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run's report is asked for, and what it says of the run. */
+/* The parameters of a run's report, and the facts about the run that are known at its start. */
 #ifndef OUTRIDER_REPORT_CONFIG_H
 #define OUTRIDER_REPORT_CONFIG_H
 
@@ -11,26 +11,28 @@
 #include "symbols/files/debug_images.h"
 #include "symbols/files/sources.h"
 
-/* Nothing in it is owned, and strings may be NULL where nothing else is said: that was not given. */
+/* Owns nothing. A string that was not given may be NULL, unless its comment says otherwise. */
 struct report_config {
 	/* Path of the JSON file. NULL: none is written. */
 	const char *json;
-	/* How races are shown. */
+	/* How races are printed. */
 	struct text_style style;
-	/* Debug files to name races by before they are shown. NULL: none. They are used by the report alone. */
+	/* Debug files to name races by before they are printed. NULL: none. Only the report may use them. */
 	struct debug_images *images;
-	/* The user's source files, which the debug files may add to. NULL: none. */
+	/* The user's source files. The files named in the debug files are added to them. NULL: none. */
 	struct sources *sources;
-	/* Who judges the races at the end. NULL: they are not judged. */
+	/* Judges the races at the end. NULL: races get no verdict. */
 	const struct report_judge *judge;
-	/* Print whole lines for people, `len` bytes in one piece. */
+	/* Print `len` bytes of text for the user: whole lines. */
 	void (*print)(void *ctx, const char *text, size_t len);
-	/* Say one line about the run, such as that a limit was reached. NULL: nobody reads it. */
+	/* Print one message about the run, for example that a limit was reached. NULL: messages are dropped. */
 	void (*note)(void *ctx, const char *line);
-	/* Handed to print() and note(). */
+	/* First argument of print() and note(). */
 	void *print_ctx;
-	/* The run, without its kernel and its end, which the report learns later. tool_version is never NULL where there is a
-	 * JSON file. */
+	/*
+	 * The run, without its kernel and its end, which the report learns later. tool_version must not be NULL if there is a
+	 * JSON file.
+	 */
 	struct run_facts run;
 };
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What people call a device's access. Pure functions. */
+/* Texts that describe a device's access. Pure functions. */
 #ifndef OUTRIDER_REPORT_DEVICE_H
 #define OUTRIDER_REPORT_DEVICE_H
 
 #include "hv/race/observation.h"
 
-#define DEVICE_TEXT_MAX 192 /* bytes of the texts below with the NUL */
+#define DEVICE_TEXT_MAX 192 /* bytes of the texts below, including the NUL */
 
-/* The kind of device and of request, which are the same in each run: "virtio-blk (read request)". */
+/* The kind of device and request, which is the same in every run: "virtio-blk (read request)". */
 void device_kind(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
 /*
- * The request: "virtio-blk 0, queue 0: read of sector 8192, descriptor 3, segment 1". The descriptor is the first one of the
- * request's chain, and the segment is the part of the chain that was accessed.
+ * The request: "virtio-blk 0, queue 0: read of sector 8192, descriptor 3, segment 1". The descriptor is the head of the
+ * request's chain, the segment is the accessed part of the chain.
  */
 void device_request(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
-/* The thread of the VMM that served the request: "thread disk0 queue0 (tid 4711)". */
+/* The VMM's thread that served the request: "thread disk0 queue0 (tid 4711)". */
 void device_thread(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
 #endif

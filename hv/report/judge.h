@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who judges the races of a report at the run's end. The report itself knows no rules: it calls this, and writes down what it
- * is told. All functions are called by the thread that calls report_finish().
+ * Interface to the component that judges the races at the end of a run. The report has no rules of its own: it calls these
+ * functions and writes their results. All are called on the thread that calls report_finish().
  */
 #ifndef OUTRIDER_REPORT_JUDGE_H
 #define OUTRIDER_REPORT_JUDGE_H
@@ -14,15 +14,17 @@
 
 struct report_judge {
 	/*
-	 * Judge all races of `store`, which lasts as long as the report. `banner` is that of the guest's kernel, or NULL when
-	 * it was not found. Called once. 0, or -1 with err set: then nothing below is called.
+	 * Judge all races of `store`, which is valid as long as the report. `banner` is the version line of the guest's kernel,
+	 * or NULL if it was not found. Called once. Returns 0, or -1 with err set; then no other function is called.
 	 */
 	int (*judge)(void *ctx, const struct race_store *store, const char *banner, struct err *err);
-	/* The verdict on race number `index` of the store, as docs/report-format.md describes it. NULL: memory ran out. */
+	/*
+	 * Returns the verdict on race `index` of the store, as docs/report-format.md describes it, or NULL if memory runs out.
+	 */
 	json_t *(*verdict)(void *ctx, size_t index);
-	/* Print one line that says how many races there are of each class. */
+	/* Print one line with the number of races of each class. */
 	void (*sum)(void *ctx, FILE *out);
-	/* Handed to all of them. */
+	/* First argument of all functions. */
 	void *ctx;
 };
 

@@ -10,7 +10,7 @@
 #include "hv/base/clean.h"
 #include "symbols/insn/flow.h"
 
-#define TARGET_MAX 256 /* A longer name is cut. */
+#define TARGET_MAX 256 /* longer names are truncated */
 
 struct listing_maker {
 	struct insn_decoder *decoder;
@@ -52,7 +52,7 @@ static const char *callee_at(const struct race_side *side, uint16_t at)
 	return NULL;
 }
 
-/* What people call the place that a direct call or jump goes to. Returns false when only its address is known. */
+/* Name the target of a direct call or jump. Returns false if only its address is known. */
 static bool name_target(const struct race_side *side, uint16_t at, const struct insn *insn, char out[TARGET_MAX])
 {
 	const struct guest_symbol *own = &side->symbol;
@@ -73,7 +73,7 @@ static bool name_target(const struct race_side *side, uint16_t at, const struct 
 	return true;
 }
 
-/* The line without the blanks around it, and with single blanks in place of tabs. */
+/* Copy a line without leading and trailing blanks, and with blanks for tabs. */
 static void trim(const char *text, size_t len, char out[LISTING_SOURCE_MAX])
 {
 	char plain[LISTING_SOURCE_MAX];
@@ -90,7 +90,7 @@ static void trim(const char *text, size_t len, char out[LISTING_SOURCE_MAX])
 	clean_text(plain, n, out, LISTING_SOURCE_MAX);
 }
 
-/* The innermost line that debug files have for an instruction. That of the access may have been kept in the report. */
+/* Find the innermost source line of an instruction. For the access, the report itself may have it. */
 static void find_line(const struct race *race, unsigned which, uint16_t at, struct listing_line *out)
 {
 	size_t n;

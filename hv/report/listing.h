@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code around a side's access as instructions, for people, each with the source line that it was compiled from. Plain data:
- * text reports and exports show it, each in its own way.
+ * Disassembly of the code near a side's access, with the source line of each instruction. Plain data, which text reports and
+ * exports print in their own ways.
  */
 #ifndef OUTRIDER_REPORT_LISTING_H
 #define OUTRIDER_REPORT_LISTING_H
@@ -12,48 +12,48 @@
 #include "symbols/files/sources.h"
 #include "symbols/insn/text.h"
 
-#define LISTING_PLACE_MAX 24 /* bytes, with the NUL, as the two below */
+#define LISTING_PLACE_MAX 24 /* bytes, including the NUL, as for the next two */
 #define LISTING_TEXT_MAX INSN_TEXT_MAX
 #define LISTING_SOURCE_MAX 160
 
-/* One instruction. All strings are printable ASCII, whatever the guest's symbols and the source files are made of. */
+/* One instruction. All strings are printable ASCII, whatever bytes the guest's symbols and the source files contain. */
 struct listing_line {
-	/* Where the instruction is: "+0x1c" in the side's function, or its address if the function is not known. */
+	/* "+0x1c" in the side's function, or the address if the function is unknown. */
 	char place[LISTING_PLACE_MAX];
-	/* "mov    0x10(%rdi),%eax". A direct call or jump has the name of what it goes to, where that is known. */
+	/* "mov    0x10(%rdi),%eax". A direct call or jump has the name of its target, if there is one. */
 	char text[LISTING_TEXT_MAX];
-	/* This is the accessing instruction; or, where that could not be told, the vCPU stopped before this one. */
+	/* This is the accessing instruction or, if that is unknown, the instruction before which the vCPU stopped. */
 	bool access;
-	/* The source file: "fs/inode.c". NULL: it is not known. It belongs to the race. */
+	/* The source file: "fs/inode.c". NULL: unknown. Owned by the race. */
 	const char *file;
-	/* Line number, of which `source` is the text. 0: not known. */
+	/* Line number of `source`. 0: unknown. */
 	unsigned line;
-	/* The line is that of the instruction before, too. */
+	/* The previous instruction has the same source line. */
 	bool same_line;
-	/* The text of the source line without the blanks around it. "": the source is not at hand. */
+	/* Text of the source line, trimmed. "": the source file is not available. */
 	char source[LISTING_SOURCE_MAX];
 };
 
 struct listing {
-	/* How many instructions there are. 0: the code was not kept, or is none. */
+	/* Number of instructions. 0: the code was not recorded or cannot be decoded. */
 	unsigned count;
-	/* False: the accessing instruction could not be told. */
+	/* False: the accessing instruction is unknown. */
 	bool access_known;
 	struct listing_line lines[AROUND_MAX];
 };
 
-/* What makes listings. One thread at a time may use it. */
+/* Makes listings. One thread at a time may use it. */
 struct listing_maker;
 
-/* `sources` must outlive the maker, and may be NULL. NULL with EXIT_INTERNAL: memory ran out. */
+/* `sources` must outlive the maker; it may be NULL. Returns NULL with EXIT_INTERNAL if memory runs out. */
 struct listing_maker *listing_maker_new(struct sources *sources, struct err *err);
 
 /* `m` may be NULL. */
 void listing_maker_free(struct listing_maker *m);
 
 /*
- * Make the listing of side `which` of a race. `out` is valid as long as the race. Source lines come from the race's names: that
- * of the access always, those of the other instructions if naming was asked for them (struct naming, code_lines).
+ * Make the listing of side `which` of a race. `out` is valid as long as the race. Source lines come from the race's names:
+ * always for the access, for other instructions only if naming was asked for them (struct naming, code_lines).
  */
 void listing_make(struct listing_maker *m, const struct race *race, unsigned which, struct listing *out);
 

@@ -6,7 +6,7 @@
 
 #include "hv/base/linux_image.h"
 
-/* What loaded_keep() works on. */
+/* Arguments of loaded_keep(). */
 struct keeping {
 	const struct report_modules *loaded;
 	struct race *race;
@@ -32,7 +32,7 @@ static const struct report_module *module_at(const struct report_modules *loaded
 	return best;
 }
 
-/* Whether the module is in `kept`, where it is added if there is room. -1: memory ran out. */
+/* Add the module to `kept` if there is room. Returns 1 if `kept` has it, 0 if not, or -1 if memory runs out. */
 static int keep_module(struct keeping *k, const struct report_module *module)
 {
 	size_t bytes = k->kept->bytes;
@@ -70,7 +70,7 @@ static int keep_address(struct keeping *k, uint64_t gva)
 	return 0;
 }
 
-/* The words of the datum: a pointer is named by what it points to. */
+/* Check each 8-byte value at any offset in the datum: naming a pointer needs the module that it points into. */
 static int keep_values(struct keeping *k, const uint8_t *bytes, uint32_t len)
 {
 	int rc = 0;

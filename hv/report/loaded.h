@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The modules that are loaded now, and those of them that a race keeps: the ones that an address of the race may be in. A guest
- * can load modules as often as it likes, and a document that had them all would grow without end.
+ * Chooses the loaded modules that a race records: those that contain an address of the race. A hostile guest can load modules
+ * again and again, so recording all of them would let the document grow without bound.
  */
 #ifndef OUTRIDER_REPORT_LOADED_H
 #define OUTRIDER_REPORT_LOADED_H
@@ -12,9 +12,10 @@
 #include "hv/report/modules.h"
 
 /*
- * Let race->modules be the ids of those of `loaded` that an address of the race may be in: of its calls, its data or its
- * registers. Copies of these are added to `kept`, as long as they all take at most `most` bytes (report_module_bytes()). *full
- * is set when one is left out because of that. 0, or -1 with err set: memory ran out.
+ * Set race->modules to the ids of the modules of `loaded` that may contain an address of the race: of its calls, its data or
+ * its registers. Adds copies of these modules to `kept`, as long as all of them take at most `most` bytes
+ * (report_module_bytes()). Sets *full if a module was left out because of that. Returns 0, or -1 with err set if memory runs
+ * out.
  */
 int loaded_keep(const struct report_modules *loaded, struct race *race, struct report_modules *kept, size_t most, bool *full,
 		struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The modules that a report's addresses may be in: where each was loaded, and which build of it, so that the addresses can be
- * named later and on another machine. A module that is loaded again is another one, with another id.
+ * The modules that a report's addresses may be in: where each was loaded and which build it is, so that the addresses can be
+ * named later and on another machine. Each load of a module makes a new entry with a new id.
  */
 #ifndef OUTRIDER_REPORT_MODULES_H
 #define OUTRIDER_REPORT_MODULES_H
@@ -13,69 +13,66 @@
 #include "hv/race/index.h"
 #include "symbols/files/debug_images.h"
 
-#define REPORT_BUILD_ID_MAX 20
+#define REPORT_BUILD_ID_MAX 20 /* bytes */
 
 struct report_module {
-	/* Unique for each time that a module is loaded. */
+	/* Unique per load of a module. */
 	uint64_t id;
-	/* Its name, with a NUL. */
+	/* The module's name with a NUL. */
 	char name[64];
-	/* GVA of its text. */
+	/* GVA of the text. */
 	uint64_t base;
-	/* Size of its text in bytes. */
+	/* Size of the text in bytes. */
 	uint64_t size;
-	/* Its build id, of build_id_len bytes. */
+	/* Build id of `build_id_len` bytes. */
 	uint8_t build_id[REPORT_BUILD_ID_MAX];
-	/* 0: the build id is not known. */
+	/* 0: unknown. */
 	size_t build_id_len;
-	/* Where each of its sections was loaded. */
+	/* Load addresses of the sections: `nsections` of them. */
 	struct image_section *sections;
-	/* How many sections there are. */
 	size_t nsections;
 };
 
 /* A list that owns its modules. All zero: an empty one. */
 struct report_modules {
-	/* The modules, in the order in which they were added. */
+	/* In the order in which they were added. */
 	struct report_module *list;
-	/* How many there are. */
 	size_t count;
-	/* How many there is room for. */
+	/* Capacity of `list`. */
 	size_t room;
-	/* report_module_bytes() of all of them. */
+	/* Sum of report_module_bytes() of all modules. */
 	size_t bytes;
-	/* Of `list`, by id. */
+	/* Index of `list`, by id. */
 	struct race_index index;
-	/* Random, since ids of a report that was read are what anybody wrote there. Made with the first module. */
+	/* Random key, made with the first module, since ids in a report are untrusted. */
 	struct siphash_key key;
 };
 
-/* Free all modules. The list is empty afterwards. */
+/* Free all modules and empty the list. */
 void report_modules_free(struct report_modules *m);
 
-/* Add a copy of `module`, with its names made printable, unless there is one with its id already. 0, or -1 with err set: memory
- * ran out. */
+/* Add a copy of `module` with printable names, unless the list has its id. Returns 0, or -1 with err set if memory runs out. */
 int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err);
 
-/* The module with that id, valid until the next one is added. NULL: there is none. */
+/* Returns the module with that id, valid until the next one is added; or NULL. */
 const struct report_module *report_modules_find(const struct report_modules *m, uint64_t id);
 
 /*
- * How far `gva` is behind the beginning of the module's part that it may be in, in bytes: 0 in its text, or the distance to the
- * nearest section below. UINT64_MAX: it is in no part of the module.
+ * Returns 0 if `gva` is in the module's text; otherwise the distance in bytes from the nearest section that begins at or below
+ * it; or UINT64_MAX if it cannot belong to the module.
  */
 uint64_t report_module_distance(const struct report_module *module, uint64_t gva);
 
-/* The bytes that the module takes in memory; in JSON it takes about as much. */
+/* Returns the bytes that the module takes in memory, which is about its size in JSON. */
 size_t report_module_bytes(const struct report_module *module);
 
-/* The module as a JSON object, as docs/report-format.md says. NULL: memory ran out. */
+/* Returns the module as a JSON object, as in docs/report-format.md, or NULL if memory runs out. */
 json_t *report_module_json(const struct report_module *module);
 
-/* The whole list as JSON. NULL: memory ran out. */
+/* Returns the whole list as JSON, or NULL if memory runs out. */
 json_t *report_modules_json(const struct report_modules *m);
 
-/* Read such an object back, and add the module to `m`. 0, or -1 with err set. EXIT_INPUT: it is no such object. */
+/* Read such an object and add the module to `m`. Returns 0, or -1 with err set: EXIT_INPUT if the object is not valid. */
 int report_modules_read(struct report_modules *m, const json_t *object, struct err *err);
 
 #endif

@@ -14,7 +14,7 @@ void run_kernel_free(struct run_kernel *kernel)
 	*kernel = (struct run_kernel){0};
 }
 
-/* The strings of a recorded run are the caller's, and so they are const. Those of a run that was read are not. */
+/* The strings are const because in a run being recorded they belong to the caller. In a run read from a file they are ours. */
 static void give_up(const void *p)
 {
 	free((void *)p);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much is left unseen, as an estimate: Chao1, a species estimator (A. Chao, Scandinavian Journal of Statistics 11, 1984,
- * and Biometrics 43, 1987), over pairs of sites that race. It looks only at how many pairs were seen once and twice, and it
- * says how many there are AT LEAST that runs like those so far would show in the end. It is no count, and must be called an
- * estimate wherever it is shown.
+ * Estimates the number of unseen pairs of racing sites by Chao1, a species estimator (A. Chao, Scandinavian Journal of
+ * Statistics 11, 1984, and Biometrics 43, 1987). It uses only the numbers of pairs that were seen once and twice. It gives a
+ * LOWER BOUND of the number of pairs that runs like these would show in the end. Output must call it an estimate, because it
+ * is no count.
  *
  * Pure functions. Any thread.
  */
@@ -14,23 +14,23 @@
 #include <stdint.h>
 
 struct learn_counts {
-	/* Pairs that were seen at all; those seen exactly once, and those seen exactly twice. */
+	/* Number of pairs that were seen at all, exactly once, and exactly twice. */
 	uint64_t observed, once, twice;
 	/*
-	 * In how many runs was looked, where `once` and `twice` count runs that saw a pair. That form is also known as Chao2.
-	 * 0: they count observations.
+	 * Number of runs, if `once` and `twice` count the runs that saw a pair; this form is also called Chao2. 0: they count
+	 * observations.
 	 */
 	uint64_t runs;
 };
 
 struct learn_estimate {
-	/* How many pairs there are in all, and the interval that holds that number with a probability of 95%. */
+	/* The estimated number of all pairs, and its 95 % confidence interval. */
 	double pairs, low, high;
-	/* False: one run, or nothing seen, says nothing of what is unseen. All three are what was observed then. */
+	/* False after one run, or if nothing was seen. Then all three numbers are the observed one. */
 	bool known;
 };
 
-/* The bias-corrected form, which needs no pair that was seen twice. The interval is Chao's log-normal one. */
+/* Compute the bias-corrected form, which needs no pair that was seen twice, with Chao's log-normal interval. */
 struct learn_estimate learn_chao1(const struct learn_counts *counts);
 
 #endif

@@ -3,13 +3,13 @@
 
 #include "hv/campaign/learn/weights.h"
 
-/* What the store's callbacks add to. */
+/* Context of the store's callbacks. */
 struct learning {
 	struct weights *weights;
 	uint64_t sites;
 };
 
-/* These return -1 when memory ran out, which ends the reading. */
+/* Callbacks for store_sites() and store_each_pair(). -1, without memory, ends the reading. */
 static int take_site(void *ctx, const struct store_site *site)
 {
 	struct learning *l = ctx;
@@ -32,7 +32,7 @@ int learn_prefer(struct store *s, const char *build_id, const char *path, struct
 	struct learning l = {.weights = weights_new()};
 	int rc = -1;
 
-	/* An error that the store has explained stays the one that is said. */
+	/* If the store failed, err is set already, and err_set() keeps the first error. */
 	if (!l.weights || store_sites(s, build_id, take_site, &l, err) < 0 ||
 	    store_each_pair(s, build_id, take_pair, &l, err) < 0)
 		err_set(err, EXIT_INTERNAL, "out of memory for what was learnt");

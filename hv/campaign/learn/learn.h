@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the next run is to prefer, learnt from all runs before: the file of --prefer (docs/coverage-format.md).
- * docs/learning.md says by which rule, and what it gains.
+ * Learns from the coverage of all earlier runs: writes a file for --prefer (docs/coverage-format.md) with weights for the
+ * next run. docs/learning.md describes the rule, and what it gains.
  */
 #ifndef OUTRIDER_CAMPAIGN_LEARN_LEARN_H
 #define OUTRIDER_CAMPAIGN_LEARN_LEARN_H
@@ -10,9 +10,9 @@
 #include "hv/campaign/store/store.h"
 
 /*
- * Write the weights for the kernel with this build id (hexadecimal) to `path`, from what the store knows of it. The file is
- * written under another name and renamed. Returns 0; or 1 when the store knows nothing of that build, and there is no file; or
- * -1 with err set. The file depends on the store's content only: the choice that a run makes of it is random, by its own seed.
+ * Write the weights of the kernel with this build id (hexadecimal) to `path`, by way of a file that is renamed. Returns 0; 1,
+ * without a file, if the store has no coverage of that build; or -1 with err set. The file depends only on the content of the
+ * store; the run chooses by its own seed.
  */
 int learn_prefer(struct store *s, const char *build_id, const char *path, struct err *err);
 

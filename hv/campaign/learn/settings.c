@@ -9,23 +9,23 @@
 #include "hv/base/fnv1a.h"
 #include "hv/base/rng.h"
 
-/* So many rounds are looked at: what was new long ago says nothing of what is new now. */
+/* Number of latest rounds whose yield counts: a setting that found new races long ago may be saturated now. */
 #define ROUNDS 4u
-/* No setting is so much likelier than another to come sooner. */
+/* The largest ratio between the weights of two settings, so that no setting starves. */
 #define MOST 10.0
 
-/* What is known of a setting. */
+/* How many new races the runs of a setting found. */
 struct yield {
 	const struct learn_setting *setting;
 	double found, seconds, runs, weight;
-	/* How many of its runs have a place already. */
+	/* Number of runs of this setting that place_all() has placed. */
 	size_t placed;
 };
 
-/* A run in the list, as it is sorted. */
+/* Sort keys of a run. */
 struct place {
 	size_t index;
-	/* How many runs of the same setting stand in front of it in the list, and where it falls among those of the others. */
+	/* Number of earlier runs of the same setting in the list, and a random key among the runs with the same turn. */
 	size_t turn;
 	double key;
 };
@@ -78,7 +78,10 @@ static int add_rounds(struct store *s, const char *campaign, int64_t before, str
 	return rc;
 }
 
-/* New races for each second. Each setting is mixed with one run that is like all runs together. */
+/*
+ * Weight a setting by its new races a second. Each setting counts one more run that equals the mean of all runs, so that a
+ * single lucky run does not decide.
+ */
 static void weigh(struct yield *yields, size_t count)
 {
 	struct yield all = {0};
@@ -104,8 +107,8 @@ static void weigh(struct yield *yields, size_t count)
 }
 
 /*
- * Sorted by these keys, each item comes first with a probability in proportion to its weight, and so on behind it (Efraimidis
- * and Spirakis, Information Processing Letters 97, 2006).
+ * Random sort key. In the order of these keys, the probability of each item to come first is proportional to its weight, and
+ * likewise for the rest (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
  */
 static double random_key(const char *uuid, const struct learn_setting *s, size_t turn, double weight)
 {
@@ -127,7 +130,7 @@ static int by_turn_and_key(const void *a, const void *b)
 	return (one->key > other->key) - (one->key < other->key);
 }
 
-/* List each setting once. Returns how many there are. */
+/* List each setting once. Returns their number. */
 static size_t list_settings(const struct learn_setting *list, size_t count, struct yield *yields)
 {
 	size_t settings = 0;

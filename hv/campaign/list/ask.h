@@ -6,15 +6,18 @@
 
 #include "hv/campaign/list/subsystem.h"
 
-/* Which rounds are looked at. A round is named by its number, or by the first characters of its uuid. All zero: the last one.
+/*
+ * Which rounds a round summary shows. A round is given by its number, or by the first characters of its uuid. All zero: the
+ * last round.
  */
 struct morning_ask {
-	const char *campaign; /* NULL: the campaign whose round was started last. */
+	const char *campaign; /* NULL: the campaign of the round that started last. */
 	const char *round;    /* NULL: the last round. */
-	const char *since;    /* Look at the rounds after this one, too, and compare with it. NULL: with the round before. */
-	const char *against;  /* Compare the two rounds only, whatever other rounds have seen. NULL: do not. */
-	const struct subsystems *subsystems; /* NULL: races belong to folders of the source, and to modules. */
-	bool all;			     /* Fill in the builds of all races, and not only of those that are shown. */
+	const char *since;    /* Show all rounds after this one, and compare with it. NULL: compare with the round before. */
+	const char *against;  /* Compare two rounds only, and ignore all other rounds. NULL: compare with all earlier rounds. */
+	const struct subsystems *subsystems; /* NULL: a race belongs to a folder of the source, or to a module. */
+	/* Read the builds of all races, not only of races that the summary shows in full. */
+	bool all;
 };
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "hv/campaign/list/filling.h"
 
-/* The campaign whose round was started last. */
+/* Set the campaign: the given one, or that of the round that started last. */
 static int choose_campaign(struct filling *f)
 {
 	struct store_rounds_query q = {.last = 1};
@@ -41,7 +41,10 @@ static int get_rounds(struct filling *f)
 	return 0;
 }
 
-/* A number first, since a uuid may begin with digits, too. Of rounds with one number the last one is meant. */
+/*
+ * Find a round by number, else by the start of its uuid. Numbers come first, because a uuid can begin with digits. Of several
+ * rounds with the same number, take the last.
+ */
 static int find_round(struct filling *f, const char *name, size_t *index)
 {
 	char number[24];
@@ -64,7 +67,7 @@ static int find_round(struct filling *f, const char *name, size_t *index)
 		       f->rounds.list[f->rounds.count - 1].number);
 }
 
-/* What the rounds are compared with, by default the round before. */
+/* Set the base round: the given one, or the round before. */
 static int choose_base(struct filling *f)
 {
 	const char *base = f->ask->against ? f->ask->against : f->ask->since;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the runs up to this round covered. */
+/* Coverage of the campaign's runs up to the selected rounds. */
 #include <stdlib.h>
 
 #include "hv/campaign/learn/estimate.h"
 #include "hv/campaign/list/filling.h"
 
-/* The sites that could be sampled are those of all builds, and in each build those of the run that had most to choose from. */
+/* Number of sites that can be sampled: the sum over all kernel builds of the largest pool of a run of that build. */
 static int fill_pool(struct filling *f, const struct store_coverage *covered)
 {
 	uint64_t *pools = calloc(covered->builds + 1, sizeof(*pools));
@@ -23,7 +23,7 @@ static int fill_pool(struct filling *f, const struct store_coverage *covered)
 	return 0;
 }
 
-/* Whether the round with this id is looked at. */
+/* Whether the round with this id is selected. */
 static bool is_now(const struct filling *f, int64_t round)
 {
 	for (size_t i = f->from; i <= f->to; i++) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What broke in the rounds that are looked at, and whether it broke before. */
+/* Findings of the selected rounds, and whether earlier rounds had the same findings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/campaign/list/filling.h"
 
-#define NUMBER_MAX 64 /* characters */
+#define NUMBER_MAX 64 /* characters of a number or address that same_line() skips at once */
 
-/* Behind the time that a kernel puts before a line: "[   12.345678] ". */
+/* Skip the time that printk writes before a line: "[ 12.345678] ". */
 static const char *without_time(const char *line)
 {
 	const char *end = line[0] == '[' ? strchr(line, ']') : NULL;
@@ -15,8 +15,10 @@ static const char *without_time(const char *line)
 	return end && end[1] == ' ' && strspn(line + 1, " .0123456789") == (size_t)(end - line - 1) ? end + 2 : line;
 }
 
-/* How long the number or address at `text` is, which has a digit. 0: there is none. A line may be of anybody, and as long as it
- * likes. */
+/*
+ * Length of the number or address at `text`, which has at least one digit. 0: there is none. NUMBER_MAX bounds the scan,
+ * because a guest can write a line of any length.
+ */
 static size_t number_at(const char *text)
 {
 	bool digit = false;
@@ -27,7 +29,7 @@ static size_t number_at(const char *text)
 	return digit ? len : 0;
 }
 
-/* Numbers and addresses differ from night to night, so all are taken for the same. */
+/* Compare two lines. Numbers and addresses differ from round to round, so any two are equal. */
 static bool same_line(const char *a, const char *b)
 {
 	a = without_time(a);
@@ -43,7 +45,7 @@ static bool same_line(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Note which of the findings, that are those of the rounds looked at so far, an earlier round has as well. */
+/* Clear is_new of the findings that the earlier round `index` has, too. */
 static int compare_with_round(struct filling *f, size_t index)
 {
 	struct store_findings old = {0};
@@ -89,7 +91,7 @@ static int add_round(struct filling *f, size_t index)
 	return rc;
 }
 
-/* Of two rounds that are compared, the other one is all that there is before. */
+/* When two rounds are compared, the base round is the only earlier round. */
 int fill_findings(struct filling *f)
 {
 	int rc = 0;

@@ -21,7 +21,7 @@ enum morning_class fill_class(enum verdict_class class, const char *rule)
 	return rule[0] ? classes[class] : MORNING_UNJUDGED;
 }
 
-/* "write in ext4_foo [ext4]". A device's name has a colon, which no function's has. */
+/* "write in ext4_foo [ext4]". A name with a colon is a device's, because no function has a colon. */
 static const char *side_text(struct filling *f, const struct store_side *side)
 {
 	char text[SIDE_MAX];
@@ -36,7 +36,7 @@ static const char *side_text(struct filling *f, const struct store_side *side)
 	return fill_text(f, text);
 }
 
-/* Of two sides that belong to different subsystems the first one is taken of which the file is known. */
+/* The subsystem of the first side with a known source file. */
 static const char *subsystem_of(struct filling *f, const struct store_race *from)
 {
 	const struct store_side *side = &from->sides[from->sides[0].file[0] || !from->sides[1].file[0] ? 0 : 1];
@@ -129,7 +129,7 @@ int fill_race(struct filling *f, const struct store_race *from, enum morning_cha
 	return change <= MORNING_GONE || f->ask->all ? fill_builds(f, from->id, r) : 0;
 }
 
-/* ---- a round against those before ---- */
+/* ---- a round compared with all rounds before ---- */
 
 static enum morning_change change_of(enum store_change change)
 {
@@ -161,7 +161,7 @@ int fill_races(struct filling *f)
 	return rc;
 }
 
-/* ---- two rounds and nothing else ---- */
+/* ---- two rounds compared ---- */
 
 static int by_id(const void *x, const void *y)
 {
@@ -170,10 +170,10 @@ static int by_id(const void *x, const void *y)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* What a round saw. */
+/* The races that a round saw. */
 struct seen {
 	struct store_races races;
-	const struct store_race **list; /* By id. */
+	const struct store_race **list; /* sorted by id */
 	size_t count;
 };
 
@@ -200,7 +200,10 @@ static void free_seen(struct seen *s)
 	store_races_free(&s->races);
 }
 
-/* The race as the second round has it, or else the first. `old` or `now` is NULL where its round did not see the race. */
+/*
+ * Append a race to the summary, with its state in the second round or else in the first. `old` or `now` is NULL if that round
+ * did not see the race.
+ */
 static int fill_compared(struct filling *f, const struct store_race *old, const struct store_race *now)
 {
 	const struct store_race *last = now ? now : old;

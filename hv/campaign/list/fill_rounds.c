@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The figures of the rounds. */
+/* The figures of each round. */
 #include <stdlib.h>
 
 #include "hv/campaign/list/filling.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page has the style and the script of the page that `outrider report` makes: the script wants its table and sections. */
+/* The page uses the style and script of the page of `outrider report`. The script expects the same table and sections. */
 #include "hv/campaign/list/html.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void put_title(FILE *out, const void *ctx)
 	list_rounds_put(out, m);
 }
 
-/* What `put` writes is of our own words and numbers, or of what list_kinds_put() has, so it is escaped here. */
+/* Most of an answer is constant text and numbers, but list_kinds_put() writes words from the store, so escape all of it. */
 static void put_escaped(FILE *out, const struct morning *m, enum list_answer answer)
 {
 	char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the page share. Only hv/campaign/list/ uses this header. */
+/* What the files of the HTML page share. Only hv/campaign/list/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_HTML_H
 #define OUTRIDER_CAMPAIGN_LIST_HTML_H
 
@@ -7,10 +7,10 @@
 
 #include "hv/campaign/list/morning.h"
 
-/* Draw how the rounds of the campaign went: races, coverage, and overhead. Nothing for no round. */
+/* Draw the plots of races, coverage and overhead over the campaign's rounds. Without rounds, draw nothing. */
 void list_html_plots(FILE *out, const struct morning *m);
 
-/* Write the table of all races, and the section of each. */
+/* Write the table of all races, and a section for each race. */
 void list_html_races(FILE *out, const struct morning *m);
 
 #endif

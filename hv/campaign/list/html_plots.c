@@ -4,11 +4,11 @@
 #include "hv/campaign/list/plot.h"
 #include "hv/campaign/list/sentences.h"
 
-/* The latest rounds that have room side by side. */
+/* Number of bars that fit next to each other. Only the latest rounds have one. */
 #define BARS_MAX 30
 #define LABELS_MAX 10
 
-/* The numbers under bars do not run into each other. */
+/* Number every n-th bar only, so that the numbers do not overlap. */
 static void put_round_label(const struct plot *p, size_t i, size_t count, unsigned number)
 {
 	size_t each = (count + LABELS_MAX - 1) / LABELS_MAX;
@@ -35,7 +35,7 @@ static double smallest(double a, double b)
 
 /* ---- races over rounds ---- */
 
-/* The worst class stands at the bottom, where its height can be read. */
+/* Draw the most serious class at the bottom, where its height is easy to read. */
 static void put_races_bar(const struct plot *p, const struct morning_round *r, double at, double width)
 {
 	unsigned harmful = r->of_class[MORNING_HARMFUL],
@@ -49,7 +49,7 @@ static void put_races_bar(const struct plot *p, const struct morning_round *r, d
 	fputs("</g>", p->out);
 }
 
-/* A line of its own over the bars: how many of the races no earlier round had. */
+/* Draw the number of new races as a line over the bars. */
 static void put_fresh(const struct plot *p, const struct morning_round *rounds, size_t count)
 {
 	char says[64];
@@ -105,7 +105,7 @@ static double estimate_of(const struct morning_point *p)
 	return p->estimate;
 }
 
-/* What time is measured in: hours, or minutes where there are few. */
+/* Unit of the time axis: hours from two hours on, minutes below. */
 struct unit {
 	double ns;
 	const char *name;
@@ -120,8 +120,8 @@ static struct unit unit_of(const struct morning *m)
 }
 
 /*
- * What is counted begins at 0. An estimate begins where there is one, and runs along the edge of the drawing where it is
- * beyond: the first ones may be many times too large.
+ * Counts start at the origin. Estimates start at their first value, and are cut at the top of the drawing, because the first
+ * estimates can be many times too large.
  */
 static void put_line(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
 		     double (*value)(const struct morning_point *p))
@@ -141,7 +141,7 @@ static void put_line(const struct plot *p, const struct morning *m, struct unit 
 	fputs("\"/>", p->out);
 }
 
-/* A dot for the end of each round. */
+/* Draw a dot at the end of each round. */
 static void put_dots(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
 		     double (*value)(const struct morning_point *p), const char *what)
 {
@@ -220,7 +220,7 @@ static void put_lost_bar(const struct plot *p, const struct morning_round *r, do
 	fputs("</g>", p->out);
 }
 
-/* Runs that attached to a machine do not say how long its CPUs were stopped. */
+/* Runs that attached to a machine of another VMM do not report how long CPUs were stopped. */
 static void plot_lost(FILE *out, const struct morning *m)
 {
 	size_t count;

@@ -6,7 +6,7 @@
 #include "hv/campaign/list/sentences.h"
 #include "hv/export/html.h"
 
-/* By enum morning_class: the class of the style sheet. */
+/* The style sheet's class for each enum morning_class. */
 static const char *class_style(enum morning_class class)
 {
 	static const char *const styles[MORNING_CLASSES] = {
@@ -19,7 +19,7 @@ static const char *class_style(enum morning_class class)
 
 /* ---- the table ---- */
 
-/* The label is what a narrow screen shows in place of the table's head. */
+/* A narrow screen shows the label instead of the table's head. */
 static void begin_cell(FILE *out, const char *classes, const char *label)
 {
 	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);
@@ -152,7 +152,7 @@ static void put_builds(FILE *out, const struct morning_race *r)
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* list_seen_put() writes text that is not escaped. */
+/* Escape the text, because list_seen_put() does not. */
 static void put_seen(FILE *out, const struct morning *m, const struct morning_race *r)
 {
 	char text[1024] = "";
@@ -167,7 +167,7 @@ static void put_seen(FILE *out, const struct morning *m, const struct morning_ra
 	fputs("</p>\n", out);
 }
 
-/* Only what calls for a look is open. */
+/* Only races that need attention are open. */
 static void put_section(FILE *out, const struct morning *m, const struct morning_race *r)
 {
 	fputs("<section class=\"race\" id=\"race-", out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The document outrider-campaign-list/1. docs/campaigns.md and docs/campaign-list.schema.json describe it. */
+/* Writes the document outrider-campaign-list/1, which docs/campaigns.md and docs/campaign-list.schema.json describe. */
 #include <stdlib.h>
 
 #include "hv/campaign/list/json.h"
@@ -169,7 +169,7 @@ static json_t *summary_json(struct json_builder *b, const struct morning *m)
 	return o;
 }
 
-/* The subsystems are an array, since what a file of the kernel's says would make a poor key. */
+/* Subsystems are an array, because titles from MAINTAINERS would make poor JSON keys. */
 static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
 {
 	size_t count;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Objects that several documents have. Each function returns NULL when memory ran out. Only hv/campaign/list/ uses this header.
+/*
+ * JSON objects that several documents share. Each function returns NULL if memory runs out. Only hv/campaign/list/ uses this
+ * header.
  */
 #ifndef OUTRIDER_CAMPAIGN_LIST_JSON_H
 #define OUTRIDER_CAMPAIGN_LIST_JSON_H
@@ -7,7 +9,7 @@
 #include "hv/campaign/list/morning.h"
 #include "hv/report/json/write.h"
 
-/* A string of a struct morning, which is printable already. "" becomes null. */
+/* Convert a string of a struct morning, which is printable already. "" becomes null. */
 json_t *list_json_text(const char *text);
 
 json_t *list_json_verdict(struct json_builder *b, const struct morning_verdict *v);

@@ -22,7 +22,7 @@ void morning_free(struct morning *m)
 
 /* ---- text ---- */
 
-/* Make room for one text more. The list doubles when it is full, which it is at 0 and at each power of two. */
+/* Make room for one more text. The list is full at 0 and at each power of two, and doubles then. */
 static bool has_room(struct morning_texts *t)
 {
 	char **list;
@@ -35,7 +35,7 @@ static bool has_room(struct morning_texts *t)
 	return list != NULL;
 }
 
-/* Hand a string from malloc() over to `m`. It is NULL when memory ran out. */
+/* Give a string from malloc() to `m`. It is NULL if memory ran out. */
 static const char *keep(struct morning *m, char *text, struct err *err)
 {
 	if (!text || !has_room(&m->texts)) {
@@ -112,7 +112,7 @@ size_t morning_of_class(const struct morning *m, enum morning_change change, enu
 	return n;
 }
 
-/* An unjudged race says nothing, so what became judged is not worse. */
+/* A change from "not judged" is never for the worse. */
 static bool class_is_worse(const struct morning_race *r)
 {
 	return r->judged_before && r->before.class != MORNING_UNJUDGED && r->verdict.class < r->before.class;
@@ -143,7 +143,7 @@ bool morning_is_worse(const struct morning_race *r)
 
 /* ---- rounds ---- */
 
-/* The mean is weighted by the time that was sampled. */
+/* The mean is weighted by sampled time. */
 static void add_lost(struct morning_round *sum, const struct morning_round *r)
 {
 	double whole = (double)sum->sampled_ns + (double)r->sampled_ns;
@@ -185,7 +185,7 @@ struct morning_round morning_total(const struct morning *m)
 		if (m->rounds[i].now)
 			add_round(&sum, &m->rounds[i]);
 	}
-	/* A race that several rounds saw is one race. */
+	/* Count a race that several rounds saw once. */
 	sum.races = (unsigned)(m->race_count - morning_of(m, MORNING_GONE));
 	sum.fresh = (unsigned)morning_of(m, MORNING_NEW);
 	return sum;

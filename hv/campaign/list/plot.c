@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* The drawing, and within it the area that the axes enclose. */
+/* Size of the drawing, and the edges of the area between the axes, in SVG units. */
 #define WIDTH 400.0
 #define HEIGHT 220.0
 #define LEFT 46.0
@@ -11,9 +11,12 @@
 #define TOP 12.0
 #define BOTTOM 178.0
 
-#define STEPS 5 /* At most so many steps of an axis. */
+#define STEPS 5 /* maximum number of steps of an axis */
 
-/* The smallest of 1, 2, 5, 10, 20, ... that is a step of an axis up to `most`. What is counted has no smaller steps. */
+/*
+ * The smallest of 1, 2, 5, 10, 20, ... that divides an axis up to `most` into at most STEPS steps. Counts need no step below
+ * 1.
+ */
 static double step_of(double most)
 {
 	static const double of_ten[] = {1, 2, 5};
@@ -27,7 +30,7 @@ static double step_of(double most)
 	return most;
 }
 
-/* The first multiple of the step at or behind `most`. */
+/* The first multiple of the step that is not less than `most`. */
 static double end_of(double most)
 {
 	double step = step_of(most), end = step;
@@ -37,7 +40,7 @@ static double end_of(double most)
 	return end;
 }
 
-/* A short form of a number, as "40k". */
+/* Write a number in short form, as "40k". */
 static void put_number(FILE *out, double value)
 {
 	if (value >= 1e6)

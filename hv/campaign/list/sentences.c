@@ -53,7 +53,7 @@ void list_span_put(FILE *out, uint64_t ns)
 
 /* ---- races ---- */
 
-/* "1 harmful candidate, 2 benign", of the races with one change. */
+/* Write ": 1 harmful candidate, 2 benign" for the races with this change. */
 static void put_classes(FILE *out, const struct morning *m, enum morning_change change)
 {
 	const char *before = ": ";

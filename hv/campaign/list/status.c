@@ -17,7 +17,7 @@
 #define TEXT_WIDTH 100
 #define ROUNDS 2
 
-/* Whether the processes of a run that has begun live. */
+/* Whether the processes of an unfinished run are alive. */
 enum life { LIFE_RUNS, LIFE_CUT_OFF, LIFE_UNKNOWN };
 
 struct status_run {
@@ -27,23 +27,23 @@ struct status_run {
 
 struct status_round {
 	const char *campaign, *started, *ended;
-	struct store_round figures; /* Its strings are not the status's. */
+	struct store_round figures; /* Its strings are freed already: use those of struct status_round. */
 	unsigned of_outcome[STORE_OUTCOMES];
-	struct status_run *runs; /* Those that have begun and not ended. */
+	struct status_run *runs; /* runs that have begun and not ended */
 	size_t run_count;
 };
 
 struct status {
-	struct morning m; /* Has all strings. */
+	struct morning m; /* owns all strings */
 	struct status_round rounds[ROUNDS];
 	size_t count;
 };
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /*
- * The runner has a lock on this file as long as any process of the run lives. The run may be on another machine, where the file
- * is not.
+ * The runner locks stderr.log while any process of the run lives. If the run is on another machine, the file does not exist
+ * here.
  */
 static enum life life_of(const char *folder)
 {
@@ -104,7 +104,7 @@ static int get_round(struct filling *f, const struct store_round *from, struct s
 	return r->campaign && r->started && r->ended ? get_runs(f, from->id, r) : -1;
 }
 
-/* The last round of all says which campaign is meant. */
+/* Without a campaign, take that of the round that started last. */
 static int get_rounds(struct filling *f, const char *campaign, struct status *s)
 {
 	struct store_rounds_query q = {.campaign = campaign, .last = 1};
@@ -243,7 +243,7 @@ static json_t *runs_json(struct json_builder *b, const struct status_round *r)
 
 		json_put(b, o, "run", list_json_text(r->runs[i].key));
 		json_put(b, o, "started", list_json_text(r->runs[i].started));
-		/* null: it is not known here. */
+		/* null: unknown on this machine */
 		json_put(b, o, "alive",
 			 r->runs[i].life == LIFE_UNKNOWN ? json_null() : json_boolean(r->runs[i].life == LIFE_RUNS));
 		json_append(b, list, o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What runs now, what is left to do, and what the latest rounds found. */
+/* The state of a campaign: which runs are running, how many are left, and what the latest rounds found. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_STATUS_H
 #define OUTRIDER_CAMPAIGN_LIST_STATUS_H
 
@@ -11,16 +11,19 @@
 struct status;
 
 /*
- * Ask for the last two rounds of a campaign, or for NULL of the one whose round was started last. NULL with err set: there is
- * no round, the store cannot be read, or memory ran out.
+ * Read the last two rounds of a campaign; NULL: of the campaign whose round started last. status_free() frees the result.
+ * NULL with err set: there is no round, the store cannot be read, or memory ran out.
  */
 struct status *status_get(struct store *store, const char *campaign, struct err *err);
 void status_free(struct status *s);
 
-/* For people, in lines of 100 characters or `width` where it is not 0. A write error stays in the stream. */
+/* Write text for a terminal, folded at `width` characters (0: 100). A write error stays in the stream. */
 void status_text(FILE *out, const struct status *s, unsigned width);
 
-/* The document outrider-campaign-status/1, as docs/campaigns.md has it. Returns 0, or -1 when memory ran out. */
+/*
+ * Write the document outrider-campaign-status/1, which docs/campaigns.md describes. Returns 0, or -1 with err set if memory
+ * runs out.
+ */
 int status_json(FILE *out, const struct status *s, struct err *err);
 
 #endif

@@ -75,7 +75,7 @@ static int get_said(struct filling *f, int64_t id, struct story *s)
 	return rc;
 }
 
-/* What a store says is not trusted: race_read() checks the object later. */
+/* Stores are not trusted, but this only parses JSON: race_read() checks the object later. */
 static int get_record(struct filling *f, int64_t id, struct story *s)
 {
 	char *text = store_race_record(f->store, id, true, f->err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All that a store knows of one race, over all builds of the kernel and all rounds. */
+/* A race history: everything that a store knows about one race, over all kernel builds and rounds. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_STORY_H
 #define OUTRIDER_CAMPAIGN_LIST_STORY_H
 
@@ -12,21 +12,20 @@
 struct story;
 
 /*
- * Ask the store for the race with the id `race`. `subsystems` may be NULL. NULL with err set: the store cannot be read, or
- * memory ran out.
+ * Read the history of the race with the id `race`. `subsystems` may be NULL. story_free() frees the result. NULL with err
+ * set: the store cannot be read, or memory ran out.
  */
 struct story *story_get(struct store *store, int64_t race, const struct subsystems *subsystems, const char *version,
 			struct err *err);
 void story_free(struct story *s);
 
 /*
- * Write the race for people: what it is, what was said of it, where and when it was seen, and the whole report of the run that
- * saw it last. A write error stays in the stream. Returns 0, or -1 with err set: memory ran out, or the report that the store
- * has is no race.
+ * Write text for a terminal: the race, its triage, builds and rounds, and the whole report from the run that saw it last. A
+ * write error stays in the stream. Returns 0, or -1 with err set: memory ran out, or the stored report is not valid.
  */
 int story_text(FILE *out, const struct story *s, const struct list_style *style, struct err *err);
 
-/* Write the document outrider-campaign-race/1, as docs/campaigns.md has it. Returns as story_text() does. */
+/* Write the document outrider-campaign-race/1, which docs/campaigns.md describes. Returns as story_text() does. */
 int story_json(FILE *out, const struct story *s, struct err *err);
 
 #endif

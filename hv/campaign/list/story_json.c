@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The document outrider-campaign-race/1. docs/campaigns.md describes it. */
+/* Writes the document outrider-campaign-race/1, which docs/campaigns.md describes. */
 #include "hv/campaign/list/json.h"
 #include "hv/campaign/list/story.h"
 #include "hv/campaign/list/story_parts.h"
@@ -45,7 +45,7 @@ static json_t *said_json(struct json_builder *b, const struct story *s)
 	return list;
 }
 
-/* The record is written as this version reads it, so that nothing in it is other than docs/report-format.md says. */
+/* Parse the stored record and write it again, so that the output has only members that docs/report-format.md describes. */
 static json_t *record_json(struct json_builder *b, const struct story *s, struct err *err)
 {
 	struct race *race;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a story has. Only hv/campaign/list/ uses this header. */
+/* The members of a race history. Only hv/campaign/list/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_STORY_PARTS_H
 #define OUTRIDER_CAMPAIGN_LIST_STORY_PARTS_H
 
@@ -8,10 +8,10 @@
 #include "hv/campaign/list/morning.h"
 
 struct story {
-	struct morning m;		 /* Has this race only, and all strings. */
+	struct morning m;		 /* contains this race only, and owns all strings */
 	const struct morning_race *race; /* in `m` */
 	uint64_t seen, runs, rounds;
-	const char *first, *last; /* When the rounds were started that saw it first and last. */
+	const char *first, *last; /* start times of the first and the last round that saw it */
 	struct story_round {
 		unsigned number;
 		const char *campaign, *started;
@@ -25,7 +25,7 @@ struct story {
 		const char *note, *who, *at;
 	} * said;
 	size_t said_count;
-	json_t *record; /* The latest report of it. NULL: none was kept. */
+	json_t *record; /* the race in the latest report; NULL: the store has none */
 };
 
 #endif

@@ -80,7 +80,7 @@ static void put_rounds(FILE *out, const struct story *s, const struct text_style
 	}
 }
 
-/* The report keeps its own width, as `outrider report` has it. */
+/* The report is not folded, so that it looks as `outrider report` prints it. */
 static int put_record(FILE *out, const struct story *s, const struct text_style *style, struct err *err)
 {
 	struct race *race;

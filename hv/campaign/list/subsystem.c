@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MAINTAINERS has sections: a title, and lines with a letter, a colon and a tab. F: is a pattern of files that belong to the
- * section, X: one of files that do not, and N: a regular expression of files that do. A pattern's wildcards stay within a
- * folder, and one that ends with a slash is of all that is below the folder (Documentation/process/maintainers.rst).
+ * MAINTAINERS has sections: a title, then lines of a letter, a colon and a tab. F: is a pattern of files that belong to the
+ * section, X: a pattern of files that do not, N: a regular expression of files that do. Wildcards do not match a slash. A
+ * pattern that ends with a slash matches everything below the folder (Documentation/process/maintainers.rst).
  */
 #include "hv/campaign/list/subsystem.h"
 
@@ -19,15 +19,15 @@
 
 struct pattern {
 	char letter;	     /* F, X or N */
-	const char *text;    /* Without a slash at its end. */
-	size_t literal;	     /* How many of its first characters are no wildcard. */
-	bool below;	     /* It ended with a slash. */
-	regex_t regex;	     /* For N. */
-	const char *section; /* The title. */
+	const char *text;    /* without a slash at its end */
+	size_t literal;	     /* number of characters before the first wildcard */
+	bool below;	     /* The pattern ended with a slash. */
+	regex_t regex;	     /* for N */
+	const char *section; /* title of the section */
 };
 
 struct subsystems {
-	char *text; /* The file, in which each line ends with a NUL. */
+	char *text; /* the file; each line ends with a NUL */
 	struct pattern *list;
 	size_t count, room;
 };
@@ -72,7 +72,7 @@ static struct pattern *grow(struct subsystems *s)
 	return &s->list[s->count];
 }
 
-/* A regular expression that is none is passed over: the kernel's are those of Perl. */
+/* A regular expression that does not compile is skipped: the kernel's use Perl's syntax. */
 static int add_pattern(struct subsystems *s, char letter, char *text, const char *section)
 {
 	struct pattern *p = grow(s);
@@ -89,7 +89,7 @@ static int add_pattern(struct subsystems *s, char letter, char *text, const char
 	if (p->below)
 		text[len - 1] = '\0';
 	p->literal = strcspn(text, "*?[");
-	/* A pattern without a single character of its own is of all files. */
+	/* Skip "*" and the like, which match every file. */
 	s->count += p->literal != 0 || strpbrk(text, "/") != NULL;
 	return 0;
 }
@@ -167,7 +167,7 @@ static bool fits(const struct pattern *p, const char *file)
 		return regexec(&p->regex, file, 0, NULL, 0) == 0;
 	if (strncmp(p->text, file, p->literal) != 0)
 		return false;
-	/* All that is below a folder is not the folder's own name. */
+	/* A pattern for everything below a folder does not match the folder itself. */
 	if (p->below && strcmp(p->text, file) == 0)
 		return false;
 	return fnmatch(p->text, file, FNM_PATHNAME | (p->below ? FNM_LEADING_DIR : 0)) == 0;
@@ -189,7 +189,7 @@ const char *subsystem_find(const struct subsystems *s, const char *file)
 
 	for (size_t i = 0; s && file[0] && i < s->count; i++) {
 		const struct pattern *p = &s->list[i];
-		/* A name anywhere in the path says less than any path. */
+		/* N: matches a word anywhere in the path, so any F: pattern is more specific. */
 		size_t len = p->letter == 'N' ? 1 : 2 + p->literal + strlen(p->text);
 
 		if (p->letter == 'X' || len <= best_len || !fits(p, file) || left_out(s, p->section, file))

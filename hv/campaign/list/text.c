@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list for a terminal and for a mail: the same lines, in another width and without colours. */
+/* A round summary for a terminal and for a mail: the same lines, but the mail has another width and no colours. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define TEXT_WIDTH 100
 #define MAIL_WIDTH 72
-#define GONE_MAX 20 /* races that are gone, unless all are asked for */
+#define GONE_MAX 20 /* races that are gone, without --all */
 
 struct paper {
 	FILE *out;
@@ -67,14 +67,14 @@ static void put_triage(const struct paper *p, const struct morning_race *r)
 		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
 }
 
-/* What asks for no look has one line. */
+/* A race that needs no attention gets one line. */
 static void put_short(const struct paper *p, const struct morning_race *r)
 {
 	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, morning_class_word(r->verdict.class),
 		r->verdict.rule[0] ? ", " : "", r->verdict.rule, r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
 }
 
-/* Whether a race is likely no bug, or not there any more. */
+/* Whether a race gets one line: it is gone, likely no bug, or suppressed. */
 static bool is_folded(const struct morning_race *r)
 {
 	return r->change == MORNING_GONE || r->verdict.class >= MORNING_SYNCHRONISATION || r->suppressed[0];
@@ -106,7 +106,7 @@ static void put_heading(const struct paper *p, enum morning_change change)
 		morning_change_means(p->m, change));
 }
 
-/* Whether a race is only counted, where not all are asked for: it is as it was, or it is gone and was likely no bug. */
+/* Without --all, only count a race that did not change, or that is gone and was likely no bug. */
 static bool is_left_out(const struct paper *p, const struct morning_race *r)
 {
 	return !p->all &&
@@ -122,7 +122,7 @@ static void put_left_out(const struct paper *p, size_t more, const char *which)
 	fprintf(p->out, " that %s: --all shows them\n", which);
 }
 
-/* Where rounds are short the list of what is gone is long, and says little: the weightiest of it are shown. */
+/* After a short round the list of gone races is long, and says little. Show only the GONE_MAX with the highest rank. */
 static bool is_enough(const struct paper *p, enum morning_change change, size_t shown)
 {
 	return change == MORNING_GONE && !p->all && shown >= GONE_MAX;
@@ -168,7 +168,7 @@ static void put_finding(const struct paper *p, const struct morning_finding *f)
 		fprintf(p->out, "     %s\n", f->line);
 	if (f->console[0])
 		fprintf(p->out, "     console: %s\n", f->console);
-	/* A command that is folded could not be copied. */
+	/* Print a file's path instead of the command, because a folded command cannot be copied. */
 	if (f->folder[0])
 		fprintf(p->out, "     again:   sh %s/command\n", f->folder);
 	else if (f->command[0])
@@ -239,7 +239,7 @@ static void put_list(const struct paper *p)
 
 /* ---- the two formats ---- */
 
-/* Lines are folded where memory suffices for it. */
+/* Write the whole list folded at `width`; without memory for that, unfolded. */
 static void put_folded(FILE *to, const struct morning *m, const struct list_style *style, unsigned width)
 {
 	struct text_style colours = {.colour = style->colour};
@@ -256,7 +256,7 @@ void list_text(FILE *out, const struct morning *m, const struct list_style *styl
 	put_folded(out, m, style, style->width ? style->width : TEXT_WIDTH);
 }
 
-/* A header holds ASCII only, and is one line whatever the campaign is called. */
+/* A mail header has one line and only ASCII, so replace other characters of the campaign's name. */
 static void put_word(FILE *out, const char *text)
 {
 	for (; *text; text++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cells of the matrix, and what the parts of a cell say together. */
+/* The cells of the matrix, and the values that a cell takes from its parts. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool is_excluded(const struct plan_cell *cell, const struct plan_exclude 
 	return true;
 }
 
-/* The `index`-th cell of the whole matrix. The kernel changes from each to the next. */
+/* The `index`-th cell of the whole matrix. The kernel changes fastest. */
 static struct plan_cell cell_at(const struct plan *p, size_t index)
 {
 	struct plan_cell cell;
@@ -28,7 +28,7 @@ static struct plan_cell cell_at(const struct plan *p, size_t index)
 	return cell;
 }
 
-/* Returns how many cells there are before any is excluded, or 0 with err set. */
+/* Number of cells before any is excluded, or 0 with err set. */
 static size_t count_all(const struct plan *p, struct err *err)
 {
 	size_t count = 1;
@@ -92,7 +92,10 @@ const struct plan_value *plan_value_of(const struct plan *p, const struct plan_c
 	return found;
 }
 
-/* Returns the name that stands for the braces at `text`, and their length in *len; or NULL when they are others. */
+/*
+ * The name that replaces a placeholder such as {kernel} at `text`, and the placeholder's length in *len. NULL: these braces
+ * are no placeholder.
+ */
 static const char *name_for(const struct plan_cell *cell, const char *text, size_t *len)
 {
 	for (size_t i = 0; i < PLAN_AXES; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What no grammar can say of a campaign file: names that are there twice or nowhere, files that are missing, and sizes. */
+/* Checks of a campaign file that a grammar cannot express: duplicate and missing names, missing files, and sizes. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define MEMORY_MIN (64 * MIB)
 #define MEMORY_MAX (UINT64_C(1) << 40)
 
-/* The elements that the parts of the dimensions are. */
+/* The elements that define the parts of each axis. */
 static const char *const elements[PLAN_AXES] = {"os", "image", "workload", "sampling"};
 
 /* ---- names ---- */
@@ -152,7 +152,7 @@ static int check_cells(const struct plan *p, struct err *err)
 	return err->code == EXIT_OK ? 0 : -1;
 }
 
-/* ---- all ---- */
+/* ---- the whole plan ---- */
 
 int plan_check(const struct plan *p, struct err *err)
 {

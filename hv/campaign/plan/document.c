@@ -36,10 +36,10 @@ static int read_all(int fd, char *bytes, size_t size, size_t *len)
 	return 0;
 }
 
-/* Returns the file's bytes from malloc(), or NULL with err set. */
+/* Read a file. Returns its bytes from malloc(), or NULL with err set. */
 static char *read_file(const char *path, size_t *len, struct err *err)
 {
-	/* A fifo without a writer must not hold us up. */
+	/* O_NONBLOCK, because opening a FIFO without a writer would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char *bytes = NULL;
 	struct stat st;
@@ -87,13 +87,13 @@ typedef const xmlError *xml_error;
 typedef xmlError *xml_error;
 #endif
 
-/* The first thing that was wrong. A line of 0: nothing was. */
+/* The first error. Line 0: there was none. */
 struct refused {
 	int line;
 	char what[200];
 };
 
-/* Entities and external parts need a document type declaration. So there is none. */
+/* Refuse a document type declaration, without which a file has no entities and no external parts. */
 static void refuse_doctype(void *ctx, const xmlChar *name, const xmlChar *public, const xmlChar *system)
 {
 	xmlParserCtxt *parser = ctx;
@@ -128,7 +128,7 @@ static void ignore_error(void *ctx, xml_error e)
 
 xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err)
 {
-	/* Without XML_PARSE_HUGE the parser bounds the depth, and the length of names and texts. */
+	/* Without XML_PARSE_HUGE the parser limits the depth, and the length of names and texts. */
 	const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA;
 	struct refused refused = {0};
 	xmlParserCtxt *parser = NULL;
@@ -148,7 +148,7 @@ xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struc
 	parser->_private = &refused;
 	parser->sax->internalSubset = refuse_doctype;
 	parser->sax->serror = note_error;
-	/* Errors of encodings know no parser, and would go to standard error. */
+	/* Errors of encodings do not go to the parser's handler. Without this, libxml2 would print them. */
 	xmlSetStructuredErrorFunc(NULL, ignore_error);
 	doc = xmlCtxtReadMemory(parser, bytes, (int)len, NULL, NULL, options);
 	xmlSetStructuredErrorFunc(NULL, NULL);
@@ -164,7 +164,7 @@ out:
 	return doc;
 }
 
-/* ---- what is in it ---- */
+/* ---- access to the document ---- */
 
 int document_is(const xmlNode *node, const char *name)
 {
@@ -188,7 +188,7 @@ const xmlNode *document_next(const xmlNode *node)
 	return element_from(node->next);
 }
 
-/* Takes over `text`, which may be NULL. */
+/* Remove and collapse blanks. Frees `text`, which may be NULL. */
 static char *collapse(xmlChar *text)
 {
 	char *out = text ? strdup((const char *)text) : NULL, *to = out;

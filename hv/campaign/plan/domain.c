@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the XML of libvirt's domains says, as far as the plan must know it. */
+/* Reads the number of vCPUs from libvirt's domain XML, for which the plan needs it. */
 #include <stdlib.h>
 #include <string.h>
 

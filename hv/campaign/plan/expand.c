@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The matrix as a list of runs, each with the options that make it. */
+/* Expands the matrix to a list of runs, each with its command-line options. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@ struct expand {
 	const struct plan *plan;
 	struct plan_text *text;
 	struct err *err;
-	/* The options of the cell at hand. */
+	/* The options of the current cell. */
 	const char **options;
 	size_t count;
 };
 
 /* ---- options ---- */
 
-/* Take over `string` as a part of the list. An error stays in e->err. */
+/* Add `string` to the list's memory, and return it. An error stays in e->err. */
 static const char *keep(struct expand *e, char *string)
 {
 	return plan_keep(e->text, string, e->err);
@@ -60,7 +60,7 @@ static const char *file_of(struct expand *e, const struct plan_cell *cell, const
 	return value ? keep(e, plan_file(e->plan, cell, value->text)) : NULL;
 }
 
-/* The value of --disk, in which a comma of the name is written twice. */
+/* The value of --disk. It writes a comma in a file name twice. */
 static const char *disk_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *disk)
 {
 	const char *path = file_of(e, cell, disk);
@@ -76,7 +76,7 @@ static const char *disk_of(struct expand *e, const struct plan_cell *cell, const
 	return keep(e, out);
 }
 
-/* What the parts of the cell say that may be said several times. */
+/* Add the options that each part of the cell may give several times. */
 static void add_lists(struct expand *e, const struct plan_cell *cell)
 {
 	static const struct {
@@ -98,7 +98,7 @@ static void add_lists(struct expand *e, const struct plan_cell *cell)
 	}
 }
 
-/* All words of the command line, from the whole campaign's to the workload's; or NULL when there are none. */
+/* The kernel's command line: the words of all parts, from <machine> to the workload. NULL: no part has one. */
 static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *part;
@@ -164,7 +164,7 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell)
 
 /* ---- machines ---- */
 
-/* The numbers that the last part which has them gives, or the defaults. */
+/* Set each number from the last part that has it, or else to its default. */
 static void set_numbers(const struct expand *e, const struct plan_cell *cell, struct plan_run *run)
 {
 	const struct plan_part *part;
@@ -203,7 +203,7 @@ static const struct plan_domain *domain_of(struct expand *e, const struct plan_c
 	return d;
 }
 
-/* What all runs of a cell have in common. */
+/* Make what all runs of a cell share. */
 static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *image = cell->parts[PLAN_IMAGE];
@@ -251,7 +251,7 @@ static void set_seed(struct expand *e, struct plan_run *run, unsigned round, uns
 		     p->drawn ? index + 1 : p->seed_from + index) < 0)
 		key = NULL;
 	run->key = keep(e, key);
-	/* People type seeds again, and 32 bits are enough. */
+	/* 32 bits are enough, and users can type them. */
 	run->seed = p->drawn && run->key ? (uint32_t)hash_of(p, round, run->key) : p->seed_from + index;
 }
 
@@ -268,14 +268,17 @@ static void shuffle(struct plan_run *list, size_t count, uint64_t seed)
 	}
 }
 
-/* ---- all ---- */
+/* ---- expansion ---- */
 
 static void fill(struct expand *e, const struct plan_cell *cells, size_t count, unsigned round, struct plan_runs *runs)
 {
 	for (size_t i = 0; i < count && e->err->code == EXIT_OK; i++)
 		runs->list[i] = run_of_cell(e, &cells[i]);
 	shuffle(runs->list, count, hash_of(e->plan, round, "order"));
-	/* The first `count` runs are the cells, and give the ones behind them what they have. */
+	/*
+	 * The first `count` entries are the cells. Go backwards, so that each cell is still there when its copies with other
+	 * seeds are made.
+	 */
 	for (size_t i = runs->count; i-- > 0 && e->err->code == EXIT_OK;) {
 		runs->list[i] = runs->list[i % count];
 		set_seed(e, &runs->list[i], round, (unsigned)(i / count));

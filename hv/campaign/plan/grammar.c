@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A document against the grammar. libxml2 says whether it fits, and often no more than that the outermost element does not. The
- * words for the user come from a walk over document and grammar side by side: which is the first element or attribute that the
- * grammar does not have there, and else, which is the innermost element that does not fit when it is looked at alone. The
- * grammar's own documentation of the element says what was expected.
+ * Checks a document against the grammar. libxml2 says whether the document is valid, but its messages often name only the
+ * outermost element. So on an error this file searches for the cause: first for an element or attribute that the grammar does
+ * not have at this place, then for the innermost element that is invalid on its own. The grammar's <documentation> of that
+ * element tells the user what was expected.
  */
 #include "hv/campaign/plan/grammar.h"
 
@@ -21,14 +21,14 @@ static const char grammar_text[] =
 #include "campaign.rng.h"
 	;
 
-#define GRAMMAR_DEPTH 64 /* more than the grammar has, and than references in it may go round */
+#define GRAMMAR_DEPTH 64 /* maximum depth of nested references, against references in a circle */
 
 /* ---- the grammar ---- */
 
-/* What the grammar allows directly in an element under some name. */
+/* A pattern that the grammar allows directly in an element. */
 struct allowed {
 	const xmlNode *pattern; /* the grammar's <element> or <attribute>; NULL: there is none */
-	bool many;		/* there may be several */
+	bool many;		/* The element may be repeated. */
 };
 
 static bool has_name(const xmlNode *pattern, const xmlNode *named)
@@ -56,7 +56,7 @@ static const xmlNode *define_of(const xmlNode *ref)
 	return found;
 }
 
-/* Look for the pattern `kind`, "element" or "attribute", that is for `named`, below the grammar's node `in`. */
+/* Search below the grammar's node `in` for the pattern of `kind` ("element" or "attribute") with the name of `named`. */
 static void look(const xmlNode *in, const char *kind, const xmlNode *named, bool many, int depth, struct allowed *out)
 {
 	for (const xmlNode *n = in && depth < GRAMMAR_DEPTH ? document_first(in) : NULL; n && !out->pattern;
@@ -80,7 +80,7 @@ static struct allowed allowed_in(const xmlNode *pattern, const char *kind, const
 	return out;
 }
 
-/* What the grammar says is expected of an element, from malloc(); NULL: memory ran out. */
+/* The grammar's documentation of an element, from malloc(). NULL: out of memory. */
 static char *expected(const xmlNode *pattern)
 {
 	for (const xmlNode *n = document_first(pattern); n; n = document_next(n)) {
@@ -92,9 +92,9 @@ static char *expected(const xmlNode *pattern)
 
 /* ---- libxml2 ---- */
 
-#define PATTERNS_MAX 64 /* more than the grammar has elements */
+#define PATTERNS_MAX 64 /* more than the number of elements in the grammar */
 
-/* Schemas that are made of patterns of the grammar, each when it is first asked for. */
+/* Schemas for single patterns of the grammar. Each is made when it is first used. */
 struct schemas {
 	const xmlDoc *grammar;
 	struct {
@@ -110,7 +110,7 @@ typedef const xmlError *xml_error;
 typedef xmlError *xml_error;
 #endif
 
-/* That a document does not fit is all that is asked. */
+/* Only the result counts; the messages are not used. */
 static void ignore_error(void *ctx, xml_error e)
 {
 	(void)ctx;
@@ -130,7 +130,7 @@ static xmlRelaxNG *parse_schema(xmlDoc *grammar)
 	return schema;
 }
 
-/* The grammar with the pattern as its start. */
+/* Make a schema from the grammar with `pattern` as its start. */
 static xmlRelaxNG *make_schema(const xmlDoc *grammar, const xmlNode *pattern)
 {
 	xmlDoc *copy = xmlCopyDoc((xmlDoc *)(uintptr_t)grammar, 1);
@@ -166,7 +166,7 @@ static void schemas_free(struct schemas *s)
 		xmlRelaxNGFree(s->list[i].schema);
 }
 
-/* Returns 0 when the document fits, 1 when it does not, and -1 when that cannot be said. */
+/* Returns 0 if the document is valid, 1 if it is not, or -1 if libxml2 failed. */
 static int validate(xmlRelaxNG *schema, xmlDoc *doc)
 {
 	xmlRelaxNGValidCtxt *valid = schema ? xmlRelaxNGNewValidCtxt(schema) : NULL;
@@ -180,7 +180,7 @@ static int validate(xmlRelaxNG *schema, xmlDoc *doc)
 	return rc > 0 ? 1 : rc;
 }
 
-/* Whether the element alone fits the pattern. */
+/* Whether the element is valid on its own. */
 static bool fits(struct schemas *s, const xmlNode *node, const xmlNode *pattern)
 {
 	xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
@@ -195,7 +195,7 @@ static bool fits(struct schemas *s, const xmlNode *node, const xmlNode *pattern)
 	return right;
 }
 
-/* ---- the walk ---- */
+/* ---- search for the cause ---- */
 
 struct walk {
 	const char *path;
@@ -203,7 +203,7 @@ struct walk {
 	struct err *err;
 };
 
-/* Say "PATH:LINE: SENTENCE; expected ...". */
+/* Set the error "PATH:LINE: SENTENCE; expected ...". Returns -1. */
 static int say(const struct walk *w, const xmlNode *at, const char *sentence, const xmlNode *pattern)
 {
 	char *wanted = expected(pattern);
@@ -236,7 +236,7 @@ static int check_attributes(const struct walk *w, const xmlNode *node, const xml
 	return 0;
 }
 
-/* Returns 0 when all elements and attributes in `node` are known, or -1 with the error set. */
+/* Returns 0 if the grammar has all elements and attributes in `node`, or -1 with the error set. */
 static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
 	char sentence[256];
@@ -251,14 +251,14 @@ static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode
 				 a.pattern && !n->ns ? "there twice" : "not known", (const char *)node->name);
 			return say(w, n, sentence, pattern);
 		}
-		/* The parser bounds the depth. */
+		/* The parser limits the depth of the recursion. */
 		if (find_unknown(w, n, a.pattern) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Blame the innermost element that does not fit alone. `node` does not, and all that is in it is known. */
+/* Report the innermost element that is invalid on its own. `node` is invalid, and the grammar has all elements in it. */
 static void blame(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
 	char sentence[128];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the plan share. No other component includes this header. */
+/* What the files of the plan share. Only hv/campaign/plan/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_PLAN_INTERNAL_H
 #define OUTRIDER_CAMPAIGN_PLAN_INTERNAL_H
 
@@ -17,15 +17,15 @@ struct plan_text {
 
 /* ---- kept.c ---- */
 
-/* Take over a string from malloc(), which NULL may have been for want of memory. Returns it, or NULL with err set. */
+/* Give a string from malloc() to `t`. It is NULL if memory ran out. Returns the string, or NULL with err set. */
 char *plan_keep(struct plan_text *t, char *string, struct err *err);
 void plan_text_free(struct plan_text *t);
 
-/* A value of the file, and its line. `text` is NULL where the file has none. */
+/* A value in the campaign file, and its line. `text` is NULL if the file does not have it. */
 struct plan_value {
 	const char *text;
 	long line;
-	const char *more; /* Of a disk: ",ro", ",overlay" or "". */
+	const char *more; /* for a disk: ",ro", ",overlay" or "" */
 };
 
 struct plan_values {
@@ -33,15 +33,18 @@ struct plan_values {
 	size_t count;
 };
 
-/* What one element says of a run: <machine>, <os>, <image>, <workload> or <sampling>. A number is 0 where it says nothing. */
+/*
+ * The settings of one element: <machine>, <os>, <image>, <workload> or <sampling>. A number is 0 if the element does not set
+ * it.
+ */
 struct plan_part {
 	const char *name; /* "" for <machine> */
 	long line;
 	struct plan_value kernel, initrd, cmdline, net, module, functions;
 	struct plan_value domain_file, domain_name, uri;
 	struct plan_values disks, symbols, sources, rules, suppress;
-	struct plan_value vcpu, memory; /* with numbers in `vcpus` and `bytes` */
-	unsigned vcpus;			/* Of an image with `domain_file` and without <vcpu>, those of the domain. */
+	struct plan_value vcpu, memory; /* their numbers are in `vcpus` and `bytes` */
+	unsigned vcpus;			/* for an image with `domain_file` and without <vcpu>: the domain's */
 	uint64_t bytes;
 	uint64_t duration_ns;
 	uint64_t rate, delay_us, overhead;
@@ -53,7 +56,7 @@ struct plan_parts {
 	size_t count;
 };
 
-/* The dimensions of the matrix but the seeds, in the order of a key. */
+/* The axes of the matrix without the seeds, in the order of a run's key. */
 enum plan_axis { PLAN_KERNEL, PLAN_IMAGE, PLAN_WORKLOAD, PLAN_SAMPLING, PLAN_AXES };
 
 struct plan_exclude {
@@ -75,7 +78,7 @@ struct plan {
 	uint64_t budget_ns;
 	unsigned jobs, failures;
 	bool learns;
-	bool drawn; /* The seeds are drawn for each round. */
+	bool drawn; /* The seeds are computed for each round. */
 	uint64_t seed_from;
 	unsigned seed_count;
 	long seeds_line;
@@ -89,34 +92,39 @@ struct plan_cell {
 /* "kernel", "image", ...: the attributes of <exclude>. */
 extern const char *const plan_axis_words[PLAN_AXES];
 
-/* ---- parse.c: what a document that fits the grammar says. ---- */
+/* ---- parse.c: reads a valid document ---- */
 int plan_parse(struct plan *p, const xmlDoc *doc, struct err *err);
 
-/* ---- check.c: what no grammar can say. ---- */
+/* ---- check.c: checks that a grammar cannot express ---- */
 int plan_check(const struct plan *p, struct err *err);
 
 /* ---- domain.c ---- */
 
-/* Read what the files of domains say of their machines, for images that do not say it. Returns 0, or -1 with err set. */
+/* Read the number of vCPUs from the domain XML of each image that does not set it. Returns 0, or -1 with err set. */
 int plan_read_domains(struct plan *p, struct err *err);
 
 /* ---- cells.c ---- */
 
-/* The cells that are not excluded. Returns an array from malloc() with at least one cell, or NULL with err set. */
+/* The cells that are not excluded: an array of at least one cell from malloc(), or NULL with err set. */
 struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *err);
 
-/* The last of the parts of the cell, <machine> being before the first, that has this value; or NULL. */
+/* The value of a member (see PLAN_MEMBER) in the last part of the cell that sets it, or NULL. <machine> is the first part. */
 #define PLAN_MEMBER(member) offsetof(struct plan_part, member)
 const struct plan_value *plan_value_of(const struct plan *p, const struct plan_cell *cell, size_t member);
 
-/* The `i`-th part that says something of the cell, in the order in which they are heeded; NULL behind the last. */
+/* The `i`-th part of the cell, in the order in which later parts override earlier ones. NULL after the last part. */
 const struct plan_part *plan_part_of(const struct plan *p, const struct plan_cell *cell, size_t i);
 
-/* `text` with the names of the cell's parts in the places of {kernel}, {image}, {workload} and {sampling}. From malloc(), or
- * NULL. */
+/*
+ * Copy `text`, and replace {kernel}, {image}, {workload} and {sampling} by the names of the cell's parts. From malloc(), or
+ * NULL without memory.
+ */
 char *plan_fill_in(const struct plan_cell *cell, const char *text);
 
-/* The same for a file's name, which is relative to the campaign file's folder. `cell` may be NULL. From malloc(), or NULL. */
+/*
+ * Like plan_fill_in(), for a file name, which is relative to the folder of the campaign file. `cell` may be NULL. From
+ * malloc(), or NULL without memory.
+ */
 char *plan_file(const struct plan *p, const struct plan_cell *cell, const char *name);
 
 #endif

@@ -8,7 +8,7 @@
 #include "hv/campaign/plan/grammar.h"
 #include "hv/campaign/plan/internal.h"
 
-/* The folder that a file is in. From malloc(), or NULL. */
+/* The folder of a file. From malloc(), or NULL without memory. */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A document that fits the grammar, as a struct plan. Elements are read by tables: a name, and what reads it. */
+/* Converts a valid document to a struct plan. A table maps each element of a part to the function that reads it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const char *text_of(struct parse *p, const xmlNode *node)
 	return plan_keep(&p->plan->text, document_text(node), p->err);
 }
 
-/* The attribute's value, or NULL when it is not there. An error stays in p->err. */
+/* The attribute's value, or NULL if there is none. An error stays in p->err. */
 static const char *attribute_of(struct parse *p, const xmlNode *node, const char *name)
 {
 	char *value = document_attribute(node, name);
@@ -27,7 +27,7 @@ static const char *attribute_of(struct parse *p, const xmlNode *node, const char
 	return value ? plan_keep(&p->plan->text, value, p->err) : NULL;
 }
 
-/* The grammar has seen to it that it is a number. */
+/* The grammar ensures that the text is a number. */
 static uint64_t number_in(const char *text)
 {
 	return text ? strtoull(text, NULL, 10) : 0;
@@ -38,7 +38,7 @@ struct unit {
 	double factor;
 };
 
-/* An amount above 0 with its unit. What is larger than `most` becomes that. */
+/* Read a positive amount with its unit. A larger value than `most` becomes `most`. */
 static uint64_t amount(struct parse *p, const xmlNode *node, const struct unit *units, double most)
 {
 	const char *text = text_of(p, node), *unit = attribute_of(p, node, "unit");
@@ -83,9 +83,9 @@ static void add_value(struct parse *p, struct plan_values *values, struct plan_v
 	list[values->count++] = value;
 }
 
-/* ---- what a machine and a sampling setting have ---- */
+/* ---- elements of a part ---- */
 
-/* Reads an element into a part. An error stays in p->err. */
+/* Read an element into a part. An error stays in p->err. */
 typedef void reader(struct parse *p, const xmlNode *node, struct plan_part *part);
 
 static void read_domain(struct parse *p, const xmlNode *node, struct plan_part *part)
@@ -180,7 +180,7 @@ static void read_duration(struct parse *p, const xmlNode *node, struct plan_part
 	part->duration_ns = time_ns(p, node);
 }
 
-/* Functions are joined as --sample has them. */
+/* Join the functions with commas, as --sample expects them. */
 static void read_function(struct parse *p, const xmlNode *node, struct plan_part *part)
 {
 	const char *name = text_of(p, node), *before = part->functions.text;
@@ -294,7 +294,7 @@ static void read_failure(struct parse *p, const xmlNode *node)
 
 	p->plan->failures = 0;
 	for (size_t i = 0; on && i < sizeof(words) / sizeof(words[0]); i++) {
-		/* No word is a part of another one. */
+		/* strstr() is enough, because no word contains another one. */
 		if (strstr(on, words[i].word))
 			p->plan->failures |= words[i].bit;
 	}
@@ -355,7 +355,7 @@ static void read_element(struct parse *p, const xmlNode *n)
 		plan->learns = strcmp(attribute_of(p, n, "state") ?: "on", "on") == 0;
 }
 
-/* A dimension that the file does not have has one part, which says nothing. */
+/* An axis that the file does not have gets one part without settings. */
 static void add_default(struct parse *p, struct plan_parts *parts, const char *name)
 {
 	if (parts->count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which runs are meant: by shard, and by name. */
+/* Selects runs by shard and by name. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #define NS_PER_MS 1000000
 
-/* Words with a NUL behind each, which become a list at the end. */
+/* Words under construction, each ended by a NUL. finish() makes a list of them. */
 struct words {
 	char *text;
 	size_t size, count;
@@ -29,7 +29,7 @@ static void add(struct words *w, const char *fmt, ...)
 	w->count++;
 }
 
-/* The list and the words in one block. */
+/* Return the list and the words in one block of memory. */
 static char **finish(struct words *w)
 {
 	char **list = NULL, *word;

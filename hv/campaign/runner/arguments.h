@@ -7,13 +7,15 @@
 #include "hv/campaign/runner/job.h"
 
 /*
- * The words of the command line of the run, which is about to be started, and which NULL ends. One block of memory from
- * malloc() has the list and the words. Returns NULL with err set when memory ran out.
+ * Make the command line of a run that is about to start: a list of words, ended by NULL. The list and its words are one block
+ * from malloc(). NULL with err set: out of memory.
  */
 char **arguments_make(const struct job *j, const struct job_config *config, struct err *err);
 
-/* The line for a shell that repeats it, from malloc(); or NULL with err set. It begins with `cd`, as files may be
- * relative, and ends with a newline. */
+/*
+ * Make the shell line that repeats the run, from malloc(). It begins with `cd`, because file names can be relative, and ends
+ * with a newline. NULL with err set: out of memory.
+ */
 char *arguments_quote(char *const *argv, struct err *err);
 
 #endif

@@ -13,9 +13,9 @@
 #include "hv/campaign/runner/spool.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define GRACE_NS (30 * NS_PER_S) /* how long a run that was asked may take to end, and to write its report */
-#define REST_NS (10 * NS_PER_S)	 /* how long processes may be there that the program has left */
-#define USAGE_NS (NS_PER_S / 2)	 /* between looks at what is costly to look at */
+#define GRACE_NS (30 * NS_PER_S) /* time for a run to write its report after SIGTERM, before SIGKILL */
+#define REST_NS (10 * NS_PER_S)	 /* time for processes that the program left behind to end, before SIGKILL */
+#define USAGE_NS (NS_PER_S / 2)	 /* time between two checks of size, CPU time and memory, which read many files */
 
 int64_t job_now(void)
 {
@@ -46,7 +46,7 @@ static void finish(void *ctx)
 	machine_stop(ctx);
 }
 
-/* What an earlier attempt has left in the folder is somebody's already, or there was nothing in it. */
+/* Remove files of an earlier attempt. keep_aside() has kept what they had. */
 static void clear_folder(const struct job *j)
 {
 	static const char *const names[] = {"races.json", "coverage.json", "console.log", "status", "stdout.log", "stderr.log"};
@@ -132,7 +132,7 @@ void job_kill(struct job *j)
 	child_kill(&j->child);
 }
 
-/* Note what has gone too far, and ask the run to end. */
+/* Record that a limit was exceeded, and ask the run to end. */
 static void stop(struct job *j, enum store_outcome kind, const char *file, const char *what, uint64_t value, const char *unit)
 {
 	char line[ENDING_LINE_MAX];
@@ -161,7 +161,7 @@ static void look_at_usage(struct job *j, uint64_t now)
 		stop(j, STORE_LIMIT, "", "the run used more memory than its limit of", l->memory >> 20, "MiB");
 }
 
-/* A domain that ran before has its console elsewhere. */
+/* A domain that the campaign did not start has its console elsewhere. */
 static bool has_console(const struct plan_run *r)
 {
 	return !r->attach || r->domain->file;

@@ -18,7 +18,7 @@
 
 /* ---- files ---- */
 
-/* Behind fork(): no malloc() and no stdio that allocates. */
+/* Used after fork(): it must not call malloc(), also not by stdio. */
 static bool write_file(const char *folder, const char *name, const char *text)
 {
 	char path[PATH_MAX + 64];
@@ -50,7 +50,7 @@ static bool read_file(const char *folder, const char *name, char text[FILE_MAX])
 	return n > 0;
 }
 
-/* The number behind "WORD " at the begin of a line of the file. */
+/* Read the number after "WORD " at the start of a line. */
 static bool read_field(const char *folder, const char *name, const char *word, uint64_t *value)
 {
 	char text[FILE_MAX], *line = text;
@@ -66,9 +66,12 @@ static bool read_field(const char *folder, const char *name, const char *word, u
 	return false;
 }
 
-/* ---- where ---- */
+/* ---- find the group ---- */
 
-/* Find the mount point of version 2. mountinfo: "36 35 98:0 /root /mount options... - type source options". */
+/*
+ * Find the mount point of cgroup version 2. Format of mountinfo (proc(5)): "36 35 98:0 /root /mount options... - type source
+ * options".
+ */
 static bool find_mount(char mount[PATH_MAX])
 {
 	FILE *in = fopen("/proc/self/mountinfo", "re");
@@ -85,7 +88,7 @@ static bool find_mount(char mount[PATH_MAX])
 	return found;
 }
 
-/* The path of this process's group below the mount point. */
+/* Read the path of this process's group, relative to the mount point. */
 static bool find_own(char own[PATH_MAX])
 {
 	FILE *in = fopen("/proc/self/cgroup", "re");
@@ -101,7 +104,7 @@ static bool find_own(char own[PATH_MAX])
 	return found;
 }
 
-/* The runner whose group this is: PREFIX "PID-N" or RUNNER "PID". Returns 0 for any other name. */
+/* The pid of the runner that made the group PREFIX "PID-N" or RUNNER "PID". 0 for any other name. */
 static pid_t owner(const char *name)
 {
 	size_t len = strncmp(name, RUNNER, strlen(RUNNER)) == 0 ? strlen(RUNNER) : strlen(PREFIX);
@@ -110,9 +113,9 @@ static pid_t owner(const char *name)
 }
 
 /*
- * Remove the groups of runners that were killed: one that has processes stays. A group of a runner that lives may have none
- * yet, and is left alone. What has this process's number is an earlier one's, as this one has made none. Returns whether there
- * is a group of another runner.
+ * Remove the groups of killed runners; rmdir() fails for a group that has processes. A live runner's group can be empty for a
+ * moment, so groups of live runners stay. A group with this process's pid is from an earlier process, because this one has
+ * made none yet. Returns whether a group of another runner is left.
  */
 static bool sweep(const char *base)
 {
@@ -139,7 +142,10 @@ static void self_group(const struct cgroup_base *base, char path[PATH_MAX])
 		path[0] = '\0';
 }
 
-/* A group that gives its groups a controller has no processes of its own, so this process moves out of the way. */
+/*
+ * In cgroup version 2, a group that passes a controller to its children cannot have processes itself. So move this process to
+ * a child group first.
+ */
 static bool enable_memory(const struct cgroup_base *base)
 {
 	char controllers[FILE_MAX], self[PATH_MAX];
@@ -181,7 +187,7 @@ void cgroup_leave(struct cgroup_base *base)
 	self_group(base, self);
 	write_file(base->path, "cgroup.procs", "0");
 	rmdir(self);
-	/* Without the controller, the groups of other runners would lose their limits. */
+	/* Other runners need the controller, or their groups lose their limits. */
 	if (!sweep(base->path))
 		write_file(base->path, "cgroup.subtree_control", "-memory");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Groups of processes by control groups of version 2 (cgroups(7)), where this process may make some: each run has a group,
- * which counts all that the run uses, limits its memory, and ends all of it at once. One thread.
+ * Control groups of version 2 (cgroups(7)), if this process may make some. Each run has a group, which counts the run's
+ * resources, limits its memory, and kills all its processes at once. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_CGROUP_H
 #define OUTRIDER_CAMPAIGN_RUNNER_CGROUP_H
@@ -11,43 +11,43 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where groups are made. */
+/* The group in which the runs' groups are made. */
 struct cgroup_base {
-	char path[PATH_MAX]; /* "": nowhere */
-	bool memory;	     /* Memory can be limited. */
+	char path[PATH_MAX]; /* "": there is none */
+	bool memory;	     /* The memory controller can be used. */
 	unsigned made;
 };
 
-/* One group. "": there is none. */
+/* The group of one run. "": there is none. */
 struct cgroup {
 	char path[PATH_MAX];
 };
 
 /*
- * Find where groups can be made. This process may be moved into a group of its own beside them, which limits of memory need.
- * It is no error when there is no place.
+ * Find a group in which this process can make others. For memory limits, the process moves to a new child group. If there is
+ * none, base->path is "", and the functions below do nothing.
  */
 void cgroup_find(struct cgroup_base *base);
 
-/* Undo what cgroup_find() did. */
+/* Undo cgroup_find(). */
 void cgroup_leave(struct cgroup_base *base);
 
-/* Make a group with a limit of memory in bytes, or 0. */
+/* Make a group for a run. `memory` limits its memory in bytes; 0 does not. */
 void cgroup_make(struct cgroup_base *base, struct cgroup *g, uint64_t memory);
 
-/* Move the calling process into the group. Only calls that a process may make behind fork(). */
+/* Move the calling process into the group. Safe after fork(). */
 void cgroup_enter(const struct cgroup *g);
 
-/* The CPU time that the group has used, and the memory that it uses. What is not known stays as it is. */
+/* Read the group's CPU time in nanoseconds and its memory in bytes. A value that cannot be read stays unchanged. */
 void cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Whether a process of the group was killed since its memory was used up. */
+/* Whether the kernel killed a process of the group because it exceeded its memory limit. */
 bool cgroup_ran_out(const struct cgroup *g);
 
 /* Kill all processes of the group. */
 void cgroup_kill(const struct cgroup *g);
 
-/* Remove the group, which has no process any more. */
+/* Remove the group after its last process ended. */
 void cgroup_remove(struct cgroup *g);
 
 #endif

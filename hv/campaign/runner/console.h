@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's console as it grows: which lines tell of a panic or a lockup, and when the last byte came. The guest may write
- * what it likes: lines are of bounded length, and only what the kernel's own messages look like counts. One thread.
+ * Reads the guest's console while it grows: finds lines that report a panic or lockup, and notes when the last byte came. The
+ * console is not trusted: a line has a bounded length, and only lines that look like kernel messages count. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_CONSOLE_H
 #define OUTRIDER_CAMPAIGN_RUNNER_CONSOLE_H
@@ -14,18 +14,18 @@
 
 struct console {
 	uint64_t seen;	  /* bytes of the file that were read */
-	uint64_t last_ns; /* when it grew last, of monotonic_ns() */
+	uint64_t last_ns; /* monotonic_ns() when the file last grew */
 	char line[CONSOLE_LINE_MAX + 1];
 	unsigned len;
 };
 
 /*
- * Read what has come into the file `path` since the last call, and add to `ending` what it tells. `file` is its name in the
- * run's folder. At the end of the run, a last line without a newline is looked at too.
+ * Read the new part of the file `path`, and add findings to `ending`. `file` is its name in the run's folder. With `end`, the
+ * run has ended, and a last line without a newline counts, too.
  */
 void console_read(struct console *c, const char *path, const char *file, bool end, struct ending *ending);
 
-/* What the line of a kernel's message tells: STORE_PANIC, STORE_LOCKUP, or STORE_OK for nothing. */
+/* The finding that a console line reports: STORE_PANIC, STORE_LOCKUP, or STORE_OK for none. */
 enum store_outcome console_judge(const char *line);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define STATUS "status"
 
-/* What weighs more decides the outcome of a run with findings of several kinds. */
+/* Position in the order of seriousness. The most serious finding becomes the run's outcome. */
 static int weight(enum store_outcome outcome)
 {
 	static const enum store_outcome order[] = {STORE_OK,   STORE_LIMIT, STORE_FAILED, STORE_LOCKUP,
@@ -54,7 +54,7 @@ bool ending_has(const struct ending *e, enum store_outcome kind)
 	return false;
 }
 
-/* ---- the file: a word and a value a line, and no other ---- */
+/* ---- the file `status`: each line has a word and a value ---- */
 
 int ending_write(const struct ending *e, const char *folder, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a run ended: one outcome, and what was found on the way that is no race. It is kept in the run's folder as the file
- * `status`, so that it outlives this process and a store that is away. Pure functions, but for the file.
+ * The end of a run: its outcome, and its findings that are no races. The run's folder keeps it as the file `status`, so that
+ * it survives this process, and a store that is away. Only ending_write() and ending_read() do I/O.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_ENDING_H
 #define OUTRIDER_CAMPAIGN_RUNNER_ENDING_H
@@ -17,8 +17,8 @@
 
 struct ending_finding {
 	enum store_outcome kind;
-	char line[ENDING_LINE_MAX]; /* the first line that says so, printable */
-	char file[32];		    /* the name of the file in the run's folder that has more, or "" */
+	char line[ENDING_LINE_MAX]; /* the first line of output that shows the finding, printable */
+	char file[32];		    /* name of the file in the run's folder with the details, or "" */
 };
 
 struct ending {
@@ -30,18 +30,18 @@ struct ending {
 };
 
 /*
- * Add a finding, unless there is one of this kind with this line, or there are ENDING_FINDINGS_MAX. The outcome becomes that of
- * the weightiest finding. `line` may be anybody's text; what is not printable is shown as \xHH.
+ * Add a finding, unless the same kind and line are there already, or the list is full. The most serious finding sets the
+ * outcome. `line` is not trusted: unprintable bytes become \xHH.
  */
 void ending_add(struct ending *e, enum store_outcome kind, const char *file, const char *line);
 
 /* Whether there is a finding of this kind. */
 bool ending_has(const struct ending *e, enum store_outcome kind);
 
-/* Write the file `status` of the folder. Returns 0, or -1 with EXIT_INPUT. */
+/* Write the file `status` to the folder. Returns 0, or -1 with err set. */
 int ending_write(const struct ending *e, const char *folder, struct err *err);
 
-/* Read it. Returns false when there is none, or it is not right. */
+/* Read the file `status`. Returns false if it does not exist or is invalid. */
 bool ending_read(struct ending *e, const char *folder);
 
 #endif

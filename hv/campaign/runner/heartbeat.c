@@ -19,9 +19,9 @@
 #define CID 3
 #define FOLDERS "/tmp"
 #define PREFIX "outrider-run-"
-#define TRIES 100 /* in which another process sweeps a new folder away */
+#define TRIES 100 /* attempts to lock a new folder before another process sweeps it */
 
-/* The sockets of a folder: outrider's, and the one at which it finds us, "_" and PORT behind it. */
+/* The sockets in the folder: Outrider listens on "v", and connects to "v_PORT" when the guest calls PORT. */
 static const char *const sockets[] = {"v", "v_999"};
 
 static void socket_path(const struct heartbeat *h, const char *suffix, struct sockaddr_un *address)
@@ -31,8 +31,8 @@ static void socket_path(const struct heartbeat *h, const char *suffix, struct so
 }
 
 /*
- * Make a folder that heartbeat_sweep() leaves alone, as it is locked. Another process may sweep it away before it is, and then
- * there is nothing at its path, or another folder.
+ * Make a folder, and lock it against heartbeat_sweep(). Another process can sweep the folder before the lock is taken. Then
+ * the path is gone, or is another folder, and the next attempt makes a new one.
  */
 static bool make_folder(struct heartbeat *h)
 {
@@ -60,7 +60,10 @@ int heartbeat_open(struct heartbeat *h, struct err *err)
 	char suffix[16];
 
 	*h = (struct heartbeat){.lock = -1, .listener = -1, .agent = -1};
-	/* The path of a socket is short, and that of a run's folder is not. Only we may enter what mkdtemp() makes. */
+	/*
+	 * A socket's path has at most 107 bytes (unix(7)), and a run's folder can be longer, so use a short folder. mkdtemp()
+	 * gives it mode 0700.
+	 */
 	if (!make_folder(h))
 		return err_set(err, EXIT_INPUT, "cannot make a folder in " FOLDERS ": %s", strerror(errno));
 	snprintf(suffix, sizeof(suffix), "_%d", PORT);
@@ -92,7 +95,7 @@ void heartbeat_close(struct heartbeat *h)
 	close_one(&h->agent);
 }
 
-/* What has other files than ours is no folder of ours, and stays. */
+/* rmdir() fails if other files are in the folder, so a foreign folder stays. */
 static void sweep_folder(int parent, const char *name)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -142,7 +145,7 @@ uint64_t heartbeat_silence(struct heartbeat *h)
 	}
 	if (h->agent < 0)
 		return 0;
-	/* An agent that floods is read on in the next call. */
+	/* Read at most 64 KiB in one call, so that a flooding agent does not delay the other runs. */
 	for (int i = 0; i < 16 && (n = recv(h->agent, bytes, sizeof(bytes), 0)) > 0; i++)
 		h->last_ns = monotonic_ns();
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {

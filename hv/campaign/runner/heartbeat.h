@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's agent, as far as it says that the guest is alive. The agent calls by the machine's vsock device, which reaches a
- * Unix socket that is listened on here. One thread.
+ * Receives the heartbeat of the guest agent. The agent connects through the vsock device to a Unix socket of the runner. Not
+ * thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_HEARTBEAT_H
 #define OUTRIDER_CAMPAIGN_RUNNER_HEARTBEAT_H
@@ -14,28 +14,23 @@
 #define HEARTBEAT_PATH_MAX 64
 
 struct heartbeat {
-	char folder[HEARTBEAT_PATH_MAX]; /* of the sockets; "": there is none */
-	int lock;			 /* on the folder, held as long as this process needs it; -1: closed */
+	char folder[HEARTBEAT_PATH_MAX]; /* folder of the sockets; "": closed */
+	int lock;			 /* descriptor of the locked folder; -1: closed */
 	int listener, agent;		 /* -1: closed */
-	uint64_t last_ns;		 /* when the agent said something last, of monotonic_ns() */
+	uint64_t last_ns;		 /* monotonic_ns() of the last message of the agent */
 };
 
-/* Listen for the agent. heartbeat_close() must follow. Returns 0, or -1 with err set. */
+/* Listen for the agent. Returns 0, or -1 with err set. Call heartbeat_close() in both cases. */
 int heartbeat_open(struct heartbeat *h, struct err *err);
 void heartbeat_close(struct heartbeat *h);
 
-/*
- * Remove the folders of this user whose process was killed. That of one that lives stays, whatever process it is.
- */
+/* Remove the folders of this user's processes that were killed. The folder of a live process is locked, and stays. */
 void heartbeat_sweep(void);
 
-/* The value of --vsock for the machine; `to_repeat`: for one that is started later, without us. */
+/* Write the value of --vsock to `out`. With `to_repeat` it is for a command that a user runs later, without this socket. */
 void heartbeat_option(const struct heartbeat *h, bool to_repeat, char *out, unsigned size);
 
-/*
- * Read what the agent has said. Returns for how long it has said nothing, in ns; 0 while no agent is there, as before its first
- * word and after it has hung up.
- */
+/* Read what the agent sent. Returns the nanoseconds since its last message; 0 if no agent is connected. */
 uint64_t heartbeat_silence(struct heartbeat *h);
 
 #endif

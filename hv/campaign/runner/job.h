@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the plan in this round: from waiting to being in the store. attend.c starts it and looks after it, judge.c says how
- * it ended, and keep.c brings it into the store. One thread.
+ * A run of the plan in this round, from waiting until it is in the store. attend.c starts and watches it, judge.c decides how
+ * it ended, and keep.c writes it to the store. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_JOB_H
 #define OUTRIDER_CAMPAIGN_RUNNER_JOB_H
@@ -23,55 +23,56 @@ struct job {
 	const struct plan_run *run;
 	enum job_state state;
 	char uuid[STORE_UUID_MAX];
-	char *folder;  /* NULL: it was never started. */
-	char *command; /* What repeats it, for a shell. */
+	char *folder;  /* NULL: it was never started */
+	char *command; /* shell command that repeats the run */
 	unsigned attempts;
-	bool told;		      /* The store knows that it is at work. */
-	unsigned asides, asides_kept; /* The last N of FOLDER~N, and the last of these that the store has. */
-	/* While it runs, and for how it ended. */
+	bool told; /* The store has the run as begun. */
+	unsigned asides,
+		asides_kept; /* Quarantine: the largest N of a folder FOLDER~N, and the largest N that the store has. */
+	/* State of the current attempt: */
 	struct child child;
 	struct machine machine;
 	struct console console;
 	struct heartbeat heartbeat;
 	struct ending ending;
 	uint64_t started_ns, looked_ns;
-	uint64_t asked_ns;  /* When it was asked to end; 0: it was not. */
-	bool killed;	    /* We have killed it. */
-	bool cut_short;	    /* It was asked to end before its time was over, and must be run again. */
-	bool program_given; /* The program is not outrider itself, but a campaign's <emulator>. */
+	uint64_t asked_ns;  /* monotonic_ns() when it was asked to end; 0: it was not */
+	bool killed;	    /* The runner killed it. */
+	bool cut_short;	    /* It was asked to end early by a signal, and must run again. */
+	bool program_given; /* The program is not Outrider itself, but the campaign's <emulator>. */
 };
 
 struct job_config {
 	const char *program;
 	bool emulator;	    /* `program` is an <emulator>. */
-	const char *prefer; /* The name of the file with what to prefer, in the run's folder; or NULL. */
-	bool to_repeat;	    /* The command is for later, when the folder of the heartbeat's socket is gone. */
+	const char *prefer; /* Name of the file for --prefer in the run's folder, or NULL. */
+	bool to_repeat;	    /* Make the command for a user to repeat the run later, when the heartbeat's socket is gone. */
 };
 
-/* Start the run. j->folder is set. Returns 0, or -1 with err set. */
+/* Start the run. j->folder must be set. Returns 0, or -1 with err set. */
 int job_start(struct job *j, struct cgroup_base *base, const struct job_config *config, struct err *err);
 
-/* Look after a run that is running: limits, console, heartbeat. Returns true when it has ended, and job_judge() is due. */
+/* Check a running job: limits, console, heartbeat. Returns true when it has ended; then call job_judge(). */
 bool job_look(struct job *j);
 
-/* Ask it to end properly; it is killed when it does not do so in time. */
+/* Ask the run to end with SIGTERM. job_look() kills it after 30 s. */
 void job_ask(struct job *j);
 
-/* End it at once. */
+/* Kill the run. */
 void job_kill(struct job *j);
 
-/* How a run ended: a finding, a limit, or nothing special. */
+/* The result of an attempt. */
 enum job_verdict {
-	JOB_OVER,	 /* It has ended, and j->ending says how. */
-	JOB_INTERRUPTED, /* Somebody killed it from outside, or we cut it short: it is not finished. */
-	JOB_LOST,	 /* What carries the guest has failed. That is no finding, and j->ending says what it said. */
+	JOB_OVER,	 /* The run is finished, and j->ending has its outcome. */
+	JOB_INTERRUPTED, /* A foreign process killed it, or the runner cut it short: it must run again. */
+	JOB_LOST,	 /* The machine that carries the guest failed. This is no finding; j->ending has the message. */
 };
 enum job_verdict job_judge(struct job *j);
 
 /* Free what only a running job has. */
 void job_release(struct job *j);
 
-/* Milliseconds since 1970. */
+/* The time, in milliseconds since 1970 in UTC. */
 int64_t job_now(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs on their way into the store. What a run has left in its folder is there until the store has it, so nothing is lost when
- * the store is away: what could not be kept now is kept later. One thread.
+ * Stores runs. A run's files stay in its folder until the store has taken them. So nothing is lost while the store is away,
+ * and the runner tries again later. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_KEEP_H
 #define OUTRIDER_CAMPAIGN_RUNNER_KEEP_H
@@ -14,20 +14,19 @@ struct keep {
 	const char *shard;
 };
 
-/* Tell the store that the run begins. Returns 1 when the store has the run already, 0, or -1 with err set. */
+/* Record in the store that the run begins. Returns 1 if the store has the finished run already, 0, or -1 with err set. */
 int keep_begin(const struct keep *k, const struct job *j, struct err *err);
 
-/* Bring a run that has ended into the store, and what earlier attempts of it have left. Returns 0, or -1 with err set. */
+/* Store a finished run, after the quarantined attempts of it. Returns 0, or -1 with err set. */
 int keep_end(const struct keep *k, struct job *j, struct err *err);
 
 /*
- * Set what an attempt has left aside that was not finished, so that the run can be started again, and bring it into the store
- * as a run of its own whose key is the run's with "~N" behind it. Returns 0 also when the store is away, or -1 with err set
- * when the folder cannot be set aside.
+ * Quarantine the files of an unfinished attempt as FOLDER~N, so that the run can start again, and store the attempt as a run
+ * with the key KEY~N. Returns 0, also if the store is away, or -1 with err set if the folder cannot be renamed.
  */
 int keep_aside(const struct keep *k, struct job *j, struct err *err);
 
-/* Bring what was set aside earlier into the store, as far as it is not there. Returns 0, or -1 with err set. */
+/* Store all quarantined attempts that the store does not have yet. Returns 0, or -1 with err set. */
 int keep_asides(const struct keep *k, struct job *j, struct err *err);
 
 #endif

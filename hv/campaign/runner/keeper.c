@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #define POLL_MS 20
-#define LIFE 3 /* the descriptors that the keeper keeps */
+#define LIFE 3 /* descriptor numbers of the two pipes in the keeper */
 #define RESULT 4
-#define CPU_SPARE_S 30 /* the runner looks at the CPU time too, and asks before it kills */
+/* Seconds that the kernel's CPU limit exceeds the campaign's, so that the runner can send SIGTERM first. */
+#define CPU_SPARE_S 30
 
 static void limit(int resource, uint64_t value, uint64_t spare)
 {
@@ -61,11 +62,14 @@ static noreturn void program(const struct child_config *config, pid_t keeper)
 	_exit(127);
 }
 
-/* Descriptors of the runner's other runs would keep these alive when the runner dies. */
+/*
+ * Close the runner's other descriptors: an inherited write end of another run's life pipe would keep that run alive when the
+ * runner dies.
+ */
 static void keep_only(const struct keeper *k)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Duplicates above all that is overwritten below. */
+	/* Duplicate to numbers from 16 on, above all targets of dup2() below. */
 	int out = fcntl(k->out, F_DUPFD, 16), log = fcntl(k->log, F_DUPFD, 16);
 	int life = fcntl(k->life, F_DUPFD, 16), result = fcntl(k->result, F_DUPFD, 16), in = fcntl(nothing, F_DUPFD, 16);
 
@@ -77,7 +81,7 @@ static void keep_only(const struct keeper *k)
 	close_range(RESULT + 1, ~0u, 0);
 }
 
-/* Returns whether the runner is gone. */
+/* Wait up to wait_ms for the runner to close its end of the life pipe, as it does when it dies. */
 static bool runner_is_gone(int wait_ms)
 {
 	struct pollfd fds = {.fd = LIFE, .events = POLLIN};
@@ -92,8 +96,8 @@ static void finish(const struct child_config *config)
 }
 
 /*
- * What the program has started becomes the keeper's when the program ends, and is waited for too. That the program has ended is
- * said when what was prepared for it is finished: until then the run is not over.
+ * Reap the program and its orphaned children, which the kernel gives to the keeper (PR_SET_CHILD_SUBREAPER). Report the
+ * program's end only after finish(): until then the run is not over. Returns when no child is left, or the runner has died.
  */
 static void wait_for_all(const struct child_config *config, pid_t pid)
 {
@@ -111,7 +115,7 @@ static void wait_for_all(const struct child_config *config, pid_t pid)
 	}
 }
 
-/* Whether the run was asked to end before there was a program to hear it. */
+/* Whether SIGTERM arrived before the program was started. */
 static bool was_asked(void)
 {
 	sigset_t pending;
@@ -119,7 +123,7 @@ static bool was_asked(void)
 	return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
 }
 
-/* There is no program: what was prepared for it ends, and `status` stands for the program's. */
+/* End without a program: finish what was prepared, and report `status` as if it were the program's. */
 static noreturn void end_without(const struct child_config *config, int status)
 {
 	finish(config);
@@ -135,7 +139,7 @@ noreturn void keeper_main(const struct keeper *k)
 	sigset_t all;
 
 	setpgid(0, 0);
-	/* SIGTERM is for the program. */
+	/* SIGTERM is meant for the program, so the keeper blocks it. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

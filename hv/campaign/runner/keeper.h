@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process between the runner and the program of a run: see child.h, whose functions are its only callers. */
+/* The process between the runner and a run's program: see child.h, whose functions are its only callers. */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_KEEPER_H
 #define OUTRIDER_CAMPAIGN_RUNNER_KEEPER_H
 
@@ -10,11 +10,12 @@
 #include "hv/campaign/runner/cgroup.h"
 
 struct child_config {
-	char *const *argv;  /* NULL ends it. argv[0] is a path. */
-	const char *folder; /* of the run; its stdout.log and stderr.log take the output */
+	char *const *argv;  /* ended by NULL; argv[0] is a path */
+	const char *folder; /* of the run; output goes to its stdout.log and stderr.log */
 	const struct plan_limits *limits;
-	bool limit_files; /* The program writes no file that may be longer than the limit of its output. */
-	/* Called in the keeper before the program starts, and after it has ended. NULL: nothing is. */
+	/* Limit the size of each file to limits->output. Not set if the program writes disk images, which can be larger. */
+	bool limit_files;
+	/* The keeper calls prepare() before the program starts, and finish() after it ended. NULL: nothing to do. */
 	int (*prepare)(void *ctx, struct err *err);
 	void (*finish)(void *ctx);
 	void *ctx;
@@ -23,11 +24,11 @@ struct child_config {
 struct keeper {
 	const struct child_config *config;
 	const struct cgroup *group;
-	int out, log;	  /* what the program gets as standard output and standard error */
+	int out, log;	  /* files for standard output and standard error of the program */
 	int life, result; /* ends of pipes */
 };
 
-/* What the keeper does behind fork(): start the program, wait for its end or for the runner's, and end. */
+/* Main function of the keeper after fork(): start the program, and wait until it or the runner ends. */
 noreturn void keeper_main(const struct keeper *k);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What /proc says of groups of processes, for hosts without control groups that we may use. One thread. */
+/*
+ * Resources and open files of processes, from /proc. It replaces control groups on hosts where they cannot be used. Not
+ * thread-safe.
+ */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_PROCESSES_H
 #define OUTRIDER_CAMPAIGN_RUNNER_PROCESSES_H
 
@@ -7,12 +10,12 @@
 #include <sys/types.h>
 
 /*
- * CPU time that the processes of the group `group` have used, with that of children that they have waited for, and the memory
- * that they have in RAM. Memory that several share is counted for each.
+ * Sum up the processes of a process group: CPU time in nanoseconds, with that of reaped children, and resident memory in
+ * bytes. Shared memory counts once for each process.
  */
 void processes_usage(pid_t group, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Kill all other processes whose standard error is the file `fd`. */
+/* Send SIGKILL to all other processes whose standard error is the file `fd`. */
 void processes_kill_holders(int fd);
 
 #endif

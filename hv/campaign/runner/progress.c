@@ -55,7 +55,7 @@ void progress_show(struct progress *p, const struct progress_figures *f)
 	n = snprintf(line, sizeof(line),
 		     "%u of %u runs done, %u at work, %" PRIu64 " hits, %" PRIu64 " races, %" PRIu64 " new, %u broke%s",
 		     f->done, f->planned, f->running, f->hits, f->races, f->fresh, f->findings, left);
-	/* A line that folds could not be written over. */
+	/* A folded line could not be overwritten. */
 	if (n >= (int)columns())
 		line[columns() - 1] = '\0';
 	wipe(p);

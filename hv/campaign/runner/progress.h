@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far the round is, as one line on a terminal that is written over, and nothing elsewhere. One thread. */
+/* The round's progress: one line on a terminal, overwritten each second. Without a terminal there is none. Not thread-safe. */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_PROGRESS_H
 #define OUTRIDER_CAMPAIGN_RUNNER_PROGRESS_H
 
@@ -7,25 +7,25 @@
 #include <stdint.h>
 
 struct progress {
-	bool shown; /* Standard error is a terminal, and nobody asked for quiet. */
+	bool shown; /* Standard error is a terminal, and --quiet is not set. */
 	bool quiet;
-	unsigned width; /* of the line that stands there */
+	unsigned width; /* characters of the line on the terminal */
 	uint64_t last_ns;
 };
 
 struct progress_figures {
 	unsigned done, planned, running, findings;
 	uint64_t hits, races, fresh;
-	uint64_t left_ns; /* UINT64_MAX: it is not known */
+	uint64_t left_ns; /* nanoseconds; UINT64_MAX: unknown */
 };
 
 void progress_begin(struct progress *p, bool quiet);
 
-/* Whether it is time to show figures again. */
+/* Whether a second has passed since the line was last shown. */
 bool progress_is_due(struct progress *p);
 void progress_show(struct progress *p, const struct progress_figures *f);
 
-/* Print a line for the user on standard error, above the line of progress. It may have anybody's text. */
+/* Print a message for the user on standard error, above the progress line. Its text need not be trusted. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 void progress_end(struct progress *p);

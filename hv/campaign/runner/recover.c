@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a round that was begun has already, and what killed runners have left of it. */
+/* Recovers a round that was begun: finds the runs that are done, and stores what killed runners left. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static int by_key(const void *key, const void *run)
 	return strcmp(key, ((const struct store_run *)run)->key);
 }
 
-/* The runs of the store are sorted by their keys. */
+/* store_runs() sorts by key. */
 static const struct store_run *find(const struct store_runs *runs, const char *key)
 {
 	return runs->count ? bsearch(key, runs->list, runs->count, sizeof(*runs->list), by_key) : NULL;
@@ -25,7 +25,7 @@ static bool is_done(const struct store_runs *runs, const char *key)
 	return run && run->state == STORE_DONE;
 }
 
-/* ---- what was set aside ---- */
+/* ---- quarantine ---- */
 
 static void note_aside(struct job *j, unsigned n)
 {
@@ -55,8 +55,9 @@ static void note_run(const struct runner *r, const char *key)
 }
 
 /*
- * Attempts that were set aside. The store may have been away then, and have none of them. Or somebody has deleted the folder of
- * one that the store has: its number is taken all the same, since the store would not take another attempt by this name.
+ * Find quarantined attempts, in the spool and in the store. The store lacks an attempt that was quarantined while the store
+ * was away. The spool lacks one whose folder a user deleted; its number N stays taken, because the store keeps the first
+ * attempt with a name.
  */
 static void find_asides(struct runner *r, const struct store_runs *runs)
 {
@@ -65,7 +66,7 @@ static void find_asides(struct runner *r, const struct store_runs *runs)
 		note_run(r, runs->list[i].key);
 }
 
-/* ---- all that there is ---- */
+/* ---- recovery ---- */
 
 static int recover(struct runner *r, struct job *j, const struct store_runs *runs, struct err *err)
 {
@@ -79,7 +80,7 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 	j->folder = folder;
 	if ((there && child_end_others(j->folder, err) < 0) || keep_asides(&r->keep, j, err) < 0)
 		return -1;
-	/* The runner was killed while it set the folder aside, or the run was never started. */
+	/* The run was never started, or the runner was killed just after it renamed the folder. */
 	if (!there) {
 		free(folder);
 		j->folder = NULL;

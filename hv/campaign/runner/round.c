@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A round from begin to end. */
+/* A round, from its begin to its end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "hv/campaign/learn/settings.h"
 #include "hv/campaign/runner/state.h"
 
-/* ---- which runs ---- */
+/* ---- select runs ---- */
 
 static bool is_meant(const struct runner *r, const struct plan_run *run)
 {
@@ -28,7 +28,7 @@ static size_t count_meant(const struct runner *r, const struct plan_runs *runs)
 	return count;
 }
 
-/* The keys of a round do not depend on its number. */
+/* Count the runs of this shard. Any round number will do, because the keys do not depend on it. */
 static int count_planned(const struct runner *r, size_t *count, struct err *err)
 {
 	struct plan_runs runs;
@@ -63,7 +63,7 @@ static int make_jobs(struct runner *r, struct err *err)
 	return 0;
 }
 
-/* Put the jobs in the order in which they are started. Without a plan that learns it is the plan's. */
+/* Sort the jobs in the order of their start. A plan that does not learn keeps the order of the plan. */
 static int order_jobs(struct runner *r, struct err *err)
 {
 	size_t count = r->job_count, *order = calloc(count + 1, sizeof(*order));
@@ -103,7 +103,7 @@ static void free_jobs(struct runner *r)
 	plan_runs_free(&r->runs);
 }
 
-/* ---- which round ---- */
+/* ---- select the round ---- */
 
 static void take_round(struct runner *r, const struct store_round *round)
 {
@@ -124,7 +124,7 @@ static int begin_round(struct runner *r, struct err *err)
 	if (count_planned(r, &planned, err) < 0)
 		return -1;
 	plan.planned = (unsigned)planned;
-	/* Shards of a round are told by its number, whatever machine they run on. */
+	/* The number gives all shards of the round the same uuid, on all machines. */
 	if (r->config->round) {
 		snprintf(number, sizeof(number), "%" PRIu64, r->config->round);
 		store_uuid(plan_name(r->plan), number, uuid);
@@ -137,7 +137,7 @@ static int begin_round(struct runner *r, struct err *err)
 	return rc;
 }
 
-/* Find the last round that this shard has begun and not ended. Returns 1 when there is none. */
+/* Find the last round that this shard has begun and not ended. Returns 1 if there is none. */
 static int find_unfinished(struct runner *r, struct err *err)
 {
 	const struct store_rounds_query query = {
@@ -158,7 +158,7 @@ static int find_unfinished(struct runner *r, struct err *err)
 	return rc;
 }
 
-/* What --only was when the round was begun is kept beside its runs. */
+/* The spool keeps --only for the time when the round is resumed. */
 static int keep_only(struct runner *r, bool resumed, struct err *err)
 {
 	if (!resumed)
@@ -178,7 +178,10 @@ static void block_signals(struct runner *r, sigset_t *before)
 	sigaddset(&r->signals, SIGHUP);
 	sigaddset(&r->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &r->signals, before);
-	/* Who has started us may have ignored it. Then nobody, our children included, could wait for a child. */
+	/*
+	 * The parent process may have ignored SIGCHLD, which exec() inherits. Then neither the runner nor its children could
+	 * wait for a child.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 }
 
@@ -190,7 +193,7 @@ static int open_round(struct runner *r, struct err *err)
 	if (root && spool_open(&r->spool, root, r->round_uuid, r->shard, err) == 0 &&
 	    keep_only(r, r->config->resume, err) == 0 && make_jobs(r, err) == 0 &&
 	    (!plan_learns(r->plan) || order_jobs(r, err) == 0))
-		/* A round with a number may have been begun before, by a runner that was killed. */
+		/* A round with --round may have been begun before, by a runner that was killed. */
 		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
 	free(root);
 	return rc;
@@ -231,7 +234,7 @@ static void close_runner(struct runner *r)
 	free(r->only);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static int count_races(struct runner *r, struct err *err)
 {
@@ -281,7 +284,7 @@ static int count_found(struct runner *r, struct err *err)
 	return count_races(r, err);
 }
 
-/* A round is over when its runs are done, or when its time is. */
+/* A round ends when all its runs are done or its budget is used up, but not at a signal that leaves runs undone. */
 static int end_round(struct runner *r, struct err *err)
 {
 	struct err away = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which run is started when, and what becomes of it. */
+/* Starts the runs of a round, watches them, and stores their results. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -11,11 +11,12 @@
 #include "hv/campaign/runner/state.h"
 
 #define TICK_NS 50000000
-#define ATTEMPTS_MAX 3 /* of a run that is killed from outside, or loses its machine, again and again */
-/* A store that is away is tried again after a while, which is longer each time. */
+#define ATTEMPTS_MAX 3 /* attempts of a run that is killed from outside, or whose machine fails */
+/* Pause before a store that is away is tried again. It doubles from 15 s up to 60 s. */
 #define PAUSE_FIRST_NS UINT64_C(15000000000)
 #define PAUSE_MAX_NS UINT64_C(60000000000)
-#define PAUSE_WAIT_MS 1000 /* how long it may keep the runs waiting then */
+/* Milliseconds to wait for another writer after a failure, because the runs are not watched meanwhile. */
+#define PAUSE_WAIT_MS 1000
 
 /* ---- the store ---- */
 
@@ -26,14 +27,14 @@ static void store_failed(struct runner *r, const struct err *err)
 	if (!r->store_ns)
 		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
 			     r->spool.folder);
-	/* Of several failures at once the first one says when. */
+	/* The first of several failures at the same time sets the pause. */
 	if (r->store_ns > now)
 		return;
 	r->pause_ns = !r->store_ns ? PAUSE_FIRST_NS : 2 * r->pause_ns < PAUSE_MAX_NS ? 2 * r->pause_ns : PAUSE_MAX_NS;
 	r->store_ns = now + r->pause_ns;
 }
 
-/* Whether there is something of this run that the store is to have and has not. */
+/* Whether the store lacks something of this run. */
 static bool is_owed(const struct job *j)
 {
 	return j->state == JOB_ENDED || j->asides != j->asides_kept || (j->state == JOB_RUNNING && !j->told);
@@ -55,7 +56,7 @@ static int keep_job(struct runner *r, struct job *j)
 	return 0;
 }
 
-/* A store that was away is there again when it has taken something, or when there is nothing to take and it can be read. */
+/* The store is back if it took something, or if there was nothing to take and it can be read. */
 static void look_for_store(struct runner *r, bool taken)
 {
 	const struct store_rounds_query query = {.id = r->keep.round};
@@ -72,8 +73,8 @@ static void look_for_store(struct runner *r, bool taken)
 }
 
 /*
- * Bring into the store what it is to have. One run that the store cannot take does not keep the others from it, but when it
- * cannot take several it is away. Who has waited in vain for one does not wait as long for the next.
+ * Store everything that the store lacks. One failure can be the fault of that run's data, so the others are still tried;
+ * after two failures the store is considered away. After the first failure, wait less for the lock.
  */
 static void keep_jobs(struct runner *r, unsigned wait_ms)
 {
@@ -96,7 +97,7 @@ static void keep_jobs(struct runner *r, unsigned wait_ms)
 	store_set_wait(r->store, STORE_WAIT_MS);
 }
 
-/* The same while runs go on, which a store that is away must not hold up. */
+/* Like keep_jobs(), but while runs are running: a store that is away must not delay watching them. */
 static void keep_owed(struct runner *r)
 {
 	struct err err = {0};
@@ -126,7 +127,7 @@ static unsigned count_of(const struct runner *r, enum job_state state)
 	return count;
 }
 
-/* Hits and races of a run that is not in the store yet, from the report that it keeps writing. */
+/* Add hits and races of a run that is not in the store yet, from the report that the run rewrites regularly. */
 static void add_report(const struct job *j, struct progress_figures *f)
 {
 	char *path = j->folder ? spool_path(j->folder, "races.json", NULL) : NULL;
@@ -193,7 +194,7 @@ static void count_ending(struct runner *r, const struct job *j)
 		progress_say(&r->progress, "%s: %s: %s", j->run->key, store_outcome_word(j->ending.outcome), j->ending.detail);
 }
 
-/* A run that somebody keeps killing is told of as what it is. */
+/* Record a run that was killed in every attempt as a crash. */
 static void give_up(struct job *j)
 {
 	ending_add(&j->ending, STORE_CRASH, "stderr.log", "outrider was killed from outside again and again");
@@ -253,7 +254,7 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 	return 0;
 }
 
-/* The first run that fits is started, so that a large one does not hold up the small ones behind it for long. */
+/* Start every waiting run that fits. A large run that does not fit yet does not hold up smaller ones after it. */
 static int start_jobs(struct runner *r, struct err *err)
 {
 	for (size_t i = 0; i < r->job_count; i++) {
@@ -305,9 +306,9 @@ static void wait_a_tick(struct runner *r)
 	}
 }
 
-/* ---- all ---- */
+/* ---- main loop ---- */
 
-/* What cannot go on ends its runs first. */
+/* After an error, kill all runs before returning. */
 static void end_all(struct runner *r)
 {
 	const struct timespec tick = {.tv_nsec = TICK_NS};

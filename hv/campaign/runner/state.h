@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the runner share. No other component includes this header. */
+/* State that the files of the runner share. Only hv/campaign/runner/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_STATE_H
 #define OUTRIDER_CAMPAIGN_RUNNER_STATE_H
 
@@ -22,34 +22,34 @@ struct runner {
 	char round_uuid[STORE_UUID_MAX];
 	uint64_t round_number;
 	char shard[32]; /* "" or "I/N" */
-	char *only;	/* NULL: all */
+	char *only;	/* NULL: all runs */
 	struct plan_runs runs;
-	struct job *jobs; /* one for each run that is meant */
+	struct job *jobs; /* one for each run of this shard */
 	size_t job_count;
-	unsigned cpus;		/* of this host */
-	uint64_t begin_ns;	/* of this process's work, of monotonic_ns() */
-	uint64_t deadline_ns;	/* when the budget is used up; UINT64_MAX: never */
-	bool budget_over;	/* No run is started any more. */
-	uint64_t store_ns;	/* when the store is tried again that was away; 0: it is there */
-	uint64_t pause_ns;	/* how long before that it was tried last */
-	sigset_t signals;	/* those that end a round */
-	unsigned interruptions; /* how many of them came */
+	unsigned cpus;	      /* of this host */
+	uint64_t begin_ns;    /* monotonic_ns() at the start of this process's work */
+	uint64_t deadline_ns; /* monotonic_ns() when the budget is used up; UINT64_MAX: never */
+	bool budget_over;     /* No further run is started. */
+	uint64_t store_ns;    /* monotonic_ns() of the next attempt to reach a store that is away; 0: the store is reachable */
+	uint64_t pause_ns;    /* nanoseconds from the last attempt to the next */
+	sigset_t signals;     /* signals that end the round, and SIGCHLD */
+	unsigned interruptions; /* number of signals that came to end the round */
 	struct progress progress;
 };
 
 /* ---- recover.c ---- */
 
-/* Find out which runs of the round are done, and what killed runners have left of the others. Returns 0, or -1 with err set. */
+/* Mark the runs of the round that are done, and store what killed runners left. Returns 0, or -1 with err set. */
 int runner_recover(struct runner *r, struct err *err);
 
 /* ---- schedule.c ---- */
 
-/* Run all jobs that are not done. Returns 0, or -1 with err set when the round cannot go on. */
+/* Run all jobs that are not done. Returns 0, or -1 with err set if the round cannot continue. */
 int runner_schedule(struct runner *r, struct err *err);
 
-/* ---- taught.c ---- */
+/* ---- taught.c: learning ---- */
 
-/* Write the file `prefer.json` of the job from what the store knows. Returns its name, or NULL when nothing is known. */
+/* Write the job's file `prefer.json` from the store's coverage. Returns its name, or NULL if the store has none. */
 const char *runner_teach(const struct runner *r, const struct job *j);
 
 #endif

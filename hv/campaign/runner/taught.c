@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a run is to prefer: the store's weights for the build of the kernel that runs under this name had before. */
+/* Weights for a run's --prefer, from the store's coverage of the kernel build that last ran under the same name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "hv/campaign/learn/learn.h"
 #include "hv/campaign/runner/state.h"
 
-#define ROUNDS 8 /* how many rounds back a build is looked for */
+#define ROUNDS 8 /* latest rounds that are searched for a build id */
 #define BUILD_MAX 64
 
-/* Look for the build id among the runs of a round. Returns whether it is there. */
+/* Find the build id of the kernel's last run in a round. Returns whether there is one. */
 static bool find_in(const struct runner *r, int64_t round, const char *kernel, char build[BUILD_MAX])
 {
 	struct store_runs runs = {0};
@@ -31,7 +31,10 @@ static bool find_in(const struct runner *r, int64_t round, const char *kernel, c
 	return last >= 0;
 }
 
-/* A kernel's file may change from night to night, so that the last run under its name says what it is now. */
+/*
+ * Find the build id of the kernel's last run. The kernel's file can be replaced between rounds, so the last run is the best
+ * guess of its build.
+ */
 static bool find_build(const struct runner *r, const char *kernel, char build[BUILD_MAX])
 {
 	const struct store_rounds_query query = {.campaign = plan_name(r->plan), .last = ROUNDS};

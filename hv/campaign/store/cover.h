@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What runs covered, in the database. Only hv/campaign/store/ uses this header. */
+/*
+ * Coverage of runs in the database: a compressed row for each run, and sums for each site of a kernel. Only
+ * hv/campaign/store/ uses this header.
+ */
 #ifndef OUTRIDER_CAMPAIGN_STORE_COVER_H
 #define OUTRIDER_CAMPAIGN_STORE_COVER_H
 
 #include "hv/campaign/store/digest.h"
 
-/* A line of a struct digest_cover. */
+/* One line of the text of a struct digest_cover. */
 struct cover_site {
 	const char *name;
 	int64_t armed, hits, windows, conflicts;
 };
 
 /*
- * Take the next line of the text at *text, which is changed, and move *text behind it. False: there is none, or it is no such
- * line.
+ * Parse the first line of *text in place, and move *text to the start of the next line. out->name points into the text.
+ * False: the text has ended, or the line has another form.
  */
 bool cover_next(char **text, struct cover_site *out);
 
-/* Add what a run covered to the sums, and keep it. */
+/*
+ * Write a run's coverage as a row of `cover`, and add it to the sums of its sites. Call it in a transaction. 0, or -1 with
+ * err set.
+ */
 int cover_write(struct db *db, const struct digest_cover *cover, const struct digest_run *run, int64_t kernel, struct err *err);
 
-/* Add the lines of `text`, which is changed, to the sums of a kernel's sites, as those of `runs` runs started at `started`. */
+/*
+ * Add each line of `text`, which covers `runs` runs, to the sums of the kernel's sites. A site's times of first arming and
+ * first hit become `started` if that is earlier. The text is parsed in place. Call it in a transaction. 0, or -1 with err
+ * set.
+ */
 int cover_add(struct db *db, char *text, int64_t kernel, int64_t runs, int64_t started, struct err *err);
 
 #endif

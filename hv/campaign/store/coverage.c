@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What runs covered, as sums, and over time. */
+/* Coverage in sums for each site, pairs of sites, and coverage over time. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/campaign/store/internal.h"
 
-#define PAGE 20000 /* sites that are asked for at once: a kernel can have a million */
+/* Sites of one query. A kernel can have a million sites, and libpq holds the whole result of a query in memory. */
+#define PAGE 20000
 
 /* ---- sites ---- */
 
-/* Returns how many sites there were, or -1, with *stop set to what `each` has returned. */
+/*
+ * Pass one page of sites after *after to `each`, and set *after to the last name. Returns the number of sites, or -1. *stop
+ * is what `each` returned last.
+ */
 static int64_t sites_page(struct store *s, const char *build_id, const char **after, struct store_text *text,
 			  int (*each)(void *ctx, const struct store_site *site), void *ctx, int *stop, struct err *err)
 {
@@ -31,7 +35,7 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 			.runs = (uint64_t)db_int(rows, 5),
 		};
 
-		/* A name of another type than text is behind all names, again and again. */
+		/* SQLite sorts a blob after all text, so a page that ends with one would be read for ever. */
 		if (count == PAGE - 1 && strcmp(site.name, *after) <= 0) {
 			rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: a site has no name", store_where(s));
 			break;
@@ -67,7 +71,7 @@ int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, co
 
 /* ---- pairs ---- */
 
-/* Pairs by the number of the runs that saw them. */
+/* Count the pairs of sites that exactly one run saw, that two runs saw, and all of them. */
 static const char pairs_sql[] =
 	"SELECT count(*), coalesce(sum(CASE WHEN p.runs = 1 THEN 1 ELSE 0 END), 0), "
 	"coalesce(sum(CASE WHEN p.runs = 2 THEN 1 ELSE 0 END), 0), coalesce(sum(p.seen), 0) FROM (SELECT b.kernel_id, "
@@ -138,7 +142,7 @@ void store_coverage_free(struct store_coverage *c)
 	*c = (struct store_coverage){0};
 }
 
-/* What the count of something was at a time: `count` more of it from `at` on. */
+/* A number grew by `count` at the time `at`. */
 struct step {
 	int64_t at;
 	uint64_t count;
@@ -162,14 +166,14 @@ static int add_step(struct steps *steps, int64_t at, uint64_t count, struct err 
 enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
 
 /*
- * The sites of the kernels that a campaign has run, by when they were armed and hit first. They can be millions, so they are
- * gone through once for both, and not sorted.
+ * Number of sites of a campaign's kernels for each pair of times of first arming and first hit. A campaign can have millions
+ * of sites: one pass fills both series, and only the far fewer groups are sorted.
  */
 static const char sites_sql[] =
 	"SELECT x.first_armed, x.first_hit, count(*) FROM site x WHERE x.kernel_id IN (SELECT DISTINCT u.kernel_id FROM run u "
 	"JOIN round w ON w.id = u.round_id WHERE w.campaign = $1) GROUP BY x.first_armed, x.first_hit";
 
-/* The series of sites. */
+/* Fill the series ARMED and HIT. */
 static int read_sites(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
 	struct db_rows *rows = db_ask(s->db, err, sites_sql, "t", campaign);
@@ -189,13 +193,13 @@ static int read_sites(struct store *s, const char *campaign, struct steps series
 	return rc;
 }
 
-/* A pair of sites: the race that it is shown as, and when the first three runs that saw it were started. */
+/* A pair of sites, the race that it is shown as, and the start times of the first three runs that saw it, in order. */
 struct pair {
 	int64_t id, line, at[3];
 	unsigned count;
 };
 
-/* Put a time in its place among the first three. */
+/* Insert a time in order if it belongs to the first three. */
 static void pair_add(struct pair *p, int64_t at)
 {
 	unsigned i = p->count;
@@ -211,9 +215,12 @@ static void pair_add(struct pair *p, int64_t at)
 	p->at[i] = at;
 }
 
-/* The rows of a pair stand side by side. They are as many as all sightings, so nothing is sorted, and only pairs are kept. */
+/*
+ * All sightings of a pair are in consecutive rows. ORDER BY follows the index, so that the database need not sort all
+ * sightings, and memory holds one struct pair for each pair.
+ */
 static const char pairs_seen_sql[] =
-	/* SQLite joins in this order when it is told CROSS JOIN: from the pairs to their sightings, by the index. */
+	/* CROSS JOIN makes SQLite join in the written order: from the pairs, by an index, to their sightings. */
 	"SELECT b.id, r.line, u.started FROM build_race b CROSS JOIN race r CROSS JOIN sighting g CROSS JOIN run u "
 	"CROSS JOIN round w WHERE r.id = b.race_id AND g.build_race_id = b.id AND u.id = g.run_id AND w.id = u.round_id "
 	"AND w.campaign = $1 ORDER BY b.id";
@@ -256,7 +263,7 @@ static int by_time(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* The series of pairs and of races. */
+/* Fill the series FIRST, SECOND and THIRD of pairs, and RACES. */
 static int read_seen(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
 	struct pair *list = NULL;
@@ -275,7 +282,7 @@ static int read_seen(struct store *s, const char *campaign, struct steps series[
 	return rc;
 }
 
-/* How much there was by `until`. `at` goes along with it, since times only grow. */
+/* Sum of all steps up to the time `until`. *at and *sum continue from the call before, since `until` never decreases. */
 static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int64_t until)
 {
 	for (; *at < steps->count && steps->list[*at].at <= until; (*at)++)
@@ -283,7 +290,7 @@ static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int6
 	return *sum;
 }
 
-/* The builds of the kernel that runs were of, which are few. */
+/* Build ids of the kernels that the runs used. A campaign has few, so build_number() searches them one by one. */
 struct builds {
 	struct store_text *text;
 	const char **ids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a PostgreSQL server answers, and what its failures mean for people. */
+/* Answers of a PostgreSQL server, and its failures as messages for users. */
 #include "hv/campaign/store/db_postgres.h"
 
 bool postgres_is_away(struct db *db, const PGresult *result)
@@ -42,8 +42,10 @@ int postgres_finish(struct db *db, PGresult *result, struct err *err)
 	return rc;
 }
 
-/* Pipeline mode has no other statements than prepared ones, so it is left again. Behind a failure the server has passed over
- * the rest. */
+/*
+ * In pipeline mode libpq accepts only prepared statements, so the mode ends here. After a failure the server skips the
+ * statements up to the sync.
+ */
 int postgres_settle(struct db *db, struct err *err)
 {
 	unsigned left = db->sent;
@@ -54,7 +56,7 @@ int postgres_settle(struct db *db, struct err *err)
 	db->sent = 0;
 	if (!PQpipelineSync(db->handle))
 		rc = postgres_fail(db, NULL, err);
-	/* Each statement's result has a NULL behind it, and the last one a PGRES_PIPELINE_SYNC. */
+	/* A NULL follows the result of each statement. The result of the sync comes last. */
 	for (bool synced = false; !synced && PQstatus(db->handle) == CONNECTION_OK;) {
 		PGresult *result = PQgetResult(db->handle);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The connection to a PostgreSQL server: made, and made anew when it is gone. */
+/* The connection to a PostgreSQL server: connect, and reconnect after a loss. */
 #include <poll.h>
 #include <stdio.h>
 
 #include "hv/base/clock.h"
 #include "hv/campaign/store/db_postgres.h"
 
-#define CALL_S 10 /* how long a call may take */
+#define CALL_S 10 /* seconds that connecting may take */
 #define TEXT(x) TEXT_OF(x)
 #define TEXT_OF(x) #x
 
@@ -16,7 +16,7 @@ static void quiet(void *ctx, const char *message)
 	(void)message;
 }
 
-/* Everything that a new connection needs. */
+/* Settings that each new connection needs. */
 static int set_up(struct db *db, struct err *err)
 {
 	char sql[160];
@@ -29,7 +29,7 @@ static int set_up(struct db *db, struct err *err)
 
 int postgres_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err)
 {
-	/* What stands in the URL comes later, and so it holds. */
+	/* libpq lets later parameters win, so the URL in dbname overrides the three before it. */
 	static const char *const keys[] = {"connect_timeout",
 					   "tcp_user_timeout",
 					   "keepalives_idle",
@@ -56,7 +56,7 @@ void postgres_close(struct db *db)
 	PQfinish(db->handle);
 }
 
-/* What belonged to a connection that is gone. */
+/* Drop the state that belonged to the lost connection. */
 static void forget_connection(struct db *db)
 {
 	db->sent = 0;
@@ -75,14 +75,14 @@ int postgres_reconnect(struct db *db, struct err *err)
 	return set_up(db, err);
 }
 
-/* ---- called without waiting ---- */
+/* ---- reconnect without waiting ---- */
 
 static bool is_calling(const struct db *db)
 {
 	return db->call_wants == PGRES_POLLING_READING || db->call_wants == PGRES_POLLING_WRITING;
 }
 
-/* Whether the call can go on at once. */
+/* Whether PQresetPoll() can continue at once. */
 static bool is_ready(const struct db *db)
 {
 	struct pollfd fd = {.fd = PQsocket(db->handle), .events = db->call_wants == PGRES_POLLING_READING ? POLLIN : POLLOUT};
@@ -90,7 +90,7 @@ static bool is_ready(const struct db *db)
 	return fd.fd < 0 || poll(&fd, 1, 0) != 0;
 }
 
-/* A call begins as if it had asked to write. */
+/* libpq requires the first poll to behave as if the last one had returned PGRES_POLLING_WRITING. */
 static int begin_call(struct db *db, struct err *err)
 {
 	forget_connection(db);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Statements that are kept prepared, each as often as it is in use at a time. */
+/* The prepared statements of a database. A statement that is in use twice at the same time is prepared twice. */
 #include <stdlib.h>
 
 #include "hv/campaign/store/db_backend.h"

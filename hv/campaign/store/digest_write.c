@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A digest into the database. Nothing here asks which run came first: every sum takes each run once, and every choice between
- * two runs is by their times and uuids, so that stores which were merged are like one that had all the runs.
+ * Writes a digest to the database. The result does not depend on the order of runs: every sum counts each run once, and every
+ * choice between two runs is by their times and uuids. So a merged store equals a store that took all runs itself.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "hv/campaign/store/digest.h"
 #include "hv/campaign/store/line.h"
 
-/* What is known of a race of the digest by the time it is written. */
+/* The ids of a race of the digest in the database. */
 struct written {
 	int64_t race, build_race, verdict;
-	bool fresh; /* The store did not know the race, or not its place. */
+	bool fresh; /* The race or one of its places was not in the store. */
 };
 
 /* ---- rows that several runs share ---- */
@@ -51,7 +51,7 @@ static int new_race(struct db *db, const struct race_key *key, int64_t *id, stru
 {
 	const struct store_side *a = &key->sides[0], *b = &key->sides[1];
 
-	/* The files come with the next statement, as they do for a race that is there already. */
+	/* race_files() sets the files. */
 	return db_number(
 		db, err, id,
 		"INSERT INTO race (name, identity, sides, function0, module0, kind0, file0, function1, module1, kind1, file1, "
@@ -60,7 +60,7 @@ static int new_race(struct db *db, const struct race_key *key, int64_t *id, stru
 		b->module, b->kind, key->datum, key->datum[0] ? "" : key->place);
 }
 
-/* The first of the files by their names, so that it does not matter which run came first. Few functions have two. */
+/* Of several files, keep the first in byte order, so that the order of runs does not matter. Few functions have two. */
 static int race_files(struct db *db, const struct race_key *key, int64_t id, struct err *err)
 {
 	if (!key->sides[0].file[0] && !key->sides[1].file[0])
@@ -71,7 +71,7 @@ static int race_files(struct db *db, const struct race_key *key, int64_t id, str
 		       "tti", key->sides[0].file, key->sides[1].file, id);
 }
 
-/* *fresh is set when the race was not there. */
+/* Find or insert the race. Sets *fresh if it is inserted. */
 static int race_id_of(struct db *db, const struct race_key *key, int64_t *id, bool *fresh, struct err *err)
 {
 	int rc = db_number(db, err, id, "SELECT id FROM race WHERE identity = $1", "t", key->identity);
@@ -119,10 +119,10 @@ static int build_race_id(struct db *db, const struct digest_race *r, int64_t rac
 
 /* ---- records ---- */
 
-/* Which of the two records of a race, the first and the last, this one takes the place of: bits 1 and 2. Or -1. */
+/* Which of the two records of a race this one replaces: bit 0 for the first, bit 1 for the last. Or -1. */
 static int record_wanted(struct db *db, int64_t race, const struct digest_run *run, const char *report, struct err *err)
 {
-	/* One that is there stays if it is further out, or the same. */
+	/* A record in the store stays if it is earlier (or later), or the same. */
 	struct db_rows *rows =
 		db_ask(db, err,
 		       "SELECT latest, CASE WHEN (started, run_uuid, report) <= ($2, $3, $4) THEN 1 ELSE 0 END, "
@@ -159,7 +159,7 @@ int record_write(struct db *db, int64_t race, const struct digest_run *run, cons
 	return 0;
 }
 
-/* ---- what is the run's own ---- */
+/* ---- rows of the run ---- */
 
 static int write_sighting(struct db *db, const struct digest_race *r, const struct written *w, const struct digest_run *run,
 			  struct err *err)
@@ -237,7 +237,7 @@ static int add_to_round(struct db *db, const struct digest *d, int64_t race, int
 		       "iiii", race, run->round, seen, verdict_key);
 }
 
-/* The report's races of one identity stand side by side. */
+/* The digest is sorted by identity, so all its races of one identity are adjacent. */
 static int write_sums(struct db *db, const struct digest *d, const struct written *w, const struct digest_run *run,
 		      struct err *err)
 {
@@ -269,7 +269,7 @@ int digest_write(struct db *db, const struct digest *d, const struct digest_run 
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	if (kernel_id(db, d->build_id, d->banner, &kernel, err) < 0)
 		goto out;
-	/* Races of a kernel that nobody knows are all of one. */
+	/* Races of unknown kernels all belong to one kernel with the banner "unknown". */
 	if (!kernel && d->race_count && kernel_id(db, "", "unknown", &kernel, err) < 0)
 		goto out;
 	if (db_send(db, err,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What old rounds have in detail, folded into sums. */
+/* Folds the details of old rounds into sums. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "hv/campaign/store/pile.h"
 #include "hv/campaign/store/squeeze.h"
 
-#define PILE_ROOM (32u << 20) /* bytes of coverage in memory at a time */
+#define PILE_ROOM (32u << 20) /* bytes of coverage text in memory at a time */
 
-/* ---- which rounds ---- */
+/* ---- choose rounds ---- */
 
-/* The rounds are in the order of their starts. */
+/* Count the later rounds of the same campaign. The list is in the order of starts. */
 static unsigned newer(const struct store_rounds *rounds, size_t i)
 {
 	unsigned count = 0;
@@ -33,7 +33,7 @@ static bool is_old(const struct store_rounds *rounds, size_t i, const struct sto
 
 /* ---- single observations ---- */
 
-/* The sightings in a round of races of which somebody has said something, and not taken it back. */
+/* Sightings in round $1 whose race has a triage other than "new". The latest statement about the race counts. */
 #define TOLD                                                                                                             \
 	"(SELECT g.id FROM sighting g JOIN build_race b ON b.id = g.build_race_id JOIN race r ON r.id = b.race_id "      \
 	"WHERE g.round_id = $1 AND coalesce((SELECT t.state FROM said t JOIN race o ON o.id = t.race_id WHERE o.line = " \
@@ -54,11 +54,13 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 
 /* ---- coverage ---- */
 
-/* Add the coverage of the run behind `after`. Returns 1 with its id there, 0 when there is none, or -1. */
+/*
+ * Add the coverage of the next run after *after to the sum, and set *after to its id. Returns 1, 0 after the last run, or -1.
+ */
 static int pile_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct pile *p, int64_t *runs,
 		     struct err *err)
 {
-	/* One at a time: a server's answer is in memory as a whole. */
+	/* One row for each query, because libpq holds the whole result in memory. */
 	struct db_rows *rows =
 		db_ask(s->db, err,
 		       "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
@@ -71,7 +73,10 @@ static int pile_next(struct store *s, int64_t round, int64_t kernel, int64_t *af
 		const void *data = db_bytes(rows, 2, &size);
 		char *text = unsqueeze(data, size, store_where(s), err);
 
-		/* What is no number is behind all numbers, again and again. */
+		/*
+		 * In a damaged SQLite file a run_id can be text, which sorts after all numbers, so this row would come again
+		 * for ever.
+		 */
 		if (text && db_int(rows, 0) <= *after) {
 			free(text);
 			text = NULL;
@@ -117,7 +122,7 @@ static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct er
 	return rc;
 }
 
-/* One kernel after the other; those of which a run is not folded yet. */
+/* Fold one kernel after another, until no row of a single run is left. */
 static int fold_coverage(struct store *s, int64_t round, bool dry_run, uint64_t *count, struct err *err)
 {
 	int64_t there = 0, kernel = -1;
@@ -136,7 +141,7 @@ static int fold_coverage(struct store *s, int64_t round, bool dry_run, uint64_t 
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- fold ---- */
 
 static int fold_round(struct store *s, const struct store_round *r, bool dry_run, struct store_freed *out, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the store have in common. Only hv/campaign/store/ uses this header. */
+/* What the files of the store share. Only hv/campaign/store/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_INTERNAL_H
 #define OUTRIDER_CAMPAIGN_STORE_INTERNAL_H
 
@@ -11,12 +11,12 @@ struct store {
 	struct db *db;
 };
 
-/* The time now, in milliseconds since 1970. */
+/* The time, in milliseconds since 1970 in UTC. */
 int64_t store_now(void);
 
 /*
- * Room for one more item at the end of a list, zeroed. `list` is a pointer to the list's pointer. NULL with err set: memory ran
- * out.
+ * Append a zeroed item of `item` bytes to a list, and return it. `list` is the address of the list's pointer, and *count
+ * grows by 1. NULL with err set: out of memory.
  */
 void *store_grow(void *list, size_t *count, size_t item, struct err *err);
 

@@ -10,8 +10,7 @@
 
 /* ---- sides ---- */
 
-/* What stands in place of a function where there is no symbol. The address of code that has none is another one in each boot.
- */
+/* The name for code without a symbol. It has no address, because the address changes with each boot. */
 static const char *nameless(const char *site)
 {
 	if (strncmp(site, "stop:", 5) == 0)
@@ -20,8 +19,8 @@ static const char *nameless(const char *site)
 }
 
 /*
- * What compilers append to a function's name (".isra.0", ".constprop.1", ".part.0", ".cold") is another one in the next build.
- * No function of C has a dot in its name.
+ * Cut the suffixes that compilers append to a function (".isra.0", ".constprop.1", ".part.0", ".cold"), because they change
+ * with the build. A C function has no dot in its name.
  */
 static const char *function_of(const struct race *race, unsigned which, struct store_text *text)
 {
@@ -33,13 +32,13 @@ static const char *function_of(const struct race *race, unsigned which, struct s
 	return text_printf(text, "%.*s", (int)(1 + strcspn(name + 1, ".")), name);
 }
 
-/* A read-modify-write is a write: whether x++ is one instruction or three is the compiler's choice. */
+/* A read-modify-write counts as a write: the compiler chooses whether x++ is one instruction or three. */
 static const char *kind_of(uint8_t rw)
 {
 	return rw & INSN_WRITE ? "write" : rw & INSN_READ ? "read" : "access";
 }
 
-/* The file of the function itself, not of one that was inlined into it, which may be in a header. */
+/* The file of the function itself, which is the last line. Files of inlined functions come before it, and may be headers. */
 static const char *file_of(const struct race *race, unsigned which, struct store_text *text)
 {
 	size_t n;
@@ -72,8 +71,8 @@ static int compare(const struct store_side *a, const struct store_side *b)
 /* ---- the datum ---- */
 
 /*
- * A variable is known by its own name, and what is in an allocated object by its type and member. An anonymous type says
- * nothing that holds in the next build. Neither does a name that is a guess.
+ * Name a variable by its name, and a member of an allocated object by type and member. An anonymous type or a guessed name
+ * can differ in the next build, so such a datum has no name.
  */
 static const char *datum_of(const struct race *race, struct store_text *text)
 {
@@ -92,7 +91,7 @@ static const char *place_of(const struct race *race, struct store_text *text)
 {
 	const struct guest_memory *m = &race->first.memory;
 
-	/* An element of a per-CPU variable has one offset on every CPU. */
+	/* The offset of a per-CPU variable is the same on every CPU. */
 	if (m->symbol.name[0])
 		return text_printf(text, "%s%s%s+%" PRIu32, m->symbol.module, m->symbol.module[0] ? ":" : "", m->symbol.name,
 				   m->offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What makes a race the same in every build of the kernel. docs/campaigns.md argues it. Pure functions. Only hv/campaign/store/
- * and its tests use this header.
+ * The key of a race: what stays the same in every build of the kernel. docs/campaigns.md gives the reasons. Pure functions.
+ * Only hv/campaign/store/ and its tests use this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_KEY_H
 #define OUTRIDER_CAMPAIGN_STORE_KEY_H
@@ -15,23 +15,26 @@ struct race_key {
 	struct store_side sides[2];
 	/* Both sides as one text. */
 	const char *sides_text;
-	/* What debug files call the datum: "struct rq.nr_running", "jiffies_64". "": they were not there, or do not know it. */
+	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
 	const char *datum;
 	/*
-	 * Where the datum is by the guest's own tables: "mount_lock+0", "struct task_struct.flags". It is the same whether
-	 * there are debug files or not. "": they do not know it.
+	 * The datum's place from the guest's own tables, as "mount_lock+0" or "struct task_struct.flags". It does not depend
+	 * on debug files. "": unknown.
 	 */
 	const char *place;
-	/* The sides with the datum, or where it has no name with the place. Two races are one if this is one. */
+	/*
+	 * The sides with the datum, or with the place if the datum has no name. Races with the same identity are the same
+	 * race.
+	 */
 	const char *identity;
-	/* A hash of the identity. */
+	/* A hash of the identity: the race's id for users. */
 	char name[STORE_RACE_ID_MAX];
 };
 
-/* The key of a race of a report. Its strings are in `text`, which tells whether memory ran out. */
+/* Make the key of a report's race. `text` owns its strings, and text_failed() says whether memory ran out. */
 void race_key(const struct race *race, struct store_text *text, struct race_key *out);
 
-/* Make sides_text, identity and name of the rest of a key. The sides must stand in their order. */
+/* Set sides_text, identity and name from the rest of the key. The sides must be in order. */
 void race_key_seal(struct race_key *key, struct store_text *text);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/campaign/store/line.h"
 
-/* A race with a name for its datum is shown as itself. */
+/* A race with a named datum is no alias. */
 static int named(struct db *db, const char *sides, struct err *err)
 {
 	return db_run(db, err, "UPDATE race SET line = id WHERE sides = $1 AND datum <> '' AND line <> id", "t", sides) < 0 ? -1
 															    : 0;
 }
 
-/* A race with a place only is the one with a name that was seen at this place. */
+/* A race with only a place is an alias of the race with a named datum that was seen at this place, if there is exactly one. */
 static int placed(struct db *db, const char *sides, struct err *err)
 {
 	return db_run(db, err,
@@ -22,7 +22,7 @@ static int placed(struct db *db, const char *sides, struct err *err)
 		       : 0;
 }
 
-/* A race of which only the functions are known is the only other one of these functions. */
+/* A race without datum and place is an alias of the race with the same sides, if there is exactly one. */
 static int bare(struct db *db, const char *sides, struct err *err)
 {
 	return db_run(db, err,

@@ -24,7 +24,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Counts of a store that somebody else has written may be anything. */
+/* Saturate: the counts of a foreign store can have any value. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	return a > INT64_MAX - b ? INT64_MAX : a + b;
@@ -83,7 +83,10 @@ int pile_add(struct pile *p, char *text, struct err *err)
 
 	if (put(p, text, err) < 0)
 		return -1;
-	/* What does not become less by much is left alone until it has doubled, or each text would cost as much as all. */
+	/*
+	 * Sum only if the texts are larger than the room and have doubled since the last sum. Without the second condition, a
+	 * sum that stays larger than the room would be computed again for each text.
+	 */
 	if (p->held <= p->room || p->held <= 2 * p->summed)
 		return 0;
 	text = pile_text(p, &len, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where stores are, and names that are the same everywhere. */
+/* Default places of stores, and uuids that are computed from names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static char *joined(const char *a, const char *b, struct err *err)
 	return NULL;
 }
 
-/* The folder for data of this user. The XDG specification says that a relative path is none. */
+/* The user's folder for data. The XDG Base Directory Specification says to ignore a relative path. */
 static char *data_folder(const char *below, struct err *err)
 {
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -62,13 +62,16 @@ char *store_runs_folder(const char *where, struct err *err)
 
 void store_uuid(const char *first, const char *second, char out[STORE_UUID_MAX])
 {
-	/* Any two keys, as long as they are the same everywhere. */
+	/*
+	 * Two arbitrary keys. All versions and machines must use the same ones, or merged stores would have two uuids for one
+	 * run.
+	 */
 	static const struct siphash_key keys[2] = {{{0x6f75747269646572, 1}}, {{0x6f75747269646572, 2}}};
 	size_t len = strlen(first) + 1 + strlen(second);
 	uint64_t hash[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		/* The first text is bound to its end by its length. */
+		/* Hash the length too, or "ab" with "c" could equal "a" with "bc". */
 		struct siphash_key key = {{keys[i].k[0] ^ siphash(&keys[i], first, strlen(first)), keys[i].k[1] ^ len}};
 
 		hash[i] = siphash(&key, second, strlen(second));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One race of the store: by a name that people give, in full, and by its builds. */
+/* Queries about one race: its id from a prefix, its record, and its builds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "hv/campaign/store/span.h"
 #include "hv/campaign/store/squeeze.h"
 
-#define SHOWN_MAX 4 /* names that a message quotes */
+#define SHOWN_MAX 4 /* ids that a message about an ambiguous prefix lists */
 
-/* ---- by name ---- */
+/* ---- by id ---- */
 
 struct candidates {
 	int64_t race;
@@ -72,7 +72,7 @@ int store_race_find(struct store *s, const char *name, int64_t *race, struct err
 	return 0;
 }
 
-/* ---- in full ---- */
+/* ---- record ---- */
 
 static char *record(struct store *s, int64_t race, bool latest, struct err *err)
 {
@@ -129,7 +129,7 @@ static struct store_build *new_build(const struct db_rows *rows, struct store_bu
 	return b;
 }
 
-/* The rounds of a build stand side by side. */
+/* The rows are ordered so that those of one build are adjacent. */
 static int read_builds(struct store *s, const struct span *span, int64_t race, struct store_builds *out, struct err *err)
 {
 	struct db_rows *rows =

@@ -12,7 +12,7 @@ void store_race_rounds_free(struct store_race_rounds *r)
 	*r = (struct store_race_rounds){0};
 }
 
-/* Two races that are shown as one can both have a round: then there are two rows of it, one behind the other. */
+/* Two races that are shown as one can both be in a round. Their rows are adjacent; add the second to the first. */
 static void add_row(struct store_race_round *r, const struct store_race_round *more)
 {
 	r->seen += more->seen;

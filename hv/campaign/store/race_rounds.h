@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In which rounds a race was seen. store.h says what holds for all functions of the store. */
+/* The rounds in which a race was seen. Units, errors and locking are as in store.h. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_RACE_ROUNDS_H
 #define OUTRIDER_CAMPAIGN_STORE_RACE_ROUNDS_H
 
@@ -11,7 +11,7 @@ struct store_race_round {
 	const char *campaign;
 	uint64_t number;
 	uint64_t seen, runs;
-	/* The weightiest verdict of the round. */
+	/* The most serious verdict of the round. */
 	enum verdict_class class;
 	int rank;
 	const char *rule;
@@ -24,7 +24,7 @@ struct store_race_rounds {
 };
 void store_race_rounds_free(struct store_race_rounds *r);
 
-/* All rounds of all campaigns that saw the race, the oldest first. */
+/* All rounds of all campaigns that saw the race, oldest first. 0, or -1 with err set and an empty list. */
 int store_race_rounds(struct store *s, int64_t race, struct store_race_rounds *out, struct err *err);
 
 #endif

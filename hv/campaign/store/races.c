@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The races of some rounds, against those before. */
+/* Lists the races of selected rounds, compared with the rounds before. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/campaign/store/digest.h"
 #include "hv/campaign/store/span.h"
 
-/* What is found out of one race while its rounds go by. */
+/* State of one race while its rounds are read. */
 struct folded {
 	struct store_race race;
-	struct digest_verdict now, last; /* The weightiest of the rounds that are looked at, and of the latest round before. */
+	/* The most serious verdict of the selected rounds, and of the latest round before them. */
+	struct digest_verdict now, last;
 	bool seen_now, seen_base, has_first, has_last;
-	size_t last_place;   /* of the latest round before */
-	size_t edge[2];	     /* the first and the last round that saw it */
-	size_t last_counted; /* the round that was counted last */
+	size_t last_place; /* of the latest round before the selected rounds */
+	size_t edge[2];
+	size_t last_counted; /* place of the last round that was counted in race.rounds */
 };
 
 struct listing {
 	struct store *s;
 	struct span span;
 	struct store_races *out;
-	/* The verdict that was read last. A race has one verdict for many rounds. */
+	/* The last verdict that was read. Consecutive rounds of a race mostly share one, so it need not be copied again. */
 	int64_t verdict_id;
 	struct digest_verdict verdict;
 };
@@ -52,7 +53,10 @@ static const struct digest_verdict *verdict_of(struct listing *l, const struct d
 	return &l->verdict;
 }
 
-/* The rounds of a race come in the order of their starts. Two races that are shown as one can both have a round. */
+/*
+ * The rounds of a race come in the order of their starts. Two races that are shown as one can both have the same round; then
+ * the more serious verdict wins.
+ */
 static void fold_before(struct folded *f, const struct span_round *r, const struct digest_verdict *v)
 {
 	if (!f->has_last || r->place > f->last_place || verdict_weighs_more(v, &f->last))
@@ -98,7 +102,7 @@ static void fold(struct folded *f, const struct span_round *r, int64_t seen, int
 		fold_now(f, seen, runs, v);
 }
 
-/* ---- what the store has of one race ---- */
+/* ---- other facts of one race ---- */
 
 static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 {
@@ -171,7 +175,7 @@ static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 	return rc;
 }
 
-/* Whether a run that was started after somebody said that the race is fixed saw it, in the rounds that are looked at. */
+/* Whether a selected round has a run that saw the race, and that started after the user marked it as fixed. */
 static int is_back(struct listing *l, const struct store_race *r, struct err *err)
 {
 	struct db_rows *rows;
@@ -208,7 +212,7 @@ static enum store_change change_of(const struct folded *f, bool back)
 	return f->seen_base ? STORE_CHANGE_NONE : STORE_CHANGE_AGAIN;
 }
 
-/* All rounds of a race are folded. */
+/* Complete a race after its last round, and append it to the list if it belongs there. */
 static int finish(struct listing *l, struct folded *f, bool all, struct err *err)
 {
 	static const struct digest_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};
@@ -216,7 +220,7 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 	struct store_race *r = &f->race, *kept;
 	int back;
 
-	/* Only a later round has it, or one of another campaign. */
+	/* Only later rounds, or rounds of another campaign, have the race. */
 	if (!r->id || (!f->seen_now && !f->seen_base))
 		return 0;
 	if (read_sides(l, r, err) < 0 || read_builds(l, r, err) < 0 || read_triage(l, r, err) < 0)
@@ -241,9 +245,9 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all races ---- */
 
-/* All rounds of each race that a round that is looked at has, or the one that is compared with. */
+/* All rounds of each race that is in a selected round or in the base round. */
 static const char races_sql[] =
 	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM "
 	"race r JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = "

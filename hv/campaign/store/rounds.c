@@ -7,7 +7,11 @@
 
 #include "hv/campaign/store/internal.h"
 
-#define MANY 16 /* rounds of which the races are counted in one go, over the whole store */
+/*
+ * Rounds; from this number on, one query over the whole store counts the races of all rounds. Below it, one query a round is
+ * cheaper.
+ */
+#define MANY 16
 
 void store_rounds_free(struct store_rounds *r)
 {
@@ -25,7 +29,7 @@ static void random_uuid(char out[STORE_UUID_MAX])
 	} seed = {{0}};
 	char text[2][17];
 
-	/* Where there is nothing random yet the time has to do. */
+	/* Without random numbers, the time makes the uuid unique enough. */
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		seed.word[0] = (uint64_t)store_now();
 	snprintf(text[0], sizeof(text[0]), "%016llx", (unsigned long long)seed.word[0]);
@@ -33,8 +37,10 @@ static void random_uuid(char out[STORE_UUID_MAX])
 	store_uuid(text[0], text[1], out);
 }
 
-/* One more than what the campaign's rounds have and what was given out. Called in a transaction that writes: writers take
- * turns. */
+/*
+ * The next number: one more than the largest that a round of the campaign has or that store_round_number() gave out. The
+ * caller has a transaction that writes, so no other process can get the same number.
+ */
 static int next_number(struct store *s, const char *campaign, int64_t *number, struct err *err)
 {
 	int64_t last = 0;
@@ -55,7 +61,7 @@ static int next_number(struct store *s, const char *campaign, int64_t *number, s
 	return 0;
 }
 
-/* A number that was asked for is of one round, which is known by its uuid. */
+/* A number with --round belongs to one round, whose uuid is computed from it. An error if another round has the number. */
 static int check_number(struct store *s, const struct store_round_plan *plan, const char *uuid, struct err *err)
 {
 	int64_t others = 0;
@@ -88,7 +94,7 @@ static int begin(struct store *s, const struct store_round_plan *plan, const cha
 {
 	if (insert_round(s, plan, uuid, id, err) < 0)
 		return -1;
-	/* A shard that was begun before goes on. */
+	/* If the shard was begun before, it continues. */
 	return db_run(s->db, err,
 		      "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
 		      "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
@@ -143,7 +149,7 @@ int store_round_end(struct store *s, int64_t round, const char *shard, struct er
 	return db_commit(s->db, err);
 }
 
-/* ---- ask ---- */
+/* ---- queries ---- */
 
 static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 {
@@ -162,7 +168,7 @@ static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 	return 0;
 }
 
-/* The newest first, so that a limit takes these. */
+/* Newest first, so that LIMIT keeps the newest rounds. */
 static int read_heads(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
 {
 	const char *name = q->name ? q->name : "";
@@ -208,7 +214,10 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
 	return rc;
 }
 
-/* `whole` is 0 for an attempt that was cut off (see store_is_attempt()): what it gave counts, and it is no run of the plan. */
+/*
+ * `whole` is 0 for an attempt that was cut off (see store_is_attempt()). Its hits and races count, but it is no run of the
+ * plan.
+ */
 static int read_runs(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows = db_ask(
@@ -246,7 +255,7 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 	return rc;
 }
 
-/* So many races of the class, of which so many are new. */
+/* Add `races` races of this class, of which `fresh` are new. */
 static void count_races(struct store_round *r, int64_t class, int64_t races, int64_t fresh)
 {
 	if (class < 0 || class >= STORE_CLASSES)
@@ -256,7 +265,7 @@ static void count_races(struct store_round *r, int64_t class, int64_t races, int
 	r->new_races += (uint64_t)fresh;
 }
 
-/* Each race once, with the weightiest of its verdicts, and whether a round before has it. */
+/* Count each race once, by its most serious verdict in the round. It is new if no earlier round has it. */
 static int read_races(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows =
@@ -275,7 +284,10 @@ static int read_races(struct store *s, struct store_round *r, struct err *err)
 	return rc;
 }
 
-/* The same for all rounds at once: of each race the rounds are numbered, and in the first one it is new. */
+/*
+ * The same for all rounds in one query. The rounds of each race are numbered by their start, and the race is new in the first
+ * one.
+ */
 static const char all_races_sql[] =
 	"SELECT y.round_id, y.class, count(*), sum(CASE WHEN y.nth = 1 THEN 1 ELSE 0 END) FROM (SELECT x.round_id, "
 	"min(v.class) AS class, "

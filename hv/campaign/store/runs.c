@@ -78,7 +78,7 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 	return 0;
 }
 
-/* The run as the store has it. Returns 1, 0 when it is done already, or -1. */
+/* Read the run's row. Returns 1, 0 if the run has ended already, or -1. */
 static int take_run(struct store *s, int64_t id, struct digest_run *run, char uuid[STORE_UUID_MAX], struct err *err)
 {
 	struct db_rows *rows = db_ask(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
@@ -112,7 +112,7 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 	return 0;
 }
 
-/* Read the run's files. Where one is not as it must be, *bad says which. */
+/* Read the run's files. *bad is the file that is invalid. */
 static int read_files(const struct store_run_result *r, struct digest *d, enum store_bad *bad, struct err *err)
 {
 	struct err why = {0};
@@ -124,7 +124,7 @@ static int read_files(const struct store_run_result *r, struct digest *d, enum s
 		*bad = STORE_BAD_COVERAGE;
 	if (*bad == STORE_BAD_NONE)
 		return 0;
-	/* Without memory, a file is as good as it was. */
+	/* Out of memory says nothing about the file. */
 	if (why.code != EXIT_INPUT)
 		*bad = STORE_BAD_NONE;
 	return err_set(err, why.code, "%s", why.text);
@@ -154,7 +154,7 @@ int store_run_end(struct store *s, int64_t run, const struct store_run_result *r
 	return rc;
 }
 
-/* ---- ask ---- */
+/* ---- queries ---- */
 
 bool store_is_attempt(const char *key)
 {
@@ -201,7 +201,7 @@ static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 	return 0;
 }
 
-/* A race is new in a run when no round before has it. */
+/* A race is new in a run if no earlier round has it. */
 static const char runs_sql[] =
 	"SELECT u.id, u.round_id, u.uuid, u.seed, u.state, u.outcome, u.started, u.ended, u.hits, u.windows, u.conflicts, "
 	"u.sampled_ns, "

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The version of a store's tables. Only hv/campaign/store/ uses this header. */
+/* Versions of a store's tables. Only hv/campaign/store/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_SCHEMA_H
 #define OUTRIDER_CAMPAIGN_STORE_SCHEMA_H
 
 #include "hv/campaign/store/db.h"
 
-/* "OTRD": marks an SQLite file as a store (application_id). */
+/* "OTRD" in ASCII. application_id of SQLite files that are stores. */
 #define SCHEMA_APPLICATION INT64_C(0x4f545244)
 
-/* The steps from nothing to the newest version: step i leads from version i to version i + 1. */
+/* SQL scripts that make the tables: script i leads from version i to version i + 1. */
 struct schema_steps {
 	const char *const *sql;
 	int64_t count;
@@ -16,9 +16,9 @@ struct schema_steps {
 extern const struct schema_steps schema_steps;
 
 /*
- * Bring an open database to the newest version in one transaction. A database without tables becomes a store if `make` is set.
- * If `write` is not set, nothing is changed, and an older version is an error. -1 with EXIT_INPUT: it is no store, or of
- * another version.
+ * Check that an open database is a store, and bring it to the newest version in one transaction. With `make`, an empty
+ * database becomes a store. Without `write` nothing is changed, and an older version is an error. 0, or -1 with EXIT_INPUT:
+ * it is no store, or has a version that this program cannot use.
  */
 int schema_check(struct db *db, const struct schema_steps *steps, bool make, bool write, struct err *err);
 

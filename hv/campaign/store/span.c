@@ -38,7 +38,7 @@ static struct span_round *find(const struct span *span, int64_t id)
 	return NULL;
 }
 
-/* The round of the same campaign that was started before. The list is in the order of starts. */
+/* The latest earlier round of the same campaign. The list is in the order of starts. */
 static struct span_round *before(const struct span *span, const struct span_round *r)
 {
 	for (size_t i = r->place - 1; i-- > 0;) {
@@ -83,7 +83,7 @@ static int by_id(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Once the list does not move any more. */
+/* Set the pointers into the list, after its last sort. */
 static void point(struct span *span)
 {
 	for (size_t i = 0; i < span->count; i++) {

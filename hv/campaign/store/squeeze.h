@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text made small for the store, and back. Only hv/campaign/store/ uses this header. Pure functions. */
+/* Compresses texts for the store. Only hv/campaign/store/ uses this header. Pure functions. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_SQUEEZE_H
 #define OUTRIDER_CAMPAIGN_STORE_SQUEEZE_H
 
@@ -9,12 +9,15 @@
 
 #define SQUEEZE_TEXT_MAX (256u << 20)
 
-/* The text of `len` bytes, compressed (zlib) behind its length. From malloc(), *size bytes. NULL with err set: no memory. */
+/*
+ * Compress `len` bytes of text: the length in 4 bytes, then zlib data. Returns *size bytes from malloc(). NULL with err set:
+ * EXIT_INTERNAL without memory, EXIT_INPUT for more than SQUEEZE_TEXT_MAX bytes.
+ */
 void *squeeze(const char *text, size_t len, size_t *size, struct err *err);
 
 /*
- * The text again, with a NUL behind it. `data` is not trusted. From malloc(). NULL with err set: EXIT_INPUT when it is not what
- * squeeze() makes; then the message begins with `where`.
+ * Decompress to a text with a NUL at its end, from malloc(). `data` is not trusted. NULL with err set: EXIT_INPUT if
+ * squeeze() did not make it, with a message that begins with `where`.
  */
 char *unsqueeze(const void *data, size_t size, const char *where, struct err *err);
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The store of campaigns: which runs there were, which races and findings they gave, what people said of the races, and which
- * sites were ever sampled. It is an SQLite file, or a database of a PostgreSQL server that several machines share. Both have
- * the same tables and are asked by the same text. docs/campaigns.md describes the store for its users, and argues when two
- * observations are one race.
+ * The store of campaigns: rounds and their runs, the races and findings of runs, the triage of races by users, and the
+ * coverage of all sites. It is an SQLite file, or a database of a PostgreSQL server that several machines share. Both have
+ * the same tables and use the same queries. docs/campaigns.md describes the store for users, and says when two observations
+ * are one race.
  *
- * A race here is not the race of one report. A report's race is a pair of instructions of one build of the kernel. A race of
- * the store is what stays when the kernel is built anew: two functions, what each does, and the datum. It has an id of its own,
+ * A race of the store is not a race of one report. In a report, a race is a pair of instructions of one kernel build. In the
+ * store, a race is what stays the same in other builds: two functions, the kinds of their accesses, and the datum. Its id has
  * 12 hexadecimal digits.
  *
- * Each function that writes is one transaction: it happens wholly or not at all, whatever kills this process, the machine or
- * the server. Two processes may write at once; one waits for the other. All times are milliseconds since 1970 in UTC, 0 for a
- * time that is not known, unless their name says _ns. Each function returns 0 unless it says otherwise; or -1 with EXIT_INPUT
- * when the store cannot do it (it is locked for longer than was allowed, is read-only, its disk is full, its server is away, it
- * is no store or damaged) or with EXIT_INTERNAL when memory ran out. After a failure the store is what it was, and the caller
- * may try the same again: a server that was away is called anew.
+ * Each function that writes is one transaction: it happens wholly or not at all, even if the process, the machine or the
+ * server dies. A second writer waits for the first. Times are milliseconds since 1970 in UTC, and 0 if unknown; names with
+ * _ns are nanoseconds. Functions return 0 unless they say otherwise, or -1 with err set: EXIT_INPUT if the store is locked
+ * for longer than wait_ms, read-only, damaged, no store, on a full disk, or on a server that is away; EXIT_INTERNAL if memory
+ * runs out. After a failure the store is unchanged, and the caller may try again; a lost connection to a server is then made
+ * again.
  *
- * No locks: one thread at a time uses a `struct store`.
+ * No locks: only one thread at a time may use a `struct store`.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_STORE_H
 #define OUTRIDER_CAMPAIGN_STORE_STORE_H
@@ -30,94 +30,97 @@
 
 struct store;
 
-#define STORE_UUID_MAX 33	   /* bytes of a uuid, 32 hexadecimal digits and the NUL */
-#define STORE_RACE_ID_MAX 13	   /* bytes of the id of a race, 12 hexadecimal digits and the NUL */
-#define STORE_NUMBER_MAX INT32_MAX /* of a round */
-#define STORE_WAIT_MS 30000	   /* how long to wait for others that write, where nobody asks for another time */
+#define STORE_UUID_MAX 33	   /* bytes of a uuid: 32 hexadecimal digits and the NUL */
+#define STORE_RACE_ID_MAX 13	   /* bytes of a race's id: 12 hexadecimal digits and the NUL */
+#define STORE_NUMBER_MAX INT32_MAX /* largest number of a round */
+#define STORE_WAIT_MS 30000	   /* milliseconds to wait for another writer by default */
 
 #define STORE_CLASSES (VERDICT_BENIGN + 1)
 
 /* ---- open and close ---- */
 
 enum store_mode {
-	STORE_READ,  /* The store must exist. Nothing is written, so a store on a read-only disk can be read. */
+	STORE_READ,  /* The store must exist. Nothing is written, so the disk may be read-only. */
 	STORE_WRITE, /* The store must exist. */
-	STORE_MAKE,  /* The store is made when it is not there, and the folder of its file too. */
+	STORE_MAKE,  /* Make the store, and the folders of its file, if it does not exist. */
 };
 
 /*
- * Open the store `where`: the path of an SQLite file, or a URL that begins with postgresql:// or postgres://, as libpq has it.
- * A store of an older version is brought up to date, unless it is only read. One of a newer version is refused. `wait_ms` is
- * how long each function may wait for others that write. NULL: it cannot be opened.
+ * Open the store `where`: the path of an SQLite file, or a URL that begins with postgresql:// or postgres:// (libpq's form).
+ * An older version is brought up to date, unless the mode is STORE_READ. A newer version is refused. Each later call waits at
+ * most `wait_ms` milliseconds for another writer. store_close() frees the store. NULL with err set: it cannot be opened.
  */
 struct store *store_open(const char *where, enum store_mode mode, unsigned wait_ms, struct err *err);
 
-/* Nothing is lost when this is not called. NULL is allowed. */
+/* NULL is allowed. All data are on the disk already, so a process that dies without this call loses nothing. */
 void store_close(struct store *s);
 
-/* From now on each function may wait so long for others that write. */
+/* Set for how many milliseconds later calls wait for another writer. */
 void store_set_wait(struct store *s, unsigned wait_ms);
 
 /*
- * Whether a store that could not be reached can be asked again. Returns 1; 0 when its server has not answered yet: ask again
- * soon; or -1 with err set: it is away, and the next question calls it anew. It never waits for the server.
+ * Reconnect to a server that was away, without waiting for it. Returns 1 when the store can be used; 0 while the connection
+ * is being made: call again soon; or -1 with err set: the server is away, and the next call starts a new connection.
  */
 int store_is_back(struct store *s, struct err *err);
 
-/* The place that the store was opened at, fit to be shown: without a password. It belongs to the store. */
+/* The place of the store without a password, for messages. It belongs to the store. */
 const char *store_where(const struct store *s);
 
-/* The place where nobody names one: ${XDG_DATA_HOME}/outrider/campaigns.db, or below ~/.local/share. From malloc(); NULL: none.
+/*
+ * The default place: ${XDG_DATA_HOME}/outrider/campaigns.db, or below ~/.local/share. From malloc(). NULL with err set: there
+ * is none.
  */
 char *store_default_place(struct err *err);
 
 /*
- * The folder for the files of runs beside the store `where`: "runs" in the folder of the SQLite file, and for a server "runs"
- * in the folder of store_default_place(). It need not exist. From malloc(); NULL: none.
+ * The folder for the files of runs: "runs" beside an SQLite file; for a server, "runs" beside store_default_place(). It need
+ * not exist. From malloc(). NULL with err set: there is none.
  */
 char *store_runs_folder(const char *where, struct err *err);
 
-/* The uuid that two texts always have, such as a round's uuid and a run's key. */
+/* The uuid that is computed from two texts, as a round's uuid and a run's key. The same texts always give the same uuid. */
 void store_uuid(const char *first, const char *second, char out[STORE_UUID_MAX]);
 
 /* ---- rounds ---- */
 
-/* What a round is begun with. Strings may be NULL where "" will do. */
+/* What a round begins with. A NULL string means "". */
 struct store_round_plan {
-	const char *campaign; /* The campaign's name. */
+	const char *campaign;
 	/*
-	 * NULL: a random one. Shards of one round have one uuid on whatever machine they run, so that their stores merge to one
-	 * round. A round that has this uuid already is joined.
+	 * NULL: a random uuid. All shards of a round use one uuid on all machines, so that their stores merge to one round. A
+	 * round with this uuid that exists is joined.
 	 */
 	const char *uuid;
-	uint64_t number;       /* 0: one more than the campaign's last round has. */
-	const char *plan_hash; /* Tells whether the campaign file has changed. */
-	const char *shard;     /* "" for the whole, or "I/N". */
-	unsigned planned;      /* Runs that this shard is to do. */
+	uint64_t number;       /* 0: the campaign's next number. */
+	const char *plan_hash; /* A hash of the campaign file, to see that the file has changed. */
+	const char *shard;     /* "" for the whole round, or "I/N". */
+	unsigned planned;      /* Runs that this shard will do. */
 };
 
-/* One execution of a campaign. */
+/* One night of a campaign. */
 struct store_round {
-	int64_t id; /* Of this store only. */
+	int64_t id; /* Valid in this store only. */
 	char uuid[STORE_UUID_MAX];
 	const char *campaign;
 	uint64_t number;
 	const char *plan_hash;
-	int64_t started, ended; /* `ended` is 0 while some shard of it has not ended. */
-	/* The runs of it. `planned` is over all shards. An attempt that was cut off is none of these. */
+	int64_t started, ended; /* `ended` is 0 until all shards have ended. */
+	/* Runs of all shards. Attempts that were cut off are not counted here. */
 	uint64_t planned, begun, done, ok;
-	uint64_t cut_off; /* Attempts that were cut off: see store_is_attempt(). */
-	/* What runs that are done gave. `races` are those of the store, each counted once. */
+	uint64_t cut_off; /* Attempts that were cut off (see store_is_attempt()). */
+	/* Results of the runs that have ended. `races` counts races of the store, each once. */
 	uint64_t races, new_races, findings;
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
-	uint64_t of_class[STORE_CLASSES]; /* How many of the races have a verdict of each enum verdict_class, the weightiest
-					     one. */
-	/* How much of the sampled time the guests stood still, in thousandths: over all runs that say, and the worst run. -1:
-	 * none. */
+	uint64_t of_class[STORE_CLASSES]; /* Races by the class of their most serious verdict. */
+	/*
+	 * Share of CPU time that breakpoint handling took, in thousandths: the mean over all runs that report it, and the
+	 * worst run. -1: unknown.
+	 */
 	int lost_permille, lost_most;
 };
 
-/* A list, and the memory of its strings. All zero: empty. */
+/* A list and the memory of its strings. All zero: empty. */
 struct store_rounds {
 	struct store_round *list;
 	size_t count;
@@ -126,45 +129,45 @@ struct store_rounds {
 void store_rounds_free(struct store_rounds *r);
 
 /*
- * Begin a round, or join the one with this uuid. What there is of it then is put in `out`, whose list has one round.
- * EXIT_USAGE: another round of the campaign has the number that is asked for.
+ * Begin a round, or join the round with this uuid. `out` gets a list with this one round. EXIT_USAGE: another round of the
+ * campaign has the number.
  */
 int store_round_begin(struct store *s, const struct store_round_plan *plan, struct store_rounds *out, struct err *err);
 
 /*
- * Give out a number for a round of the campaign that somebody begins later, in any number of shards. Nobody is given it again,
- * also when the round is never begun.
+ * Reserve a number for a round of the campaign that is begun later, in any number of shards. The number is never given out
+ * again, even if the round never begins.
  */
 int store_round_number(struct store *s, const char *campaign, uint64_t *number, struct err *err);
 
-/* This shard has done all its runs. */
+/* Mark this shard of the round as ended. */
 int store_round_end(struct store *s, int64_t round, const char *shard, struct err *err);
 
-/* Which rounds are asked for. All zero: all rounds. */
+/* Which rounds to list. All zero: all rounds. */
 struct store_rounds_query {
 	const char *campaign; /* NULL: all campaigns. */
 	int64_t id;	      /* Only the round with this id. */
-	const char
-		*name;	 /* Only the round with this number, or with a uuid that begins so (4 characters or more). NULL: any. */
+	/* Only the round with this number, or whose uuid begins with this text of at least 4 characters. NULL: any. */
+	const char *name;
 	int64_t before;	 /* Only rounds that were started before the round with this id. */
-	bool unfinished; /* Only rounds of which the shard `shard` ("" or NULL: the whole) has begun and not ended. */
+	bool unfinished; /* Only rounds whose shard `shard` ("" or NULL: the whole round) has begun and not ended. */
 	const char *shard;
-	unsigned last; /* At most so many, the latest ones. 0: no limit. */
+	unsigned last; /* At most this number of rounds, the latest ones. 0: no limit. */
 };
 
-/* The rounds in the order in which they were started. No rounds is no error. */
+/* List rounds in the order of their starts. An empty list is no error. */
 int store_rounds(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err);
 
 /* ---- runs ---- */
 
 enum store_outcome {
-	STORE_OK,     /* The run ended as it was asked to. */
-	STORE_PANIC,  /* The guest's kernel panicked or the guest died. */
+	STORE_OK,     /* The run ended as its configuration asks. */
+	STORE_PANIC,  /* The guest's kernel panicked, or the guest died. */
 	STORE_HANG,   /* The guest's heartbeat stopped. */
 	STORE_LOCKUP, /* The guest's kernel reported a lockup. */
-	STORE_CRASH,  /* outrider itself died. */
-	STORE_LIMIT,  /* A limit was exceeded. */
-	STORE_FAILED, /* It could not be run, as by a file that is missing. */
+	STORE_CRASH,  /* Outrider itself died. */
+	STORE_LIMIT,  /* The run exceeded a limit. */
+	STORE_FAILED, /* The run could not start, for example because a file is missing. */
 	STORE_OUTCOMES,
 };
 
@@ -172,25 +175,25 @@ enum store_state { STORE_RUNNING, STORE_DONE };
 
 /* "ok", "panic", ... */
 const char *store_outcome_word(enum store_outcome outcome);
-/* Returns the outcome of that word, or -1. */
+/* The outcome with that word, or -1. */
 int store_outcome_from_word(const char *word);
 
-/* A cell of the matrix that is about to be run. Strings may be NULL where "" will do. */
+/* A cell of the matrix that is about to run. A NULL string means "". */
 struct store_run_plan {
-	const char *key; /* Names the cell: the same in every round and on every machine. */
+	const char *key; /* Names the cell; the same in every round and on every machine. */
 	const char *kernel, *image, *workload, *sampling;
 	uint64_t seed;
 	const char *engine;  /* "run" or "attach" */
-	const char *command; /* What repeats it, for a shell. */
-	const char *folder;  /* Where its files are. */
+	const char *command; /* Shell command that repeats the run. */
+	const char *folder;  /* The folder of the run's files. */
 	const char *shard;
 };
 
-/* What a run ended with that is not a race. */
+/* A finding of a run that is no race. */
 struct store_finding {
-	const char *kind; /* enum store_outcome as a word */
-	const char *line; /* The first line that says so. */
-	const char *file; /* The file that has more, or "". */
+	const char *kind; /* The word of an enum store_outcome. */
+	const char *line; /* The first line of output that shows it. */
+	const char *file; /* The file with the details, or "". */
 };
 
 /* How a run ended. */
@@ -205,19 +208,19 @@ struct store_run_result {
 };
 
 /*
- * A run is about to start. *id becomes its id in this store. Returns 1 when the run was done already: nothing is changed then.
- * A run that was begun and never ended begins again.
+ * Record that a run is about to start, and set *id to its id in this store. A run that began and never ended begins again.
+ * Returns 1 if the run has ended already; then nothing is changed.
  */
 int store_run_begin(struct store *s, int64_t round, const struct store_run_plan *plan, int64_t *id, struct err *err);
 
-/* Which file of a run cannot be taken. */
+/* Which file of a run is invalid. */
 enum store_bad { STORE_BAD_NONE, STORE_BAD_RACES, STORE_BAD_COVERAGE };
 
 /*
- * A run has ended: its outcome, findings, races and coverage come into the store, in one transaction. The files are read before
- * the transaction begins, and are not trusted: what is wrong in them is EXIT_INPUT with the file's name. *bad, unless it is
- * NULL, tells this from a failure of the store: it names a file with which the same will fail again, and the caller may end the
- * run without this file. Returns 1 when the run was done already: nothing is changed then.
+ * Record the end of a run: its outcome, findings, races and coverage, in one transaction. The files are read before the
+ * transaction begins. They are not trusted: a fault in them is EXIT_INPUT with the file's name. *bad, unless it is NULL,
+ * tells such a fault from a failure of the store: it names the file that would fail again, and the caller may end the run
+ * without this file. Returns 1 if the run has ended already; then nothing is changed.
  */
 int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, enum store_bad *bad, struct err *err);
 
@@ -227,15 +230,15 @@ struct store_run {
 	const char *key, *kernel, *image, *workload, *sampling, *engine, *command, *folder, *shard;
 	uint64_t seed;
 	enum store_state state;
-	enum store_outcome outcome; /* Of a run that is done. */
+	enum store_outcome outcome; /* Valid if the run has ended. */
 	const char *detail;
 	int64_t started, ended;
-	const char *build_id; /* Of the guest's kernel, in hexadecimal. "": it is not known. */
-	const char *banner;   /* The guest's kernel's version line. "": it is not known. */
+	const char *build_id; /* Build id of the guest's kernel, in hexadecimal. "": unknown. */
+	const char *banner;   /* Version line of the guest's kernel. "": unknown. */
 	uint64_t hits, windows, conflicts, sampled_ns;
-	int lost_permille;  /* -1: not known. */
-	uint64_t races;	    /* Races of the store that it saw. */
-	uint64_t new_races; /* Those of them that no run of an earlier round had seen. */
+	int lost_permille;  /* In thousandths. -1: unknown. */
+	uint64_t races;	    /* Races of the store that the run saw. */
+	uint64_t new_races; /* Races of these that no earlier round saw. */
 };
 
 struct store_runs {
@@ -246,18 +249,18 @@ struct store_runs {
 void store_runs_free(struct store_runs *r);
 
 /*
- * Whether the key is that of an attempt of a run that was cut off before the run was finished. The store has it as a run of its
- * own, whose key is the run's with "~" and a number behind it. No name of a campaign file has this sign.
+ * Whether the key belongs to an attempt that was cut off before the run was finished. The store keeps an attempt as a run of
+ * its own. Its key is the run's key with "~" and a number appended; names in a campaign file have no "~".
  */
 bool store_is_attempt(const char *key);
 
-/* All runs of a round that were begun, by their keys in byte order. */
+/* All runs of a round that were begun, by key in byte order. */
 int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err);
 
 struct store_found {
-	const char *key; /* The run's. */
+	const char *key; /* The key of the run. */
 	const char *kind, *line, *file;
-	const char *command; /* What repeats it. */
+	const char *command; /* Shell command that repeats the run. */
 	const char *folder;
 	uint64_t seed;
 	int64_t run;
@@ -271,56 +274,59 @@ struct store_findings {
 };
 void store_findings_free(struct store_findings *f);
 
-/* All findings of a round, by the runs' keys and in the order in which each run gave them. */
+/* All findings of a round, by run key, then in the order in which the run reported them. */
 int store_findings(struct store *s, int64_t round, struct store_findings *out, struct err *err);
 
 /* ---- races ---- */
 
 enum store_triage {
-	STORE_TRIAGE_NEW, /* Nobody has said anything. */
+	STORE_TRIAGE_NEW, /* No user has judged the race. */
 	STORE_TRIAGE_KNOWN,
 	STORE_TRIAGE_FIXED,
 	STORE_TRIAGE_WONTFIX,
 	STORE_TRIAGES,
 };
 const char *store_triage_word(enum store_triage triage);
-/* Returns the state of that word, or -1. */
+/* The state with that word, or -1. */
 int store_triage_from_word(const char *word);
 
-/* What a race is in the rounds that are looked at, against those before. */
+/* How a race changed in the selected rounds, compared with the rounds before. */
 enum store_change {
-	STORE_CHANGE_NEW,     /* No round before had it, of any campaign in the store. */
-	STORE_CHANGE_BACK,    /* Somebody said that it was fixed, and a run that was started later saw it. */
-	STORE_CHANGE_VERDICT, /* When it was last seen before it had another class or rule. */
-	STORE_CHANGE_GONE,    /* The round before had it, and it was not seen now. */
-	STORE_CHANGE_AGAIN,   /* The round before did not have it, but an earlier one, with the same verdict. */
-	STORE_CHANGE_NONE,    /* The round before had it, with the same verdict. */
+	STORE_CHANGE_NEW,     /* No earlier round of any campaign had it. */
+	STORE_CHANGE_BACK,    /* A user marked it as fixed, and a run that started later saw it. */
+	STORE_CHANGE_VERDICT, /* Its class or rule differs from the last time that it was seen. */
+	STORE_CHANGE_GONE,    /* The base round had it, and no selected round has it. */
+	STORE_CHANGE_AGAIN,   /* The base round did not have it; an earlier round had it with the same verdict. */
+	STORE_CHANGE_NONE,    /* The base round had it, with the same verdict. */
 	STORE_CHANGES,
 };
 /* "new", "back", "changed", "gone", "again", "same" */
 const char *store_change_word(enum store_change change);
 
-/* One of a race's two sides. They stand in byte order of function and kind. */
+/* One of a race's two sides, which are in byte order of function, module and kind. */
 struct store_side {
-	const char
-		*function;  /* Without what compilers append. "unknown" when nobody was seen; "virtio-blk:read" for a device. */
+	/* Without suffixes of the compiler. "unknown" for an unseen writer; "virtio-blk:read" for a device. */
+	const char *function;
 	const char *module; /* "": the kernel itself. */
-	const char *kind;   /* "read", "write", or "access" when it is not known. */
-	const char *file;   /* The source file, relative to the source tree. "": no build's debug files told. */
+	const char *kind;   /* "read", "write", or "access" if unknown. */
+	const char *file;   /* The source file, relative to the source tree. "": no build had debug files. */
 };
 
 struct store_race {
-	int64_t id;		      /* Of this store only. */
-	char name[STORE_RACE_ID_MAX]; /* The race's id for people, the same in every store. */
+	int64_t id;		      /* Valid in this store only. */
+	char name[STORE_RACE_ID_MAX]; /* The race's id for users, the same in every store. */
 	struct store_side sides[2];
-	const char *datum; /* What the race is on: "struct rq.nr_running", "jiffies", ... "": not known. */
+	const char
+		*datum; /* The datum: "struct rq.nr_running", "jiffies_64", or a place such as "mount_lock+0". "": unknown. */
 	enum store_change change;
-	/* The weightiest verdict of the rounds that are looked at; of one that is gone, when it was last seen. */
+	/* The most serious verdict of the selected rounds. If the race is gone: of the last round before them that saw it. */
 	enum verdict_class class;
 	const char *rule, *evidence;
 	int rank;
-	const char *suppressed; /* The reason in the report that has it. "": it is not suppressed. */
-	/* How many rounds before saw it, and the weightiest verdict of the latest of them. Of one that is gone it is the same.
+	const char *suppressed; /* The reason of the suppression in the report. "": the race is not suppressed. */
+	/*
+	 * Number of earlier rounds that saw the race, and the most serious verdict of the latest of them. If the race is
+	 * gone, both verdicts are the same.
 	 */
 	uint64_t earlier;
 	enum verdict_class before_class;
@@ -329,17 +335,17 @@ struct store_race {
 	enum store_triage triage;
 	const char *note, *who;
 	int64_t triaged;
-	/* Over the rounds that are looked at. */
-	uint64_t seen; /* Observations. */
-	uint64_t runs; /* Runs that saw it. */
-	/* Over all rounds up to the last one that is looked at. */
-	int64_t first, last;		  /* When the rounds were started that saw it first and last. */
-	uint64_t first_round, last_round; /* Their numbers. */
+	/* In the selected rounds: */
+	uint64_t seen; /* observations */
+	uint64_t runs; /* runs that saw it */
+	/* In all rounds up to the last selected one: */
+	int64_t first, last;		  /* start times of the first and the last round that saw it */
+	uint64_t first_round, last_round; /* the numbers of these rounds */
 	const char *first_campaign;
 	uint64_t total_seen, total_runs, rounds;
-	/* Over the whole store. */
-	uint64_t builds;     /* Builds of the kernel in which it was seen. */
-	const char *reports; /* The ids that reports give it, with blanks between, at most 8. */
+	/* In the whole store: */
+	uint64_t builds;     /* kernel builds in which it was seen */
+	const char *reports; /* ids that reports give it, separated by blanks, at most 8 */
 };
 
 struct store_races {
@@ -350,38 +356,38 @@ struct store_races {
 void store_races_free(struct store_races *r);
 
 struct store_races_query {
-	int64_t round; /* Look at this round. 0: at all rounds, and then nothing is gone and no race is new. */
+	int64_t round; /* Select this round. 0: select all rounds; then no race is new or gone. */
 	/*
-	 * Look at the rounds of the same campaign that were started after this one, too, and compare with it. 0: compare with
-	 * the round of the same campaign that was started before.
+	 * Also select the rounds of the same campaign after this one, and compare with this one (the base round). 0: the base
+	 * round is the round of the same campaign before.
 	 */
 	int64_t since;
-	int64_t race; /* Only the race with this id. 0: all. */
+	int64_t race; /* Only the race with this id. 0: all races. */
 };
 
-/* Races by change, then by class (harmful candidates first), rank (highest first), and sides, datum and id in byte order. */
+/* List races by change, then class (harmful candidates first), rank (highest first), sides, datum and id in byte order. */
 int store_races(struct store *s, const struct store_races_query *q, struct store_races *out, struct err *err);
 
 /*
- * Find the one race whose id begins with `name`; or else the one that has a report's race with an id that begins so.
- * EXIT_USAGE: there is none, or there are several, which the message names.
+ * Find the race whose id begins with `name`, or else the race that reports give such an id. EXIT_USAGE: there is none, or
+ * there are several, which the message lists.
  */
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err);
 
 /*
- * One race in full, as docs/report-format.md has it: the JSON text of the object. `latest` asks for the record of the run that
- * was started last, else it is that of the first. From malloc(). NULL without err set: none was kept.
+ * The JSON object of a race, as docs/report-format.md describes it: from the first run that saw the race, or with `latest`
+ * from the last one. From malloc(). NULL without err set: the store has no record of it.
  */
 char *store_race_record(struct store *s, int64_t race, bool latest, struct err *err);
 
-/* Where a race was seen: one for each build of the kernel and each id that reports give it. */
+/* A kernel build in which a race was seen. There is one entry for each build and each id that reports give the race. */
 struct store_build {
 	const char *build_id, *banner;
-	const char *report;  /* The report's id. */
-	const char *site[2]; /* The report's names of the sites, in byte order. */
+	const char *report;  /* The race's id in the report. */
+	const char *site[2]; /* The names of the sites in the report, in byte order. */
 	uint64_t seen, runs;
-	int64_t first, last; /* When the rounds were started that saw it first and last. */
-	bool now;	     /* One of the rounds that are looked at saw it. */
+	int64_t first, last; /* Start times of the first and the last round that saw it. */
+	bool now;	     /* A selected round saw it. */
 };
 
 struct store_builds {
@@ -391,14 +397,14 @@ struct store_builds {
 };
 void store_builds_free(struct store_builds *b);
 
-/* The builds of q->race, the one that was seen first in front. The rounds that are looked at are those of store_races(). */
+/* The builds of q->race, in the order in which they first saw it. `q` selects rounds as for store_races(). */
 int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err);
 
-/* ---- what people say of races ---- */
+/* ---- triage: what users say about races ---- */
 
 /*
- * Say of a race what it is. `note` and `who` may be NULL. The history keeps what was said before. `at` is 0 for now. *race may
- * name any race that store_races() or store_race_find() gave.
+ * Add a triage state to a race. The history keeps the earlier states. `note` and `who` may be NULL. `at` is the time, or 0
+ * for now. `race` is an id from store_races() or store_race_find().
  */
 int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
 		     struct err *err);
@@ -416,103 +422,114 @@ struct store_history {
 };
 void store_history_free(struct store_history *h);
 
-/* All that was said of a race, the oldest first. The last one holds. */
+/* All triage states of a race, oldest first. The last one counts. */
 int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err);
 
 /* ---- coverage ---- */
 
-/* A site of one build of the kernel, over all runs. */
+/* The coverage of a site in one kernel build, summed over all runs. */
 struct store_site {
-	const char *name; /* As in reports: "module:function+0x1c". Valid during the call only. */
+	const char *name; /* As in reports: "module:function+0x1c". Valid only during the call. */
 	uint64_t armed, hits, windows, conflicts;
-	uint64_t runs; /* Runs in which it was armed. */
+	uint64_t runs; /* Runs in which the site was armed. */
 };
 
 /*
- * Call `each` for every site that was ever armed in the kernel with this build id (hexadecimal), by name in byte order. A value
- * other than 0 ends it, and is returned. `each` must not use the store.
+ * Call `each` for every site that was ever armed in the kernel with this build id (hexadecimal), by name in byte order. If
+ * `each` returns a value other than 0, stop and return that value. `each` must not use the store.
  */
 int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_site *site), void *ctx,
 		struct err *err);
 
-/* A pair of sites that raced, in one build of the kernel. */
+/* A pair of sites of one kernel build that raced. */
 struct store_pair {
-	/* As the report names them, in byte order. Valid during the call only. */
+	/* The names in the report, in byte order. Valid only during the call. */
 	const char *site[2];
-	/* How many runs saw it. */
+	/* Runs that saw the pair. */
 	uint64_t runs;
 };
 
-/* Call `each` for every pair that was seen in the kernel with this build id, in no order, as store_sites() does. */
+/*
+ * Call `each` for every pair that was seen in the kernel with this build id, in no order. Stopping and restrictions are as
+ * for store_sites().
+ */
 int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_pair *pair), void *ctx,
 		    struct err *err);
 
-/* How often the pairs of sites were seen that are known of a kernel: what estimates of those not seen yet are made of. */
+/* Counts of the pairs of sites that raced. Estimates of the number of unseen pairs use them. */
 struct store_pairs {
-	uint64_t observed;     /* Pairs that were ever seen. */
-	uint64_t once, twice;  /* Those seen in exactly one run, and in two. */
-	uint64_t runs;	       /* Runs of that kernel that sampled. */
-	uint64_t observations; /* How often pairs were seen, over all. */
+	uint64_t observed;     /* pairs that at least one run saw */
+	uint64_t once, twice;  /* pairs that exactly one run saw, and that exactly two runs saw */
+	uint64_t runs;	       /* runs of the kernel that sampled */
+	uint64_t observations; /* observations of all pairs */
 };
 
-/* `build_id` NULL: over all kernels; then a pair of each is a pair. `until` 0: over all runs; else over those started until
- * then. */
+/*
+ * Count pairs for the kernel `build_id`, or with NULL for all kernels; the same pair in two kernels counts twice. Only runs
+ * that started at or before `until` count; 0: all runs.
+ */
 int store_pairs(struct store *s, const char *build_id, int64_t until, struct store_pairs *out, struct err *err);
 
-/* What was covered by the end of a run, for a picture over time. All but `pool` count what came before in the campaign, too. */
+/*
+ * Coverage of a campaign after one of its runs, for a plot over time. All members but `pool` include the campaign's earlier
+ * runs.
+ */
 struct store_covered {
 	int64_t run, round, ended;
-	uint64_t number;		 /* The round's. */
-	uint64_t sampled_ns;		 /* All sampling. */
-	uint64_t sites_armed, sites_hit; /* Sites that were armed, and hit, at least once, over all kernels. */
-	uint64_t pairs, once, twice;	 /* Pairs of sites that raced; those that did in exactly one run, and in two. */
-	uint64_t races;			 /* Races of the store. */
-	uint64_t pool;			 /* Sites that the run could have sampled. 0: not known. */
-	size_t build;			 /* Which build of the kernel it ran: they are numbered from 0 as they come. */
+	uint64_t number;		 /* number of the round */
+	uint64_t sampled_ns;		 /* nanoseconds of sampling */
+	uint64_t sites_armed, sites_hit; /* sites of all kernels that were armed, and hit, at least once */
+	uint64_t pairs, once, twice;	 /* pairs of sites that raced in any run, in exactly one, and in exactly two */
+	uint64_t races;			 /* races of the store */
+	uint64_t pool;			 /* sites in the pool of this run; 0 if unknown */
+	size_t build;			 /* the run's kernel build; builds are numbered from 0 in the order of runs */
 };
 
 struct store_coverage {
 	struct store_covered *list;
 	size_t count;
-	size_t builds; /* How many there are. */
+	size_t builds; /* number of kernel builds */
 };
 void store_coverage_free(struct store_coverage *c);
 
-/* The runs of a campaign that are done, in the order in which they started, up to the round with the id `until`, or all for 0.
- */
+/* The ended runs of a campaign in the order of their starts, up to the round with the id `until` (0: all rounds). */
 int store_coverage(struct store *s, const char *campaign, int64_t until, struct store_coverage *out, struct err *err);
 
 /* ---- the store as a whole ---- */
 
 struct store_merged {
-	uint64_t rounds, runs, races, triage; /* What was not in `into` before. */
+	uint64_t rounds, runs, races, triage; /* rows that were not in `into` before */
 	uint64_t
-		coverage_left; /* Runs whose coverage was folded with that of runs that `into` had already, and was left out. */
+		/*
+		 * Runs whose coverage was left out: it was folded together with that of other runs, and `into` has coverage of
+		 * the same round and kernel already.
+		 */
+		coverage_left;
 };
 
 /*
- * Bring all that `from` has into `into`, run by run. Runs that `into` has already done are left as they are, so merging twice
- * changes nothing. What was said of races is kept in the history of both, and the later one holds. When it fails in the middle,
- * what is in `into` is right, and merging again goes on.
+ * Merge all data of `from` into `into`, run by run. A run that has ended in `into` is not changed, so a second merge changes
+ * nothing. The triage histories are united, and the latest state counts. If the merge fails midway, `into` is consistent, and
+ * another merge continues.
  */
 int store_merge(struct store *into, struct store *from, struct store_merged *out, struct err *err);
 
 struct store_gc_plan {
-	unsigned keep_rounds; /* The newest rounds of each campaign that are not touched, at least 1. */
-	int64_t before;	      /* Only rounds that were started before this are touched. 0: any. */
-	bool dry_run;	      /* Only say what would be done. */
+	unsigned keep_rounds; /* The newest rounds of each campaign to leave unfolded, at least 1. */
+	int64_t before;	      /* Fold only rounds that started before this time. 0: no limit. */
+	bool dry_run;	      /* Change nothing; only compute what would be folded. */
 };
 
 struct store_freed {
-	uint64_t rounds;    /* Rounds of which something is folded. */
-	uint64_t instances; /* Single observations that are now only counted. */
-	uint64_t coverage;  /* Runs whose coverage is now only in the sums of their round. */
-	int64_t bytes;	    /* What the store became smaller by on the disk; 0 for a dry run. */
+	uint64_t rounds;    /* rounds that had something to fold */
+	uint64_t instances; /* single observations that are now only counted */
+	uint64_t coverage;  /* runs whose coverage is now only in the sum of their round */
+	int64_t bytes;	    /* bytes by which the store on the disk became smaller; 0 for a dry run */
 };
 
 /*
- * Fold what old rounds have in detail into sums. Never touched are a round that has not ended, the newest rounds, and what
- * belongs to races of which nobody has said anything. Lists stay what they are.
+ * Fold the details of old rounds into sums. The newest rounds and rounds that have not ended stay as they are, and so do the
+ * observations of races without a triage state. Lists show the same as before.
  */
 int store_gc(struct store *s, const struct store_gc_plan *plan, struct store_freed *out, struct err *err);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The strings of a list: each is valid until all of them are freed together. Only hv/campaign/store/ uses this header.
- *
- * No locks.
+ * Memory for the strings of a list. All strings are valid until text_free(). Only hv/campaign/store/ uses this header. No
+ * locks.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_TEXT_H
 #define OUTRIDER_CAMPAIGN_STORE_TEXT_H
@@ -13,22 +12,22 @@
 
 struct store_text;
 
-/* No strings yet. NULL with err set: memory ran out. */
+/* Make memory without strings. NULL with err set: out of memory. */
 struct store_text *text_new(struct err *err);
 
 /* NULL is allowed. */
 void text_free(struct store_text *t);
 
 /*
- * Keep a copy of `text`, made fit to be shown: what stores say is not trusted. NULL stands for "". When memory runs out "" is
- * returned, and text_failed() tells it.
+ * Copy `text` and make it safe to print, because stores are not trusted. The copy belongs to `t`. NULL means "". When memory
+ * runs out or all strings exceed their limit, return "" and remember it for text_failed().
  */
 const char *text_keep(struct store_text *t, const char *text);
 
-/* The same with a format of printf(). */
+/* Like text_keep(), with a printf() format. */
 const char *text_printf(struct store_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether memory ran out for any of them. Then err is set. */
+/* Whether any string was lost. Then err is set: EXIT_INTERNAL if memory ran out, EXIT_INPUT if the strings exceed the limit. */
 bool text_failed(const struct store_text *t, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What people say of races. */
+/* Triage of races by users. */
 #include <stdlib.h>
 
 #include "hv/campaign/store/internal.h"
@@ -11,7 +11,7 @@ void store_history_free(struct store_history *h)
 	*h = (struct store_history){0};
 }
 
-/* What was said at the same millisecond would have no order. */
+/* Two states of a race at the same millisecond would have no order, so the later one gets the next millisecond. */
 static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 {
 	int64_t last = 0;

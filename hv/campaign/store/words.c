@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words for what the store tells apart. */
+/* Words for the enums of store.h. */
 #include <string.h>
 
 #include "hv/campaign/store/store.h"

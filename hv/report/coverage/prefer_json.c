@@ -12,13 +12,13 @@
 
 #define WEIGHT_WANTED "a weight from 0.001 to 1000"
 
-/* What is wrong with a member of "functions" or "sites". Returns -1. */
+/* Report an invalid member of "functions" or "sites". Returns -1. */
 static int wrong(const char *path, const char *name, const char *wanted, struct err *err)
 {
 	return err_set(err, EXIT_INPUT, "%s: \"%.80s\": give %s", path, name, wanted);
 }
 
-/* Returns the weight in thousandths, or 0 when the value is no weight. */
+/* Returns the weight in thousandths, or 0 if the value is not a weight. */
 static uint32_t weight_of(const json_t *value)
 {
 	double weight = json_is_number(value) ? json_number_value(value) * PREFER_ONE : 0;
@@ -83,7 +83,7 @@ static int check_schema(const json_t *document, const char *path, struct err *er
 	return 0;
 }
 
-/* A member that is an object, or that is not there. */
+/* Returns an optional member that must be an object, or NULL. */
 static const json_t *optional_object(struct json_reader *r, const json_t *document, const char *key)
 {
 	return json_read_optional(document, key) ? json_read_object(r, document, key) : NULL;

@@ -14,7 +14,7 @@ struct reading {
 	const char *path;
 	struct json_stream *in;
 	const struct coverage_taker *taker;
-	/* The members of the document but for its list of functions. */
+	/* The members of the document, except for the list of functions. */
 	json_t *document;
 	struct coverage_function function;
 	size_t functions;
@@ -54,7 +54,7 @@ static int take_summary(struct reading *g, struct err *err)
 	return r.failed ? -1 : g->taker->summary(g->taker->ctx, &s, err);
 }
 
-/* A count that is left out is 0. */
+/* A missing count means 0. */
 static uint32_t count_of(struct json_reader *r, const json_t *site, const char *key)
 {
 	return json_object_get(site, key) ? (uint32_t)json_read_number(r, site, key, UINT32_MAX) : 0;

@@ -10,18 +10,18 @@
 #include "hv/report/json/file.h"
 #include "hv/report/json/write.h"
 
-/* So many functions are made text at a time. */
+/* Functions per item of the JSON file. */
 #define FUNCTIONS_AT_A_TIME 64u
 
 struct coverage_file {
 	struct json_file *json;
-	/* What is written now, and a copy of the function whose text is made. */
+	/* Arguments of functions_text(): the coverage to write, and a buffer for one function. */
 	struct coverage *coverage;
 	struct coverage_size size;
 	struct coverage_function copy;
 };
 
-/* The document up to its list of functions, from malloc(). NULL: memory ran out. */
+/* Returns the document up to its list of functions, from malloc(), or NULL if memory runs out. */
 static char *head_text(const struct coverage_facts *facts, const struct coverage_size *size)
 {
 	const struct detect_stats *s = &facts->stats;
@@ -45,7 +45,7 @@ static char *head_text(const struct coverage_facts *facts, const struct coverage
 	return head;
 }
 
-/* A count that is 0 is left out, for most sites are never passed. */
+/* Omit a count of 0: most sites are never hit. */
 static void put_count(FILE *out, const char *name, uint32_t count)
 {
 	if (count)
@@ -77,7 +77,7 @@ static int put_function(FILE *out, const struct coverage_function *fn)
 	return 0;
 }
 
-/* The text of some functions, for json_items. */
+/* Returns the text of one group of functions, for struct json_items. */
 static char *functions_text(void *ctx, size_t index)
 {
 	struct coverage_file *f = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file of --coverage: what was sampled of each site, as JSON (docs/coverage-format.md). It is written as a whole each time,
- * and is a complete, valid document at every moment, as hv/report/json/file.h describes.
+ * Writes the file of --coverage: the counts of each site, as JSON (docs/coverage-format.md). Each write replaces the whole
+ * document, which is complete and valid at all times, as hv/report/json/file.h describes.
  *
  * No locks: one thread at a time uses a file.
  */
@@ -14,31 +14,31 @@
 
 #define COVERAGE_SCHEMA "outrider-coverage/1"
 
-/* What is written beside the functions. */
+/* The file's data apart from the functions. */
 struct coverage_facts {
 	const char *tool_version;
 	uint64_t seed;
-	/* Build id of the guest's kernel. A length of 0: it is not known. */
+	/* Build id of the guest's kernel. Length 0: unknown. */
 	const uint8_t *build_id;
 	size_t build_id_len;
 	struct detect_stats stats;
-	/* The run is over. */
+	/* The run has ended. */
 	bool complete;
 };
 
 struct coverage_file;
 
-/* Create the file, of a run that has sampled nothing yet. NULL with err set: EXIT_INPUT when it cannot be created. */
+/* Create the file for a run that has sampled nothing yet. Returns NULL with err set: EXIT_INPUT if it cannot be created. */
 struct coverage_file *coverage_file_create(const char *path, const struct coverage_facts *facts, struct err *err);
 
 /*
- * Write the document anew, with what is in `coverage` now. When this fails, as on a full disk, the old document stays. Returns
- * 0, or -1 with err set.
+ * Replace the document by the current content of `coverage`. On failure, for example on a full disk, the old document remains.
+ * Returns 0, or -1 with err set.
  */
 int coverage_file_write(struct coverage_file *f, const struct coverage_facts *facts, struct coverage *coverage,
 			struct err *err);
 
-/* NULL is allowed. */
+/* `f` may be NULL. */
 void coverage_file_close(struct coverage_file *f);
 
 #endif

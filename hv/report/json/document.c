@@ -6,19 +6,19 @@
 
 #include "hv/report/json/write.h"
 
-/* A string of ours or of the guest's; null for NULL. */
+/* Returns a printable string, or null for NULL. */
 static json_t *text_json(const char *text)
 {
 	return text ? json_clean(text, strlen(text)) : json_null();
 }
 
-/* A time as text; null where it is not known. */
+/* Returns a time as a string, or null if it is unknown. */
 static json_t *time_json(const char *time)
 {
 	return time[0] ? json_string(time) : json_null();
 }
 
-/* null for a machine of which nothing is known, which no run of this version leaves. */
+/* Returns null for an unknown host; runs of this version always know it. */
 static json_t *host_json(const struct run_host *h)
 {
 	if (!h->name)
@@ -27,7 +27,10 @@ static json_t *host_json(const struct run_host *h)
 			 text_json(h->cpu), "cpus", (json_int_t)h->cpus);
 }
 
-/* Bytes of the command line that are kept. The kernel takes up to 6 MiB, of which a reader would need 24 MiB made printable. */
+/*
+ * Bytes of the command line that are recorded. The host's kernel allows up to 6 MiB; made printable, that would cost a reader
+ * 24 MiB.
+ */
 #define OPTIONS_MAX (1u << 20)
 
 static json_t *options_json(struct json_builder *b, const struct run_facts *run)
@@ -75,7 +78,7 @@ static json_t *run_json(const struct run_facts *run)
 	return NULL;
 }
 
-/* The object's text up to and without its closing brace. */
+/* Returns the object's text without its closing brace. */
 static char *open_object(json_t *object)
 {
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
@@ -166,7 +169,7 @@ static json_t *counters_json(const struct detect_stats *s)
 	return o;
 }
 
-/* The buckets that are not empty, each with the ns below which all of it are. */
+/* Returns the non-empty buckets, each with its exclusive upper bound in ns. */
 static json_t *buckets_json(const struct histogram *h)
 {
 	json_t *list = json_array();
@@ -221,7 +224,7 @@ char *document_tail(const struct run_facts *run, const struct report_modules *mo
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 	char *tail = NULL;
 
-	/* The object's own opening brace is the head's. */
+	/* Skip the object's opening brace: the head has it. */
 	if (text && asprintf(&tail, "\n],\n%s%s%s%s\n", locks ? "\"locks\": " : "", locks ? locks : "", locks ? ",\n" : "",
 			     text + 1) < 0)
 		tail = NULL;

@@ -8,7 +8,7 @@
 #include "hv/base/clean.h"
 #include "hv/report/json/read.h"
 
-/* A string, made printable; NULL for null, for a missing one and after an error. */
+/* Returns a printable string; NULL for null, for a missing member, and on error. */
 static char *read_text(struct json_reader *r, const json_t *object, const char *key)
 {
 	char *text;
@@ -44,7 +44,7 @@ static uint64_t read_seconds(struct json_reader *r, const json_t *object, const 
 	return json_read_optional(object, key) ? json_read_seconds(r, object, key) : 0;
 }
 
-/* A seed is a string, since JSON's numbers do not keep 64 bits. */
+/* A seed is a string, since JSON numbers do not preserve 64 bits. */
 static uint64_t read_seed(struct json_reader *r, const json_t *run)
 {
 	const char *text;

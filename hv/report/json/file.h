@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A JSON file with a growing list in it. The file is a complete, valid document at every moment, whatever kills this process
- * and whoever reads the file meanwhile. The document is a head, the items of the list, and a tail, each given as text; what
- * these say is the caller's business.
+ * A JSON file with a growing list. The file is a complete, valid document at all times, even if this process is killed or
+ * another one reads the file meanwhile. The document consists of a head, the items of the list, and a tail, each given as text
+ * by the caller.
  *
- * A write(2) of several pages is not atomic: SIGKILL can end it in the middle, and a reader can see half of it. So there are
- * two files, the named one and "NAME.next". New items are written to the second file. Then the two names are exchanged, which
- * is atomic (renameat2(2), RENAME_EXCHANGE), and the file that has become the second one catches up with the next item. Where
- * the file system has no exchange, the whole document is written anew and renamed for each item.
+ * A write(2) of several pages is not atomic: SIGKILL can end it half-way, and a reader can see half of it. So there are two
+ * files, the named one and "NAME.next". New items are written to the second file. Then the two names are exchanged atomically
+ * (renameat2(2), RENAME_EXCHANGE). The file that has become "NAME.next" receives the items that it lacks on the next update. On
+ * a file system without RENAME_EXCHANGE, each update writes and renames the whole document.
  *
  * No locks: one thread at a time uses a file.
  */
@@ -21,38 +21,38 @@
 struct json_file;
 
 /*
- * Every item that there is, old ones first. An item's text may say more later; the file keeps the text as it was when the item
- * was written, until json_file_rewrite().
+ * All items, in order of age. If the text of an item changes later, the file keeps the text that was written, until
+ * json_file_rewrite().
  */
 struct json_items {
-	/* How many items there are. */
+	/* Number of items. */
 	size_t count;
-	/* Item `index` as text from malloc(), which the callee frees. NULL: memory ran out. */
+	/* Returns item `index` as text from malloc(), which json_file frees, or NULL if memory runs out. */
 	char *(*text)(void *ctx, size_t index);
-	/* Handed to text(). */
+	/* First argument of text(). */
 	void *ctx;
 };
 
 /*
- * Create the document without items, in place of what `path` names. A symbolic link is followed, and what is there must be a
- * regular file. When this fails, what was there stays. A "NAME.next" that this user's killed process has left is replaced; any
- * other is neither opened nor removed. NULL with EXIT_INPUT: the file cannot be created.
+ * Create the document without items at `path`. Follows a symbolic link. An existing file must be regular, and is replaced only
+ * on success. Replaces a "NAME.next" that a killed process of this user left behind; any other file of that name is neither
+ * opened nor removed. Returns NULL with EXIT_INPUT if the file cannot be created.
  */
 struct json_file *json_file_create(const char *path, const char *head, const char *tail, struct err *err);
 
 /*
- * Bring in the items of `all` that are not in the file yet, with a new tail. When this fails, as on a full disk, the document
- * stays what it was, and the next success brings in the missed items too. 0, or -1 with err set.
+ * Append the items of `all` that the file lacks, with a new tail. On failure, for example on a full disk, the document stays
+ * unchanged, and the next successful call also adds the missed items. Returns 0, or -1 with err set.
  */
 int json_file_update(struct json_file *f, const char *tail, const struct json_items *all, struct err *err);
 
 /*
- * Write the whole document anew. It is on the disk, by fsync(2), before it takes the name. When this fails, the old document
- * stays. 0, or -1 with err set.
+ * Write the whole document anew and fsync(2) it before it takes the name. On failure the old document remains. Returns 0, or -1
+ * with err set.
  */
 int json_file_rewrite(struct json_file *f, const char *head, const char *tail, const struct json_items *all, struct err *err);
 
-/* Close the file and remove "NAME.next". NULL is allowed. */
+/* Close the file and remove "NAME.next". `f` may be NULL. */
 void json_file_close(struct json_file *f);
 
 #endif

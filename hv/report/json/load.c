@@ -9,13 +9,14 @@
 #include "hv/report/json/stream.h"
 #include "hv/report/json/race_read.h"
 
-/* A report on its way in. */
+/* A report being read. */
 struct reading {
 	struct report_load *l;
 	struct json_stream *in;
 	const char *path;
-	size_t room;	       /* in l->races and l->verdicts */
-	struct err wrong_item; /* the first: not said before the schema is known, which may explain it */
+	size_t room; /* capacity of l->races and l->verdicts */
+	/* the first error in an item; reported only after the schema was checked, since another schema may explain it */
+	struct err wrong_item;
 };
 
 static int check_schema(const json_t *document, const char *path, struct err *err)
@@ -77,7 +78,7 @@ static void add_module(struct reading *r, const json_t *object)
 		err_set(&r->wrong_item, wrong.code, "%s: %s", r->path, wrong.text);
 }
 
-/* The lists that may be larger than memory should be asked for as a tree, and who takes their items. */
+/* The lists that can be too large for a JSON tree in memory, with the handlers of their items. */
 static const struct long_list {
 	const char *key;
 	void (*add)(struct reading *r, const json_t *item);
@@ -92,7 +93,7 @@ static const struct long_list *long_list(const char *key)
 	return NULL;
 }
 
-/* From behind the list's bracket on. */
+/* Read the rest of a list after its opening bracket. */
 static int read_list(struct reading *r, const struct long_list *list, struct err *err)
 {
 	if (json_stream_take(r->in, ']'))
@@ -110,7 +111,7 @@ static int read_list(struct reading *r, const struct long_list *list, struct err
 	return json_stream_take(r->in, ']') ? 0 : json_stream_wrong(r->in, "',' or ']' expected", err);
 }
 
-/* The record of locks from behind its brace on. An empty object stands for it in the document. */
+/* Read the lock record after its opening brace. Returns an empty object that represents it in the document. */
 static json_t *read_locks(struct reading *r, struct err *err)
 {
 	if (r->l->locks.protection) {
@@ -120,7 +121,7 @@ static json_t *read_locks(struct reading *r, struct err *err)
 	return locks_json_read(r->in, r->path, &r->l->locks, err) < 0 ? NULL : json_object();
 }
 
-/* The value of `key`: a tree to keep, but for the long lists. */
+/* Read the value of `key`. Lists and the lock record go to their handlers, other values into the document. */
 static int read_value(struct reading *r, const char *key, struct err *err)
 {
 	const struct long_list *list = long_list(key);
@@ -140,7 +141,7 @@ static int read_value(struct reading *r, const char *key, struct err *err)
 	}
 	if (json_object_set_new(document, key, value) < 0)
 		return err_set(err, EXIT_INTERNAL, "%s: out of memory", r->path);
-	/* Another schema is known before its races are read, where it stands in front of them. */
+	/* The schema comes first in our files: check it before any race is read. */
 	return strcmp(key, "schema") == 0 ? check_schema(document, r->path, err) : 0;
 }
 
@@ -174,7 +175,7 @@ static int read_document(struct reading *r, struct err *err)
 	return json_stream_at_end(r->in) ? 0 : json_stream_wrong(r->in, "end of file expected", err);
 }
 
-/* There is a list of races, and they are all as they must be. */
+/* Check that there is a list of races and that all items were valid. */
 static int check_races(const struct reading *r, struct err *err)
 {
 	struct json_reader reader = {.what = r->path, .err = err};

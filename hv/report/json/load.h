@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report read back from its JSON file, whatever machine and version of this schema it is from. */
+/* Reads a report back from its JSON file, from any machine and any version of this schema. */
 #ifndef OUTRIDER_REPORT_JSON_LOAD_H
 #define OUTRIDER_REPORT_JSON_LOAD_H
 
@@ -11,48 +11,50 @@
 #include "hv/race/store.h"
 
 struct report_load {
-	/* The document without its races and modules, the lists of which are empty. What this version does not understand
-	 * outside of them is kept as it is. */
+	/*
+	 * The document. Its lists of races and modules are empty. Other members that this version does not know are kept
+	 * unchanged.
+	 */
 	json_t *document;
-	/* The races, in the order of the file. */
+	/* The races, in file order. */
 	struct race **races;
-	/* The value of each race's member "verdict", in the same order, as it stands in the file. NULL: there is none. */
+	/* Each race's member "verdict", in the same order, unchanged. NULL: none. */
 	json_t **verdicts;
-	/* How many races there are. */
+	/* Number of races. */
 	size_t count;
 	/* The modules that the races' addresses may be in. */
 	struct report_modules modules;
-	/* What the file says of the run. Its strings are the load's. */
+	/* The facts about the run. Its strings are owned by the load. */
 	struct run_facts run;
-	/* What is under which lock. All zero: the file does not say, since no locks were followed. */
+	/* The lock record. All zero: locks were not followed. */
 	struct lock_record locks;
 };
 
 /*
- * Read the file at `path`, or standard input for "-". It is read race by race and module by module, so that never more
- * than one of them is a tree of JSON in memory. 0, or -1 with EXIT_INPUT: the file cannot be read, is no JSON (the message has
- * line and byte), has another schema, or an object in it is not as docs/report-format.md says. Then `out` is empty.
+ * Read the file at `path`, or standard input for "-". Reads one race or module at a time, so that only that one is a JSON tree
+ * in memory. Returns 0. Returns -1 with EXIT_INPUT and `out` empty if the file cannot be read, is not JSON (the message has
+ * line and byte), has another schema, or contains an object that does not match docs/report-format.md.
  */
 int report_load(struct report_load *out, const char *path, struct err *err);
 
 /*
- * Read only what the file at `path` says of locks, for lock_record_fini(). The whole file is checked all the same. 0, or -1 as
- * report_load(), with EXIT_INPUT as well when the file says nothing of locks. Then `out` is all zero.
+ * Read only the lock record of the file at `path`; free it with lock_record_fini(). The whole file is checked. Returns 0, or -1
+ * as report_load() does, also with EXIT_INPUT if the file has no lock record. `out` is then all zero.
  */
 int json_locks_load(struct lock_record *out, const char *path, struct err *err);
 
-/* Free all that was read. The load is empty afterwards. */
+/* Free all that was read and empty the load. */
 void report_load_free(struct report_load *l);
 
-/* Free the races for which wanted(ctx, race) is false, and their verdicts. */
+/* Remove the races for which wanted(ctx, race) returns false, with their verdicts. */
 void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx);
 
-/* Hand all races over to `store`, as those of a new run. 0, or -1 when memory ran out: then the rest are still the load's. */
+/* Move all races to `store`, as races of a new run. Returns 0, or -1 if memory runs out; the load then still owns the rest. */
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err);
 
 /*
- * Write the document anew, with the races as they are by now. `amend`, unless it is NULL, can add to the object of race
- * `index`; it returns 0, or -1 when memory ran out. Returns 0; -1 with err set when memory ran out; or -1 without when `out`
+ * Write the document with the current state of the races. `amend`, if not NULL, may add to the object of race `index`; it
+ * returns 0, or -1 if memory runs out. Returns 0. Returns -1 with err set if memory runs out, and -1 without err if `out`
  * cannot be written.
  */
 int report_load_write(struct report_load *l, FILE *out, int (*amend)(void *ctx, size_t index, json_t *race), void *ctx,

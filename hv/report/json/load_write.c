@@ -6,7 +6,7 @@
 #include "hv/report/json/locks_json.h"
 #include "hv/report/json/race_json.h"
 
-/* Members that this version does not understand are kept as they are, whatever characters they are of. */
+/* ENSURE_ASCII: members that this version does not know are kept unchanged, and may contain any characters. */
 #define FLAGS (JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
 
 struct writing {
@@ -22,7 +22,7 @@ static int no_memory(struct err *err)
 	return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
 }
 
-/* Write `value` and give it up; NULL: there was no memory for it. */
+/* Write `value` and release it. NULL means that memory ran out. */
 static int write_value(const struct writing *w, json_t *value)
 {
 	int rc = value ? json_dumpf(value, w->out, FLAGS) : no_memory(w->err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is under which lock, as the member "locks" of a report. It can be much larger than a race, so it is written and read
- * item by item, and never is a tree of JSON in memory. docs/report-format.md and docs/report.schema.json describe it.
+ * Reads and writes the lock record: the member "locks" of a report (docs/report-format.md, docs/report.schema.json). It can be
+ * much larger than a race, so it is processed item by item and is never a JSON tree in memory.
  */
 #ifndef OUTRIDER_REPORT_JSON_LOCKS_JSON_H
 #define OUTRIDER_REPORT_JSON_LOCKS_JSON_H
@@ -12,15 +12,16 @@
 #include "hv/race/lock_record.h"
 #include "hv/report/json/stream.h"
 
-/* Write the object. 0; -1 with err set when memory ran out; or -1 without when `out` cannot be written. */
+/* Write the object. Returns 0. Returns -1 with err set if memory runs out, and -1 without err if `out` cannot be written. */
 int locks_json_write(FILE *out, const struct protection *p, const struct suspicions *s, struct err *err);
 
-/* The object as text from malloc(). NULL: memory ran out. */
+/* Returns the object as text from malloc(), or NULL if memory runs out. */
 char *locks_json_text(const struct protection *p, const struct suspicions *s);
 
 /*
- * Read the object back, from behind its opening brace on, out of the file at `path`, for lock_record_fini(). Nothing in it is
- * believed: indices must be of entries that are there. 0, or -1 with err set: then `out` is all zero.
+ * Read the object from `in`, which is positioned after its opening brace. `path` is for messages. Free the record with
+ * lock_record_fini(). The content is untrusted: indices must refer to existing entries. Returns 0, or -1 with err set and `out`
+ * all zero.
  */
 int locks_json_read(struct json_stream *in, const char *path, struct lock_record *out, struct err *err);
 

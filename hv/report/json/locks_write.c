@@ -15,7 +15,7 @@ struct writing {
 	struct err *err;
 };
 
-/* An index in a list. null: there is none. */
+/* Returns an index; null for PROTECTION_NONE. */
 static json_t *index_json(uint32_t index)
 {
 	return index == PROTECTION_NONE ? json_null() : json_integer(index);
@@ -67,7 +67,7 @@ static json_t *all_held_json(struct json_builder *b, const struct prot_access *a
 	return list;
 }
 
-/* What the access is to. */
+/* Write the accessed datum. */
 static void put_datum(struct json_builder *b, json_t *o, const struct prot_access *a)
 {
 	json_put(b, o, "name", json_clean(a->name, sizeof(a->name)));
@@ -133,7 +133,7 @@ static json_t *take_json(struct json_builder *b, const struct writing *w, size_t
 	return o;
 }
 
-/* A side by its index, and by its site for people and filters. */
+/* Returns a side: its index, and its site for people and filters. */
 static json_t *side_json(struct json_builder *b, const struct writing *w, const struct suspicion *s, unsigned side)
 {
 	const char *site =
@@ -199,7 +199,7 @@ static json_t *left_out_json(const struct suspicions *s)
 	return NULL;
 }
 
-/* Write `value` and give it up; NULL: there was no memory for it. */
+/* Write `value` and release it. NULL means that memory ran out. */
 static int write_value(const struct writing *w, json_t *value)
 {
 	int rc = value ? json_dumpf(value, w->out, JSON_ENCODE_ANY)
@@ -234,7 +234,7 @@ int locks_json_write(FILE *out, const struct protection *p, const struct suspici
 
 	if (fputs("{\"moments\": ", out) == EOF || write_value(&w, moments_json(p)) < 0)
 		return -1;
-	/* What an entry points to stands in front of it. */
+	/* Write the lists in order of reference: entries refer only to earlier lists. */
 	if (write_list(&w, "functions", p->function_count, function_json) < 0 ||
 	    write_list(&w, "locks", p->lock_count, lock_json) < 0 ||
 	    write_list(&w, "accesses", p->access_count, access_json) < 0 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What debug files say of a race, to JSON and back. */
+/* Converts the names from debug files to JSON and back. */
 #ifndef OUTRIDER_REPORT_JSON_NAMES_JSON_H
 #define OUTRIDER_REPORT_JSON_NAMES_JSON_H
 
@@ -7,16 +7,16 @@
 #include "hv/report/json/write.h"
 #include "hv/race/names.h"
 
-/* The source lines of one call as a list, innermost first. null: none are known. `names` may be NULL. */
+/* Returns the source lines of one frame as a list, innermost first; null if none are known. `names` may be NULL. */
 json_t *names_source_json(struct json_builder *b, const struct race_names *names, unsigned side, unsigned frame);
 
-/* What a side's code calls the datum, as an object. null: it has no name. `names` may be NULL. */
+/* Returns the name of the datum in a side's code as an object; null if it has none. `names` may be NULL. */
 json_t *names_datum_json(struct json_builder *b, const struct race_names *names, unsigned side);
 
 /*
- * Read back into *names member "source" of the object of a frame or a side, and member "datum" of the object of a side. *names
- * may be NULL, and is made when there is something to keep. Either member may be missing: files that were written without debug
- * files have none.
+ * Read the member "source" of a frame's or side's object, and the member "datum" of a side's object, into *names. If *names is
+ * NULL, it is allocated when there is something to store. Either member may be missing, as in a report made without debug
+ * files.
  */
 void names_source_read(struct json_reader *r, const json_t *object, unsigned side, unsigned frame, struct race_names **names);
 void names_datum_read(struct json_reader *r, const json_t *object, unsigned side, struct race_names **names);

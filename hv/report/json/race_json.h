@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A race as a JSON object. docs/report-format.md and docs/report.schema.json describe it. */
+/* Converts a race to JSON (docs/report-format.md, docs/report.schema.json). */
 #ifndef OUTRIDER_REPORT_JSON_RACE_JSON_H
 #define OUTRIDER_REPORT_JSON_RACE_JSON_H
 
@@ -7,7 +7,7 @@
 
 #include "hv/race/store.h"
 
-/* The race's object, with null for its verdict, which the caller gives up by json_decref(). NULL: memory ran out. */
+/* Returns the race's object, with null as its verdict, or NULL if memory runs out. The caller calls json_decref(). */
 json_t *race_json(const struct race *race);
 
 #endif

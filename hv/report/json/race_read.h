@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A race read back from its JSON object, as race_json() makes it. Members that a later version added are passed over. */
+/* Reads a race from the JSON object that race_json() makes. Ignores members of later versions. */
 #ifndef OUTRIDER_REPORT_JSON_RACE_READ_H
 #define OUTRIDER_REPORT_JSON_RACE_READ_H
 
@@ -8,9 +8,9 @@
 #include "hv/race/store.h"
 
 /*
- * Make a race, for race_free(). Nothing in the object is believed: lengths must be such as struct race holds, and words those
- * that docs/report-format.md lists. NULL with EXIT_INPUT: the object is no race. The message begins with `what`, and says what
- * is wrong in it.
+ * Read a race; free it with race_free(). The object is untrusted: lengths must fit struct race, and words must be those of
+ * docs/report-format.md. Returns NULL with EXIT_INPUT if the object is not valid. The message begins with `what` and names the
+ * faulty member.
  */
 struct race *race_read(const json_t *object, const char *what, struct err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What came of running a race in both orders as a JSON object, and read back. */
+/* Converts the results of running a race in both orders to JSON and back. */
 #ifndef OUTRIDER_REPORT_JSON_REPLAY_JSON_H
 #define OUTRIDER_REPORT_JSON_REPLAY_JSON_H
 
@@ -7,18 +7,18 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
-/* One instance as an object. */
+/* Returns one instance as an object. */
 json_t *replay_instance_json(struct json_builder *b, const struct replay_instance *instance);
 
-/* The regions of one order, its machine and its trouble as an object. */
+/* Returns one order as an object: its regions, machine and trouble. */
 json_t *replay_order_json(struct json_builder *b, const struct replay_order *order);
 
-/* The replay as an object. */
+/* Returns the replay as an object. */
 json_t *replay_json(struct json_builder *b, const struct race_replay *replay);
 
 /*
- * Read member "replay" of a race's object back, if it is there, into race->replay. Counts and lengths must fit together as
- * hv/race/replay.h says.
+ * Read the member "replay" of a race's object, if present, into race->replay. Its counts and lengths must satisfy
+ * replay_wrong() of hv/race/replay.h.
  */
 void replay_read(struct json_reader *r, const json_t *object, struct race *race);
 

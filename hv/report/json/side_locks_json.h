@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The locks that a race's side held as a JSON object, and read back. */
+/* Converts the locks that a race's side held to JSON and back. */
 #ifndef OUTRIDER_REPORT_JSON_SIDE_LOCKS_JSON_H
 #define OUTRIDER_REPORT_JSON_SIDE_LOCKS_JSON_H
 
@@ -10,7 +10,7 @@
 /* `locks` must be known. */
 json_t *side_locks_json(struct json_builder *b, const struct race_locks *locks);
 
-/* Read member "locks" of `side` back. All zero where there is none, and after an error. */
+/* Read the member "locks" of `side`. Sets all to zero if it is missing, and on error. */
 void side_locks_read(struct json_reader *r, const json_t *side, struct race_locks *locks);
 
 #endif

@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER_SIZE 65536
-#define FIRST_GIVE 64 /* bytes for jansson to begin with: a list of small numbers is not read over and over */
-#define KEEP 4096     /* of what was given to jansson, at least: it reads ahead, by 1 KiB at a time */
+#define BUFFER_SIZE 65536 /* bytes */
+#define FIRST_GIVE 64 /* first bytes passed to jansson per value: a list of small numbers is then not read again and again */
+#define KEEP 4096     /* bytes already passed to jansson that stay in the buffer; jansson reads ahead in steps of 1 KiB */
 
 struct json_stream {
 	const char *path;
 	FILE *file;
-	int error;	 /* errno of reading; 0: none */
-	uint64_t before; /* bytes of the file that are no longer in the buffer */
-	uint64_t line;	 /* of what comes next, from 1 */
-	size_t pos, len; /* what comes next, and the end of what was read */
+	int error;	 /* errno of a failed read; 0: none */
+	uint64_t before; /* bytes of the file before the buffer */
+	uint64_t line;	 /* of the next byte, from 1 */
+	size_t pos, len; /* position of the next byte, and end of the buffered bytes */
 	char buffer[BUFFER_SIZE];
 };
 
-/* What one json_load_callback() takes, to give back what of it is behind the value. */
+/* State of one json_load_callback(), to return the bytes after the value. */
 struct feed {
 	struct json_stream *s;
 	size_t given;
@@ -56,7 +56,7 @@ void json_stream_close(struct json_stream *s)
 	free(s);
 }
 
-/* See that something is at `pos`. False: the file ends there, or cannot be read on. */
+/* Make sure that a byte is at `pos`. Returns false at the end of the file, or if it cannot be read. */
 static bool fill(struct json_stream *s)
 {
 	size_t drop = s->pos > KEEP ? s->pos - KEEP : 0;
@@ -131,8 +131,8 @@ static size_t give(void *buffer, size_t size, void *data)
 }
 
 /*
- * jansson counts what it has used and reads ahead by less than one give(). That is still in the buffer: fill() keeps KEEP
- * bytes of what was given.
+ * Return the bytes after the value. jansson reports how many bytes it used, and reads ahead by less than one give(). These
+ * bytes are still in the buffer, since fill() keeps the last KEEP bytes.
  */
 static void take_back(const struct feed *feed, size_t used)
 {
@@ -143,7 +143,7 @@ static void take_back(const struct feed *feed, size_t used)
 	s->line -= lines_in(s->buffer + s->pos, excess);
 }
 
-/* `byte`: of the file, the first is 1. */
+/* `byte` is a position in the file, from 1. */
 static int wrong_at(const struct json_stream *s, uint64_t line, uint64_t byte, const char *what, struct err *err)
 {
 	if (s->error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A JSON file that is read value by value. The caller walks the outer lists and objects itself, and only the value that it asks
- * for becomes a tree in memory. jansson decides what a value is, as it does for a whole document.
+ * Reads a JSON file value by value. The caller walks the outer lists and objects itself; only the requested value becomes a
+ * tree in memory. jansson parses each value.
  */
 #ifndef OUTRIDER_REPORT_JSON_STREAM_H
 #define OUTRIDER_REPORT_JSON_STREAM_H
@@ -11,32 +11,33 @@
 
 #include "hv/base/err.h"
 
-/* Bytes of text that one value may have. A race has less than 1 MiB, a module some KiB. The tree can be 50 times as large. */
+/*
+ * Most bytes of text of one value. A race has less than 1 MiB, a module some KiB. The tree in memory can be 50 times as large.
+ */
 #define JSON_STREAM_VALUE_MAX (16u << 20)
 
 struct json_stream;
 
-/* Open `path`, or standard input for "-". `path` must last as long as the stream. NULL with err set: it cannot be opened. */
+/* Open `path`, or standard input for "-". `path` must outlive the stream. Returns NULL with err set if it cannot be opened. */
 struct json_stream *json_stream_open(const char *path, struct err *err);
 
-/* NULL is allowed. */
+/* `s` may be NULL. */
 void json_stream_close(struct json_stream *s);
 
-/* Take `c` if it comes next, blanks aside. Returns whether it did. */
+/* Skip blanks; if `c` comes next, consume it and return true. */
 bool json_stream_take(struct json_stream *s, char c);
 
-/* Whether nothing but blanks comes any more. */
+/* Returns true if only blanks follow. */
 bool json_stream_at_end(struct json_stream *s);
 
 /*
- * Take the value that comes next, of any kind. The caller gives it up by json_decref(). Returns NULL with err set: EXIT_INPUT
- * when no value comes next, when it is longer than JSON_STREAM_VALUE_MAX or when the file cannot be read; EXIT_INTERNAL when
- * memory ran out.
+ * Read the next value, of any type. The caller calls json_decref(). Returns NULL with err set: EXIT_INPUT if no value follows,
+ * it is longer than JSON_STREAM_VALUE_MAX, or the file cannot be read; EXIT_INTERNAL if memory runs out.
  */
 json_t *json_stream_value(struct json_stream *s, struct err *err);
 
 /*
- * Set the error for what comes next: the file, its line and byte, both from 1, and `wanted`. If the file cannot be read, that
+ * Set the error for the current position: file, line and byte, both from 1, and `wanted`. If the file could not be read, that
  * is the error instead. Returns -1.
  */
 int json_stream_wrong(const struct json_stream *s, const char *wanted, struct err *err);

@@ -8,7 +8,7 @@
 
 #include "hv/base/clean.h"
 
-#define BUILD_ID_MAX 64
+#define BUILD_ID_MAX 64 /* bytes */
 
 void json_put(struct json_builder *b, json_t *object, const char *key, json_t *value)
 {

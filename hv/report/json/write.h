@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making JSON values without a check at each line. */
+/* Makes JSON values without an error check after each call. */
 #ifndef OUTRIDER_REPORT_JSON_WRITE_H
 #define OUTRIDER_REPORT_JSON_WRITE_H
 
@@ -9,39 +9,38 @@
 #include <stdint.h>
 
 /*
- * Gathers whether anything failed, so that a report is complete or not made at all: jansson's json_object_set_new() and
- * json_array_append_new() take a NULL value for an error, and leave the container without it.
+ * Collects failures, so that a report is either complete or not made. json_object_set_new() and json_array_append_new() of
+ * jansson return an error for a NULL value, and leave the container unchanged.
  */
 struct json_builder {
-	/* A value was NULL, or could not be put where it belongs. All zero at the start. */
+	/* A value was NULL or could not be added. Initially false. */
 	bool failed;
 };
 
-/* Set member `key` of `object`. Consumes `value`, which may be NULL: then the builder has failed. */
+/* Set the member `key` of `object`. Takes ownership of `value`; if that is NULL, sets b->failed. */
 void json_put(struct json_builder *b, json_t *object, const char *key, json_t *value);
 
-/* Append to `array`. Consumes `value`, which may be NULL: then the builder has failed. */
+/* Append to `array`. Takes ownership of `value`; if that is NULL, sets b->failed. */
 void json_append(struct json_builder *b, json_t *array, json_t *value);
 
-/* The functions below make a value. NULL: memory ran out. */
+/* The functions below return a new value, or NULL if memory runs out. */
 
-/* A JSON string "0x...", since 64 bits do not survive as a JSON number. */
+/* A string "0x...", since JSON numbers do not preserve 64 bits. */
 json_t *json_hex(uint64_t value);
 
-/* A JSON string of `len` bytes in hexadecimal. */
+/* A string of `len` bytes in hexadecimal. */
 json_t *json_bytes(const uint8_t *bytes, size_t len);
 
-/* A JSON whole number. What does not fit its 63 bits becomes the largest that does. */
+/* A whole number. Limited to 63 bits: a larger value becomes INT64_MAX. */
 json_t *json_whole(uint64_t value);
 
-/* A JSON number of seconds, to the microsecond below `ns` nanoseconds. */
+/* A number of seconds. `ns` is rounded down to a microsecond. */
 json_t *json_seconds(uint64_t ns);
 
-/* A JSON string made printable, of a text that ends at a NUL or after `size` bytes and comes from the guest or a debug file. ""
- * becomes null. */
+/* A printable string from text of the guest or a debug file, which ends at a NUL or after `size` bytes. "" becomes null. */
 json_t *json_clean(const char *text, size_t size);
 
-/* A build id of `len` bytes in hexadecimal. null for length 0, when it is not known, and for more than 64 bytes. */
+/* A build id of `len` bytes in hexadecimal. null for length 0 (unknown) and above 64 bytes. */
 json_t *json_build_id(const uint8_t *id, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which lock protects which datum, over the records of several runs. Data, locks and functions are the same ones when they have
- * the same names. The chart's strings are its own, and printable as those of the records are.
+ * The chart of which lock protects which datum, over the records of several runs. Data, locks and functions are identified by
+ * name across records. The chart owns its strings. They are printable, as in the records.
  */
 #ifndef OUTRIDER_REPORT_LOCKS_CHART_H
 #define OUTRIDER_REPORT_LOCKS_CHART_H
@@ -10,9 +10,9 @@
 
 #include "hv/race/lock_record.h"
 
-#define CHART_NAME_MAX 160
+#define CHART_NAME_MAX 160 /* bytes, including the NUL */
 
-/* A function that accesses a datum without its lock. */
+/* A function that accesses a datum without the lock. */
 struct chart_missing {
 	char function[SITE_NAME_MAX];
 	uint64_t count;
@@ -20,54 +20,57 @@ struct chart_missing {
 
 struct chart_datum {
 	char name[CHART_NAME_MAX];
-	/* Bytes of `name` that are the variable's, the struct's or the cache's. The rest says where in it the datum is. */
+	/* Length in bytes of the part of `name` that names the variable, struct or cache. The rest names the place in it. */
 	size_t owner_len;
-	/* The lock that was held at most of the writes, and of such the one at most accesses. "": no lock was held at any. */
+	/* The lock held at most of the writes and, among equals, at most of the accesses. "": never a lock. */
 	char lock[CHART_NAME_MAX];
-	/* Accesses since the datum was shared, and at how many of them `lock` kept others away. */
+	/* Accesses since publication, and at how many of these `lock` protected the access. */
 	uint64_t total, held;
-	/* Of these, those that wrote, and those that read in an RCU section without the lock. */
+	/* Of `total`: writes, and reads in an RCU read-side critical section without the lock. */
 	uint64_t writes, rcu;
-	/* Accesses before another task or interrupt had come to the object. */
+	/* Accesses before publication: before another task or interrupt accessed the object. */
 	uint64_t unshared;
-	/* The functions of the accesses without the lock, most accesses first. */
+	/* The functions with accesses without the lock, sorted by number of accesses. */
 	struct chart_missing *missing;
 	size_t missing_count;
 };
 
-/* A suspicion with the names that it has in its record. */
+/* A suspicion with the names from its record. */
 struct chart_suspicion {
 	struct suspicion suspicion;
-	/* The sites in the order of its sides. */
+	/* The sites, in the order of the suspicion's sides. */
 	char site[2][SITE_NAME_MAX];
 	char lock[CHART_NAME_MAX];
 };
 
 struct lock_chart {
-	/* In the order of their owners' names, and then of their offsets and names. */
+	/* Sorted by owner's name, then by offset and name. */
 	struct chart_datum *data;
 	size_t count;
-	/* The worst first. Of those with one id and kind, the one whose proof came furthest. */
+	/*
+	 * Sorted by rank, highest first. Of those with the same id and kind, the one with the strongest result of confirmation.
+	 */
 	struct chart_suspicion *suspicions;
 	size_t suspicion_count;
-	/* What all records together left out and lost. */
+	/* Pairs left out and entries lost, summed over all records. */
 	uint64_t left_out[PROTECT_LEFT_OUT], lost;
 };
 
 /*
- * Make the chart of `n` records. Those whose `protection` is NULL are passed over. `wanted(ctx, function)` says whether the
- * accesses and takes of a function count; a suspicion counts when one of its sides does. NULL: all count. Returns 0, or -1 with
- * EXIT_INTERNAL when memory runs out. In both cases lock_chart_fini() must follow.
+ * Make the chart of `n` records; skips records whose `protection` is NULL. `wanted(ctx, function)` returns true for functions
+ * whose accesses and takings to include; a suspicion is included if one of its sides is. NULL: include all. Returns 0, or -1
+ * with EXIT_INTERNAL if memory runs out. In both cases call lock_chart_fini().
  */
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
 		    bool (*wanted)(const void *ctx, const char *function), const void *ctx, struct err *err);
 
-/* The same with suspicions alone, for reports that have a section of them. */
+/* The same with only the suspicions, for reports that have a section on them. */
 int lock_chart_suspicions(struct lock_chart *chart, const struct lock_record *records, size_t n, struct err *err);
 
+/* Free the members and empty the chart. */
 void lock_chart_fini(struct lock_chart *chart);
 
-/* A function as people call it: without its module. */
+/* Returns a function's name without its module. */
 const char *chart_function(const char *name);
 
 #endif

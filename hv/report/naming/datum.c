@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Naming the datum, by the variable at its address or by the pointer that an access went through. */
+/* Names the datum by the variable at its address, or by the pointer that an access went through. */
 #include "hv/report/naming/datum.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* The operand of the side's instruction that made the reported access. */
+/* Returns the operand of the side's instruction that made the reported access. */
 static const struct insn_mem *find_operand(const struct race_side *side, const struct insn *insn)
 {
 	const struct insn_mem *found = NULL;
@@ -27,9 +27,9 @@ static bool decode(const struct naming *n, const struct race_side *side, struct 
 }
 
 /*
- * Set *disp to how far the access is from what its base register pointed to. The registers of the watched side are those after
- * the instruction. A base register that the instruction wrote says nothing any more, and then the operand's displacement is
- * taken. Returns false when the operand has an index register that was written, too.
+ * Set *disp to the distance of the access from what its base register points to. `after`: the registers are from after the
+ * instruction. If the instruction wrote the base register, its old value is lost; then use the operand's displacement and
+ * index. Returns false if the index register was written too.
  */
 static bool displacement(const struct race_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
 			 int64_t *disp)
@@ -60,7 +60,7 @@ static void keep(struct datum_name *out, enum datum_by by, const struct debuginf
 	snprintf(out->type, sizeof(out->type), "%s", d->type);
 }
 
-/* The name of what a pointer points to, if there is one, follows the pointer's text. */
+/* Append the name of the object or function that a pointer points to, if there is one. */
 static void name_pointer(const struct naming *n, const struct race *race, const uint8_t *bytes, char *text, size_t size)
 {
 	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
@@ -99,7 +99,7 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 		name_pointer(n, race, bytes, text, size);
 }
 
-/* The kept values are those of the sampled datum. The other side may have accessed only a part of it. */
+/* The recorded values are those of the sampled datum. The other side may have accessed only a part of it. */
 static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
 {
@@ -132,7 +132,7 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 struct register_access {
 	const struct debug_image *image;
 	const struct insn_mem *mem;
-	int64_t disp; /* How far the access is from what debug files say that the register points to, in bytes. */
+	int64_t disp; /* bytes from where the register points, by the debug files, to the access */
 };
 
 static int ask(const struct naming *n, const struct race_side *side, const struct register_access *a,
@@ -156,9 +156,9 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
 }
 
 /*
- * A string instruction moves its registers on, so debug files can say which object it began with, but not how far it has come.
- * When the guest's allocator says that the access is in an object of that type, the offset in this object is taken. Otherwise
- * the name is a guess.
+ * A string instruction advances its registers. So debug files can tell the object in which it began, but not how far it has
+ * come. If the guest's allocator says that the access is in an object of that type, use the offset in that object. Otherwise
+ * mark the name as a guess.
  */
 static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
 		      struct debuginfo_datum *out)
@@ -172,10 +172,12 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	if (found <= 0)
 		return found;
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
-		/* A copy may begin inside the object. The offset in the first answer says how far inside. */
+		/* The copy may have begun inside the object: the offset in the first answer says how far inside. */
 		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);
-		/* The register may hold several pointers, and the second answer may be about another one of them. */
+		/*
+		 * The register may hold one of several pointers, and the second answer may be about another one than the first.
+		 */
 		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
 			return found;
 	}
@@ -194,7 +196,9 @@ static int ask_plain(const struct naming *n, const struct race_side *side, const
 	return found;
 }
 
-/* A guess that the allocator refutes: the pointee would not be within the object that the access is in. */
+/*
+ * Returns true if the allocator contradicts a guess: the pointee would extend outside of the object that contains the access.
+ */
 static bool is_refuted(const struct race_side *side, const struct guest_memory *m, const struct debuginfo_datum *d)
 {
 	uint64_t start = side->gva - d->offset, end = start + d->owner_size;
@@ -225,7 +229,10 @@ static bool by_register(const struct naming *n, const struct race *race, unsigne
 	return true;
 }
 
-/* GS points to the CPU's area. Debug files know a per-CPU variable by its offset in that area. */
+/*
+ * Name a per-CPU variable. GS points to the CPU's per-CPU area, and debug files identify the variable by its offset in that
+ * area.
+ */
 static bool by_per_cpu(const struct naming *n, const struct race *race, const struct race_side *side, const struct insn *insn,
 		       struct datum_name *out)
 {
@@ -237,9 +244,9 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 }
 
 /*
- * Name a CPU's copy of a per-CPU variable that was reached by a pointer which debug files know nothing of. The guest's tables
- * say which variable it is. The offset in the CPU's area follows from GS of a side that ran on that CPU. When GS of neither
- * side leads to that variable, the datum stays unnamed.
+ * Name a CPU's copy of a per-CPU variable that was reached through a pointer without debug information. The guest's tables name
+ * the variable. Its offset in the CPU's area follows from the GS base of a side that ran on that CPU. If neither side's GS base
+ * leads to that variable, the datum stays unnamed.
  */
 static void by_memory(const struct naming *n, const struct race *race, const struct race_side *side, struct datum_name *out)
 {
@@ -274,7 +281,7 @@ static void name_side(const struct naming *n, const struct race *race, unsigned 
 	by_memory(n, race, side, out);
 }
 
-/* The parameter of an inlined function says no more than "*addr". */
+/* Ranks names by how much they tell. The parameter of an inlined function only gives "*addr". */
 static int worth(const struct datum_name *d)
 {
 	if (d->by == DATUM_UNNAMED || d->guess)

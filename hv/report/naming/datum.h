@@ -5,8 +5,8 @@
 #include "hv/report/naming/image.h"
 
 /*
- * Name what was raced on by debug files: by the variable at its address, or by the pointer that an access went through. Fills
- * in names->datum and names->best. What the debug files do not know stays unnamed.
+ * Name the datum of a race by debug files: by the variable at its address, or by the pointer that an access went through. Fills
+ * in names->datum and names->best. A datum that the debug files do not cover stays unnamed.
  */
 void naming_datum(const struct naming *n, const struct race *race, struct race_names *names);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which image of the guest an address is in, and so which debug files name it. */
+/* Finds the image (kernel or module) that contains an address, and thus its debug file. */
 #ifndef OUTRIDER_REPORT_NAMING_IMAGE_H
 #define OUTRIDER_REPORT_NAMING_IMAGE_H
 
@@ -9,37 +9,37 @@
 #include "symbols/files/sources.h"
 #include "symbols/insn/insn.h"
 
-/* What is needed to name the races of one run. Nothing in it is owned. */
+/* All that naming the races of one run needs. Owns nothing. */
 struct naming {
 	struct debug_images *images;
 	struct insn_decoder *decoder;
-	/* All modules that any race may be in. */
+	/* All modules that the races may be in. */
 	const struct report_modules *modules;
-	/* KASLR slide of the kernel's image. */
+	/* KASLR slide of the kernel image. */
 	uint64_t slide;
-	/* Build id of the kernel, of build_id_len bytes. */
+	/* Build id of the kernel, `build_id_len` bytes. */
 	const uint8_t *build_id;
-	/* 0: the build id is not known. */
+	/* 0: unknown. */
 	size_t build_id_len;
-	/* Name the source line of each instruction around the accesses, too. */
+	/* Also name the source line of each instruction near the accesses. */
 	bool code_lines;
-	/* Gets the source files that the user's debug files name. NULL: nobody reads them. */
+	/* Receives the source files that the user's debug files name. NULL: none. */
 	struct sources *sources;
 };
 
-/* The kernel's own image. Its strings are the naming's. */
+/* Returns the kernel's image. Its strings belong to the naming. */
 struct debug_image naming_kernel(const struct naming *n);
 
 /*
- * The image that contains `gva`: the kernel's, or that of a module that was loaded when the race was seen. False: neither. The
- * image's strings are the naming's.
+ * Find the image that contains `gva`: the kernel, or a module that was loaded when the race was observed. Returns false if
+ * there is none. The image's strings belong to the naming.
  */
 bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct debug_image *out);
 
-/* The same among all of n->modules: these are all loaded now. */
+/* The same, searching all of n->modules, which must all be loaded now. */
 bool naming_image_any(const struct naming *n, uint64_t gva, struct debug_image *out);
 
-/* The same for the code at `gva`, when it is of the image that the site, a name by site_name(), is of. */
+/* The same for code at `gva`. Also returns false if the image is not the one in the site's name. */
 bool naming_image_of_site(const struct naming *n, const char *site, uint64_t gva, struct debug_image *out);
 
 #endif

@@ -7,15 +7,15 @@
 #include "hv/report/naming/image.h"
 
 /*
- * Name the data and the locks of a record by debug files, where the guest's own tables do not know their members: "nic->flags"
- * by the pointers that instructions went through, and "table[3].next" by the variable. Where pointers disagree about what is in
- * an object, its members keep the names that they have. n->modules are the modules that are loaded.
+ * Name the data and locks of a record by debug files, where the guest's own tables lack the member: "nic->flags" from the
+ * pointers that instructions used, and "table[3].next" from the variable. If pointers disagree about an object, its members
+ * keep their names. n->modules must be the loaded modules.
  *
- * It takes some microseconds an access, and some milliseconds for each function that it is new to. After three quarters
- * of `limit_ns` of this thread's time no more pointers are asked about, and after all of it the rest keeps its names, and
+ * Takes some microseconds per access, and some milliseconds per new function. `limit_ns` bounds the CPU time of this thread.
+ * After three quarters of it, no more pointers are looked up. After all of it, the remaining entries keep their names and
  * *complete becomes false.
  *
- * 0, or -1 with EXIT_INTERNAL: memory ran out, and some names are as they were.
+ * Returns 0, or -1 with EXIT_INTERNAL if memory runs out; some names are then unchanged.
  */
 int naming_locks(const struct naming *n, struct protection *p, uint64_t limit_ns, bool *complete, struct err *err);
 

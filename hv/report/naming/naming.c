@@ -10,7 +10,7 @@
 #include "hv/race/printable.h"
 #include "hv/report/naming/datum.h"
 
-/* The length of the folder that `file` and `folder` have in common, without the slash behind it. */
+/* Returns the length of the longest common folder of `file` and `folder`, without its trailing slash. */
 static size_t common_folder(const char *file, const char *folder)
 {
 	size_t common = 0;
@@ -25,8 +25,8 @@ static size_t common_folder(const char *file, const char *folder)
 }
 
 /*
- * Compilers are told in many ways where the sources are. The folder that the file and the compilation folder have in common is
- * where the tree was on the machine that built it. It says nothing, so it is left out.
+ * Write the file's path relative to the source tree. Builds pass source paths to the compiler in different ways. The common
+ * part of the file's path and the compilation folder is the location of the tree on the build machine, so it is removed.
  */
 static void put_file(const struct debuginfo_frame *frame, char out[SOURCE_FILE_MAX])
 {
@@ -51,7 +51,7 @@ void naming_line(const struct debuginfo_frame *frame, struct source_line *line)
 	put_file(frame, line->file);
 }
 
-/* Let the file be read that a debug file of the user's was compiled from, by the name that the report has for it. */
+/* Allow reading the source file that a user's debug file was compiled from, under its name in the report. */
 static void allow_file(const struct naming *n, const struct debuginfo_frame *frame, const char *name)
 {
 	char path[PATH_MAX];
@@ -86,7 +86,7 @@ static int add_lines(const struct naming *n, const struct debug_image *image, co
 	return 0;
 }
 
-/* The address of call number `call` of a side. The call instruction is the one before the address that it returns to. */
+/* Name frame `call` of a side. For a return address, `pc` is the address minus 1, which lies in the call instruction. */
 static int name_call(const struct naming *n, const struct race *race, unsigned side, unsigned call, uint64_t pc,
 		     struct race_names *names, struct err *err)
 {
@@ -112,7 +112,7 @@ static int name_side(const struct naming *n, const struct race *race, unsigned s
 	const struct race_side *s = &race->first.sides[side];
 	int rc = 0;
 
-	/* A side that was not unwound has no frame but the place of the access. */
+	/* A side that was not unwound has only the place of the access. */
 	if (s->calls.count == 0)
 		return name_call(n, race, side, 0, site_address(s), names, err);
 	for (unsigned i = 0; i < s->calls.count && rc == 0; i++) {
@@ -123,7 +123,7 @@ static int name_side(const struct naming *n, const struct race *race, unsigned s
 	return rc;
 }
 
-/* The innermost line of each instruction around the access. */
+/* Name the innermost source line of each instruction near the access. */
 static int name_code(const struct naming *n, const struct race *race, unsigned which, struct race_names *names, struct err *err)
 {
 	const struct race_side *side = &race->first.sides[which];
@@ -173,7 +173,7 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 	}
 	naming_datum(n, race, names);
 	printable_names(names);
-	/* The race was named before, with more debug files than there are now. Those names stay. */
+	/* Keep existing names with more source lines: they were made with more debug files. */
 	if (race->names && race->names->count > names->count) {
 		race_names_move_code(race->names, names);
 		race_names_free(names);

@@ -9,26 +9,28 @@
 #include "hv/base/siphash.h"
 #include "hv/race/index.h"
 
-/* Structs around one byte are looked for among so many that begin before it. With more no name is given. */
+/* Most pointees searched for those that contain a byte. With more, no name is given. */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
-/* Objects of a cache are so many bytes larger than their struct at most, since they begin at cache lines. */
+/* Most bytes by which a slab object exceeds its struct: objects are aligned to cache lines. */
 #define CACHE_ALIGNED 64u
 
-/* What debug files say of the pointer in a register at an instruction, at one distance of the access from it. */
+/*
+ * The answer of debug files for the pointer in a register at an instruction, for one distance from the pointer to the access.
+ */
 struct answer {
 	uint64_t pc;
 	int64_t distance;
 	uint32_t size;
 	uint8_t gpr;
-	struct debuginfo *di; /* NULL: they do not say what it points to. */
+	struct debuginfo *di; /* NULL: unknown pointee */
 	uint64_t type;	      /* debuginfo_datum.owner_id */
 	uint64_t type_size;
-	uint64_t offset; /* Of the access, from the beginning of the pointee. */
-	char tag[64];	 /* The type's name, without "struct ". "": it is longer. */
+	uint64_t offset; /* of the access, in bytes from the start of the pointee */
+	char tag[64];	 /* name of the type, without "struct "; "": it does not fit */
 };
 
-/* The struct that all objects of a slab cache are, as the cache is called by its name. */
+/* The struct in all objects of a slab cache that is named like the struct. */
 struct cache_type {
 	char cache[64];
 	struct debuginfo *di;
@@ -40,13 +42,13 @@ struct pointee {
 	struct debuginfo *di;
 	uint64_t type;
 	uint32_t life;
-	/* The first access through its pointer: bytes from its start, and how many. */
+	/* Of the first access through the pointer: bytes from the start of the pointee, and size. */
 	uint64_t offset;
 	uint32_t used;
-	bool doubtful; /* Another pointer disagrees. */
+	bool doubtful; /* another pointer contradicts this one */
 };
 
-/* What debug files say of some bytes of a type. */
+/* A cached answer of debug files about bytes of a type. */
 struct known_member {
 	struct debuginfo *di;
 	uint64_t type, offset;
@@ -59,7 +61,7 @@ struct pointees {
 	const struct naming *naming;
 	struct siphash_key key;
 	struct answer *answers;
-	struct race_index index; /* Of `answers`. */
+	struct race_index index; /* index of `answers` */
 	size_t answer_room;
 	struct known_member *members;
 	struct race_index member_index;
@@ -71,8 +73,8 @@ struct pointees {
 };
 
 /*
- * Structs that are found in others only. A pointer to one of these does not say what the object is, and its name alone would
- * make one datum of many.
+ * Structs that are only found inside other structs. A pointer to one of these does not identify the object. Naming data by it
+ * would merge many data into one.
  */
 static const char *const embedded[] = {
 	"callback_head",     "completion",   "delayed_work",	 "hlist_bl_head",    "hlist_bl_node",
@@ -130,7 +132,7 @@ void pointees_free(struct pointees *p)
 	free(p);
 }
 
-/* Make room for one more of `size` bytes in a list. 0, or -1: memory ran out. */
+/* Make room for one more element of `size` bytes in a list. Returns 0, or -1 if memory runs out. */
 static int make_room(void **list, size_t count, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : FIRST_ROOM;
@@ -149,8 +151,8 @@ static int make_room(void **list, size_t count, size_t *room, size_t size)
 /* ---- what one pointer points to ---- */
 
 /*
- * The site says which function the instruction was in when it was seen. When a module was loaded anew since then, debug files
- * may know another one at its address.
+ * Check that `pc` is still in the function of the site's name. If the module was loaded again meanwhile, another function may
+ * be at that address.
  */
 static bool is_site_of(struct debuginfo *di, const char *site, uint64_t pc)
 {
@@ -159,11 +161,11 @@ static bool is_site_of(struct debuginfo *di, const char *site, uint64_t pc)
 	const char *colon = strchr(site, ':'), *name = colon ? colon + 1 : site;
 	size_t len = count > 0 && frames[count - 1].function ? strlen(frames[count - 1].function) : 0;
 
-	/* "f+0x12", and "f.isra.0+0x12" of a copy that the compiler has made. */
+	/* Accept "f+0x12", and "f.isra.0+0x12" for a clone that the compiler has made. */
 	return len && !strncmp(frames[count - 1].function, name, len) && (name[len] == '+' || name[len] == '.');
 }
 
-/* Fill in what the pointer of the use points to, when it is a named struct for sure. */
+/* Look up the pointee of the use's pointer. Fills in *a if it is certainly a named struct. */
 static void ask(const struct pointees *p, const struct pointer_use *use, struct answer *a)
 {
 	struct debug_image image;
@@ -206,7 +208,7 @@ static bool is_wanted(void *ctx, size_t position)
 	return a->pc == b->pc && a->distance == b->distance && a->size == b->size && a->gpr == b->gpr;
 }
 
-/* The answer for the use, which is asked for if it is not known. NULL: memory ran out. */
+/* Returns the answer for the use, looked up once, or NULL if memory runs out. */
 static const struct answer *answer_of(struct pointees *p, const struct pointer_use *use)
 {
 	struct answer a = {
@@ -237,8 +239,9 @@ static const struct cache_type *type_of_cache(const struct pointees *p, const st
 }
 
 /*
- * A cache that is called as a struct that one of its objects is, and whose objects are as large, has no others, unless the
- * kernel merged it with another cache: one of a struct of the same size that is called otherwise. 0, or -1: memory ran out.
+ * Learn the struct of a slab cache: if the cache is named like the struct of one of its objects, and the sizes fit, all its
+ * objects are that struct. Exception: the kernel may have merged the cache with one of another struct of the same size. Returns
+ * 0, or -1 if memory runs out.
  */
 static int learn_cache(struct pointees *p, const struct guest_memory *m, uint64_t start, const struct answer *a)
 {
@@ -269,7 +272,7 @@ int pointees_learn(struct pointees *p, const struct pointer_use *use)
 	start = use->gva - a->offset;
 	if (!a->di || start > use->gva || start + a->type_size < start)
 		return 0;
-	/* What does not fit into its object is not what it is called. */
+	/* A struct that extends outside of its object has been identified wrongly. */
 	if (m->object && (start < m->object || start + a->type_size > m->object + m->object_size))
 		return 0;
 	if (make_room((void **)&p->list, p->count, &p->room, sizeof(*p->list)) || learn_cache(p, m, start, a))
@@ -280,7 +283,7 @@ int pointees_learn(struct pointees *p, const struct pointer_use *use)
 
 /* ---- what is at an address ---- */
 
-/* What contains another one comes before it. */
+/* Sort so that a struct comes before the structs that it contains. */
 static int by_start(const void *a, const void *b)
 {
 	const struct pointee *x = a, *y = b;
@@ -295,7 +298,7 @@ static int by_start(const void *a, const void *b)
 	return order ? order : order_u64(x->life, y->life);
 }
 
-/* The number of pointees that begin at `gva` or before. */
+/* Returns the number of pointees that begin at or before `gva`. */
 static size_t up_to(const struct pointees *p, uint64_t gva)
 {
 	size_t low = 0, high = p->count;
@@ -324,7 +327,7 @@ static bool is_wanted_member(void *ctx, size_t position)
 	return a->di == b->di && a->type == b->type && a->offset == b->offset && a->size == b->size;
 }
 
-/* Ask the debug file. A name that is cut off would be another one. */
+/* Query the debug file. Rejects names that do not fit: a truncated name could equal another one. */
 static void ask_member(struct known_member *k)
 {
 	struct debuginfo_datum d;
@@ -341,7 +344,7 @@ static void ask_member(struct known_member *k)
 	k->known = true;
 }
 
-/* The member `offset` bytes into the pointee. False: debug files do not say, as when they are corrupt there. */
+/* Find the member `offset` bytes into the pointee. Returns false if debug files do not have it. */
 static bool member_of(struct pointees *p, const struct pointee *t, uint64_t offset, uint32_t size, struct pointee_member *out)
 {
 	struct known_member k = {.di = t->di, .type = t->type, .offset = offset, .size = size};
@@ -355,7 +358,7 @@ static bool member_of(struct pointees *p, const struct pointee *t, uint64_t offs
 		return p->members[at].known;
 	}
 	ask_member(&k);
-	/* Without memory for it, it is asked for again the next time. */
+	/* If memory runs out, do not cache: the next lookup queries again. */
 	if (!make_room((void **)&p->members, count, &p->member_room, sizeof(k)) && !race_index_make_room(&p->member_index)) {
 		p->members[count] = k;
 		race_index_add(&p->member_index, hash);
@@ -364,7 +367,10 @@ static bool member_of(struct pointees *p, const struct pointee *t, uint64_t offs
 	return k.known;
 }
 
-/* Whether the smaller struct's member is what the larger one calls the same bytes, as "flags" is of "vfs_inode.flags". */
+/*
+ * Returns true if the smaller struct's member is the tail of the larger struct's path to the same bytes, as "flags" of
+ * "vfs_inode.flags".
+ */
 static bool is_part(const struct pointee_member *large, const struct pointee_member *small)
 {
 	size_t whole = strlen(large->member), part = strlen(small->member);
@@ -385,7 +391,7 @@ static bool agree(const struct pointee_member *a, const struct pointee_member *b
 	return is_larger(b, a) ? is_part(b, a) : is_part(a, b);
 }
 
-/* Whether `inner`, which begins in `outer` or with it, is no part of it, although both may be of one life. */
+/* Returns true if `inner`, which begins inside `outer`, is not a part of it, although both may be in one lifetime. */
 static bool clashes(struct pointees *p, const struct pointee *outer, const struct pointee *inner)
 {
 	struct pointee_member o, i;
@@ -399,7 +405,7 @@ static bool clashes(struct pointees *p, const struct pointee *outer, const struc
 	       !member_of(p, inner, inner->offset, inner->used, &i) || !agree(&o, &i);
 }
 
-/* Of two that cannot both be right, nobody knows which is wrong. */
+/* Of two pointees that contradict each other, either may be wrong. Mark both. */
 static void find_clashes(struct pointees *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
@@ -429,7 +435,7 @@ void pointees_sort(struct pointees *p)
 	find_clashes(p);
 }
 
-/* By the type of all objects of the cache, for an object to which no pointer was seen. */
+/* Name an object without a known pointer by the struct of its cache. */
 static bool by_cache(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory,
 		     struct pointee_member *out)
 {

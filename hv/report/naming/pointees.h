@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which structs are where in the guest's memory, as far as debug files say so of the pointers that instructions went through: a
- * pointee is a struct at an address, in one life of the object around it.
+ * The structs in the guest's memory, as far as debug files give the types of pointers that instructions used. A pointee is a
+ * struct at an address, in one lifetime of the object that contains it.
  *
  * No locks: one thread at a time.
  */
@@ -12,53 +12,53 @@
 #include "hv/race/protection.h"
 #include "hv/report/naming/image.h"
 
-/* The life of a pointee that may be of any life. */
+/* The lifetime of a pointee that may be in any lifetime. */
 #define POINTEE_ANY_LIFE UINT32_MAX
 
-/* An instruction that found `size` bytes at `gva` by its base register. */
+/* An instruction that accessed `size` bytes at `gva` through its base register. */
 struct pointer_use {
-	const char *site; /* By site_name(). */
+	const char *site; /* by site_name() */
 	uint64_t pc, gva;
-	uint32_t size; /* Bytes. */
+	uint32_t size; /* in bytes */
 	struct base_register base;
-	const struct guest_memory *memory; /* What is at `gva`. */
-	uint32_t life;			   /* As in struct prot_access, or POINTEE_ANY_LIFE. */
+	const struct guest_memory *memory; /* what `gva` belongs to */
+	uint32_t life;			   /* as in struct prot_access, or POINTEE_ANY_LIFE */
 };
 
 struct pointees;
 
-/* A member of the struct `owner`, which is its name without "struct ". */
+/* A member of the struct `owner`, whose name is without "struct ". */
 struct pointee_member {
 	char owner[64];
 	char member[DEBUGINFO_PATH_MAX / 2];
-	uint64_t owner_size; /* Bytes of the struct. */
+	uint64_t owner_size; /* size of the struct in bytes */
 };
 
-/* None yet. `n` must outlive them. NULL: memory ran out. */
+/* Returns an empty set, or NULL if memory runs out. `n` must outlive it. */
 struct pointees *pointees_new(const struct naming *n);
 
-/* NULL is allowed. */
+/* `p` may be NULL. */
 void pointees_free(struct pointees *p);
 
 /*
- * Learn what the use's pointer points to, if debug files know it for sure. Uses by one instruction at one distance are looked
- * up once. 0, or -1: memory ran out.
+ * Learn the pointee of the use's pointer, if debug files give its type for certain. One lookup per instruction and distance.
+ * Returns 0, or -1 if memory runs out.
  */
 int pointees_learn(struct pointees *p, const struct pointer_use *use);
 
-/* Call it once, when all is learnt: it finds what disagrees. */
+/* Call once after all pointees_learn(): sorts the pointees and marks those that contradict each other. */
 void pointees_sort(struct pointees *p);
 
 /*
- * The largest known struct that contains the `size` bytes at `gva`, of that life or, with POINTEE_ANY_LIFE, of any one, and
- * its member there. `memory` is what is at `gva`. Where no pointer was seen, a slab cache that is called as a struct which one
- * of its objects was seen to be has such objects only. False: there is none, or pointers disagree about what is around these
- * bytes.
+ * Find the largest known struct that contains the `size` bytes at `gva`, in lifetime `life` or in any lifetime for
+ * POINTEE_ANY_LIFE, and the member there. `memory` describes `gva`. Without a pointer, the slab cache may help: if the cache is
+ * named like a struct, and one of its objects was seen to be that struct, all its objects are. Returns false if there is no
+ * such struct, or pointers contradict each other around these bytes.
  */
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out);
 
-/* The name behind "struct " or "union " of a type that debug files have named so. NULL: it has none. */
+/* Returns the name after "struct " or "union " of a type from debug files, or NULL if it has none. */
 const char *pointee_tag(const char *owner);
 
 #endif

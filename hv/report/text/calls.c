@@ -21,7 +21,7 @@ static const char *origin_phrase(enum guest_origin origin)
 	return origin < sizeof(phrases) / sizeof(phrases[0]) ? phrases[origin] : NULL;
 }
 
-/* The frame calls what was inlined into it, so the lines of inlined functions are deeper and come first. */
+/* Print the functions inlined into a frame before the frame itself, as deeper calls. Returns the frame's own line. */
 static const struct source_line *put_inlined(FILE *out, const struct source_line *line, size_t n)
 {
 	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(sizeof(line->function))];
@@ -54,7 +54,7 @@ static void put_frame(FILE *out, const struct race *race, unsigned which, unsign
 	fprintf(out, "%s%-48s %s\n", frame->reliable ? "" : "? ", place, source);
 }
 
-/* The word for the part of the stack that a frame is in, shown where that part begins. */
+/* Returns the word for the context of a frame if it differs from the previous frame's, otherwise "". */
 static const char *part_word(const struct guest_calls *calls, unsigned i)
 {
 	const struct guest_context part = {.known = true, .kind = calls->frames[i].context};

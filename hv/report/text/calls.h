@@ -7,8 +7,8 @@
 #include "hv/race/race.h"
 
 /*
- * Print the calls that led to a side's access, one a line, the innermost first. A function that was inlined has a line of its
- * own. A guess has a question mark.
+ * Print the call stack of a side, one frame per line, innermost first. An inlined function has its own line. A guessed frame
+ * begins with a question mark.
  */
 void text_calls(FILE *out, const struct race *race, unsigned which);
 

@@ -9,11 +9,14 @@
 struct fold {
 	FILE *to;
 	size_t width;
-	char *line; /* The line so far, without its newline. */
+	char *line; /* The current line, without its newline. */
 	size_t len, size;
 };
 
-/* The bytes at `text` that take no room: a colour, from ESC to m, or a byte of UTF-8 that is not the first of its character. */
+/*
+ * Returns the number of bytes at `text` without width: an escape sequence for a colour (ESC to m), or a UTF-8 continuation
+ * byte.
+ */
 static size_t no_room(const char *text, size_t len)
 {
 	const char *end = text[0] == '\033' ? memchr(text, 'm', len) : NULL;
@@ -23,7 +26,10 @@ static size_t no_room(const char *text, size_t len)
 	return ((unsigned char)text[0] & 0xc0) == 0x80 ? 1 : 0;
 }
 
-/* Returns how many bytes of `text` fit into `room` characters when it is broken before a blank, or all, or its first word. */
+/*
+ * Returns the number of bytes of `text` that fit into `room` characters when broken before a blank; all of it if it fits; at
+ * least the first word.
+ */
 static size_t part_that_fits(const char *text, size_t len, size_t room)
 {
 	size_t at = 0, blank = 0, used = 0;
@@ -49,7 +55,7 @@ static size_t part_that_fits(const char *text, size_t len, size_t room)
 	return blank ? blank : at;
 }
 
-/* How many blanks a line begins with, coloured or not. */
+/* Returns the number of leading blanks, ignoring colours. */
 static size_t blanks_before(const char *line, size_t len)
 {
 	size_t blanks = 0;

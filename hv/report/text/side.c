@@ -13,9 +13,9 @@
 #include "hv/report/words.h"
 
 #define STACK_WORDS_SHOWN 8
-#define CODE_SHOWN 64 /* In bytes. */
+#define CODE_SHOWN 64 /* in bytes */
 #define STACK_NAMES_SHOWN 12
-#define LISTING_COLUMN 52 /* Where source lines stand, counted from the instruction. */
+#define LISTING_COLUMN 52 /* column of source lines, from the start of the instruction */
 
 static void put_context(FILE *out, const struct race_side *side)
 {
@@ -51,7 +51,7 @@ static void put_registers(FILE *out, const struct x86_regs *regs)
 			i % 4 == 3 ? "\n" : "");
 }
 
-/* The layout is that of a kernel oops: the first byte of the accessing instruction stands in <>. */
+/* As in a kernel oops, <> marks the first byte of the accessing instruction. */
 static void put_code(FILE *out, const struct race_side *side)
 {
 	uint64_t at = site_address(side) - side->code_gva;
@@ -66,7 +66,7 @@ static void put_code(FILE *out, const struct race_side *side)
 	fputc('\n', out);
 }
 
-/* Each instruction with its place, then the source line where that is another one than the instruction's before. */
+/* Print an instruction with its place, and its source line if that differs from the previous instruction's. */
 static void put_instruction(FILE *out, const struct listing_line *l, const char *head, bool shown)
 {
 	char file[CLEAN_MAX(SOURCE_FILE_MAX)];
@@ -80,7 +80,7 @@ static void put_instruction(FILE *out, const struct listing_line *l, const char 
 	fputc('\n', out);
 }
 
-/* Returns false when there is no listing to be shown. */
+/* Returns false if there is no listing. */
 static bool put_listing(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
 {
 	struct listing listing;
@@ -124,9 +124,8 @@ static void put_stack_words(FILE *out, const struct race_side *side)
 }
 
 /*
- * A stack that could not be unwound is shown as every word in it that is an address in kernel text. Some of these words are
- * old, and no call will return to them. An address of a function's first byte is left out: no call returns there, so the word
- * is a pointer to the function.
+ * For a stack that could not be unwound, print the words that are addresses in kernel text. Some of these are stale return
+ * addresses. Skip the address of a function's first byte: it is a function pointer, since no call returns there.
  */
 static void put_stack_names(FILE *out, const struct race_side *side, const struct text_style *style)
 {
@@ -150,7 +149,7 @@ static void put_stack_names(FILE *out, const struct race_side *side, const struc
 		fputc('\n', out);
 }
 
-/* The source line of the access is the innermost one, which may be of an inlined function. */
+/* Print the innermost source line of the access, which may be in an inlined function. */
 static void put_source(FILE *out, const struct race *race, unsigned which)
 {
 	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(SOURCE_FUNCTION_MAX)];
@@ -175,7 +174,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	clean_text(d->owner, sizeof(d->owner), owner, sizeof(owner));
 	clean_text(d->type, sizeof(d->type), type, sizeof(type));
 	fprintf(out, "             of %s%s%s%s", d->guess ? "(it seems) " : "", path, type[0] ? ", " : "", type);
-	/* A path that names the whole variable has said the type already. */
+	/* Print the owner only if the path names a member: for a whole variable, the type was already printed. */
 	if (d->member[0])
 		fprintf(out, " at +%" PRIu64 " in %s", d->offset, owner);
 	fputc('\n', out);

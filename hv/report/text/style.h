@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a text report is shown. */
+/* Options of a text report. */
 #ifndef OUTRIDER_REPORT_TEXT_STYLE_H
 #define OUTRIDER_REPORT_TEXT_STYLE_H
 
@@ -10,24 +10,24 @@
 #include "hv/report/listing.h"
 
 struct text_style {
-	/* Use ANSI colours. Only for a terminal. */
+	/* Use ANSI colours. Only for terminals. */
 	bool colour;
 	/*
-	 * Find the function that contains a kernel address, to name words of a call stack that could not be unwound. 0, or -1
-	 * when there is none. NULL: no words are named.
+	 * Find the function that contains a kernel address, to name the words of a stack that could not be unwound. Returns 0,
+	 * or -1 if there is none. NULL: words are not named.
 	 */
 	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
-	/* Handed to symbol_at(). */
+	/* First argument of symbol_at(). */
 	void *ctx;
-	/* Makes listings of the code around the accesses. NULL: the code is shown as bytes. */
+	/* Disassembles the code near the accesses. NULL: code is printed as bytes. */
 	struct listing_maker *listing;
-	/* Whole lines that stand under the first line of a race, or NULL. */
+	/* Whole lines to print after the first line of a race, or NULL. */
 	const char *remark;
 };
 
 enum text_colour { TEXT_PLAIN, TEXT_TITLE, TEXT_STRONG, TEXT_FAINT };
 
-/* The escape sequence that starts `colour`, or "" where colours are off. */
+/* Returns the escape sequence that selects `colour`, or "" without colours. */
 const char *text_colour(const struct text_style *style, enum text_colour colour);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Races and the end of a run, for people. */
+/* Text for people: races, and the summary of a run. */
 #ifndef OUTRIDER_REPORT_TEXT_TEXT_H
 #define OUTRIDER_REPORT_TEXT_TEXT_H
 
@@ -13,29 +13,28 @@
 #include "symbols/files/debug_images.h"
 
 /*
- * Print one race, by its first instance. The first line says what raced, where, and how the value changed. Each side follows
- * with its context, registers, code and the top of its stack. Everything from the guest is made printable. Write errors stay in
- * `out`.
+ * Print one race by its first instance. The first line says what raced, where, and how the value changed. Then comes each side
+ * with its context, registers, code and the top of its stack. Text from the guest is made printable. The caller checks `out`
+ * for write errors.
  */
 void text_race(FILE *out, const struct race *race, const struct text_style *style);
 
-/* Print what came so far of running a race in both orders, under a line that names the race. It must have been run so. */
+/* Print the results so far of running a race in both orders, after a line that names the race. It must have a replay. */
 void text_replay(FILE *out, const struct race *race, const struct text_style *style);
 
 /*
- * Print what run the races are from, which heads a report: the guest's kernel, when and where the run was started, by which
- * Outrider, with which seed and options, and how it ended. A run that is not finished is said to be none. `file` names what
- * the run was read from.
+ * Print the head of a report: the guest's kernel, when and where the run was started, the version of Outrider, seed and
+ * options, and how the run ended or that it is not finished. `file` is the path that the run was read from.
  */
 void text_run(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style);
 
-/* Print the table of all races, most often seen first, and the run's figures. `stats` may be NULL: there are no figures. */
+/* Print the table of all races, most observations first, and the counters of the run. `stats` may be NULL: no counters. */
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
 
-/* Print where the names of the store's races are from. `images` may be NULL: no debug files were asked. */
+/* Print the source of the races' names. `images` may be NULL: no debug files were used. */
 void text_names(FILE *out, const struct race_store *store, const struct debug_images *images);
 
-/* Print what is suspected, and what came of looking for each race, in a section of its own; and what the record rests on. */
+/* Print the suspicions with the result of confirming each, in a section of their own, and the size of the record. */
 void text_suspicions(FILE *out, const struct protection *p, const struct suspicions *s, const struct text_style *style);
 
 #endif
