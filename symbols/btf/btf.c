@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsing. One pass checks that every record is inside the blob; strings and ids are checked where they are used. */
+/* Parses a BTF blob. Parsing checks that every record lies inside the blob. Strings and type ids are checked at each use. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +17,14 @@ struct btf_header {
 	uint8_t version;
 	uint8_t flags;
 	uint32_t hdr_len;
-	uint32_t type_off, type_len; /* bytes; offsets count from the end of the header */
+	uint32_t type_off, type_len; /* bytes; offsets are relative to the end of the header */
 	uint32_t str_off, str_len;
 };
 
-/* The bytes that follow a record, by its kind. */
+/* Number of bytes that follow a record of each kind. */
 static const struct {
-	uint8_t once; /* however many elements it has */
-	uint8_t each; /* for each of its btf_vlen() elements */
+	uint8_t once; /* once per record */
+	uint8_t each; /* for each of the record's btf_vlen() elements */
 } extra_bytes[BTF_KINDS] = {
 	[BTF_INT] = {4, 0}, [BTF_ARRAY] = {12, 0},   [BTF_STRUCT] = {0, 12},  [BTF_UNION] = {0, 12},	 [BTF_ENUM] = {0, 8},
 	[BTF_VAR] = {4, 0}, [BTF_DATASEC] = {0, 12}, [BTF_DECL_TAG] = {4, 0}, [BTF_FUNC_PROTO] = {0, 8}, [BTF_ENUM64] = {0, 12},
@@ -42,7 +42,7 @@ static int check_header(const struct btf_header *h, size_t len, struct err *err)
 	return 0;
 }
 
-/* The length in bytes of the record at `pos` with all that follows it; 0 when no record is there. */
+/* Returns the length in bytes of the record at `pos` and the data that follows it, or 0 if there is no complete record. */
 static uint32_t record_length(const struct btf *btf, uint32_t pos)
 {
 	struct btf_type t;

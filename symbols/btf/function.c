@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Functions are asked for seldom, so no table has them. */
+/* Function lookups are rare. They scan all types instead of keeping an index. */
 #include <string.h>
 
 #include "symbols/btf/btf.h"
 #include "symbols/btf/types.h"
 
-/* A typedef of void is not recognised. No function of the kernel returns one. */
+/* Does not recognise a typedef of void as a return type. No function of the kernel has one. */
 static bool is_void(const struct btf *btf, const struct btf_type *function)
 {
 	struct btf_type proto;

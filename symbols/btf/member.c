@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the path of a member to its place, and from the name of an enumerator to its value. */
+/* Looks up a member by its path, and an enumerator by its name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +7,17 @@
 #include "symbols/btf/names.h"
 #include "symbols/btf/types.h"
 
-#define MAX_NESTING 32
-#define MAX_PATH 256
-#define MAX_STEPS (1u << 16) /* members that one search looks at: made-up types may nest without end */
-#define MAX_OFFSET INT32_MAX /* bytes; no object in a kernel is larger, so an offset beyond it is made up */
+#define MAX_NESTING 32	     /* levels of anonymous structs and unions; bounds hostile types */
+#define MAX_PATH 256	     /* bytes of a path, including the NUL */
+#define MAX_STEPS (1u << 16) /* members visited in one search; bounds the cost of hostile types that nest without end */
+#define MAX_OFFSET INT32_MAX /* bytes; the kernel has no larger object, so a larger offset is invalid */
 
 /* A place inside a type. */
 struct place {
-	uint32_t type;	 /* the id of the type of what is there */
+	uint32_t type;	 /* id of the type at this place */
 	uint64_t offset; /* bytes */
-	uint32_t bits;	 /* the number of bits of a bit-field; 0 for what is none */
-	uint32_t shift;	 /* the number of a bit-field's lowest bit in the byte at `offset` */
+	uint32_t bits;	 /* width of a bit-field in bits; 0 for anything else */
+	uint32_t shift;	 /* index of a bit-field's lowest bit in the byte at `offset` */
 };
 
 static bool composite(enum btf_kind kind)
@@ -36,8 +36,8 @@ static void enter_field(struct place *at, const struct btf_type *t, const struct
 }
 
 /*
- * Move *at to member `name` of the struct or union there. Anonymous members are searched through. *steps counts the members
- * looked at.
+ * Move *at to member `name` of the struct or union at *at. Members of anonymous structs and unions count as its own. *steps
+ * counts the members visited.
  */
 static bool find_field(const struct btf *btf, struct place *at, const char *name, unsigned depth, uint32_t *steps)
 {
@@ -64,7 +64,7 @@ static bool find_field(const struct btf *btf, struct place *at, const char *name
 	return false;
 }
 
-/* The number that an index is: a number itself, or the name of an enumerator. */
+/* Convert an array index: a decimal number or the name of an enumerator. */
 static bool parse_index(const struct btf *btf, const char *text, uint64_t *index)
 {
 	int64_t value;
@@ -97,7 +97,7 @@ static bool enter_element(const struct btf *btf, struct place *at, const char *t
 	return at->offset <= MAX_OFFSET;
 }
 
-/* Take one step, "name" or "[index]", off the path. Returns false where the path makes no sense. */
+/* Split one step, "name" or "[index]", off the path. Returns false on a syntax error. */
 static bool next_step(char **path, char **step, bool *element)
 {
 	char *p = *path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel has some 100,000 types, and a walk of its modules asks for dozens of them again and again. */
+/* Index of type names. The kernel has some 100,000 types, and each walk of its modules looks up dozens of them. */
 #include "symbols/btf/names.h"
 
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "hv/base/fnv1a.h"
 
 /*
- * The slots that one lookup goes through. A hostile blob may have names that were made to collide; a type beyond this limit is
+ * Most slots that one lookup probes. It bounds the cost of names that a hostile blob made to collide. A type past the limit is
  * not found.
  */
 #define MAX_PROBES 1024u
 
-/* Where in by_name the search for a name begins. */
+/* Returns the slot of by_name where the search for a name begins. */
 static uint32_t first_slot(const struct btf *btf, const char *name)
 {
 	uint64_t hash = fnv1a(FNV1A_START, name);

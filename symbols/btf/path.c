@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From an offset inside a type to the path of the member there, down through structs, unions and arrays. */
+/* Finds the path of the member at an offset inside a type, through nested structs, unions and arrays. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,49 +8,49 @@
 #include "symbols/btf/names.h"
 #include "symbols/btf/types.h"
 
-#define MAX_NESTING 32
-#define MAX_STEPS (1u << 16) /* members that one search looks at: made-up types may nest without end */
+#define MAX_NESTING 32	     /* levels of structs, unions and arrays; bounds hostile types */
+#define MAX_STEPS (1u << 16) /* members visited in one search; bounds the cost of hostile types that nest without end */
 #define MAX_BIT_FIELDS 32
-#define MAX_TEXT 256
+#define MAX_TEXT 256 /* bytes of a path, including the NUL */
 
-/* How well a member fits an access; more is better. */
+/* How well a member matches an access. Higher is better. */
 enum fit {
-	FIT_NONE,   /* there is no member */
-	FIT_BEGINS, /* the access begins in the member and goes on behind it */
-	FIT_INSIDE, /* the access is to a part of the member */
-	FIT_EXACT,  /* the access is to all of the member */
+	FIT_NONE,   /* no member */
+	FIT_BEGINS, /* the access begins in the member and extends past its end */
+	FIT_INSIDE, /* the access covers a part of the member */
+	FIT_EXACT,  /* the access covers exactly the member */
 };
 
-/* The path to a member, while it is being found. */
+/* A path to a member, under construction. */
 struct way {
 	char text[MAX_TEXT];
-	size_t len;	/* of text, without the final NUL */
-	enum fit fit;	/* of the member that the path leads to */
-	bool anonymous; /* that member has no name: the path must lead on to one of its members, or is none */
+	size_t len;	/* length of text without the NUL */
+	enum fit fit;	/* how well the member at the end of the path matches the access */
+	bool anonymous; /* that member has no name: only a path on to one of its members is valid */
 };
 
 struct search {
 	const struct btf *btf;
-	uint32_t size;	/* of the access */
-	uint32_t steps; /* members looked at so far */
+	uint32_t size;	/* of the access, in bytes */
+	uint32_t steps; /* members visited */
 };
 
 struct member {
 	const char *name;      /* "" for an anonymous member */
 	uint32_t type;	       /* id */
-	uint64_t offset, size; /* bytes; of a bit-field, the bytes that it touches */
+	uint64_t offset, size; /* bytes; for a bit-field, all bytes that it touches */
 	bool bits;	       /* it is a bit-field */
 	bool open;	       /* it is an array without a bound */
 };
 
-/* A look through the members of one struct or union. */
+/* The search through the members of one struct or union. */
 struct look {
-	const struct way *from; /* the path to the struct or union */
-	uint64_t offset;	/* of the access inside it, in bytes */
-	unsigned depth;		/* how many types it is nested in */
-	struct way best;	/* the member that fits best so far; FIT_NONE when none does */
-	struct way open; /* into an array without a bound, which is taken when nothing else is there; FIT_NONE when none is */
-	const char *bits[MAX_BIT_FIELDS]; /* the names of the bit-fields that are accessed */
+	const struct way *from;		  /* path to the struct or union */
+	uint64_t offset;		  /* offset of the access inside it, in bytes */
+	unsigned depth;			  /* number of enclosing types */
+	struct way best;		  /* the best match yet; FIT_NONE if there is none */
+	struct way open;		  /* a path into an array without a bound; used only if no other member matches */
+	const char *bits[MAX_BIT_FIELDS]; /* names of the accessed bit-fields */
 	unsigned n_bits;
 };
 
@@ -154,7 +154,7 @@ static void into_structure(struct search *s, uint32_t id, const struct btf_type 
 		read_member(s->btf, id, t, i, &m);
 		look_at(s, &m, &look);
 	}
-	/* An access to all of a struct that has a name is an access to the struct and not to its first members. */
+	/* An access that covers a named struct is an access to the struct, not to its first member. */
 	part = w->fit < FIT_EXACT || w->anonymous;
 	if (look.best.fit > FIT_BEGINS || (look.best.fit && part))
 		*w = look.best;
@@ -166,7 +166,7 @@ static void into_structure(struct search *s, uint32_t id, const struct btf_type 
 		w->fit = FIT_NONE;
 }
 
-/* Go into the array's element, unless the access is to more than one element. */
+/* Extend the path by the array element, unless the access spans more than one element. */
 static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned depth, struct way *w)
 {
 	struct btf_array array;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MAX_CHAIN 64 /* types that one type is resolved through: made-up ones may go in a circle */
+#define MAX_CHAIN 64 /* steps to resolve one type; bounds the cost of hostile types that refer to each other in a circle */
 
 bool btf_type_get(const struct btf *btf, uint32_t id, struct btf_type *out)
 {
@@ -49,7 +49,7 @@ uint64_t btf_type_size(const struct btf *btf, uint32_t id)
 	struct btf_type t;
 	uint64_t count = 1;
 
-	/* The counts of nested arrays multiply. No object of a kernel has 4 GiB, so a larger product is made up. */
+	/* The counts of nested arrays multiply. The kernel has no object of 4 GiB, so a larger product is invalid. */
 	for (unsigned i = 0; i < MAX_CHAIN && count <= UINT32_MAX; i++) {
 		id = btf_resolve(btf, id);
 		if (!btf_type_get(btf, id, &t))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .debug_aranges (DWARF 5 section 6.1.2) lists the addresses of most units in one small section. It leaves out units of
- * assembler code and of some compilers. The first time that an address is not found in the section, all units that it leaves
- * out are opened once, and their own ranges are added.
+ * .debug_aranges (DWARF 5 section 6.1.2) is a small section that lists the addresses of most units. It lacks units of assembler
+ * code and of some compilers. On the first miss, open each unit that it lacks once, and add the unit's own ranges.
  */
 #include "symbols/dwarf/aranges.h"
 
@@ -24,7 +23,7 @@ static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange
 	Dwarf_Addr start;
 	Dwarf_Off where;
 
-	/* `where` is the place of the unit's first DIE. libdwarf does not check that there is such a unit. */
+	/* `where` is the offset of the unit's first DIE. libdwarf does not check that such a unit exists. */
 	if (dwarf_get_arange_info_b(arange, &segment, &segment_size, &start, &length, &where, &e) != DW_DLV_OK) {
 		if (e)
 			dwarf_dealloc_error(dbg, e);
@@ -37,7 +36,7 @@ static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange
 	return di_ranges_add(di, &di->addresses, start, start + length, head->offset);
 }
 
-/* A section that is absent or corrupt is no error: the units' own ranges are then read instead. */
+/* A missing or corrupt section is no error: read_units() then reads the ranges of all units. */
 static int read_aranges(struct debuginfo *di)
 {
 	struct di_view view = {.di = di};
@@ -73,7 +72,7 @@ static void sort_addresses(struct debuginfo *di)
 		qsort(di->addresses.at, di->addresses.n, sizeof(*di->addresses.at), range_order);
 }
 
-/* Add the ranges of the units that .debug_aranges leaves out. A unit that is corrupt is passed over. */
+/* Add the ranges of units that .debug_aranges lacks. Skips a corrupt unit. */
 static int read_units(struct debuginfo *di)
 {
 	for (size_t i = 0; i < di->n_heads; i++) {
@@ -94,7 +93,7 @@ static int read_units(struct debuginfo *di)
 	return 0;
 }
 
-/* The place of the unit with code at link address `pc`. UINT64_MAX: none is known. */
+/* Returns the place of the unit with code at link address `pc`, or UINT64_MAX if none is known. */
 static uint64_t find_address(const struct debuginfo *di, uint64_t pc)
 {
 	const struct di_ranges *r = &di->addresses;

@@ -83,7 +83,7 @@ bool di_offset_value(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *
 	if (!get_attribute(u, die, at, &attr))
 		return false;
 	res = dwarf_whatform(attr, &form, &e);
-	/* DWARF 3 and earlier versions write offsets as plain numbers. */
+	/* DWARF 3 and earlier versions encode such offsets as plain numbers. */
 	if (res == DW_DLV_OK &&
 	    (form == DW_FORM_data4 || form == DW_FORM_data8 || form == DW_FORM_rnglistx || form == DW_FORM_loclistx))
 		res = dwarf_formudata(attr, &offset, &e);
@@ -110,7 +110,7 @@ Dwarf_Half di_form(struct di_unit *u, Dwarf_Die die, Dwarf_Half at)
 	return form;
 }
 
-/* Whether the form is one that DWARF before version 4 writes expressions in. */
+/* Returns true for a form that DWARF before version 4 uses for expressions. */
 static bool is_block(Dwarf_Half form)
 {
 	return form == DW_FORM_block1 || form == DW_FORM_block2 || form == DW_FORM_block4 || form == DW_FORM_block;
@@ -146,7 +146,7 @@ int di_block(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, const uint8_t **by
 	return 1;
 }
 
-/* The place of the type that a signature names. 0 with the error set. */
+/* Returns the place of the type that a signature names, or 0 with the error set. */
 static uint64_t signature_target(struct di_unit *u, Dwarf_Attribute attr)
 {
 	const struct di_head *head;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many of the `n` elements, of `size` bytes each, have a key not above `key`. */
+/* Returns how many of the `n` elements, of `size` bytes each, have a key of at most `key`. */
 static inline size_t di_bisect(const void *array, size_t n, size_t size, uint64_t key)
 {
 	size_t low = 0, high = n;

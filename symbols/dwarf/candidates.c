@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * No table that is in use leads from an address of data to its variable: .debug_names is optional, and gcc makes none. To read
- * every DIE of a kernel takes many seconds. But the location of a variable at a fixed address always reads the same in
- * .debug_info: the length 9, DW_OP_addr, and the address. One pass over the section for these bytes lists all such variables,
- * and some other spots that have the bytes by accident. Whether a candidate is a variable is checked when its address is asked
- * for.
+ * No widely used table maps a data address to its variable: .debug_names is optional, and gcc does not write it. Reading every
+ * DIE of a kernel takes many seconds. But the location of a variable at a fixed address always has the same encoding in
+ * .debug_info: the length 9, DW_OP_addr and the address. One scan for these bytes lists all such variables, and some other
+ * positions that match by accident. A candidate is verified when its address is queried.
  */
 #include "symbols/dwarf/candidates.h"
 
@@ -17,22 +16,22 @@
 #include "symbols/dwarf/error.h"
 #include "symbols/dwarf/unit.h"
 
-#define EXPRESSION_LENGTH 9
-#define MAX_CANDIDATES (4u << 20)
+#define EXPRESSION_LENGTH 9	  /* bytes: DW_OP_addr and the address */
+#define MAX_CANDIDATES (4u << 20) /* bounds the memory that a hostile file can cost */
 
-/* The pass gives back the memory of the bytes that it is done with after every so many bytes. */
+/* The scan drops the file's resident pages after each 8 MiB, so that it does not keep all of .debug_info in memory. */
 #define RELEASE_EVERY (8u << 20)
 
 struct stretch {
 	uint64_t start, end; /* Link addresses [start, end). */
 };
 
-/* The pass over .debug_info. */
+/* One scan of .debug_info. */
 struct pass {
 	struct debuginfo *di;
-	struct stretch *loaded; /* The sections that are in memory at run time: only addresses in these are wanted. */
-	size_t n;		/* Stretches in `loaded`. */
-	size_t room;		/* Candidates that di->candidates has memory for. */
+	struct stretch *loaded; /* The sections in memory at run time. Other addresses are not variables. */
+	size_t n;		/* Number of `loaded`. */
+	size_t room;		/* Entries that di->candidates has room for. */
 };
 
 static bool wanted(const struct pass *p, uint64_t addr)
@@ -63,7 +62,7 @@ static int add_candidate(struct pass *p, uint64_t addr, uint64_t where)
 	return 0;
 }
 
-/* List the spots with DW_OP_addr. memchr() for the first byte is five times as fast as memmem() for two bytes. */
+/* List the positions of DW_OP_addr. memchr() for the length byte is five times as fast as memmem() for two bytes. */
 static int scan_plain(struct pass *p, const struct di_section *s)
 {
 	const uint8_t *at = s->bytes, *end = s->bytes + s->size, *release = at + RELEASE_EVERY;
@@ -87,8 +86,8 @@ static int scan_plain(struct pass *p, const struct di_section *s)
 }
 
 /*
- * List the spots with DW_OP_addrx, which clang writes from DWARF 5 on. The operation has a number instead of an address: the
- * address is the one with that number in the unit's part of .debug_addr, which begins at `base`.
+ * List the positions of DW_OP_addrx, which clang writes since DWARF 5. Its operand is an index instead of an address, into the
+ * unit's part of .debug_addr, which begins at `base`.
  */
 static int scan_numbered(struct pass *p, const struct di_section *s, const struct di_section *addresses,
 			 const struct di_unit *u, uint64_t base)
@@ -110,7 +109,7 @@ static int scan_numbered(struct pass *p, const struct di_section *s, const struc
 	return 0;
 }
 
-/* Units have to be opened to know where their parts of .debug_addr begin. */
+/* Scan the DWARF 5 units for indexed addresses. A unit must be opened to find the start of its part of .debug_addr. */
 static int scan_units(struct pass *p, const struct di_section *s)
 {
 	struct debuginfo *di = p->di;
@@ -123,7 +122,7 @@ static int scan_units(struct pass *p, const struct di_section *s)
 
 		if (di->heads[i].offset & DI_IN_TYPES || di->heads[i].version < 5)
 			continue;
-		/* A corrupt unit gives no candidates, and does no harm to the others. */
+		/* Ignore the error of a corrupt unit: the others are still usable. */
 		di->err = &local;
 		u = di_unit_open(di, &di->heads[i]);
 		if (u && di_offset_value(u, u->cu, DW_AT_addr_base, &base))
@@ -159,7 +158,7 @@ int di_index_candidates(struct debuginfo *di)
 	for (size_t i = 1; i < di->file.count; i++) {
 		const struct di_section *data = &di->file.sections[i];
 
-		/* The linker leaves address 0 in the DWARF of variables that it threw away. */
+		/* In the DWARF of variables that it discarded, the linker leaves address 0. */
 		if (data->alloc && data->size)
 			p.loaded[p.n++] = (struct stretch){data->link ? data->link : 1, data->link + data->size};
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading little-endian values one after the other from bytes that may end anywhere. Private to symbols/dwarf/. A read past the
- * end gives 0, sets `bad`, and leaves the position where it is. After that every read fails.
+ * Reads little-endian values in sequence from untrusted bytes. Private to symbols/dwarf/. A read past the end returns 0, sets
+ * `bad` and does not move the position. After that every read fails.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_CURSOR_H
 #define OUTRIDER_SYMBOLS_DWARF_CURSOR_H
@@ -13,18 +13,18 @@
 
 struct di_cursor {
 	const uint8_t *bytes;
-	uint64_t at;  /* Offset in `bytes` of the next read. It is never above `end`. */
-	uint64_t end; /* Offset of the first byte that must not be read. */
+	uint64_t at;  /* Offset in `bytes` of the next read; never above `end`. */
+	uint64_t end; /* Offset of the first byte after the readable ones. */
 	bool bad;     /* A read has failed. */
 };
 
-/* Whether there is anything left to read. */
+/* Returns true if there are bytes left and no read has failed. */
 static inline bool di_more(const struct di_cursor *c)
 {
 	return !c->bad && c->at < c->end;
 }
 
-/* Read a number of `width` bytes, 8 at most. */
+/* Read a number of `width` bytes, at most 8. */
 static inline uint64_t di_take(struct di_cursor *c, size_t width)
 {
 	uint64_t v = 0;
@@ -38,7 +38,7 @@ static inline uint64_t di_take(struct di_cursor *c, size_t width)
 	return v;
 }
 
-/* Pass over `n` bytes. */
+/* Skip `n` bytes. */
 static inline void di_skip(struct di_cursor *c, uint64_t n)
 {
 	if (c->bad || c->end - c->at < n)
@@ -47,7 +47,7 @@ static inline void di_skip(struct di_cursor *c, uint64_t n)
 		c->at += n;
 }
 
-/* Read a LEB128 number (DWARF 5 section 7.6). Bits that do not fit in 64 are cut off. */
+/* Read a LEB128 number (DWARF 5 section 7.6). Bits above the lowest 64 are dropped. */
 static inline uint64_t di_leb(struct di_cursor *c, bool with_sign)
 {
 	uint64_t v = 0, byte;
@@ -74,7 +74,7 @@ static inline int64_t di_sleb(struct di_cursor *c)
 	return (int64_t)di_leb(c, true);
 }
 
-/* Read a string. NULL: the bytes end before the string does. */
+/* Read a string. Returns NULL if no NUL follows. */
 static inline const char *di_cstring(struct di_cursor *c)
 {
 	const uint8_t *s = c->bytes + c->at;
@@ -89,8 +89,8 @@ static inline const char *di_cstring(struct di_cursor *c)
 }
 
 /*
- * Read the length that units and tables begin with (DWARF 5 section 7.4). c->end becomes the end of the unit or table, and
- * *width the bytes that an offset has in it, 4 or 8. Returns false when the end lies beyond the bytes.
+ * Read the length field that begins a unit or table (DWARF 5 section 7.4). Sets c->end to the end of the unit or table, and
+ * *width to the size of an offset in it, 4 or 8 bytes. Returns false if it would end after the readable bytes.
  */
 static inline bool di_enter(struct di_cursor *c, size_t *width)
 {

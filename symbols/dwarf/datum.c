@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_datum(): which variable a register is at a PC, and the member it leads to. */
+/* debuginfo_datum(): finds the variable in a register at a PC, and the member that an access through it touches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,35 +13,35 @@
 #include "symbols/dwarf/type.h"
 #include "symbols/dwarf/variable.h"
 
-#define MAX_FOUND 8
+#define MAX_FOUND 8 /* data that one query ranks */
 
-/* The most steps from a register to what its value was made of. */
+/* Most steps from a register back to the origin of its value. */
 #define MAX_STEPS 6
 
-/* An access that is so many pointees behind the pointer is not taken to be through that pointer. */
+/* An access further than this many objects from a pointer is not attributed to that pointer. */
 #define MAX_INDEX 65536
 
-/* A datum, and what else tells how good an answer it is. */
+/* A datum with the criteria that rank it. */
 struct rated {
 	struct debuginfo_datum datum;
-	bool first_object;    /* It is in the object that the pointer points to, and not in one behind it (pointer[3]). */
-	uint64_t object_size; /* Bytes of the variable or pointee. */
+	bool first_object;    /* It is in the object at the pointer, not in a later one (pointer[3]). */
+	uint64_t object_size; /* Size of the variable or pointee in bytes. */
 };
 
-/* What is asked for, the access of `size` bytes at reg + disp, and what was found. */
+/* The query, an access of `size` bytes at reg + disp, and its results. */
 struct lookup {
 	struct debuginfo *di;
-	struct di_unit *u; /* The unit with the code. */
+	struct di_unit *u; /* The unit that contains the code. */
 	uint64_t pc;	   /* Link address of the instruction. */
 	int reg;	   /* enum x86_gpr */
 	int64_t disp;
 	uint64_t size;
-	const char *function;	       /* The function whose scope is being looked through. */
-	struct rated found[MAX_FOUND]; /* The best first. */
-	size_t n;		       /* Data in `found`. */
+	const char *function;	       /* The function whose scope is being searched. */
+	struct rated found[MAX_FOUND]; /* Best first. */
+	size_t n;		       /* Number of `found`. */
 };
 
-/* Whether `a` is a better answer than `b`. */
+/* Returns true if `a` is a better match than `b`. */
 static bool better(const struct rated *a, const struct rated *b)
 {
 	if (a->first_object != b->first_object)
@@ -51,12 +51,12 @@ static bool better(const struct rated *a, const struct rated *b)
 	return a->object_size > b->object_size;
 }
 
-/* Put an answer among those found. Of equally good ones the first stays first: it is of the inner scope. */
+/* Insert a match into `found`. Among equal matches the first stays first: it comes from the inner scope. */
 static void keep_best(struct lookup *q, const struct rated *r)
 {
 	size_t at = q->n;
 
-	/* The same pointer is often handed on from function to inlined function under the same name: say it once. */
+	/* A caller often passes a pointer on to an inlined function under the same name. List it once. */
 	for (size_t i = 0; i < q->n; i++) {
 		if (!strcmp(q->found[i].datum.path, r->datum.path) && !strcmp(q->found[i].datum.owner, r->datum.owner))
 			return;
@@ -71,7 +71,7 @@ static void keep_best(struct lookup *q, const struct rated *r)
 	q->found[at] = *r;
 }
 
-/* The access is `distance` bytes behind the beginning of a variable that is in memory. */
+/* Handle an access `distance` bytes from the start of a variable in memory. */
 static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct rated r = {.first_object = true};
@@ -89,7 +89,7 @@ static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 	return 0;
 }
 
-/* The access is `distance` bytes behind the address in a pointer. The pointer's type is to->type. */
+/* Handle an access `distance` bytes from where a pointer points. The pointer's type is to->type. */
 static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct di_type pointer, object;
@@ -111,8 +111,8 @@ static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t dist
 	if (di_fill_datum(q->di, to, q->size, &r.datum))
 		return -1;
 	/*
-	 * Arrays of structures are rare, but pointers into the middle of a larger object (list_head) are not. So it is a guess
-	 * that an object behind the first one is meant.
+	 * An index above 0 is a guess: arrays of structures are rare, but a pointer into the middle of a larger object
+	 * (list_head) is common.
 	 */
 	if (to->index && object.tag != DW_TAG_base_type && object.tag != DW_TAG_pointer_type)
 		r.datum.fit = DEBUGINFO_FIT_LOOSE;
@@ -120,7 +120,7 @@ static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t dist
 	return 0;
 }
 
-/* Add the datum of the access when the access is through this variable or parameter. */
+/* Add the datum of the access if the access goes through this variable or parameter. */
 static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct lookup *q = ctx;
@@ -137,12 +137,12 @@ static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, 
 	to.variable = di_name(u, child, false);
 	if (!to.variable || !di_inherited_reference(u, child, DW_AT_type, &to.type))
 		return q->di->err->code == EXIT_OK ? 0 : -1;
-	/* A corrupt debug file may give any offset, so the difference may wrap around, as addresses do. */
+	/* A corrupt debug file can give any offset. Subtract unsigned, so that overflow is defined. */
 	distance = (int64_t)((uint64_t)q->disp - (uint64_t)location.offset);
 	return location.kind == DI_VALUE ? through_pointer(q, &to, distance) : in_memory(q, &to, distance);
 }
 
-/* Find the name of the function that the i-th scope belongs to. */
+/* Set q->function to the name of the function that contains scope `i`. */
 static int name_function(struct lookup *q, const struct di_scopes *scopes, size_t i)
 {
 	struct di_unit *u;
@@ -157,7 +157,7 @@ static int name_function(struct lookup *q, const struct di_scopes *scopes, size_
 	return 0;
 }
 
-/* Look at the variables of all scopes, the inner ones first. */
+/* Search the variables of all scopes, innermost first. */
 static int look_through(struct lookup *q, const struct di_scopes *scopes)
 {
 	for (size_t i = scopes->n; i--;) {
@@ -177,10 +177,7 @@ static int look_through(struct lookup *q, const struct di_scopes *scopes)
 
 static int collect(struct lookup *q, unsigned steps);
 
-/*
- * The register holds what an instruction loaded. When a datum of the loaded address is a pointer, the access is to what that
- * points to.
- */
+/* The register was loaded from memory. If the loaded datum is a pointer, the access is to its pointee. */
 static int through_load(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
 	struct lookup inner = {.di = q->di, .u = q->u, .pc = from->pc, .reg = from->reg, .disp = from->disp, .size = 8};
@@ -205,7 +202,7 @@ static int through_load(struct lookup *q, const struct di_origin *from, unsigned
 	return 0;
 }
 
-/* The register holds what a function of this file returned: when that is a pointer, the access is to what it points to. */
+/* The register is the return value of a function of this file. If that is a pointer, the access is to its pointee. */
 static int through_return(struct lookup *q, uint64_t target)
 {
 	struct di_unit *u = di_unit_of_code(q->di, target), *same;
@@ -231,7 +228,7 @@ static int through_return(struct lookup *q, uint64_t target)
 	return status;
 }
 
-/* The register holds the address of a variable, or of something in a variable. */
+/* The register is a constant: the address of a variable or of a part of it. */
 static int at_address(struct lookup *q, uint64_t addr)
 {
 	struct rated r = {.first_object = true};
@@ -242,7 +239,7 @@ static int at_address(struct lookup *q, uint64_t addr)
 	return res < 0 ? -1 : 0;
 }
 
-/* Go on from where the register's value comes from. */
+/* Continue the search at the origin of the register's value. */
 static int follow(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
 	switch (from->kind) {
@@ -263,8 +260,8 @@ static int follow(struct lookup *q, const struct di_origin *from, unsigned steps
 }
 
 /*
- * Where paths join, the value may come from any of several origins. An answer is given only when all of them lead to the same
- * member of the same type, because it then does not matter which one it was.
+ * Where paths join, the value has several possible origins. Give an answer only if all of them lead to the same member of the
+ * same type: then the path taken does not matter.
  */
 static int follow_all(struct lookup *q, const struct di_origin *from, int n, unsigned steps)
 {
@@ -287,7 +284,7 @@ static int follow_all(struct lookup *q, const struct di_origin *from, int n, uns
 	return 0;
 }
 
-/* Find what reg + disp may be at the PC, by the variables in scope and by the origins of the register's value. */
+/* Find what reg + disp may be at the PC, first by the variables in scope, then by the origins of the register's value. */
 static int collect(struct lookup *q, unsigned steps)
 {
 	struct di_origin from[DI_MAX_ORIGINS];

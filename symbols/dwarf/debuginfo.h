@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What DWARF says of an address: the source lines of code with their inline frames, the variable that owns a piece of memory,
- * and the structure member behind a register and a displacement. DWARF 4 and 5 are read, of a linked vmlinux or of a module
- * (.ko, .ko.debug).
+ * Queries by address on the DWARF of a linked vmlinux or a module (.ko, .ko.debug), version 4 or 5: the source lines of code
+ * with inline frames, the variable at a data address, and the structure member at a register plus displacement.
  *
- * Work is done when it is asked for: opening reads the section table, and a query parses the one compilation unit that it
- * concerns. Parsed units are kept in a cache of fixed size. Files are mapped, not read: changing a file while it is open may
- * kill the process, as with any mapped file.
+ * Work is lazy: opening reads the section table, and a query parses only the compilation units it needs. Parsed units are kept
+ * in a cache of fixed size. Files are mapped: truncating an open file may kill the process, as with any mapped file.
  *
- * Addresses in and out are run-time addresses: see debuginfo_slide() and debuginfo_place(). One debuginfo must not be used by
- * several threads at once; different debuginfos are independent. Every const char * that is given out lives as long as its
- * debuginfo.
+ * All addresses are run-time addresses: see debuginfo_slide() and debuginfo_place(). Not thread-safe: one thread at a time may
+ * use a debuginfo; different debuginfos are independent. Every returned const char * lives as long as its debuginfo.
  *
- * Every query returns the number of things found, and 0 when the file knows nothing of the address. It returns -1 with
- * EXIT_INPUT in err when the DWARF that it needs is corrupt (the next query may still succeed), or with EXIT_INTERNAL when
- * memory is out.
+ * Every query returns the number of results, 0 if the file has none for the address. It returns -1 with EXIT_INPUT in err if
+ * the DWARF that it needs is corrupt (a later query may still succeed), or with EXIT_INTERNAL if memory runs out.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_DEBUGINFO_H
 #define OUTRIDER_SYMBOLS_DWARF_DEBUGINFO_H
@@ -28,16 +24,16 @@
 
 struct debuginfo;
 
-#define DEBUGINFO_MAX_FRAMES 64
-#define DEBUGINFO_PATH_MAX 256
-#define DEBUGINFO_TYPE_MAX 128
+#define DEBUGINFO_MAX_FRAMES 64 /* frames of one chain of inlined functions */
+#define DEBUGINFO_PATH_MAX 256	/* bytes, including the NUL */
+#define DEBUGINFO_TYPE_MAX 128	/* bytes, including the NUL */
 
 /*
- * Open an x86-64 ELF file with DWARF. NULL with EXIT_INPUT when the file is none, is truncated or has no .debug_info, or with
- * EXIT_INTERNAL when memory is out.
+ * Open an x86-64 ELF file with DWARF. Returns NULL with EXIT_INPUT if the file is not one, is truncated or has no .debug_info,
+ * or with EXIT_INTERNAL if memory runs out.
  *
- * The relocations of a relocatable file's debug sections are applied in a private copy, when a section is first needed. Those
- * of a linked file (a Debian vmlinux keeps .rela.debug_*) are never applied, because its link editor has done so.
+ * Relocations of a module's debug sections are applied to a private copy, when a section is first needed. Relocations of a
+ * linked file (a Debian vmlinux keeps .rela.debug_*) are ignored: the linker has already applied them.
  */
 struct debuginfo *debuginfo_open(const char *path, struct err *err);
 
@@ -45,23 +41,23 @@ struct debuginfo *debuginfo_open(const char *path, struct err *err);
 void debuginfo_close(struct debuginfo *di);
 
 /*
- * Say how far a linked file was moved in memory: `slide` is added to all its link addresses. Its per-CPU section is the
- * exception. An address below that section's size is a per-CPU offset: it means the variable at that offset, of no particular
- * CPU.
+ * Set the distance in bytes by which a linked file was moved in memory: the run-time address is the link address plus `slide`.
+ * The per-CPU section does not move: an address below that section's size is a per-CPU offset, and stands for the variable at
+ * that offset on any CPU.
  */
 void debuginfo_slide(struct debuginfo *di, uint64_t slide);
 
 /*
- * Say at which GVA a section of a module is in memory. Sections are placed one by one, by their names, as in
- * /sys/module/NAME/sections. Nothing is ever found in a section that was not placed. Place the sections again when the module
- * was loaded again. Returns 0, or -1 when the file has no such section or is not relocatable.
+ * Set the GVA of one section of a module, by the section's name as in /sys/module/NAME/sections. Queries find nothing in a
+ * section that was not placed. Call it again for all sections after the module was reloaded. Returns 0, or -1 if the file has
+ * no such section or is not relocatable.
  */
 int debuginfo_place(struct debuginfo *di, const char *section, uint64_t addr);
 
-/* An inline frame, or the function that the code is in. */
+/* One frame of an inline chain, or the function that contains the code. */
 struct debuginfo_frame {
-	const char *function; /* NULL: not known (assembler without symbols). */
-	const char *file;     /* As the compiler was told it, directory included. NULL: there is no line information. */
+	const char *function; /* NULL if it is unknown (assembler without symbols). */
+	const char *file;     /* As the compiler was given it, with its directory. NULL if there is no line information. */
 	const char *comp_dir; /* The directory that a relative `file` is relative to; may be NULL. */
 	unsigned line;	      /* 0: none. */
 	unsigned column;      /* 0: none. */
@@ -69,82 +65,81 @@ struct debuginfo_frame {
 };
 
 /*
- * Find the source lines of the code at GVA `pc`. frames[0] is the function that the instruction comes from; each further frame
- * is the function that the one before was inlined into. For a return address ask for pc - 1. (DWARF 5 sections 3.3.8 and 6.2;
- * compare eu-addr2line -f -i.)
+ * Find the source lines of the code at GVA `pc`. frames[0] is the function of the instruction's source line; frames[n + 1] is
+ * the function that frames[n] was inlined into. For a return address, pass pc - 1. (DWARF 5 sections 3.3.8 and 6.2; compare
+ * eu-addr2line -f -i.)
  */
 int debuginfo_lines(struct debuginfo *di, uint64_t pc, struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES], struct err *err);
 
-/* How well an access fits what a datum's path names. */
+/* How well the named datum matches an access. Higher is better. */
 enum debuginfo_fit {
-	DEBUGINFO_FIT_NONE,   /* Not determined yet. No datum that is given out has this. */
-	DEBUGINFO_FIT_LOOSE,  /* The access is to more than the path names, or the path is a guess. */
-	DEBUGINFO_FIT_INSIDE, /* The access is to a part of what the path names. */
-	DEBUGINFO_FIT_EXACT,  /* The access is to exactly what the path names. */
+	DEBUGINFO_FIT_NONE,   /* Not determined yet; never in a result. */
+	DEBUGINFO_FIT_LOOSE,  /* The access extends past the named datum, or the path is a guess. */
+	DEBUGINFO_FIT_INSIDE, /* The access covers a part of the named datum. */
+	DEBUGINFO_FIT_EXACT,  /* The access covers exactly the named datum. */
 };
 
 /*
- * A piece of data that is accessed. The path begins with a variable and leads to the datum: it is a member of the variable
- * itself, or of the pointee, which is the object that the variable points to.
+ * A datum that an access touches. The path begins with a variable. The datum is a member of the variable itself, or of the
+ * pointee: the object that the variable points to.
  */
 struct debuginfo_datum {
-	const char *variable;		 /* Name of the variable that the path begins with. */
-	const char *function;		 /* The function whose local or static variable it is. NULL: global or file scope. */
-	char path[DEBUGINFO_PATH_MAX];	 /* As C writes it: "tcp_hashinfo.ehash_mask", "inode->i_nlink", "table[3].next". */
-	char member[DEBUGINFO_PATH_MAX]; /* The path's part below the variable or pointee: "i_nlink". It may be "". */
+	const char *variable;		 /* Variable that the path begins with. */
+	const char *function;		 /* Function of a local or static variable. NULL: global or file scope. */
+	char path[DEBUGINFO_PATH_MAX];	 /* In C syntax: "tcp_hashinfo.ehash_mask", "inode->i_nlink", "table[3].next". */
+	char member[DEBUGINFO_PATH_MAX]; /* The path inside the variable or pointee: "i_nlink". It may be "". */
 	char owner[DEBUGINFO_TYPE_MAX];	 /* Type of the variable or pointee: "struct inode". */
-	char type[DEBUGINFO_TYPE_MAX];	 /* Type of what the path names: "unsigned int". "": not known. */
-	uint64_t start;			 /* GVA of the variable or pointee. 0 in a datum found by a register. */
-	uint64_t offset;		 /* Bytes from the beginning of the variable or pointee to the access. */
-	uint64_t size;			 /* Bytes of what the path names. 0: not known. */
-	uint64_t rest;			 /* Bytes from the beginning of what the path names to the access. */
+	char type[DEBUGINFO_TYPE_MAX];	 /* Type of the datum: "unsigned int". "": unknown. */
+	uint64_t start;			 /* GVA of the variable or pointee. 0 if the datum was found by a register. */
+	uint64_t offset;		 /* Bytes from the start of the variable or pointee to the access. */
+	uint64_t size;			 /* Size of the datum in bytes. 0: unknown. */
+	uint64_t rest;			 /* Bytes from the start of the datum to the access. */
 	unsigned bit_offset;		 /* First bit of a bit-field, counted from bit 0 of byte offset - rest. */
-	unsigned bit_size;		 /* Bits of a bit-field. 0: the path names no bit-field. */
+	unsigned bit_size;		 /* Width of a bit-field. 0: the datum is not a bit-field. */
 	uint64_t owner_id;   /* Type of the variable or pointee without typedefs, for debuginfo_member(). 0: void. */
-	uint64_t owner_size; /* Bytes of the variable or pointee. 0: not known. */
-	uint64_t type_id;    /* Type of what the path names, for debuginfo_value(). 0: void, or several bit-fields. */
+	uint64_t owner_size; /* Size of the variable or pointee in bytes. 0: unknown. */
+	uint64_t type_id;    /* Type of the datum, for debuginfo_value(). 0: void, or several bit-fields. */
 	enum debuginfo_fit fit;
 };
 
 /*
- * Find the global or static variable that contains the `size` bytes at GVA `addr`, and its member there. Size 0 is taken as 1.
+ * Find the global or static variable that contains the `size` bytes at GVA `addr`, and the member there. Size 0 counts as 1.
  * Returns 1 or 0.
  *
- * Where several members share the bytes (a union, a byte of several bit-fields), the path names the one that `size` fits best.
- * Where several bit-fields share the bytes of the access, it names them all: "flags.{on,off}".
+ * If several members overlap (in a union), the path names the one that matches `size` best. If several bit-fields share the
+ * bytes of the access, the path lists them all: "flags.{on,off}".
  */
 int debuginfo_variable_at(struct debuginfo *di, uint64_t addr, size_t size, struct debuginfo_datum *out, struct err *err);
 
 /*
- * Find what an instruction at GVA `pc` accesses through the register `reg`. `disp` is the accessed address less the register's
- * value, so it includes the part of an index register. `size` is in bytes. Up to `max` data are written to `out`.
+ * Find what an instruction at GVA `pc` accesses through the register `reg`. `disp` is the accessed address minus the register's
+ * value, so it includes a scaled index. `size` is in bytes. Writes up to `max` data to `out` and returns how many.
  *
- * Looked at are the variables and parameters in scope, those of inlined functions too, whose location lists put them at `pc`
- * into that register, or at a constant distance from it, and that point to a complete type. The best datum comes first: a
- * member that the access fits before one that it does not fit, then the larger pointee, because it says more, then the inner
- * scope.
+ * The query considers variables and parameters in scope at `pc`, including those of inlined functions, if their location lists
+ * put their value into that register, plus a constant, and if they point to a complete type. It also follows the register's
+ * value back through the function's code. The best match comes first: a member that the access matches, then the larger
+ * pointee, since it names more context, then the inner scope.
  */
 int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t disp, size_t size, struct debuginfo_datum *out,
 		    size_t max, struct err *err);
 
 /*
- * Find the member at byte `offset` of a type, which is the owner_id of a datum of this debuginfo, that an access of `size`
- * bytes is to. Size 0 is taken as 1. Filled in is what says something of the type: its name without typedefs in `owner`, and
- * not variable, function and path. Returns 1, or 0 when the offset is outside of the type.
+ * Find the member at byte `offset` of a type that an access of `size` bytes touches. `owner_id` comes from a datum of this
+ * debuginfo. Size 0 counts as 1. Fills in the fields of *out that describe the type and the member, with the type's name
+ * without typedefs in `owner`; variable, function and path stay empty. Returns 1, or 0 if the offset is outside the type.
  */
 int debuginfo_member(struct debuginfo *di, uint64_t owner_id, uint64_t offset, size_t size, struct debuginfo_datum *out,
 		     struct err *err);
 
-#define DEBUGINFO_VALUE_MAX 96
+#define DEBUGINFO_VALUE_MAX 96 /* bytes, including the NUL */
 
 /*
- * Write down a value of the datum as its type wants it: "-1", "0x1f", "true", "'a'", an enumerator "PIDTYPE_PGID", several
- * enumerators of one bit each "FL_A|FL_B", or a pointer "0xffff888100042000". Signed numbers are decimal; unsigned ones are
- * decimal up to 9, and hexadecimal above. *is_pointer says whether the value is a pointer, so that the caller may find out more
- * about it.
+ * Format a value of the datum according to its type: "-1", "0x1f", "true", "'a'", an enumerator "PIDTYPE_PGID", several one-bit
+ * enumerators "FL_A|FL_B", or a pointer "0xffff888100042000". Signed numbers are decimal. Unsigned numbers are decimal up to 9,
+ * and hexadecimal above. Sets *is_pointer if the value is a pointer, so that the caller can resolve it.
  *
- * `bytes` are the `size` bytes from the beginning of the access on. Returns 1; or 0 when the datum is no scalar, or the bytes
- * are only a part of one.
+ * `bytes` are the `size` bytes from the start of the access. Returns 1, or 0 if the datum is not scalar, or the bytes are only
+ * a part of it.
  */
 int debuginfo_value(struct debuginfo *di, const struct debuginfo_datum *datum, const uint8_t *bytes, size_t size,
 		    char text[DEBUGINFO_VALUE_MAX], bool *is_pointer, struct err *err);

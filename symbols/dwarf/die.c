@@ -39,8 +39,8 @@ Dwarf_Half di_tag(struct di_unit *u, Dwarf_Die die)
 }
 
 /*
- * The DIE behind `child` on its level: 1, 0 or -1. A DW_AT_sibling that leads back is refused, because it would lead in
- * circles.
+ * Get the DIE after `child` on the same level. Returns 1, 0 if there is none, or -1 with the error set. A DW_AT_sibling that
+ * points backwards is an error, since it would form a circle.
  */
 static int next_sibling(struct di_unit *u, Dwarf_Die child, Dwarf_Die *next)
 {
@@ -77,9 +77,9 @@ int di_children(struct di_unit *u, Dwarf_Die parent, di_child_fn each, void *ctx
 }
 
 /*
- * Go from *die to the DIE that has what *die leaves out: its abstract origin, its specification, or the type unit's type that
- * it stands for. Returns 1 with *u and *die changed, and the caller frees *die; 0 when there is no such DIE; or -1 with the
- * error set.
+ * Replace *die by the DIE that it inherits attributes from: its abstract origin, its specification, or the type unit's type
+ * that its signature names. Returns 1 with *u and *die changed, and the caller frees *die; 0 if there is no such DIE; or -1
+ * with the error set.
  */
 static int next_origin(struct di_unit **u, Dwarf_Die *die)
 {
@@ -91,7 +91,7 @@ static int next_origin(struct di_unit **u, Dwarf_Die *die)
 	return di_die_at((*u)->di, offset, u, die) ? -1 : 1;
 }
 
-/* Call `get` on the DIE, and on the DIEs that have what it leaves out, until a call returns true. */
+/* Call `get` on the DIE and then on the DIEs that it inherits from, until a call returns true. */
 static bool search_origins(struct di_unit *u, Dwarf_Die die, bool (*get)(struct di_unit *, Dwarf_Die, void *), void *ctx)
 {
 	Dwarf_Die at = die;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A DIE's code (DWARF 5 section 2.17) is one stretch, or a list of stretches in .debug_rnglists (before DWARF 5, in
- * .debug_ranges).
+ * The code of a DIE (DWARF 5 section 2.17) is one range, or a list of ranges in .debug_rnglists (.debug_ranges before DWARF 5).
  */
 #include "symbols/dwarf/die_ranges.h"
 
@@ -9,7 +8,7 @@
 #include "symbols/dwarf/list.h"
 #include "symbols/dwarf/ranges.h"
 
-/* Append the ranges of the list that DW_AT_ranges refers to. Returns 0, or -1 with the error set. */
+/* Append the ranges of the list in DW_AT_ranges. Returns 0, or -1 with the error set. */
 static int listed_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, uint64_t where)
 {
 	struct di_entry entry;
@@ -24,7 +23,7 @@ static int listed_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, 
 	return res;
 }
 
-/* The stretch that DW_AT_low_pc and DW_AT_high_pc give. Returns 1; 0 when there is none; or -1 with the error set. */
+/* Get the range of DW_AT_low_pc and DW_AT_high_pc. Returns 1; 0 if there is none; or -1 with the error set. */
 static int one_range(struct di_unit *u, Dwarf_Die die, uint64_t *low, uint64_t *high)
 {
 	enum Dwarf_Form_Class class;

@@ -5,15 +5,15 @@
 
 #include "symbols/dwarf/sweep.h"
 
-/* The encoding of an instruction of interest, which has REX.W, an opcode of one byte, and ModRM. */
+/* The decoded fields of an instruction with REX.W, a one-byte opcode and ModRM. */
 struct form {
 	uint8_t opcode;
 	const uint8_t *modrm;
-	int reg, rm;  /* The fields of ModRM, with REX's extensions. */
-	unsigned mod; /* The field of ModRM. */
+	int reg, rm;  /* Fields of ModRM, extended by REX. */
+	unsigned mod; /* Field of ModRM. */
 };
 
-/* Returns false when the instruction is not of that form. */
+/* Returns false if the instruction has another form. */
 static bool read_form(const struct insn *i, struct form *f)
 {
 	size_t at = 0;
@@ -41,7 +41,7 @@ static int64_t signed_at(const uint8_t *bytes, size_t width)
 	return wide;
 }
 
-/* lea with a base and a displacement, or relative to RIP. A lea with an index is of no interest. */
+/* lea with a base and a displacement, or relative to RIP. A lea with an index stays DI_UNKNOWN. */
 static void from_lea(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	const uint8_t *disp = f->modrm + 1;
@@ -64,14 +64,14 @@ static void from_lea(const struct insn *i, const struct form *f, struct di_origi
 	out->disp = width ? signed_at(disp, width) : 0;
 }
 
-/* mov of eight bytes of memory into the register. */
+/* mov of eight bytes from memory into the register. */
 static void from_load(const struct insn *i, bool relocatable, struct di_origin *out)
 {
 	const struct insn_mem *m = &i->mem[0];
 
 	if (i->nmem != 1 || m->size != 8 || m->index != INSN_REG_NONE || m->addr32 || m->seg == INSN_FS)
 		return;
-	/* A module's per-CPU addresses are known only when it is loaded. The kernel's are offsets, as in its DWARF. */
+	/* In a module, per-CPU addresses are only known after loading. In the kernel they are offsets, as in its DWARF. */
 	if (m->seg && (relocatable || m->base >= 0))
 		return;
 	out->kind = DI_LOAD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one instruction gives a register that it writes. Private to symbols/dwarf/. */
+/* The value that one instruction puts into a register. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_EFFECT_H
 #define OUTRIDER_SYMBOLS_DWARF_EFFECT_H
 
@@ -9,23 +9,23 @@
 #include "symbols/insn/insn.h"
 
 enum di_origin_kind {
-	DI_UNKNOWN, /* Something else than the following. */
-	DI_SUM,	    /* reg + disp, with the value that `reg` has at `pc`. */
-	DI_LOAD,    /* The eight bytes at reg + disp, or at link address `addr` when `reg` is -1. */
+	DI_UNKNOWN, /* None of the following. */
+	DI_SUM,	    /* reg + disp, where `reg` has its value before the instruction at `pc`. */
+	DI_LOAD,    /* The eight bytes in memory at reg + disp, or at link address `addr` if `reg` is -1. */
 	DI_ADDRESS, /* Link address `addr`. */
-	DI_RETURN,  /* What the function at link address `addr` returned. */
+	DI_RETURN,  /* The return value of the function at link address `addr`. */
 };
 
-/* Where a register's value comes from. */
+/* The origin of a register's value. */
 struct di_origin {
 	enum di_origin_kind kind;
-	uint64_t pc; /* Link address of the instruction that made the value. */
+	uint64_t pc; /* Link address of the instruction that computed the value. */
 	int reg;     /* enum x86_gpr, or -1: see DI_LOAD. */
 	int64_t disp;
 	uint64_t addr;
 };
 
-/* What instruction `i`, which writes the register `reg`, gives it. `relocatable` says whether the file is a module. */
+/* Describe the value that instruction `i` puts into `reg`, which it must write. `relocatable`: the file is a module. */
 void di_effect(const struct insn *i, int reg, bool relocatable, struct di_origin *out);
 
 #endif

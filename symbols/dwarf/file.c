@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening, mapping and checking a debug file. libelf reads the headers. What is needed of them is copied, because relocating
- * may change the bytes of the map.
+ * Opens, maps and checks a debug file. libelf reads the headers. Their needed fields are copied, since relocation may change
+ * the mapped bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include "symbols/dwarf/file.h"
 #include "symbols/tables/elf_notes.h"
 
-#define MAX_SECTIONS 100000u
-#define MAX_INFLATED (1u << 30)
+#define MAX_SECTIONS 100000u	/* bounds the memory that a hostile file can cost */
+#define MAX_INFLATED (1u << 30) /* bytes of a decompressed section */
 
 /*
- * The link addresses of a relocatable file's sections begin here. The sections are so far apart that no address is at the end
- * of one section and at the beginning of another.
+ * First link address for the sections of a relocatable file, and the minimum distance in bytes between two sections. With a
+ * gap, the end of one section is never the start of the next.
  */
 #define RELOCATABLE_BASE 0x100000ull
 #define RELOCATABLE_GAP 4096ull
@@ -70,7 +70,7 @@ static int check_header(struct di_file *f, Elf *elf, struct err *err)
 	return 0;
 }
 
-/* Check a section's header and copy it. *next is the link address for the next section of a relocatable file. */
+/* Check a section's header and copy it. *next is the next free link address in a relocatable file. */
 static int add_section(struct di_file *f, struct di_section *s, const GElf_Shdr *shdr, const char *name, uint64_t *next,
 		       struct err *err)
 {
@@ -128,7 +128,7 @@ static int read_sections(struct di_file *f, Elf *elf, struct err *err)
 	return 0;
 }
 
-/* Look for the build id in a section of notes. */
+/* Search a section of notes for the build id. */
 static void find_build_id(struct di_file *f, const struct di_section *s)
 {
 	const uint8_t *id;
@@ -199,7 +199,7 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 	if (head.ch_type != ELFCOMPRESS_ZLIB)
 		return err_set(err, EXIT_INPUT, "%s: section %s is compressed, and not by zlib; unpack it with objcopy",
 			       f->path, s->name);
-	/* zlib makes at most 1032 bytes of one byte. A file that claims more is corrupt, and gets no memory for it. */
+	/* zlib expands one byte to at most 1032. Reject a larger claim before memory is allocated for it. */
 	if (!head.ch_size || head.ch_size > MAX_INFLATED || head.ch_size / 1032 > s->size)
 		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes", f->path, s->name,
 			       (unsigned long)head.ch_size);
@@ -214,7 +214,7 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 	return 0;
 }
 
-/* Inflate and relocate a section, at the first call only. The bytes of a section that is corrupt are given up. */
+/* Inflate and relocate a section on first use. On failure its bytes become NULL. */
 static int make_ready(struct di_file *f, size_t index, struct err *err)
 {
 	struct di_section *s = &f->sections[index];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Relocations of a module's debug sections (x86-64 psABI, table 4.9). They refer to other debug sections, whose link address is
- * 0, and to code and data, whose link addresses di_file_open() has chosen. The value that is written is the symbol's plus the
- * addend; what the section held before does not count.
+ * 0, and to code and data, whose link addresses di_file_open() has assigned. The relocated value is symbol plus addend; the old
+ * content of the section is ignored.
  */
 #include <elf.h>
 #include <string.h>
 
 #include "symbols/dwarf/file.h"
 
-/* The value of a symbol. That of an undefined symbol is 0, as a linker writes it for a section that it discards. */
+/* Returns the value of a symbol; 0 for an undefined symbol, as a linker writes for discarded sections. */
 static uint64_t symbol_value(const struct di_file *f, const struct di_section *symtab, uint32_t index)
 {
 	Elf64_Sym sym;
@@ -43,7 +43,7 @@ static void apply_relocation(const struct di_file *f, const struct di_section *t
 		value -= target->link + r->r_offset;
 		width = 4;
 		break;
-	default: /* Debug sections, and code that refers to variables, need no other kind. */
+	default: /* Other kinds occur neither in debug sections nor in references from code to variables. */
 		return;
 	}
 	if (r->r_offset < target->size && target->size - r->r_offset >= width)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looking up addresses in a debug file's ELF symbol table. */
+/* Address lookup in a debug file's ELF symbol table. */
 #include <elf.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 
 struct symbol_table {
 	const struct di_section *symbols, *names;
-	size_t count; /* Of symbols. */
+	size_t count; /* Number of symbols. */
 };
 
-/* Returns false when the file has no symbol table that can be used. */
+/* Returns false if the file has no usable symbol table. */
 static bool find_table(const struct di_file *f, struct symbol_table *t)
 {
 	for (size_t i = 1; i < f->count; i++) {
@@ -19,13 +19,13 @@ static bool find_table(const struct di_file *f, struct symbol_table *t)
 		if (s->type != SHT_SYMTAB || !s->bytes || s->compressed || s->link_section >= f->count)
 			continue;
 		*t = (struct symbol_table){s, &f->sections[s->link_section], s->size / sizeof(Elf64_Sym)};
-		/* The last name must end before the section does. */
+		/* The last name must end inside the section. */
 		return t->names->bytes && !t->names->compressed && !t->names->bytes[t->names->size - 1];
 	}
 	return false;
 }
 
-/* Read symbol `i`, and make its value a link address. Returns false when the symbol has no address. */
+/* Read symbol `i` and convert its value to a link address. Returns false if the symbol has no address. */
 static bool read_symbol(const struct di_file *f, const struct symbol_table *t, size_t i, Elf64_Sym *sym)
 {
 	memcpy(sym, t->symbols->bytes + i * sizeof(*sym), sizeof(*sym));
@@ -66,7 +66,7 @@ const char *di_file_function(const struct di_file *f, uint64_t addr)
 			best = sym;
 		found = true;
 	}
-	/* A function in assembler often has a type but no size. It then reaches to the next function. */
+	/* A function in assembler often has a type but no size. It then extends to the next function. */
 	if (!found || (best.st_size && addr - best.st_value >= best.st_size))
 		return NULL;
 	return name_of(&t, &best);
@@ -97,7 +97,7 @@ size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **name
 	return n;
 }
 
-/* Most calls in a module are of functions of the kernel. Only the relocation at the operand has the name of these. */
+/* Most calls in a module go to functions of the kernel. Only the relocation of the operand names these. */
 static const char *relocated_name(const struct di_file *f, size_t section, uint64_t offset)
 {
 	struct symbol_table t;

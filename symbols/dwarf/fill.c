@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A datum is written as "variable.member", "pointer->member", "*pointer" or "pointer[3].member". */
+/* Writes the path of a datum: "variable.member", "pointer->member", "*pointer" or "pointer[3].member". */
 #include "symbols/dwarf/fill.h"
 
 #include <stdio.h>
@@ -8,12 +8,12 @@
 #include "symbols/dwarf/member.h"
 #include "symbols/dwarf/type.h"
 
-/* Put the name of the object and the path below it together. */
+/* Join the object's name and the path inside the object. */
 static void name_path(const struct di_pointee *to, const struct di_path *below, struct debuginfo_datum *out)
 {
 	const char *text = to->text ? to->text : to->variable;
 	bool bracket = below->text[0] == '[', star = to->by_pointer && !to->index && (bracket || !below->len);
-	/* The star of "*p" binds weaker than what follows it, so it takes parentheses. */
+	/* In C, the prefix operator * binds weaker than the postfix operators that follow, so parenthesise it. */
 	bool wrap = (star && bracket) || (text[0] == '*' && (below->len || to->index));
 	struct di_path whole = {0};
 	char index[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_lines(): the source line of a PC, and the chain of functions inlined into each other there. */
+/* debuginfo_lines(): the source line of a PC and the chain of inlined functions. */
 #include "symbols/dwarf/aranges.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/lines.h"
@@ -7,7 +7,7 @@
 #include "symbols/dwarf/scope.h"
 
 struct position {
-	const char *file; /* NULL: not known. */
+	const char *file; /* NULL: unknown. */
 	unsigned line, column;
 };
 
@@ -31,8 +31,8 @@ static struct position position_of_call(struct di_unit *u, const struct di_lines
 }
 
 /*
- * Make the frames of the scopes, innermost first. `position` is that of the PC. The DIE of an inlined function tells where it
- * was inlined, which is the position of the next frame.
+ * Convert scopes to frames, innermost first. `position` is that of the PC. The DIE of an inlined function has the position of
+ * its call, which is the position of the next frame.
  */
 static int frames_of(struct di_unit *u, const struct di_scopes *scopes, const struct di_lines *lines, struct position position,
 		     struct debuginfo_frame *frames)

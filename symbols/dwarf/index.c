@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Units are found by hopping from header to header (section 7.5.1 of DWARF 5 and of DWARF 4). What is in between is not read.
- */
+/* Lists the units by following their headers (section 7.5.1 of DWARF 5 and of DWARF 4). The content of a unit is not read. */
 #include "symbols/dwarf/index.h"
 
 #include <stdlib.h>
@@ -10,9 +8,9 @@
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/error.h"
 
-#define MAX_UNITS (1u << 20)
+#define MAX_UNITS (1u << 20) /* bounds the memory that a hostile file can cost */
 
-/* Read the header at c->at, and go to the next one. Returns false when the header is broken. */
+/* Read the header at c->at and move to the next one. Returns false if the header is invalid. */
 static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
 {
 	uint64_t start = c->at, end = c->end, kind = DW_UT_compile;
@@ -24,7 +22,7 @@ static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
 	head->version = (uint8_t)di_take(c, 2);
 	if (head->version >= 5)
 		kind = di_take(c, 1);
-	/* Passed over are the abbreviations' offset and the size of an address. Their order depends on the version. */
+	/* Skip the abbreviations' offset and the address size, whose order depends on the version. */
 	di_skip(c, width + 1);
 	if (types || kind == DW_UT_type) {
 		head->signature = di_take(c, 8);
@@ -52,7 +50,7 @@ static int add_head(struct debuginfo *di, const struct di_head *head, size_t *ro
 	return 0;
 }
 
-/* Units behind a broken header cannot be found. Those before it are still of use. */
+/* Stops at an invalid header: units after it cannot be found, units before it are still usable. */
 static int index_section(struct debuginfo *di, const char *name, uint64_t mark, size_t *room)
 {
 	struct di_section *s = di_file_section(&di->file, name, di->err);
@@ -81,7 +79,7 @@ int di_index(struct debuginfo *di)
 		di->indexed = true;
 		if (index_section(di, ".debug_info", 0, &room) || index_section(di, ".debug_types", DI_IN_TYPES, &room))
 			return -1;
-		/* There was a header every few pages, so that much was mapped and little was read. */
+		/* Walking the headers touched a few bytes in every few pages. Drop those pages. */
 		di_file_release(&di->file);
 	}
 	if (!di->n_heads)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of all units, made of their headers. Private to symbols/dwarf/. */
+/* Index of all units, from their headers. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_INDEX_H
 #define OUTRIDER_SYMBOLS_DWARF_INDEX_H
 
 #include "symbols/dwarf/state.h"
 
-/* Read all units' headers into di->heads, at the first call only. -1 with the error set, also when the file has no unit. */
+/*
+ * Read all units' headers into di->heads. Only the first call does work. Returns 0, or -1 with the error set, also if the file
+ * has no unit.
+ */
 int di_index(struct debuginfo *di);
 
-/* The header of the unit that the place `offset` is in. NULL, without an error, when it is in no unit. */
+/* Returns the header of the unit that contains the place `offset`. Returns NULL, without an error, if there is none. */
 struct di_head *di_head_at(struct debuginfo *di, uint64_t offset);
 
-/* The type unit with a signature. NULL with the error set when there is none. */
+/* Returns the type unit with this signature, or NULL with the error set if there is none. */
 const struct di_head *di_type_unit(struct debuginfo *di, uint64_t signature);
 
 #endif

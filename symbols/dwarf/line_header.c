@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The head of a line table (section 6.2.4 of DWARF 5 and of DWARF 4): how its program is coded, directories and files. */
+/* The header of a line table (section 6.2.4 of DWARF 5 and of DWARF 4): parameters of its program, directories and files. */
 #include "symbols/dwarf/line_program.h"
 
 #include <stdlib.h>
 
 #include "symbols/dwarf/error.h"
 
-#define MAX_ENTRIES 65536u
-#define MAX_FORMATS 16u
+#define MAX_ENTRIES 65536u /* of a directory or file table; bounds hostile files */
+#define MAX_FORMATS 16u	   /* fields of an entry; DWARF 5 defines five */
 
-/* An entry of a directory table or of a file table. What else an entry has (time, size, checksum) is passed over. */
+/* An entry of a directory or file table. Its other fields (time, size, checksum) are skipped. */
 struct file_entry {
-	const char *name; /* In the file's sections. NULL: it cannot be read. */
-	uint64_t dir;	  /* Of a file: the number of its directory. */
+	const char *name; /* In the file's sections. NULL: unreadable. */
+	uint64_t dir;	  /* For a file: the index of its directory. */
 };
 
-/* The string at an offset of a section. NULL: there is none. */
+/* Returns the string at an offset of a section, or NULL if there is none. */
 static const char *string_at(struct debuginfo *di, const char *section, uint64_t offset)
 {
 	struct di_section *s = di_file_section(&di->file, section, di->err);
@@ -27,7 +27,7 @@ static const char *string_at(struct debuginfo *di, const char *section, uint64_t
 	return di_cstring(&c);
 }
 
-/* Read one value in the form `form`. It becomes *string if it is a string, and *number if it is a number. */
+/* Read one value of form `form`, into *string if it is a string, or *number if it is a number. */
 static void take_form(struct debuginfo *di, struct di_cursor *c, uint64_t form, size_t width, const char **string,
 		      uint64_t *number)
 {
@@ -68,8 +68,8 @@ static void take_form(struct debuginfo *di, struct di_cursor *c, uint64_t form, 
 }
 
 /*
- * Read a table of DWARF 5: the format of its entries, their number, and the entries. Returns 0, with c->bad set when the table
- * is broken, or -1 with the error set when memory is out.
+ * Read a DWARF 5 table: the format of its entries, their number, the entries. Returns 0, with c->bad set if the table is
+ * invalid; or -1 with the error set if memory runs out.
  */
 static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, struct file_entry **out, size_t *n)
 {
@@ -112,8 +112,8 @@ static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, s
 }
 
 /*
- * Read a table of DWARF 2 to 4: strings, ended by an empty one. Three numbers follow the string of a file. Entries are numbered
- * from 1. Returns as read_table() does.
+ * Read a table of DWARF 2 to 4: strings, terminated by an empty one. In a file table, three numbers follow each string. Entries
+ * are numbered from 1. Returns as read_table() does.
  */
 static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files, struct file_entry **out, size_t *n)
 {
@@ -183,12 +183,12 @@ int di_line_header(struct di_unit *u, struct di_cursor *c, struct di_line_code *
 	if (code->version < 2 || code->version > 5)
 		return di_corrupt(u, "its line table's version", NULL);
 	if (code->version >= 5)
-		di_skip(c, 2); /* The sizes of addresses, which DW_LNE_set_address tells too, and of segment selectors. */
+		di_skip(c, 2); /* Skip the address size, which DW_LNE_set_address implies, and the size of segment selectors. */
 	program = di_take(c, width);
 	program = program <= c->end - c->at ? c->at + program : c->end;
 	code->min_length = di_take(c, 1);
 	code->max_ops = code->version >= 4 ? di_take(c, 1) : 1;
-	di_skip(c, 1); /* default_is_stmt. Every row counts here. */
+	di_skip(c, 1); /* Skip default_is_stmt: every row is kept. */
 	code->line_base = (int8_t)di_take(c, 1);
 	code->line_range = di_take(c, 1);
 	code->opcode_base = di_take(c, 1);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The line number program (DWARF 5 section 6.2.5): a state machine that writes the table row by row. */
+/* The line number program (DWARF 5 section 6.2.5): a state machine that generates the rows of the table. */
 #include "symbols/dwarf/line_program.h"
 
 #include <stdlib.h>
 
 #include "symbols/dwarf/error.h"
 
-/* The state machine. */
+/* State of the machine. */
 struct line_state {
 	struct di_unit *u;
 	struct di_cursor *c;
 	const struct di_line_code *code;
 	struct di_lines *lines;
-	size_t room;			   /* Rows that `lines` has memory for. */
+	size_t room;			   /* Rows that `lines` has room for. */
 	uint64_t addr, file, line, column; /* The machine's registers. */
 };
 
@@ -24,7 +24,7 @@ static void reset(struct line_state *s)
 	s->column = 0;
 }
 
-/* An instruction of the program takes a byte at least, and makes one row at most: the section's size bounds the table's. */
+/* Each opcode takes at least one byte and makes at most one row, so the section's size bounds the table's size. */
 static int add_row(struct line_state *s, bool end)
 {
 	struct di_lines *lines = s->lines;
@@ -64,7 +64,7 @@ static int run_extended(struct line_state *s)
 	case DW_LNE_set_address:
 		s->addr = di_take(s->c, length - 1 <= 8 ? length - 1 : 8);
 		break;
-	default: /* Discriminators, and what vendors have added. */
+	default: /* Skip discriminators and vendor extensions. */
 		break;
 	}
 	s->c->at = end;
@@ -92,7 +92,8 @@ static void run_standard(struct line_state *s, uint64_t opcode)
 	case DW_LNS_fixed_advance_pc:
 		s->addr += di_take(s->c, 2);
 		break;
-	default: /* It has no effect on the rows, or is of a later standard. The head says how many operands to pass over. */
+	/* Skip an opcode without effect on the rows, or of a later standard, with the number of operands from the header. */
+	default:
 		for (unsigned i = 0; i < s->code->lengths[opcode]; i++)
 			di_uleb(s->c);
 	}

@@ -24,7 +24,7 @@ static bool sorted(const struct di_lines *lines)
 	return true;
 }
 
-/* A merge sort, because qsort() may change the order of equal rows. */
+/* Merge sort, because qsort() is not stable. */
 int di_lines_sort(struct debuginfo *di, struct di_lines *lines)
 {
 	struct di_line *from = lines->at, *to;

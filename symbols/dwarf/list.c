@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entries of range lists and of location lists are of the same kinds, with other numbers for them. An entry of a location
- * list also has an expression.
+ * The entries of range lists and location lists have the same kinds, but different codes for them. An entry of a location list
+ * also has an expression.
  */
 #include "symbols/dwarf/list.h"
 
@@ -10,15 +10,15 @@
 
 enum kind {
 	END,
-	BASE_NUMBER,	/* A new base, as the number of an address in .debug_addr. */
-	NUMBERS,	/* Both bounds, as numbers of addresses in .debug_addr. */
-	NUMBER_LENGTH,	/* The lower bound, as the number of an address in .debug_addr, and the length. */
+	BASE_NUMBER,	/* New base, as an index into .debug_addr. */
+	NUMBERS,	/* Both bounds, as indexes into .debug_addr. */
+	NUMBER_LENGTH,	/* Lower bound, as an index into .debug_addr, and length. */
 	OFFSETS,	/* Both bounds, as offsets from the base. */
-	EVERYWHERE,	/* No bounds: a location that holds where no other entry does. */
-	BASE,		/* A new base, as an address. */
+	EVERYWHERE,	/* No bounds: the default location, for addresses that no other entry covers. */
+	BASE,		/* New base, as an address. */
 	ADDRESSES,	/* Both bounds, as addresses. */
-	ADDRESS_LENGTH, /* The lower bound, as an address, and the length. */
-	VIEWS,		/* A GNU extension that says nothing of addresses. */
+	ADDRESS_LENGTH, /* Lower bound, as an address, and length. */
+	VIEWS,		/* DW_LLE_GNU_view_pair, a GNU extension with no addresses. */
 	UNKNOWN,
 };
 
@@ -33,7 +33,7 @@ static enum kind kind_of(bool locations, uint64_t code)
 	return code < sizeof(ranges) / sizeof(ranges[0]) ? ranges[code] : UNKNOWN;
 }
 
-/* The address with a number in the unit's part of .debug_addr. */
+/* Returns entry `number` of the unit's part of .debug_addr. */
 static uint64_t numbered_address(struct di_list *list, uint64_t number)
 {
 	struct di_unit *u = list->u;
@@ -121,8 +121,8 @@ static int next_entry(struct di_list *list, struct di_entry *e)
 }
 
 /*
- * DWARF 4 and earlier versions have pairs of offsets, ended by a pair of zeros. In a pair whose first offset has all bits set,
- * the second one is a new base.
+ * DWARF 4 and earlier: pairs of offsets, terminated by a pair of zeros. If the first offset has all bits set, the second is a
+ * new base.
  */
 static int next_old_entry(struct di_list *list, struct di_entry *e)
 {
@@ -155,8 +155,8 @@ int di_list_next(struct di_list *list, struct di_entry *entry)
 }
 
 /*
- * From the number of a list to its offset. The unit's DW_AT_rnglists_base or DW_AT_loclists_base leads to a table of offsets,
- * which count from there.
+ * Convert the index of a list to its offset. DW_AT_rnglists_base or DW_AT_loclists_base of the unit points to a table of
+ * offsets, which are relative to the table.
  */
 static bool offset_of(struct di_unit *u, const struct di_section *s, Dwarf_Half base_at, uint64_t number, uint64_t *offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Location expressions (DWARF 5 section 2.5). All that matters here is whether an expression comes to a register plus a
- * constant. So it is evaluated on a stack of such sums, and given up at any operation that makes something else.
+ * Evaluates location expressions (DWARF 5 section 2.5) that amount to a register plus a constant. The evaluation stack holds
+ * such sums. Any operation with another result ends the evaluation.
  */
 #include "symbols/dwarf/location.h"
 
@@ -9,22 +9,22 @@
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/list.h"
 
-#define MAX_STACK 8
+#define MAX_STACK 8 /* depth of the evaluation stack; deeper expressions are not register plus constant */
 
 struct sum {
-	int reg; /* DWARF's number of the register. -1: the sum is the constant alone. */
+	int reg; /* DWARF's register number. -1: only the constant. */
 	uint64_t constant;
 };
 
 struct evaluation {
 	struct sum stack[MAX_STACK];
-	unsigned n;    /* Sums on the stack. */
-	bool is_value; /* The result is the variable's value, and not its address. */
-	bool done;     /* No operation may follow. */
-	bool failed;   /* The expression is given up. */
+	unsigned n;    /* Number of sums on the stack. */
+	bool is_value; /* The result is the variable's value, not its address. */
+	bool done;     /* No further operation is allowed. */
+	bool failed;   /* The expression is not a sum. */
 };
 
-/* From DWARF's number of a register to enum x86_gpr (x86-64 psABI, figure 3.36). -1: it is none of these. */
+/* Convert a DWARF register number to enum x86_gpr (x86-64 psABI, figure 3.36). Returns -1 for other registers. */
 static int gpr_of(int reg)
 {
 	static const int8_t gprs[] = {X86_RAX, X86_RDX, X86_RCX, X86_RBX, X86_RSI, X86_RDI, X86_RBP, X86_RSP};
@@ -42,7 +42,7 @@ static void push(struct evaluation *e, int reg, uint64_t constant)
 		e->stack[e->n++] = (struct sum){reg, constant};
 }
 
-/* Add the topmost two sums, or subtract the topmost one from the one below it. */
+/* Replace the top two sums by their sum or difference. */
 static void add_sums(struct evaluation *e, bool subtract)
 {
 	struct sum a, b;
@@ -60,8 +60,8 @@ static void add_sums(struct evaluation *e, bool subtract)
 }
 
 /*
- * The value is in a register. Nothing else may be on the stack, and nothing may follow: the standard allows only another piece
- * of the value to follow, which is not evaluated here.
+ * The value is in a register. The stack must be empty, and nothing may follow: the standard only allows another piece of the
+ * value to follow, and pieces are not evaluated here.
  */
 static void in_register(struct evaluation *e, uint64_t reg)
 {
@@ -78,7 +78,7 @@ static uint64_t take_signed(struct di_cursor *c, size_t width)
 	return (v ^ sign) - sign;
 }
 
-/* Carry out an operation that pushes a constant. Returns false when the operation is another one. */
+/* Execute an operation that pushes a constant. Returns false for any other operation. */
 static bool push_constant(struct evaluation *e, uint64_t code, struct di_cursor *c)
 {
 	if (code >= DW_OP_lit0 && code <= DW_OP_lit31)
@@ -87,7 +87,7 @@ static bool push_constant(struct evaluation *e, uint64_t code, struct di_cursor 
 		push(e, -1, di_uleb(c));
 	else if (code == DW_OP_consts)
 		push(e, -1, (uint64_t)di_sleb(c));
-	else if (code >= DW_OP_const1u && code <= DW_OP_const8s) /* 1, 2, 4 and 8 bytes, unsigned and signed in turns */
+	else if (code >= DW_OP_const1u && code <= DW_OP_const8s) /* 1, 2, 4 and 8 bytes, unsigned and signed alternating */
 		push(e, -1,
 		     (code - DW_OP_const1u) % 2 ? take_signed(c, 1u << (code - DW_OP_const1u) / 2)
 						: di_take(c, 1u << (code - DW_OP_const1u) / 2));
@@ -122,7 +122,7 @@ static void execute(struct evaluation *e, struct di_cursor *c)
 		e->failed = true;
 }
 
-/* Evaluate an expression. `out` stays DI_NOWHERE when it does not come to a register plus a constant. */
+/* Evaluate an expression. `out` stays DI_NOWHERE if the result is not a register plus a constant. */
 static void evaluate(const uint8_t *expression, uint64_t length, struct di_location *out)
 {
 	struct di_cursor c = {.bytes = expression, .end = length};
@@ -137,7 +137,10 @@ static void evaluate(const uint8_t *expression, uint64_t length, struct di_locat
 	out->offset = (int64_t)e.stack[e.n - 1].constant;
 }
 
-/* The location may be a lone expression, which holds everywhere. Returns 1 when it is, 0 when it is not, or -1. */
+/*
+ * Evaluate a location that is a single expression, valid at all PCs. Returns 1 if it is one, 0 if not, or -1 with the error
+ * set.
+ */
 static int lone_expression(struct di_unit *u, Dwarf_Die variable, struct di_location *out)
 {
 	const uint8_t *bytes;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a variable's value is at a PC, as far as registers alone tell. Private to symbols/dwarf/. */
+/* The location of a variable at a PC, if registers alone describe it. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_LOCATION_H
 #define OUTRIDER_SYMBOLS_DWARF_LOCATION_H
 
 #include "symbols/dwarf/state.h"
 
 enum di_location_kind {
-	/* The variable is optimised out here, or the place takes more than registers to tell (frame, pieces, call sites). */
+	/* Optimised out here, or described by more than one register and a constant (frame base, pieces, call sites). */
 	DI_NOWHERE,
 	/* The variable's value is register + offset. */
 	DI_VALUE,
@@ -20,7 +20,7 @@ struct di_location {
 	int64_t offset;
 };
 
-/* Evaluate the variable's location (DWARF 5 section 2.6) at link address `pc`. -1 with the error set. */
+/* Evaluate the variable's location (DWARF 5 section 2.6) at link address `pc`. Returns 0, or -1 with the error set. */
 int di_location(struct di_unit *u, Dwarf_Die variable, uint64_t pc, struct di_location *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The path to a member goes down through structures, unions (DWARF 5 section 5.7.6) and arrays. */
+/* Builds the path to a member, through structures, unions (DWARF 5 section 5.7.6) and arrays. */
 #include "symbols/dwarf/member.h"
 
 #include <stdio.h>
@@ -8,29 +8,29 @@
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/type.h"
 
-#define MAX_BIT_FIELDS 32
+#define MAX_BIT_FIELDS 32 /* most bit-fields that one access can share bytes with */
 
 /* A member of a structure or union. */
 struct member {
-	const char *name; /* NULL: it is anonymous. */
+	const char *name; /* NULL: anonymous. */
 	uint64_t type;	  /* Place of its type. */
-	uint64_t offset;  /* Bytes from the beginning of the structure. */
-	uint64_t size;	  /* Bytes; of a bit-field, the bytes that it has bits in. 0: an array without a bound. */
+	uint64_t offset;  /* Bytes from the start of the structure. */
+	uint64_t size;	  /* Bytes; for a bit-field, all bytes it touches. 0: an array without a bound. */
 	bool open;	  /* It is an array without a bound. */
-	uint64_t bits;	  /* Bits of a bit-field. 0: it is no bit-field. */
-	uint64_t bit_at;  /* First bit of a bit-field, counted from the beginning of the structure. */
+	uint64_t bits;	  /* Width of a bit-field. 0: not a bit-field. */
+	uint64_t bit_at;  /* First bit of a bit-field, from the start of the structure. */
 };
 
-/* The members of one structure or union, while they are looked through for an access. */
+/* The search through the members of one structure or union. */
 struct look {
 	struct debuginfo *di;
-	const struct di_path *from;	    /* The path to the structure. */
-	uint64_t offset;		    /* Bytes from the beginning of the structure to the access. */
+	const struct di_path *from;	    /* Path to the structure. */
+	uint64_t offset;		    /* Bytes from the start of the structure to the access. */
 	uint64_t size;			    /* Bytes of the access. */
-	unsigned depth;			    /* Levels that the structure is nested. */
-	struct di_path best;		    /* The best path so far. */
-	struct di_path open;		    /* The best path into an array without a bound, for when nothing else fits. */
-	struct member bits[MAX_BIT_FIELDS]; /* The bit-fields that share bytes with the access. */
+	unsigned depth;			    /* Nesting depth of the structure. */
+	struct di_path best;		    /* Best path yet. */
+	struct di_path open;		    /* Best path into an array without a bound; used only if no other member matches. */
+	struct member bits[MAX_BIT_FIELDS]; /* Bit-fields that share bytes with the access. */
 	unsigned n_bits;
 };
 
@@ -60,8 +60,8 @@ static enum debuginfo_fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
 }
 
 /*
- * Find out where the bits of a bit-field are. DW_AT_data_bit_offset counts from the beginning of the structure.
- * DW_AT_bit_offset, of DWARF before version 5, counts from the high end of the storage unit at the member's offset.
+ * Calculate the position of a bit-field. DW_AT_data_bit_offset counts from the start of the structure. DW_AT_bit_offset, of
+ * DWARF before version 5, counts from the most significant bit of the storage unit at the member's offset.
  */
 static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
 {
@@ -79,7 +79,7 @@ static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
 	m->size = (m->bit_at % 8 + m->bits + 7) / 8;
 }
 
-/* 0, or -1 with the error set. A member whose offset is an expression, which no member in C has, is taken to be at offset 0. */
+/* Returns 0, or -1 with the error set. A member whose offset is an expression gets offset 0; C has no such members. */
 static int read_member(struct di_unit *u, Dwarf_Die die, struct member *m)
 {
 	struct di_type type;
@@ -122,7 +122,7 @@ static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, vo
 		add_name(&way, m.name);
 	if (descend(u->di, m.type, look->offset - m.offset, look->size, look->depth + 1, &way))
 		return -1;
-	/* Of members of a union that fit equally well, the one declared first is taken. */
+	/* In a union, the first declared of equal matches wins. */
 	if (!m.open && way.fit > look->best.fit)
 		look->best = way;
 	else if (m.open && way.fit > look->open.fit)
@@ -170,7 +170,7 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 	dwarf_dealloc_die(die);
 	if (status < 0)
 		return -1;
-	/* An access to all of a structure is not an access to its first member. */
+	/* An access that covers a whole structure is an access to the structure, not to its first member. */
 	if (look.best.fit && (look.best.fit > DEBUGINFO_FIT_LOOSE || p->fit < DEBUGINFO_FIT_EXACT))
 		*p = look.best;
 	else if (look.n_bits)
@@ -180,7 +180,7 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 	return 0;
 }
 
-/* Go into the array's element, unless the access is to more than one. */
+/* Extend the path by the array element, unless the access spans more than one element. */
 static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
 		      struct di_path *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening and closing a debug file, and saying where it is in memory. */
+/* Opens, closes and relocates a debug file. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The search goes back from the PC, through the instruction before and through all jumps, to the writes of the register. */
+/* Searches backwards from the PC, along fall-through and jumps, for the instructions that write the register. */
 #include "symbols/dwarf/origin.h"
 
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 
 #define MAX_SWEEP (256u << 10) /* bytes of code */
 
-/* The registers that a called function may change: the scratch registers of the System V ABI. */
+/* Registers that a call may change: the caller-saved registers of the System V ABI. */
 #define CALL_WRITES                                                                                                          \
 	(1u << X86_RAX | 1u << X86_RCX | 1u << X86_RDX | 1u << X86_RSI | 1u << X86_RDI | 1u << X86_R8 | 1u << 9 | 1u << 10 | \
 	 1u << 11)
 
-/* A search for the writes of one register. Instructions are given by their index in the sweep. */
+/* A search for the writers of one register. Instructions are identified by their index in the sweep. */
 struct search {
 	const struct di_sweep *s;
 	int reg;
-	bool *seen;   /* By instruction: the search has been there. */
-	size_t *todo; /* Instructions whose predecessors are still to be looked at. */
-	size_t n;     /* Instructions in `todo`. */
+	bool *seen;   /* By instruction: already visited. */
+	size_t *todo; /* Instructions whose predecessors have not been visited. */
+	size_t n;     /* Number of `todo`. */
 	size_t writers[DI_MAX_ORIGINS];
 	size_t n_writers;
-	bool from_start; /* A path leads back to the function's beginning. */
-	bool failed;	 /* There are too many writers, or a path comes from nowhere. */
+	bool from_start; /* A path reaches the function's start. */
+	bool failed;	 /* Too many writers, or a path without a visible predecessor. */
 };
 
 static bool writes(const struct di_sweep *s, size_t at, int reg)
@@ -38,15 +38,15 @@ static bool writes(const struct di_sweep *s, size_t at, int reg)
 }
 
 /*
- * The next instruction is not executed after this one: whatever is there is reached from elsewhere. inc, dec and push of a
- * memory operand are taken for such instructions too, at the cost of an origin that could be told.
+ * Returns true if execution never falls through to the next instruction. Also true, conservatively, for inc, dec and push of a
+ * memory operand (opcode 0xff); that only costs an origin.
  */
 static bool ends_flow(const struct insn *i)
 {
 	return insn_ends_flow(i) || (i->bytes[0] == 0xff && !(i->flags & INSN_CALL));
 }
 
-/* Take note that a path comes from instruction `at`. */
+/* Visit instruction `at` as a predecessor on some path. */
 static void come_from(struct search *f, size_t at)
 {
 	if (f->seen[at])
@@ -60,7 +60,7 @@ static void come_from(struct search *f, size_t at)
 		f->failed = true;
 }
 
-/* Go back from instruction `at` to all that may be executed right before it. */
+/* Visit all predecessors of instruction `at`: the one before it, if execution falls through, and jumps to it. */
 static void go_back(struct search *f, size_t at)
 {
 	bool through = at && !ends_flow(&f->s->at[at - 1]);
@@ -92,7 +92,7 @@ static int search_writers(struct debuginfo *di, struct search *f, size_t from)
 	return 0;
 }
 
-/* Write down what the search found. Returns the number of origins, or 0 when one of them is DI_UNKNOWN. */
+/* Convert the writers to origins. Returns their number, or 0 if one of them is DI_UNKNOWN. */
 static int put_origins(const struct search *f, bool relocatable, struct di_origin *out)
 {
 	int n = 0;

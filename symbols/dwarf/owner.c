@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_member(): the member at an offset of a type that an earlier answer was about. */
+/* debuginfo_member(): the member at an offset of a type that an earlier query returned. */
 #include "symbols/dwarf/fill.h"
 #include "symbols/dwarf/index.h"
 #include "symbols/dwarf/query.h"

@@ -10,13 +10,16 @@ void di_begin(struct debuginfo *di, struct di_query *q, struct err *err)
 	q->local = (struct err){0};
 	q->err = err;
 	di->err = &q->local;
-	/* No query of a sound file reads every DIE more than a few times, and each DIE takes a byte at least. */
+	/*
+	 * A query of a valid file reads each DIE at most a few times, and a DIE takes at least one byte. So a few times the
+	 * file's size suffices. The cap of 4 million bounds the time that a large hostile file can cost.
+	 */
 	di->budget = 10000 + 4 * (uint64_t)di->file.map_size;
 	if (di->budget > most)
 		di->budget = most;
 	di->searches = 40;
 	di_units_trim(di);
-	/* Pages read for units that are closed by now are of no use, and the kernel has mapped 16 for each one touched. */
+	/* Pages read for closed units are no longer needed, and the kernel has mapped 16 pages around each access. */
 	if (di->opened > DI_CACHE_UNITS) {
 		di->opened = 0;
 		di_file_release(&di->file);

@@ -5,7 +5,7 @@
 
 #include "symbols/dwarf/error.h"
 
-#define MAX_RANGES (4u << 20)
+#define MAX_RANGES (4u << 20) /* bounds the memory that a hostile file can cost */
 
 int di_ranges_add(struct debuginfo *di, struct di_ranges *r, uint64_t low, uint64_t high, uint64_t where)
 {

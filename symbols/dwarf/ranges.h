@@ -5,10 +5,12 @@
 
 #include "symbols/dwarf/state.h"
 
-/* Append the link addresses [low, high), which belong to `where`. An empty range is left out. -1 with the error set. */
+/*
+ * Append the link addresses [low, high), tagged with `where`. An empty range is ignored. Returns 0, or -1 with the error set.
+ */
 int di_ranges_add(struct debuginfo *di, struct di_ranges *r, uint64_t low, uint64_t high, uint64_t where);
 
-/* Free the ranges and make the list an empty one. */
+/* Free the ranges and empty the list. */
 void di_ranges_free(struct di_ranges *r);
 
 #endif

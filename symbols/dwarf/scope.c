@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of a unit are listed once. What is inside of a function is searched when it is asked for. */
+/* The functions of a unit are indexed once. The scopes inside a function are searched per query. */
 #include "symbols/dwarf/scope.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "symbols/dwarf/error.h"
 #include "symbols/dwarf/ranges.h"
 
-/* Functions are children of the unit's topmost DIE, or are nested in what languages other than C put around them. */
+/* Functions are children of the unit's top DIE, or nested in the namespaces or modules of languages other than C. */
 static int list_function(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	unsigned *depth = ctx;
@@ -45,20 +45,20 @@ static int list_functions(struct di_unit *u)
 	return -1;
 }
 
-/* The search for the scopes inside of a function. */
+/* The search for scopes inside a function. */
 struct search {
 	uint64_t pc; /* Link address. */
 	struct di_scopes *out;
 };
 
-/* Whether DIEs with the tag may have code of their own inside of a function. */
+/* Returns true if a DIE with this tag can have code of its own inside a function. */
 static bool may_hold_code(Dwarf_Half tag)
 {
 	return tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram ||
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
 }
 
-/* Write down the first child that contains the PC, and go on inside of it. */
+/* Record the first child that contains the PC, and descend into it. */
 static int search_child(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct search *s = ctx;

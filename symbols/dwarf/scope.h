@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The scopes that a PC is in: a function, and in it lexical blocks and inlined functions. Private to symbols/dwarf/. */
+/* The scopes around a PC: a function, and the lexical blocks and inlined functions in it. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_SCOPE_H
 #define OUTRIDER_SYMBOLS_DWARF_SCOPE_H
 
@@ -12,11 +12,11 @@ struct di_scope {
 
 struct di_scopes {
 	struct di_scope at[DI_MAX_DEPTH]; /* Outermost first: at[0] is the function. */
-	size_t n;			  /* Scopes in `at`. 0: the PC is in no function. */
-	uint64_t low, high;		  /* Link addresses [low, high) of the function's stretch of code that the PC is in. */
+	size_t n;			  /* Scopes in `at`. 0: no function contains the PC. */
+	uint64_t low, high;		  /* Link addresses [low, high) of the function's code range with the PC. */
 };
 
-/* The scopes of the unit that contain link address `pc`. -1 with the error set. */
+/* Find the scopes of the unit that contain link address `pc`. Returns 0, or -1 with the error set. */
 int di_scopes(struct di_unit *u, uint64_t pc, struct di_scopes *out);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of an open debug file: the private definition of struct debuginfo, and of what hangs on it. Private to
- * symbols/dwarf/. This header holds data only. The functions on the data are declared in the headers beside this one, which all
- * include it.
+ * The state of an open debug file: the private definition of struct debuginfo and of the structures it owns. Private to
+ * symbols/dwarf/. This header has only data; the other headers of this folder declare the functions on it.
  *
- * "The error is set" in these headers means that the error of the query under way is set, which is debuginfo.err.
+ * "The error is set" in these headers means that debuginfo.err, the error of the running query, is set.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_STATE_H
 #define OUTRIDER_SYMBOLS_DWARF_STATE_H
@@ -16,50 +15,50 @@
 #include "symbols/dwarf/file.h"
 
 /*
- * The place of a unit or a DIE is its offset in .debug_info, or its offset in .debug_types with this bit set. No DIE is at
- * place 0, because the first unit's header is there; place 0 stands for "no DIE".
+ * The place of a unit or DIE is its offset in .debug_info, or its offset in .debug_types with this bit set. Place 0 means "no
+ * DIE": the first unit's header is there.
  */
 #define DI_IN_TYPES (1ull << 63)
 
-/* The most levels that DIEs, chains of references and types may be nested. A file with more is taken to be corrupt. */
+/* Most levels of nested DIEs, types and chains of references. A deeper file is treated as corrupt. */
 #define DI_MAX_DEPTH 64
 
 /* The header of a unit. */
 struct di_head {
 	uint64_t offset;      /* Place of the unit, DI_IN_TYPES included. */
-	uint64_t length;      /* Bytes of the whole unit, its header included. */
-	uint64_t signature;   /* Signature of a type unit. 0 for any other unit. */
-	uint64_t type_offset; /* Offset of a type unit's type, counted from the unit's header. 0 for any other unit. */
+	uint64_t length;      /* Bytes of the unit with its header. */
+	uint64_t signature;   /* Signature of a type unit, otherwise 0. */
+	uint64_t type_offset; /* Offset of a type unit's type from the unit's header, otherwise 0. */
 	uint8_t version;      /* DWARF version, 2 to 5. */
-	bool wide;	      /* The unit is 64-bit DWARF: offsets in it have eight bytes. */
+	bool wide;	      /* 64-bit DWARF: offsets have eight bytes. */
 	bool in_aranges;      /* .debug_aranges lists addresses of this unit. */
 };
 
-/* A stretch of code and whose code it is. */
+/* A range of code and its owner. */
 struct di_range {
-	uint64_t low, high; /* Link addresses. `high` is the first address behind the stretch. */
-	uint64_t where;	    /* Place of the unit or of the DIE that the code belongs to. */
+	uint64_t low, high; /* Link addresses [low, high). */
+	uint64_t where;	    /* Place of the unit or DIE that owns the code. */
 };
 
 struct di_ranges {
 	struct di_range *at;
 	size_t n;    /* Ranges in `at`. */
-	size_t room; /* Ranges that `at` has memory for. */
+	size_t room; /* Ranges that `at` has room for. */
 };
 
-/* A spot in .debug_info that reads like an expression that says: the variable is at this fixed address. */
+/* A position in .debug_info whose bytes look like the expression of a variable at a fixed address. */
 struct di_candidate {
-	uint64_t addr;	/* Link address that the expression gives. */
+	uint64_t addr;	/* Link address in the expression. */
 	uint64_t where; /* Offset of the expression in .debug_info. */
 };
 
 _Static_assert(!offsetof(struct di_head, offset) && !offsetof(struct di_range, low) && !offsetof(struct di_candidate, addr),
 	       "di_bisect() takes the first eight bytes for the key");
 
-/* What libdwarf is shown of the file (see view.h). */
+/* What libdwarf gets to see of the file (see view.h). */
 struct di_view {
 	struct debuginfo *di;
-	const struct di_head *window; /* The one unit that is shown. NULL: all sections are shown whole. */
+	const struct di_head *window; /* The only visible unit. NULL: all sections are visible as a whole. */
 	Dwarf_Obj_Access_Interface access;
 };
 
@@ -72,10 +71,10 @@ struct di_unit {
 	struct di_view view;
 	Dwarf_Debug dbg;
 	Dwarf_Die cu;		     /* The unit's topmost DIE. */
-	struct di_lines *lines;	     /* The line table. NULL: it was not read yet. */
-	struct di_ranges *functions; /* Code of the unit's functions, in the order of the file. NULL: it was not read yet. */
-	uint64_t used;		     /* Value of di->clock when the unit was last asked for. */
-	struct di_unit *next;	     /* The next unit of the list di->units. */
+	struct di_lines *lines;	     /* The line table. NULL: not read yet. */
+	struct di_ranges *functions; /* Code ranges of the unit's functions, in file order. NULL: not read yet. */
+	uint64_t used;		     /* Value of di->clock at the last use of the unit. */
+	struct di_unit *next;	     /* Next in the list di->units. */
 };
 
 struct di_strings;
@@ -84,35 +83,35 @@ struct di_sweep;
 struct debuginfo {
 	struct di_file file;
 
-	struct di_head *heads; /* All units, .debug_info's before .debug_types', each section's in the order of the file. */
+	struct di_head *heads; /* All units, those of .debug_info before those of .debug_types, each in file order. */
 	size_t n_heads;
-	bool indexed; /* `heads` was read. */
+	bool indexed; /* `heads` is filled in. */
 
-	struct di_ranges addresses; /* Code of the units, sorted by address. */
-	bool have_aranges;	    /* `addresses` has what .debug_aranges lists. */
-	bool have_all_ranges;	    /* `addresses` also has what the units themselves list that .debug_aranges leaves out. */
+	struct di_ranges addresses; /* Code ranges of the units, sorted by address. */
+	bool have_aranges;	    /* `addresses` has the ranges from .debug_aranges. */
+	bool have_all_ranges;	    /* `addresses` also has the ranges of units that .debug_aranges leaves out. */
 
 	struct di_candidate *candidates; /* Sorted by address. */
 	size_t n_candidates;
-	bool have_candidates; /* `candidates` was read. */
+	bool have_candidates; /* `candidates` is filled in. */
 
-	struct di_unit *units; /* The cache: units that are open, in no order. */
+	struct di_unit *units; /* Cache of open units, unordered. */
 	size_t n_units;
-	size_t opened;	/* Units opened since pages of the file were last given back to the kernel. */
-	uint64_t clock; /* Counts the uses of units, so that the unit unused for longest is known. */
+	size_t opened;	/* Units opened since the file's pages were last dropped. */
+	uint64_t clock; /* Counts uses of units, to find the least recently used one. */
 
-	struct di_strings *strings; /* Strings given out that are not in the file. NULL: none. */
-	struct di_sweep *sweep;	    /* The function decoded last. NULL: none. */
+	struct di_strings *strings; /* Returned strings that are not in the file. NULL: none. */
+	struct di_sweep *sweep;	    /* The last decoded function. NULL: none. */
 
-	/* Error of the query under way. It is never NULL during a query, and NULL at all other times. */
+	/* Error of the running query. Non-NULL during a query, NULL otherwise. */
 	struct err *err;
-	/* Work that the query under way may still do, counted in DIEs, list entries and instructions read. */
+	/* Work that the running query may still do, in DIEs, list entries and instructions. */
 	uint64_t budget;
-	/* Searches for a register's origins that the query under way may still make. Paths that join multiply the searches. */
+	/* Register searches (origin.h) that the running query may still make. Joining paths multiply their number. */
 	unsigned searches;
 };
 
-/* Whether the unit is in .debug_info, and not in .debug_types. */
+/* Returns true if the unit is in .debug_info, false if it is in .debug_types. */
 static inline bool di_is_info(const struct di_unit *u)
 {
 	return !(u->head->offset & DI_IN_TYPES);

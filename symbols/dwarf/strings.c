@@ -8,7 +8,7 @@
 #include "symbols/dwarf/error.h"
 
 struct di_strings {
-	void *root; /* The tree of tsearch(3). */
+	void *root; /* Root of tsearch(3). */
 };
 
 static int compare_strings(const void *a, const void *b)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Strings that are given to callers but are not in the file as they are: paths put together of a directory and a name. */
+/* Owns the strings that are returned to callers but not contained in the file: paths made of a directory and a name. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_STRINGS_H
 #define OUTRIDER_SYMBOLS_DWARF_STRINGS_H
 
 #include "symbols/dwarf/state.h"
 
-/* A copy of `s` that lives as long as `di`; equal strings share one copy. NULL with the error set: memory is out. */
+/*
+ * Returns a copy of `s` that lives as long as `di`. Equal strings share one copy. Returns NULL with the error set if memory
+ * runs out.
+ */
 const char *di_string_keep(struct debuginfo *di, const char *s);
 
 /* Free all copies. `s` may be NULL. */

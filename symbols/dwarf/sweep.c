@@ -72,7 +72,7 @@ out:
 	return status;
 }
 
-/* The call for ftrace is at the function's beginning, or behind an endbr64 there. */
+/* ftrace's call is the function's first instruction, or the second after endbr64. */
 static size_t find_tracer(const struct debuginfo *di, const struct di_sweep *s)
 {
 	for (size_t i = 0; i < s->n && i < 2; i++) {

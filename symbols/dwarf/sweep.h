@@ -21,25 +21,25 @@ struct di_sweep {
 	size_t n;
 	struct di_branch *branches; /* Sorted by target. */
 	size_t n_branches;
-	size_t tracer; /* Index of the call of __fentry__, which changes no register. SIZE_MAX: there is no such call. */
+	size_t tracer; /* Index of the call of __fentry__, which preserves all registers. SIZE_MAX: there is none. */
 };
 
 /*
- * The instructions of the link addresses [low, high), which a function begins with. The last function is kept: a sweep is valid
- * until the next call. NULL: the file has no such code, or the error is set.
+ * Returns the instructions at link addresses [low, high), which must begin with a function's first instruction. Only the last
+ * sweep is cached: it is valid until the next call. Returns NULL if the file has no such code, or with the error set.
  */
 const struct di_sweep *di_sweep(struct debuginfo *di, uint64_t low, uint64_t high);
 
 /* Free a sweep. `s` may be NULL. */
 void di_sweep_free(struct di_sweep *s);
 
-/* Index of the instruction at link address `pc`. SIZE_MAX: no instruction begins there. */
+/* Returns the index of the instruction at link address `pc`, or SIZE_MAX if none begins there. */
 size_t di_sweep_index(const struct di_sweep *s, uint64_t pc);
 
-/* The direct jumps to link address `target`, and their number in *n. */
+/* Returns the direct jumps to link address `target`, and their number in *n. */
 const struct di_branch *di_sweep_branches(const struct di_sweep *s, uint64_t target, size_t *n);
 
-/* The link address that a direct call goes to. 0: the instruction is no direct call. */
+/* Returns the target of a direct call, a link address, or 0 for any other instruction. */
 uint64_t di_call_target(const struct insn *i);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Chapter 5 of DWARF 5 is about types. */
+/* Type resolution (DWARF 5 chapter 5). */
 #include "symbols/dwarf/type.h"
 
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/error.h"
 
-/* Whether a DIE with the tag is only another name for its target: a typedef or a qualifier. */
+/* Returns true for a tag that only renames or qualifies its target: a typedef or a qualifier. */
 static bool only_a_name(Dwarf_Half tag)
 {
 	return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
@@ -21,7 +21,7 @@ static int add_dimension(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, voi
 		return 0;
 	if (d->n == DI_MAX_DIMENSIONS)
 		return di_corrupt(u, "an array of too many dimensions", NULL);
-	/* C counts from 0. Some compilers write an upper bound of -1 for "no elements". */
+	/* Array indexes begin at 0 in C. Some compilers write an upper bound of -1 for "no elements". */
 	if (!di_number(u, child, DW_AT_count, &count) && di_number(u, child, DW_AT_upper_bound, &upper))
 		count = upper + 1;
 	d->count[d->n++] = count;
@@ -48,8 +48,8 @@ int di_dimensions(struct debuginfo *di, uint64_t where, struct di_dimensions *ou
 }
 
 /*
- * Read the type at `where` as it is written there. Returns 1 when it only stands for its target, 0 when it is a type of its
- * own, or -1 with the error set.
+ * Read the type DIE at `where`. Returns 1 if it only refers to its target, 0 if it is a type of its own, or -1 with the error
+ * set.
  */
 static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, struct di_dimensions *dims)
 {
@@ -65,7 +65,7 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	if (di_die_at(di, where, &u, &die))
 		return -1;
 	out->tag = di_tag(u, die);
-	/* A type unit's type may be written as its tag and this attribute alone, so that it can be referred to by offset. */
+	/* A stub: some compilers refer to a type unit's type through a DIE with only its tag and DW_AT_signature. */
 	stub = di_reference(u, die, DW_AT_signature, &out->target);
 	if (!stub)
 		di_reference(u, die, DW_AT_type, &out->target);
@@ -79,7 +79,7 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	return status || di->err->code != EXIT_OK ? -1 : stub || only_a_name(out->tag);
 }
 
-/* Bytes of an array whose elements have `element` bytes each. 0: not known, or more than memory can hold. */
+/* Returns the bytes of an array with elements of `element` bytes, or 0 if unknown or on overflow. */
 static uint64_t array_size(const struct di_dimensions *dims, uint64_t element)
 {
 	uint64_t size = element;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Types as C writes them. */
+/* Writes type names in C syntax. */
 #include <stdio.h>
 #include <string.h>
 
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/type.h"
 
-/* The text that is being written. */
+/* The output buffer. */
 struct text {
 	const char *start;
-	char *at;    /* The end of the text. */
-	size_t room; /* Bytes left from `at` on, the end of the string included. */
+	char *at;    /* End of the text. */
+	size_t room; /* Bytes left from `at`, including the NUL. */
 };
 
 static void append(struct text *out, const char *s)
@@ -25,7 +25,7 @@ static void append(struct text *out, const char *s)
 	*out->at = '\0';
 }
 
-/* What is written before the name of a type with the tag. */
+/* Returns the keyword that precedes the name of a type with this tag. */
 static const char *keyword(Dwarf_Half tag)
 {
 	switch (tag) {
@@ -47,7 +47,7 @@ static const char *keyword(Dwarf_Half tag)
 
 static void append_type(struct debuginfo *di, uint64_t where, unsigned depth, struct text *out);
 
-/* The tag of the DIE at a place. 0: void, or the error is set. */
+/* Returns the tag of the DIE at a place. 0 for void, or with the error set. */
 static Dwarf_Half tag_at(struct debuginfo *di, uint64_t where)
 {
 	struct di_unit *u;
@@ -77,8 +77,8 @@ static void append_dimensions(struct debuginfo *di, uint64_t where, struct text 
 }
 
 /*
- * Write what comes behind the name of the target: the star of a pointer, behind that what qualifies the pointer, or the
- * dimensions of an array.
+ * Write what follows the name of the target type: the star of a pointer, the qualifier of a pointer after its star, or array
+ * dimensions.
  */
 static void append_suffix(struct debuginfo *di, uint64_t where, Dwarf_Half tag, Dwarf_Half target, struct text *out)
 {
@@ -113,7 +113,7 @@ static void append_type(struct debuginfo *di, uint64_t where, unsigned depth, st
 	di_reference(u, die, DW_AT_type, &target);
 	dwarf_dealloc_die(die);
 	target_tag = tag_at(di, target);
-	/* The qualifiers of a pointer come behind its star. Those of an array are also qualifiers of its elements. */
+	/* A pointer's qualifiers follow its star. An array's qualifiers belong to its elements too. */
 	if (name || (target_tag != DW_TAG_pointer_type && target_tag != DW_TAG_array_type))
 		append(out, keyword(tag));
 	if (name)

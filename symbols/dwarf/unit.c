@@ -9,10 +9,10 @@
 #include "symbols/dwarf/ranges.h"
 #include "symbols/dwarf/view.h"
 
-/* Units that may be open during a query. A file that needs more has units that refer to each other without end. */
+/* Most units open during a query. A file that needs more has units that refer to each other without end. */
 #define QUERY_UNITS 96
 
-/* Read the unit's header and its topmost DIE. */
+/* Read the unit's header and top DIE. */
 static int read_cu(struct di_unit *u)
 {
 	Dwarf_Unsigned length, type_offset, next;
@@ -78,7 +78,7 @@ struct di_unit *di_unit_at(struct debuginfo *di, uint64_t offset)
 	struct di_unit *u;
 
 	if (!head) {
-		err_set(di->err, EXIT_INPUT, "%s: no unit at 0x%lx of .debug_info, which is referred to: corrupt",
+		err_set(di->err, EXIT_INPUT, "%s: a reference to 0x%lx of .debug_info, where there is no unit: corrupt",
 			di->file.path, (unsigned long)offset);
 		return NULL;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_value(): a value as its type wants it written. */
+/* debuginfo_value(): formats a value according to its type. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 struct scalar {
 	Dwarf_Half tag;
-	uint64_t encoding; /* Of a base type: DW_ATE_*. */
+	uint64_t encoding; /* For a base type: DW_ATE_*. */
 	uint64_t size;	   /* Bytes. */
 	uint64_t value;
-	const char *enumerator;		 /* The enumerator that has the value. NULL: there is none. */
-	char flags[DEBUGINFO_VALUE_MAX]; /* The enumerators of one bit that are set in the value: "A|B". */
-	uint64_t named;			 /* The bits of `flags`. */
+	const char *enumerator;		 /* The enumerator equal to the value. NULL: none. */
+	char flags[DEBUGINFO_VALUE_MAX]; /* The one-bit enumerators set in the value: "A|B". */
+	uint64_t named;			 /* Bits that `flags` names. */
 };
 
 static void add_flag(struct scalar *s, uint64_t bit, const char *name)
@@ -45,7 +45,7 @@ static int look_at_enumerator(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag
 	return 1;
 }
 
-/* Find out what the type is and, if it is an enumeration, which enumerators make up s->value. */
+/* Read the type and, for an enumeration, the enumerators that make up s->value. */
 static int read_scalar(struct debuginfo *di, uint64_t where, struct scalar *s)
 {
 	struct di_type type;
@@ -69,7 +69,7 @@ static int read_scalar(struct debuginfo *di, uint64_t where, struct scalar *s)
 	return status;
 }
 
-/* Take the value's bits out of the bytes. Returns false when not all of them are there. */
+/* Extract the value from the bytes. Returns false if not all of its bytes are there. */
 static bool take_value(const struct debuginfo_datum *d, const uint8_t *bytes, size_t size, uint64_t *value)
 {
 	uint64_t bits = d->bit_size ? d->bit_offset + (uint64_t)d->bit_size : d->size * 8;
@@ -92,7 +92,7 @@ static void write_signed(uint64_t value, unsigned bits, char *text)
 	snprintf(text, DEBUGINFO_VALUE_MAX, "%ld", (long)((value ^ sign) - sign));
 }
 
-/* Returns 1, or 0 when the type is not one whose values are written. */
+/* Returns 1, or 0 for a type whose values are not printed. */
 static int write_scalar(const struct scalar *s, unsigned bits, char *text)
 {
 	bool number = s->tag == DW_TAG_base_type && (s->encoding == DW_ATE_signed || s->encoding == DW_ATE_signed_char);

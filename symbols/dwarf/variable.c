@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debuginfo_variable_at(): the global or static variable at an address, and the member there. */
+/* debuginfo_variable_at(): finds the global or static variable at an address, and the member there. */
 #include "symbols/dwarf/variable.h"
 
 #include <string.h>
@@ -13,25 +13,25 @@
 #include "symbols/dwarf/type.h"
 #include "symbols/dwarf/unit.h"
 
-#define MAX_NAMES 8
-#define MAX_TRIES 256 /* Candidates that are looked at in one search. Most of them turn out to be no variable there. */
+#define MAX_NAMES 8   /* ELF symbols that can share one address */
+#define MAX_TRIES 256 /* Candidates tried per search. Most turn out not to be a variable at the address. */
 
-/* What is asked for. */
+/* The query. */
 struct lookup {
 	struct debuginfo *di;
 	uint64_t addr;		      /* Link address of the access. */
 	uint64_t size;		      /* Bytes of the access. */
 	const char *names[MAX_NAMES]; /* Names of the ELF symbols that contain the address. */
 	size_t n_names;
-	uint64_t start; /* Link address that these symbols begin at. */
+	uint64_t start; /* Link address where these symbols begin. */
 };
 
-/* The search for the DIE that an expression belongs to. */
+/* The search for the DIE that contains an expression. */
 struct found {
 	uint64_t expression;  /* Place of the expression. */
-	uint64_t where;	      /* Place of the last DIE on a level that begins before the expression. */
+	uint64_t where;	      /* Place of the last DIE on the current level that begins before the expression. */
 	Dwarf_Half tag;	      /* Tag of that DIE. */
-	const char *function; /* The innermost function around the expression. NULL: none. */
+	const char *function; /* Innermost function around the expression. NULL: none. */
 };
 
 static int last_before(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
@@ -48,7 +48,10 @@ static int last_before(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void 
 	return 0;
 }
 
-/* Find the DIE that the expression is inside of, from level to level. The caller frees *die. Returns 1, 0 or -1. */
+/*
+ * Find the DIE that contains the expression, level by level. The caller frees *die. Returns 1; 0 if there is none; or -1 with
+ * the error set.
+ */
 static int find_die(struct di_unit *u, struct found *f, Dwarf_Die *die)
 {
 	Dwarf_Die at = u->cu;
@@ -78,8 +81,8 @@ static int find_die(struct di_unit *u, struct found *f, Dwarf_Die *die)
 }
 
 /*
- * Whether a symbol at the address has the variable's name. The linker knows a static variable of a function as "name.123", and
- * also a variable that the compiler has made a copy of.
+ * Returns true if a symbol at the address has the variable's name. The symbol of a function's static variable, and of a
+ * variable that the compiler has cloned, is "name.123".
  */
 static bool has_symbol(const struct lookup *q, const char *name)
 {
@@ -92,7 +95,10 @@ static bool has_symbol(const struct lookup *q, const char *name)
 	return false;
 }
 
-/* Whether `die` is a variable at v->addr that contains the address. Returns 1 with `out` filled in, 0, or -1. */
+/*
+ * Check that `die` is a variable at v->addr that contains the address. Returns 1 with `out` filled in, 0, or -1 with the error
+ * set.
+ */
 static int check_variable(const struct lookup *q, struct di_unit *u, Dwarf_Die die, const struct di_candidate *v,
 			  const char *function, struct debuginfo_datum *out)
 {
@@ -115,7 +121,7 @@ static int check_variable(const struct lookup *q, struct di_unit *u, Dwarf_Die d
 	return 1;
 }
 
-/* Returns 1 with `out` filled in when the candidate is the variable, 0, or -1. */
+/* Returns 1 with `out` filled in if the candidate is the variable, 0 if not, or -1 with the error set. */
 static int try_candidate(const struct lookup *q, const struct di_candidate *v, struct debuginfo_datum *out)
 {
 	struct found f = {.expression = v->where};
@@ -137,8 +143,8 @@ static int try_candidate(const struct lookup *q, const struct di_candidate *v, s
 }
 
 /*
- * Try the candidates at link addresses [low, high], the nearest to `high` first. Each may be of another unit, and an address
- * that is no variable's would open as many units as there are tries.
+ * Try the candidates at link addresses [low, high], the highest first. Stop early once many units are open: each candidate may
+ * be in another unit, and an address without a variable would open MAX_TRIES units.
  */
 static int try_between(const struct lookup *q, uint64_t low, uint64_t high, struct debuginfo_datum *out)
 {
@@ -158,9 +164,9 @@ static int try_between(const struct lookup *q, uint64_t low, uint64_t high, stru
 }
 
 /*
- * A variable that begins before the symbol that contains the address cannot reach to the address. A candidate that begins with
- * the symbol is most likely the variable, so it is tried first: between the symbol's beginning and the address there may be any
- * number of candidates, which are addresses of members that calls hand on.
+ * A variable that begins before the ELF symbol cannot contain the address. A candidate at the symbol's start is most likely the
+ * variable, so try it first: between there and the address may be any number of other candidates, addresses of members in call
+ * parameters.
  */
 static int find_variable(const struct lookup *q, struct debuginfo_datum *out)
 {

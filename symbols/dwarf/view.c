@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* libdwarf's object access interface, put on top of a struct di_file. */
+/* Implements libdwarf's object access interface on a struct di_file. */
 #include "symbols/dwarf/view.h"
 
 #include <string.h>
 
 /*
- * The sections that libdwarf is shown, by their number less 1, because libdwarf wants section 0 to be empty. Range lists and
- * location lists are not shown: see list.h.
+ * The sections that libdwarf sees, by section number minus 1: libdwarf requires section 0 to be empty. Range lists and location
+ * lists are hidden: see list.h.
  */
 static const char *const section_names[] = {
 	".debug_info",	   ".debug_types", ".debug_abbrev",	 ".debug_str",
@@ -15,13 +15,13 @@ static const char *const section_names[] = {
 
 #define N_SECTIONS (sizeof(section_names) / sizeof(section_names[0]))
 
-/* Name of the section that the one unit is in. Nothing is shown of the other section with units. */
+/* Returns the name of the section that contains the visible unit. The other section with units is hidden. */
 static const char *window_name(const struct di_view *v)
 {
 	return v->window->offset & DI_IN_TYPES ? ".debug_types" : ".debug_info";
 }
 
-/* Whether libdwarf is shown the section at all. */
+/* Returns true if libdwarf sees the section. */
 static bool shown(const struct di_view *v, const char *name)
 {
 	bool units = !strcmp(name, ".debug_info") || !strcmp(name, ".debug_types");
@@ -92,7 +92,7 @@ static Dwarf_Unsigned section_count(void *ctx)
 
 int di_view_open(struct di_view *view, Dwarf_Debug *dbg, Dwarf_Error *e)
 {
-	/* There is no method for relocating, because di_file_section() has done it where there is any to do. */
+	/* No method for relocation: di_file_section() has already relocated the sections. */
 	static const Dwarf_Obj_Access_Methods methods = {
 		.get_section_info = section_info,
 		.get_byte_order = byte_order,

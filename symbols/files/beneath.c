@@ -28,7 +28,7 @@ int beneath_works(int fd)
 	return 0;
 }
 
-/* Take the file behind `fd` only if it is a regular file of at most `max` bytes. Returns 0, or -1 with errno set. */
+/* Accept a descriptor only if it is a regular file of at most `max` bytes. Returns 0, or -1 with errno set. */
 static int check(int fd, size_t max, struct stat *st)
 {
 	if (fstat(fd, st) < 0)
@@ -54,7 +54,7 @@ static int close_failed(int fd)
 int beneath_open(int fd, const char *path, size_t max, size_t *size)
 {
 	struct stat before, now;
-	/* O_PATH says what is there without opening it. */
+	/* O_PATH allows fstat() without opening the file. */
 	int file = open_how(fd, path, O_PATH);
 
 	if (file < 0)
@@ -62,7 +62,10 @@ int beneath_open(int fd, const char *path, size_t max, size_t *size)
 	if (check(file, max, &before) < 0)
 		return close_failed(file);
 	close(file);
-	/* Somebody may have put a FIFO there since, hence O_NONBLOCK and the second check. */
+	/*
+	 * Another process may have replaced the file by a FIFO since the check. O_NONBLOCK keeps open() from blocking; check
+	 * again after it.
+	 */
 	file = open_how(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (file < 0)
 		return -1;

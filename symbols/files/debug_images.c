@@ -10,17 +10,17 @@
 #include "symbols/files/debugfiles.h"
 #include "symbols/files/debuginfod.h"
 
-#define ID_MAX 64
+#define ID_MAX 64 /* bytes of a build id */
 
-/* An image that was asked for. */
+/* An image that a caller has asked for. */
 struct known_image {
 	char *name;
 	uint8_t id[ID_MAX];
 	size_t id_len;
-	struct debuginfo *di; /* The debug file. NULL: there is none that can be used. */
-	bool users;	      /* The debug file lies where the user said to look. */
-	bool failed;	      /* A failed query was reported. */
-	bool placed;	      /* The file was moved as `slide` and `generation` say. */
+	struct debuginfo *di; /* its debug file; NULL if there is no usable one */
+	bool users;	      /* the debug file lies in a place that the user named */
+	bool failed;	      /* a failed query was reported */
+	bool placed;	      /* the file was relocated by `slide` and `generation` below */
 	uint64_t slide, generation;
 };
 
@@ -29,9 +29,9 @@ struct debug_images {
 	struct debugfiles *files;
 	struct known_image *known;
 	size_t count;
-	struct debuginfod *debuginfod; /* NULL: nothing is fetched. */
-	bool asked;		       /* The user has named a place to look in. */
-	size_t users;		       /* The number of places that the user named. They come before the others. */
+	struct debuginfod *debuginfod; /* NULL: files are not fetched */
+	bool asked;		       /* the user has named a place to search */
+	size_t users;		       /* number of places that the user named; these come first */
 };
 
 struct debug_images *debug_images_new(const struct debug_images_sink *sink, struct err *err)
@@ -127,7 +127,7 @@ static void say_found(const struct debug_images *images, const char *name, const
 	images->sink.found(images->sink.ctx, line);
 }
 
-/* Returns the path of the image's debug file, which is in *place then, or NULL with err set anew. */
+/* Fetch the image's debug file. Returns its path and sets *place, or returns NULL and replaces *err. */
 static const char *fetch(struct debug_images *images, const struct debug_image *image, size_t *place, struct err *err)
 {
 	const char *path;
@@ -138,14 +138,14 @@ static const char *fetch(struct debug_images *images, const struct debug_image *
 	fetched = debuginfod_fetch(images->debuginfod, image->name, image->id, image->id_len, err);
 	if (!fetched)
 		return NULL;
-	/* As a place to look in, the file is looked at as any other: its build id must be the image's. */
+	/* Add the file as a place to search: so its build id is compared with the image's, like that of any other file. */
 	rc = debugfiles_add(images->files, fetched, err);
 	free(fetched);
 	if (rc < 0)
 		return NULL;
 	path = debugfiles_find_in(images->files, image->name, image->id, image->id_len, place, NULL);
 	if (!path)
-		err_set(err, EXIT_INPUT, "%.64s: debuginfod: the file that came is of another build, or is no debug file",
+		err_set(err, EXIT_INPUT, "%.64s: debuginfod: the downloaded file is of another build, or is not a debug file",
 			image->name);
 	return path;
 }
@@ -187,13 +187,13 @@ static struct known_image *add_image(struct debug_images *images, const struct d
 	return k;
 }
 
-/* Move the debug file to where the image is in memory, if it is not there yet. */
+/* Relocate the debug file to the image's addresses in memory, unless it already is. */
 static void place_image(struct known_image *k, const struct debug_image *image)
 {
 	if (k->placed && k->slide == image->slide && k->generation == image->generation)
 		return;
 	debuginfo_slide(k->di, image->slide);
-	/* A section that the file does not have, or that has no debug information, is no loss. */
+	/* Ignore a failure: a section that is not in the file, or has no debug information, answers no query. */
 	for (size_t i = 0; i < image->nsections; i++)
 		debuginfo_place(k->di, image->sections[i].name, image->sections[i].addr);
 	k->slide = image->slide;

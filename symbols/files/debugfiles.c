@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A debug file is found by its build id, or by its name, and then its build id is checked. */
+/* Finds a debug file by build id, or by name with a check of its build id. */
 #include <errno.h>
 #include <fts.h>
 #include <stdbool.h>
@@ -11,35 +11,35 @@
 #include "symbols/files/debugfiles.h"
 #include "symbols/dwarf/file.h"
 
-#define MAX_FILES 100000u /* Files and folders in a folder. A kernel's build tree with all modules has about so many. */
+#define MAX_FILES 100000u /* files and folders in one folder; a kernel's build tree with all modules has about as many */
 #define MAX_DEPTH 20
-#define MAX_ID 64u
+#define MAX_ID 64u /* bytes of a build id */
 
-/* A file or folder to look in. */
+/* A file or folder to search. */
 struct place {
 	char *path;
 	bool is_file;
-	bool walked;  /* `files` is known. */
-	char **files; /* Paths of the files in the folder that are called as a kernel or a module is. */
-	size_t n;     /* Files. */
-	size_t room;  /* Files that `files` has memory for. */
+	bool walked;  /* `files` is filled in */
+	char **files; /* paths of the files in the folder that are named like a kernel or module */
+	size_t n;     /* number of files */
+	size_t room;  /* number of files that `files` has room for */
 };
 
 struct debugfiles {
 	struct place *places;
 	size_t n;
-	struct place answers; /* Its files are those that were found by build id. */
+	struct place answers; /* the files that were found by build id; only `files` is used */
 };
 
-/* The file that is looked for, and what was found in its stead. */
+/* The file to find, and why candidates were rejected. */
 struct wanted {
 	const char *name;
 	const uint8_t *id;
-	size_t len;		  /* Bytes of the build id. 0: it is not known. */
-	char hex[2 * MAX_ID + 1]; /* The build id as text. */
-	bool given;		  /* The user has named the very file that is being tried. */
-	const char *other;	  /* A file of that name that is of another build. */
-	struct err unusable;	  /* Why a file of that name cannot be used. */
+	size_t len;		  /* bytes of the build id; 0 if it is unknown */
+	char hex[2 * MAX_ID + 1]; /* the build id as text */
+	bool given;		  /* the file being tried is one that the user named, not one in a folder */
+	const char *other;	  /* a file of that name, but of another build */
+	struct err unusable;	  /* why a file of that name cannot be used */
 };
 
 struct debugfiles *debugfiles_new(struct err *err)
@@ -90,7 +90,8 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err)
 }
 
 /*
- * Whether a file is called as a kernel or a module is: "vmlinux", "vmlinux-6.1.0", "vmlinux.debug", "xfs.ko", "xfs.ko.debug".
+ * Returns true if a file is named like a kernel or a module: "vmlinux", "vmlinux-6.1.0", "vmlinux.debug", "xfs.ko",
+ * "xfs.ko.debug".
  */
 static bool looks_right(const char *base)
 {
@@ -114,7 +115,7 @@ static int add_file(struct place *p, const char *path)
 	return p->files[p->n] ? (int)(p->n++, 0) : -1;
 }
 
-/* List the files of a folder. What cannot be read in it is passed over, because the file may be elsewhere. */
+/* List the files of a folder. Skips what is unreadable: the file may be elsewhere. */
 static int walk_folder(struct place *p, struct err *err)
 {
 	char *const roots[] = {p->path, NULL};
@@ -137,7 +138,7 @@ static int walk_folder(struct place *p, struct err *err)
 	return status ? err_set(err, EXIT_INTERNAL, "%s: out of memory", p->path) : 0;
 }
 
-/* Whether a file is called as the module or kernel `name` is. */
+/* Returns true if the file's name is that of kernel or module `name`. */
 static bool is_called(const char *path, const char *name)
 {
 	const char *base = strrchr(path, '/');
@@ -156,8 +157,8 @@ static bool is_called(const char *path, const char *name)
 }
 
 /*
- * Whether the user is to be told why the file cannot be used. That is so when it is called as the image is, or when the user
- * has named it as the kernel's, whatever it is called.
+ * Returns true if the user expects this file to fit, so that its rejection must be explained: it is named like the image, or
+ * the user gave it, under any name, for the kernel.
  */
 static bool is_meant(const struct wanted *w, const char *path)
 {
@@ -166,7 +167,7 @@ static bool is_meant(const struct wanted *w, const char *path)
 	return is_called(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(base ? base : path, ".ko"));
 }
 
-/* Whether the file has DWARF, is of the kind that is looked for, and has the build id, if one is known. */
+/* Returns true if the file has DWARF, is of the right kind, and has the wanted build id, if that is known. */
 static bool fits(struct wanted *w, const char *path)
 {
 	bool dwarf, kind, same;
@@ -175,7 +176,7 @@ static bool fits(struct wanted *w, const char *path)
 	if (di_file_open(&f, path, is_meant(w, path) ? &w->unusable : NULL))
 		return false;
 	dwarf = di_file_has_dwarf(&f);
-	/* A build tree also has a vmlinux.o, which is relocatable. */
+	/* A kernel is linked, a module is relocatable. This also rejects the vmlinux.o of a build tree. */
 	kind = f.relocatable == !!strcmp(w->name, "vmlinux");
 	same = !w->len || (f.build_id_len == w->len && !memcmp(f.build_id, w->id, w->len));
 	di_file_close(&f);
@@ -187,8 +188,9 @@ static bool fits(struct wanted *w, const char *path)
 }
 
 /*
- * Try the file that a place has for the build id. Its path is `place`, `before`, the build id with a slash after `split` digits
- * if that is not 0, and `after`. Returns 1 with the path added to df->answers, 0, or -1 when memory is out.
+ * Try the path that a folder layout gives for the build id: `place`, `before`, the build id with a slash after `split` digits
+ * unless `split` is 0, `after`. Returns 1 with the path added to df->answers, 0 if the file does not fit, or -1 if memory runs
+ * out.
  */
 static int try_id(struct debugfiles *df, struct wanted *w, const char *place, const char *before, size_t split,
 		  const char *after)

@@ -10,19 +10,19 @@
 
 #include "hv/base/clock.h"
 
-/* The first note on a file comes when it takes this long, and the next ones as often. */
+/* While a file takes longer, print its progress every 3 seconds. */
 #define NOTE_NS UINT64_C(3000000000)
 #define MIB (1 << 20)
 
 struct debuginfod {
 	struct debuginfod_sink sink;
 	debuginfod_client *client;
-	const char *name; /* The file that is being fetched. */
+	const char *name; /* name of the file being fetched */
 	uint64_t next_note_ns;
 	bool cancelled;
 };
 
-/* The library calls this often while it works. `done` of `all` bytes have come, as soon as their number is known. */
+/* The library calls this several times a second. `done` of `all` bytes have been fetched; `all` is 0 while unknown. */
 static int progress(debuginfod_client *client, long done, long all)
 {
 	struct debuginfod *d = debuginfod_get_user_data(client);
@@ -88,7 +88,7 @@ char *debuginfod_fetch(struct debuginfod *d, const char *name, const uint8_t *id
 		return path;
 	}
 	if (d->cancelled)
-		err_set(err, EXIT_INPUT, "%.64s: debuginfod: not waited for", name);
+		err_set(err, EXIT_INPUT, "%.64s: debuginfod: download cancelled", name);
 	else if (fd == -ENOENT)
 		err_set(err, EXIT_INPUT, "%.64s: debuginfod: no server has the debug file of this build", name);
 	else

@@ -13,13 +13,13 @@
 #include "hv/base/clean.h"
 #include "symbols/files/beneath.h"
 
-#define KEPT_MAX 16 /* Files whose text is kept. One race's calls are in about so many. */
-#define NOTES_MAX 5 /* Lines about files that are not read. A hostile report could name any number of them. */
-#define NAME_SHOWN 200
+#define KEPT_MAX 16    /* files whose text is cached; the frames of one race name about as many */
+#define NOTES_MAX 5    /* lines about refused files; a hostile report could name any number of them */
+#define NAME_SHOWN 200 /* bytes of a file's name that a line shows */
 
 struct folder {
-	char *path; /* As the user gave it. */
-	char *real; /* Absolute, and without symbolic links. */
+	char *path; /* as the user gave it */
+	char *real; /* absolute, and without symbolic links */
 	int fd;
 };
 
@@ -28,8 +28,8 @@ struct allowed {
 };
 
 struct kept {
-	char *name; /* NULL: the place is free. */
-	char *text; /* NULL: there is no such file. */
+	char *name; /* NULL: the slot is free */
+	char *text; /* NULL: there is no such file */
 	size_t len;
 };
 
@@ -40,8 +40,8 @@ struct sources {
 	struct allowed *allowed;
 	size_t allowed_count;
 	struct kept kept[KEPT_MAX];
-	unsigned oldest; /* The place in kept[] that is given away next. */
-	unsigned notes;	 /* How many lines the sink has had. */
+	unsigned oldest; /* the slot of kept[] to reuse next */
+	unsigned notes;	 /* number of lines that the sink has received */
 };
 
 struct sources *sources_new(const struct sources_sink *sink, struct err *err)
@@ -82,7 +82,7 @@ void sources_free(struct sources *s)
 	free(s);
 }
 
-/* What was read before may now be in another file, or may be read at last. */
+/* Drop the cache: after a change of folders or permissions, a name may refer to another file, or become readable. */
 static void forget(struct sources *s)
 {
 	for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -127,7 +127,7 @@ int sources_add(struct sources *s, const char *folder, struct err *err)
 	return 0;
 }
 
-/* A debug file may name anything, but no compiler reads a program from a file that is called otherwise. */
+/* A hostile debug file may name any path. Read only files that are named as a compiler's input is. */
 static bool is_called_as_source(const char *path)
 {
 	static const char *const endings[] = {".c", ".h", ".S", ".s", ".inc", ".rs", ".cc", ".cpp"};
@@ -192,7 +192,7 @@ static const char *reason(int error)
 	}
 }
 
-/* That there is no such file is no surprise. Whatever else is wrong with a file is worth a line. */
+/* A missing file is normal and not reported. Any other error is, in one line. */
 static void note_refused(struct sources *s, const char *name, int error)
 {
 	char line[CLEAN_MAX(NAME_SHOWN) + 128], clean[CLEAN_MAX(NAME_SHOWN)];
@@ -206,7 +206,7 @@ static void note_refused(struct sources *s, const char *name, int error)
 	s->sink.note(s->sink.ctx, line);
 }
 
-/* The file may be cut while it is read. Then there is less text than its size says. */
+/* The file may shrink during the read. Then the text is shorter than `size`. */
 static bool read_all(int fd, size_t size, struct kept *k)
 {
 	ssize_t n = 1;
@@ -222,7 +222,7 @@ static bool read_all(int fd, size_t size, struct kept *k)
 	return k->text != NULL;
 }
 
-/* Returns whether the file was read. `name` is what the report calls it. */
+/* Returns true if the file was read. `name` is the report's name of the file, for messages. */
 static bool try_file(struct sources *s, int fd, const char *path, const char *name, struct kept *k)
 {
 	size_t size;
@@ -241,7 +241,7 @@ static bool try_file(struct sources *s, int fd, const char *path, const char *na
 	return done;
 }
 
-/* The part of the absolute path `path` that lies below `folder`. NULL: it does not lie below the folder. */
+/* Returns the part of the absolute path `path` below `folder`, or NULL if `path` is not below it. */
 static const char *below(const char *folder, const char *path)
 {
 	size_t len = strlen(folder);
@@ -272,7 +272,7 @@ static bool try_plainly(struct sources *s, const char *name, struct kept *k)
 	return false;
 }
 
-/* The folder may be a part of the tree that was compiled: what stands behind the folder's own name is below the folder. */
+/* The folder may be a subfolder of the compiled tree: try what follows the folder's own name in the path, below the folder. */
 static bool try_parts(struct sources *s, const char *name, struct kept *k)
 {
 	for (size_t i = 0; i < s->folder_count; i++) {
@@ -290,7 +290,10 @@ static bool try_parts(struct sources *s, const char *name, struct kept *k)
 	return false;
 }
 
-/* Whether ".." is a part of the path. No compiler's line table needs it, and the user's folder shall not be left. */
+/*
+ * Returns true if a component of the path is "..". Such paths are refused: they could leave the user's folder, and no
+ * compiler's line table needs them.
+ */
 static bool goes_up(const char *path)
 {
 	for (const char *at = strstr(path, ".."); at; at = strstr(at + 1, "..")) {
@@ -310,7 +313,7 @@ bool sources_below(const struct sources *s, size_t i, const char *path)
 	return fd >= 0;
 }
 
-/* `clean` is the name as the record has it, made printable. */
+/* `clean` is the file's name from the report, with unprintable bytes escaped. */
 static void find_file(struct sources *s, const char *clean, struct kept *k)
 {
 	char bytes[PATH_MAX];

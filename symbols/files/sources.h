@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The source files that the user lets Outrider read. Which file is asked for is said by a report, and anybody may have written
- * the report. So a file is read only if it lies below a folder that the user named, or if a debug file that the user named was
- * compiled from it.
+ * The source files that the user allows Outrider to read. A report says which file to show, and the report may come from
+ * anybody. So a file is read only if it lies below a folder that the user named, or if it was compiled into a debug file that
+ * the user named.
  *
- * The kernel holds every path to its folder (openat2(2) with RESOLVE_BENEATH). A path with ".." names no file, a symbolic link
- * that leads out of the folder is not followed, and only regular files of at most SOURCES_FILE_MAX bytes are opened for
- * reading.
+ * The kernel confines every path to its folder (openat2(2) with RESOLVE_BENEATH). A path with ".." is refused, a symbolic link
+ * that leads out of the folder is not followed, and only regular files of at most SOURCES_FILE_MAX bytes are opened.
  *
- * There are no locks: one thread at a time may use a struct sources.
+ * Not thread-safe: one thread at a time may use a struct sources.
  */
 #ifndef OUTRIDER_SYMBOLS_FILES_SOURCES_H
 #define OUTRIDER_SYMBOLS_FILES_SOURCES_H
@@ -18,56 +17,55 @@
 
 #include "hv/base/err.h"
 
-/* The largest file that is read, in bytes. Only generated lists of registers are nearly as large in Linux. */
+/* Size limit of a file in bytes. The largest source files of Linux, generated lists of registers, come near to it. */
 #define SOURCES_FILE_MAX ((size_t)16 << 20)
 
 struct sources;
 
 struct sources_sink {
-	/* Takes one line for people, which names a file that is there and is not read, and says why. */
+	/* Receives one line for the user that names a file that exists but is not read, and says why. */
 	void (*note)(void *ctx, const char *line);
 	void *ctx;
 };
 
-/* NULL with EXIT_INTERNAL: memory ran out. `sink` is copied. A NULL `sink` takes no lines. */
+/* Returns NULL with EXIT_INTERNAL if memory runs out. `sink` is copied; if it is NULL, no lines are reported. */
 struct sources *sources_new(const struct sources_sink *sink, struct err *err);
 
 /* `s` may be NULL. */
 void sources_free(struct sources *s);
 
 /*
- * Let files below `folder` be read, after those below the folders that were added before. Returns 0; or -1 with EXIT_INPUT when
- * there is no such folder, or when the host's kernel has no openat2(2), which Linux has since 5.6; or -1 with EXIT_INTERNAL
- * when memory ran out.
+ * Allow files below `folder`, searched after the folders added before. Returns 0; or -1 with EXIT_INPUT if there is no such
+ * folder, or the host's kernel has no openat2(2) (Linux has it since 5.6); or -1 with EXIT_INTERNAL if memory runs out.
  */
 int sources_add(struct sources *s, const char *folder, struct err *err);
 
 /*
- * Let the file at the absolute path `path` be read when `name` is asked for. Call it for what a debug file names that the user
- * gave. A file whose name does not end as that of a source file (.c, .h, .S and the like) is not let in. Nothing happens when
- * memory runs out, since the file is then only not read. `s` may be NULL.
+ * Allow the file at the absolute path `path` to be read under the name `name`. For files that are named in a debug file that
+ * the user gave. Ignores a path that does not end like a source file's (.c, .h, .S and the like). If memory runs out, the file
+ * is simply not allowed. `s` may be NULL.
  */
 void sources_allow(struct sources *s, const char *name, const char *path);
 
-/* The path of folder number `i`, in the order in which they were added. NULL: there are not so many. */
+/* Returns the path of folder `i`, in the order of sources_add(), or NULL if there are fewer folders. */
 const char *sources_folder(const struct sources *s, size_t i);
 
-/* Whether `path`, a relative one without "..", is a regular file of at most SOURCES_FILE_MAX bytes below folder number `i`. */
+/* Returns true if `path`, relative and without "..", is a regular file of at most SOURCES_FILE_MAX bytes below folder `i`. */
 bool sources_below(const struct sources *s, size_t i, const char *path);
 
 /*
- * The text of the file that a report calls `name`, and its length in bytes in *len. The text has no NUL at its end. It is valid
- * until the next call for this `s`. NULL: there is no such file, or it may not be read. `s` may be NULL: there are no files.
+ * Returns the text of the file that a report calls `name`, without a final NUL, and its length in bytes in *len. Valid until
+ * the next call for this `s`. Returns NULL if there is no such file, or it may not be read, or `s` is NULL.
  *
- * A relative name is looked for below each folder. An absolute name is looked for where it says, if that is below a folder;
- * then as if each folder were the root. Then comes what sources_allow() let in. The last attempt is for a folder that is a part
- * of the tree that was compiled: below a folder "hold", "/build/hold/src/a.c" and "hold/src/a.c" are src/a.c.
+ * A relative name is searched below each folder. An absolute name is searched at its path, if that is below a folder, and then
+ * with each folder as root. Next come the files of sources_allow(). Last, a folder is taken as a subfolder of the compiled
+ * tree: below a folder "hold", "/build/hold/src/a.c" and "hold/src/a.c" name src/a.c.
  */
 const char *sources_text(struct sources *s, const char *name, size_t *len);
 
 /*
- * Line number `line` of a file, counted from 1, without its newline. The line is a part of the file's text, *len bytes long and
- * valid as long as that. NULL: there is no such line.
+ * Returns line `line` of a file, counted from 1, without its newline, and its length in bytes in *len. The line is part of the
+ * file's text and valid as long as that. Returns NULL if there is no such line.
  */
 const char *sources_line(struct sources *s, const char *name, unsigned line, size_t *len);
 

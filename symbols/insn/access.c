@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). This runs on the hit path and is arithmetic only. */
+/* Effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). Runs on the hit path. */
 #include "symbols/insn/insn.h"
 
-#define MAX_REP_BYTES (1u << 20)
+#define MAX_REP_BYTES (1u << 20) /* bytes; the limit of mem_access.size */
 
 static uint64_t effective_address(const struct insn *insn, const struct insn_mem *m, const struct x86_regs *regs)
 {
@@ -40,7 +40,7 @@ unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, str
 				continue;
 			bytes = count > MAX_REP_BYTES / m->size ? MAX_REP_BYTES : count * m->size;
 		}
-		/* With DF set, RSI and RDI point to the highest element. Without REP it is also the lowest. */
+		/* With DF set, RSI and RDI point to the highest element of the range. Without REP the range is one element. */
 		if (insn->flags & INSN_STRING && regs->rflags & X86_RFLAGS_DF)
 			ea -= bytes - m->size;
 		out[n++] = (struct mem_access){

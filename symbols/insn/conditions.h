@@ -3,7 +3,10 @@
 #ifndef OUTRIDER_SYMBOLS_INSN_CONDITIONS_H
 #define OUTRIDER_SYMBOLS_INSN_CONDITIONS_H
 
-/* Jcc, SETcc and CMOVcc have the same sixteen conditions: this is X(name, value) for each name, which begins with `prefix`. */
+/*
+ * Expands to X(name, value) for each of the sixteen condition codes that Jcc, SETcc and CMOVcc share. Each name begins with
+ * `prefix`.
+ */
 #define INSN_ALL_CC(X, prefix, value)                                                                                       \
 	X(prefix##O, value), X(prefix##NO, value), X(prefix##B, value), X(prefix##AE, value), X(prefix##E, value),          \
 		X(prefix##NE, value), X(prefix##BE, value), X(prefix##A, value), X(prefix##S, value), X(prefix##NS, value), \

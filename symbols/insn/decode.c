@@ -8,7 +8,7 @@
 #include "symbols/insn/strings.h"
 #include "symbols/insn/facts.h"
 
-/* The opcode of udb, which is the whole instruction. It was defined in 2025; Linux uses it for control-flow traps. */
+/* The opcode of udb, a one-byte instruction that raises #UD. Defined in 2025; Linux uses it for control-flow traps. */
 #define UDB 0xd6
 
 static uint8_t operand_rw(unsigned id, uint16_t facts, unsigned position)
@@ -20,7 +20,10 @@ static uint8_t operand_rw(unsigned id, uint16_t facts, unsigned position)
 	return (facts & F_FIRST_READ ? INSN_READ : 0) | (facts & F_FIRST_WRITE ? INSN_WRITE : 0);
 }
 
-/* The size in bytes of a memory operand. Capstone gets that of the x87 control and status words and of far pointers wrong. */
+/*
+ * Returns the size of a memory operand in bytes. Capstone 4 has wrong sizes for x87 control and status words and for far
+ * pointers.
+ */
 static uint16_t operand_size(const struct insn_prefixes *p, unsigned id, const cs_x86_op *op)
 {
 	if (id == X86_INS_FNSTSW || id == X86_INS_FNSTCW || id == X86_INS_FLDCW)
@@ -48,7 +51,7 @@ static void mem_operand(struct insn *out, const struct insn_prefixes *p, unsigne
 	};
 }
 
-/* Take from the explicit operands what memory they access and which registers they write. */
+/* Collect from the explicit operands the memory that they access and the registers that the instruction writes. */
 static void operands(struct insn *out, const struct insn_prefixes *p, const cs_insn *ci, uint16_t facts)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -120,8 +123,8 @@ static void classify(struct insn *out, const struct insn_prefixes *p, const cs_i
 	operands(out, p, ci, facts);
 	implicit_registers(out, ci->detail, facts);
 	/*
-	 * EVEX (0x62): an access may be smaller than its operand, since masks leave elements out and broadcasts read only one.
-	 * No kernel data structure is accessed that way, so nothing is lost when none is sampled.
+	 * EVEX (0x62): an access may be smaller than its operand, since masks leave out elements and a broadcast reads only
+	 * one. These instructions are not sampled. The kernel does not access its shared data with them, so no race is missed.
 	 */
 	if (opcode == 0x62 && out->nmem) {
 		out->nmem = 0;
@@ -132,19 +135,19 @@ static void classify(struct insn *out, const struct insn_prefixes *p, const cs_i
 	operand_flags(out, facts);
 }
 
-/* Capstone believes ud0 and ud1 to be two bytes long, but they have a ModRM byte too (SDM vol. 2, UD). */
+/* Capstone 4 decodes ud0 and ud1 as two bytes, without their ModRM byte (SDM vol. 2, UD). */
 static bool length_is_wrong(const cs_insn *ci)
 {
 	return ci->id == X86_INS_UD2B || ci->id == X86_INS_UD0;
 }
 
-/* ud0, ud1 and udb are made to fault. The kernel's trap handlers look at what ud1 and udb carry. */
+/* ud0, ud1 and udb always fault. The kernel's trap handlers decode ud1 and udb to find out why the code trapped. */
 static bool is_undefined(const uint8_t *opcode)
 {
 	return opcode[0] == UDB || (opcode[0] == 0x0f && (opcode[1] == 0xb9 || opcode[1] == 0xff));
 }
 
-/* Decode what Capstone does not know, or knows wrongly. */
+/* Decode an instruction that Capstone does not know, or whose length it has wrong. */
 static unsigned decode_unknown(const uint8_t *code, size_t len, uint64_t addr, struct insn *out)
 {
 	struct insn_prefixes p = insn_scan_prefixes(code, (unsigned)len);
@@ -156,7 +159,7 @@ static unsigned decode_unknown(const uint8_t *code, size_t len, uint64_t addr, s
 	undefined = is_undefined(code + p.len);
 	*out = (struct insn){.addr = addr, .len = (uint8_t)n};
 	memcpy(out->bytes, code, n);
-	/* Which registers an unknown instruction writes is not known either, so it is taken to write all of them. */
+	/* Assume that an instruction of unknown effect writes all registers. */
 	out->regs_written = undefined ? 0 : UINT16_MAX;
 	if (undefined)
 		out->flags = INSN_BRANCH | (has_mem ? INSN_NO_ACCESS : 0);
@@ -176,7 +179,7 @@ unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, 
 	dec->detailed = false;
 	if (!avail)
 		return 0;
-	/* INT3 fills the gaps between functions. It is half of all "instructions" in a kernel's text and needs no Capstone. */
+	/* INT3 pads the gaps between functions: half of all "instructions" in a kernel's text. Do not call Capstone for it. */
 	if (code[0] == X86_INT3) {
 		*out = (struct insn){.addr = addr, .len = 1, .bytes = {X86_INT3}, .flags = INSN_INT3 | INSN_BRANCH};
 		return 1;

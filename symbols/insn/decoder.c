@@ -8,7 +8,7 @@
 #define GPR_PTR(a, n) GPR(R##a, n), GPR(E##a, n), GPR(a, n), GPR(a##L, n)
 #define GPR_NEW(n) GPR(R##n, n), GPR(R##n##D, n), GPR(R##n##W, n), GPR(R##n##B, n)
 
-/* The enum x86_gpr plus 1, so that 0 stands for everything that is not a general register. */
+/* Values are enum x86_gpr plus 1, so that the 0 of a missing entry means "not a general register". */
 static const int8_t gpr_of[X86_REG_ENDING] = {
 	GPR_OLD(A, X86_RAX),  GPR_OLD(C, X86_RCX),  GPR_OLD(D, X86_RDX),  GPR_OLD(B, X86_RBX),
 	GPR_PTR(SP, X86_RSP), GPR_PTR(BP, X86_RBP), GPR_PTR(SI, X86_RSI), GPR_PTR(DI, X86_RDI),

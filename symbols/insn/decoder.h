@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The decoder and its register numbers, for the files that ask Capstone. Private to symbols/insn. */
+/* The Capstone handle and its register numbers, for the files that use Capstone's detail. Private to symbols/insn. */
 #ifndef OUTRIDER_SYMBOLS_INSN_DECODER_H
 #define OUTRIDER_SYMBOLS_INSN_DECODER_H
 
@@ -9,11 +9,14 @@
 
 struct insn_decoder {
 	csh cs;
-	cs_insn *ci;   /* Capstone's answer for the last insn_decode(); only meaningful when `detailed` is set */
-	bool detailed; /* the last insn_decode() asked Capstone, and Capstone knew the instruction */
+	cs_insn *ci;   /* Capstone's result of the last insn_decode(); only valid when `detailed` is set */
+	bool detailed; /* the last insn_decode() called Capstone, and Capstone knew the instruction */
 };
 
-/* The enum x86_gpr that a Capstone register is, or is a part of. RIP and EIP are INSN_REG_RIP, all others INSN_REG_NONE. */
+/*
+ * Returns the enum x86_gpr that a Capstone register is, or is a part of; INSN_REG_RIP for RIP and EIP; INSN_REG_NONE for all
+ * others.
+ */
 int8_t insn_gpr(unsigned capstone_reg);
 
 #endif

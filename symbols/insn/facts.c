@@ -10,7 +10,7 @@
 #define CMP_LIKE (F_FIRST_READ | F_REG_READ)
 #define FACT(name, facts) [X86_INS_##name] = (facts)
 
-/* CMOVcc is not in the table, since its memory operand is always the second one. */
+/* CMOVcc needs no entry: its memory operand is always in the second place. */
 static const uint16_t facts_of[X86_INS_ENDING] = {
 	/* Integer instructions that read and write their first operand. */
 	FACT(ADD, RW),
@@ -53,7 +53,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(IDIV, CMP_LIKE),
 	FACT(PUSH, CMP_LIKE | F_STACK),
 
-	/* Two registers are written, and memory is only a source. */
+	/* Writes two registers. Memory is only a source. */
 	FACT(MULX, F_REG2_WRITE),
 
 	/* Integer instructions that only write their first operand. */
@@ -92,7 +92,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(VMWRITE, F_REG_READ),
 	FACT(OUT, F_REG_READ),
 
-	/* Memory is named but not accessed. PREFETCHW asks for ownership of the cache line and neither reads nor writes. */
+	/* Memory is named but not accessed. PREFETCHW acquires the cache line for writing, but neither reads nor writes. */
 	FACT(LEA, F_NO_ACCESS),
 	FACT(NOP, F_NO_ACCESS),
 	FACT(PREFETCH, F_NO_ACCESS),
@@ -110,7 +110,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(UD0, F_NO_ACCESS),
 	FACT(UD2B, F_NO_ACCESS),
 
-	/* Memory is accessed that no single operand describes. */
+	/* The accessed memory is not described by one operand. */
 	FACT(ENTER, F_OPAQUE | F_STACK),
 	FACT(XLATB, F_OPAQUE),
 	FACT(MASKMOVQ, F_OPAQUE),
@@ -193,7 +193,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(FNSTCW, W),
 	FACT(FNSTSW, W),
 
-	/* SSE and AVX stores. Everything else in SSE and AVX has its memory operand in the second place or behind it. */
+	/* SSE and AVX stores. All other SSE and AVX instructions have their memory operand in the second or a later place. */
 	FACT(MOVD, W),
 	FACT(MOVQ, W),
 	FACT(MOVSS, W),
@@ -280,7 +280,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(VMRESUME, F_BRANCH),
 	FACT(GETSEC, F_BRANCH | F_OPAQUE),
 
-	/* The stack is accessed, and there is no explicit operand. */
+	/* Implicit stack access without an explicit operand. */
 	FACT(PUSHF, F_STACK),
 	FACT(PUSHFD, F_STACK),
 	FACT(PUSHFQ, F_STACK),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What each instruction does to its operands, by Capstone's instruction number (SDM vol. 2, APM vol. 3). Capstone's own access
- * information is wrong in places. So Capstone is only asked what the operands are, and this table says what is done to them.
- * Private to symbols/insn.
+ * What each instruction does to its operands, indexed by Capstone's instruction number (SDM vol. 2, APM vol. 3). Capstone 4
+ * gets the read and write bits of some operands wrong. So the decoder takes only the operands from Capstone, and what the
+ * instruction does to them from this table. Private to symbols/insn.
  */
 #ifndef OUTRIDER_SYMBOLS_INSN_FACTS_H
 #define OUTRIDER_SYMBOLS_INSN_FACTS_H
@@ -10,26 +10,27 @@
 #include <stdint.h>
 
 /*
- * Operands are counted in Intel's order. A memory operand behind the first place is read; xchg is the one exception. What
- * happens to a memory operand in the first place is F_FIRST_READ, F_FIRST_WRITE or both. Where the table says neither, the
- * operand is one that we do not understand, and the instruction is never sampled.
+ * Operands are counted in Intel's order. The instruction reads a memory operand in the second or a later place; xchg, which
+ * also writes it, is the only exception. F_FIRST_READ and F_FIRST_WRITE say what it does to a memory operand in the first
+ * place. If neither bit is set, the decoder does not understand the operand, and marks the instruction INSN_INDIRECT, so that
+ * it is never sampled.
  */
 enum insn_fact {
 	F_FIRST_READ = 1 << 0,	/* a memory operand in the first place is read */
 	F_FIRST_WRITE = 1 << 1, /* a memory operand in the first place is written */
 	F_NO_ACCESS = 1 << 2,	/* the memory operand is named but not accessed */
 	F_OPAQUE = 1 << 3,	/* the instruction accesses memory that its operand does not describe */
-	F_BIT_STRING = 1 << 4,	/* bt and its like: a bit number in a register reaches beyond the operand */
+	F_BIT_STRING = 1 << 4,	/* bt, bts, btr, btc: a bit number in a register can address memory outside the operand */
 	F_BRANCH = 1 << 5,	/* sets INSN_BRANCH */
 	F_CALL = 1 << 6,	/* sets INSN_CALL */
 	F_RET = 1 << 7,		/* sets INSN_RET */
 	F_STACK = 1 << 8,	/* the instruction accesses an implicit stack slot */
-	F_REG_READ = 1 << 9,	/* a register in the first place is only read; without this it is written */
+	F_REG_READ = 1 << 9,	/* a register in the first place is only read; without this bit it is written */
 	F_REG2_WRITE = 1 << 10, /* a register in the second place is written too */
-	F_RAX_WRITE = 1 << 11,	/* RAX is written, which Capstone does not say */
+	F_RAX_WRITE = 1 << 11,	/* RAX is written, but Capstone does not list it */
 };
 
-/* The enum insn_fact bits of instruction number `id` (Capstone's enum x86_insn); 0 for one that is not in the table. */
+/* Returns the enum insn_fact bits of instruction `id` (Capstone's enum x86_insn), or 0 if the table has no entry for it. */
 uint16_t insn_facts(unsigned id);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one x86-64 instruction does to memory. Capstone decodes the instruction, and this component turns Capstone's detail into
- * the few facts that a race detector needs. They are small enough to be kept with every armed sample point, so that nothing has
- * to be decoded when a sample point is hit.
+ * What one x86-64 instruction does to memory. Capstone decodes the instruction, and this component reduces Capstone's detail to
+ * the few facts that a race detector needs. A struct insn is small enough to be kept with every sample point, so that the hit
+ * path decodes nothing.
  */
 #ifndef OUTRIDER_SYMBOLS_INSN_INSN_H
 #define OUTRIDER_SYMBOLS_INSN_INSN_H
@@ -15,7 +15,7 @@
 
 #define INSN_MAX_LEN 15 /* bytes */
 
-/* movs and cmps access memory twice. The stack slot of a push, pop or call through memory is not counted. */
+/* movs and cmps access memory twice. The implicit stack slot of push, pop or call through memory does not count. */
 #define INSN_MAX_MEM 2
 
 /* What an access does to memory. The two bits may be combined. */
@@ -50,44 +50,47 @@ enum insn_flag {
 	INSN_INDIRECT = 1 << 12,
 	/* A memory operand is relative to RIP. */
 	INSN_RIP_REL = 1 << 13,
-	/* It has a DS prefix (0x3e), which is what Linux's alternatives leave of a LOCK prefix on a machine with one CPU. */
+	/*
+	 * It has a DS prefix (0x3e). On a machine with one CPU, Linux overwrites LOCK prefixes by it
+	 * (arch/x86/kernel/alternative.c).
+	 */
 	INSN_DS_PREFIX = 1 << 14,
 };
 
-/* Values of insn_mem.base and insn_mem.index that are no enum x86_gpr. */
+/* Values of insn_mem.base and insn_mem.index outside enum x86_gpr. */
 #define INSN_REG_NONE (-1)
-#define INSN_REG_RIP (-2) /* of a base only: the address of the next instruction */
+#define INSN_REG_RIP (-2) /* only in insn_mem.base: the address of the next instruction */
 
-/* One memory operand, whose address is segment base + base + index * scale + disp. */
+/* One memory operand. Its address is segment base + base + index * scale + disp. */
 struct insn_mem {
 	int64_t disp;  /* the displacement, sign-extended */
-	uint16_t size; /* bytes that are accessed; of a string instruction, the bytes of one element */
+	uint16_t size; /* bytes accessed; for a string instruction, the bytes of one element */
 	uint8_t rw;    /* enum insn_rw bits */
 	int8_t base;   /* enum x86_gpr, INSN_REG_RIP or INSN_REG_NONE */
 	int8_t index;  /* enum x86_gpr or INSN_REG_NONE */
 	uint8_t scale; /* 1, 2, 4 or 8 */
 	uint8_t seg;   /* INSN_FS, INSN_GS, or 0 where the segment base is 0 */
-	bool addr32;   /* the 0x67 prefix is there: the address is truncated to 32 bits before the segment base is added */
+	bool addr32;   /* the 0x67 prefix is present: the address is truncated to 32 bits before the segment base is added */
 };
 
 struct insn {
-	uint64_t addr;			   /* the GVA that the instruction was decoded for */
-	uint16_t flags;			   /* enum insn_flag bits */
-	uint8_t len;			   /* bytes */
-	uint8_t nmem;			   /* explicit memory operands that are accessed, at most INSN_MAX_MEM */
-	uint8_t bytes[INSN_MAX_LEN];	   /* the first `len` are the instruction */
+	uint64_t addr;	/* the GVA that insn_decode() was called with */
+	uint16_t flags; /* enum insn_flag bits */
+	uint8_t len;	/* bytes */
+	uint8_t nmem;	/* number of explicit memory operands that the instruction accesses; at most INSN_MAX_MEM */
+	uint8_t bytes[INSN_MAX_LEN];	   /* the first `len` bytes are valid */
 	struct insn_mem mem[INSN_MAX_MEM]; /* the first `nmem` are valid */
 	/*
-	 * One bit for each enum x86_gpr that the instruction writes. After the instruction, an address that is calculated with
-	 * such a register as base or index may be wrong.
+	 * One bit for each enum x86_gpr that the instruction writes. After the instruction has run, the address of an operand
+	 * whose base or index is such a register can no longer be calculated.
 	 */
 	uint16_t regs_written;
 };
 
-/* Owns a Capstone handle. A decoder must not be used by two threads at a time: each thread makes one of its own. */
+/* Owns a Capstone handle. Two threads must not use a decoder at the same time: each thread makes its own. */
 struct insn_decoder;
 
-/* Returns NULL when memory is out or Capstone cannot be set up. */
+/* Returns NULL if memory runs out or Capstone cannot be set up. Free with insn_decoder_free(). */
 struct insn_decoder *insn_decoder_new(void);
 
 /* `dec` may be NULL. */
@@ -95,22 +98,22 @@ void insn_decoder_free(struct insn_decoder *dec);
 
 /*
  * Decode the first instruction of the `len` bytes at `code`, as if it were at GVA `addr`. Returns the instruction's length in
- * bytes, or 0 when the bytes are not a valid instruction; *out is only written when they are one. Nothing is allocated here.
+ * bytes and fills in *out. Returns 0, and leaves *out alone, if the bytes are not a valid instruction. Allocates nothing.
  */
 unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, uint64_t addr, struct insn *out);
 
-/* One access that an instruction makes with given registers. */
+/* One access that an instruction makes with given register values. */
 struct mem_access {
 	uint64_t gva;  /* the lowest address */
-	uint32_t size; /* bytes; of a REP instruction those of all its elements, but at most 1 MiB */
+	uint32_t size; /* bytes; for a REP instruction the bytes of all elements, but at most 1 MiB */
 	uint8_t rw;    /* enum insn_rw bits */
 };
 
 /*
- * Calculate the accesses that `insn` is about to make with `regs`, whose RIP is the instruction's address (SDM vol. 1, 3.7.5).
- * They are written to out[]. Returns their number, which is 0 for a REP instruction when RCX is 0 and insn->nmem otherwise.
- * With RFLAGS.DF set, an access goes down in memory and its lowest address is given. This is arithmetic only: it does not
- * allocate, lock or read guest memory, and so may be called when a sample point is hit.
+ * Calculate the accesses that `insn` will make with `regs`, whose RIP is the instruction's address (SDM vol. 1, 3.7.5), and
+ * write them to out[]. Returns how many: 0 for a REP instruction whose RCX is 0, otherwise insn->nmem. If RFLAGS.DF is set, a
+ * string instruction goes down in memory, and mem_access.gva is still the lowest address. For the hit path: it does not
+ * allocate, lock or read guest memory.
  */
 unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, struct mem_access out[INSN_MAX_MEM]);
 

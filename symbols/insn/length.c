@@ -2,7 +2,7 @@
 #include "symbols/insn/insn.h"
 #include "symbols/insn/length.h"
 
-/* Opcode maps with the numbers that VEX and EVEX give them. */
+/* Opcode maps, numbered as in VEX and EVEX prefixes. */
 enum map { MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, MAP_5 = 5, MAP_6 = 6 };
 
 size_t insn_modrm_length(const uint8_t *code, size_t len, size_t pos, bool *has_mem)
@@ -22,7 +22,7 @@ size_t insn_modrm_length(const uint8_t *code, size_t len, size_t pos, bool *has_
 			return 0;
 		n = 2;
 		rm = code[pos + 1] & 7;
-		/* Such a SIB byte has no base and is followed by a displacement of 32 bits. */
+		/* mod 0 with SIB base 5: no base register, a displacement of 32 bits follows. */
 		if (mod == 0 && rm == 5)
 			n += 4;
 	} else if (mod == 0 && rm == 5) {
@@ -38,7 +38,7 @@ static bool has_imm8(unsigned map, uint8_t opcode)
 	return map == MAP_0F && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6));
 }
 
-/* Find the opcode map of the VEX or EVEX prefix at *pos, and move *pos to the opcode byte behind the prefix. */
+/* Find the opcode map of the VEX or EVEX prefix at *pos, and move *pos to the opcode byte after the prefix. */
 static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *map)
 {
 	size_t prefix = code[*pos] == 0xc5 ? 2 : code[*pos] == 0xc4 ? 3 : 4;
@@ -50,7 +50,7 @@ static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *m
 	return (*map >= MAP_0F && *map <= MAP_0F3A) || *map == MAP_5 || *map == MAP_6;
 }
 
-/* The groups of the two-byte map that new instructions are added to. All of them have a ModRM byte and no immediate. */
+/* Groups of the two-byte map in which new instructions are encoded. All of them have a ModRM byte and no immediate. */
 static bool growing_group(uint8_t opcode)
 {
 	switch (opcode) {
@@ -66,7 +66,7 @@ static bool growing_group(uint8_t opcode)
 	}
 }
 
-/* Find the opcode map of an opcode that begins with 0x0f at *pos, and move *pos to its last byte. */
+/* Find the opcode map of an opcode that begins with 0x0f at *pos, and move *pos to the last byte of the opcode. */
 static bool legacy_map(const uint8_t *code, size_t len, size_t *pos, unsigned *map)
 {
 	if (*pos + 2 >= len || code[*pos] != 0x0f)

@@ -7,16 +7,16 @@
 
 #define ALL_GPRS UINT16_MAX
 
-/* Of cmpxchg and xadd Capstone says only in these bits, and not among the written registers, that they set the flags. */
+/* Capstone reports only in these bits, not in its list of written registers, that cmpxchg and xadd set the flags. */
 #define MODIFIES_FLAGS                                                                                                      \
 	(X86_EFLAGS_MODIFY_AF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_PF | \
 	 X86_EFLAGS_MODIFY_OF)
 #define KIND(name, kind) [X86_INS_##name] = INSN_OP_##kind
 
 /*
- * ud2 stands in a BUG() and in a WARN_ON(), which look alike here. Behind the ud2 of a WARN_ON() the trap's handler lets
- * execution continue. Behind that of a BUG() it never does, and following that path all the same only means that less is found
- * out.
+ * Both BUG() and WARN_ON() compile to ud2, and this table cannot tell which it is. The trap handler continues after the ud2 of
+ * a WARN_ON(), never after the ud2 of a BUG(). Treating both as a no-op follows a path that does not exist after BUG(). That is
+ * safe: the extra path can only make callers conclude less.
  */
 static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(MOV, MOV),
@@ -60,7 +60,7 @@ static const uint8_t kind_of[X86_INS_ENDING] = {
 
 static bool only_writes_dst(const struct insn_op *op)
 {
-	/* A write of 8 or 16 bits keeps the rest of the register, so the old value still counts. */
+	/* A write of 8 or 16 bits keeps the rest of the register, so the instruction also depends on the old value. */
 	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size < 4)
 		return false;
 	return op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_POP;
@@ -91,7 +91,7 @@ static void read_reg(struct insn_op *op, unsigned reg)
 		op->reads |= (uint16_t)(1u << gpr);
 }
 
-/* Every register that is named counts as read, but for the one in the first place when it is only written. */
+/* Count every named register as read, except the register in the first place if it is only written. */
 static void find_registers(struct insn_op *op, const cs_detail *detail)
 {
 	const cs_x86 *x = &detail->x86;
@@ -137,14 +137,17 @@ static void lea_operands(struct insn_op *op, const cs_x86 *x)
 	op->src = (struct insn_operand){.kind = INSN_OPERAND_REG, .reg = insn_gpr(mem->base), .size = 8};
 }
 
-/* A return through a thunk is a jump like any other here; only the name of its target tells that it is a return. */
+/*
+ * A return through a thunk (retpolines) is an ordinary jump at this level: only the name of its target shows that it is a
+ * return.
+ */
 static void branch_target(struct insn_op *op, const cs_x86 *x)
 {
 	if (op->kind != INSN_OP_RET && x->op_count && x->operands[0].type == X86_OP_IMM)
 		op->target = (uint64_t)x->operands[0].imm;
 }
 
-/* Capstone extends some immediates to 64 bits and some only to the operand's size. */
+/* Sign-extend from `size` bytes to 64 bits. Capstone does so for some immediates only. */
 static uint64_t extend(int64_t imm, unsigned size)
 {
 	unsigned unused = size && size < 8 ? 64 - 8 * size : 0;
@@ -152,7 +155,10 @@ static uint64_t extend(int64_t imm, unsigned size)
 	return (uint64_t)((int64_t)((uint64_t)imm << unused) >> unused);
 }
 
-/* One or two operands that are general registers, memory or numbers are understood. Anything else becomes INSN_OP_OTHER. */
+/*
+ * Operands are modelled if there are one or two, each a general register, memory or immediate. Otherwise the result is
+ * INSN_OP_OTHER.
+ */
 static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
 {
 	if (x->op_count < 1 || x->op_count > 2) {
@@ -171,7 +177,7 @@ static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
 		op->kind = INSN_OP_OTHER;
 }
 
-/* Where there is no detail of Capstone's, the instruction may read and write every register. */
+/* Without Capstone's detail, assume that the instruction reads and writes every register. */
 static void assume_the_worst(struct insn_op *op)
 {
 	op->reads = op->data = op->writes = ALL_GPRS;

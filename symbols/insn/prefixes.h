@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The prefixes of an instruction, read from its bytes (SDM vol. 2, 2.1.1). They are not taken from Capstone, which keeps only
- * one prefix of each group and none of those that it considers part of the opcode. Private to symbols/insn.
+ * The prefixes of an instruction, scanned from its bytes (SDM vol. 2, 2.1.1). Capstone's list of prefixes is not enough:
+ * Capstone keeps only one prefix of each group, and drops a prefix that it takes for a part of the opcode. Private to
+ * symbols/insn.
  */
 #ifndef OUTRIDER_SYMBOLS_INSN_PREFIXES_H
 #define OUTRIDER_SYMBOLS_INSN_PREFIXES_H
@@ -10,17 +11,17 @@
 #include <stdint.h>
 
 struct insn_prefixes {
-	unsigned len; /* bytes before the opcode, REX included */
+	unsigned len; /* bytes before the opcode, including REX */
 	bool lock;
 	bool rep; /* 0xf2 or 0xf3 */
 	bool ds;
 	bool opsize;
 	bool addr32;
-	uint8_t rex; /* the whole byte; 0 when there is none */
-	uint8_t seg; /* INSN_FS, INSN_GS or 0; 64-bit mode ignores the other four segment prefixes */
+	uint8_t rex; /* the whole byte; 0 if there is no REX prefix */
+	uint8_t seg; /* INSN_FS, INSN_GS or 0; 64-bit mode ignores the other four segment prefixes for the segment base */
 };
 
-/* Read the prefixes of the instruction of `len` bytes at `code`. The last byte is never taken for a prefix. */
+/* Scan the prefixes of the instruction of `len` bytes at `code`. The last byte is always the opcode's, never a prefix. */
 struct insn_prefixes insn_scan_prefixes(const uint8_t *code, unsigned len);
 
 #endif

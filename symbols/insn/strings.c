@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbols/insn/strings.h"
 
-/* What one element of a string instruction does. Bit 0 of the opcode tells bytes from words and is left out here. */
+/* The memory accesses of one element of a string instruction. Bit 0 of the opcode (bytes or larger elements) is left out. */
 struct string_insn {
 	uint8_t opcode;
-	uint8_t at_rsi, at_rdi; /* enum insn_rw of the element that RSI or RDI points to; 0 when it is not accessed */
+	uint8_t at_rsi, at_rdi; /* enum insn_rw of the element at RSI or RDI; 0 if it is not accessed */
 	bool writes_rax;
-	bool port_io; /* ports move at most four bytes */
+	bool port_io; /* element of at most 4 bytes, even with REX.W */
 };
 
 static const struct string_insn string_insns[] = {
@@ -38,7 +38,7 @@ static void add_element(struct insn *out, const struct insn_prefixes *p, enum x8
 		.base = (int8_t)pointer,
 		.index = INSN_REG_NONE,
 		.scale = 1,
-		.seg = pointer == X86_RDI ? 0 : p->seg, /* [rDI] is always ES */
+		.seg = pointer == X86_RDI ? 0 : p->seg, /* the destination segment is always ES, whose base is 0 */
 		.addr32 = p->addr32,
 	};
 	out->regs_written |= (uint16_t)(1u << pointer);

@@ -21,7 +21,7 @@ struct insn_printer *insn_printer_new(void)
 
 	if (!p)
 		return NULL;
-	/* A handle of its own: the decoder's handle counts operands in Intel's order. */
+	/* The printer has its own handle: AT&T syntax would reverse the operands of the decoder's handle. */
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &p->cs) != CS_ERR_OK) {
 		free(p);
 		return NULL;
@@ -53,7 +53,7 @@ static void bytes_text(const struct insn *insn, char out[INSN_TEXT_MAX])
 		used += snprintf(out + used, INSN_TEXT_MAX - (size_t)used, "%s0x%02x", i ? "," : "", insn->bytes[i]);
 }
 
-/* The GVA that an operand relative to RIP means. */
+/* Returns true and sets *gva if an operand is relative to RIP. */
 static bool rip_address(const struct insn *insn, uint64_t *gva)
 {
 	for (unsigned i = 0; i < insn->nmem; i++) {
@@ -68,8 +68,8 @@ static bool rip_address(const struct insn *insn, uint64_t *gva)
 }
 
 /*
- * Capstone writes the address of a variable as a negative number, "$-0x3fd37f80". Returns what stands behind such a number in
- * `operands`, with the address in *gva; or NULL.
+ * Capstone prints the address of a kernel variable as a negative number: "$-0x3fd37f80". Sets *gva to the address and returns
+ * the rest of `operands` after the number. Returns NULL if `operands` does not begin with a kernel address.
  */
 static const char *kernel_address(const char *operands, uint64_t *gva)
 {

@@ -6,10 +6,11 @@
 
 #include "symbols/tables/elf_notes.h"
 
+/* Limits on what a hostile guest can make the loop read. */
 #define MAX_NOTES 8
 #define MAX_NOTE_BYTES 1024
 
-/* Where the kernel keeps the ELF notes of a module: in an array of struct bin_attribute. */
+/* Layout of the ELF notes that the kernel keeps for a module: an array of struct bin_attribute. */
 struct notes_layout {
 	struct btf_member attrs;	    /* the array, in struct module_notes_attrs */
 	uint32_t stride;		    /* bytes of an element */
@@ -25,7 +26,10 @@ static bool find_notes_layout(const struct btf *btf, struct notes_layout *l)
 	       l->name.size == 8 && l->size.size == 8 && l->data.size == 8;
 }
 
-/* Look at one attribute. Returns 1 when the build id was found, 0 when it is another note, and -1 behind the last note. */
+/*
+ * Read one attribute. Returns 1 if it holds the build id, 0 if it is another note, and -1 if it is no note: the array has
+ * ended.
+ */
 static int from_attribute(const struct guest_reader *reader, const struct notes_layout *l, uint64_t attr,
 			  struct module_info *module)
 {
@@ -55,7 +59,10 @@ static void from_notes(const struct guest_reader *reader, const struct btf *btf,
 
 	if (!notes_attrs || !find_notes_layout(btf, &l))
 		return;
-	/* How the number of notes is kept depends on the version. The names of the attributes tell where they end. */
+	/*
+	 * The place of the number of notes depends on the kernel's version. Go by the attributes' names instead: each begins
+	 * with ".note".
+	 */
 	for (unsigned i = 0; i < MAX_NOTES; i++) {
 		if (from_attribute(reader, &l, notes_attrs + l.attrs.offset + (uint64_t)i * l.stride, module))
 			return;

@@ -4,7 +4,9 @@
 
 #include "symbols/modules/layout.h"
 
-/* Find a member by the first of two paths that exists. Text was in core_layout up to Linux 6.3 and is in mem[] since 6.4. */
+/*
+ * Look up `path`, then `older`. Linux up to 6.3 describes a module's text in core_layout and init_layout, Linux 6.4 in mem[].
+ */
 static void find_either(const struct btf *btf, const char *path, const char *older, struct btf_member *out)
 {
 	if (btf_member(btf, "module", path, out) && (!older || btf_member(btf, "module", older, out)))
@@ -16,7 +18,7 @@ static bool fits_module(const struct btf_member *m, uint32_t size, uint32_t most
 	return m->size && m->size <= most && m->offset <= size && m->size <= size - m->offset;
 }
 
-/* A member that does not lie inside the structure must not be read, and counts as one that does not exist. */
+/* Treat a member that does not lie inside struct module as missing, so that it is never read. */
 static void drop_unfit(struct btf_member *m, uint32_t size)
 {
 	if (m->size && !fits_module(m, size, sizeof(uint64_t)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading the list. The kernel changes it under module_mutex with the RCU list functions, so a reader may at any time see it in
- * the midst of a change.
+ * Walk of the list of modules. The kernel changes the list under module_mutex with the RCU list functions, which do not exclude
+ * a reader outside the guest: the walk can see any intermediate state.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,19 +12,19 @@
 #include "symbols/modules/layout.h"
 #include "symbols/modules/modules.h"
 
-#define MAX_MODULES 4096
-#define MAX_TEXT (256ull << 20)
-#define ATTEMPTS 5
-#define UNFORMED 3 /* MODULE_STATE_UNFORMED: the module is still being set up, and its ranges mean nothing yet */
+#define MAX_MODULES 4096	/* bounds the walk of a hostile list; stock kernels have a few hundred */
+#define MAX_TEXT (256ull << 20) /* bytes; bounds what a hostile guest can claim */
+#define ATTEMPTS 5		/* walks of a list that changes, before modules_read() fails */
+#define UNFORMED 3 /* MODULE_STATE_UNFORMED: the kernel is still setting up the module, and its ranges are not valid yet */
 
 /* A walk along the list of modules. */
 struct walk {
 	const struct guest_reader *reader;
 	struct module_layout layout;
-	uint64_t head;	/* GVA of the list's head */
-	uint64_t at;	/* GVA of the current list entry */
-	uint64_t prev;	/* GVA of the list entry before it, or of the head */
-	unsigned count; /* entries so far */
+	uint64_t head;	/* GVA of the list head */
+	uint64_t at;	/* GVA of the current entry */
+	uint64_t prev;	/* GVA of the entry before it, or of the head */
+	unsigned count; /* entries visited */
 	uint8_t module[MODULE_STRUCT_MAX];
 };
 
@@ -45,8 +45,8 @@ static int walk_start(struct walk *w, const struct guest_reader *reader, const s
 
 /*
  * Step to the next entry and read the first `bytes` of its struct module into w->module. Returns 1, or 0 at the end of the
- * list, or -1 when the list is being changed or cannot be read. A change shows: the `prev` of an entry that is being removed is
- * poisoned, and no entry points back yet to one that is being added.
+ * list, or -1 if the list is unreadable or being changed. The check of `prev` detects a change: list_del_rcu() poisons the
+ * `prev` of a removed entry, and while an entry is being added, its successor's `prev` still names another one.
  */
 static int walk_next(struct walk *w, size_t bytes)
 {
@@ -75,7 +75,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
 }
 
-/* Of each struct module no more is read than up to the end of `state` and `list`. */
+/* Hash the entries' addresses and states. Reads each struct module only up to the end of `state` and `list`. */
 static int stamp(struct walk *w, uint64_t *out)
 {
 	const struct module_layout *l = &w->layout;
@@ -97,7 +97,10 @@ int modules_stamp(const struct guest_reader *reader, const struct symtab *kernel
 	return walk_start(&w, reader, kernel, btf, NULL) ? -1 : stamp(&w, out);
 }
 
-/* Names are made of file names and consist of letters, digits, '_' and rarely '-' or '.'. Anything unprintable is refused. */
+/*
+ * A module's name comes from its file's name: letters, digits, '_', rarely '-' or '.'. Reject unprintable characters and
+ * slashes.
+ */
 static bool copy_name(const struct walk *w, char name[MODULE_NAME_MAX])
 {
 	size_t room = w->layout.name.size < MODULE_NAME_MAX ? w->layout.name.size : MODULE_NAME_MAX;
@@ -114,7 +117,7 @@ static bool copy_name(const struct walk *w, char name[MODULE_NAME_MAX])
 	return true;
 }
 
-/* Read a range of text. One that is not in the kernel half, is longer than text gets or wraps around counts as none. */
+/* Read a range of text. A range that lies outside the kernel half, exceeds MAX_TEXT or wraps around counts as missing. */
 static bool text_range(const struct walk *w, const struct btf_member *base, const struct btf_member *size, uint64_t *start,
 		       uint64_t *len)
 {
@@ -131,7 +134,7 @@ static bool inside_text(const struct module_info *m, uint64_t start, uint64_t le
 	return start >= m->text && start - m->text <= m->text_size && len <= m->text_size - (start - m->text);
 }
 
-/* Fill in *m from the struct module that the walk has come to. Returns -1 when it does not fit together. */
+/* Fill in *m from the struct module that the walk has read. Returns -1 if its fields contradict each other. */
 static int take_module(const struct walk *w, struct module_info *m)
 {
 	const struct module_layout *l = &w->layout;
@@ -153,7 +156,10 @@ static int take_module(const struct walk *w, struct module_info *m)
 	return 0;
 }
 
-/* Walk the list and append all modules to *list. Returns 0, or -1, not always with err, when it must be read again. */
+/*
+ * Walk the list and append all modules to *list. Returns 0, or -1 if the list changed or memory ran out; only the latter sets
+ * err.
+ */
 static int collect_modules(struct walk *w, struct module_info **list, size_t *n, struct err *err)
 {
 	size_t capacity = 0;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a module's sections are, from what the kernel keeps to show in /sys/module/NAME/sections. */
+/* Load addresses of a module's sections, from the attributes that the kernel keeps for /sys/module/NAME/sections. */
 #include <string.h>
 
 #include "hv/base/x86.h"
 #include "symbols/modules/layout.h"
 #include "symbols/modules/modules.h"
 
-#define STRIDE_MAX 512u
+#define STRIDE_MAX 512u /* bytes; bounds what a hostile guest can claim */
 
-/* Where the members of struct module_sect_attrs are: an array of attributes, each with the name and address of a section. */
+/* Layout of struct module_sect_attrs: an array of attributes, each with the name and address of a section. */
 struct sections_layout {
 	struct btf_member attrs; /* the array */
-	struct btf_member name;	 /* the pointer to the section's name, in an element */
-	struct btf_member addr;	 /* the section's address, in an element */
+	struct btf_member name;	 /* pointer to the section's name, in an array element */
+	struct btf_member addr;	 /* the section's address, in an array element */
 	uint32_t stride;	 /* bytes of an element */
-	struct btf_member count; /* size 0 where the kernel keeps no count: what is no name ends the array */
+	struct btf_member count; /* size 0 if the kernel keeps no count: then an element without a valid name ends the array */
 };
 
 static bool usable(const struct sections_layout *l)
@@ -23,7 +23,9 @@ static bool usable(const struct sections_layout *l)
 	       l->name.offset <= l->stride - 8 && l->addr.offset <= l->stride - 8;
 }
 
-/* Until Linux 6.13 an element was a struct module_sect_attr with a bin_attribute in it; since then it is the bin_attribute. */
+/*
+ * Up to Linux 6.13 an element is a struct module_sect_attr that contains a bin_attribute. Later it is the bin_attribute itself.
+ */
 static bool find_sections_layout(const struct btf *btf, struct sections_layout *l)
 {
 	if (btf_member(btf, "module_sect_attrs", "attrs", &l->attrs))
@@ -39,7 +41,7 @@ static bool find_sections_layout(const struct btf *btf, struct sections_layout *
 	       !btf_member(btf, "bin_attribute", "private", &l->addr) && usable(l);
 }
 
-/* Read a name byte by byte, since what comes behind it may not be mapped. */
+/* Read a name byte by byte: the memory after its NUL may be unmapped. */
 static bool read_section_name(const struct guest_reader *reader, uint64_t gva, char out[SECTION_NAME_MAX])
 {
 	memset(out, 0, SECTION_NAME_MAX);

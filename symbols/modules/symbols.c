@@ -10,13 +10,13 @@
 #include "symbols/modules/modules.h"
 #include "symbols/tables/symtab_build.h"
 
-#define MAX_SYMBOLS (1u << 20)
-#define MAX_STRINGS (64u << 20)
+#define MAX_SYMBOLS (1u << 20)	/* bounds the memory that a hostile guest can cost */
+#define MAX_STRINGS (64u << 20) /* bytes; bounds the memory that a hostile guest can cost */
 
-/* Copies of the tables in the guest's memory. */
+/* Host copies of the guest's tables. */
 struct tables {
 	Elf64_Sym *symbols;
-	char *types;	/* the letter of nm(1) for each symbol */
+	char *types;	/* the nm(1) letter of each symbol */
 	char *strings;	/* strings_len bytes and a NUL */
 	uint32_t count; /* symbols */
 	size_t strings_len;
@@ -59,8 +59,8 @@ static int read_pointers(const struct guest_reader *reader, const struct btf *bt
 }
 
 /*
- * The length of the string table is not known. The offset of the last name and the longest name allowed give the range that can
- * hold it: read what is mapped of that range, a page at a time.
+ * The kernel does not store the length of the string table. An upper bound is the offset of the last name plus the longest name
+ * allowed. Read page by page up to that bound, and stop at the first unmapped page.
  */
 static int read_strings(const struct guest_reader *reader, uint64_t strtab, struct tables *t)
 {
@@ -87,7 +87,7 @@ static int read_strings(const struct guest_reader *reader, uint64_t strtab, stru
 			break;
 		t->strings_len += n;
 	}
-	/* A read that failed may have left anything behind the last good page. */
+	/* A failed read may have left garbage after the last good page. */
 	memset(t->strings + t->strings_len, 0, len + 1 - t->strings_len);
 	return t->strings_len > last ? 0 : -1;
 }
@@ -113,7 +113,7 @@ static int add_symbols(const struct tables *t, struct symtab_builder *b, struct 
 		size_t len = strnlen(name, t->strings_len - sym->st_name);
 		char type = t->types[i];
 
-		/* A table that is changing while it is read may have a bad name: only that name is left out. */
+		/* The module's table may change while we read it. Skip an invalid name and go on. */
 		if (sym->st_shndx == SHN_UNDEF || !sym->st_value || !symtab_name_ok(name, len))
 			continue;
 		if ((type < 'A' || type > 'Z') && (type < 'a' || type > 'z'))

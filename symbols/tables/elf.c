@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The .symtab and the build id of a vmlinux, through libelf. The file is mapped, and only these sections of it are read. */
+/* Reads .symtab and the build id of a vmlinux with libelf. The file is mapped, and only these sections are touched. */
 #include <ctype.h>
 #include <elf.h>
 #include <gelf.h>
@@ -12,7 +12,7 @@
 
 struct sections {
 	Elf_Scn *symtab;
-	size_t strtab; /* the number of the section with the symbols' names */
+	size_t strtab; /* index of the section with the symbols' names */
 };
 
 static int check_header(Elf *elf, const char *path, struct err *err)
@@ -50,7 +50,7 @@ static int scan_sections(Elf *elf, struct sections *s, struct symtab_builder *b,
 	size_t count;
 
 	*s = (struct sections){0};
-	/* When the section table is beyond the end of the file, libelf says that there are no sections. */
+	/* If the section table lies beyond the end of the file, libelf reports 0 sections. */
 	if (elf_getshdrnum(elf, &count) || !gelf_getehdr(elf, &ehdr) || (!count && ehdr.e_shoff))
 		return err_set(err, EXIT_INPUT, "%s: section table missing or broken; is the file complete?", path);
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -70,7 +70,7 @@ static int scan_sections(Elf *elf, struct sections *s, struct symtab_builder *b,
 	return 0;
 }
 
-/* The letter that nm(1) has for a symbol, as far as a kernel needs it. */
+/* Returns the letter that nm(1) prints for a symbol, for the kinds of symbols that a kernel has. */
 static char symbol_type(Elf *elf, const GElf_Sym *sym)
 {
 	bool global = GELF_ST_BIND(sym->st_info) == STB_GLOBAL;
@@ -97,8 +97,8 @@ static char symbol_type(Elf *elf, const GElf_Sym *sym)
 }
 
 /*
- * Whether the kernel takes a symbol into System.map (scripts/mksysmap). The same choice is made here, so that all sources have
- * the same names.
+ * Returns true if scripts/mksysmap of the kernel puts this symbol into System.map. Filtering alike gives the same names from
+ * every source of symbols.
  */
 static bool in_sysmap(const GElf_Sym *sym, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF notes (gABI, "Note Section"): a header, a name and a descriptor, of which the last two are each padded to four bytes. */
+/* ELF notes (gABI, "Note Section"): a header, a name and a descriptor. Name and descriptor are each padded to four bytes. */
 #ifndef OUTRIDER_SYMBOLS_TABLES_ELF_NOTES_H
 #define OUTRIDER_SYMBOLS_TABLES_ELF_NOTES_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Find the GNU build id in `len` bytes of notes, which need not be valid. A build id longer than `max` bytes is passed over.
- * Returns its length and points *id to it, inside `notes`; returns 0 when there is none.
+ * Find the GNU build id in `len` bytes of notes, which may be invalid. Skips a build id longer than `max` bytes. Returns the
+ * length of the build id and points *id to it, inside `notes`. Returns 0 if there is none.
  */
 size_t elf_notes_build_id(const uint8_t *notes, size_t len, size_t max, const uint8_t **id);
 

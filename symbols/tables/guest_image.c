@@ -6,13 +6,13 @@
 #include "hv/base/x86.h"
 #include "symbols/tables/guest_image.h"
 
-#define CHUNK (64u << 10)
+#define CHUNK (64u << 10) /* bytes per read */
 #define MAX_BYTES (LINUX_IMAGE_END - LINUX_IMAGE_START)
 
 /*
- * Copy what can be read of `len` bytes to `to`, which is zero. Returns how many bytes were copied. Holes (freed init text, gaps
- * between sections) are smaller than a chunk, so a chunk that cannot be read is read page by page. All goes through `bounce`,
- * since a read that fails may leave anything in its buffer. Pages of `to` that are never written take up no memory.
+ * Copy the readable parts of `len` bytes to `to`, which is zeroed. Returns the number of bytes copied. If the chunk cannot be
+ * read as a whole, copy page by page: holes (freed init text, gaps between sections) are smaller than a chunk. Reads go through
+ * `bounce`, because a failed read may leave garbage in its buffer. Pages of `to` that are never written take no memory.
  */
 static size_t read_chunk(const struct guest_reader *reader, uint64_t gva, uint8_t *to, size_t len, uint8_t *bounce)
 {

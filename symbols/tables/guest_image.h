@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A copy of a range of guest memory, to be searched. Private to symbols/tables. */
+/* A copy of a range of guest memory, for searching. Private to symbols/tables. */
 #ifndef OUTRIDER_SYMBOLS_TABLES_GUEST_IMAGE_H
 #define OUTRIDER_SYMBOLS_TABLES_GUEST_IMAGE_H
 
@@ -12,21 +12,21 @@
 
 struct guest_image {
 	uint64_t base;	/* GVA of bytes[0] */
-	size_t first;	/* offset of the first chunk of which anything could be read */
-	size_t len;	/* offset of the end of the last chunk of which anything could be read */
-	uint8_t *bytes; /* what could not be read is zero; guest_image_free() frees it */
+	size_t first;	/* offset of the first chunk that was at least partly readable */
+	size_t len;	/* offset of the end of the last chunk that was at least partly readable */
+	uint8_t *bytes; /* unreadable bytes are zero; freed by guest_image_free() */
 };
 
 /*
- * Copy the GVAs from `start` up to `end`, at most 1 GiB. Returns 0, or -1 with EXIT_INPUT when nothing of the range can be
- * read, and with EXIT_INTERNAL when the range makes no sense or memory is out. A page that cannot be read is no error.
+ * Copy the GVAs from `start` to `end`, at most 1 GiB. Unreadable pages stay zero. Returns 0, or -1 with EXIT_INPUT if the whole
+ * range is unreadable, and with EXIT_INTERNAL if the range is invalid or memory runs out.
  */
 int guest_image_read(const struct guest_reader *reader, uint64_t start, uint64_t end, struct guest_image *out, struct err *err);
 
-/* May be called more than once. */
+/* May be called more than once for an image. */
 void guest_image_free(struct guest_image *image);
 
-/* The little-endian value at a byte offset. The caller has checked that all of it is below image->len. */
+/* Returns the little-endian value at a byte offset. The caller has checked that the value ends at or below image->len. */
 static inline uint16_t guest_image_u16(const struct guest_image *image, size_t offset)
 {
 	uint16_t v;

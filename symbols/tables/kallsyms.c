@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's symbols from the guest's own memory: no file is needed. */
+/* The kernel's symbols from kallsyms tables in the guest's memory, so that no symbol file is needed. */
 #include "symbols/tables/kallsyms.h"
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
 
 #define BUDGET (64ull << 20) /* stock kernels need 0.3 to 7 million steps */
 
-/* Add all names. Returns 1, or 0 when what was found are no names after all, or -1 with err. */
+/* Add all names. Returns 1, or 0 if the tables turn out not to hold names, or -1 with err. */
 static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct err *err)
 {
 	size_t pos = k->names, len;
@@ -21,7 +21,7 @@ static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct 
 		if (n < 2 || !symtab_name_ok(name, n))
 			return 0;
 		pos += len;
-		/* Linux 5.10 lists the compiler's local labels, which nobody wants. */
+		/* Linux 5.10 also lists the compiler's local labels (.L*). No report or rule needs them. */
 		if (n > 3 && name[1] == '.' && name[2] == 'L')
 			continue;
 		if (symtab_builder_add(b, name + 1, n - 1, kallsyms_address(k, i), 0, name[0], err))
@@ -30,7 +30,7 @@ static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct 
 	return 1;
 }
 
-/* Returns NULL without err when what was found are no tables after all. */
+/* Returns NULL without err if the tables turn out to be no kallsyms tables. */
 static struct symtab *read_kallsyms(const struct kallsyms *k, struct err *err)
 {
 	struct symtab_builder *b = symtab_builder_new();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kallsyms tables as they lie in a kernel image (kernel/kallsyms.c, scripts/kallsyms.c). Private to symbols/tables.
+ * The layout of the kallsyms tables in a kernel image (kernel/kallsyms.c, scripts/kallsyms.c). Private to symbols/tables.
  *
- * The names of all symbols are strings of tokens, one byte each. A token stands for one of 256 short strings. These strings are
- * in kallsyms_token_table, and their offsets are in kallsyms_token_index right behind it. kallsyms_markers holds the offset of
- * each 256th name. The tables lie in one of these orders:
+ * The name of each symbol is a string of one-byte tokens. A token stands for one of 256 short strings. kallsyms_token_table
+ * holds these strings, and kallsyms_token_index, directly after it, their offsets. kallsyms_markers holds the offset of every
+ * 256th name. The order of the tables depends on the version:
  *
  *   up to 6.3:  offsets, relative_base, num_syms, names, markers, [seqs_of_names,] token_table, token_index
  *   since 6.4:  num_syms, names, markers, token_table, token_index, offsets, relative_base, seqs_of_names
- *   since 7.0:  the same without relative_base
+ *   since 7.0:  as since 6.4, without relative_base
  *
- * Each table is aligned to eight bytes, and in the last order to four. The versions are those of the stock kernels that were
- * looked at. The search goes by what it finds and never by version.
+ * Each table is aligned to eight bytes, since 7.0 to four. The versions are those of the stock kernels that were examined. The
+ * search never relies on the version: it recognises the tables by their content.
  */
 #ifndef OUTRIDER_SYMBOLS_TABLES_KALLSYMS_H
 #define OUTRIDER_SYMBOLS_TABLES_KALLSYMS_H
@@ -22,55 +22,58 @@
 
 #define KALLSYMS_TOKENS 256
 
-/* How an address is calculated from the number in the table of offsets. */
+/* How to calculate an address from its entry in the table of offsets. */
 enum kallsyms_encoding {
-	KALLSYMS_RELATIVE, /* relative_base plus the number, which is unsigned */
+	KALLSYMS_RELATIVE, /* relative_base plus the entry, which is unsigned */
 	/*
-	 * KALLSYMS_ABSOLUTE_PERCPU, up to 6.14: a number that is not negative is the address itself. For a negative one the
-	 * address is relative_base - 1 minus the number.
+	 * KALLSYMS_ABSOLUTE_PERCPU, up to 6.14: an entry >= 0 is the address itself. For an entry < 0, the address is
+	 * relative_base - 1 minus the entry.
 	 */
 	KALLSYMS_PERCPU,
-	KALLSYMS_SELF, /* the address of the number itself plus the number, which is signed */
+	KALLSYMS_SELF, /* the address of the entry plus the entry, which is signed */
 };
 
-/* The tables that were found so far. Places are byte offsets into the image. */
+/* The tables found by now. Positions are byte offsets into the image. */
 struct kallsyms {
 	const struct guest_image *image;
-	size_t align; /* of the tables, in bytes: 8 or 4 */
+	size_t align; /* alignment of the tables in bytes: 8 or 4 */
 	size_t token_table;
 	size_t token_index;
 	uint32_t num; /* symbols */
 	size_t names;
-	size_t names_end; /* the place behind the last name */
-	bool long_names;  /* since 6.1: a length byte whose top bit is set is followed by a second one */
+	size_t names_end; /* the end of the last name */
+	bool long_names;  /* since 6.1: if the top bit of the length byte is set, a second length byte follows */
 	size_t offsets;
 	uint64_t relative_base; /* GVA */
 	enum kallsyms_encoding encoding;
-	uint64_t budget; /* steps that the search may still take, so that a hostile image cannot keep us busy */
+	uint64_t budget; /* remaining steps of the search; bounds the time that a hostile image can cost */
 };
 
 /*
- * Find a token table and its index at or behind *from, and move *from to where the search for another one goes on. Returns
- * false when there is none.
+ * Find a token table and its index, beginning at *from. Moves *from to where the search for the next one begins. Returns false
+ * if there is none.
  */
 bool kallsyms_find_tokens(struct kallsyms *k, size_t *from);
 
-/* When the tokens are known: find the names, and check them against their markers. Returns false when there are none. */
+/* After kallsyms_find_tokens(): find the names and check them against the markers. Returns false if there are none. */
 bool kallsyms_find_names(struct kallsyms *k);
 
-/* When the names are known: find the table of offsets. Returns false when there is none that makes sense. */
+/* After kallsyms_find_names(): find the table of offsets. Returns false if no candidate gives sorted kernel addresses. */
 bool kallsyms_find_offsets(struct kallsyms *k);
 
-/* Read the length of the name at *pos, in tokens, and move *pos to its first token. Returns false when no name is there. */
+/*
+ * Read the length in tokens of the name at *pos, and move *pos to its first token. Returns false if there is no valid name at
+ * *pos.
+ */
 bool kallsyms_name_length(const struct kallsyms *k, size_t *pos, size_t *len);
 
 /*
- * Expand the `len` tokens at `pos` to the symbol's type, which is one letter, and its name. At most `size` bytes are written to
- * out, without a final NUL. Returns their number, or 0 when they do not fit.
+ * Expand the `len` tokens at `pos` to one letter, the symbol's type, and the symbol's name. Writes at most `size` bytes to out,
+ * without a NUL. Returns how many, or 0 if they do not fit.
  */
 size_t kallsyms_expand(const struct kallsyms *k, size_t pos, size_t len, char *out, size_t size);
 
-/* The run-time address of symbol `index`, which is below k->num. */
+/* Returns the run-time address of symbol `index`, which must be below k->num. */
 uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding the tables. A character that occurs in symbols is a token of its own, whose number is the character itself. So every
- * token table has the ten digits in a row. The search looks for them, finds everything else from there, and checks all that it
- * finds against each other.
+ * Search for the kallsyms tables. scripts/kallsyms.c makes each character that occurs in a symbol a token, whose number is the
+ * character. So every token table contains the strings "0" to "9" in a row. The search looks for these, derives the positions
+ * of all other tables from them, and checks the tables against each other.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "symbols/tables/kallsyms.h"
 #include "symbols/tables/symtab_build.h"
 
-#define MARKER_STEP 256u
-/* The alignment of _text, the first symbol, in bytes: CONFIG_PHYSICAL_ALIGN is at least this on x86-64. */
+#define MARKER_STEP 256u /* kallsyms_markers has the offset of every 256th name */
+/* Alignment of _text, the first symbol, in bytes: the least CONFIG_PHYSICAL_ALIGN that x86-64 allows. */
 #define KERNEL_ALIGN (2u << 20)
 #define MAX_TOKEN_TABLE (16u << 10) /* bytes */
 #define MAX_NAME_TOKENS 2048u
@@ -40,8 +40,8 @@ static bool spend(struct kallsyms *k, uint64_t steps)
 }
 
 /*
- * Whether each token is printable and begins both where the index says and where the token before it ends, and whether the
- * index follows the last token.
+ * Returns true if each token is printable, begins both where the index says and where its predecessor ends, and the index
+ * directly follows the last token.
  */
 static bool tokens_consistent(const struct kallsyms *k)
 {
@@ -60,7 +60,7 @@ static bool tokens_consistent(const struct kallsyms *k)
 	return align_up(pos, 4) == k->token_index || align_up(pos, 8) == k->token_index;
 }
 
-/* Find the token index that belongs to the digits at `found`. */
+/* Find the token index that fits the digits at offset `found`. */
 static bool find_token_index(struct kallsyms *k, size_t found)
 {
 	size_t first = align_up(found + sizeof(digits), 4);
@@ -121,7 +121,7 @@ size_t kallsyms_expand(const struct kallsyms *k, size_t pos, size_t len, char *o
 	return n;
 }
 
-/* Find the end of the names by their lengths. */
+/* Find the end of the names by adding up their lengths. */
 static bool walk_names(struct kallsyms *k)
 {
 	size_t pos = k->names, len;
@@ -136,8 +136,8 @@ static bool walk_names(struct kallsyms *k)
 }
 
 /*
- * Whether the markers hold the offsets of the names, and end where the token table begins. Between both there may be
- * seqs_of_names, which has 3 bytes for each symbol.
+ * Returns true if the markers hold the offsets of every 256th name and end where the token table begins. Linux 6.2 and 6.3 put
+ * seqs_of_names between them, 3 bytes per symbol.
  */
 static bool markers_agree(const struct kallsyms *k)
 {
@@ -156,13 +156,16 @@ static bool markers_agree(const struct kallsyms *k)
 	return true;
 }
 
-/* A cheap test whether names begin here: the first one expands to the letter of a type and a name. */
+/* Cheap pre-check: the first name expands to a type letter and a name. */
 static bool first_name_plausible(struct kallsyms *k)
 {
 	char name[SYMTAB_MAX_NAME];
 	size_t pos = k->names, len, n;
 
-	/* In a hostile image tokens may be empty, and thousands of them expand to nothing: each of them costs a step. */
+	/*
+	 * A hostile image may have empty tokens, and names of thousands of them that expand to nothing. Charge one step per
+	 * token.
+	 */
 	if (!kallsyms_name_length(k, &pos, &len) || !spend(k, len))
 		return false;
 	n = kallsyms_expand(k, pos, len, name, sizeof(name));
@@ -175,7 +178,7 @@ static bool names_here(struct kallsyms *k, size_t num_at)
 	if (!k->num || k->num > SYMTAB_MAX_SYMBOLS || (k->align == 8 && guest_image_u32(k->image, num_at + 4)))
 		return false;
 	k->names = num_at + k->align;
-	/* Both kinds of lengths look the same as long as no name is long, so try both. */
+	/* Without long names, both length encodings look alike. Try both. */
 	for (unsigned kind = 0; kind < 2; kind++) {
 		k->long_names = kind == 0;
 		if (first_name_plausible(k) && walk_names(k) && markers_agree(k))
@@ -184,7 +187,9 @@ static bool names_here(struct kallsyms *k, size_t num_at)
 	return false;
 }
 
-/* In all orders the names come before the tokens. Go down from there, since the nearest place is the most likely one. */
+/*
+ * In all orders the names precede the tokens. Search downwards from the tokens: the nearest match is most likely the right one.
+ */
 bool kallsyms_find_names(struct kallsyms *k)
 {
 	for (k->align = 8; k->align >= 4; k->align -= 4) {
@@ -206,7 +211,7 @@ uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
 	case KALLSYMS_RELATIVE:
 		return k->relative_base + offset;
 	case KALLSYMS_PERCPU:
-		/* kallsyms_sym_address() calculates base - 1 - (s32)offset, which is the same. */
+		/* Equals the base - 1 - (s32)offset of the kernel's kallsyms_sym_address(). */
 		return (int32_t)offset >= 0 ? offset : k->relative_base + ~offset;
 	case KALLSYMS_SELF:
 		break;
@@ -214,7 +219,7 @@ uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
 	return k->image->base + k->offsets + 4 * (size_t)index + (uint64_t)(int64_t)(int32_t)offset;
 }
 
-/* Whether the addresses are sorted, as those of kallsyms are. With a wrong place or a wrong encoding they would not be. */
+/* kallsyms sorts symbols by address. A wrong position or encoding gives addresses out of order. */
 static bool addresses_sorted(const struct kallsyms *k)
 {
 	uint64_t last = 0;
@@ -229,7 +234,7 @@ static bool addresses_sorted(const struct kallsyms *k)
 	return last >= k->image->base;
 }
 
-/* Take the table of offsets to be at `at`, with the base that they count from behind it. Returns whether that makes sense. */
+/* Try a table of offsets at `at`, followed by relative_base. Returns true if the resulting addresses are plausible. */
 static bool based_offsets(struct kallsyms *k, size_t at)
 {
 	size_t base = at + align_up(4 * (size_t)k->num, 8);
@@ -240,7 +245,10 @@ static bool based_offsets(struct kallsyms *k, size_t at)
 	k->relative_base = guest_image_u64(k->image, base);
 	if (!x86_kernel_address(k->relative_base))
 		return false;
-	/* With KALLSYMS_PERCPU only absolute symbols have no negative number. Without a single negative one it is not that. */
+	/*
+	 * With KALLSYMS_PERCPU all symbols except absolute ones have negative entries. One negative entry tells the two
+	 * encodings apart.
+	 */
 	k->encoding = KALLSYMS_RELATIVE;
 	for (uint32_t i = 0; i < k->num && k->encoding == KALLSYMS_RELATIVE; i++) {
 		if ((int32_t)guest_image_u32(k->image, at + 4 * (size_t)i) < 0)
@@ -249,7 +257,7 @@ static bool based_offsets(struct kallsyms *k, size_t at)
 	return addresses_sorted(k);
 }
 
-/* Take the table of offsets to be at `at`, each counting from its own place. Returns whether that makes sense. */
+/* Try a table of self-relative offsets at `at`. Returns true if the resulting addresses are plausible. */
 static bool self_relative_offsets(struct kallsyms *k, size_t at)
 {
 	if (!inside_image(k, at, 4 * (size_t)k->num))
@@ -262,10 +270,10 @@ static bool self_relative_offsets(struct kallsyms *k, size_t at)
 bool kallsyms_find_offsets(struct kallsyms *k)
 {
 	size_t after = align_up(k->token_index + 2 * KALLSYMS_TOKENS, k->align);
-	size_t before = align_up(4 * (size_t)k->num, 8) + 16; /* offsets, relative_base and num_syms */
+	size_t before = align_up(4 * (size_t)k->num, 8) + 16; /* bytes of offsets, relative_base and num_syms */
 
 	if (based_offsets(k, after) || (k->names >= before && based_offsets(k, k->names - before)))
 		return true;
-	/* This comes last: since there is no base to check, growing numbers that are no offsets could pass for them. */
+	/* Last resort: without a relative_base to check, any table of growing numbers could pass for offsets. */
 	return self_relative_offsets(k, after);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looking up symbols: entries in address order, and a hash table of their names with open addressing. */
+/* Symbol lookup: entries sorted by address, and a hash table of their names with open addressing. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,10 @@
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_table.h"
 
-/* The slots that one lookup goes through. The names of a real kernel need far fewer. */
+/*
+ * Most slots that one lookup probes. It bounds the cost of names that a hostile guest made to collide; real kernels need far
+ * fewer.
+ */
 #define MAX_PROBES 1024
 
 void symtab_free(struct symtab *st)
@@ -45,7 +48,7 @@ size_t symtab_build_id(const struct symtab *st, const uint8_t **id)
 	return st->build_id_len;
 }
 
-/* Absolute and per-CPU symbols stay at their addresses when KASLR moves the kernel. */
+/* Absolute and per-CPU symbols keep their addresses when KASLR moves the kernel. */
 static bool slides(const struct symtab_entry *e)
 {
 	return e->type != 'A' && e->type != 'a';
@@ -85,7 +88,10 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* Whether linker scripts and build tools put this name where something else begins (include/asm-generic/vmlinux.lds.h). */
+/*
+ * Returns true if linker scripts or build tools give this name to an address where another symbol begins
+ * (include/asm-generic/vmlinux.lds.h).
+ */
 static bool is_marker(const char *name)
 {
 	static const char *const prefixes[] = {"__start_", "__stop_", "__pfx_", "__cfi_", "__kstrtab", "__ksymtab", "__pi_"};
@@ -102,7 +108,7 @@ static bool is_marker(const char *name)
 	return false;
 }
 
-/* How likely a person is to call what is at an address by this symbol, of several there; more is better. */
+/* Ranks the symbols at one address by how well they name it for a reader. Higher is better. */
 static unsigned preference(const struct symtab *st, const struct symtab_entry *e)
 {
 	bool text = e->type == 't' || e->type == 'T';
@@ -111,7 +117,7 @@ static unsigned preference(const struct symtab *st, const struct symtab_entry *e
 	       (isupper((unsigned char)e->type) && e->type != 'W' ? 1 : 0);
 }
 
-/* How many entries have a link-time address of `addr` or less. */
+/* Returns the number of entries whose link-time address is at most `addr`. */
 static size_t upper_bound(const struct symtab *st, uint64_t addr)
 {
 	size_t low = 0, high = st->count;
@@ -140,8 +146,7 @@ void symtab_choose_names(struct symtab *st)
 
 		if (best && kernel != x86_kernel_address(group))
 			best = 0;
-		/* A symbol that does not slide, in the kernel's half, names nothing there: the one before it reaches beyond it.
-		 */
+		/* In the kernel half, a symbol that does not slide names nothing: the symbol before it extends past it. */
 		if (slides(e) == kernel && (!best || e->addr != group || p > best_preference)) {
 			best = (uint32_t)i + 1;
 			best_preference = p;

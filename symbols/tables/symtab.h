@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel symbols: their names and bounds, from a vmlinux, a System.map or the kallsyms tables in the guest's own memory. There
- * is no machine in here: guest memory is read through a struct guest_reader.
+ * Kernel symbols: names and bounds, from a vmlinux, a System.map, or the kallsyms tables in the guest's own memory. Guest
+ * memory is read through a struct guest_reader, so this works without a machine.
  *
- * A symtab holds link-time addresses. Once symtab_set_slide() has told it the KASLR slide, every address that goes in or comes
- * out is a run-time address. After that a symtab does not change, so lookups need no lock.
+ * A symtab stores link-time addresses. After symtab_set_slide() all addresses that its functions take or return are run-time
+ * addresses. From then on a symtab is immutable, so lookups need no lock.
  */
 #ifndef OUTRIDER_SYMBOLS_TABLES_SYMTAB_H
 #define OUTRIDER_SYMBOLS_TABLES_SYMTAB_H
@@ -18,65 +18,62 @@
 struct symtab;
 
 struct symbol {
-	const char *name; /* owned by the symtab, and lives as long as it */
+	const char *name; /* owned by the symtab, valid until symtab_free() */
 	uint64_t addr;	  /* run-time GVA */
-	uint64_t size;	  /* bytes; where the source gives no size, those up to the next symbol */
+	uint64_t size;	  /* bytes; if the source has no sizes, the distance to the next symbol */
 	/*
-	 * The letter of nm(1): 't', 'T', 'd', 'D', 'b', 'B', 'r', 'R', 'W' and so on. Per-CPU and absolute symbols have 'A' or
-	 * 'a', and stay at their addresses when KASLR moves the kernel.
+	 * The nm(1) letter: 't', 'T', 'd', 'D', 'b', 'B', 'r', 'R', 'W' and others. Absolute and per-CPU symbols have 'A' or
+	 * 'a', and keep their addresses when KASLR moves the kernel.
 	 */
 	char type;
 };
 
 /*
- * Read the .symtab of an ELF vmlinux, or a System.map. Which of them the file is, is told by its content. Returns NULL with
- * EXIT_INPUT when it is neither or is corrupt, and with EXIT_INTERNAL when memory is out. symtab_free() frees the result.
+ * Load the .symtab of an ELF vmlinux, or a System.map; the file's content tells which. Returns NULL with EXIT_INPUT if the file
+ * is neither or is corrupt, and with EXIT_INTERNAL if memory runs out. Free the result with symtab_free().
  */
 struct symtab *symtab_load(const char *path, struct err *err);
 
 /*
- * Find the kallsyms tables in the guest's memory and read all names. The mapped kernel image is the range of GVAs from `start`
- * up to `end`. Any layout of the tables of Linux 5.10 to 6.12 and later is known. The addresses are run-time addresses, so the
- * slide is 0. Returns NULL with err like symtab_load().
+ * Find the kallsyms tables in the guest's memory and read all symbols. `start` and `end` are the GVAs of the mapped kernel
+ * image. Supports the layouts of Linux 5.10 and later. The addresses are run-time addresses, so the slide stays 0. Returns NULL
+ * with err as symtab_load() does.
  */
 struct symtab *symtab_from_kallsyms(const struct guest_reader *reader, uint64_t start, uint64_t end, struct err *err);
 
-/* Make a symtab of `n` symbols, whose names are copied. Returns NULL with err like symtab_load(). */
+/* Make a symtab of `n` symbols. Names are copied. Returns NULL with err as symtab_load() does. */
 struct symtab *symtab_from_array(const struct symbol *symbols, size_t n, struct err *err);
 
 /* `st` may be NULL. */
 void symtab_free(struct symtab *st);
 
-/* Set the KASLR slide in bytes. It must be set before other threads look anything up. */
+/* Set the KASLR slide in bytes. Call it before other threads use the symtab. */
 void symtab_set_slide(struct symtab *st, uint64_t slide);
 
-/* Point *id to the build id of the file that the symbols come from. Returns its length in bytes, which is 0 unless that was a
- * vmlinux. */
+/* Point *id to the build id of the vmlinux that the symbols come from. Returns its length in bytes; 0 for any other source. */
 size_t symtab_build_id(const struct symtab *st, const uint8_t **id);
 
-/* Find a symbol by its exact name. Of several with that name it is the one at the lowest address. Returns 0, or -1 when there
- * is none. */
+/* Find a symbol by its exact name, the lowest address first if several have it. Returns 0, or -1 if there is none. */
 int symtab_find(const struct symtab *st, const char *name, struct symbol *out);
 
-/* The run-time address of the symbol that symtab_find() finds; 0 when there is none. */
+/* Returns the run-time address of the symbol that symtab_find() finds, or 0 if there is none. */
 uint64_t symtab_addr(const struct symtab *st, const char *name);
 
 /*
- * Find the symbol that contains run-time address `addr`. Where several begin at one address, a function's own name is preferred
- * to the markers of sections. Returns 0, or -1 when there is none.
+ * Find the symbol that contains run-time address `addr`. If several begin at one address, prefers a function's own name to a
+ * section marker. Returns 0, or -1 if there is none.
  */
 int symtab_at(const struct symtab *st, uint64_t addr, struct symbol *out);
 
 /*
- * Roughly the bytes of memory that it takes up. Whoever keeps the tables of many modules must set them a limit, since a hostile
- * guest may have made up the modules.
+ * Returns the approximate memory use in bytes. A caller that keeps the tables of many modules must limit their sum: a hostile
+ * guest can invent modules.
  */
 size_t symtab_bytes(const struct symtab *st);
 
-/* The number of symbols. */
 size_t symtab_count(const struct symtab *st);
 
-/* The symbol that is number `index`, below symtab_count(), in address order. */
+/* Get symbol `index` in address order; `index` is below symtab_count(). */
 void symtab_get(const struct symtab *st, size_t index, struct symbol *out);
 
 #endif

@@ -12,8 +12,8 @@
 
 struct symtab_builder {
 	struct symtab *st;
-	size_t capacity;       /* entries that st->entries has room for */
-	size_t names_capacity; /* bytes that st->names has room for */
+	size_t capacity;       /* entries that st->entries can hold */
+	size_t names_capacity; /* bytes that st->names can hold */
 };
 
 struct symtab_builder *symtab_builder_new(void)
@@ -38,7 +38,7 @@ void symtab_builder_free(struct symtab_builder *b)
 	free(b);
 }
 
-/* Grow *array to hold `need` elements of `size` bytes. */
+/* Grow *array to at least `need` elements of `size` bytes. */
 static int grow(void **array, size_t *capacity, size_t need, size_t size)
 {
 	size_t want = *capacity ? *capacity : 1024;
@@ -56,7 +56,7 @@ static int grow(void **array, size_t *capacity, size_t need, size_t size)
 	return 0;
 }
 
-/* Names go to terminals and reports, where a guest must not be able to put control characters. */
+/* Names are printed on terminals and in reports. A guest must not inject control characters there. */
 bool symtab_name_ok(const char *name, size_t len)
 {
 	if (!len || len >= SYMTAB_MAX_NAME)
@@ -120,7 +120,7 @@ static int by_address_and_order(const void *left, const void *right)
 	return order ? order : order_u64(a->order, b->order);
 }
 
-/* An entry without a size reaches up to the next symbol at another address. */
+/* Give an entry without a size the distance to the next symbol at a higher address. */
 static void guess_sizes(struct symtab *st)
 {
 	uint64_t next = 0;
@@ -135,7 +135,7 @@ static void guess_sizes(struct symtab *st)
 	}
 }
 
-/* Index the names in address order, so that of several symbols with one name the first is found. */
+/* Index in address order: of several symbols with one name, the first is found. */
 static int index_names(struct symtab *st, struct err *err)
 {
 	st->hash_size = 16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Telling by its content which kind of symbol file a file is. */
+/* Detects the kind of a symbol file by its content. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct symtab *load_file(int fd, const char *path, struct err *err)
 
 struct symtab *symtab_load(const char *path, struct err *err)
 {
-	/* Non-blocking, so that a FIFO which was given by mistake does not hang the run before fstat() can tell. */
+	/* O_NONBLOCK: opening a FIFO given by mistake must not block before fstat() rejects it. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct symtab *st;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System.map has a line "address type name" for each symbol, as nm(1) prints it (scripts/mksysmap). */
+/* System.map has one line "address type name" per symbol, in the format of nm(1) (scripts/mksysmap). */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
 
-#define SYSMAP_MAX_BYTES (256ull << 20)
+#define SYSMAP_MAX_BYTES (256ull << 20) /* bytes; a real System.map has some MiB */
 
-/* Parse the 16 digits that an address has in every 64-bit System.map. */
+/* Parse an address: 16 hex digits in every 64-bit System.map. */
 static bool parse_address(const char *hex, uint64_t *addr)
 {
 	*addr = 0;
@@ -56,7 +56,7 @@ static int parse_lines(struct symtab_builder *b, const char *text, size_t len, c
 		const char *end = memchr(text + pos, '\n', len - pos);
 		size_t line = end ? (size_t)(end - text) - pos : len - pos;
 
-		/* When the last line does not end, the file is truncated, and half a name would be a wrong name. */
+		/* A last line without a newline means a truncated file: the end of its name may be missing. */
 		if (!end)
 			return err_set(err, EXIT_INPUT, "%s: truncated in line %zu, or not a System.map", path, number);
 		if (parse_line(b, text + pos, line, path, number, err))

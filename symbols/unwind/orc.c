@@ -14,7 +14,7 @@ static bool fits_entry(const struct btf_member *m, uint32_t size)
 	return m->size && m->size <= sizeof(uint32_t) && m->offset <= size && m->size <= size - m->offset;
 }
 
-/* Find a member of struct orc_entry, which is `size` bytes long. A member that does not fit into it counts as none. */
+/* Find a member of struct orc_entry, which has `size` bytes. A member that does not lie inside the struct counts as missing. */
 static bool entry_member(const struct btf *btf, const char *name, uint32_t size, struct btf_member *out)
 {
 	if (btf_member(btf, "orc_entry", name, out) == 0 && fits_entry(out, size))
@@ -95,10 +95,10 @@ int orc_find_module(const struct guest_reader *reader, const struct btf *btf, ui
 
 /* ---- lookup ---- */
 
-/* Find the last entry that begins at or before `pc`. Where several begin at one address, the last of them applies. */
+/* Find the last entry whose address is at most `pc`. If several entries have that address, the last one applies. */
 static int find_index(const struct guest_reader *reader, const struct orc_table *table, uint64_t pc, uint32_t *index)
 {
-	/* The entries below `low` begin at or before pc; those from `high` on begin behind pc. */
+	/* Invariant: entries below `low` begin at or before pc, entries from `high` on begin after pc. */
 	uint32_t low = 0, high = table->count;
 
 	while (low < high) {
@@ -135,8 +135,8 @@ static int32_t signed_entry_field(const uint8_t *entry, const struct btf_member 
 }
 
 /*
- * Up to Linux 6.3 an entry has a member `end`, and types count from CALL = 0. There an entry without a stack pointer marks the
- * first frame when `end` is set, and is no rule when it is not. Since 6.4 both are types of their own, which come first.
+ * Up to Linux 6.3 an entry has the member `end`, and types count from CALL = 0; an entry without a base for the stack pointer
+ * is ORC_END if `end` is set, otherwise ORC_UNDEFINED. Since 6.4 these two are separate types, numbered before CALL.
  */
 static enum orc_type rule_type(const struct orc_format *format, const uint8_t *entry)
 {

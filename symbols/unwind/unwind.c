@@ -4,9 +4,8 @@
 #include <string.h>
 
 /*
- * struct pt_regs consists of 64-bit words and is user-space ABI (arch/x86/include/uapi/asm/ptrace.h). First come fifteen
- * general registers in this order, then the system call's number or an error code, then what the CPU pushes (SDM vol.
- * 3, 6.14.2).
+ * struct pt_regs is user-space ABI and consists of 64-bit words (arch/x86/include/uapi/asm/ptrace.h): fifteen general registers
+ * in this order, the system call's number or error code, and the frame that the CPU pushes (SDM vol. 3, 6.14.2).
  */
 static const uint8_t pt_gpr[] = {15, 14,     13,      12,      X86_RBP, X86_RBX, 11,	 10,
 				 9,  X86_R8, X86_RAX, X86_RCX, X86_RDX, X86_RSI, X86_RDI};
@@ -16,7 +15,7 @@ enum { IRET_RIP, IRET_CS, IRET_RFLAGS, IRET_RSP, IRET_SS, IRET_WORDS };
 #define ALL_KNOWN 0xffffu
 #define NOWHERE UNWIND_STACKS_MAX
 
-/* The frame that unwinding has come to. */
+/* The current frame. */
 struct state {
 	const struct unwind_stack *stacks;
 	unsigned n;
@@ -24,11 +23,11 @@ struct state {
 	struct unwind *out;
 
 	uint64_t pc, sp, bp;
-	bool interrupted; /* pc is where the frame was interrupted, and no return address */
+	bool interrupted; /* pc is where the frame was interrupted, not a return address */
 	bool user;	  /* pc is in user space */
-	bool reliable;	  /* nothing has been guessed so far */
+	bool reliable;	  /* no frame has been guessed yet */
 	unsigned at;	  /* index of the stack that sp is on, or NOWHERE */
-	unsigned entered; /* one bit for each stack that sp has been on */
+	unsigned entered; /* one bit for each stack that sp has pointed into */
 	uint64_t gpr[X86_GPRS];
 	uint32_t known;	     /* one bit for each register of gpr[] whose value in this frame is known */
 	enum unwind_end why; /* why the last step failed */
@@ -76,7 +75,7 @@ static unsigned find_stack(const struct state *s, uint64_t sp)
 	return NOWHERE;
 }
 
-/* Move the stack pointer. Each stack is entered once and only walked upwards, so unwinding comes to an end. */
+/* Move the stack pointer. Each stack is entered once and walked only upwards, so unwinding terminates. */
 static bool move_to(struct state *s, uint64_t sp)
 {
 	unsigned at = find_stack(s, sp);
@@ -90,7 +89,7 @@ static bool move_to(struct state *s, uint64_t sp)
 	return true;
 }
 
-/* ---- one step by a rule; arch/x86/kernel/unwind_orc.c says what each rule means ---- */
+/* ---- one step by a rule, as arch/x86/kernel/unwind_orc.c of the kernel defines it ---- */
 
 static bool from_register(struct state *s, unsigned reg, uint64_t *value)
 {
@@ -98,7 +97,7 @@ static bool from_register(struct state *s, unsigned reg, uint64_t *value)
 	return s->known >> reg & 1 ? true : fail(s, UNWIND_NO_REG);
 }
 
-/* The stack pointer that the caller had before the call, or the address of the interrupted registers. */
+/* Compute the caller's stack pointer before the call, or the address of the interrupted registers. */
 static bool previous_sp(struct state *s, const struct orc_rule *rule, uint64_t *sp)
 {
 	uint64_t offset = (uint64_t)(int64_t)rule->sp_offset;
@@ -135,7 +134,7 @@ static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t s
 	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
 
 	switch (rule->bp_base) {
-	case ORC_BASE_NONE: /* unchanged; for ORC_REGS apply_rule() takes the one among the interrupted registers */
+	case ORC_BASE_NONE: /* unchanged; for ORC_REGS apply_rule() then takes it from the interrupted registers */
 		*bp = s->bp;
 		return true;
 	case ORC_BASE_PREV_SP:
@@ -147,7 +146,7 @@ static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t s
 	}
 }
 
-/* Go to what the CPU pushed when it was interrupted. In user mode there is nothing left to unwind. */
+/* Continue at the frame that the CPU pushed on an interrupt or exception. If it came from user mode, unwinding is complete. */
 static bool take_iret(struct state *s, const uint64_t iret[IRET_WORDS])
 {
 	s->pc = iret[IRET_RIP];
@@ -186,7 +185,7 @@ static bool apply_rule(struct state *s, const struct orc_rule *rule)
 		if (rule->bp_base == ORC_BASE_NONE)
 			bp = s->bp;
 		break;
-	case ORC_REGS_PARTIAL: /* this is the beginning of an entry: the other registers have not changed yet */
+	case ORC_REGS_PARTIAL: /* at the start of an entry: the other registers still have the interrupted values */
 		taken = read_words(s, sp, iret, IRET_WORDS) && take_iret(s, iret);
 		break;
 	default:
@@ -196,7 +195,7 @@ static bool apply_rule(struct state *s, const struct orc_rule *rule)
 	return taken;
 }
 
-/* A step is taken whole or not at all: when it fails, only the reason is kept. */
+/* Apply a rule completely or not at all: on failure only s->why changes. */
 static bool try_rule(struct state *s, const struct orc_rule *rule)
 {
 	struct state next = *s;
@@ -223,7 +222,7 @@ static bool returns_to(const struct state *s, uint64_t pc)
 	return s->source->returns_to(s->source->ctx, pc);
 }
 
-/* Code that was generated at run time has no rules, but mostly it keeps a frame pointer. */
+/* Code generated at run time has no rules, but usually keeps a frame pointer. */
 static bool try_frame_pointer(struct state *s)
 {
 	static const struct orc_rule rule = {
@@ -241,7 +240,7 @@ static bool try_frame_pointer(struct state *s)
 	return guessed(s, UNWIND_NO_RULE);
 }
 
-/* Guess the caller: take the next word up this stack that looks like a return address. */
+/* Guess the caller: use the next word up this stack that looks like a return address. */
 static bool search_stack(struct state *s)
 {
 	const struct unwind_stack *stack;
@@ -266,18 +265,21 @@ static bool search_stack(struct state *s)
 
 /* ---- all steps ---- */
 
-/* Step to the caller's frame. Returns false when none is found; s->why then says why. */
+/* Step to the caller's frame. Returns false and sets s->why if there is none. */
 static bool step_to_caller(struct state *s)
 {
 	struct orc_rule rule;
-	/* When a function's last instruction is a call, the return address is already in another function. */
+	/*
+	 * Look up the call, not the return address: if the call is the function's last instruction, the return address is in
+	 * another function.
+	 */
 	uint64_t pc = s->interrupted ? s->pc : s->pc - 1;
 
 	if (s->source->rule(s->source->ctx, pc, &rule)) {
 		s->why = UNWIND_NO_RULE;
 		return try_frame_pointer(s) || search_stack(s);
 	}
-	/* A first frame is never interrupted. Some kernels' tables say ORC_END for retpolines too, which can be. */
+	/* A first frame is never interrupted. But some kernels mark retpolines as ORC_END too, and those can be interrupted. */
 	if (rule.type == ORC_END && !s->interrupted)
 		return fail(s, UNWIND_FIRST);
 	return try_rule(s, &rule) || search_stack(s);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call stack of a CPU that was stopped, from its registers, a copy of its stacks and ORC rules. The method is that of
- * Documentation/arch/x86/orc-unwinder.rst. Unwinding goes across the struct pt_regs of exceptions and interrupts, and from an
- * interrupt's stack to the stack that was interrupted, provided that this stack was copied too.
+ * Unwinds the call stack of a stopped CPU from its registers, a copy of its stacks and ORC rules, as described in
+ * Documentation/arch/x86/orc-unwinder.rst. Unwinding crosses the struct pt_regs of exceptions and interrupts, and continues
+ * from an interrupt's stack on the interrupted stack, if the caller copied that one too.
  *
- * Where there is no rule, the frame pointer is tried. Where that leads nowhere, the stack is searched for what looks like a
- * return address. Both are guesses, and every frame found from there on is marked as unreliable.
+ * Without a rule, the unwinder tries the frame pointer. If that does not lead to a plausible caller, it searches the stack for
+ * a return address. Both are guesses: this frame and all after it are marked unreliable.
  *
- * Stacks and rules belong to the guest and are not trusted. Whatever they say, unwinding ends: the stack pointer only ever
- * moves up, each stack is entered once, and the number of frames is bounded. Nothing here allocates or locks.
+ * Stacks and rules belong to the guest and are not trusted. Unwinding terminates with any input: the stack pointer only moves
+ * up, each stack is entered once, and the number of frames is bounded. Nothing here allocates or takes a lock.
  */
 #ifndef OUTRIDER_SYMBOLS_UNWIND_UNWIND_H
 #define OUTRIDER_SYMBOLS_UNWIND_UNWIND_H
@@ -19,10 +19,10 @@
 #include "hv/base/x86.h"
 #include "symbols/unwind/orc.h"
 
-#define UNWIND_FRAMES_MAX 128
-#define UNWIND_STACKS_MAX 4
+#define UNWIND_FRAMES_MAX 128 /* bounds unwinding of a hostile stack */
+#define UNWIND_STACKS_MAX 4   /* most stacks per unwind() */
 
-/* A copy of a part of a stack. */
+/* A copy of part of a stack. */
 struct unwind_stack {
 	uint64_t gva;	      /* of bytes[0] */
 	const uint8_t *bytes; /* owned by the caller */
@@ -31,54 +31,54 @@ struct unwind_stack {
 
 enum unwind_kind {
 	UNWIND_STOPPED,	    /* pc is where the CPU stopped */
-	UNWIND_CALL,	    /* pc is where a call will return to; the call itself lies before it, so name pc - 1 */
-	UNWIND_INTERRUPTED, /* pc is the instruction before which an exception or interrupt came */
+	UNWIND_CALL,	    /* pc is a return address. The call instruction lies before it, so symbolise pc - 1. */
+	UNWIND_INTERRUPTED, /* pc is the instruction that an exception or interrupt preceded */
 };
 
 struct unwind_frame {
 	uint64_t pc; /* GVA */
-	uint64_t sp; /* RSP in this frame; of a call, when it has returned, which is the callee's CFA */
+	uint64_t sp; /* RSP in this frame; for a caller its value after the return, which is the callee's CFA */
 	enum unwind_kind kind;
-	bool reliable; /* false when this frame is a guess, or was found after a guess */
+	bool reliable; /* false if this frame or a frame before it is a guess */
 };
 
-/* Why a call stack has no more frames, or why a frame had to be guessed. */
+/* Why a call stack has no more frames, or why the unwinder had to guess a frame. */
 enum unwind_end {
-	UNWIND_USER,	  /* the registers of user mode were reached, which is where the stack begins */
-	UNWIND_FIRST,	  /* a frame was reached that the ORC tables call the first of a stack */
-	UNWIND_NO_RULE,	  /* there is no usable rule for a PC */
-	UNWIND_NO_MEMORY, /* a word is needed that is on none of the copied stacks */
-	UNWIND_NO_REG,	  /* a register is needed whose value is no longer known */
-	UNWIND_STUCK,	  /* the stack pointer would not move up, or would enter a stack again */
-	UNWIND_TOO_DEEP,  /* UNWIND_FRAMES_MAX frames were found */
+	UNWIND_USER,	  /* reached user-mode registers: the stack is complete */
+	UNWIND_FIRST,	  /* reached a frame that ORC marks as the first of a stack: the stack is complete */
+	UNWIND_NO_RULE,	  /* no usable rule for a PC */
+	UNWIND_NO_MEMORY, /* a needed word is on none of the copied stacks */
+	UNWIND_NO_REG,	  /* the value of a needed register is no longer known */
+	UNWIND_STUCK,	  /* the stack pointer would move down, or enter a stack again */
+	UNWIND_TOO_DEEP,  /* UNWIND_FRAMES_MAX frames found */
 };
 
-/* The result, the innermost frame first. */
+/* The call stack, innermost frame first. */
 struct unwind {
 	struct unwind_frame frames[UNWIND_FRAMES_MAX];
-	unsigned count;		 /* frames, at least 1 */
+	unsigned count;		 /* number of frames, at least 1 */
 	enum unwind_end end;	 /* why there are no more frames */
 	bool guessed;		 /* at least one frame is a guess */
-	enum unwind_end trouble; /* why the first guess was needed; only valid when `guessed` is set */
+	enum unwind_end trouble; /* reason of the first guess; only valid if `guessed` is set */
 	/*
-	 * For each stack that was given, the offset in bytes from its start of the lowest word that was used. The bytes below
-	 * it were of no use. It is always 0 for the first stack, and the stack's length for another one that was not used.
+	 * For each given stack: the offset in bytes from its start of the lowest word that unwinding used; the bytes below it
+	 * were not needed. Always 0 for the first stack. For another stack that was not used, the stack's length.
 	 */
 	uint32_t used_from[UNWIND_STACKS_MAX];
 };
 
-/* What the caller tells of the guest's text. */
+/* Callbacks that describe the guest's text. */
 struct unwind_source {
-	/* Find the rule for the instruction at `pc`, whatever text it is in. Returns 0, or -1 when there is none. */
+	/* Find the rule for the instruction at `pc`, in any text. Returns 0, or -1 if there is none. */
 	int (*rule)(void *ctx, uint64_t pc, struct orc_rule *out);
-	/* Whether a call in kernel text may return to `pc`. It is asked only when a frame is guessed. */
+	/* Returns true if `pc` is in kernel text after a possible call. Called only to guess a frame. */
 	bool (*returns_to)(void *ctx, uint64_t pc);
 	void *ctx;
 };
 
 /*
- * Unwind from `regs`. The `n` stacks, at most UNWIND_STACKS_MAX, do not overlap. The first one holds regs->rsp; the others may
- * be entered from it.
+ * Unwind from `regs`. The `n` stacks, at most UNWIND_STACKS_MAX, must not overlap. The first one contains regs->rsp; unwinding
+ * may continue on any of them.
  */
 void unwind(const struct x86_regs *regs, const struct unwind_stack *stacks, unsigned n, const struct unwind_source *source,
 	    struct unwind *out);
