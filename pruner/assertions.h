@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Assertions: what somebody who knows the code says of a datum: which lock it is accessed under, and by whom. They are checked
- * against the record of accesses and the locks held at them (hv/race/protection.h), so the guest's code needs no
- * ASSERT_EXCLUSIVE_WRITER() and no rebuild. docs/locks.md describes the file.
+ * Assertions: statements of a user about a datum. An assertion names the lock that protects the datum, or the functions that
+ * may access it. Outrider checks assertions against the record of accesses and of the locks held at them
+ * (hv/race/protection.h). So the guest kernel needs no ASSERT_EXCLUSIVE_WRITER() and no rebuild. docs/locks.md describes the
+ * file.
  *
- * An access breaks an assertion only when what it held is surely known, and only from when a second task or interrupt had come
- * to the object: its creator needs no lock. No locks: one thread at a time.
+ * An access breaks an assertion only if the record surely knows which locks the access held, and if a second task or interrupt
+ * accessed the object before: the creator of an object needs no lock until then.
+ *
+ * No locking: one thread at a time may use a list of assertions.
  */
 #ifndef OUTRIDER_PRUNER_ASSERTIONS_H
 #define OUTRIDER_PRUNER_ASSERTIONS_H
@@ -17,13 +20,19 @@
 #include "hv/race/protection.h"
 #include "pruner/assertions_list.h"
 
-/* Read a file. NULL with EXIT_INPUT in `err`, which says file, line and what is wrong with it, or with EXIT_INTERNAL. */
+/*
+ * Read the assertions in the file `path`. The caller gives the result to assertions_free(). Returns NULL with err set:
+ * EXIT_INPUT with file, line and mistake, or EXIT_INTERNAL when memory ran out.
+ */
 struct assertions *assertions_read(const char *path, struct err *err);
 
-/* Check all of them against one more record, whose data and locks have names. 0, or -1 with EXIT_INTERNAL. */
+/*
+ * Check all assertions against one more record, whose data and locks have names. The results are added to those of earlier
+ * records. Returns 0, or -1 with EXIT_INTERNAL when memory ran out.
+ */
 int assertions_check(struct assertions *a, const struct protection *p, struct err *err);
 
-/* Whether any of them was broken. */
+/* Returns whether any access broke an assertion. */
 bool assertions_broken(const struct assertions *a);
 
 #endif

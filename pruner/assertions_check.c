@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Assertions against a record of accesses. */
+/* Checks assertions against a record of accesses. */
 #include "pruner/assertions.h"
 
 #include <stdio.h>
@@ -22,10 +22,10 @@ bool assertions_broken(const struct assertions *a)
 
 enum answer { NO, YES, NOT_KNOWN };
 
-/* Names of the record. A member is behind a dot, or behind an arrow where the struct's own name is not known. */
+/* The record writes a member as "object.member", or as "object->member" where the struct's name is not known. */
 #define NAME_MAX_LEN sizeof(((struct prot_access *)0)->name)
 
-/* The name with a dot for each arrow, as the datum of an assertion is written. */
+/* Set `out` to the name with "." for each "->", as assertions_read() has put it into the patterns. */
 static void put_dots(const char *name, char out[NAME_MAX_LEN])
 {
 	size_t n = 0;
@@ -47,7 +47,7 @@ static bool names_datum(const char *globs, const char *name)
 	return conf_match(globs, dotted);
 }
 
-/* Whether a lock is meant: by its whole name, or by the member that it is. */
+/* Returns whether the patterns fit a lock, by its whole name or by the name of the member that it is. */
 static bool names_lock(const char *globs, const char *name)
 {
 	char dotted[NAME_MAX_LEN];
@@ -58,7 +58,7 @@ static bool names_lock(const char *globs, const char *name)
 	return conf_match(globs, name) || conf_match(globs, dotted) || (member && conf_match(globs, member + 1));
 }
 
-/* Whether the context does what a lock does. */
+/* Returns whether the patterns name a state of the context that excludes others as a lock does. */
 static bool names_context(const char *globs, const struct prot_access *a)
 {
 	return (a->in_rcu && conf_match(globs, "rcu")) || (a->irqs_off && conf_match(globs, "irqs-off")) ||
@@ -89,7 +89,7 @@ static const char *function_name(const struct protection *p, uint32_t function)
 	return function < p->function_count ? p->functions[function].name : "";
 }
 
-/* A function is meant by its name, with its module or without. */
+/* Returns whether the patterns fit a function, by its name with its module or without. */
 static bool names_function(const char *globs, const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -106,7 +106,7 @@ static enum answer is_by(const struct protection *p, const struct prot_access *a
 	return function[0] ? NO : NOT_KNOWN;
 }
 
-/* ---- what breaks it ---- */
+/* ---- breaks ---- */
 
 static void held_text(const struct protection *p, const struct prot_access *a, char out[256])
 {

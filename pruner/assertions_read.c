@@ -10,7 +10,7 @@
 
 #define ASSERTIONS_MAX 4096u
 
-/* "->" between members is ".", as the names of the record are compared. */
+/* Returns a copy with "." for each "->" between members, so that it can be compared with the record's names. */
 static char *with_dots(const char *globs)
 {
 	char *out = strdup(globs);
@@ -59,7 +59,7 @@ static const char *words_of(uint8_t rw)
 	return rw == INSN_WRITE ? "writes" : rw == INSN_READ ? "reads" : "accesses";
 }
 
-/* The line for people. */
+/* Returns the assertion in one line, for people. */
 static char *text_of(const struct assertion *a)
 {
 	char text[1024];
@@ -83,7 +83,7 @@ static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
 	if (rc == 0 && !a.datum)
 		rc = conf_wrong(s->file, s->line, err, "an assertion needs a datum");
 	if (rc == 0 && !a.under && !a.by)
-		rc = conf_wrong(s->file, s->line, err, "an assertion says under which locks (under) or by whom (by)");
+		rc = conf_wrong(s->file, s->line, err, "an assertion needs locks (under) or functions (by)");
 	if (rc == 0 && list->count == ASSERTIONS_MAX)
 		rc = conf_wrong(s->file, s->line, err, "there are more than %u assertions", ASSERTIONS_MAX);
 	if (rc == 0)

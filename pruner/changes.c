@@ -9,13 +9,13 @@
 #define DATUM_MAX 768
 #define KEY_MAX (2 * FUNCTION_MAX + DATUM_MAX + 16)
 
-/* A race that has not been matched yet, or has. */
+/* A race of one list, and its match in the other list. */
 struct left {
 	const struct judged *judged;
-	size_t place;		    /* Its place in its list. */
-	char *key;		    /* What it is matched by in this pass. */
-	uint64_t offset[2];	    /* The offsets of its sites in their functions. */
-	const struct judged *match; /* NULL: none was found yet. */
+	size_t place;		    /* The race's position in its list. */
+	char *key;		    /* The key of this matching pass, or NULL when the race has none or is matched already. */
+	uint64_t offset[2];	    /* The offsets of both sites in their functions. */
+	const struct judged *match; /* NULL: no match was found yet. */
 };
 
 struct side {
@@ -23,9 +23,9 @@ struct side {
 	size_t count;
 };
 
-/* ---- what races are matched by ---- */
+/* ---- the keys that races are matched by ---- */
 
-/* Both sites in byte order, as in the id: which of them was held is by chance. */
+/* Sort the two sites by their bytes, as the id does. Which site was the held one is chance. */
 static void sort_two(const char *a, const char *b, const char **first, const char **second)
 {
 	bool swap = strcmp(a, b) > 0;
@@ -43,7 +43,7 @@ static bool key_of_id(const struct race *race, char out[KEY_MAX])
 	return true;
 }
 
-/* The function of a site, and what is done there. Returns false for a site that is only an address. */
+/* Set `out` to the function of a site and the kind of its access. Returns false for a site without a symbol. */
 static bool function_of(const struct race *race, unsigned which, char out[FUNCTION_MAX])
 {
 	const char *site = race->site[which], *name = strncmp(site, "stop:", 5) == 0 ? site + 5 : site;
@@ -66,7 +66,7 @@ static bool key_of_functions(const struct race *race, char out[KEY_MAX])
 	return true;
 }
 
-/* The name that debug files give the datum, or else the guest's own tables. Returns false when the datum has no name. */
+/* Set `out` to the datum's name by debug files, or else by the guest's own tables. Returns false when the datum has no name. */
 static bool datum_of(const struct race *race, char out[DATUM_MAX])
 {
 	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
@@ -100,7 +100,7 @@ static int by_key(const void *left, const void *right)
 	const struct left *a = left, *b = right;
 	int order;
 
-	/* What has no key, or is matched already, stands last. */
+	/* Races without a key, or with a match, come last. */
 	if (!a->key || !b->key)
 		return (b->key != NULL) - (a->key != NULL);
 	order = strcmp(a->key, b->key);
@@ -135,7 +135,7 @@ static bool may_match_always(const struct race *a, const struct race *b)
 	return true;
 }
 
-/* Two data that both have a name and did not match by it are two data. */
+/* Two races whose data have different names are not the same race. The pass before this one has matched equal names. */
 static bool may_match_without_datum(const struct race *a, const struct race *b)
 {
 	char datum[DATUM_MAX];
@@ -143,7 +143,7 @@ static bool may_match_without_datum(const struct race *a, const struct race *b)
 	return !datum_of(a, datum) || !datum_of(b, datum);
 }
 
-/* Races of one key are matched in the order of their offsets, which another build seldom changes. */
+/* Match races with equal keys in the order of their offsets. Another build seldom changes this order. */
 static int match_by(struct side *before, struct side *now, bool (*key_of)(const struct race *race, char out[KEY_MAX]),
 		    bool (*may_match)(const struct race *a, const struct race *b))
 {
@@ -191,7 +191,7 @@ static void free_side(struct side *s)
 	free(s->list);
 }
 
-/* ---- the changes ---- */
+/* ---- the list of changes ---- */
 
 static bool same_verdict(const struct verdict *a, const struct verdict *b)
 {
@@ -217,7 +217,7 @@ static void add(struct changes *out, const struct judged *before, const struct j
 	out->of_kind[c->kind]++;
 }
 
-/* Both lists are arrays, so that the address of an entry says where it stands in its list. */
+/* Compare the addresses of the entries: each list is an array, so they give the order in the list. */
 static int in_order(const void *left, const void *right)
 {
 	const struct change *a = left, *b = right;

@@ -14,13 +14,13 @@ static const char *callee_at(const struct race_side *side, uint32_t at)
 	return NULL;
 }
 
-/* Kernels built against return prediction attacks return by a jump. */
+/* Kernels with CONFIG_RETHUNK, a defence against attacks on return prediction, return by a jump to __x86_return_thunk. */
 static bool is_return_thunk(const char *callee)
 {
 	return callee && strstr(callee, "return_thunk") != NULL;
 }
 
-/* A function whose array was overrun ends in this call, which does not return. */
+/* A function calls __stack_chk_fail() when its stack protector was overwritten. The call does not return. */
 static bool is_stack_failure(const char *callee)
 {
 	return callee && strcmp(callee, "__stack_chk_fail") == 0;
@@ -39,7 +39,7 @@ static void decode_from(struct code *code, struct insn_decoder *decoder, const s
 		if (!n)
 			break;
 		insn->callee = callee_at(side, at);
-		insn->entered = insn->shows = false;
+		insn->has_predecessor = insn->shows = false;
 		if (insn->op.kind == INSN_OP_JUMP && is_return_thunk(insn->callee))
 			insn->op.kind = INSN_OP_RET;
 		if (insn->op.kind == INSN_OP_CALL && is_stack_failure(insn->callee))
@@ -57,8 +57,8 @@ static bool is_ud2(const struct insn_op *op)
 }
 
 /*
- * Linux goes on behind the ud2 of a WARN_ON(), but no function ends in a WARN_ON(). A ud2 that is a function's last
- * instruction, apart from the padding before the next function, is therefore a BUG()'s. The code does not go on there.
+ * Linux continues after the ud2 of a WARN_ON(), and stops at the ud2 of a BUG(). The bytes are the same. A function does not
+ * end in a WARN_ON(), so a ud2 that only padding follows is a BUG().
  */
 static void end_at_bug(struct code *code, const struct guest_symbol *symbol)
 {
@@ -80,41 +80,44 @@ static int index_of(const struct code *code, uint64_t addr)
 	return at < RACE_CODE_MAX ? code->index[at] : CODE_OUTSIDE;
 }
 
-static void mark_entered(struct code *code)
+static void mark_successors(struct code *code)
 {
 	int next[2];
 
 	for (unsigned i = 0; i < code->count; i++) {
-		unsigned n = code_next(code, i, next);
+		unsigned n = code_successors(code, i, next);
 
 		for (unsigned j = 0; j < n; j++) {
 			if (next[j] != CODE_OUTSIDE)
-				code->insns[next[j]].entered = true;
+				code->insns[next[j]].has_predecessor = true;
 		}
 	}
 }
 
 /*
- * A function's cold part has a symbol of its own, "foo.cold", and jumps go to its middle too. A jump to another name is a tail
- * call.
+ * Returns whether the instruction is a tail call: a jump to another function. A jump to "foo.cold" stays in foo(): a
+ * function's cold part has a symbol of its own.
  */
 static bool is_tail_call(const struct code_insn *insn)
 {
 	return insn->op.kind == INSN_OP_JUMP && insn->callee && !strstr(insn->callee, ".cold");
 }
 
-/* Whether instruction `i` may go on to a part of the function that was not kept. That part may go on to anywhere. */
-static bool leads_off(const struct code *code, unsigned i, const struct guest_symbol *symbol)
+/*
+ * Returns whether instruction `i` may continue in a part of its function that was not kept. That part may then jump to any
+ * instruction.
+ */
+static bool leaves_kept_code(const struct code *code, unsigned i, const struct guest_symbol *symbol)
 {
 	const struct code_insn *insn = &code->insns[i];
-	uint64_t behind = insn->op.insn.addr + insn->op.insn.len;
+	uint64_t after = insn->op.insn.addr + insn->op.insn.len;
 	int next[2];
-	unsigned n = code_next(code, i, next);
+	unsigned n = code_successors(code, i, next);
 
 	if (insn->op.kind == INSN_OP_JUMP)
 		return next[0] == CODE_OUTSIDE && !is_tail_call(insn);
-	/* Only a call that does not return may stand at a function's end like this. */
-	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || behind - symbol->addr < symbol->size))
+	/* After the function's last instruction nothing follows: it is a call that does not return. */
+	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || after - symbol->addr < symbol->size))
 		return true;
 	return n > 1 && next[1] == CODE_OUTSIDE;
 }
@@ -122,10 +125,10 @@ static bool leads_off(const struct code *code, unsigned i, const struct guest_sy
 static bool is_closed(const struct code *code, const struct guest_symbol *symbol)
 {
 	for (unsigned i = 0; i < code->count; i++) {
-		if (leads_off(code, i, symbol))
+		if (leaves_kept_code(code, i, symbol))
 			return false;
 	}
-	/* A cold part is entered by jumps from the function that it is of. */
+	/* The rest of its function jumps into a cold part, so not all paths into it are known. */
 	return code->whole && !strstr(symbol->name, ".cold");
 }
 
@@ -139,14 +142,14 @@ void code_load(struct code *code, struct insn_decoder *decoder, const struct rac
 			break;
 	}
 	end_at_bug(code, &side->symbol);
-	mark_entered(code);
+	mark_successors(code);
 	code->closed = is_closed(code, &side->symbol);
 }
 
-unsigned code_next(const struct code *code, unsigned i, int next[2])
+unsigned code_successors(const struct code *code, unsigned i, int next[2])
 {
 	const struct insn_op *op = &code->insns[i].op;
-	int behind = i + 1 < code->count ? (int)i + 1 : CODE_OUTSIDE;
+	int after = i + 1 < code->count ? (int)i + 1 : CODE_OUTSIDE;
 
 	switch (op->kind) {
 	case INSN_OP_RET:
@@ -156,11 +159,11 @@ unsigned code_next(const struct code *code, unsigned i, int next[2])
 		next[0] = op->target ? index_of(code, op->target) : CODE_OUTSIDE;
 		return 1;
 	case INSN_OP_JCC:
-		next[0] = behind;
+		next[0] = after;
 		next[1] = index_of(code, op->target);
 		return 2;
 	default:
-		next[0] = behind;
+		next[0] = after;
 		return 1;
 	}
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX (4u << 20)
+#define FILE_FIRST (16u << 10) /* Bytes. Most lists fit. It is doubled up to FILE_MAX. */
+#define FILE_MAX (4u << 20)    /* Bytes. A longer file is no list that people write. */
 #define GLOB_MAX 256
 
 int conf_wrong(const char *file, unsigned line, struct err *err, const char *fmt, ...)
@@ -108,31 +109,43 @@ int conf_parse(const char *name, const char *text, size_t len, conf_each each, v
 	return rc;
 }
 
+/* Read all of the file, up to FILE_MAX bytes. Returns them, or NULL with `err` set. The caller frees them. */
+static char *read_all(FILE *file, const char *path, size_t *len, struct err *err)
+{
+	size_t room = FILE_FIRST;
+	char *text = malloc(room), *grown = text;
+
+	*len = 0;
+	while (grown) {
+		*len += fread(text + *len, 1, room - *len, file);
+		if (*len < room || room == FILE_MAX)
+			return text;
+		room *= 2;
+		grown = realloc(text, room);
+		text = grown ? grown : text;
+	}
+	free(text);
+	err_set(err, EXIT_INTERNAL, "out of memory while reading %s", path);
+	return NULL;
+}
+
 int conf_read(const char *path, conf_each each, void *ctx, struct err *err)
 {
-	char *text = malloc(FILE_MAX);
 	FILE *file = fopen(path, "re");
+	char *text;
 	size_t len;
 	int rc = -1;
 
-	if (!text) {
-		err_set(err, EXIT_INTERNAL, "out of memory while reading %s", path);
-		goto out;
-	}
-	if (!file) {
-		err_set(err, EXIT_INPUT, "%s: %s", path, strerror(errno));
-		goto out;
-	}
-	len = fread(text, 1, FILE_MAX, file);
-	if (ferror(file))
+	if (!file)
+		return err_set(err, EXIT_INPUT, "%s: %s", path, strerror(errno));
+	text = read_all(file, path, &len, err);
+	if (text && ferror(file))
 		err_set(err, EXIT_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-	else if (len == FILE_MAX)
+	else if (text && len == FILE_MAX)
 		err_set(err, EXIT_INPUT, "%s: too long for a list of rules", path);
-	else
+	else if (text)
 		rc = conf_parse(path, text, len, each, ctx, err);
-out:
-	if (file)
-		fclose(file);
+	fclose(file);
 	free(text);
 	return rc;
 }

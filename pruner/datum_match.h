@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Comparing a datum's names with the patterns of lists and suppressions. */
+/* Compares the names of a datum with the patterns of lists and suppressions. */
 #ifndef OUTRIDER_PRUNER_DATUM_MATCH_H
 #define OUTRIDER_PRUNER_DATUM_MATCH_H
 
@@ -7,21 +7,21 @@
 #include "hv/race/names.h"
 
 /*
- * Set `out` to the last part of the member's path without an index, for example "b" of "a.b[2]". A datum without a member gives
- * its variable's name in the same way. A datum that has neither gives "".
+ * Set `out` to the last part of the member's path, without an index: "b" for "a.b[2]". For a datum without a member, use the
+ * variable's name in the same way. For a datum with neither, set `out` to "".
  */
 void datum_last_part(const struct datum_name *d, char out[DEBUGINFO_PATH_MAX]);
 
 /*
- * Returns whether the datum's names match the shell patterns. Each string may have several patterns, separated by blanks. A
- * NULL string matches every name. The type is matched without its qualifiers. The member is matched by its whole path, for
- * example "stats.rx_packets", or by the path's last part. A datum that is no member is matched by its variable's name there.
+ * Returns whether the datum's names match the shell patterns. Each string may have several patterns, separated by blanks. NULL
+ * matches every name. Types are compared without qualifiers. `member` is compared with the whole path of the member, for
+ * example "stats.rx_packets", and with its last part. For a datum without a member it is compared with the variable's name.
  */
 bool datum_match(const struct datum_name *d, const char *variable, const char *type, const char *member);
 
 /*
- * Set `out` to what the guest's own tables say of the datum. Of many data its allocator and its types (BTF) say as much as
- * debug files. Without a variable and a type it is DATUM_UNNAMED.
+ * Set `out` to the names that the guest's own tables give the datum: kallsyms for variables, slab caches and BTF for types.
+ * They often say as much as debug files. A datum without a variable and a type becomes DATUM_UNNAMED.
  */
 void datum_of_memory(const struct guest_memory *memory, struct datum_name *out);
 

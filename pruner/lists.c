@@ -12,14 +12,14 @@ static const char built_in[] =
 #include "prune_conf.h"
 	;
 
-#define DATA "variable type member " /* These keys name a datum. */
+#define DATA "variable type member " /* the keys that name a datum */
 
 /*
- * What an entry of each kind may say. Its keys name a datum, or functions and words. An entry that says why a race is by design
- * is about the side that looks without a lock, and about one writer.
+ * The keys that an entry of each kind may have. An entry with `by_design` gives a reason why a race is by design. It is about
+ * the side that reads without a lock, and by default about one writer.
  */
 static const struct list_traits {
-	const char *word, *keys; /* The kind's own keys; the keys of `any_keys` come in addition. */
+	const char *word, *keys; /* The kind's word in a file, and its own keys. Each kind has the keys of any_keys too. */
 	bool of_data, needs_reason, by_design;
 } traits[LIST_KINDS] = {
 	[LIST_SPECIAL] = {"special", DATA "function writers side", true, true, true},
@@ -60,7 +60,7 @@ const char *kernel_version(const char *text, uint32_t *out)
 	return text + used;
 }
 
-/* "any", "5.10", "5.10..6.1", "..6.1" or "5.10..". No kernel is in "6.1..5.10". */
+/* Read "any", "5.10", "5.10..6.1", "..6.1" or "5.10..". An empty range, such as "6.1..5.10", is an error. */
 static int kernel_range(struct list_entry *e, const char *text)
 {
 	const char *rest = text;
@@ -101,7 +101,7 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
-/* Read a key that may have one of two values. *out says whether it has the second. */
+/* Read a key with two possible values. *out says whether it has the second one. */
 static int either(const char *file, const struct conf_field *f, const char *first, const char *second, bool *out,
 		  struct err *err)
 {
@@ -150,14 +150,14 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 		return either(file, f, "reader", "writer", &e->of_writer, err);
 	if (strcmp(f->key, "covers") == 0)
 		return either(file, f, "operand", "expression", &e->covers_all, err);
-	/* "access", the only key left. */
+	/* Only the key "access" is left. */
 	if (either(file, f, "read", "write", &writes, err) < 0)
 		return -1;
 	e->access = writes ? INSN_WRITE : INSN_READ;
 	return 0;
 }
 
-/* An entry that says nothing would match everything. */
+/* Check that the entry has what its kind needs. An entry without a pattern would fit everything. */
 static int check(const struct list_entry *e, const struct conf_stanza *s, struct err *err)
 {
 	bool of_data = traits[e->kind].of_data;
@@ -228,7 +228,7 @@ static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
 	*e = (struct list_entry){.kind = (enum list_kind)kind, .kernel_to = KERNEL_ANY};
 	for (unsigned i = 0; i < s->count; i++) {
 		if (is_repeated(s, i))
-			return conf_wrong(s->file, s->fields[i].line, err, "'%.40s' is there already", s->fields[i].key);
+			return conf_wrong(s->file, s->fields[i].line, err, "'%.40s' is given twice", s->fields[i].key);
 		if (take_field(e, s->file, &s->fields[i], err) < 0)
 			return -1;
 	}
@@ -301,7 +301,7 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 	return rules->kernel == KERNEL_ANY || (rules->kernel >= e->kernel_from && rules->kernel <= e->kernel_to);
 }
 
-/* That a function may look at a datum without the lock does not allow it to store there. */
+/* An entry that allows a function to read without the lock does not allow it to store without the lock. */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {
 	if (!traits[e->kind].by_design)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks, as far as they were followed, or else a function's own code shows them. They are seen by calls of functions that take
- * and give back locks, on the ways to an access and behind it. A lock that a caller holds is not seen, except a spinlock, which
- * turns preemption off.
+ * Which locks a side holds. Where Outrider followed the locks, the recorded lockset says so. Otherwise the calls of lock
+ * functions on the paths to the access show it. The second method misses a lock that a caller holds, except for a spinlock,
+ * which turns preemption off.
  */
 #include <string.h>
 
 #include "pruner/lock.h"
 
-/* The states of locking in which a way may lead to an instruction. They are bits. */
+/* Whether a lock is held at an instruction. The values are bits: on one path it may be held, and on another free. */
 enum { FREE = 1, HELD = 2 };
 
-static uint8_t behind_call(const struct view *v, const char *callee, uint8_t states)
+static uint8_t state_after_call(const struct view *v, const char *callee, uint8_t states)
 {
 	if (callee && rules_function(v->rules, LIST_UNLOCK, callee))
 		return FREE;
@@ -21,9 +21,10 @@ static uint8_t behind_call(const struct view *v, const char *callee, uint8_t sta
 }
 
 /*
- * Spread the states until they do not change any more. This ends, since an instruction has two bits, which are only ever set.
+ * Propagate the states along all paths until nothing changes. Each pass sets at least one of two bits for each instruction, so
+ * the loop ends.
  */
-static void spread(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
+static void propagate(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
 {
 	const struct code *code = &s->code;
 	bool changed = true;
@@ -32,8 +33,8 @@ static void spread(const struct view *v, const struct view_side *s, uint8_t stat
 	while (changed) {
 		changed = false;
 		for (unsigned i = 0; i < code->count; i++) {
-			uint8_t after = states[i] ? behind_call(v, code->insns[i].callee, states[i]) : 0;
-			unsigned n = after ? code_next(code, i, next) : 0;
+			uint8_t after = states[i] ? state_after_call(v, code->insns[i].callee, states[i]) : 0;
+			unsigned n = after ? code_successors(code, i, next) : 0;
 
 			for (unsigned j = 0; j < n; j++) {
 				if (next[j] == CODE_OUTSIDE || (states[next[j]] | after) == states[next[j]])
@@ -46,17 +47,18 @@ static void spread(const struct view *v, const struct view_side *s, uint8_t stat
 }
 
 /*
- * No seen instruction may go on to some code, such as the handling of an exception. Such code counts as entered without a lock.
+ * No instruction branches to some code, for example to an exception handler's landing pad. Such code counts as entered without
+ * a lock.
  */
 static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 {
 	for (unsigned i = 1; i < code->count; i++) {
-		if (!code->insns[i].entered)
+		if (!code->insns[i].has_predecessor)
 			states[i] = FREE;
 	}
 }
 
-/* The set is known. A caller whose locks were not followed may hold a spinlock, which turns preemption off. */
+/* The lockset is known. A caller may still hold a spinlock that was not followed: preemption is off then. */
 static enum lock_held held_of_set(const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
@@ -83,15 +85,15 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 	if (!s->followed)
 		return LOCK_UNKNOWN;
 	seed(&s->code, states);
-	spread(v, s, states);
-	/* On a way that is not known the lock may have been given back. */
+	propagate(v, s, states);
+	/* The lock surely counts as held only if all paths are known: an unknown path may have released it. */
 	if (states[s->at] == HELD && s->code.closed)
 		return LOCK_HELD;
 	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE
 												       : LOCK_UNKNOWN;
 }
 
-const char *lock_known(const struct view_side *s)
+const char *lock_held_name(const struct view_side *s)
 {
 	const struct lockset *set = &s->side->locks.set;
 
@@ -106,11 +108,11 @@ bool lock_none_common(const struct view *v)
 {
 	const struct race_locks *a = &v->side[0].side->locks, *b = &v->side[1].side->locks;
 
-	return a->complete && b->complete && lock_known(&v->side[0]) && lock_known(&v->side[1]) &&
+	return a->complete && b->complete && lock_held_name(&v->side[0]) && lock_held_name(&v->side[1]) &&
 	       !lockset_excludes(&a->set, &b->set);
 }
 
-bool lock_then_again(const struct view *v, const struct view_side *s)
+bool lock_checked_again(const struct view *v, const struct view_side *s)
 {
 	uint8_t states[RACE_CODE_MAX] = {0};
 
@@ -118,7 +120,7 @@ bool lock_then_again(const struct view *v, const struct view_side *s)
 		return false;
 	states[s->at] = FREE;
 	seed(&s->code, states);
-	spread(v, s, states);
+	propagate(v, s, states);
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const struct insn *insn = &s->code.insns[i].op.insn;
 
@@ -129,14 +131,14 @@ bool lock_then_again(const struct view *v, const struct view_side *s)
 	return false;
 }
 
-const char *lock_called_behind(const struct view *v, const struct view_side *s, enum list_kind kind)
+const char *lock_called_after(const struct view *v, const struct view_side *s, enum list_kind kind)
 {
 	uint8_t states[RACE_CODE_MAX] = {0};
 
 	if (!s->followed)
 		return NULL;
 	states[s->at] = FREE;
-	spread(v, s, states);
+	propagate(v, s, states);
 	for (unsigned i = 0; i < s->code.count; i++) {
 		const char *callee = s->code.insns[i].callee;
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which locks a side holds at its access, by the calls in the code that was kept of it. */
+/* The locks that a side holds at its access: as Outrider followed them (--locks), or as the calls in the kept code show. */
 #ifndef OUTRIDER_PRUNER_LOCK_H
 #define OUTRIDER_PRUNER_LOCK_H
 
 #include "pruner/view.h"
 
-/* What is held at the side's access. */
+/* Returns whether the side holds a lock at its access. */
 enum lock_held lock_held_at(const struct view *v, const struct view_side *s);
 
-/* The name of a lock that the side surely held. NULL: locks were not followed, or none was held for sure. */
-const char *lock_known(const struct view_side *s);
+/* Returns the name of a lock that the side surely held. NULL: locks were not followed, or the side held none for sure. */
+const char *lock_held_name(const struct view_side *s);
 
-/* Whether both sides are known to have held locks, and none that keeps the two apart. */
+/* Returns whether both sides surely held locks, and none of these locks orders the two accesses. */
 bool lock_none_common(const struct view *v);
 
-/* Whether the access is made again behind it, under a lock that is taken in between. */
-bool lock_then_again(const struct view *v, const struct view_side *s);
+/* Returns whether the code reads the same place again after the access, under a lock that it takes in between. */
+bool lock_checked_again(const struct view *v, const struct view_side *s);
 
-/* The name of a function of the list `kind` that may be called behind the access, or NULL. */
-const char *lock_called_behind(const struct view *v, const struct view_side *s, enum list_kind kind);
+/* Returns the name of a function of the list `kind` that the code may call after the access, or NULL. */
+const char *lock_called_after(const struct view *v, const struct view_side *s, enum list_kind kind);
 
 #endif

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Marked accesses are recognised by the instruction, by the functions inlined around it, and by the source where the source is
- * there.
- */
+/* Finds marked accesses by the instruction, by the functions inlined around it, and by the source if it is available. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +11,7 @@
 
 #define WORD_MAX 64
 
-static void say(struct view_side *s, const char *how, const char *where, unsigned line)
+static void describe(struct view_side *s, const char *how, const char *where, unsigned line)
 {
 	s->marked = true;
 	if (line)
@@ -23,7 +20,7 @@ static void say(struct view_side *s, const char *how, const char *where, unsigne
 		snprintf(s->mark, sizeof(s->mark), "%.60s%s", how, where);
 }
 
-/* The datum that raced, as it must stand in the parentheses of the marked access. */
+/* Set *out to the datum that raced. A marked access must have it in its parentheses. */
 static void wanted_operand(const struct view *v, unsigned which, struct operand *out)
 {
 	const struct datum_name *names[VIEW_NAMES];
@@ -40,12 +37,13 @@ struct wanted {
 	const struct prune_rules *rules;
 	struct operand operand;
 	uint8_t access; /* INSN_READ, INSN_WRITE or both */
-	bool inlined; /* The access is in an inlined function that the statement calls. Macros around the access stand there. */
+	/* The statement calls an inlined function that makes the access. Only macros that cover a whole expression apply. */
+	bool inlined;
 };
 
 /*
- * Whether the macro `word` marks such an access. The macro's parentheses are from `from` to `to`. Either the datum stands in
- * the parentheses, or the macro itself accesses the datum, as set_current_state() accesses current->__state.
+ * Returns whether the macro `word` marks the access. Its parentheses are from `from` to `to`. They contain the datum, or the
+ * macro itself accesses the datum as set_current_state() accesses current->__state.
  */
 static bool is_marking(const struct wanted *w, const char *word, const char *from, const char *to)
 {
@@ -59,13 +57,13 @@ static bool is_marking(const struct wanted *w, const char *word, const char *fro
 			continue;
 		if (e->member	    ? conf_match(e->member, w->operand.name)
 		    : e->covers_all ? operand_mentioned(&w->operand, from, to)
-				    : operand_stands(&w->operand, from, to))
+				    : operand_is_accessed(&w->operand, from, to))
 			return true;
 	}
 	return false;
 }
 
-/* A marked access in the statement, around the datum: "x = READ_ONCE(foo->bar)". */
+/* Find a marked access to the datum in the statement, for example "x = READ_ONCE(foo->bar)". `word` becomes the macro. */
 static bool marked_in(const struct wanted *w, const char *text, char word[WORD_MAX])
 {
 	while (*text) {
@@ -105,14 +103,14 @@ static void by_source(const struct view *v, unsigned which, struct view_side *s,
 		    !marked_in(&w, text, word))
 			continue;
 		snprintf(how, sizeof(how), "%s()", word);
-		say(s, how, lines[i].file, lines[i].line);
+		describe(s, how, lines[i].file, lines[i].line);
 		return;
 	}
 }
 
 /*
- * A read of a datum that others change by LOCKed instructions alone is marked. The words that mark it leave nothing in machine
- * code.
+ * Reads of data that only LOCKed instructions change are marked in the kernel's source, by macros that leave no trace in
+ * machine code.
  */
 static void by_datum(const struct view *v, struct view_side *s)
 {
@@ -121,7 +119,7 @@ static void by_datum(const struct view *v, struct view_side *s)
 	if (s->writes || !view_listed(v, LIST_ATOMIC, &name))
 		return;
 	s->marked = true;
-	snprintf(s->mark, sizeof(s->mark), "a look at %.60s, which is listed", name->path);
+	snprintf(s->mark, sizeof(s->mark), "a read of %.60s (listed as atomic)", name->path);
 }
 
 void mark_side(const struct view *v, unsigned which, struct view_side *s)
@@ -130,17 +128,17 @@ void mark_side(const struct view *v, unsigned which, struct view_side *s)
 	const struct source_line *lines = race_names_lines(v->race->names, which, 0, &n);
 
 	if (s->side->locked) {
-		say(s, "a LOCKed instruction", "", 0);
+		describe(s, "a LOCKed instruction", "", 0);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (rules_access(v->rules, LIST_MARKED, lines[i].function, access_of(s))) {
-			say(s, lines[i].function, "()", 0);
+			describe(s, lines[i].function, "()", 0);
 			return;
 		}
 	}
 	if (rules_access(v->rules, LIST_MARKED, s->side->symbol.name, access_of(s)))
-		say(s, s->side->symbol.name, "()", 0);
+		describe(s, s->side->symbol.name, "()", 0);
 	else if (lines)
 		by_source(v, which, s, lines, n);
 	if (!s->marked)

@@ -7,12 +7,12 @@
 
 #define DEPTH_MAX 32
 
-/* The place in an argument that was reached. */
+/* The position in the macro's argument. */
 struct progress {
-	unsigned depth;	  /* The number of open parentheses, without the macro's own. */
-	uint32_t is_call; /* A bit for each open parenthesis, which is set when arguments of a call stand in it. */
+	unsigned depth;	  /* The number of open parentheses inside the macro's own. */
+	uint32_t is_call; /* One bit for each open parenthesis. It is set if the parenthesis holds the arguments of a call. */
 	int brackets;
-	bool star; /* A `*` dereferenced something. */
+	bool star; /* A `*` has dereferenced an expression. */
 };
 
 void operand_of(const struct datum_name *d, struct operand *out)
@@ -58,7 +58,7 @@ bool operand_mentioned(const struct operand *o, const char *from, const char *to
 }
 
 /*
- * Whether the name is only a way to something else, by what stands behind it: "it->", "(it)->", or "it[3]" of a datum that is
+ * Returns whether the name leads on to another datum, by the text after it: "it->", "(it)->", or "it[3]" for a datum that is
  * no element.
  */
 static bool leads_on(const struct operand *o, const char *at, const char *to)
@@ -74,7 +74,7 @@ static bool leads_on(const struct operand *o, const char *at, const char *to)
 	return strncmp(at, "->", 2) == 0;
 }
 
-/* "(struct thing *)" dereferences nothing. */
+/* The star of a cast, "(struct thing *)", dereferences nothing. */
 static bool is_in_cast(const char *star, const char *to)
 {
 	while (star < to && (*star == '*' || is_blank(*star)))
@@ -83,8 +83,8 @@ static bool is_in_cast(const char *star, const char *to)
 }
 
 /*
- * Whether the parenthesis holds arguments of a call, which may do anything with them. this_cpu_ptr(&x) does not: it is the x of
- * a CPU.
+ * Returns whether the parenthesis holds arguments of a call, which may do anything with them. this_cpu_ptr(&x) is the
+ * exception: it is this CPU's x.
  */
 static bool holds_arguments(const char *parenthesis, const char *from)
 {
@@ -99,7 +99,7 @@ static bool holds_arguments(const char *parenthesis, const char *from)
 	return is_word_char(end[-1]) || end[-1] == ')' || end[-1] == ']';
 }
 
-/* Go one character further. Returns false when the argument is over, or when it has too many parentheses. */
+/* Advance by one character. Returns false at the end of the argument, and when parentheses nest deeper than DEPTH_MAX. */
 static bool pass(struct progress *p, const char *at, const char *from, const char *to)
 {
 	if (*at == '(') {
@@ -118,7 +118,7 @@ static bool pass(struct progress *p, const char *at, const char *from, const cha
 	return *at != ',' || p->depth || p->brackets;
 }
 
-bool operand_stands(const struct operand *o, const char *from, const char *to)
+bool operand_is_accessed(const struct operand *o, const char *from, const char *to)
 {
 	struct progress p = {0};
 

@@ -6,25 +6,26 @@
 
 #include "hv/report/replay.h"
 
-#define CRASH_POINTS 39 /* Nothing else has as many: the race is at the head of its class. */
+#define CRASH_POINTS 39 /* More than any other fact, so that the race leads its class. */
 #define CHANGE_POINTS 7
 
 /*
- * What enough instances without a state change do to the verdict of a rule. A rule that is not in this list says something that
- * equal states do not answer, such as that an object is freed after the regions, or that both sides store one value, which is
- * equal in either order.
+ * The verdict after OUTCOME_ENOUGH instances without a state change. A rule that is not in this list has found something that
+ * equal states do not refute: for example an object that is freed after the regions end, or a store of one value by both
+ * sides, which is equal in either order.
  */
 static const struct fold {
 	enum verdict_class from;
 	const char *rule;
 	enum verdict_class to;
 } folds[] = {
-	/* These kinds the paper found to be without a state change (section 5.4). */
+	/* The paper found no state change for these kinds (section 5.4). */
 	{VERDICT_UNCLEAR, "user-built-synchronisation", VERDICT_BENIGN},
 	{VERDICT_UNCLEAR, "double-checked-locking", VERDICT_BENIGN},
 	{VERDICT_UNCLEAR, "both-values-valid", VERDICT_BENIGN},
-	/* No rule says anything of such a race, and half of the harmful ones are among them. It is ranked lower, and not
-	 * folded.
+	/*
+	 * No rule knows anything about such a race, and many of the recorded harmful races are of this kind. So it only gets a
+	 * lower rank, and stays unfolded.
 	 */
 	{VERDICT_HARMFUL, "no-benign-pattern", VERDICT_UNCLEAR},
 };
@@ -38,8 +39,8 @@ static const struct fold *fold_of(const struct verdict *v)
 	return NULL;
 }
 
-/* Whether both orders of the kept instance had a free run without trouble. */
-static bool ran_on_soundly(const struct replay_instance *instance)
+/* Returns whether both orders of the kept instance continued after their regions without trouble. */
+static bool continued_without_trouble(const struct replay_instance *instance)
 {
 	for (int i = 0; i < 2; i++) {
 		if (replay_in_trouble(&instance->orders[i]) || instance->orders[i].machine == REPLAY_MACHINE_NOT_RUN)
@@ -48,7 +49,7 @@ static bool ran_on_soundly(const struct replay_instance *instance)
 	return true;
 }
 
-/* Let the evidence begin with what the outcomes say, and end with what the rules say. */
+/* Put what the outcomes say before what the rules say, and give the verdict another class and rule. */
 static void take_over(struct verdict *out, enum verdict_class class, const char *rule, const char *line)
 {
 	const struct verdict by_rules = *out;
@@ -77,11 +78,11 @@ static int no_change(const struct race_replay *replay, const char *line, struct 
 	const struct fold *fold = fold_of(out);
 
 	if (replay->count[REPLAY_NO_STATE_CHANGE] < OUTCOME_ENOUGH)
-		verdict_evidence(out, "; %s, of %" PRIu64 " that would say more", line, OUTCOME_ENOUGH);
-	else if (!ran_on_soundly(&replay->telling))
-		verdict_evidence(out, "; %s, but not both orders of the one that is kept ran on without trouble", line);
+		verdict_evidence(out, "; %s, fewer than the %" PRIu64 " instances that would count", line, OUTCOME_ENOUGH);
+	else if (!continued_without_trouble(&replay->telling))
+		verdict_evidence(out, "; %s, but in the kept instance not both orders ran on without trouble", line);
 	else if (!fold)
-		verdict_evidence(out, "; %s, which does not answer the rule", line);
+		verdict_evidence(out, "; %s, which does not refute the rule", line);
 	else
 		take_over(out, fold->to, "no-state-change", line);
 	return points;

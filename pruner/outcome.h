@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What came of running a race in both orders, beside what the rules say of its code (replay paper, sections 4.3 and 5). It may
- * make a race a harmful candidate. It may make an unclear race benign, but never a harmful candidate. Where rules and outcomes
- * disagree the evidence has both.
+ * What running a race in both orders adds to the verdict that the rules found by its code (replay paper, sections 4.3 and 5).
+ * An outcome may make any race a harmful candidate. It may make an unclear race benign, but never a harmful candidate. Where
+ * rule and outcome disagree, the evidence has both.
  */
 #ifndef OUTRIDER_PRUNER_OUTCOME_H
 #define OUTRIDER_PRUNER_OUTCOME_H
@@ -13,15 +13,15 @@
 #include "pruner/verdict.h"
 
 /*
- * Instances without a state change that fold a race. Of the instances of the paper's harmful races only one in ten showed a
- * state change or a replay failure (its figure 4). Such a race passes for equal in 44 instances with a probability of 0.9^44,
- * which is less than 1%.
+ * The number of instances without a state change that folds a race. Only one in ten instances of the paper's harmful races
+ * showed a state change or a replay failure (its figure 4). Such a race passes 44 instances without one with a probability of
+ * 0.9^44, below 1%.
  */
 #define OUTCOME_ENOUGH UINT64_C(44)
 
 /*
- * Weigh the outcomes into a verdict that has its class, rule and evidence from the rules. `points` are those of the race within
- * its class. Returns the points with those of the outcomes.
+ * Apply the outcomes of the race to a verdict whose class, rule and evidence the rules have set. `points` are the race's
+ * points within its class. Returns the points with those of the outcomes.
  */
 int outcome_weigh(const struct race *race, struct verdict *out, int points);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Accesses are put in the order of what they access, and each is compared with the others to the same datum. Of all data that
- * two sites meet at, the one that says most stands for the pair of sites.
+ * Sorts all accesses by datum, and compares each with the others to the same datum. Two sites may access many data. The two
+ * accesses with the highest weight represent them.
  */
 #include "pruner/protect.h"
 
@@ -13,15 +13,15 @@
 #include "pruner/protect_choose.h"
 #include "pruner/protect_interrupt.h"
 #include "pruner/protect_pair.h"
-#include "pruner/protect_say.h"
+#include "pruner/protect_text.h"
 
-/* A pair of sites that is suspected. */
+/* A suspected pair of sites. */
 struct found {
-	/* Numbers of the sites, the smaller one first. This is the key of the tree. */
+	/* The numbers of the two sites, the smaller one first. They are the key of the tree. */
 	uint32_t site[2];
-	/* Places in the order of the two accesses that stand for the pair. */
+	/* The two accesses that represent the pair, as places in the order. */
 	uint32_t at[2];
-	/* How much these two say. */
+	/* The weight of these two accesses. */
 	unsigned weight;
 };
 
@@ -30,9 +30,9 @@ struct judging {
 	const struct prune_rules *rules;
 	struct suspicions *out;
 	struct protect_ordered order;
-	/* A number for each site's name, by index of the access. */
+	/* For each access, by its index: the number of its site. */
 	uint32_t *site;
-	/* The pairs by their sites, a tree of tsearch(3). */
+	/* The pairs by their sites: a tree of tsearch(3). */
 	void *tree;
 	size_t found;
 };
@@ -60,7 +60,7 @@ static int by_site(const void *a, const void *b, void *ctx)
 	return order ? order : order_u64(*x, *y);
 }
 
-/* Number the sites' names. The order of the accesses is made anew afterwards. */
+/* Give each site's name a number. This sorts the accesses by site; the caller sorts them again. */
 static void number_sites(struct judging *j)
 {
 	struct protect_ordered *o = &j->order;
@@ -97,7 +97,10 @@ static void end(struct judging *j)
 	free(j->site);
 }
 
-/* How much two accesses say for their sites: most that they met, then that the lock is the object's own. */
+/*
+ * Returns the weight of two accesses as evidence about their sites. The greatest part is whether they were seen at the same
+ * time, the next whether a lock is in the datum's own object.
+ */
 static unsigned weigh(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
 	unsigned weight = protect_pair_met(p, a, b) ? 2 : 0;
@@ -117,8 +120,8 @@ static int by_key(const void *a, const void *b)
 	return order ? order : order_u64(x->site[1], y->site[1]);
 }
 
-/* Keep the two accesses for their pair of sites, unless others say more. 0, or -1: memory ran out. */
-static int keep(struct judging *j, uint32_t x, uint32_t y)
+/* Store the two accesses for their pair of sites, unless the stored ones weigh more. Returns 0, or -1 when memory ran out. */
+static int store_pair(struct judging *j, uint32_t x, uint32_t y)
 {
 	uint32_t a = j->site[j->order.index[x]], b = j->site[j->order.index[y]];
 	struct found *f, **in;
@@ -143,7 +146,7 @@ static int keep(struct judging *j, uint32_t x, uint32_t y)
 	return in ? 0 : -1;
 }
 
-/* Compare all accesses to the datum at `from` of the order. Returns the place behind them, or 0: memory ran out. */
+/* Compare all accesses to the datum at place `from` of the order. Returns the place after them, or 0 when memory ran out. */
 static uint32_t compare_datum(struct judging *j, uint32_t from)
 {
 	const struct prot_access *first = access_at(j, from);
@@ -157,7 +160,7 @@ static uint32_t compare_datum(struct judging *j, uint32_t from)
 
 			if (outcome < PROTECT_LEFT_OUT)
 				j->out->left_out[outcome]++;
-			else if (outcome == PROTECT_SUSPECTED && keep(j, x, y))
+			else if (outcome == PROTECT_SUSPECTED && store_pair(j, x, y))
 				return 0;
 		}
 	}
@@ -189,7 +192,10 @@ static void add_pair(const void *node, VISIT visit, void *ctx)
 	protect_rank(j->p, j->rules, s);
 }
 
-/* The worst first. Their ids make the order whole, and the first of those with one id is the one that stays. */
+/*
+ * The highest rank comes first. The id, the kind and the index decide between equal ranks, so the order is complete.
+ * drop_repeated() keeps the first suspicion with an id.
+ */
 static int by_rank(const void *a, const void *b)
 {
 	const struct suspicion *x = a, *y = b;
@@ -202,7 +208,10 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : order_u64(x->side[0], y->side[0]);
 }
 
-/* The tree has each pair of sites once, but a lock may be a member of many objects. */
+/*
+ * Returns whether an earlier entry has the same id. Only interrupt suspicions can: their lock may be a member of many objects.
+ * The tree has each pair of sites once.
+ */
 static bool listed_before(const struct suspicions *s, size_t i)
 {
 	for (size_t k = 0; k < i && s->list[i].kind == SUSPICION_INTERRUPT; k++) {
@@ -237,7 +246,7 @@ static int make_list(struct judging *j)
 	qsort(out->list, out->count, sizeof(*out->list), by_rank);
 	drop_repeated(out);
 	for (size_t i = 0; i < out->count; i++)
-		protect_say(p, &out->list[i]);
+		protect_describe(p, &out->list[i]);
 	return 0;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lock that is held in most of the accesses to the datum is the one that its programmer had in mind. */
+/*
+ * Of all locks that one side holds, chooses the one that is held in most accesses to the datum. That is most likely the lock
+ * that its programmer meant.
+ */
 #include "pruner/protect_choose.h"
 
 #include "pruner/protect_pair.h"
@@ -9,7 +12,7 @@ static const struct prot_access *access_at(const struct protect_ordered *o, uint
 	return &o->p->accesses[o->index[at]];
 }
 
-/* Whether the access holds the lock, or the same member of another object of that kind. */
+/* Returns whether the access surely holds the lock, or the same member of another object of that kind. */
 static bool covered(const struct protection *p, const struct prot_access *a, uint32_t lock)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
@@ -19,7 +22,10 @@ static bool covered(const struct protection *p, const struct prot_access *a, uin
 	return false;
 }
 
-/* Count the accesses to bytes of the two sides, in all objects of the kind, since each was published. */
+/*
+ * Count the accesses to the bytes of the two sides, and those that hold the lock. Objects of one kind are counted together.
+ * Accesses before an object was published do not count.
+ */
 static void count(const struct protect_ordered *o, const uint32_t at[2], uint32_t lock, struct suspicion *s)
 {
 	const struct prot_access *a = access_at(o, at[0]), *b = access_at(o, at[1]);
@@ -47,7 +53,7 @@ static bool covers_too(const struct prot_access *b, uint32_t lock)
 	return h && suspicion_covers(h, b);
 }
 
-/* Try the locks of side `which` in place of the one that *s has, if any. */
+/* Try the locks of side `which`. A lock that is held more often, or is in the datum's own object, replaces the one in *s. */
 static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsigned which, bool covering, struct suspicion *s)
 {
 	const struct prot_access *a = access_at(o, at[which]), *b = access_at(o, at[!which]);
@@ -75,7 +81,10 @@ void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struc
 	s->lock = PROTECTION_NONE;
 	try_side(o, at, 0, true, s);
 	try_side(o, at, 1, true, s);
-	/* Two writers that both have the lock as readers have nothing that covers either. */
+	/*
+	 * Two writers may both hold the lock shared, as readers. It then protects neither access, so the two calls above skip
+	 * it.
+	 */
 	if (s->lock == PROTECTION_NONE) {
 		try_side(o, at, 0, false, s);
 		try_side(o, at, 1, false, s);

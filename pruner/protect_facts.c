@@ -35,8 +35,8 @@ bool protect_inside(const struct protection *p, const struct prot_access *a, uin
 }
 
 /*
- * The objects of a cache are of one kind, and so the same member of all of them is one and the same. Caches for objects of a
- * size have objects of many kinds.
+ * Returns whether all objects of the cache are of one kind, so that an offset is the same member in all of them. The kmalloc
+ * caches hold objects of many kinds.
  */
 static bool of_one_kind(const struct guest_memory *m)
 {

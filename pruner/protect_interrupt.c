@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A lock that spins, and that an interrupt takes, must be taken with this kind of interrupt off everywhere else. Otherwise the
- * interrupt can come while the lock is held on its own CPU, and waits for what it has interrupted.
+ * If an interrupt takes a spinning lock, all other code must take this lock with that kind of interrupt off. Otherwise the
+ * interrupt can come on the CPU that holds the lock, and then waits forever for the code that it interrupted.
  */
 #include <stdio.h>
 
 #include "pruner/protect_interrupt.h"
-#include "pruner/protect_say.h"
+#include "pruner/protect_text.h"
 
 #define RANK_BASE 40
 #define RANK_SHARE 30
@@ -16,7 +16,7 @@ static bool spins(uint8_t kind)
 	return kind == LOCK_SPIN || kind == LOCK_RWLOCK || kind == LOCK_SEQ || kind == LOCK_BIT;
 }
 
-/* Whether the interrupt that makes `handler` can come while what `open` takes is held. */
+/* Returns whether the interrupt that runs `handler` can come while the lock of `open` is held. */
 static bool can_come(const struct prot_take *handler, const struct prot_take *open)
 {
 	if (handler->context <= open->context || handler->context == GUEST_NMI)
@@ -32,7 +32,7 @@ static bool waits_for(const struct protection *p, const struct prot_take *handle
 	       !(handler->shared && open->shared) && can_come(handler, open);
 }
 
-/* Of all that are taken in such contexts, how many keep the interrupt away. */
+/* Count the takes of the lock in contexts below the interrupt, and those that have the interrupt off. */
 static void count(const struct protection *p, const struct prot_take *handler, struct suspicion *s)
 {
 	for (uint32_t i = 0; i < p->take_count; i++) {

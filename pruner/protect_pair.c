@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The conditions of a suspicion: those of DILP, and what speaks for a pair that has no lock in common. What is cheap to tell
- * and clears most pairs comes first.
+ * The conditions of a suspicion: DILP's, and the reasons why a pair without a common lock may be right. Cheap checks that
+ * clear most pairs come first.
  */
 #include "pruner/protect_pair.h"
 
@@ -13,13 +13,13 @@ static bool reads_only(const struct prot_access *a)
 	return !(a->rw & INSN_WRITE);
 }
 
-/* One task, or one kind of interrupt on one CPU, made all accesses of both, one after the other. */
+/* One task, or one kind of interrupt on one CPU, made all accesses of both. So they were never concurrent. */
 static bool same_context(const struct prot_access *a, const struct prot_access *b)
 {
 	return !a->several && !b->several && a->who == b->who && (a->who >= 0 || a->context == b->context);
 }
 
-/* Tasks that cannot be preempted, on one CPU: it does one after the other. */
+/* Tasks that cannot be preempted made both accesses on one CPU. So they were never concurrent. */
 static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 {
 	if (a->several_cpus || b->several_cpus || a->cpu != b->cpu || !a->context_known || !b->context_known)
@@ -30,7 +30,7 @@ static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 
 enum apart { NOT_APART, MAYBE_APART, SURELY_APART };
 
-/* Whether a lock that both hold keeps them apart. */
+/* Whether a lock that both hold orders the two accesses. */
 static enum apart locks_apart(const struct prot_access *a, const struct prot_access *b)
 {
 	enum apart apart = a->held_overflow || b->held_overflow ? MAYBE_APART : NOT_APART;
@@ -47,7 +47,7 @@ static enum apart locks_apart(const struct prot_access *a, const struct prot_acc
 	return apart;
 }
 
-/* Whether the access surely holds a lock. */
+/* Returns whether the access surely holds a lock. */
 static bool locked_by_any(const struct prot_access *a)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
@@ -57,7 +57,10 @@ static bool locked_by_any(const struct prot_access *a)
 	return false;
 }
 
-/* Whether the access surely holds a lock that an interrupt could take as well: one for which nobody sleeps. */
+/*
+ * Returns whether the access surely holds a spinning lock. An interrupt can take such a lock, but cannot sleep for another
+ * one.
+ */
 static bool locked_by_spinning(const struct protection *p, const struct prot_access *a)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
@@ -73,8 +76,8 @@ static bool locked_by_spinning(const struct protection *p, const struct prot_acc
 }
 
 /*
- * Whether an interrupt that makes one of the accesses can come at the other, though nobody saw it come there. A mutex was never
- * meant to keep an interrupt away: then the device is not to raise one there, and most likely it does not.
+ * Returns whether an interrupt that makes one access can come at the other one, although the record does not show that it did.
+ * A mutex cannot keep an interrupt away. Code that holds only a mutex therefore expects no interrupt there.
  */
 static bool could_interrupt(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
@@ -83,8 +86,8 @@ static bool could_interrupt(const struct protection *p, const struct prot_access
 }
 
 /*
- * A reader in an RCU section needs no lock against a writer that has one. Where the kernel does not count such sections, any
- * reader of what may be a pointer can be in one: that is how such a reader begins.
+ * Returns whether the reader is in an RCU section and the writer holds a lock. Such a reader needs no lock. If the kernel
+ * counts no RCU sections, any reader of 8 bytes may be in one, because RCU readers load pointers.
  */
 static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
 {
@@ -117,7 +120,7 @@ static bool marked(const struct protection *p, const struct prune_rules *rules, 
 	return reads_only(a) && listed_datum(p, rules, LIST_ATOMIC, a, &datum, false);
 }
 
-/* Whether the lists say that the datum is meant to be accessed without a lock. */
+/* Returns whether the lists say that the datum needs no lock. */
 static bool by_design(const struct protection *p, const struct prune_rules *rules, const struct prot_access *a,
 		      const struct prot_access *b)
 {
@@ -132,10 +135,10 @@ static bool by_design(const struct protection *p, const struct prune_rules *rule
 }
 
 /*
- * Whether no task came to the datum between two accesses of another one. Who starts a thread, stops it and starts the next one
- * sees to it that each has the datum in its turn.
+ * Returns whether tasks accessed the datum one after another: each task's accesses end before those of the next one begin. A
+ * program that stops one thread before it starts the next one looks like this.
  */
-static bool in_turns(const struct prot_access *a, const struct prot_access *b)
+static bool one_after_another(const struct prot_access *a, const struct prot_access *b)
 {
 	for (unsigned i = 0; i < a->span_count; i++) {
 		for (unsigned k = 0; k < b->span_count; k++) {
@@ -148,10 +151,13 @@ static bool in_turns(const struct prot_access *a, const struct prot_access *b)
 	return a->span_count && b->span_count;
 }
 
-/* Whether all accesses of one came before all of the other, or task after task: the datum may have been handed over. */
+/*
+ * Returns whether the datum may have been handed over: all accesses of one side came before all of the other side, or the
+ * tasks accessed it one after another.
+ */
 static bool handed_over(const struct prot_access *a, const struct prot_access *b)
 {
-	return a->last_ns <= b->first_ns || b->last_ns <= a->first_ns || in_turns(a, b);
+	return a->last_ns <= b->first_ns || b->last_ns <= a->first_ns || one_after_another(a, b);
 }
 
 bool protect_pair_met(const struct protection *p, const struct prot_access *a, const struct prot_access *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether two accesses to one datum are suspected. Only protect_judge() uses this header. */
+/* Decides whether two accesses to one datum are suspected. Only protect_judge() uses this header. */
 #ifndef OUTRIDER_PRUNER_PROTECT_PAIR_H
 #define OUTRIDER_PRUNER_PROTECT_PAIR_H
 
@@ -7,19 +7,22 @@
 #include "pruner/protect_facts.h"
 
 enum protect_outcome {
-	/* Values below PROTECT_LEFT_OUT are enum protect_left_out: suspected but for this. */
-	PROTECT_FINE = PROTECT_LEFT_OUT, /* two reads, a lock in common, or no lock anywhere */
+	/* Values below PROTECT_LEFT_OUT are of enum protect_left_out: the reason why the pair is not suspected. */
+	PROTECT_FINE = PROTECT_LEFT_OUT, /* not in conflict, a common lock, or no lock on either side */
 	PROTECT_SUSPECTED,
 };
 
-/* Judge two accesses to one datum. They may be the same, which stands for two tasks that make it. `rules` may be NULL. */
+/*
+ * Judge two accesses to one datum. `a` and `b` may be the same access, made by two tasks. `rules` may be NULL. Returns an enum
+ * protect_outcome or enum protect_left_out.
+ */
 int protect_pair(const struct protection *p, const struct prune_rules *rules, const struct prot_access *a,
 		 const struct prot_access *b);
 
-/* Whether the operations of the two accesses were seen at the same time. */
+/* Returns whether the operations of the two accesses were seen to run at the same time. */
 bool protect_pair_met(const struct protection *p, const struct prot_access *a, const struct prot_access *b);
 
-/* Whether the context of `upper` can interrupt that of `lower` where it makes its access. */
+/* Returns whether the context of `upper` can interrupt the context of `lower` at its access. */
 bool protect_pair_interrupts(const struct prot_access *upper, const struct prot_access *lower);
 
 #endif

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order of suspicions: the more of the accesses a lock protects, the likelier it was forgotten in the others. A lock that
- * stands beside the datum, in one object, was most likely made for it.
+ * The rank of a suspicion. The greater the share of accesses that hold the lock, the more likely the others forgot it. A lock
+ * in the datum's own object is most likely made for it.
  */
 #include "pruner/datum_match.h"
 #include "pruner/lists.h"
-#include "pruner/protect_say.h"
+#include "pruner/protect_text.h"
 
-/* The most that each part counts for. */
+/* Points: the maximum for RANK_SHARE, the full value for the rest. */
 #define RANK_SHARE 50
 #define RANK_MET 25
 #define RANK_INSIDE 15
 #define RANK_TWO_WRITERS 5
 #define RANK_INTERRUPT 5
 #define RANK_REFCOUNT 20
-/* A figure that people look at may well be a little wrong. */
+/* A wrong statistic does little harm. */
 #define RANK_STATISTIC (-30)
-/* So few accesses show no custom. */
+/* With fewer accesses, the share of protected ones shows no rule. */
 #define RANK_FEW_ACCESSES 4
 #define RANK_FEW (-10)
 

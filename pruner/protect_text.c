@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A suspicion in one sentence. */
+/* Describes a suspicion in one sentence. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "hv/base/clean.h"
 #include "pruner/protect_pair.h"
-#include "pruner/protect_say.h"
+#include "pruner/protect_text.h"
 
 static void __attribute__((format(printf, 2, 3))) add(struct suspicion *s, const char *fmt, ...)
 {
@@ -19,7 +19,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct suspicion *s, const
 	va_end(args);
 }
 
-/* A datum's or lock's name, or its address where it has none. */
+/* Append the name of a datum or lock, or its address when it has no name. */
 static void add_name(struct suspicion *s, const char *name, uint64_t gva)
 {
 	if (name[0])
@@ -33,7 +33,7 @@ static void add_lock(const struct protection *p, struct suspicion *s, uint32_t l
 	add_name(s, p->locks[lock].name, p->locks[lock].gva);
 }
 
-/* The function, and the operation if that is another one. */
+/* Append the function, and the operation if that is another function. */
 static void add_function(const struct protection *p, struct suspicion *s, uint32_t function, uint32_t operation)
 {
 	add(s, "%.60s%s", protect_function(p, function), function == PROTECTION_NONE ? "" : "()");
@@ -41,7 +41,7 @@ static void add_function(const struct protection *p, struct suspicion *s, uint32
 		add(s, " (reached from %.60s())", protect_function(p, operation));
 }
 
-/* What the side without the lock has of locks all the same. Returns whether anything was said. */
+/* Append which locks the unprotected side holds. Returns whether anything was appended. */
 static bool add_other_lock(const struct protection *p, struct suspicion *s, const struct prot_access *b)
 {
 	if (protect_held(b, s->lock)) {
@@ -59,7 +59,7 @@ static bool add_other_lock(const struct protection *p, struct suspicion *s, cons
 	return false;
 }
 
-/* Why the two can come at the same time. `before` is what leads over to that. */
+/* Append why the two can run at the same time. `before` joins that to the sentence. */
 static void add_when(const struct protection *p, struct suspicion *s, const struct prot_access *a, const struct prot_access *b,
 		     const char *before)
 {
@@ -106,7 +106,7 @@ static void interrupt(const struct protection *p, struct suspicion *s)
 	add(s, " takes it too, and waits forever if it comes then on the same CPU");
 }
 
-void protect_say(const struct protection *p, struct suspicion *s)
+void protect_describe(const struct protection *p, struct suspicion *s)
 {
 	s->text[0] = '\0';
 	if (s->kind == SUSPICION_UNPROTECTED)

@@ -10,22 +10,22 @@
 
 struct source {
 	const char *at, *end;
-	bool in_comment; /* A comment has begun in an earlier line. */
+	bool in_comment; /* The last line ended inside a comment. */
 };
 
-/* The next character, or EOF behind the last one. */
+/* Returns the next character, or EOF at the end. */
 static int next_char(struct source *s)
 {
 	return s->at < s->end ? (unsigned char)*s->at++ : EOF;
 }
 
-/* Returns the place behind the quote that ends the text which begins with `quote`, or the line's end. */
+/* Skip a quotation that begins with `quote`. Returns the character after it, or the line's end. */
 static int skip_quoted(struct source *s, int quote)
 {
 	int c = next_char(s);
 
 	while (c != quote && c != '\n' && c != EOF) {
-		/* A character behind a backslash is skipped, except a line's end. */
+		/* A backslash escapes the next character, except a line's end. */
 		if (c == '\\')
 			c = next_char(s);
 		if (c != '\n')
@@ -55,7 +55,10 @@ static int skip_line(struct source *s)
 	return c;
 }
 
-/* Returns the next character of code at or behind `c`, or '\n' or EOF. */
+/*
+ * Returns the next character that is code, beginning with `c`. Skips quotations and comments. At the end of the line or text,
+ * returns '\n' or EOF.
+ */
 static int to_code(struct source *s, int c)
 {
 	int next;
@@ -78,7 +81,7 @@ static int to_code(struct source *s, int c)
 	}
 }
 
-/* Read the next line's code, which is cut if it is very long. Returns false when there is no line any more. */
+/* Read the code of the next line, without what exceeds LINE_KEPT. Returns false at the end of the text. */
 static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 {
 	size_t len = 0;
@@ -88,7 +91,7 @@ static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 	if (c == EOF)
 		return false;
 	for (c = to_code(s, c); c != '\n' && c != EOF; c = to_code(s, next_char(s))) {
-		/* The rest is the preprocessor's. */
+		/* A preprocessor line is no code. */
 		if (c == '#' && len == strspn(line, " \t")) {
 			skip_line(s);
 			break;
@@ -100,7 +103,7 @@ static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 	return true;
 }
 
-/* Whether the statement that begins with `text` goes on, because `text` ends within parentheses or behind an operator. */
+/* Returns whether the statement continues after `text`: a parenthesis is open, or the last character is an operator. */
 static bool goes_on(const char *text)
 {
 	size_t len = strlen(text);

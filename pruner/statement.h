@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statements of C source. They have the words that mark an access and leave nothing in machine code. Only the pruner uses this
- * header.
+ * Finds the statement of a source line. Its text shows macros that mark an access and leave no trace in machine code. Only the
+ * pruner uses this header.
  */
 #ifndef OUTRIDER_PRUNER_STATEMENT_H
 #define OUTRIDER_PRUNER_STATEMENT_H
@@ -13,13 +13,13 @@
 #define STATEMENT_MAX 4096
 
 /*
- * Set `text` to the statement at line `line` of the source file that a report calls `file`. Debug files give an access one line
- * of its statement, and the access's macro may stand in another line, so the text has the lines before and behind that belong
- * to the statement. Which lines belong to it is told by parentheses and operators, and there are only a few of them. The text
- * has no comments, no contents of quotes and no preprocessor lines.
+ * Set `text` to the statement at line `line` of the source file that a report calls `file`. Debug files give one line for an
+ * access, and the macro may be on another line of the statement. So the text includes the lines before and after that belong
+ * to the statement, at most LINES_MAX. Open parentheses and operators at the end of a line show that the statement goes on.
+ * The text has no comments, no contents of quotes and no preprocessor lines.
  *
- * `file` comes from a report that anybody may have written; `sources` says which files may be read, and may be NULL. Returns
- * false when there is no such line.
+ * The report, and so `file`, is untrusted. `sources` decides which files may be read, and may be NULL. Returns false when
+ * there is no such line.
  */
 bool statement_at(struct sources *sources, const char *file, unsigned line, char text[STATEMENT_MAX]);
 

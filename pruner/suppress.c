@@ -14,8 +14,8 @@
 #define NEVER 99991231u
 
 struct entry {
-	unsigned line, expires; /* A date is kept as 20270131. */
-	char *site[2];		/* Shell patterns. One of them may match either side; two must match both sides. */
+	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
+	char *site[2];		/* Shell patterns. A single one may fit either side; two must fit both sides. */
 	char *type, *member, *variable, *reason;
 	bool used;
 };
@@ -62,8 +62,8 @@ static int take_field(struct entry *e, const char *file, const struct conf_field
 	if (!text)
 		return conf_wrong(file, f->line, err, "'%.40s' is no key of a suppression; see docs/pruning.md", f->key);
 	if (*text)
-		return conf_wrong(file, f->line, err, "'%.40s' is there already", f->key);
-	/* The reason is shown. The others are patterns. */
+		return conf_wrong(file, f->line, err, "'%.40s' is given twice", f->key);
+	/* The reason is text for people. All other values are patterns. */
 	*text = text == &e->reason ? clean_copy(f->value, SIZE_MAX) : strdup(f->value);
 	return *text ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while reading %s", file);
 }
@@ -137,8 +137,8 @@ void suppress_free(struct suppressions *s)
 }
 
 /*
- * A site matches by its whole name "ext4:ext4_foo+0x1c", by this name without the offset, or by the function alone. A device's
- * "virtio-blk:read" has no function: a pattern for a function named read() must not fit it.
+ * Returns whether the patterns fit a site: its whole name "ext4:ext4_foo+0x1c", the name without offset, or the function
+ * alone. The site of a device, "virtio-blk:read", has no function: a pattern "read" for a kernel function must not fit it.
  */
 static bool site_fits(const char *globs, const struct race *race, unsigned which)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Suppressions as --gen-suppressions writes them. */
+/* Writes suppressions for --gen-suppressions. */
 #include <ctype.h>
 #include <string.h>
 
 #include "hv/base/clean.h"
 #include "pruner/suppress.h"
 
-#define GLOB_TEXT_MAX 200 /* Longer names end in a star. */
+#define GLOB_TEXT_MAX 200 /* Longer names are cut, and end in a star. */
 
 /*
- * Write a shell pattern that fits `len` bytes of text. Blanks separate patterns, and some characters have a meaning in them, so
- * all but the plainest characters become a question mark.
+ * Write a shell pattern that fits `len` bytes of text. Blanks separate patterns, and other characters have a meaning in
+ * patterns. So all but plain characters become a question mark, which fits any character.
  */
 static void put_glob(FILE *out, const char *text, size_t len)
 {
@@ -22,7 +22,7 @@ static void put_glob(FILE *out, const char *text, size_t len)
 	fputs(len > GLOB_TEXT_MAX ? "*\n" : "\n", out);
 }
 
-/* Whether the site is a function and an offset in it, which another build of the kernel changes. */
+/* Returns whether the site is a function and an offset. Another build of the kernel changes the offset. */
 static bool is_function(const char *site)
 {
 	if (strncmp(site, "stop:", 5) == 0)
@@ -44,7 +44,7 @@ static void put_key(FILE *out, const char *key, const char *value)
 	put_glob(out, value, strlen(value));
 }
 
-/* A global variable is known by its name. Of an object only the type is the same each time. */
+/* Write the datum's name: of a variable its name, of an object its type, which is the same in every run. */
 static void put_datum(FILE *out, const struct race *race)
 {
 	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;

@@ -23,12 +23,12 @@ const char *verdicts_order_word(size_t i)
 int verdicts_judge(struct verdicts *out, const struct prune_rules *rules, struct suppressions *suppressions,
 		   struct race *const *races, size_t count, struct err *err)
 {
-	struct company *company = company_new(races, count);
+	struct related *related = related_new(races, count);
 
 	out->list = calloc(count + 1, sizeof(*out->list));
 	out->count = 0;
-	if (!out->list || !company) {
-		company_free(company);
+	if (!out->list || !related) {
+		related_free(related);
 		return err_set(err, EXIT_INTERNAL, "out of memory for %zu verdicts", count);
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -36,10 +36,10 @@ int verdicts_judge(struct verdicts *out, const struct prune_rules *rules, struct
 
 		j->race = races[i];
 		j->found = i;
-		prune_race_among(rules, company, races[i], &j->verdict);
+		prune_race_among(rules, related, races[i], &j->verdict);
 		j->suppressed = suppress_find(suppressions, races[i]);
 	}
-	company_free(company);
+	related_free(related);
 	return 0;
 }
 
@@ -70,8 +70,8 @@ static int ordered(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Equal races stay in the order in which they were found. Suppressed races come behind all others. */
-static int settle(const struct judged *a, const struct judged *b, int order)
+/* Suppressed races come last. Races with equal keys stay in the order in which they were found. */
+static int by_order_then_found(const struct judged *a, const struct judged *b, int order)
 {
 	if (!a->suppressed != !b->suppressed)
 		return a->suppressed ? 1 : -1;
@@ -82,21 +82,21 @@ static int by_rank(const void *left, const void *right)
 {
 	const struct judged *a = left, *b = right;
 
-	return settle(a, b, b->verdict.rank - a->verdict.rank);
+	return by_order_then_found(a, b, b->verdict.rank - a->verdict.rank);
 }
 
 static int by_count(const void *left, const void *right)
 {
 	const struct judged *a = left, *b = right;
 
-	return settle(a, b, ordered(b->race->count, a->race->count));
+	return by_order_then_found(a, b, ordered(b->race->count, a->race->count));
 }
 
 static int by_time(const void *left, const void *right)
 {
 	const struct judged *a = left, *b = right;
 
-	return settle(a, b, ordered(a->race->first_ns, b->race->first_ns));
+	return by_order_then_found(a, b, ordered(a->race->first_ns, b->race->first_ns));
 }
 
 static int by_site(const void *left, const void *right)
@@ -104,7 +104,7 @@ static int by_site(const void *left, const void *right)
 	const struct judged *a = left, *b = right;
 	int order = strcmp(a->race->site[0], b->race->site[0]);
 
-	return settle(a, b, order ? order : strcmp(a->race->site[1], b->race->site[1]));
+	return by_order_then_found(a, b, order ? order : strcmp(a->race->site[1], b->race->site[1]));
 }
 
 void verdicts_sort(struct verdicts *v, enum verdicts_order order)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pruner/flow/influence.h"
+#include "pruner/flow/dependency.h"
 
 bool view_changes(const struct view_side *s)
 {
@@ -12,13 +12,13 @@ bool view_changes(const struct view_side *s)
 	return !s->side->known || s->writes || !s->reads || (s->followed && s->read.written_back);
 }
 
-/* Whether what instruction `i` loads becomes a part of what instruction `j` stores. */
-static bool goes_into(const struct view_side *s, unsigned i, unsigned j)
+/* Returns whether the value that instruction `j` stores depends on the value that instruction `i` loads. */
+static bool depends_on(const struct view_side *s, unsigned i, unsigned j)
 {
-	struct flow_influence by = {0};
+	struct flow_dependencies by = {0};
 
-	flow_influence(&s->code, i, &by);
-	return by.stored[j];
+	flow_dependencies(&s->code, i, &by);
+	return by.data[j];
 }
 
 bool view_updates(const struct view_side *s)
@@ -32,13 +32,13 @@ bool view_updates(const struct view_side *s)
 
 		if (i == s->at || insn->nmem != 1 || !flow_same_place(s->flow, s->at, i))
 			continue;
-		if (s->writes && insn->mem[0].rw == INSN_READ && goes_into(s, i, s->at))
+		if (s->writes && insn->mem[0].rw == INSN_READ && depends_on(s, i, s->at))
 			return true;
 	}
 	return false;
 }
 
-/* The name of either side is the datum's name. A side may have no name: inlined code often lacks it. */
+/* Either side's name is the datum's name. A side may have no name, because debug files often lack it for inlined code. */
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES])
 {
 	out[0] = v->side[which].datum;

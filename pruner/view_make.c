@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a view is made: everything that the rules ask of a race is found out here, once. */
+/* Makes a view: computes once all facts that the rules need. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "pruner/mark.h"
 #include "pruner/view.h"
 
-static void note_shows(const struct prune_rules *rules, struct code *code)
+static void mark_shows(const struct prune_rules *rules, struct code *code)
 {
 	for (unsigned i = 0; i < code->count; i++) {
 		const char *callee = code->insns[i].callee;
@@ -32,7 +32,7 @@ static int load_side(struct view *v, unsigned which)
 	if (!s->side->known)
 		return 0;
 	code_load(&s->code, v->rules->decoder, s->side);
-	note_shows(v->rules, &s->code);
+	mark_shows(v->rules, &s->code);
 	s->flow = flow_new(&s->code);
 	if (!s->flow)
 		return -1;
@@ -46,7 +46,7 @@ static int load_side(struct view *v, unsigned which)
 	return 0;
 }
 
-struct view *view_new(const struct prune_rules *rules, const struct company *company, const struct race *race)
+struct view *view_new(const struct prune_rules *rules, const struct related *related, const struct race *race)
 {
 	struct view *v = malloc(sizeof(*v));
 
@@ -54,14 +54,17 @@ struct view *view_new(const struct prune_rules *rules, const struct company *com
 		return NULL;
 	v->rules = rules;
 	v->race = race;
-	v->company = company;
+	v->related = related;
 	datum_of_memory(&v->race->first.memory, &v->by_memory);
 	if (!datum_path(race, v->datum))
 		snprintf(v->datum, sizeof(v->datum), "the datum");
 	for (unsigned i = 0; i < 2; i++) {
 		struct view_side *s = &v->side[i];
 
-		/* The instructions are not cleared: they are tens of kilobytes, of which few are used. */
+		/*
+		 * Set only the members that are read before load_side() sets them. The decoded instructions are tens of
+		 * kilobytes, and most of them are not used.
+		 */
 		s->datum = NULL;
 		s->flow = NULL;
 		s->followed = s->marked = false;

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the states before all instructions by repetition until they are stable, and what a store makes of its memory. */
+/*
+ * Finds the state before each instruction: applies all instructions repeatedly until no state changes. Also finds what a store
+ * changes in the memory that it stores to.
+ */
 #include <stdlib.h>
 
 #include "pruner/flow/flow.h"
 #include "pruner/flow/internal.h"
 
 /*
- * The limit on how often an instruction is visited until its state is stable. A value can lose only a few more bits than this.
+ * The limit on passes over the code. A pass that changes a value clears bits of its `must` or sets bits of its `may`, and both
+ * have 64 bits. Code that is not stable after that many passes counts as not understood.
  */
 #define ROUNDS_MAX 128
 
 /*
- * The state where the code starts, behind a jump table, and where only code that was not kept leads to. Each register holds an
- * unknown value of its own.
+ * The state at the function's start, at the targets of a jump table, and at code that only unkept code jumps to. Each register
+ * holds a value of its own that nothing is known about.
  */
 static struct state entry_state(const struct code *code, unsigned i)
 {
 	struct state state = {.reached = true};
 
 	for (unsigned reg = 0; reg < X86_GPRS; reg++)
-		state.gpr[reg] = (struct value){.number = flow_number(code->count + i, reg), .may = ~0ull};
+		state.gpr[reg] = (struct value){.value_number = flow_value_number(code->count + i, reg), .may = ~0ull};
 	return state;
 }
 
@@ -31,11 +35,11 @@ static bool sweep(struct flow *flow)
 
 	for (unsigned i = 0; i < code->count; i++) {
 		struct state state = flow->states[i];
-		unsigned n = code_next(code, i, next);
+		unsigned n = code_successors(code, i, next);
 
 		if (!state.reached)
 			continue;
-		flow_apply(&state, &code->insns[i].op, i);
+		flow_transfer(&state, &code->insns[i].op, i);
 		for (unsigned j = 0; j < n; j++) {
 			if (next[j] != CODE_OUTSIDE)
 				changed |= flow_join(&flow->states[next[j]], &state);
@@ -52,7 +56,7 @@ struct flow *flow_new(const struct code *code)
 		return NULL;
 	flow->code = code;
 	for (unsigned i = 0; i < code->count; i++) {
-		if (i == 0 || !code->insns[i].entered)
+		if (i == 0 || !code->insns[i].has_predecessor)
 			flow->states[i] = entry_state(code, i);
 	}
 	flow->failed = true;
@@ -66,7 +70,7 @@ void flow_free(struct flow *flow)
 	free(flow);
 }
 
-/* A store of a register, which may hold what was loaded from the same place. */
+/* A store of a register or an immediate. The register may hold a value that was loaded from the same place. */
 static void plain_store(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value v = value_of(state, &op->src, op->imm);
@@ -78,10 +82,10 @@ static void plain_store(const struct state *state, const struct insn_op *op, str
 		return;
 	out->merges = true;
 	out->changed = v.changed;
-	out->steps = v.steps;
+	out->deltas = v.deltas;
 }
 
-/* An instruction that reads, changes and writes counts as a load and a store. */
+/* A read-modify-write instruction counts as a load and a store of the same place. */
 static void update(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value there = {.loaded = true, .size = op->dst.size}, by = value_of(state, &op->src, op->imm), v;
@@ -91,7 +95,7 @@ static void update(const struct state *state, const struct insn_op *op, struct f
 		return;
 	out->merges = true;
 	out->changed = v.changed;
-	out->steps = v.steps;
+	out->deltas = v.deltas;
 }
 
 void flow_write(const struct flow *flow, unsigned i, struct flow_write *out)
@@ -100,17 +104,17 @@ void flow_write(const struct flow *flow, unsigned i, struct flow_write *out)
 	const struct state *state = &flow->states[i];
 	uint64_t all = flow_bytes(op->insn.nmem ? op->insn.mem[0].size : 8);
 
-	*out = (struct flow_write){.changed = all, .steps = FLOW_ELSE};
+	*out = (struct flow_write){.changed = all, .deltas = FLOW_ELSE};
 	if (flow->failed || !state->reached || op->dst.kind != INSN_OPERAND_MEM)
 		return;
 	if (op->kind == INSN_OP_MOV)
 		plain_store(state, op, out);
 	else if (op->kind >= INSN_OP_AND && op->kind <= INSN_OP_BTC)
 		update(state, op, out);
-	/* Code that was not kept may come back to here with any value in the register. */
+	/* The kept code is not the whole function. Unkept code may jump to here with any value in the register. */
 	if (op->src.kind != INSN_OPERAND_IMM && !flow->code->closed) {
 		out->changed = all;
-		out->steps |= FLOW_ELSE;
+		out->deltas |= FLOW_ELSE;
 		out->constant = false;
 	}
 	out->changed &= all;

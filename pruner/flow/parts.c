@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The part of a loaded value that each register holds, on one way and where two ways meet. */
+/* Which bits of a loaded value each register holds, on one path and where two paths join. */
 #include <string.h>
 
 #include "pruner/flow/parts.h"
@@ -48,7 +48,8 @@ void parts_set_made(struct parts *parts, uint16_t regs, enum made made)
 }
 
 /*
- * Two parts that were shifted differently cannot be joined. Both count as used, and the register holds something made of them.
+ * Join two registers. Parts with different shifts cannot be joined: the bits of both count as used, and the register then
+ * holds a value that was computed from the loaded one.
  */
 static bool join_part(struct part *into, const struct part *from, uint64_t *used)
 {

@@ -1,47 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A loaded value on its way through registers. Only the files behind flow_read() use this header. */
+/*
+ * The bits of a loaded value that registers hold, while flow_read() follows the value. Only the implementation of flow_read()
+ * uses this header.
+ */
 #ifndef OUTRIDER_PRUNER_FLOW_PARTS_H
 #define OUTRIDER_PRUNER_FLOW_PARTS_H
 
 #include "pruner/flow/internal.h"
 
-/* What a register has that was made of the value. Of two that may be, the greater one counts. */
+/* Whether a register holds a result that was computed from the value. When two paths join, the greater one counts. */
 enum made {
 	NOT_MADE,
-	/* The register was popped behind a push of the value. Compilers drop a pushed argument in this way. */
+	/*
+	 * The register was loaded by a pop after the value was pushed. Compilers drop a pushed argument by such a pop, so the
+	 * register may hold the value although the source does not use it.
+	 */
 	POPPED,
 	MADE,
 };
 
-/* What a register has of the value: the bits in `mask`, moved down by `shift`, and whether it has something made of the value.
+/*
+ * What one register holds of the value: the bits in `mask`, shifted down by `shift`, and whether its content was computed from
+ * the value.
  */
 struct part {
 	uint64_t mask;
 	uint8_t shift;
-	uint8_t made; /* An enum made. */
+	uint8_t made; /* enum made */
 };
 
 struct parts {
-	bool reached; /* The value may be in registers here. */
-	bool queued;  /* The instruction is in the queue of `struct follow`. */
-	bool pushed;  /* Some of the value was pushed, so a pop may get it. */
+	bool reached; /* The value may be in registers at this instruction. */
+	bool queued;  /* The instruction is in the queue of struct follow. */
+	bool pushed;  /* A part of the value was pushed, so a pop may load it. */
 	struct part gpr[X86_GPRS];
 };
 
-/* Returns the bits of the value that are in the registers `regs`. */
+/* Returns the bits of the value that the registers `regs` hold. */
 uint64_t parts_bits(const struct parts *parts, uint16_t regs);
 
-/* Returns those of the registers `regs` that have some of the value or something made of it. */
+/* Returns those of the registers `regs` that hold bits of the value or something computed from it. */
 uint16_t parts_with_some(const struct parts *parts, uint16_t regs);
 
-/* The registers `regs` have nothing of the value any more. */
+/* The registers `regs` no longer hold anything of the value. */
 void parts_clear(struct parts *parts, uint16_t regs);
 
-/* The registers `regs` have something new, which was made of the value as `made` says. */
+/* The registers `regs` hold a new result. `made` says how it depends on the value. */
 void parts_set_made(struct parts *parts, uint16_t regs, enum made made);
 
 /*
- * Join `from` into `into` where two ways meet. Returns whether `into` changed. Bits of the value that cannot be followed any
+ * Join `from` into `into`, where two paths meet. Returns whether `into` changed. Bits of the value that cannot be followed
  * further are added to *used.
  */
 bool parts_join(struct parts *into, const struct parts *from, uint64_t *used);
@@ -50,26 +58,30 @@ struct follow {
 	const struct flow *flow;
 	unsigned from; /* The instruction that loads the value. */
 	struct flow_read *out;
-	struct parts *parts; /* What the registers have before each instruction. */
-	unsigned *queue;     /* The instructions that are still to be looked at. */
+	struct parts *parts; /* What the registers hold before each instruction. */
+	unsigned *queue;     /* The instructions whose state changed and that must be stepped again. */
 	unsigned queue_len;
 };
 
-/* Add to f->out what instruction `i` does with the value, and change *parts to where it leaves the value. */
+/* Add to f->out what instruction `i` does with the value, and update *parts to the registers after it. */
 void flow_step(struct follow *f, struct parts *parts, unsigned i);
 
-/* What is in the registers `regs` goes where it is not followed. Add this to f->out. */
+/*
+ * Record in f->out that the contents of the registers `regs` leave the code that is followed: their bits are used, and the
+ * value escapes.
+ */
 void flow_leave(struct follow *f, const struct parts *parts, uint16_t regs);
 
 /*
- * Returns whether anything reads the flags that instruction `i` sets. Compilers put only moves and jumps in between. A function
- * neither finds flags at its start nor leaves any at its end.
+ * Returns whether the code may read the flags that instruction `i` sets. The search follows code without branches, since
+ * compilers put only moves and jumps between an instruction and the reader of its flags. The ABI passes no flags into or out
+ * of a function.
  */
 bool flow_flags_are_read(const struct code *code, unsigned i);
 
 /*
- * Returns whether what instruction `i` pushes is an argument of a call that shows it to people. Only loads, moves and more
- * pushes may stand between the two.
+ * Returns whether instruction `i` pushes an argument for a function that prints it for people. Between the push and the call,
+ * the code may only load, move and push.
  */
 bool flow_pushed_to_show(const struct code *code, unsigned i);
 

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pointers by where they came from: the value that they were made of, and how many bytes from it they point. */
+/* Finds the root of a pointer: the value that it was computed from, and the offset from it in bytes. */
 #include "pruner/flow/flow.h"
 #include "pruner/flow/calls.h"
 #include "pruner/flow/internal.h"
 
 /*
- * What is spent on going back from a pointer to its root. A step to what the pointer was made of costs 1. Looking behind a
- * place where ways meet costs more, since each way is followed.
+ * Limits the search back from a pointer to its root. One step back costs 1. A join of paths costs 5, because the search then
+ * follows each predecessor. A budget of 20 crosses at most 4 joins on one path.
  */
 #define BUDGET 20
 #define STEP_COST 1
-#define MEETING_COST 5
-#define WAYS_MAX 8
+#define JOIN_COST 5
+#define PREDECESSORS_MAX 8
 
 static const struct flow_pointer unknown = {.root = FLOW_POINTER_UNKNOWN};
 
-_Static_assert(FLOW_POINTER_UNKNOWN == FLOW_NOWHERE && FLOW_POINTER_FIXED == FLOW_ABSOLUTE, "one numbering of values");
+_Static_assert(FLOW_POINTER_UNKNOWN == FLOW_NO_NUMBER && FLOW_POINTER_FIXED == FLOW_ABSOLUTE, "one numbering of values");
 
 static bool is_reached(const struct flow *flow, unsigned i)
 {
 	return !flow->failed && flow->states[i].reached;
 }
 
-int flow_source(const struct flow *flow, const struct flow_pointer *p)
+int flow_definition(const struct flow *flow, const struct flow_pointer *p)
 {
 	unsigned i = p->root > 0 ? (unsigned)(p->root - 1) / X86_GPRS : flow->code->count;
 
 	return i < flow->code->count ? (int)i : -1;
 }
 
-static struct flow_pointer name_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget);
+static struct flow_pointer root_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget);
 
-/* The root of the value `number`, and `disp` bytes. */
-static struct flow_pointer resolve(const struct flow *flow, int32_t number, int64_t disp, unsigned budget)
+/* Returns the root of the value with this value number, plus `disp` bytes. */
+static struct flow_pointer resolve(const struct flow *flow, int32_t value_number, int64_t disp, unsigned budget)
 {
-	const struct flow_pointer p = {.root = number, .disp = disp};
-	int i = flow_source(flow, &p);
+	const struct flow_pointer p = {.root = value_number, .disp = disp};
+	int i = flow_definition(flow, &p);
 	const struct insn_op *op = i < 0 ? NULL : &flow->code->insns[i].op;
 
 	if (!op || op->dst.kind != INSN_OPERAND_REG || op->dst.size != 8 || op->dst.high)
@@ -46,75 +46,77 @@ static struct flow_pointer resolve(const struct flow *flow, int32_t number, int6
 		return unknown;
 	budget -= STEP_COST;
 	if (op->kind == INSN_OP_LEA && op->src.kind == INSN_OPERAND_REG)
-		return name_of(flow, (unsigned)i, (unsigned)op->src.reg, disp + (int64_t)op->imm, budget);
+		return root_of(flow, (unsigned)i, (unsigned)op->src.reg, disp + (int64_t)op->imm, budget);
 	if (op->kind == INSN_OP_ADD && op->src.kind == INSN_OPERAND_IMM)
-		return name_of(flow, (unsigned)i, (unsigned)op->dst.reg, disp + (int64_t)op->imm, budget);
+		return root_of(flow, (unsigned)i, (unsigned)op->dst.reg, disp + (int64_t)op->imm, budget);
 	if (op->kind == INSN_OP_SUB && op->src.kind == INSN_OPERAND_IMM)
-		return name_of(flow, (unsigned)i, (unsigned)op->dst.reg, disp - (int64_t)op->imm, budget);
+		return root_of(flow, (unsigned)i, (unsigned)op->dst.reg, disp - (int64_t)op->imm, budget);
 	return p;
 }
 
-/* What register `reg` holds behind instruction `i`, and `disp` bytes. */
-static struct flow_pointer name_behind(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
+/* Returns what register `reg` holds after instruction `i`, plus `disp` bytes. */
+static struct flow_pointer root_after(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
 {
 	const struct insn_op *op = &flow->code->insns[i].op;
-	struct state behind = flow->states[i];
+	struct state after = flow->states[i];
 
-	flow_apply(&behind, op, i);
-	if (behind.gpr[reg].number != FLOW_NOWHERE)
-		return resolve(flow, behind.gpr[reg].number, disp, budget);
+	flow_transfer(&after, op, i);
+	if (after.gpr[reg].value_number != FLOW_NO_NUMBER)
+		return resolve(flow, after.gpr[reg].value_number, disp, budget);
 	if (!(op->writes >> reg & 1))
-		return name_of(flow, i, reg, disp, budget);
+		return root_of(flow, i, reg, disp, budget);
 	if (op->kind == INSN_OP_MOV && op->dst.size == 8 && op->src.kind == INSN_OPERAND_REG && !op->src.high)
-		return name_of(flow, i, (unsigned)op->src.reg, disp, budget);
+		return root_of(flow, i, (unsigned)op->src.reg, disp, budget);
 	return unknown;
 }
 
-/* Set ways[] to the instructions that go on to instruction `i`. Returns how many there are. More than WAYS_MAX are not given.
+/*
+ * Set predecessors[] to the instructions that may execute directly before instruction `i`. Returns their number. Only the
+ * first PREDECESSORS_MAX are stored.
  */
-static unsigned ways_to(const struct flow *flow, unsigned i, unsigned ways[WAYS_MAX])
+static unsigned predecessors_of(const struct flow *flow, unsigned i, unsigned predecessors[PREDECESSORS_MAX])
 {
 	unsigned count = 0;
 	int next[2];
 
 	for (unsigned j = 0; j < flow->code->count; j++) {
-		unsigned n = code_next(flow->code, j, next);
+		unsigned n = code_successors(flow->code, j, next);
 
 		if (!is_reached(flow, j) || !n || (next[0] != (int)i && (n < 2 || next[1] != (int)i)))
 			continue;
-		if (count < WAYS_MAX)
-			ways[count] = j;
+		if (count < PREDECESSORS_MAX)
+			predecessors[count] = j;
 		count++;
 	}
 	return count;
 }
 
 /*
- * Where ways meet that bring different values, a register's value has no number. It is named by that place then. Ways that part
- * and meet again without a change bring what was there before they parted. The caller of the function is a way to its start.
+ * A register has no value number where paths with different values join. Its root is then named by the place of the join. When
+ * all paths bring the same value, the root is that value. The caller of the function is one more predecessor of instruction 0.
  */
-static struct flow_pointer name_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
+static struct flow_pointer root_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
 {
-	const struct flow_pointer here = {.root = flow_number(2 * flow->code->count + i, reg), .disp = disp};
+	const struct flow_pointer here = {.root = flow_value_number(2 * flow->code->count + i, reg), .disp = disp};
 	struct flow_pointer all, one;
-	unsigned ways[WAYS_MAX], count;
+	unsigned predecessors[PREDECESSORS_MAX], count;
 
-	if (flow->states[i].gpr[reg].number != FLOW_NOWHERE)
-		return resolve(flow, flow->states[i].gpr[reg].number, disp, budget);
-	count = ways_to(flow, i, ways);
-	if (i == 0 || count == 0 || count > WAYS_MAX || (count > 1 && budget < MEETING_COST))
+	if (flow->states[i].gpr[reg].value_number != FLOW_NO_NUMBER)
+		return resolve(flow, flow->states[i].gpr[reg].value_number, disp, budget);
+	count = predecessors_of(flow, i, predecessors);
+	if (i == 0 || count == 0 || count > PREDECESSORS_MAX || (count > 1 && budget < JOIN_COST))
 		return here;
-	budget -= count > 1 ? MEETING_COST : 0;
-	all = name_behind(flow, ways[0], reg, disp, budget);
-	for (unsigned way = 1; way < count; way++) {
-		one = name_behind(flow, ways[way], reg, disp, budget);
+	budget -= count > 1 ? JOIN_COST : 0;
+	all = root_after(flow, predecessors[0], reg, disp, budget);
+	for (unsigned k = 1; k < count; k++) {
+		one = root_after(flow, predecessors[k], reg, disp, budget);
 		if (one.root != all.root || one.disp != all.disp)
 			return here;
 	}
 	return all.root == FLOW_POINTER_UNKNOWN && count > 1 ? here : all;
 }
 
-int flow_begin(const struct flow *flow, const struct flow_pointer *p)
+int flow_definition_or_join(const struct flow *flow, const struct flow_pointer *p)
 {
 	const unsigned count = flow->code->count;
 	unsigned i = p->root > 0 ? (unsigned)(p->root - 1) / X86_GPRS : 2 * count;
@@ -126,7 +128,7 @@ int flow_begin(const struct flow *flow, const struct flow_pointer *p)
 
 struct flow_pointer flow_register(const struct flow *flow, unsigned i, unsigned reg)
 {
-	return is_reached(flow, i) ? name_of(flow, i, reg, 0, BUDGET) : unknown;
+	return is_reached(flow, i) ? root_of(flow, i, reg, 0, BUDGET) : unknown;
 }
 
 bool flow_is_argument(const struct flow *flow, unsigned i, const struct flow_pointer *p)
@@ -148,7 +150,7 @@ struct flow_pointer flow_loaded(const struct flow *flow, unsigned i)
 
 	if (!is_reached(flow, i) || op->kind != INSN_OP_MOV || op->src.kind != INSN_OPERAND_MEM || op->src.size != 8)
 		return unknown;
-	return (struct flow_pointer){.root = flow_number(i, (unsigned)op->dst.reg)};
+	return (struct flow_pointer){.root = flow_value_number(i, (unsigned)op->dst.reg)};
 }
 
 struct flow_pointer flow_address(const struct flow *flow, unsigned i)
@@ -164,7 +166,7 @@ struct flow_pointer flow_address(const struct flow *flow, unsigned i)
 	if (op->insn.nmem != 1 || mem->base < 0 || mem->base >= X86_GPRS || mem->index != INSN_REG_NONE || mem->addr32 ||
 	    op->insn.flags & INSN_STRING)
 		return unknown;
-	return name_of(flow, i, (unsigned)mem->base, mem->disp, BUDGET);
+	return root_of(flow, i, (unsigned)mem->base, mem->disp, BUDGET);
 }
 
 struct flow_pointer flow_stored(const struct flow *flow, unsigned i)
@@ -186,7 +188,7 @@ struct flow_pointer flow_exchanged(const struct flow *flow, unsigned i)
 		return unknown;
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
 		if (op->writes == 1u << reg)
-			return (struct flow_pointer){.root = flow_number(i, reg)};
+			return (struct flow_pointer){.root = flow_value_number(i, reg)};
 	}
 	return unknown;
 }

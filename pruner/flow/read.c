@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of a loaded value. The value is followed forwards on every way, register by register. */
+/* What the code does with a loaded value. The search follows the value forwards along all paths, register by register. */
 #include <stdlib.h>
 
 #include "pruner/flow/flow.h"
@@ -7,10 +7,10 @@
 
 #define STEPS_PER_INSN 64
 
-static void go_on(struct follow *f, unsigned i, const struct parts *parts)
+static void propagate(struct follow *f, unsigned i, const struct parts *parts)
 {
 	int next[2];
-	unsigned n = code_next(f->flow->code, i, next);
+	unsigned n = code_successors(f->flow->code, i, next);
 
 	for (unsigned j = 0; j < n; j++) {
 		if (next[j] == CODE_OUTSIDE) {
@@ -29,14 +29,14 @@ static void follow(struct follow *f, const struct parts *start)
 {
 	unsigned left = STEPS_PER_INSN * f->flow->code->count;
 
-	go_on(f, f->from, start);
+	propagate(f, f->from, start);
 	while (f->queue_len && left--) {
 		unsigned i = f->queue[--f->queue_len];
 		struct parts parts = f->parts[i];
 
 		f->parts[i].queued = false;
 		flow_step(f, &parts, i);
-		go_on(f, i, &parts);
+		propagate(f, i, &parts);
 	}
 	if (f->queue_len) {
 		f->out->used = ~0ull;
@@ -44,7 +44,7 @@ static void follow(struct follow *f, const struct parts *start)
 	}
 }
 
-/* What the instruction itself makes of the value, unless it leaves the value in a register, where the value is followed. */
+/* What the loading instruction itself does with the value, for instructions that do not put it into a register. */
 static void look(const struct code *code, unsigned i, struct flow_read *out)
 {
 	const struct insn_op *op = &code->insns[i].op;
@@ -61,7 +61,10 @@ static void look(const struct code *code, unsigned i, struct flow_read *out)
 		out->used = 1ull << (op->imm & (8 * op->dst.size - 1));
 }
 
-/* Find where the loaded value is behind the access. Returns false when there is nowhere to follow it from. */
+/*
+ * Set *parts to the registers that hold the value after the load. Returns false when the load leaves the value in no register,
+ * so that there is nothing to follow.
+ */
 static bool begin(struct follow *f, struct parts *parts)
 {
 	const struct insn_op *op = &f->flow->code->insns[f->from].op;
@@ -79,7 +82,7 @@ static bool begin(struct follow *f, struct parts *parts)
 	parts->gpr[op->dst.reg].mask = flow_bytes(op->src.size);
 	if (op->kind == INSN_OP_MOV)
 		f->out->used = 0;
-	else /* An operation on what the register held before: all of the value counts. */
+	else /* The result depends on the register's old content too, so all bits of the value count. */
 		parts->gpr[op->dst.reg].made = MADE;
 	return true;
 }

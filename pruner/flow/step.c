@@ -6,9 +6,13 @@
 #include "pruner/flow/flow.h"
 #include "pruner/flow/parts.h"
 
-#define LEA_NUMBER_MAX 4096 /* A larger number that lea adds is an array's address and no arithmetic of the source. */
+/*
+ * The largest constant, in either direction, that counts as arithmetic in lea. Numbers in the source are smaller, and the
+ * address of an array is far larger.
+ */
+#define LEA_NUMBER_MAX 4096
 
-/* All parts of the value in these registers count as used from here on. */
+/* The bits of the value that these registers hold count as used. */
 static void use(struct follow *f, const struct parts *parts, uint16_t regs)
 {
 	f->out->used |= parts_bits(parts, regs);
@@ -30,7 +34,7 @@ void flow_leave(struct follow *f, const struct parts *parts, uint16_t regs)
 	escape(f, parts, regs);
 }
 
-static void note_address(struct follow *f, const struct parts *parts, const struct insn_op *op)
+static void record_address(struct follow *f, const struct parts *parts, const struct insn_op *op)
 {
 	for (unsigned i = 0; i < op->insn.nmem; i++) {
 		const struct insn_mem *mem = &op->insn.mem[i];
@@ -43,8 +47,8 @@ static void note_address(struct follow *f, const struct parts *parts, const stru
 	}
 }
 
-/* The flags that instruction `i` sets depend on what is in these registers. */
-static void note_flags(struct follow *f, const struct parts *parts, uint16_t regs, unsigned i)
+/* The flags of instruction `i` depend on these registers. */
+static void record_flags(struct follow *f, const struct parts *parts, uint16_t regs, unsigned i)
 {
 	if (!has_some(parts, regs) || !flow_flags_are_read(f->flow->code, i))
 		return;
@@ -59,27 +63,27 @@ static void store(struct follow *f, const struct parts *parts, const struct insn
 	if (!has_some(parts, op->data))
 		return;
 	use(f, parts, op->data);
-	note_flags(f, parts, op->data, i);
+	record_flags(f, parts, op->data, i);
 	if (op->insn.flags & INSN_LOCKED || !flow_same_place(f->flow, f->from, i)) {
 		f->out->escapes = true;
 		return;
 	}
 	flow_write(f->flow, i, &write);
 	f->out->written_back = true;
-	f->out->steps |= write.steps;
+	f->out->deltas |= write.deltas;
 }
 
 /*
- * An instruction that is not understood. It may look at all of what it reads, and its result is no part of the value any more.
- * The result is only marked in its register as made of the value. RSP is never marked so, since it would then be in every
- * address.
+ * An instruction that has no case of its own. It may use all bits of the registers that it reads, and its result is no longer
+ * a part of the value. The result only counts as computed from the value. RSP never counts so, because every stack access
+ * would then be an address made of the value.
  */
 static void other(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	bool some = has_some(parts, op->reads);
 
 	use(f, parts, op->reads);
-	note_flags(f, parts, op->reads, i);
+	record_flags(f, parts, op->reads, i);
 	if (op->dst.kind != INSN_OPERAND_REG)
 		escape(f, parts, op->data);
 	if (op->writes & 1u << X86_RSP)
@@ -88,8 +92,8 @@ static void other(struct follow *f, struct parts *parts, const struct insn_op *o
 }
 
 /*
- * lea is arithmetic, or it makes the address of something. It makes the address of an array's element when the array's address
- * comes from another register or is a large number. No address fits in 32 bits.
+ * lea does arithmetic, or computes an address. It computes the address of an array's element when the array's address is in
+ * another register or is a large constant. A result of 32 bits is no address.
  */
 static void lea(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -120,7 +124,7 @@ static void test(struct follow *f, const struct parts *parts, const struct insn_
 	}
 }
 
-/* jrcxz and loop test a register. */
+/* jrcxz and loop test a register, not the flags. */
 static void branch(struct follow *f, struct parts *parts, const struct insn_op *op)
 {
 	bool some = has_some(parts, op->reads);
@@ -130,11 +134,14 @@ static void branch(struct follow *f, struct parts *parts, const struct insn_op *
 	parts_set_made(parts, op->writes, some ? MADE : NOT_MADE);
 }
 
-/* and, shr and mov of registers leave a part of the value; every other operation on one is not followed. */
+/*
+ * mov, and, and shr between registers leave a part of the value whose bits are known. After any other operation the bits are
+ * not followed.
+ */
 static void change(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
 	struct part *dst = &parts->gpr[op->dst.reg];
-	unsigned shift = op->imm & (8 * op->dst.size - 1); /* The CPU takes only these bits of the number. */
+	unsigned shift = op->imm & (8 * op->dst.size - 1); /* The CPU uses only these bits of the shift count. */
 
 	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_REG && !op->src.high && op->dst.size >= 4) {
 		*dst = parts->gpr[op->src.reg];
@@ -143,10 +150,10 @@ static void change(struct follow *f, struct parts *parts, const struct insn_op *
 		dst->mask &= op->imm & flow_bytes(op->dst.size);
 		if (dst->mask)
 			dst->made = MADE;
-		note_flags(f, parts, op->writes, i);
+		record_flags(f, parts, op->writes, i);
 	} else if (op->kind == INSN_OP_SHR && op->src.kind == INSN_OPERAND_IMM && op->dst.size >= 4 &&
 		   shift + dst->shift < 64) {
-		note_flags(f, parts, op->reads, i);
+		record_flags(f, parts, op->reads, i);
 		dst->mask = (dst->mask & flow_bytes(op->dst.size)) >> shift;
 		dst->shift += shift;
 	} else if (op->kind == INSN_OP_XOR && op->src.kind == INSN_OPERAND_REG && op->src.reg == op->dst.reg &&
@@ -171,7 +178,7 @@ static void push(struct follow *f, struct parts *parts, const struct insn_op *op
 		f->out->escapes = true;
 }
 
-/* It is not known which of the pushed values a pop gets, so it may be any of them. */
+/* A pop may load any of the pushed values, because their order is not followed. */
 static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 {
 	if (op->dst.kind == INSN_OPERAND_REG && op->dst.reg != X86_RSP)
@@ -181,7 +188,8 @@ static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 }
 
 /*
- * These functions are written in assembly. Any register may be a retpoline's target, and the others do not use RAX as C does.
+ * These functions are assembly. A retpoline may jump to the target in any register, and __put_user and __get_user take their
+ * argument in RAX.
  */
 static bool takes_any_register(const char *callee)
 {
@@ -208,7 +216,10 @@ static void call(struct follow *f, struct parts *parts, const struct insn_op *op
 	parts_clear(parts, (uint16_t)~FLOW_CALLEE_SAVED);
 }
 
-/* RDX holds the second half of a small structure, or a stale value. Its bits do not count as used, but the value escapes. */
+/*
+ * A function that returns 16 bytes has the second half in RDX. RDX may also hold a stale value. So its bits do not count as
+ * used, but the value escapes.
+ */
 static void ret(struct follow *f, const struct parts *parts)
 {
 	flow_leave(f, parts, 1u << X86_RAX);
@@ -220,7 +231,7 @@ void flow_step(struct follow *f, struct parts *parts, unsigned i)
 {
 	const struct insn_op *op = &f->flow->code->insns[i].op;
 
-	note_address(f, parts, op);
+	record_address(f, parts, op);
 	if (op->kind == INSN_OP_CALL)
 		call(f, parts, op, i);
 	else if (op->kind == INSN_OP_PUSH)

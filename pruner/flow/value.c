@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an instruction makes of two values, and what two ways that meet make of them. */
+/* The value that an instruction computes from two values, and the join of two values where paths meet. */
 #include "pruner/flow/internal.h"
 
 static struct value unknown_value(void)
@@ -17,13 +17,13 @@ static bool is_constant(const struct value *v)
 	return !v->loaded && v->may == v->must;
 }
 
-/* Returns all bits from the lowest one that may be 1 upwards. Adding or subtracting can change only these. */
+/* Returns the lowest bit of `may` and all bits above it. An addition or subtraction can change only these. */
 static uint64_t upwards(uint64_t may)
 {
 	return may ? ~((may & -may) - 1) : 0;
 }
 
-static unsigned step_of(enum insn_op_kind kind, const struct value *by, unsigned size)
+static unsigned delta_of(enum insn_op_kind kind, const struct value *by, unsigned size)
 {
 	uint64_t sign = 1ull << (8 * size - 1), number = by->must & flow_bytes(size);
 	bool negative;
@@ -36,7 +36,7 @@ static unsigned step_of(enum insn_op_kind kind, const struct value *by, unsigned
 	return negative == (kind == INSN_OP_SUB) ? FLOW_UP : FLOW_DOWN;
 }
 
-/* Returns the bits of `loaded` OP `other` that may differ from those of `loaded`. */
+/* Returns the bits in which `loaded` OP `other` may differ from `loaded`. */
 static uint64_t difference(enum insn_op_kind kind, const struct value *other)
 {
 	switch (kind) {
@@ -63,24 +63,24 @@ static struct value combine_loaded(enum insn_op_kind kind, const struct value *d
 	struct value out = *dst;
 
 	if (src->loaded && dst->loaded) {
-		/* The and or the or of two copies leaves the bits that are the same in both. */
+		/* The AND or OR of two copies of one value keeps the bits that neither copy changed. */
 		if (!place_equal(&src->from, &dst->from) || (kind != INSN_OP_AND && kind != INSN_OP_OR))
 			return unknown_value();
 		out.changed |= src->changed;
-		out.steps |= src->steps | FLOW_ELSE;
+		out.deltas |= src->deltas | FLOW_ELSE;
 	} else if (dst->loaded) {
 		out.changed |= difference(kind, src);
-		out.steps |= (uint8_t)(add ? step_of(kind, src, size) : FLOW_ELSE);
+		out.deltas |= (uint8_t)(add ? delta_of(kind, src, size) : FLOW_ELSE);
 	} else {
 		if (kind == INSN_OP_SUB)
 			return unknown_value();
 		out = *src;
 		out.changed |= difference(kind, dst);
-		out.steps |= (uint8_t)(add ? step_of(kind, dst, size) : FLOW_ELSE);
+		out.deltas |= (uint8_t)(add ? delta_of(kind, dst, size) : FLOW_ELSE);
 	}
 	if (out.changed == ~0ull && !add)
 		return unknown_value();
-	out.number = FLOW_NOWHERE;
+	out.value_number = FLOW_NO_NUMBER;
 	return out;
 }
 
@@ -133,12 +133,12 @@ struct value value_of(const struct state *state, const struct insn_operand *oper
 
 bool place_equal(const struct place *a, const struct place *b)
 {
-	return a->base != FLOW_NOWHERE && a->base == b->base && a->disp == b->disp && a->seg == b->seg;
+	return a->base != FLOW_NO_NUMBER && a->base == b->base && a->disp == b->disp && a->seg == b->seg;
 }
 
 static bool value_same(const struct value *a, const struct value *b)
 {
-	return a->number == b->number && a->loaded == b->loaded && a->size == b->size && a->steps == b->steps &&
+	return a->value_number == b->value_number && a->loaded == b->loaded && a->size == b->size && a->deltas == b->deltas &&
 	       a->from.base == b->from.base && a->from.disp == b->from.disp && a->from.seg == b->from.seg &&
 	       a->changed == b->changed && a->may == b->may && a->must == b->must;
 }
@@ -147,14 +147,14 @@ static bool value_join(struct value *into, const struct value *from)
 {
 	struct value out = *into;
 
-	if (out.number != from->number)
-		out.number = FLOW_NOWHERE;
+	if (out.value_number != from->value_number)
+		out.value_number = FLOW_NO_NUMBER;
 	if (out.loaded && from->loaded && place_equal(&out.from, &from->from)) {
 		out.changed |= from->changed;
-		out.steps |= from->steps;
+		out.deltas |= from->deltas;
 		out.size = out.size < from->size ? out.size : from->size;
 	} else if (out.loaded || from->loaded) {
-		out = (struct value){.number = out.number, .may = ~0ull};
+		out = (struct value){.value_number = out.value_number, .may = ~0ull};
 	} else {
 		out.may |= from->may;
 		out.must &= from->must;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statistics counters (DataCollider, section 3.3). Both sides only add to the datum, and over the instances the datum only
- * grew. A reference count falls again.
+ * Statistics counters (DataCollider, section 3.3). Both sides only add to the datum, and over all instances the datum only
+ * grew. A reference count, which looks alike, falls again.
  */
 #include <inttypes.h>
 
@@ -9,21 +9,21 @@
 
 #define INSTANCES_ENOUGH 3
 
-/* Returns what a side does to the datum, as enum flow_step bits. 0 means that the side only looks. */
-static unsigned steps(const struct view_side *s)
+/* Returns how a side changes the datum, as enum flow_delta bits. 0: the side only reads. */
+static unsigned deltas(const struct view_side *s)
 {
-	unsigned steps = 0;
+	unsigned deltas = 0;
 
 	if (!s->side->known || !s->followed)
 		return FLOW_ELSE;
 	if (s->writes)
-		steps = s->write.merges && s->write.steps ? s->write.steps : FLOW_ELSE;
+		deltas = s->write.merges && s->write.deltas ? s->write.deltas : FLOW_ELSE;
 	if (s->reads && s->read.written_back)
-		steps |= s->read.steps ? s->read.steps : FLOW_ELSE;
-	return steps;
+		deltas |= s->read.deltas ? s->read.deltas : FLOW_ELSE;
+	return deltas;
 }
 
-/* What the side makes of what it loaded, apart from storing it again: an index, an id, a decision. */
+/* What the side does with the value that it loaded, besides storing it back: use it as an index, an id or a condition. */
 struct uses {
 	bool taken, tested;
 };
@@ -35,14 +35,14 @@ static void add_uses(const struct flow_read *read, struct uses *out)
 }
 
 /*
- * The uses by a side that counts, with the loads that its stores are made of. A side that only looks may use the value in any
- * way.
+ * Find the uses by a side that counts, of all loads that its store may depend on. A side that only reads may use the value in
+ * any way.
  */
 static void uses_of(const struct view_side *s, struct uses *out)
 {
 	struct flow_read read;
 
-	if (!steps(s))
+	if (!deltas(s))
 		return;
 	if (s->reads)
 		add_uses(&s->read, out);
@@ -57,14 +57,14 @@ static void uses_of(const struct view_side *s, struct uses *out)
 	}
 }
 
-/* How the datum changed over the instances at one address of one run, in the order of time. */
+/* How the datum changed at one address in one run, over the instances in the order of time. */
 struct growth {
-	unsigned instances, grew; /* `grew` counts the instances whose value was above that of the one before. */
+	unsigned instances, grew; /* `grew` counts the instances with a greater value than the one before. */
 	uint64_t from, to;
 	bool fell;
 };
 
-static void look(const struct race *race, const struct race_instance *where, struct growth *out)
+static void measure(const struct race *race, const struct race_instance *where, struct growth *out)
 {
 	uint64_t before, after;
 
@@ -85,14 +85,14 @@ static void look(const struct race *race, const struct race_instance *where, str
 	}
 }
 
-/* Returns the growth at the address where most growth was seen. `fell` says whether the datum fell at any address. */
+/* Returns the growth at the address where the datum grew in most instances. `fell` is set if the datum fell at any address. */
 static struct growth growth_of(const struct race *race)
 {
 	struct growth best = {0}, g;
 	bool fell = false;
 
 	for (unsigned i = 0; i < race->kept; i++) {
-		look(race, &race->instances[i], &g);
+		measure(race, &race->instances[i], &g);
 		fell |= g.fell;
 		if (g.grew > best.grew || (g.grew == best.grew && g.instances > best.instances))
 			best = g;
@@ -101,9 +101,22 @@ static struct growth growth_of(const struct race *race)
 	return best;
 }
 
+static void describe_sides(const struct view *v, unsigned a, unsigned b, struct verdict *out)
+{
+	const char *first = view_function(&v->side[0]), *second = view_function(&v->side[1]);
+	bool sum = (a | b) & FLOW_SUM;
+
+	if (a && b)
+		verdict_evidence(out, "%s and %s only %s %s%s; ", first, second, sum ? "add to" : "count", v->datum,
+				 sum ? "" : " up");
+	else
+		verdict_evidence(out, "%s only %s %s%s, %s only reads it; ", a ? first : second, sum ? "adds to" : "counts",
+				 v->datum, sum ? "" : " up", a ? second : first);
+}
+
 bool rule_counter(const struct view *v, struct verdict *out)
 {
-	unsigned a = steps(&v->side[0]), b = steps(&v->side[1]);
+	unsigned a = deltas(&v->side[0]), b = deltas(&v->side[1]);
 	struct growth g = growth_of(v->race);
 	struct uses uses = {0};
 	bool by_name, enough;
@@ -115,12 +128,14 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	if (uses.taken || view_listed(v, LIST_REFCOUNT, NULL))
 		return false;
 	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
-	/* A datum that is put back to 0 now and then may be seen at 0 twice and above 0 once. */
+	/*
+	 * Code may reset the datum to 0 between instances. Two instances can then look like growth by chance, so three must
+	 * show it.
+	 */
 	enough = g.grew >= INSTANCES_ENOUGH && !uses.tested;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "statistics-counter";
-	verdict_evidence(out, "all that %s and %s do to %s is %s%s; ", view_function(&v->side[0]), view_function(&v->side[1]),
-			 v->datum, (a | b) & FLOW_SUM ? "adding" : "counting up", a && b ? "" : " and looking");
+	describe_sides(v, a, b, out);
 	if (g.to > g.from)
 		verdict_evidence(out, "over %u instance%s it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell",
 				 g.instances, g.instances == 1 ? "" : "s", g.from, g.to);
@@ -129,8 +144,8 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	if (by_name)
 		verdict_evidence(out, "; its name is that of a statistic");
 	else if (uses.tested)
-		verdict_evidence(out, "; but whoever counts tests it, as a limit or a reference count is");
+		verdict_evidence(out, "; but a side that counts also tests it, as with a limit or a reference count");
 	else if (!enough)
-		verdict_evidence(out, "; too few to tell it from a reference count");
+		verdict_evidence(out, "; these are too few to tell it from a reference count");
 	return true;
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CPU against a device. The memory of a request belongs to the device until the device says that the request is done (virtio
- * 1.2, section 2.7; Linux, Documentation/core-api/dma-api.rst), so such a race is a bug unless something speaks for it. This
- * rule decides every race with a device. No other rule is asked: these know CPUs, which have code, locks and marks.
+ * A CPU against a device. The memory of a request belongs to the device until the device reports the end of the request
+ * (virtio 1.2, section 2.7; Documentation/core-api/dma-api.rst in Linux). So such a race is a bug, with one exception below.
+ * This rule decides every race with a device. The other rules are about CPUs, which have code, locks and marks.
  *
- * What speaks for it is one thing: a system call that writes to a page of the page cache which a disk is being given just then
- * ("stable pages", mm/page-writeback.c). Where a file system or a disk needs pages that do not change under write-back, the
- * code that copies the user's data waits for the end of the write-back first (folio_wait_stable()). Where it does not need
- * such pages, the page is dirty again and is written once more. Whether it is such a copy is known of the call stack.
+ * The exception: a system call writes to a page of the page cache while a disk reads that page ("stable pages",
+ * mm/page-writeback.c). If the file system or the disk needs pages that do not change during write-back, the function that
+ * copies the user's data first waits for the end of the write-back (folio_wait_stable()). If neither needs that, the page
+ * becomes dirty again and is written once more. The call stack shows whether the CPU is in such a copy.
  */
 #include "hv/report/device.h"
 #include "pruner/rules/rules.h"
 
 /*
- * The first frame of a function in the list `kind`, at `from` or further out. -1: there is none, or none before a guess, or
- * none in the context of the access.
+ * Returns the index of the first frame, at `from` or further out, whose function is in the list `kind`. -1: none. The search
+ * ends at a frame that is a guess, and at the end of the context of the access.
  */
 static int frame_of(const struct view *v, const struct guest_calls *calls, enum list_kind kind, unsigned from)
 {
@@ -29,7 +29,10 @@ static int frame_of(const struct view *v, const struct guest_calls *calls, enum 
 	return -1;
 }
 
-/* A disk is given a page of the page cache, into which a system call copies the user's data by a function that waits first. */
+/*
+ * Returns whether a disk reads a page of the page cache while a system call copies the user's data into it, by a function that
+ * waits first where that is needed.
+ */
 static bool is_write_back(const struct view *v, struct verdict *out)
 {
 	const struct view_side *cpu = &v->side[0], *device = &v->side[1];
@@ -47,9 +50,9 @@ static bool is_write_back(const struct view *v, struct verdict *out)
 	out->rule = "changed-under-write-back";
 	verdict_evidence(
 		out,
-		"%s copies user data into a page of the page cache that %s writes to the disk; %s, which called it, waits "
-		"first where the file system or the disk needs pages that stay as they are, and did not wait; the page is "
-		"dirty again and is written once more",
+		"%s copies user data into a page of the page cache that %s writes to the disk; its caller %s waits first if "
+		"the file system or the disk needs pages that do not change during write-back, and it did not wait; the page "
+		"becomes dirty again and is written once more",
 		calls->frames[copy].symbol.name, view_function(device), calls->frames[waits].symbol.name);
 	return true;
 }
@@ -57,10 +60,10 @@ static bool is_write_back(const struct view *v, struct verdict *out)
 static const char *what_happens(const struct view_side *cpu, const struct view_side *device)
 {
 	if (!device->writes)
-		return "reads it: the request was not done, and which value the device gets is chance";
+		return "reads it: the request is not done, so the device may read the old or the new value";
 	if (cpu->writes)
-		return "fills it: the request was not done, and whose bytes stay is chance";
-	return "fills it: the request was not done, and what is read may be old, new or a part of each";
+		return "fills it: the request is not done, so the bytes of either side may remain";
+	return "fills it: the request is not done, so the value that is read may be old, new or a part of each";
 }
 
 static void not_awaited(const struct view *v, struct verdict *out)
@@ -82,7 +85,7 @@ bool rule_device(const struct view *v, struct verdict *out)
 	if (is_write_back(v, out))
 		return true;
 	if (rule_spin(v, out)) {
-		verdict_evidence(out, "; a device promises no order of what it writes but that of the ring");
+		verdict_evidence(out, "; the only writes that a device makes in a known order are those to its ring");
 		return true;
 	}
 	not_awaited(v, out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Double-checked locking (replay paper, table 2). What was read without the lock is read again once the lock is held, and only
- * the second read counts. The writer holds the lock.
+ * Double-checked locking (replay paper, table 2). The reader tests the datum without the lock, takes the lock and tests the
+ * datum again. Only the second test counts. The writer holds the lock.
  */
 #include "pruner/lock.h"
 #include "pruner/rules/rules.h"
@@ -9,7 +9,7 @@
 static bool checks_again(const struct view *v, const struct view_side *s)
 {
 	return s->followed && s->reads && !s->writes && s->read.tested && !s->read.dereferenced && s->lock != LOCK_HELD &&
-	       lock_then_again(v, s);
+	       lock_checked_again(v, s);
 }
 
 bool rule_double_check(const struct view *v, struct verdict *out)
@@ -22,7 +22,7 @@ bool rule_double_check(const struct view *v, struct verdict *out)
 	out->class = writer->lock == LOCK_HELD ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = "double-checked-locking";
 	verdict_evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader),
-			 v->datum, lock_called_behind(v, reader, LIST_LOCK), view_function(writer),
-			 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and no lock is seen there");
+			 v->datum, lock_called_after(v, reader, LIST_LOCK), view_function(writer),
+			 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and its code shows no lock");
 	return true;
 }

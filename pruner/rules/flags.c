@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Safe flag updates (DataCollider, section 3.3). One side looks at some bits of a word, and the other side rewrites the word to
- * change other bits. Two writers are never safe, since the store of one undoes the store of the other (DataCollider, figure 1).
+ * Safe flag updates (DataCollider, section 3.3). One side uses some bits of a word, and the other side rewrites the word to
+ * change other bits. Two writers are never safe, because the store of one undoes the store of the other (DataCollider, figure
+ * 1).
  */
 #include <inttypes.h>
 
 #include "pruner/rules/rules.h"
 
-/* The bits of both sides, counted from the first byte of the side with the lower address. */
+/* The bits of both sides. Bit 0 is in the first byte of the side with the lower address. */
 struct bits {
 	uint64_t used, changed;
 	uint64_t start; /* GVA of bit 0 */
@@ -23,7 +24,7 @@ static bool shifted(const struct view_side *s, uint64_t start, uint64_t mask, ui
 	return true;
 }
 
-/* The reader's source may name fewer bits than the reader's code. */
+/* Returns the bits that the reader uses. Its source may name a bit field that is smaller than what its code loads. */
 static uint64_t used_bits(const struct view_side *reader)
 {
 	const struct datum_name *d = reader->datum;
@@ -42,8 +43,8 @@ static bool bits_of(const struct view_side *reader, const struct view_side *writ
 }
 
 /*
- * Returns the side whose access the instance's values are of, which the instance does not say. Returns -1 when it may be either
- * side and the addresses of the sides differ.
+ * Returns the side whose access the instance's values belong to. The instance does not name it, so its size and address
+ * decide. Returns -1 when both sides fit and their addresses differ.
  */
 static int held_side(const struct view *v, const struct race_instance *instance)
 {
@@ -52,7 +53,7 @@ static int held_side(const struct view *v, const struct race_instance *instance)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_side *s = v->side[i].side;
 
-		/* The access may be to another object, but it is as far from a word's beginning. */
+		/* In another instance the access may be to another object, but at the same offset in a word of 8 bytes. */
 		fits[i] = instance->data_len == s->size && (instance->gva - s->gva) % sizeof(uint64_t) == 0;
 	}
 	if (fits[0] && fits[1] && v->side[0].side->gva != v->side[1].side->gva)
@@ -60,7 +61,7 @@ static int held_side(const struct view *v, const struct race_instance *instance)
 	return fits[0] ? 0 : fits[1] ? 1 : -1;
 }
 
-/* Whether no bit that the reader looks at changed in any instance. */
+/* Returns whether no bit that the reader uses changed in any instance. */
 static bool observed(const struct view *v, const struct bits *bits)
 {
 	uint64_t before, after, changed;
@@ -90,10 +91,9 @@ bool rule_flags(const struct view *v, struct verdict *out)
 	out->class = VERDICT_BENIGN;
 	out->rule = "safe-flag-update";
 	verdict_evidence(out,
-			 "%s looks only at the bits 0x%" PRIx64
-			 " of %s, %s writes back what it read but for the bits 0x%" PRIx64
-			 ", and in %u instance%s none of the former changed",
+			 "%s uses only the bits 0x%" PRIx64 " of %s; %s changes only the bits 0x%" PRIx64
+			 ", and writes back the other bits as it read them; in %u instance%s, no bit that %s uses changed",
 			 view_function(reader), bits.used, v->datum, view_function(writer), bits.changed, v->race->kept,
-			 v->race->kept == 1 ? "" : "s");
+			 v->race->kept == 1 ? "" : "s", view_function(reader));
 	return true;
 }

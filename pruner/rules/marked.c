@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marked accesses are accesses of which the kernel itself says that they are meant to race (atomic_*, READ_ONCE(), test_bit(),
- * rcu_dereference(), seqcounts, data_race()). DataCollider's users went through these by hand. Here inline chains and sources
- * show them.
+ * Marked accesses: the kernel itself says that they are meant to race (atomic_*, READ_ONCE(), test_bit(), rcu_dereference(),
+ * seqcounts, data_race()). DataCollider's users sorted these out by hand. Here inline chains and sources show the marks.
  *
- * A mark says that each access is whole, and does not say that two writers agree. Unless both writers are LOCKed, the store of
- * one may undo the store of the other. Two unlocked list_del_rcu() are a bug. Where both sides store what they made of an old
- * value, an update is lost for certain, as with two producers of one ring.
+ * A mark says that each access is made as a whole. It does not say that two writers agree: unless both are LOCKed, one store
+ * may undo another. Two unlocked list_del_rcu() are a bug. If both sides store what they computed from an old value, an update
+ * is surely lost, as with two producers of one ring.
  */
 #include "pruner/rules/rules.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Approximate computation and both values valid (replay paper, table 2). Machine code does not show these, so they are in
- * lists. Who reads a rough figure may still rely on it. The race is therefore named and ranked lower, and not hidden.
+ * Approximate computation and both values valid (replay paper, table 2). Machine code does not show these, so lists name them.
+ * Code that reads an estimate may still rely on it. So the rule names the race and ranks it lower, and does not fold it.
  */
 #include "pruner/rules/rules.h"
 

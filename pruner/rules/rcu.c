@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Pointers and lists under RCU (Documentation/RCU/whatisRCU.rst, listRCU.rst and checklist.rst in Linux). A writer stores a
- * pointer to an object that is complete, and frees what the pointer led to only after a grace period. A reader follows the
- * pointer inside a read-side critical section, which the grace period waits for. Such a race on the pointer is meant.
+ * pointer to a complete object, and frees the object that the pointer led to only after a grace period. A reader follows the
+ * pointer inside a read-side critical section, and the grace period waits for it. Such a race on the pointer is meant.
  *
- * The reader's section is known from guest memory, or a mark says that there is one. What the writer does is known from its
- * code, or from a mark. With both seen the race is synchronisation. Where one is seen to be wrong the race is a harmful
- * candidate, whatever the marks say: a mark on an access says nothing of the object behind it.
+ * Guest memory shows the reader's section, or a mark does. The writer's code shows what the writer does, or a mark does. With
+ * both, the race is synchronisation. If one of the two is wrong, the race is a harmful candidate, whatever the marks say: the
+ * mark of an access says nothing about the object.
  */
 #include <string.h>
 
-#include "pruner/publish.h"
 #include "pruner/raise.h"
+#include "pruner/rcu_publish.h"
+#include "pruner/rcu_section.h"
 #include "pruner/rules/rules.h"
-#include "pruner/section.h"
 
 #define INSTANCES_ENOUGH 3
 #define POINTER_SIZE sizeof(uint64_t)
@@ -22,17 +22,17 @@ struct rcu {
 	const struct view *v;
 	const struct view_side *reader, *writer;
 	unsigned reader_index;
-	enum section section;
-	/* Before the store there was NULL in each instance. */
+	enum rcu_section rcu_section;
+	/* In every instance the store replaced NULL. */
 	bool was_null;
-	/* The marks of the two sides are those of RCU. */
+	/* The side is marked, by a macro of RCU. */
 	bool reader_marked, writer_marked;
-	struct publish publish;
-	/* What becomes of the pointer behind the reader's section, when that was seen. */
-	enum publish_outlives outlives;
+	struct rcu_publish rcu_publish;
+	/* Whether the reader uses the pointer after its section. */
+	enum rcu_publish_outlives outlives;
 };
 
-/* Whether the list `kind` has what marks the side: the part of s->mark before the parenthesis. */
+/* Returns whether the list `kind` has the macro or function that marks the side: the part of s->mark before the parenthesis. */
 static bool mark_is(const struct view *v, const struct view_side *s, enum list_kind kind)
 {
 	size_t len = strcspn(s->mark, "(");
@@ -45,7 +45,7 @@ static bool mark_is(const struct view *v, const struct view_side *s, enum list_k
 	return rules_function(v->rules, kind, word) != NULL;
 }
 
-/* In no instance was there anything but an address or NULL. */
+/* Returns whether all values in all instances are addresses in the kernel or NULL. */
 static bool are_pointers(const struct race *race, bool *was_null)
 {
 	uint64_t values[2];
@@ -63,8 +63,8 @@ static bool are_pointers(const struct race *race, bool *was_null)
 	return race->kept != 0;
 }
 
-/* One side only reads a pointer, as a whole, and the other side stores it. */
-static bool is_about_a_pointer(struct rcu *r)
+/* Returns whether one side only reads the pointer, in one access, and the other side stores it. */
+static bool is_pointer_race(struct rcu *r)
 {
 	const struct race_side *a = r->reader->side, *b = r->writer->side;
 
@@ -73,68 +73,74 @@ static bool is_about_a_pointer(struct rcu *r)
 	       are_pointers(r->v->race, &r->was_null);
 }
 
-static bool look(const struct view *v, struct rcu *r)
+static bool collect(const struct view *v, struct rcu *r)
 {
 	*r = (struct rcu){.v = v, .reader_index = v->side[0].writes ? 1 : 0};
 	r->reader = &v->side[r->reader_index];
 	r->writer = &v->side[!r->reader_index];
-	if (!is_about_a_pointer(r) || section_is_sleepable(r->reader) || section_is_sleepable(r->writer) ||
+	if (!is_pointer_race(r) || rcu_section_is_sleepable(r->reader) || rcu_section_is_sleepable(r->writer) ||
 	    view_listed(v, LIST_SPECIAL, NULL) || view_listed(v, LIST_APPROXIMATE, NULL) ||
 	    view_listed(v, LIST_BOTH_VALID, NULL))
 		return false;
-	r->section = section_of_side(v->race, r->reader_index);
+	r->rcu_section = rcu_section_of_side(v->race, r->reader_index);
 	r->reader_marked = mark_is(v, r->reader, LIST_RCU_READ);
 	r->writer_marked = mark_is(v, r->writer, LIST_RCU_WRITE);
-	publish_of(v, r->writer, &r->publish);
-	if (r->section == SECTION_INSIDE && r->reader->followed)
-		r->outlives = publish_outlives_section(v, r->reader_index);
+	rcu_publish_of(v, r->writer, &r->rcu_publish);
+	if (r->rcu_section == RCU_SECTION_INSIDE && r->reader->followed)
+		r->outlives = rcu_publish_outlives_section(v, r->reader_index);
 	return true;
 }
 
-/* The code shows that what is taken out is freed only after a grace period, and nothing else is freed that readers may hold. */
-static bool takes_out_rightly(const struct rcu *r)
+/*
+ * Returns whether the writer frees the removed object only after a grace period, and frees nothing else that readers may hold.
+ */
+static bool removes_correctly(const struct rcu *r)
 {
-	const struct publish *p = &r->publish;
+	const struct rcu_publish *p = &r->rcu_publish;
 
 	return p->known && !p->freed && !p->reused && p->removes && p->grace_of_removed;
 }
 
 /*
- * The code shows that a new object is stored, and that nothing is taken out by that. NULL that was there is nothing. What the
- * function frees at once on another way is what its readers hold, too.
+ * Returns whether the writer stores a new object and removes none: the old pointer is NULL, or the new object points to the
+ * object of the old pointer. The function must free nothing at once on other paths either, because readers may access that
+ * too.
  */
-static bool adds_rightly(const struct rcu *r)
+static bool adds_correctly(const struct rcu *r)
 {
-	const struct publish *p = &r->publish;
+	const struct rcu_publish *p = &r->rcu_publish;
 
-	if (!p->known || p->freed || p->reused || p->frees_elsewhere || !p->maker)
+	if (!p->known || p->freed || p->reused || p->frees_elsewhere || !p->allocator)
 		return false;
 	if (p->over_null && !p->removes)
 		return true;
-	return r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->keeps && !p->removes;
+	return r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->links_old && !p->removes;
 }
 
-/* Who only adds may be of a structure that RCU has nothing to do with, unless a mark or a grace period says otherwise. */
-static bool writes_rightly(const struct rcu *r)
+/*
+ * Returns whether the writer follows RCU's rules. A writer that only adds may belong to a structure without RCU. Then a mark
+ * or a grace period elsewhere in the function is needed.
+ */
+static bool follows_rcu(const struct rcu *r)
 {
-	return takes_out_rightly(r) || (adds_rightly(r) && (r->writer_marked || r->publish.waits_somewhere));
+	return removes_correctly(r) || (adds_correctly(r) && (r->writer_marked || r->rcu_publish.waits_somewhere));
 }
 
-/* The reader makes nothing of the pointer but a test, as rcu_access_pointer() does. For that no section is needed. */
+/* Returns whether the reader only tests the pointer, as with rcu_access_pointer(). That needs no section. */
 static bool only_tests(const struct view_side *reader)
 {
 	return reader->followed && !reader->read.dereferenced && !reader->read.escapes;
 }
 
-static void say_section(const struct rcu *r, struct verdict *out)
+static void describe_section(const struct rcu *r, struct verdict *out)
 {
 	const struct guest_context *c = &r->reader->side->context;
 
 	if (c->rcu_known && c->rcu_nesting)
 		verdict_evidence(out, "%s reads %s in an RCU section (rcu_read_lock_nesting was %u)", view_function(r->reader),
 				 r->v->datum, c->rcu_nesting);
-	else if (r->section == SECTION_INSIDE)
-		verdict_evidence(out, "%s reads %s where it cannot be preempted, which RCU waits for too",
+	else if (r->rcu_section == RCU_SECTION_INSIDE)
+		verdict_evidence(out, "%s reads %s where it cannot be preempted, and RCU grace periods wait for that too",
 				 view_function(r->reader), r->v->datum);
 	else if (r->reader_marked)
 		verdict_evidence(out, "%s reads %s by %s", view_function(r->reader), r->v->datum, r->reader->mark);
@@ -143,110 +149,115 @@ static void say_section(const struct rcu *r, struct verdict *out)
 				 r->v->datum);
 }
 
-static void say_writer(const struct rcu *r, struct verdict *out)
+static void describe_writer(const struct rcu *r, struct verdict *out)
 {
-	const struct publish *p = &r->publish;
+	const struct rcu_publish *p = &r->rcu_publish;
 	const char *function = view_function(r->writer);
 
 	if (p->removes && p->grace_of_removed)
-		verdict_evidence(out, "; %s frees what it takes out only after a grace period, by %s()", function, p->grace);
+		verdict_evidence(out, "; %s frees the object that it removes only after a grace period, by %s()", function,
+				 p->grace);
 	else if (p->removes && r->was_null)
 		verdict_evidence(out, "; %s stores where there was NULL in all %u instances", function, r->v->race->kept);
 	else if (p->removes && p->grace)
-		verdict_evidence(out, "; %s calls %s() behind its store, but what for is not seen", function, p->grace);
+		verdict_evidence(out, "; %s calls %s() after its store, but its code does not show for which object", function,
+				 p->grace);
 	else if (p->removes)
-		verdict_evidence(out, "; %s takes an object out, and what becomes of it is not seen", function);
-	else if (p->maker)
-		verdict_evidence(out, "; %s stores a new object of %s()%s", function, p->maker,
+		verdict_evidence(out, "; %s removes an object, and its code does not show how that is freed", function);
+	else if (p->allocator)
+		verdict_evidence(out, "; %s stores a new object from %s()%s", function, p->allocator,
 				 r->was_null || p->over_null ? " where there was NULL"
-				 : p->keeps		     ? ", which leads to what was there before"
+				 : p->links_old		     ? ", which points to what was there before"
 							     : "");
 	if (r->writer_marked)
 		verdict_evidence(out, "; %s stores by %s", function, r->writer->mark);
 }
 
-static bool wrong(struct verdict *out, const char *rule)
+static bool violation(struct verdict *out, const char *rule)
 {
 	out->class = VERDICT_HARMFUL;
 	out->rule = rule;
 	return true;
 }
 
-/* What the pair looks like, if nothing were wrong. */
+/* Returns whether the pair looks like reader and writer under RCU, right or wrong. */
 static bool looks_like_rcu(const struct rcu *r)
 {
-	return (r->section == SECTION_INSIDE || r->reader_marked) &&
-	       (r->writer_marked || (r->publish.known && (r->publish.removes || r->publish.maker || r->publish.keeps)));
+	return (r->rcu_section == RCU_SECTION_INSIDE || r->reader_marked) &&
+	       (r->writer_marked ||
+		(r->rcu_publish.known && (r->rcu_publish.removes || r->rcu_publish.allocator || r->rcu_publish.links_old)));
 }
 
-static bool is_wrong(const struct rcu *r, struct verdict *out)
+static bool violates_rcu(const struct rcu *r, struct verdict *out)
 {
-	const struct publish *p = &r->publish;
+	const struct rcu_publish *p = &r->rcu_publish;
 
-	if (r->section == SECTION_OUTSIDE && !only_tests(r->reader) &&
-	    (r->reader_marked || r->writer_marked || writes_rightly(r))) {
-		verdict_evidence(out,
-				 "%s reads %s in no RCU section, and can be preempted there, so no grace period waits for it",
-				 view_function(r->reader), r->v->datum);
+	if (r->rcu_section == RCU_SECTION_OUTSIDE && !only_tests(r->reader) &&
+	    (r->reader_marked || r->writer_marked || follows_rcu(r))) {
+		verdict_evidence(
+			out, "%s reads %s outside any RCU section, and can be preempted there, so no grace period waits for it",
+			view_function(r->reader), r->v->datum);
 		if (p->grace)
 			verdict_evidence(out, "; %s relies on one, by %s()", view_function(r->writer), p->grace);
-		return wrong(out, "reader-outside-rcu");
+		return violation(out, "reader-outside-rcu");
 	}
 	if (!looks_like_rcu(r))
 		return false;
-	if (r->outlives == PUBLISH_OUTLIVES_SECTION) {
-		verdict_evidence(out, "%s goes through what it read of %s behind the end of its RCU section",
+	if (r->outlives == RCU_PUBLISH_OUTLIVES_SECTION) {
+		verdict_evidence(out, "%s follows the pointer that it read from %s after the end of its RCU section",
 				 view_function(r->reader), r->v->datum);
-		return wrong(out, "reader-outside-rcu");
+		return violation(out, "reader-outside-rcu");
 	}
 	if (p->freed_of_shared) {
-		verdict_evidence(out, "%s may free by %s(), with no grace period before it, what %s may have got from %s",
-				 view_function(r->writer), p->freed, view_function(r->reader), r->v->datum);
-		return wrong(out, "freed-under-readers");
+		verdict_evidence(
+			out,
+			"%s may call %s(), without a grace period before it, on an object that %s may have reached through %s",
+			view_function(r->writer), p->freed, view_function(r->reader), r->v->datum);
+		return violation(out, "freed-under-readers");
 	}
 	if (p->reused) {
-		verdict_evidence(out, "%s uses an object again that %s may still be at, with no grace period in between",
+		verdict_evidence(out, "%s uses an object again that %s may still access, without a grace period in between",
 				 view_function(r->writer), view_function(r->reader));
-		return wrong(out, "reused-under-readers");
+		return violation(out, "reused-under-readers");
 	}
 	return false;
 }
 
-/* How much of the evidence there is. VERDICT_HARMFUL: too little for this rule. */
-static enum verdict_class evident(const struct rcu *r)
+/* Returns the class that the evidence supports. VERDICT_HARMFUL: the evidence is too weak for this rule. */
+static enum verdict_class class_by_evidence(const struct rcu *r)
 {
-	const struct publish *p = &r->publish;
-	bool rightly = writes_rightly(r);
+	const struct rcu_publish *p = &r->rcu_publish;
+	bool correct = follows_rcu(r);
 
-	if (p->freed || p->reused || r->section == SECTION_OUTSIDE)
+	if (p->freed || p->reused || r->rcu_section == RCU_SECTION_OUTSIDE)
 		return VERDICT_HARMFUL;
-	if (!r->reader->followed || publish_by_reader(r->reader))
+	if (!r->reader->followed || rcu_publish_by_reader(r->reader))
 		return VERDICT_HARMFUL;
-	if (rightly)
-		return r->section == SECTION_INSIDE || r->reader_marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;
-	if (r->section != SECTION_INSIDE && !r->reader_marked)
+	if (correct)
+		return r->rcu_section == RCU_SECTION_INSIDE || r->reader_marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;
+	if (r->rcu_section != RCU_SECTION_INSIDE && !r->reader_marked)
 		return VERDICT_HARMFUL;
-	/* Of an object that it takes out a mark says nothing. */
+	/* A mark says nothing about an object that the store removes. */
 	if (r->writer_marked)
-		return p->known && !p->removes && !p->frees_elsewhere && (p->keeps || r->was_null) ? VERDICT_SYNCHRONISATION
-												   : VERDICT_UNCLEAR;
-	return adds_rightly(r) || (p->removes && p->grace) ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
+		return p->known && !p->removes && !p->frees_elsewhere && (p->links_old || r->was_null) ? VERDICT_SYNCHRONISATION
+												       : VERDICT_UNCLEAR;
+	return adds_correctly(r) || (p->removes && p->grace) ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
-/* What is to be said against a pair that is right otherwise. */
+/* Make the class unclear, and say why, if there is a doubt about a pair that otherwise follows the rules. */
 static void doubt(const struct rcu *r, struct verdict *out)
 {
 	const char *who = view_function(r->writer), *but = NULL;
 
-	if (r->outlives == PUBLISH_MAY_OUTLIVE_SECTION) {
+	if (r->outlives == RCU_PUBLISH_MAY_OUTLIVE_SECTION) {
 		who = view_function(r->reader);
-		but = "still has the pointer behind the end of its RCU section";
-	} else if (r->publish.completes_late) {
-		but = "stores to the new object behind that, where it did not store before";
-	} else if (r->publish.hands_on) {
-		but = "gives what it takes out away at once";
-	} else if (r->publish.frees_elsewhere) {
-		but = "frees something else at once on another way";
+		but = "still has the pointer after the end of its RCU section";
+	} else if (r->rcu_publish.completes_late) {
+		but = "sets a field of the new object only after that store";
+	} else if (r->rcu_publish.escapes) {
+		but = "passes on the object that it removes, without a grace period";
+	} else if (r->rcu_publish.frees_elsewhere) {
+		but = "frees something else without a grace period on another path";
 	}
 	if (!but)
 		return;
@@ -259,20 +270,20 @@ bool rule_rcu(const struct view *v, struct verdict *out)
 	struct rcu r;
 	enum verdict_class class;
 
-	if (!look(v, &r))
+	if (!collect(v, &r))
 		return false;
-	if (is_wrong(&r, out))
+	if (violates_rcu(&r, out))
 		return true;
-	/* Marks on both sides are for the rule of marked accesses, where the code shows no more. */
-	if (r.reader_marked && r.writer_marked && !writes_rightly(&r) && r.outlives == PUBLISH_ENDS_WITH_SECTION)
+	/* If both sides are marked and the code shows no more, rule_marked() decides. */
+	if (r.reader_marked && r.writer_marked && !follows_rcu(&r) && r.outlives == RCU_PUBLISH_ENDS_WITH_SECTION)
 		return false;
-	class = evident(&r);
+	class = class_by_evidence(&r);
 	if (class == VERDICT_HARMFUL)
 		return false;
 	out->class = class;
 	out->rule = "rcu-publication";
-	say_section(&r, out);
-	say_writer(&r, out);
+	describe_section(&r, out);
+	describe_writer(&r, out);
 	doubt(&r, out);
 	return true;
 }

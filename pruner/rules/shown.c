@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only shown: a number is read only for people to see it, as in /proc. To them the datum's old value is as good as the new one.
- * The rule does not fit a pointer, which may be followed to show what is there. It does not fit a length, by which an array may
- * be shown. It does not fit a number of which only a part may be seen. It does not fit where the writer frees the object that
- * the datum is in, or may free it.
+ * Only shown: the reader prints a number for people, as in /proc, and uses it for nothing else. For people the old value is as
+ * good as the new one. The rule does not fit a pointer, which may be followed to print its object; a length, which may limit
+ * the printing of an array; a number that may be torn; or a datum in an object that the writer may free.
  */
 #include "pruner/lock.h"
 #include "pruner/raise.h"
@@ -26,10 +25,10 @@ bool rule_shown(const struct view *v, struct verdict *out)
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 
 	if (!reader->followed || !writer->followed || reader->writes || !writer->writes || !is_all_shown(&reader->read) ||
-	    !is_a_number(v) || lock_called_behind(v, writer, LIST_FREE))
+	    !is_a_number(v) || lock_called_after(v, writer, LIST_FREE))
 		return false;
 	out->class = VERDICT_BENIGN;
 	out->rule = "only-shown";
-	verdict_evidence(out, "all that %s does with %s is to show it to people", view_function(reader), v->datum);
+	verdict_evidence(out, "%s only prints %s for people", view_function(reader), v->datum);
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Special variables (DataCollider, section 3.3): racy by design, from a list with reasons and sources. */
+/* Special variables (DataCollider, section 3.3): a list names data that race by design, with reasons and sources. */
 #include "pruner/rules/rules.h"
 
 bool rule_special(const struct view *v, struct verdict *out)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * User-built synchronisation (replay paper, table 2). A loop only reads the datum until the other side stores the value that
- * ends the loop. Whether this works depends on the order of the accesses around it, so the race is named and not hidden.
+ * User-built synchronisation (replay paper, table 2). A loop only reads the datum, until the other side stores the value that
+ * ends the loop. Whether that works depends on the order of the accesses around it, so the rule names the race and does not
+ * fold it.
  */
 #include "pruner/rules/rules.h"
 
-#define LOOP_MAX 12 /* instructions */
+#define LOOP_MAX 12 /* instructions from the access back to it; a loop that only waits is shorter */
 
 static bool idle(const struct insn_op *op)
 {
@@ -25,11 +26,11 @@ static bool idle(const struct insn_op *op)
 	}
 }
 
-/* Whether one of the ways from `i` leads back to the access over idle instructions alone. */
+/* Returns whether a path from `i` leads back to the access through at most `left` instructions, all of them idle. */
 static bool comes_back(const struct view_side *s, unsigned i, unsigned left)
 {
 	int next[2];
-	unsigned n = left ? code_next(&s->code, i, next) : 0;
+	unsigned n = left ? code_successors(&s->code, i, next) : 0;
 
 	for (unsigned j = 0; j < n; j++) {
 		if (next[j] == CODE_OUTSIDE)

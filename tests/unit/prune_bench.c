@@ -282,11 +282,11 @@ void bench_expect_not(struct bench *b, const char *rule)
 
 void bench_expect_among(struct bench *b, enum verdict_class class, const char *rule)
 {
-	struct company *company = company_new(b->load.races, b->load.count);
+	struct related *related = related_new(b->load.races, b->load.count);
 
-	assert_non_null(company);
-	prune_race_among(b->rules, company, b->race, &b->verdict);
-	company_free(company);
+	assert_non_null(related);
+	prune_race_among(b->rules, related, b->race, &b->verdict);
+	related_free(related);
 	if (b->verdict.class != class || strcmp(b->verdict.rule, rule) != 0)
 		unexpected(b);
 }

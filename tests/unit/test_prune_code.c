@@ -115,7 +115,7 @@ static void test_ud2_where_the_function_ends(void **state)
 	int next[2];
 
 	code_take(b, CODE(store_and_ud2), 0);
-	assert_int_equal(code_next(&b->code, 1, next), 0);
+	assert_int_equal(code_successors(&b->code, 1, next), 0);
 }
 
 /* What WARN_ON() is goes on behind it. */
@@ -127,7 +127,7 @@ static void test_ud2_where_the_function_goes_on(void **state)
 	code_take(b, CODE(store_and_ud2), 0);
 	b->side.symbol.size++;
 	code_reload(b);
-	assert_int_equal(code_next(&b->code, 1, next), 1);
+	assert_int_equal(code_successors(&b->code, 1, next), 1);
 	assert_int_equal(next[0], 2);
 }
 

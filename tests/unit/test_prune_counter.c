@@ -179,7 +179,7 @@ static void test_counter_to_which_anything_is_added(void **state)
 
 	bench_code(b, 0, CODE("\x48\x01\x07\x31\xc0\xc3"), 0); /* addq %rax,(%rdi); xorl %eax,%eax; ret */
 	bench_expect(b, VERDICT_BENIGN, RULE);
-	bench_says(b, "is adding");
+	bench_says(b, "only add to ");
 }
 
 /* What stores what was there takes back what was counted meanwhile. */

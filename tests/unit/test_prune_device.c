@@ -78,7 +78,7 @@ static void test_buffer_that_is_changed_while_it_is_filled(void **state)
 
 	bench_expect(b, VERDICT_HARMFUL, RULE);
 	bench_says(b, "gt_alias_reader changes ");
-	bench_says(b, " while the device fills it: the request was not done, and whose bytes stay is chance");
+	bench_says(b, " while the device fills it: the request is not done, so the bytes of either side may remain");
 }
 
 static void test_buffer_that_is_changed_while_it_is_written_out(void **state)
@@ -86,7 +86,7 @@ static void test_buffer_that_is_changed_while_it_is_written_out(void **state)
 	struct bench *b = writer(state, DEVICE_BLK_WRITE, INSN_READ);
 
 	bench_expect(b, VERDICT_HARMFUL, RULE);
-	bench_says(b, " while the device reads it: the request was not done, and which value the device gets is chance");
+	bench_says(b, " while the device reads it: the request is not done, so the device may read the old or the new value");
 	bench_says(b, REQUEST "write of sector 8192");
 }
 
@@ -98,7 +98,7 @@ static void test_update_that_undoes_what_the_device_wrote(void **state)
 	bench_code(b, 0, CODE("\x48\x8b\x07\x48\xff\xc0\x48\x89\x07\xc3"), 6);
 	b->race->rw[0] = bench_side(b, 0)->rw = INSN_WRITE;
 	bench_expect(b, VERDICT_HARMFUL, RULE);
-	bench_says(b, "what virtio-blk (read request) stored meanwhile is lost");
+	bench_says(b, "overwrites what virtio-blk (read request) stored in between");
 }
 
 /* movl (%rdi),%eax; testl %eax,%eax; je 0; ret */
@@ -108,7 +108,7 @@ static void test_loop_that_waits_for_a_device(void **state)
 
 	bench_code(b, 0, CODE("\x8b\x07\x85\xc0\x74\xfa\xc3"), 0);
 	bench_expect(b, VERDICT_UNCLEAR, "user-built-synchronisation");
-	bench_says(b, "until virtio-blk (read request) stores to it; a device promises no order");
+	bench_says(b, "until virtio-blk (read request) stores to it; the only writes that a device makes in a known order");
 }
 
 /* ---- what people wrote of CPUs says nothing of a device ---- */
@@ -212,7 +212,7 @@ static void test_page_changed_under_write_back(void **state)
 	bench_expect(b, VERDICT_BENIGN, WRITE_BACK);
 	bench_says(b,
 		   "copy_page_from_iter_atomic copies user data into a page of the page cache that virtio-blk (write request) "
-		   "writes to the disk; generic_perform_write, which called it, waits first");
+		   "writes to the disk; its caller generic_perform_write waits first");
 }
 
 static void test_by_iomap(void **state)

@@ -29,8 +29,8 @@ static void test_flags(void **state)
 	struct bench *b = flags(state);
 
 	bench_expect(b, VERDICT_BENIGN, RULE);
-	bench_says(b, "looks only at the bits 0x1");
-	bench_says(b, "but for the bits 0x2");
+	bench_says(b, "uses only the bits 0x1");
+	bench_says(b, "changes only the bits 0x2");
 }
 
 /* What changes nothing is no update. */

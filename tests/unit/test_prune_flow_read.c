@@ -128,11 +128,11 @@ static void test_read(void **state)
 
 	code_take(b, c->code, c->len, c->at);
 	flow_read(b->flow, code_access(b), &got);
-	if (got.used != wanted->used || got.written_back != wanted->written_back || got.steps != wanted->steps ||
+	if (got.used != wanted->used || got.written_back != wanted->written_back || got.deltas != wanted->deltas ||
 	    got.tested != wanted->tested || got.dereferenced != wanted->dereferenced || got.shown ||
 	    got.escapes != wanted->escapes)
 		fail_msg("used %#jx, written back %d, steps %u, tested %d, dereferenced %d, shown %d, escapes %d",
-			 (uintmax_t)got.used, got.written_back, got.steps, got.tested, got.dereferenced, got.shown,
+			 (uintmax_t)got.used, got.written_back, got.deltas, got.tested, got.dereferenced, got.shown,
 			 got.escapes);
 }
 

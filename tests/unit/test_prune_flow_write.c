@@ -103,8 +103,8 @@ static void test_write(void **state)
 
 	code_take(b, c->code, c->len, c->at);
 	flow_write(b->flow, code_access(b), &got);
-	if (got.merges != c->wanted.merges || got.changed != c->wanted.changed || got.steps != c->wanted.steps)
-		fail_msg("merges %d, changed %#jx, steps %u", got.merges, (uintmax_t)got.changed, got.steps);
+	if (got.merges != c->wanted.merges || got.changed != c->wanted.changed || got.deltas != c->wanted.deltas)
+		fail_msg("merges %d, changed %#jx, steps %u", got.merges, (uintmax_t)got.changed, got.deltas);
 }
 
 /* ---- constants ---- */
@@ -165,7 +165,7 @@ static void test_zero_in_a_part_of_a_function(void **state)
 
 	code_take_part(b, CODE(subtract_zero), 10);
 	flow_write(b->flow, code_access(b), &got);
-	assert_true(!b->code.closed && got.merges && got.changed == 0xffffffff && got.steps & FLOW_ELSE);
+	assert_true(!b->code.closed && got.merges && got.changed == 0xffffffff && got.deltas & FLOW_ELSE);
 }
 
 static void test_merge_in_a_part_of_a_function(void **state)

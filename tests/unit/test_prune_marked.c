@@ -153,7 +153,7 @@ static void test_look_at_an_atomic_datum(void **state)
 	struct bench *b = look_at(state, "p", "struct task_struct", "thread_info.flags", true);
 
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
-	bench_says(b, "a look at p.thread_info.flags");
+	bench_says(b, "a read of p.thread_info.flags (listed as atomic)");
 }
 
 /* task_struct has other flags, which are plain. */

@@ -60,7 +60,7 @@ static void too_few_equal_instances(void **state)
 
 	replayed(b, replay_made_equal(), OUTCOME_ENOUGH - 1);
 	bench_expect(b, VERDICT_UNCLEAR, "both-values-valid");
-	bench_says(b, "no state change in 43, of 44 that would say more");
+	bench_says(b, "no state change in 43, fewer than the 44 instances that would count");
 }
 
 static void one_state_change_among_many(void **state)
@@ -89,7 +89,7 @@ static void copies_that_could_not_be_made_do_not_count(void **state)
 
 	replayed(b, replay_made_failure(REPLAY_CANNOT_LOAD), OUTCOME_ENOUGH);
 	bench_expect(b, VERDICT_UNCLEAR, "both-values-valid");
-	bench_says(b, "of which 44 could not be run");
+	bench_says(b, "44 of these could not be run");
 	replayed(b, replay_made_equal(), OUTCOME_ENOUGH - 1);
 	bench_expect(b, VERDICT_UNCLEAR, "both-values-valid");
 	replayed(b, replay_made_equal(), 1);
@@ -124,7 +124,7 @@ static void rule_that_equal_states_do_not_answer(void **state)
 
 	replayed(b, replay_made_equal(), 100 * OUTCOME_ENOUGH);
 	bench_expect(b, VERDICT_UNCLEAR, "same-value-writes");
-	bench_says(b, "which does not answer the rule");
+	bench_says(b, "which does not refute the rule");
 }
 
 static void harmful_candidate_is_never_folded(void **state)

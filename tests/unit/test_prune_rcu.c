@@ -187,7 +187,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_HARMFUL,
 	 "freed-under-readers",
-	 "by kfree(), with no grace period before it"},
+	 "may call kfree(), without a grace period before it"},
 	{"wrong: the grace period is before the store",
 	 SECTION,
 	 NULL,
@@ -223,7 +223,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "what for is not seen"},
+	 "does not show for which object"},
 	{"nothing is freed that could be seen",
 	 SECTION,
 	 NULL,
@@ -241,7 +241,7 @@ static const struct row rows[] = {
 	 {READ_RBX, UNLOCK, FOLLOW_RBX, RET},
 	 VERDICT_HARMFUL,
 	 "reader-outside-rcu",
-	 "behind the end of its RCU section"},
+	 "after the end of its RCU section"},
 	{"the pointer is used behind the section with a reference",
 	 SECTION,
 	 NULL,
@@ -304,7 +304,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_SYNCHRONISATION,
 	 RULE,
-	 "a new object of kmalloc_trace(), which leads to what was there before"},
+	 "a new object from kmalloc_trace(), which points to what was there before"},
 	{"added to a list by a function that frees at once elsewhere",
 	 SECTION,
 	 NULL,
@@ -350,7 +350,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "a new object of kmalloc_trace(), which leads to what was there before"},
+	 "a new object from kmalloc_trace(), which points to what was there before"},
 	{"added to a list's end",
 	 SECTION,
 	 NULL,
@@ -359,7 +359,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "a new object of kmalloc_trace()"},
+	 "a new object from kmalloc_trace()"},
 	{"an object that may not be new is added",
 	 SECTION,
 	 NULL,
@@ -404,7 +404,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "what becomes of it is not seen"},
+	 "does not show how that is freed"},
 	{"wrong: taken out of a list and freed at once",
 	 SECTION,
 	 NULL,
@@ -458,7 +458,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_HARMFUL,
 	 "reused-under-readers",
-	 "with no grace period in between"},
+	 "without a grace period in between"},
 	{"wrong: put in again that was taken out at once before",
 	 SECTION,
 	 NULL,
@@ -503,7 +503,7 @@ static const struct row rows[] = {
 	 {READ_RBX, UNLOCK, I("\x48\x89\xd8"), RET},
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "still has the pointer behind the end of its RCU section"},
+	 "still has the pointer after the end of its RCU section"},
 	{"the pointer is given to a function behind the section",
 	 SECTION,
 	 NULL,
@@ -566,7 +566,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "stores to the new object behind that"},
+	 "sets a field of the new object only after that store"},
 	{"what is taken out is given to a function at once",
 	 SECTION,
 	 NULL,
@@ -575,7 +575,7 @@ static const struct row rows[] = {
 	 FOLLOWS,
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "gives what it takes out away at once"},
+	 "passes on the object that it removes, without a grace period"},
 	{"what is taken out is kept elsewhere at once",
 	 SECTION,
 	 NULL,
@@ -602,7 +602,7 @@ static const struct row rows[] = {
 	 {READ_RBX, I("\x84\xd2\x74\x02\x31\xdb"), UNLOCK, I("\x48\x89\xd8"), RET},
 	 VERDICT_UNCLEAR,
 	 RULE,
-	 "still has the pointer behind the end of its RCU section"},
+	 "still has the pointer after the end of its RCU section"},
 	{"whether there is a pointer is returned behind the section",
 	 SECTION,
 	 NULL,
@@ -863,14 +863,14 @@ static void test_number_in_an_object_that_is_freed(void **state)
 {
 	static const struct step later[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET};
 	static const struct step behind[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, CALL("synchronize_rcu"), KFREE_RBX, RET};
-	static const struct step at_once[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RBX, RET};
+	static const struct step before_grace[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RBX, RET};
 	static const struct step both[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RBX, KFREE_RCU_RBX, RET};
 	struct bench *b;
 
 	expect_freed(number(state, SECTION, later), false);
 	expect_freed(number(state, SECTION, behind), false);
 	expect_freed(number(state, PREEMPTION_OFF, later), false);
-	expect_freed(number(state, SECTION, at_once), true);
+	expect_freed(number(state, SECTION, before_grace), true);
 	expect_freed(number(state, SECTION, both), true);
 	expect_freed(number(state, OUTSIDE, later), true);
 	expect_freed(number(state, UNKNOWN, later), true);
@@ -992,7 +992,7 @@ static void test_reader_that_goes_on(void **state)
 	bench_side(b, b->reader)->symbol.size += 64;
 	bench_side(b, b->reader)->code_len -= 1;
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
-	bench_says(b, "still has the pointer behind the end of its RCU section");
+	bench_says(b, "still has the pointer after the end of its RCU section");
 }
 
 /* A pointer that is only compared with NULL leads nowhere. It need not be read in a section. */

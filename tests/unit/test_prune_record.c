@@ -20,7 +20,7 @@ static void test_reference_count(void **state)
 	struct bench *b = bench_of(state, "gt_refput_owner", "gt_refput_user");
 
 	bench_expect(b, VERDICT_HARMFUL, "reference-count");
-	bench_says(b, "may call kvfree_call_rcu afterwards");
+	bench_says(b, "may call kvfree_call_rcu() after its access");
 }
 
 static void test_interrupt_against_task(void **state)
@@ -58,7 +58,7 @@ static void test_value_that_is_branched_on(void **state)
 
 	bench_code(b, b->reader, CODE("\x48\x83\x3f\x00\xc3"), 0); /* cmpq $0,(%rdi); ret */
 	bench_expect(b, VERDICT_HARMFUL, "value-used");
-	bench_says(b, "gt_rwrace_reader branches on it");
+	bench_says(b, "gt_rwrace_reader branches on ");
 }
 
 static void test_value_that_is_gone_through(void **state)
@@ -68,7 +68,7 @@ static void test_value_that_is_gone_through(void **state)
 	/* movq (%rdi),%rdx; movq 8(%rdx),%rax; ret */
 	bench_code(b, b->reader, CODE("\x48\x8b\x17\x48\x8b\x42\x08\xc3"), 0);
 	bench_expect(b, VERDICT_HARMFUL, "value-used");
-	bench_says(b, "gt_rwrace_reader goes through it");
+	bench_says(b, "gt_rwrace_reader computes an address from ");
 }
 
 static void test_unseen_writer(void **state)
@@ -76,7 +76,7 @@ static void test_unseen_writer(void **state)
 	struct bench *b = bench_of(state, "gt_alias_reader", "");
 
 	bench_expect(b, VERDICT_HARMFUL, "no-benign-pattern");
-	bench_says(b, "who writes was not seen");
+	bench_says(b, "the writer was not seen");
 }
 
 /* ---- without debug files the code and the instances are still there ---- */

@@ -176,7 +176,7 @@ static const struct wrong_case {
 	{"nothing that it fits", "[suppress]\nreason = x\n", ":1: a suppression needs a site"},
 	{"a date that is none", "[suppress]\nsite = x\nreason = y\nexpires = soon\n", ":4: expires = soon"},
 	{"a date in the 13th month", "[suppress]\nsite = x\nreason = y\nexpires = 2027-13-01\n", ":4: expires"},
-	{"a key twice", "[suppress]\nreason = y\nreason = z\n", ":3: 'reason' is there already"},
+	{"a key twice", "[suppress]\nreason = y\nreason = z\n", ":3: 'reason' is given twice"},
 	{"a key that is none", "[suppress]\nsites = y\n", ":2: 'sites' is no key"},
 };
 
