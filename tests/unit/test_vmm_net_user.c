@@ -529,6 +529,45 @@ static void test_waiting_is_bounded(void **state)
 	free_guest(g);
 }
 
+/* ---- the reassembly of libslirp 4.7.0 ---- */
+
+/*
+ * The frame by which a guest writes into this process where the guard lets it through: the last fragment of a packet, with no
+ * other. Of its payload ip_reass() takes eight bytes for a pointer. A process that survives may be harmed all the same,
+ * so a child does it, and nothing of the frame may reach libslirp.
+ */
+static void send_last_fragments(struct guest *g)
+{
+	uint8_t frame[60] = {0};
+
+	frames_ip4(frame, "10.0.2.15", "192.0.2.1", IPPROTO_UDP, 46);
+	from_guest(frame);
+	frame[21] = 1; /* an offset of 8 bytes, and MF is clear */
+	memset(frame + 34, 0x41, 26);
+	*(uint16_t *)(frame + 24) = 0;
+	*(uint16_t *)(frame + 24) = htons((uint16_t)~frames_sum(frame + 14, 20, 0));
+	for (unsigned i = 0; i < 4; i++)
+		send_plain(g, frame, sizeof(frame));
+}
+
+static void test_last_fragment(void **state)
+{
+	struct guest *g = new_guest();
+	int status;
+	pid_t child;
+
+	(void)state;
+	say_hello(g);
+	child = fork();
+	if (child == 0) {
+		send_last_fragments(g);
+		_exit(g->b->dropped == 4 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	free_guest(g);
+}
+
 /* ---- what the guest cannot reach ---- */
 
 /* A service at the host's loopback address, and every way to it that a guest could try. */
@@ -755,6 +794,7 @@ int main(void)
 		cmocka_unit_test(test_forward_udp),
 		cmocka_unit_test(test_back_pressure),
 		cmocka_unit_test(test_waiting_is_bounded),
+		cmocka_unit_test(test_last_fragment),
 		cmocka_unit_test(test_host_loopback),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_port_in_use),

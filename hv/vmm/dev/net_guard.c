@@ -36,11 +36,14 @@ static bool allows_ipv4(const uint8_t *packet, size_t len)
 		return false;
 	if (to >> 24 == 127 || to >> 24 == 0)
 		return false;
+	/*
+	 * ip_input() of libslirp 4.7.0 hands each packet with a bit other than "don't fragment" to ip_reass(), which takes
+	 * bytes of the packet for a pointer and writes through it (mended in 4.8.0 by commit 26be815b).
+	 */
+	if (be16toh(ip.ip_off) & (uint16_t)~IP_DF)
+		return false;
 	if (to != NET_USER_DNS || ip.ip_p == IPPROTO_ICMP)
 		return true;
-	/* The port is in the first fragment only, and fragments may overlap. */
-	if (be16toh(ip.ip_off) & (IP_MF | IP_OFFMASK))
-		return false;
 	return (ip.ip_p == IPPROTO_TCP || ip.ip_p == IPPROTO_UDP) && to_port(packet + header, len - header, DNS_PORT);
 }
 
@@ -109,7 +112,7 @@ bool net_guard_opens(const uint8_t *frame, size_t len)
 	case ETHERTYPE_IP:
 		memcpy(&ip, packet, sizeof(ip));
 		header = (size_t)ip.ip_hl * 4;
-		return be16toh(ip.ip_off) & (IP_MF | IP_OFFMASK) || payload_opens(ip.ip_p, packet + header, len - header);
+		return payload_opens(ip.ip_p, packet + header, len - header);
 	case ETHERTYPE_IPV6:
 		memcpy(&ip6, packet, sizeof(ip6));
 		return payload_opens(ip6.ip6_nxt, packet + sizeof(ip6), len - sizeof(ip6));
