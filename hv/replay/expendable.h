@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When memory is out, the kernel should kill copies of the machine, and not the run. A process says so by opening a file in
- * /proc to write, which the sandbox forbids. So this is one small process outside of the sandbox, which does nothing but that,
- * and for children of its parent only, since its parent runs a guest.
+ * When the host runs out of memory, the kernel should kill copies of the machine instead of the run. A process requests that by
+ * writing to a file in /proc, which the sandbox forbids. So one small helper process outside of the sandbox does it. It does so
+ * only for children of its parent, because its parent runs a guest.
  */
 #ifndef OUTRIDER_REPLAY_EXPENDABLE_H
 #define OUTRIDER_REPLAY_EXPENDABLE_H
@@ -11,26 +11,26 @@
 #include <sys/types.h>
 
 #include "hv/base/err.h"
+#include "hv/sandbox/helper.h"
 
 struct expendable {
-	pid_t pid; /* 0: there is none. */
-	int ask, answer;
-	unsigned owed; /* answers that did not come in time */
+	struct helper helper; /* All zero: none. */
+	unsigned owed;	      /* number of answers that did not arrive in time */
 };
 
 /*
- * Start the process. It dies with the thread that calls this, which is before there is a machine or a sandbox. Returns 0, or -1
- * with `err` set. expendable_stop() ends it.
+ * Start the helper, before there is a machine or a sandbox. It dies with the thread that calls this. Returns 0, or -1 with
+ * `err` set. expendable_stop() ends it.
  */
 int expendable_start(struct expendable *e, struct err *err);
 
 /*
- * Make a child of this process what the kernel kills first, and with it what it forks from then on. Waits some microseconds,
- * and a second at most. One thread at a time. Returns whether it is so.
+ * Make a child of this process the first choice of the OOM killer, along with the processes that the child forks afterwards.
+ * Takes some microseconds, and 1 s at most. Must be called by one thread at a time. Returns whether it succeeded.
  */
 bool expendable_mark(struct expendable *e, pid_t child);
 
-/* End the process. One that was not started (all zero) is fine. */
+/* End the helper. Does nothing for a zeroed struct. */
 void expendable_stop(struct expendable *e);
 
 #endif

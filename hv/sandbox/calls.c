@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lists were made by watching each thread (strace -f) with glibc 2.36 and 2.41, and by what the C library does when memory
- * runs short or a thread ends. Standing here is a right, so each line says what needs it where the call does not.
+ * The system calls that each kind of thread may make. The lists come from tracing each thread (strace -f) with glibc 2.36 and
+ * 2.41, and from what the C library does when memory runs short or a thread ends. Each entry is a right, so a comment says what
+ * needs the call where the call's name does not.
  */
 #include "hv/sandbox/calls.h"
 
@@ -14,15 +15,20 @@
 #include <linux/sockios.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define K(kind) (1u << SANDBOX_##kind)
 #define ALL (~0u)
 #define MAIN CALLS_MAIN
-/* Threads that open files for reading, and those that write files. */
+/*
+ * Threads that read files, and those that write them. OPENERS may open files without limits: the opener (opener.h), which opens
+ * for the threads that write, and threads that fetch debug files.
+ */
 #define READERS (K(SAMPLER) | K(REPORTER) | K(NET) | MAIN | CALLS_FETCH)
 #define WRITERS (K(REPORTER) | MAIN | CALLS_FETCH)
-#define SOCKETS (K(NET) | K(VSOCK) | CALLS_FETCH)
+#define OPENERS (CALLS_OPENER | CALLS_FETCH)
+#define SOCKETS (K(NET) | CALLS_FETCH)
 #define WORKERS (K(BLK) | K(NET) | K(RNG) | K(VSOCK))
 #define MACHINE (K(VCPU) | K(INPUT) | K(SAMPLER) | K(COPY) | WORKERS | MAIN)
 #define STARTERS (K(COPY) | MAIN)
@@ -36,7 +42,7 @@
 			}                 \
 		}                         \
 	}
-/* The call with argument `n` equal to `value` in the bits of `mask`. */
+/* The call, if its argument `n` equals `value` in the bits of `mask`. */
 #define CALL_IF(name, kinds, n, mask, value)                                                       \
 	{                                                                                          \
 		SCMP_SYS(name), kinds, 1,                                                          \
@@ -46,13 +52,30 @@
 			}                                                                          \
 		}                                                                                  \
 	}
+/* The same with conditions on two arguments, `n` and `m`. */
+#define CALL_IF2(name, kinds, n, n_mask, n_value, m, m_mask, m_value)                                  \
+	{                                                                                              \
+		SCMP_SYS(name), kinds, 2,                                                              \
+		{                                                                                      \
+			{n, SCMP_CMP_MASKED_EQ, (scmp_datum_t)(n_mask), (scmp_datum_t)(n_value)},      \
+			{                                                                              \
+				m, SCMP_CMP_MASKED_EQ, (scmp_datum_t)(m_mask), (scmp_datum_t)(m_value) \
+			}                                                                              \
+		}                                                                                      \
+	}
+/*
+ * The bits of an int argument. The kernel ignores the upper half of the register, so a comparison of all 64 bits could be
+ * evaded.
+ */
 #define WORD 0xffffffffu
+#define FCNTL(command, kinds) CALL_IF(fcntl, kinds, 1, WORD, command)
+#define HANDLER(number, kinds) CALL_IF(rt_sigaction, kinds, 0, WORD, number)
 #define IOCTL(request, kinds) CALL_IF(ioctl, kinds, 1, WORD, request)
-/* All ioctls whose type is `type`, the second lowest byte of the request (Documentation/userspace-api/ioctl). */
+/* All ioctls of type `type`, which is the second lowest byte of the request (Documentation/userspace-api/ioctl). */
 #define IOCTLS(type, kinds) CALL_IF(ioctl, kinds, 1, 0xff00, (type) << 8)
 
 static const struct call list[] = {
-	/* The C library's own: memory, locks, threads' ends, stdio. Memory that is executable is nobody's. */
+	/* Used by the C library in any thread: memory, locks, ends of threads, stdio. No thread may make memory executable. */
 	CALL(brk, ALL),
 	CALL(madvise, ALL),
 	CALL(mremap, ALL),
@@ -69,9 +92,19 @@ static const struct call list[] = {
 	CALL(getrandom, ALL),
 	CALL(getpid, ALL),
 	CALL(gettid, ALL),
-	CALL(sched_getaffinity, ALL), /* malloc() asks how many CPUs there are. */
-	CALL(sysinfo, ALL),	      /* qsort() asks how much memory there is. */
-	CALL(rt_sigaction, ALL),      /* abort() */
+	CALL(sched_getaffinity, ALL), /* malloc() asks for the number of CPUs. */
+	CALL(sysinfo, ALL),	      /* qsort() asks for the amount of memory. */
+	/*
+	 * The handlers of a crash reset themselves, and so does abort(). SIGSYS is in no list: with another handler for it, a
+	 * thread could continue after a forbidden call.
+	 */
+	HANDLER(SIGABRT, ALL),
+	HANDLER(SIGSEGV, ALL),
+	HANDLER(SIGBUS, ALL),
+	HANDLER(SIGFPE, ALL),
+	HANDLER(SIGILL, ALL),
+	HANDLER(SIGTRAP, ALL),
+	HANDLER(SIGPIPE, CALLS_FETCH), /* libcurl */
 	CALL(rt_sigprocmask, ALL),
 	CALL(rt_sigreturn, ALL),
 	CALL(sigaltstack, ALL),
@@ -84,27 +117,36 @@ static const struct call list[] = {
 	CALL(time, ALL),
 	CALL(getrusage, ALL),
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_NAME),
-	CALL_IF(prctl, WORKERS | K(COPY), 0, WORD, PR_GET_NAME), /* A request names the thread that serves it. */
+	CALL_IF(prctl, WORKERS | K(COPY), 0, WORD, PR_GET_NAME), /* A request records the name of the thread that serves it. */
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA),		 /* malloc() names its memory. */
 
-	/* Descriptors that are open. */
+	/* Operations on open file descriptors. */
 	CALL(read, ALL),
 	CALL(readv, ALL),
 	CALL(write, ALL),
 	CALL(writev, ALL),
 	CALL(close, ALL),
-	CALL(fcntl, ALL),
+	/*
+	 * Commands that are missing here can have a signal sent to another process, or take a lock or a lease on a file that
+	 * other programs use: F_SETOWN, F_SETSIG and O_ASYNC together kill any process of the user. A terminal has an owner by
+	 * default, so O_ASYNC alone would already be too much.
+	 */
+	FCNTL(F_GETFD, ALL),
+	FCNTL(F_GETFL, ALL),
+	FCNTL(F_DUPFD_CLOEXEC, ALL),
+	FCNTL(F_SETFD, K(NET) | CALLS_FETCH),
+	CALL_IF2(fcntl, K(NET) | CALLS_FETCH, 1, WORD, F_SETFL, 2, O_ASYNC, 0),
 	CALL(poll, ALL),
 	CALL(ppoll, ALL),
 	CALL(fstat, ALL),
 	CALL_IF(newfstatat, ALL, 3, AT_EMPTY_PATH, AT_EMPTY_PATH), /* fstat() of glibc 2.33 to 2.38 */
 	CALL(lseek, ALL),
-	/* A terminal's mode, which is restored before the process ends, on whatever thread that is. */
+	/* The terminal's mode, which is restored before the process ends, on any thread. */
 	IOCTL(TCGETS, ALL),
 	IOCTL(TCSETS, ALL),
 	IOCTL(TCSETSW, ALL),
 	IOCTL(TCSETSF, ALL),
-	IOCTL(TCGETS2, ALL), /* The same in glibc 2.42, whose isatty() asks so too. */
+	IOCTL(TCGETS2, ALL), /* The same in glibc 2.42, whose isatty() uses it too. */
 	IOCTL(TCSETS2, ALL),
 	IOCTL(TCSETSW2, ALL),
 	IOCTL(TCSETSF2, ALL),
@@ -114,21 +156,21 @@ static const struct call list[] = {
 	/* KVM (KVMIO is 0xae), and the timers that end a vCPU's window. */
 	IOCTLS(0xae, MACHINE),
 	CALL(timer_create, K(VCPU) | STARTERS),
-	CALL(timer_settime, K(VCPU) | K(SAMPLER) | STARTERS), /* Kicks of a copy are timers, too. */
+	CALL(timer_settime, K(VCPU) | K(SAMPLER) | STARTERS), /* Kicks of a copy's vCPUs use timers, too. */
 	CALL(timer_gettime, K(VCPU) | STARTERS),
 	CALL(timer_delete, K(VCPU) | STARTERS),
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
 
-	/* Workers, and what changes what they wait for. */
-	CALL(epoll_wait, WORKERS | STARTERS), /* Threads that a copy starts have only what its own has, too. */
+	/* Workers, and threads that change what workers wait for. */
+	CALL(epoll_wait, WORKERS | STARTERS), /* The threads that a copy starts inherit its filter. */
 	CALL(epoll_pwait, WORKERS | STARTERS),
 	CALL(epoll_ctl, WORKERS | K(VCPU) | STARTERS),
 	CALL(eventfd2, WORKERS | K(VCPU) | STARTERS),
 	CALL(timerfd_settime, WORKERS | MAIN),
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
-	/* Disks: images are open, and stay the files that they are. */
-	CALL(pread64, K(VCPU) | READERS), /* A vCPU's statistics are a descriptor of KVM's. */
+	/* Disks: the images are already open. */
+	CALL(pread64, K(VCPU) | READERS), /* A vCPU's statistics are a file descriptor of KVM. */
 	CALL(pwrite64, WRITERS),
 	CALL(preadv, K(BLK) | STARTERS),
 	CALL(pwritev, K(BLK) | STARTERS),
@@ -137,12 +179,12 @@ static const struct call list[] = {
 	CALL(fallocate, K(BLK) | STARTERS),
 	CALL(ftruncate, WRITERS),
 
-	/* Files for reading: debug files, sources, and the resolver's settings. */
-	CALL_IF(openat, K(SAMPLER) | K(NET), 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
-	CALL_IF(open, K(SAMPLER) | K(NET), 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
-	CALL(openat, WRITERS),
-	CALL(open, WRITERS),
-	CALL(openat2, READERS),
+	/* Opening files for reading: debug files, sources, and the resolver's settings. */
+	CALL_IF(openat, READERS, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
+	CALL_IF(open, READERS, 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
+	CALL(openat, OPENERS),
+	CALL(open, OPENERS),
+	CALL(openat2, OPENERS), /* Its flags are in memory, which no seccomp filter can read. */
 	CALL(newfstatat, READERS),
 	CALL(stat, READERS),
 	CALL(lstat, READERS),
@@ -166,32 +208,30 @@ static const struct call list[] = {
 	CALL(getgid, READERS),
 	CALL(getegid, READERS),
 
-	/* Files that are written. Where they may be is landlock's matter. */
-	CALL(rename, WRITERS),
-	CALL(renameat, WRITERS),
-	CALL(renameat2, WRITERS),
-	CALL(unlink, WRITERS),
-	CALL(unlinkat, WRITERS),
-	CALL(fchmod, WRITERS),
-	CALL(umask, WRITERS),
+	/* Renaming and removing files. The opener makes these calls for the other threads that write. */
+	CALL(rename, CALLS_FETCH),
+	CALL(renameat, CALLS_FETCH),
+	CALL(renameat2, OPENERS),
+	CALL(unlink, CALLS_FETCH),
+	CALL(unlinkat, OPENERS),
 
-	IOCTL(TUNSETOFFLOAD, K(NET) | MAIN), /* what the guest's driver negotiated, for a tap */
+	IOCTL(TUNSETOFFLOAD, K(NET) | MAIN), /* the offloads that the guest's driver negotiated, for a tap */
 
 	/* Sockets. */
 	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET),
 	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET6),
-	CALL_IF(socket, CALLS_UNIX_SOCKETS, 0, WORD, AF_UNIX), /* the resolver asks nscd */
-	CALL_IF(socket, CALLS_FETCH, 0, WORD, AF_NETLINK),     /* the resolver asks for the host's addresses */
-	CALL(connect, SOCKETS),
+	CALL_IF(socket, CALLS_UNIX_SOCKETS, 0, WORD, AF_UNIX), /* the resolver connects to nscd */
+	CALL_IF(socket, CALLS_FETCH, 0, WORD, AF_NETLINK),     /* the resolver reads the host's addresses */
+	CALL(connect, SOCKETS | CALLS_OPENER),
 	CALL(bind, SOCKETS),
 	CALL(listen, SOCKETS),
 	CALL(accept, SOCKETS),
-	CALL(accept4, SOCKETS | K(DEBUGGER)),
-	CALL(shutdown, SOCKETS),
-	CALL(sendto, SOCKETS | K(DEBUGGER)),
-	CALL(recvfrom, SOCKETS | K(DEBUGGER)),
-	CALL(sendmsg, SOCKETS),
-	CALL(recvmsg, SOCKETS),
+	CALL(accept4, SOCKETS | K(VSOCK) | K(DEBUGGER)),
+	CALL(shutdown, SOCKETS | K(VSOCK)),
+	CALL(sendto, SOCKETS | K(VSOCK) | K(DEBUGGER)),
+	CALL(recvfrom, SOCKETS | K(VSOCK) | K(DEBUGGER)),
+	CALL(sendmsg, SOCKETS | CALLS_OPENER),
+	CALL(recvmsg, SOCKETS | CALLS_OPENER),
 	CALL(sendmmsg, SOCKETS),
 	CALL(recvmmsg, SOCKETS),
 	CALL(getsockopt, SOCKETS),
@@ -202,8 +242,8 @@ static const struct call list[] = {
 	IOCTL(FIONBIO, SOCKETS),
 	IOCTL(SIOCGIFINDEX, K(NET)), /* if_nametoindex(), for a name server with a scope */
 
-	/* The library that fetches debug files (libdebuginfod, by libcurl) has threads, files and a cache of its own. */
-	CALL_IF(mmap, CALLS_FETCH, 2, PROT_EXEC, PROT_EXEC), /* the resolver's plug-ins */
+	/* libdebuginfod (by libcurl), which fetches debug files, has threads, files and a cache of its own. */
+	CALL_IF(mmap, CALLS_FETCH, 2, PROT_EXEC, PROT_EXEC), /* the resolver loads plug-ins */
 	CALL_IF(mprotect, CALLS_FETCH, 2, PROT_EXEC, PROT_EXEC),
 	CALL(socketpair, CALLS_FETCH),
 	CALL(pipe2, CALLS_FETCH),
@@ -211,19 +251,22 @@ static const struct call list[] = {
 	CALL(mkdir, CALLS_FETCH),
 	CALL(rmdir, CALLS_FETCH),
 	CALL(link, CALLS_FETCH),
+	/* Neither O_RDONLY nor Landlock limits fchmod() and utimensat(). */
+	CALL(fchmod, CALLS_FETCH),
+	CALL(umask, CALLS_FETCH),
 	CALL(utimensat, CALLS_FETCH),
 	CALL(futimesat, CALLS_FETCH),
 	CALL(utimes, CALLS_FETCH),
 	CALL(getppid, CALLS_FETCH),
-	CALL(prlimit64, CALLS_FETCH),
+	CALL_IF(prlimit64, CALLS_FETCH, 0, WORD, 0), /* its own limits */
 	CALL(getrlimit, CALLS_FETCH),
 
 	/*
-	 * A copy of the machine: the one kind of process that is forked, by fork() and nothing else, and what such a process
-	 * does to make the machine, to bound itself, and to tell what came of it.
+	 * A copy of the machine: the only kind of process that a run forks, and only by fork(). The copy needs these calls to
+	 * make its machine, to limit itself, and to return its result.
 	 */
 	CALL_IF(clone, K(COPY), 0, ~0ull, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD),
-	CALL(wait4, K(COPY) | K(REPORTER)),
+	CALL(wait4, K(COPY) | K(REPORTER) | MAIN),
 	CALL(waitid, K(COPY) | K(REPORTER)),
 	CALL(epoll_create1, K(COPY)),
 	CALL(pipe2, K(COPY)),
@@ -232,16 +275,16 @@ static const struct call list[] = {
 	CALL(pread64, K(COPY)),
 	CALL(pwrite64, K(COPY)),
 	CALL(close_range, K(COPY)),
-	CALL(setpriority, K(COPY)),
-	CALL_IF(prlimit64, K(COPY), 0, WORD, 0), /* its own limits */
+	CALL_IF2(setpriority, K(COPY), 0, WORD, PRIO_PROCESS, 1, WORD, 0), /* its own priority */
+	CALL_IF(prlimit64, K(COPY), 0, WORD, 0),			   /* its own limits */
 	CALL(setrlimit, K(COPY)),
-	CALL_IF(prctl, K(COPY), 0, WORD, PR_SET_PDEATHSIG),
+	CALL_IF2(prctl, K(COPY), 0, WORD, PR_SET_PDEATHSIG, 1, ~0ull, SIGKILL), /* cannot be undone */
 	CALL(getppid, K(COPY)),
 
-	/* Starting threads, and nothing but threads. */
+	/* Starting threads, but no processes. */
 	CALL_IF(clone, STARTERS | CALLS_FETCH, 0, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND,
 		CLONE_VM | CLONE_THREAD | CLONE_SIGHAND),
-	CALL(seccomp, STARTERS), /* A thread of a kind gives up more than it has inherited. */
+	CALL(seccomp, STARTERS), /* A new thread gives up calls that its parent's filter allows. */
 	CALL_IF(prctl, STARTERS, 0, WORD, PR_SET_SECCOMP),
 	CALL_IF(prctl, STARTERS, 0, WORD, PR_SET_NO_NEW_PRIVS),
 	CALL_IF(prctl, STARTERS, 0, WORD, PR_GET_SECCOMP),

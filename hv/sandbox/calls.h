@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which system calls a thread of each kind makes. */
+/* The system calls that threads of each kind may make. */
 #ifndef OUTRIDER_SANDBOX_CALLS_H
 #define OUTRIDER_SANDBOX_CALLS_H
 
@@ -9,12 +9,20 @@
 #include "hv/sandbox/kinds.h"
 
 /* Bits for sets of kinds: 1u << kind, and these. */
-#define CALLS_FETCH (1u << 30) /* What fetches debug files from servers. */
+#define CALLS_FETCH (1u << 30)	/* Threads that fetch debug files from servers. */
+#define CALLS_OPENER (1u << 29) /* The process that opens files for the run (opener.h). */
 #define CALLS_MAIN (1u << SANDBOX_MAIN)
 #define CALLS_NET (1u << SANDBOX_NET)
-#define CALLS_UNIX_SOCKETS (1u << SANDBOX_VSOCK | CALLS_FETCH) /* What may make sockets of AF_UNIX. */
+#define CALLS_COPY (1u << SANDBOX_COPY)
+#define CALLS_UNIX_SOCKETS (CALLS_OPENER | CALLS_FETCH) /* Threads that may make sockets of AF_UNIX. */
+/*
+ * CALLS_STOOD_IN: threads for which the opener makes forbidden file calls. CALLS_ASKING: threads that may send requests to the
+ * opener.
+ */
+#define CALLS_STOOD_IN (1u << SANDBOX_REPORTER | CALLS_MAIN)
+#define CALLS_ASKING (CALLS_STOOD_IN | 1u << SANDBOX_VSOCK)
 
-/* A system call that a thread of the kinds `kinds` may make when all of its `arg_count` arguments are as `args` says. */
+/* A system call that threads of the kinds `kinds` may make if all `arg_count` conditions on its arguments in `args` hold. */
 struct call {
 	int number;
 	unsigned kinds;
@@ -22,7 +30,7 @@ struct call {
 	struct scmp_arg_cmp args[2];
 };
 
-/* The calls, `count` of them. A system call may be there several times: one entry that fits is enough. */
+/* The `calls_count` entries of the list. A system call may have several entries: one that fits allows the call. */
 extern const struct call *const calls_list;
 extern const size_t calls_count;
 

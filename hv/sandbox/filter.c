@@ -4,40 +4,68 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "hv/base/signals.h"
 #include "hv/sandbox/calls.h"
 
-/* System calls of x86-64 are numbered below that. */
+/* All system call numbers of x86-64 are below this. */
 #define NUMBERS 512
 #define NAME_MAX_LEN 32
 
-/* What the handler of SIGSYS needs. A handler has no argument, and the process one handler. */
+/*
+ * Data for the handler of SIGSYS. A signal handler takes no argument of its own, and a process has only one, so this is static.
+ */
 static struct {
 	void (*last)(void *ctx);
 	void *ctx;
+	filter_stand_in *stand_in;
 	char names[NUMBERS][NAME_MAX_LEN];
 } broken;
 
 static _Thread_local const char *thread_name = "of no kind";
+/* The socket to the opener that makes calls for this thread; -1: none. */
+static _Thread_local int opener_of_thread = -1;
 
 static void say(const char *text)
 {
 	(void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-/* Only async-signal-safe functions are called, and only system calls that every thread may make. */
+/*
+ * Have the opener make the call, and continue the thread as if it had made the call itself. Returns false when the opener does
+ * not make this call.
+ */
+static bool stood_in(int call, ucontext_t *context)
+{
+	greg_t *regs = context->uc_mcontext.gregs;
+	const uint64_t args[6] = {(uint64_t)regs[REG_RDI], (uint64_t)regs[REG_RSI], (uint64_t)regs[REG_RDX],
+				  (uint64_t)regs[REG_R10], (uint64_t)regs[REG_R8],  (uint64_t)regs[REG_R9]};
+	int saved = errno;
+	long result = 0;
+	bool done = broken.stand_in(opener_of_thread, call, args, &result);
+
+	if (done)
+		regs[REG_RAX] = result;
+	errno = saved;
+	return done;
+}
+
+/* Calls only async-signal-safe functions, and makes only system calls that every thread may make. */
 static void on_sigsys(int number, siginfo_t *info, void *context)
 {
 	int call = info->si_syscall;
 
 	(void)number;
-	(void)context;
+	if (opener_of_thread >= 0 && stood_in(call, context))
+		return;
 	if (broken.last)
 		broken.last(broken.ctx);
 	say("\noutrider: the sandbox stopped the thread ");
@@ -49,7 +77,7 @@ static void on_sigsys(int number, siginfo_t *info, void *context)
 	_exit(EXIT_INTERNAL);
 }
 
-/* The names are looked up now, since a handler must not ask for memory. */
+/* Look up the names in advance, because a signal handler must not allocate memory. */
 static void read_names(void)
 {
 	for (int i = 0; i < NUMBERS; i++) {
@@ -61,19 +89,23 @@ static void read_names(void)
 	}
 }
 
-int filter_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
+int filter_prepare(void (*last)(void *ctx), void *ctx, filter_stand_in *stand_in, struct err *err)
 {
 	struct sigaction action = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO};
 
 	broken.last = last;
 	broken.ctx = ctx;
+	broken.stand_in = stand_in;
 	read_names();
 	if (sigaction(SIGSYS, &action, NULL) < 0)
 		return err_set(err, EXIT_INTERNAL, "cannot handle SIGSYS: %s", strerror(errno));
 	return 0;
 }
 
-/* A blocked SIGSYS ends the process without a word (signal(7), force_sig()). */
+/*
+ * If a thread has SIGSYS blocked, the kernel kills the process without calling the handler (force_sig()), so no message would
+ * name the call.
+ */
 static void unblock_sigsys(void)
 {
 	sigset_t set;
@@ -92,7 +124,7 @@ static int add_calls(scmp_filter_ctx filter, unsigned kinds)
 		if (!(c->kinds & kinds))
 			continue;
 		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, c->number, c->arg_count, c->args);
-		/* A call that this libseccomp or machine does not know is nobody's. */
+		/* A call that this libseccomp or this architecture does not have stays forbidden. */
 		if (rc < 0 && rc != -EDOM && rc != -EEXIST)
 			return rc;
 	}
@@ -100,8 +132,8 @@ static int add_calls(scmp_filter_ctx filter, unsigned kinds)
 }
 
 /*
- * if_nametoindex(), which libslirp calls for a name server such as fe80::1%eth0, asks by a socket of the first family that it
- * gets. It begins with AF_UNIX, and goes on with AF_INET when that fails.
+ * if_nametoindex(), which libslirp calls for a name server such as fe80::1%eth0, needs a socket of any family. It tries AF_UNIX
+ * first, and then AF_INET. So make AF_UNIX fail with an errno instead of ending the process.
  */
 static int add_interface_names(scmp_filter_ctx filter)
 {
@@ -113,32 +145,64 @@ static int add_interface_names(scmp_filter_ctx filter)
 	return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 2, first);
 }
 
-/* What every thread has besides: a signal to a thread of this process, and no clone3(), whose flags no filter can see. */
-static int add_common(scmp_filter_ctx filter)
+/*
+ * Signals. A thread may send signals to threads of its own process. A copy is forked from a thread and inherits its parent's
+ * filter with the parent's process id. So a thread that copies the machine may send only the kick signal, which does no harm to
+ * the parent.
+ */
+static int add_signals(scmp_filter_ctx filter, unsigned kinds)
 {
-	const struct scmp_arg_cmp own = {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0};
-	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, &own);
+	const struct scmp_arg_cmp own[] = {
+		{0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0},
+		{2, SCMP_CMP_MASKED_EQ, 0xffffffffu, (scmp_datum_t)signals_kick()},
+	};
+	const struct scmp_arg_cmp kick = {0, SCMP_CMP_MASKED_EQ, 0xffffffffu, (scmp_datum_t)signals_kick()};
+	bool copies = kinds & CALLS_COPY, is_main = kinds & CALLS_MAIN;
+	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), copies && !is_main ? 2 : 1, own);
+
+	/* A copy makes a machine of its own, so it installs the kick's handler. */
+	if (rc == 0 && copies)
+		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &kick);
+	return rc;
+}
+
+/* Rules for every thread: signals, and no clone3(), whose flags are in memory that no filter can read. */
+static int add_common(scmp_filter_ctx filter, unsigned kinds)
+{
+	int rc = add_signals(filter, kinds);
 
 	if (rc == 0)
-		/* The C library then uses clone(). */
+		/* After ENOSYS the C library uses clone(). */
 		rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	return rc;
 }
 
-int filter_load(unsigned kinds, const char *name, struct err *err)
+/* Allow the two calls only on the opener's socket. */
+static int add_opener(scmp_filter_ctx filter, int opener)
+{
+	const struct scmp_arg_cmp its = {0, SCMP_CMP_MASKED_EQ, 0xffffffffu, (scmp_datum_t)opener};
+	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendmsg), 1, &its);
+
+	return rc < 0 ? rc : seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(recvmsg), 1, &its);
+}
+
+int filter_load(unsigned kinds, const char *name, int opener, struct err *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
 	int rc = -ENOMEM;
 
 	thread_name = name;
+	opener_of_thread = kinds & CALLS_STOOD_IN && !(kinds & CALLS_FETCH) ? opener : -1;
 	unblock_sigsys();
 	if (filter)
-		rc = add_common(filter);
+		rc = add_common(filter, kinds);
 	if (rc == 0)
 		rc = add_calls(filter, kinds);
 	if (rc == 0 && (kinds & CALLS_NET) && !(kinds & CALLS_UNIX_SOCKETS))
 		rc = add_interface_names(filter);
-	/* ioctl(KVM_RUN) is what a guest's speed hangs on. */
+	if (rc == 0 && opener >= 0 && kinds & CALLS_ASKING)
+		rc = add_opener(filter, opener);
+	/* ioctl() comes first in the filter, because a guest's speed depends on ioctl(KVM_RUN). */
 	if (rc == 0)
 		rc = seccomp_syscall_priority(filter, SCMP_SYS(ioctl), UINT8_MAX);
 	if (rc == 0)

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* seccomp filters made of the list of system calls, and what happens when one is broken. */
+/* seccomp filters made from the list of system calls, and the handler of forbidden calls. */
 #ifndef OUTRIDER_SANDBOX_FILTER_H
 #define OUTRIDER_SANDBOX_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "hv/base/err.h"
 
 /*
- * Install the handler by which a forbidden system call ends the process, for the whole process. `last` is as sandbox_prepare()
- * says. Returns 0, or -1 with EXIT_INTERNAL.
+ * Makes a forbidden system call in another process, by the file descriptor that filter_load() was given. Returns false when it
+ * does not make this call; otherwise *result is the call's result, -errno for an error.
  */
-int filter_prepare(void (*last)(void *ctx), void *ctx, struct err *err);
+typedef bool filter_stand_in(int opener, int call, const uint64_t args[6], long *result);
 
 /*
- * Let the calling thread make only the calls of the kinds in `kinds` (bits, as in calls.h). `name` is what the line about a
- * forbidden call names the thread, and must last. Returns 0, or -1 with EXIT_INPUT.
+ * Install the handler of forbidden system calls for the whole process: it has `stand_in` make the call, or else ends the
+ * process. `last` is as for sandbox_prepare(). Returns 0, or -1 with EXIT_INTERNAL.
  */
-int filter_load(unsigned kinds, const char *name, struct err *err);
+int filter_prepare(void (*last)(void *ctx), void *ctx, filter_stand_in *stand_in, struct err *err);
+
+/*
+ * Confine the calling thread to the calls of the kinds in `kinds` (bits, as in calls.h). Threads of CALLS_ASKING may use the
+ * opener's socket `opener` (-1: none), and for threads of CALLS_STOOD_IN the stand-in makes forbidden calls. The message about
+ * a forbidden call names the thread `name`, which must stay valid. Returns 0, or -1 with EXIT_INPUT.
+ */
+int filter_load(unsigned kinds, const char *name, int opener, struct err *err);
 
 #endif

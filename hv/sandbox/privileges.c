@@ -18,10 +18,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Descriptors that a run may have at once: images, queues, a guest's connections, and debug files of some hundred modules. */
+/*
+ * The most file descriptors that a run has at a time: images, queues, connections of a guest, and debug files of some hundred
+ * modules.
+ */
 #define DESCRIPTORS_MAX 4096
 
-/* ---- descriptors ---- */
+/* ---- file descriptors ---- */
 
 int descriptors_read(struct descriptors *d, struct err *err)
 {
@@ -29,7 +32,7 @@ int descriptors_read(struct descriptors *d, struct err *err)
 	const struct dirent *entry;
 
 	*d = (struct descriptors){0};
-	/* Without /proc nothing is known of them, and they stay open. */
+	/* Without /proc the inherited file descriptors are unknown, and stay open. */
 	while (dir && (entry = readdir(dir)) != NULL) {
 		int fd = atoi(entry->d_name), *more;
 
@@ -58,7 +61,7 @@ void descriptors_close(struct descriptors *d)
 
 /* ---- user and capabilities ---- */
 
-/* Returns the number in the environment's variable, or 0 when it is not there or is no number of a user but root. */
+/* Returns the number in the environment variable, or 0 when it is not set or is not the id of a user other than root. */
 static unsigned id_of(const char *variable)
 {
 	const char *text = getenv(variable);
@@ -73,8 +76,8 @@ static unsigned id_of(const char *variable)
 }
 
 /*
- * The C library's functions would change all threads, of which some are confined already and must not make these calls. So the
- * kernel is called, which changes the calling thread alone.
+ * Use the system calls directly: they change only the calling thread. The C library's functions would change all threads, and
+ * some of these are already confined and must not make the calls.
  */
 static int become_caller(unsigned uid, unsigned gid, struct err *err)
 {
@@ -91,8 +94,8 @@ static int become_caller(unsigned uid, unsigned gid, struct err *err)
 }
 
 /*
- * Give up all capabilities of the calling thread but those in the mask `keep`, of the first 32. The thread's children have no
- * more.
+ * Drop all capabilities of the calling thread except those in the mask `keep`, of the first 32. Children of the thread inherit
+ * this.
  */
 static int keep_capabilities(uint32_t keep, struct err *err)
 {
@@ -121,7 +124,10 @@ int privileges_drop(struct err *err)
 			return -1;
 		return keep_capabilities(0, err);
 	}
-	/* Nobody else is known who may write the report where root wanted it, perhaps in the folder of another user. */
+	/*
+	 * Root without sudo has no other user to become. It keeps the right to write the report where root wanted it, such as
+	 * in the folder of another user.
+	 */
 	return keep_capabilities(1u << CAP_DAC_OVERRIDE, err);
 }
 
@@ -158,12 +164,12 @@ void privileges_limit(void)
 #define LANDLOCK_ACCESS_FS_TRUNCATE (1ull << 14)
 #endif
 
-/* What may be done to regular files of a folder. */
+/* Rights to create, write and remove regular files in a folder. */
 #define WRITE_RIGHTS                                                                                    \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
 	 LANDLOCK_ACCESS_FS_TRUNCATE)
 
-/* All rights that change the file system or run a program, of an ABI of Landlock. */
+/* All rights of an ABI of Landlock to change the file system or to run a program. */
 static uint64_t rights_of(int abi)
 {
 	uint64_t rights = WRITE_RIGHTS | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -178,7 +184,7 @@ static uint64_t rights_of(int abi)
 	return rights;
 }
 
-/* Allow writing in the folder of `path`. A folder that is not there can be written by nobody. */
+/* Allow writing in the folder of `path`. A folder that does not exist needs no rule. */
 static int allow_folder(int rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr beneath = {.allowed_access = WRITE_RIGHTS & rights};
@@ -196,7 +202,7 @@ static int allow_folder(int rules, const char *path, uint64_t rights)
 	return rc < 0 ? -1 : 0;
 }
 
-/* A file may be a link: then its folder and that of what it leads to. */
+/* If the file is a symbolic link, allow its folder and that of its target. */
 static int allow_file(int rules, const char *path, uint64_t rights)
 {
 	char *real = realpath(path, NULL);
@@ -208,6 +214,11 @@ static int allow_file(int rules, const char *path, uint64_t rights)
 	return rc;
 }
 
+bool privileges_bound_files(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
+}
+
 int privileges_write_only(const char *const *writes, size_t count, struct err *err)
 {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -217,7 +228,7 @@ int privileges_write_only(const char *const *writes, size_t count, struct err *e
 	if (abi < 1)
 		return 0;
 	attr.handled_access_fs = rights_of((int)abi);
-	/* Older kernels know only the first member. */
+	/* Older kernels support only the first member. */
 	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
 	if (rules < 0)
 		return err_set(err, EXIT_INTERNAL, "landlock: %s", strerror(errno));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process may have been started with and does not need: root's rights, descriptors, the right to write anywhere. */
+/*
+ * Drop what a process may have been started with and does not need: root's privileges, file descriptors, the right to write any
+ * file.
+ */
 #ifndef OUTRIDER_SANDBOX_PRIVILEGES_H
 #define OUTRIDER_SANDBOX_PRIVILEGES_H
 
@@ -8,36 +11,42 @@
 
 #include "hv/base/err.h"
 
-/* The descriptors above 2 that are open. All zero: none. */
+/* Open file descriptors above 2. All zero: none. */
 struct descriptors {
 	int *list;
 	size_t count;
 };
 
-/* Note the open descriptors above 2. Returns 0, or -1 with EXIT_INTERNAL. descriptors_close() frees the list. */
+/* List the open file descriptors above 2. Returns 0, or -1 with EXIT_INTERNAL. descriptors_close() frees the list. */
 int descriptors_read(struct descriptors *d, struct err *err);
 
-/* Close the descriptors of the list, and forget it. */
+/* Close the file descriptors of the list, and free it. */
 void descriptors_close(struct descriptors *d);
 
-/* Whether the calling thread is root's, and somebody called sudo(8) for it, whom privileges_drop() makes it. */
+/*
+ * Whether the calling thread runs as root for a user who called sudo(8), so that privileges_drop() will make it run as that
+ * user.
+ */
 bool privileges_for_caller(void);
 
 /*
- * Let the calling thread become the user who called sudo(8), where root runs the process for somebody, and give up
- * capabilities, as sandbox_drop() says. Returns 0, or -1 with EXIT_INPUT.
+ * If root runs the process for a user who called sudo(8), make the calling thread run as that user; and drop capabilities, as
+ * sandbox_drop() says. Returns 0, or -1 with EXIT_INPUT.
  */
 int privileges_drop(struct err *err);
 
-/* Give up all capabilities of the calling thread. Returns 0, or -1 with EXIT_INTERNAL. */
+/* Drop all capabilities of the calling thread. Returns 0, or -1 with EXIT_INTERNAL. */
 int privileges_none(struct err *err);
 
-/* Let no core file be written, which would hold the guest's memory, and open at most as many files as a run needs. */
+/* Set limits: no core files, which would contain the guest's memory, and as many open files as a run needs. */
 void privileges_limit(void);
 
+/* Whether the host's kernel has Landlock. Without it, privileges_write_only() does nothing. */
+bool privileges_bound_files(void);
+
 /*
- * Let the calling thread and those that it starts write files nowhere but in the folders of the `count` files of `writes`. Does
- * nothing where the host's kernel has no Landlock. Returns 0, or -1 with EXIT_INTERNAL.
+ * Allow the calling thread and the threads that it starts to write files only in the folders of the `count` files of `writes`.
+ * Does nothing if the host's kernel has no Landlock. Returns 0, or -1 with EXIT_INTERNAL.
  */
 int privileges_write_only(const char *const *writes, size_t count, struct err *err);
 

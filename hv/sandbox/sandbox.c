@@ -13,6 +13,7 @@
 
 #include "hv/sandbox/calls.h"
 #include "hv/sandbox/filter.h"
+#include "hv/sandbox/opener.h"
 #include "hv/sandbox/privileges.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -26,6 +27,8 @@
 #define SANITIZED 0
 #endif
 
+#define NO_LANDLOCK "the host's kernel offers no Landlock"
+
 static const char *const kind_names[] = {
 	[SANDBOX_VCPU] = "vcpu",       [SANDBOX_INPUT] = "input", [SANDBOX_CONSOLE] = "console",
 	[SANDBOX_STOPPER] = "stopper", [SANDBOX_BLK] = "blk",	  [SANDBOX_NET] = "net",
@@ -35,13 +38,15 @@ static const char *const kind_names[] = {
 };
 
 /*
- * Confinement is the process's, as its signal handlers are: threads of every component look here whether there is any. Written
- * by sandbox_prepare() while there is one thread.
+ * Confinement is a property of the process, as its signal handlers are, so threads of all components test it here.
+ * sandbox_prepare() writes this while the process has one thread.
  */
 static struct {
 	atomic_bool prepared;
 	atomic_bool fetch;
 	struct descriptors inherited;
+	struct helper opener;
+	pid_t pid; /* the process that started the opener */
 } process;
 
 bool sandbox_available(char *why, size_t size)
@@ -57,6 +62,24 @@ bool sandbox_available(char *why, size_t size)
 	return works;
 }
 
+bool sandbox_bounds_files(char *why, size_t size)
+{
+	bool works = privileges_bound_files();
+
+	snprintf(why, size, "%s",
+		 works ? "the kernel lets a run write no file but those that it was told to"
+		       : NO_LANDLOCK "; Linux 5.13 does, with CONFIG_SECURITY_LANDLOCK and landlock in lsm=");
+	return works;
+}
+
+bool sandbox_missing(char line[SANDBOX_MISSING_MAX])
+{
+	snprintf(line, SANDBOX_MISSING_MAX, "%s",
+		 NO_LANDLOCK ", so filters of system calls alone keep this run from your files: docs/security.md says what a "
+			     "guest that breaks out could then reach");
+	return !privileges_bound_files();
+}
+
 int sandbox_no_new_privileges(struct err *err)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -64,7 +87,7 @@ int sandbox_no_new_privileges(struct err *err)
 	return 0;
 }
 
-/* The 4 MiB are more than malloc() keeps of a thread's memory. */
+/* Allocates 4 MiB, more than malloc() caches for a thread, so that free() returns memory to the kernel. */
 static void *return_memory(void *unused)
 {
 	static const size_t size = 1 << 16;
@@ -78,8 +101,9 @@ static void *return_memory(void *unused)
 }
 
 /*
- * When the C library first gives back memory of a thread other than the main thread, it reads
- * /proc/sys/vm/overcommit_memory, and remembers the answer for all threads. Most threads must not open files later.
+ * Returning memory of a thread other than the main thread for the first time, the C library reads
+ * /proc/sys/vm/overcommit_memory, and caches the answer for all threads. Make it do so now, because most threads must not open
+ * files later.
  */
 static int let_library_look(struct err *err)
 {
@@ -101,12 +125,14 @@ int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err)
 		return err_set(err, EXIT_INPUT, "no sandbox: %s; --no-sandbox runs without it", why);
 	if (sandbox_no_new_privileges(err) < 0)
 		return -1;
-	/* The C library reads /etc/localtime at the first conversion of a time, whatever thread that is on. */
+	/* The C library reads /etc/localtime at the first conversion of a time, on any thread. Make it do so now. */
 	tzset();
 	if (let_library_look(err) < 0)
 		return -1;
-	if (descriptors_read(&process.inherited, err) < 0 || filter_prepare(last, ctx, err) < 0)
+	if (descriptors_read(&process.inherited, err) < 0 || helper_start(&process.opener, opener_serve, NULL, err) < 0 ||
+	    filter_prepare(last, ctx, opener_stands_in, err) < 0)
 		return -1;
+	process.pid = getpid();
 	atomic_store(&process.prepared, true);
 	return 0;
 }
@@ -127,7 +153,7 @@ struct deed {
 	int rc;
 };
 
-/* The thread never gets its privileges back, so it ends. */
+/* Runs on a thread of its own, because it cannot get its privileges back. */
 static void *act_as_user(void *arg)
 {
 	struct deed *deed = arg;
@@ -152,13 +178,29 @@ int sandbox_as_user(int (*act)(void *ctx, struct err *err), void *ctx, struct er
 
 int sandbox_enter(const struct sandbox_config *config, struct err *err)
 {
+	const struct opener_config asked = {config->writes, config->write_count, config->folder, config->calls};
+
 	if (!atomic_load(&process.prepared))
 		return 0;
 	atomic_store(&process.fetch, config->fetch);
-	/* The library that fetches debug files has a cache in a folder that may have to be made. */
-	if (!config->fetch && privileges_write_only(config->writes, config->write_count, err) < 0)
+	if (opener_tell(process.opener.socket, &asked, err) < 0)
 		return -1;
-	return filter_load(config->used | CALLS_MAIN | (config->fetch ? CALLS_FETCH : 0), kind_names[SANDBOX_MAIN], err);
+	/* The opener writes files for this process. libdebuginfod writes to a cache in a folder that may not exist yet, so the
+	 * limit does not apply with it. */
+	if (!config->fetch && privileges_write_only(NULL, 0, err) < 0)
+		return -1;
+	return filter_load(config->used | CALLS_MAIN | (config->fetch ? CALLS_FETCH : 0), kind_names[SANDBOX_MAIN],
+			   process.opener.socket, err);
+}
+
+void sandbox_finish(void)
+{
+	helper_stop(&process.opener);
+}
+
+int sandbox_call(const char *path, uint32_t port)
+{
+	return atomic_load(&process.prepared) ? opener_call(process.opener.socket, port) : opener_connect(path, port);
 }
 
 void sandbox_thread(enum sandbox_kind kind)
@@ -168,10 +210,14 @@ void sandbox_thread(enum sandbox_kind kind)
 
 	if (!atomic_load(&process.prepared))
 		return;
-	/* A thread that was started before sandbox_drop() has the privileges still. */
+	/* A copy makes no requests to the opener. */
+	if (kind == SANDBOX_COPY && getpid() != process.pid)
+		close(process.opener.socket);
+	/* A thread that was started before sandbox_drop() still has its privileges. */
 	if (prctl(PR_GET_SECCOMP) == 0 && privileges_none(&err) < 0)
 		goto fail;
-	if (filter_load(1u << kind | (fetches && atomic_load(&process.fetch) ? CALLS_FETCH : 0), kind_names[kind], &err) == 0)
+	if (filter_load(1u << kind | (fetches && atomic_load(&process.fetch) ? CALLS_FETCH : 0), kind_names[kind],
+			process.opener.socket, &err) == 0)
 		return;
 fail:
 	dprintf(STDERR_FILENO, "outrider: thread %s: %s\n", kind_names[kind], err.text);

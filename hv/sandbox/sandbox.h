@@ -1,78 +1,109 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Confinement of this process, so that a guest that has taken over one of its threads gains little by it. The process gives up
- * privileges that it was started with (capabilities(7)), can gain none (PR_SET_NO_NEW_PRIVS), writes files only where it was
- * told to (landlock(7)), and each thread makes only the system calls that a thread of its kind needs (seccomp(2)).
- * docs/security.md tells what this stands in the way of.
+ * Confinement of this process, so that a guest that has taken over one of its threads gains little. The process drops the
+ * privileges that it was started with (capabilities(7)), cannot gain any (PR_SET_NO_NEW_PRIVS), and cannot create or change
+ * files (landlock(7)). Each thread can make only the system calls that a thread of its kind needs (seccomp(2)). A helper
+ * process opens the few files that a run writes (opener.h): it makes open(2), rename(2) and unlink(2) for the threads that
+ * write files, transparently to them. docs/security.md says which attacks this stops.
  *
  * A system call that is not in a thread's list ends the process with EXIT_INTERNAL and a line on standard error that names the
- * thread and the call. It never fails in silence.
+ * thread and the call. It never fails silently.
  *
- * The order of calls: sandbox_prepare() while there is one thread; sandbox_drop() on the same thread when all is open that
- * needs privileges; sandbox_enter() on it when all else is open; and sandbox_thread() by each other thread when it begins,
- * whenever that is. A process that does not call sandbox_prepare() is not confined, and all other calls do nothing there. So it
- * is in programs that are built with a sanitizer, since sanitizers make system calls of their own.
+ * The order of calls: sandbox_prepare() while the process has one thread; sandbox_drop() on the same thread when everything
+ * that needs privileges is open; sandbox_enter() on it when everything else is open; and sandbox_thread() on each other thread
+ * when it starts, at any time. A process that does not call sandbox_prepare() is not confined, and all other calls do nothing.
+ * Programs that are built with a sanitizer are not confined either, because sanitizers make system calls of their own.
  */
 #ifndef OUTRIDER_SANDBOX_SANDBOX_H
 #define OUTRIDER_SANDBOX_SANDBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "hv/base/err.h"
 #include "hv/sandbox/kinds.h"
 
 struct sandbox_config {
-	/* The kinds of threads that there will be: a bit (1u << kind) for each. */
+	/* The kinds of threads that will be started: a bit (1u << kind) for each. */
 	unsigned used;
 	/* The sampler and the reporter may fetch debug files from servers. */
 	bool fetch;
-	/* Files that will be written, `write_count` of them: each may be created, renamed and removed in its folder. NULL:
-	 * none. */
+	/*
+	 * The `write_count` files that will be written. Each may be created and removed, and so may FILE.next, which may be
+	 * renamed to FILE or exchanged with it. NULL: none.
+	 */
 	const char *const *writes;
 	size_t write_count;
+	/* A folder in which files of any name may be created, renamed and removed. NULL: none. */
+	const char *folder;
+	/* Unix sockets that may be connected to: CALLS_PORT, for any port. NULL: none. */
+	const char *calls;
 };
 
 /*
- * Say whether this build and the host's kernel can confine a process. `why` becomes a few words on what there is, or on what is
- * missing, of at most `size` bytes; it may be NULL where `size` is 0.
+ * Whether this build and the host's kernel can confine a process. `why`, of `size` bytes, becomes a short text on what is
+ * available or missing; it may be NULL if `size` is 0.
  */
 bool sandbox_available(char *why, size_t size);
 
 /*
- * Make the process unable to gain privileges, note which descriptors it has inherited, and let sandbox_thread() confine threads
- * from now on. `last` is called before a forbidden system call ends the process, on the thread that made the call, in a signal
- * handler; it may set a terminal's mode, and nothing else. NULL: nothing is called. Returns 0, or -1 with EXIT_INPUT when the
- * host cannot do it.
+ * Whether the host's kernel has Landlock, with `why` as above. Without Landlock, only system call filters keep a run from
+ * files.
+ */
+bool sandbox_bounds_files(char *why, size_t size);
+
+#define SANDBOX_MISSING_MAX 256
+
+/* Write a message for the user on which confinement is missing on this host. Returns false when none is. */
+bool sandbox_missing(char line[SANDBOX_MISSING_MAX]);
+
+/*
+ * Make the process unable to gain privileges, record the file descriptors that it has inherited, and let sandbox_thread()
+ * confine threads from now on. `last` is called before a forbidden system call ends the process, on the thread that made the
+ * call, in a signal handler; it may set a terminal's mode, and nothing else. May be NULL. Returns 0, or -1 with EXIT_INPUT when
+ * the host cannot do this.
  */
 int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err);
 
 /*
- * Of a process that is not confined otherwise: make the calling thread, and threads that it starts later, unable to gain
+ * For a process that is not confined otherwise: make the calling thread, and threads that it starts later, unable to gain
  * privileges. Returns 0, or -1 with EXIT_INTERNAL.
  */
 int sandbox_no_new_privileges(struct err *err);
 
 /*
- * Close the descriptors above 2 that the process has inherited, lower its limits, and give up privileges. Where root runs the
- * process, user and groups become those of the user who called sudo(8), if somebody did; otherwise the thread stays root's,
- * with no capability but CAP_DAC_OVERRIDE, by which root writes a report wherever it likes. User and capabilities are those of
- * the calling thread and of threads that it starts later: threads that were started before keep the user, and give up their
- * capabilities by sandbox_thread(). Returns 0, or -1 with err set.
+ * Close the inherited file descriptors above 2, lower the limits of the process, and drop privileges. If root runs the process
+ * for a user who called sudo(8), the calling thread gets that user and his groups. If root runs it for no other user, the
+ * thread stays root's, with only the capability CAP_DAC_OVERRIDE, by which root can write a report to any place. User and
+ * capabilities change for the calling thread and for threads that it starts later. Threads that were started before keep the
+ * user, and drop their capabilities in sandbox_thread(). Returns 0, or -1 with err set.
  */
 int sandbox_drop(struct err *err);
 
 /*
- * Call act() with the user and the groups that sandbox_drop() is going to give the calling thread, or has given it, so that
- * what it makes in the file system belongs to this user. It runs on a thread of its own where that is another user than now,
- * and the call waits for it. Returns what act() returns, or -1 with err set when it could not be called.
+ * Call act() with the user and the groups that sandbox_drop() gives the calling thread, before or after sandbox_drop(), so that
+ * files which it creates belong to this user. If that is a different user than now, act() runs on a thread of its own, and the
+ * call waits for it. Returns what act() returns, or -1 with err set when it could not be called.
  */
 int sandbox_as_user(int (*act)(void *ctx, struct err *err), void *ctx, struct err *err);
 
-/* Confine the calling thread for good. Threads that it starts later inherit it. Returns 0, or -1 with err set. */
+/* Confine the calling thread permanently. Threads that it starts later inherit that. Returns 0, or -1 with err set. */
 int sandbox_enter(const struct sandbox_config *config, struct err *err);
 
-/* Confine the calling thread to what a thread of that kind does, for good. It ends the process when that fails. */
+/*
+ * Connect to the Unix socket PATH_PORT. In a confined process the opener connects, and `path` must be the `calls` of
+ * sandbox_enter(). Returns a non-blocking file descriptor, or -1 with errno set.
+ */
+int sandbox_call(const char *path, uint32_t port);
+
+/*
+ * End the opener, so that no process of a run outlives it. Every request to the opener fails from then on. In a process that
+ * ends without this call, the opener ends shortly after it.
+ */
+void sandbox_finish(void);
+
+/* Confine the calling thread permanently to what a thread of that kind needs. Ends the process on failure. */
 void sandbox_thread(enum sandbox_kind kind);
 
 #endif

@@ -57,14 +57,14 @@ static void children_go_first_and_nobody_else(void **state)
 {
 	struct expendable e = started();
 	pid_t a = sleeper(), b = sleeper();
-	int own = adjustment(getpid()), helper = adjustment(e.pid);
+	int own = adjustment(getpid()), helper = adjustment(e.helper.pid);
 
 	(void)state;
 	assert_true(expendable_mark(&e, b));
 	assert_int_equal(adjustment(b), 1000);
 	assert_int_equal(adjustment(a), own);
 	assert_int_equal(adjustment(getpid()), own);
-	assert_int_equal(adjustment(e.pid), helper);
+	assert_int_equal(adjustment(e.helper.pid), helper);
 	assert_true(expendable_mark(&e, a));
 	assert_int_equal(adjustment(a), 1000);
 	end(a);
@@ -93,7 +93,7 @@ static void death_of_the_process_is_told(void **state)
 	pid_t child = sleeper();
 
 	(void)state;
-	kill(e.pid, SIGKILL);
+	kill(e.helper.pid, SIGKILL);
 	assert_false(expendable_mark(&e, child));
 	end(child);
 	expendable_stop(&e);

@@ -33,75 +33,21 @@
 
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/vsock_host.h"
-
-#define ALL_KINDS ((1u << SANDBOX_MAIN) - 1)
-
-/* What a child does once it is confined. Returns 0 when all is as it should be. */
-typedef int deed(void *arg);
+#include "tests/unit/sandbox_child.h"
 
 static struct sandbox_config config = {.used = ALL_KINDS};
 
-/* Run `act` in a child that is confined as `kind`. Returns the child's status, and what it said on standard error. */
-static int in_child(enum sandbox_kind kind, deed *act, void *arg, char *said, size_t size)
-{
-	int ends[2], status;
-	size_t used = 0;
-	ssize_t n;
-	pid_t child;
-
-	assert_int_equal(pipe(ends), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		dup2(ends[1], STDERR_FILENO);
-		close(ends[0]);
-		close(ends[1]);
-		if (sandbox_prepare(NULL, NULL, NULL) < 0)
-			_exit(100);
-		if (kind == SANDBOX_MAIN && sandbox_enter(&config, NULL) < 0)
-			_exit(101);
-		if (kind != SANDBOX_MAIN)
-			sandbox_thread(kind);
-		_exit(act(arg));
-	}
-	close(ends[1]);
-	while ((n = read(ends[0], said + used, size - 1 - used)) > 0)
-		used += (size_t)n;
-	said[used] = '\0';
-	close(ends[0]);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	return status;
-}
-
-static bool can_confine(void)
-{
-	char why[96];
-
-	return sandbox_available(why, sizeof(why));
-}
-
+/*
+ * fchmod() gets no descriptor: where a broken filter lets it pass, it would take all rights from the file on standard input,
+ * which can be /dev/null.
+ */
 static int make_call(void *arg)
 {
-	syscall(*(const long *)arg, 0, 0, 0, 0, 0, 0);
+	long call = *(const long *)arg;
+
+	syscall(call, call == SYS_fchmod ? -1L : 0L, 0, 0, 0, 0, 0);
 	return 0;
 }
-
-static void assert_killed(enum sandbox_kind kind, long call, const char *thread, const char *name)
-{
-	char said[1024], wanted[160];
-	int status = in_child(kind, make_call, &call, said, sizeof(said));
-
-	snprintf(wanted, sizeof(wanted),
-		 "outrider: the sandbox stopped the thread %s, which must not make the system call %s:", thread, name);
-	if (!strstr(said, wanted))
-		print_error("wanted: %s\nsaid: %s\n", wanted, said);
-	assert_non_null(strstr(said, wanted));
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), EXIT_INTERNAL);
-}
-
-static const char *const kinds[] = {"vcpu",  "input",	"console", "stopper", "blk",	  "net", "rng",
-				    "vsock", "sampler", "report",  "copy",    "debugger", "main"};
 
 /* What no thread may do: run programs, start processes, look into others, load code into a kernel, gain rights. */
 static void nobody_may(void **state)
@@ -129,6 +75,7 @@ static void nobody_may(void **state)
 		{SYS_mkdir, "mkdir"},
 		{SYS_symlink, "symlink"},
 		{SYS_chmod, "chmod"},
+		{SYS_fchmod, "fchmod"},
 	};
 
 	(void)state;
@@ -136,7 +83,7 @@ static void nobody_may(void **state)
 		skip();
 	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
 		for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-			assert_killed((enum sandbox_kind)kind, calls[i].call, kinds[kind], calls[i].name);
+			assert_stopped((enum sandbox_kind)kind, make_call, (void *)&calls[i].call, calls[i].name);
 	}
 }
 
@@ -149,9 +96,10 @@ static void only_some_may(void **state)
 		unsigned may;
 	} calls[] = {
 		{SYS_openat, "openat", 1u << SANDBOX_NET | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
+		{SYS_openat2, "openat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_renameat2, "renameat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_unlink, "unlink", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
-		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_MAIN},
+		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_MAIN},
 		{SYS_accept4, "accept4", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
 		{SYS_seccomp, "seccomp", 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
@@ -167,9 +115,10 @@ static void only_some_may(void **state)
 
 		for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
 			if (calls[i].may & 1u << kind)
-				assert_int_equal(in_child((enum sandbox_kind)kind, make_call, &call, said, sizeof(said)), 0);
+				assert_int_equal(
+					in_child(&config, (enum sandbox_kind)kind, make_call, &call, said, sizeof(said)), 0);
 			else
-				assert_killed((enum sandbox_kind)kind, call, kinds[kind], calls[i].name);
+				assert_stopped((enum sandbox_kind)kind, make_call, &call, calls[i].name);
 		}
 	}
 }
@@ -212,24 +161,23 @@ static void arguments_count(void **state)
 		enum sandbox_kind kind;
 		const char *name;
 	} cases[] = {
-		{open_to_write, SANDBOX_SAMPLER, "openat"}, {open_to_write, SANDBOX_NET, "openat"},
-		{map_code, SANDBOX_VCPU, "mmap"},	    {map_code, SANDBOX_MAIN, "mmap"},
-		{open_unix_socket, SANDBOX_NET, "socket"},  {open_raw_socket, SANDBOX_NET, "socket"},
-		{open_raw_socket, SANDBOX_MAIN, "socket"},  {signal_init, SANDBOX_MAIN, "tgkill"},
+		{open_to_write, SANDBOX_SAMPLER, "openat"},
+		{open_to_write, SANDBOX_NET, "openat"},
+		{map_code, SANDBOX_VCPU, "mmap"},
+		{map_code, SANDBOX_MAIN, "mmap"},
+		{open_unix_socket, SANDBOX_VSOCK, "socket"},
+		{open_unix_socket, SANDBOX_MAIN, "socket"},
+		{open_unix_socket, SANDBOX_NET, "socket"},
+		{open_raw_socket, SANDBOX_NET, "socket"},
+		{open_raw_socket, SANDBOX_MAIN, "socket"},
+		{signal_init, SANDBOX_MAIN, "tgkill"},
 	};
-	char said[1024], wanted[80];
 
 	(void)state;
 	if (!can_confine())
 		skip();
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int status = in_child(cases[i].kind, cases[i].act, (void *)"/dev/null", said, sizeof(said));
-
-		snprintf(wanted, sizeof(wanted), "the thread %s, which must not make the system call %s:", kinds[cases[i].kind],
-			 cases[i].name);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERNAL);
-		assert_non_null(strstr(said, wanted));
-	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_stopped(cases[i].kind, cases[i].act, (void *)"/dev/null", cases[i].name);
 }
 
 /* ---- what must work ---- */
@@ -255,7 +203,7 @@ static void terminals_have_modes(void **state)
 	if (!can_confine())
 		skip();
 	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++)
-		assert_int_equal(in_child((enum sandbox_kind)kind, use_terminal, NULL, said, sizeof(said)), 0);
+		assert_int_equal(in_child(&config, (enum sandbox_kind)kind, use_terminal, NULL, said, sizeof(said)), 0);
 }
 
 static int name_interface(void *arg)
@@ -275,7 +223,7 @@ static void interfaces_have_numbers(void **state)
 		skip();
 	for (unsigned with_main = 0; with_main < 2; with_main++) {
 		config.used = 1u << SANDBOX_NET;
-		status = in_child(with_main ? SANDBOX_MAIN : SANDBOX_NET, name_interface, &lo, said, sizeof(said));
+		status = in_child(&config, with_main ? SANDBOX_MAIN : SANDBOX_NET, name_interface, &lo, said, sizeof(said));
 		config.used = ALL_KINDS;
 		if (status)
 			print_error("said: %s\n", said);
@@ -329,7 +277,7 @@ static void on_kick(int number)
 
 static int live_as_copy(void)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + 1};
 	const struct itimerspec soon = {.it_value.tv_nsec = 1};
 	static const enum sandbox_kind machine[] = {SANDBOX_VCPU, SANDBOX_INPUT, SANDBOX_RNG};
 	struct epoll_event nothing;
@@ -346,7 +294,7 @@ static int live_as_copy(void)
 	/* The threads of cards wait so. They can do no more than this one, which has forked. */
 	if (epoll_wait(-1, &nothing, 1, 0) == 0 || errno != EBADF)
 		return 4;
-	signal(SIGALRM, on_kick);
+	signal(SIGRTMIN + 1, on_kick);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || timer_create(CLOCK_MONOTONIC, &event, &timer) ||
 	    timer_settime(timer, 0, &soon, NULL))
 		return 2;
@@ -388,13 +336,13 @@ static void copies_are_forked(void **state)
 	(void)state;
 	if (!can_confine())
 		skip();
-	status = in_child(SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
+	status = in_child(&config, SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
 	if (status)
 		print_error("said: %s\n", said);
 	assert_int_equal(status, 0);
 	/* No run that has no such thread forks. */
 	config.used = ALL_KINDS & ~(1u << SANDBOX_COPY);
-	status = in_child(SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
+	status = in_child(&config, SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
 	config.used = ALL_KINDS;
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERNAL);
 	assert_non_null(strstr(said, "must not make the system call clone"));
@@ -430,50 +378,13 @@ static void threads_are_confined(void **state)
 	(void)state;
 	if (!can_confine())
 		skip();
-	status = in_child(SANDBOX_MAIN, start_threads, NULL, said, sizeof(said));
+	status = in_child(&config, SANDBOX_MAIN, start_threads, NULL, said, sizeof(said));
 	if (status)
 		print_error("said: %s\n", said);
 	assert_int_equal(status, 0);
-	status = in_child(SANDBOX_MAIN, break_in_a_thread, NULL, said, sizeof(said));
+	status = in_child(&config, SANDBOX_MAIN, break_in_a_thread, NULL, said, sizeof(said));
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_INTERNAL);
 	assert_non_null(strstr(said, "the thread vcpu, which must not make the system call socket:"));
-}
-
-/* Files are written in the folder of the report, and nowhere else. */
-static int write_both(void *arg)
-{
-	const char *const *paths = arg;
-	int in = open(paths[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0600),
-	    out = open(paths[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	if (in < 0 || rename(paths[0], paths[2]) < 0 || unlink(paths[2]) < 0)
-		return 1;
-	if (open("/proc/version", O_RDONLY | O_CLOEXEC) < 0)
-		return 2;
-	return out < 0 ? 0 : 3;
-}
-
-static void files_are_written_in_one_folder(void **state)
-{
-	char folder[] = "/tmp/outrider-sandbox-XXXXXX", inside[64], renamed[64], outside[64], said[1024];
-	const char *paths[] = {inside, outside, renamed}, *writes[] = {inside, NULL};
-	int status;
-
-	(void)state;
-	if (!can_confine() || syscall(SYS_landlock_create_ruleset, NULL, 0, 1) < 1)
-		skip();
-	assert_non_null(mkdtemp(folder));
-	snprintf(inside, sizeof(inside), "%s/a.json", folder);
-	snprintf(renamed, sizeof(renamed), "%s/b.json", folder);
-	snprintf(outside, sizeof(outside), "%s.json", folder);
-	config.writes = writes;
-	config.write_count = 2;
-	status = in_child(SANDBOX_MAIN, write_both, paths, said, sizeof(said));
-	config.writes = NULL;
-	config.write_count = 0;
-	rmdir(folder);
-	assert_int_equal(status, 0);
-	assert_int_equal(access(outside, F_OK), -1);
 }
 
 /* A line of /proc/self/status. */
@@ -681,7 +592,6 @@ int main(void)
 		cmocka_unit_test(interfaces_have_numbers),
 		cmocka_unit_test(threads_are_confined),
 		cmocka_unit_test(copies_are_forked),
-		cmocka_unit_test(files_are_written_in_one_folder),
 		cmocka_unit_test(privileges_are_dropped),
 		cmocka_unit_test(caller_of_sudo_is_back),
 		cmocka_unit_test(sockets_are_the_callers),

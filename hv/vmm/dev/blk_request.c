@@ -17,10 +17,13 @@ struct range {
 
 _Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "they are the guest's");
 
-/* In place of a status: the request stays as if the disk were slow, since nobody knows the answer (disk_copy()). */
+/*
+ * Takes the place of a status: the request is never completed, as on a very slow disk, because the data that it asks for is
+ * lost (disk_copy()).
+ */
 #define NO_ANSWER 0xff
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 static void tell_full(struct blk *blk, int error)
 {
@@ -46,7 +49,7 @@ static void tell_error(struct blk *blk, const char *what, int error)
 	blk->notes.note(blk->notes.ctx, line);
 }
 
-/* The status for what the disk returned. `what` is the verb for a message. */
+/* The status for what a disk function returned. `what` is the verb for the message to the user. */
 static uint8_t status_of(struct blk *blk, const char *what, int error)
 {
 	if (!error)
@@ -60,7 +63,7 @@ static uint8_t status_of(struct blk *blk, const char *what, int error)
 	return VIRTIO_BLK_S_IOERR;
 }
 
-/* Whether the sectors are all in the disk. No argument makes arithmetic wrap. */
+/* Whether all sectors lie in the disk. Safe against overflow for any arguments. */
 static bool in_disk(const struct blk *blk, uint64_t sector, uint64_t sectors)
 {
 	uint64_t capacity = disk_size(blk->disk) / DISK_SECTOR;
@@ -70,13 +73,13 @@ static bool in_disk(const struct blk *blk, uint64_t sector, uint64_t sectors)
 
 /* ---- the operations; each returns the status ---- */
 
-/* Wait for the medium, if writes have to. */
+/* Flush after a write, if the driver negotiated no write-back cache. */
 static int write_through(struct blk *blk)
 {
 	return atomic_load(&blk->write_through) ? disk_flush(blk->disk) : 0;
 }
 
-/* The bytes that a request to read or write is about. */
+/* The number of bytes of data of a read or write request. */
 static uint64_t data_len(const struct virtq_request *rq, bool write)
 {
 	return write ? rq->read_len - sizeof(struct blk_header) : rq->write_len - 1;
@@ -105,7 +108,7 @@ static uint8_t flush(struct blk *blk, struct virtq_request *rq)
 	return status_of(blk, "flush", disk_flush(blk->disk));
 }
 
-/* Whether the device may do this to the range. VIRTIO_BLK_S_OK: it may. */
+/* Whether the device may discard or zero the range. VIRTIO_BLK_S_OK: yes. */
 static uint8_t check_range(const struct blk *blk, const struct range *range, bool zero)
 {
 	uint32_t known = zero ? VIRTIO_BLK_WRITE_ZEROES_FLAG_UNMAP : 0;
@@ -126,7 +129,7 @@ static int clear(struct blk *blk, const struct range *range, bool zero)
 	return disk_zero(blk->disk, offset, len, range->flags & VIRTIO_BLK_WRITE_ZEROES_FLAG_UNMAP);
 }
 
-/* Discard or, if `zero` is set, write zeroes. All ranges are checked before anything is done to the first. */
+/* Discard or, if `zero` is set, write zeroes. The function checks all ranges before it changes the first. */
 static uint8_t clear_ranges(struct blk *blk, struct virtq_request *rq, bool zero)
 {
 	struct range ranges[BLK_DISCARD_SEGMENTS];
@@ -206,22 +209,26 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 		virtq_drop(rq);
 		return;
 	}
-	/* A request that was refused has not begun. */
+	/* A request that was refused has not been begun. */
 	if (!rq->in_flight)
 		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0, 0, 0);
 	virtq_write(rq, rq->write_len - 1, &status, 1);
-	/* The status is the last byte of the writable part, so the length covers data that a failed read has not written. */
+	/*
+	 * The status is the last byte of the writable part. So the length covers the whole part, including data that a failed
+	 * read has not written.
+	 */
 	virtq_push(rq, rq->write_len < UINT32_MAX ? (uint32_t)rq->write_len : UINT32_MAX);
 }
 
 /* ---- a queue ---- */
 
 /*
- * One thread serves a queue, one request after the other. Reads that have to wait for the host's medium would each wait in
- * turn, however many the guest has asked for at once. So the host is told of all reads of a batch before the first of them is
- * served, and reads them side by side. That costs a system call for each, which is a fifth of the time of a read that finds its
- * data in memory; so it is only done while some reads wait. A read has waited if it takes ANNOUNCE_NS, and another ns for each
- * byte.
+ * A worker serves the requests of a queue in order. A read that misses the host's page cache blocks the reads after it,
+ * although the host could fetch them all at the same time. So the worker announces all reads of a batch to the host
+ * (POSIX_FADV_WILLNEED) before it serves the first.
+ * An announcement is a system call. It costs a fifth of the time of a read that hits the page cache, so the worker announces
+ * reads only after a read was slow: for the next ANNOUNCE_READS reads. A read is slow if it takes ANNOUNCE_NS ns plus one ns
+ * for each byte, which a read from memory does not.
  */
 #define ANNOUNCE_NS 40000
 #define ANNOUNCE_READS 256
@@ -251,10 +258,17 @@ static unsigned pop_batch(struct virtq *q, struct blk_queue *queue)
 	return n;
 }
 
+/* Return the requests [first, count) to the queue, in reverse order of virtq_pop(). */
+static void give_back(struct blk_queue *queue, unsigned first, unsigned count)
+{
+	while (count > first)
+		virtq_unpop(&queue->rq[--count]);
+}
+
 /*
- * An interrupt for every request would cost the guest more than a fast request itself, and a driver that always adds another
- * request must still hear of those that are done. So there is one at the end of a batch, and when the oldest request that the
- * driver was not told of has waited so long.
+ * An interrupt for each request would cost the guest more than a fast request itself. But a driver that keeps adding requests
+ * must still learn of completed requests. So the worker interrupts at the end of a batch, and within a batch when TELL_NS ns
+ * have passed since the last interrupt.
  */
 #define TELL_NS 50000
 
@@ -267,6 +281,11 @@ static void serve_batch(struct blk *blk, struct virtq *q, struct blk_queue *queu
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t end_ns;
 
+		/* A thread is waiting for this worker to pause, and the remaining requests may transfer gigabytes. */
+		if (virtq_is_held(q)) {
+			give_back(queue, i, count);
+			break;
+		}
 		answer(blk, &queue->rq[i], &queue->header[i], queue->iov);
 		end_ns = monotonic_ns();
 		if (queue->header[i].type == VIRTIO_BLK_T_IN && end_ns - start_ns >= ANNOUNCE_NS + queue->rq[i].write_len)
@@ -294,8 +313,7 @@ void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_queue *queue)
 			kicks = false;
 			serve_batch(blk, q, queue, count);
 		} else if (kicks) {
-			/* Empty although the driver would have told of a new request: the next one comes with a notification.
-			 */
+			/* The queue is empty, and notifications are on: the driver notifies of the next request. */
 			return;
 		} else {
 			virtq_kicks(q, true);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Guests with every device, by root, by root for somebody, and by somebody who is only in the group kvm. For each the state of its threads
-# while it runs is left in $LAB_OUT/NAME.threads, one line a thread, and the report in $LAB_OUT/NAME.json.
+# while it runs is left in $LAB_OUT/NAME.threads, one line a thread, that of its child in NAME.beside, and the report in NAME.json.
 . ./told.sh
 
 truncate -s 16M disk
@@ -8,6 +8,14 @@ chmod 777 . "$LAB_OUT"
 chmod 666 disk
 chown 0:107 /dev/kvm
 chmod 660 /dev/kvm
+
+# states FOLDER...: the state of processes or threads by their folders in /proc, one line each.
+states() {
+	for task in "$@"; do
+		sed -n 's/^\(Name\|Uid\|CapEff\|NoNewPrivs\|Seccomp\):\t/\1=/p' "$task/status" | tr '\t\n' ',;'
+		echo
+	done
+}
 
 # run NAME OPTION...: run outrider by the command $by until the guest has started its workload, and look at its threads.
 run() {
@@ -22,16 +30,21 @@ run() {
 		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.errors" &
 	started=$!
 	until_true is_there || :
-	for task in /proc/"$started"/task/*; do
-		sed -n 's/^\(Name\|Uid\|CapEff\|NoNewPrivs\|Seccomp\):\t/\1=/p' "$task/status" | tr '\t\n' ',;'
-		echo
-	done >"$LAB_OUT/$name.threads"
+	states /proc/"$started"/task/* >"$LAB_OUT/$name.threads"
+	children=$(cat /proc/"$started"/task/"$started"/children)
+	for child in $children; do
+		states /proc/"$child" >>"$LAB_OUT/$name.beside"
+		ls -l /proc/"$child"/fd >>"$LAB_OUT/$name.beside-fds"
+	done
 	ls -l /proc/"$started"/fd >"$LAB_OUT/$name.fds"
 	ls -nAR /run/user/1000 >"$LAB_OUT/$name.runtime"
 	echo "enough wait" 1<>tell
 	status=0
 	wait $started || status=$?
 	echo "$status" >"$LAB_OUT/$name.status"
+	for child in $children; do
+		[ ! -e /proc/"$child" ] || echo "$child" >>"$LAB_OUT/$name.left"
+	done
 	[ ! -e socket ] || echo "left behind" >"$LAB_OUT/$name.socket"
 }
 
@@ -55,5 +68,7 @@ vsock=3
 run sudo
 ls -nAR /run/user/1000 >"$LAB_OUT/left.runtime"
 vsock=3,socket=socket
-by="./setpriv --reuid 1000 --regid 1000 --groups 107"
+by="./without-landlock ./setpriv --reuid 1000 --regid 1000 --groups 107"
 run user
+outrider doctor >"$LAB_OUT/root.doctor"
+$by outrider doctor >"$LAB_OUT/user.doctor"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_BASE_DIE_WITH_H
+#define OUTRIDER_BASE_DIE_WITH_H
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* In the child of a fork: die with the thread of `parent` that forked. The process ends at once if that is over already. */
+static inline void die_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/* The parent may have died before that. */
+	if (getppid() != parent)
+		_exit(1);
+}
+
+#endif

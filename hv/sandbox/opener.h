@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The opener: a helper process (helper.h) that opens files for writing, renames and removes files, and connects to Unix sockets
+ * for the run's threads, which must not do this themselves. Before the guest's first instruction, opener_tell() tells it which
+ * files and sockets the run was configured with. From then on it serves only requests for these, even if a guest has taken over
+ * a thread. File descriptors are passed by SCM_RIGHTS (unix(7)).
+ *
+ * The opener runs as the same user as the run (privileges_drop()), and is confined too: it can write only in the folders of
+ * those files (landlock(7), if the kernel has it), and may make no system call for networks, programs, processes or other file
+ * descriptors.
+ */
+#ifndef OUTRIDER_SANDBOX_OPENER_H
+#define OUTRIDER_SANDBOX_OPENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/sandbox/helper.h"
+
+/* Body of the opener's process, for helper_start(). `ctx` is not used. */
+void opener_serve(void *ctx, pid_t parent, int socket);
+
+/* The requests to allow. */
+struct opener_config {
+	const char *const *files; /* NULL elements are ignored */
+	size_t file_count;
+	const char *folder; /* files of any name in this folder; NULL: none */
+	const char *calls;  /* paths of Unix sockets without _PORT; NULL: none */
+};
+
+/*
+ * Tell the opener at the other end of `socket` which requests to allow. This can be done only once. Returns 0, or -1 with
+ * EXIT_INTERNAL.
+ */
+int opener_tell(int socket, const struct opener_config *config, struct err *err);
+
+/*
+ * Connect to the Unix socket of `port`. Takes some microseconds. Returns a non-blocking file descriptor, or -1 with errno set.
+ */
+int opener_call(int socket, uint32_t port);
+
+/* Connect to the Unix socket PATH_PORT from the calling process. Returns a non-blocking file descriptor, or -1 with errno
+ * set. */
+int opener_connect(const char *path, uint32_t port);
+
+/*
+ * Have the opener make a system call that is forbidden to the calling thread. Async-signal-safe in the handler of SIGSYS, by
+ * which the filter stops the thread. Returns whether the opener makes such calls; then *result is the call's result, -errno for
+ * an error. A request that is not allowed fails with EACCES.
+ */
+bool opener_stands_in(int socket, int call, const uint64_t args[6], long *result);
+
+#endif
