@@ -29,6 +29,8 @@ enum detect_key {
 	KEY_LOCKS,
 	KEY_LOCK_LIST,
 	KEY_STATS_EVERY,
+	KEY_WAIT_KERNEL,
+	KEY_TIMEOUT,
 };
 
 static const struct argp_option options[] = {
@@ -58,7 +60,13 @@ static const struct argp_option options[] = {
 	 0},
 	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time that an access is held back (default 10000)", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of the choice of sample points (default: random, and reported)", 0},
-	{"duration", KEY_DURATION, "T", 0, "end the run this long after the first point was armed: 500ms, 30s, 2m, 1h", 0},
+	{"duration", KEY_DURATION, "T", 0,
+	 "end the run when T has been sampled, or T after the kernel was found if nothing can be sampled: 500ms, 30s, 2m, 1h",
+	 0},
+	{"wait-kernel", KEY_WAIT_KERNEL, "T", 0,
+	 "end the run with exit status 3 when no kernel is found within T (default 1m; 0: no limit)", 0},
+	{"timeout", KEY_TIMEOUT, "T", 0, "end the whole run after T, boot included, keep the results, and exit with status 124",
+	 0},
 	{NULL, 0, NULL, 0, "Results", 4},
 	{"json", KEY_JSON, "FILE", 0, "write the races to FILE, which is valid at every moment", 0},
 	{"coverage", KEY_COVERAGE, "FILE", 0, "write what was sampled of each site to FILE, every ten seconds and at the end",
@@ -101,6 +109,15 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 	case KEY_STATS_EVERY:
 		if (cli_time(arg, &o->session.stats_every_ns) < 0 || o->session.stats_every_ns < STATS_EVERY_LEAST)
 			return wrong(state, "stats-every", arg, "a time from 1s on, for example 10s or 5m");
+		return 0;
+	case KEY_WAIT_KERNEL:
+		if (cli_time(arg, &o->session.wait_kernel_ns) < 0)
+			return wrong(state, "wait-kernel", arg, "a time, for example 90s, 5m or 0 for no limit");
+		o->wait_kernel = true;
+		return 0;
+	case KEY_TIMEOUT:
+		if (cli_time(arg, &o->session.timeout_ns) < 0 || o->session.timeout_ns == 0)
+			return wrong(state, "timeout", arg, "a time, for example 90s, 10m or 1h");
 		return 0;
 	case KEY_DURATION:
 		if (cli_time(arg, &o->session.duration_ns) < 0 || o->session.duration_ns == 0)
@@ -169,13 +186,31 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&judge_argp, 0, NULL, 0}, {0}};
 const struct argp detect_argp = {.options = options, .parser = parser, .children = children};
 
+/* 60 s: a kernel boots within seconds on hardware, and within a minute on a host that is itself a virtual machine. */
+#define WAIT_KERNEL_NS UINT64_C(60000000000)
+
+/* On a slow host, such as an emulated one, an environment variable sets the time for all runs. */
+static int read_environment(struct detect_options *o, struct err *err)
+{
+	const char *text = getenv("OUTRIDER_WAIT_KERNEL");
+
+	o->session.wait_kernel_ns = WAIT_KERNEL_NS;
+	if (text && *text && cli_time(text, &o->session.wait_kernel_ns) < 0)
+		return err_set(
+			err, EXIT_USAGE,
+			"the environment variable OUTRIDER_WAIT_KERNEL is %s: give a time, for example 90s, 5m or 0 for no "
+			"limit",
+			text);
+	return 0;
+}
+
 int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err)
 {
 	*o = (struct detect_options){.input = {err},
 				     .session = {.detect = {.rate = 100, .delay_ns = 10000 * NS_PER_US},
 						 .options = (const char *const *)argv,
 						 .option_count = (size_t)argc}};
-	if (judge_init(&o->judge, err) < 0)
+	if (judge_init(&o->judge, err) < 0 || read_environment(o, err) < 0)
 		return -1;
 	o->symbols = calloc((size_t)argc + 1, sizeof(*o->symbols));
 	if (!o->symbols)
@@ -183,7 +218,7 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 	o->session.symbols = o->symbols;
 	o->session.judge = &o->judge.report;
 	o->session.sources = o->judge.sources;
-	/* People type seeds again, and 32 bits are enough. */
+	/* A seed of 32 bits: a user may have to type it again. */
 	if (getrandom(&o->session.detect.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
 		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");
 	return 0;
@@ -197,7 +232,7 @@ void detect_options_free(struct detect_options *o)
 	free(o->symbols);
 }
 
-/* Each part of a comma-separated list must have something in it. */
+/* Whether a comma-separated list has an empty part. */
 static bool has_empty_part(const char *list)
 {
 	size_t len = strlen(list);
@@ -205,7 +240,7 @@ static bool has_empty_part(const char *list)
 	return list[0] == ',' || (len && list[len - 1] == ',') || strstr(list, ",,");
 }
 
-/* The options that say what to sample and cannot be given together with --aim, which says it all. */
+/* Refuse options that select what to sample together with --aim, which alone selects the sites. */
 static int check_aim(const struct detect_options *o, struct err *err)
 {
 	const char *other = o->session.detect.sample   ? "--sample"

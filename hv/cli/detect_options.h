@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options that every command which looks for races has: what is sampled, how, and where the results go. */
+/* The options of every command that looks for races: what to sample, how, and where the results go. */
 #ifndef OUTRIDER_CLI_DETECT_OPTIONS_H
 #define OUTRIDER_CLI_DETECT_OPTIONS_H
 
@@ -10,24 +10,24 @@
 struct detect_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct judge judge;
-	/* What the options say. The strings are those of argv. */
+	/* The session as the options describe it. The strings are those of argv. */
 	struct session_config session;
-	/* The values of --symbols. There is room for as many as there are words on the command line. */
+	/* The values of --symbols. The array has one element for each word of the command line. */
 	const char **symbols;
-	/* The value of --prefer, and what the file says. NULL: it was not given. */
+	/* The value of --prefer, and the contents of that file. NULL: not given. */
 	const char *prefer_file;
 	struct prefer *prefer;
 	/* The same for --aim. */
 	const char *aim_at;
 	struct aim *aim;
-	/* --locks was given, and --rate. */
-	bool locks, rate;
+	/* --locks was given, --rate, and --wait-kernel. */
+	bool locks, rate, wait_kernel;
 };
 
-/* The option group "How". A command that has such options of its own puts them into this group. */
+/* The option group "How". A command with such options of its own puts them into this group. */
 #define DETECT_GROUP_HOW 3
 
-/* The highest value of --rate, and those of --overhead. */
+/* The highest values of --rate (hits/s) and of --overhead (percent). */
 #define DETECT_RATE_MAX 1000000
 #define DETECT_OVERHEAD_MAX 50
 
@@ -35,7 +35,7 @@ struct detect_options {
 extern const struct argp detect_argp;
 
 /*
- * Set the defaults, a random seed among them, and keep `argv` for the record. Returns 0, or -1 with err set.
+ * Set the defaults, including a random seed, and keep `argv` for the record. Returns 0, or -1 with err set.
  * detect_options_free() must follow in both cases. `o` must not be moved.
  */
 int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err);

@@ -8,14 +8,14 @@
 
 #include "hv/session/terminal.h"
 
-/* Narrower, argp cannot lay out its two columns. Wider lines are hard to read. */
+/* With a narrower width argp cannot lay out its two columns. Wider lines are hard to read. */
 #define WIDTH_MIN 50
 #define WIDTH_MAX 110
 /* The column in which argp explains an option. */
 #define EXPLAINED_AT 29
 
-/* The exit codes. Each line is for the subcommands named in `commands`, or for all when it is NULL. There, "campaign-run"
- * stands for `outrider campaign run`. A code may have several lines. */
+/* The exit codes. Each line applies to the subcommands in `commands`, or to all when it is NULL. "campaign-run" stands for
+ * `outrider campaign run`. A code may have several lines. */
 static const struct exit_line {
 	const char *code;
 	const char *commands;
@@ -57,9 +57,10 @@ static const struct exit_line {
 	{"4", "run", "the guest died"},
 	{"4", "attach", "the QEMU of the domain died"},
 	{"5", NULL, "outrider itself failed"},
+	{"124", "run attach", "--timeout was over"},
 };
 
-/* Whether the list of words `words` has the word `word`. */
+/* Whether `word` is in the list of words `words`. */
 static bool has_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
@@ -71,8 +72,8 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Print `text` in lines of at most `width` characters, the first one behind what stands there, the others behind `indent`
- * blanks. */
+/* Print `text` in lines of at most `width` characters: the first line continues the current one, and the others begin with
+ * `indent` blanks. */
 static void print_folded(const char *text, size_t indent, size_t width)
 {
 	size_t at = indent;
@@ -124,8 +125,8 @@ static void print_exit_lines(const char *command, size_t width)
 }
 
 /*
- * Print a line of argp's, folded. What explains an option begins in one column, and stays in it. An option that reaches into
- * that column has a line of its own.
+ * Print a line from argp, folded. The explanation of an option begins in a fixed column, and stays in it. An option that
+ * reaches into that column gets a line of its own.
  */
 static void print_line(const char *line, size_t width)
 {
@@ -145,9 +146,9 @@ static void print_line(const char *line, size_t width)
 }
 
 /*
- * Returns argp's help in lines that are not folded, from malloc(), or NULL when memory ran out. When argp folds a line, it
- * looks at the byte behind its buffer's end (glibc's argp-fmtstream.c, where a part of a line ends just at the margin), and
- * what it prints then is left to chance. ARGP_HELP_FMT is the one way to tell argp how wide a line may be.
+ * Returns argp's help in lines that are not folded, from malloc(), or NULL when memory runs out. argp must not fold a line: in
+ * doing so it may read the byte after the end of its buffer (glibc's argp-fmtstream.c, when a part of a line ends just at the
+ * margin), and its output then is random. ARGP_HELP_FMT is the only way to set argp's line width.
  */
 static char *unfolded(const struct argp *argp, char *program)
 {

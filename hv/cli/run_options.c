@@ -153,7 +153,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&device_argp, 0, NULL, 0}, {&detect_argp, 0, NULL, 0}, {0}};
 const struct argp cli_run_argp = {.options = options, .parser = parser, .doc = doc, .children = children};
 
-/* A file that Outrider writes must not be a disk of the guest. */
+/* Refuse an output file that is a disk of the guest. */
 static int check_images(const struct run_options *o, const char *option, const char *file, struct err *err)
 {
 	for (size_t i = 0; file && i < o->devices.disk_count; i++) {
@@ -182,6 +182,8 @@ static int check(struct run_options *o, struct err *err)
 		return err_set(err, EXIT_USAGE, "--no-detect samples nothing that could cost anything: leave out --overhead");
 	if (o->detect.session.no_detect && o->detect.session.stats_every_ns)
 		return err_set(err, EXIT_USAGE, "--no-detect has nothing to count: leave out --stats-every");
+	if (o->detect.session.no_detect && o->detect.wait_kernel)
+		return err_set(err, EXIT_USAGE, "--no-detect looks for no kernel: leave out --wait-kernel");
 	if (o->replay_for && !o->detect.session.replay)
 		return err_set(err, EXIT_USAGE, "--replay-for says how long the orders of --replay run on: give --replay, too");
 	if (o->detect.session.replay_save && !o->detect.session.replay)

@@ -19,8 +19,8 @@
 #include "hv/detect/window.h"
 #include "hv/race/site.h"
 
-#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any number that gives another sequence */
-#define CLOSE_NS 300000000u		 /* held CPUs have this long to be let go */
+#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any constant makes another sequence */
+#define CLOSE_NS 300000000u		 /* time for held CPUs to end their windows, in ns */
 
 static int init_sync(struct detect *d)
 {
@@ -48,7 +48,7 @@ static int source_code(void *ctx, uint64_t gva, void *buf, size_t len)
 	return detect_code(ctx, gva, buf, len);
 }
 
-/* Offsets in a function are those of one build of the kernel. */
+/* The weights of a function's sites hold for one build of the kernel only, because offsets differ between builds. */
 static struct prefer_weights source_weights(void *ctx, uint64_t gva)
 {
 	struct detect *d = ctx;
@@ -87,8 +87,8 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->config = *config;
 	d->sink = *sink;
 	/*
-	 * Three sequences, because how many delays are drawn, and how many choices fall on what the guest was seen to run,
-	 * depends on the guest and must not change which points come next.
+	 * Three random sequences. How many delays are drawn, and how often a choice falls on functions that the guest ran,
+	 * depends on the guest. With one sequence, that would change which points come next for the same seed.
 	 */
 	d->choice_rng.state = config->seed;
 	d->delay_rng.state = ~config->seed;
@@ -151,7 +151,8 @@ static void wait_windows(struct detect *d)
 }
 
 /*
- * Take out every point that no window needs, let held CPUs go, and close the windows that remain: then no INT3 of ours is left.
+ * Remove every point without a window, release held CPUs, and close the windows that remain. After this no INT3 of the
+ * detector is left in guest text.
  */
 static void disarm_all(struct detect *d)
 {
@@ -213,7 +214,14 @@ uint64_t detect_sampled_ns(struct detect *d)
 	return started ? monotonic_ns() - started : 0;
 }
 
-/* The counts without those of the target. Called with d->lock held. */
+uint64_t detect_ready_ns(const struct detect *d)
+{
+	uint64_t ready = atomic_load(&d->ready_ns);
+
+	return ready ? monotonic_ns() - ready + 1 : 0;
+}
+
+/* The detector's own counts, and the target's lost_ns. Called with d->lock held. */
 static void count(struct detect *d, struct detect_stats *out)
 {
 	*out = d->stats;

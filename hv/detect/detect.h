@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The detector: DataCollider (OSDI'10, section 3) over a target. This header is all a caller needs.
+ * The detector: DataCollider (OSDI'10, section 3) over a target. Callers need only this header.
  *
- * The life of a detector: call detect_new(), and give detect_client() to the target before the target's CPUs run.
- * detect_start() starts two threads. The sampler finds the kernel, builds the pool and arms points; the reporter attributes
- * what was caught and calls the sink. detect_stop() takes all points out and joins both threads. detect_free() comes last.
+ * Life cycle: call detect_new(), and give detect_client() to the target before the target's CPUs run. detect_start() starts
+ * the threads. The sampler finds the kernel, builds the pool and arms sample points; the reporter attributes observations and
+ * calls the sink. detect_stop() takes all points out and joins the threads. detect_free() comes last.
  *
- * These functions belong to one thread, the caller's, except where another is named. The target calls the client on its own
- * threads.
+ * One thread, the caller's, calls these functions, except where a function says otherwise. The target calls the client on its
+ * own threads.
  */
 #ifndef OUTRIDER_DETECT_DETECT_H
 #define OUTRIDER_DETECT_DETECT_H
@@ -23,62 +23,73 @@
 struct detect;
 
 /*
- * Returns NULL with EXIT_INTERNAL in `err` when memory runs out. `target` and `guest` must outlive the detector, and so must
- * the strings in `config`. The structs `config` and `sink` are copied.
+ * Create a detector. `target`, `guest` and the strings in `config` must outlive it; the structs `config` and `sink` are
+ * copied. Returns NULL with EXIT_INTERNAL in `err` when memory runs out.
  */
 struct detect *detect_new(struct target *target, struct guest *guest, const struct detect_config *config,
 			  const struct detect_sink *sink, struct err *err);
 
-/* What the target must call when a CPU stops. It belongs to the detector. */
+/* The callbacks that the target must call when a CPU stops. Owned by the detector. */
 const struct target_client *detect_client(struct detect *d);
 
 /* Returns 0, or -1 with EXIT_INTERNAL in `err` when a thread cannot be started. detect_stop() must be called in either case. */
 int detect_start(struct detect *d, struct err *err);
 
 /*
- * Take out every point, let held CPUs go, report what is queued, and join the threads. It may be called when the machine is
- * over already. It must be called once only.
+ * Take out every point, release held CPUs, report the queued observations, and join the threads. The machine may have ended
+ * before. Call it exactly once.
  */
 void detect_stop(struct detect *d);
 
 /*
- * How long accesses have been sampled so far, in nanoseconds: since the first point was armed. 0: none was yet. Any thread. It
- * waits for nothing, while detect_stats() waits for a target that is busy.
+ * How long accesses have been sampled, in ns since the first sample point was armed. 0: none was armed yet. Any thread. Takes
+ * no lock, so that it does not wait for a busy target as detect_stats() does.
  */
 uint64_t detect_sampled_ns(struct detect *d);
 
-/* The counts so far. Any thread. */
+/*
+ * How long ago the sampler finished its first try to arm sample points, in ns; the guest's kernel is found by then. 0: not
+ * yet. Any thread. Takes no lock.
+ */
+uint64_t detect_ready_ns(const struct detect *d);
+
+/* The counts so far, the target's included. Any thread. Waits for d->lock and for the target. */
 void detect_stats(struct detect *d, struct detect_stats *out);
 
 /*
- * The same without the counts of the target, which are 0 but for the time lost as it was some milliseconds ago, for a thread
- * that must not wait. Returns false, and leaves *out as it is, when the detector is at work with a target that keeps it. Any
- * thread.
+ * The counts so far without waiting: of the target's counts only lost_ns is set, some milliseconds old. Returns false, and
+ * leaves *out unchanged, when another thread holds d->lock. Any thread.
  */
 bool detect_try_stats(struct detect *d, struct detect_stats *out);
 
 /*
- * What was sampled so far, which grows as long as the detector runs. It belongs to the detector, and coverage_size() and
- * coverage_function() may be called for it on any thread. NULL without config.coverage.
+ * The coverage so far; it grows while the detector runs. Owned by the detector. coverage_size() and coverage_function() may be
+ * called for it on any thread. NULL without config.coverage.
  */
 struct coverage *detect_coverage(const struct detect *d);
 
 /*
- * Aim at the two sites at these GVAs, beside all else that is sampled, until they are seen to race or detect_prove_end() is
- * called; see hv/detect/prove.h. Returns whether that is so from now on: not when it was already, or there are PROOFS_MAX such
- * pairs. When text goes, the pairs in it are forgotten. These three: any thread, not in a callback of the target's or the
- * sink's that has the detector's lock.
+ * Try to confirm a suspected race: sample the sites at these two GVAs, beside all other sites, until they race or
+ * detect_prove_end() is called (hv/detect/prove.h). Returns false if the pair is being confirmed already, or if PROOFS_MAX
+ * pairs are. When a module's text is freed, its pairs are forgotten. This function and the three below may be called on any
+ * thread, but not in a callback that holds d->lock.
  */
 bool detect_prove(struct detect *d, uint64_t a, uint64_t b);
 void detect_prove_end(struct detect *d, uint64_t a, uint64_t b);
 
-/* The order of accesses at the two sites, as locks made it. All zero: nothing was seen of it, or the pair is not aimed at. */
+/*
+ * The order that locks imposed on accesses at the two sites so far. All zero: no order was observed, or the pair is not being
+ * confirmed.
+ */
 struct proof_order detect_proof_order(struct detect *d, uint64_t a, uint64_t b);
 
-/* How often a CPU has come to each of the two sites since then, while it was armed. False: the pair is not aimed at. */
+/*
+ * How often a CPU executed each of the two sites while the site was armed, since detect_prove(). Returns false if the pair is
+ * not being confirmed.
+ */
 bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);
 
-/* Free the detector, which was never started or has been stopped. `d` may be NULL. */
+/* Free a detector that was never started or was stopped. `d` may be NULL. */
 void detect_free(struct detect *d);
 
 #endif

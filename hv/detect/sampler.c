@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sampler's thread: it waits for the guest's text to be final, builds the pool, follows the modules, and keeps points
- * armed.
+ * The sampler's thread: waits until the guest's text is final, builds the pool, follows module loads and unloads, and keeps
+ * sample points armed.
  */
 #include "hv/detect/sampler.h"
 
@@ -18,14 +18,14 @@
 #include "hv/detect/state.h"
 #include "hv/sandbox/sandbox.h"
 
-/* From one look at the points to the next. Where each look stops the guest it is longer. */
+/* Period of the sampler's iterations. Longer on a target where each iteration stops the guest. */
 #define TICK_NS 10000000u
 #define COSTLY_TICK_NS 25000000u
-/* From one look for the kernel, and at its list of modules, to the next. */
+/* Periods of polling for the kernel, and for its list of modules. */
 #define GUEST_POLL_NS 20000000u
 #define MODULES_NS 100000000u
 
-/* Sleep for `ns`, or until told to stop, or that a point is used up. Returns whether told to stop. */
+/* Sleep for `ns`, but wake up when d->stop or d->used_up is set. Returns d->stop. */
 static bool sleep_or_stop(struct detect *d, uint64_t ns)
 {
 	struct timespec until;
@@ -70,7 +70,7 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 		detect_note(d, "%s: not sampled: %s", m->name, err.text);
 }
 
-/* What is still held of text that went can be given back by nobody who is seen. */
+/* No lock hook can see the release of locks that were taken by text that was freed, so they no longer count as held. */
 static void note_dropped_locks(struct detect *d, const char *module)
 {
 	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
@@ -135,7 +135,7 @@ static int prepare(struct detect *d, struct err *err)
 	return add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 
-/* Calls can be planted at only now that breakpoints are intercepted. */
+/* Lock hooks can be planted only now that breakpoints are intercepted. */
 static void follow_kernel(struct detect *d)
 {
 	const struct symtab *symbols = guest_symtab(d->guest);
@@ -164,8 +164,10 @@ static int sample(struct detect *d, struct err *err)
 		if (d->locks)
 			lock_points_pace(d);
 		pace_step(d, &pace, now);
+		if (!atomic_load(&d->ready_ns))
+			atomic_store(&d->ready_ns, monotonic_ns());
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
-		/* With no site to sample, only a module that is loaded brings work. The guest may need the CPU. */
+		/* With no site to sample, only a newly loaded module brings work. Leave the CPU to the guest. */
 		if (!pool_sites(d->pool))
 			tick = MODULES_NS;
 	} while (!sleep_or_stop(d, tick));
@@ -173,9 +175,9 @@ static int sample(struct detect *d, struct err *err)
 }
 
 /*
- * From target_intercept() on, a target may have copies of the guest's own debug registers in the CPUs, and only the event
- * points tell when the guest has changed these registers. Nothing may run between the two: what the guest's debugger set there
- * would not trap until the CPU's next change.
+ * Intercept breakpoints and plant the event points while the machine stands still. From target_intercept() on, a target may
+ * run CPUs with its own copies of the guest's debug registers, and only event points show when the guest changes these. If the
+ * guest ran in between, a breakpoint that its debugger sets would not trap until the CPU's next change.
  */
 static int start_intercepting(struct detect *d, struct err *err)
 {

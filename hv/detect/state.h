@@ -2,12 +2,13 @@
 /*
  * struct detect, shared by the files of hv/detect only.
  *
- * The way of one piece of data: stops.c (a CPU stopped, or a device accesses memory) -> window.c (a window opens, and a
- * conflict closes it) -> capture.c (both sides are copied into an observation, which is queued) -> reporter.c (on another
- * thread: attributes the access, names it, and calls the sink).
+ * One observation passes through these files: stops.c (a CPU stops, or a device accesses memory) -> window.c (a window opens,
+ * and a conflict closes it) -> capture.c (copies both sides into an observation and queues it) -> reporter.c (attributes the
+ * access on its own thread, names it, and calls the sink).
  *
- * There is one lock, d->lock. It guards points, windows, the queue of observations and the counts. It is held for bounded work
- * only: arithmetic, a few reads of guest memory, one copy of a stack. It is never held while waiting for a CPU.
+ * There is one lock, d->lock. It guards points, windows, the queue of observations and the counts. A thread holds it for
+ * bounded work only: arithmetic, a few reads of guest memory, one copy of a stack. No thread waits for a CPU while it holds
+ * d->lock.
  */
 #ifndef OUTRIDER_DETECT_STATE_H
 #define OUTRIDER_DETECT_STATE_H
@@ -27,7 +28,7 @@
 
 #define MAX_SAMPLE_POINTS 65520u
 #define MAX_EVENT_POINTS 4096u
-/* How many of the sites that CPUs passed are kept until the sampler looks. It looks every few ms. */
+/* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
 #define PASSED_KEPT 256u
 
 struct pool;
@@ -39,42 +40,48 @@ struct meeter;
 /* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
 struct window {
 	bool open;
-	/* It was looked whether any other CPU makes progress. */
+	/* The early check for other running CPUs was done (window_expire()). */
 	bool looked;
-	/* The other CPUs were asked who changed the memory. */
+	/* The other CPUs were asked to deliver their pending stops, since one of them may have changed the memory. */
 	bool asked;
-	/* How often not all of them had answered in time. */
+	/* How many times the other CPUs did not deliver their stops in time. */
 	unsigned not_told;
-	/* How many accesses of others were carried out in their place, so that they passed its point. */
+	/* Number of accesses of other contexts that were emulated at this window's point. */
 	unsigned passes;
 	/* The CPU that is held. */
 	unsigned cpu;
-	/* The CPU's registers at the hit. RIP and RSP tell the held context when it comes back to its INT3. */
+	/* The CPU's registers at the hit. RIP and RSP identify the held context when it comes back to its INT3. */
 	struct x86_regs regs;
 	struct guest_context context;
-	/* When the window was opened (CLOCK_MONOTONIC), and for how long at most it stays open. */
+	/* The time of the hit (CLOCK_MONOTONIC), and the longest time until the window closes. Both in ns. */
 	uint64_t opened_ns, hold_ns;
-	/* When its watches were in force, or where it has none, when it was open (CLOCK_MONOTONIC). 0: not yet. */
+	/*
+	 * When the watches were in force on all CPUs, or, without watches, when the window was open (CLOCK_MONOTONIC, ns). 0:
+	 * not yet.
+	 */
 	uint64_t watched_ns;
 	struct point *point;
 	struct datum data[INSN_MAX_MEM];
 	unsigned data_count;
 };
 
-/* Two CPUs before conflicting accesses, of which the first is held in a window, and the second at a point: see meet.h. */
+/* A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See meet.h. */
 struct meet {
 	bool under_way;
-	/* Counts the meetings, and the last one that the thread has looked at. */
+	/*
+	 * The number of the current rendezvous, counted from 1, and the number of the last one that the rendezvous thread
+	 * served.
+	 */
 	uint64_t number, looked_at;
-	/* When it began, and when it is given up (CLOCK_MONOTONIC). */
+	/* When the rendezvous began, and when it is given up (CLOCK_MONOTONIC, ns). */
 	uint64_t began_ns, deadline_ns;
 	struct window *window;
-	/* The second CPU, and where it is held. */
+	/* The second CPU, and the state in which it is held. */
 	unsigned cpu;
 	struct x86_regs regs;
 	struct guest_context context;
 	struct point *point;
-	/* The accesses of both. */
+	/* The accesses of the first and of the second CPU. */
 	struct datum data[2];
 };
 
@@ -88,84 +95,88 @@ struct detect {
 	/* Guards everything from here to `queued`. */
 	pthread_mutex_t lock;
 	struct points points;
-	/* How many of the points are event points, not sample points. */
+	/* How many of the points are lock hooks or other event points. The rest are sample points. */
 	unsigned event_points;
-	/* Indexed by the CPU that is held. */
+	/* Indexed by the held CPU. */
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;
 	struct meet meet;
-	/* Until this time (CLOCK_MONOTONIC) no meeting is begun in which a CPU has interrupts off. */
+	/* Until this time (CLOCK_MONOTONIC, ns) no rendezvous is begun in which a CPU has interrupts off. */
 	uint64_t irqs_off_meet_rest;
-	/* The thread for meetings. NULL: nobody wants them. */
+	/* The thread that serves rendezvous. NULL: the sink does not want them. */
 	struct meeter *meeter;
-	/* Until this time (CLOCK_MONOTONIC) the CPU of this index is not held with interrupts off again. */
+	/* Until this time (CLOCK_MONOTONIC, ns) the CPU of this index is not held with interrupts off again. */
 	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
-	/* With config.overhead: how much CPU time windows may still take, in ns, as the sampler last found less what was taken
-	 * since. */
+	/*
+	 * CPU time in ns that windows may still take under config.overhead: the governor's last balance less the windows
+	 * opened since.
+	 */
 	double credit_ns;
-	/* How many hits came while there was none. */
+	/* Hits that were resumed at once because credit_ns was not above 0. */
 	uint64_t refused_hits;
-	/* target_stats.lost_ns when the sampler last looked. */
+	/* target_stats.lost_ns at the sampler's last iteration. */
 	uint64_t lost_ns;
-	/* The watch slots in use, as a bit mask. */
+	/* Bit mask of the watch slots in use. */
 	unsigned slots_used;
 	uint32_t last_cookie;
-	/* A point that is aimed at was hit, so others are due at once. */
+	/* A CPU hit a target site. The sampler is to arm the race's other sites at once. */
 	bool used_up;
-	/* No windows are opened and no points are planted any more: the detector is on its way out. */
+	/* Open no window and plant no point any more: detect_stop() is taking all points out. */
 	bool closing;
 	struct rng delay_rng;
-	/* Pairs of sites to aim at beside all else. */
+	/* Pairs of sites to confirm, sampled beside all other sites. */
 	struct proving *proving;
-	/* Follows locks. NULL: nobody asked for it. */
+	/* Follows locks. NULL without config.locks. */
 	struct locks *locks;
-	/* A moment waits for the thread that follows locks, or this thread is to end. */
+	/* Signalled when a lock moment waits for the thread that follows locks, or when that thread is to end. */
 	pthread_cond_t lock_moment;
 	struct detect_stats stats;
-	/* The target's counts when the first point was armed. */
+	/* The target's counts when the first sample point was armed. */
 	struct target_stats stats_before;
-	/* When the first point was armed (CLOCK_MONOTONIC); 0: none was yet. */
+	/* When the first sample point was armed (CLOCK_MONOTONIC, ns). 0: none was armed yet. */
 	_Atomic uint64_t started_ns;
-	/* When detect_stop() was called (CLOCK_MONOTONIC); 0: it was not yet. */
+	/* When the sampler's first try to arm sample points was over (CLOCK_MONOTONIC, ns). 0: not yet. */
+	_Atomic uint64_t ready_ns;
+	/* When detect_stop() was called (CLOCK_MONOTONIC, ns). 0: not yet. */
 	uint64_t ended_ns;
-	/* The reporter is to end when no observation waits. */
+	/* The reporter is to end when the queue of observations is empty. */
 	bool reporter_stop;
-	/* The GVAs of the sample points that CPUs passed last: the latest is at (stats.passed - 1) % PASSED_KEPT. */
+	/* Ring of the GVAs of sample points that CPUs executed. The newest is at (stats.passed - 1) % PASSED_KEPT. */
 	uint64_t passed[PASSED_KEPT];
 	struct observation_queue observations;
-	/* An observation waits, or the reporter is to end. */
+	/* Signalled when an observation waits, or when the reporter is to end. */
 	pthread_cond_t queued;
 
-	/* The following up to `wanted` belong to the sampler's thread. */
+	/* From here to `wanted`: used by the sampler's thread only. */
 	struct pool *pool;
 	struct rng choice_rng;
-	/* Of the choices among functions that the guest was seen to run. */
+	/* Random numbers for choosing among functions that the guest was seen to run. Own sequence: see detect_new(). */
 	struct rng again_rng;
 	struct insn_decoder *decoder;
-	/* config.prefer has weights of sites for this guest's kernel. */
+	/* config.prefer's weights of single sites apply, because they were made with this guest's kernel. */
 	bool sites_preferred;
-	/* The sites of config.aim in this guest. NULL without it. */
+	/* The sites of config.aim in this guest. NULL without config.aim. */
 	struct aiming *aiming;
-	/* How many points to keep armed: DataCollider's k. */
+	/* How many sample points to keep armed: DataCollider's k. */
 	uint32_t wanted;
 
-	/* What was sampled of each site. The counts in it are guarded by d->lock. NULL: nobody asked for it. */
+	/* Coverage. d->lock guards the counts in it. NULL without config.coverage. */
 	struct coverage *coverage;
-	/* How many sites the pool has. */
+	/* Number of sites in the pool. */
 	_Atomic uint64_t site_count;
 	/* Wakes the sampler early: to end, or because `used_up` was set. */
 	pthread_cond_t tick;
 	/* The sampler is to end. */
 	atomic_bool stop;
 
-	/* The following belong to the caller of detect_start() and detect_stop(). */
+	/* From here on: used only by the caller of detect_start() and detect_stop(). */
 	pthread_t sampler, reporter, lock_follower;
 	bool sampler_started, reporter_started, lock_follower_started;
 };
 
 /*
- * Take d->lock outside of the target's callbacks. Points can be planted and memory can be read under it on every target. In a
- * callback, where the target is entered already, take d->lock alone.
+ * Lock the target, then d->lock, outside of the target's callbacks. Under both locks a caller can plant points and read guest
+ * memory on every kind of target. In a callback the target is locked already: take d->lock alone.
  */
 static inline void detect_enter(struct detect *d)
 {

@@ -8,15 +8,18 @@
 #include "hv/vmm/probe.h"
 
 #define POLL_NS 200000000u
-#define EVENT_NS 15000000000u  /* How long libvirt may take to say why a gdbstub has closed. */
-#define GIVE_UP_NS 1000000000u /* A gdbstub may take so long to let the guest go on when the user has given up attaching. */
+#define EVENT_NS 15000000000u  /* Time for libvirt to report why a gdbstub closed. */
+#define GIVE_UP_NS 1000000000u /* When the user cancels attaching: time for the gdbstub to let the guest run on. */
 
 static struct attach_engine *attach_engine(struct engine *e)
 {
 	return (struct attach_engine *)e;
 }
 
-/* The guest runs on this host's KVM, so that KVM is tried. Where it cannot be tried, it is taken to be a real host's. */
+/*
+ * Whether this host's KVM needs debug registers for breakpoints, found by a probe: the guest runs on the same KVM. If the
+ * probe fails, assume a KVM that intercepts INT3.
+ */
 static bool kvm_needs_hardware(void)
 {
 	struct host_probe probe;
@@ -59,7 +62,7 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 	if (!a->journal)
 		return -1;
 	config->planted = gdb_journal_planted(a->journal);
-	/* A guest that a killed outrider has left may stand still, though nobody has paused it. */
+	/* A guest in which an earlier outrider was killed may stand still although its user did not pause it. */
 	config->running = a->left;
 	return 0;
 }
@@ -125,10 +128,10 @@ static int run_attached(struct engine *e, struct err *err)
 		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
-	/* A gdbstub that has closed does not say why. libvirt does. */
+	/* A closed gdbstub gives no reason. libvirt does. */
 	if (a->domain && !a->ended && a->end == GDB_END_GONE)
 		a->ended = domain_event_within(a->domain, EVENT_NS);
-	/* From here on the guest's time is not spared any more: the sooner everything is taken back, the better. */
+	/* From here on removing the points quickly matters more than the share of time that the guest stands still. */
 	target_stop(e->target);
 	return ret < 0 ? -1 : 0;
 }
@@ -145,7 +148,7 @@ static void give_up_attaching(struct engine *e)
 
 static void attached_over(struct engine *e)
 {
-	(void)e; /* The machine goes on. The detector takes its breakpoints out of a running machine. */
+	(void)e; /* The machine goes on, so the detector removes its breakpoints from a running machine. */
 }
 
 static const char *end_of(const struct attach_engine *a)
@@ -163,7 +166,7 @@ static const char *end_of(const struct attach_engine *a)
 	return "detached, the guest runs on";
 }
 
-/* A gdbstub that fails before everything is taken back is left to the guard, which tries it from the start. */
+/* Remove everything from the guest. If the gdbstub fails on the way, the guard tries again from the start. */
 static void detach(struct attach_engine *a, struct err *err)
 {
 	struct err failed = {0};
@@ -212,7 +215,7 @@ static void close_attached(struct engine *e)
 {
 	struct attach_engine *a = attach_engine(e);
 
-	/* Without a target nothing was removed of what a killed outrider has left, so the journal must stay. */
+	/* Without a target, what an earlier outrider left was not removed, so the journal must stay. */
 	bool clean = e->target || !a->left;
 
 	if (e->target)
@@ -241,7 +244,7 @@ void attach_engine_init(struct attach_engine *e, const struct attach_engine_conf
 	};
 
 	*e = (struct attach_engine){
-		.engine = {.ops = &ops, .beginning = "attached", .stopping = "detaching"},
+		.engine = {.ops = &ops, .beginning = "attached", .stopping = "detaching", .since = "attaching"},
 		.config = config,
 		.guard = guard,
 		.end = GDB_END_STOPPED,

@@ -16,30 +16,31 @@
 #include "hv/sandbox/sandbox.h"
 
 #define PARTIAL_LINE_MS 100
-#define LINE_MAX_KEPT 200 /* Bytes. This is enough for printk's time stamp and the words of a panic. */
+#define LINE_MAX_KEPT 200 /* Bytes. Enough for printk's time stamp and the message of a panic. */
 
 struct console {
 	struct screen *screen;
 	const char *file;
 	int out;       /* The file's descriptor, or -1. */
-	uint64_t room; /* Bytes that may still be written to the file. The thread's own. */
+	uint64_t room; /* Bytes that may still be written to the file. Used by the thread only. */
 	int pipe[2];
-	int failure; /* errno of the first write to the file that failed. The thread's own until it is joined. */
-	bool full;   /* The file has its last line. The thread's own. */
+	int failure; /* errno of the first failed write to the file. Used by the thread until it is joined. */
+	bool unread; /* The file is a pipe whose reader did not read before the run's end. Used as `failure`. */
+	bool full;   /* The file has its last line. Used by the thread only. */
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
-	bool clean;    /* Control characters do not pass. */
-	bool carriage; /* A carriage return was the last byte, and is not forwarded yet. */
+	bool clean;    /* Make control characters visible. */
+	bool carriage; /* The last byte was a carriage return, which is not forwarded yet. */
 	char cleaned[CLEAN_MAX(4096 + 1)];
-	char pending[4096]; /* Bytes that were read and not yet forwarded. The buffer is never full between two reads. */
+	char pending[4096]; /* Bytes read but not yet forwarded. Never full between two reads. */
 	size_t line_len;
 	char line[LINE_MAX_KEPT + 1];
 	char panic[CLEAN_MAX(LINE_MAX_KEPT)]; /* Written once, before `panicked` is set. */
 	atomic_bool panicked;
 };
 
-/* Returns what follows "Kernel panic - not syncing: " in a line with or without printk's "[    1.234567] ", or NULL. */
+/* The text after "Kernel panic - not syncing: " in a line with or without printk's "[ 1.234567] ", or NULL. */
 static const char *panic_text(const char *line)
 {
 	static const char words[] = "Kernel panic - not syncing: ";
@@ -81,21 +82,11 @@ static void watch_for_panic(struct console *c, const char *bytes, size_t len)
 
 static void put_file(struct console *c, const char *bytes, size_t len)
 {
-	while (len > 0 && c->failure == 0) {
-		ssize_t n = write(c->out, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			c->failure = n < 0 ? errno : EIO;
-			return;
-		}
-		bytes += n;
-		len -= (size_t)n;
-	}
+	if (!c->failure && !c->unread)
+		c->unread = patience_write(screen_patience(c->screen), c->out, bytes, len, &c->failure) < len && !c->failure;
 }
 
-/* Write as much as there is room for. When that is less than there is, the file ends with a line that says so. */
+/* Write as much as the limit allows. If that is not all, end the file with a line that says so. */
 static void put_limited(struct console *c, const char *bytes, size_t len)
 {
 	static const char last[] = "\n[outrider: --console-limit is reached; the rest of the console is not written]\n";
@@ -129,8 +120,8 @@ static void add_clean(struct console *c, size_t *used, char byte)
 }
 
 /*
- * Forward bytes without what steers a terminal. The kernel ends lines by a carriage return and a newline, of which the newline
- * is left. A carriage return alone would let the guest write over a line that was shown.
+ * Forward bytes without terminal control sequences. The kernel ends lines by carriage return and newline: only the newline is
+ * forwarded. A lone carriage return is made visible, since it would let the guest overwrite a line on the screen.
  */
 static void put_clean(struct console *c, const char *bytes, size_t len)
 {
@@ -155,8 +146,8 @@ static void put(struct console *c, const char *bytes, size_t len)
 }
 
 /*
- * Forward whole lines where possible, so that a report does not fall into the middle of one. An unfinished line, such as a
- * prompt, is forwarded when the guest was silent for a moment or has filled the buffer.
+ * Forward whole lines if possible, so that a report does not split one. Forward an unfinished line, such as a prompt, after
+ * the guest was silent for PARTIAL_LINE_MS or when the buffer is full.
  */
 static void put_lines(struct console *c, bool all)
 {
@@ -170,7 +161,7 @@ static void put_lines(struct console *c, bool all)
 	memmove(c->pending, c->pending + len, c->pending_len);
 }
 
-/* A console that cannot be written is still read to its end, since the guest must not block on it. */
+/* If writing fails, go on reading: the guest must not block on its console. */
 static void *forward(void *arg)
 {
 	struct console *c = arg;
@@ -196,7 +187,7 @@ static void *forward(void *arg)
 	return NULL;
 }
 
-/* O_NONBLOCK makes the open of a FIFO without a reader fail. Otherwise open() would wait for a reader and ignore Ctrl-C. */
+/* With O_NONBLOCK, opening a FIFO without a reader fails. Without it, open() would wait for a reader and ignore Ctrl-C. */
 static int open_file(const char *file, struct err *err)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
@@ -262,6 +253,9 @@ int console_finish(struct console *c, struct err *err)
 	if (c->failure)
 		return err_set(err, EXIT_INPUT, "cannot write the console to %s: %s; the rest of it is lost", c->file,
 			       strerror(c->failure));
+	if (c->unread)
+		return err_set(err, EXIT_INPUT, "cannot write the console to %s: nobody reads it; the rest of it is lost",
+			       c->file);
 	return 0;
 }
 

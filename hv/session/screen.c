@@ -14,13 +14,19 @@
 #include "hv/base/clean.h"
 
 #define NOTE_WAIT_NS 200000000L
+/* Time for a reader once the run was told to end. The report is due two seconds later. */
+#define READER_NS UINT64_C(1000000000)
 
 struct screen {
 	pthread_mutex_t lock;
-	bool same;     /* Standard output and standard error are one file, so a line begun on one is in the way of the other. */
-	bool quiet;    /* Notes are not shown. */
-	bool mid_line; /* The console has left an unfinished line on standard output. */
+	bool same;     /* Standard output and standard error are the same file, so an unfinished line on one disturbs the
+			* other. */
+	bool quiet;    /* Show no messages. */
+	bool mid_line; /* The console left an unfinished line on standard output. */
 	int failure;   /* errno of the first write to standard output that failed, or 0. */
+	struct patience patience;
+	char *kept; /* kept_len bytes: what was unread when patience ended, and all output after it. */
+	size_t kept_len;
 };
 
 struct screen *screen_new(struct err *err)
@@ -43,28 +49,34 @@ void screen_free(struct screen *s)
 	if (!s)
 		return;
 	pthread_mutex_destroy(&s->lock);
+	free(s->kept);
 	free(s);
 }
 
-static int write_all(int fd, const char *bytes, size_t len)
+/* Keep what was not read in time, for screen_check(). */
+static void keep(struct screen *s, const char *bytes, size_t len)
 {
-	while (len > 0) {
-		ssize_t n = write(fd, bytes, len);
+	char *kept = realloc(s->kept, s->kept_len + len);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : EIO;
-		bytes += n;
-		len -= (size_t)n;
+	if (!kept) {
+		s->failure = ENOMEM;
+		return;
 	}
-	return 0;
+	memcpy(kept + s->kept_len, bytes, len);
+	s->kept = kept;
+	s->kept_len += len;
 }
 
 static void put_out(struct screen *s, const char *bytes, size_t len)
 {
-	if (s->failure == 0)
-		s->failure = write_all(STDOUT_FILENO, bytes, len);
+	size_t done = 0;
+
+	if (s->failure)
+		return;
+	if (!s->kept_len)
+		done = patience_write(&s->patience, STDOUT_FILENO, bytes, len, &s->failure);
+	if (!s->failure && done < len)
+		keep(s, bytes + done, len - done);
 }
 
 static void finish_line(struct screen *s)
@@ -83,8 +95,8 @@ void screen_report(struct screen *s, const char *text, size_t len)
 }
 
 /*
- * The thread that holds the lock may be waiting for a reader of standard output that never comes. A note must not wait with it,
- * since a note may be the answer to Ctrl-C. A torn line is the smaller harm.
+ * Lock with a timeout. The lock's holder may be waiting for a reader of standard output that never comes. A message, which may
+ * be the answer to Ctrl-C, must not wait for it. A split line does less harm.
  */
 static bool lock_for_note(struct screen *s)
 {
@@ -95,6 +107,16 @@ static bool lock_for_note(struct screen *s)
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	return pthread_mutex_timedlock(&s->lock, &until) == 0;
+}
+
+const struct patience *screen_patience(const struct screen *s)
+{
+	return &s->patience;
+}
+
+void screen_hurry(struct screen *s)
+{
+	patience_ends_in(&s->patience, READER_NS);
 }
 
 void screen_set_quiet(struct screen *s)
@@ -113,7 +135,7 @@ void screen_try_note(struct screen *s, const char *line)
 	struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
 	const struct timespec patience = {.tv_nsec = NOTE_WAIT_NS};
 
-	/* A pipe that is ready takes 4 KiB, which is more than a note. */
+	/* A pipe that poll() reports ready takes 4 KiB, more than a message. */
 	if (ppoll(&error, 1, &patience, NULL) > 0)
 		screen_note(s, line);
 }
@@ -123,6 +145,7 @@ void screen_error(struct screen *s, const char *line)
 	char text[700];
 	size_t len;
 	bool locked;
+	int failure = 0;
 
 	snprintf(text, sizeof(text) - 1, "outrider: %s", line);
 	clean_line(text, sizeof(text) - 1);
@@ -131,8 +154,8 @@ void screen_error(struct screen *s, const char *line)
 	locked = lock_for_note(s);
 	if (locked && s->same)
 		finish_line(s);
-	/* There is nowhere to say that standard error cannot be written. */
-	(void)!write_all(STDERR_FILENO, text, len);
+	/* A failure is ignored: there is nowhere else to report it. */
+	patience_write(&s->patience, STDERR_FILENO, text, len, &failure);
 	if (locked)
 		pthread_mutex_unlock(&s->lock);
 }
@@ -152,6 +175,9 @@ int screen_check(struct screen *s, struct err *err)
 	int failure;
 
 	pthread_mutex_lock(&s->lock);
+	if (!s->failure)
+		patience_write(NULL, STDOUT_FILENO, s->kept, s->kept_len, &s->failure);
+	s->kept_len = 0;
 	failure = s->failure;
 	pthread_mutex_unlock(&s->lock);
 	if (failure)

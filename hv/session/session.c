@@ -2,7 +2,6 @@
 #include "hv/session/session.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,8 +20,11 @@
 #include "hv/session/stopper.h"
 #include "hv/session/terminal.h"
 
-/* How often --verbose says how far the search is, if --stats-every does not say. */
+/* Period of the progress messages of --verbose without --stats-every. */
 #define VERBOSE_EVERY_NS UINT64_C(10000000000)
+/* Least duration while no point is armed: on a loaded host, arming the first point through a gdbstub can take seconds. */
+#define FIRST_POINT_NS UINT64_C(2000000000)
+#define NS_PER_S 1e9
 
 struct session {
 	const struct session_config *config;
@@ -33,21 +35,21 @@ struct session {
 	struct guest *guest;
 	struct lock_functions *locks; /* NULL: locks are not followed. */
 	struct detect *detect;	      /* NULL: the session does not look for races. */
-	bool running;		      /* The engine was run. */
+	bool running;		      /* The engine's run() was called. */
 	bool detecting;		      /* The detector's threads run. */
-	/* The debug files. They belong to the reporter thread while it runs. */
+	/* The debug files. Used by the reporter's thread while it runs. */
 	struct debug_images *images;
 	struct host host;
 	struct report_config report_config;
 	struct report *report;
-	struct coverage_keeper *coverage; /* NULL: nobody asked for it. */
+	struct coverage_keeper *coverage; /* NULL: coverage is not recorded. */
 	struct sink sink;
-	/* Makes copies of the machine what the kernel kills first when memory is out. All zero without --replay. */
+	/* Makes the OOM killer prefer copies of the machine. All zero without --replay. */
 	struct expendable expendable;
-	/* stop_detector() found that the user has read the error that it handed on. session_run() then keeps it to itself. */
+	/* The user has seen the detector's error that stop_detector() passed on, so session_run() does not return its text. */
 	bool said;
 	uint64_t started_ns;
-	struct stats_line stats_line; /* Only the stopper's thread uses it. */
+	struct stats_line stats_line; /* Used by the stopper's thread only. */
 };
 
 /* ---- the report's callbacks ---- */
@@ -73,9 +75,9 @@ static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
 	return guest_symbol_at(s->guest, addr, out);
 }
 
-/* ---- life ---- */
+/* ---- life cycle ---- */
 
-/* After Ctrl-C nobody waits for a debug file. */
+/* After Ctrl-C, do not wait for downloads of debug files. */
 static bool cancelled(void *ctx)
 {
 	const struct session *s = ctx;
@@ -101,7 +103,7 @@ static int open_names(struct session *s, struct err *err)
 
 /* ---- confinement ---- */
 
-/* The terminal's mode is set back before a forbidden system call ends the process. */
+/* Restore the terminal's mode before a forbidden system call ends the process. */
 static void last(void *ctx)
 {
 	struct session *s = ctx;
@@ -114,28 +116,29 @@ static bool confined(const struct session *s)
 	return s->engine->sandbox_kinds && !s->config->no_sandbox && sandbox_available(NULL, 0);
 }
 
-/* The name of some file in the folder, for struct sandbox_config. NULL: there is no folder. */
-static const char *in_folder(const char *folder, char path[PATH_MAX + 16])
-{
-	if (folder)
-		snprintf(path, PATH_MAX + 16, "%s/scenario", folder);
-	return folder ? path : NULL;
-}
-
 static int confine(struct session *s, struct err *err)
 {
-	char scenario[PATH_MAX + 16];
-	const char *const writes[] = {s->config->json, s->config->coverage, s->engine->socket,
-				      in_folder(s->config->replay_save, scenario)};
+	const char *const writes[] = {s->config->json, s->config->coverage, s->engine->socket};
 	const struct sandbox_config config = {
 		.used = s->engine->sandbox_kinds | 1u << SANDBOX_STOPPER | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER |
 			(s->config->replay ? 1u << SANDBOX_COPY : 0),
 		.fetch = s->config->debuginfod,
 		.writes = writes,
 		.write_count = sizeof(writes) / sizeof(writes[0]),
+		.folder = s->config->replay_save,
+		.calls = s->engine->sandbox_kinds & 1u << SANDBOX_VSOCK ? s->engine->socket : NULL,
 	};
 
 	return confined(s) ? sandbox_enter(&config, err) : 0;
+}
+
+/* Tell the user which parts of the confinement this host does not have. */
+static void note_missing(struct session *s)
+{
+	char line[SANDBOX_MISSING_MAX];
+
+	if (s->screen && confined(s) && sandbox_missing(line))
+		note(s, line);
 }
 
 static enum run_sandbox sandbox_word(const struct session *s)
@@ -207,7 +210,7 @@ static int open_locks(struct session *s, struct err *err)
 	return s->config->lock_list ? lock_functions_load(s->locks, s->config->lock_list, err) : 0;
 }
 
-/* The detector asks before there is a race, so the reporter thread does not use the debug files yet. */
+/* The detector calls this before the first race, so the reporter's thread does not use the debug files yet. */
 static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 {
 	struct session *s = ctx;
@@ -222,7 +225,7 @@ static int open_detector(struct session *s, struct err *err)
 	struct detect_config detect = s->config->detect;
 	const char *symbols;
 
-	/* The files of a folder give names only. Where the kernel's symbols are, the guest's own tables say best. */
+	/* Files in a folder give names only. The guest's own tables say best where the kernel's symbols are. */
 	if (symbol_files_kernel(s->config->symbols, s->config->symbol_count, &symbols, err) < 0)
 		return -1;
 	s->guest = guest_new(s->engine->target, symbols, &files, err);
@@ -275,20 +278,23 @@ static int open_all(struct session *s, struct err *err)
 		screen_set_quiet(s->screen);
 	if (s->screen && s->engine->sandbox_kinds && !confined(s))
 		note(s, "outrider is not confined: do not run a guest that you do not trust");
+	note_missing(s);
 	s->sink.screen = s->screen;
 	if (s->screen && s->config->replay && expendable_start(&s->expendable, err) < 0)
 		return -1;
-	/* A list that is wrong must not stop a guest that runs already. */
+	/* Read the list first: an error in it must not stop a guest that is running already. */
 	if (!s->screen || open_locks(s, err) < 0 || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
-	/* What opening a machine of libvirt's started may need privileges. What reads the guest's memory from now on does not.
+	/*
+	 * Starting a libvirt machine's gdbstub may need privileges. Reading the guest's memory from here on does not, so drop
+	 * them.
 	 */
 	if (s->engine->sandbox_kinds ? sandbox_drop(err) < 0 : sandbox_no_new_privileges(err) < 0)
 		return -1;
 	if (!s->config->no_detect &&
 	    (open_names(s, err) < 0 || open_detector(s, err) < 0 || open_replayer(s, err) < 0 || open_suspector(s, err) < 0))
 		return -1;
-	/* The files come last, so that they replace older ones only when the run can begin. */
+	/* Open the output files last, so that they replace older ones only if the run can begin. */
 	if (stopper_signal(s->stopper) || (!s->config->no_detect && (open_coverage(s, err) < 0 || open_report(s, err) < 0)))
 		return -1;
 	if (s->engine->keyboard)
@@ -314,22 +320,39 @@ static int start_detector(struct session *s, struct err *err)
 	return s->coverage ? coverage_keeper_start(s->coverage, err) : 0;
 }
 
-/* Returns the time sampled so far, in nanoseconds. Without a detector it is the time since the start. */
+/*
+ * The time sampled so far, in ns. As long as no point was armed: the time since the first try to arm one, or 0 up to
+ * FIRST_POINT_NS. Without a detector: the time since the start.
+ */
 static uint64_t elapsed_ns(void *session)
 {
 	struct session *s = session;
+	uint64_t ns;
 
-	return s->detect ? detect_sampled_ns(s->detect) : monotonic_ns() - s->started_ns;
+	if (!s->detect)
+		return monotonic_ns() - s->started_ns;
+	ns = detect_sampled_ns(s->detect);
+	if (ns)
+		return ns;
+	ns = detect_ready_ns(s->detect);
+	return ns > FIRST_POINT_NS ? ns : 0;
 }
 
-/* Say how far the search is, when it is time to. */
+static bool is_ready(void *session)
+{
+	const struct session *s = session;
+
+	return !s->detect || detect_ready_ns(s->detect);
+}
+
+/* Show the progress, if a message is due. */
 static void tell_progress(void *session)
 {
 	struct session *s = session;
 	struct stats_sample now = {0};
 	char line[STATS_LINE_MAX];
 
-	/* The stopper must wait neither for a busy target nor for a reader. It comes back soon. */
+	/* The stopper must not wait for a busy target or for a reader. It calls this again soon. */
 	if (!s->detect || !stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) ||
 	    !detect_try_stats(s->detect, &now.stats))
 		return;
@@ -338,7 +361,7 @@ static void tell_progress(void *session)
 	screen_try_note(s->screen, line);
 }
 
-/* Join the detector's threads. Their first failure comes into `err`, which keeps an error that it already has. */
+/* Join the detector's threads. Their first failure goes to `err`, unless `err` has an error already. */
 static void stop_detector(struct session *s, struct err *err)
 {
 	s->engine->ops->over(s->engine);
@@ -351,13 +374,59 @@ static void stop_detector(struct session *s, struct err *err)
 	s->said = sink_take_error(&s->sink, err);
 }
 
-/* Returns a few words on how the run ended, for the summary. */
+static void judge_no_kernel(const struct session *s, struct err *err)
+{
+	const char *found = s->guest ? guest_banner(s->guest) : "";
+
+	err_set(err, EXIT_INPUT,
+		"%s within %g s of %s: see its console; if it only boots slowly, give --wait-kernel a longer time",
+		found[0] ? "the guest's kernel has not finished booting" : "no Linux kernel was found in the guest",
+		(double)s->config->wait_kernel_ns / NS_PER_S, s->engine->since);
+}
+
+/* Set `err`: the kernel was found, but nothing was sampled. */
+static void judge_no_point(const struct session *s, struct err *err)
+{
+	const struct detect_config *d = &s->config->detect;
+
+	if (d->module)
+		err_set(err, EXIT_INPUT,
+			"nothing was sampled: while --duration lasted, no module %s with anything to sample was loaded; load "
+			"it "
+			"earlier, or give --duration a longer time",
+			d->module);
+	else if (d->sample)
+		err_set(err, EXIT_INPUT, "nothing was sampled: no function that can be sampled has a name of --sample %s",
+			d->sample);
+	else
+		err_set(err, EXIT_INPUT, "nothing was sampled: no point could be armed while --duration lasted");
+}
+
+/* Set `err` if a limit ended the run before it could do its work. */
+static void judge_limit(const struct session *s, enum stop_reason stopped, struct err *err)
+{
+	if (stopped == STOP_TIMEOUT)
+		err_set(err, EXIT_TIMEOUT, "--timeout: the run had not ended %g s after its start",
+			(double)s->config->timeout_ns / NS_PER_S);
+	else if (stopped == STOP_NO_KERNEL)
+		judge_no_kernel(s, err);
+	else if (stopped == STOP_DURATION && s->detect && !detect_sampled_ns(s->detect))
+		judge_no_point(s, err);
+}
+
+/* A few words on how the run ended, for the summary. */
 static const char *end_word(struct session *s, enum stop_reason stopped, struct err *err)
 {
 	const char *ended = s->engine->ops->end_word(s->engine, stopped, err);
 
+	if (err->code == EXIT_OK)
+		judge_limit(s, stopped, err);
 	if (err->code == EXIT_GUEST)
 		return "guest died";
+	if (err->code == EXIT_TIMEOUT)
+		return "timed out";
+	if (stopped == STOP_NO_KERNEL)
+		return "no kernel found";
 	if (err->code != EXIT_OK)
 		return "failed";
 	if (stopped == STOP_SIGNAL)
@@ -383,6 +452,22 @@ static void summarize(struct session *s, const char *end, struct err *err)
 	coverage_keeper_finish(s->coverage, err);
 }
 
+/* The name of the engine's thread that still waits for the host, or NULL. */
+static const char *left(const struct session *s)
+{
+	return s->running && s->engine->ops->left ? s->engine->ops->left(s->engine) : NULL;
+}
+
+static void tell_left(struct session *s)
+{
+	char line[120];
+
+	if (!left(s))
+		return;
+	snprintf(line, sizeof(line), "the thread \"%s\" still waits for the host, and is left behind", left(s));
+	screen_try_note(s->screen, line);
+}
+
 static void run_all(struct session *s, struct err *err)
 {
 	enum stop_reason stopped;
@@ -393,16 +478,24 @@ static void run_all(struct session *s, struct err *err)
 		return;
 	if (confine(s, err) == 0 && start_detector(s, err) == 0)
 		s->engine->ops->run(s->engine, err);
+	tell_left(s);
 	stop_detector(s, err);
 	s->engine->ops->finish(s->engine, err);
-	stopped = stopper_closing(s->stopper);
+	stopped = stopper_ending(s->stopper);
 	summarize(s, end_word(s, stopped, err), err);
 }
 
-/* Free everything and restore the terminal. An error found on the way comes into `err`. */
+/* Free everything and restore the terminal. Errors go to `err`. */
 static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
+	if (left(s)) {
+		/* The thread uses what would be freed, and the process ends now. */
+		if (s->engine->socket)
+			unlink(s->engine->socket);
+		screen_check(s->screen, err);
+		return;
+	}
 	report_free(s->report);
 	coverage_keeper_free(s->coverage);
 	debug_images_free(s->images);
@@ -419,7 +512,7 @@ static void close_all(struct session *s, struct err *err)
 	sink_destroy(&s->sink);
 }
 
-/* A run that a signal has kept from beginning: whatever failed because of it, that is what the user is told. */
+/* A signal came before the run began. Report the signal, whatever failed because of it. */
 static int gave_up(int number, struct err *err)
 {
 	*err = (struct err){0};
@@ -430,7 +523,15 @@ static int gave_up(int number, struct err *err)
 int session_run(struct engine *engine, const struct session_config *config, struct err *err)
 {
 	struct session s = {.config = config, .engine = engine};
-	const struct stopper_config stopper = {engine, &s.terminal, config->duration_ns, elapsed_ns, tell_progress, &s};
+	const struct stopper_config stopper = {.engine = engine,
+					       .terminal = &s.terminal,
+					       .duration_ns = config->duration_ns,
+					       .wait_kernel_ns = config->no_detect ? 0 : config->wait_kernel_ns,
+					       .timeout_ns = config->timeout_ns,
+					       .is_ready = is_ready,
+					       .elapsed_ns = elapsed_ns,
+					       .tick = tell_progress,
+					       .ctx = &s};
 	int code, kept_from;
 
 	s.stats_line.every_ns = config->stats_every_ns || !config->verbose ? config->stats_every_ns : VERBOSE_EVERY_NS;
@@ -446,6 +547,7 @@ int session_run(struct engine *engine, const struct session_config *config, stru
 	stopper_closing(s.stopper);
 	close_all(&s, err);
 	stopper_finish(s.stopper);
+	sandbox_finish();
 	if (kept_from)
 		return gave_up(kept_from, err);
 	code = (int)err->code;

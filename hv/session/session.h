@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A session is one look for races in one machine. It puts screen, engine, detector, names and report together, runs them, and
- * takes them apart in the opposite order. It knows nothing of the command line.
+ * A session is one search for races in one machine. It creates screen, engine, detector, names and report, runs them, and
+ * frees them in reverse order. It knows nothing of the command line.
  */
 #ifndef OUTRIDER_SESSION_SESSION_H
 #define OUTRIDER_SESSION_SESSION_H
@@ -14,53 +14,62 @@
 
 struct session_config {
 	struct detect_config detect;
-	/* The files and folders of --symbols, of which there are symbol_count; see symbol_files.h. */
+	/* The files and folders of --symbols, symbol_count paths: see symbol_files.h. */
 	const char *const *symbols;
 	size_t symbol_count;
 	/* Fetch debug files from the user's debuginfod servers. */
 	bool debuginfod;
-	/* Show the races, the summary and errors only. */
+	/* Show only races, the summary and errors. */
 	bool quiet;
-	/* Say which debug files are used, and every ten seconds how far the search is, if stats_every_ns does not say how
-	 * often. */
+	/* Name the debug files that are used, and show the progress every 10 s, unless stats_every_ns sets the period. */
 	bool verbose;
-	/* So often say how far the search is, in ns of sampled time. 0: not. */
+	/* Period of progress messages, in ns of sampled time. 0: none. */
 	uint64_t stats_every_ns;
-	/* What --overhead asks for, in percent, for the record. 0: nothing. Who obeys it is told of it in another way. */
+	/*
+	 * The value of --overhead in percent, for the record only; detect.overhead or the engine's limit enforces it. 0: not
+	 * given.
+	 */
 	unsigned overhead_percent;
-	/* The JSON file that the races are written to. NULL: none is written. */
+	/* JSON file for the races. NULL: none. */
 	const char *json;
-	/* The JSON file that what was sampled of each site is written to. NULL: none is written. */
+	/* JSON file for the coverage. NULL: none. */
 	const char *coverage;
-	/* The session ends when this much time has been sampled, in nanoseconds. 0: there is no limit. */
+	/*
+	 * End the session after this much sampled time, in ns. As long as no point could be armed, the time since the kernel
+	 * was found counts instead. 0: no limit.
+	 */
 	uint64_t duration_ns;
-	/* Who judges the races at the end. NULL: nobody. */
+	/* End the session, without a search, if the kernel is not found within this time, in ns. 0: no limit. */
+	uint64_t wait_kernel_ns;
+	/* End the session this long after its start, in ns. 0: no limit. */
+	uint64_t timeout_ns;
+	/* Judges the races at the end. NULL: races are not judged. */
 	const struct report_judge *judge;
-	/* The user's source files, which the debug files may add to. NULL: none. */
+	/* The user's source files; debug files may add to them. NULL: none. */
 	struct sources *sources;
-	/* The command line as it was typed, from the subcommand on, for the record: option_count strings. */
+	/* The command line from the subcommand on, option_count strings, for the record. */
 	const char *const *options;
 	size_t option_count;
-	/* Do not confine the process; see hv/sandbox/sandbox.h. */
+	/* Do not confine the process: see hv/sandbox/sandbox.h. */
 	bool no_sandbox;
-	/* Run races that are seen in both orders, in copies of the machine. The engine must have the operation still(). */
+	/* Run observed races in both orders, in copies of the machine. The engine must have still(). */
 	bool replay;
-	/* How long each order runs on freely after it, in nanoseconds. 0: not at all. */
+	/* How long each order runs on after its region, in ns. 0: not at all. */
 	uint64_t replay_free_ns;
-	/* The folder that scenarios of these races are kept in. NULL: none are kept. */
+	/* The folder for scenarios of these races. NULL: none are kept. */
 	const char *replay_save;
-	/* Who judges what is seen of locks. NULL: they are not followed. The session sets detect.locks itself. */
+	/* Judges the record of locks. NULL: locks are not followed. The session itself sets detect.locks. */
 	const struct suspector_judge *suspect;
-	/* The user's list of lock functions, which adds to the program's own. NULL: there is none. */
+	/* The user's list of lock functions, added to the built-in list. NULL: none. */
 	const char *lock_list;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };
 
 /*
- * Run `engine` from its open() to its close(). The caller has not started any thread yet. `config` and its strings must last
- * for the call. Returns the exit code, which is 128 plus a signal's number when that signal came before the engine ran. `err`
- * is set when the user has not yet read why the code is not EXIT_OK; the caller prints it.
+ * Run `engine` from its open() to its close(). The caller must not have started any thread. `config` and its strings must stay
+ * valid during the call. Returns the exit code: 128 plus the signal's number if a signal came before the engine ran. `err` is
+ * set if the user has not seen the error of a code other than EXIT_OK; the caller prints it.
  */
 int session_run(struct engine *engine, const struct session_config *config, struct err *err);
 

@@ -14,24 +14,26 @@
 #include "hv/sandbox/sandbox.h"
 
 #define POLL_NS 100000000L
-/* Polls from the first line of a panic to the end. The kernel prints its trace in that time, or reboots by itself. */
+/* Polls from the first line of a panic to the stop: 5 s, in which the kernel prints its trace, or reboots by itself. */
 #define PANIC_POLLS 50
-/* How long an engine may take to give up its opening. It may be waiting for libvirt, or for a name server. */
+/* Time for an engine to give up open(). It may be waiting for libvirt, or for a name server. */
 #define GIVE_UP_NS 2000000000u
 
-enum phase { OPENING, RUNNING, CLOSING };
+enum phase { OPENING, RUNNING, ENDING, CLOSING };
 
 struct stopper {
 	const struct stopper_config *config;
 	pthread_t thread;
 	atomic_bool over;
+	uint64_t started_ns;
 
-	pthread_mutex_t lock; /* Guards what follows. */
+	pthread_mutex_t lock; /* Guards all members below. */
 	enum phase phase;
-	struct screen *screen; /* NULL while the engine is being opened. */
+	struct screen *screen; /* NULL during open(). */
+	uint64_t running_ns;   /* When RUNNING began. */
 	enum stop_reason reason;
 	int signal;	 /* The first signal that came, or 0. */
-	uint64_t end_ns; /* When an engine that was told to give up must have done so, on CLOCK_MONOTONIC. */
+	uint64_t end_ns; /* When an engine that was told to give up must be done (CLOCK_MONOTONIC, ns). */
 	unsigned panic_polls;
 };
 
@@ -43,12 +45,13 @@ static void stop_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-/* A NULL `why` shows no note, since the run's error will say why. */
+/* `why` is NULL if the run's error tells the reason. */
 static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 {
 	if (s->reason != STOP_NONE)
 		return;
 	s->reason = reason;
+	screen_hurry(s->screen);
 	s->config->engine->ops->stop(s->config->engine);
 	if (why)
 		screen_try_note(s->screen, why);
@@ -60,7 +63,7 @@ static void end_at_once(const struct stopper *s, int number)
 	_exit(128 + number);
 }
 
-/* Nothing runs yet that would have to be stopped. */
+/* A signal during open(): no run has to be stopped. */
 static void give_up(struct stopper *s, int number)
 {
 	const struct engine *engine = s->config->engine;
@@ -90,10 +93,15 @@ static void on_signal(struct stopper *s, int number)
 		stop(s, STOP_SIGNAL, why);
 	} else if (s->phase == RUNNING) {
 		s->reason = STOP_SIGNAL;
+	} else if (s->phase == ENDING) {
+		screen_hurry(s->screen);
 	}
 }
 
-/* An engine that does not give up is left behind. Whoever pressed Ctrl-C must be told that this is what has happened. */
+/*
+ * End the process if the engine does not give up open() in time, and tell the user, who pressed Ctrl-C, that it ended before
+ * the search.
+ */
 static void poll_opening(const struct stopper *s)
 {
 	if (!s->signal || monotonic_ns() < s->end_ns)
@@ -102,15 +110,36 @@ static void poll_opening(const struct stopper *s)
 	end_at_once(s, s->signal);
 }
 
+/* Which limit is exceeded. *what names its option. */
+static enum stop_reason over_limit(const struct stopper *s, const char **what)
+{
+	const struct stopper_config *c = s->config;
+	uint64_t now = monotonic_ns();
+
+	*what = "--duration is over";
+	if (c->duration_ns && c->elapsed_ns(c->ctx) >= c->duration_ns)
+		return STOP_DURATION;
+	*what = "--timeout is over";
+	if (c->timeout_ns && now - s->started_ns >= c->timeout_ns)
+		return STOP_TIMEOUT;
+	*what = "--wait-kernel is over";
+	if (c->wait_kernel_ns && now - s->running_ns >= c->wait_kernel_ns && !c->is_ready(c->ctx))
+		return STOP_NO_KERNEL;
+	return STOP_NONE;
+}
+
 static void poll_engine(struct stopper *s)
 {
 	const struct stopper_config *config = s->config;
 	const struct engine *engine = config->engine;
+	enum stop_reason over;
+	const char *what;
 	char why[80];
 
-	if (s->reason == STOP_NONE && config->duration_ns != 0 && config->elapsed_ns(config->ctx) >= config->duration_ns) {
-		snprintf(why, sizeof(why), "--duration is over: %s", engine->stopping);
-		stop(s, STOP_DURATION, why);
+	over = s->reason == STOP_NONE ? over_limit(s, &what) : STOP_NONE;
+	if (over != STOP_NONE) {
+		snprintf(why, sizeof(why), "%s: %s", what, engine->stopping);
+		stop(s, over, why);
 	}
 	if (config->tick)
 		config->tick(config->ctx);
@@ -152,6 +181,7 @@ struct stopper *stopper_start(const struct stopper_config *config, struct err *e
 		return NULL;
 	}
 	s->config = config;
+	s->started_ns = monotonic_ns();
 	pthread_mutex_init(&s->lock, NULL);
 	stop_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -183,21 +213,29 @@ bool stopper_running(struct stopper *s, struct screen *screen)
 	go = !s->signal;
 	if (go) {
 		s->screen = screen;
+		s->running_ns = monotonic_ns();
 		s->phase = RUNNING;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return go;
 }
 
-enum stop_reason stopper_closing(struct stopper *s)
+enum stop_reason stopper_ending(struct stopper *s)
 {
 	enum stop_reason reason;
 
 	pthread_mutex_lock(&s->lock);
-	s->phase = CLOSING;
+	s->phase = ENDING;
 	reason = s->reason;
 	pthread_mutex_unlock(&s->lock);
 	return reason;
+}
+
+void stopper_closing(struct stopper *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->phase = CLOSING;
+	pthread_mutex_unlock(&s->lock);
 }
 
 void stopper_finish(struct stopper *s)

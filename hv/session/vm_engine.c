@@ -6,12 +6,18 @@
 #include "hv/sandbox/sandbox.h"
 #include "hv/session/terminal.h"
 
+/*
+ * Time for the machine's threads to end: half of the 3 s in which a stopped run has its report, and many times longer than a
+ * disk needs for a request.
+ */
+#define LEAVE_NS UINT64_C(1500000000)
+
 static struct vm_engine *vm_engine(struct engine *e)
 {
 	return (struct vm_engine *)e;
 }
 
-/* A device must not wait for a reader of standard error. */
+/* Not screen_note(): a device must not wait for a reader of standard error. */
 static void note_of_device(void *screen, const char *line)
 {
 	screen_try_note(screen, line);
@@ -50,9 +56,15 @@ static int run_vm(struct engine *e, struct err *err)
 	return vm_run(v->vm, e->target ? kvm_target_hooks(e->target) : NULL, &v->end, err);
 }
 
+static const char *vm_engine_left(const struct engine *e)
+{
+	return vm_left(((const struct vm_engine *)e)->vm);
+}
+
 static void stop_vm(struct engine *e)
 {
-	/* The target has to know when the end began. */
+	vm_leave_within(vm_engine(e)->vm, LEAVE_NS);
+	/* The target must know when the end began. */
 	if (e->target)
 		target_stop(e->target);
 	else
@@ -65,9 +77,11 @@ static void vm_over(struct engine *e)
 		kvm_target_over(e->target);
 }
 
+/* Finish the console, unless a vCPU thread that still waits for the host may write to it. */
 static void finish_vm(struct engine *e, struct err *err)
 {
-	console_finish(vm_engine(e)->console, err);
+	if (!vm_engine_left(e))
+		console_finish(vm_engine(e)->console, err);
 }
 
 static const char *vm_panic(const struct engine *e)
@@ -75,7 +89,7 @@ static const char *vm_panic(const struct engine *e)
 	return console_panic(((const struct vm_engine *)e)->console);
 }
 
-/* Set `err` when the guest died. */
+/* Set `err` if the guest died. */
 static void judge_end(const struct vm_engine *v, enum stop_reason stopped, struct err *err)
 {
 	const char *panic = console_panic(v->console);
@@ -146,6 +160,7 @@ void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 		.open = open_vm,
 		.run = run_vm,
 		.stop = stop_vm,
+		.left = vm_engine_left,
 		.over = vm_over,
 		.finish = finish_vm,
 		.panic = vm_panic,
@@ -160,6 +175,7 @@ void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 				.ops = &ops,
 				.beginning = "booting",
 				.stopping = "stopping the guest",
+				.since = "the guest's start",
 				.keyboard = true,
 				.sandbox_kinds = sandbox_kinds(&config->vm),
 				.kernel = config->vm.kernel,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the machine ends: from any thread, once, with the reason that came first. */
+/* The end of the machine: any thread can end it, once, and the first reason counts. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "hv/base/clock.h"
 #include "hv/vmm/machine.h"
 
 /* Async-signal-safe, since vm_stop() is. */
@@ -22,7 +23,7 @@ void machine_wake(struct vm *vm)
 
 	for (unsigned i = 0; i < vm->cpus; i++)
 		vcpu_kick(&vm->vcpu[i]);
-	/* A write fails when the counter is full, and then the thread that waits for it is awake already. */
+	/* The write fails only when the eventfd's counter is full. The waiting thread is then already awake. */
 	if (write(vm->wake_fd, &one, sizeof(one)) < 0)
 		errno = saved;
 }
@@ -58,6 +59,18 @@ bool vm_ended(const struct vm *vm, enum vm_end *end)
 	if (ended)
 		*end = (enum vm_end)(ended - 1);
 	return ended;
+}
+
+void vm_leave_within(struct vm *vm, uint64_t ns)
+{
+	uint64_t never = 0;
+
+	atomic_compare_exchange_strong(&vm->leave_ns, &never, monotonic_ns() + ns);
+}
+
+const char *vm_left(const struct vm *vm)
+{
+	return vm->left[0] ? vm->left : NULL;
 }
 
 void vm_stop(struct vm *vm)

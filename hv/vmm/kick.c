@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a vCPU is made to leave KVM_RUN. The signal interrupts a KVM_RUN that has begun. A KVM_RUN that has not begun yet returns
- * at once because of immediate_exit, which the signal's handler sets on the vCPU's own thread (Documentation/virt/kvm/api.rst,
+ * Kicks: make a vCPU leave KVM_RUN. The signal interrupts a KVM_RUN in progress. A KVM_RUN that has not begun yet returns at
+ * once because of immediate_exit, which the signal's handler sets on the vCPU's own thread (Documentation/virt/kvm/api.rst,
  * KVM_RUN). So no kick is lost.
  *
- * A copy of a machine may be in a process that a confined one has forked. Its threads may send signals to the parent only,
- * since the filter that they have inherited knows the parent's number. A timer can signal threads of its own process and no
- * others, and so that is how a copy's vCPUs are kicked.
+ * A copy of a machine may run in a process that a confined process has forked. Its threads inherit the seccomp filter, which
+ * allows tgkill() only for the parent's process id. The filter does allow timer_settime(), and a timer can only signal threads
+ * of its own process. So timers kick a copy's vCPUs.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -15,13 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "hv/base/signals.h"
 #include "hv/vmm/machine.h"
 
 static _Thread_local struct kvm_run *volatile own_run;
 
 int vcpu_kick_signal(void)
 {
-	return SIGRTMIN + 1;
+	return signals_kick();
 }
 
 static void on_kick_signal(int sig)
@@ -35,7 +36,7 @@ static void on_kick_signal(int sig)
 
 int kick_setup(struct err *err)
 {
-	/* Without SA_RESTART, since a write to the console that waits for its reader must return, too. */
+	/* Without SA_RESTART, because a write to the console that waits for its reader must return, too. */
 	struct sigaction sa = {.sa_handler = on_kick_signal};
 
 	sigemptyset(&sa.sa_mask);
@@ -79,7 +80,7 @@ void vcpu_kick(struct vcpu *vcpu)
 	if (!tid)
 		return;
 	atomic_fetch_add_explicit(&vcpu->kicks, 1, memory_order_relaxed);
-	/* tgkill() takes a thread id, so that, unlike pthread_kill(), it is defined even if the thread has just ended. */
+	/* tgkill() takes a thread id. So, unlike pthread_kill(), it is defined even if the thread has just ended. */
 	if (atomic_load(&vcpu->has_kick_timer))
 		timer_settime(vcpu->kick_timer, 0, &at_once, NULL);
 	else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of struct vm, and what the files of this folder offer each other about the machine.
+ * The members of struct vm, and the functions about the machine that the files of this folder share.
  *
  * Locking: vm_create() sets the members above `ended`, and vm_run() sets `hooks`. They do not change while vCPUs run, except
- * that each device and the bus change their own state and lock it themselves.
+ * that the bus and each device change and lock their own state.
  */
 #ifndef OUTRIDER_VMM_MACHINE_H
 #define OUTRIDER_VMM_MACHINE_H
@@ -33,85 +33,87 @@
 struct vm {
 	int kvm_fd, fd;
 	struct ram ram;
-	bool ram_is_callers;  /* vm_destroy() leaves the RAM alone */
+	bool ram_is_callers;  /* vm_destroy() does not free the RAM */
 	bool kicks_by_timers; /* see kick.c */
-	struct dma dma;	      /* how devices get into that RAM */
+	struct dma dma;	      /* the devices' access to that RAM */
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* size of each vcpu->run mapping in bytes */
 	struct bus bus;
 	struct kvm_lines lines;
 	struct workers workers;
-	struct virtio_bus virtio; /* the three parts that cards are plugged into */
+	struct virtio_bus virtio; /* the buses and workers that PCI devices are added to */
 	struct serial serial;
 	struct rtc rtc;
 	struct pm pm;
 	struct pci pci;
 	struct i8042 i8042;
 	struct pvpanic pvpanic;
-	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the rest is NULL */
-	struct virtio_rng *rng;			/* NULL: there is none; likewise the cards that follow */
+	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the remaining elements are NULL */
+	struct virtio_rng *rng;			/* NULL: the machine has none; likewise the devices that follow */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
-	struct silent *silent[PCI_SLOTS]; /* of a copy: what stands in for its cards, in the order of their slots */
+	struct silent *silent[PCI_SLOTS]; /* only in a copy: the silent devices, indexed by slot */
 	int console_in;
-	int wake_fd; /* eventfd; readable once the machine has ended, which the input thread waits for */
+	int wake_fd; /* eventfd; readable once the machine has ended; wakes the input thread */
 	const struct vm_hooks *hooks;
 
-	atomic_int ended;	  /* 0 while the machine runs, then 1 + enum vm_end; the first end stays */
-	pthread_mutex_t end_lock; /* guards `detail` and `failure` until the vCPU threads have ended */
-	char detail[512];	  /* what vm_end_detail() returns */
-	struct err failure;	  /* what our side failed with; its code is EXIT_OK when our side did not fail */
+	_Atomic uint64_t leave_ns; /* time on CLOCK_MONOTONIC after which vm_run() no longer waits for threads; 0: never */
+	char left[16];		   /* name of a thread that vm_run() did not wait for; "": none */
+	atomic_int ended;	   /* 0 while the machine runs, then 1 + enum vm_end of the first end */
+	pthread_mutex_t end_lock;  /* guards `detail` and `failure` until the vCPU threads have ended */
+	char detail[512];	   /* what vm_end_detail() returns */
+	struct err failure;	   /* error that made vm_run() fail; code EXIT_OK: none */
 };
 
 /*
- * End the machine for the reason `end`, and keep the printf-formatted line for vm_end_detail(). Only the first end counts; a
- * later one changes nothing. Any thread may call it, but no signal handler. In end.c.
+ * End the machine for the reason `end`, and keep the printf-formatted line for vm_end_detail(). Only the first call has an
+ * effect. Any thread may call it, but no signal handler. In end.c.
  */
 void machine_end(struct vm *vm, enum vm_end end, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* End the machine because our side failed: vm_run() then returns `err`, of several the first. In end.c. */
+/* End the machine because of an error of the VMM: vm_run() then returns the first such error. In end.c. */
 void machine_fail(struct vm *vm, const struct err *err);
 
-/* Make every thread of the machine look at `ended` soon. Async-signal-safe. In end.c. */
+/* Make every thread of the machine test `ended` soon. Async-signal-safe. In end.c. */
 void machine_wake(struct vm *vm);
 
 /*
- * Make a machine of `cpus` that has the board's devices, and nothing of KVM yet: no VM, RAM, cards and vCPUs. The descriptors
- * are as in struct vmm_config. Returns NULL with `err` set; vm_destroy() frees it. In vm.c.
+ * Make a machine with `cpus` vCPUs to come and the platform devices, without a KVM VM, RAM, PCI devices and vCPUs. The file
+ * descriptors are those of struct vmm_config. Returns NULL with `err` set; vm_destroy() frees the machine. In vm.c.
  */
 struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct err *err);
 
 /*
- * Open what a machine needs of the host, and create its VM: `kvm_fd` is /dev/kvm, which becomes the machine's. Returns 0, or -1
- * with `err` set. In vm.c.
+ * Open what a machine needs of the host, and create its VM. `kvm_fd` is an open /dev/kvm, which the machine takes over. Returns
+ * 0, or -1 with `err` set. In vm.c.
  */
 int machine_open(struct vm *vm, int kvm_fd, struct err *err);
 
 /*
- * Put the board's devices on the bus, and wire them to interrupts and power. machine_remove_devices() may follow even when this
- * fails, and comes only after the machine's threads have ended.
+ * Put the platform devices on the bus, and connect their interrupts and power lines. On failure too, call
+ * machine_remove_devices(), after the machine's threads have ended.
  */
 int machine_add_devices(struct vm *vm, int console_out, struct err *err);
 
 /*
- * Add the PCI devices that `config` asks for, once KVM's VM is open. Their workers run from the start of vm_run() to its end.
- * Returns 0, or -1 with `err` set; machine_remove_devices() frees them either way.
+ * Add the PCI devices that `config` asks for. The KVM VM must exist. Their workers run from the start of vm_run() to its end.
+ * Returns 0, or -1 with `err` set; machine_remove_devices() frees the devices in either case.
  */
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
 /*
- * Create the vCPUs. CPU 0 is put where the kernel starts, as `entry` says; the others wait for its INIT and SIPI. Returns 0, or
- * -1 with `err` set; machine_destroy_vcpus() frees the vCPUs either way.
+ * Create the vCPUs. CPU 0 starts at the kernel's entry, as `entry` says; the others wait for INIT and SIPI. Returns 0, or -1
+ * with `err` set; machine_destroy_vcpus() frees the vCPUs in either case.
  */
 int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct err *err);
 
-/* Create the vCPU of that number, whose registers are as KVM makes them. Returns 0, or -1 with `err` set. */
+/* Create the vCPU `index`, with the registers that KVM gives it. Returns 0, or -1 with `err` set. */
 int machine_create_vcpu(struct vm *vm, unsigned index, struct err *err);
 void machine_destroy_vcpus(struct vm *vm);
 
-/* Set the CPUID and the MSRs of a vCPU and, on CPU 0, the registers that the boot protocol wants. In vcpu_state.c. */
+/* Set the CPUID and the MSRs of a vCPU and, on CPU 0, the registers that the boot protocol requires. In vcpu_state.c. */
 int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, struct err *err);
 
 /* Hooks that do nothing. */
@@ -123,22 +125,22 @@ void *vcpu_thread(void *arg);
 /* The body of the thread that serves console input and the clock. `arg` is the struct vm. */
 void *input_thread(void *arg);
 
-/* Install the handler of the kick signal, for the whole process. It may be called again. Returns 0, or -1 with `err` set. */
+/* Install the handler of the kick signal, for the whole process. May be called repeatedly. Returns 0, or -1 with `err` set. */
 int kick_setup(struct err *err);
 
 /*
- * Let a timer send the kicks of this vCPU to the calling thread, which is its own. It may be called again. Returns 0, or -1
- * with `err` set; kick_free_timer() frees the timer when no thread runs any more.
+ * Make a timer that sends this vCPU's kicks to the calling thread, which must be the vCPU's own. May be called repeatedly.
+ * Returns 0, or -1 with `err` set; kick_free_timer() frees the timer when no thread uses it any more.
  */
 int kick_make_timer(struct vcpu *vcpu, struct err *err);
 void kick_free_timer(struct vcpu *vcpu);
 
-/* Say which vCPU the calling thread runs from now on, so that a kick finds its kvm_run. NULL: it runs none any more. */
+/* Set the vCPU that the calling thread runs, so that a kick finds its kvm_run. NULL: none any more. */
 void kick_attach(struct vcpu *vcpu);
 
 /*
- * Write one line for the user into `buf` of `size` bytes: the last KVM exit and the registers of a vCPU that has stopped for
- * good. To be called on the vCPU's own thread. In vcpu_state.c.
+ * Write one line for the user into `buf` of `size` bytes: the last KVM exit and the registers of a vCPU that will not run
+ * again. To be called on the vCPU's own thread. In vcpu_state.c.
  */
 void vcpu_describe(struct vcpu *vcpu, char *buf, size_t size);
 

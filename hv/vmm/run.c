@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine's threads, from their start until they are joined. */
+/* The machine's threads, from start to join. */
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "hv/base/clock.h"
 #include "hv/base/signals.h"
 #include "hv/vmm/machine.h"
 
-/* A thread starts with every signal blocked but the kick and those of a crash, so that SIGINT and its like go to the thread of
- * vm_run()'s caller. */
+#define NS_PER_S UINT64_C(1000000000)
+/*
+ * A thread that was woken and has not ended after 100 ms missed its kick, and is woken again. A thread that got its kick ends
+ * far sooner.
+ */
+#define WAKE_NS UINT64_C(100000000)
+
+/* A thread starts with all signals blocked except the kick and those of a crash, so that SIGINT, SIGTERM and the like are
+ * delivered to the thread that called vm_run(). */
 static int start_thread(struct vm *vm, pthread_t *thread, void *(*body)(void *), void *arg)
 {
 	sigset_t all, old;
@@ -31,7 +43,7 @@ static void start_threads(struct vm *vm, pthread_t *input_tid, bool *input, unsi
 {
 	struct err err = {0};
 
-	/* The devices' threads come first: a vCPU may notify a device at once. */
+	/* The workers start first: a vCPU may notify a device at once. */
 	if (workers_start(&vm->workers, &err) < 0) {
 		machine_fail(vm, &err);
 		return;
@@ -43,6 +55,66 @@ static void start_threads(struct vm *vm, pthread_t *input_tid, bool *input, unsi
 		++*vcpus;
 }
 
+/* Each thread that ends the machine calls machine_wake() after it has set `ended`. */
+static void wait_for_end(struct vm *vm)
+{
+	struct pollfd woken = {.fd = vm->wake_fd, .events = POLLIN};
+
+	while (!atomic_load(&vm->ended))
+		poll(&woken, 1, -1);
+}
+
+static bool may_leave(const struct vm *vm)
+{
+	uint64_t leave_ns = atomic_load(&vm->leave_ns);
+
+	return leave_ns && monotonic_ns() >= leave_ns;
+}
+
+static void leave(struct vm *vm, const char *name)
+{
+	if (!vm->left[0])
+		snprintf(vm->left, sizeof(vm->left), "%s", name);
+}
+
+/* A kick that arrives just before a blocking system call does not interrupt it, so the threads are woken every WAKE_NS. */
+static void join_thread(struct vm *vm, pthread_t thread, const char *name)
+{
+	for (;;) {
+		uint64_t until_ns = monotonic_ns() + WAKE_NS;
+		const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
+
+		if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0)
+			return;
+		if (may_leave(vm)) {
+			leave(vm, name);
+			return;
+		}
+		machine_wake(vm);
+	}
+}
+
+static void join_vcpus(struct vm *vm, unsigned started)
+{
+	for (unsigned i = 0; i < started; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "vCPU %u", i);
+		join_thread(vm, vm->vcpu[i].thread, name);
+	}
+}
+
+static void join_workers(struct vm *vm)
+{
+	const char *left;
+
+	workers_end(&vm->workers);
+	while ((left = workers_joined(&vm->workers, monotonic_ns() + WAKE_NS)) && !may_leave(vm))
+		;
+	if (left)
+		leave(vm, left);
+}
+
 int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err)
 {
 	bool input = false;
@@ -51,12 +123,11 @@ int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct
 
 	vm->hooks = hooks ? hooks : &machine_no_hooks;
 	start_threads(vm, &input_tid, &input, &started);
-	for (unsigned i = 0; i < started; i++)
-		pthread_join(vm->vcpu[i].thread, NULL);
-	workers_join(&vm->workers);
-	machine_wake(vm);
+	wait_for_end(vm);
+	join_vcpus(vm, started);
+	join_workers(vm);
 	if (input)
-		pthread_join(input_tid, NULL);
+		join_thread(vm, input_tid, "console input");
 	*end = (enum vm_end)(atomic_load(&vm->ended) - 1);
 	if (vm->failure.code != EXIT_OK)
 		return err_set(err, vm->failure.code, "%s", vm->failure.text);

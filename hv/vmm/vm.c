@@ -93,7 +93,7 @@ static void close_fd(int fd)
 
 void vm_destroy(struct vm *vm)
 {
-	if (!vm)
+	if (!vm || vm_left(vm))
 		return;
 	machine_destroy_vcpus(vm);
 	machine_remove_devices(vm);

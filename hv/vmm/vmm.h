@@ -3,10 +3,10 @@
  * The virtual machine monitor: it runs an unmodified x86-64 Linux kernel on KVM, by KVM's ioctls and without a library. This
  * header is all that a caller needs.
  *
- * Threads: vm_run() starts one thread for each vCPU, one for console input, and the threads of the devices
- * (virtio/worker.h), and returns when the machine has ended. A hook runs on the thread of its vCPU, while that vCPU is
- * outside KVM_RUN, and may therefore issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be
- * called from any thread and from a signal handler.
+ * Threads: vm_run() starts one thread for each vCPU, one for console input, and the workers of the devices (virtio/worker.h),
+ * and returns when the machine has ended. A hook runs on the thread of its vCPU, while that vCPU is outside KVM_RUN, so it may
+ * issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be called from any thread and from a signal
+ * handler.
  */
 #ifndef OUTRIDER_VMM_VMM_H
 #define OUTRIDER_VMM_VMM_H
@@ -34,11 +34,11 @@ struct vm;
 struct vmm_disk {
 	/* Path of the image. */
 	const char *path;
-	/* The guest cannot write to the disk, and the image is opened for reading only. */
+	/* The guest cannot write to the disk, and the image is opened read-only. */
 	bool read_only;
-	/* The guest's writes go to a temporary file, which is gone with the machine. The image stays as it is. */
+	/* The guest's writes go to a temporary file, which is deleted with the machine. The image does not change. */
 	bool overlay;
-	/* The image is raw, even where it begins as one of another format does. */
+	/* Use the image as raw, even if it starts with the magic number of another format. */
 	bool raw;
 	/* The number of request queues, 1 to VMM_MAX_CPUS. 0: one for each vCPU, but at most 4. */
 	unsigned queues;
@@ -46,9 +46,9 @@ struct vmm_disk {
 
 /* A port of the host that leads to a port of the guest. */
 struct vmm_forward {
-	/* The port is of UDP. False: of TCP. */
+	/* True: UDP. False: TCP. */
 	bool udp;
-	/* The host's address that is listened at, in network byte order. INADDR_ANY: all of them. */
+	/* The host's address to listen on, in network byte order. INADDR_ANY: all of them. */
 	struct in_addr address;
 	/* The host's port, 1 to 65535, in host byte order. */
 	uint16_t port;
@@ -57,7 +57,7 @@ struct vmm_forward {
 };
 
 enum vmm_net_kind {
-	/* User-mode networking: the guest's connections are made by this process, and no right is needed for it. */
+	/* User-mode networking: this process makes the guest's connections, without any privilege. */
 	VMM_NET_USER,
 	/* A tap interface of the host. */
 	VMM_NET_TAP,
@@ -66,18 +66,18 @@ enum vmm_net_kind {
 /* The network interface of the machine. */
 struct vmm_net {
 	enum vmm_net_kind kind;
-	/* Name of the tap interface, which exists. NULL unless the kind is VMM_NET_TAP. */
+	/* Name of an existing tap interface. NULL unless the kind is VMM_NET_TAP. */
 	const char *tap;
-	/* `count` forwarded ports. There are none unless the kind is VMM_NET_USER. */
+	/* `count` forwarded ports. Only for VMM_NET_USER. */
 	const struct vmm_forward *forwards;
 	size_t count;
 };
 
-/* Whom a device tells of what fails on the host and does not end the run, such as a full disk. */
+/* Receives messages on failures of the host that do not end the run, such as a full disk. */
 struct vmm_notes {
 	/*
-	 * Take one line for the user, without a newline. Any thread may call it. It must not wait for long. NULL: nobody is
-	 * told.
+	 * Take one line for the user, without a newline. Any thread may call it. It must not block for long. NULL: messages are
+	 * dropped.
 	 */
 	void (*note)(void *ctx, const char *line);
 	/* The first argument of note(). */
@@ -87,16 +87,16 @@ struct vmm_notes {
 struct vmm_config {
 	const char *kernel;  /* path of a bzImage, or of an ELF vmlinux that has a PVH note */
 	const char *initrd;  /* path of the initial RAM disk; NULL: the machine has none */
-	const char *cmdline; /* appended to the "console=" that the VMM gives the kernel; NULL: nothing is */
+	const char *cmdline; /* appended to the "console=" parameter of the VMM; NULL: nothing */
 	unsigned cpus;	     /* number of vCPUs, 1 to VMM_MAX_CPUS */
-	uint64_t memory;     /* size of guest RAM in bytes; the host gives a page when the guest first touches it */
-	int console_out;     /* file descriptor that the serial port's output is written to */
-	int console_in;	     /* file descriptor that the serial port's input is read from; -1: there is no input */
+	uint64_t memory;     /* size of guest RAM in bytes; the host allocates a page when the guest first touches it */
+	int console_out;     /* file descriptor for the serial port's output */
+	int console_in;	     /* file descriptor for the serial port's input; -1: no input */
 
 	/* `disk_count` disks, at most VMM_MAX_DISKS, in the order in which the guest finds them. */
 	const struct vmm_disk *disks;
 	size_t disk_count;
-	/* Copies of the machine may be made (vmm/snapshot), which have copies of its disks. */
+	/* Copies of the machine (vmm/snapshot), with copies of its disks, may be made. */
 	bool copies;
 	/* The network interface. NULL: the machine has none. */
 	const struct vmm_net *net;
@@ -106,7 +106,7 @@ struct vmm_config {
 	uint32_t vsock_cid;
 	/*
 	 * Path of the Unix socket by which programs of the host reach the vsock device. NULL: the path of vsock_default_path().
-	 * It is not looked at where vsock_cid is 0.
+	 * Ignored if vsock_cid is 0.
 	 */
 	const char *vsock_socket;
 	/* Must last as long as the machine. */
@@ -117,11 +117,13 @@ struct vmm_config {
 enum vm_end {
 	/* The guest entered the ACPI sleep state S5. */
 	VM_END_POWEROFF,
-	/* The guest wrote the ACPI reset register or pulsed the i8042's reset line. A panic with "panic=N" ends so, too. */
+	/*
+	 * The guest wrote the ACPI reset register or pulsed the i8042's reset line. A panic with "panic=N" also ends this way.
+	 */
 	VM_END_REBOOT,
 	/* A vCPU had a triple fault (KVM_EXIT_SHUTDOWN). */
 	VM_END_TRIPLE_FAULT,
-	/* KVM_EXIT_INTERNAL_ERROR, KVM_EXIT_FAIL_ENTRY, or a KVM exit that the VMM does not know. */
+	/* KVM_EXIT_INTERNAL_ERROR, KVM_EXIT_FAIL_ENTRY, or a KVM exit that the VMM does not handle. */
 	VM_END_INTERNAL,
 	/* The guest's pvpanic driver reported a kernel panic. Not every guest has that driver loaded. */
 	VM_END_PANIC,
@@ -133,11 +135,11 @@ struct vcpu {
 	struct vm *vm;
 	unsigned index;	     /* number of this vCPU, from 0; also its APIC id */
 	int fd;		     /* for the vCPU's ioctls */
-	struct kvm_run *run; /* what KVM says of the last exit; mapped and unmapped by the machine */
+	struct kvm_run *run; /* KVM's data on the last exit; the machine maps and unmaps it */
 	pthread_t thread;
 	/* The id of this vCPU's thread while the thread runs, else 0. */
 	_Atomic int tid;
-	/* The vCPU is inside KVM_RUN or about to enter it: it takes notice of a change only after a vcpu_kick(). */
+	/* The vCPU is inside KVM_RUN or about to enter it: only a vcpu_kick() makes it notice a change. */
 	atomic_bool in_guest;
 	/* The number of times that KVM_RUN returned. */
 	_Atomic uint64_t exits;
@@ -145,22 +147,22 @@ struct vcpu {
 	_Atomic uint64_t debug_exits;
 	/* The number of signals that vcpu_kick() sent to this vCPU. */
 	_Atomic uint64_t kicks;
-	/* In a copy: `kick_timer` sends them. */
+	/* Only in a copy: `kick_timer` sends the kicks. */
 	atomic_bool has_kick_timer;
 	timer_t kick_timer;
 };
 
 /*
- * What the caller of vm_run() does around KVM_RUN. Each hook may be NULL. A hook returns 0 to go on, or -1 with `err` set to
- * end the machine; vm_run() then fails with that error.
+ * Hooks of the caller of vm_run() around KVM_RUN. Each may be NULL. A hook returns 0 to continue, or -1 with `err` set to end
+ * the machine; vm_run() then fails with that error.
  */
 struct vm_hooks {
 	/*
-	 * Called before each KVM_RUN, after vcpu->in_guest was set. Whoever publishes a change and then kicks the vCPU can rely
-	 * on it that the change is either seen by this call or followed by a KVM_RUN that returns at once.
+	 * Called before each KVM_RUN, after vcpu->in_guest was set. If a thread publishes a change and then kicks the vCPU,
+	 * then either this call sees the change, or the KVM_RUN that follows returns at once.
 	 */
 	int (*before_entry)(void *ctx, struct vcpu *vcpu, struct err *err);
-	/* Called when KVM_RUN returned KVM_EXIT_DEBUG. Without this hook that KVM exit ends the machine as VM_END_INTERNAL. */
+	/* Called when KVM_RUN returned KVM_EXIT_DEBUG. Without this hook the exit ends the machine as VM_END_INTERNAL. */
 	int (*on_debug)(void *ctx, struct vcpu *vcpu, struct err *err);
 	/* Called when KVM_RUN returned -EINTR because of a kick. */
 	int (*on_kick)(void *ctx, struct vcpu *vcpu, struct err *err);
@@ -169,21 +171,22 @@ struct vm_hooks {
 };
 
 /*
- * Say whether the files of `config` can be what they are given as, without /dev/kvm: the kernel is a bzImage or an ELF vmlinux,
- * the initrd a file, and the image of each disk one that nobody else uses. Returns 0, or -1 with EXIT_INPUT.
+ * Check the files of `config` without /dev/kvm: the kernel is a bzImage or an ELF vmlinux, the initrd is a file, and no other
+ * program uses the image of a disk. Returns 0, or -1 with EXIT_INPUT.
  */
 int vmm_check_files(const struct vmm_config *config, struct err *err);
 
 /*
- * Build the machine: open /dev/kvm, load kernel and initrd, write the tables that they read, and create the vCPUs. Nothing of
- * `config` has to outlive this call but `notes` and the console's file descriptors, which stay the caller's. Returns NULL with
- * `err` set when that fails; otherwise the caller frees the machine by vm_destroy().
+ * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of `config`, only `notes`
+ * and the console's file descriptors must outlive this call; the caller keeps them. Returns NULL with `err` set on failure;
+ * otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 
 /*
  * Run the machine until it ends; to be called once. `hooks` may be NULL, and must otherwise outlive the call. Sets *end, and
- * returns 0, or -1 with `err` set when it ended because our side failed.
+ * returns 0, or -1 with `err` set when an error of the VMM or a hook ended the machine. Waits for the machine's threads to end;
+ * see vm_leave_within().
  */
 int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err);
 
@@ -196,47 +199,59 @@ const char *vm_end_detail(const struct vm *vm);
 /* End the machine soon as VM_END_STOPPED, unless it has ended already. Async-signal-safe. */
 void vm_stop(struct vm *vm);
 
+/*
+ * Let vm_run() return at most `ns` ns from now once the machine has ended, even if some of its threads have not: a worker may
+ * be waiting for the host, such as for a disk that does not answer, and a vCPU for this thread. The first call counts.
+ * Async-signal-safe.
+ */
+void vm_leave_within(struct vm *vm, uint64_t ns);
+
+/*
+ * The name of a thread that vm_run() did not wait for, or NULL. That thread still uses the machine, its configuration and its
+ * hooks: vm_destroy() then does nothing, and the process must exit.
+ */
+const char *vm_left(const struct vm *vm);
+
 /* Free the machine, which must not be running. NULL is allowed. */
 void vm_destroy(struct vm *vm);
 
 unsigned vm_cpu_count(const struct vm *vm);
 
-/* The vCPU of that number, or NULL when there is none. It is the machine's. */
+/* The vCPU `index`, or NULL when there is none. The machine owns it. */
 struct vcpu *vm_vcpu(struct vm *vm, unsigned index);
 
 /*
  * Make the vCPU leave KVM_RUN soon, or not enter it. A signal interrupts KVM_RUN, and its handler sets kvm_run.immediate_exit,
- * so that a kick which comes just before KVM_RUN is not lost. Does nothing while the vCPU's thread does not run.
- * Async-signal-safe.
+ * so that a kick just before KVM_RUN is not lost. Does nothing while the vCPU's thread does not run. Async-signal-safe.
  */
 void vcpu_kick(struct vcpu *vcpu);
 
 /*
- * One KVM_RUN of the vCPU on the calling thread, with its exit handled: the devices answer, and hooks are called. So one thread
- * can drive the vCPUs of a machine in turn. Not while vm_run() runs. vcpu_kick() does not find the vCPU there; a signal
- * vcpu_kick_signal() to the calling thread ends the KVM_RUN soon, as a timer of SIGEV_THREAD_ID sends it. Returns 0, or -1 with
- * `err` set when our side failed.
+ * Make one KVM_RUN of the vCPU on the calling thread, and handle its exit: devices answer, and hooks are called. So one thread
+ * can run the vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() does not find the vCPU here;
+ * instead the signal vcpu_kick_signal() to the calling thread ends the KVM_RUN soon, such as from a timer with SIGEV_THREAD_ID.
+ * Returns 0, or -1 with `err` set on an error of the VMM or a hook.
  */
 int vcpu_enter(struct vcpu *vcpu, struct err *err);
 
-/* Whether the machine has ended, and then how. */
+/* Whether the machine has ended, with the reason in *end. */
 bool vm_ended(const struct vm *vm, enum vm_end *end);
 
-/* The signal that vcpu_kick() sends. A timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) is a kick, too. */
+/* The signal that vcpu_kick() sends. A timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) also kicks the vCPU. */
 int vcpu_kick_signal(void);
 
 /*
- * THE accessor for guest RAM: it returns the host address of `len` bytes of RAM at the GPA `gpa`, or NULL when any of these
- * bytes is not RAM or the range wraps. Every address that the guest gives comes through here, in every layer. The guest may
- * change the bytes at any time. The address is valid until vm_destroy().
+ * The only accessor for guest RAM: returns the host address of `len` bytes of RAM at the GPA `gpa`, or NULL when any of these
+ * bytes is not RAM or the range wraps. Code of all layers passes every address from the guest through this function. The guest
+ * may change the bytes at any time. The host address is valid until vm_destroy().
  */
 void *vm_ram(struct vm *vm, uint64_t gpa, size_t len);
 
-/* How the machine's devices get into guest RAM (hv/vmm/dma.h), for those who watch what they do there. It is the machine's. */
+/* The devices' access to guest RAM (hv/vmm/dma.h), for an observer of device accesses. The machine owns it. */
 struct dma *vm_dma(struct vm *vm);
 
 /*
- * Whether a device serves a request, or was notified and has not begun to. While the machine runs; any thread may call it.
+ * Whether a device serves a request, or was notified and has not begun to. To be called while the machine runs, by any thread.
  * Takes no lock.
  */
 bool vm_devices_busy(const struct vm *vm);

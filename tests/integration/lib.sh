@@ -10,6 +10,9 @@ work=$build/integration/$name
 rm -rf "$work"
 mkdir -p "$work"
 
+# Guests boot slowly beside other tests, which have limits of their own.
+export OUTRIDER_WAIT_KERNEL=2h
+
 count=0
 failed=0
 

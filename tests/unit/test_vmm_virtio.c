@@ -743,6 +743,44 @@ static void test_reset_waits(void **state)
 	close(slow);
 }
 
+static void *pause_all(void *arg)
+{
+	(void)arg;
+	workers_pause(&rig.workers);
+	return NULL;
+}
+
+/* A pause waits for one request of a callback, and not for the next ones. These are served after the pause. */
+static void test_pause_between_requests(void **state)
+{
+	int slow = eventfd(0, EFD_CLOEXEC);
+	uint64_t one = 1;
+	pthread_t thread;
+
+	(void)state;
+	bring_up();
+	for (unsigned i = 0; i < QUEUES; i++) {
+		offer(i);
+		assert_true(rig_ring_bell(&rig, bell(i)));
+		rig_wait_sent(&rig, gsi(i + 1));
+	}
+	device.slow_fd = slow;
+	offer(0);
+	assert_true(rig_ring_bell(&rig, bell(0)));
+	while (!device.inside)
+		sched_yield();
+	assert_int_equal(pthread_create(&thread, NULL, pause_all, NULL), 0);
+	while (!rig.workers.standing)
+		sched_yield();
+	device.slow_fd = -1;
+	assert_int_equal(write(slow, &one, sizeof(one)), sizeof(one));
+	pthread_join(thread, NULL);
+	assert_int_equal(get(used(0) + 2, 2), 1);
+	workers_resume(&rig.workers);
+	wait_used(0, 2);
+	close(slow);
+}
+
 static void *ring_always(void *arg)
 {
 	atomic_bool *stop = arg;
@@ -828,15 +866,25 @@ static void test_any_sequence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_identity),	     TEST(test_features),
-		TEST(test_status),	     TEST(test_queue_registers),
-		TEST(test_served),	     TEST(test_served_without_bells),
-		TEST(test_early_kick),	     TEST(test_intx),
-		TEST(test_bus_master),	     TEST(test_bar_moves),
-		TEST(test_config),	     TEST(test_config_access),
-		TEST(test_needs_reset),	     TEST(test_queue_not_in_memory),
-		TEST(test_reset_waits),	     TEST(test_resets_under_load),
-		TEST(test_vcpus_take_turns), TEST(test_any_sequence),
+		TEST(test_identity),
+		TEST(test_features),
+		TEST(test_status),
+		TEST(test_queue_registers),
+		TEST(test_served),
+		TEST(test_served_without_bells),
+		TEST(test_early_kick),
+		TEST(test_intx),
+		TEST(test_bus_master),
+		TEST(test_bar_moves),
+		TEST(test_config),
+		TEST(test_config_access),
+		TEST(test_needs_reset),
+		TEST(test_queue_not_in_memory),
+		TEST(test_reset_waits),
+		TEST(test_pause_between_requests),
+		TEST(test_resets_under_load),
+		TEST(test_vcpus_take_turns),
+		TEST(test_any_sequence),
 	};
 
 	/* Workers are confined here as they are in a run. */

@@ -54,11 +54,16 @@ struct rig {
 /* The library's own fdatasync() is not called: the test counts, and lets it fail. */
 static unsigned flushes;
 static int flush_errno;
+static atomic_uint standing;
+static bool flush_asks_to_stand; /* all workers are told to stand while a flush is under way */
+static unsigned left;
 
 int fdatasync(int fd)
 {
 	(void)fd;
 	flushes++;
+	if (flush_asks_to_stand)
+		standing = 1;
 	errno = flush_errno;
 	return flush_errno ? -1 : 0;
 }
@@ -85,6 +90,13 @@ static void broken(void *ctx, unsigned queue, const char *why)
 	(void)queue;
 	assert_non_null(why);
 	((struct rig *)ctx)->broken = true;
+}
+
+static void on_left(void *ctx, unsigned queue)
+{
+	(void)ctx;
+	(void)queue;
+	left++;
 }
 
 static void note(void *ctx, const char *line)
@@ -133,16 +145,22 @@ static void open_disk(struct rig *rig, bool read_only, bool overlay)
 static int setup(void **state)
 {
 	static struct rig rig;
-	const struct virtq_wiring wiring = {
-		.interrupt = interrupt, .broken = broken, .device_broken = &rig.broken, .ctx = &rig};
+	const struct virtq_wiring wiring = {.interrupt = interrupt,
+					    .broken = broken,
+					    .left = on_left,
+					    .device_broken = &rig.broken,
+					    .standing = &standing,
+					    .ctx = &rig};
 	const struct device_request by = {.type = "virtio-blk", .index = 3};
 	struct err err = {0};
 	uint8_t bytes[SECTORS * 512];
 	int fd;
 
 	rig = (struct rig){.blk = {.id = "outrider-3", .index = 3, .notes = {note, &rig}}};
-	flushes = 0;
+	flushes = left = 0;
 	flush_errno = 0;
+	standing = 0;
+	flush_asks_to_stand = false;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = pattern(i);
 	strcpy(rig.path, "/tmp/outrider-blk-XXXXXX");
@@ -325,6 +343,27 @@ static void test_flush(void **state)
 	assert_int_equal(request(rig, VIRTIO_BLK_T_OUT, 0, 512, false), VIRTIO_BLK_S_IOERR);
 	assert_int_equal(rig->notes, 1);
 	assert_non_null(strstr(rig->note, "disk 3: the host cannot flush /tmp/outrider-blk-"));
+}
+
+/* The worker looks between the requests of a batch whether it is to stand. What it has not begun stays in the queue. */
+static void test_stands_within_a_batch(void **state)
+{
+	struct rig *rig = *state;
+	const struct part parts[] = {{HEADER, 16, false}, {STATUS, 1, true}};
+
+	put_header(rig, VIRTIO_BLK_T_FLUSH, 0);
+	for (unsigned i = 0; i < 5; i++)
+		add(rig, parts, 2);
+	flush_asks_to_stand = true;
+	blk_serve_queue(&rig->blk, &rig->q, rig->queue);
+	assert_int_equal(flushes, 1);
+	assert_int_equal(used(rig), 1);
+	assert_true(left > 0);
+	flush_asks_to_stand = false;
+	standing = 0;
+	assert_int_equal(serve(rig), VIRTIO_BLK_S_OK);
+	assert_int_equal(flushes, 5);
+	assert_int_equal(used(rig), 5);
 }
 
 struct range {
@@ -690,6 +729,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flush, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stands_within_a_batch, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_write_zeroes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_discard, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_queue, setup, teardown),

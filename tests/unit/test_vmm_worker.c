@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "hv/base/clock.h"
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/virtio/worker.h"
 
@@ -265,6 +266,26 @@ static void test_end_while_paused(void **state)
 	workers_resume(&bench.all);
 }
 
+/* A thread with a deadline does not wait for a callback that waits for the host. */
+static void test_deadlines(void **state)
+{
+	(void)state;
+	watch(0, on_ready);
+	bench.stay = true;
+	start();
+	ring(0);
+	while (!bench.inside)
+		sched_yield();
+	assert_string_equal(workers_pause_until(&bench.all, monotonic_ns()), "a name that is ");
+	assert_int_equal(bench.all.standing, 0);
+	workers_end(&bench.all);
+	assert_string_equal(workers_joined(&bench.all, monotonic_ns()), "a name that is ");
+	bench.stay = false;
+	workers_join(&bench.all);
+	assert_null(workers_joined(&bench.all, monotonic_ns()));
+	assert_int_equal(bench.calls[0], 1);
+}
+
 /* The detector asks this before it takes the machine for idle. What woke the worker does not matter: here it is no queue. */
 static void test_device_is_at_work(void **state)
 {
@@ -365,6 +386,7 @@ int main(void)
 		TEST(test_pause_waits),
 		TEST(test_unwatch_waits),
 		TEST(test_end_while_paused),
+		TEST(test_deadlines),
 		TEST(test_under_load),
 		TEST(test_device_is_at_work),
 		TEST(test_notified_device_is_not_idle),

@@ -5,10 +5,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hv/base/clock.h"
 #include "hv/vmm/dev/disk.h"
 #include "hv/vmm/host.h"
 #include "hv/vmm/snapshot/internal.h"
 #include "hv/vmm/snapshot/snapshot.h"
+
+/*
+ * How long a device may take to finish the request that it serves, 1 s. Meanwhile all vCPUs of the guest are held, and a run
+ * that is told to end waits too.
+ */
+#define STAND_NS UINT64_C(1000000000)
 
 /* ---- a copy ---- */
 
@@ -92,12 +99,17 @@ int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err
 
 /* ---- RAM ---- */
 
-void vm_devices_stand_still(struct vm *vm)
+int vm_devices_stand_still(struct vm *vm, struct err *err)
 {
-	workers_pause(&vm->workers);
+	const char *busy = workers_pause_until(&vm->workers, monotonic_ns() + STAND_NS);
+
+	if (busy)
+		return err_set(err, EXIT_INPUT, "no copy of the machine: the device thread \"%s\" still waits for the host",
+			       busy);
 	for (unsigned i = 0; i < VMM_MAX_DISKS; i++)
 		if (vm->disk[i])
 			disk_copy_begins(virtio_blk_disk(vm->disk[i]));
+	return 0;
 }
 
 void vm_devices_go_on(struct vm *vm)

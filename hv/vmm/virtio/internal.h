@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of struct virtio, for the files of this folder.
+ * The members of struct virtio, and the functions that the files of this folder share.
  *
- * Locking: pci.lock, then virtio.lock, then one of virtio.config_lock, virtio.isr_lock and the lock of an MSI-X vector. A
- * worker takes only the last three, because virtio.lock is held while workers are paused.
+ * Locking order: pci.lock, then virtio.lock, then one of virtio.config_lock, virtio.isr_lock and the lock of an MSI-X vector. A
+ * worker takes only the last three, because a thread pauses workers while it holds virtio.lock.
  */
 #ifndef OUTRIDER_VMM_VIRTIO_INTERNAL_H
 #define OUTRIDER_VMM_VIRTIO_INTERNAL_H
@@ -15,14 +15,14 @@
 #include "hv/vmm/dev/pci_msix.h"
 #include "hv/vmm/virtio/virtio.h"
 
-/* Virtio 1.2, 2.1: bits of the device status. */
+/* Bits of the device status (virtio 1.2, 2.1). */
 enum {
 	STATUS_FEATURES_OK = 8,
 	STATUS_DRIVER_OK = 4,
 	STATUS_NEEDS_RESET = 64,
 };
 
-/* The BARs, and the parts of the first one. */
+/* The BARs, and the parts of the registers BAR. */
 #define VIRTIO_REGS_BAR 4
 #define VIRTIO_MSIX_BAR 1
 #define VIRTIO_REGS_LEN 0x4000
@@ -37,12 +37,12 @@ struct virtio_queue {
 	struct virtio *v;
 	struct virtq q;
 	struct worker *worker;
-	int kick_fd; /* eventfd that the driver's notification makes readable; it is never read, and waited for by EPOLLET */
+	int kick_fd; /* eventfd that the driver's notification makes readable; never read, and watched with EPOLLET */
 	/* The registers of the queue, guarded by virtio.lock. */
 	uint16_t size;
 	uint64_t desc, avail, used;
 	bool enabled;
-	uint64_t bell; /* the GPA whose writes KVM turns into `kick_fd`; 0: none */
+	uint64_t bell; /* GPA whose writes KVM turns into events of `kick_fd`; 0: none */
 	/* The MSI-X vector, or PCI_MSIX_NONE. */
 	_Atomic(uint16_t) vector;
 };
@@ -59,17 +59,17 @@ struct virtio {
 	uint64_t offered, accepted;
 	uint32_t offered_select, accepted_select;
 	uint16_t queue_select;
-	bool running;	   /* the driver is ready, the function is bus master, and notifications are served */
-	uint64_t regs_gpa; /* where the registers are decoded; 0: nowhere */
+	bool running;	   /* DRIVER_OK is set, the function is bus master, and notifications are served */
+	uint64_t regs_gpa; /* address at which the registers are decoded; 0: nowhere */
 
-	/* NEEDS_RESET: the reason, and what queues look at. */
+	/* NEEDS_RESET: the reason for the user, and the flag that queues test. */
 	_Atomic(const char *) why_broken;
 	atomic_bool broken;
 	_Atomic(uint16_t) config_vector;
 
 	pthread_mutex_t config_lock; /* guards the device's configuration, and `generation` */
 	uint8_t generation;
-	pthread_mutex_t isr_lock; /* guards `isr`, and INTA#, which it drives */
+	pthread_mutex_t isr_lock; /* guards `isr` and the INTA# level that follows from it */
 	uint8_t isr;
 
 	unsigned queues;
@@ -77,43 +77,51 @@ struct virtio {
 	struct virtio_queue queue[VIRTIO_MAX_QUEUES];
 };
 
-/* ---- interrupt.c: any thread ---- */
+/* ---- interrupt.c: called by any thread ---- */
 
-/* Interrupt for a queue's used buffers. `ctx` is the struct virtio. */
+/* Interrupt the driver for used buffers of a queue. `ctx` is the struct virtio. */
 void virtio_interrupt_queue(void *ctx, unsigned queue);
 
-/* Interrupt for a change of the configuration or of NEEDS_RESET. */
+/* Interrupt the driver for a change of the configuration, or because NEEDS_RESET was set. */
 void virtio_interrupt_config(struct virtio *v);
 
-/* Read the ISR status, which clears it and INTA#. */
+/* Read the ISR status. Clears it and INTA#. */
 uint8_t virtio_isr(struct virtio *v);
 
-/* INTA# or MSI-X was switched on or off: drive INTA# accordingly. */
+/* MSI-X was enabled or disabled: set INTA# accordingly. */
 void virtio_intx_changed(struct virtio *v);
 
-/* ---- state.c: the device's life from reset to reset; virtio.lock is held ---- */
+/* ---- state.c: status and reset; called with virtio.lock held ---- */
 
 /* The driver writes the device status. */
 void virtio_set_status(struct virtio *v, uint8_t status);
 
-/* The bus master bit or the address of the registers has changed: serve notifications or not, and where they come from. */
+/*
+ * The bus master bit or the address of the registers has changed: start or stop serving notifications, and move the ioeventfds.
+ */
 void virtio_settle(struct virtio *v);
 
-/* The driver broke a rule. `ctx` is the struct virtio. Called by workers, without the lock. */
+/* The driver broke a rule: set NEEDS_RESET. `ctx` is the struct virtio. Called by workers, without the lock. */
 void virtio_break_device(void *ctx, unsigned queue, const char *why);
 
-/* Put the queues that the driver enabled into use. The workers are paused. */
+/* Start the queues that the driver enabled. The workers are paused. */
 void virtio_start_queues(struct virtio *v);
 
-/* Whether the driver may go on with the features that it chose. */
+/* Whether the device accepts the features that the driver chose. */
 bool virtio_features_are_good(const struct virtio *v);
 
-/* The driver notifies a queue by a write that KVM did not take. Without the lock. */
+/* Notify the queue's worker: the driver's write came as a KVM exit instead of by the ioeventfd. Called without the lock. */
 void virtio_kick(struct virtio_queue *queue);
+
+/*
+ * A worker stopped serving a queue that may have more requests. `ctx` is the struct virtio. Called by workers, without the
+ * lock.
+ */
+void virtio_queue_left(void *ctx, unsigned queue);
 
 /* ---- regs.c ---- */
 
-/* The registers BAR; its device is the struct virtio. */
+/* The bus operations of the registers BAR; their `dev` is the struct virtio. */
 extern const struct bus_ops virtio_regs_ops;
 
 #endif

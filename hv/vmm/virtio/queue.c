@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Virtio 1.2, 2.7.5 to 2.7.8: the layout of the split ring. All fields are little-endian. */
+/* The layout of the split ring (virtio 1.2, 2.7.5 to 2.7.8). All fields are little-endian. */
 #define DESC_LEN 16
 #define DESC_NEXT 1
 #define DESC_WRITE 2
@@ -21,7 +21,7 @@ struct desc {
 
 _Static_assert(sizeof(struct desc) == DESC_LEN, "a descriptor's layout");
 
-/* ---- where the fields of the rings are ---- */
+/* ---- GPAs of the rings' fields ---- */
 
 static uint64_t avail_flags(const struct virtq *q)
 {
@@ -65,7 +65,7 @@ static uint64_t avail_event(const struct virtq *q)
 	return q->place.used + 4 + 8u * q->place.size;
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 void virtq_init(struct virtq *q, struct dma *dma, const struct device_request *by, const struct virtq_wiring *wiring)
 {
@@ -136,6 +136,16 @@ void virtq_hold(struct virtq *q, bool on)
 	q->held = on;
 }
 
+static bool is_standing(const struct virtq *q)
+{
+	return q->wiring.standing && atomic_load(q->wiring.standing);
+}
+
+bool virtq_is_held(const struct virtq *q)
+{
+	return q->held || is_standing(q);
+}
+
 void virtq_break(struct virtq *q, const char *why)
 {
 	q->wiring.broken(q->wiring.ctx, q->by.queue, why);
@@ -147,9 +157,9 @@ static int broken(struct virtq *q, const char *why)
 	return -1;
 }
 
-/* ---- taking a request ---- */
+/* ---- popping a request ---- */
 
-/* Append a segment. The order of readable and writable ones is the rule of 2.7.4.2. */
+/* Append a segment. Readable segments must come before writable ones (2.7.4.2). */
 static const char *add_segment(struct virtq_request *rq, const struct desc *d)
 {
 	unsigned i = rq->readable + rq->writable;
@@ -197,7 +207,10 @@ static const char *enter_indirect(const struct virtq *q, struct table *table, co
 	return NULL;
 }
 
-/* Each round adds a segment or enters the one indirect table that there may be, so there are at most VIRTQ_MAX_SIZE + 2. */
+/*
+ * Each iteration adds a segment, or enters the one indirect table that a chain may have. So there are at most VIRTQ_MAX_SIZE +
+ * 2.
+ */
 static const char *walk(struct virtq *q, struct virtq_request *rq)
 {
 	struct table table = {q->place.desc, q->place.size, false};
@@ -227,7 +240,7 @@ static const char *walk(struct virtq *q, struct virtq_request *rq)
 
 static void load(struct virtq *q, uint64_t gpa, uint16_t *value)
 {
-	/* The rings were checked when the queue was started, and RAM does not go away. */
+	/* Cannot fail: virtq_start() checked the rings, and RAM is never removed. */
 	if (dma_ring_load16(&q->ring, gpa, value) < 0)
 		*value = 0;
 }
@@ -239,8 +252,8 @@ static bool has_more(struct virtq *q)
 }
 
 /*
- * Ask to be notified of the next entry. The driver may have added one before it could see that, so a look at its index follows.
- * Without an event index the driver notifies of each entry.
+ * Request a notification of the next entry. The driver may have added an entry before it could see the request, so read its
+ * index again afterwards. Without event indices the driver notifies of each entry.
  */
 static bool has_more_after_asking(struct virtq *q)
 {
@@ -257,6 +270,10 @@ int virtq_pop(struct virtq *q, struct virtq_request *rq)
 
 	if (!q->place.size || *q->wiring.device_broken)
 		return -1;
+	if (is_standing(q)) {
+		q->wiring.left(q->wiring.ctx, q->by.queue);
+		return 0;
+	}
 	if (q->held || (q->seen_avail == q->next_avail && !has_more(q) && !has_more_after_asking(q)))
 		return 0;
 	if ((uint16_t)(q->seen_avail - q->next_avail) > q->place.size)
@@ -286,7 +303,7 @@ void virtq_kicks(struct virtq *q, bool on)
 	if (!q->place.size || q->kicks_off == !on)
 		return;
 	q->kicks_off = !on;
-	/* With an event index, it suffices to move the index no further, and to move it again at the next look. */
+	/* With event indices, it is enough not to advance the event index; has_more_after_asking() advances it again. */
 	if (!q->place.event_index)
 		dma_ring_store16(&q->ring, used_flags(q), on ? 0 : USED_NO_NOTIFY);
 }
@@ -380,7 +397,7 @@ unsigned virtq_iov(struct virtq_request *rq, bool writable, uint64_t offset, uin
 	return n;
 }
 
-/* Copy between `buf` and one part of the request. */
+/* Copy between `to` or `from` and one part of the request. One of the two is NULL. */
 static size_t copy(struct virtq_request *rq, bool writable, uint64_t offset, uint8_t *to, const uint8_t *from, size_t len)
 {
 	size_t done = 0;
@@ -403,7 +420,7 @@ size_t virtq_write(struct virtq_request *rq, uint64_t offset, const void *buf, s
 	return copy(rq, true, offset, NULL, buf, len);
 }
 
-/* ---- giving it back ---- */
+/* ---- returning a request ---- */
 
 void virtq_drop(struct virtq_request *rq)
 {
@@ -431,7 +448,7 @@ void virtq_publish(struct virtq *q)
 		return;
 	q->published = q->next_used;
 	dma_ring_store16(&q->ring, used_index(q), q->published);
-	/* virtq_interrupt() compares 16-bit indices, so it must come before these have gone round. */
+	/* virtq_interrupt() compares 16-bit indices, so it must be called before they wrap. */
 	if ((uint16_t)(q->published - q->signalled) >= 0x8000)
 		virtq_interrupt(q);
 }
@@ -442,7 +459,10 @@ void virtq_push(struct virtq_request *rq, uint32_t written)
 	virtq_publish(rq->q);
 }
 
-/* Whether the driver wants an interrupt now (2.7.7.2). The used index was stored before this loads what the driver wants. */
+/*
+ * Whether the driver wants an interrupt now (2.7.7.2). The caller stored the used index before this loads the driver's event
+ * index.
+ */
 static bool wants_interrupt(struct virtq *q)
 {
 	uint16_t value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtio device's status register, and what starts and stops with it (virtio 1.2, 2.1 and 3.1). */
+/* A virtio device's status register, and what each change of it starts and stops (virtio 1.2, 2.1 and 3.1). */
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -24,9 +24,17 @@ void virtio_kick(struct virtio_queue *queue)
 {
 	uint64_t one = 1;
 
-	/* A write fails when the counter is full, and then the worker has been woken. */
+	/* The write fails only when the eventfd's counter is full. The worker is then already woken. */
 	if (write(queue->kick_fd, &one, sizeof(one)) < 0)
 		return;
+}
+
+/* The worker has consumed the notification that woke it. This new one stays in the eventfd until the worker goes on. */
+void virtio_queue_left(void *ctx, unsigned queue)
+{
+	struct virtio *v = ctx;
+
+	virtio_kick(&v->queue[queue]);
 }
 
 /* ---- notifications ---- */
@@ -39,7 +47,7 @@ static void on_kick(void *ctx, uint32_t events)
 	queue->v->ops->queue_ready(queue->v->dev, queue->q.by.queue);
 }
 
-/* KVM watches the queue's notification register while the device runs and its registers are decoded. */
+/* While the device runs and its registers are decoded, an ioeventfd catches writes to the queue's notification register. */
 static void settle_bell(struct virtio_queue *queue)
 {
 	struct virtio *v = queue->v;
@@ -52,13 +60,13 @@ static void settle_bell(struct virtio_queue *queue)
 		return;
 	if (queue->bell)
 		host->doorbell(host->ctx, queue->bell, queue->kick_fd, false);
-	/* When KVM does not take it, the register's writes come to regs.c. */
+	/* When KVM refuses, writes to the register stay exits, which regs.c handles. */
 	queue->bell = bell && host->doorbell(host->ctx, bell, queue->kick_fd, true) ? bell : 0;
 }
 
 static void watch_queue(struct virtio_queue *queue)
 {
-	/* What was notified of before is found by this look. */
+	/* Notify the worker of requests that the driver has added before. */
 	virtio_kick(queue);
 	if (worker_watch(queue->worker, queue->kick_fd, EPOLLIN | EPOLLET, on_kick, queue, NULL) < 0)
 		virtio_break_device(queue->v, queue->q.by.queue, "the host is out of memory");
@@ -67,7 +75,10 @@ static void watch_queue(struct virtio_queue *queue)
 static void unwatch_queue(struct virtio_queue *queue)
 {
 	worker_unwatch(queue->worker, queue->kick_fd);
-	/* The worker may be in the callback for another descriptor of the device, such as a tap's. */
+	/*
+	 * Wait until no callback runs: the worker may be in the callback of another file descriptor of the device, such as a
+	 * tap's.
+	 */
 	worker_pause(queue->worker);
 	worker_resume(queue->worker);
 }
@@ -78,7 +89,7 @@ void virtio_settle(struct virtio *v)
 	bool changed = running != v->running;
 
 	v->running = running;
-	/* All queues are held before any worker is waited for, since the worker may be serving another queue. */
+	/* Hold all queues before waiting for any worker, because the worker may be serving another queue of the device. */
 	for (unsigned i = 0; i < v->queues; i++)
 		virtq_hold(&v->queue[i].q, !running);
 	for (unsigned i = 0; i < v->queues; i++) {
@@ -88,7 +99,7 @@ void virtio_settle(struct virtio *v)
 	}
 }
 
-/* ---- start and reset ---- */
+/* ---- DRIVER_OK and reset ---- */
 
 static void pause_workers(struct virtio *v)
 {
@@ -190,7 +201,7 @@ void virtio_set_status(struct virtio *v, uint8_t status)
 		added &= (uint8_t)~STATUS_FEATURES_OK;
 	if (!((v->status | added) & STATUS_FEATURES_OK))
 		added &= (uint8_t)~STATUS_DRIVER_OK;
-	/* Bits are only ever added: a driver clears them by a reset. */
+	/* Writes only add bits: a driver clears them by a reset. */
 	v->status |= added;
 	if (added & STATUS_DRIVER_OK)
 		start(v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtio device as a PCI function (virtio 1.2, 4.1): its identity, capabilities and BARs, from plugging in to removal. */
+/* A virtio device as a PCI function (virtio 1.2, 4.1): its identity, capabilities and BARs, from creation to removal. */
 #include "hv/vmm/virtio/virtio.h"
 
 #include <assert.h>
@@ -14,13 +14,13 @@
 #include "hv/vmm/virtio/saved.h"
 
 #define VENDOR 0x1af4
-#define DEVICE_BASE 0x1040 /* of virtio 1.x; the virtio device ID is added */
+#define DEVICE_BASE 0x1040 /* PCI device ID of virtio 1.x; the virtio device ID is added */
 #define CAP_VENDOR 9
 
-/* What a capability describes (4.1.4). */
+/* Types of capability (4.1.4). */
 enum { CFG_COMMON = 1, CFG_NOTIFY, CFG_ISR, CFG_DEVICE, CFG_ACCESS };
 
-/* Offsets in a capability of type CFG_ACCESS, by which configuration space reaches a BAR (4.1.4.9). */
+/* Offsets in a capability of type CFG_ACCESS, by which configuration space accesses a BAR (4.1.4.9). */
 enum { ACCESS_BAR = 4, ACCESS_OFFSET = 8, ACCESS_LENGTH = 12, ACCESS_DATA = 16 };
 
 /* ---- the configuration access capability ---- */
@@ -33,7 +33,7 @@ static uint32_t config_u32(const struct virtio *v, unsigned field)
 	return value;
 }
 
-/* The BAR that the capability points to, if it points to 1, 2 or 4 aligned bytes in one. */
+/* The BAR to which the capability points, or NULL unless it points to 1, 2 or 4 aligned bytes in a BAR. */
 static const struct pci_bar *accessed_bar(const struct virtio *v)
 {
 	unsigned bar = v->fn.config[v->cap_access + ACCESS_BAR];
@@ -76,7 +76,7 @@ static void write_access_data(struct virtio *v)
 				config_u32(v, ACCESS_DATA) & (uint32_t)((1ull << 8 * len) - 1));
 }
 
-/* ---- what the PCI bus tells ---- */
+/* ---- callbacks from the PCI bus ---- */
 
 static void config_written(void *ctx, unsigned offset, unsigned len)
 {
@@ -165,7 +165,13 @@ static int make_queue(struct virtio *v, unsigned index, const struct virtio_bus 
 	struct virtio_queue *queue = &v->queue[index];
 	struct device_request by = {.index = device_index, .queue = index};
 	const struct virtq_wiring wiring = {
-		.interrupt = virtio_interrupt_queue, .broken = virtio_break_device, .ctx = v, .device_broken = &v->broken};
+		.interrupt = virtio_interrupt_queue,
+		.broken = virtio_break_device,
+		.left = virtio_queue_left,
+		.ctx = v,
+		.device_broken = &v->broken,
+		.standing = bus->workers ? &bus->workers->standing : NULL,
+	};
 
 	snprintf(by.type, sizeof(by.type), "%s", v->ops->name);
 	virtq_init(&queue->q, bus->dma, &by, &wiring);
@@ -255,7 +261,7 @@ struct virtq *virtio_queue(struct virtio *v, unsigned queue)
 	return &v->queue[queue].q;
 }
 
-/* ---- for workers ---- */
+/* ---- called by workers ---- */
 
 void virtio_config_begin(struct virtio *v)
 {

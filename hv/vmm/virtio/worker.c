@@ -10,15 +10,20 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hv/base/signals.h"
 #include "hv/sandbox/sandbox.h"
 
-#define EVENTS 16 /* taken from epoll at a time */
-#define POLLED 32 /* workers that are looked at by one system call */
+#define EVENTS 16 /* events taken from epoll at a time */
+#define POLLED 32 /* workers polled by one system call */
+#define NS_PER_S UINT64_C(1000000000)
+#define FOR_EVER (UINT64_C(1) << 62) /* ns; a time that no clock reaches */
 
-/* A watched file descriptor. One that was unwatched stays until the events at hand, which may point to it, are done. */
+/*
+ * A watched file descriptor. After worker_unwatch() it stays until the current batch of events, which may point to it, is done.
+ */
 struct watch {
 	struct watch *next;
 	int fd;
@@ -36,17 +41,20 @@ struct worker {
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock; /* guards the members below */
-	pthread_cond_t moved; /* `busy` or `pauses` has changed, or the thread shall end */
+	pthread_cond_t moved; /* `busy` or `pauses` has changed, or the thread has been told to end; uses CLOCK_MONOTONIC */
 	struct watch *watches;
 	unsigned pauses;
 	bool busy;	/* a callback runs */
-	pthread_t runs; /* the thread that it runs on, while `busy` */
+	pthread_t runs; /* the thread that runs the callback, while `busy` */
 	bool ending;
 };
 
 /* ---- the thread ---- */
 
-/* Wait while the worker is paused, then enter the callback of the watch. Returns false when there is nothing to call. */
+/*
+ * Wait while the worker is paused, then mark it busy for the callback of the watch. Returns false when there is no callback to
+ * call.
+ */
 static bool enter(struct worker *w, const struct watch *watch, struct watch *copy)
 {
 	bool call;
@@ -70,7 +78,7 @@ static void leave(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Free what was unwatched, between two rounds of events. Returns whether the thread shall go on. */
+/* Free unwatched file descriptors between two batches of events. Returns whether the thread continues. */
 static bool next_round(struct worker *w)
 {
 	bool ending;
@@ -91,7 +99,7 @@ static bool next_round(struct worker *w)
 	return !ending;
 }
 
-/* Whatever woke the worker, the driver or something of the host's, its device is not idle now. */
+/* Whatever woke the worker, a notification of the driver or an event of the backend, its device is busy now. */
 static void serve(const struct worker *w, const struct watch *watch, uint32_t events)
 {
 	struct dma *dma = w->all->dma;
@@ -140,24 +148,39 @@ static int start(struct worker *w, struct err *err)
 	return 0;
 }
 
-static void join(struct worker *w)
+static struct timespec at(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+}
+
+/* Tell the thread to end. */
+static void end(struct worker *w)
 {
 	uint64_t one = 1;
 
-	if (!w->started)
-		return;
 	pthread_mutex_lock(&w->lock);
 	w->ending = true;
 	pthread_cond_broadcast(&w->moved);
 	pthread_mutex_unlock(&w->lock);
-	if (write(w->wake_fd, &one, sizeof(one)) == (ssize_t)sizeof(one))
-		pthread_join(w->thread, NULL);
+	/* The write fails only when the eventfd's counter is full. The thread is then already awake. */
+	if (write(w->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Wait until `until_ns` for the thread, which was told to end. Returns whether it has ended. */
+static bool joined(struct worker *w, uint64_t until_ns)
+{
+	const struct timespec until = at(until_ns);
+
+	if (w->started && pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		return false;
 	w->started = false;
+	return true;
 }
 
 /* ---- watching ---- */
 
-/* The worker's lock is held. */
+/* Called with the worker's lock held. */
 static struct watch *find(struct worker *w, int fd)
 {
 	for (struct watch *watch = w->watches; watch; watch = watch->next)
@@ -166,7 +189,7 @@ static struct watch *find(struct worker *w, int fd)
 	return NULL;
 }
 
-/* The worker's lock is held. */
+/* Called with the worker's lock held. */
 static int watch_locked(struct worker *w, int fd, uint32_t events, worker_fn *fn, void *ctx)
 {
 	struct watch *watch = find(w, fd);
@@ -206,11 +229,15 @@ int worker_watch(struct worker *w, int fd, uint32_t events, worker_fn *fn, void 
 	return ret < 0 ? err_set(err, EXIT_INTERNAL, "%s cannot wait for a file descriptor: %s", w->name, strerror(error)) : 0;
 }
 
-/* The worker's lock is held. */
-static void wait_idle(struct worker *w)
+/* Wait until no callback runs, or until `until_ns`. Returns whether none runs. Called with the worker's lock held. */
+static bool wait_idle(struct worker *w, uint64_t until_ns)
 {
+	const struct timespec until = at(until_ns);
+
 	while (w->busy && !pthread_equal(w->runs, pthread_self()))
-		pthread_cond_wait(&w->moved, &w->lock);
+		if (pthread_cond_timedwait(&w->moved, &w->lock, &until) == ETIMEDOUT)
+			return false;
+	return true;
 }
 
 void worker_unwatch(struct worker *w, int fd)
@@ -222,17 +249,33 @@ void worker_unwatch(struct worker *w, int fd)
 	if (watch) {
 		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		watch->fn = NULL;
-		wait_idle(w);
+		wait_idle(w, FOR_EVER);
 	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Wait until a pause that has begun is in force, or until `until_ns`. Returns whether it is in force. */
+static bool wait_paused(struct worker *w, uint64_t until_ns)
+{
+	bool idle;
+
+	pthread_mutex_lock(&w->lock);
+	idle = wait_idle(w, until_ns);
+	pthread_mutex_unlock(&w->lock);
+	return idle;
+}
+
+static void begin_pause(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->pauses++;
 	pthread_mutex_unlock(&w->lock);
 }
 
 void worker_pause(struct worker *w)
 {
-	pthread_mutex_lock(&w->lock);
-	w->pauses++;
-	wait_idle(w);
-	pthread_mutex_unlock(&w->lock);
+	begin_pause(w);
+	wait_paused(w, FOR_EVER);
 }
 
 void worker_resume(struct worker *w)
@@ -243,7 +286,18 @@ void worker_resume(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- one worker's life ---- */
+/* ---- creation and end of a worker ---- */
+
+static void init_sync(struct worker *w)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->moved, &attr);
+	pthread_condattr_destroy(&attr);
+}
 
 static int open_fds(struct worker *w, struct err *err)
 {
@@ -286,8 +340,7 @@ struct worker *worker_new(struct workers *all, enum sandbox_kind kind, const cha
 	w->all = all;
 	w->kind = kind;
 	snprintf(w->name, sizeof(w->name), "%s", name);
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->moved, NULL);
+	init_sync(w);
 	w->wake_fd = -1;
 	if (open_fds(w, err) < 0) {
 		free_parts(w);
@@ -306,7 +359,8 @@ void worker_free(struct worker *w)
 
 	if (!w)
 		return;
-	join(w);
+	end(w);
+	joined(w, FOR_EVER);
 	pthread_mutex_lock(&w->all->lock);
 	for (link = &w->all->first; *link != w;)
 		link = &(*link)->next;
@@ -315,7 +369,7 @@ void worker_free(struct worker *w)
 	free_parts(w);
 }
 
-/* ---- all of them ---- */
+/* ---- all workers ---- */
 
 void workers_init(struct workers *all, struct dma *dma)
 {
@@ -339,24 +393,60 @@ int workers_start(struct workers *all, struct err *err)
 	return ret;
 }
 
-void workers_join(struct workers *all)
+void workers_end(struct workers *all)
 {
+	atomic_fetch_add(&all->standing, 1);
 	pthread_mutex_lock(&all->lock);
 	for (struct worker *w = all->first; w; w = w->next)
-		join(w);
+		end(w);
 	pthread_mutex_unlock(&all->lock);
+}
+
+const char *workers_joined(struct workers *all, uint64_t until_ns)
+{
+	const char *left = NULL;
+
+	pthread_mutex_lock(&all->lock);
+	for (struct worker *w = all->first; w; w = w->next)
+		if (!joined(w, until_ns))
+			left = w->name;
+	pthread_mutex_unlock(&all->lock);
+	return left;
+}
+
+void workers_join(struct workers *all)
+{
+	workers_end(all);
+	workers_joined(all, FOR_EVER);
+}
+
+const char *workers_pause_until(struct workers *all, uint64_t until_ns)
+{
+	const char *busy = NULL;
+
+	atomic_fetch_add(&all->standing, 1);
+	pthread_mutex_lock(&all->lock);
+	/* Begin all pauses first, so that no worker begins another callback during the waits. */
+	for (struct worker *w = all->first; w; w = w->next)
+		begin_pause(w);
+	for (struct worker *w = all->first; w && !busy; w = w->next)
+		if (!wait_paused(w, until_ns))
+			busy = w->name;
+	pthread_mutex_unlock(&all->lock);
+	if (busy)
+		workers_resume(all);
+	return busy;
 }
 
 void workers_pause(struct workers *all)
 {
-	pthread_mutex_lock(&all->lock);
-	for (struct worker *w = all->first; w; w = w->next)
-		worker_pause(w);
-	pthread_mutex_unlock(&all->lock);
+	workers_pause_until(all, FOR_EVER);
 }
 
 void workers_resume(struct workers *all)
 {
+	/* Clear `standing` first, so that a callback that begins at once can pop its requests. */
+	atomic_fetch_sub(&all->standing, 1);
 	pthread_mutex_lock(&all->lock);
 	for (struct worker *w = all->first; w; w = w->next)
 		worker_resume(w);

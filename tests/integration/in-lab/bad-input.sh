@@ -159,3 +159,44 @@ until_true grep -q "kernel found" errors
 kill -TERM $started
 wait $started
 note interrupted $?
+
+# A guest that keeps the thread of its disk supplied for ever (endless-disk.c), and has no kernel. However its run ends, it ends, and the
+# report is complete. QUIT, after many times what it takes, gives another status than any that is expected.
+truncate -s 2M endless.img
+endless="--kernel endless --disk endless.img --memory 128"
+
+# endless_run NAME OPTION...: until it ends by itself.
+endless_run() {
+	name=$1
+	shift
+	timeout -s QUIT -k 20 600 outrider run $endless --json "$LAB_OUT/$name.json" --console "$LAB_OUT/$name.console" "$@" </dev/null \
+		>output 2>errors
+	note "$name" $?
+}
+
+endless_run endless-off --append off
+endless_run endless-no-kernel --wait-kernel 2s
+endless_run endless-timeout --timeout 2s
+
+# A first signal, when it is at work. Then with a disk of the host that never answers; then with an output that is not read.
+# endless_stop NAME: tell the run that was started to end. The lab's own limit is the cap.
+endless_stop() {
+	kill -TERM $started
+	wait $started
+	note "$1" $?
+}
+
+# or_gone COMMAND...: it succeeds, or the run that was started has ended, which its line in attempts then shows.
+or_gone() {
+	"$@" || ! kill -0 $started 2>/dev/null
+}
+
+out=output
+name=endless-interrupted
+start outrider run $endless --json "$LAB_OUT/$name.json" --console "$LAB_OUT/$name.console"
+until_true or_gone grep -q -s endless "$LAB_OUT/$name.console"
+endless_stop $name
+name=stuck-disk
+start env LD_PRELOAD=./stuck-disk.so outrider run $endless --json "$LAB_OUT/$name.json" --console "$LAB_OUT/$name.console"
+until_true or_gone grep -q stuck errors
+endless_stop $name

@@ -57,7 +57,7 @@ def _emulated(options, items, programs, disks, environment, folder):
     spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY, disks, options.line)
     nonce = secrets.token_hex(8)
     libraries = images.libraries([program.source for program in programs])
-    variables = {**environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
+    variables = {**native.PATIENT, **environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
     variables |= {disk.name: f"{DISKS}/disk{number}" for number, disk in enumerate(disks)}
     payload.write_payload(spec.payload, items + programs, libraries, options.command, variables, nonce, len(disks))
     payload.make_result_disk(spec.results, spec.memory << 20)

@@ -7,6 +7,9 @@ import subprocess
 
 from .error import LabFailure
 
+# A guest of an emulated lab host takes minutes to boot, and the tests have limits of their own.
+PATIENT = {"OUTRIDER_WAIT_KERNEL": "2h"}
+
 
 def run(command, items, disks, environment, folder, out, limit):
     """Run the command in a folder that holds its files; returns its exit status as a shell would."""
@@ -29,7 +32,7 @@ def run(command, items, disks, environment, folder, out, limit):
         environment = {**environment, disk.name: str(copy)}
     left = out if out is not None else folder / "out"
     os.makedirs(left, exist_ok=True)
-    variables = dict(os.environ, **environment, LAB_OUT=os.path.abspath(left), PATH=f"{work}:{os.environ.get('PATH', '')}")
+    variables = dict({**PATIENT, **os.environ}, **environment, LAB_OUT=os.path.abspath(left), PATH=f"{work}:{os.environ.get('PATH', '')}")
     # The shell finds the command in the new PATH, and gives 127 when there is none, as in a lab.
     words = ["setpriv", "--pdeathsig", "KILL", "/bin/sh", "-c", 'exec "$@"', "sh", *command]
     try:
