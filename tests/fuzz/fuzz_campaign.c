@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A campaign file that anybody may have written: read, checked and expanded. */
+/*
+ * A campaign file that anybody may have written: read, checked and expanded.
+ *
+ * fuzz: slow: libxml2 reads the grammar anew for each document, which takes most of the time
+ */
 #include "hv/campaign/plan/plan.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,22 +3,25 @@
  * A store that somebody hands over, as an SQLite file: its pages are changed, or its rows, which may have values of any type
  * and size. It is listed in all ways, folded, and merged into a store of ours, which must be as whole behind it as before.
  */
+#include <endian.h>
 #include <sqlite3.h>
 #include <string.h>
 
 #include "hv/campaign/list/fill.h"
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/story.h"
+#include "hv/campaign/store/db_backend.h"
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/squeeze.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/sqlite_files.h"
 
 #define PIECE 0x10000 /* bytes of a file that a change can reach from where it begins */
 #define TEXT_MAX 40   /* bytes of a text that is put into a row */
 #define VALUE_MAX 96  /* bytes of a value in SQL */
 
-/* What the first byte of an input asks for. */
-enum { CHANGE_ROWS = 1, TO_WRITE = 2, TO_MERGE = 4, TO_LIST = 8 };
+/* What the first byte of an input asks for. Its last bits say which of the races is looked at, or which list is made. */
+enum { CHANGE_ROWS = 1, TO_WRITE = 2, TO_MERGE = 4, TO_LIST = 8, OPEN_ANEW = 16, WHICH = 5 };
 
 static const char rows_sql[] =
 	"INSERT INTO kernel VALUES (1, 'aabb', 'Linux version 6.1.0-1'), (2, 'ccdd', '');"
@@ -158,7 +161,13 @@ static const char *const values[] = {
 };
 
 struct world {
-	char folder[64], path[80], into[80], fresh[80];
+	char folder[64], path[80], into[80];
+	struct fuzz_files files;
+	uint32_t changes; /* of files, so far */
+	/* Stores that stay open: to open one and to prepare its statements takes four times as long as to ask them. The first
+	 * two are of `path`, to read and to write. */
+	struct store *kept[2], *target;
+	sqlite3 *changer;
 	uint8_t *file, *empty; /* the store that is right, and one without a row */
 	size_t size, empty_size;
 };
@@ -173,28 +182,24 @@ static void remove_world(void)
 		perror(folder);
 }
 
-static void write_whole(const char *path, const uint8_t *bytes, size_t size)
+/* SQLite's files are in memory. What looks whether there is one finds an empty one. */
+static void make_place(const struct world *w, const char *name, char path[80])
 {
-	FILE *f = fopen(path, "wb");
+	FILE *f;
 
-	fuzz_require(f && fwrite(bytes, 1, size, f) == size);
+	snprintf(path, 80, "%s/%s", w->folder, name);
+	f = fopen(path, "w");
+	fuzz_require(f);
 	fclose(f);
 }
 
-static uint8_t *read_whole(const char *path, size_t *size)
+static uint8_t *copy_of(struct fuzz_files *files, const char *path, size_t *size)
 {
-	FILE *f = fopen(path, "rb");
-	uint8_t *bytes;
+	const uint8_t *there = fuzz_files_get(files, path, size);
+	uint8_t *bytes = malloc(*size + 1);
 
-	fuzz_require(f && fseek(f, 0, SEEK_END) == 0);
-	*size = (size_t)ftell(f);
-	rewind(f);
-	bytes = malloc(*size);
-	fuzz_require(bytes && fread(bytes, 1, *size, f) == *size);
-	fclose(f);
-	/* Without a log beside it, which would take more time than all the rest. */
-	bytes[18] = bytes[19] = 1;
-	return bytes;
+	fuzz_require(there && bytes);
+	return memcpy(bytes, there, *size);
 }
 
 static void fill(struct store *s)
@@ -224,23 +229,49 @@ static void make_world(struct world *w)
 	fuzz_require(mkdtemp(w->folder));
 	setenv("OUTRIDER_FUZZ_STORE", w->folder, 1);
 	atexit(remove_world);
-	snprintf(w->path, sizeof(w->path), "%s/s.db", w->folder);
-	snprintf(w->into, sizeof(w->into), "%s/i.db", w->folder);
-	snprintf(w->fresh, sizeof(w->fresh), "%s/f.db", w->folder);
-	s = store_open(w->fresh, STORE_MAKE, 0, &err);
+	make_place(w, "s.db", w->path);
+	make_place(w, "i.db", w->into);
+	fuzz_files_init(&w->files);
+	s = store_open(w->path, STORE_MAKE, 0, &err);
 	fuzz_require(s);
 	store_close(s);
-	w->empty = read_whole(w->fresh, &w->empty_size);
-	s = store_open(w->fresh, STORE_WRITE, 0, &err);
+	w->empty = copy_of(&w->files, w->path, &w->empty_size);
+	s = store_open(w->path, STORE_WRITE, 0, &err);
 	fuzz_require(s);
 	fill(s);
 	store_close(s);
-	w->file = read_whole(w->fresh, &w->size);
+	w->file = copy_of(&w->files, w->path, &w->size);
+	for (int i = 0; i < 2; i++) {
+		w->kept[i] = store_open(w->path, i ? STORE_WRITE : STORE_READ, 0, &err);
+		fuzz_require(w->kept[i]);
+	}
+	fuzz_files_put(&w->files, w->into, w->empty, w->empty_size);
+	w->target = store_open(w->into, STORE_WRITE, 0, &err);
+	fuzz_require(w->target && sqlite3_open(w->path, &w->changer) == SQLITE_OK);
+	/* Nothing is ever on a disk. */
+	fuzz_require(db_script(w->target->db, "PRAGMA synchronous=OFF", &err) == 0 &&
+		     db_script(w->kept[1]->db, "PRAGMA synchronous=OFF", &err) == 0);
+	sqlite3_exec(w->changer, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", NULL, NULL, NULL);
 }
 
 /* ---- what is changed ---- */
 
-static void change_pages(const struct world *w, const uint8_t *data, size_t size)
+/*
+ * The first page of a file says how often the file was changed, so that SQLite drops what it has read. In a store that stays
+ * open the schema must be that which was compared: a file is changed under an open store by no one but whoever owns it.
+ */
+static void put(struct world *w, const char *path, uint8_t *bytes, size_t size, const uint8_t *right)
+{
+	enum { CHANGES = 24, COOKIE = 40, VALID_FOR = 92 };
+	uint32_t count = htobe32(++w->changes);
+
+	memcpy(bytes + CHANGES, &count, sizeof(count));
+	memcpy(bytes + VALID_FOR, &count, sizeof(count));
+	memcpy(bytes + COOKIE, right + COOKIE, sizeof(count));
+	fuzz_files_put(&w->files, path, bytes, size);
+}
+
+static void change_pages(struct world *w, const uint8_t *data, size_t size)
 {
 	struct fuzz_range ranges[16];
 	uint8_t *bytes = malloc(w->size);
@@ -251,19 +282,18 @@ static void change_pages(const struct world *w, const uint8_t *data, size_t size
 	for (size_t at = 0; at < w->size && count < 16; at += PIECE, count++)
 		ranges[count] = (struct fuzz_range){bytes + at, w->size - at < PIECE ? w->size - at : PIECE};
 	fuzz_patch(ranges, count, data, size);
-	write_whole(w->path, bytes, w->size);
+	put(w, w->path, bytes, w->size, w->file);
 	free(bytes);
 }
 
 /* Three bytes for each change: the column, the row, and the value. */
-static void change_rows(const struct world *w, const uint8_t *data, size_t size)
+static void change_rows(struct world *w, const uint8_t *data, size_t size)
 {
 	char sql[VALUE_MAX + 128];
-	sqlite3 *db;
+	sqlite3 *db = w->changer;
 
-	write_whole(w->path, w->file, w->size);
-	fuzz_require(sqlite3_open(w->path, &db) == SQLITE_OK);
-	sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF", NULL, NULL, NULL);
+	put(w, w->path, w->file, w->size, w->file);
+	sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
 	for (; size >= 3; data += 3, size -= 3) {
 		const char *const *column = columns[data[0] % (sizeof(columns) / sizeof(columns[0]))];
 
@@ -273,7 +303,7 @@ static void change_rows(const struct world *w, const uint8_t *data, size_t size)
 			 column[1], column[0], data[1] % 5u);
 		sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
-	sqlite3_close(db);
+	fuzz_require(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
 }
 
 /* ---- what is done with it ---- */
@@ -297,14 +327,24 @@ static int each_pair(void *ctx, const struct store_pair *pair)
 	return 0;
 }
 
+/* A stream for what nobody reads. It always has the same memory: to get that anew took longer than all that is written to it.
+ */
+static FILE *open_sink(void)
+{
+	static char sink[1 << 18];
+	FILE *out = fmemopen(sink, sizeof(sink), "w");
+
+	fuzz_require(out);
+	return out;
+}
+
 static void look_at_race(struct store *s, int64_t race)
 {
 	struct store_history history;
 	struct err err = {0};
 	struct story *story = story_get(s, race, NULL, "0", &err);
-	FILE *out = fmemopen(NULL, 1 << 18, "w");
+	FILE *out = open_sink();
 
-	fuzz_require(out);
 	said(story ? 0 : -1, &err);
 	if (story)
 		said(story_text(out, story, &(struct list_style){0}, &err), &err);
@@ -316,7 +356,7 @@ static void look_at_race(struct store *s, int64_t race)
 	store_history_free(&history);
 }
 
-static void look(struct store *s)
+static void look(struct store *s, unsigned which)
 {
 	struct store_races races = {0};
 	struct store_runs runs;
@@ -326,8 +366,8 @@ static void look(struct store *s)
 	int64_t race;
 
 	said(store_races(s, &(struct store_races_query){0}, &races, &err), &err);
-	for (size_t i = 0; i < races.count && i < 4; i++)
-		look_at_race(s, races.list[i].id);
+	if (races.count)
+		look_at_race(s, races.list[which % races.count].id);
 	store_races_free(&races);
 	said(store_race_find(s, "0", &race, &err), &err);
 	said(store_runs(s, 3, &runs, &err), &err);
@@ -337,21 +377,29 @@ static void look(struct store *s)
 	said(store_each_pair(s, "aabb", each_pair, &sum, &err), &err);
 }
 
-static void list(struct store *s)
+static void list(struct store *s, unsigned which)
 {
 	const struct morning_ask ask = {.all = true};
 	struct list_style style = {.all = true};
 	struct morning m = {0};
 	struct err err = {0};
-	FILE *out = fmemopen(NULL, 1 << 18, "w");
+	FILE *out = open_sink();
 	int rc = morning_fill(&m, s, &ask, "0", &err);
 
-	fuzz_require(out);
 	if (rc == 0) {
-		list_text(out, &m, &style);
-		list_mail(out, &m, &style);
-		list_html(out, &m);
-		rc = list_json(out, &m, &err);
+		switch (which % 4) {
+		case 0:
+			list_text(out, &m, &style);
+			break;
+		case 1:
+			list_mail(out, &m, &style);
+			break;
+		case 2:
+			list_html(out, &m);
+			break;
+		default:
+			rc = list_json(out, &m, &err);
+		}
 	}
 	said(rc, &err);
 	fclose(out);
@@ -359,22 +407,19 @@ static void list(struct store *s)
 }
 
 /* A store of ours that was merged into is whole. */
-static void merge(const struct world *w, struct store *from)
+static void merge(struct world *w, struct store *from)
 {
 	struct store_merged merged;
 	struct err err = {0};
-	struct store *into;
+	struct store *into = w->target;
 	int64_t wrong = 0;
 
-	write_whole(w->into, w->empty, w->empty_size);
-	into = store_open(w->into, STORE_WRITE, 0, &err);
-	fuzz_require(into);
+	put(w, w->into, w->empty, w->empty_size, w->empty);
 	said(store_merge(into, from, &merged, &err), &err);
 	fuzz_require(db_number(into->db, &err, &wrong,
 			       "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "") >= 0 &&
 		     wrong == 0);
 	fuzz_require(db_number(into->db, &err, &wrong, "SELECT count(*) FROM pragma_foreign_key_check", "") >= 0 && wrong == 0);
-	store_close(into);
 }
 
 static void change(struct store *s)
@@ -402,19 +447,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		change_rows(&w, data + 1, size - 1);
 	else
 		change_pages(&w, data + 1, size - 1);
-	s = store_open(w.path, data[0] & TO_WRITE ? STORE_WRITE : STORE_READ, 0, &err);
+	if (data[0] & OPEN_ANEW)
+		s = store_open(w.path, data[0] & TO_WRITE ? STORE_WRITE : STORE_READ, 0, &err);
+	else
+		s = w.kept[(data[0] & TO_WRITE) != 0];
 	if (!s) {
 		fuzz_refused(&err);
 		return 0;
 	}
+	s->db->steps = 0;
 	if (data[0] & TO_LIST)
-		list(s);
+		list(s, data[0] >> WHICH);
 	else
-		look(s);
+		look(s, data[0] >> WHICH);
 	if (data[0] & TO_MERGE)
 		merge(&w, s);
 	if (data[0] & TO_WRITE)
 		change(s);
-	store_close(s);
+	if (data[0] & OPEN_ANEW)
+		store_close(s);
 	return 0;
 }

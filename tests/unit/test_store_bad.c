@@ -205,7 +205,7 @@ static void a_store_with_triggers_is_refused(void **state)
 	store_close(f->s);
 	f->s = NULL;
 	sql(f, "CREATE TRIGGER t AFTER INSERT ON said BEGIN DELETE FROM run; END");
-	refused(f->place, STORE_WRITE, "no store of campaigns");
+	refused(f->place, STORE_WRITE, "the store has the trigger t, which outrider does not make");
 }
 
 static void a_damaged_store_is_told(void **state)
@@ -238,7 +238,8 @@ static void a_damaged_store_is_told(void **state)
 static void old_stores_are_brought_up(void **state)
 {
 	static const char *const steps[] = {"CREATE TABLE a (x BIGINT NOT NULL);",
-					    "ALTER TABLE a ADD COLUMN y $TEXT NOT NULL DEFAULT 'new';",
+					    /* No default, which is no part of a schema of ours: a server would run it. */
+					    "ALTER TABLE a ADD COLUMN y $TEXT; UPDATE a SET y = 'new';",
 					    "CREATE TABLE b (z BIGINT NOT NULL); CREATE TABLE b (z BIGINT NOT NULL);"};
 	struct fixture *f = *state;
 	struct schema_steps one = {steps, 1}, two = {steps, 2}, wrong = {steps, 3};

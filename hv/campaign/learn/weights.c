@@ -17,37 +17,38 @@
 
 #define FIRST_BUCKETS 1024u
 /*
- * How many observations what is known of the others counts for, where a site is mixed with its function, and the function with
- * the kernel. Whether CPUs come by a site, and whether its memory can be watched, hardly changes from one time to the next.
- * Conflicts are rare, so a few windows without one say little.
+ * Priors: a site's own counts are mixed with the expectation from its function as if it were that number of further
+ * observations, and a function's with the kernel's. Whether a CPU passes a site and whether its memory can be watched hardly
+ * changes, so those two priors are small. Conflicts are rare, so a few windows without a conflict say little, and their prior
+ * is large.
  */
 #define PASSED_PRIOR 1.0
 #define WATCHED_PRIOR 0.5
 #define CONFLICT_PRIOR 4.0
 #define AGAIN_PRIOR 2.0
-/* What is expected of a kernel of which little is known, and how many observations that counts for. */
+/* Expected shares for a kernel with few observations, and the factor of the priors for the kernel's own counts. */
 #define KERNEL_PRIOR 20.0
 #define PASSED_USUAL 0.3
 #define WATCHED_USUAL 0.6
 #define CONFLICT_USUAL 0.006
 #define AGAIN_USUAL 0.15
 /*
- * Weights are in proportion to that of a site of which nothing is known, and no further from it than that. Sites of which
- * nothing is known are so many that those with the largest weights still have a small share of all points.
+ * Limits of a weight. An unknown site has the weight 1. The upper limit keeps the share of all sample points that the best
+ * sites get small, because there are many unknown sites.
  */
 #define LEAST 0.02
 #define MOST 300.0
 
 struct counts {
 	double armed, hits, windows, conflicts;
-	/* Conflicts behind the first one at a site, and pairs behind the first one, with the site as the sampled side. */
+	/* Conflicts after the first conflict of a site, and pairs after its first pair, with the site as the sampled side. */
 	double again, other;
 };
 
 struct site {
 	uint32_t offset;
 	struct counts counts;
-	/* A pair was added with this as the sampled side. */
+	/* The site is the sampled side of a pair. */
 	bool raced;
 };
 
@@ -63,12 +64,11 @@ struct weights {
 	size_t count, room;
 	struct counts counts;
 	struct siphash_key key;
-	/* 1 + the index of a function, with open addressing. 0: the bucket is empty. At most half of them are used. */
+	/* Hash table with open addressing, at most half full. A bucket has 1 + the index of a function; 0: it is empty. */
 	uint32_t *buckets, mask;
 };
 
-/* The shares of a site, a function or the kernel. `other`: of the conflicts behind the first one, those that show a new pair.
- */
+/* Shares of a site, a function or the kernel. `other` is the share of new pairs among conflicts after the first one. */
 struct shares {
 	double passed, watched, conflict, other;
 };
@@ -101,9 +101,9 @@ void weights_free(struct weights *w)
 	free(w);
 }
 
-/* ---- what was seen ---- */
+/* ---- counts ---- */
 
-/* The bucket of the function of that name, or the empty one where it would go. */
+/* The bucket with the function of this name, or the empty bucket where to put it. */
 static uint32_t *bucket_of(const struct weights *w, const char *name)
 {
 	uint32_t at = (uint32_t)siphash(&w->key, name, strlen(name)) & w->mask;
@@ -225,7 +225,7 @@ void weights_add_pair(struct weights *w, const char *sampled, const char *other)
 	char name[SITE_NAME_MAX];
 	uint32_t offset;
 
-	/* Where the side that was named first has no conflicts of its own, the other one was sampled. */
+	/* The pair does not say which site was sampled. Take the first site with conflicts of its own. */
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t entry = site_split(names[i], name, &offset) ? *bucket_of(w, name) : 0;
 		struct site *site = entry ? find_site(&w->functions[entry - 1], offset) : NULL;
@@ -244,7 +244,7 @@ void weights_add_pair(struct weights *w, const char *sampled, const char *other)
 
 /* ---- the rule ---- */
 
-/* A share that was counted, mixed with one that is expected. */
+/* A counted share, mixed with an expected share that weighs as much as `prior` observations. */
 static double mixed(double counted, double of, double expected, double prior)
 {
 	double share = (counted + prior * expected) / (of + prior);
@@ -252,7 +252,7 @@ static double mixed(double counted, double of, double expected, double prior)
 	return share < 1 ? share : 1;
 }
 
-/* A point that is still armed when a run ends was not passed, and neither was one that made room for others. */
+/* `passed` counts a sample point as not hit if it was still armed at the end of the run, or was disarmed to make room. */
 static struct shares shares_of(const struct counts *c, const struct shares *expected, double scale)
 {
 	return (struct shares){
@@ -264,9 +264,9 @@ static struct shares shares_of(const struct counts *c, const struct shares *expe
 }
 
 /*
- * How many new pairs a point is expected to yield. Points that are not passed cost little, so whether they are counts by its
- * root only. The first conflict at a site shows a new pair, and those behind it mostly the same again. The less is known of a
- * site, the more there is to learn: that is the last factor.
+ * Expected number of new pairs from one sample point. A point that no CPU passes costs little, so `passed` counts by its
+ * square root. The first conflict of a site shows a new pair, later ones mostly the same pair. The last factor prefers sites
+ * with few windows, because less is known about them.
  */
 static double expected_yield(const struct shares *s, const struct counts *c)
 {
@@ -280,7 +280,7 @@ static double clamped(double weight)
 
 /* ---- the file ---- */
 
-/* `name` as JSON without its last quotation mark, from malloc(). NULL: memory ran out. */
+/* Encode `name` as a JSON string without the closing quotation mark, from malloc(). NULL: out of memory. */
 static char *quoted(const char *name)
 {
 	json_t *string = json_string(name);
@@ -292,7 +292,7 @@ static char *quoted(const char *name)
 	return text;
 }
 
-/* What puts the members of an object one after the other. */
+/* Writes the members of a JSON object. */
 struct writer {
 	FILE *out;
 	bool failed, some;
@@ -307,7 +307,7 @@ static void put_weight(struct writer *to, const char *name, const uint32_t *offs
 	to->some = true;
 }
 
-/* One of the two objects: the weights of functions, or of sites. */
+/* Write the members of one of the two objects: weights of functions, or of sites. */
 static void put_weights(struct writer *to, const struct weights *w, bool sites)
 {
 	const struct shares usual = {PASSED_USUAL, WATCHED_USUAL, CONFLICT_USUAL, AGAIN_USUAL};
@@ -338,7 +338,7 @@ static int put_document(const struct weights *w, const char *build_id, FILE *out
 	struct writer to = {.out = out};
 
 	fprintf(out, "{\"schema\": \"" PREFER_SCHEMA "\",\n");
-	/* It is hexadecimal, or whoever reads the file will say so. */
+	/* The reader of the file checks that it is hexadecimal. */
 	if (build_id[0])
 		fprintf(out, "\"build_id\": \"%.*s\",\n", 2 * PREFER_BUILD_ID_MAX, build_id);
 	fputs("\"weight\": 1,\n\"functions\": {", out);
@@ -357,7 +357,9 @@ int weights_write(struct weights *w, const char *build_id, const char *path, str
 
 	if (next) {
 		sprintf(next, "%s.next", path);
-		out = fopen(next, "we");
+		/* O_EXCL on a new file: a run could have put a link here, to a foreign file. */
+		unlink(next);
+		out = fopen(next, "wxe");
 	}
 	if (!out)
 		goto out;

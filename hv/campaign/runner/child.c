@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,24 +22,28 @@
 #define OTHERS_WAIT_NS UINT64_C(5000000000)
 #define OTHERS_KILL_NS UINT64_C(30000000000)
 #define LOOK_NS 50000000
-#define LOOKS 40 /* that a lock is looked at before it is given up */
+#define LOOKS 40 /* attempts to take a lock, LOOK_NS apart */
 
-/* Open the file that takes a stream of the program. Returns its descriptor, or -1 with err set. */
+/* Open the file for an output stream of the program. Returns its descriptor, or -1 with err set. */
 static int open_log(const char *folder, const char *name, struct err *err)
 {
 	char *path = spool_path(folder, name, err);
+	struct stat st;
 	int fd = -1;
 
 	if (!path)
 		return -1;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* An earlier attempt of the run can have left a link or FIFO here. Remove it. */
+	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (fd < 0)
 		err_set(err, EXIT_INPUT, "cannot open %s: %s", path, strerror(errno));
 	free(path);
 	return fd;
 }
 
-/* Whoever only looks whether the run lives (hv/campaign/list/status.c) holds the lock too, for a moment. */
+/* Retry for 2 s, because `campaign status` (hv/campaign/list/status.c) takes the lock for a moment. */
 static bool lock_log(int fd)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
@@ -95,7 +100,7 @@ int child_start(struct child *c, struct cgroup_base *base, const struct child_co
 		err_set(err, EXIT_INPUT, "cannot start a run: fork: %s", strerror(errno));
 		goto out;
 	}
-	/* Both do it, so that neither can be too early. */
+	/* Parent and child both set the group, so that it is set before either relies on it. */
 	setpgid(c->keeper, c->keeper);
 	c->life = life[1];
 	c->result = result[0];
@@ -124,10 +129,10 @@ bool child_is_over(struct child *c)
 
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
-	/* As long as nobody has waited for the keeper, its number is no other process's, and no other group's. */
+	/* WNOWAIT keeps the keeper a zombie, so that its pid and its group's id cannot be reused. */
 	if (waitid(P_PID, (id_t)c->keeper, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? errno == EINTR : info.si_pid == 0)
 		return false;
-	/* It may have said so just before it ended. */
+	/* The keeper may have written the status just before it ended. */
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
 	note_end(c, 0, true);
@@ -143,7 +148,7 @@ void child_ask(const struct child *c)
 
 void child_kill(const struct child *c)
 {
-	/* The keeper has not been waited for, so that the group's number is its own. */
+	/* The keeper was not reaped, so no other process group can have this id. */
 	kill(-c->keeper, SIGKILL);
 	cgroup_kill(&c->group);
 }
@@ -173,7 +178,7 @@ int child_end_others(const char *folder, struct err *err)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
 	char *path = spool_path(folder, "stderr.log", err);
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 	uint64_t begin = monotonic_ns(), waited = 0;
 
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && waited < OTHERS_KILL_NS) {

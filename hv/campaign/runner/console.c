@@ -4,17 +4,19 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hv/base/clock.h"
 
 #define CHUNK 65536
-#define CHUNKS_MAX 64 /* in one call: a console that floods must not hold up the other runs */
+/* Chunks in the last call: 1 GiB, the largest --console-limit; a sparse file can pretend to be larger. */
+#define CHUNKS_END_MAX 16384
+#define CHUNKS_MAX 64 /* chunks in one call: 4 MiB, so that a flooding console does not delay the other runs */
 
 /*
- * How messages of the kernel begin, behind the time. They are those that mean that the kernel found itself in a state that it
- * should not be in. Words of programs of the guest seldom begin so, and a line that a program writes looks like a finding at
- * worst.
+ * Beginnings of kernel messages that report an invalid state, after the time stamp. Messages of user programs seldom begin
+ * like this; if one does, the run gets a false finding, and nothing worse.
  */
 static const struct {
 	const char *begin;
@@ -53,7 +55,7 @@ static const struct {
 	{"refcount_t: ", STORE_LOCKUP},
 };
 
-/* Behind "[   12.345678] ", or "[   12.345678][    T1] ", which printk puts in front. */
+/* Skip printk's prefixes "[ 12.345678] " and "[ 12.345678][ T1] ". */
 static const char *behind_marks(const char *line)
 {
 	while (*line == '[') {
@@ -66,7 +68,10 @@ static const char *behind_marks(const char *line)
 	return line;
 }
 
-/* An "INFO: task NAME:PID blocked for more than N seconds." is the only one of its kind that tells of something wrong. */
+/*
+ * Check the rest of a message whose beginning is shared with harmless ones. For "INFO: task " only "INFO: task NAME:PID
+ * blocked for more than N seconds." and its variant for I/O report a lockup.
+ */
 static bool is_whole(const char *begin, const char *line)
 {
 	if (strcmp(begin, "INFO: task ") == 0)
@@ -88,7 +93,7 @@ enum store_outcome console_judge(const char *line)
 	return STORE_OK;
 }
 
-/* The time in front of a message differs from run to run, and the finding shall be told as the same. */
+/* Record the finding without its time stamp, which differs in each run, so that it equals the finding of another run. */
 static void end_line(struct console *c, const char *file, struct ending *ending)
 {
 	enum store_outcome kind;
@@ -114,9 +119,14 @@ void console_read(struct console *c, const char *path, const char *file, bool en
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char bytes[CHUNK];
+	struct stat st;
 	ssize_t n = 1;
 
-	for (int i = 0; fd >= 0 && (end || i < CHUNKS_MAX) && n > 0; i++) {
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	for (int i = 0; fd >= 0 && i < (end ? CHUNKS_END_MAX : CHUNKS_MAX) && n > 0; i++) {
 		n = pread(fd, bytes, sizeof(bytes), (off_t)c->seen);
 		if (n <= 0)
 			break;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a run ended: its status, what was found while it ran, and what it has said. */
+/* Decides how a run ended, from its exit status, the findings of its console, and its messages. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,16 +14,18 @@
 #include "hv/campaign/runner/spool.h"
 
 #define LAST_LINE "outrider: "
+#define ERRORS_MAX (16 << 20) /* bytes at the end of stderr.log to read; the last messages say why the run ended */
+#define ERRORS_LINE_MAX 4096
 
 /*
- * Statuses of programs that could not do what they were to do, rather than of outrider: see docs/labs.md and sh(1). An
- * <emulator> ends with the first one when the machine failed in which it lets outrider run.
+ * Exit statuses of wrapper programs instead of Outrider's own: see docs/labs.md and sh(1). An <emulator> exits with
+ * WRAPPER_FAILED if the machine failed in which it runs Outrider.
  */
 enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
 
-/* ---- what it has said ---- */
+/* ---- messages in stderr.log ---- */
 
-/* What sanitizers of compilers write. */
+/* Whether a line is a message of a compiler's sanitizer. */
 static bool is_sanitizer(const char *line)
 {
 	static const char *const words[] = {"ERROR: AddressSanitizer",	   "ERROR: LeakSanitizer",
@@ -37,7 +40,7 @@ static bool is_sanitizer(const char *line)
 	return false;
 }
 
-/* Numbers of processes differ from run to run: "==123==ERROR: ..." */
+/* Skip the pid in "==123==ERROR: ...", which differs in each run. */
 static const char *behind_number(const char *line)
 {
 	size_t n = strspn(line, "=0123456789");
@@ -45,33 +48,56 @@ static const char *behind_number(const char *line)
 	return strncmp(line, "==", 2) == 0 ? line + n : line;
 }
 
-/* Note what sanitizers have said in stderr.log, and copy the last line that is outrider's, or else the last one, into `last`.
+/* Open stderr.log at its last ERRORS_MAX bytes. */
+static FILE *open_errors(const struct job *j)
+{
+	int fd = spool_open_file(j->folder, "stderr.log");
+	FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	struct stat st;
+
+	if (fd >= 0 && !in)
+		close(fd);
+	if (in && fstat(fd, &st) == 0 && st.st_size > ERRORS_MAX)
+		fseeko(in, st.st_size - ERRORS_MAX, SEEK_SET);
+	return in;
+}
+
+/* Read a line, and cut it to `size` bytes. */
+static bool next_line(FILE *in, char *line, int size)
+{
+	if (!fgets(line, size, in))
+		return false;
+	for (int c = '\0'; !strchr(line, '\n') && c != '\n' && c != EOF;)
+		c = getc_unlocked(in);
+	line[strcspn(line, "\r\n")] = '\0';
+	return true;
+}
+
+/*
+ * Add messages of sanitizers in stderr.log as findings. Copy Outrider's last message to `last`, or the last line if Outrider
+ * printed none.
  */
 static void read_errors(struct job *j, char *last, size_t size)
 {
-	char *path = spool_path(j->folder, "stderr.log", NULL), *line = NULL;
-	FILE *in = path ? fopen(path, "re") : NULL;
+	FILE *in = open_errors(j);
+	char line[ERRORS_LINE_MAX];
 	bool ours = false;
-	size_t room = 0;
 
 	last[0] = '\0';
-	while (in && getline(&line, &room, in) > 0) {
+	while (in && next_line(in, line, sizeof(line))) {
 		bool is_ours = strncmp(line, LAST_LINE, strlen(LAST_LINE)) == 0;
 
-		line[strcspn(line, "\r\n")] = '\0';
 		if (is_sanitizer(line))
 			ending_add(&j->ending, STORE_CRASH, "stderr.log", behind_number(line));
 		if (line[0] && (is_ours || !ours))
-			snprintf(last, size, "%s", is_ours ? line + strlen(LAST_LINE) : line);
+			snprintf(last, size, "%.*s", (int)size - 1, is_ours ? line + strlen(LAST_LINE) : line);
 		ours |= is_ours;
 	}
-	free(line);
-	free(path);
 	if (in)
 		fclose(in);
 }
 
-/* ---- its status ---- */
+/* ---- exit status ---- */
 
 static void fail(struct job *j, const char *last, const char *otherwise)
 {
@@ -86,7 +112,7 @@ static void crash(struct job *j, const char *fmt, const char *what)
 	ending_add(&j->ending, STORE_CRASH, "stderr.log", line);
 }
 
-/* Signals that come of what a program does itself. */
+/* Signals that the program itself causes by a fault. */
 static bool is_fault(int number)
 {
 	return number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGILL || number == SIGFPE ||
@@ -162,6 +188,6 @@ enum job_verdict job_judge(struct job *j)
 		verdict = judge_signal(j, WTERMSIG(j->child.status));
 	else
 		verdict = judge_status(j, WEXITSTATUS(j->child.status), last);
-	/* A run that was cut short and has found something is worth its finding, and is run again all the same. */
+	/* A run that was cut short keeps its findings, but must run again. */
 	return j->cut_short ? JOB_INTERRUPTED : verdict;
 }

@@ -28,7 +28,7 @@ static int begin(const struct keep *k, const struct job *j, const char *key, con
 					    .shard = k->shard};
 	int rc;
 
-	/* The file ends with a newline, and a column of the store does not. */
+	/* The file ends with a newline; the store's column does not. */
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
 	rc = store_run_begin(k->store, k->round, &plan, id, err);
@@ -44,7 +44,7 @@ int keep_begin(const struct keep *k, const struct job *j, struct err *err)
 	return begin(k, j, j->run->key, j->folder, &id, err);
 }
 
-/* Hand it over. A file that is not as it must be is left out, and the run's detail says what is wrong with it. */
+/* Record the run's end. If one of its files is invalid, leave it out, and append the fault to the run's detail. */
 static int end_with(const struct keep *k, int64_t id, struct store_run_result *result, struct err *err)
 {
 	char detail[3 * sizeof(err->text)];
@@ -97,9 +97,9 @@ static int end(const struct keep *k, const struct ending *e, const char *folder,
 	return rc;
 }
 
-/* ---- what was not finished ---- */
+/* ---- unfinished attempts ---- */
 
-/* What there is to say of such an attempt comes from its files. */
+/* Reconstruct how an unfinished attempt ended from its files. */
 static void ending_of(const char *folder, struct ending *e)
 {
 	char *races = spool_path(folder, "races.json", NULL), *path = spool_path(folder, "console.log", NULL);
@@ -109,7 +109,7 @@ static void ending_of(const char *folder, struct ending *e)
 	*e = (struct ending){.outcome = STORE_OK};
 	if (path)
 		console_read(&console, path, "console.log", true, e);
-	if (races && stat(races, &st) == 0)
+	if (races && lstat(races, &st) == 0)
 		e->started = e->ended = (int64_t)st.st_mtim.tv_sec * 1000;
 	if (e->outcome == STORE_OK) {
 		e->outcome = STORE_FAILED;
@@ -131,7 +131,7 @@ static int keep_one_aside(const struct keep *k, const struct job *j, unsigned n,
 		goto out;
 	}
 	rc = 0;
-	/* Somebody has deleted it. Either the store has what it had, or nobody has. */
+	/* A user deleted the folder. If the store lacks the attempt, its data are lost. */
 	if (access(folder, F_OK) < 0)
 		goto out;
 	rc = begin(k, j, key, folder, &id, err);
@@ -171,7 +171,7 @@ int keep_aside(const struct keep *k, struct job *j, struct err *err)
 	return 0;
 }
 
-/* ---- what was finished ---- */
+/* ---- finished runs ---- */
 
 int keep_end(const struct keep *k, struct job *j, struct err *err)
 {

@@ -25,7 +25,7 @@ char *spool_path(const char *folder, const char *name, struct err *err)
 
 static int make_folder(const char *path, struct err *err)
 {
-	/* What a guest's memory holds is nobody else's to read. */
+	/* Mode 0700, because the files can contain guest memory. */
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
 	return err_set(err, EXIT_INPUT, "cannot make the folder %s: %s", path, strerror(errno));
@@ -47,8 +47,9 @@ static int make_folders(char *path, struct err *err)
 }
 
 /*
- * Make and lock the folder s->folder, and make its path absolute. Each shard has a lock of its own: they have other runs.
- * The lock is the process's, not the open file's: a keeper that was forked right before its runner was killed does not hold it.
+ * Make and lock the folder s->folder, and make its path absolute. Each shard has its own lock, because shards have different
+ * runs. fcntl() locks belong to the process: a keeper that was forked just before its runner was killed does not inherit the
+ * lock, as it would with flock().
  */
 static int lock_folder(struct spool *s, const char *shard, struct err *err)
 {
@@ -81,7 +82,7 @@ static int lock_folder(struct spool *s, const char *shard, struct err *err)
 int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err)
 {
 	s->lock = -1;
-	/* It comes from the store, which is not trusted: "../x" would be a folder somewhere else. */
+	/* The uuid comes from the store, which is not trusted: "../x" would leave the spool. */
 	if (!round[0] || round[strspn(round, "0123456789abcdef")])
 		return err_set(err, EXIT_INPUT, "the store is damaged: the uuid of its round is '%.40s'; take it from a backup",
 			       round);
@@ -122,7 +123,7 @@ static int write_all(int fd, const char *text)
 	return fsync(fd);
 }
 
-/* A rename is on the disk when the folder is. */
+/* A rename is durable only when the folder is synced. */
 static void sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -143,7 +144,9 @@ int spool_write(const char *folder, const char *name, const char *text, struct e
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		goto out;
 	}
-	fd = open(scratch, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* O_EXCL on a new file: a run could have put a link here, to a foreign file. */
+	unlink(scratch);
+	fd = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 || write_all(fd, text) < 0 || rename(scratch, path) < 0) {
 		err_set(err, EXIT_INPUT, "cannot write %s: %s", path, strerror(errno));
 		goto out;
@@ -158,10 +161,24 @@ out:
 	return rc;
 }
 
+int spool_open_file(const char *folder, const char *name)
+{
+	char *path = spool_path(folder, name, NULL);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	struct stat st;
+
+	free(path);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 char *spool_read(const char *folder, const char *name)
 {
-	char *path = spool_path(folder, name, NULL), *text = NULL;
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	int fd = spool_open_file(folder, name);
+	char *text = NULL;
 	ssize_t n = -1;
 
 	if (fd >= 0)
@@ -176,7 +193,6 @@ char *spool_read(const char *folder, const char *name)
 	}
 	if (fd >= 0)
 		close(fd);
-	free(path);
 	return text;
 }
 

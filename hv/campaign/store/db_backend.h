@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a kind of database does for db.c. Only the files db*.c use this header. */
+/* The operations that SQLite and PostgreSQL implement for db.h. Only the files db*.c use this header. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_DB_BACKEND_H
 #define OUTRIDER_CAMPAIGN_STORE_DB_BACKEND_H
 
@@ -9,46 +9,58 @@
 
 #define DB_VALUES_MAX 24 /* values of one statement */
 
-/* A value of a statement. */
+/*
+ * Bytes of one value. The largest value is the compressed coverage of a kernel with a million sites: about 50 bytes of text
+ * for each site, which zlib reduces to about a sixth.
+ */
+#define DB_VALUE_MAX (64 << 20)
+
+/*
+ * Bytes of a text. The longest text is a user's note, which is one argument of a command line. Linux bounds an argument by 128
+ * KiB (MAX_ARG_STRLEN), and a byte that is not printable is kept as four.
+ */
+#define DB_TEXT_MAX (512 << 10)
+
+/* One value of a statement. */
 struct db_value {
 	char type; /* 'i', 't' or 'b' */
 	int64_t number;
-	const void *bytes; /* of text and bytes */
+	const void *bytes; /* for text and bytes */
 	size_t len;
 };
 
-/* A statement that was prepared, kept for the next time. */
+/* A prepared statement, kept for later calls. */
 struct db_statement {
 	struct db_statement *next;
 	const char *sql; /* a string constant */
 	void *prepared;
-	bool busy; /* its rows are being read */
+	bool busy; /* Its rows are being read, so it cannot run again. */
 };
 
-/* The rows of a statement. A backend's own struct begins with it. */
+/* The rows of a query. A backend's own struct begins with this one. */
 struct db_rows {
 	struct db *db;
 	struct db_statement *statement;
 };
 
 struct db_backend {
-	/* What stands for each word of db_words, in the same order. */
+	/* The backend's text for each word of db_words, in the same order. */
 	const char *const *words;
 	int (*open)(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
-	/* Statements are given up before. */
+	/* All statements were forgotten before. */
 	void (*close)(struct db *db);
-	/* db_back(). NULL: the database never goes away. */
+	/* db_back(). NULL: the database is never away. */
 	int (*back)(struct db *db, struct err *err);
-	/* db_set_wait(), where db.wait_ms alone does not do it; or NULL. */
+	/* db_set_wait(). NULL: setting db.wait_ms is enough. */
 	void (*set_wait)(struct db *db);
 	int (*begin)(struct db *db, bool write, struct err *err);
 	int (*end)(struct db *db, bool commit, struct err *err);
 	int (*script)(struct db *db, const char *sql, struct err *err);
 	int (*prepare)(struct db *db, struct db_statement *st, const char *types, struct err *err);
 	void (*forget)(struct db *db, struct db_statement *st);
-	/* Run a statement without waiting for it. NULL: the backend has no such thing, and ask() does it. */
+	/* Run a statement without waiting for the answer. NULL: the backend cannot, and db_send() uses ask(). */
 	int (*send)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err);
-	/* Run a statement with `n` values. Of one without rows *changed is set. */
+	/* Run a statement with `n` values. changed() then returns the number of rows that it changed. */
 	struct db_rows *(*ask)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n,
 			       struct err *err);
 	int64_t (*changed)(struct db_rows *rows);
@@ -59,33 +71,42 @@ struct db_backend {
 	void (*rows_end)(struct db_rows *rows);
 	int (*mark_read)(struct db *db, struct db_mark *out, struct err *err);
 	int (*mark_write)(struct db *db, int64_t application, int64_t version, struct err *err);
+	/* db_shape(), db_adopt() and db_sound(). NULL: the backend has nothing to do. */
+	int (*shape)(struct db *db, const char *const *steps, int64_t count, struct err *err);
+	int (*adopt)(struct db *db, struct err *err);
+	int (*sound)(struct db *db, struct err *err);
 	int64_t (*size)(struct db *db, struct err *err);
 	int (*shrink)(struct db *db, struct err *err);
 };
 
-/* Words in scripts that each backend has its own for. NULL ends the list. */
+/* Words in scripts that stand for different text in each backend. NULL ends the list. */
 extern const char *const db_words[];
 
 struct db {
 	const struct db_backend *backend;
-	char *where; /* as it was given */
-	char *shown; /* without a password */
+	char *where; /* as the caller gave it */
+	char *shown; /* `where` without a password */
 	void *handle;
 	struct db_statement *statements;
 	bool in_transaction;
-	unsigned sent; /* statements that nobody has waited for yet */
+	unsigned sent; /* statements that were sent, and whose answers were not read yet */
 	unsigned wait_ms;
-	/* A call to a server that nobody waits for: when it began, 0 for none, and what its library waits for meanwhile. */
+	/* SQLite's virtual machine has run this many instructions in total, and stops at steps_max. Only for SQLite. */
+	uint64_t steps, steps_max;
+	/* A connection that is made without waiting: the start time (0: none), and what PQresetPoll() waits for. */
 	uint64_t call_ns;
 	int call_wants;
 };
 
 extern const struct db_backend db_sqlite, db_postgres;
 
-/* The statement prepared, one that is not in use. NULL with err set: it could not be. */
+/* A prepared statement for `sql` that is not in use. NULL with err set: it could not be prepared. */
 struct db_statement *db_statement(struct db *db, const char *sql, const char *types, struct err *err);
 
-/* Forget all prepared statements: a connection that they belonged to is gone. */
+/* A copy of the script with the backend's words, from malloc(). NULL: out of memory. */
+char *db_with_words(const struct db_backend *backend, const char *sql);
+
+/* Forget all prepared statements, because their connection is gone. */
 void db_forget_all(struct db *db);
 
 #endif

@@ -7,14 +7,15 @@
 
 #include "hv/campaign/store/db_backend.h"
 
-const char *const db_words[] = {"$ID", "$TEXT", "$BYTES", "$ROWLESS", NULL};
-
 static bool is_server(const char *where)
 {
 	return strncmp(where, "postgresql://", 13) == 0 || strncmp(where, "postgres://", 11) == 0;
 }
 
-/* A URL without the password, which stands between the first colon and the last @ of its host's part, or is a parameter. */
+/*
+ * Copy a URL without its password. The password stands between the first colon and the last @ of the host part, or in a
+ * parameter.
+ */
 static char *shown_place(const char *where)
 {
 	char *shown = strdup(where), *host, *at, *colon, *query;
@@ -22,7 +23,7 @@ static char *shown_place(const char *where)
 	if (!shown || !is_server(where))
 		return shown;
 	host = strstr(shown, "://") + 3;
-	/* As libpq has it, a password has no slash, and may have a question mark. */
+	/* libpq allows a question mark in a password, but no slash. */
 	at = memrchr(host, '@', strcspn(host, "/"));
 	colon = strchr(host, ':');
 	if (at && colon && colon < at)
@@ -258,42 +259,31 @@ void db_rows_end(struct db_rows *rows)
 
 /* ---- scripts ---- */
 
-/* Write `sql` with the backend's words to `out`, which has room for as many bytes as this returns. NULL only counts. */
-static size_t with_words(const struct db_backend *backend, const char *sql, char *out)
-{
-	size_t len = 0;
-
-	while (*sql) {
-		size_t i = 0, n = 1;
-		const char *piece = sql;
-
-		while (db_words[i] && strncmp(sql, db_words[i], strlen(db_words[i])) != 0)
-			i++;
-		sql += db_words[i] ? strlen(db_words[i]) : 1;
-		if (db_words[i]) {
-			piece = backend->words[i];
-			n = strlen(piece);
-		}
-		if (out)
-			memcpy(out + len, piece, n);
-		len += n;
-	}
-	if (out)
-		out[len] = '\0';
-	return len + 1;
-}
-
 int db_script(struct db *db, const char *sql, struct err *err)
 {
-	char *own = malloc(with_words(db->backend, sql, NULL));
+	char *own = db_with_words(db->backend, sql);
 	int rc;
 
 	if (!own)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	with_words(db->backend, sql, own);
 	rc = db->backend->script(db, own, err);
 	free(own);
 	return rc;
+}
+
+int db_shape(struct db *db, const char *const *steps, int64_t count, struct err *err)
+{
+	return db->backend->shape ? db->backend->shape(db, steps, count, err) : 0;
+}
+
+int db_adopt(struct db *db, struct err *err)
+{
+	return db->backend->adopt ? db->backend->adopt(db, err) : 0;
+}
+
+int db_sound(struct db *db, struct err *err)
+{
+	return db->backend->sound ? db->backend->sound(db, err) : 0;
 }
 
 int db_mark_read(struct db *db, struct db_mark *out, struct err *err)

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SQLite. A file that somebody hands over is not trusted: its schema runs no code (no triggers, no views, no functions with
- * effects), and damaged pages are errors.
+ * The SQLite backend. A file can come from an untrusted source: its schema must equal ours (db_sqlite_shape.c), memory and
+ * work have limits (db_sqlite_guard.c), and damaged pages are errors.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hv/campaign/store/db_backend.h"
-#include "hv/campaign/store/schema.h"
+#include "hv/campaign/store/db_sqlite.h"
 
 struct sqlite_rows {
 	struct db_rows rows; /* This must be the first member. */
@@ -23,79 +21,16 @@ struct sqlite_rows {
 
 static const char *const words[] = {"INTEGER PRIMARY KEY", "TEXT", "BLOB", "WITHOUT ROWID"};
 
-/* ---- errors ---- */
+/* ---- the mark ---- */
 
-static int fail_to_open(struct db *db, struct err *err)
-{
-	sqlite3 *handle = db->handle;
-	int host = sqlite3_system_errno(handle);
-
-	/* What cannot be opened then is a file beside it that is not there yet. */
-	if (access(db->where, R_OK) == 0 && access(db->where, W_OK) < 0)
-		return err_set(err, EXIT_INPUT, "%s: the store is read-only: %s; nothing was changed", db->shown,
-			       strerror(errno));
-	return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown,
-		       host ? strerror(host) : sqlite3_errmsg(handle));
-}
-
-static int fail_by_disk(struct db *db, struct err *err)
-{
-	sqlite3 *handle = db->handle;
-	int host = sqlite3_system_errno(handle);
-
-	if (host == ENOSPC || host == EDQUOT || host == EFBIG)
-		return err_set(err, EXIT_INPUT, "%s: no room for the store: %s; nothing was changed", db->shown,
-			       strerror(host));
-	if (sqlite3_extended_errcode(handle) == SQLITE_IOERR_WRITE && !host)
-		return err_set(err, EXIT_INPUT,
-			       "%s: cannot write the store: there is no room for it, or its disk fails; nothing was changed",
-			       db->shown);
-	return err_set(err, EXIT_INPUT, "%s: cannot read or write the store: %s", db->shown,
-		       host ? strerror(host) : sqlite3_errmsg(handle));
-}
-
-static int fail(struct db *db, struct err *err)
-{
-	sqlite3 *handle = db->handle;
-
-	switch (handle ? sqlite3_extended_errcode(handle) & 0xff : SQLITE_NOMEM) {
-	case SQLITE_NOMEM:
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return err_set(err, EXIT_INPUT,
-			       "%s: another process has locked the store for longer than %.1f s; try again later", db->shown,
-			       db->wait_ms / 1000.0);
-	case SQLITE_READONLY:
-		return err_set(err, EXIT_INPUT, "%s: the store is read-only; nothing was changed", db->shown);
-	case SQLITE_FULL:
-		return err_set(err, EXIT_INPUT, "%s: the store's disk is full; nothing was changed", db->shown);
-	case SQLITE_NOTADB:
-		return err_set(err, EXIT_INPUT, "%s: this file is no store of campaigns (not an SQLite database)", db->shown);
-	case SQLITE_CORRUPT:
-		return err_set(err, EXIT_INPUT,
-			       "%s: the store is damaged; take it from a backup, or merge what can be read into a new store",
-			       db->shown);
-	case SQLITE_CANTOPEN:
-		return fail_to_open(db, err);
-	case SQLITE_IOERR:
-		return fail_by_disk(db, err);
-	default:
-		return err_set(err, EXIT_INPUT, "%s: the store is not as this version makes it: %s", db->shown,
-			       sqlite3_errmsg(handle));
-	}
-}
-
-/* ---- what it is ---- */
-
-/* The number that a pragma gives. */
+/* Read one number from a pragma or query. */
 static int pragma(struct db *db, const char *sql, int64_t *out, struct err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int rc = 0;
 
 	if (sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL) != SQLITE_OK || sqlite3_step(stmt) != SQLITE_ROW)
-		rc = fail(db, err);
+		rc = sqlite_fail(db, err);
 	else
 		*out = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -104,18 +39,17 @@ static int pragma(struct db *db, const char *sql, int64_t *out, struct err *err)
 
 static int mark_read(struct db *db, struct db_mark *out, struct err *err)
 {
-	int64_t tables = 0, others = 0;
+	int64_t tables = 0;
 
-	/* The tables first: another process may make the store meanwhile, and tables without a mark are no store. */
+	/*
+	 * Count the tables first. If another process makes the store meanwhile, this order reads no tables with a mark. The
+	 * other order could read tables without a mark, which is refused.
+	 */
 	if (pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err) < 0 ||
-	    pragma(db, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')", &others, err) < 0 ||
 	    pragma(db, "PRAGMA application_id", &out->application, err) < 0 ||
 	    pragma(db, "PRAGMA user_version", &out->version, err) < 0)
 		return -1;
 	out->empty = tables == 0;
-	/* No store has any. Who puts one into a file wants it to be run. */
-	if (others)
-		out->application = -1;
 	return 0;
 }
 
@@ -123,10 +57,10 @@ static int mark_read(struct db *db, struct db_mark *out, struct err *err)
 
 static int script(struct db *db, const char *sql, struct err *err)
 {
-	return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(db, err);
+	return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : sqlite_fail(db, err);
 }
 
-/* The folders that `path` is in. */
+/* Make the folders of `path`. */
 static int make_folders(const char *path, struct err *err)
 {
 	char *copy = strdup(path);
@@ -144,7 +78,10 @@ static int make_folders(const char *path, struct err *err)
 	return rc;
 }
 
-/* What a guest's memory holds is nobody else's to read. SQLite takes an empty file, and fails where there can be none. */
+/*
+ * Create an empty file with mode 0600, because a store can contain guest memory. SQLite accepts an empty file, and reports
+ * the error if this fails.
+ */
 static void make_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -153,24 +90,21 @@ static void make_file(const char *path)
 		close(fd);
 }
 
-static int open_handle(struct db *db, const char *name, int flags, unsigned wait_ms)
+static int open_handle(struct db *db, const char *name, int flags, enum db_mode mode)
 {
 	int rc = sqlite3_open_v2(name, (sqlite3 **)&db->handle, flags | SQLITE_OPEN_EXRESCODE, NULL);
 
 	if (rc != SQLITE_OK)
 		return rc;
-	sqlite3_busy_timeout(db->handle, (int)wait_ms);
-	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	/* The first page is read only now. */
+	sqlite3_busy_timeout(db->handle, (int)db->wait_ms);
+	sqlite_guard(db, mode);
+	/* SQLite opens lazily. This reads the first page now. */
 	return sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL);
 }
 
 /*
- * The name of the file as a URI that says that nobody writes it. A store in WAL mode on a disk that is read-only can only be
- * read like that.
+ * The file's name as a URI that says that no process writes it. SQLite can read a store in WAL mode on a read-only disk only
+ * with this flag.
  */
 static char *immutable_name(const char *path)
 {
@@ -199,9 +133,9 @@ static bool has_log(const char *path)
 	return has;
 }
 
-static int open_to_read(struct db *db, unsigned wait_ms)
+static int open_to_read(struct db *db)
 {
-	int rc = open_handle(db, db->where, SQLITE_OPEN_READONLY, wait_ms);
+	int rc = open_handle(db, db->where, SQLITE_OPEN_READONLY, DB_READ);
 	char *name;
 
 	if (((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY) || access(db->where, R_OK) < 0 ||
@@ -212,36 +146,49 @@ static int open_to_read(struct db *db, unsigned wait_ms)
 		return SQLITE_NOMEM;
 	sqlite3_close(db->handle);
 	db->handle = NULL;
-	rc = open_handle(db, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, wait_ms);
+	rc = open_handle(db, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, DB_READ);
 	free(name);
 	return rc;
+}
+
+/* Opening a FIFO would block for ever, and a device would be read. */
+static int check_kind(struct db *db, enum db_mode mode, struct err *err)
+{
+	struct stat st;
+
+	if (stat(db->where, &st) < 0)
+		return mode == DB_MAKE ? 0
+				       : err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown, strerror(EISDIR));
+	return S_ISREG(st.st_mode) ? 0
+				   : err_set(err, EXIT_INPUT, "%s: cannot open the store: it is no regular file", db->shown);
 }
 
 static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | (mode == DB_MAKE ? SQLITE_OPEN_CREATE : 0);
-	struct db_mark mark;
 
+	(void)wait_ms;
 	if (mode == DB_MAKE && make_folders(db->where, err) < 0)
 		return -1;
 	if (mode == DB_MAKE)
 		make_file(db->where);
-	if (mode != DB_MAKE && access(db->where, F_OK) < 0)
-		return err_set(err, EXIT_INPUT, "%s: cannot open the store: %s", db->shown, strerror(errno));
-	if ((mode == DB_READ ? open_to_read(db, wait_ms) : open_handle(db, db->where, flags, wait_ms)) != SQLITE_OK)
-		return fail(db, err);
-	if (mode == DB_READ)
-		return 0;
-	if (mark_read(db, &mark, err) < 0)
+	if (check_kind(db, mode, err) < 0)
 		return -1;
-	/* What is no store is refused soon, and stays as it is: the mode of its journal is written to it. */
-	if (mark.application != SCHEMA_APPLICATION && !mark.empty)
-		return 0;
-	/* What is committed is on the disk. An incremental vacuum can only be asked for before there is a table. */
+	if ((mode == DB_READ ? open_to_read(db) : open_handle(db, db->where, flags, mode)) != SQLITE_OK)
+		return sqlite_fail(db, err);
+	return 0;
+}
+
+/* journal_mode is written to the file, so the caller checks first that the file is a store. */
+static int adopt(struct db *db, struct err *err)
+{
+	/* synchronous=FULL puts each commit on the disk. SQLite accepts auto_vacuum only before the first table. */
 	return script(
 		db,
 		"PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
-		"PRAGMA cell_size_check=ON; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY",
+		"PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY",
 		err);
 }
 
@@ -262,7 +209,7 @@ static int begin(struct db *db, bool write, struct err *err)
 
 static int end(struct db *db, bool commit, struct err *err)
 {
-	/* Some errors have rolled back already. */
+	/* Some errors roll the transaction back by themselves. */
 	if (!commit && sqlite3_get_autocommit(db->handle))
 		return 0;
 	return script(db, commit ? "COMMIT" : "ROLLBACK", err);
@@ -279,14 +226,16 @@ static int prepare(struct db *db, struct db_statement *st, const char *types, st
 	(void)types;
 	if (!sql)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	/* "$2" would be a name, and a number only by where it stands first. "?2" is a number. No statement has a dollar
-	 * elsewhere. */
+	/*
+	 * SQLite takes "$2" as a name and numbers names by their first use. "?2" is a number. Our statements use the dollar
+	 * sign only here.
+	 */
 	for (char *dollar = strchr(sql, '$'); dollar; dollar = strchr(dollar, '$'))
 		*dollar = '?';
 	rc = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL);
 	free(sql);
 	if (rc != SQLITE_OK)
-		return fail(db, err);
+		return sqlite_fail(db, err);
 	st->prepared = stmt;
 	return 0;
 }
@@ -318,7 +267,7 @@ static struct db_rows *ask(struct db *db, struct db_statement *st, const struct 
 	for (size_t i = 0; i < n; i++) {
 		if (bind(r->stmt, (int)i + 1, &values[i]) == SQLITE_OK)
 			continue;
-		fail(db, err);
+		sqlite_fail(db, err);
 		free(r);
 		return NULL;
 	}
@@ -336,13 +285,13 @@ static int next(struct db_rows *rows, struct err *err)
 
 	switch (r->ended ? SQLITE_DONE : sqlite3_step(r->stmt)) {
 	case SQLITE_ROW:
-		return 1;
+		return sqlite_guard_row(rows->db, r->stmt, err) < 0 ? -1 : 1;
 	case SQLITE_DONE:
 		r->ended = true;
 		return 0;
 	default:
 		r->ended = true;
-		return fail(rows->db, err);
+		return sqlite_fail(rows->db, err);
 	}
 }
 
@@ -382,7 +331,7 @@ static int mark_write(struct db *db, int64_t application, int64_t version, struc
 {
 	char sql[96];
 
-	/* A pragma takes no values. */
+	/* A pragma takes no bound values. */
 	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d", (int)application, (int)version);
 	return script(db, sql, err);
 }
@@ -420,6 +369,9 @@ const struct db_backend db_sqlite = {
 	.rows_end = rows_end,
 	.mark_read = mark_read,
 	.mark_write = mark_write,
+	.shape = sqlite_shape,
+	.adopt = adopt,
+	.sound = sqlite_sound,
 	.size = size,
 	.shrink = shrink,
 };

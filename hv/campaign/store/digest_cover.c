@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a run covered, of its file, which is not trusted. */
+/* Reads a run's coverage file into a digest. The file is not trusted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/campaign/store/digest.h"
+#include "hv/campaign/store/run_file.h"
 #include "hv/report/coverage/read.h"
 
-/* A coverage file on its way into a digest. */
+/* State while a coverage file is read. */
 struct reading {
 	struct digest *d;
 	const char *path;
-	FILE *out; /* to d->cover */
+	FILE *out; /* writes to d->cover */
 };
 
-/* The report knows the kernel and the figures as well, unless there is none, and has the last word. */
+/* The report has the kernel and the counters, too. If there is a report, its values win. */
 static int take_summary(void *ctx, const struct coverage_summary *summary, struct err *err)
 {
 	struct reading *r = ctx;
@@ -40,7 +41,7 @@ static int take_function(void *ctx, const struct coverage_function *function, st
 {
 	struct reading *r = ctx;
 
-	/* A blank would end the name. No symbol has one. */
+	/* A blank separates the name from the numbers in the digest's text. No symbol has one. */
 	if (strchr(function->name, ' '))
 		return err_set(err, EXIT_INPUT, "%s: the name of the function \"%.80s\" has a blank", r->path, function->name);
 	for (size_t i = 0; i < function->count; i++) {
@@ -56,13 +57,21 @@ int digest_read_coverage(struct digest *d, const char *path, struct err *err)
 {
 	struct reading r = {.d = d, .path = path};
 	const struct coverage_taker taker = {.summary = take_summary, .function = take_function, .ctx = &r};
+	struct run_file file;
 	int rc;
 
+	if (run_file_open(&file, path, err) < 0)
+		return -1;
 	r.out = open_memstream(&d->cover.text, &d->cover.len);
-	if (!r.out)
+	if (!r.out) {
+		run_file_close(&file);
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	rc = coverage_read(path, &taker, err);
-	/* It is in memory, so it fails only where there is none. */
+	}
+	rc = coverage_read(file.name, &taker, err);
+	if (rc < 0)
+		run_file_explain(&file, err);
+	run_file_close(&file);
+	/* The stream is in memory, so fclose() fails only without memory. */
 	if (fclose(r.out) != 0 && rc == 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory");
 	if (rc == 0 && text_failed(d->text, err))

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A digest of a run's files, which are not trusted. */
+/* Reads a run's report into a digest. The file is not trusted. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/campaign/store/digest.h"
+#include "hv/campaign/store/run_file.h"
 #include "hv/campaign/store/squeeze.h"
 #include "hv/report/json/load.h"
 #include "hv/report/json/race_json.h"
 #include "pruner/verdicts.h"
 
-#define SUPPRESSED_MAX 256 /* bytes that are kept of the reason of a suppression */
+#define SUPPRESSED_MAX 256 /* bytes kept of a suppression's reason */
 
 /* ---- verdicts ---- */
 
@@ -23,7 +24,7 @@ static int class_from_word(const char *word)
 	return -1;
 }
 
-/* The verdict that the report has. False: it has none, or one of a later version. */
+/* Read the verdict from the report. False: it has none, or one that this version does not know. */
 static bool verdict_of_file(const json_t *o, struct store_text *text, struct digest_verdict *out)
 {
 	const char *rule = json_string_value(json_object_get(o, "rule")), *suppressed;
@@ -44,7 +45,7 @@ static bool verdict_of_file(const json_t *o, struct store_text *text, struct dig
 	return true;
 }
 
-/* A run that was killed has judged nothing. Its races are judged here, by the lists that this program has. */
+/* A killed run leaves a report without verdicts. Judge its races now, with the lists of this program. */
 static int judge(struct digest *d, const struct report_load *l, struct err *err)
 {
 	struct verdicts verdicts = {0};
@@ -142,7 +143,7 @@ static int take_race(struct digest *d, size_t i, const struct report_load *l, st
 	return take_instances(out, race, err) < 0 ? -1 : take_record(out, race, l->verdicts[i], err);
 }
 
-/* Two writers that have races in one order do not wait for each other in a circle. */
+/* Writers insert races in one order, so two writers do not wait for each other in a circle. */
 static int by_identity(const void *left, const void *right)
 {
 	const struct digest_race *a = left, *b = right;
@@ -151,7 +152,7 @@ static int by_identity(const void *left, const void *right)
 	return order ? order : strcmp(a->report, b->report);
 }
 
-/* A report that has one race of an identity and id twice is not as Outrider writes it. The first one counts. */
+/* Keep only the first of several races with the same identity and id. Outrider does not write such a report. */
 static void drop_doubles(struct digest *d)
 {
 	size_t kept = 0;
@@ -176,7 +177,10 @@ static int64_t counter(const json_t *sampling, const char *name)
 	return value < 0 ? 0 : value;
 }
 
-/* How much of the CPUs' time went into handling breakpoints, in thousandths. A machine that was attached to does not say. */
+/*
+ * Share of CPU time that breakpoint handling took, in thousandths. -1: unknown, because the run did not finish, or attached
+ * to a machine of another VMM.
+ */
 static int64_t lost_permille(const struct run_facts *run, int64_t stopped_us)
 {
 	double all_us = (double)run->sampled_ns / 1000 * run->cpus, lost;
@@ -206,11 +210,18 @@ static void take_run(struct digest *d, const struct report_load *l)
 
 int digest_read_races(struct digest *d, const char *path, struct err *err)
 {
+	struct run_file file;
 	struct report_load l;
 	int rc = -1;
 
-	if (report_load(&l, path, err) < 0)
+	if (run_file_open(&file, path, err) < 0)
 		return -1;
+	if (report_load(&l, file.name, err) < 0) {
+		run_file_explain(&file, err);
+		run_file_close(&file);
+		return -1;
+	}
+	run_file_close(&file);
 	take_run(d, &l);
 	d->races = calloc(l.count + 1, sizeof(*d->races));
 	if (!d->races) {

@@ -60,7 +60,7 @@ static const char races_sql[] =
 	"JOIN build_race b ON b.id = g.build_race_id JOIN race r ON r.id = b.race_id JOIN verdict v ON v.id = g.verdict_id "
 	"WHERE g.run_id = $1 ORDER BY r.identity, b.report";
 
-/* The ids of the race and of its sighting in `from`. */
+/* The ids of a race and of its sighting in `from`. */
 struct taken {
 	int64_t race, sighting;
 };
@@ -87,7 +87,7 @@ static int take_race(struct digest *d, const struct db_rows *rows, struct taken 
 					     .evidence = text_keep(text, db_text(rows, 10)),
 					     .suppressed = text_keep(text, db_text(rows, 11))};
 	take_key(&r->key, rows, 12, text);
-	return 0;
+	return text_failed(text, err) ? -1 : 0;
 }
 
 static int take_instances(struct digest_race *r, struct store *from, int64_t sighting, struct err *err)
@@ -113,7 +113,7 @@ static int take_instances(struct digest_race *r, struct store *from, int64_t sig
 	return rc;
 }
 
-/* The record, where it is of this run. */
+/* Take the record of the race if it is from this run. */
 static int take_record(struct digest_race *r, struct store *from, int64_t race, int64_t run, struct err *err)
 {
 	struct db_rows *rows =
@@ -150,6 +150,14 @@ static int take_places(struct digest *d, struct digest_race *r, struct store *fr
 			break;
 		}
 		*place = text_keep(d->text, db_text(rows, 0));
+		/*
+		 * Check here, because a crafted file needs few rows to fill the memory: each of its races can refer to the
+		 * same places.
+		 */
+		if (text_failed(d->text, err)) {
+			rc = -1;
+			break;
+		}
 	}
 	db_rows_end(rows);
 	return rc;
@@ -185,7 +193,7 @@ static int take_races(struct digest *d, struct store *from, int64_t run, struct 
 
 static int take_cover(struct digest *d, struct store *from, int64_t run, struct err *err)
 {
-	/* The index begins with the round. */
+	/* round_id is there because the index begins with it. */
 	struct db_rows *rows = db_ask(
 		from->db, err,
 		"SELECT data FROM cover WHERE run_id = $1 AND round_id = (SELECT round_id FROM run WHERE id = $1)", "i", run);

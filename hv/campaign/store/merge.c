@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One store into another, run by run. */
+/* Merges one store into another, run by run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct merging {
 
 /* ---- rounds ---- */
 
-/* The id of the round in `into`, which has it from now on. */
+/* Insert the round into `into` if it is not there, and set *id to its id there. */
 static int merge_round(struct merging *m, const struct store_round *r, int64_t *id, struct err *err)
 {
 	int64_t made = db_run(m->into->db, err,
@@ -53,11 +53,11 @@ static int merge_parts(struct merging *m, const struct store_round *r, int64_t i
 	return rc;
 }
 
-/* ---- coverage that was folded ---- */
+/* ---- folded coverage ---- */
 
 /*
- * Coverage of several runs together can be taken only where none of them is in the sums yet. Each run in the sums of a round
- * has left its coverage there.
+ * A folded row is the sum over several runs, and cannot be split. It is added only if `into` has no coverage of this round
+ * and kernel yet, so that no run counts twice. Each run that is in the sums has left a row in `cover`.
  */
 static int merge_folded(struct merging *m, const struct store_round *r, int64_t into, const struct db_rows *row,
 			struct err *err)
@@ -112,7 +112,7 @@ static int merge_all_folded(struct merging *m, const struct store_round *r, int6
 	return rc;
 }
 
-/* All that a round has beside its runs. */
+/* Merge what a round has apart from its runs. */
 static int merge_head(struct merging *m, const struct store_round *r, int64_t *into, struct err *err)
 {
 	if (db_begin(m->into->db, true, err) < 0)
@@ -168,7 +168,7 @@ static int write_run(struct merging *m, const struct store_run *r, int64_t round
 	struct digest_run run = {.round = round, .uuid = r->uuid, .started = r->started};
 	int64_t state = -1;
 
-	/* Another process may have brought it meanwhile. */
+	/* Another process may have written the run since merge_run() looked. */
 	if (db_number(m->into->db, err, &state, "SELECT state FROM run WHERE uuid = $1", "t", r->uuid) < 0)
 		return -1;
 	if (state == STORE_DONE || (int64_t)r->state == state)
@@ -217,7 +217,7 @@ static int merge_runs(struct merging *m, const struct store_round *r, int64_t ro
 	return rc;
 }
 
-/* ---- what people said ---- */
+/* ---- triage ---- */
 
 static int merge_said(struct merging *m, struct err *err)
 {
@@ -268,6 +268,9 @@ int store_merge(struct store *into, struct store *from, struct store_merged *out
 	int rc;
 
 	*out = (struct store_merged){0};
+	/* The check reads all of `from`; the merge does so anyway. */
+	if (db_sound(from->db, err) < 0)
+		return -1;
 	if (race_count(into, &before, err) < 0 || store_rounds(from, &(struct store_rounds_query){0}, &rounds, err) < 0)
 		return -1;
 	rc = 0;

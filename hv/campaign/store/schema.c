@@ -5,7 +5,7 @@
 
 static const char *const steps_sql[] = {
 #include "store_schema.h"
-	, /* to version 2 */
+	, /* from version 1 to version 2 */
 #include "store_schema_2.h"
 };
 
@@ -15,7 +15,7 @@ static int refuse(struct db *db, const struct db_mark *mark, const struct schema
 {
 	if (mark->application != SCHEMA_APPLICATION && mark->empty)
 		return err_set(err, EXIT_INPUT, "%s: there is no store of campaigns here yet", db_where(db));
-	if (mark->application != SCHEMA_APPLICATION)
+	if (mark->application != SCHEMA_APPLICATION || mark->version < 0)
 		return err_set(err, EXIT_INPUT, "%s: this database is no store of campaigns; give another place to --store",
 			       db_where(db));
 	if (mark->version > steps->count)
@@ -29,22 +29,30 @@ static int refuse(struct db *db, const struct db_mark *mark, const struct schema
 		       db_where(db), mark->version, steps->count);
 }
 
+/* Whether the mark is that of a store, with a version that this program knows. */
+static bool is_known(const struct db_mark *mark, const struct schema_steps *steps)
+{
+	return mark->application == SCHEMA_APPLICATION && mark->version >= 0 && mark->version <= steps->count;
+}
+
 static int step_up(struct db *db, const struct schema_steps *steps, bool make, struct err *err)
 {
 	struct db_mark mark;
 
 	if (db_begin(db, true, err) < 0)
 		return -1;
-	/* Another process may have done it meanwhile. */
+	/* Another process may have brought the store up since look() read the mark. */
 	if (db_mark_read(db, &mark, err) < 0)
 		goto back;
 	if (make && mark.empty)
 		mark = (struct db_mark){.application = SCHEMA_APPLICATION};
-	if (mark.application != SCHEMA_APPLICATION || mark.version > steps->count || mark.version < 0) {
+	if (!is_known(&mark, steps)) {
 		refuse(db, &mark, steps, err);
 		goto back;
 	}
-	/* PostgreSQL's tables are in a schema that the mark makes. */
+	if (db_shape(db, steps->sql, mark.version, err) < 0)
+		goto back;
+	/* Write the mark first: it makes PostgreSQL's schema, which the scripts need. */
 	if (db_mark_write(db, SCHEMA_APPLICATION, steps->count, err) < 0)
 		goto back;
 	for (int64_t i = mark.version; i < steps->count; i++) {
@@ -57,17 +65,35 @@ back:
 	return -1;
 }
 
+/* Read mark and tables in one transaction, because another process may change both meanwhile. */
+static int look(struct db *db, const struct schema_steps *steps, bool make, bool write, struct db_mark *mark, struct err *err)
+{
+	int rc = -1;
+
+	if (db_begin(db, false, err) < 0)
+		return -1;
+	if (db_mark_read(db, mark, err) < 0)
+		goto out;
+	if (mark->empty && make)
+		rc = 0;
+	else if (!is_known(mark, steps) || (mark->version < steps->count && !write))
+		refuse(db, mark, steps, err);
+	else
+		rc = db_shape(db, steps->sql, mark->version, err);
+out:
+	db_rollback(db);
+	return rc;
+}
+
 int schema_check(struct db *db, const struct schema_steps *steps, bool make, bool write, struct err *err)
 {
 	struct db_mark mark;
+	bool fresh;
 
-	if (db_mark_read(db, &mark, err) < 0)
+	if (look(db, steps, make, write, &mark, err) < 0)
 		return -1;
-	if (mark.application == SCHEMA_APPLICATION && mark.version == steps->count)
-		return 0;
-	if (mark.application == SCHEMA_APPLICATION && mark.version < steps->count && write)
-		return step_up(db, steps, false, err);
-	if (mark.empty && make)
-		return step_up(db, steps, true, err);
-	return refuse(db, &mark, steps, err);
+	fresh = mark.empty && make;
+	if (write && db_adopt(db, err) < 0)
+		return -1;
+	return fresh || mark.version < steps->count ? step_up(db, steps, fresh, err) : 0;
 }

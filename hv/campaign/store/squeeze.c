@@ -7,7 +7,14 @@
 #include <string.h>
 #include <zlib.h>
 
-#define HEAD sizeof(uint32_t) /* the text's length, little-endian */
+/*
+ * Bound on the size that a small record can unpack to. Coverage and records are estimated to compress to between a tenth and
+ * a fifth of their size; zlib's maximum is 1032 to 1. So a text of more than RATIO_FREE bytes (1 MiB) may be at most
+ * RATIO_MAX times as large as its record.
+ */
+#define RATIO_MAX 64
+#define RATIO_FREE (1u << 20)
+#define HEAD sizeof(uint32_t) /* the length of the text, little-endian */
 
 void *squeeze(const char *text, size_t len, size_t *size, struct err *err)
 {
@@ -41,7 +48,7 @@ char *unsqueeze(const void *data, size_t size, const char *where, struct err *er
 		memcpy(&head, bytes, HEAD);
 		len = le32toh(head);
 	}
-	if (size < HEAD || len > SQUEEZE_TEXT_MAX) {
+	if (size < HEAD || len > SQUEEZE_TEXT_MAX || (len > RATIO_FREE && len / RATIO_MAX > size)) {
 		err_set(err, EXIT_INPUT, "%s: the store is damaged: a record has no length", where);
 		return NULL;
 	}

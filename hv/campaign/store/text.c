@@ -9,6 +9,11 @@
 #include "hv/base/clean.h"
 
 #define BLOCK_SIZE 16384u
+/*
+ * Bytes of all strings of one list. The strings of one race have about 2 KiB, so this is enough for 100,000 races, more than
+ * anyone can read. A crafted store can ask for more.
+ */
+#define ALL_MAX ((size_t)256 << 20)
 
 struct block {
 	struct block *next;
@@ -18,7 +23,8 @@ struct block {
 
 struct store_text {
 	struct block *blocks;
-	bool failed;
+	size_t size; /* bytes of all blocks */
+	bool failed, too_much;
 };
 
 struct store_text *text_new(struct err *err)
@@ -50,11 +56,13 @@ static char *room_for(struct store_text *t, size_t size)
 	if (!b || b->room - b->used < size) {
 		size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
 
-		b = malloc(sizeof(*b) + room);
+		t->too_much |= room > ALL_MAX - t->size;
+		b = t->too_much ? NULL : malloc(sizeof(*b) + room);
 		if (!b) {
 			t->failed = true;
 			return NULL;
 		}
+		t->size += room;
 		*b = (struct block){.next = t->blocks, .room = room};
 		t->blocks = b;
 	}
@@ -79,7 +87,10 @@ static const char *keep_plain(struct store_text *t, const char *text)
 	return copy ? memcpy(copy, text, size) : "";
 }
 
-/* People write their own letters; a text that is too long for them is not theirs. */
+/*
+ * Letters of other languages stay as they are. CLEAN_FIELD_MAX bytes are enough for names and notes of users; a longer text
+ * is cleaned in a copy on the heap.
+ */
 static const char *keep_cleaned(struct store_text *t, const char *text)
 {
 	char line[CLEAN_FIELD_MAX], *copy;
@@ -126,7 +137,9 @@ const char *text_printf(struct store_text *t, const char *fmt, ...)
 
 bool text_failed(const struct store_text *t, struct err *err)
 {
-	if (t->failed)
+	if (t->too_much)
+		err_set(err, EXIT_INPUT, "there is more text than the %zu MiB that a list or a run has at most", ALL_MAX >> 20);
+	else if (t->failed)
 		err_set(err, EXIT_INTERNAL, "out of memory");
 	return t->failed;
 }

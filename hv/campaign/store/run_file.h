@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens a file of a run for a parser that takes a path. The run could write to its folder, and a guest may have taken over
+ * the run. So a name in the folder can be a symbolic link, a FIFO that blocks for ever, or a file without end.
+ */
+#ifndef OUTRIDER_CAMPAIGN_STORE_RUN_FILE_H
+#define OUTRIDER_CAMPAIGN_STORE_RUN_FILE_H
+
+#include <stdint.h>
+
+#include "hv/base/err.h"
+
+/* Bytes of a run's report, and of its coverage. A run keeps at most 8192 races, whose report has about 160 MB. */
+#define RUN_FILE_MAX (UINT64_C(512) << 20)
+
+struct run_file {
+	const char *path; /* as the caller gave it */
+	int fd;
+	char name[32]; /* /proc path of the open file, so that a change at `path` has no effect */
+};
+
+/* Open the regular file at `path`. -1 with EXIT_INPUT: it is a symbolic link, no regular file, or too large. */
+int run_file_open(struct run_file *f, const char *path, struct err *err);
+void run_file_close(struct run_file *f);
+
+/* Replace f->name by f->path at the start of an error's text. */
+void run_file_explain(const struct run_file *f, struct err *err);
+
+#endif
