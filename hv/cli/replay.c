@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider replay`: runs a race that was kept in both orders again. */
+/* `outrider replay`: runs a saved race in both orders again. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "hv/vmm/host.h"
 #include "hv/vmm/probe.h"
 
-/* What came of a replay is not what was recorded. */
+/* The result of a replay differs from the recorded one. */
 #define EXIT_OTHER 1
 
 struct replay {
@@ -27,8 +27,8 @@ struct replay {
 	struct scene scene;
 	struct replay_config config;
 	struct run_plan plan;
-	int kvm_fd;	     /* -1: this host has no KVM that can be used. */
-	struct err host_err; /* why it has none */
+	int kvm_fd;	     /* -1: this host has no usable KVM */
+	struct err host_err; /* the reason why */
 };
 
 /* ---- this host ---- */
@@ -41,7 +41,7 @@ static void note(void *ctx, const char *line)
 		cli_note(line);
 }
 
-/* What is wrong with the scenario is told first, since another host would not mend that. */
+/* Keep the host's error: errors of the scenario are reported first, because another host would not fix these. */
 static void open_host(struct replay *r)
 {
 	struct host_probe probe;
@@ -64,11 +64,14 @@ static int confine(const struct replay *r, struct err *err)
 		.writes = writes,
 		.write_count = sizeof(writes) / sizeof(writes[0]),
 	};
+	char line[SANDBOX_MISSING_MAX];
 
 	if (r->options.no_sandbox) {
 		note((void *)r, "outrider is not confined: do not replay a scenario that you do not trust");
 		return 0;
 	}
+	if (sandbox_missing(line))
+		note((void *)r, line);
 	return sandbox_enter(&config, err);
 }
 
@@ -122,7 +125,10 @@ static void make_plan(struct replay *r)
 	orders_prepare_ram(&s->ram, &s->meeting, &r->config);
 }
 
-/* What can be said of what was recorded when orders do not run on freely. */
+/*
+ * The recorded result. Without a free run it has no state of the machine after one, so that it compares with a replay that
+ * makes none.
+ */
 static struct replay_instance recorded(const struct replay *r)
 {
 	struct replay_instance instance = r->scene.scenario.facts.instance;
@@ -218,7 +224,7 @@ struct core {
 	struct vmcore_kernel kernel;
 };
 
-/* In the process of a run. */
+/* Called in the process of a run. */
 static int write_core(void *ctx, struct copy *copy, struct err *err)
 {
 	const struct core *core = ctx;
@@ -251,7 +257,7 @@ static int replay_core(struct replay *r, int *code, struct err *err)
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static int act(struct replay *r, int *code, struct err *err)
 {
@@ -270,7 +276,7 @@ static int act(struct replay *r, int *code, struct err *err)
 
 static int run(struct replay *r, int *code, struct err *err)
 {
-	/* What is open before sandbox_prepare() is taken for inherited, and closed. */
+	/* Must come first: sandbox_prepare() takes open file descriptors as inherited, and sandbox_drop() closes them. */
 	if (!r->options.no_sandbox && sandbox_prepare(NULL, NULL, err) < 0)
 		return -1;
 	open_host(r);
@@ -302,5 +308,6 @@ int cli_replay(int argc, char **argv)
 	if (r.kvm_fd >= 0)
 		close(r.kvm_fd);
 	replay_options_free(&r.options);
+	sandbox_finish();
 	return rc < 0 ? cli_fail(&err) : code;
 }

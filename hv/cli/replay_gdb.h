@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `outrider replay --gdb`: a socket for gdb, and the process that serves it until it is over or a signal comes. */
+/* `outrider replay --gdb`: a socket for gdb, and a process that serves it until the session ends or a signal arrives. */
 #ifndef OUTRIDER_CLI_REPLAY_GDB_H
 #define OUTRIDER_CLI_REPLAY_GDB_H
 
+#include <stdbool.h>
+
+#include "hv/base/own_socket.h"
 #include "hv/replay/run.h"
 
 struct replay_gdb {
+	/* The address for gdb: HOST:PORT, or the path of the Unix socket that was created. */
 	const char *address;
-	const char *socket; /* The path of a Unix socket that was made; or NULL. */
-	int listener;	    /* -1: there is none. */
+	const char *socket;	       /* the path of the Unix socket; or NULL */
+	char own[OWN_SOCKET_PATH_MAX]; /* the path of a socket in the user's folder */
+	int listener;		       /* -1: none */
 };
 
 #define REPLAY_GDB_NONE ((struct replay_gdb){.listener = -1})
 
-/* Listen. SIGINT, SIGTERM and SIGHUP wait from now on, for replay_gdb_serve(). Returns 0, or -1 with `err` set as gdb_listen()
- * does. replay_gdb_close() may follow either way. */
+/* Whether `address` is one of a Unix socket: "unix:PATH", or "unix:" for a socket in the user's folder. */
+bool replay_gdb_is_unix(const char *address);
+
+/*
+ * Listen at "unix:PATH" or at "unix:"; or at [HOST:]PORT, with a warning on standard error that other users can connect too.
+ * SIGINT, SIGTERM and SIGHUP are blocked from now on, for replay_gdb_serve(). Returns 0, or -1 with `err` set: EXIT_USAGE for
+ * an invalid address, otherwise EXIT_INPUT. `g` must not be moved. replay_gdb_close() may follow in either case.
+ */
 int replay_gdb_open(struct replay_gdb *g, const char *address, struct err *err);
 
-/* Close the socket, and remove it where it has a path. */
+/* Close the socket, and remove its file if it has one. */
 void replay_gdb_close(struct replay_gdb *g);
 
 /*
- * Say where gdb may connect, and serve the order that lets the access of side `first` go first, until the client goes or
- * SIGINT, SIGTERM or SIGHUP comes. `intro` is as for gdb_replay(). Returns 0, or -1 with `err` set.
+ * Tell the user the address for gdb, and serve the order in which the access of side `first` goes first, until the client
+ * disconnects or SIGINT, SIGTERM or SIGHUP arrives. `intro` is as for gdb_replay(). Returns 0, or -1 with `err` set.
  */
 int replay_gdb_serve(const struct replay_gdb *g, const struct run_plan *plan, unsigned first, const char *intro,
 		     struct err *err);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "hv/cli/choice.h"
+#include "hv/cli/replay_gdb.h"
 
 #define TIMES_MAX 1000000
 #define DAY_NS (UINT64_C(86400) * 1000000000)
@@ -16,6 +17,7 @@ enum replay_key {
 	KEY_FOR,
 	KEY_TIMES,
 	KEY_GDB,
+	KEY_GDB_TCP,
 	KEY_VMCORE,
 	KEY_FORM,
 	KEY_SYMBOLS,
@@ -33,8 +35,13 @@ static const struct argp_option options[] = {
 	 "how long an order then runs on freely: 500ms, 2s, 1m; 0 for not at all (default: as in the run that kept it)", 0},
 	{"times", KEY_TIMES, "N", 0, "replay it N times, and say how many of them came out the same", 0},
 	{NULL, 0, NULL, 0, "Looking into it", 2},
-	{"gdb", KEY_GDB, "ADDRESS", 0,
-	 "let gdb connect to unix:PATH or HOST:PORT, and step the order of --order (default 1) from before both accesses", 0},
+	{"gdb", KEY_GDB, "unix:[PATH]", 0,
+	 "let gdb connect to this Unix socket, and step the order of --order (default 1) from before both accesses; without "
+	 "PATH "
+	 "to a socket in a folder of yours, which is said then",
+	 0},
+	{"gdb-tcp", KEY_GDB_TCP, "[HOST:]PORT", 0,
+	 "the same on a TCP port, to which any user of this host can connect, and with HOST anybody who reaches it", 0},
 	{"vmcore", KEY_VMCORE, "FILE", 0,
 	 "write the machine to FILE as a core for crash and drgn: as it is when the order of --order is over and has run on "
 	 "for --for, or without --order before both accesses",
@@ -110,14 +117,29 @@ static error_t form_option(struct replay_options *o, const char *arg, struct arg
 	return rc;
 }
 
+static error_t gdb_option(struct replay_options *o, const char *address, struct argp_state *state)
+{
+	if (o->gdb)
+		return cli_usage(state, "gdb connects to one address: '%s' or '%s'", o->gdb, address);
+	o->gdb = address;
+	return 0;
+}
+
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct replay_options *o = state->input;
 
 	switch (key) {
 	case KEY_GDB:
-		o->gdb = arg;
-		return 0;
+		if (!replay_gdb_is_unix(arg))
+			return cli_usage(state,
+					 "--gdb %s: give unix:PATH; any user can connect to a port, so that needs --gdb-tcp",
+					 arg);
+		return gdb_option(o, arg, state);
+	case KEY_GDB_TCP:
+		if (replay_gdb_is_unix(arg))
+			return cli_usage(state, "--gdb-tcp %s: give a port, or --gdb %s", arg, arg);
+		return gdb_option(o, arg, state);
 	case KEY_VMCORE:
 		o->vmcore = arg;
 		return 0;
@@ -146,7 +168,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp cli_replay_argp = {.options = options, .parser = parser, .args_doc = "SCENARIO", .doc = doc};
 
-/* Whether both paths lead to one file, whatever they are called. */
+/* Whether both paths lead to the same file. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;

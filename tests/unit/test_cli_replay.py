@@ -23,7 +23,9 @@ class Replay(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def replay(self, *arguments):
-        return subprocess.run([BUILD / "outrider", "replay", *arguments], cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        environment = {**os.environ, "XDG_RUNTIME_DIR": str(self.folder)}
+        return subprocess.run([BUILD / "outrider", "replay", *arguments], cwd=self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env=environment, umask=0)
 
     def expect(self, status, line, *arguments):
         """One line that begins so, and has the text behind '...' somewhere."""
@@ -85,13 +87,39 @@ class Replay(unittest.TestCase):
         self.expect(3, "scenario nowhere: ", "--gdb", "unix:sock", "nowhere")
         self.assertFalse((self.folder / "sock").exists())
 
+    def test_socket_left_behind_is_replaced(self):
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(self.folder / "sock"))
+        self.expect(3, "scenario nowhere: ", "--gdb", "unix:sock", "nowhere")
+        self.assertFalse((self.folder / "sock").exists())
+
+    def test_socket_without_a_path(self):
+        """It is in a folder that only the user can enter, whatever the umask says."""
+        self.expect(3, "scenario nowhere: ", "--gdb", "unix:", "nowhere")
+        self.assertEqual((self.folder / "outrider").stat().st_mode & 0o7777, 0o700)
+        self.assertEqual(list((self.folder / "outrider").iterdir()), [])
+        (self.folder / "outrider").chmod(0o755)
+        self.expect(3, f"{self.folder}/outrider is not a folder that only this user can enter; remove it, or name a socket: --gdb unix:PATH",
+                    "--gdb", "unix:", "nowhere")
+
+    def test_a_port_is_had_when_it_is_said(self):
+        self.expect(2, "--gdb 127.0.0.1:1234: give unix:PATH; any user can connect to a port, so that needs --gdb-tcp", "--gdb", "127.0.0.1:1234", "nowhere")
+        for host, who in ("", "any user of this host"), ("127.0.0.1:", "any user of this host"), ("0.0.0.0:", "anybody who reaches this host"):
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                address = f"{host}{free.getsockname()[1]}"
+            done = self.replay("--gdb-tcp", address, "nowhere")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(f"outrider: warning: {who} can connect to port {address}, and then read and change the machine; --gdb unix: lets in only you\n"
+                          "outrider: scenario nowhere: ", done.stderr)
+
     def test_port_is_in_use(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             address = f"127.0.0.1:{taken.getsockname()[1]}"
-            self.expect(3, f"cannot listen at {address}: Address already in use", "--gdb", address, "nowhere")
+            self.expect(3, f"cannot listen at {address}: Address already in use", "--gdb-tcp", address, "nowhere")
 
     def test_no_address(self):
         self.expect(2, "...localhost", "--gdb", "localhost", "nowhere")
+        self.expect(2, "...localhost", "--gdb-tcp", "localhost", "nowhere")
 
 
 if __name__ == "__main__":

@@ -113,9 +113,9 @@ static void debug(struct session *s)
 	int status;
 	pid_t gdb;
 
-	snprintf(address, sizeof(address), "unix:%s/socket", s->folder);
+	snprintf(address, sizeof(address), "%s/socket", s->folder);
 	snprintf(out, sizeof(out), "%s/said", s->folder);
-	config.listener = gdb_listen(address, &err);
+	config.listener = gdb_listen_unix(address, &err);
 	assert_true(config.listener >= 0);
 	gdb = fork();
 	assert_true(gdb >= 0);

@@ -49,7 +49,7 @@ static void begin(struct session *s)
 	strcpy(s->folder, "/tmp/test_replay_gdb.XXXXXX");
 	assert_non_null(mkdtemp(s->folder));
 	snprintf(s->address, sizeof(s->address), "unix:%s/socket", s->folder);
-	listener = gdb_listen(s->address, &err);
+	listener = gdb_listen_unix(s->address + strlen("unix:"), &err);
 	assert_true(listener >= 0);
 	s->server = fork();
 	assert_true(s->server >= 0);
@@ -301,19 +301,19 @@ static void packet_without_end_ends_the_session(void **state)
 
 static void addresses_are_checked(void **state)
 {
-	static const char *const wrong[] = {"", "unix:", "nowhere", "host:0", "host:70000", "host:12x", ":"};
+	static const char *const wrong[] = {"", "nowhere", "0", "70000", "host:0", "host:70000", "host:12x", ":"};
 	struct session s;
 	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		err = (struct err){0};
-		assert_int_equal(gdb_listen(wrong[i], &err), -1);
+		assert_int_equal(gdb_listen_tcp(wrong[i], &err), -1);
 		assert_int_equal(err.code, EXIT_USAGE);
 	}
 	begin(&s);
 	err = (struct err){0};
-	assert_int_equal(gdb_listen(s.address, &err), -1);
+	assert_int_equal(gdb_listen_unix(s.address + strlen("unix:"), &err), -1);
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "remove it, or give another path"));
 	close(connect_to(&s));
