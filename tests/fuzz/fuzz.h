@@ -19,6 +19,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/*
+ * AddressSanitizer keeps 256 MB of freed memory back by default, so that nearly each allocation is of new pages. What an input
+ * frees fits into 8 MB. ASAN_OPTIONS comes before this.
+ */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=8";
+}
+
 static inline void fuzz_fail(const char *what)
 {
 	fprintf(stderr, "does not hold: %s\n", what);
@@ -50,6 +60,20 @@ static inline const char *fuzz_file(struct fuzz_file *f, const void *data, size_
 	fuzz_require(ftruncate(f->fd, 0) == 0);
 	fuzz_require(pwrite(f->fd, data, size, 0) == (ssize_t)size);
 	return f->path;
+}
+
+/* Make a folder for files and sockets. It is in that of tests/fuzz/run, which removes it: a target that ends has no time for
+ * it. */
+static inline const char *fuzz_folder(void)
+{
+	static char path[64];
+	const char *in = getenv("TMPDIR");
+
+	if (!path[0]) {
+		fuzz_require((size_t)snprintf(path, sizeof(path), "%s/fuzz-XXXXXX", in ? in : "/tmp") < sizeof(path));
+		fuzz_require(mkdtemp(path));
+	}
+	return path;
 }
 
 /*

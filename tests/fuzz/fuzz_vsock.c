@@ -12,13 +12,13 @@
 /* Make a folder for the sockets, with a listener on PATH_1. */
 static const char *make_path(void)
 {
-	static char folder[] = "/tmp/outrider-fuzz-XXXXXX", path[64];
+	static char path[80];
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	fuzz_require(mkdtemp(folder) && fd >= 0);
-	snprintf(path, sizeof(path), "%s/v", folder);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/v_1", folder);
+	fuzz_require(fd >= 0);
+	snprintf(path, sizeof(path), "%s/v", fuzz_folder());
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/v_1", fuzz_folder());
 	fuzz_require(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, 4) == 0);
 	return path;
 }
