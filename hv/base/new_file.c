@@ -17,7 +17,10 @@ static int disk_error(const struct new_file *f, struct err *err)
 	return err_set(err, EXIT_INPUT, "cannot write %.300s: %s%s", f->path, strerror(errno), full ? "; make room" : "");
 }
 
-/* A file that an outrider of this user was writing when it was killed is what may be there, and nothing else. */
+/*
+ * Returns true if the file may be removed: only a killed outrider of this user leaves a regular file of this user's by this
+ * name.
+ */
 static bool is_left_over(const char *path)
 {
 	struct stat st;
@@ -32,10 +35,9 @@ static int open_next(struct new_file *f, struct err *err)
 	f->fd = open(f->next_path, flags, 0600);
 	if (f->fd < 0 && errno == EEXIST) {
 		if (!is_left_over(f->next_path))
-			return err_set(
-				err, EXIT_INPUT,
-				"cannot write %.200s: %.200s is in the way, and is no file that you have left; remove it",
-				f->path, f->next_path);
+			return err_set(err, EXIT_INPUT,
+				       "cannot write %.200s: %.200s is in the way and is not your leftover; remove it", f->path,
+				       f->next_path);
 		if (unlink(f->next_path) == 0)
 			f->fd = open(f->next_path, flags, 0600);
 	}

@@ -5,20 +5,28 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* The signals by which the kernel or the C library ends a process because of what one of its threads did. */
+/* Synchronous signals: a thread's own fault raises them, and they end the process. */
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
 #define CRASH_SIGNALS (sizeof(crash_signals) / sizeof(crash_signals[0]))
 
 /*
- * Fill `set` with what a thread blocks that takes no signals: all but those of a crash. A thread that blocks these too ends the
- * process all the same, but no handler runs before.
+ * Fill `set` with the signals that a thread without signal handling should block: all except crash signals and SIGSYS, by
+ * which the sandbox's filter works. If these were blocked too, a crash would still end the process, but without running a
+ * handler.
  */
 static inline void signals_but_crashes(sigset_t *set)
 {
 	sigfillset(set);
 	for (size_t i = 0; i < CRASH_SIGNALS; i++)
 		sigdelset(set, crash_signals[i]);
+	sigdelset(set, SIGSYS);
+}
+
+/* The signal by which a vCPU is made to leave KVM_RUN (hv/vmm/kick.c). The sandbox lets copies send no other to their run. */
+static inline int signals_kick(void)
+{
+	return SIGRTMIN + 1;
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider doctor`: prints for people what probe_host() found. */
+/* `outrider doctor`: prints the results of probe_host() for the user. */
 #include <stdio.h>
 
 #include "hv/cli/cli.h"
@@ -35,16 +35,18 @@ static void print_caps(const struct host_probe *probe)
 	}
 }
 
-/* Without it guests can be run, with --no-sandbox. */
+/* Does not affect the exit code: without the sandbox, --no-sandbox runs guests. */
 static void print_sandbox(void)
 {
-	char why[96];
+	char why[128];
 	bool works = sandbox_available(why, sizeof(why));
 
 	printf("  %-6s %-28s %s\n", works ? "ok" : "no", "sandbox (seccomp)", why);
+	works = sandbox_bounds_files(why, sizeof(why));
+	printf("  %-6s %-28s %s\n", works ? "ok" : "no", "sandbox (Landlock)", why);
 }
 
-/* Without it guests can be run, without --replay. */
+/* Does not affect the exit code: without it, guests run without --replay. */
 static void print_replay(const struct host_probe *probe)
 {
 	bool works = probe->blocks_interrupts;

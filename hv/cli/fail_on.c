@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* By enum fail_on_what, less one. */
+/* Indexed by enum fail_on_what - 1. */
 static const char *const words[] = {"harmful", "unclear", "any-new"};
 
 static const char *fail_on_word(size_t i)
@@ -29,16 +29,20 @@ static const char *fail_on_word(size_t i)
 
 const struct cli_choice fail_on_choice = {"RACES", fail_on_word};
 
-/* What the exit code means already, or NULL. */
+/* The existing meaning of an exit code, or NULL. */
 static const char *meaning(uint64_t code)
 {
 	static const struct {
 		uint64_t code;
 		const char *meaning;
 	} taken[] = {
-		{EXIT_USAGE, "a wrong option"},	   {EXIT_INPUT, "a file that cannot be used"},
-		{EXIT_GUEST, "a guest that died"}, {EXIT_INTERNAL, "a failure of outrider itself"},
-		{128 + 1, "the end by SIGHUP"},	   {128 + 2, "the end by SIGINT"},
+		{EXIT_USAGE, "a wrong option"},
+		{EXIT_INPUT, "a file that cannot be used"},
+		{EXIT_GUEST, "a guest that died"},
+		{EXIT_INTERNAL, "a failure of outrider itself"},
+		{EXIT_TIMEOUT, "that --timeout was over"},
+		{128 + 1, "the end by SIGHUP"},
+		{128 + 2, "the end by SIGINT"},
 		{128 + 15, "the end by SIGTERM"},
 	};
 

@@ -8,7 +8,7 @@
 #include "hv/report/locks/chart.h"
 #include "hv/report/words.h"
 
-#define LINE_MAX_BYTES 512
+#define LINE_MAX_BYTES 512 /* bytes of one sentence, including the NUL */
 
 static const char *context_name(const struct assertion_break *b)
 {
@@ -17,19 +17,19 @@ static const char *context_name(const struct assertion_break *b)
 	return context_word(&context);
 }
 
-/* "held", "broken", "not-known" or "never-checked". */
+/* Returns "held", "broken", "not-known" or "never-checked". */
 static const char *state_word(const struct assertion *a)
 {
 	return a->broken ? "broken" : !a->checked ? "never-checked" : a->unknown == a->checked ? "not-known" : "held";
 }
 
-/* What came of it, as a sentence without a full stop. */
+/* Write the result of checking an assertion, as a sentence without a full stop. */
 static void outcome(const struct assertion *a, char out[LINE_MAX_BYTES])
 {
 	char unknown[64] = "";
 
 	if (a->unknown)
-		snprintf(unknown, sizeof(unknown), "; of %" PRIu64 " it is not known", a->unknown);
+		snprintf(unknown, sizeof(unknown), "; for %" PRIu64 " the locks are unknown", a->unknown);
 	if (a->broken)
 		snprintf(out, LINE_MAX_BYTES, "broken by %" PRIu64 " of %" PRIu64 " accesses%s", a->broken, a->checked,
 			 unknown);
@@ -37,10 +37,11 @@ static void outcome(const struct assertion *a, char out[LINE_MAX_BYTES])
 		snprintf(out, LINE_MAX_BYTES, "kept by %" PRIu64 " of %" PRIu64 " accesses%s", a->checked - a->unknown,
 			 a->checked, unknown);
 	else
-		snprintf(out, LINE_MAX_BYTES, "never checked: no such access was sampled after a second task had come to it");
+		snprintf(out, LINE_MAX_BYTES,
+			 "never checked: no such access was sampled after a second task had accessed the datum");
 }
 
-/* How it was broken and by whom, as a sentence without a full stop. */
+/* Write how and by which function an assertion was broken, as a sentence without a full stop. */
 static void who(const struct assertion_break *b, char out[LINE_MAX_BYTES])
 {
 	char function[SITE_NAME_MAX + 2] = "an unknown function", from[SITE_NAME_MAX + 32] = "";
@@ -73,7 +74,7 @@ void assertions_text(FILE *out, const struct assertions *a)
 		return;
 	for (size_t i = 0; i < a->count; i++)
 		broken += a->list[i].broken != 0;
-	fprintf(out, "ASSERTIONS  %zu, of which %zu %s broken\n", a->count, broken, broken == 1 ? "was" : "were");
+	fprintf(out, "ASSERTIONS  %zu, %zu broken\n", a->count, broken);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < a->count; i++) {
 			if ((a->list[i].broken == 0) == (pass == 1))
@@ -107,9 +108,8 @@ void assertions_html(FILE *out, const struct assertions *a)
 {
 	if (!a)
 		return;
-	fputs("<h2>Assertions</h2>\n<div class=\"wide\"><table class=\"races\"><thead><tr><th>Where</th><th>What is "
-	      "asserted</th>"
-	      "<th>What came of it</th><th>Who broke it</th></tr></thead><tbody>\n",
+	fputs("<h2>Assertions</h2>\n<div class=\"wide\"><table class=\"races\"><thead><tr><th>Where</th><th>Assertion</th>"
+	      "<th>Result</th><th>Broken by</th></tr></thead><tbody>\n",
 	      out);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < a->count; i++) {

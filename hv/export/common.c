@@ -48,7 +48,7 @@ void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MA
 	else if (side->by_device)
 		device_kind(&side->device, out);
 	else
-		snprintf(out, EXPORT_NAME_MAX, "a writer nobody saw");
+		snprintf(out, EXPORT_NAME_MAX, "an unseen writer");
 }
 
 #define SIDE_TITLE_MAX (EXPORT_NAME_MAX + 32)
@@ -78,7 +78,7 @@ void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
 
 const struct run_facts *export_first_run(const struct export_run *run, const struct race *race)
 {
-	/* race_store_begin_run() counts the runs from 1 on, in the order of the list. */
+	/* Run numbers of race_store_begin_run() begin at 1, in the order of the list. */
 	unsigned number = race->kept ? race->instances[0].run : 0;
 
 	return number && number <= run->run_count ? &run->runs[number - 1] : NULL;

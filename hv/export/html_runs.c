@@ -79,15 +79,15 @@ static void put_asked(FILE *out, const struct run_facts *run)
 	end(out);
 }
 
-/* A run without its last line must not look like a finished one. */
+/* Write how the run ended. An unfinished run must not look finished. */
 static void put_end(FILE *out, const struct run_facts *run)
 {
 	begin(out, "Ended");
 	if (run->finished) {
 		fprintf(out, "after %.1f s of sampling, ", (double)run->sampled_ns / 1e9);
-		html_foreign(out, run->end ? run->end : "it is not known how");
+		html_foreign(out, run->end ? run->end : "unknown");
 	} else {
-		fputs("<span class=\"unsure\">not finished: the run goes on, or it was killed. Counts are those of when each "
+		fputs("<span class=\"unsure\">not finished: the run goes on, or it was killed. Counts are from when each "
 		      "race was "
 		      "written.</span>",
 		      out);

@@ -70,7 +70,7 @@ static void put_bytes(FILE *out, const struct race_side *side)
 	fputs("</pre>", out);
 }
 
-/* The source line stands above its first instruction, as in a listing of objdump's: beside it there is no room for both. */
+/* Write the source line above its first instruction, as objdump -S does: side by side they would not fit. */
 static void put_instruction(FILE *out, const struct listing_line *l)
 {
 	if (l->line && !l->same_line) {
@@ -157,14 +157,14 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	fputs("</p>\n", out);
 }
 
-/* What there is to say of a side that no CPU made. */
+/* Write a side that no CPU made. */
 static void put_other_side(FILE *out, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
 	char text[DEVICE_TEXT_MAX];
 
 	if (!side->by_device) {
-		fputs("Changed by a writer nobody saw</h3>\n<p>A device, another mapping of the page, or user space: reading "
+		fputs("Changed by an unseen writer</h3>\n<p>A device, another mapping of the page, or user space: reading "
 		      "the memory "
 		      "again showed it.</p></div>\n",
 		      out);

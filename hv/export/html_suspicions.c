@@ -24,12 +24,14 @@ void html_suspicions(FILE *out, const struct lock_chart *chart)
 	if (!chart)
 		return;
 	fprintf(out, "<h2>Suspicions: %zu</h2>\n", chart->suspicion_count);
-	fputs("<p class=\"faint\">A suspicion is no race: nobody saw both accesses at once. The worst come first.</p>\n", out);
+	fputs("<p class=\"faint\">A suspicion is not a race: the two accesses were not seen in conflict. The worst come "
+	      "first.</p>\n",
+	      out);
 	if (!chart->suspicion_count)
 		return;
 	fputs("<div class=\"wide\"><table class=\"races\"><thead><tr><th>Id</th><th>Rank</th><th>What the locks "
 	      "say</th><th>With the "
-	      "lock</th><th>Without it</th><th>Proof</th></tr></thead><tbody>\n",
+	      "lock</th><th>Without it</th><th>Confirmed</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < chart->suspicion_count; i++)
 		put_suspicion(out, &chart->suspicions[i]);

@@ -10,7 +10,7 @@
 static void put_title(FILE *out, const void *ctx)
 {
 	(void)ctx;
-	fputs("What is under which lock", out);
+	fputs("Locks and their data", out);
 }
 
 static void put_files(FILE *out, const struct export_locks *l)
@@ -80,7 +80,8 @@ static void put_left_out(FILE *out, const struct lock_chart *chart)
 		if (chart->left_out[i])
 			fprintf(out, "<li>%" PRIu64 " pairs of accesses %s</li>\n", chart->left_out[i], left_out_phrase(i));
 	}
-	fprintf(out, "<li>%" PRIu64 " moments or pairs were lost, because there were too many</li>\n</ul>\n", chart->lost);
+	fprintf(out, "<li>%" PRIu64 " lock events or pairs were dropped, because there were too many</li>\n</ul>\n",
+		chart->lost);
 }
 
 int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err)

@@ -87,5 +87,5 @@ int export_locks_json(FILE *out, const struct export_locks *locks, struct err *e
 		fputc('\n', out);
 	}
 	json_decref(document);
-	return b.failed ? err_set(err, EXIT_INTERNAL, "memory ran out while locks were written as JSON") : 0;
+	return b.failed ? err_set(err, EXIT_INTERNAL, "out of memory while writing locks as JSON") : 0;
 }

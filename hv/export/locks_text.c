@@ -6,7 +6,7 @@
 #include "hv/export/locks.h"
 #include "hv/report/lock_words.h"
 
-/* Functions without the lock that a line names; more are counted. */
+/* Functions without the lock that a line names. The rest is only counted. */
 #define MISSING_SHOWN 4
 
 static void put_suspicions(FILE *out, const struct lock_chart *chart)
@@ -14,7 +14,9 @@ static void put_suspicions(FILE *out, const struct lock_chart *chart)
 	char proof[EXPORT_PROOF_MAX];
 
 	fprintf(out, "SUSPICIONS  %zu%s\n", chart->suspicion_count,
-		chart->suspicion_count ? ", the worst first; a suspicion is no race: nobody saw both accesses at once" : "");
+		chart->suspicion_count
+			? ", the worst first; a suspicion is not a race: the two accesses were not seen in conflict"
+			: "");
 	for (size_t i = 0; i < chart->suspicion_count; i++) {
 		const struct chart_suspicion *c = &chart->suspicions[i];
 
@@ -48,7 +50,7 @@ static void put_datum(FILE *out, const struct chart_datum *d)
 	if (d->lock[0])
 		fprintf(out, "%s held in %" PRIu64 " of %" PRIu64 " accesses", d->lock, d->held, d->total);
 	else
-		fprintf(out, "no lock in %" PRIu64 " accesses, of which %" PRIu64 " wrote", d->total, d->writes);
+		fprintf(out, "no lock in %" PRIu64 " accesses, %" PRIu64 " of them writes", d->total, d->writes);
 	put_missing(out, d);
 	fputc('\n', out);
 }
@@ -92,8 +94,7 @@ static void put_sum(FILE *out, const struct export_locks *l)
 		else
 			partly++;
 	}
-	fprintf(out,
-		"\n%zu data always under one lock, %zu in part, %zu under none and %zu only read%s, %zu that nothing shared\n",
+	fprintf(out, "\n%zu data always under one lock, %zu in part, %zu under none and %zu only read%s, %zu never shared\n",
 		always, partly, never, read_only, l->all ? "" : " (--all lists them)", alone);
 	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
 		if (l->chart->left_out[i])
@@ -101,7 +102,7 @@ static void put_sum(FILE *out, const struct export_locks *l)
 				left_out_phrase(i));
 	}
 	if (l->chart->lost)
-		fprintf(out, "%" PRIu64 " moments or pairs were lost, because there were too many\n", l->chart->lost);
+		fprintf(out, "%" PRIu64 " lock events or pairs were dropped, because there were too many\n", l->chart->lost);
 }
 
 int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err)

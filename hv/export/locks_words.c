@@ -6,8 +6,8 @@
 void export_proof(const struct suspicion *s, char out[EXPORT_PROOF_MAX])
 {
 	static const char *const words[] = {
-		[PROOF_OPEN] = "the run ended while both sites were aimed at, which CPUs had reached",
-		[PROOF_GIVEN_UP] = "not seen as a race, though CPUs had reached the sites",
+		[PROOF_OPEN] = "not confirmed before the run ended; CPUs had reached the sites",
+		[PROOF_GIVEN_UP] = "not confirmed; CPUs had reached the sites",
 	};
 
 	out[0] = '\0';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code hosts show a location only if it has a file and a region with both ends. A function that no source line is known of
- * therefore has a file of its own, which exists nowhere but has the same name in every run. So has a device.
+ * Code hosts show a location only if it has a file and a region with both ends. So a function without a source line gets a
+ * made-up file, whose name is the same in every run. So does a device.
  */
 #include "hv/export/sarif_place.h"
 
@@ -15,13 +15,13 @@
 
 #define URI_MAX (3 * SOURCE_FILE_MAX + 512)
 
-/* A place in the code: a source line, or a function alone. */
+/* A place in the code: a source line, or only a function. */
 struct place {
-	/* NULL: no source line is known. */
+	/* NULL: unknown. */
 	const struct source_line *line;
-	/* Name of the function, and of the module that it is in ("": the kernel). */
+	/* Names of the function and its module ("": the kernel). */
 	const char *function, *module;
-	/* What the place is called in the record. */
+	/* The fully qualified name: a site's name, or the function. */
 	const char *full_name;
 };
 
@@ -40,7 +40,10 @@ static void append(char uri[URI_MAX], const char *text)
 	snprintf(uri + used, URI_MAX - used, "%s", text);
 }
 
-/* Append a part of a path (RFC 3986). Clean text has \xHH for what is no ASCII, and a URI has %HH for it. */
+/*
+ * Append a component of a path, percent-encoded (RFC 3986). Clean text has \xHH for each byte that is not ASCII; in a URI it
+ * becomes %HH.
+ */
 static void append_part(char uri[URI_MAX], const char *text, size_t len)
 {
 	char bytes[SITE_NAME_MAX], clean[SITE_NAME_MAX], escape[4];
@@ -55,7 +58,7 @@ static void append_part(char uri[URI_MAX], const char *text, size_t len)
 	}
 }
 
-/* Take the last part of the path off. */
+/* Remove the last component of the path after offset `root`. */
 static void step_up(char uri[URI_MAX], size_t root)
 {
 	char *slash = strlen(uri) > root ? strrchr(uri + root, '/') : NULL;
@@ -63,7 +66,7 @@ static void step_up(char uri[URI_MAX], size_t root)
 	uri[slash ? (size_t)(slash - uri) : root] = '\0';
 }
 
-/* The parts of a path without "." and "..", which hosts do not resolve. */
+/* Append a path with "." and ".." resolved, which hosts do not do. */
 static void append_path(char uri[URI_MAX], const char *path)
 {
 	size_t root = strlen(uri), len;
@@ -103,7 +106,7 @@ static json_t *artifact(struct json_builder *b, const struct place *p)
 	return o;
 }
 
-/* Section 3.30. The end of the expression is not known, so the region is the character where it begins. */
+/* Section 3.30. The end of the expression is unknown, so the region is the character where it begins. */
 static json_t *region(struct json_builder *b, const struct source_line *line)
 {
 	unsigned number = line ? line->line : 1, column = line && line->column ? line->column : 1;
@@ -116,7 +119,7 @@ static json_t *region(struct json_builder *b, const struct source_line *line)
 	return o;
 }
 
-/* Sections 3.28, 3.29 and 3.33. Consumes `where`, which is an artifact's location. */
+/* Sections 3.28, 3.29 and 3.33. Takes ownership of `where`, an artifact's location. */
 static json_t *located(struct json_builder *b, json_t *where, const struct source_line *line, const char *name,
 		       const char *full_name, const char *kind)
 {
@@ -138,7 +141,7 @@ static json_t *location(struct json_builder *b, const struct place *p)
 	return located(b, artifact(b, p), p->line, p->function, p->full_name, "function");
 }
 
-/* A device has no file and no line: its artifact is made up of what is the same in every run. */
+/* A device has no file and no line. Its made-up file is named by what is the same in every run. */
 static json_t *device_location(struct json_builder *b, const struct race *race, unsigned which)
 {
 	const struct device_request *request = &race->first.sides[which].device.request;
@@ -176,7 +179,7 @@ json_t *sarif_site(struct json_builder *b, const char *site)
 	return location(b, &(struct place){NULL, function, module, site});
 }
 
-/* Line number `k` of the places of a call, or its function where no line is known. `name` has room for the function's name. */
+/* Returns place `k` of a call: a source line, or its function if none is known. `name` is a buffer for the function's name. */
 static struct place place_of(const struct guest_frame *call, const struct source_line *lines, size_t k,
 			     char name[EXPORT_NAME_MAX])
 {
@@ -239,7 +242,7 @@ json_t *sarif_stacks(struct json_builder *b, const struct race *race)
 	return list;
 }
 
-/* Section 3.38. The outermost call comes first, so each is put before those that are there. */
+/* Section 3.38. Steps are ordered outermost first, so insert each at the front. */
 static void add_step(struct json_builder *b, json_t *list, json_t *where, const char *function)
 {
 	json_t *step = json_object();
@@ -273,7 +276,7 @@ static void access_text(const struct race *race, unsigned which, char out[ACCESS
 		 name, side->cpu, when);
 }
 
-/* The last step of a thread flow. The other side's access was made while the held one waited. */
+/* The last step of a thread flow. The other side's access came first, while the held one waited. */
 static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
 {
 	json_t *step = json_object(), *where = sarif_access(b, race, which);
@@ -292,7 +295,7 @@ static json_t *thread_flow(struct json_builder *b, const struct race *race, unsi
 	json_t *o = json_object(), *steps = json_array();
 
 	each_place(b, race, which, add_step, steps);
-	/* The innermost place is that of the access, which is said in full. */
+	/* access_step() describes the innermost place in full. */
 	if (json_array_size(steps))
 		json_array_remove(steps, json_array_size(steps) - 1);
 	json_append(b, steps, access_step(b, race, which));
@@ -317,12 +320,12 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 	return o;
 }
 
-/* Section 3.14.14. Where the roots are is not known, since a report may be made on any machine. The last root is of devices. */
+/* Section 3.14.14. The roots have no URI, since a report may be exported on any machine. The last root is the devices'. */
 json_t *sarif_roots(struct json_builder *b, bool devices)
 {
 	static const char *const said[][2] = {
 		{SARIF_SOURCES, "The root of the source tree that the guest's kernel was built from."},
-		{SARIF_SYMBOLS, "No files: functions of the guest's kernel and modules of which no source line is known."},
+		{SARIF_SYMBOLS, "No files: functions of the guest's kernel and modules without a known source line."},
 		{SARIF_DEVICES, "No files: the guest's devices, with the kinds of their requests."},
 	};
 	json_t *o = json_object();

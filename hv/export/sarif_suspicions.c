@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The section numbers are those of SARIF 2.1.0. */
+/* Section numbers refer to SARIF 2.1.0. */
 #include "hv/export/sarif_suspicions.h"
 
 #include "hv/export/sarif_place.h"
@@ -7,7 +7,7 @@
 static const char *const suspicion_rules[][3] = {
 	[SUSPICION_UNPROTECTED] =
 		{"suspicion-unprotected", "A lock that protects a datum elsewhere is missing here.",
-		 "No lock keeps the two accesses apart, and their functions can run at the same time. Nobody saw them "
+		 "No lock keeps the two accesses apart, and their functions can run at the same time. They were not seen "
 		 "in conflict. Look whether something else keeps them apart, and take the lock if nothing does."},
 	[SUSPICION_INTERRUPT] =
 		{"suspicion-interrupt", "A lock that an interrupt takes is taken with interrupts on.",
@@ -15,7 +15,10 @@ static const char *const suspicion_rules[][3] = {
 		 "of interrupt off."},
 };
 
-/* Section 3.36: a thread flow of one step for each side, without the lock last, as code hosts show the other side by it. */
+/*
+ * Section 3.36: one thread flow of one step per side. The side without the lock comes last: code hosts then show the other side
+ * next to it.
+ */
 static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 {
 	static const char *const words[] = {"the access under the lock", "the access without it"};
@@ -37,7 +40,7 @@ static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 	return list;
 }
 
-/* As of races: no two suspicions of one kind have the same id. */
+/* As for races: the id is unique within a kind of suspicion. */
 static json_t *fingerprints(struct json_builder *b, const struct suspicion *s)
 {
 	json_t *o = json_object();
@@ -47,7 +50,7 @@ static json_t *fingerprints(struct json_builder *b, const struct suspicion *s)
 	return o;
 }
 
-/* Section 3.27.9: someone must look at it to say whether it is a defect, and then it has no level. */
+/* Section 3.27.9: kind "review", since only a person can tell whether it is a defect. Such a result has level "none". */
 static json_t *suspicion_result(struct json_builder *b, const struct chart_suspicion *c)
 {
 	const struct suspicion *s = &c->suspicion;

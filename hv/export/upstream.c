@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A mail to the kernel's maintainers about one race, from the Subject: line on. It is plain text without tabs. Lines end before
- * column 73, unless a name alone is longer (Documentation/process/email-clients.rst).
+ * Writes a mail about one race to the kernel's maintainers, beginning with the Subject: line: plain text without tabs, in lines
+ * of at most 72 columns, except for longer names (Documentation/process/email-clients.rst).
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,12 +11,12 @@
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
-#define COLUMNS 72
-#define PARAGRAPH_MAX 4096
+#define COLUMNS 72	   /* the width that the kernel's lists expect */
+#define PARAGRAPH_MAX 4096 /* bytes of one paragraph, including the NUL */
 #define VALUE_SHOWN_MAX CLEAN_MAX(sizeof(((struct datum_name *)0)->before))
 #define SOURCE_MAX (CLEAN_MAX(SOURCE_FILE_MAX) + 16)
 
-/* Write one paragraph in lines of at most COLUMNS characters, each behind `indent` blanks. */
+/* Write one paragraph in lines of at most COLUMNS characters, each indented by `indent` blanks. */
 __attribute__((format(printf, 3, 4))) static void put_paragraph(FILE *out, int indent, const char *fmt, ...)
 {
 	char text[PARAGRAPH_MAX];
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) static void put_paragraph(FILE *out, int i
 	fputc('\n', out);
 }
 
-/* "kernel/time/timekeeping.c:2255", or "" when the line is not known. */
+/* Write "kernel/time/timekeeping.c:2255", or "" if the line is unknown. */
 static void source_text(const struct source_line *line, char out[SOURCE_MAX])
 {
 	char file[CLEAN_MAX(SOURCE_FILE_MAX)];
@@ -54,7 +54,7 @@ static void source_text(const struct source_line *line, char out[SOURCE_MAX])
 		snprintf(out, SOURCE_MAX, "%s", file);
 }
 
-/* What people call one side: the function that the access is written in, and the one that it was compiled into. */
+/* Describe one side: the function in whose source the access is, and the function that it was inlined into. */
 static void side_text(const struct race *race, unsigned which, char out[2 * EXPORT_NAME_MAX])
 {
 	const struct source_line *line = export_line(race, which);
@@ -87,7 +87,7 @@ static void put_subject(FILE *out, const struct race *race)
 	fputs("\n\n", out);
 }
 
-/* The release out of a banner: "6.1.0-56-cloud-amd64". */
+/* Write the release of a version line: "6.1.0-56-cloud-amd64". */
 static void release_text(const char *banner, char out[EXPORT_NAME_MAX])
 {
 	static const char prefix[] = "Linux version ";
@@ -110,7 +110,7 @@ static void put_access(FILE *out, const struct race *race, unsigned which)
 		return;
 	}
 	if (!side->known) {
-		fputs("  a write by somebody whom nobody saw\n", out);
+		fputs("  a write by an unseen writer\n", out);
 		return;
 	}
 	side_text(race, which, where);
@@ -139,7 +139,7 @@ static void put_summary(FILE *out, const struct export_run *run, const struct ra
 
 /* ---- stacks ---- */
 
-/* One call on one line with its source; on two lines if that is too long. */
+/* Write one call with its source on one line, or on two if that is too long. */
 static void put_call(FILE *out, const char *name, const char *note, const char *source)
 {
 	int used = fprintf(out, "  %s%s", name, note);
@@ -221,7 +221,7 @@ static const char *how_phrase(const struct race *race)
 	}
 }
 
-/* Why the value was the same before and after. */
+/* Returns the reason why the value was the same before and after. */
 static const char *unchanged_phrase(const struct observation *o)
 {
 	switch (o->how) {
@@ -262,7 +262,7 @@ static void put_how(FILE *out, const struct export_run *run, const struct race *
 {
 	const struct observation *o = &race->first;
 	uint64_t sampled = 0, delay = 0;
-	/* The version that saw the race, which need not be the one that writes the mail. */
+	/* The version that observed the race, which can differ from the one that writes the mail. */
 	const char *version = run->run_count && run->runs[0].tool_version ? run->runs[0].tool_version : run->tool_version;
 	char longest[64] = "", version_shown[EXPORT_NAME_MAX];
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No list is longer, in bytes or in lines. */
+/* Limits on a list, in bytes and lines. */
 #define LIST_BYTES_MAX (1u << 20)
 #define LIST_LINES_MAX 4096u
-#define WORDS_MAX 8u
-#define ARGS 6u
-#define OFFSET_MAX (1l << 20)
+#define WORDS_MAX 8u	      /* of a line */
+#define ARGS 6u		      /* arguments that the System V ABI passes in registers */
+#define OFFSET_MAX (1l << 20) /* bytes */
 
 static const char builtin[] =
 #include "linux_locks.h"
@@ -25,7 +25,7 @@ struct lock_functions {
 static const char *const ops[] = {"take", "try", "give", "free", "new", "outer"};
 static const char *const kinds[LOCK_KINDS] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
 
-/* A line that is being read. */
+/* A line being parsed. */
 struct line {
 	const char *path;
 	unsigned number;
@@ -47,14 +47,14 @@ static int index_of(const char *word, const char *const *list, unsigned n)
 	return -1;
 }
 
-/* "code:" and at least one byte, each of two hexadecimal digits. */
+/* Parse "code:" and one or more bytes of two hexadecimal digits each. */
 static int read_code(const struct line *line, struct lock_function *f, struct err *err)
 {
 	const char *digits = f->name + 5;
 	size_t n = strlen(digits) / 2;
 
 	if (f->op != LOCK_GIVE)
-		return wrong(line, err, "only give can be told by its code", f->name);
+		return wrong(line, err, "code: is for give lines only", f->name);
 	if (!n || n > LOCK_CODE_MAX || strlen(digits) % 2 || strspn(digits, "0123456789abcdef") != strlen(digits))
 		return wrong(line, err, "code: is followed by 1 to 16 bytes, in hexadecimal", f->name);
 	for (size_t i = 0; i < n; i++) {
@@ -66,11 +66,11 @@ static int read_code(const struct line *line, struct lock_function *f, struct er
 	return 0;
 }
 
-/* "NAME", or "NAME|NAME". */
+/* Copy "NAME" or "NAME|NAME". */
 static int copy_names(const struct line *line, char to[128], const char *from, struct err *err)
 {
 	if (!*from || strlen(from) >= 128)
-		return wrong(line, err, "the names behind given-by: have 1 to 127 characters", from);
+		return wrong(line, err, "the names after given-by: have 1 to 127 characters", from);
 	memcpy(to, from, strlen(from) + 1);
 	return 0;
 }
@@ -83,7 +83,7 @@ static int copy_name(const struct line *line, char to[64], const char *from, str
 	return 0;
 }
 
-/* "arg0" to "arg5", or "variable:NAME"; "+16" behind it is the offset of the lock in it. */
+/* Parse "arg0" to "arg5" or "variable:NAME", with an optional "+16", the offset of the lock. */
 static int read_argument(const struct line *line, char *word, struct lock_function *f, struct err *err)
 {
 	char *plus = strchr(word, '+'), *end;
@@ -135,7 +135,7 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 	if (op < 0)
 		return wrong(line, err, "a line begins with take, try, give, free, new or outer, not with", line->words[0]);
 	if (line->count < at + (op == LOCK_OUTER || op == LOCK_NEW ? 1u : 2u))
-		return wrong(line, err, "something is missing at its end", NULL);
+		return wrong(line, err, "words are missing at the end of the line", NULL);
 	if (!object) {
 		kind = index_of(line->words[1], kinds, LOCK_KINDS);
 		if (kind < 0)
@@ -164,7 +164,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (int)(one->op == LOCK_OUTER) - (int)(other->op == LOCK_OUTER);
 }
 
-/* One of the program's own lines is replaced by the user's of the same name. */
+/* Add a line. It replaces a built-in line of the same name. */
 static int add(struct lock_functions *l, const struct line *line, const struct lock_function *f, struct err *err)
 {
 	struct lock_function *list = NULL;
@@ -189,7 +189,7 @@ static int add(struct lock_functions *l, const struct line *line, const struct l
 	return 0;
 }
 
-/* `text` is taken to pieces. `users`: it is the user's, and says something. */
+/* Parse a list; modifies `text`. `users`: it is the user's list, and must not be empty. */
 static int read_text(struct lock_functions *l, const char *path, char *text, bool users, struct err *err)
 {
 	struct line line = {.path = path};
@@ -247,7 +247,7 @@ void lock_functions_free(struct lock_functions *l)
 	free(l);
 }
 
-/* The file's text, with a NUL. NULL with `err` set. */
+/* Returns the file's text with a NUL, or NULL with `err` set. */
 static char *read_file(const char *path, struct err *err)
 {
 	char *text = malloc(LIST_BYTES_MAX + 1);

@@ -51,7 +51,7 @@ bool protection_met(const struct protection *p, uint32_t a, uint32_t b)
 	return a != PROTECTION_NONE && b != PROTECTION_NONE && protection_find_pair(p, a, b) != PROTECTION_NONE;
 }
 
-/* PROTECTION_NONE: it has no name. */
+/* Returns PROTECTION_NONE for a symbol without a name. */
 static uint32_t function_of(struct protection *p, const struct guest_symbol *symbol)
 {
 	char name[SITE_NAME_MAX];
@@ -74,7 +74,7 @@ static void moment_site(const struct protection *p, const struct lock_moment *m,
 	site_name(&side, p->index->slide, out);
 }
 
-/* As in struct prot_access. A task that is not known is told by its CPU, as an interrupt is. */
+/* As in struct prot_access. An unknown task is identified by its CPU, as an interrupt is. */
 static int64_t who_of(const struct lock_moment *m)
 {
 	bool task = !m->context.known || m->context.kind == GUEST_TASK;
@@ -82,7 +82,7 @@ static int64_t who_of(const struct lock_moment *m)
 	return task && m->context.pid > 0 ? m->context.pid : -1 - (int64_t)m->cpu;
 }
 
-/* A lock that was taken outside of the subject has nothing else that names it than its own address. */
+/* The description of a lock taken outside of the subject comes only from its address: no event of taking it was seen. */
 static uint32_t held_lock(struct protection *p, const struct lock_moment *m, unsigned i)
 {
 	const struct held_lock *held = &m->locks.held[i];
@@ -95,7 +95,7 @@ static uint32_t held_lock(struct protection *p, const struct lock_moment *m, uns
 	return protection_lock(p, held->gva, held->kind, &memory);
 }
 
-/* Held locks in the order of their indices, so that the order in which they were taken makes no difference. */
+/* Sort held locks by index, so that locksets compare equal regardless of the order of taking. */
 static void keep_held(struct protection *p, const struct lock_moment *m, struct prot_access *a)
 {
 	unsigned count = m->locks.count < LOCKSET_MAX ? m->locks.count : LOCKSET_MAX;
@@ -106,7 +106,7 @@ static void keep_held(struct protection *p, const struct lock_moment *m, struct 
 		struct prot_held held = {held_lock(p, m, i), from->off, from->shared, from->maybe};
 		unsigned at = a->held_count;
 
-		/* A lock that there is no room for is missing, which is what an overflow says. */
+		/* The table of locks is full: the lock is missing, which held_overflow means. */
 		if (held.lock == PROTECTION_NONE) {
 			a->held_overflow = true;
 			continue;
@@ -151,7 +151,7 @@ static void count_access(struct prot_access *a, const struct lock_moment *m, int
 	a->count_shared = count_sum(a->count_shared, shared);
 }
 
-/* All that is the same for each datum of the moment. */
+/* Fill in what all data of the event share. */
 static void access_of(struct protection *p, const struct lock_moment *m, uint32_t operation, struct prot_access *a)
 {
 	memset(a, 0, sizeof(*a));
@@ -219,7 +219,10 @@ static void take_lock(struct protection *p, const struct lock_moment *m, uint32_
 	take.operation = operation;
 	take.context = m->context.known ? m->context.kind : (uint8_t)GUEST_TASK;
 	take.irqs_off = m->context.irqs_off || m->lock.off & LOCK_NO_IRQ || take.context >= GUEST_HARDIRQ;
-	/* Softirqs are not let in where preemption is off by their own count, and which count it is is not known. */
+	/*
+	 * Preemption off may be due to a softirq count, which blocks softirqs, or to another count. The two cannot be told
+	 * apart here.
+	 */
 	take.softirqs_off = take.irqs_off || m->lock.off & LOCK_NO_SOFTIRQ || take.context != GUEST_TASK ||
 			    (m->context.known && m->context.preempt_off);
 	take.shared = m->lock.shared;
@@ -238,7 +241,7 @@ static void end_object(struct protection *p, uint64_t gva)
 	p->index->no_memory |= rc == PROT_OBJECTS_NO_MEMORY;
 }
 
-/* The operation that moment `number` was in. PROTECTION_NONE: that is not known, or it is too long ago. */
+/* Returns the operation of event `number`, or PROTECTION_NONE if it is unknown or too old. */
 static uint32_t recent_operation(const struct protection_index *ix, uint64_t number)
 {
 	const struct recent_moment *r = &ix->recent[number % RECENT_MOMENTS];
@@ -246,7 +249,7 @@ static uint32_t recent_operation(const struct protection_index *ix, uint64_t num
 	return r->number == number ? r->operation : PROTECTION_NONE;
 }
 
-/* The operations that others were in at this moment, and this one's. */
+/* Count the pairs of this event's operation with those that other contexts were in at the same time. */
 static void take_pairs(struct protection *p, const struct lock_moment *m, uint32_t operation)
 {
 	for (unsigned i = 0; i < m->during_count && i < LOCK_DURING_MAX; i++) {
@@ -269,7 +272,7 @@ int protection_take(struct protection *p, const struct lock_moment *m, struct er
 	if (!ix->recent)
 		ix->recent = calloc(RECENT_MOMENTS, sizeof(*ix->recent));
 	if (!ix->recent)
-		return err_set(err, EXIT_INTERNAL, "out of memory while keeping what is under which lock");
+		return err_set(err, EXIT_INTERNAL, "out of memory while recording locks");
 	operation = operation_of(p, m);
 	take_pairs(p, m, operation);
 	ix->recent[m->number % RECENT_MOMENTS] = (struct recent_moment){m->number, operation};
@@ -280,5 +283,5 @@ int protection_take(struct protection *p, const struct lock_moment *m, struct er
 		take_lock(p, m, operation);
 	else if (m->kind == LOCK_MOMENT_FREE)
 		end_object(p, m->lock.gva);
-	return ix->no_memory ? err_set(err, EXIT_INTERNAL, "out of memory while keeping what is under which lock") : 0;
+	return ix->no_memory ? err_set(err, EXIT_INTERNAL, "out of memory while recording locks") : 0;
 }

@@ -6,7 +6,7 @@
 #include "hv/base/clean.h"
 #include "hv/race/count.h"
 
-/* The weights of replay_weight(). */
+/* Weights of replay_weight(), least telling first. */
 enum weight { NOT_RUN, NO_STATE_CHANGE, FAILURE, STATE_CHANGE, ONE_TROUBLED };
 
 bool replay_in_trouble(const struct replay_order *order)
@@ -71,17 +71,17 @@ static const char *difference_wrong(const struct replay_difference *difference)
 	if (difference->len == 0 || difference->len > REPLAY_BYTES_MAX)
 		return "the length of a difference is out of range";
 	if (difference->side > 1)
-		return "a difference is of a side that there is not";
+		return "a difference names a side other than 0 and 1";
 	return NULL;
 }
 
 static const char *order_wrong(const struct replay_order *order)
 {
 	if ((unsigned)order->machine >= REPLAY_MACHINES)
-		return "the end of a machine is no known one";
+		return "the end of a machine has an unknown value";
 	for (int i = 0; i < 2; i++) {
 		if ((unsigned)order->regions[i].end >= REPLAY_ENDS)
-			return "the end of a region is no known one";
+			return "the end of a region has an unknown value";
 	}
 	return NULL;
 }
@@ -91,11 +91,11 @@ const char *replay_instance_wrong(const struct replay_instance *instance)
 	const char *wrong = NULL;
 
 	if ((unsigned)instance->outcome >= REPLAY_OUTCOMES || (unsigned)instance->why >= REPLAY_FAILURES)
-		return "the outcome is no known one";
+		return "the outcome has an unknown value";
 	if ((instance->outcome == REPLAY_FAILURE) != (instance->why != REPLAY_NO_FAILURE))
-		return "a reason belongs to a replay failure, and to nothing else";
+		return "a replay failure needs a reason, and nothing else has one";
 	if (instance->kept > REPLAY_DIFFERENCES_MAX || instance->kept > instance->difference_count)
-		return "more differences are kept than there may be";
+		return "more differences are listed than their count or the limit allows";
 	if (instance->outcome == REPLAY_STATE_CHANGE && instance->difference_count == 0)
 		return "a state change has no difference";
 	if (instance->outcome == REPLAY_NO_STATE_CHANGE && instance->difference_count)
@@ -107,7 +107,7 @@ const char *replay_instance_wrong(const struct replay_instance *instance)
 	return wrong;
 }
 
-/* The weight of the weightiest instance, by the counts. */
+/* Returns the weight of the most telling instance, from the counts alone. */
 static int weight_by_counts(const struct race_replay *replay)
 {
 	if (replay->one_troubled)
@@ -128,11 +128,11 @@ const char *replay_wrong(const struct race_replay *replay)
 	if (replay_instances(replay) == 0)
 		return "there is no instance";
 	if (replay->not_run > replay->count[REPLAY_FAILURE] || replay->one_troubled > replay_instances(replay))
-		return "a part of the instances is more than the whole";
+		return "a part of the instances exceeds their total";
 	if (replay_instance_wrong(&replay->telling))
 		return replay_instance_wrong(&replay->telling);
 	if (replay->count[replay->telling.outcome] == 0 || replay_weight(&replay->telling) != weight_by_counts(replay))
-		return "the instance that is kept is not one of those that are counted";
+		return "the instance and the counts contradict each other";
 	return NULL;
 }
 
@@ -198,7 +198,7 @@ void replay_clean(struct replay_instance *instance)
 		clean_field(instance->differences[i].name, sizeof(instance->differences[i].name));
 }
 
-/* Keep the more telling one of two instances. `first`: there is none to compare with yet. */
+/* Keep the more telling of two instances. `first`: `into` has none yet. */
 static void keep_telling(struct race_replay *into, const struct replay_instance *instance, bool first)
 {
 	if (first || replay_weight(instance) > replay_weight(&into->telling))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/base/die_with.h"
 #include "hv/replay/holder.h"
 #include "hv/replay/process.h"
 #include "hv/sandbox/sandbox.h"
@@ -19,7 +20,7 @@ int again_start(const struct run_plan *plan, struct replay_job *job, struct err 
 		return err_set(err, EXIT_INTERNAL, "replay: pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0) {
-		process_die_with(parent);
+		die_with(parent);
 		sandbox_thread(SANDBOX_COPY);
 		holder_run_orders(plan, NULL, ends[1]);
 	}

@@ -6,10 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "hv/base/die_with.h"
 #include "hv/replay/orders.h"
 #include "hv/replay/process.h"
 
-/* Which share of a CPU a copy asks for. */
+/* The nice value of copies: the guest and the run go first. */
 #define NICE 5
 
 static int by_number(const void *a, const void *b)
@@ -17,7 +18,10 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Keep what the copies need, the pipes, standard error, the scenario's file if there is one, and no other descriptor. */
+/*
+ * Close all file descriptors except those that the copies need, the pipes, standard error, and the scenario's file if there is
+ * one.
+ */
 static void close_others(const struct vm_parent *machine, const struct holder_pipes *pipes, int scenario)
 {
 	int keep[2 * VMM_MAX_DISKS + 5] = {STDERR_FILENO, pipes->go, pipes->out, machine->kvm_fd};
@@ -36,7 +40,10 @@ static void close_others(const struct vm_parent *machine, const struct holder_pi
 	close_range(next, ~0u, 0);
 }
 
-/* The RAM is still as it was before the runs, since each run has had its own. The parent takes an empty file for a failure. */
+/*
+ * Write the scenario, if the instance is wanted. The RAM is unchanged, because each run had a copy of its own. On failure the
+ * file stays empty, which the parent takes as an error.
+ */
 static void keep_scenario(const struct run_plan *plan, const struct replay_keep *keep, const struct replay_instance *instance)
 {
 	struct err err = {0};
@@ -57,16 +64,16 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, const struct repla
 	ssize_t written;
 
 	process_end_after((ORDERS_RUNS + 1) * orders_run_seconds(plan->config));
-	setpriority(PRIO_PROCESS, 0, NICE); /* It fails where the priority is lower already. */
+	setpriority(PRIO_PROCESS, 0, NICE); /* fails if the priority is already lower */
 	orders_run(plan, &instance);
 	if (keep)
 		keep_scenario(plan, keep, &instance);
-	/* It fits into a pipe, so this does not wait. */
+	/* Does not block: an instance fits into an empty pipe. */
 	written = write(out, &instance, sizeof(instance));
 	_exit(written == sizeof(instance) ? 0 : 1);
 }
 
-/* Nobody writes to the pipe. */
+/* Wait for the other end of the pipe to be closed. No data is ever written to it. */
 static void wait_for_end(int fd)
 {
 	char none;
@@ -82,7 +89,7 @@ _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *st
 	struct run_plan r = {.state = state, .meeting = m, .config = config, .cpus = vm_cpu_count(vm)};
 	struct vm_parent machine;
 
-	process_die_with(parent);
+	die_with(parent);
 	vm_forked(vm, &machine);
 	r.ram = machine.ram;
 	r.kvm_fd = machine.kvm_fd;

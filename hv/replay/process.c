@@ -5,21 +5,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/die_with.h"
 
-void process_die_with(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	/* The parent may have died before that. */
-	if (getppid() != parent)
-		_exit(1);
-}
-
-/* The sandbox lets no process of ours send a signal to another one, so each has a timer of its own. */
+/* The sandbox lets no process send a signal to another one, so each process kills itself by a timer. */
 void process_end_after(time_t seconds)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -55,7 +47,7 @@ static int wait_for(pid_t pid, struct err *err)
 	return err_set(err, EXIT_INTERNAL, "the process of a copy died or took too long");
 }
 
-/* The error that a process has left is not trusted. */
+/* The error comes from a process that ran a guest, so it is not trusted. */
 static int take_error(const struct err *left, struct err *err)
 {
 	enum exit_code code = left->code;
@@ -80,7 +72,7 @@ int process_start(struct process *p, int (*act)(void *ctx, struct err *err), voi
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	p->pid = fork();
 	if (p->pid == 0) {
-		process_die_with(self);
+		die_with(self);
 		if (seconds)
 			process_end_after(seconds);
 		act(ctx, p->left);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Processes that run copies. Each dies with its parent, and has a limit of time. */
+/* Processes that run copies. Each dies with its parent, and has a time limit. */
 #ifndef OUTRIDER_REPLAY_PROCESS_H
 #define OUTRIDER_REPLAY_PROCESS_H
 
@@ -9,40 +9,35 @@
 
 #include "hv/base/err.h"
 
-/*
- * In the child of a fork: die with the thread of `parent` that forked. The process ends at once if that is over already.
- */
-void process_die_with(pid_t parent);
-
-/* Kill this process after so many seconds, whatever it does. It ends at once if that cannot be. */
+/* Kill this process after `seconds`, whatever it does. Exits at once if the timer cannot be set. */
 void process_end_after(time_t seconds);
 
 /*
- * Wait for the end of a child, for `milliseconds` at most. Returns whether it has ended. One that has not is left alone: the
- * sandbox lets nobody kill it, and a guest that has taken it over can keep it from ending.
+ * Wait for the end of a child, for at most `milliseconds`. Returns whether it has ended. A child that has not ended is left
+ * running: the sandbox does not allow killing it, and a guest that has taken it over can keep it from ending.
  */
 bool process_ended_within(pid_t pid, unsigned milliseconds);
 
 /* A process that was started. */
 struct process {
 	pid_t pid;
-	struct err *left; /* What act() has said of its failure, in memory that is shared. */
+	struct err *left; /* The error of act(), in shared memory. */
 };
 
 /*
- * Call act() in a new process with a limit of `seconds`, 0 for none. Returns 0, or -1 with `err` set and nothing started.
- * process_wait() must follow.
+ * Call act() in a new process with a limit of `seconds`, 0 for none. Returns 0, or -1 with `err` set and no process started.
+ * process_wait() must follow on success.
  */
 int process_start(struct process *p, int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err);
 
 /*
- * Wait for the end of the process. Returns 0, or -1 with `err` set: as act() has set it, made printable, or because the process
- * died or took too long. What else act() has to tell it leaves in memory that is shared, and none of that is to be trusted when
- * a guest ran in the process.
+ * Wait for the end of the process. Returns 0, or -1 with `err` set: the error of act(), made printable, or that the process
+ * died or exceeded its limit. act() returns further results in shared memory, which must not be trusted if a guest ran in the
+ * process.
  */
 int process_wait(struct process *p, struct err *err);
 
-/* Start a process, and wait for its end. Returns what these two say. */
+/* Start a process, and wait for its end. Returns what process_start() or process_wait() returns. */
 int process_run(int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err);
 
 #endif

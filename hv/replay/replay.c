@@ -11,10 +11,10 @@
 #include "hv/replay/holder.h"
 #include "hv/replay/process.h"
 
-/* Many times what the end of a process takes, which gives back the memory of a machine. */
+/* 60 s: many times what the end of a process takes, which frees the memory of a machine. */
 #define END_MILLISECONDS 60000
 
-/* The child writes its result in one go, and does not wait for the reader. */
+/* The child writes its result by one write(), without waiting for the reader. */
 _Static_assert(sizeof(struct replay_instance) <= PIPE_BUF, "a result must fit into an empty pipe");
 
 static void close_both(const int ends[2])
@@ -38,7 +38,8 @@ int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const st
 	pid_t parent = getpid(), pid = -1;
 	int result[2] = {-1, -1}, go[2] = {-1, -1};
 
-	vm_devices_stand_still(vm);
+	if (vm_devices_stand_still(vm, err) < 0)
+		return -1;
 	if (open_pipes(result, go, err) < 0 || vm_state_save(vm, held, &state, err) < 0)
 		goto out;
 	pid = fork();
@@ -71,7 +72,7 @@ static void set_failed(struct replay_instance *out, const char *text)
 	snprintf(out->why_text, sizeof(out->why_text), "%s", text);
 }
 
-/* Make the bytes of another process a struct that can be looked at: strings end, and a truth is 0 or 1. */
+/* Make bytes from another process a valid struct: strings are terminated, and a bool is 0 or 1. */
 static void make_whole(struct replay_instance *in)
 {
 	in->why_text[REPLAY_TEXT_MAX - 1] = '\0';

@@ -23,7 +23,7 @@ static const char *const kind_words[] = {
 
 #define KINDS (sizeof(kind_words) / sizeof(kind_words[0]))
 
-/* The guest may have given the name, so it is made printable. */
+/* Printable copies of the names, which may come from the guest. */
 struct clean_memory {
 	char symbol[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->name))];
 	char module[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->module))];
@@ -39,7 +39,7 @@ static void clean_memory(const struct guest_memory *m, struct clean_memory *out)
 	clean_text(m->member, sizeof(m->member), out->member, sizeof(out->member));
 }
 
-/* Writes "+0x8", or "" for the beginning. */
+/* Write "+0x8", or "" for offset 0. */
 static void put_offset(uint32_t offset, char out[16])
 {
 	out[0] = '\0';
@@ -131,7 +131,7 @@ static uint8_t read_kind(struct json_reader *r, const json_t *o)
 		if (strcmp(word, kind_words[i]) == 0)
 			return (uint8_t)i;
 	}
-	json_read_wrong(r, "kind", "a kind of memory known of");
+	json_read_wrong(r, "kind", "a known kind of memory");
 	return GUEST_MEMORY_UNKNOWN;
 }
 

@@ -20,10 +20,10 @@ static const struct {
 } reasons[PROTECT_LEFT_OUT] = {
 	[PROTECT_UNPUBLISHED] = {"unpublished", "of objects that are not published yet"},
 	[PROTECT_PER_CPU] = {"per-cpu", "of per-CPU data"},
-	[PROTECT_MARKED] = {"marked", "marked as meant"},
+	[PROTECT_MARKED] = {"marked", "marked as intended"},
 	[PROTECT_RCU] = {"rcu", "under RCU"},
 	[PROTECT_APART] = {"apart", "of functions never seen at the same time"},
-	[PROTECT_MAYBE] = {"maybe", "with a lock of which it is not known whether it was held"},
+	[PROTECT_MAYBE] = {"maybe", "with a lock that may have been held"},
 	[PROTECT_HANDED] = {"handed-over", "of data that was handed over"},
 };
 

@@ -8,10 +8,10 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
-#define SECTIONS_MAX 1024
+#define SECTIONS_MAX 1024 /* most sections of a module in a report; bounds hostile files */
 /*
- * A module's data lie in sections of their own, at some distance from its text. An address is in the section that begins next
- * below, at most this far.
+ * The sections of a module's data lie apart from its text, and their sizes are unknown. An address belongs to the nearest
+ * section that begins at or below it, if that is less than 64 MiB away.
  */
 #define SECTION_MAX (UINT64_C(64) << 20)
 
@@ -44,7 +44,7 @@ const struct report_module *report_modules_find(const struct report_modules *m, 
 	return at == RACE_INDEX_NONE ? NULL : &m->list[at];
 }
 
-/* 0, or -1: memory ran out. */
+/* Returns 0, or -1 if memory runs out. */
 static int make_room(struct report_modules *m)
 {
 	size_t room = m->room ? 2 * m->room : 16;
@@ -149,7 +149,7 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 	const char *name;
 
 	if (json_object_size(sections) > SECTIONS_MAX)
-		json_read_wrong(r, "sections", "a list as short as it must be");
+		json_read_wrong(r, "sections", "a list within its size limit");
 	if (r->failed)
 		return;
 	out->sections = calloc(json_object_size(sections) + 1, sizeof(*out->sections));
@@ -157,7 +157,7 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 		json_read_wrong(r, "sections", "small enough for the memory there is");
 		return;
 	}
-	/* The iteration of jansson takes an object that is not const, though it does not change the object. */
+	/* jansson's iteration takes a non-const object, but does not change it. */
 	json_object_foreach((json_t *)sections, name, value)
 	{
 		struct image_section *section = &out->sections[out->nsections++];

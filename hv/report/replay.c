@@ -94,7 +94,7 @@ const char *replay_trouble(const struct replay_order *order)
 		return order->trouble;
 	if (order->machine == REPLAY_MACHINE_HANG)
 		return "the machine hung";
-	return order->machine == REPLAY_MACHINE_PANIC ? "the kernel panicked" : "the machine shut down without a word";
+	return order->machine == REPLAY_MACHINE_PANIC ? "the kernel panicked" : "the machine triple-faulted";
 }
 
 void replay_datum(const struct replay_difference *difference, char out[REPLAY_DATUM_MAX])
@@ -134,7 +134,7 @@ static void outcomes_line(const struct race_replay *replay, char line[REPLAY_LIN
 	}
 	if (replay->not_run)
 		snprintf(line + used, REPLAY_LINE_MAX - (size_t)used,
-			 ", of which %" PRIu64 " could not be run and say nothing of the race", replay->not_run);
+			 "; %" PRIu64 " of these could not be run and say nothing about the race", replay->not_run);
 }
 
 static void trouble_line(const struct race *race, char line[REPLAY_LINE_MAX])

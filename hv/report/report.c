@@ -15,27 +15,27 @@
 #include "hv/report/json/race_json.h"
 
 /*
- * What a run keeps at most. A guest that does harm makes what a kernel never has, and the document must stay one that can be
- * written with each new race, and read.
+ * Limits of a run's record. A hostile guest can produce far more races and modules than a real kernel. The document must stay
+ * small enough to be rewritten at each new race, and to be read back.
  */
 #define RACES_MAX 8192u
-#define MODULES_BYTES_MAX (4u << 20)
-/* So much of a CPU's time the names of data and locks may take at the end. */
+#define MODULES_BYTES_MAX (4u << 20) /* report_module_bytes() of all recorded modules */
+/* CPU time limit for naming data and locks at the end of the run: 20 s. */
 #define LOCK_NAMES_NS UINT64_C(20000000000)
 
 struct report {
 	const struct report_config *config;
 	struct race_store *store;
-	struct json_file *json;	       /* NULL: none asked for */
-	struct run_facts run;	       /* the config's; its kernel is the report's own */
-	struct report_modules modules; /* all that any race may be in */
-	struct report_modules loaded;  /* those that are loaded now */
-	struct insn_decoder *decoder;  /* for names */
-	char *locks;		       /* locks_json_text(); NULL: no locks were followed */
-	char *suspicions;	       /* text_suspicions() */
-	bool json_behind;	       /* the user knows that the file could not be written */
-	bool modules_full;	       /* the user knows that no more modules are kept */
-	bool races_full;	       /* the user knows that no more races are kept */
+	struct json_file *json;	       /* NULL: not requested */
+	struct run_facts run;	       /* a copy of config->run; its kernel is owned */
+	struct report_modules modules; /* all modules that a recorded race may be in */
+	struct report_modules loaded;  /* the modules that are loaded now */
+	struct insn_decoder *decoder;  /* for naming */
+	char *locks;		       /* from locks_json_text(); NULL: locks were not followed */
+	char *suspicions;	       /* from text_suspicions() */
+	bool json_behind;	       /* the failure to write the file was reported */
+	bool modules_full;	       /* the limit on modules was reported */
+	bool races_full;	       /* the limit on races was reported */
 };
 
 static int no_memory(struct err *err)
@@ -133,7 +133,7 @@ static struct naming naming_of(const struct report *r, const struct report_modul
 			       .sources = r->config->sources};
 }
 
-/* What makes a new race complete in itself, and its names. */
+/* Add modules and names to a new race. */
 static int complete_race(struct report *r, struct race *race, struct err *err)
 {
 	const struct naming naming = naming_of(r, &r->modules);
@@ -142,8 +142,8 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 	if (loaded_keep(&r->loaded, race, &r->modules, MODULES_BYTES_MAX, &full, err) < 0)
 		return -1;
 	if (full && !r->modules_full)
-		note(r, "the races are in so many modules that no more of these are kept: races in others are reported, but "
-			"debug files cannot name them");
+		note(r, "the limit on recorded modules is reached: races in further modules are reported, but debug files "
+			"cannot name them");
 	r->modules_full |= full;
 	if (naming.images && naming_race(&naming, race, err) < 0)
 		return -1;
@@ -178,7 +178,7 @@ static int update_json(struct report *r, struct err *err)
 	if (!r->json)
 		return 0;
 	tail = document_tail(&r->run, &r->modules, NULL, NULL);
-	/* Told once: on a disk that stays full every further race would say the same. */
+	/* Report only the first failure: on a full disk, every further race would fail too. */
 	rc = tail ? json_file_update(r->json, tail, &all, r->json_behind ? NULL : err) : no_memory(err);
 	free(tail);
 	if (rc == 0 || r->json_behind)
@@ -216,7 +216,7 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 
 	if (!race && race_store_left_out(r->store) && !r->races_full) {
 		r->races_full = true;
-		snprintf(line, sizeof(line), "%u races are kept, and no more: further ones are not reported", RACES_MAX);
+		snprintf(line, sizeof(line), "the limit of %u races is reached: further races are not reported", RACES_MAX);
 		note(r, line);
 	}
 	if (!race)
@@ -297,7 +297,7 @@ static int complete_json(struct report *r, const struct detect_stats *stats, con
 	return rc;
 }
 
-/* text_suspicions() from malloc(). NULL: memory ran out. */
+/* Returns text_suspicions() as a string from malloc(), or NULL if memory runs out. */
 static char *suspicions_text(const struct report *r, const struct protection *protection, const struct suspicions *suspicions)
 {
 	char *text = NULL;
@@ -320,8 +320,8 @@ int report_name_locks(struct report *r, struct protection *protection, struct er
 	int rc = naming.images ? naming_locks(&naming, protection, LOCK_NAMES_NS, &complete, err) : 0;
 
 	if (!complete)
-		note(r, "debug files name so many data and locks that it takes too long: some keep the names that the guest's "
-			"own tables give");
+		note(r, "naming data and locks by debug files takes too long: some keep the names that the guest's own tables "
+			"give");
 	note_names(r);
 	return rc;
 }

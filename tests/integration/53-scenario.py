@@ -114,6 +114,8 @@ def check_replays(c):
     exits = c.read("exits")
     wanted = "".join(f"{name} exit 0\n" for name in ("run", "again", "times", "before", "after1", "after2", "gdb1", "gdb2"))
     c.verdict(exits == wanted, "the run, each replay and both servers for gdb end with status 0", exits)
+    made = c.read("socket")
+    c.verdict(made == "socket 600 socket in 700 directory\nleft: \n", "only the user can connect to the socket for gdb, which is gone afterwards", made)
     c.verdict(re.search("dmesg: .*trouble=0", c.read("run.log")) and not c.read("left"), "the guest's log is clean, and no process is left")
     again, times = c.read("again.out"), c.read("times.out")
     c.verdict("  this is what was recorded" in again, "a kept scenario has the same outcome when it is replayed", again)

@@ -30,10 +30,14 @@ unharmed() {
 	}
 }
 
-# all_groups NAME FOLDER: what the manifest says of the run's races, and the guest's kernel log.
-all_groups() {
-	expect "$1: every case of the manifest as it must be" tests/ground-truth/check --manifest $manifest --races "$2/races.json" --coverage "$2/coverage.json" --memory
-	expect "$1: data and lines are named as in the manifest" named "$2"
-	expect "$1: verdicts as in the manifest" judged "$2"
-	expect "$1: the guest's kernel log is clean" unharmed "$2"
+# as_in_manifest NAME FOLDER [OPTION]...: what the manifest says of the run's races, and the guest's kernel log. The options are of
+# tests/ground-truth/check. Where $groups is set, the run had these groups of cases alone.
+as_in_manifest() {
+	run_name=$1
+	folder=$2
+	shift 2
+	expect "$run_name: every case of ${groups:+the groups $groups of }the manifest as it must be" tests/ground-truth/check --manifest $manifest --races "$folder/races.json" --coverage "$folder/coverage.json" --memory "$@"
+	expect "$run_name: data and lines are named as in the manifest" named "$folder" "$@"
+	expect "$run_name: verdicts as in the manifest" judged "$folder" "$@"
+	expect "$run_name: the guest's kernel log is clean" unharmed "$folder"
 }

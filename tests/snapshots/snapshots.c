@@ -281,7 +281,10 @@ static int fork_copy(struct trial *t, struct life *life, unsigned number, struct
 	if (target_stand_still(life->target) < 0)
 		return died(life, err);
 	stood = monotonic_ns();
-	vm_devices_stand_still(life->vm);
+	if (vm_devices_stand_still(life->vm, err) < 0) {
+		target_go_on(life->target);
+		return -1;
+	}
 	rc = vm_state_save(life->vm, 0, &state, err);
 	if (rc == 0) {
 		saved = monotonic_ns();

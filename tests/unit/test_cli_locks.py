@@ -142,7 +142,7 @@ class Locks(unittest.TestCase):
                                "[assert]\ndatum = nic.flags\naccess = write\nby = <watchdog> e100:up\n"
                                "[assert]\ndatum = nowhere\nby = nobody\n")
         done = self.outrider("locks", "--assert", path, self.path, status=1)
-        self.assertTrue(done.stdout.startswith("ASSERTIONS  4, of which 2 were broken\n"), done.stdout)
+        self.assertTrue(done.stdout.startswith("ASSERTIONS  4, 2 broken\n"), done.stdout)
         self.assertIn(f"  {path}:2  nic.flags: accesses under cb_lock\n      broken by 6 of 418 accesses\n", done.stdout)
         self.assertIn("6  e100:<watchdog>+0x33: read under no lock, by <watchdog>(), in task context\n", done.stdout)
         self.assertIn(f"  {path}:6  nic.flags: writes under nic.cb_lock only by configure\n      kept by 412 of 412 accesses\n", done.stdout)
@@ -182,7 +182,7 @@ class Locks(unittest.TestCase):
     def test_wrong_assertions(self):
         for text, says in (("", "has no [assert] stanza"), ("[allow]\ndatum = x\n", ":1: a stanza here is [assert]"),
                            ("[assert]\nunder = x\n", ":1: an assertion needs a datum"),
-                           ("[assert]\ndatum = x\n", ":1: an assertion says under which locks (under) or by whom (by)"),
+                           ("[assert]\ndatum = x\n", ":1: an assertion needs locks (under) or functions (by)"),
                            ("[assert]\ndatum = x\naccess = writes\nby = f\n", ":3: access is read, write or any"),
                            ("[assert]\ndatum = x\nby =\n", ":3: by needs a name"), ("[assert]\nby = x\nby = y\n", ":3: by was given before"),
                            ("[assert]\nlock = x\n", ':2: an assertion has datum, access, under and by, not "lock"'),
@@ -219,17 +219,17 @@ class Locks(unittest.TestCase):
 
         take = {"lock": 0, "site": "e100:configure+0x1", "function": 0, "operation": 0, "context": "task", "irqs_off": False,
                 "softirqs_off": False, "shared": False, "tried": False, "count": 1}
-        all_but(["accesses", 0, "held", 0, "lock"], 1, "access 1 is about something that is not there")
-        all_but(["accesses", 1, "function"], 3, "access 2 is about something that is not there")
+        all_but(["accesses", 0, "held", 0, "lock"], 1, "access 1 refers to an entry that does not exist")
+        all_but(["accesses", 1, "function"], 3, "access 2 refers to an entry that does not exist")
         all_but(["accesses", 2, "operation"], 4294967295, "access 3: \"operation\"")
-        all_but(["pairs", 0, "b"], 3, "pair 1 is about something that is not there")
-        all_but(["takes"], [take | {"lock": 1}], "take 1 is about something that is not there")
-        all_but(["takes"], [take | {"function": 3}], "take 1 is about something that is not there")
-        all_but(["suspicions", 0, "sides", 1, "index"], 3, "suspicion 1 is about something that is not there")
-        all_but(["suspicions", 0, "lock"], 1, "suspicion 1 is about something that is not there")
+        all_but(["pairs", 0, "b"], 3, "pair 1 refers to an entry that does not exist")
+        all_but(["takes"], [take | {"lock": 1}], "take 1 refers to an entry that does not exist")
+        all_but(["takes"], [take | {"function": 3}], "take 1 refers to an entry that does not exist")
+        all_but(["suspicions", 0, "sides", 1, "index"], 3, "suspicion 1 refers to an entry that does not exist")
+        all_but(["suspicions", 0, "lock"], 1, "suspicion 1 refers to an entry that does not exist")
         all_but(["suspicions", 0, "lock"], -1, "suspicion 1: \"lock\"")
-        all_but(["suspicions", 0, "kind"], "interrupt", "suspicion 1 is about something that is not there")
-        all_but(["functions"], [], "access 1 is about something that is not there")
+        all_but(["suspicions", 0, "kind"], "interrupt", "suspicion 1 refers to an entry that does not exist")
+        all_but(["functions"], [], "access 1 refers to an entry that does not exist")
         all_but(["functions"], ["e100:configure"] * 3, "function 2: it is there twice")
         all_but(["accesses", 0, "count"], 2 ** 63, "broken.json")
         all_but(["accesses", 0, "size"], 2 ** 32, "access 1: \"size\"")

@@ -64,7 +64,7 @@ class Manual(unittest.TestCase):
         for command in commands():
             with self.subTest(command=command):
                 said = sorted({code for words in inner(command) for code in
-                               re.findall(r"^  (\S+)  ", help_of(*words).split("Exit status:\n")[1], re.M)})
+                               re.findall(r"^  (\S+)  ", help_of(*words).split("Exit status:\n")[1], re.M)}, key=int)
                 self.assertEqual(said, re.findall(r"^\.TP\n\.B (\S+)\n", section(page(command), "EXIT STATUS"), re.M))
 
     def test_options_of_the_image_builders_are_in_their_pages(self):

@@ -73,7 +73,7 @@ class Debuginfod(unittest.TestCase):
         done = self.report("--debuginfod")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stdout, self.report().stdout)
-        self.assertIn("outrider_gt: debuginfod: the file that came is of another build, or is no debug file", done.stderr)
+        self.assertIn("outrider_gt: debuginfod: the downloaded file is of another build, or is not a debug file", done.stderr)
 
     def test_file_that_is_none(self):
         self.served.write_text("no ELF")

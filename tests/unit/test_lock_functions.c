@@ -172,7 +172,7 @@ static void bad_lines_are_refused(void **state)
 		{"take spin f arg0 quickly", "quickly"},
 		{"take spin f arg0 zero", "zero"},
 		{"take spin f arg0 given-by:", "name"},
-		{"take spin code:c60700 arg0", "only give"},
+		{"take spin code:c60700 arg0", "for give lines only"},
 		{"give spin code: arg0", "1 to 16 bytes"},
 		{"give spin code:c6070 arg0", "1 to 16 bytes"},
 		{"give spin code:c6070g arg0", "1 to 16 bytes"},

@@ -497,8 +497,8 @@ static void values_that_cannot_be_are_refused(void **state)
 		{other_context, where},
 		{no_region, how},
 		{long_run, how},
-		{no_outcome, "it is damaged: the outcome is no known one"},
-		{no_end_of_region, "it is damaged: the end of a region is no known one"},
+		{no_outcome, "it is damaged: the outcome has an unknown value"},
+		{no_end_of_region, "it is damaged: the end of a region has an unknown value"},
 	};
 
 	(void)state;

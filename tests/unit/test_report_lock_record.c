@@ -192,8 +192,8 @@ static void people_read_suspicions_apart_from_races(void **state)
 	assert_non_null(section);
 	assert_true(section < strstr(f->printed, "SUMMARY  2 races"));
 	assert_non_null(strstr(section, "24fe57074e90 ext4_inode_cache+0x78: ext4_inode_cache+0x80 held in 2 of 3 accesses\n"));
-	assert_non_null(strstr(section, "seen: it is race 24fe57074e90 now\n"));
-	assert_non_null(strstr(section, "not looked for\n"));
+	assert_non_null(strstr(section, "confirmed: it is race 24fe57074e90 now\n"));
+	assert_non_null(strstr(section, "not tried to confirm\n"));
 	assert_non_null(strstr(section, "5 under RCU, 6 of functions never seen at the same time\n"));
 }
 
@@ -342,12 +342,12 @@ static void function_that_is_a_number(json_t *locks)
 
 static void what_is_no_record_is_refused(void **state)
 {
-	refuse(*state, lock_that_is_not_there, "locks: access 1 is about something that is not there");
-	refuse(*state, function_that_is_not_there, "locks: access 2 is about");
+	refuse(*state, lock_that_is_not_there, "locks: access 1 refers to an entry that does not exist");
+	refuse(*state, function_that_is_not_there, "locks: access 2 refers to");
 	refuse(*state, pair_of_nothing, "locks: pair 1");
-	refuse(*state, take_of_nothing, "locks: take 2 is about");
-	refuse(*state, side_that_is_not_there, "locks: suspicion 1 is about");
-	refuse(*state, no_functions, "locks: access 1 is about");
+	refuse(*state, take_of_nothing, "locks: take 2 refers to");
+	refuse(*state, side_that_is_not_there, "locks: suspicion 1 refers to");
+	refuse(*state, no_functions, "locks: access 1 refers to");
 	refuse(*state, twice, "locks: access 3: it is there twice");
 	refuse(*state, too_many_held, "locks: access 1: \"held\"");
 	refuse(*state, kind_unknown, "locks: lock 1: \"kind\"");

@@ -105,7 +105,7 @@ static void trouble_without_a_word_of_the_guests(void **state)
 	} rows[] = {
 		{REPLAY_MACHINE_HANG, "the machine hung"},
 		{REPLAY_MACHINE_PANIC, "the kernel panicked"},
-		{REPLAY_MACHINE_TRIPLE_FAULT, "the machine shut down without a word"},
+		{REPLAY_MACHINE_TRIPLE_FAULT, "the machine triple-faulted"},
 		{REPLAY_MACHINE_RUNS, ""},
 		{REPLAY_MACHINE_OFF, ""},
 	};
@@ -126,7 +126,7 @@ static void failures(void **state)
 
 	replay_count(f->race.replay, &deadlock);
 	replay_count(f->race.replay, &no_copy);
-	EXPECT(f, "both orders run 2 times: replay failure in 2, of which 1 could not be run and say nothing of the race",
+	EXPECT(f, "both orders run 2 times: replay failure in 2; 1 of these could not be run and say nothing about the race",
 	       "replay failure: deadlock: side 1 did not come to its end");
 }
 

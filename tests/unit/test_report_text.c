@@ -192,7 +192,7 @@ static void writer_nobody_saw(void **state)
 	o.how = RACE_BY_REREAD;
 	o.sides[1] = (struct race_side){.known = false};
 	text = text_of_race(&o, &plain);
-	first_line(text, "RACE c47fa652175c  write in ext4_foo+0x1c [ext4]  <->  changed by a writer nobody saw   4 bytes at "
+	first_line(text, "RACE c47fa652175c  write in ext4_foo+0x1c [ext4]  <->  changed by an unseen writer   4 bytes at "
 			 "0xffff888012345678, 0x1 -> 0x2");
 	has(text, "seen by re-read");
 	free(text);
@@ -420,25 +420,22 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 
 	(void)state;
 	has(text,
-	    "\n  rate          19 of 1000 hits/s asked: at most 65520 points armed at a time, 900 planted/s, 98% of them never "
-	    "passed, 12% of a CPU to arm them, 0.25 ms a stop; the guest runs little of what is sampled: give it more to do, "
-	    "or name what it "
-	    "runs (--sample, --module)\n");
+	    "\n  rate          19 of 1000 hits/s asked: at most 65520 points armed at a time, 900 armed/s, 98% of them never "
+	    "hit, 12% of a CPU to arm them, 0.25 ms a stop; the guest executes few of the sites: give it more to do, "
+	    "or name what it runs (--sample, --module)\n");
 	free(text);
 	all.sites = 70000;
 	text = summary_of(&all);
-	has(text, "all of which was armed: give it more to do, or sample more\n");
+	has(text, "all sites were armed, but the guest executes too few of them: give it more to do, or sample more\n");
 	free(text);
 	slow.arming_ns = 4200000000;
 	text = summary_of(&slow);
-	has(text,
-	    "42% of a CPU to arm them, 0.25 ms a stop; finding and planting points is the limit: name what the guest runs");
+	has(text, "42% of a CPU to arm them, 0.25 ms a stop; finding and arming points is the limit: name what the guest runs");
 	free(text);
 	held.passed = 6000;
 	text = summary_of(&held);
-	has(text, "33% of them never passed, 12% of a CPU to arm them, 0.25 ms a stop; more stops would keep the guest from "
-		  "its work: "
-		  "a shorter --delay or a faster host leaves it more time\n");
+	has(text, "33% of them never hit, 12% of a CPU to arm them, 0.25 ms a stop; more stops would keep the guest from "
+		  "its work: use a shorter --delay or a faster host\n");
 	free(text);
 	reached.hits = 8000;
 	text = summary_of(&reached);

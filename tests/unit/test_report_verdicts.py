@@ -43,7 +43,7 @@ class Verdicts(unittest.TestCase):
         folded = text[text.index("FOLDED"):text.index("SUMMARY")]
         for rule in ("statistics-counter", "safe-flag-update", "double-checked-locking"):
             self.assertRegex(folded, rf"benign +{rule} ")
-        self.assertIn("looks only at the bits 0x1", folded)
+        self.assertIn("uses only the bits 0x1", folded)
         self.assertIn("19 races: 15 harmful candidates, 1 unclear, 0 synchronisation, 3 benign", text)
 
     def test_all(self):

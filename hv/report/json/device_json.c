@@ -44,7 +44,7 @@ void device_read(struct json_reader *r, const json_t *side, struct device_access
 	access->descriptor = (uint16_t)json_read_number(r, o, "segment", UINT16_MAX);
 	kind = access_from_word(json_read_string(r, o, "kind"));
 	if (kind <= 0)
-		json_read_wrong(r, "kind", "what a device does to memory");
+		json_read_wrong(r, "kind", "a kind of access");
 	else
 		*rw = (uint8_t)kind;
 	access->write = *rw & INSN_WRITE;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of the two files: head, `items` items up to offset `end`, then a tail. */
+/* One of the two files: the head, `items` items up to offset `end`, then a tail. */
 struct half {
 	int fd; /* -1: none */
 	off_t end;
@@ -20,10 +20,10 @@ struct half {
 struct json_file {
 	char *path, *next_path;
 	char *head;
-	struct half now;  /* path: the document users see */
-	struct half next; /* next_path: the same document some items ago, or none */
+	struct half now;  /* `path`: the document that readers see */
+	struct half next; /* `next_path`: an older version of the same document, or none */
 	bool cannot_exchange;
-	bool in_the_way; /* What next_path names is not ours to remove. */
+	bool in_the_way; /* `next_path` names a file that is not ours to remove */
 };
 
 static int disk_error(const struct json_file *f, struct err *err)
@@ -31,9 +31,8 @@ static int disk_error(const struct json_file *f, struct err *err)
 	bool full = errno == ENOSPC || errno == EDQUOT;
 
 	if (f->in_the_way)
-		return err_set(err, EXIT_INPUT,
-			       "cannot write %s: %s is in the way, and is no file that you have left; remove it", f->path,
-			       f->next_path);
+		return err_set(err, EXIT_INPUT, "cannot write %s: %s is in the way and is not your leftover; remove it",
+			       f->path, f->next_path);
 	return err_set(err, EXIT_INPUT, "cannot write %s: %s%s%s", f->path, strerror(errno), full ? "; make room" : "",
 		       full && f->now.fd >= 0 ? ": only what was found before is in it" : "");
 }
@@ -67,7 +66,10 @@ static void drop_next(struct json_file *f)
 	f->next = (struct half){.fd = -1};
 }
 
-/* A file that an outrider of this user was writing when it was killed is what may be there, and nothing else. */
+/*
+ * Returns true if the file may be removed: only a killed outrider of this user leaves a regular file of this user's by this
+ * name.
+ */
 static bool is_left_over(const char *path)
 {
 	struct stat st;
@@ -76,8 +78,8 @@ static bool is_left_over(const char *path)
 }
 
 /*
- * Create NAME.next, and never open what is there, which somebody else may have put there: a link to another file, a FIFO, or a
- * file that its owner goes on writing. What is left over is removed. Returns a descriptor, or -1 with errno set.
+ * Create NAME.next. Never open an existing file: another user may have put a link, a FIFO, or a file that is still being
+ * written there. Replaces a file that a killed outrider left behind. Returns a descriptor, or -1 with errno set.
  */
 static int create_next(struct json_file *f)
 {
@@ -119,7 +121,7 @@ static int write_items(struct half *h, const struct json_items *all)
 	return 0;
 }
 
-/* Make NAME.next the document as it should be now. */
+/* Make NAME.next the current document. */
 static int prepare_next(struct json_file *f, const char *tail, const struct json_items *all)
 {
 	off_t at;
@@ -179,7 +181,7 @@ int json_file_rewrite(struct json_file *f, const char *head, const char *tail, c
 	return 0;
 }
 
-/* The file itself, not a link to it, since it will be renamed over. */
+/* Resolve links: the file itself will be replaced by rename(2). */
 static char *real_name(const char *path, struct err *err)
 {
 	char *name = realpath(path, NULL);

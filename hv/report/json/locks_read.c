@@ -10,28 +10,28 @@
 #include "hv/report/lock_words.h"
 #include "hv/report/words.h"
 
-/* A record on its way in. */
+/* A lock record being read. */
 struct reading {
 	struct lock_record *out;
 	struct json_stream *in;
 	const char *path;
 	struct err *err;
-	/* Of the item that is read now: "races.json: access 12". */
+	/* For the current item: "races.json: access 12". */
 	struct json_reader r;
 	char what[256];
-	/* Room in out->suspicions.list. */
+	/* Capacity of out->suspicions.list. */
 	size_t room;
-	/* The lists that were there: bits, by position in lists[]. */
+	/* The lists already read: one bit per index in lists[]. */
 	unsigned seen;
 };
 
 static uint32_t read_index(struct json_reader *r, const json_t *o, const char *key, uint32_t count)
 {
-	/* Of an empty list there is no index: 0 is refused by the check that follows all lists. */
+	/* For an empty list this accepts index 0, which check_indices() rejects after all lists have been read. */
 	return (uint32_t)json_read_number(r, o, key, count ? count - 1 : 0);
 }
 
-/* An index in functions[], or null. */
+/* Returns an index into functions[]; PROTECTION_NONE for null. */
 static uint32_t read_function_index(struct json_reader *r, const json_t *o, const char *key)
 {
 	return json_read_optional(o, key) ? read_index(r, o, key, PROTECTION_FUNCTIONS_MAX) : PROTECTION_NONE;
@@ -43,11 +43,11 @@ static int read_word(struct json_reader *r, const json_t *o, const char *key, in
 
 	if (value >= 0)
 		return value;
-	json_read_wrong(r, key, "a word known of");
+	json_read_wrong(r, key, "a known word");
 	return 0;
 }
 
-/* A whole number of `min` to `max`. */
+/* Returns a whole number from `min` to `max`. */
 static int64_t read_signed(struct json_reader *r, const json_t *o, const char *key, int64_t min, int64_t max)
 {
 	const json_t *value = json_object_get(o, key);
@@ -63,20 +63,19 @@ static uint8_t read_context(struct json_reader *r, const json_t *o, bool *known)
 	struct guest_context context = {0};
 
 	if (context_from_word(json_read_string(r, o, "context"), &context) < 0)
-		json_read_wrong(r, "context", "a word known of");
+		json_read_wrong(r, "context", "a known word");
 	*known = context.known;
 	return context.kind;
 }
 
-/* An entry that was added: each must be a new one, or the indices that follow would be of others. */
+/* Check that an entry was added as a new one. A duplicate would shift the indices of all that follow. */
 static void check_added(struct reading *g, uint32_t at, uint32_t count_before)
 {
 	if (protection_no_memory(g->out->protection))
 		err_set(g->err, EXIT_INTERNAL, "%s: out of memory", g->path);
 	else if (at != count_before)
 		err_set(g->err, EXIT_INPUT, "%s: %s", g->what,
-			at == PROTECTION_NONE ? "there are more of these than a record of locks can have"
-					      : "it is there twice");
+			at == PROTECTION_NONE ? "there are more of these than a lock record can have" : "it is there twice");
 	else
 		return;
 	g->r.failed = true;
@@ -239,7 +238,7 @@ static struct suspicion *new_suspicion(struct reading *g)
 	struct suspicion *list;
 
 	if (s->count == SUSPICIONS_MAX) {
-		err_set(g->err, EXIT_INPUT, "%s: there are more of these than a record of locks can have", g->what);
+		err_set(g->err, EXIT_INPUT, "%s: there are more of these than a lock record can have", g->what);
 		return NULL;
 	}
 	if (s->count == g->room) {
@@ -281,7 +280,7 @@ static void read_suspicion(struct reading *g, const json_t *item)
 	read_proof(r, item, s);
 }
 
-/* The lists, what one of their items is called, and who takes it. */
+/* The lists, the names of their items, and the handlers of the items. */
 static const struct item_list {
 	const char *key, *item;
 	void (*read)(struct reading *g, const json_t *item);
@@ -294,7 +293,7 @@ static const struct item_list {
 
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 
-/* From behind the list's bracket on. */
+/* Read the rest of a list after its opening bracket. */
 static int read_list(struct reading *g, const struct item_list *list)
 {
 	size_t n = 0;
@@ -320,7 +319,7 @@ static uint64_t read_count(struct json_reader *r, const json_t *o, const char *k
 	return json_read_optional(o, key) ? json_read_number(r, o, key, INT64_MAX) : 0;
 }
 
-/* The figures. What a later version counts besides is passed over. */
+/* Read the counters. Ignores counters of later versions. */
 static int read_figures(struct reading *g, const char *key, const json_t *value)
 {
 	struct protection *p = g->out->protection;
@@ -387,7 +386,7 @@ static int read_member(struct reading *g)
 	return rc;
 }
 
-/* From behind the brace on. */
+/* Read the rest of the object after its opening brace. */
 static int read_members(struct reading *g)
 {
 	if (json_stream_take(g->in, '}'))
@@ -422,11 +421,11 @@ static bool suspicion_whole(const struct protection *p, const struct suspicion *
 
 static int missing(const struct reading *g, const char *item, size_t index)
 {
-	return err_set(g->err, EXIT_INPUT, "%.200s: locks: %s %zu is about something that is not there", g->path, item,
+	return err_set(g->err, EXIT_INPUT, "%.200s: locks: %s %zu refers to an entry that does not exist", g->path, item,
 		       index + 1);
 }
 
-/* All that an entry points to is there. */
+/* Check that all indices refer to existing entries. */
 static int check_indices(const struct reading *g)
 {
 	const struct protection *p = g->out->protection;

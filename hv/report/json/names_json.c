@@ -43,7 +43,7 @@ json_t *names_datum_json(struct json_builder *b, const struct race_names *names,
 
 	if (!d || d->by == DATUM_UNNAMED)
 		return json_null();
-	/* A debug file can say anything. What no reader takes is not written. */
+	/* Debug files are untrusted. Omit values that the reader would reject. */
 	bits = d->bit_size && d->bit_size <= BITS_MAX && d->bit_offset <= BITS_MAX;
 	o = json_object();
 	json_put(b, o, "path", json_clean(d->path, sizeof(d->path)));
@@ -107,7 +107,7 @@ void names_datum_read(struct json_reader *r, const json_t *object, unsigned side
 	by = json_read_string(r, o, "by");
 	d->by = strcmp(by, by_words[DATUM_BY_REGISTER]) == 0 ? DATUM_BY_REGISTER : DATUM_BY_VARIABLE;
 	if (strcmp(by, by_words[d->by]) != 0)
-		json_read_wrong(r, "by", "a word known of");
+		json_read_wrong(r, "by", "a known word");
 	d->guess = json_read_bool(r, o, "guess");
 	json_read_text(r, o, "path", d->path, sizeof(d->path));
 	json_read_text(r, o, "variable", d->variable, sizeof(d->variable));

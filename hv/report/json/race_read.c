@@ -15,16 +15,16 @@
 
 #define PID_MAX INT32_MAX
 #define CPU_MAX UINT16_MAX
-#define MODULES_MAX 4096 /* loaded at one time */
+#define MODULES_MAX 4096 /* most modules of a race */
 
-/* A word that `lookup` knows; `fallback` after an error. */
+/* Returns the value of a word by `lookup`, or `fallback` on error. */
 static int read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word), int fallback)
 {
 	int value = lookup(json_read_string(r, o, key));
 
 	if (value >= 0)
 		return value;
-	json_read_wrong(r, key, "a word known of");
+	json_read_wrong(r, key, "a known word");
 	return fallback;
 }
 
@@ -36,7 +36,7 @@ static void read_context(struct json_reader *r, const json_t *parent, struct gue
 	if (!o)
 		return;
 	if (context_from_word(json_read_string(r, o, "kind"), out) < 0)
-		json_read_wrong(r, "context", "of a kind known of");
+		json_read_wrong(r, "context", "of a known kind");
 	if (json_read_optional(o, "pid"))
 		out->pid = (int32_t)json_read_number(r, o, "pid", PID_MAX);
 	json_read_text(r, o, "comm", out->comm, sizeof(out->comm));
@@ -67,7 +67,10 @@ static void read_registers(struct json_reader *r, const json_t *side, struct x86
 	regs->efer = json_read_hex(r, o, "efer");
 }
 
-/* A whole number of 64 bits. A function may begin behind the address where a guest's tables say nonsense. */
+/*
+ * Returns a whole number of 64 bits. It may be negative: invalid tables of a guest can put a function's start after the
+ * address.
+ */
 static uint64_t read_offset(struct json_reader *r, const json_t *o)
 {
 	const json_t *value = json_object_get(o, "offset");
@@ -77,7 +80,7 @@ static uint64_t read_offset(struct json_reader *r, const json_t *o)
 	return (uint64_t)json_integer_value(value);
 }
 
-/* Module, function and the offset of `address` in it. */
+/* Read module, function and the offset of `address` in the function. */
 static void read_symbol(struct json_reader *r, const json_t *o, uint64_t address, struct guest_symbol *out)
 {
 	if (!json_read_optional(o, "function"))
@@ -95,7 +98,7 @@ static void read_frame(struct json_reader *r, const json_t *o, struct guest_fram
 	out->pc = json_read_hex(r, o, "pc");
 	out->kind = (uint8_t)read_word(r, o, "kind", frame_from_word, UNWIND_CALL);
 	if (context_from_word(json_read_string(r, o, "context"), &context) < 0)
-		json_read_wrong(r, "context", "a word known of");
+		json_read_wrong(r, "context", "a known word");
 	out->context = context.kind;
 	out->reliable = json_read_bool(r, o, "reliable");
 	read_symbol(r, o, out->pc, &out->symbol);
@@ -112,7 +115,7 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 		const json_t *frame = json_array_get(frames, i);
 
 		read_frame(r, frame, &out->frames[i]);
-		/* Those of the first are the side's own too, and read there. */
+		/* The source lines of the first frame are the side's own, which read_known_side() reads. */
 		if (i)
 			names_source_read(r, frame, which, (unsigned)i, &race->names);
 		out->guessed |= !out->frames[i].reliable;
@@ -121,7 +124,7 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 	if (json_read_optional(stack, "unwound_to"))
 		out->origin = (enum guest_origin)read_word(r, stack, "unwound_to", origin_from_word, GUEST_ORIGIN_UNKNOWN);
 	if (json_read_optional(stack, "trouble") && trouble_from_phrase(json_read_string(r, stack, "trouble"), out) < 0)
-		json_read_wrong(r, "trouble", "a reason known of");
+		json_read_wrong(r, "trouble", "a known reason");
 }
 
 static void read_stack(struct json_reader *r, const json_t *parent, struct race *race, unsigned which)
@@ -156,7 +159,7 @@ static void read_access(struct json_reader *r, const json_t *parent, struct race
 	side->size = (uint32_t)json_read_number(r, o, "size", UINT32_MAX);
 }
 
-/* Reports of before the calls were kept have none. */
+/* Read the code. Reports of older versions lack the calls in it. */
 static void read_code(struct json_reader *r, const json_t *parent, struct race_side *side)
 {
 	const json_t *o = json_read_object(r, parent, "code"), *calls;
@@ -203,7 +206,7 @@ static void read_known_side(struct json_reader *r, const json_t *o, struct race 
 	read_code(r, o, side);
 }
 
-/* A side that no CPU made: a device's, or one that nobody saw. */
+/* Read a side that no CPU made: a device's, or an unseen writer's. */
 static void read_other_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct race_side side = {.by_device = true};
@@ -320,14 +323,14 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 		json_read_wrong(r, "instances", "a list of at least one");
 		return;
 	}
-	/* The rest of the first observation is what the first instance says of it. */
+	/* Other members of the first observation are stored in the first instance. */
 	race->first.time_ns = race->instances[0].time_ns;
 	race->first.held_ns = race->instances[0].held_ns;
 	for (int i = 0; i < 2; i++)
 		race->first.sides[i].rw = race->instances[0].sides[i].rw;
 }
 
-/* Reports of before there were modules in them are reports all the same. */
+/* Read the modules. Reports of older versions have none. */
 static void read_modules(struct json_reader *r, const json_t *o, struct race *race)
 {
 	const json_t *list = json_read_optional(o, "modules") ? json_read_array(r, o, "modules", MODULES_MAX) : NULL;
@@ -343,7 +346,7 @@ static void read_modules(struct json_reader *r, const json_t *o, struct race *ra
 		race->modules[race->module_count++] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
-/* Which of the two names is the better one is not in the file: it is the one that "name" repeats. */
+/* The file does not store which of the two names is the better one. It is the one that "name" repeats. */
 static void read_best(const json_t *o, struct race *race)
 {
 	const char *path = json_string_value(json_object_get(json_object_get(o, "name"), "path"));

@@ -7,7 +7,7 @@
 
 #include "hv/base/clean.h"
 
-#define SECONDS_MAX 18446744073.0 /* what 64 bits of nanoseconds hold */
+#define SECONDS_MAX 18446744073.0 /* the range of 64-bit nanoseconds */
 
 bool json_read_wrong(struct json_reader *r, const char *key, const char *wanted)
 {
@@ -40,7 +40,7 @@ const json_t *json_read_array(struct json_reader *r, const json_t *object, const
 
 	if (json_is_array(value) && json_array_size(value) <= max)
 		return value;
-	json_read_wrong(r, key, json_is_array(value) ? "a list as short as it must be" : "a list");
+	json_read_wrong(r, key, json_is_array(value) ? "a list within its size limit" : "a list");
 	return NULL;
 }
 
@@ -125,7 +125,7 @@ uint32_t json_read_bytes(struct json_reader *r, const json_t *object, const char
 	size_t len = strlen(text);
 
 	if (len % 2 || len / 2 > max) {
-		json_read_wrong(r, key, "as many bytes in hexadecimal as there may be");
+		json_read_wrong(r, key, "a string of hexadecimal bytes within its size limit");
 		return 0;
 	}
 	for (size_t i = 0; i < len / 2; i++) {

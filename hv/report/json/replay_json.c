@@ -13,7 +13,7 @@ static const char *const count_keys[REPLAY_OUTCOMES] = {
 
 static const char *const byte_keys[2] = {"first_order", "second_order"};
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static json_t *region_json(struct json_builder *b, const struct replay_region *region)
 {
@@ -82,16 +82,16 @@ json_t *replay_json(struct json_builder *b, const struct race_replay *replay)
 	return o;
 }
 
-/* ---- in ---- */
+/* ---- reading ---- */
 
-/* A word that `lookup` knows; 0 after an error. */
+/* Returns the value of a word by `lookup`, or 0 on error. */
 static unsigned read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word))
 {
 	int value = lookup(json_read_string(r, o, key));
 
 	if (value >= 0)
 		return (unsigned)value;
-	json_read_wrong(r, key, "a word known of");
+	json_read_wrong(r, key, "a known word");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accesses are sorted by the names of their data, and each name's accesses make one line of the chart. */
+/* Makes the chart. Accesses are sorted by the names of their data; all accesses with one name form one datum of the chart. */
 #include "hv/report/locks/chart.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "hv/base/order.h"
 #include "symbols/insn/insn.h"
 
-/* So many locks are compared for one datum: a hostile record must not make this slow. */
+/* Locks compared per datum. Bounds the time for a hostile record. */
 #define LOCKS_COMPARED 32
 
-/* An access of one of the records. */
+/* An access in one of the records. */
 struct ref {
 	const struct protection *p;
 	const struct prot_access *access;
@@ -51,7 +51,7 @@ static int by_name(const void *a, const void *b)
 	const struct ref *x = a, *y = b;
 	int order = strcmp(x->access->name, y->access->name);
 
-	/* What has no name is told by its address. */
+	/* Identify a datum without a name by its address. */
 	if (!order && !x->access->name[0])
 		order = order_u64(x->access->gva, y->access->gva);
 	return order;
@@ -92,7 +92,7 @@ static bool covered(const struct ref *r, const char *lock)
 	return false;
 }
 
-/* At how many accesses a lock was held, and at how many writes of these. */
+/* Number of accesses, and of writes, at which a lock was held. */
 struct held {
 	uint64_t all, writes;
 };
@@ -121,8 +121,8 @@ static bool is_listed(const char *const *list, unsigned count, const char *name)
 }
 
 /*
- * Set the lock of the datum: of those that are held at any access the one that is held at most of the writes, and of these the
- * one that is held at most accesses. Readers may hold a lock for the sake of something else.
+ * Choose the datum's lock: the one held at most of the writes and, among equals, at most of the accesses. Writes decide, since
+ * a reader may hold a lock for another reason.
  */
 static void choose_lock(struct chart_datum *d, const struct ref *refs, size_t n)
 {
@@ -194,7 +194,10 @@ static int find_missing(struct chart_datum *d, const struct ref *refs, size_t n)
 	return 0;
 }
 
-/* "nic" of "nic->flags" and of "nic.flags", and "kmalloc-64" of "kmalloc-64+0x8": a cache's name may have dashes. */
+/*
+ * Returns the length of the owner's name: "nic" of "nic->flags" and of "nic.flags", "kmalloc-64" of "kmalloc-64+0x8". A '-'
+ * alone does not end it, since names of caches contain dashes.
+ */
 static size_t owner_of(const char *name)
 {
 	const char *arrow = strstr(name, "->");
@@ -231,7 +234,7 @@ static int chart_datum(struct lock_chart *chart, const struct ref *refs, size_t 
 	return d->lock[0] ? find_missing(d, refs, n) : 0;
 }
 
-/* The offset that a name ends with, as "kmalloc-64+0x8" does. 0: there is none. */
+/* Returns the offset at the end of a name such as "kmalloc-64+0x8", or 0 if there is none. */
 static uint64_t offset_of(const struct chart_datum *d)
 {
 	const char *member = d->name + d->owner_len;
@@ -296,7 +299,7 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 	m->chart->suspicion_count += wanted;
 }
 
-/* What tells more of a pair of sites: that its race was seen, and after that that it was looked for in vain. */
+/* Ranks the results of confirmation for one pair of sites: seeing the race is best, having tried in vain comes next. */
 static int proof_worth(enum proof_state proof)
 {
 	static const int worth[] = {[PROOF_NONE] = 0, [PROOF_OPEN] = 1, [PROOF_GIVEN_UP] = 2, [PROOF_SEEN] = 3};
@@ -373,7 +376,7 @@ static int chart_suspicions(struct making *m)
 
 static int no_memory(struct err *err)
 {
-	return err_set(err, EXIT_INTERNAL, "memory ran out while locks were put together");
+	return err_set(err, EXIT_INTERNAL, "out of memory while combining lock records");
 }
 
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,

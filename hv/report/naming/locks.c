@@ -12,11 +12,11 @@ struct work {
 	const struct naming *n;
 	struct protection *p;
 	struct pointees *pointees;
-	uint64_t learn_until_ns, until_ns; /* Of this thread's time. */
+	uint64_t learn_until_ns, until_ns; /* CPU time of this thread */
 	bool late;
 };
 
-/* Whether there is time left before `until_ns`. */
+/* Returns true while there is time left before `until_ns`. */
 static bool in_time(struct work *w, uint64_t until_ns)
 {
 	bool late = thread_cpu_ns() > until_ns;
@@ -25,7 +25,7 @@ static bool in_time(struct work *w, uint64_t until_ns)
 	return !late;
 }
 
-/* The guest's tables know the member, or the memory is none that pointers have types for. */
+/* Returns true if the guest's tables already name the member, or pointers have no types for this kind of memory. */
 static bool is_told(const struct guest_memory *m)
 {
 	return m->member[0] || m->kind == GUEST_MEMORY_STACK || m->kind == GUEST_MEMORY_USER;
@@ -54,7 +54,7 @@ static int learn(struct work *w)
 	return 0;
 }
 
-/* The variable's datum at `gva`, which the guest knows by its name alone. */
+/* Find the datum at `gva` inside a variable that the guest's tables know only by name. */
 static bool by_variable(const struct work *w, const struct guest_memory *m, uint64_t gva, uint32_t size,
 			struct debuginfo_datum *out)
 {
@@ -65,18 +65,18 @@ static bool by_variable(const struct work *w, const struct guest_memory *m, uint
 	if (m->kind != GUEST_MEMORY_KERNEL && m->kind != GUEST_MEMORY_MODULE)
 		return false;
 	di = naming_image_any(w->n, gva, &image) ? debug_images_of(w->n->images, &image) : NULL;
-	/* The guest's word on which variable it is goes before that of a file. */
+	/* Accept the answer only if the variable is the one that the guest's tables name. */
 	return di && !strcmp(m->symbol.module, m->kind == GUEST_MEMORY_MODULE ? image.name : "") &&
 	       debuginfo_variable_at(di, gva, size, out, NULL) > 0 && out->fit >= DEBUGINFO_FIT_INSIDE && out->variable &&
 	       !strncmp(out->path, m->symbol.name, len) && strchr(".[", out->path[len]);
 }
 
-/* What debug files call a datum: the member, and what stands in front of it, as "nic->" does. */
+/* A datum's name from debug files: the member, and the prefix before it, such as "nic->". */
 struct found_name {
 	char owner[DEBUGINFO_TYPE_MAX], member[DEBUGINFO_PATH_MAX];
 };
 
-/* False: they do not know it. */
+/* Returns false if debug files do not know the datum. */
 static bool find_name(const struct work *w, const struct guest_memory *m, uint64_t gva, uint32_t size, uint32_t life,
 		      struct found_name *out)
 {
@@ -100,7 +100,7 @@ static bool find_name(const struct work *w, const struct guest_memory *m, uint64
 	return out->member[0] != '\0';
 }
 
-/* A name that does not fit is not given: its end says which member it is. */
+/* Set a name, unless it does not fit: truncation would cut off the member. */
 static void put_name(const struct found_name *name, char *out, size_t size)
 {
 	char text[sizeof(name->owner) + sizeof(name->member)];
@@ -141,7 +141,7 @@ int naming_locks(const struct naming *n, struct protection *p, uint64_t limit_ns
 	int rc = w.pointees ? learn(&w) : -1;
 
 	if (rc < 0)
-		err_set(err, EXIT_INTERNAL, "out of memory while naming what is under which lock");
+		err_set(err, EXIT_INTERNAL, "out of memory while naming data and locks");
 	for (uint32_t i = 0; rc == 0 && i < p->lock_count && in_time(&w, w.until_ns); i++)
 		name_lock(&w, &p->locks[i]);
 	for (uint32_t i = 0; rc == 0 && i < p->access_count && in_time(&w, w.until_ns); i++)

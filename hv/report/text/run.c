@@ -5,7 +5,7 @@
 #include "hv/report/text/text.h"
 #include "hv/base/clean.h"
 
-/* Bytes shown of one text. A longer one is cut: it is the guest's, the host's or a file's, and may be of any length. */
+/* Most bytes printed of one text. Texts come from the guest, the host or a file, and may have any length. */
 #define SHOWN_MAX 1024
 
 static void put(FILE *out, const char *text)
@@ -36,7 +36,7 @@ static void put_kernel(FILE *out, const struct run_facts *run)
 	fputc('\n', out);
 }
 
-/* "2026-11-22 07:36:55 UTC" of a time as run_time_now() writes it. */
+/* Print a time of run_time_now() as "2026-11-22 07:36:55 UTC". */
 static void put_time(FILE *out, const char *time)
 {
 	fprintf(out, "%.10s %.8s UTC", time, time + 11);
@@ -66,7 +66,7 @@ static void put_start(FILE *out, const struct run_facts *run)
 	fputc('\n', out);
 }
 
-/* Whether a shell takes the word as it is. */
+/* Returns true if a shell takes the word unquoted. */
 static bool is_plain(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_";
@@ -74,7 +74,7 @@ static bool is_plain(const char *word)
 	return word[0] && !word[strspn(word, plain)];
 }
 
-/* Users copy the command into a shell, which must take no word of a file for anything but a word. */
+/* Quote a word for a shell: users copy the command, and words come from an untrusted file. */
 static void put_word(FILE *out, const char *word)
 {
 	char clean[CLEAN_MAX(SHOWN_MAX)];
@@ -119,7 +119,7 @@ static void put_end(FILE *out, const struct run_facts *run)
 		fputc('\n', out);
 		return;
 	}
-	fputs("  NOT FINISHED  the run still goes on, or was killed: counts are those of when each race was first seen", out);
+	fputs("  NOT FINISHED  the run still goes on, or was killed: counts are from when each race was first seen", out);
 	if (run->duration_ns)
 		fprintf(out, "; %.1f s were asked for", (double)run->duration_ns / 1e9);
 	fputc('\n', out);

@@ -7,7 +7,7 @@
 #include "hv/report/text/text.h"
 #include "hv/report/words.h"
 
-/* With less than this share of the hits that were asked for, the rate was not reached. */
+/* The rate counts as reached at 80 % of the requested hits. */
 #define RATE_REACHED 0.8
 
 static int more_often_first(const void *left, const void *right)
@@ -67,27 +67,26 @@ static double per(uint64_t value, double units)
 	return units > 0 ? (double)value / units : 0;
 }
 
-/* What a user can do about a rate of hits that was not reached. */
+/* Returns what the user can do to reach the rate of hits. */
 static const char *advice(const struct detect_stats *s)
 {
 	if (s->armed_most * 10 >= s->sites * 9)
-		return "the guest runs too little of what is sampled, all of which was armed: give it more to do, or sample "
-		       "more";
+		return "all sites were armed, but the guest executes too few of them: give it more to do, or sample more";
 	if (s->arming_ns * 10 >= s->sampling_ns * 2)
-		return "finding and planting points is the limit: name what the guest runs (--sample, --module)";
+		return "finding and arming points is the limit: name what the guest runs (--sample, --module)";
 	if (s->passed * 5 <= s->planted)
-		return "the guest runs little of what is sampled: give it more to do, or name what it runs (--sample, "
+		return "the guest executes few of the sites: give it more to do, or name what it runs (--sample, "
 		       "--module)";
-	return "more stops would keep the guest from its work: a shorter --delay or a faster host leaves it more time";
+	return "more stops would keep the guest from its work: use a shorter --delay or a faster host";
 }
 
-/* What sampling cost the guest, of all the time that its CPUs had, in percent. */
+/* Returns the cost of sampling in percent of all CPU time of the guest. */
 static double lost_percent(const struct detect_stats *s)
 {
 	return 100 * per(s->target.lost_ns, (double)s->sampling_ns * s->cpus);
 }
 
-/* Whether the rate was to follow the cost. Where the machine stands still as a whole, the target sees to the cost. */
+/* Returns true if the cost limit controls the rate. If the machine stops as a whole, the target limits the cost instead. */
 static bool cost_decides(const struct detect_stats *s)
 {
 	return s->asked_percent && !s->target.still_ns;
@@ -108,8 +107,7 @@ static void put_cost(FILE *out, const struct detect_stats *s)
 	fputc('\n', out);
 }
 
-/* Why there were fewer hits than the user asked for, or than the cost that the user asked for would have paid for, if that is
- * so. */
+/* Explain why there were fewer hits than requested, or than the cost limit allows, if that is so. */
 static void put_rate(FILE *out, const struct detect_stats *s)
 {
 	double seconds = (double)s->sampling_ns / 1e9, rate = per(s->hits, seconds);
@@ -126,7 +124,7 @@ static void put_rate(FILE *out, const struct detect_stats *s)
 		fprintf(out, "  rate          %.0f of %" PRIu64 " hits/s asked: at most %" PRIu64, rate, s->asked_rate,
 			s->armed_most);
 	fprintf(out,
-		" points armed at a time, %.0f planted/s, %.0f%% of them never passed, %.0f%% of a CPU to arm them, %.2f ms a "
+		" points armed at a time, %.0f armed/s, %.0f%% of them never hit, %.0f%% of a CPU to arm them, %.2f ms a "
 		"stop; %s\n",
 		per(s->planted, seconds), 100 * per(never, (double)s->planted), 100 * per(s->arming_ns, (double)s->sampling_ns),
 		per(s->target.stopped_ns, (double)s->target.debug_exits) / 1e6, advice(s));
@@ -149,8 +147,9 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		" where a CPU may not be held, %" PRIu64 " on the last CPU that was not held\n",
 		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_last);
 	fprintf(out,
-		"  cut short     %" PRIu64 " windows because another context had to pass (%" PRIu64
-		" times one could), %" PRIu64 " because no other CPU ran; %" PRIu64 " accesses not watched, or only in part\n",
+		"  cut short     %" PRIu64 " windows because another context reached the instruction (%" PRIu64
+		" times it was emulated instead), %" PRIu64 " because no other CPU ran; %" PRIu64
+		" accesses not watched, or only in part\n",
 		s->cut_short, s->passes, s->cut_idle, s->no_watch);
 	if (s->device_conflicts || s->ring_accesses)
 		fprintf(out,
@@ -163,7 +162,7 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 	if (s->refused || s->target.reinjected)
 		fprintf(out,
 			"  guest's own   %" PRIu64 " points not armed because the guest had changed its text, %" PRIu64
-			" #BP and #DB of the guest handed back to it\n",
+			" #BP and #DB of the guest reinjected\n",
 			s->refused, s->target.reinjected);
 	if (s->lost)
 		fprintf(out, "  lost          %" PRIu64 " conflicts, which came faster than they could be reported\n", s->lost);
@@ -174,7 +173,10 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 	size_t n = race_store_count(store);
 
 	fprintf(out, "%sSUMMARY%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
-	/* This says nothing of the kernel. The kernel was not found, the module never came, or the guest ended too soon. */
+	/*
+	 * "no races" would be misleading here: the kernel was not found, the module was never loaded, or the guest ended too
+	 * soon.
+	 */
 	if (stats && !stats->sampling_ns) {
 		fputs("nothing was sampled: the run ended before the first point was armed\n", out);
 		return;

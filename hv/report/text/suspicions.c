@@ -4,27 +4,27 @@
 #include "hv/report/lock_words.h"
 #include "hv/report/text/text.h"
 
-/* What came of looking for the race. */
+/* Print the result of the attempt to confirm a suspicion. */
 static void put_proof(FILE *out, const struct suspicion *s)
 {
 	const char *outcome = "";
 
 	switch (s->proof) {
 	case PROOF_SEEN:
-		fprintf(out, "               seen: it is race %s now\n", s->id);
+		fprintf(out, "               confirmed: it is race %s now\n", s->id);
 		return;
 	case PROOF_NONE:
-		fputs("               not looked for\n", out);
+		fputs("               not tried to confirm\n", out);
 		return;
 	case PROOF_OPEN:
-		outcome = "not seen before the run ended";
+		outcome = "not confirmed before the run ended";
 		break;
 	case PROOF_GIVEN_UP:
-		outcome = "not seen";
+		outcome = "not confirmed";
 		break;
 	}
-	fprintf(out, "               looked for: %s, with its sides reached %" PRIu64 " and %" PRIu64 " times\n", outcome,
-		s->reached[0], s->reached[1]);
+	fprintf(out, "               %s, with its sides reached %" PRIu64 " and %" PRIu64 " times\n", outcome, s->reached[0],
+		s->reached[1]);
 }
 
 static void put_side(FILE *out, const struct protection *p, const struct suspicion *s, unsigned side)
@@ -52,12 +52,12 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 		fprintf(out, "%s%" PRIu64 " %s", before, s->left_out[i], left_out_phrase(i));
 		before = ", ";
 	}
-	/* Something was printed. */
+	/* true if the loop has printed a reason */
 	if (before[0] == ',')
 		fputc('\n', out);
 }
 
-/* What the suspicions rest on. */
+/* Print the size of the record that the suspicions are derived from. */
 static void put_record(FILE *out, const struct protection *p)
 {
 	fprintf(out,
@@ -74,9 +74,9 @@ void text_suspicions(FILE *out, const struct protection *p, const struct suspici
 {
 	fprintf(out, "%sSUSPICIONS%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
 	if (s->count)
-		fprintf(out, "%zu, by the locks that were held; what was not seen is no race\n", s->count);
+		fprintf(out, "%zu, derived from the locks that were held; a suspicion is not a race\n", s->count);
 	else
-		fputs("none, by the locks that were held\n", out);
+		fputs("none, from the locks that were held\n", out);
 	for (size_t i = 0; i < s->count; i++)
 		put_suspicion(out, p, &s->list[i]);
 	if (s->lost)

@@ -23,16 +23,16 @@ static void title_side(FILE *out, const struct race *race, unsigned which)
 		return;
 	}
 	if (!side->known) {
-		fputs("changed by a writer nobody saw", out);
+		fputs("changed by an unseen writer", out);
 		return;
 	}
 	text_site(side, site);
-	/* When the instruction is not known, the only certain place is where the CPU was right after it. */
+	/* Without the instruction, the only certain place is where the CPU was directly after it. */
 	fprintf(out, "%s%s %s %s", side->locked ? "locked " : "", access_word(race->rw[which]), side->pc ? "in" : "just before",
 		site);
 }
 
-/* The value as the datum's type wants it. When the type is not known it is a number. */
+/* Format a value according to the datum's type, or as a number if the type is unknown. */
 static void title_bytes(const char *decoded, const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX])
 {
 	if (decoded[0])
@@ -51,7 +51,7 @@ static void title_value(FILE *out, const struct race *race)
 		fprintf(out, "   %s,", path);
 	fprintf(out, "%s%" PRIu32 " byte%s at 0x%016" PRIx64, path[0] ? " " : "   ", o->data_len, o->data_len == 1 ? "" : "s",
 		o->sides[0].gva);
-	/* Long values would push everything else off the line. They follow in the details. */
+	/* Print long values with the details, since they would make the first line unreadable. */
 	if (o->data_len == 0 || o->data_len > sizeof(uint64_t))
 		return;
 	title_bytes(d ? d->before : "", o->before, o->data_len, before);
@@ -62,7 +62,7 @@ static void title_value(FILE *out, const struct race *race)
 		fprintf(out, ", %s -> %s", before, after);
 }
 
-/* Whether the datum's name says that each of its bits means something. */
+/* Returns true if the name of the datum suggests a set of flags. */
 static bool is_flags(const struct datum_name *d)
 {
 	static const char *const words[] = {"flag", "state", "mask", "bits"};
@@ -87,7 +87,7 @@ static void put_bits(FILE *out, const char *what, uint64_t bits)
 	}
 }
 
-/* Which flags changed. This is shown only when the access was to all of the flags. */
+/* Print the flags that changed, if the access covers all of them. */
 static void put_flags(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
@@ -106,7 +106,7 @@ static void put_flags(FILE *out, const struct race *race)
 	fputc('\n', out);
 }
 
-/* What came of running the race in both orders. */
+/* Print the results of running the race in both orders. */
 static void put_replay(FILE *out, const struct race *race)
 {
 	char lines[REPLAY_LINES_MAX][REPLAY_LINE_MAX];
@@ -132,7 +132,7 @@ static void details(FILE *out, const struct race *race)
 		fprintf(out, "  memory   %s\n", memory);
 	put_replay(out, race);
 	if (race->suspected)
-		fputs("  suspected as well: the locks of its two sides do not keep them apart\n", out);
+		fputs("  suspected as well: no common lock orders the two accesses\n", out);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
 }

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every ground-truth case in one boot, sampling in the module: the racy ones until they are found and for a second more, for which a
-# verdict has its instances; then the controls, CONTROL_SECONDS each. SEED as given.
+# The ground-truth cases of RACY_GROUPS (default: racy) in one boot, sampling in the module: each until it is found and for a second more, in which
+# its verdict gets more instances. Then the controls, CONTROL_SECONDS each. SEED as given.
 . ./told.sh
 . ./hung.sh
+
+words=
+for group in ${RACY_GROUPS:-racy}; do
+	words="$words gt:$group:1:$CASE_LIMIT"
+done
 
 console_input tell
 end_if_hung "$LAB_OUT/console.log" $((CASE_LIMIT * 4)) tell &
 guard=$!
 told tell timeout -k 20 "$RUN_LIMIT" outrider run --kernel vmlinuz --initrd initrd.img \
-	--append "quiet -- gt:racy:1:$CASE_LIMIT gt:controls:$CONTROL_SECONDS dmesg poweroff" --module outrider_gt \
+	--append "quiet --$words gt:controls:$CONTROL_SECONDS dmesg poweroff" --module outrider_gt \
 	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --coverage "$LAB_OUT/coverage.json" \
 	--console "$LAB_OUT/console.log"
 status=$?

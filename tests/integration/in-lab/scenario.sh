@@ -14,7 +14,7 @@ waits() {
 
 # debugged ORDER: serve this order to one gdb. The line that the lab's output shows lets it connect.
 debugged() {
-	outrider replay "$scenario" --order "$1" --gdb "$GDB" 2>"$LAB_OUT/gdb$1.err" &
+	outrider replay "$scenario" --order "$1" --gdb-tcp "$GDB" 2>"$LAB_OUT/gdb$1.err" &
 	server=$!
 	until_true waits "$1" "$server"
 	if [ "$LAB_KIND" = amd ]; then
@@ -60,6 +60,17 @@ step times --for 0 --times 5
 step before --vmcore before.core
 step after1 --order 1 --for 0 --vmcore after1.core
 step after2 --order 2 --for 0 --vmcore after2.core
+# Who can connect when no path is said, while the server waits.
+umask 0
+outrider replay "$scenario" --gdb unix: 2>"$LAB_OUT/gdb0.err" &
+server=$!
+until_true waits 0 "$server"
+socket=$(sed -n 's/.*target remote //p' "$LAB_OUT/gdb0.err")
+echo "socket $(stat -c '%a %F' "$socket") in $(stat -c '%a %F' "$(dirname "$socket")")" >"$LAB_OUT/socket"
+kill $server
+wait $server
+echo "left: $(ls "$(dirname "$socket")")" >>"$LAB_OUT/socket"
+umask 022
 mv ./*.core "$LAB_OUT"
 cp "$scenario" "$LAB_OUT/race.scenario"
 [ "$LAB_KIND" != amd ] || stty -F /dev/ttyS2 115200 raw -echo
