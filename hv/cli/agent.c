@@ -16,7 +16,7 @@
 #include "hv/base/clean.h"
 #include "hv/base/clock.h"
 #include "hv/cli/cli.h"
-#include "hv/vmm/vsock_host.h"
+#include "hv/vmm/vsock/host.h"
 
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define DEFAULT_CID 3

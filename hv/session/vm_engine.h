@@ -6,7 +6,7 @@
 #include "hv/session/console.h"
 #include "hv/session/engine.h"
 #include "hv/target/kvm/kvm.h"
-#include "hv/vmm/vsock_host.h"
+#include "hv/vmm/vsock/host.h"
 
 struct vm_engine_config {
 	/* The machine. The engine sets the console's descriptors. */

@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "hv/vmm/dev/virtio_blk.h"
+#include "hv/vmm/block/virtio_blk.h"
 
 /* File descriptors of a queue: its notification, its interrupt, and its worker's epoll set and eventfd. */
 #define EACH_QUEUE 4

@@ -7,7 +7,7 @@
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/block/disk.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
 

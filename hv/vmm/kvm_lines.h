@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hv/vmm/dev/pci_function.h"
+#include "hv/vmm/pci/function.h"
 
 #define KVM_LINES_MESSAGES 1000 /* GSIs for messages; older kernels support 1024 GSIs in all */
 

@@ -3,7 +3,7 @@
  * Requests to a disk of 64 KiB. The first byte is the features that the driver takes of the first eight, the second those of
  * the core and the number of queues, the third how the disk is configured.
  */
-#include "hv/vmm/dev/virtio_blk.h"
+#include "hv/vmm/block/virtio_blk.h"
 #include "tests/fuzz/rig.h"
 
 #define IMAGE_LEN (64u << 10)

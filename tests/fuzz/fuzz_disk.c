@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Images that are given as disks: what format they are, and their sizes. The input is an image. */
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/block/disk.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,8 +3,8 @@
  * Requests to a network card: frames of the guest, buffers for frames, and commands. The backend sends each frame back. The
  * first byte is the features that the driver takes of the first eight, the second those from bit 10 on, the third the core's.
  */
-#include "hv/vmm/dev/net_backend.h"
-#include "hv/vmm/dev/virtio_net.h"
+#include "hv/vmm/net/backend.h"
+#include "hv/vmm/net/virtio_net.h"
 #include "tests/fuzz/rig.h"
 
 static uint8_t kept[NET_FRAME_MAX];

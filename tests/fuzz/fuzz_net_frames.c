@@ -3,9 +3,9 @@
  * Frames of a guest and frames for it: the guard of user-mode networking, checksums that the guest asks for, and merging. The
  * input is a header of 4 bytes (where the checksum begins and where it goes), then frames, each behind its length of 2 bytes.
  */
-#include "hv/vmm/dev/net_checksum.h"
-#include "hv/vmm/dev/net_guard.h"
-#include "hv/vmm/dev/net_merge.h"
+#include "hv/vmm/net/checksum.h"
+#include "hv/vmm/net/guard.h"
+#include "hv/vmm/net/merge.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A merged frame is no larger than any other, and its headers say how long it is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Requests to the entropy device. The first byte is the features that the driver takes, and the queue's size. */
-#include "hv/vmm/dev/virtio_rng.h"
+#include "hv/vmm/rng/virtio_rng.h"
 #include "tests/fuzz/rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
  * The state of a machine, as a file may have it, up to where KVM checks it. The first byte of the input says whether the rest
  * is the block itself or changes to one of good form. A block that is taken is loaded into devices, which are then used.
  */
-#include "hv/vmm/dev/silent.h"
+#include "hv/vmm/pci/silent.h"
 #include "hv/vmm/snapshot/block.h"
 #include "tests/fuzz/rig.h"
 #include "tests/unit/snapshot_made.h"

@@ -3,7 +3,7 @@
  * The PCI bus with a virtio device: configuration space, BARs, MSI-X and the registers of virtio. Each access of the input is
  * eight bytes: what to do, an offset of two, and up to four of a value that is extended by its first byte.
  */
-#include "hv/vmm/dev/virtio_rng.h"
+#include "hv/vmm/rng/virtio_rng.h"
 #include "tests/fuzz/rig.h"
 
 #define ACCESS 8

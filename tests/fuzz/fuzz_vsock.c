@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "hv/vmm/dev/virtio_vsock.h"
+#include "hv/vmm/vsock/virtio_vsock.h"
 #include "tests/fuzz/rig.h"
 
 /* Make a folder for the sockets, with a listener on PATH_1. */

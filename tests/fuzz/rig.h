@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#include "hv/vmm/dev/pci.h"
+#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/dma.h"
 #include "hv/vmm/virtio/internal.h"
 #include "hv/vmm/virtio/virtio.h"

@@ -11,7 +11,7 @@
 
 #include <sched.h>
 
-#include "hv/vmm/dev/silent.h"
+#include "hv/vmm/pci/silent.h"
 #include "hv/vmm/virtio/saved.h"
 #include "tests/fuzz/sequence_machine.h"
 

@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "hv/vmm/dev/disk.h"
-#include "hv/vmm/dev/net_backend.h"
-#include "hv/vmm/dev/virtio_blk.h"
-#include "hv/vmm/dev/virtio_net.h"
-#include "hv/vmm/dev/virtio_rng.h"
-#include "hv/vmm/dev/virtio_vsock.h"
+#include "hv/vmm/block/disk.h"
+#include "hv/vmm/net/backend.h"
+#include "hv/vmm/block/virtio_blk.h"
+#include "hv/vmm/net/virtio_net.h"
+#include "hv/vmm/rng/virtio_rng.h"
+#include "hv/vmm/vsock/virtio_vsock.h"
 #include "tests/fuzz/rig.h"
 
 #define SEQ_RAM (4u << 20)

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hv/vmm/dev/bus.h"
-#include "hv/vmm/dev/pci.h"
+#include "hv/vmm/bus/bus.h"
+#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/dma.h"
 #include "hv/vmm/ram.h"
 #include "hv/vmm/virtio/virtio.h"

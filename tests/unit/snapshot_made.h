@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hv/vmm/dev/pm.h"
-#include "hv/vmm/dev/rtc.h"
-#include "hv/vmm/dev/serial.h"
+#include "hv/vmm/platform/pm.h"
+#include "hv/vmm/platform/rtc.h"
+#include "hv/vmm/platform/serial.h"
 #include "hv/vmm/snapshot/block.h"
 #include "hv/vmm/virtio/saved.h"
 

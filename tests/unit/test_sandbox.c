@@ -32,7 +32,7 @@
 #include <cmocka.h>
 
 #include "hv/sandbox/sandbox.h"
-#include "hv/vmm/vsock_host.h"
+#include "hv/vmm/vsock/host.h"
 #include "tests/unit/sandbox_child.h"
 
 static struct sandbox_config config = {.used = ALL_KINDS};

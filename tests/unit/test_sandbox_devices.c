@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "hv/sandbox/sandbox.h"
-#include "hv/vmm/dev/virtio_blk.h"
-#include "hv/vmm/dev/virtio_rng.h"
-#include "hv/vmm/dev/virtio_vsock.h"
+#include "hv/vmm/block/virtio_blk.h"
+#include "hv/vmm/rng/virtio_rng.h"
+#include "hv/vmm/vsock/virtio_vsock.h"
 #include "tests/fuzz/rig.h"
 
 #define CORPUS "tests/fuzz/corpus/"

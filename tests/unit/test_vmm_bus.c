@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/bus.h"
+#include "hv/vmm/bus/bus.h"
 
 /* A device that answers with its own number in each byte, and remembers the last access. */
 struct device {

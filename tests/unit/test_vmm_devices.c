@@ -10,12 +10,12 @@
 #include <cmocka.h>
 
 #include "hv/base/clock.h"
-#include "hv/vmm/dev/bus.h"
-#include "hv/vmm/dev/i8042.h"
-#include "hv/vmm/dev/pci.h"
-#include "hv/vmm/dev/pm.h"
-#include "hv/vmm/dev/pvpanic.h"
-#include "hv/vmm/dev/rtc.h"
+#include "hv/vmm/bus/bus.h"
+#include "hv/vmm/platform/i8042.h"
+#include "hv/vmm/pci/pci.h"
+#include "hv/vmm/platform/pm.h"
+#include "hv/vmm/platform/pvpanic.h"
+#include "hv/vmm/platform/rtc.h"
 #include "hv/vmm/layout.h"
 
 #define RUNNING (-1)

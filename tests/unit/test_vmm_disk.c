@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/block/disk.h"
 
 #define KIB(n) ((size_t)(n) << 10)
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/block/disk.h"
 
 #define BLOCK 4096u
 #define BLOCKS 64u

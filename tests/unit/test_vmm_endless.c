@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/blk_request.h"
+#include "hv/vmm/block/request.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/virtio/worker.h"
 

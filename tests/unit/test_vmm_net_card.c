@@ -16,8 +16,8 @@
 
 #include <linux/virtio_net.h>
 
-#include "hv/vmm/dev/net_backend.h"
-#include "hv/vmm/dev/virtio_net.h"
+#include "hv/vmm/net/backend.h"
+#include "hv/vmm/net/virtio_net.h"
 
 enum { RX, TX, CONTROL, QUEUES };
 

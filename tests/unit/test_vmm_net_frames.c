@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/vmm/dev/net_checksum.h"
-#include "hv/vmm/dev/net_guard.h"
-#include "hv/vmm/dev/net_merge.h"
+#include "hv/vmm/net/checksum.h"
+#include "hv/vmm/net/guard.h"
+#include "hv/vmm/net/merge.h"
 #include "tests/unit/net_frames.h"
 
 /* ---- checksums ---- */

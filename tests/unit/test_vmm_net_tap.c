@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hv/vmm/dev/net_backend.h"
+#include "hv/vmm/net/backend.h"
 #include "tests/unit/net_frames.h"
 #include "tests/unit/net_worker.h"
 

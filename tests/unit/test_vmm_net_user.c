@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "hv/sandbox/sandbox.h"
-#include "hv/vmm/dev/net_backend.h"
+#include "hv/vmm/net/backend.h"
 #include "tests/unit/net_frames.h"
 #include "tests/unit/net_worker.h"
 

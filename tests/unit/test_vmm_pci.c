@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/pci_msix.h"
+#include "hv/vmm/pci/msix.h"
 #include "hv/vmm/layout.h"
 #include "pci_rig.h"
 

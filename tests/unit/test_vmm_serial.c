@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/serial.h"
+#include "hv/vmm/platform/serial.h"
 
 enum { DATA, IER, IIR_FCR, LCR, MCR, LSR, MSR, SCR };
 

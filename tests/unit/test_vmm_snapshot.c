@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hv/base/clock.h"
-#include "hv/vmm/dev/silent.h"
+#include "hv/vmm/pci/silent.h"
 #include "pci_rig.h"
 #include "snapshot_made.h"
 

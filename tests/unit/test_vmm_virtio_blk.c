@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/blk_request.h"
+#include "hv/vmm/block/request.h"
 #include "hv/vmm/layout.h"
 
 #define QUEUE 128u

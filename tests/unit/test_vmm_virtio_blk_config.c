@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/virtio_blk.h"
+#include "hv/vmm/block/virtio_blk.h"
 #include "hv/vmm/layout.h"
 
 #define BIT(n) (UINT64_C(1) << (n))

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/dev/virtio_rng.h"
+#include "hv/vmm/rng/virtio_rng.h"
 #include "tests/unit/device_rig.h"
 
 static struct rig *rig;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/vsock_host.h"
+#include "hv/vmm/vsock/host.h"
 
 #define ADVICE "use another one"
 

@@ -7,10 +7,10 @@
 
 #include "hv/base/x86.h"
 #include "hv/vmm/cpuid.h"
-#include "hv/vmm/dev/pci.h"
-#include "hv/vmm/dev/pm.h"
-#include "hv/vmm/dev/rtc.h"
-#include "hv/vmm/dev/serial.h"
+#include "hv/vmm/pci/pci.h"
+#include "hv/vmm/platform/pm.h"
+#include "hv/vmm/platform/rtc.h"
+#include "hv/vmm/platform/serial.h"
 #include "hv/vmm/virtio/saved.h"
 
 #define BLOCK_VERSION 1

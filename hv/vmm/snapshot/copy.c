@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/block/disk.h"
 #include "hv/vmm/host.h"
 #include "hv/vmm/snapshot/internal.h"
 #include "hv/vmm/snapshot/snapshot.h"

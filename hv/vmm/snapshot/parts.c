@@ -2,7 +2,7 @@
 /* The devices of a snapshot. A platform device is a line in `parts`; the PCI devices are found on the PCI bus. */
 #include <linux/virtio_ids.h>
 
-#include "hv/vmm/dev/disk.h"
+#include "hv/vmm/block/disk.h"
 #include "hv/vmm/snapshot/internal.h"
 #include "hv/vmm/virtio/saved.h"
 

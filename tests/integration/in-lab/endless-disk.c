@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define SECTOR 512u
-#define ENTRIES 16u   /* of the queue, and BLK_BATCH of hv/vmm/dev/blk_request.h */
+#define ENTRIES 16u   /* of the queue, and BLK_BATCH of hv/vmm/block/request.h */
 #define SECTORS 4096u /* the available index has 16 bits, and wraps after so many batches */
 #define IMAGE ((uint8_t *)0x1000000)
 #define DESC ((volatile struct descriptor *)0x200000)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_VMM_BLOCK_DISK_SECTOR_H
+#define OUTRIDER_VMM_BLOCK_DISK_SECTOR_H
+
+/*
+ * The unit of a disk in bytes. The size of every image is a multiple of it, and virtio's sector numbers count it (virtio 1.2,
+ * 5.2.4).
+ */
+#define DISK_SECTOR 512u
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The requests of a virtio block device (virtio 1.2, section 5.2): from a chain of descriptors to the disk and back. This file
+ * uses queues, but neither transport nor threads; virtio_blk.h is the device.
+ *
+ * What the device does on errors of the driver:
+ *  - NEEDS_RESET, when it cannot complete the request: the chain has less than a header of 16 bytes to read, or no byte for a
+ *    status.
+ *  - VIRTIO_BLK_S_IOERR, when a range is not in the disk or wraps, a length is no multiple of a sector, a discard has too many
+ *    or too large segments, or the disk is read-only. The device then reads and writes no data.
+ *  - VIRTIO_BLK_S_UNSUPP, when the device does not know the type of the request or a flag of a segment.
+ *
+ * A failure on the host is VIRTIO_BLK_S_IOERR too. A message tells the user of the first failure of each kind.
+ *
+ * Threads: any, each with its own queue and request. They share struct blk.
+ */
+#ifndef OUTRIDER_VMM_BLOCK_REQUEST_H
+#define OUTRIDER_VMM_BLOCK_REQUEST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "hv/vmm/block/disk.h"
+#include "hv/vmm/virtio/queue.h"
+#include "hv/vmm/vmm.h"
+
+/*
+ * Limits that the device offers in its configuration: the largest segment of a request in bytes, and the largest number of
+ * segments between header and status.
+ */
+#define BLK_SEGMENT_MAX (1u << 20)
+#define BLK_SEGMENTS_MAX (VIRTQ_MAX_SIZE - 2)
+
+/*
+ * Limits that the device offers in its configuration, in sectors: the largest range of one segment of a discard and of a
+ * write-zeroes request. BLK_DISCARD_SEGMENTS is the largest number of segments of either.
+ */
+#define BLK_DISCARD_SECTORS (1u << 21)
+#define BLK_DISCARD_SEGMENTS 64u
+#define BLK_ZERO_SECTORS (1u << 17)
+#define BLK_ZERO_SEGMENTS 1u
+
+/* Bytes of a disk's serial number. Only a shorter number ends with a NUL. */
+#define BLK_ID_LEN 20
+
+struct blk {
+	struct disk *disk;
+	char id[BLK_ID_LEN];
+	/* The disk's number, and where messages for the user go. */
+	unsigned index;
+	struct vmm_notes notes;
+	/* Flush after each write. Set when the driver did not negotiate flushes, or has switched the write-back cache off. */
+	atomic_bool write_through;
+	/* The user was told that the host's storage is full, and that the host had another error. */
+	atomic_flag told_full, told_error;
+};
+
+/* Number of requests that a worker pops before it serves the first. */
+#define BLK_BATCH 16
+
+/* A request's header in guest memory (virtio 1.2, 5.2.6). Little-endian, as x86 is. */
+struct blk_header {
+	uint32_t type;
+	uint32_t reserved;
+	uint64_t sector;
+};
+
+/* A worker's buffers for serving one queue. */
+struct blk_queue {
+	struct virtq_request rq[BLK_BATCH];
+	struct blk_header header[BLK_BATCH];
+	struct iovec iov[VIRTQ_MAX_SIZE];
+	/* Number of further reads to announce to the host, because a read was slow. */
+	unsigned announce;
+};
+
+/*
+ * Serve all requests of the queue until it is empty, and interrupt the driver as needed. Blocks while the host reads or writes.
+ * *queue must be zeroed before the first call, and be the same in each call.
+ */
+void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_queue *queue);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <endian.h>
+#include <string.h>
+
+#include "hv/vmm/net/checksum.h"
+
+uint16_t net_sum(const void *data, size_t len, uint16_t sum)
+{
+	const uint8_t *p = data;
+	uint64_t total = htobe16(sum);
+
+	/* The sum of 32-bit halves folds to the same 16 bits in whatever byte order (RFC 1071, section 2), and 2^32 fit. */
+	for (; len >= 8; p += 8, len -= 8) {
+		uint64_t word;
+
+		memcpy(&word, p, sizeof(word));
+		total += (word & 0xffffffff) + (word >> 32);
+	}
+	for (; len; p += 2, len -= len > 1 ? 2 : 1) {
+		uint16_t word = 0;
+
+		memcpy(&word, p, len > 1 ? 2 : 1);
+		total += word;
+	}
+	while (total >> 16)
+		total = (total & 0xffff) + (total >> 16);
+	return be16toh((uint16_t)total);
+}
+
+bool net_complete_checksum(uint8_t *frame, size_t len, size_t start, size_t offset)
+{
+	uint16_t sum;
+
+	if (start > len || len - start < 2 || offset > len - start - 2)
+		return false;
+	sum = (uint16_t)~net_sum(frame + start, len - start, 0);
+	/* UDP takes 0 for "no checksum" and means 0 by all ones (RFC 768); to TCP the two are the same number. */
+	sum = htobe16(sum ? sum : 0xffff);
+	memcpy(frame + start + offset, &sum, sizeof(sum));
+	return true;
+}
