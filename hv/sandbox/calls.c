@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #define K(kind) (1u << SANDBOX_##kind)
 #define ALL (~0u)
@@ -25,10 +26,10 @@
  * Threads that read files, and those that write them. OPENERS may open files without limits: the opener (opener.h), which opens
  * for the threads that write, and threads that fetch debug files.
  */
-#define READERS (K(SAMPLER) | K(REPORTER) | K(NET) | MAIN | CALLS_FETCH)
+#define READERS (K(SAMPLER) | K(REPORTER) | MAIN | CALLS_FETCH | CALLS_NETWORK)
 #define WRITERS (K(REPORTER) | MAIN | CALLS_FETCH)
 #define OPENERS (CALLS_OPENER | CALLS_FETCH)
-#define SOCKETS (K(NET) | CALLS_FETCH)
+#define SOCKETS (CALLS_NETWORK | CALLS_FETCH)
 #define WORKERS (K(BLK) | K(NET) | K(RNG) | K(VSOCK))
 #define MACHINE (K(VCPU) | K(INPUT) | K(SAMPLER) | K(COPY) | WORKERS | MAIN)
 #define STARTERS (K(COPY) | MAIN)
@@ -134,8 +135,8 @@ static const struct call list[] = {
 	FCNTL(F_GETFD, ALL),
 	FCNTL(F_GETFL, ALL),
 	FCNTL(F_DUPFD_CLOEXEC, ALL),
-	FCNTL(F_SETFD, K(NET) | CALLS_FETCH),
-	CALL_IF2(fcntl, K(NET) | CALLS_FETCH, 1, WORD, F_SETFL, 2, O_ASYNC, 0),
+	FCNTL(F_SETFD, SOCKETS),
+	CALL_IF2(fcntl, SOCKETS, 1, WORD, F_SETFL, 2, O_ASYNC, 0),
 	CALL(poll, ALL),
 	CALL(ppoll, ALL),
 	CALL(fstat, ALL),
@@ -162,11 +163,11 @@ static const struct call list[] = {
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
 
 	/* Workers, and threads that change what workers wait for. */
-	CALL(epoll_wait, WORKERS | STARTERS), /* The threads that a copy starts inherit its filter. */
-	CALL(epoll_pwait, WORKERS | STARTERS),
-	CALL(epoll_ctl, WORKERS | K(VCPU) | STARTERS),
+	CALL(epoll_wait, WORKERS | CALLS_NETWORK | STARTERS), /* The threads that a copy starts inherit its filter. */
+	CALL(epoll_pwait, WORKERS | CALLS_NETWORK | STARTERS),
+	CALL(epoll_ctl, WORKERS | CALLS_NETWORK | K(VCPU) | STARTERS),
 	CALL(eventfd2, WORKERS | K(VCPU) | STARTERS),
-	CALL(timerfd_settime, WORKERS | MAIN),
+	CALL(timerfd_settime, WORKERS | CALLS_NETWORK | MAIN),
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
 	/* Disks: the images are already open. */
@@ -218,8 +219,8 @@ static const struct call list[] = {
 	IOCTL(TUNSETOFFLOAD, K(NET) | MAIN), /* the offloads that the guest's driver negotiated, for a tap */
 
 	/* Sockets. */
-	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET),
-	CALL_IF(socket, K(NET) | CALLS_FETCH, 0, WORD, AF_INET6),
+	CALL_IF(socket, SOCKETS, 0, WORD, AF_INET),
+	CALL_IF(socket, SOCKETS, 0, WORD, AF_INET6),
 	CALL_IF(socket, CALLS_UNIX_SOCKETS, 0, WORD, AF_UNIX), /* the resolver connects to nscd */
 	CALL_IF(socket, CALLS_FETCH, 0, WORD, AF_NETLINK),     /* the resolver reads the host's addresses */
 	CALL(connect, SOCKETS | CALLS_OPENER),
@@ -227,7 +228,7 @@ static const struct call list[] = {
 	CALL(listen, SOCKETS),
 	CALL(accept, SOCKETS),
 	CALL(accept4, SOCKETS | K(VSOCK) | K(DEBUGGER)),
-	CALL(shutdown, SOCKETS | K(VSOCK)),
+	CALL(shutdown, SOCKETS | K(VSOCK) | MAIN), /* The main thread ends its helper processes. */
 	CALL(sendto, SOCKETS | K(VSOCK) | K(DEBUGGER)),
 	CALL(recvfrom, SOCKETS | K(VSOCK) | K(DEBUGGER)),
 	CALL(sendmsg, SOCKETS | CALLS_OPENER),
@@ -240,7 +241,7 @@ static const struct call list[] = {
 	CALL(getpeername, SOCKETS),
 	IOCTL(FIONREAD, SOCKETS),
 	IOCTL(FIONBIO, SOCKETS),
-	IOCTL(SIOCGIFINDEX, K(NET)), /* if_nametoindex(), for a name server with a scope */
+	IOCTL(SIOCGIFINDEX, CALLS_NETWORK), /* if_nametoindex(), for a name server with a scope */
 
 	/* libdebuginfod (by libcurl), which fetches debug files, has threads, files and a cache of its own. */
 	CALL_IF(mmap, CALLS_FETCH, 2, PROT_EXEC, PROT_EXEC), /* the resolver loads plug-ins */
@@ -268,6 +269,7 @@ static const struct call list[] = {
 	CALL_IF(clone, K(COPY), 0, ~0ull, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD),
 	CALL(wait4, K(COPY) | K(REPORTER) | MAIN),
 	CALL(waitid, K(COPY) | K(REPORTER)),
+	CALL_IF(waitid, K(NET), 3, WNOWAIT, WNOWAIT), /* how the network process ended */
 	CALL(epoll_create1, K(COPY)),
 	CALL(pipe2, K(COPY)),
 	CALL(memfd_create, K(COPY)),

@@ -11,8 +11,8 @@
 /* Bits for sets of kinds: 1u << kind, and these. */
 #define CALLS_FETCH (1u << 30)	/* Threads that fetch debug files from servers. */
 #define CALLS_OPENER (1u << 29) /* The process that opens files for the run (opener.h). */
+#define CALLS_NETWORK (1u << 28) /* The process that speaks to networks for a guest. */
 #define CALLS_MAIN (1u << SANDBOX_MAIN)
-#define CALLS_NET (1u << SANDBOX_NET)
 #define CALLS_COPY (1u << SANDBOX_COPY)
 #define CALLS_UNIX_SOCKETS (CALLS_OPENER | CALLS_FETCH) /* Threads that may make sockets of AF_UNIX. */
 /*

@@ -198,7 +198,7 @@ int filter_load(unsigned kinds, const char *name, int opener, struct err *err)
 		rc = add_common(filter, kinds);
 	if (rc == 0)
 		rc = add_calls(filter, kinds);
-	if (rc == 0 && (kinds & CALLS_NET) && !(kinds & CALLS_UNIX_SOCKETS))
+	if (rc == 0 && kinds & CALLS_NETWORK)
 		rc = add_interface_names(filter);
 	if (rc == 0 && opener >= 0 && kinds & CALLS_ASKING)
 		rc = add_opener(filter, opener);

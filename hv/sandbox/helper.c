@@ -2,19 +2,23 @@
 #include "hv/sandbox/helper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "hv/base/clean.h"
 #include "hv/base/die_with.h"
 
-/* 30 s: longer than a disk takes to wake from standby, which is some seconds. A helper that waits for a dead file server is
- * then left running. */
-#define END_MS 30000
+/* Bytes of a helper's output that are kept: a line or two of an assertion. */
+#define WORDS_MAX 256
 
 /* Ignore Ctrl-C: it is for the run, which ends this process. */
 static void leave_signals(void)
@@ -25,40 +29,59 @@ static void leave_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* Leave only these two open, as 0 to 2, so that no file descriptor that the process opens later becomes a standard stream. */
+static bool keep_only(int socket, int output)
+{
+	return dup2(socket, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+	       dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0u, 0) == 0;
+}
+
+static void close_both(const int fd[2])
+{
+	close(fd[0]);
+	close(fd[1]);
+}
+
 int helper_start(struct helper *h, void (*serve)(void *ctx, pid_t parent, int socket), void *ctx, struct err *err)
 {
 	pid_t parent = getpid(), pid;
-	int ends[2];
+	int ends[2], output[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return err_set(err, EXIT_INTERNAL, "socketpair: %s", strerror(errno));
+	if (pipe2(output, O_CLOEXEC | O_NONBLOCK) < 0) {
+		close_both(ends);
+		return err_set(err, EXIT_INTERNAL, "pipe: %s", strerror(errno));
+	}
 	pid = fork();
 	if (pid == 0) {
 		leave_signals();
 		die_with(parent);
-		if (dup2(ends[1], STDIN_FILENO) < 0 || close_range(STDIN_FILENO + 1, ~0u, 0) < 0)
-			_exit(1);
+		if (!keep_only(ends[1], output[1]))
+			_exit(EXIT_INTERNAL);
 		serve(ctx, parent, STDIN_FILENO);
 		_exit(0);
 	}
 	close(ends[1]);
+	close(output[1]);
 	if (pid < 0) {
 		close(ends[0]);
+		close(output[0]);
 		return err_set(err, EXIT_INTERNAL, "fork: %s", strerror(errno));
 	}
-	*h = (struct helper){.pid = pid, .socket = ends[0]};
+	*h = (struct helper){.pid = pid, .owner = parent, .socket = ends[0], .output = output[0]};
 	return 0;
 }
 
-/* Wait until the process has closed its side. Returns false after END_MS. Drops replies that were not read. */
-static bool has_ended(const struct helper *h)
+/* Wait until the process has closed its side. Returns false after `patience_ms` without a message. Drops what it still sends. */
+static bool has_ended(const struct helper *h, int patience_ms)
 {
 	struct pollfd ready = {.fd = h->socket, .events = POLLIN};
 	char rest[64];
 	ssize_t n = 1;
 
 	while (n > 0 || (n < 0 && errno == EINTR)) {
-		int rc = poll(&ready, 1, END_MS);
+		int rc = poll(&ready, 1, patience_ms);
 
 		if (rc == 0)
 			return false;
@@ -67,16 +90,68 @@ static bool has_ended(const struct helper *h)
 	return true;
 }
 
-void helper_stop(struct helper *h)
+void helper_stop(struct helper *h, int patience_ms)
 {
-	if (!h->pid)
+	if (!h->pid || h->owner != getpid())
 		return;
-	/*
-	 * Tell it by a message, because closing the socket may go unnoticed: a copy of the machine may have this side open too.
-	 */
-	if (write(h->socket, "", 1) < 0 || has_ended(h))
+	/* Closing the socket would not do: a copy of the machine may have this side open too. */
+	if (shutdown(h->socket, SHUT_WR) < 0 || has_ended(h, patience_ms))
 		while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	close(h->socket);
-	*h = (struct helper){.socket = -1};
+	close(h->output);
+	*h = (struct helper){.socket = -1, .output = -1};
+}
+
+/* Copy the end of the process's output into `words`, without newlines at its end. Returns its length. */
+static size_t read_output(const struct helper *h, char words[WORDS_MAX])
+{
+	static const size_t room = 64 << 10; /* bytes: a pipe holds no more (pipe(7)) */
+	char *all = malloc(room);
+	ssize_t n = all ? read(h->output, all, room) : 0;
+	size_t len = n > 0 ? (size_t)n : 0, kept;
+
+	while (len && all[len - 1] == '\n')
+		len--;
+	kept = len < WORDS_MAX ? len : WORDS_MAX - 1;
+	if (kept)
+		memcpy(words, all + len - kept, kept);
+	words[kept] = '\0';
+	free(all);
+	return kept;
+}
+
+/* Whether the process has ended by itself. A process that closed its socket is about to. */
+static bool await_end(const struct helper *h, unsigned patience_ms, siginfo_t *info)
+{
+	static const struct timespec ms = {.tv_nsec = 1000000};
+
+	for (unsigned i = 0; i <= patience_ms; i++) {
+		*info = (siginfo_t){0};
+		if (waitid(P_PID, (id_t)h->pid, info, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return false;
+		if (info->si_pid)
+			return true;
+		nanosleep(&ms, NULL);
+	}
+	return false;
+}
+
+void helper_last_words(const struct helper *h, unsigned patience_ms, char *text, size_t size)
+{
+	char words[WORDS_MAX], how[64] = "it ended";
+	siginfo_t info;
+
+	text[0] = '\0';
+	if (!await_end(h, patience_ms, &info))
+		return;
+	if (info.si_code == CLD_EXITED && info.si_status)
+		snprintf(how, sizeof(how), "it ended with status %d", info.si_status);
+	else if (info.si_code != CLD_EXITED)
+		snprintf(how, sizeof(how), "it was killed by signal %d", info.si_status);
+	if (read_output(h, words))
+		snprintf(text, size, "%s: %s", how, words);
+	else
+		snprintf(text, size, "%s", how);
+	clean_line(text, size);
 }

@@ -1,33 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A helper: a small process beside the run that does what the run's own threads must not do. No guest runs in it. It is forked
- * before there is a machine, has one file descriptor, a socket to the run, and ends with the run: the kernel kills it when the
- * thread that forked it ends, and it ends itself when it reads the end of its socket, after the last process with the other
- * side open has ended.
+ * A helper: a process beside the run that does what the run's own threads must not do. No guest runs in it. It is forked before
+ * the machine has RAM, has one file descriptor, a socket to the run, beside its output, and ends with the run: the kernel kills
+ * it when the thread that forked it ends, whatever it does then. It also ends itself when it reads the end of its socket.
  */
 #ifndef OUTRIDER_SANDBOX_HELPER_H
 #define OUTRIDER_SANDBOX_HELPER_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "hv/base/err.h"
 
 struct helper {
-	pid_t pid;  /* 0: none. */
-	int socket; /* SOCK_SEQPACKET: each message is read as a whole. */
+	pid_t pid;   /* 0: none. */
+	pid_t owner; /* the process that forked it */
+	int socket;  /* SOCK_SEQPACKET: each message is read as a whole. */
+	int output;  /* a pipe, not blocking: what the process wrote to its standard output and standard error */
 };
 
 /*
- * Start the process. It calls serve(ctx, parent, socket), and ends when that returns. serve() must return on a message whose
- * length is not that of its requests. The process's standard streams are closed, and it ignores Ctrl-C. Returns 0, or -1 with
- * EXIT_INTERNAL. helper_stop() ends the process.
+ * Start the process. It calls serve(ctx, parent, socket), and ends when that returns. serve() must return when it reads the end
+ * of the socket, or a message whose length is not that of its requests. The process ignores Ctrl-C. Its standard output and
+ * standard error never block: what does not fit into the pipe (64 KiB) is lost. Returns 0, or -1 with EXIT_INTERNAL.
+ * helper_stop() ends the process.
  */
 int helper_start(struct helper *h, void (*serve)(void *ctx, pid_t parent, int socket), void *ctx, struct err *err);
 
 /*
- * Tell the process to end by a message of one byte, which no helper uses for requests, and wait until it has ended, for 30
- * seconds at most. Does nothing for a zeroed struct. SIGPIPE must be ignored, or the process must be alive.
+ * Tell the process to end, by the end of its socket, and wait for it up to `patience_ms`. One that is still busy then is left to
+ * the kernel, which kills it when the calling thread ends. Does nothing for a zeroed struct, or in a copy of the process that
+ * called helper_start().
  */
-void helper_stop(struct helper *h);
+void helper_stop(struct helper *h, int patience_ms);
+
+/*
+ * Copy into `text`, of `size` bytes, how the process ended and the end of its output, as one printable line, such as "it was
+ * killed by signal 6: assertion failed". Waits up to `patience_ms` for its end. If it has not ended then, the text is empty.
+ */
+void helper_last_words(const struct helper *h, unsigned patience_ms, char *text, size_t size);
 
 #endif

@@ -155,6 +155,11 @@ void privileges_limit(void)
 	lower(RLIMIT_NOFILE, DESCRIPTORS_MAX);
 }
 
+void privileges_limit_memory(size_t bytes)
+{
+	lower(RLIMIT_DATA, bytes);
+}
+
 /* ---- files ---- */
 
 #ifndef LANDLOCK_ACCESS_FS_REFER
@@ -169,8 +174,10 @@ void privileges_limit(void)
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
 	 LANDLOCK_ACCESS_FS_TRUNCATE)
 
+#define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+
 /* All rights of an ABI of Landlock to change the file system or to run a program. */
-static uint64_t rights_of(int abi)
+static uint64_t rights_of(long abi)
 {
 	uint64_t rights = WRITE_RIGHTS | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
 			  LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_SOCK |
@@ -184,10 +191,10 @@ static uint64_t rights_of(int abi)
 	return rights;
 }
 
-/* Allow writing in the folder of `path`. A folder that does not exist needs no rule. */
+/* Give `rights` in the folder of `path`. A folder that does not exist needs no rule. */
 static int allow_folder(int rules, const char *path, uint64_t rights)
 {
-	struct landlock_path_beneath_attr beneath = {.allowed_access = WRITE_RIGHTS & rights};
+	struct landlock_path_beneath_attr beneath = {.allowed_access = rights};
 	char *copy = strdup(path);
 	long rc = -1;
 
@@ -214,30 +221,45 @@ static int allow_file(int rules, const char *path, uint64_t rights)
 	return rc;
 }
 
-bool privileges_bound_files(void)
+/* Take the rights `taken` from the calling thread everywhere but in the folders of the `count` files, where it keeps `left`. */
+static int restrict_files(uint64_t taken, uint64_t left, const char *const *files, size_t count, struct err *err)
 {
-	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
-}
-
-int privileges_write_only(const char *const *writes, size_t count, struct err *err)
-{
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	struct landlock_ruleset_attr attr = {0};
-	int rules, rc = 0;
-
-	if (abi < 1)
-		return 0;
-	attr.handled_access_fs = rights_of((int)abi);
+	const struct landlock_ruleset_attr attr = {.handled_access_fs = taken};
 	/* Older kernels support only the first member. */
-	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
+	int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0), rc = 0;
+
 	if (rules < 0)
 		return err_set(err, EXIT_INTERNAL, "landlock: %s", strerror(errno));
 	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = writes[i] ? allow_file(rules, writes[i], attr.handled_access_fs) : 0;
+		rc = files[i] ? allow_file(rules, files[i], left & taken) : 0;
 	if (rc == 0 && syscall(SYS_landlock_restrict_self, rules, 0) < 0)
 		rc = -1;
 	if (rc < 0)
 		err_set(err, EXIT_INTERNAL, "landlock: %s", strerror(errno));
 	close(rules);
 	return rc;
+}
+
+static long landlock_abi(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+bool privileges_bound_files(void)
+{
+	return landlock_abi() >= 1;
+}
+
+int privileges_write_only(const char *const *writes, size_t count, struct err *err)
+{
+	if (!privileges_bound_files())
+		return 0;
+	return restrict_files(rights_of(landlock_abi()), WRITE_RIGHTS, writes, count, err);
+}
+
+int privileges_read_only(const char *const *reads, size_t count, struct err *err)
+{
+	if (!privileges_bound_files())
+		return 0;
+	return restrict_files(rights_of(landlock_abi()) | READ_RIGHTS, READ_RIGHTS, reads, count, err);
 }

@@ -41,7 +41,10 @@ int privileges_none(struct err *err);
 /* Set limits: no core files, which would contain the guest's memory, and as many open files as a run needs. */
 void privileges_limit(void);
 
-/* Whether the host's kernel has Landlock. Without it, privileges_write_only() does nothing. */
+/* Limit the memory that the process may allocate to `bytes`, for the rest of its life. */
+void privileges_limit_memory(size_t bytes);
+
+/* Whether the host's kernel has Landlock. Without it, the two functions below do nothing. */
 bool privileges_bound_files(void);
 
 /*
@@ -49,5 +52,11 @@ bool privileges_bound_files(void);
  * Does nothing if the host's kernel has no Landlock. Returns 0, or -1 with EXIT_INTERNAL.
  */
 int privileges_write_only(const char *const *writes, size_t count, struct err *err);
+
+/*
+ * Allow the calling thread and the threads that it starts to read files only in the folders of the `count` files of `reads`, and
+ * to write none. Returns 0, or -1 with EXIT_INTERNAL.
+ */
+int privileges_read_only(const char *const *reads, size_t count, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/base/die_with.h"
 #include "hv/sandbox/calls.h"
 #include "hv/sandbox/filter.h"
 #include "hv/sandbox/opener.h"
@@ -26,6 +27,12 @@
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
+
+/*
+ * 30 s: longer than a disk takes to wake from standby, which is some seconds. An opener that waits for a dead file server is then
+ * left running.
+ */
+#define OPENER_END_MS 30000
 
 #define NO_LANDLOCK "the host's kernel offers no Landlock"
 
@@ -193,9 +200,28 @@ int sandbox_enter(const struct sandbox_config *config, struct err *err)
 			   process.opener.socket, err);
 }
 
+int sandbox_network_process(pid_t parent, const char *const *reads, size_t count, size_t memory, struct err *err)
+{
+	/* Other processes of the user must not read this process's memory by /proc. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (sandbox_no_new_privileges(err) < 0)
+		return -1;
+	if (!atomic_load(&process.prepared))
+		return 0;
+	if (privileges_drop(err) < 0)
+		return -1;
+	/* Set the death signal again: a change of the user clears it (prctl(2), PR_SET_PDEATHSIG). */
+	die_with(parent);
+	privileges_limit();
+	privileges_limit_memory(memory);
+	if (privileges_read_only(reads, count, err) < 0)
+		return -1;
+	return filter_load(CALLS_NETWORK, "network process", -1, err);
+}
+
 void sandbox_finish(void)
 {
-	helper_stop(&process.opener);
+	helper_stop(&process.opener, OPENER_END_MS);
 }
 
 int sandbox_call(const char *path, uint32_t port)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/vmm/block/disk.h"
 #include "hv/vmm/boot_protocols.h"
 #include "hv/vmm/bzimage.h"
-#include "hv/vmm/block/disk.h"
 #include "hv/vmm/layout.h"
 
 #define CONSOLE "console=ttyS0"

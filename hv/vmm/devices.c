@@ -10,6 +10,7 @@
 #include "hv/vmm/block/disk.h"
 #include "hv/vmm/layout.h"
 #include "hv/vmm/machine.h"
+#include "hv/vmm/net/backend.h"
 
 static void set_irq(void *ctx, unsigned gsi, bool level)
 {
@@ -61,6 +62,15 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 	return 0;
 }
 
+int machine_open_network(struct vm *vm, const struct vmm_config *config, struct err *err)
+{
+	if (!config->net)
+		return 0;
+	vm->network = config->net->kind == VMM_NET_TAP ? net_tap_new(config->net, err)
+						       : net_user_new(config->net, &config->notes, err);
+	return vm->network ? 0 : -1;
+}
+
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
@@ -73,9 +83,11 @@ int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err
 		return -1;
 	if (config->vsock_cid && !(vm->vsock = virtio_vsock_new(&vm->virtio, config, 0, err)))
 		return -1;
-	if (config->net && !(vm->net = virtio_net_new(&vm->virtio, config->net, 0, err)))
-		return -1;
-	return 0;
+	if (!vm->network)
+		return 0;
+	vm->net = virtio_net_new(&vm->virtio, vm->network, 0, err);
+	vm->network = NULL;
+	return vm->net ? 0 : -1;
 }
 
 void machine_remove_devices(struct vm *vm)
@@ -88,6 +100,8 @@ void machine_remove_devices(struct vm *vm)
 	rtc_destroy(&vm->rtc);
 	pm_destroy(&vm->pm);
 	virtio_net_free(vm->net);
+	if (vm->network)
+		vm->network->ops->free(vm->network);
 	for (unsigned i = 0; i < PCI_SLOTS; i++)
 		silent_free(vm->silent[i]);
 	pci_destroy(&vm->pci);

@@ -11,24 +11,24 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "hv/vmm/block/virtio_blk.h"
 #include "hv/vmm/boot_entry.h"
 #include "hv/vmm/bus/bus.h"
-#include "hv/vmm/platform/i8042.h"
+#include "hv/vmm/dma.h"
+#include "hv/vmm/kvm_lines.h"
+#include "hv/vmm/net/virtio_net.h"
 #include "hv/vmm/pci/pci.h"
+#include "hv/vmm/pci/silent.h"
+#include "hv/vmm/platform/i8042.h"
 #include "hv/vmm/platform/pm.h"
 #include "hv/vmm/platform/pvpanic.h"
 #include "hv/vmm/platform/rtc.h"
 #include "hv/vmm/platform/serial.h"
-#include "hv/vmm/pci/silent.h"
-#include "hv/vmm/block/virtio_blk.h"
-#include "hv/vmm/net/virtio_net.h"
-#include "hv/vmm/rng/virtio_rng.h"
-#include "hv/vmm/vsock/virtio_vsock.h"
-#include "hv/vmm/dma.h"
-#include "hv/vmm/kvm_lines.h"
 #include "hv/vmm/ram.h"
+#include "hv/vmm/rng/virtio_rng.h"
 #include "hv/vmm/virtio/virtio.h"
 #include "hv/vmm/vmm.h"
+#include "hv/vmm/vsock/virtio_vsock.h"
 
 struct vm {
 	int kvm_fd, fd;
@@ -51,6 +51,7 @@ struct vm {
 	struct pvpanic pvpanic;
 	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the remaining elements are NULL */
 	struct virtio_rng *rng;			/* NULL: the machine has none; likewise the devices that follow */
+	struct net_backend *network; /* until the device `net` has it */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
 	struct silent *silent[PCI_SLOTS]; /* only in a copy: the silent devices, indexed by slot */
@@ -101,6 +102,12 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err);
  * Returns 0, or -1 with `err` set; machine_remove_devices() frees the devices in either case.
  */
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err);
+
+/*
+ * Open the host's side of the network device that `config` asks for. The machine must not have RAM yet, because that may fork a
+ * process. Returns 0, or -1 with `err` set; machine_remove_devices() frees it in either case.
+ */
+int machine_open_network(struct vm *vm, const struct vmm_config *config, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
 /*

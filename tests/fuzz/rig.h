@@ -8,8 +8,8 @@
 
 #include <fcntl.h>
 
-#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/dma.h"
+#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/virtio/internal.h"
 #include "hv/vmm/virtio/virtio.h"
 #include "tests/fuzz/fuzz.h"

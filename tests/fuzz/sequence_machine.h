@@ -13,8 +13,8 @@
 #include <sys/un.h>
 
 #include "hv/vmm/block/disk.h"
-#include "hv/vmm/net/backend.h"
 #include "hv/vmm/block/virtio_blk.h"
+#include "hv/vmm/net/backend.h"
 #include "hv/vmm/net/virtio_net.h"
 #include "hv/vmm/rng/virtio_rng.h"
 #include "hv/vmm/vsock/virtio_vsock.h"
@@ -89,7 +89,7 @@ static inline void link_stop(struct net_backend *b)
 	worker_unwatch(b->worker, ((struct link_backend *)b)->fd);
 }
 
-static inline void link_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece,
+static inline bool link_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece,
 			     unsigned count)
 {
 	static _Thread_local uint8_t frame[NET_FRAME_MAX];
@@ -103,6 +103,7 @@ static inline void link_send(struct net_backend *b, const struct virtio_net_hdr_
 	}
 	fuzz_require(len >= NET_FRAME_MIN);
 	b->dropped += send(((struct link_backend *)b)->fd, frame, len, MSG_DONTWAIT) < 0;
+	return true;
 }
 
 static inline void link_resume(struct net_backend *b)
@@ -131,7 +132,7 @@ static inline struct virtio_net *seq_net(struct seq_machine *m)
 	l->base = (struct net_backend){.ops = &link_ops, .offloads = UINT64_MAX, .mtu = 1500, .mac = {2}};
 	l->fd = fds[0];
 	m->wire = fds[1];
-	return virtio_net_with(&m->virtio, &l->base, 0, NULL);
+	return virtio_net_new(&m->virtio, &l->base, 0, NULL);
 }
 
 /* ---- the machine ---- */

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "hv/vmm/bus/bus.h"
-#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/dma.h"
+#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/ram.h"
 #include "hv/vmm/virtio/virtio.h"
 

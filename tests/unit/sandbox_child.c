@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 const char *const sandbox_kinds[] = {"vcpu",  "input",	 "console", "stopper", "blk",	   "net", "rng",
-				     "vsock", "sampler", "report",  "copy",    "debugger", "main"};
+				     "vsock", "sampler", "report",  "copy",    "debugger", "main", "network process"};
 
 bool can_confine(void)
 {
@@ -39,7 +39,9 @@ int in_child(const struct sandbox_config *config, enum sandbox_kind kind, deed *
 			_exit(100);
 		if (kind == SANDBOX_MAIN && sandbox_enter(config, NULL) < 0)
 			_exit(101);
-		if (kind != SANDBOX_MAIN)
+		if (kind == NETWORK_PROCESS && sandbox_network_process(getppid(), NULL, 0, (size_t)512 << 20, NULL) < 0)
+			_exit(102);
+		if (kind < SANDBOX_MAIN)
 			sandbox_thread(kind);
 		_exit(act(arg));
 	}

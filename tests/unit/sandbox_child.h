@@ -10,6 +10,9 @@
 
 #define ALL_KINDS ((1u << SANDBOX_MAIN) - 1)
 
+/* In place of a kind: the network process. */
+#define NETWORK_PROCESS ((enum sandbox_kind)(SANDBOX_MAIN + 1))
+
 /* What a child does once it is confined. Returns 0 when all is as it should be. */
 typedef int deed(void *arg);
 

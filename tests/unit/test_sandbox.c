@@ -81,7 +81,7 @@ static void nobody_may(void **state)
 	(void)state;
 	if (!can_confine())
 		skip();
-	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
+	for (unsigned kind = 0; kind <= NETWORK_PROCESS; kind++) {
 		for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 			assert_stopped((enum sandbox_kind)kind, make_call, (void *)&calls[i].call, calls[i].name);
 	}
@@ -95,12 +95,12 @@ static void only_some_may(void **state)
 		const char *name;
 		unsigned may;
 	} calls[] = {
-		{SYS_openat, "openat", 1u << SANDBOX_NET | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
+		{SYS_openat, "openat", 1u << NETWORK_PROCESS | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_openat2, "openat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_renameat2, "renameat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_unlink, "unlink", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
-		{SYS_connect, "connect", 1u << SANDBOX_NET | 1u << SANDBOX_MAIN},
-		{SYS_accept4, "accept4", 1u << SANDBOX_NET | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
+		{SYS_connect, "connect", 1u << NETWORK_PROCESS},
+		{SYS_accept4, "accept4", 1u << NETWORK_PROCESS | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
 		{SYS_seccomp, "seccomp", 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
@@ -113,7 +113,7 @@ static void only_some_may(void **state)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		long call = calls[i].call;
 
-		for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
+		for (unsigned kind = 0; kind <= NETWORK_PROCESS; kind++) {
 			if (calls[i].may & 1u << kind)
 				assert_int_equal(
 					in_child(&config, (enum sandbox_kind)kind, make_call, &call, said, sizeof(said)), 0);
@@ -202,7 +202,7 @@ static void terminals_have_modes(void **state)
 	(void)state;
 	if (!can_confine())
 		skip();
-	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++)
+	for (unsigned kind = 0; kind <= NETWORK_PROCESS; kind++)
 		assert_int_equal(in_child(&config, (enum sandbox_kind)kind, use_terminal, NULL, said, sizeof(said)), 0);
 }
 
@@ -221,14 +221,31 @@ static void interfaces_have_numbers(void **state)
 	(void)state;
 	if (!can_confine() || !lo)
 		skip();
-	for (unsigned with_main = 0; with_main < 2; with_main++) {
-		config.used = 1u << SANDBOX_NET;
-		status = in_child(&config, with_main ? SANDBOX_MAIN : SANDBOX_NET, name_interface, &lo, said, sizeof(said));
-		config.used = ALL_KINDS;
-		if (status)
-			print_error("said: %s\n", said);
-		assert_int_equal(status, 0);
-	}
+	status = in_child(&config, NETWORK_PROCESS, name_interface, &lo, said, sizeof(said));
+	if (status)
+		print_error("said: %s\n", said);
+	assert_int_equal(status, 0);
+}
+
+static int read_home(void *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	return fd < 0 && errno == EACCES ? 0 : 1;
+}
+
+/* The network process cannot send the user's files away. */
+static void network_process_reads_no_files(void **state)
+{
+	char path[] = "/tmp/outrider-secret-XXXXXX", said[1024];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	if (can_confine() && sandbox_bounds_files(said, sizeof(said)))
+		assert_int_equal(in_child(&config, NETWORK_PROCESS, read_home, path, said, sizeof(said)), 0);
+	unlink(path);
 }
 
 /* The C library gives memory back, for which it looks up once how the host's kernel overcommits memory. */
@@ -590,6 +607,7 @@ int main(void)
 		cmocka_unit_test(arguments_count),
 		cmocka_unit_test(terminals_have_modes),
 		cmocka_unit_test(interfaces_have_numbers),
+		cmocka_unit_test(network_process_reads_no_files),
 		cmocka_unit_test(threads_are_confined),
 		cmocka_unit_test(copies_are_forked),
 		cmocka_unit_test(privileges_are_dropped),

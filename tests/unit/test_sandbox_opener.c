@@ -504,7 +504,7 @@ static void opener_checks(void **state)
 	strcpy(r.path[0], home.report);
 	assert_int_equal(ask_raw(helper.socket, &r, sizeof(r)), 0);
 	assert_int_equal(open(home.report, O_RDONLY) < 0, 0);
-	helper_stop(&helper);
+	helper_stop(&helper, 20000);
 	home_close(&home);
 }
 

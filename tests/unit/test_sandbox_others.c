@@ -81,7 +81,7 @@ static void attack_from_all(const struct attack *attacks, size_t count)
 {
 	if (!can_confine())
 		skip();
-	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
+	for (unsigned kind = 0; kind <= NETWORK_PROCESS; kind++) {
 		for (size_t i = 0; i < count; i++) {
 			struct victim v = victim_new();
 
@@ -206,10 +206,9 @@ static void descriptors_are_used(void **state)
 	if (!can_confine())
 		skip();
 	assert_int_equal(pipe(v.ends), 0);
-	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++)
+	for (unsigned kind = 0; kind <= NETWORK_PROCESS; kind++)
 		assert_int_equal(in_child(&config, (enum sandbox_kind)kind, use_descriptors, &v, said, sizeof(said)), 0);
-	assert_int_equal(in_child(&config, SANDBOX_NET, use_as_network, &v, said, sizeof(said)), 0);
-	assert_int_equal(in_child(&config, SANDBOX_MAIN, use_as_network, &v, said, sizeof(said)), 0);
+	assert_int_equal(in_child(&config, NETWORK_PROCESS, use_as_network, &v, said, sizeof(said)), 0);
 	close(v.ends[0]);
 	close(v.ends[1]);
 }
@@ -433,7 +432,7 @@ static void nobody_replaces_the_handler(void **state)
 	(void)state;
 	if (!can_confine())
 		skip();
-	for (unsigned kind = 0; kind <= SANDBOX_MAIN; kind++) {
+	for (unsigned kind = 0; kind <= NETWORK_PROCESS; kind++) {
 		int status;
 
 		assert_stopped((enum sandbox_kind)kind, ignore_end, NULL, "rt_sigaction");

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/descriptors.h"
 #include "hv/vmm/block/virtio_blk.h"
+#include "hv/vmm/descriptors.h"
 #include "tests/fuzz/rig.h"
 
 static struct vmm_disk disks[VMM_MAX_DISKS];

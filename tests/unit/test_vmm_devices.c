@@ -11,12 +11,12 @@
 
 #include "hv/base/clock.h"
 #include "hv/vmm/bus/bus.h"
-#include "hv/vmm/platform/i8042.h"
+#include "hv/vmm/layout.h"
 #include "hv/vmm/pci/pci.h"
+#include "hv/vmm/platform/i8042.h"
 #include "hv/vmm/platform/pm.h"
 #include "hv/vmm/platform/pvpanic.h"
 #include "hv/vmm/platform/rtc.h"
-#include "hv/vmm/layout.h"
 
 #define RUNNING (-1)
 

@@ -105,6 +105,7 @@ struct fake {
 	struct net_backend base;
 	uint64_t features; /* of start() */
 	bool started;
+	bool busy; /* it takes no other frame for now */
 	unsigned sent, bursts, resumed;
 	struct virtio_net_hdr_v1 hdr; /* of the last frame that was sent */
 	size_t len;
@@ -126,7 +127,7 @@ static void fake_stop(struct net_backend *b)
 	fake.started = false;
 }
 
-static void fake_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
+static bool fake_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
 {
 	(void)b;
 	assert_in_range(count, 1, NET_PIECES_MAX);
@@ -139,6 +140,7 @@ static void fake_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr
 		fake.len += piece[i].iov_len;
 	}
 	assert_in_range(fake.len, NET_FRAME_MIN, NET_FRAME_MAX);
+	return !fake.busy;
 }
 
 static void fake_sent(struct net_backend *b)
@@ -271,7 +273,7 @@ static int setup(void **state)
 	fake.base.offloads = NET_BIT(VIRTIO_NET_F_CSUM);
 	fake.base.mtu = 1400;
 	memcpy(fake.base.mac, mac, sizeof(mac));
-	net = virtio_net_with(&bus, &fake.base, 0, &err);
+	net = virtio_net_new(&bus, &fake.base, 0, &err);
 	*state = net;
 	return machine.ram.host && net ? 0 : -1;
 }
@@ -548,6 +550,35 @@ static void test_send_burst(void **state)
 	assert_int_equal(machine.v.interrupts[TX], 1);
 }
 
+/* A busy backend stops the queue, and gets the rest when it is no longer busy, or after a reset the driver's new frames. */
+static void test_send_to_busy_backend(void **state)
+{
+	activate(0);
+	fake.busy = true;
+	for (unsigned i = 0; i < 3; i++)
+		add(TX, &(struct desc){.gpa = BUFFERS, .len = HEADER + 60}, 1);
+	kick(TX);
+	assert_int_equal(fake.sent, 1);
+	assert_int_equal(used_index(TX), 1);
+	kick(TX);
+	assert_int_equal(fake.sent, 1);
+	fake.base.peer.sendable(*state);
+	assert_int_equal(fake.sent, 2);
+	fake.busy = false;
+	fake.base.peer.sendable(*state);
+	assert_int_equal(fake.sent, 3);
+	assert_int_equal(used_index(TX), 3);
+	fake.busy = true;
+	add(TX, &(struct desc){.gpa = BUFFERS, .len = HEADER + 60}, 1);
+	kick(TX);
+	machine.v.ops->reset(*state);
+	fake.busy = false;
+	activate(0);
+	add(TX, &(struct desc){.gpa = BUFFERS, .len = HEADER + 60}, 1);
+	kick(TX);
+	assert_int_equal(fake.sent, 5);
+}
+
 /* ---- control ---- */
 
 /* Give the command `bytes` of `len` bytes to the card. Returns the answer, or 0xee when there is none. */
@@ -625,6 +656,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_send_lengths, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_send_requests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_send_burst, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_send_to_busy_backend, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_control, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
 	};

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/pci/msix.h"
 #include "hv/vmm/layout.h"
+#include "hv/vmm/pci/msix.h"
 #include "pci_rig.h"
 
 #define NARROW 0 /* a 32-bit BAR of 4 KiB */

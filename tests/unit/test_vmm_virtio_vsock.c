@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
-#include "hv/vmm/vsock/virtio_vsock.h"
-#include "hv/vmm/vsock/packet.h"
-#include "hv/vmm/vsock/streams.h"
 #include "hv/vmm/vmm.h"
 #include "hv/vmm/vsock/host.h"
+#include "hv/vmm/vsock/packet.h"
+#include "hv/vmm/vsock/streams.h"
+#include "hv/vmm/vsock/virtio_vsock.h"
 #include "tests/unit/device_rig.h"
 
 enum { RECEIVE, TRANSMIT, EVENT };

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's side of a network card: where the guest's frames go, and where the frames for the guest come from. A card
- * (virtio_net.h) has one backend: user-mode networking (user.c) or a tap interface (tap.c).
+ * The host's side of a network device: it takes the guest's frames, and has the frames for the guest. A device (virtio_net.h) has
+ * one backend: user-mode networking (user.c) or a tap interface (tap.c).
  *
- * A frame is an Ethernet frame without its check sequence. With each frame goes a struct virtio_net_hdr_v1, which says what is
- * still to do about it: the checksum that has to be completed, and the segments that a large TCP frame stands for (virtio 1.2,
- * section 5.1.6). A backend does only what is in its `offloads` and was negotiated.
+ * A frame is an Ethernet frame without its check sequence. Each frame has a struct virtio_net_hdr_v1, which says what is still to
+ * be done for it: completing a checksum, or cutting a large TCP frame into segments (virtio 1.2, section 5.1.6). A backend does
+ * only what is in its `offloads` and was negotiated.
  *
- * Back-pressure: a frame for which the card has no room stays with the backend, which then takes no more from the host until
- * resume() is called. So a guest that does not refill its ring makes the host's senders wait.
+ * Back-pressure: a frame for which the device has no room stays with the backend, which then takes no more from the host until
+ * resume() is called. So a guest that does not refill its ring makes the host's senders wait. In the other direction, the device
+ * sends no more after send() returned false, until the backend calls sendable().
  *
- * Threads: a backend is made and freed on the main thread, while the worker does not run. stop() is called while the card's
- * worker is paused, by a vCPU's thread, and so it makes no system call but worker_unwatch()'s. All other functions, and those
+ * Threads: a backend is made and freed on the main thread, while the worker does not run. stop() is called while the device's
+ * worker is paused, by a vCPU's thread, and so its only system call is that of worker_unwatch(). All other functions, and those
  * of the peer, are called on the worker's thread. Hence there are no locks.
  */
 #ifndef OUTRIDER_VMM_NET_BACKEND_H
@@ -35,32 +36,34 @@
 #define NET_PIECES_MAX VIRTQ_MAX_SIZE		/* pieces of the guest's memory that a frame may be in */
 #define NET_BIT(feature) (1ull << (feature))	/* a VIRTIO_NET_F_ number as a bit of a feature mask */
 
-/* The card, as its backend sees it. */
+/* The device, for its backend. */
 struct net_peer {
 	/*
 	 * Give the guest a frame of `len` bytes, NET_FRAME_MIN to NET_FRAME_MAX, which is copied. Returns false when there is
 	 * no room: the backend keeps the frame, and resume() is called when there may be. A frame that can never be given to
-	 * the guest is counted and dropped, with true as the answer.
+	 * the guest is counted and dropped, and the call returns true.
 	 */
 	bool (*receive)(void *ctx, const struct virtio_net_hdr_v1 *hdr, const void *frame, size_t len);
-	/* A burst of receive() is over: the guest is to be interrupted. */
+	/* A burst of receive() is over: interrupt the guest. */
 	void (*received)(void *ctx);
+	/* The backend takes frames again, after send() returned false. */
+	void (*sendable)(void *ctx);
 	void *ctx;
 };
 
 struct net_backend;
 
 struct net_backend_ops {
-	/* The guest's driver is ready; `features` are those that were negotiated. From now on the peer is called. */
+	/* The guest's driver is ready; `features` are those that were negotiated. From now on the backend calls the peer. */
 	void (*start)(struct net_backend *b, uint64_t features);
-	/* The guest's driver is gone. What was kept for it is dropped. stop() of a backend that is not started does nothing. */
+	/* The guest's driver is gone. Frames that were kept for it are dropped. Does nothing before start(). */
 	void (*stop)(struct net_backend *b);
 	/*
-	 * Send one frame of the guest, of NET_FRAME_MIN to NET_FRAME_MAX bytes in `count` pieces, at most NET_PIECES_MAX. The
-	 * pieces are guest memory, so each byte is read once. A frame that cannot be sent is dropped, and counted in `dropped`.
-	 * It may call receive().
+	 * Take one frame of the guest, of NET_FRAME_MIN to NET_FRAME_MAX bytes in `count` pieces, at most NET_PIECES_MAX. The
+	 * pieces are guest memory, which may change at any time. A frame that cannot be sent is dropped, and counted in
+	 * `dropped`. It may call receive(). Returns whether the backend takes another frame now.
 	 */
-	void (*send)(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count);
+	bool (*send)(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count);
 	/* A burst of send() is over. May be NULL. */
 	void (*sent)(struct net_backend *b);
 	/* The peer has room again, after it had none. */
@@ -85,19 +88,20 @@ struct net_backend {
 };
 
 /*
- * User-mode networking: libslirp makes the guest's connections with sockets of this process. `net` names the forwarded ports,
- * which are open when this returns. Returns NULL with `err` set: EXIT_INPUT names a port that cannot be listened at.
+ * User-mode networking: libslirp, in a process of its own (process.h), makes the guest's connections with its sockets. `net` names
+ * the forwarded ports, which are open when this returns. To be called while the calling process has no guest RAM. `notes` is
+ * copied; its note() says when the guest loses its network, because that process ended. The calling process must ignore SIGPIPE.
+ * Returns NULL with `err` set: EXIT_INPUT names a port that cannot be listened on.
  *
  * The guest finds, as with QEMU: itself at 10.0.2.15/24 (by DHCP), the gateway 10.0.2.2, a DNS server at 10.0.2.3, which
  * forwards to the first name server in the host's /etc/resolv.conf, and IPv6 by router advertisements in fec0::/64.
  *
- * What the guest reaches: whatever a process of the user reaches, except the host's own loopback addresses. QEMU makes these
- * 10.0.2.2; here the guest is taken to be hostile, and what listens at 127.0.0.1 (a database, a debugger, a printer service)
- * trusts whoever reaches it. A service for the guest listens at another address of the host. guard.h says how it is held.
- *
- * libslirp keeps some state in variables of the process, so there is one such backend at most.
+ * The guest can reach every address that a process of the user can reach, except the host's own loopback addresses. QEMU makes
+ * these 10.0.2.2. Here the guest is assumed to be hostile, and a service that listens at 127.0.0.1 (a database, a debugger, a
+ * printer service) trusts each client. A service for the guest listens at another address of the host. guard.h says which frames
+ * are dropped.
  */
-struct net_backend *net_user_new(const struct vmm_net *net, struct err *err);
+struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_notes *notes, struct err *err);
 
 /*
  * A tap interface that exists and that the user may open. Returns NULL with `err` set to EXIT_INPUT, and the command that makes

@@ -12,10 +12,9 @@
 
 #define NS_PER_MS 1000000
 #define NS_PER_S 1000000000
-#define EVENTS_AT_ONCE 64 /* what more is ready is reported again by the next wait */
+#define EVENTS_AT_ONCE 64 /* the next wait reports the rest */
 
-#define OPENERS 32	 /* frames for which a socket may be made, until it is looked again whether there are too many */
-#define DESCRIPTORS 4096 /* the most that a run has, whatever its limit was before */
+#define OPENERS 32 /* frames for which libslirp may make a socket, between two counts of the sockets */
 
 static const struct {
 	int slirp;
@@ -42,8 +41,7 @@ static int most_descriptors(void)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_cur < 2 * NET_SOCKETS_SPARED)
 		return (int)(limit.rlim_cur / 2);
-	/* A run lowers the limit later (hv/sandbox). */
-	return (int)(limit.rlim_cur < DESCRIPTORS ? limit.rlim_cur : DESCRIPTORS) - NET_SOCKETS_SPARED;
+	return (int)(limit.rlim_cur < NET_SOCKETS_DESCRIPTORS ? limit.rlim_cur : NET_SOCKETS_DESCRIPTORS) - NET_SOCKETS_SPARED;
 }
 
 int net_sockets_init(struct net_sockets *s, struct err *err)
@@ -70,7 +68,7 @@ void net_sockets_destroy(struct net_sockets *s)
 	free(s->held);
 }
 
-/* Make room for one more element behind `count`. Without memory the process ends, as it does in libslirp (GLib). */
+/* Make room for one more element after `count`. Without memory the process ends, as it does in libslirp (GLib). */
 static void *grow(void *array, size_t count, size_t *room, size_t element)
 {
 	if (count < *room)
@@ -94,7 +92,7 @@ static struct net_socket *socket_of(struct net_sockets *s, int fd)
 
 void net_sockets_opened(struct net_sockets *s, int fd)
 {
-	/* A number that libslirp closed without a word would otherwise count as one that is still in the epoll. */
+	/* libslirp may have closed another socket of this number without a call of net_sockets_closing(). */
 	socket_of(s, fd)->events = 0;
 }
 
@@ -133,7 +131,7 @@ struct net_timer *net_sockets_timer_new(struct net_sockets *s, SlirpTimerId id, 
 	abort();
 }
 
-/* Let the timerfd expire at `when` or before: an early look costs little, and saves setting it again for each later date. */
+/* Let the timerfd expire at `when` or before. An early expiry costs little, and setting it for each later time costs more. */
 static void arm(struct net_sockets *s, int64_t when)
 {
 	struct itimerspec at = {.it_value = {.tv_sec = when / NS_PER_S, .tv_nsec = when % NS_PER_S}};
@@ -178,7 +176,7 @@ static int ask(int fd, int wanted, void *ctx)
 	return (int)s->asked_count++;
 }
 
-/* The epoll reports errors of whatever is in it, so what libslirp does not ask for is taken out. */
+/* Remove sockets that libslirp no longer asks for, because epoll reports errors of every socket in its set. */
 static void forget_unasked(struct net_sockets *s)
 {
 	size_t kept = 0;
@@ -210,14 +208,27 @@ void net_sockets_prepare(struct net_sockets *s, Slirp *slirp)
 		arm(s, net_sockets_clock() + (int64_t)timeout * NS_PER_MS);
 }
 
+/*
+ * epoll reports an error or a hang-up for every socket. libslirp reads then, also a socket that it waits to write to because its
+ * buffer for the guest is full: soread() of libslirp 4.7 asserts that the buffer has room. So such a socket is only writable.
+ */
+static uint32_t without_unasked_read(const struct net_socket *socket)
+{
+	const uint32_t broken = EPOLLERR | EPOLLHUP;
+
+	if (!(socket->ready & broken) || socket->events & EPOLLIN)
+		return socket->ready;
+	return (socket->ready & ~broken) | (socket->events & EPOLLOUT);
+}
+
 static int ready_of(int index, void *ctx)
 {
 	struct net_sockets *s = ctx;
-	struct net_socket *socket = &s->socket[s->asked[index]];
+	uint32_t events = without_unasked_read(&s->socket[s->asked[index]]);
 	int ready = 0;
 
 	for (unsigned i = 0; i < EVENTS_MAP_LEN; i++)
-		if (socket->ready & events_map[i].epoll)
+		if (events & events_map[i].epoll)
 			ready |= events_map[i].slirp;
 	return ready;
 }

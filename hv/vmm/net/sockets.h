@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libslirp's sockets and timers behind one file descriptor, so that a worker's epoll loop can wait for them. libslirp wants to
- * be asked before each wait for which events of which sockets it waits, and to be told after the wait what came
- * (slirp_pollfds_fill() and slirp_pollfds_poll()). The events are kept in an epoll of their own, and only changes are told to
- * the host's kernel.
+ * Makes one file descriptor of libslirp's sockets and timers, so that a loop can wait for them. Before each wait, libslirp says
+ * which events of which sockets it waits for, and after the wait it is told which came (slirp_pollfds_fill() and
+ * slirp_pollfds_poll()). The events are in an epoll set, and only changes go to the host's kernel.
  *
  * Threads: one at a time.
  */
@@ -20,7 +19,7 @@
 
 /* What is known of the file descriptor whose number is the index of the entry. */
 struct net_socket {
-	uint32_t events; /* epoll's events that are waited for; 0: it is not in the epoll */
+	uint32_t events; /* epoll's events that libslirp waits for; 0: it is not in the epoll set */
 	uint32_t ready;	 /* epoll's events of the last wait */
 	bool held;	 /* it is in the list of that name */
 	unsigned round;	 /* the last net_sockets_prepare() in which libslirp asked for it */
@@ -34,10 +33,13 @@ struct net_timer {
 };
 
 /*
- * Descriptors that stay free for the rest of the process, such as for the report and for debug files, however many connections
- * the guest makes. Where the process may have fewer than twice as many, half of them do.
+ * File descriptors of the process that connections do not get: for files, and for connections between two counts
+ * (net_sockets_may_open()). Where the process may have fewer than twice as many, connections get half of them.
  */
-#define NET_SOCKETS_SPARED 256
+#define NET_SOCKETS_SPARED 64
+
+/* The most file descriptors that are used. libslirp looks through all its sockets at each wait, so more would make it slow. */
+#define NET_SOCKETS_DESCRIPTORS 1024
 
 struct net_sockets {
 	int epoll_fd; /* readable when net_sockets_serve() has something to do; -1: there is none */
@@ -46,13 +48,13 @@ struct net_sockets {
 	unsigned round;		   /* counts net_sockets_prepare() */
 	struct net_socket *socket; /* `size` entries, by file descriptor */
 	size_t size;
-	int *asked; /* the file descriptors of this round, in libslirp's order; `asked_count`, with room for asked_room */
+	int *asked; /* the `asked_count` file descriptors of this round, in libslirp's order; room for asked_room */
 	size_t asked_count, asked_room;
-	int *held; /* the file descriptors that may be in the epoll, each once; `held_count`, with room for held_room */
+	int *held; /* the `held_count` file descriptors that may be in the epoll set, each once; room for held_room */
 	size_t held_count, held_room;
 	struct net_timer timer[SLIRP_TIMER_NUM];
 	int most;	  /* libslirp gets no new socket once all descriptors below this number are taken */
-	bool full;	  /* that was so when it was looked last */
+	bool full;	  /* that was so at the last count */
 	unsigned openers; /* counts net_sockets_may_open() */
 };
 

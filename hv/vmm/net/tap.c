@@ -104,16 +104,16 @@ static void tap_stop(struct net_backend *b)
 	watch(t);
 }
 
-static void tap_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
+static bool tap_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
 {
 	struct iovec part[1 + NET_PIECES_MAX];
 
 	part[0] = (struct iovec){(void *)hdr, sizeof(*hdr)};
 	memcpy(part + 1, piece, count * sizeof(*piece));
-	/* It fails for a header that contradicts the frame, and while the interface is down. A wire would lose the frame, too.
-	 */
+	/* This fails for a header that contradicts the frame, and while the interface is down. A wire would lose the frame, too. */
 	if (writev(tap_of(b)->fd, part, (int)count + 1) < 0)
 		b->dropped++;
+	return true;
 }
 
 static void tap_resume(struct net_backend *b)

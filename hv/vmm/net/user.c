@@ -1,56 +1,52 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * User-mode networking. libslirp plays the gateway and makes the guest's connections with sockets of this process.
+ * User-mode networking: the run's side of its network process (process.h). Frames go to it and come from it as messages
+ * (wire.h), and this process makes no socket for the guest.
  *
- * libslirp itself takes neither checksums that are still to be completed nor gives segments that are merged, and has an MTU.
- * All the same the guest may send TCP frames of up to 64 KiB: libslirp takes a segment of any size that is in its window, so
- * only the checksum is completed here. The other way, merge.h merges what libslirp sends.
+ * Back-pressure: while the guest has no room, the messages of the process stay in the socket, and fill it; the process then reads
+ * none of its own sockets. While the process does not read, one frame of the guest waits here, and the card takes no more from its
+ * queue.
  *
- * What the worker's thread does here beyond read and write: socket, bind, connect, accept, getsockopt, setsockopt, getsockname,
- * getpeername, shutdown, send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl, epoll_wait,
- * timerfd_settime; stat, open, read and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
+ * The process is not trusted: the guest's frames have been through its parsers. Its messages are checked, and one that is none
+ * ends the guest's network, as the end of the process does. One line tells the user.
  */
-#include <arpa/inet.h>
-#include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "hv/sandbox/helper.h"
 #include "hv/vmm/net/backend.h"
-#include "hv/vmm/net/checksum.h"
-#include "hv/vmm/net/guard.h"
-#include "hv/vmm/net/merge.h"
-#include "hv/vmm/net/sockets.h"
+#include "hv/vmm/net/process.h"
+#include "hv/vmm/net/slirp.h"
+#include "hv/vmm/net/wire.h"
 
-#define ETH_MIN 60 /* bytes of the shortest frame on a wire; libslirp's parsers expect that much */
-
-/*
- * While the guest has no room, no socket is read, so what still comes are answers to its own frames: acknowledgements, DHCP. A
- * guest that sends on and on and never receives loses those beyond this many bytes.
- */
-#define WAITING_MAX (1u << 20)
-
-/* A frame that waits until the guest has room. */
-struct waiting {
-	struct waiting *next;
-	struct virtio_net_hdr_v1 hdr;
-	size_t len;
-	uint8_t frame[];
-};
+#define BURST 64 /* messages of the process that are given to the guest before the worker serves its other events */
+/* 2 s: the process ends within milliseconds, unless it loops, or the host has no time for it. */
+#define END_MS 2000
+#define WORDS_MS 100 /* a process that crashed closes its socket some ms before it can be waited for */
 
 struct net_user {
 	struct net_backend base;
-	Slirp *slirp;
-	struct net_sockets sockets;
-	struct net_merge merge;
+	struct vmm_notes notes;
+	struct helper process;
 	bool started;
-	bool checksums;		      /* the guest's driver understands what the header says of checksums */
-	bool delivered;		      /* a frame was given to the peer since the last received() */
-	struct waiting *first, *last; /* while there are any, the sockets are not watched */
-	size_t waiting;		      /* bytes in these */
-	uint8_t frame[NET_FRAME_MAX]; /* the guest's frame, copied out of its memory */
+	bool fallen; /* the process has ended, or sent what is no message: the guest has no network */
+	uint64_t features;
+	uint32_t generation;
+	/* A message that the process did not take yet; 0 bytes: none. */
+	size_t out_len;
+	uint8_t out[NET_MESSAGE_MAX];
+	/* A message that the guest had no room for; 0 bytes: none. One byte more than the longest message, which a longer one
+	 * fills. */
+	size_t in_len;
+	union {
+		struct net_header header;
+		uint8_t bytes[NET_MESSAGE_MAX + 1];
+	} in;
 };
 
 static struct net_user *user_of(struct net_backend *b)
@@ -58,183 +54,164 @@ static struct net_user *user_of(struct net_backend *b)
 	return (struct net_user *)b;
 }
 
-static void serve_sockets(void *ctx, uint32_t events);
+static void serve_process(void *ctx, uint32_t events);
 
-/* Let the worker wait for libslirp's sockets, or (while frames wait for the guest) for none. */
+/* Have the worker wait for what can be done. */
 static void watch(struct net_user *u)
 {
-	if (!u->started || u->first)
-		worker_unwatch(u->base.worker, u->sockets.epoll_fd);
+	uint32_t events = (u->in_len ? 0 : EPOLLIN) | (u->out_len ? EPOLLOUT : 0);
+
+	if (!u->started || u->fallen || !events)
+		worker_unwatch(u->base.worker, u->process.socket);
 	else
-		worker_watch(u->base.worker, u->sockets.epoll_fd, EPOLLIN, serve_sockets, u, NULL);
+		worker_watch(u->base.worker, u->process.socket, events, serve_process, u, NULL);
 }
 
-static void keep(struct net_user *u, const struct virtio_net_hdr_v1 *hdr, const uint8_t *frame, size_t len)
+/* The guest has no network from here on. */
+static void fall(struct net_user *u, const char *why)
 {
-	struct waiting *w = u->waiting + len > WAITING_MAX ? NULL : malloc(sizeof(*w) + len);
+	char words[320], line[512];
 
-	/* TCP sends it again, and other protocols take losses. */
-	if (!w)
+	if (u->fallen)
 		return;
-	w->next = NULL;
-	w->hdr = *hdr;
-	w->len = len;
-	memcpy(w->frame, frame, len);
-	if (u->last)
-		u->last->next = w;
-	else
-		u->first = w;
-	u->last = w;
-	u->waiting += len;
-	if (u->first == w)
-		watch(u);
+	u->fallen = true;
+	u->in_len = u->out_len = 0;
+	watch(u);
+	helper_last_words(&u->process, WORDS_MS, words, sizeof(words));
+	snprintf(line, sizeof(line), "the guest has lost its network: %s%s%s", why, words[0] ? "; " : "", words);
+	if (u->notes.note)
+		u->notes.note(u->notes.ctx, line);
 }
 
-static void drop_waiting(struct net_user *u)
-{
-	while (u->first) {
-		struct waiting *w = u->first;
+/* ---- to the process ---- */
 
-		u->first = w->next;
-		free(w);
+/* Try to send the message in `out`. A process that has ended is noticed by the read. */
+static void flush(struct net_user *u)
+{
+	if (!u->out_len || (write(u->process.socket, u->out, u->out_len) < 0 && errno == EAGAIN))
+		return;
+	u->out_len = 0;
+}
+
+static void copy_pieces(uint8_t *to, const struct iovec *piece, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		memcpy(to, piece[i].iov_base, piece[i].iov_len);
+		to += piece[i].iov_len;
 	}
-	u->last = NULL;
-	u->waiting = 0;
 }
 
-static void give(struct net_user *u, const struct virtio_net_hdr_v1 *hdr, const uint8_t *frame, size_t len)
+static bool user_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
 {
-	if (!u->first && u->base.peer.receive(u->base.peer.ctx, hdr, frame, len))
-		u->delivered = true;
+	struct net_user *u = user_of(b);
+	struct net_header header = {.kind = NET_MESSAGE_FRAME, .generation = u->generation, .offload = *hdr};
+	struct iovec parts[NET_PIECES_MAX + 1] = {{&header, sizeof(header)}};
+	size_t len = sizeof(header);
+
+	if (u->fallen || u->out_len) {
+		b->dropped++;
+		return !u->out_len;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		parts[i + 1] = piece[i];
+		len += piece[i].iov_len;
+	}
+	if (writev(u->process.socket, parts, (int)count + 1) >= 0)
+		return true;
+	if (errno != EAGAIN) {
+		b->dropped++;
+		return true;
+	}
+	memcpy(u->out, &header, sizeof(header));
+	copy_pieces(u->out + sizeof(header), piece, count);
+	u->out_len = len;
+	watch(u);
+	return false;
+}
+
+/* ---- from the process ---- */
+
+/* Whether the guest's driver may get this, so that a fallen process cannot give it what it did not negotiate. */
+static bool offload_allowed(const struct net_user *u, const struct virtio_net_hdr_v1 *hdr, size_t len)
+{
+	uint64_t gso = hdr->gso_type == VIRTIO_NET_HDR_GSO_TCPV4   ? NET_BIT(VIRTIO_NET_F_GUEST_TSO4)
+		       : hdr->gso_type == VIRTIO_NET_HDR_GSO_TCPV6 ? NET_BIT(VIRTIO_NET_F_GUEST_TSO6)
+								   : 0;
+
+	if (hdr->flags & ~(VIRTIO_NET_HDR_F_DATA_VALID | VIRTIO_NET_HDR_F_NEEDS_CSUM) ||
+	    (hdr->flags && !(u->features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM))))
+		return false;
+	if (hdr->gso_type == VIRTIO_NET_HDR_GSO_NONE)
+		return true;
+	return u->features & gso && le16toh(hdr->hdr_len) < len && le16toh(hdr->gso_size) &&
+	       le16toh(hdr->csum_start) < len;
+}
+
+/* Returns whether the message in `in`, of `len` bytes, is one. A frame for an earlier driver is dropped. */
+static bool is_frame(const struct net_user *u, size_t len)
+{
+	return len >= sizeof(u->in.header) + NET_FRAME_MIN && len <= NET_MESSAGE_MAX && u->in.header.kind == NET_MESSAGE_FRAME &&
+	       (u->in.header.generation != u->generation ||
+		offload_allowed(u, &u->in.header.offload, len - sizeof(u->in.header)));
+}
+
+/* Give the guest the frame in `in`. Returns false when there is no room: the frame stays. */
+static bool give(struct net_user *u)
+{
+	size_t header = sizeof(u->in.header);
+
+	if (u->in.header.generation == u->generation &&
+	    !u->base.peer.receive(u->base.peer.ctx, &u->in.header.offload, u->in.bytes + header, u->in_len - header))
+		return false;
+	u->in_len = 0;
+	return true;
+}
+
+/* Read one message, and give it to the guest. Returns whether there may be more that the guest has room for. */
+static bool take(struct net_user *u)
+{
+	ssize_t n = read(u->process.socket, &u->in, sizeof(u->in));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0)
+		fall(u, "its network process has ended");
+	else if (!is_frame(u, (size_t)n))
+		fall(u, "its network process sent what is no message");
 	else
-		keep(u, hdr, frame, len);
+		u->in_len = (size_t)n;
+	return u->in_len && give(u);
 }
 
-static void give_merged(struct net_user *u)
-{
-	struct virtio_net_hdr_v1 hdr;
-	size_t len = net_merge_take(&u->merge, &hdr);
-
-	if (len)
-		give(u, &hdr, u->merge.frame, len);
-}
-
-/* What libslirp sent in a burst goes out, and libslirp says what it waits for now. */
-static void end_burst(struct net_user *u)
-{
-	give_merged(u);
-	if (u->delivered)
-		u->base.peer.received(u->base.peer.ctx);
-	u->delivered = false;
-	if (u->started)
-		net_sockets_prepare(&u->sockets, u->slirp);
-}
-
-static void serve_sockets(void *ctx, uint32_t events)
+static void serve_process(void *ctx, uint32_t events)
 {
 	struct net_user *u = ctx;
+	bool was_full = u->out_len;
+	unsigned n = 0;
 
 	(void)events;
-	net_sockets_serve(&u->sockets, u->slirp);
-	end_burst(u);
+	flush(u);
+	while (!u->in_len && n < BURST && take(u))
+		n++;
+	if (n)
+		u->base.peer.received(u->base.peer.ctx);
+	watch(u);
+	if (was_full && !u->out_len)
+		u->base.peer.sendable(u->base.peer.ctx);
 }
-
-/* ---- libslirp's callbacks ---- */
-
-static ssize_t send_packet(const void *frame, size_t len, void *ctx)
-{
-	struct virtio_net_hdr_v1 hdr = {0};
-	struct net_user *u = ctx;
-
-	if (!u->started || len < NET_FRAME_MIN || len > NET_FRAME_MAX)
-		return (ssize_t)len;
-	if (net_merge_add(&u->merge, frame, len))
-		return (ssize_t)len;
-	give_merged(u);
-	if (net_merge_add(&u->merge, frame, len))
-		return (ssize_t)len;
-	/* libslirp has computed the checksum. */
-	hdr.flags = u->checksums ? VIRTIO_NET_HDR_F_DATA_VALID : 0;
-	give(u, &hdr, frame, len);
-	return (ssize_t)len;
-}
-
-static void guest_error(const char *message, void *ctx)
-{
-	/* The guest could fill a log with these. */
-	(void)message;
-	(void)ctx;
-}
-
-static int64_t clock_get_ns(void *ctx)
-{
-	(void)ctx;
-	return net_sockets_clock();
-}
-
-static void *timer_new(SlirpTimerId id, void *timer_ctx, void *ctx)
-{
-	struct net_user *u = ctx;
-
-	return net_sockets_timer_new(&u->sockets, id, timer_ctx);
-}
-
-static void timer_free(void *timer, void *ctx)
-{
-	(void)ctx;
-	net_sockets_timer_free(timer);
-}
-
-static void timer_mod(void *timer, int64_t expires, void *ctx)
-{
-	struct net_user *u = ctx;
-
-	net_sockets_timer_set(&u->sockets, timer, expires);
-}
-
-static void register_poll_fd(int fd, void *ctx)
-{
-	struct net_user *u = ctx;
-
-	net_sockets_opened(&u->sockets, fd);
-}
-
-static void unregister_poll_fd(int fd, void *ctx)
-{
-	struct net_user *u = ctx;
-
-	net_sockets_closing(&u->sockets, fd);
-}
-
-static void notify(void *ctx)
-{
-	/* Every burst ends with net_sockets_prepare(). */
-	(void)ctx;
-}
-
-static const SlirpCb callbacks = {
-	.send_packet = send_packet,
-	.guest_error = guest_error,
-	.clock_get_ns = clock_get_ns,
-	.timer_free = timer_free,
-	.timer_mod = timer_mod,
-	.register_poll_fd = register_poll_fd,
-	.unregister_poll_fd = unregister_poll_fd,
-	.notify = notify,
-	.timer_new_opaque = timer_new,
-};
 
 /* ---- struct net_backend_ops ---- */
 
 static void user_start(struct net_backend *b, uint64_t features)
 {
 	struct net_user *u = user_of(b);
+	struct net_start start = {.header = {.kind = NET_MESSAGE_START, .generation = ++u->generation}, .features = features};
 
-	u->checksums = features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM);
-	u->merge.ipv4 = features & NET_BIT(VIRTIO_NET_F_GUEST_TSO4);
-	u->merge.ipv6 = features & NET_BIT(VIRTIO_NET_F_GUEST_TSO6);
+	u->features = features;
 	u->started = true;
-	net_sockets_prepare(&u->sockets, u->slirp);
+	memcpy(u->out, &start, sizeof(start));
+	u->out_len = u->fallen ? 0 : sizeof(start);
+	flush(u);
 	watch(u);
 }
 
@@ -242,72 +219,26 @@ static void user_stop(struct net_backend *b)
 {
 	struct net_user *u = user_of(b);
 
-	if (!u->started)
-		return;
 	u->started = false;
-	u->merge.len = 0;
-	drop_waiting(u);
+	u->in_len = u->out_len = 0;
 	watch(u);
-}
-
-static void user_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr, const struct iovec *piece, unsigned count)
-{
-	struct net_user *u = user_of(b);
-	size_t len = 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		memcpy(u->frame + len, piece[i].iov_base, piece[i].iov_len);
-		len += piece[i].iov_len;
-	}
-	if (len < ETH_MIN) {
-		memset(u->frame + len, 0, ETH_MIN - len);
-		len = ETH_MIN;
-	}
-	if (((hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) &&
-	     !net_complete_checksum(u->frame, len, le16toh(hdr->csum_start), le16toh(hdr->csum_offset))) ||
-	    !net_guard_allows(u->frame, len) || (net_guard_opens(u->frame, len) && !net_sockets_may_open(&u->sockets))) {
-		b->dropped++;
-		return;
-	}
-	slirp_input(u->slirp, u->frame, (int)len);
-}
-
-static void user_sent(struct net_backend *b)
-{
-	end_burst(user_of(b));
 }
 
 static void user_resume(struct net_backend *b)
 {
 	struct net_user *u = user_of(b);
-	struct waiting *w;
 
-	while ((w = u->first)) {
-		if (!b->peer.receive(b->peer.ctx, &w->hdr, w->frame, w->len))
-			break;
-		u->delivered = true;
-		u->first = w->next;
-		u->waiting -= w->len;
-		free(w);
-	}
-	if (u->delivered)
-		b->peer.received(b->peer.ctx);
-	u->delivered = false;
-	if (!u->first) {
-		u->last = NULL;
-		watch(u);
-	}
+	if (!u->in_len || !give(u))
+		return;
+	b->peer.received(b->peer.ctx);
+	watch(u);
 }
 
 static void user_free(struct net_backend *b)
 {
 	struct net_user *u = user_of(b);
 
-	u->started = false;
-	if (u->slirp)
-		slirp_cleanup(u->slirp);
-	drop_waiting(u);
-	net_sockets_destroy(&u->sockets);
+	helper_stop(&u->process, END_MS);
 	free(u);
 }
 
@@ -315,72 +246,27 @@ static const struct net_backend_ops user_ops = {
 	.start = user_start,
 	.stop = user_stop,
 	.send = user_send,
-	.sent = user_sent,
 	.resume = user_resume,
 	.free = user_free,
 };
 
 /* ---- making one ---- */
 
-static struct in_addr ipv4(uint32_t address)
+/* Wait for the first message of the process. */
+static int await_ready(const struct helper *process, struct err *err)
 {
-	return (struct in_addr){.s_addr = htobe32(address)};
-}
+	struct net_ready ready = {.code = EXIT_INTERNAL, .text = "the network process of --net user ended before it was ready"};
+	ssize_t n;
 
-static Slirp *new_slirp(struct net_user *u)
-{
-	SlirpConfig config = {
-		.version = 4,
-		.in_enabled = true,
-		.vnetwork = ipv4(NET_USER_NETWORK),
-		.vnetmask = ipv4(NET_USER_MASK),
-		.vhost = ipv4(NET_USER_GATEWAY),
-		.vdhcp_start = ipv4(NET_USER_GUEST),
-		.vnameserver = ipv4(NET_USER_DNS),
-		.in6_enabled = true,
-		.vprefix_len = NET_USER_PREFIX6,
-		.vhostname = "outrider",
-		.disable_host_loopback = true,
-	};
-
-	inet_pton(AF_INET6, NET_USER_NETWORK6, &config.vprefix_addr6);
-	inet_pton(AF_INET6, NET_USER_GATEWAY6, &config.vhost6);
-	inet_pton(AF_INET6, NET_USER_DNS6, &config.vnameserver6);
-	return slirp_new(&config, &callbacks, u);
-}
-
-/* Why the port cannot be had. libslirp says only that it cannot, so the port is tried once more. Returns an errno value. */
-static int why_not(const struct vmm_forward *f)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = f->address, .sin_port = htobe16(f->port)};
-	int fd = socket(AF_INET, (f->udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
-	int why;
-
-	if (fd < 0)
-		return errno;
-	why = bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ? errno : EADDRINUSE;
-	close(fd);
-	return why;
-}
-
-static int forward(struct net_user *u, const struct vmm_forward *f, struct err *err)
-{
-	char address[INET_ADDRSTRLEN];
-	int why;
-
-	if (slirp_add_hostfwd(u->slirp, f->udp, f->address, f->port, ipv4(NET_USER_GUEST), f->guest_port) == 0)
+	do
+		n = read(process->socket, &ready, sizeof(ready));
+	while (n < 0 && errno == EINTR);
+	if (n == sizeof(ready) && ready.code == EXIT_OK)
 		return 0;
-	why = why_not(f);
-	inet_ntop(AF_INET, &f->address, address, sizeof(address));
-	return err_set(err, EXIT_INPUT, "--net hostfwd: cannot listen at %s port %u of %s: %s%s", f->udp ? "UDP" : "TCP",
-		       f->port, address, strerror(why),
-		       why == EADDRINUSE      ? "; choose another port, or end the program that has it"
-		       : why == EACCES	      ? "; choose a port from 1024 on, which needs no right"
-		       : why == EADDRNOTAVAIL ? "; choose an address of this host, such as 127.0.0.1"
-					      : "");
+	return err_set(err, ready.code, "%s", ready.text);
 }
 
-struct net_backend *net_user_new(const struct vmm_net *net, struct err *err)
+struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_notes *notes, struct err *err)
 {
 	static const uint8_t mac[6] = {0x02, 0x6f, 0x75, 0x74, 0x00, 0x01};
 	struct net_user *u = calloc(1, sizeof(*u));
@@ -390,20 +276,15 @@ struct net_backend *net_user_new(const struct vmm_net *net, struct err *err)
 		return NULL;
 	}
 	u->base.ops = &user_ops;
-	u->base.offloads = NET_BIT(VIRTIO_NET_F_CSUM) | NET_BIT(VIRTIO_NET_F_GUEST_CSUM) | NET_BIT(VIRTIO_NET_F_HOST_TSO4) |
-			   NET_BIT(VIRTIO_NET_F_HOST_TSO6) | NET_BIT(VIRTIO_NET_F_GUEST_TSO4) |
-			   NET_BIT(VIRTIO_NET_F_GUEST_TSO6);
+	u->base.offloads = NET_SLIRP_OFFLOADS;
+	u->notes = *notes;
 	memcpy(u->base.mac, mac, sizeof(mac));
-	if (net_sockets_init(&u->sockets, err) < 0)
+	if (helper_start(&u->process, net_process_serve, (void *)net, err) < 0 || await_ready(&u->process, err) < 0)
 		goto fail;
-	u->slirp = new_slirp(u);
-	if (!u->slirp) {
-		err_set(err, EXIT_INTERNAL, "user-mode networking: libslirp %s does not start", slirp_version_string());
+	if (fcntl(u->process.socket, F_SETFL, O_NONBLOCK) < 0) {
+		err_set(err, EXIT_INTERNAL, "user-mode networking: fcntl: %s", strerror(errno));
 		goto fail;
 	}
-	for (size_t i = 0; i < net->count; i++)
-		if (forward(u, &net->forwards[i], err) < 0)
-			goto fail;
 	return &u->base;
 fail:
 	user_free(&u->base);

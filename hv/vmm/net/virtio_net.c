@@ -32,7 +32,7 @@ struct virtio_net {
 	struct virtio_net_config config;
 	int again_fd;	   /* eventfd: the worker stopped after a burst, and the transmit queue may have more */
 	unsigned held_max; /* HELD_MAX, or 1 when the driver does not merge buffers */
-	/* The worker is to start the backend with `features`. A vCPU's thread may not: its confinement does not allow it. */
+	/* The worker must start the backend with `features`, because the confinement of a vCPU's thread does not allow it. */
 	bool starting;
 	uint64_t features;
 	/*
@@ -43,6 +43,7 @@ struct virtio_net {
 	unsigned held_count;
 	uint64_t room; /* bytes in these */
 	bool starved;  /* the backend waits for receive buffers */
+	bool stopped;  /* the backend takes no frame of the guest for now */
 	struct virtio_net_counts counts;
 	struct virtq_request request; /* of the transmit queue or the control queue */
 	struct virtq_request requests[HELD_MAX];
@@ -149,7 +150,8 @@ static void buffers_ready(struct virtio_net *net)
 
 /* ---- from the guest ---- */
 
-static void send_frame(struct virtio_net *net, struct virtq_request *rq)
+/* Returns whether the backend takes another frame now. */
+static bool send_frame(struct virtio_net *net, struct virtq_request *rq)
 {
 	struct iovec piece[NET_PIECES_MAX];
 	struct virtio_net_hdr_v1 header;
@@ -158,32 +160,32 @@ static void send_frame(struct virtio_net *net, struct virtq_request *rq)
 
 	if (len < NET_FRAME_MIN || len > NET_FRAME_MAX) {
 		net->counts.bad_length++;
-		return;
+		return true;
 	}
 	virtq_read(rq, 0, &header, HEADER);
 	virtq_begin(rq, DEVICE_NET_TRANSMIT, 0);
 	count = virtq_iov(rq, false, HEADER, len, piece, NET_PIECES_MAX);
-	net->backend->ops->send(net->backend, &header, piece, count);
 	net->counts.sent++;
+	return net->backend->ops->send(net->backend, &header, piece, count);
 }
 
-/* Send up to a burst of frames. Returns whether the queue may have more frames. */
+/* Send up to a burst of frames. Returns whether the queue may have more frames that can be sent now. */
 static bool send_burst(struct virtio_net *net, struct virtq *q)
 {
 	struct virtq_request *rq = &net->request;
 	unsigned n;
 
-	for (n = 0; n < SEND_BURST && virtq_pop(q, rq) > 0; n++) {
+	for (n = 0; n < SEND_BURST && !net->stopped && virtq_pop(q, rq) > 0; n++) {
 		if (rq->write_len || rq->read_len < HEADER) {
 			virtq_break(q, "a transmit request has a writable part, or no header");
 			virtq_drop(rq);
 			break;
 		}
-		send_frame(net, rq);
+		net->stopped = !send_frame(net, rq);
 		virtq_push(rq, 0);
 	}
 	virtq_interrupt(q);
-	return n == SEND_BURST;
+	return n == SEND_BURST && !net->stopped;
 }
 
 static void frames_ready(struct virtio_net *net)
@@ -194,6 +196,14 @@ static void frames_ready(struct virtio_net *net)
 		eventfd_write(net->again_fd, 1);
 	if (ops->sent)
 		ops->sent(net->backend);
+}
+
+static void sendable(void *ctx)
+{
+	struct virtio_net *net = ctx;
+
+	net->stopped = false;
+	frames_ready(net);
 }
 
 static void send_again(void *ctx, uint32_t events)
@@ -276,6 +286,7 @@ static void net_reset(void *dev)
 	net->held_count = 0;
 	net->room = 0;
 	net->starved = false;
+	net->stopped = false;
 }
 
 static struct worker *net_worker(void *dev, unsigned queue)
@@ -307,7 +318,7 @@ static void fill_config(struct virtio_net *net)
 	net->config.mtu = htole16(net->backend->mtu);
 }
 
-struct virtio_net *virtio_net_with(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err)
+struct virtio_net *virtio_net_new(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err)
 {
 	struct virtio_net *net = calloc(1, sizeof(*net));
 	char name[16];
@@ -331,7 +342,7 @@ struct virtio_net *virtio_net_with(const struct virtio_bus *bus, struct net_back
 	if (!net->worker || worker_watch(net->worker, net->again_fd, EPOLLIN, send_again, net, err) < 0)
 		goto fail;
 	backend->worker = net->worker;
-	backend->peer = (struct net_peer){.receive = receive, .received = received, .ctx = net};
+	backend->peer = (struct net_peer){.receive = receive, .received = received, .sendable = sendable, .ctx = net};
 	net->virtio = virtio_add(bus, &net_ops, net, index, QUEUES, err);
 	if (!net->virtio)
 		goto fail;
@@ -339,13 +350,6 @@ struct virtio_net *virtio_net_with(const struct virtio_bus *bus, struct net_back
 fail:
 	virtio_net_free(net);
 	return NULL;
-}
-
-struct virtio_net *virtio_net_new(const struct virtio_bus *bus, const struct vmm_net *net, unsigned index, struct err *err)
-{
-	struct net_backend *backend = net->kind == VMM_NET_TAP ? net_tap_new(net, err) : net_user_new(net, err);
-
-	return backend ? virtio_net_with(bus, backend, index, err) : NULL;
 }
 
 void virtio_net_free(struct virtio_net *net)

@@ -37,13 +37,10 @@ struct virtio_net_counts {
 };
 
 /*
- * Make network device number `index` with the backend that `net` selects, and add it to the bus. Returns NULL with `err` set:
- * EXIT_INPUT when the host refuses what the backend needs.
+ * Make network device number `index` with the backend, and add it to the bus. The device owns the backend from then on, also when
+ * the call fails. Returns NULL with EXIT_INTERNAL.
  */
-struct virtio_net *virtio_net_new(const struct virtio_bus *bus, const struct vmm_net *net, unsigned index, struct err *err);
-
-/* The same with an existing backend. The device owns the backend from then on, also when the call fails. */
-struct virtio_net *virtio_net_with(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err);
+struct virtio_net *virtio_net_new(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err);
 
 /* To be called after the machine's threads have ended. NULL is allowed. */
 void virtio_net_free(struct virtio_net *net);

@@ -21,8 +21,8 @@
 #include "hv/base/err.h"
 #include "hv/vmm/bus/bus.h"
 #include "hv/vmm/bus/lines.h"
-#include "hv/vmm/pci/function.h"
 #include "hv/vmm/layout.h"
+#include "hv/vmm/pci/function.h"
 
 #define PCI_LEN 8 /* ports from PCI_PORT */
 #define PCI_SLOTS 32

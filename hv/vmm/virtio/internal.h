@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/pci/msix.h"
+#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/virtio/virtio.h"
 
 /* Bits of the device status (virtio 1.2, 2.1). */

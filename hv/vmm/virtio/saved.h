@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/pci/msix.h"
+#include "hv/vmm/pci/pci.h"
 #include "hv/vmm/virtio/virtio.h"
 
 #define VIRTIO_NAME_MAX 16

@@ -10,8 +10,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "hv/vmm/vsock/socket.h"
 #include "hv/vmm/vsock/host.h"
+#include "hv/vmm/vsock/socket.h"
 
 /* The most replies to packets without a connection (RST) that wait for the guest at a time. */
 #define REPLIES 64

@@ -24,8 +24,8 @@
 #include <stddef.h>
 
 #include "hv/base/err.h"
-#include "hv/vmm/vsock/packet.h"
 #include "hv/vmm/virtio/worker.h"
+#include "hv/vmm/vsock/packet.h"
 
 #define VSOCK_BUFFER 65536u /* bytes */
 #define VSOCK_CONNECTIONS 128

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/vmm/vsock/streams.h"
 #include "hv/vmm/vmm.h"
 #include "hv/vmm/vsock/host.h"
+#include "hv/vmm/vsock/streams.h"
 
 enum { TYPE_SOCKET = 19, CLASS_NONE = 0xff0000 };
 enum { QUEUE_RECEIVE, QUEUE_TRANSMIT, QUEUE_EVENT, QUEUES }; /* in the order of virtio 1.2, 5.10.2 */

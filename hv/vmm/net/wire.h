@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The messages between the run (user.c) and its network process (process.c), on a SOCK_SEQPACKET socket, which keeps the bounds of
+ * messages (unix(7)). Neither side trusts the other: a message whose length or kind is wrong ends the conversation.
+ */
+#ifndef OUTRIDER_VMM_NET_WIRE_H
+#define OUTRIDER_VMM_NET_WIRE_H
+
+#include <stdint.h>
+
+#include <linux/virtio_net.h>
+
+#include "hv/base/err.h"
+#include "hv/vmm/net/backend.h"
+
+/* The first message, of the process: whether it can do its work. */
+struct net_ready {
+	int32_t code; /* enum exit_code */
+	char text[sizeof(((struct err *)NULL)->text)];
+};
+
+enum net_message_kind {
+	NET_MESSAGE_START, /* to the process: the guest's driver is ready; a struct net_start */
+	NET_MESSAGE_FRAME, /* in both directions: a struct net_header, then NET_FRAME_MIN to NET_FRAME_MAX bytes of a frame */
+};
+
+struct net_header {
+	uint32_t kind;
+	/* The number of NET_MESSAGE_START messages so far. A frame for an earlier driver is dropped. */
+	uint32_t generation;
+	/* What is still to be done for the frame (backend.h). */
+	struct virtio_net_hdr_v1 offload;
+};
+
+struct net_start {
+	struct net_header header;
+	uint64_t features; /* as in the backend's start() */
+};
+
+#define NET_MESSAGE_MAX (sizeof(struct net_header) + NET_FRAME_MAX) /* bytes */
+
+#endif
