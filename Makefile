@@ -272,6 +272,8 @@ bench-page: ## put the figures that make bench has left into docs/performance.md
 
 # A make that was not told how many jobs at once takes as many as there are CPUs.
 JOBS ?= $(shell nproc)
+# One more than there are CPUs: tests that attach to a machine wait for its gdbstub or for their turn most of the time.
+CHECK_JOBS ?= $(shell expr $(JOBS) + 1)
 MAKE_PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 # Python tests that need neither a lab nor a guest.
@@ -287,7 +289,7 @@ check: deps ## everything: unit tests, plain and sanitized, lint, recorded, lab 
 	+$(Q)$(MAKE_PARALLEL) SAN=address,undefined unit-build
 	+$(Q)$(MAKE_PARALLEL) SAN=thread $(OUT)/san-thread/sequence
 	+$(Q)$(MAKE_PARALLEL) $(FUZZ_MAKE) fuzz-build
-	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(JOBS) \
+	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(CHECK_JOBS) \
 		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) $(SAN_UNIT_BINS) $(OUT)/san-thread/sequence \
 		'tests/fuzz/run --runs 2000 $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)' \
 		tests/recorded/check $(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
