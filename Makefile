@@ -252,7 +252,7 @@ fuzz-build: $(FUZZ_BINS)
 SECONDS ?= 60
 
 .PHONY: fuzz
-fuzz: deps ## feed hostile input to every reader of it, SECONDS=60 of CPU time each; what is found is kept in build/fuzz
+fuzz: deps-check ## feed hostile input to every reader of it, SECONDS=60 of CPU time each; what is found is kept in build/fuzz
 	+$(Q)$(MAKE_PARALLEL) $(FUZZ_MAKE) fuzz-build
 	$(Q)tests/fuzz/run --seconds $(SECONDS) --found $(OUT)/fuzz $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)
 
@@ -260,7 +260,7 @@ fuzz: deps ## feed hostile input to every reader of it, SECONDS=60 of CPU time e
 BENCH ?= cost finds kcsan phases locks overhead start stub
 
 .PHONY: bench
-bench: deps ## measure what docs/performance.md says, BENCH="overhead ...": tables and JSON in build/bench; takes hours
+bench: deps-check ## measure what docs/performance.md says, BENCH="overhead ...": tables and JSON in build/bench; takes hours
 	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/outrider_gt.ko
 	$(Q)for bench in $(BENCH); do \
 		OUTRIDER_BUILD=$(abspath $(OUT)) BENCH_OUT=$(abspath $(OUT))/bench tests/bench/$$bench || exit; \
@@ -284,7 +284,7 @@ QUICK_TESTS := $(filter-out tests/lab/test_lab.py tests/ground-truth/test_guest.
 SAN_UNIT_BINS = $(patsubst $(OUT)/%,$(OUT)/san-address-undefined/%,$(filter-out %/test_sandbox %/test_sandbox_others %/test_sandbox_opener,$(UNIT_BINS)))
 
 .PHONY: check
-check: deps ## everything: unit tests, plain and sanitized, lint, recorded, lab and ground-truth runs
+check: deps-check ## everything: unit tests, plain and sanitized, lint, recorded, lab and ground-truth runs
 	+$(Q)$(MAKE_PARALLEL) all unit-build $(OUT)/sample_stacks $(OUT)/snapshots $(OUT)/outrider_gt.ko
 	+$(Q)$(MAKE_PARALLEL) SAN=address,undefined unit-build
 	+$(Q)$(MAKE_PARALLEL) SAN=thread $(OUT)/san-thread/sequence
@@ -295,7 +295,7 @@ check: deps ## everything: unit tests, plain and sanitized, lint, recorded, lab 
 		tests/recorded/check $(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
 
 .PHONY: check-quick
-check-quick: deps ## check without sanitizers, labs, guests and the ground-truth module, for work in between: a minute or two
+check-quick: deps-check ## check without sanitizers, labs, guests and the ground-truth module, for work in between: a minute or two
 	+$(Q)$(MAKE_PARALLEL) all unit-build
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(JOBS) \
 		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) tests/recorded/check $(QUICK_TESTS)
@@ -316,20 +316,30 @@ lint: $(PAGE) $(OUT)/liboutrider.a $(OUT)/outrider $(AGENT_OBJS) ## clang-format
 
 # ---- packages ----
 
-BUILD_PACKAGES := acpica-tools binutils chromium chromium-driver clang clang-format cppcheck elfutils gcc gdb jq libc6-dev libcapstone-dev libcmocka-dev \
-	libclang-rt-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libpq-dev libseccomp-dev libslirp-dev libsqlite3-dev libvirt-dev libxml2-dev libzstd-dev linux-libc-dev make mandoc munge pkg-config postgresql python3 \
-	python3-drgn python3-jsonschema python3-junitparser python3-selenium slurm-client slurmctld slurmd zlib1g-dev zsh
+# What building and the demo need, and what only the tests need.
+BUILD_PACKAGES := acpica-tools binutils gcc libc6-dev libcapstone-dev libdebuginfod-dev libdwarf-dev libelf-dev libjansson-dev libpq-dev \
+	libseccomp-dev libslirp-dev libsqlite3-dev libvirt-dev libxml2-dev libzstd-dev linux-libc-dev make pkg-config python3 zlib1g-dev
+CHECK_PACKAGES := chromium chromium-driver clang clang-format cppcheck elfutils gdb jq libclang-rt-dev libcmocka-dev mandoc munge postgresql \
+	python3-drgn python3-jsonschema python3-junitparser python3-selenium slurm-client slurmctld slurmd zsh
 DEB_PACKAGES := debhelper dh-python dpkg-dev git lintian mmdebstrap
-LAB_PACKAGES = $(shell cat tests/lab/packages tests/ground-truth/packages vm-images/packages 2>/dev/null)
-MISSING = $(shell for p in $(sort $(BUILD_PACKAGES) $(DEB_PACKAGES) $(LAB_PACKAGES)); do \
-	dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)
-
-.PHONY: deps
-deps: ## install the Debian packages that building and testing needs
-	@set -e; missing='$(MISSING)'; [ -n "$$missing" ] || exit 0; \
+packages_in = $(shell cat $1 2>/dev/null)
+DEPS = $(BUILD_PACKAGES) $(call packages_in,tests/lab/packages tests/ground-truth/packages)
+CHECK_DEPS = $(DEPS) $(CHECK_PACKAGES) $(DEB_PACKAGES) $(call packages_in,tests/lab/packages-check vm-images/packages)
+missing = $(shell for p in $(sort $1); do dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || echo $$p; done)
+define install_missing
+	@set -e; missing='$(call missing,$1)'; [ -n "$$missing" ] || exit 0; \
 	install="apt-get install -y --no-install-recommends $$missing"; \
 	[ "$$(id -u)" = 0 ] || { echo "packages are missing; run as root:  apt-get update && $$install" >&2; exit 1; }; \
 	apt-get -q update; DEBIAN_FRONTEND=noninteractive $$install
+endef
+
+.PHONY: deps
+deps: ## install the Debian packages that building and the demo need
+	$(call install_missing,$(DEPS))
+
+.PHONY: deps-check
+deps-check: ## install the Debian packages that the tests need, too
+	$(call install_missing,$(CHECK_DEPS))
 
 .PHONY: install
 install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTDIR and PREFIX (default /usr/local)
@@ -354,7 +364,7 @@ install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTD
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider/your-kernel docs/your-kernel/*
 
 .PHONY: deb
-deb: deps ## build the Debian package in a clean copy of the tree, judged by lintian; leaves it in build/deb
+deb: deps-check ## build the Debian package in a clean copy of the tree, judged by lintian; leaves it in build/deb
 	$(Q)docs/debian/make-package $(OUT)/deb
 
 .PHONY: clean

@@ -74,7 +74,7 @@ def children(pid, deep=True):
 def _program(name):
     found = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))
     if not found:
-        raise AssertionError(f"{name} is missing: `make deps` installs Debian's package postgresql")
+        raise AssertionError(f"{name} is missing: `make deps-check` installs Debian's package postgresql")
     return found[-1]
 
 

@@ -33,7 +33,7 @@ static void find_program(const char *name, char out[256])
 
 	snprintf(pattern, sizeof(pattern), "/usr/lib/postgresql/*/bin/%s", name);
 	if (glob(pattern, 0, NULL, &found) != 0)
-		fail_msg("%s is missing: `make deps` installs Debian's package postgresql", pattern);
+		fail_msg("%s is missing: `make deps-check` installs Debian's package postgresql", pattern);
 	snprintf(out, 256, "%s", found.gl_pathv[found.gl_pathc - 1]);
 	globfree(&found);
 }

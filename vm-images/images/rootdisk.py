@@ -125,7 +125,7 @@ def _bootstrap(root, overlay, names):
     try:
         done = subprocess.run(words, input=sources, env=environment, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
-        raise Failure("mmdebstrap is not installed; run `make deps`") from error
+        raise Failure("mmdebstrap is not installed; run `make deps-check`") from error
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines() or ["no message"]
         raise Failure(f"mmdebstrap failed: {said[0].removeprefix('E: ').strip()}")

@@ -72,7 +72,7 @@ def start(spec):
         raise LabFailure("the intel lab has no --line; use --kvm amd")
     for path in (BIOS, VGA_BIOS, ISOLINUX, LDLINUX):
         if not os.path.exists(path):
-            raise LabFailure(f"{path} is missing; run `make deps`")
+            raise LabFailure(f"{path} is missing; run `make deps-check`")
     paths = images.fetch("kernel")
     cd = _make_cd(spec.folder, paths)
     rc, msrs = spec.folder / "bochsrc", spec.folder / "msrs"
