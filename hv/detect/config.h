@@ -10,7 +10,7 @@
 #include "hv/guest/lock_functions.h"
 #include "hv/race/aim.h"
 #include "hv/race/lock_moment.h"
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/race/observation.h"
 #include "hv/race/prefer.h"
 

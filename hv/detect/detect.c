@@ -9,7 +9,7 @@
 #include "hv/detect/code.h"
 #include "hv/detect/lock_follower.h"
 #include "hv/detect/locks.h"
-#include "hv/detect/meet.h"
+#include "hv/detect/rendezvous.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/prove.h"
 #include "hv/detect/reporter.h"

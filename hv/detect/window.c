@@ -17,7 +17,7 @@
 #include "hv/detect/capture.h"
 #include "hv/detect/device.h"
 #include "hv/detect/locks.h"
-#include "hv/detect/meet_end.h"
+#include "hv/detect/rendezvous_end.h"
 #include "hv/detect/prove.h"
 
 #define NS_PER_MS 1000000u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results of running a race in both orders (replay classification, PLDI'07). From a rendezvous (hv/race/meeting.h), a copy of
- * the machine is run twice: order 0 lets the access of side 0 go first, order 1 that of side 1. The states after both regions
- * are compared. After that, each order runs on freely for a while.
+ * Results of running a race in both orders (replay classification, PLDI'07). From a rendezvous (hv/race/rendezvous.h), a copy
+ * of the machine is run twice: order 0 lets the access of side 0 go first, order 1 that of side 1. The states after both
+ * regions are compared. After that, each order runs on freely for a while.
  *
  * Plain data, with pure functions on it. Any thread; no locks.
  */

@@ -101,7 +101,8 @@ struct detect_stats {
 	uint64_t cut_idle;
 	/* Accesses in windows without watchpoints on all their bytes: debug registers ran out, or it was user memory. */
 	uint64_t no_watch;
-	/* Rendezvous (hv/race/meeting.h) that took place, and those skipped because a CPU had moved or did not arrive in time.
+	/* Rendezvous (hv/race/rendezvous.h) that took place, and those skipped because a CPU had moved or did not arrive in
+	 * time.
 	 */
 	uint64_t meetings, meetings_skipped;
 	/* Conflicts seen. */

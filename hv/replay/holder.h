@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_REPLAY_HOLDER_H
 #define OUTRIDER_REPLAY_HOLDER_H
 
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/replay/config.h"
 #include "hv/replay/keep.h"
 #include "hv/replay/run.h"

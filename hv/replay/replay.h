@@ -2,7 +2,7 @@
 /*
  * Both orders of a race, run on a copy of the machine. This header is all that a caller needs besides hv/race/replay.h.
  *
- * At a rendezvous (hv/race/meeting.h), while the machine stands still, replay_start() saves its state and forks. The parent
+ * At a rendezvous (hv/race/rendezvous.h), while the machine stands still, replay_start() saves its state and forks. The parent
  * continues at once; its guest is delayed by some milliseconds. The child keeps the guest's RAM unchanged, and runs four
  * processes in sequence, one for each run: two runs of each order. A run is compared at the ends of both regions. The first run
  * of each order then runs freely, and its console output is searched for trouble. The result comes back by a pipe.
@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "hv/base/err.h"
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
 #include "hv/replay/config.h"
 #include "hv/replay/keep.h"

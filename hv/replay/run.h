@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "hv/replay/compare.h"
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/replay/config.h"
 #include "hv/replay/copy.h"
 #include "hv/vmm/ram.h"

@@ -7,7 +7,7 @@
 #define OUTRIDER_SESSION_REPLAY_NAMES_H
 
 #include "hv/guest/guest.h"
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
 
 /* What naming needs to know of a rendezvous after it has ended. */

@@ -10,7 +10,7 @@
 #define OUTRIDER_SESSION_REPLAYER_H
 
 #include "hv/guest/guest.h"
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
 #include "hv/replay/expendable.h"
 #include "hv/session/engine.h"

@@ -10,7 +10,7 @@
 #define OUTRIDER_REPLAY_SCENARIO_H
 
 #include "hv/base/err.h"
-#include "hv/race/meeting.h"
+#include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
 #include "hv/race/site.h"
 #include "hv/replay/config.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/detect/meet.h"
+#include "hv/detect/rendezvous.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/base/clock.h"
 #include "hv/detect/capture.h"
-#include "hv/detect/meet_end.h"
+#include "hv/detect/rendezvous_end.h"
 #include "hv/detect/unwinding.h"
 #include "hv/detect/window.h"
 #include "hv/sandbox/sandbox.h"

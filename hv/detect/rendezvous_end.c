@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/detect/meet_end.h"
+#include "hv/detect/rendezvous_end.h"
 
 #include "hv/base/clock.h"
 

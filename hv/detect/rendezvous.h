@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rendezvous (hv/race/meeting.h): two CPUs are held before conflicting accesses, and the machine stands still while the
+ * Rendezvous (hv/race/rendezvous.h): two CPUs are held before conflicting accesses, and the machine stands still while the
  * detector's caller copies it. One rendezvous at a time.
  *
  * A CPU's callback begins a rendezvous. The second CPU is held like the first: it takes interrupts if it had them on. The
@@ -11,8 +11,8 @@
  *
  * The caller of each function except meet_start() and meet_stop() holds d->lock.
  */
-#ifndef OUTRIDER_DETECT_MEET_H
-#define OUTRIDER_DETECT_MEET_H
+#ifndef OUTRIDER_DETECT_RENDEZVOUS_H
+#define OUTRIDER_DETECT_RENDEZVOUS_H
 
 #include "hv/detect/state.h"
 

@@ -3,8 +3,8 @@
  * A rendezvous: two vCPUs are held directly before conflicting accesses, and all other vCPUs are stopped. From this state a
  * copy of the machine can run the two accesses in either order. Plain data.
  */
-#ifndef OUTRIDER_RACE_MEETING_H
-#define OUTRIDER_RACE_MEETING_H
+#ifndef OUTRIDER_RACE_RENDEZVOUS_H
+#define OUTRIDER_RACE_RENDEZVOUS_H
 
 #include <stddef.h>
 #include <stdint.h>

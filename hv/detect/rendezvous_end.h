@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How a rendezvous ends: the part of meet.h that windows need. The caller of each function holds d->lock. */
-#ifndef OUTRIDER_DETECT_MEET_END_H
-#define OUTRIDER_DETECT_MEET_END_H
+#ifndef OUTRIDER_DETECT_RENDEZVOUS_END_H
+#define OUTRIDER_DETECT_RENDEZVOUS_END_H
 
 #include "hv/detect/state.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/meet.h"
+#include "hv/detect/rendezvous.h"
 #include "tests/unit/detect_rig.h"
 
 #define READER 0x10u
