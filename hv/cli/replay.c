@@ -116,13 +116,13 @@ static void make_plan(struct replay *r)
 		r->config.free_ns = r->options.free_ns;
 	r->plan = (struct run_plan){
 		.state = &s->state,
-		.meeting = &s->meeting,
+		.rendezvous = &s->rendezvous,
 		.config = &r->config,
 		.ram = s->ram,
 		.cpus = r->scene.machine.cpus,
 		.kvm_fd = r->kvm_fd,
 	};
-	orders_prepare_ram(&s->ram, &s->meeting, &r->config);
+	orders_prepare_ram(&s->ram, &s->rendezvous, &r->config);
 }
 
 /*

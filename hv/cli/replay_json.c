@@ -11,7 +11,7 @@
 
 static json_t *side_json(struct json_builder *b, struct scene *s, unsigned side)
 {
-	const struct meeting_side *at = &s->scenario.meeting.sides[side];
+	const struct rendezvous_side *at = &s->scenario.rendezvous.sides[side];
 	struct source_line line;
 	bool known = scene_source(s, side, &line);
 	json_t *o = json_object();

@@ -15,7 +15,7 @@
 
 static void show_side(struct scene *s, unsigned side)
 {
-	const struct meeting_side *at = &s->scenario.meeting.sides[side];
+	const struct rendezvous_side *at = &s->scenario.rendezvous.sides[side];
 	char phrase[CONTEXT_PHRASE_MAX] = "context unknown", source[TEXT_SOURCE_MAX];
 	struct source_line line;
 

@@ -62,19 +62,19 @@ struct detect_sink {
 	 */
 	void (*failed)(void *ctx, const struct err *err);
 	/*
-	 * A rendezvous of the instructions at these two GVAs is possible. Returns whether meeting() is wanted for it. Called
+	 * A rendezvous of the instructions at these two GVAs is possible. Returns whether rendezvous() is wanted for it. Called
 	 * on a vCPU's thread under the detector's lock, so it must not block and must not call the detector. Not called while
-	 * a rendezvous is under way. NULL together with `meeting`: no rendezvous.
+	 * a rendezvous is under way. NULL together with `rendezvous`: no rendezvous.
 	 */
-	bool (*meeting_wanted)(void *ctx, uint64_t gva_a, uint64_t gva_b);
+	bool (*rendezvous_wanted)(void *ctx, uint64_t gva_a, uint64_t gva_b);
 	/*
 	 * A rendezvous: both CPUs are held before their accesses, and the machine stands still (target_stand_still()) until
 	 * this returns. Called on the rendezvous thread under the detector's lock, so it must not call the detector. It may
 	 * call the target and fork(). It must be brief, since the guest can notice the time that it lost. `m` is valid during
-	 * the call only. Each meeting_wanted() that returned true is followed by at most one call: a rendezvous is skipped if
-	 * a CPU has moved.
+	 * the call only. Each rendezvous_wanted() that returned true is followed by at most one call: a rendezvous is skipped
+	 * if a CPU has moved.
 	 */
-	void (*meeting)(void *ctx, const struct meeting *m);
+	void (*rendezvous)(void *ctx, const struct rendezvous *m);
 	/*
 	 * A lock moment: an access, a taken or released lock, or the end of an object. Called on a thread of its own, one call
 	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.

@@ -127,7 +127,7 @@ int detect_start(struct detect *d, struct err *err)
 	if (d->locks && pthread_create(&d->lock_follower, NULL, lock_follower_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the thread that follows locks");
 	d->lock_follower_started = d->locks;
-	if (meet_start(d, err))
+	if (rendezvous_start(d, err))
 		return -1;
 	if (pthread_create(&d->sampler, NULL, sampler_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the sampler's thread");
@@ -190,7 +190,7 @@ void detect_stop(struct detect *d)
 	if (d->sampler_started)
 		pthread_join(d->sampler, NULL);
 	d->sampler_started = false;
-	meet_stop(d);
+	rendezvous_stop(d);
 
 	disarm_all(d);
 

@@ -40,7 +40,7 @@ static uint8_t rw_of(const struct device_access *access)
 	return access->write ? INSN_WRITE : INSN_READ;
 }
 
-struct device_conflict device_meets(const struct window *w, const struct device_access *access)
+struct device_conflict device_find_conflict(const struct window *w, const struct device_access *access)
 {
 	const struct conflict_access device = {.known = true, .rw = rw_of(access)};
 
@@ -60,7 +60,7 @@ struct device_conflict device_meets(const struct window *w, const struct device_
 	return (struct device_conflict){0};
 }
 
-void device_ring_meets(struct detect *d, struct window *w, const struct device_access *access)
+void device_ring_explain(struct detect *d, struct window *w, const struct device_access *access)
 {
 	for (unsigned i = 0; i < w->data_count; i++) {
 		struct datum *datum = &w->data[i];
@@ -87,14 +87,14 @@ static void on_segment(void *ctx, const struct device_access *access)
 	struct look *look = ctx;
 
 	if (!look->first.datum)
-		look->first = device_meets(look->w, access);
+		look->first = device_find_conflict(look->w, access);
 }
 
 static void on_ring(void *ctx, const struct device_access *access)
 {
 	struct look *look = ctx;
 
-	device_ring_meets(look->d, look->w, access);
+	device_ring_explain(look->d, look->w, access);
 }
 
 struct device_conflict device_window_opens(struct detect *d, struct window *w)

@@ -34,9 +34,9 @@ struct device_conflict device_window_opens(struct detect *d, struct window *w);
 void device_window_closed(struct detect *d);
 
 /* Whether a device's access to a segment conflicts with the window. */
-struct device_conflict device_meets(const struct window *w, const struct device_access *access);
+struct device_conflict device_find_conflict(const struct window *w, const struct device_access *access);
 
 /* A device accesses a ring: mark the bytes of the window's data that the access overlaps as explained. */
-void device_ring_meets(struct detect *d, struct window *w, const struct device_access *access);
+void device_ring_explain(struct detect *d, struct window *w, const struct device_access *access);
 
 #endif

@@ -12,18 +12,18 @@
 #include "hv/sandbox/sandbox.h"
 
 /* Time for the machine to stand still, in ns. */
-#define MEET_NS 50000000u
+#define RENDEZVOUS_NS 50000000u
 /* The same if one of the two CPUs has interrupts off: other CPUs then wait for its answer to their IPIs. */
-#define IRQS_OFF_MEET_NS 10000000u
+#define IRQS_OFF_RENDEZVOUS_NS 10000000u
 
 /* State of the rendezvous thread. */
-struct meeter {
+struct rendezvous_server {
 	pthread_t thread;
 	/* Signalled under d->lock when a rendezvous was begun, or when the thread is to end. */
 	pthread_cond_t wanted;
 	bool stop;
 	/* Room for every point that can exist. */
-	struct meeting_point *points;
+	struct rendezvous_point *points;
 	/* Buffers for unwinding a side. */
 	struct race_side side;
 	struct race_side_room room;
@@ -33,44 +33,44 @@ struct meeter {
 
 static void end_both(struct detect *d, bool took_place, unsigned self)
 {
-	struct window *w = d->meet.window;
+	struct window *w = d->rendezvous.window;
 
-	meet_end(d, took_place, self);
+	rendezvous_end(d, took_place, self);
 	window_close(d, w);
 	if (w->cpu != self)
 		target_release(d->target, w->cpu);
 }
 
 /* Whether neither CPU is part of another window or rendezvous, and the first CPU is not in an NMI. */
-static bool can_meet(struct detect *d, const struct window *w, const struct meet_side *other)
+static bool can_begin(struct detect *d, const struct window *w, const struct other_side *other)
 {
 	const struct point *point = other->point;
 
-	return d->meeter && !d->meet.under_way && !d->closing && w->cpu != other->cpu && !d->windows[other->cpu].open &&
-	       (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
+	return d->rendezvous_server && !d->rendezvous.under_way && !d->closing && w->cpu != other->cpu &&
+	       !d->windows[other->cpu].open && (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
 }
 
-uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
-		    struct target_action *action)
+uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
+			  struct target_action *action)
 {
-	struct meet *m = &d->meet;
-	uint64_t now = monotonic_ns(), most = MEET_NS;
+	struct rendezvous_state *m = &d->rendezvous;
+	uint64_t now = monotonic_ns(), most = RENDEZVOUS_NS;
 	struct guest_context context;
 	bool irqs_off;
 
-	if (!can_meet(d, w, other))
+	if (!can_begin(d, w, other))
 		return 0;
 	guest_context(d->guest, other->regs, &context);
 	irqs_off = context.irqs_off || w->context.irqs_off;
-	if (context.kind == GUEST_NMI || (irqs_off && now < d->irqs_off_meet_rest) ||
-	    !d->sink.meeting_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
+	if (context.kind == GUEST_NMI || (irqs_off && now < d->irqs_off_rendezvous_rest) ||
+	    !d->sink.rendezvous_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
 		return 0;
 	if (irqs_off)
-		most = IRQS_OFF_MEET_NS;
-	*m = (struct meet){
+		most = IRQS_OFF_RENDEZVOUS_NS;
+	*m = (struct rendezvous_state){
 		.under_way = true,
 		.number = m->number + 1,
-		.looked_at = m->looked_at,
+		.served = m->served,
 		.began_ns = now,
 		.deadline_ns = now + most,
 		.window = w,
@@ -82,15 +82,15 @@ uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datu
 	};
 	/* A point with a window is not removed as a surplus or stale point. */
 	other->point->window = w;
-	pthread_cond_signal(&d->meeter->wanted);
+	pthread_cond_signal(&d->rendezvous_server->wanted);
 	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
 	return m->number;
 }
 
-bool meet_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
-		    struct target_action *action)
+bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+			  struct target_action *action)
 {
-	struct meet *m = &d->meet;
+	struct rendezvous_state *m = &d->rendezvous;
 	uint64_t now = monotonic_ns();
 
 	if (!m->under_way || point != m->point)
@@ -108,9 +108,9 @@ bool meet_hit_again(struct detect *d, const struct point *point, unsigned cpu, c
 	return true;
 }
 
-bool meet_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
+bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
 {
-	struct meet *m = &d->meet;
+	struct rendezvous_state *m = &d->rendezvous;
 	uint64_t now = monotonic_ns();
 
 	if (!m->under_way || (cpu != m->cpu && cpu != m->window->cpu))
@@ -127,9 +127,9 @@ bool meet_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
 /* ---- the thread ---- */
 
 /* Find the return address of the side's function, from the stack of a CPU that stands still. */
-static void find_return(struct detect *d, struct meeting_side *side)
+static void find_return(struct detect *d, struct rendezvous_side *side)
 {
-	struct race_side *room = &d->meeter->side;
+	struct race_side *room = &d->rendezvous_server->side;
 	const struct guest_frame *caller = &room->calls.frames[1];
 
 	capture_side(d->target, d->guest, side->cpu, &side->regs, &side->context, room);
@@ -140,10 +140,10 @@ static void find_return(struct detect *d, struct meeting_side *side)
 	side->cfa = caller->sp;
 }
 
-static void fill_side(struct meeting_side *side, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-		      const struct datum *datum, uint8_t insn_len)
+static void fill_side(struct rendezvous_side *side, unsigned cpu, const struct x86_regs *regs,
+		      const struct guest_context *context, const struct datum *datum, uint8_t insn_len)
 {
-	*side = (struct meeting_side){.cpu = cpu, .regs = *regs, .context = *context};
+	*side = (struct rendezvous_side){.cpu = cpu, .regs = *regs, .context = *context};
 	side->gva = datum->access.gva;
 	side->gpa = datum->extents[0].gpa;
 	side->size = datum->access.size;
@@ -151,21 +151,21 @@ static void fill_side(struct meeting_side *side, unsigned cpu, const struct x86_
 	side->insn_len = insn_len;
 }
 
-static void fill(struct detect *d, struct meeting *meeting)
+static void fill(struct detect *d, struct rendezvous *rendezvous)
 {
-	const struct meet *m = &d->meet;
+	const struct rendezvous_state *m = &d->rendezvous;
 	const struct window *w = m->window;
 
-	meeting->number = m->number;
-	fill_side(&meeting->sides[0], w->cpu, &w->regs, &w->context, &m->data[0], w->point->insn.len);
-	fill_side(&meeting->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
+	rendezvous->number = m->number;
+	fill_side(&rendezvous->sides[0], w->cpu, &w->regs, &w->context, &m->data[0], w->point->insn.len);
+	fill_side(&rendezvous->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
 }
 
 /* While the machine stands still: whether both CPUs are where they were held. Reads their current registers into the sides. */
-static bool both_stand(struct detect *d, struct meeting *meeting)
+static bool both_stand(struct detect *d, struct rendezvous *rendezvous)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct meeting_side *side = &meeting->sides[i];
+		struct rendezvous_side *side = &rendezvous->sides[i];
 		const struct x86_regs held = side->regs;
 
 		if (target_peek_regs(d->target, side->cpu, &side->regs) || side->regs.rip != held.rip ||
@@ -178,101 +178,101 @@ static bool both_stand(struct detect *d, struct meeting *meeting)
 	return true;
 }
 
-static void list_points(struct detect *d, struct meeting *meeting)
+static void list_points(struct detect *d, struct rendezvous *rendezvous)
 {
-	meeting->points = d->meeter->points;
-	meeting->point_count = d->points.count;
+	rendezvous->points = d->rendezvous_server->points;
+	rendezvous->point_count = d->points.count;
 	for (uint32_t i = 0; i < d->points.count; i++) {
 		const struct point *point = &d->points.slots[d->points.armed[i]];
 
-		d->meeter->points[i] = (struct meeting_point){point->gpa, point->insn.bytes[0]};
+		d->rendezvous_server->points[i] = (struct rendezvous_point){point->gpa, point->insn.bytes[0]};
 	}
 }
 
 /* Serve a rendezvous that was begun. Called with d->lock held, which is released while the machine comes to a stop. */
-static void hold_meeting(struct detect *d)
+static void serve(struct detect *d)
 {
-	struct meeting meeting = {0};
+	struct rendezvous rendezvous = {0};
 	bool stand = false;
 
-	fill(d, &meeting);
+	fill(d, &rendezvous);
 	pthread_mutex_unlock(&d->lock);
 	if (target_stand_still(d->target)) {
 		pthread_mutex_lock(&d->lock);
-		if (d->meet.under_way)
-			end_both(d, false, MEET_NO_CPU);
+		if (d->rendezvous.under_way)
+			end_both(d, false, RENDEZVOUS_NO_CPU);
 		return;
 	}
-	stand = both_stand(d, &meeting);
+	stand = both_stand(d, &rendezvous);
 	pthread_mutex_lock(&d->lock);
-	if (d->meet.under_way && d->meet.number == meeting.number) {
+	if (d->rendezvous.under_way && d->rendezvous.number == rendezvous.number) {
 		stand = stand && !d->closing;
 		if (stand) {
-			list_points(d, &meeting);
-			d->sink.meeting(d->sink.ctx, &meeting);
+			list_points(d, &rendezvous);
+			d->sink.rendezvous(d->sink.ctx, &rendezvous);
 		}
-		end_both(d, stand, MEET_NO_CPU);
+		end_both(d, stand, RENDEZVOUS_NO_CPU);
 	}
 	target_go_on(d->target);
 }
 
-static void *meeter_main(void *arg)
+static void *rendezvous_main(void *arg)
 {
 	struct detect *d = arg;
 
 	sandbox_thread(SANDBOX_COPY);
 	pthread_mutex_lock(&d->lock);
-	while (!d->meeter->stop) {
-		if (d->meet.under_way && d->meet.number != d->meet.looked_at) {
-			d->meet.looked_at = d->meet.number;
-			hold_meeting(d);
+	while (!d->rendezvous_server->stop) {
+		if (d->rendezvous.under_way && d->rendezvous.number != d->rendezvous.served) {
+			d->rendezvous.served = d->rendezvous.number;
+			serve(d);
 		} else {
-			pthread_cond_wait(&d->meeter->wanted, &d->lock);
+			pthread_cond_wait(&d->rendezvous_server->wanted, &d->lock);
 		}
 	}
 	pthread_mutex_unlock(&d->lock);
 	return NULL;
 }
 
-int meet_start(struct detect *d, struct err *err)
+int rendezvous_start(struct detect *d, struct err *err)
 {
-	struct meeter *meeter;
+	struct rendezvous_server *server;
 
-	if (!d->sink.meeting || d->target->caps.costly_stops)
+	if (!d->sink.rendezvous || d->target->caps.costly_stops)
 		return 0;
-	meeter = calloc(1, sizeof(*meeter));
-	if (!meeter)
-		return err_set(err, EXIT_INTERNAL, "out of memory for meetings");
-	meeter->points = calloc(d->points.capacity, sizeof(*meeter->points));
-	race_side_use_room(&meeter->side, &meeter->room);
-	if (!meeter->points || pthread_cond_init(&meeter->wanted, NULL))
+	server = calloc(1, sizeof(*server));
+	if (!server)
+		return err_set(err, EXIT_INTERNAL, "out of memory for the rendezvous thread");
+	server->points = calloc(d->points.capacity, sizeof(*server->points));
+	race_side_use_room(&server->side, &server->room);
+	if (!server->points || pthread_cond_init(&server->wanted, NULL))
 		goto fail;
-	d->meeter = meeter;
-	if (pthread_create(&meeter->thread, NULL, meeter_main, d) == 0)
+	d->rendezvous_server = server;
+	if (pthread_create(&server->thread, NULL, rendezvous_main, d) == 0)
 		return 0;
-	d->meeter = NULL;
-	pthread_cond_destroy(&meeter->wanted);
+	d->rendezvous_server = NULL;
+	pthread_cond_destroy(&server->wanted);
 fail:
-	free(meeter->points);
-	free(meeter);
-	return err_set(err, EXIT_INTERNAL, "cannot start the thread for meetings");
+	free(server->points);
+	free(server);
+	return err_set(err, EXIT_INTERNAL, "cannot start the rendezvous thread");
 }
 
-void meet_stop(struct detect *d)
+void rendezvous_stop(struct detect *d)
 {
-	struct meeter *meeter = d->meeter;
+	struct rendezvous_server *server = d->rendezvous_server;
 
-	if (!meeter)
+	if (!server)
 		return;
 	pthread_mutex_lock(&d->lock);
-	meeter->stop = true;
-	pthread_cond_signal(&meeter->wanted);
+	server->stop = true;
+	pthread_cond_signal(&server->wanted);
 	pthread_mutex_unlock(&d->lock);
-	pthread_join(meeter->thread, NULL);
+	pthread_join(server->thread, NULL);
 	pthread_mutex_lock(&d->lock);
-	d->meeter = NULL; /* a CPU's callback may be about to begin a rendezvous */
+	d->rendezvous_server = NULL; /* a CPU's callback may be about to begin a rendezvous */
 	pthread_mutex_unlock(&d->lock);
-	pthread_cond_destroy(&meeter->wanted);
-	free(meeter->points);
-	free(meeter);
+	pthread_cond_destroy(&server->wanted);
+	free(server->points);
+	free(server);
 }

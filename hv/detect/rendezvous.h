@@ -9,7 +9,7 @@
  * that time is over, when a CPU has moved, or when another context must execute the second CPU's instruction, or the first
  * CPU's and its access cannot be emulated.
  *
- * The caller of each function except meet_start() and meet_stop() holds d->lock.
+ * The caller of each function except rendezvous_start() and rendezvous_stop() holds d->lock.
  */
 #ifndef OUTRIDER_DETECT_RENDEZVOUS_H
 #define OUTRIDER_DETECT_RENDEZVOUS_H
@@ -20,13 +20,13 @@
  * Start the thread, if the sink wants rendezvous and the target can stop cheaply. Returns 0, or -1 with EXIT_INTERNAL in
  * `err`.
  */
-int meet_start(struct detect *d, struct err *err);
+int rendezvous_start(struct detect *d, struct err *err);
 
 /* End the thread. A rendezvous that is under way stays; window_close() ends it. */
-void meet_stop(struct detect *d);
+void rendezvous_stop(struct detect *d);
 
 /* One side of a conflict, at an open window: a CPU that hit a sample point, and its conflicting access. */
-struct meet_side {
+struct other_side {
 	struct point *point;
 	unsigned cpu;
 	const struct x86_regs *regs;
@@ -37,16 +37,16 @@ struct meet_side {
  * w's `datum` and the access of `other` conflict: begin a rendezvous, if one is wanted and possible. Returns its number; the
  * window and both points then stay, and *action holds the other CPU. Returns 0 if there is no rendezvous.
  */
-uint64_t meet_begin(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
-		    struct target_action *action);
+uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
+			  struct target_action *action);
 
 /*
  * A CPU hit `point`. Returns true if the second CPU of a rendezvous is held there; *action then says what to do with this CPU.
  */
-bool meet_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
-		    struct target_action *action);
+bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+			  struct target_action *action);
 
 /* The hold of a CPU ended. Returns true if the CPU is in a rendezvous; *action then says what to do with it. */
-bool meet_hold_end(struct detect *d, unsigned cpu, struct target_action *action);
+bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *action);
 
 #endif

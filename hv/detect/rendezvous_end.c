@@ -6,29 +6,29 @@
 /* After a rendezvous with a CPU that had interrupts off, none like it for 10 times as long, as for windows. */
 #define IRQS_OFF_REST 10
 
-void meet_end(struct detect *d, bool took_place, unsigned self)
+void rendezvous_end(struct detect *d, bool took_place, unsigned self)
 {
-	struct meet *m = &d->meet;
+	struct rendezvous_state *m = &d->rendezvous;
 	uint64_t now = monotonic_ns();
 
-	d->stats.meetings += took_place;
-	d->stats.meetings_skipped += !took_place;
+	d->stats.rendezvous += took_place;
+	d->stats.rendezvous_skipped += !took_place;
 	m->under_way = false;
 	if (m->context.irqs_off || m->window->context.irqs_off)
-		d->irqs_off_meet_rest = now + IRQS_OFF_REST * (now - m->began_ns);
+		d->irqs_off_rendezvous_rest = now + IRQS_OFF_REST * (now - m->began_ns);
 	if (m->point != m->window->point)
 		points_remove(&d->points, m->point);
 	if (m->cpu != self)
 		target_release(d->target, m->cpu);
 }
 
-void meet_window_closes(struct detect *d, const struct window *w)
+void rendezvous_window_closes(struct detect *d, const struct window *w)
 {
-	if (d->meet.under_way && d->meet.window == w)
-		meet_end(d, false, MEET_NO_CPU);
+	if (d->rendezvous.under_way && d->rendezvous.window == w)
+		rendezvous_end(d, false, RENDEZVOUS_NO_CPU);
 }
 
-bool meet_has(const struct detect *d, unsigned cpu)
+bool rendezvous_has(const struct detect *d, unsigned cpu)
 {
-	return d->meet.under_way && d->meet.cpu == cpu;
+	return d->rendezvous.under_way && d->rendezvous.cpu == cpu;
 }

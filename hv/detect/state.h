@@ -35,7 +35,7 @@ struct pool;
 struct aiming;
 struct proving;
 struct locks;
-struct meeter;
+struct rendezvous_server;
 
 /* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
 struct window {
@@ -65,14 +65,15 @@ struct window {
 	unsigned data_count;
 };
 
-/* A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See meet.h. */
-struct meet {
+/* A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See
+ * rendezvous.h. */
+struct rendezvous_state {
 	bool under_way;
 	/*
 	 * The number of the current rendezvous, counted from 1, and the number of the last one that the rendezvous thread
 	 * served.
 	 */
-	uint64_t number, looked_at;
+	uint64_t number, served;
 	/* When the rendezvous began, and when it is given up (CLOCK_MONOTONIC, ns). */
 	uint64_t began_ns, deadline_ns;
 	struct window *window;
@@ -100,11 +101,11 @@ struct detect {
 	/* Indexed by the held CPU. */
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;
-	struct meet meet;
+	struct rendezvous_state rendezvous;
 	/* Until this time (CLOCK_MONOTONIC, ns) no rendezvous is begun in which a CPU has interrupts off. */
-	uint64_t irqs_off_meet_rest;
+	uint64_t irqs_off_rendezvous_rest;
 	/* The thread that serves rendezvous. NULL: the sink does not want them. */
-	struct meeter *meeter;
+	struct rendezvous_server *rendezvous_server;
 	/* Until this time (CLOCK_MONOTONIC, ns) the CPU of this index is not held with interrupts off again. */
 	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
 	/*

@@ -36,13 +36,13 @@ static bool conflicting(const struct datum *a, const struct datum *b)
  * Handle a conflict of two sample points. Either a rendezvous begins, and *action holds this CPU, or the window closes and
  * both go on.
  */
-static void conflict(struct detect *d, struct window *w, const struct datum *datum, const struct meet_side *other,
+static void conflict(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
 		     struct target_action *action)
 {
-	uint64_t meeting = meet_begin(d, w, datum, other, action);
+	uint64_t rendezvous = rendezvous_begin(d, w, datum, other, action);
 
-	if (meeting)
-		window_meets(d, w, datum, other->cpu, other->regs, other->datum, meeting);
+	if (rendezvous)
+		window_rendezvous(d, w, datum, other->cpu, other->regs, other->datum, rendezvous);
 	else
 		window_conflict(d, w, datum, other->cpu, other->regs, other->datum);
 }
@@ -59,7 +59,7 @@ static bool conflicts_with_windows(struct detect *d, struct point *point, const 
 
 		for (unsigned i = 0; w->open && i < w->data_count; i++) {
 			for (unsigned j = 0; j < n && w->open; j++) {
-				const struct meet_side other = {point, cpu, regs, &data[j]};
+				const struct other_side other = {point, cpu, regs, &data[j]};
 
 				if (!conflicting(&w->data[i], &data[j]))
 					continue;
@@ -102,7 +102,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	bool on_stack;
 	unsigned n;
 
-	if (meet_hit_again(d, point, cpu, regs, &action))
+	if (rendezvous_hit_again(d, point, cpu, regs, &action))
 		return action;
 	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
 		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
@@ -162,7 +162,7 @@ static bool may_spend(struct detect *d)
 static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 				   const struct datum *data, unsigned n, bool *sync)
 {
-	if (d->closing || d->windows[cpu].open || meet_has(d, cpu) || !window_prepare(d, point, cpu, regs, data, n))
+	if (d->closing || d->windows[cpu].open || rendezvous_has(d, cpu) || !window_prepare(d, point, cpu, regs, data, n))
 		return resume;
 	if (may_hold(d) && may_spend(d))
 		return window_open(d, cpu, sync);
@@ -322,7 +322,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 
 	(void)regs;
 	pthread_mutex_lock(&d->lock);
-	if (meet_hold_end(d, cpu, &action))
+	if (rendezvous_hold_end(d, cpu, &action))
 		goto out;
 	if (w->open && !window_expire(d, w, &action)) {
 		bool told;
@@ -352,7 +352,7 @@ static void on_device(void *ctx, const struct device_access *access)
 
 		if (!w->open)
 			continue;
-		conflict = device_meets(w, access);
+		conflict = device_find_conflict(w, access);
 		if (conflict.datum)
 			window_device_conflict(d, w, &conflict);
 	}
@@ -366,7 +366,7 @@ static void on_ring(void *ctx, const struct device_access *access)
 	pthread_mutex_lock(&d->lock);
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
 		if (d->windows[c].open)
-			device_ring_meets(d, &d->windows[c], access);
+			device_ring_explain(d, &d->windows[c], access);
 	}
 	pthread_mutex_unlock(&d->lock);
 }

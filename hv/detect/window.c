@@ -153,7 +153,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 
 	o->time_ns = now - d->started_ns;
 	o->held_ns = now - w->opened_ns;
-	o->meeting = 0;
+	o->rendezvous = 0;
 	o->gpa = datum->extents[0].gpa;
 	o->data_len = datum->len;
 	memcpy(o->before, datum->before, sizeof(o->before));
@@ -302,7 +302,7 @@ void window_close(struct detect *d, struct window *w)
 
 	if (w->watched_ns)
 		histogram_add(&d->stats.phase[WINDOW_HELD], began - w->watched_ns);
-	meet_window_closes(d, w);
+	rendezvous_window_closes(d, w);
 	for (unsigned i = 0; i < w->data_count; i++) {
 		for (unsigned slot = 0; slot < TARGET_MAX_WATCHES; slot++) {
 			if (w->data[i].slots >> slot & 1)
@@ -319,7 +319,7 @@ void window_close(struct detect *d, struct window *w)
 }
 
 static void report_conflict(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
-			    const struct x86_regs *regs, const struct datum *other, uint64_t meeting)
+			    const struct x86_regs *regs, const struct datum *other, uint64_t rendezvous)
 {
 	struct observation *o = take_observation(d);
 
@@ -330,7 +330,7 @@ static void report_conflict(struct detect *d, const struct window *w, const stru
 
 		fill_sampled(d, w, datum, o);
 		o->how = other ? RACE_BY_POINT : RACE_BY_WATCH;
-		o->meeting = meeting;
+		o->rendezvous = rendezvous;
 		datum_read(d->target, datum, o->after);
 		guest_context(d->guest, regs, &context);
 		capture_side(d->target, d->guest, cpu, regs, &context, side);
@@ -353,10 +353,10 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 	target_release(d->target, w->cpu);
 }
 
-void window_meets(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
-		  const struct x86_regs *regs, const struct datum *other, uint64_t meeting)
+void window_rendezvous(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
+		       const struct x86_regs *regs, const struct datum *other, uint64_t rendezvous)
 {
-	report_conflict(d, w, datum, cpu, regs, other, meeting);
+	report_conflict(d, w, datum, cpu, regs, other, rendezvous);
 }
 
 static bool same_place(const struct datum *a, const struct datum *b)

@@ -66,16 +66,16 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 
 /*
  * Queue an observation as window_conflict() does, with `other` known, and keep the window open for the rendezvous number
- * `meeting`.
+ * `rendezvous`.
  */
-void window_meets(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
-		  const struct x86_regs *regs, const struct datum *other, uint64_t meeting);
+void window_rendezvous(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
+		       const struct x86_regs *regs, const struct datum *other, uint64_t rendezvous);
 
 struct device_conflict;
 
 /*
- * A device's access conflicts with the window (device_meets()): capture the sampled side, close the window, release the CPU.
- * Does nothing if the mapping of the sampled address has changed, since the sampled access would then go to other memory.
+ * A device's access conflicts with the window (device_find_conflict()): capture the sampled side, close the window, release the
+ * CPU. Does nothing if the mapping of the sampled address has changed, since the sampled access would then go to other memory.
  */
 void window_device_conflict(struct detect *d, struct window *w, const struct device_conflict *conflict);
 

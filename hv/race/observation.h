@@ -154,7 +154,7 @@ struct observation {
 	/* Bytes of the sampled datum in before[] and after[]. */
 	uint32_t data_len;
 	/* Number of the rendezvous (hv/race/rendezvous.h) at this conflict, also if the rendezvous was skipped. 0: none. */
-	uint64_t meeting;
+	uint64_t rendezvous;
 	/* The sampled datum when the window opened; for RACE_BY_REREAD, when the watchpoints were set on all vCPUs. */
 	uint8_t before[RACE_DATA_MAX];
 	/* The sampled datum when the conflict was noticed. */

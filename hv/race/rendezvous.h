@@ -13,7 +13,7 @@
 #include "hv/race/facts.h"
 
 /* One of the two vCPUs and the access that it is about to make. */
-struct meeting_side {
+struct rendezvous_side {
 	unsigned cpu;
 	/* The vCPU's registers while the machine is stopped. RIP is the GVA of the accessing instruction. */
 	struct x86_regs regs;
@@ -35,19 +35,19 @@ struct meeting_side {
 };
 
 /* A breakpoint (INT3) of the detector in guest memory. */
-struct meeting_point {
+struct rendezvous_point {
 	uint64_t gpa;
 	/* The guest's byte that the INT3 replaced. */
 	uint8_t byte;
 };
 
-struct meeting {
-	/* Counts from 1 within a run. `meeting` of the observation of the same conflict has the same number. */
+struct rendezvous {
+	/* Counts from 1 within a run. `rendezvous` of the observation of the same conflict has the same number. */
 	uint64_t number;
 	/* sides[0] is the sampled side, which was held first. */
-	struct meeting_side sides[2];
+	struct rendezvous_side sides[2];
 	/* All INT3s in guest memory now, including those under the two vCPUs. */
-	const struct meeting_point *points;
+	const struct rendezvous_point *points;
 	size_t point_count;
 };
 

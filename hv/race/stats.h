@@ -101,10 +101,8 @@ struct detect_stats {
 	uint64_t cut_idle;
 	/* Accesses in windows without watchpoints on all their bytes: debug registers ran out, or it was user memory. */
 	uint64_t no_watch;
-	/* Rendezvous (hv/race/rendezvous.h) that took place, and those skipped because a CPU had moved or did not arrive in
-	 * time.
-	 */
-	uint64_t meetings, meetings_skipped;
+	/* Rendezvous (hv/race/rendezvous.h) that took place, and those skipped because a CPU had moved or was late. */
+	uint64_t rendezvous, rendezvous_skipped;
 	/* Conflicts seen. */
 	uint64_t conflicts;
 	/* Conflicts whose other side was a device. */

@@ -49,7 +49,7 @@ static void keep_scenario(const struct run_plan *plan, const struct replay_keep 
 	struct err err = {0};
 	struct scenario s = {.state = *plan->state,
 			     .ram = plan->ram,
-			     .meeting = *plan->meeting,
+			     .rendezvous = *plan->rendezvous,
 			     .config = *plan->config,
 			     .facts = keep->facts};
 
@@ -83,10 +83,10 @@ static void wait_for_end(int fd)
 	close(fd);
 }
 
-_Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct meeting *m,
+_Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct rendezvous *m,
 			  const struct replay_config *config, const struct replay_keep *keep, const struct holder_pipes *pipes)
 {
-	struct run_plan r = {.state = state, .meeting = m, .config = config, .cpus = vm_cpu_count(vm)};
+	struct run_plan r = {.state = state, .rendezvous = m, .config = config, .cpus = vm_cpu_count(vm)};
 	struct vm_parent machine;
 
 	die_with(parent);

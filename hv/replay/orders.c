@@ -21,7 +21,7 @@ time_t orders_run_seconds(const struct replay_config *config)
 	return RUN_SECONDS + (time_t)((FREE_CLOCK_STRETCH + VMM_MAX_CPUS) * freely);
 }
 
-void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config)
+void orders_prepare_ram(const struct ram *ram, const struct rendezvous *m, const struct replay_config *config)
 {
 	const int level = LOGLEVEL;
 	uint8_t *at;
@@ -90,7 +90,7 @@ static bool all_ended(struct run_result (*results)[2], struct replay_instance *o
 
 static void compare(const struct run_plan *r, struct run_result (*results)[2], struct replay_instance *out)
 {
-	const struct meeting_side *side = &r->meeting->sides[0];
+	const struct rendezvous_side *side = &r->rendezvous->sides[0];
 	struct compare c = {.before = page_before,
 			    .ctx = (void *)r,
 			    .datum = {.gpa = side->gpa, .len = side->size},

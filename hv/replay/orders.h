@@ -12,7 +12,7 @@
 time_t orders_run_seconds(const struct replay_config *config);
 
 /* Remove the detector's breakpoints from the guest's memory, and make its console print all messages. */
-void orders_prepare_ram(const struct ram *ram, const struct meeting *m, const struct replay_config *config);
+void orders_prepare_ram(const struct ram *ram, const struct rendezvous *m, const struct replay_config *config);
 
 /*
  * Run both orders from this RAM, which stays unchanged, and compare them. `out` becomes the instance, with REPLAY_CANNOT_LOAD

@@ -31,7 +31,7 @@ static int open_pipes(int result[2], int go[2], struct err *err)
 	return err_set(err, EXIT_INTERNAL, "replay: pipe: %s", strerror(errno));
 }
 
-int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
+int replay_start(struct vm *vm, unsigned held, const struct rendezvous *m, const struct replay_config *config,
 		 const struct replay_keep *keep, struct replay_job *job, struct err *err)
 {
 	struct vm_state state = {0};

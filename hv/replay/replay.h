@@ -37,7 +37,7 @@ struct replay_job {
  * replay_go(). `held` is as for vm_state_save(). `keep` may be NULL. Returns 0, or -1 with `err` set and no job begun. The
  * caller waits for job->fd, and ends the job by replay_finish().
  */
-int replay_start(struct vm *vm, unsigned held, const struct meeting *m, const struct replay_config *config,
+int replay_start(struct vm *vm, unsigned held, const struct rendezvous *m, const struct replay_config *config,
 		 const struct replay_keep *keep, struct replay_job *job, struct err *err);
 
 /* Let the child run the orders, in processes that it forks. Before this call, the caller can change what these will inherit. */

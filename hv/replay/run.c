@@ -34,7 +34,7 @@ void run_describe(const struct run_plan *r, unsigned first, struct order *order)
 {
 	*order = (struct order){.first = first};
 	for (unsigned i = 0; i < 2; i++) {
-		const struct meeting_side *side = &r->meeting->sides[i];
+		const struct rendezvous_side *side = &r->rendezvous->sides[i];
 
 		order->sides[i] = (struct order_side){
 			.cpu = side->cpu,
@@ -54,7 +54,7 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 	if (copy_open(m, r->state, &r->ram, &from, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < 2; i++)
-		if (copy_set_regs(m, r->meeting->sides[i].cpu, &r->meeting->sides[i].regs, err) < 0)
+		if (copy_set_regs(m, r->rendezvous->sides[i].cpu, &r->rendezvous->sides[i].regs, err) < 0)
 			return -1;
 	return 0;
 }

@@ -15,7 +15,7 @@
 /* Input that all runs of a rendezvous share. */
 struct run_plan {
 	const struct vm_state *state;
-	const struct meeting *meeting;
+	const struct rendezvous *rendezvous;
 	const struct replay_config *config;
 	struct ram ram;
 	unsigned cpus;

@@ -6,9 +6,9 @@
 
 #include "hv/report/datum.h"
 
-void replay_meeting_take(const struct meeting *m, struct replay_meeting *out)
+void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous *out)
 {
-	*out = (struct replay_meeting){.gva = m->sides[0].gva, .gpa = m->sides[0].gpa};
+	*out = (struct replay_rendezvous){.gva = m->sides[0].gva, .gpa = m->sides[0].gpa};
 	for (unsigned i = 0; i < 2; i++) {
 		out->regs[i] = m->sides[i].regs;
 		memcpy(out->comm[i], m->sides[i].context.comm, sizeof(out->comm[i]));
@@ -16,10 +16,10 @@ void replay_meeting_take(const struct meeting *m, struct replay_meeting *out)
 }
 
 /* The GVA of a byte on one of the two stacks, and which side's stack it is. 0: it is on neither. */
-static uint64_t on_stack(const struct guest *g, const struct replay_meeting *met, uint64_t gpa, unsigned *side)
+static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa, unsigned *side)
 {
 	for (*side = 0; *side < 2; ++*side) {
-		uint64_t start = guest_stack_start(&met->regs[*side]), end = guest_stack_end(&met->regs[*side]);
+		uint64_t start = guest_stack_start(&rendezvous->regs[*side]), end = guest_stack_end(&rendezvous->regs[*side]);
 
 		for (uint64_t page = start; page < end; page += X86_PAGE_SIZE) {
 			uint64_t gva = page + gpa % X86_PAGE_SIZE;
@@ -32,46 +32,47 @@ static uint64_t on_stack(const struct guest *g, const struct replay_meeting *met
 }
 
 /* Try the datum's own page first: a module's variable has two GVAs, one of them in the kernel's direct map. */
-static uint64_t find_gva(const struct guest *g, const struct replay_meeting *met, uint64_t gpa)
+static uint64_t find_gva(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa)
 {
-	if (gpa / X86_PAGE_SIZE == met->gpa / X86_PAGE_SIZE)
-		return met->gva + (gpa - met->gpa);
+	if (gpa / X86_PAGE_SIZE == rendezvous->gpa / X86_PAGE_SIZE)
+		return rendezvous->gva + (gpa - rendezvous->gpa);
 	return guest_mapped_at(g, gpa);
 }
 
 /* Only the kernel's variables, slab objects and per-CPU memory have names. */
-static void name_memory(const struct guest *g, const struct replay_meeting *met, struct replay_difference *d)
+static void name_memory(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_difference *d)
 {
 	struct guest_page_state page;
 	struct guest_memory m = {0};
 	char path[DATUM_TEXT_MAX];
 
 	guest_page_state(g, d->gpa, &page);
-	guest_memory_at(g, &met->regs[0], &page, d->gva, d->len, &m);
+	guest_memory_at(g, &rendezvous->regs[0], &page, d->gva, d->len, &m);
 	if (datum_memory_path(&m, path))
 		snprintf(d->name, sizeof(d->name), "%.*s", REPLAY_NAME_MAX - 1, path);
 }
 
-static void name_one(const struct guest *g, const struct replay_meeting *met, struct replay_difference *d)
+static void name_one(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_difference *d)
 {
 	unsigned side;
-	uint64_t gva = on_stack(g, met, d->gpa, &side);
+	uint64_t gva = on_stack(g, rendezvous, d->gpa, &side);
 
 	if (gva) {
 		d->gva = gva;
-		snprintf(d->name, sizeof(d->name), "stack of %.*s", (int)sizeof(met->comm[side]), met->comm[side]);
+		snprintf(d->name, sizeof(d->name), "stack of %.*s", (int)sizeof(rendezvous->comm[side]),
+			 rendezvous->comm[side]);
 		return;
 	}
-	d->gva = find_gva(g, met, d->gpa);
+	d->gva = find_gva(g, rendezvous, d->gpa);
 	if (d->gva)
-		name_memory(g, met, d);
+		name_memory(g, rendezvous, d);
 }
 
-void replay_names_give(const struct guest *g, const struct replay_meeting *met, struct replay_instance *instance)
+void replay_names_give(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_instance *instance)
 {
 	for (uint32_t i = 0; i < instance->kept; i++) {
 		if (!instance->differences[i].is_register && !instance->differences[i].name[0])
-			name_one(g, met, &instance->differences[i]);
+			name_one(g, rendezvous, &instance->differences[i]);
 	}
 	replay_clean(instance);
 }

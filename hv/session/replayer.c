@@ -32,10 +32,10 @@
 
 /* Two instructions that had a rendezvous. */
 struct pair {
-	uint64_t gva[2]; /* the smaller one first; 0: a free slot */
-	uint32_t met;	 /* number of rendezvous offered */
-	uint32_t next;	 /* the rendezvous to replay next */
-	uint32_t runs;	 /* number of replays */
+	uint64_t gva[2];  /* the smaller one first; 0: a free slot */
+	uint32_t offered; /* number of rendezvous offered */
+	uint32_t next;	  /* the rendezvous to replay next */
+	uint32_t runs;	  /* number of replays */
 };
 
 /* The outcomes of a race that have a scenario: a bit (1u << kind) for each enum replay_kept. */
@@ -52,7 +52,7 @@ struct job {
 	unsigned wanted;
 	struct replay_job replay;
 	char site[2][SITE_NAME_MAX];
-	struct replay_meeting met;
+	struct replay_rendezvous rendezvous;
 };
 
 struct replayer {
@@ -159,16 +159,16 @@ bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 	if (!atomic_load(&r->ready) || atomic_load(&r->closing) || atomic_load(&r->under_way) >= AT_ONCE)
 		return false;
 	p = find_pair(r, gva_a < gva_b ? gva_a : gva_b, gva_a < gva_b ? gva_b : gva_a);
-	if (!p || p->runs >= INSTANCES_MAX || ++p->met < p->next)
+	if (!p || p->runs >= INSTANCES_MAX || ++p->offered < p->next)
 		return false;
 	p->runs++;
-	p->next = p->met + p->runs;
+	p->next = p->offered + p->runs;
 	return true;
 }
 
 /* ---- a replay ---- */
 
-static void name_sites(struct replayer *r, const struct meeting *m, struct job *job)
+static void name_sites(struct replayer *r, const struct rendezvous *m, struct job *job)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_side side = {
@@ -214,7 +214,7 @@ static bool wants_scenario(struct replayer *r, struct job *job, struct replay_ke
 }
 
 /* The parameters of this replay. */
-static struct replay_config config_of(const struct replayer *r, const struct meeting *m)
+static struct replay_config config_of(const struct replayer *r, const struct rendezvous *m)
 {
 	struct replay_config config = r->replay;
 
@@ -253,7 +253,7 @@ static void let_go(struct replayer *r, struct job *job)
 	replay_go(&job->replay);
 }
 
-void replayer_meeting(struct replayer *r, const struct meeting *m)
+void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
 {
 	const struct replay_config config = config_of(r, m);
 	struct err err = {0};
@@ -267,7 +267,7 @@ void replayer_meeting(struct replayer *r, const struct meeting *m)
 	job = free_job(r);
 	if (job && !atomic_load(&r->closing)) {
 		name_sites(r, m, job);
-		replay_meeting_take(m, &job->met);
+		replay_rendezvous_take(m, &job->rendezvous);
 		wanted = wants_scenario(r, job, &keep);
 		job->used = replay_start(vm, held, m, &config, wanted ? &keep : NULL, &job->replay, &err) == 0;
 		if (job->used)
@@ -321,7 +321,7 @@ static void take_result(struct replayer *r, struct job *job)
 	take_scenario(r, job, &instance);
 	/* A holder dies with the detector's thread that started it. That is no result. */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
-		replay_names_give(r->config.guest, &job->met, &instance);
+		replay_names_give(r->config.guest, &job->rendezvous, &instance);
 		r->config.replayed(r->config.ctx, job->site[0], job->site[1], &instance);
 	}
 	end_job(r, job);

@@ -3,7 +3,7 @@
  * Runs races in both orders (hv/replay): decides which rendezvous get a copy of the machine, starts their replays, and hands
  * the outcomes to the report.
  *
- * Threads: the detector calls replayer_wants() on vCPU threads, under its lock, and replayer_meeting() on its rendezvous
+ * Threads: the detector calls replayer_wants() on vCPU threads, under its lock, and replayer_rendezvous() on its rendezvous
  * thread. The replayer's own thread waits for results. The session's thread calls all else.
  */
 #ifndef OUTRIDER_SESSION_REPLAYER_H
@@ -48,9 +48,9 @@ int replayer_start(struct replayer *r, struct err *err);
  */
 void replayer_kernel_known(struct replayer *r);
 
-/* For struct detect_sink: meeting_wanted() and meeting(). */
+/* For struct detect_sink: rendezvous_wanted() and rendezvous(). */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
-void replayer_meeting(struct replayer *r, const struct meeting *m);
+void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 
 /* The run is about to end: start no replay any more, and report none that ends without a result. */
 void replayer_closing(struct replayer *r);

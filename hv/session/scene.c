@@ -61,7 +61,7 @@ static int open_kernel(struct scene *s, const struct scene_config *config, struc
 
 	if (symbol_files_kernel(config->symbols, config->symbol_count, &symbols, err) < 0)
 		return -1;
-	image_init(&s->image, &s->scenario.ram, &s->scenario.meeting.sides[0].regs, 1);
+	image_init(&s->image, &s->scenario.ram, &s->scenario.rendezvous.sides[0].regs, 1);
 	s->guest = guest_new(&s->image.target, symbols, &files, err);
 	if (!s->guest)
 		return -1;
@@ -83,7 +83,7 @@ int scene_open(struct scene *s, const struct scene_config *config, struct err *e
 	s->opened = true;
 	if (vm_state_check(&s->scenario.state, &s->machine, err) < 0)
 		return -1;
-	replay_meeting_take(&s->scenario.meeting, &s->met);
+	replay_rendezvous_take(&s->scenario.rendezvous, &s->rendezvous);
 	return open_symbols(s, config, err) < 0 ? -1 : open_kernel(s, config, err);
 }
 
@@ -98,7 +98,7 @@ void scene_close(struct scene *s)
 void scene_name(struct scene *s, struct replay_instance *instance)
 {
 	if (s->known)
-		replay_names_give(s->guest, &s->met, instance);
+		replay_names_give(s->guest, &s->rendezvous, instance);
 }
 
 /* ---- source lines ---- */
@@ -150,7 +150,7 @@ static void look_in_kernel(struct search *q)
 
 bool scene_source(struct scene *s, unsigned side, struct source_line *out)
 {
-	const struct meeting_side *at = &s->scenario.meeting.sides[side];
+	const struct rendezvous_side *at = &s->scenario.rendezvous.sides[side];
 	struct search q = {.scene = s, .gva = at->regs.rip, .line = out};
 	struct guest_symbol symbol = {0};
 

@@ -35,7 +35,7 @@ struct scene {
 	struct scenario scenario;
 	struct vm_state_facts machine;
 	struct image image;
-	struct replay_meeting met;
+	struct replay_rendezvous rendezvous;
 	struct debug_images *images;
 	struct guest *guest;
 	/* The kernel was found, and has symbols. If false there are no names, and `why_not` has the reason. */

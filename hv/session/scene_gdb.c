@@ -16,7 +16,7 @@ struct search {
 static bool has_side(const struct search *q, const struct guest_module *m)
 {
 	for (unsigned side = 0; side < 2; side++) {
-		uint64_t rip = q->scene->scenario.meeting.sides[side].regs.rip;
+		uint64_t rip = q->scene->scenario.rendezvous.sides[side].regs.rip;
 
 		if (rip >= m->base && rip - m->base < m->size)
 			return true;

@@ -154,18 +154,18 @@ void sink_replayed(void *sink, const char *site_a, const char *site_b, const str
 		tell_error(s, &err);
 }
 
-static bool on_meeting_wanted(void *ctx, uint64_t gva_a, uint64_t gva_b)
+static bool on_rendezvous_wanted(void *ctx, uint64_t gva_a, uint64_t gva_b)
 {
 	const struct sink *s = ctx;
 
 	return replayer_wants(s->replayer, gva_a, gva_b);
 }
 
-static void on_meeting(void *ctx, const struct meeting *m)
+static void on_rendezvous(void *ctx, const struct rendezvous *m)
 {
 	const struct sink *s = ctx;
 
-	replayer_meeting(s->replayer, m);
+	replayer_rendezvous(s->replayer, m);
 }
 
 static void on_note(void *ctx, const char *line)
@@ -196,8 +196,8 @@ struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks)
 	return (struct detect_sink){.race = on_race,
 				    .note = on_note,
 				    .failed = on_failed,
-				    .meeting_wanted = replays ? on_meeting_wanted : NULL,
-				    .meeting = replays ? on_meeting : NULL,
+				    .rendezvous_wanted = replays ? on_rendezvous_wanted : NULL,
+				    .rendezvous = replays ? on_rendezvous : NULL,
 				    .moment = locks ? on_moment : NULL,
 				    .ctx = s};
 }

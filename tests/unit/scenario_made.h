@@ -11,9 +11,9 @@
 
 #define SCENARIO_MADE_RAM MIB(64)
 
-static inline struct meeting_side scenario_made_side(unsigned cpu)
+static inline struct rendezvous_side scenario_made_side(unsigned cpu)
 {
-	struct meeting_side side = {
+	struct rendezvous_side side = {
 		.cpu = cpu,
 		.regs = {.gpr = {1, 2, 3, [X86_R15] = 15 + cpu}, .rip = 0xffffffff81000010 + cpu, .cr3 = 0x1000, .cs = 0x10},
 		.context = {.pid = 41 + (int)cpu, .comm = "worker", .known = true, .rcu_known = true, .rcu_nesting = 1},
@@ -36,7 +36,7 @@ static inline int scenario_made(struct scenario *s, struct err *err)
 	struct block_writer w = {0};
 
 	*s = (struct scenario){
-		.meeting = {.number = 7, .sides = {scenario_made_side(0), scenario_made_side(1)}},
+		.rendezvous = {.number = 7, .sides = {scenario_made_side(0), scenario_made_side(1)}},
 		.config = {.instructions = 20000,
 			   .free_ns = 2000000000,
 			   .sleep = 0xffffffff81002000,

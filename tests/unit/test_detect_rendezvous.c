@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Meetings: both CPUs are held before their accesses while the machine stands still, and no CPU is held for long or for good.
- */
+/* Rendezvous: both CPUs are held before their accesses while the machine stands still, and no CPU is held for long. */
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +24,9 @@ struct fixture {
 	bool refuse;
 	unsigned asked, taken;
 	uint64_t asked_for[2];
-	/* What was seen in the meeting. */
-	struct meeting meeting;
-	struct meeting_point points[POINTS_MAX];
+	/* What was seen in the rendezvous. */
+	struct rendezvous rendezvous;
+	struct rendezvous_point points[POINTS_MAX];
 	int stands;
 	uint8_t text[2];
 	/* The machine comes to a stand when the test says so. */
@@ -45,12 +44,12 @@ static bool on_wanted(void *ctx, uint64_t a, uint64_t b)
 	return !f->refuse;
 }
 
-static void on_meeting(void *ctx, const struct meeting *m)
+static void on_rendezvous(void *ctx, const struct rendezvous *m)
 {
 	struct fixture *f = ctx;
 
 	f->taken++;
-	f->meeting = *m;
+	f->rendezvous = *m;
 	assert_in_range(m->point_count, 1, POINTS_MAX);
 	memcpy(f->points, m->points, m->point_count * sizeof(*f->points));
 	f->stands = atomic_load(&f->r->ft->stands);
@@ -82,7 +81,8 @@ static int setup(void **state)
 	f->r = rig_new(3, 4);
 	if (!f->r)
 		return -1;
-	f->r->sink = (struct detect_sink){.race = on_race, .meeting_wanted = on_wanted, .meeting = on_meeting, .ctx = f};
+	f->r->sink =
+		(struct detect_sink){.race = on_race, .rendezvous_wanted = on_wanted, .rendezvous = on_rendezvous, .ctx = f};
 	f->r->ft->on_stand = on_stand;
 	f->r->ft->hook_ctx = f;
 	return 0;
@@ -92,7 +92,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	meet_stop(f->r->d);
+	rendezvous_stop(f->r->d);
 	assert_int_equal(f->r->ft->misuses, 0);
 	assert_int_equal(atomic_load(&f->r->ft->stands), 0);
 	rig_free(f->r);
@@ -107,7 +107,7 @@ static struct target_action come_together(struct fixture *f)
 	struct fake_target *ft = f->r->ft;
 
 	rig_remake(f->r);
-	assert_int_equal(meet_start(f->r->d, NULL), 0);
+	assert_int_equal(rendezvous_start(f->r->d, NULL), 0);
 	rig_plant(f->r, READER, READ_8);
 	rig_plant(f->r, WRITER, WRITE_8);
 	rig_plant(f->r, OTHER, READ_8);
@@ -121,20 +121,20 @@ static struct target_action come_together(struct fixture *f)
 	return rig_hit(f->r, 1, &f->writer);
 }
 
-/* Set when the meeting is given up, so that no test waits for the clock. */
+/* Set when the rendezvous is given up, so that no test waits for the clock. */
 static void set_deadline(struct fixture *f, uint64_t ns)
 {
 	pthread_mutex_lock(&f->r->d->lock);
-	f->r->d->meet.deadline_ns = ns;
+	f->r->d->rendezvous.deadline_ns = ns;
 	pthread_mutex_unlock(&f->r->d->lock);
 }
 
-/* Wait until the meeting is over. */
+/* Wait until the rendezvous is over. */
 static void wait_over(struct fixture *f)
 {
 	uint64_t until = monotonic_ns() + 60000000000u;
 
-	while (!rig_stats(f->r).meetings && !rig_stats(f->r).meetings_skipped) {
+	while (!rig_stats(f->r).rendezvous && !rig_stats(f->r).rendezvous_skipped) {
 		assert_true(monotonic_ns() < until);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
@@ -154,19 +154,19 @@ static void assert_both_gone(struct fixture *f)
 	assert_int_equal(rig_hold_end(f->r, 1, &f->writer).kind, TARGET_RESUME);
 	assert_non_null(o);
 	assert_int_equal(o->how, RACE_BY_POINT);
-	assert_int_equal(o->meeting, 1);
+	assert_int_equal(o->rendezvous, 1);
 }
 
 static void assert_skipped(struct fixture *f)
 {
 	wait_over(f);
 	assert_int_equal(f->taken, 0);
-	assert_int_equal(rig_stats(f->r).meetings, 0);
-	assert_int_equal(rig_stats(f->r).meetings_skipped, 1);
+	assert_int_equal(rig_stats(f->r).rendezvous, 0);
+	assert_int_equal(rig_stats(f->r).rendezvous_skipped, 1);
 	assert_both_gone(f);
 }
 
-static void assert_side(const struct meeting_side *side, const struct x86_regs *regs, unsigned cpu, uint8_t rw)
+static void assert_side(const struct rendezvous_side *side, const struct x86_regs *regs, unsigned cpu, uint8_t rw)
 {
 	assert_int_equal(side->cpu, cpu);
 	assert_memory_equal(&side->regs, regs, sizeof(*regs));
@@ -206,16 +206,16 @@ static void test_takes_place(void **state)
 	assert_int_equal(f->stands, 1);
 	assert_int_equal(f->text[0], X86_INT3);
 	assert_int_equal(f->text[1], X86_INT3);
-	assert_int_equal(f->meeting.number, 1);
-	assert_side(&f->meeting.sides[0], &f->reader, 0, INSN_READ);
-	assert_side(&f->meeting.sides[1], &f->writer, 1, INSN_WRITE);
-	assert_int_equal(f->meeting.point_count, 3);
+	assert_int_equal(f->rendezvous.number, 1);
+	assert_side(&f->rendezvous.sides[0], &f->reader, 0, INSN_READ);
+	assert_side(&f->rendezvous.sides[1], &f->writer, 1, INSN_WRITE);
+	assert_int_equal(f->rendezvous.point_count, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(f->points[i].byte, 0x48);
 		seen[(f->points[i].gpa - RIG_TEXT_GPA - READER) / 0x10] = true;
 	}
 	assert_true(seen[0] && seen[1] && seen[2]);
-	assert_int_equal(rig_stats(f->r).meetings, 1);
+	assert_int_equal(rig_stats(f->r).rendezvous, 1);
 	assert_both_gone(f);
 	assert_int_equal(f->r->ft->releases[0], 1);
 	assert_int_equal(f->r->ft->releases[1], 1);
@@ -229,7 +229,7 @@ static void test_not_wanted(void **state)
 	f->refuse = true;
 	assert_int_equal(come_together(f).kind, TARGET_RESUME);
 	assert_int_equal(f->asked, 1);
-	assert_int_equal(rig_observation(f->r)->meeting, 0);
+	assert_int_equal(rig_observation(f->r)->rendezvous, 0);
 	assert_int_equal(rig_open_windows(f->r), 0);
 	assert_false(rig_has_point(f->r, WRITER));
 }
@@ -274,7 +274,7 @@ static void test_held_on(void **state)
 }
 
 /* The second CPU is in an interrupt handler of its own, and comes by another point: it is not held there. */
-static void test_no_window_in_a_meeting(void **state)
+static void test_no_window_in_a_rendezvous(void **state)
 {
 	struct fixture *f = *state;
 	struct x86_regs nested = rig_regs(f->r, 1, OTHER);
@@ -322,7 +322,7 @@ static void test_irqs_off(void **state)
 	rig_remake(f->r);
 	f->r->ft->peek[1] = rig_regs(f->r, 1, WRITER);
 	f->r->ft->peek[1].rflags &= ~(uint64_t)X86_RFLAGS_IF;
-	assert_int_equal(meet_start(f->r->d, NULL), 0);
+	assert_int_equal(rendezvous_start(f->r->d, NULL), 0);
 	rig_plant(f->r, READER, READ_8);
 	rig_plant(f->r, WRITER, WRITE_8);
 	rig_plant(f->r, OTHER, READ_8);
@@ -335,8 +335,8 @@ static void test_irqs_off(void **state)
 	check_too_late(f, 1);
 
 	pthread_mutex_lock(&f->r->d->lock);
-	assert_true(f->r->d->irqs_off_meet_rest > 0);
-	f->r->d->irqs_off_meet_rest = monotonic_ns() + 600000000000u;
+	assert_true(f->r->d->irqs_off_rendezvous_rest > 0);
+	f->r->d->irqs_off_rendezvous_rest = monotonic_ns() + 600000000000u;
 	pthread_mutex_unlock(&f->r->d->lock);
 	rig_plant(f->r, READER, READ_8);
 	rig_plant(f->r, WRITER, WRITE_8);
@@ -358,7 +358,7 @@ static struct target_action third_comes(struct fixture *f, uint64_t at)
 	return rig_hit(f->r, 2, &third);
 }
 
-/* It passes, and the two meet. */
+/* Its access is emulated, and the rendezvous takes place. */
 static void test_another_context_at_the_first(void **state)
 {
 	struct fixture *f = *state;
@@ -371,7 +371,7 @@ static void test_another_context_at_the_first(void **state)
 	assert_both_gone(f);
 }
 
-/* It must pass, and the meeting is given up. */
+/* Its access cannot be emulated, and the rendezvous is given up. */
 static void test_another_context_at_the_second(void **state)
 {
 	struct fixture *f = *state;
@@ -389,7 +389,7 @@ static void test_one_site(void **state)
 	struct x86_regs one, other;
 
 	rig_remake(f->r);
-	assert_int_equal(meet_start(f->r->d, NULL), 0);
+	assert_int_equal(rendezvous_start(f->r->d, NULL), 0);
 	rig_plant(f->r, WRITER, WRITE_8);
 	rig_plant(f->r, OTHER, READ_8);
 	f->r->ft->peek[0] = one = f->reader = rig_regs(f->r, 0, WRITER);
@@ -398,12 +398,12 @@ static void test_one_site(void **state)
 	assert_int_equal(rig_hit(f->r, 1, &other).kind, TARGET_HOLD);
 	wait_over(f);
 	assert_int_equal(f->taken, 1);
-	assert_int_equal(f->meeting.point_count, 2);
+	assert_int_equal(f->rendezvous.point_count, 2);
 	assert_both_gone(f);
 }
 
-/* The detector ends while a meeting is under way: both CPUs go on, and no INT3 is left. */
-static void test_ends_in_a_meeting(void **state)
+/* The detector ends while a rendezvous is under way: both CPUs go on, and no INT3 is left. */
+static void test_ends_in_a_rendezvous(void **state)
 {
 	struct fixture *f = *state;
 
@@ -411,7 +411,7 @@ static void test_ends_in_a_meeting(void **state)
 	assert_int_equal(come_together(f).kind, TARGET_HOLD);
 	f->slow = false;
 	sem_post(&f->may_stand);
-	meet_stop(f->r->d);
+	rendezvous_stop(f->r->d);
 	detect_stop(f->r->d);
 	assert_int_equal(rig_int3s(f->r, 0, RIG_TEXT_SIZE), 0);
 	assert_int_equal(rig_open_windows(f->r), 0);
@@ -427,13 +427,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_costly_target, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cpu_has_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_held_on, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_window_in_a_meeting, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_window_in_a_rendezvous, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_irqs_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_context_at_the_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_context_at_the_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_site, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ends_in_a_meeting, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ends_in_a_rendezvous, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

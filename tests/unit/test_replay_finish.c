@@ -97,9 +97,9 @@ static void tell_a_text_that_steers(int out)
 static void hold_without_a_state(int out)
 {
 	static const struct vm_state state;
-	static const struct meeting meeting = {.sides = {{.cpu = 0}, {.cpu = 1}}};
+	static const struct rendezvous rendezvous = {.sides = {{.cpu = 0}, {.cpu = 1}}};
 	static const struct replay_config config = {.instructions = 10};
-	struct run_plan plan = {.state = &state, .meeting = &meeting, .config = &config, .cpus = 2, .kvm_fd = -1};
+	struct run_plan plan = {.state = &state, .rendezvous = &rendezvous, .config = &config, .cpus = 2, .kvm_fd = -1};
 
 	plan.ram.low = RAM_SIZE;
 	plan.ram.host = mmap(NULL, RAM_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -198,8 +198,8 @@ static void points_are_taken_out(void **state)
 {
 	static uint8_t bytes[RAM_SIZE];
 	const struct ram ram = {.host = bytes, .low = RAM_SIZE};
-	const struct meeting_point points[] = {{0x100, 0x8b}, {0x200, 0x89}, {RAM_SIZE, 0x90}, {UINT64_MAX, 0x90}};
-	const struct meeting m = {.points = points, .point_count = 4};
+	const struct rendezvous_point points[] = {{0x100, 0x8b}, {0x200, 0x89}, {RAM_SIZE, 0x90}, {UINT64_MAX, 0x90}};
+	const struct rendezvous m = {.points = points, .point_count = 4};
 	const struct replay_config config = {.loglevel_gpa = 0x300};
 	int level;
 

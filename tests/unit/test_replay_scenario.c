@@ -96,7 +96,7 @@ static void rewrite_stream(void (*change)(uint8_t *bytes, size_t *len))
 
 /* ---- what is good ---- */
 
-static void assert_same_side(const struct meeting_side *a, const struct meeting_side *b)
+static void assert_same_side(const struct rendezvous_side *a, const struct rendezvous_side *b)
 {
 	assert_int_equal(a->cpu, b->cpu);
 	assert_memory_equal(&a->regs.gpr, &b->regs.gpr, sizeof(a->regs.gpr));
@@ -146,10 +146,10 @@ static void what_is_written_is_read(void **state)
 	assert_true(size() < 100000);
 	assert_int_equal(scenario_made(&made, &err), 0);
 	assert_int_equal(scenario_open(path, &read, &err), 0);
-	assert_same_side(&made.meeting.sides[0], &read.meeting.sides[0]);
-	assert_same_side(&made.meeting.sides[1], &read.meeting.sides[1]);
-	assert_int_equal(read.meeting.number, 7);
-	assert_int_equal(read.meeting.point_count, 0);
+	assert_same_side(&made.rendezvous.sides[0], &read.rendezvous.sides[0]);
+	assert_same_side(&made.rendezvous.sides[1], &read.rendezvous.sides[1]);
+	assert_int_equal(read.rendezvous.number, 7);
+	assert_int_equal(read.rendezvous.point_count, 0);
 	assert_memory_equal(&made.config, &read.config, sizeof(made.config));
 	assert_same_facts(&made.facts, &read.facts);
 	assert_int_equal(made.state.len, read.state.len);
@@ -464,15 +464,15 @@ static void sections_that_cannot_be_are_refused(void **state)
 	{                                    \
 		what;                        \
 	}
-CHANGE(no_such_cpu, s->meeting.sides[1].cpu = MADE_CPUS)
-CHANGE(one_cpu, s->meeting.sides[1].cpu = 0)
-CHANGE(no_ram_there, s->meeting.sides[0].gpa = SCENARIO_MADE_RAM - 2)
-CHANGE(gpa_wraps, s->meeting.sides[0].gpa = UINT64_MAX - 1)
-CHANGE(no_access, s->meeting.sides[0].rw = 0)
-CHANGE(other_access, s->meeting.sides[0].rw = 4)
-CHANGE(no_bytes, s->meeting.sides[0].size = 0)
-CHANGE(long_insn, s->meeting.sides[0].insn_len = 16)
-CHANGE(other_context, s->meeting.sides[0].context.kind = 9)
+CHANGE(no_such_cpu, s->rendezvous.sides[1].cpu = MADE_CPUS)
+CHANGE(one_cpu, s->rendezvous.sides[1].cpu = 0)
+CHANGE(no_ram_there, s->rendezvous.sides[0].gpa = SCENARIO_MADE_RAM - 2)
+CHANGE(gpa_wraps, s->rendezvous.sides[0].gpa = UINT64_MAX - 1)
+CHANGE(no_access, s->rendezvous.sides[0].rw = 0)
+CHANGE(other_access, s->rendezvous.sides[0].rw = 4)
+CHANGE(no_bytes, s->rendezvous.sides[0].size = 0)
+CHANGE(long_insn, s->rendezvous.sides[0].insn_len = 16)
+CHANGE(other_context, s->rendezvous.sides[0].context.kind = 9)
 CHANGE(no_region, s->config.instructions = 0)
 CHANGE(long_run, s->config.free_ns = UINT64_MAX)
 CHANGE(no_outcome, s->facts.instance.outcome = (enum replay_outcome)77)

@@ -200,7 +200,7 @@ static void name_side(struct machine *m, unsigned side, const struct guest_conte
 	clean_line(who, sizeof(m->who[side]));
 }
 
-static void describe_side(const struct machine *m, unsigned number, const struct meeting_side *side, char *line, size_t size)
+static void describe_side(const struct machine *m, unsigned number, const struct rendezvous_side *side, char *line, size_t size)
 {
 	const struct guest_symbol *f = &side->symbol;
 
@@ -212,7 +212,7 @@ static void describe_side(const struct machine *m, unsigned number, const struct
 	clean_line(line, size);
 }
 
-static void describe_race(struct machine *m, const struct meeting *meeting, const char *intro)
+static void describe_race(struct machine *m, const struct rendezvous *rendezvous, const char *intro)
 {
 	char line[GDB_TEXT_MAX];
 
@@ -220,8 +220,8 @@ static void describe_race(struct machine *m, const struct meeting *meeting, cons
 	for (unsigned side = 0; side < 2; side++) {
 		size_t len = strlen(m->intro);
 
-		name_side(m, side, &meeting->sides[side].context);
-		describe_side(m, side, &meeting->sides[side], line, sizeof(line));
+		name_side(m, side, &rendezvous->sides[side].context);
+		describe_side(m, side, &rendezvous->sides[side], line, sizeof(line));
 		snprintf(m->intro + len, sizeof(m->intro) - len, "%s\n", line);
 	}
 }
@@ -246,7 +246,7 @@ int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, c
 
 	if (m.console < 0)
 		return err_set(err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
-	describe_race(&m, plan->meeting, intro);
+	describe_race(&m, plan->rendezvous, intro);
 	if (run_open(plan, &m.copy, m.console, err) == 0)
 		rc = serve(&m, plan, first, config, err);
 	copy_close(&m.copy);

@@ -119,7 +119,7 @@ static void context(struct walk *w, struct guest_context *c)
 	u32(w, &c->rcu_nesting);
 }
 
-static void side(struct walk *w, struct meeting_side *s)
+static void side(struct walk *w, struct rendezvous_side *s)
 {
 	uint32_t cpu = s->cpu;
 
@@ -214,9 +214,9 @@ static void config(struct walk *w, struct replay_config *c)
 static void fields(struct walk *w, struct scenario *s)
 {
 	facts(w, &s->facts);
-	u64(w, &s->meeting.number);
-	side(w, &s->meeting.sides[0]);
-	side(w, &s->meeting.sides[1]);
+	u64(w, &s->rendezvous.number);
+	side(w, &s->rendezvous.sides[0]);
+	side(w, &s->rendezvous.sides[1]);
 	config(w, &s->config);
 }
 

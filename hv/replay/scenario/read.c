@@ -233,7 +233,7 @@ static int get_ram(struct in *in, uint64_t size, struct ram *ram)
 
 /* ---- checks ---- */
 
-static bool side_is_good(const struct meeting_side *s, const struct ram *ram, unsigned cpus)
+static bool side_is_good(const struct rendezvous_side *s, const struct ram *ram, unsigned cpus)
 {
 	bool access_is_good = s->size && s->size <= X86_PAGE_SIZE && s->rw && !(s->rw & ~(INSN_READ | INSN_WRITE)) &&
 			      s->insn_len && s->insn_len <= INSN_MAX_LEN;
@@ -248,7 +248,7 @@ static bool config_is_good(const struct replay_config *c)
 
 static int check(struct in *in, const struct scenario *s, unsigned cpus)
 {
-	const struct meeting_side *sides = s->meeting.sides;
+	const struct rendezvous_side *sides = s->rendezvous.sides;
 	const char *wrong = replay_instance_wrong(&s->facts.instance);
 
 	if (wrong)

@@ -32,8 +32,8 @@ struct scenario_facts {
 
 struct scenario {
 	struct vm_state state;
-	struct ram ram;		/* without the detector's breakpoints; mapped privately, so that each fork() has a copy */
-	struct meeting meeting; /* the list of points is empty, because they are not in the RAM */
+	struct ram ram;		      /* without the detector's breakpoints; mapped privately, so that each fork() has a copy */
+	struct rendezvous rendezvous; /* the list of points is empty, because they are not in the RAM */
 	struct replay_config config;
 	struct scenario_facts facts;
 };
