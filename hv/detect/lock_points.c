@@ -249,7 +249,7 @@ static void put_back(struct detect *d)
 	locks_planted(d->locks, complete, monotonic_ns() + UNSURE_NS);
 }
 
-void lock_points_pace(struct detect *d)
+void lock_points_limit(struct detect *d)
 {
 	struct lock_load *load = locks_load(d->locks);
 	bool too_much, first;

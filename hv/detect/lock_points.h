@@ -20,6 +20,6 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
  * Remove the lock hooks that take or release a lock if they leave the guest no time (lock_load.h), and plant them again after
  * a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
  */
-void lock_points_pace(struct detect *d);
+void lock_points_limit(struct detect *d);
 
 #endif

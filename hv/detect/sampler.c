@@ -13,7 +13,7 @@
 #include "hv/detect/lock_points.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/note.h"
-#include "hv/detect/pace.h"
+#include "hv/detect/rate.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "hv/sandbox/sandbox.h"
@@ -147,11 +147,11 @@ static void follow_kernel(struct detect *d)
 static int sample(struct detect *d, struct err *err)
 {
 	const struct guest_module_events events = {.loaded = module_loaded, .gone = module_gone, .ctx = d};
-	struct pace pace;
+	struct rate_control control;
 	uint64_t modules_ns = 0, tick;
 
 	follow_kernel(d);
-	pace_init(d, &pace);
+	rate_init(d, &control);
 	do {
 		uint64_t now = monotonic_ns();
 
@@ -162,8 +162,8 @@ static int sample(struct detect *d, struct err *err)
 				return -1;
 		}
 		if (d->locks)
-			lock_points_pace(d);
-		pace_step(d, &pace, now);
+			lock_points_limit(d);
+		rate_step(d, &control, now);
 		if (!atomic_load(&d->ready_ns))
 			atomic_store(&d->ready_ns, monotonic_ns());
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/aiming.h"
-#include "hv/detect/pace.h"
+#include "hv/detect/rate.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
@@ -36,7 +36,7 @@ struct fixture {
 	struct rig *r;
 	struct aim *aim;
 	struct symtab *module;
-	struct pace pace;
+	struct rate_control control;
 	uint64_t now;
 	char notes[2048];
 	atomic_uint failures;
@@ -154,7 +154,7 @@ static void aim_at_reader_and_writer(struct fixture *f)
 		2);
 }
 
-/* The kernel's text comes, and pace begins. */
+/* The kernel's text comes, and rate control begins. */
 static void begin(struct fixture *f)
 {
 	struct detect *d;
@@ -163,13 +163,13 @@ static void begin(struct fixture *f)
 	d = f->r->d;
 	assert_true(pool_add(d->pool, NULL, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL) > 0);
 	assert_int_equal(aiming_text_came(d->aiming, NULL, "", f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL), 0);
-	pace_init(d, &f->pace);
+	rate_init(d, &f->control);
 }
 
 static void tick(struct fixture *f)
 {
 	f->now += TICK_NS;
-	pace_step(f->r->d, &f->pace, f->now);
+	rate_step(f->r->d, &f->control, f->now);
 }
 
 static unsigned armed(const struct fixture *f)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/pace.h"
+#include "hv/detect/rate.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
@@ -19,7 +19,7 @@
 
 struct fixture {
 	struct rig *r;
-	struct pace pace;
+	struct rate_control control;
 	uint64_t now;
 };
 
@@ -56,7 +56,7 @@ static int teardown(void **state)
 static void begin(struct fixture *f)
 {
 	assert_int_equal(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL), 1);
-	pace_init(f->r->d, &f->pace);
+	rate_init(f->r->d, &f->control);
 }
 
 /* Let the sampler arm until there is a point at this offset. */
@@ -64,8 +64,8 @@ static void arm(struct fixture *f, uint64_t offset)
 {
 	for (unsigned n = 0; n < 100 && !rig_has_point(f->r, offset); n++) {
 		f->now += TICK_NS;
-		f->pace.rest_until = 0;
-		pace_step(f->r->d, &f->pace, f->now);
+		f->control.rest_until = 0;
+		rate_step(f->r->d, &f->control, f->now);
 	}
 	assert_true(rig_has_point(f->r, offset));
 }

@@ -180,7 +180,7 @@ static void dear_stops_are_provoked_less(void **state)
 	begin(&p, 0.05);
 	p.stop_cost = WINDOW_NS / 2;
 	run(&p, 10);
-	/* The plant has no pace, which plants nothing while in debt: the rate alone must follow. */
+	/* The plant has no rate control, which plants nothing while in debt: the rate alone must follow. */
 	assert_true(run(&p, 120) < 0.1);
 	assert_true(p.g.surplus < 2);
 }

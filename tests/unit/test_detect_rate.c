@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/pace.h"
+#include "hv/detect/rate.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
@@ -32,7 +32,7 @@
 
 struct fixture {
 	struct rig *r;
-	struct pace pace;
+	struct rate_control control;
 	uint64_t now;
 	unsigned hits;
 };
@@ -76,7 +76,7 @@ static int teardown(void **state)
 static void begin(struct fixture *f)
 {
 	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL) > 0);
-	pace_init(f->r->d, &f->pace);
+	rate_init(f->r->d, &f->control);
 }
 
 /* The guest comes by the first `n` sites once. What they access is on its stack, so no window opens. */
@@ -97,8 +97,8 @@ static void run_guest(struct fixture *f, unsigned n)
 static void tick(struct fixture *f, unsigned n_sites)
 {
 	f->now += TICK_NS;
-	f->pace.rest_until = 0; /* real time, which the test does without */
-	pace_step(f->r->d, &f->pace, f->now);
+	f->control.rest_until = 0; /* real time, which the test does without */
+	rate_step(f->r->d, &f->control, f->now);
 	run_guest(f, n_sites);
 }
 
@@ -150,7 +150,7 @@ static void guest_keeps_its_time(void **state)
 	for (unsigned i = 0; i < 400; i++)
 		tick(f, RUN_SITES);
 	unhindered = f->hits;
-	assert_true(f->pace.again > 0);
+	assert_true(f->control.again > 0);
 	/* Each hit now takes 2 ms, so that half the rate would take half of the time of both CPUs. */
 	for (unsigned i = 0; i < 800; i++) {
 		unsigned before = f->hits;
@@ -172,7 +172,7 @@ static void choice_stays_uniform_where_that_is_enough(void **state)
 	begin(f);
 	for (unsigned i = 0; i < 400; i++) {
 		tick(f, SITES);
-		assert_int_equal(f->pace.again, 0);
+		assert_int_equal(f->control.again, 0);
 	}
 	assert_true(f->hits >= RATE * 4 * 8 / 10);
 }
@@ -194,14 +194,14 @@ static void no_point_is_taken_out_for_nothing(void **state)
 		armed = (uint32_t)rig_stats(f->r).armed;
 		/* As if planting was slow: one look at the rate, and then many, see what little there is. */
 		for (unsigned look = 0; look < 4; look++) {
-			double budget = f->pace.budget;
+			double budget = f->control.budget;
 
 			f->now += LOOK_TICKS * TICK_NS;
-			f->pace.budget = -1e9;
-			pace_step(f->r->d, &f->pace, f->now);
-			f->pace.budget = budget;
+			f->control.budget = -1e9;
+			rate_step(f->r->d, &f->control, f->now);
+			f->control.budget = budget;
 		}
-		assert_true(armed >= NEARLY_ALL || f->pace.stale == 0);
+		assert_true(armed >= NEARLY_ALL || f->control.stale == 0);
 	}
 }
 
@@ -215,12 +215,12 @@ static void all_are_armed_that_may_be(void **state)
 	unsigned few = RUN_SITES + 4 * FUNCTION_SITES;
 
 	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + few * SITE_LEN, NULL) > 0);
-	pace_init(f->r->d, &f->pace);
+	rate_init(f->r->d, &f->control);
 	/* As if planting was slow, and the rate had been looked at before all were planted. */
-	f->pace.again = 32;
+	f->control.again = 32;
 	for (unsigned i = 0; i < 400; i++)
 		tick(f, RUN_SITES / 4);
-	assert_true(f->pace.again > 0);
+	assert_true(f->control.again > 0);
 	for (unsigned i = RUN_SITES / 4; i < few; i++)
 		assert_true(rig_has_point(f->r, i * SITE_LEN));
 }
@@ -306,8 +306,8 @@ static double share_lost(struct fixture *f, unsigned ticks, unsigned n_sites)
 
 	for (unsigned i = 0; i < ticks; i++) {
 		f->now += TICK_NS;
-		f->pace.rest_until = 0;
-		pace_step(f->r->d, &f->pace, f->now);
+		f->control.rest_until = 0;
+		rate_step(f->r->d, &f->control, f->now);
 		lost += run_at_a_cost(f, n_sites);
 	}
 	return (double)lost / ((double)ticks * TICK_NS * 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/detect/pace.h"
+#include "hv/detect/rate.h"
 
 #include "hv/base/clock.h"
 #include "hv/detect/aiming.h"
@@ -65,16 +65,16 @@ static uint32_t less(uint32_t most, uint32_t there)
  * pool spends points faster than k can adapt, so there arming waits for the budget. Arming also waits while a hit would be
  * refused for its cost.
  */
-static bool may_arm(const struct detect *d, const struct pace *pace, uint64_t until)
+static bool may_arm(const struct detect *d, const struct rate_control *control, uint64_t until)
 {
-	return pace->budget > 0 && !pace->in_debt && monotonic_ns() < until && !atomic_load(&d->stop);
+	return control->budget > 0 && !control->in_debt && monotonic_ns() < until && !atomic_load(&d->stop);
 }
 
 /* Returns 1 if a point was armed, 0 if not, -1 if the pool has no site. */
-static int count_try(struct pace *pace, enum arm_result result)
+static int count_try(struct rate_control *control, enum arm_result result)
 {
-	pace->planted += result == ARMED;
-	pace->refused += result == REFUSED;
+	control->planted += result == ARMED;
+	control->refused += result == REFUSED;
 	return result == NONE ? -1 : result == ARMED;
 }
 
@@ -83,7 +83,7 @@ static int count_try(struct pace *pace, enum arm_result result)
  * into functions where the guest has executed a sample point before. It will likely run them again, and they are decoded
  * already.
  */
-static void arm_again(struct detect *d, struct pace *pace)
+static void arm_again(struct detect *d, struct rate_control *control)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
 	uint32_t armed, again, room;
@@ -93,10 +93,10 @@ static void arm_again(struct detect *d, struct pace *pace)
 	room = less(d->wanted / 2, again);
 	room = less(d->wanted, armed) < room ? less(d->wanted, armed) : room;
 	/* Most of these points will be hit before the next iteration. */
-	if (pace->again_budget < room)
-		room = pace->again_budget > 0 ? (uint32_t)pace->again_budget : 0;
-	for (unsigned tries = pace->again; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
-		armed_one = count_try(pace, arm_site(d, pool_choose_passed(d->pool, &d->again_rng), true));
+	if (control->again_budget < room)
+		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
+	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
+		armed_one = count_try(control, arm_site(d, pool_choose_passed(d->pool, &d->again_rng), true));
 		room -= armed_one > 0;
 	}
 }
@@ -118,7 +118,7 @@ static bool crowded(struct detect *d, uint64_t addr)
  * Keep k points armed by uniform choice, less the reserve for arm_again(). Without a reserve if k covers the whole pool: the
  * reserved room would stay empty, and sites that the guest runs for the first time would be missed.
  */
-static void arm_uniformly(struct detect *d, struct pace *pace)
+static void arm_uniformly(struct detect *d, struct rate_control *control)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
 	uint32_t armed, again, room;
@@ -127,9 +127,9 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 
 	count_armed(d, &armed, &again);
 	room = less(d->wanted, armed);
-	if (pace->again && pool_sites(d->pool) > d->wanted && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
+	if (control->again && pool_sites(d->pool) > d->wanted && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
 		room = less(d->wanted - d->wanted / AGAIN_ROOM, armed - again);
-	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, pace, until); tries--) {
+	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
 		uint64_t site = pool_choose(d->pool, &d->choice_rng);
 
 		if (crowded(d, site)) {
@@ -138,11 +138,11 @@ static void arm_uniformly(struct detect *d, struct pace *pace)
 			continue;
 		}
 		refused = 0;
-		armed_one = count_try(pace, arm_site(d, site, false));
+		armed_one = count_try(control, arm_site(d, site, false));
 		room -= armed_one > 0;
 	}
-	pace->crowded |= refused == CROWDED_MOST;
-	pace->full = room == 0;
+	control->crowded |= refused == CROWDED_MOST;
+	control->full = room == 0;
 }
 
 /* Upper bound of sample points: the target's points less the event points. */
@@ -161,7 +161,7 @@ static uint32_t most_points(struct detect *d)
 }
 
 /* Arm the target sites that are due now, as far as there is room. */
-static void arm_aimed(struct detect *d, struct pace *pace, uint64_t now)
+static void arm_aimed(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
 	uint32_t most = most_points(d);
@@ -174,35 +174,35 @@ static void arm_aimed(struct detect *d, struct pace *pace, uint64_t now)
 	d->wanted = (uint32_t)(n < most ? n : most);
 	if (n) /* keep the last count when the module was unloaded */
 		atomic_store(&d->site_count, n);
-	for (size_t i = 0; i < n && may_arm(d, pace, until); i++) {
+	for (size_t i = 0; i < n && may_arm(d, control, until); i++) {
 		uint64_t addr = aiming_due(d->aiming, i);
 
 		if (addr)
-			count_try(pace, arm_site(d, addr, false));
+			count_try(control, arm_site(d, addr, false));
 	}
 }
 
-static void arm(struct detect *d, struct pace *pace, uint64_t now)
+static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 {
-	bool rests = monotonic_ns() < pace->rest_until;
+	bool rests = monotonic_ns() < control->rest_until;
 	uint64_t began = thread_cpu_ns(), took;
 	uint32_t armed, again;
 
 	prove_step(d, now);
 	if (d->aiming) {
-		arm_aimed(d, pace, now);
+		arm_aimed(d, control, now);
 	} else {
-		arm_again(d, pace);
+		arm_again(d, control);
 		if (!rests)
-			arm_uniformly(d, pace);
+			arm_uniformly(d, control);
 	}
 	count_armed(d, &armed, &again);
-	pace->armed_most = armed > pace->armed_most ? armed : pace->armed_most;
+	control->armed_most = armed > control->armed_most ? armed : control->armed_most;
 	took = thread_cpu_ns() - began;
-	pace->arming_ns += took;
+	control->arming_ns += took;
 	/* Leave the CPU to the guest. On a target that stops for arming, the longer tick limits the share instead. */
 	if (!rests && !d->target->caps.costly_stops)
-		pace->rest_until = monotonic_ns() + REST * took;
+		control->rest_until = monotonic_ns() + REST * took;
 }
 
 /* Returns whether more points may have to be disarmed. */
@@ -250,7 +250,7 @@ static uint64_t patience(const struct detect *d)
  * the armed set would otherwise drift to code that never runs. With few points all stale ones go at once. With many, some go
  * each time, because arming costs time.
  */
-static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
+static void disarm_stale(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	uint32_t quota = d->target->caps.points ? UINT32_MAX : TURNOVER;
 	uint64_t wait;
@@ -258,16 +258,16 @@ static void disarm_stale(struct detect *d, struct pace *pace, uint64_t now)
 	detect_enter(d);
 	wait = patience(d);
 	for (uint32_t looked = d->points.count; looked && quota && d->points.count; looked--) {
-		uint32_t at = pace->turn % d->points.count;
+		uint32_t at = control->turn % d->points.count;
 		struct point *point = &d->points.slots[d->points.armed[at]];
 
 		/* points_remove() moves the last point to this index, so look at the same index again. */
-		pace->turn = at + 1;
+		control->turn = at + 1;
 		if (point->window || point->event || point->planted_ns + wait >= now)
 			continue;
 		points_remove(&d->points, point);
-		pace->turn = at;
-		pace->stale++;
+		control->turn = at;
+		control->stale++;
 		quota--;
 	}
 	detect_leave(d);
@@ -284,78 +284,78 @@ static uint32_t first_points(struct detect *d)
  * Adapt the number of hits/s that the guest can bear. On a slow or busy host each stop takes long. Without this limit the
  * requested rate would leave the guest no time for its own work, and its kernel would report stalls.
  */
-static void adapt_bearable(const struct detect *d, struct pace *pace, uint64_t now, double rate)
+static void adapt_bearable(const struct detect *d, struct rate_control *control, uint64_t now, double rate)
 {
-	double most = (double)(now - pace->adapt_ns) * d->target->caps.cpus / STOPPED_PART, took;
+	double most = (double)(now - control->adapt_ns) * d->target->caps.cpus / STOPPED_PART, took;
 	struct target_stats stats;
 
 	target_stats(d->target, &stats);
-	took = (double)(stats.stopped_ns - pace->stopped_ns);
-	pace->stopped_ns = stats.stopped_ns;
+	took = (double)(stats.stopped_ns - control->stopped_ns);
+	control->stopped_ns = stats.stopped_ns;
 	if (took > most)
-		pace->bearable = rate * most / took;
+		control->bearable = rate * most / took;
 	else
-		pace->bearable += pace->bearable / 4 + 1;
-	if (pace->bearable > pace->rate)
-		pace->bearable = pace->rate;
+		control->bearable += control->bearable / 4 + 1;
+	if (control->bearable > control->rate)
+		control->bearable = control->rate;
 }
 
 /*
  * Raise `again` when hits are too few although k is at its limit or cannot be reached. Lower it when the rate is reached, so
  * that as many choices as possible are uniform.
  */
-static void adapt_again(const struct detect *d, struct pace *pace, double rate, bool at_limit, uint32_t armed)
+static void adapt_again(const struct detect *d, struct rate_control *control, double rate, bool at_limit, uint32_t armed)
 {
 	bool more_will_not_help = at_limit || armed < d->wanted - d->wanted / 4;
 
 	if (few_points(d))
 		return; /* all points would end up in the same few functions */
-	if (rate >= 0.95 * pace->rate)
-		pace->again -= pace->again / 4 + (pace->again != 0);
-	else if (rate < 0.8 * pace->rate && more_will_not_help && pace->again < AGAIN_MOST)
-		pace->again += AGAIN_STEP;
+	if (rate >= 0.95 * control->rate)
+		control->again -= control->again / 4 + (control->again != 0);
+	else if (rate < 0.8 * control->rate && more_will_not_help && control->again < AGAIN_MOST)
+		control->again += AGAIN_STEP;
 }
 
 /* Raise k when hits are too few, lower it when they are too many. In between k stays. */
-static void adapt(struct detect *d, struct pace *pace, uint64_t now)
+static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	uint32_t wanted = d->wanted;
-	double rate = (double)(pace->hits - pace->adapt_hits) * 1e9 / (double)(now - pace->adapt_ns);
+	double rate = (double)(control->hits - control->adapt_hits) * 1e9 / (double)(now - control->adapt_ns);
 	uint64_t sites = pool_sites(d->pool);
 	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit, armed, again;
 
 	count_armed(d, &armed, &again);
 
 	/* Removing a stale point makes room only if all possible points are armed. */
-	pace->starved = rate < 0.8 * pace->rate &&
-			(pace->crowded || (limit < sites && d->wanted == limit && (few_points(d) || pace->full)));
-	pace->crowded = false;
-	adapt_bearable(d, pace, now, rate);
-	adapt_again(d, pace, rate, d->wanted == most, armed);
+	control->starved = rate < 0.8 * control->rate &&
+			   (control->crowded || (limit < sites && d->wanted == limit && (few_points(d) || control->full)));
+	control->crowded = false;
+	adapt_bearable(d, control, now, rate);
+	adapt_again(d, control, rate, d->wanted == most, armed);
 	/* An empty pool, before its module is loaded, says nothing about k. */
 	if (!sites)
 		d->wanted = first_points(d);
-	else if (rate < 0.5 * pace->rate && !pace->in_debt)
+	else if (rate < 0.5 * control->rate && !control->in_debt)
 		d->wanted *= 2;
-	else if (rate < 0.8 * pace->rate && !pace->in_debt)
+	else if (rate < 0.8 * control->rate && !control->in_debt)
 		d->wanted += d->wanted / 4 + 1;
-	else if (rate > 1.2 * pace->rate)
+	else if (rate > 1.2 * control->rate)
 		d->wanted -= d->wanted / 4;
 	if (d->wanted > most)
 		d->wanted = most;
-	pace->full = pace->full && d->wanted <= wanted;
-	pace->adapt_hits = pace->hits;
-	pace->adapt_ns = now;
+	control->full = control->full && d->wanted <= wanted;
+	control->adapt_hits = control->hits;
+	control->adapt_ns = now;
 	if (sites) /* keep the last count when the module was unloaded */
 		atomic_store(&d->site_count, sites);
 	if (armed > d->wanted)
 		disarm_excess(d);
-	if (pace->starved && !few_points(d))
-		disarm_stale(d, pace, now);
+	if (control->starved && !few_points(d))
+		disarm_stale(d, control, now);
 }
 
 /* Feed the governor. With config.overhead the target rate follows the cost of hits, up to config.rate. */
-static void govern(struct detect *d, struct pace *pace, uint64_t now)
+static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	struct governor_sample sample = {.now_ns = now};
 	struct target_stats stats;
@@ -367,47 +367,47 @@ static void govern(struct detect *d, struct pace *pace, uint64_t now)
 	sample.hits = d->stats.hits;
 	sample.refused = d->refused_hits;
 	if (d->config.overhead) {
-		governor_step(&pace->governor, &sample);
-		d->credit_ns = pace->governor.allowance.credit_ns - window_outstanding(d, now);
-		pace->rate = pace->governor.rate;
-		pace->in_debt = governor_in_debt(&pace->governor);
+		governor_step(&control->governor, &sample);
+		d->credit_ns = control->governor.allowance.credit_ns - window_outstanding(d, now);
+		control->rate = control->governor.rate;
+		control->in_debt = governor_in_debt(&control->governor);
 	}
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void refill(struct detect *d, struct pace *pace, uint64_t now)
+static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 {
-	double burst = pace->rate * 0.1 + 1, seconds = (double)(now - pace->last_ns) / 1e9;
+	double burst = control->rate * 0.1 + 1, seconds = (double)(now - control->last_ns) / 1e9;
 	uint64_t hits, passed[PASSED_KEPT], n;
 
 	pthread_mutex_lock(&d->lock);
 	hits = d->stats.hits;
-	d->stats.refused = pace->refused;
-	d->stats.planted = pace->planted;
-	d->stats.stale = pace->stale;
-	d->stats.arming_ns = pace->arming_ns;
-	d->stats.armed_most = pace->armed_most;
-	n = d->stats.passed - pace->passed_told;
+	d->stats.refused = control->refused;
+	d->stats.planted = control->planted;
+	d->stats.stale = control->stale;
+	d->stats.arming_ns = control->arming_ns;
+	d->stats.armed_most = control->armed_most;
+	n = d->stats.passed - control->passed_told;
 	n = n < PASSED_KEPT ? n : PASSED_KEPT;
 	for (uint64_t i = 0; i < n; i++)
 		passed[i] = d->passed[(d->stats.passed - 1 - i) % PASSED_KEPT];
-	pace->passed_told = d->stats.passed;
+	control->passed_told = d->stats.passed;
 	pthread_mutex_unlock(&d->lock);
 	for (uint64_t i = 0; i < n; i++)
 		pool_passed(d->pool, passed[i]);
-	pace->budget += seconds * pace->rate - (double)(hits - pace->hits);
-	if (pace->budget > burst)
-		pace->budget = burst;
-	pace->again_budget += seconds * pace->bearable - (double)(hits - pace->hits);
-	if (pace->again_budget > pace->bearable * 0.1 + 1)
-		pace->again_budget = pace->bearable * 0.1 + 1;
-	if (pace->again_budget < -burst)
-		pace->again_budget = -burst;
+	control->budget += seconds * control->rate - (double)(hits - control->hits);
+	if (control->budget > burst)
+		control->budget = burst;
+	control->again_budget += seconds * control->bearable - (double)(hits - control->hits);
+	if (control->again_budget > control->bearable * 0.1 + 1)
+		control->again_budget = control->bearable * 0.1 + 1;
+	if (control->again_budget < -burst)
+		control->again_budget = -burst;
 	/* The credit paid for surplus hits, so the budget does not have to make up for them. */
-	if (d->config.overhead && pace->budget < -burst)
-		pace->budget = -burst;
-	pace->hits = hits;
-	pace->last_ns = now;
+	if (d->config.overhead && control->budget < -burst)
+		control->budget = -burst;
+	control->hits = hits;
+	control->last_ns = now;
 }
 
 /*
@@ -420,7 +420,7 @@ static void brake(struct detect *d)
 	disarm_excess(d);
 }
 
-static void govern_from_now(struct detect *d, struct pace *pace)
+static void govern_from_now(struct detect *d, struct rate_control *control)
 {
 	const struct governor_config config = {.share = d->config.overhead,
 					       .cpus = d->target->caps.cpus,
@@ -431,44 +431,45 @@ static void govern_from_now(struct detect *d, struct pace *pace)
 
 	target_stats(d->target, &stats);
 	first.lost_ns = stats.lost_ns;
-	governor_init(&pace->governor, &config, &first);
-	pace->rate = pace->governor.rate;
+	governor_init(&control->governor, &config, &first);
+	control->rate = control->governor.rate;
 }
 
-void pace_init(struct detect *d, struct pace *pace)
+void rate_init(struct detect *d, struct rate_control *control)
 {
-	*pace = (struct pace){.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1, .rate = d->config.rate};
+	*control = (struct rate_control){
+		.adapt_ns = monotonic_ns(), .last_ns = monotonic_ns(), .budget = 1, .rate = d->config.rate};
 	if (d->config.overhead)
-		govern_from_now(d, pace);
-	pace->bearable = pace->rate;
+		govern_from_now(d, control);
+	control->bearable = control->rate;
 	d->wanted = first_points(d);
 }
 
 /* Whether to adapt k now. After 8 hits do not wait for the full interval: the rate is then certain enough. */
-static bool adapt_is_due(const struct detect *d, const struct pace *pace, uint64_t now)
+static bool adapt_is_due(const struct detect *d, const struct rate_control *control, uint64_t now)
 {
-	uint64_t passed = now - pace->adapt_ns;
-	double expected = pace->rate * (double)passed / 1e9, hits = (double)(pace->hits - pace->adapt_hits);
+	uint64_t passed = now - control->adapt_ns;
+	double expected = control->rate * (double)passed / 1e9, hits = (double)(control->hits - control->adapt_hits);
 
 	if (d->aiming || passed < ADAPT_NS)
 		return false;
 	return expected >= ADAPT_HITS || hits >= 2 * ADAPT_HITS || passed >= ADAPT_MOST_NS;
 }
 
-void pace_step(struct detect *d, struct pace *pace, uint64_t now)
+void rate_step(struct detect *d, struct rate_control *control, uint64_t now)
 {
-	uint64_t hits = pace->hits;
+	uint64_t hits = control->hits;
 
-	govern(d, pace, now);
-	refill(d, pace, now);
-	if (pace->in_debt && pace->hits != hits)
+	govern(d, control, now);
+	refill(d, control, now);
+	if (control->in_debt && control->hits != hits)
 		brake(d);
-	if (adapt_is_due(d, pace, now))
-		adapt(d, pace, now);
+	if (adapt_is_due(d, control, now))
+		adapt(d, control, now);
 	/* Stop the guest once, for disarming and arming together. */
 	target_enter(d->target);
-	if (pace->starved && few_points(d))
-		disarm_stale(d, pace, now);
-	arm(d, pace, now);
+	if (control->starved && few_points(d))
+		disarm_stale(d, control, now);
+	arm(d, control, now);
 	target_leave(d->target);
 }

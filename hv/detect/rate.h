@@ -8,8 +8,8 @@
  *
  * Used by the sampler's thread. It takes d->lock where it needs what the lock guards.
  */
-#ifndef OUTRIDER_DETECT_PACE_H
-#define OUTRIDER_DETECT_PACE_H
+#ifndef OUTRIDER_DETECT_RATE_H
+#define OUTRIDER_DETECT_RATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 struct detect;
 
-struct pace {
+struct rate_control {
 	/* Target hit rate in hits/s: config.rate, or the governor's rate with config.overhead. */
 	double rate;
 	/* Used with config.overhead only. */
@@ -61,9 +61,9 @@ struct pace {
 };
 
 /* Initialise, with a first number of points. */
-void pace_init(struct detect *d, struct pace *pace);
+void rate_init(struct detect *d, struct rate_control *control);
 
 /* Adapt to the hit rate, and disarm and arm points accordingly. `now` is CLOCK_MONOTONIC in ns. Called without d->lock. */
-void pace_step(struct detect *d, struct pace *pace, uint64_t now);
+void rate_step(struct detect *d, struct rate_control *control, uint64_t now);
 
 #endif
