@@ -39,42 +39,42 @@ static bool is_wanted(void *ctx, const struct race *race)
 	return races_wanted_has(ctx, race->id);
 }
 
-static struct aim *add_races(const struct report_load *load, const char *path, struct err *err)
+static struct known_races *add_races(const struct report_load *load, const char *path, struct err *err)
 {
-	struct aim *aim = aim_new();
+	struct known_races *known = known_races_new();
 	unsigned sites = 0;
 
-	for (size_t i = 0; aim && i < load->count; i++) {
-		const struct aim_race *race = aim_add(aim, load->races[i]);
+	for (size_t i = 0; known && i < load->count; i++) {
+		const struct known_race *race = known_races_add(known, load->races[i]);
 
 		if (!race) {
-			aim_free(aim);
-			aim = NULL;
+			known_races_free(known);
+			known = NULL;
 			break;
 		}
 		sites += race->count;
 	}
-	if (!aim) {
+	if (!known) {
 		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
 		return NULL;
 	}
 	if (sites)
-		return aim;
+		return known;
 	if (!load->count)
 		err_set(err, EXIT_INPUT, "--aim %s: there is no race in it", path);
 	else
 		err_set(err, EXIT_INPUT, "--aim %s: no side of %s is an instruction that can be held: side %s %s", path,
-			load->count == 1 ? "this race" : "these races", aim_race(aim, 0)->site[0],
-			aim_race(aim, 0)->why_not[0]);
-	aim_free(aim);
+			load->count == 1 ? "this race" : "these races", known_races_get(known, 0)->site[0],
+			known_races_get(known, 0)->why_not[0]);
+	known_races_free(known);
 	return NULL;
 }
 
-struct aim *aim_option_load(const char *value, struct err *err)
+struct known_races *aim_option_load(const char *value, struct err *err)
 {
 	struct races_wanted wanted = {0};
 	struct report_load load = {0};
-	struct aim *aim = NULL;
+	struct known_races *known = NULL;
 	char *path = strdup(value), *ids;
 
 	if (!path) {
@@ -88,10 +88,10 @@ struct aim *aim_option_load(const char *value, struct err *err)
 		goto out;
 	report_load_keep(&load, is_wanted, &wanted);
 	if (races_wanted_all_found(&wanted, err) == 0)
-		aim = add_races(&load, path, err);
+		known = add_races(&load, path, err);
 	report_load_free(&load);
 out:
 	races_wanted_free(&wanted);
 	free(path);
-	return aim;
+	return known;
 }

@@ -3,13 +3,13 @@
 #define OUTRIDER_CLI_AIM_OPTION_H
 
 #include "hv/base/err.h"
-#include "hv/race/aim.h"
+#include "hv/race/known_races.h"
 
 /*
  * Load the races that --aim FILE[#ID[,ID...]] selects: all races of a report, or those with these ids or first characters of
- * ids. The caller frees the table by aim_free(). Returns NULL with err set: EXIT_USAGE for the ids, EXIT_INPUT when the file is
- * no report or has no race with a site to aim at, or EXIT_INTERNAL.
+ * ids. The caller frees the table by known_races_free(). Returns NULL with err set: EXIT_USAGE for the ids, EXIT_INPUT when the
+ * file is no report or has no race with a target site, or EXIT_INTERNAL.
  */
-struct aim *aim_option_load(const char *value, struct err *err);
+struct known_races *aim_option_load(const char *value, struct err *err);
 
 #endif

@@ -227,7 +227,7 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 void detect_options_free(struct detect_options *o)
 {
 	prefer_free(o->prefer);
-	aim_free(o->aim);
+	known_races_free(o->known_races);
 	judge_free(&o->judge);
 	free(o->symbols);
 }
@@ -274,12 +274,12 @@ static int read_files(struct detect_options *o, struct err *err)
 			return -1;
 	}
 	if (o->aim_at) {
-		o->aim = aim_option_load(o->aim_at, err);
-		if (!o->aim)
+		o->known_races = aim_option_load(o->aim_at, err);
+		if (!o->known_races)
 			return -1;
 	}
 	o->session.detect.prefer = o->prefer;
-	o->session.detect.aim = o->aim;
+	o->session.detect.known_races = o->known_races;
 	return 0;
 }
 

@@ -19,7 +19,7 @@ struct detect_options {
 	struct prefer *prefer;
 	/* The same for --aim. */
 	const char *aim_at;
-	struct aim *aim;
+	struct known_races *known_races;
 	/* --locks was given, --rate, and --wait-kernel. */
 	bool locks, rate, wait_kernel;
 };

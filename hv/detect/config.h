@@ -8,7 +8,7 @@
 
 #include "hv/base/err.h"
 #include "hv/guest/lock_functions.h"
-#include "hv/race/aim.h"
+#include "hv/race/known_races.h"
 #include "hv/race/lock_moment.h"
 #include "hv/race/rendezvous.h"
 #include "hv/race/observation.h"
@@ -38,7 +38,7 @@ struct detect_config {
 	 * Sample only the sites of these races, both sites of a race together. `sample`, `module` and `prefer` must then be
 	 * NULL. NULL: sample the whole pool. It must outlive the detector.
 	 */
-	const struct aim *aim;
+	const struct known_races *known_races;
 	/*
 	 * The lock functions by which to follow the locks of the sampled code. `module` or `sample` must be set. NULL: locks
 	 * are not followed. It must outlive the detector.

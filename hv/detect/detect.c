@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
-#include "hv/detect/aiming.h"
+#include "hv/detect/target_sites.h"
 #include "hv/detect/code.h"
 #include "hv/detect/lock_follower.h"
 #include "hv/detect/locks.h"
@@ -70,7 +70,7 @@ static struct pool *make_pool(struct detect *d)
 					   .code = source_code,
 					   .weights = d->config.prefer ? source_weights : NULL,
 					   .ctx = d};
-	const struct pool_filter filter = {.sample = d->config.sample, .per_cpu = d->config.per_cpu || d->config.aim};
+	const struct pool_filter filter = {.sample = d->config.sample, .per_cpu = d->config.per_cpu || d->config.known_races};
 
 	return pool_new(&source, &filter);
 }
@@ -98,12 +98,12 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->pool = make_pool(d);
 	if (config->coverage)
 		d->coverage = coverage_new(&d->lock);
-	if (config->aim)
-		d->aiming = aiming_new(d);
+	if (config->known_races)
+		d->target_sites = target_sites_new(d);
 	if (config->locks)
 		d->locks = locks_new(d);
-	if ((config->locks && !d->locks) || (config->aim && !d->aiming) || (config->coverage && !d->coverage) || !d->proving ||
-	    !d->pool || !d->decoder || queue_init(&d->observations) ||
+	if ((config->locks && !d->locks) || (config->known_races && !d->target_sites) || (config->coverage && !d->coverage) ||
+	    !d->proving || !d->pool || !d->decoder || queue_init(&d->observations) ||
 	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
@@ -320,7 +320,7 @@ void detect_free(struct detect *d)
 	points_fini(&d->points);
 	prove_free(d->proving);
 	locks_free(d->locks);
-	aiming_free(d->aiming);
+	target_sites_free(d->target_sites);
 	pool_free(d->pool);
 	coverage_free(d->coverage);
 	insn_decoder_free(d->decoder);

@@ -2,7 +2,7 @@
 #include "hv/detect/rate.h"
 
 #include "hv/base/clock.h"
-#include "hv/detect/aiming.h"
+#include "hv/detect/target_sites.h"
 #include "hv/detect/arm.h"
 #include "hv/detect/point_pages.h"
 #include "hv/detect/pool.h"
@@ -161,7 +161,7 @@ static uint32_t most_points(struct detect *d)
 }
 
 /* Arm the target sites that are due now, as far as there is room. */
-static void arm_aimed(struct detect *d, struct rate_control *control, uint64_t now)
+static void arm_target_sites(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	uint64_t until = monotonic_ns() + ARM_NS;
 	uint32_t most = most_points(d);
@@ -170,12 +170,12 @@ static void arm_aimed(struct detect *d, struct rate_control *control, uint64_t n
 	/* Each target site may be on a page of its own. */
 	if (d->target->caps.pages && d->target->caps.pages < most)
 		most = d->target->caps.pages;
-	n = aiming_begin(d->aiming, now, most);
+	n = target_sites_begin(d->target_sites, now, most);
 	d->wanted = (uint32_t)(n < most ? n : most);
 	if (n) /* keep the last count when the module was unloaded */
 		atomic_store(&d->site_count, n);
 	for (size_t i = 0; i < n && may_arm(d, control, until); i++) {
-		uint64_t addr = aiming_due(d->aiming, i);
+		uint64_t addr = target_sites_due(d->target_sites, i);
 
 		if (addr)
 			count_try(control, arm_site(d, addr, false));
@@ -189,8 +189,8 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	uint32_t armed, again;
 
 	prove_step(d, now);
-	if (d->aiming) {
-		arm_aimed(d, control, now);
+	if (d->target_sites) {
+		arm_target_sites(d, control, now);
 	} else {
 		arm_again(d, control);
 		if (!rests)
@@ -451,7 +451,7 @@ static bool adapt_is_due(const struct detect *d, const struct rate_control *cont
 	uint64_t passed = now - control->adapt_ns;
 	double expected = control->rate * (double)passed / 1e9, hits = (double)(control->hits - control->adapt_hits);
 
-	if (d->aiming || passed < ADAPT_NS)
+	if (d->target_sites || passed < ADAPT_NS)
 		return false;
 	return expected >= ADAPT_HITS || hits >= 2 * ADAPT_HITS || passed >= ADAPT_MOST_NS;
 }

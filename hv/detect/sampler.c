@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
-#include "hv/detect/aiming.h"
+#include "hv/detect/target_sites.h"
 #include "hv/detect/event.h"
 #include "hv/detect/lock_points.h"
 #include "hv/detect/locks.h"
@@ -51,8 +51,8 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 
 	if (n < 0)
 		return -1;
-	if (d->aiming)
-		return aiming_text_came(d->aiming, key, key ? name : "", symbols, start, end, err);
+	if (d->target_sites)
+		return target_sites_text_came(d->target_sites, key, key ? name : "", symbols, start, end, err);
 	detect_note(d, "%s: %lld functions can be sampled", name, (long long)n);
 	return 0;
 }
@@ -84,8 +84,8 @@ static void module_gone(void *ctx, const struct guest_module *m)
 {
 	struct detect *d = ctx;
 
-	if (d->aiming)
-		aiming_text_gone(d->aiming, m);
+	if (d->target_sites)
+		target_sites_text_gone(d->target_sites, m);
 	pool_remove(d->pool, m);
 	if (d->coverage)
 		coverage_forget(d->coverage, m->base, m->size);
@@ -158,7 +158,7 @@ static int sample(struct detect *d, struct err *err)
 		if (now - modules_ns >= MODULES_NS) {
 			guest_poll_modules(d->guest, &events);
 			modules_ns = now;
-			if (d->aiming && aiming_check(d->aiming, err))
+			if (d->target_sites && target_sites_check(d->target_sites, err))
 				return -1;
 		}
 		if (d->locks)

@@ -32,7 +32,7 @@
 #define PASSED_KEPT 256u
 
 struct pool;
-struct aiming;
+struct target_sites;
 struct proving;
 struct locks;
 struct rendezvous_server;
@@ -156,8 +156,8 @@ struct detect {
 	struct insn_decoder *decoder;
 	/* config.prefer's weights of single sites apply, because they were made with this guest's kernel. */
 	bool sites_preferred;
-	/* The sites of config.aim in this guest. NULL without config.aim. */
-	struct aiming *aiming;
+	/* The sites of config.known_races in this guest. NULL without config.known_races. */
+	struct target_sites *target_sites;
 	/* How many sample points to keep armed: DataCollider's k. */
 	uint32_t wanted;
 

@@ -191,7 +191,7 @@ static struct target_action not_a_point(struct detect *d, const struct x86_regs 
 /* A sample point was hit: have the sampler arm this target site, or the other site of its race, at once. */
 static void wake_sampler(struct detect *d)
 {
-	if (!d->aiming || d->target->caps.costly_stops)
+	if (!d->target_sites || d->target->caps.costly_stops)
 		return;
 	d->used_up = true;
 	pthread_cond_signal(&d->tick);

@@ -55,7 +55,7 @@ static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_
 		return d->config.delay_ns;
 	if (context->irqs_off || context->preempt_off || !context->known) {
 		/* A target site gets all of that time: the run exists to see its race again. */
-		return d->config.aim || proving ? most : rng_below(&d->delay_rng, most);
+		return d->config.known_races || proving ? most : rng_below(&d->delay_rng, most);
 	}
 	return d->config.delay_ns;
 }
@@ -249,7 +249,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	if (w->point->counts)
 		w->point->counts->windows++;
 	/* A target site waits for the full delay even when all other CPUs are idle: one may wake up and make the access. */
-	w->looked = d->target->caps.costly_stops || d->config.aim || proving;
+	w->looked = d->target->caps.costly_stops || d->config.known_races || proving;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
 

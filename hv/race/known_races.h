@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The target sites of a run (--aim): the sites of known races that the run is to see again. A site is found again by its name
- * and by the bytes of its instruction, because another build of the kernel may have a different instruction at that offset.
+ * The known races that a run is to see again (--aim), and their target sites. A site is found again by its name and by the
+ * bytes of its instruction, because another build of the kernel may have a different instruction at that offset.
  *
  * One thread fills the table. After that any thread may read it without a lock.
  */
-#ifndef OUTRIDER_RACE_AIM_H
-#define OUTRIDER_RACE_AIM_H
+#ifndef OUTRIDER_RACE_KNOWN_RACES_H
+#define OUTRIDER_RACE_KNOWN_RACES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "hv/race/race.h"
 #include "symbols/insn/insn.h"
 
-struct aim_site {
+struct target_site {
 	/* "function" or "module:function", by site_function(). */
 	char function[SITE_NAME_MAX];
 	/* Offset from the start of the function, in bytes. */
@@ -24,34 +24,34 @@ struct aim_site {
 	uint8_t code_len;
 };
 
-struct aim_race {
+struct known_race {
 	char id[RACE_ID_MAX];
 	/* For messages: the names of both sides, and the reason why a side has no site, or NULL if it has one. */
 	char site[2][SITE_NAME_MAX];
 	const char *why_not[2];
 	/* The sites of the sides that have one: 0 to 2. */
-	struct aim_site sites[2];
+	struct target_site sites[2];
 	unsigned count;
 };
 
-struct aim;
+struct known_races;
 
 /* Returns NULL if memory runs out. */
-struct aim *aim_new(void);
+struct known_races *known_races_new(void);
 
-/* `aim` may be NULL. */
-void aim_free(struct aim *aim);
+/* `known` may be NULL. */
+void known_races_free(struct known_races *known);
 
 /*
  * Add a race, whose strings must be printable. A side gets no site if a device made it, it was not seen, its instruction is
  * unknown or LOCKed, or it is in no known function. Returns the new entry, which belongs to the table and is valid until the
  * next call; or NULL if memory runs out.
  */
-const struct aim_race *aim_add(struct aim *aim, const struct race *race);
+const struct known_race *known_races_add(struct known_races *known, const struct race *race);
 
-size_t aim_count(const struct aim *aim);
+size_t known_races_count(const struct known_races *known);
 
-/* Returns race `i`, which must be below aim_count(). */
-const struct aim_race *aim_race(const struct aim *aim, size_t i);
+/* Returns race `i`, which must be below known_races_count(). */
+const struct known_race *known_races_get(const struct known_races *known, size_t i);
 
 #endif

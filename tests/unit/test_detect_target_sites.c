@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Aiming at known races: their sites and no others are armed, both CPUs come to stand before their accesses, and what the guest
- * does not have is said. The test is the sampler's thread and the guest, and time is what the test says.
+ * Target sites of known races: they and no others are armed, both CPUs come to stand before their accesses, and a message names
+ * each site that the guest does not have. The test is the sampler's thread and the guest, and sets the time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/aiming.h"
-#include "hv/detect/rate.h"
 #include "hv/detect/pool.h"
+#include "hv/detect/rate.h"
 #include "hv/detect/state.h"
+#include "hv/detect/target_sites.h"
 #include "tests/unit/detect_rig.h"
 
 #define READER 0x0u
@@ -34,7 +34,7 @@
 
 struct fixture {
 	struct rig *r;
-	struct aim *aim;
+	struct known_races *known_races;
 	struct symtab *module;
 	struct rate_control control;
 	uint64_t now;
@@ -99,11 +99,11 @@ static int setup(void **state)
 	if (!f)
 		return -1;
 	f->r = rig_new(2, 4);
-	f->aim = aim_new();
-	if (!f->r || !f->aim)
+	f->known_races = known_races_new();
+	if (!f->r || !f->known_races)
 		return -1;
 	f->r->guest.ready = 1;
-	f->r->config.aim = f->aim;
+	f->r->config.known_races = f->known_races;
 	f->r->sink = (struct detect_sink){.race = on_race, .note = on_note, .failed = on_failed, .ctx = f};
 	write_text(f);
 	f->now = monotonic_ns();
@@ -115,7 +115,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	rig_free(f->r);
-	aim_free(f->aim);
+	known_races_free(f->known_races);
 	symtab_free(f->module);
 	free(f);
 	return 0;
@@ -135,7 +135,7 @@ static struct race_side side_at(const char *module, const char *function, uint32
 
 static uint8_t read_8[] = {0x48, 0x8b, 0x07}, write_8[] = {0x48, 0x89, 0x07}, lock_add[] = {0xf0, 0x48, 0x01, 0x07};
 
-static const struct aim_race *aim_at(struct fixture *f, struct race_side one, struct race_side other)
+static const struct known_race *add_race(struct fixture *f, struct race_side one, struct race_side other)
 {
 	struct race race = {.id = "0123456789ab"};
 
@@ -143,15 +143,15 @@ static const struct aim_race *aim_at(struct fixture *f, struct race_side one, st
 	race.first.sides[1] = other;
 	site_name(&one, 0, race.site[0]);
 	site_name(&other, 0, race.site[1]);
-	return aim_add(f->aim, &race);
+	return known_races_add(f->known_races, &race);
 }
 
-static void aim_at_reader_and_writer(struct fixture *f)
+static void target_reader_and_writer(struct fixture *f)
 {
-	assert_int_equal(
-		aim_at(f, side_at("", "reader", 6, read_8, sizeof(read_8)), side_at("", "writer", 9, write_8, sizeof(write_8)))
-			->count,
-		2);
+	assert_int_equal(add_race(f, side_at("", "reader", 6, read_8, sizeof(read_8)),
+				  side_at("", "writer", 9, write_8, sizeof(write_8)))
+				 ->count,
+			 2);
 }
 
 /* The kernel's text comes, and rate control begins. */
@@ -162,7 +162,8 @@ static void begin(struct fixture *f)
 	rig_remake(f->r);
 	d = f->r->d;
 	assert_true(pool_add(d->pool, NULL, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL) > 0);
-	assert_int_equal(aiming_text_came(d->aiming, NULL, "", f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL), 0);
+	assert_int_equal(
+		target_sites_text_came(d->target_sites, NULL, "", f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL), 0);
 	rate_init(d, &f->control);
 }
 
@@ -183,7 +184,7 @@ static void its_sites_are_armed(void **state)
 	struct fixture *f = *state;
 	unsigned both = 0, first = 0, second = 0;
 
-	aim_at_reader_and_writer(f);
+	target_reader_and_writer(f);
 	begin(f);
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		bool reader, writer;
@@ -201,7 +202,7 @@ static void its_sites_are_armed(void **state)
 	assert_int_equal(both + first + second, TURNS);
 	assert_in_range(both, TURNS / 4, 3 * TURNS / 4);
 	assert_true(first && second);
-	assert_non_null(strstr(f->notes, "aiming at 2 sites of 1 race\n"));
+	assert_non_null(strstr(f->notes, "sampling 2 target sites of 1 race\n"));
 }
 
 /* Where one side leads, the other is armed as soon as a CPU is held at the leading one, and again after it was passed. */
@@ -210,7 +211,7 @@ static void partner_follows(void **state)
 	struct fixture *f = *state;
 	struct x86_regs regs, other;
 
-	aim_at_reader_and_writer(f);
+	target_reader_and_writer(f);
 	begin(f);
 	do
 		tick(f);
@@ -238,7 +239,7 @@ static void both_stand_before_their_accesses(void **state)
 	struct fixture *f = *state;
 	unsigned held[2] = {0};
 
-	aim_at_reader_and_writer(f);
+	target_reader_and_writer(f);
 	begin(f);
 	for (unsigned i = 0; i < TURNS * TURN_TICKS / 2; i++) {
 		struct x86_regs regs[2] = {rig_regs(f->r, 0, READER + 6), rig_regs(f->r, 1, WRITER + 9)};
@@ -265,7 +266,7 @@ static void both_stand_before_their_accesses(void **state)
 	assert_true(held[0] > 10 && held[1] > 10);
 }
 
-/* The rate limits the hits of what is aimed at as it does any others. */
+/* The rate limits the hits of target sites as it does any others. */
 static void rate_is_kept(void **state)
 {
 	const unsigned rate = 50, seconds = 20;
@@ -273,7 +274,7 @@ static void rate_is_kept(void **state)
 	unsigned hits = 0;
 
 	f->r->config.rate = rate;
-	aim_at_reader_and_writer(f);
+	target_reader_and_writer(f);
 	begin(f);
 	for (unsigned i = 0; i < seconds * 100; i++) {
 		struct x86_regs regs = rig_regs(f->r, 0, READER + 6);
@@ -297,7 +298,7 @@ static void waits_its_whole_delay(void **state)
 	struct target_action action;
 
 	f->r->guest.context.preempt_off = true;
-	aim_at_reader_and_writer(f);
+	target_reader_and_writer(f);
 	begin(f);
 	while (!rig_has_point(f->r, READER + 6))
 		tick(f);
@@ -313,9 +314,9 @@ static void another_build(void **state)
 {
 	struct fixture *f = *state;
 
-	aim_at(f, side_at("", "reader", 7, NULL, 0), side_at("", "reader", 6, write_8, sizeof(write_8)));
-	aim_at(f, side_at("", "nowhere", 0, NULL, 0), side_at("", "locker", 0, NULL, 0));
-	aim_at(f, side_at("", "reader", 0x1000, NULL, 0), side_at("", "writer", 0, write_8, sizeof(write_8)));
+	add_race(f, side_at("", "reader", 7, NULL, 0), side_at("", "reader", 6, write_8, sizeof(write_8)));
+	add_race(f, side_at("", "nowhere", 0, NULL, 0), side_at("", "locker", 0, NULL, 0));
+	add_race(f, side_at("", "reader", 0x1000, NULL, 0), side_at("", "writer", 0, write_8, sizeof(write_8)));
 	begin(f);
 	for (unsigned i = 0; i < 4 * TURN_TICKS; i++) {
 		tick(f);
@@ -323,13 +324,13 @@ static void another_build(void **state)
 	}
 	assert_true(rig_has_point(f->r, WRITER));
 	assert_non_null(
-		strstr(f->notes, "not aimed at: reader+0x7 of race 0123456789ab: the kernel that runs has no such access"));
+		strstr(f->notes, "not sampled: reader+0x7 of race 0123456789ab: the kernel that runs has no such access"));
 	assert_non_null(
 		strstr(f->notes, "reader+0x6 of race 0123456789ab: the kernel that runs has another instruction there"));
 	assert_non_null(strstr(f->notes, "nowhere+0x0 of race 0123456789ab: the kernel that runs has no such function"));
 	assert_non_null(strstr(f->notes, "locker+0x0 of race 0123456789ab: the kernel that runs has no such access there"));
 	assert_non_null(strstr(f->notes, "reader+0x1000 of race 0123456789ab"));
-	assert_int_equal(aiming_check(f->r->d->aiming, NULL), 0);
+	assert_int_equal(target_sites_check(f->r->d->target_sites, NULL), 0);
 }
 
 /* A side that no breakpoint can stand before leaves the other one. */
@@ -339,29 +340,29 @@ static void one_side_only(void **state)
 	struct race_side locked = side_at("", "locker", 0, lock_add, sizeof(lock_add)), device = {.by_device = true},
 			 unseen = {0};
 	struct race_side reader = side_at("", "reader", 0, read_8, sizeof(read_8));
-	const struct aim_race *race;
+	const struct known_race *race;
 
 	snprintf(device.device.request.type, sizeof(device.device.request.type), "virtio-blk");
-	assert_int_equal(aim_at(f, locked, reader)->count, 2);
+	assert_int_equal(add_race(f, locked, reader)->count, 2);
 	locked.locked = true;
-	race = aim_at(f, locked, device);
+	race = add_race(f, locked, device);
 	assert_int_equal(race->count, 0);
 	assert_string_equal(race->why_not[0], "is a LOCKed instruction, which is never held");
 	assert_string_equal(race->why_not[1], "is a device");
-	race = aim_at(f, unseen, reader);
+	race = add_race(f, unseen, reader);
 	assert_int_equal(race->count, 1);
 	assert_string_equal(race->why_not[0], "was not seen");
 	assert_string_equal(race->sites[0].function, "reader");
 	assert_memory_equal(race->sites[0].code, read_8, sizeof(read_8));
 	reader.pc = 0;
-	assert_int_equal(aim_at(f, reader, reader)->count, 0);
+	assert_int_equal(add_race(f, reader, reader)->count, 0);
 	begin(f);
 	tick(f);
 	assert_int_equal(armed(f), 1);
 	assert_true(rig_has_point(f->r, READER));
 	assert_non_null(strstr(f->notes, "locker+0x0 of race 0123456789ab: such an instruction is never held"));
 	assert_non_null(strstr(f->notes, "this side is a device"));
-	assert_non_null(strstr(f->notes, "aiming at 2 sites of 2 races\n"));
+	assert_non_null(strstr(f->notes, "sampling 2 target sites of 2 races\n"));
 }
 
 /* Where few points may be planted, races take turns, with both of their sites. */
@@ -372,7 +373,7 @@ static void races_take_turns(void **state)
 
 	f->r->ft->target.caps.points = 2;
 	for (uint32_t i = 0; i < 4; i++)
-		aim_at(f, side_at("", "reader", i * SITE_LEN, NULL, 0), side_at("", "writer", i * SITE_LEN, NULL, 0));
+		add_race(f, side_at("", "reader", i * SITE_LEN, NULL, 0), side_at("", "writer", i * SITE_LEN, NULL, 0));
 	begin(f);
 	for (unsigned i = 0; i < 40 * TURN_TICKS; i++) {
 		tick(f);
@@ -406,7 +407,7 @@ static void repeatable_by_seed(void **state)
 	struct fixture *f = *state;
 	uint64_t first;
 
-	aim_at_reader_and_writer(f);
+	target_reader_and_writer(f);
 	first = leads(f, 5);
 	assert_int_equal(leads(f, 5), first);
 	assert_int_not_equal(leads(f, 6), first);
@@ -433,7 +434,7 @@ static void module_comes_and_goes(void **state)
 {
 	struct fixture *f = *state;
 
-	aim_at(f, side_at("mod", "mod_fn", 3, write_8, sizeof(write_8)), (struct race_side){0});
+	add_race(f, side_at("mod", "mod_fn", 3, write_8, sizeof(write_8)), (struct race_side){0});
 	rig_remake(f->r);
 	assert_int_equal(detect_start(f->r->d, NULL), 0);
 	pause_ms(30);
@@ -448,17 +449,18 @@ static void module_comes_and_goes(void **state)
 	}
 	detect_stop(f->r->d);
 	assert_int_equal(atomic_load(&f->failures), 0);
-	assert_non_null(strstr(f->notes, "aiming at 0 sites of 0 races; others are in modules that are not loaded yet\n"));
-	assert_non_null(strstr(f->notes, "aiming at 1 site of 1 race\n"));
+	assert_non_null(
+		strstr(f->notes, "sampling 0 target sites of 0 races; others are in modules that are not loaded yet\n"));
+	assert_non_null(strstr(f->notes, "sampling 1 target site of 1 race\n"));
 }
 
-/* With nothing to aim at there is nothing to do, and the user is told. */
+/* With no target site in the guest the run ends, and the user is told. */
 static void nothing_is_there(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t until = monotonic_ns() + PATIENCE_NS;
 
-	aim_at(f, side_at("", "gone", 3, NULL, 0), side_at("", "reader", 1, NULL, 0));
+	add_race(f, side_at("", "gone", 3, NULL, 0), side_at("", "reader", 1, NULL, 0));
 	rig_remake(f->r);
 	assert_int_equal(detect_start(f->r->d, NULL), 0);
 	while (!atomic_load(&f->failures)) {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/race/aim.h"
+#include "hv/race/known_races.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct aim {
-	struct aim_race *races;
+struct known_races {
+	struct known_race *races;
 	size_t count, room;
 };
 
-struct aim *aim_new(void)
+struct known_races *known_races_new(void)
 {
-	return calloc(1, sizeof(struct aim));
+	return calloc(1, sizeof(struct known_races));
 }
 
-void aim_free(struct aim *aim)
+void known_races_free(struct known_races *known)
 {
-	if (!aim)
+	if (!known)
 		return;
-	free(aim->races);
-	free(aim);
+	free(known->races);
+	free(known);
 }
 
 /* Returns why no breakpoint can be set at this side's access, or NULL if the record shows no obstacle. */
@@ -39,7 +39,7 @@ static const char *why_no_site(const struct race_side *side)
 	return NULL;
 }
 
-static void take_code(const struct race_side *side, struct aim_site *site)
+static void take_code(const struct race_side *side, struct target_site *site)
 {
 	uint64_t at = side->pc - side->code_gva, rest;
 
@@ -50,24 +50,24 @@ static void take_code(const struct race_side *side, struct aim_site *site)
 	memcpy(site->code, side->code + at, site->code_len);
 }
 
-const struct aim_race *aim_add(struct aim *aim, const struct race *race)
+const struct known_race *known_races_add(struct known_races *known, const struct race *race)
 {
-	size_t room = aim->room ? 2 * aim->room : 16;
-	struct aim_race *races, *added;
+	size_t room = known->room ? 2 * known->room : 16;
+	struct known_race *races, *added;
 
-	if (aim->count == aim->room) {
-		races = realloc(aim->races, room * sizeof(*races));
+	if (known->count == known->room) {
+		races = realloc(known->races, room * sizeof(*races));
 		if (!races)
 			return NULL;
-		aim->races = races;
-		aim->room = room;
+		known->races = races;
+		known->room = room;
 	}
-	added = &aim->races[aim->count++];
-	*added = (struct aim_race){0};
+	added = &known->races[known->count++];
+	*added = (struct known_race){0};
 	snprintf(added->id, sizeof(added->id), "%s", race->id);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_side *side = &race->first.sides[i];
-		struct aim_site *site = &added->sites[added->count];
+		struct target_site *site = &added->sites[added->count];
 
 		snprintf(added->site[i], sizeof(added->site[i]), "%s", race->site[i]);
 		added->why_not[i] = why_no_site(side);
@@ -81,12 +81,12 @@ const struct aim_race *aim_add(struct aim *aim, const struct race *race)
 	return added;
 }
 
-size_t aim_count(const struct aim *aim)
+size_t known_races_count(const struct known_races *known)
 {
-	return aim->count;
+	return known->count;
 }
 
-const struct aim_race *aim_race(const struct aim *aim, size_t i)
+const struct known_race *known_races_get(const struct known_races *known, size_t i)
 {
-	return &aim->races[i];
+	return &known->races[i];
 }
