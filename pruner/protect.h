@@ -17,7 +17,7 @@
 struct prune_rules;
 
 /*
- * Find the suspicions of a record. Sets all members but `proof` and `reached`. `rules` may be NULL; then no access counts as
+ * Find the suspicions of a record. Sets all members but `confirm` and `reached`. `rules` may be NULL; then no access counts as
  * marked by a list, and no datum as listed. The caller gives *out to suspicions_fini() in any case. Returns 0, or -1 with
  * EXIT_INTERNAL when memory ran out.
  */

@@ -11,7 +11,7 @@
 #include "hv/detect/locks.h"
 #include "hv/detect/rendezvous.h"
 #include "hv/detect/pool.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 #include "hv/detect/reporter.h"
 #include "hv/detect/sampler.h"
 #include "hv/detect/state.h"
@@ -94,7 +94,7 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->delay_rng.state = ~config->seed;
 	d->again_rng.state = config->seed ^ AGAIN_SEED;
 	d->decoder = insn_decoder_new();
-	d->proving = prove_new();
+	d->confirmer = confirm_new();
 	d->pool = make_pool(d);
 	if (config->coverage)
 		d->coverage = coverage_new(&d->lock);
@@ -103,7 +103,7 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	if (config->locks)
 		d->locks = locks_new(d);
 	if ((config->locks && !d->locks) || (config->known_races && !d->target_sites) || (config->coverage && !d->coverage) ||
-	    !d->proving || !d->pool || !d->decoder || queue_init(&d->observations) ||
+	    !d->confirmer || !d->pool || !d->decoder || queue_init(&d->observations) ||
 	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
 		goto fail;
 	stops_init(d);
@@ -271,39 +271,39 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 	pthread_mutex_unlock(&d->lock);
 }
 
-bool detect_prove(struct detect *d, uint64_t a, uint64_t b)
+bool detect_confirm(struct detect *d, uint64_t a, uint64_t b)
 {
 	bool added;
 
 	pthread_mutex_lock(&d->lock);
-	added = prove_add(d->proving, a, b);
+	added = confirm_add(d->confirmer, a, b);
 	pthread_mutex_unlock(&d->lock);
 	return added;
 }
 
-void detect_prove_end(struct detect *d, uint64_t a, uint64_t b)
+void detect_confirm_end(struct detect *d, uint64_t a, uint64_t b)
 {
 	pthread_mutex_lock(&d->lock);
-	prove_end(d->proving, a, b);
+	confirm_end(d->confirmer, a, b);
 	pthread_mutex_unlock(&d->lock);
 }
 
-bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
+bool detect_confirm_reached(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2])
 {
 	bool there;
 
 	pthread_mutex_lock(&d->lock);
-	there = prove_get(d->proving, a, b, reached);
+	there = confirm_get(d->confirmer, a, b, reached);
 	pthread_mutex_unlock(&d->lock);
 	return there;
 }
 
-struct proof_order detect_proof_order(struct detect *d, uint64_t a, uint64_t b)
+struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b)
 {
-	struct proof_order order = {0};
+	struct pair_order order = {0};
 
 	pthread_mutex_lock(&d->lock);
-	prove_order(d->proving, a, b, &order);
+	confirm_order(d->confirmer, a, b, &order);
 	pthread_mutex_unlock(&d->lock);
 	return order;
 }
@@ -318,7 +318,7 @@ void detect_free(struct detect *d)
 	if (!d)
 		return;
 	points_fini(&d->points);
-	prove_free(d->proving);
+	confirm_free(d->confirmer);
 	locks_free(d->locks);
 	target_sites_free(d->target_sites);
 	pool_free(d->pool);

@@ -70,24 +70,24 @@ struct coverage *detect_coverage(const struct detect *d);
 
 /*
  * Try to confirm a suspected race: sample the sites at these two GVAs, beside all other sites, until they race or
- * detect_prove_end() is called (hv/detect/prove.h). Returns false if the pair is being confirmed already, or if PROOFS_MAX
- * pairs are. When a module's text is freed, its pairs are forgotten. This function and the three below may be called on any
- * thread, but not in a callback that holds d->lock.
+ * detect_confirm_end() is called (hv/detect/confirm.h). Returns false if the pair is being confirmed already, or if
+ * CONFIRM_PAIRS_MAX pairs are. When a module's text is freed, its pairs are forgotten. This function and the three below may be
+ * called on any thread, but not in a callback that holds d->lock.
  */
-bool detect_prove(struct detect *d, uint64_t a, uint64_t b);
-void detect_prove_end(struct detect *d, uint64_t a, uint64_t b);
+bool detect_confirm(struct detect *d, uint64_t a, uint64_t b);
+void detect_confirm_end(struct detect *d, uint64_t a, uint64_t b);
 
 /*
  * The order that locks imposed on accesses at the two sites so far. All zero: no order was observed, or the pair is not being
  * confirmed.
  */
-struct proof_order detect_proof_order(struct detect *d, uint64_t a, uint64_t b);
+struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b);
 
 /*
- * How often a CPU executed each of the two sites while the site was armed, since detect_prove(). Returns false if the pair is
+ * How often a CPU executed each of the two sites while the site was armed, since detect_confirm(). Returns false if the pair is
  * not being confirmed.
  */
-bool detect_proof(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);
+bool detect_confirm_reached(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);
 
 /* Free a detector that was never started or was stopped. `d` may be NULL. */
 void detect_free(struct detect *d);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "hv/detect/locks.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 #include "hv/target/emulate.h"
@@ -83,7 +83,7 @@ int event_remove(struct detect *d, uint64_t addr)
 /* No INT3 may stay in text that is about to be freed. Windows in it end, too: no CPU executes that text any more. */
 void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
-	prove_text_gone(d, base, size);
+	confirm_text_gone(d, base, size);
 	if (d->locks)
 		locks_text_gone(d->locks, base, size);
 	for (uint32_t i = d->points.count; i-- > 0;) {

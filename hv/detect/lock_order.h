@@ -67,7 +67,7 @@ enum lock_order {
 };
 
 /* How often an access at one site was followed by an access at the other site, in another context and to the same memory. */
-struct proof_order {
+struct pair_order {
 	/* A lock orders the two accesses. */
 	uint64_t by_locks;
 	/* No lock orders them. */

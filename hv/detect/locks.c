@@ -11,7 +11,7 @@
 #include "hv/detect/lock_order.h"
 #include "hv/detect/lock_sets.h"
 #include "hv/detect/pool.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 #include "hv/detect/state.h"
 
 #define CALL_LEN 5u
@@ -450,10 +450,10 @@ static struct base_register base_of(const struct insn *insn, const struct x86_re
 }
 
 /* If the site belongs to a pair to confirm, compare this access with earlier ones to the same memory. */
-static void prove(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
-		  uint64_t site)
+static void confirm(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
+		    uint64_t site)
 {
-	if (!context->known || !prove_has(l->d, site))
+	if (!context->known || !confirm_has(l->d, site))
 		return;
 	for (unsigned i = 0; i < raw->data_count; i++) {
 		const struct lock_hit hit = {.number = l->number,
@@ -463,7 +463,7 @@ static void prove(struct locks *l, unsigned cpu, const struct guest_context *con
 					     .who = lock_who_is(cpu, context),
 					     .held = raw->locks};
 
-		prove_accessed(l->d, &l->events, site, &hit);
+		confirm_accessed(l->d, &l->events, site, &hit);
 	}
 }
 
@@ -494,7 +494,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 								   .rw = datum->access.rw,
 								   .base = base_of(insn, regs, datum)};
 	}
-	prove(l, cpu, &context, raw, regs->rip);
+	confirm(l, cpu, &context, raw, regs->rip);
 	raw->during_count = company(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
 	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
 	raw->side.pc = regs->rip;
@@ -525,7 +525,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 	struct raw_moment *raw;
 
 	l->number++;
-	prove_object_ends(l->d, gva);
+	confirm_object_ends(l->d, gva);
 	raw = put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw)
 		raw->lock.gva = gva;

@@ -6,7 +6,7 @@
 #include "hv/detect/arm.h"
 #include "hv/detect/point_pages.h"
 #include "hv/detect/pool.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 
@@ -188,7 +188,7 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	uint64_t began = thread_cpu_ns(), took;
 	uint32_t armed, again;
 
-	prove_step(d, now);
+	confirm_step(d, now);
 	if (d->target_sites) {
 		arm_target_sites(d, control, now);
 	} else {

@@ -33,7 +33,7 @@
 
 struct pool;
 struct target_sites;
-struct proving;
+struct confirmer;
 struct locks;
 struct rendezvous_server;
 
@@ -126,7 +126,7 @@ struct detect {
 	bool closing;
 	struct rng delay_rng;
 	/* Pairs of sites to confirm, sampled beside all other sites. */
-	struct proving *proving;
+	struct confirmer *confirmer;
 	/* Follows locks. NULL without config.locks. */
 	struct locks *locks;
 	/* Signalled when a lock moment waits for the thread that follows locks, or when that thread is to end. */

@@ -11,7 +11,7 @@
 #include "hv/detect/locks.h"
 #include "hv/detect/rendezvous.h"
 #include "hv/detect/rendezvous_end.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 #include "hv/detect/state.h"
 #include "hv/detect/window.h"
 #include "hv/race/conflict.h"
@@ -232,7 +232,7 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 	unsigned n;
 
 	count_hit(d, point);
-	prove_reached(d, point->addr);
+	confirm_reached(d, point->addr);
 	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;

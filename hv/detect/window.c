@@ -18,7 +18,7 @@
 #include "hv/detect/device.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/rendezvous_end.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 
 #define NS_PER_MS 1000000u
 /*
@@ -45,17 +45,17 @@
  *
  * A site of a suspected race gets the full delay if its CPU has interrupts on. To confirm the race is worth a late softirq.
  */
-static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool proving, uint64_t now)
+static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool confirming, uint64_t now)
 {
 	uint64_t most = d->config.delay_ns < NS_PER_MS ? d->config.delay_ns : NS_PER_MS;
 
 	if (context->kind == GUEST_NMI || (context->irqs_off && now < d->irqs_off_rest[cpu]))
 		return 0;
-	if (proving && context->known && !context->irqs_off)
+	if (confirming && context->known && !context->irqs_off)
 		return d->config.delay_ns;
 	if (context->irqs_off || context->preempt_off || !context->known) {
 		/* A target site gets all of that time: the run exists to see its race again. */
-		return d->config.known_races || proving ? most : rng_below(&d->delay_rng, most);
+		return d->config.known_races || confirming ? most : rng_below(&d->delay_rng, most);
 	}
 	return d->config.delay_ns;
 }
@@ -224,10 +224,10 @@ void window_drop(struct detect *d)
 struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 {
 	struct window *w = &d->windows[cpu];
-	bool proving = prove_has(d, w->point->addr);
+	bool confirming = confirm_has(d, w->point->addr);
 
 	*sync = false;
-	w->hold_ns = choose_delay(d, cpu, &w->context, proving, w->opened_ns);
+	w->hold_ns = choose_delay(d, cpu, &w->context, confirming, w->opened_ns);
 	if (!w->hold_ns) {
 		d->stats.skipped_short++;
 		window_drop(d);
@@ -249,7 +249,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	if (w->point->counts)
 		w->point->counts->windows++;
 	/* A target site waits for the full delay even when all other CPUs are idle: one may wake up and make the access. */
-	w->looked = d->target->caps.costly_stops || d->config.known_races || proving;
+	w->looked = d->target->caps.costly_stops || d->config.known_races || confirming;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
 

@@ -4,9 +4,9 @@
 
 static void put_suspicion(FILE *out, const struct chart_suspicion *c)
 {
-	char proof[EXPORT_PROOF_MAX];
+	char confirm[EXPORT_CONFIRM_MAX];
 
-	export_proof(&c->suspicion, proof);
+	export_confirm(&c->suspicion, confirm);
 	fprintf(out, "<tr id=\"suspicion-%s\"><td class=\"id mono\">%s</td><td class=\"number\">%d</td><td>", c->suspicion.id,
 		c->suspicion.id, c->suspicion.rank);
 	html_foreign(out, c->suspicion.text);
@@ -14,8 +14,8 @@ static void put_suspicion(FILE *out, const struct chart_suspicion *c)
 	html_name(out, c->site[0]);
 	fputs("</td><td class=\"mono\">", out);
 	html_name(out, c->site[1]);
-	fprintf(out, "</td><td class=\"%s\">", c->suspicion.proof == PROOF_SEEN ? "harmful" : "");
-	html_text(out, proof);
+	fprintf(out, "</td><td class=\"%s\">", c->suspicion.confirm == CONFIRM_SEEN ? "harmful" : "");
+	html_text(out, confirm);
 	fputs("</td></tr>\n", out);
 }
 

@@ -33,7 +33,7 @@ int export_locks_html(FILE *out, const struct export_locks *locks, struct err *e
 bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d);
 
 /* Write the result of the attempt to confirm a suspicion, as a sentence without a full stop. "": unknown. */
-#define EXPORT_PROOF_MAX 160
-void export_proof(const struct suspicion *s, char out[EXPORT_PROOF_MAX]);
+#define EXPORT_CONFIRM_MAX 160
+void export_confirm(const struct suspicion *s, char out[EXPORT_CONFIRM_MAX]);
 
 #endif

@@ -9,7 +9,7 @@
 static json_t *suspicion_json(struct json_builder *b, const struct chart_suspicion *c)
 {
 	const struct suspicion *s = &c->suspicion;
-	json_t *o = json_object(), *sites = json_array(), *proof = json_object(), *reached = json_array();
+	json_t *o = json_object(), *sites = json_array(), *confirm = json_object(), *reached = json_array();
 
 	json_put(b, o, "id", json_string(s->id));
 	json_put(b, o, "kind", json_string(suspicion_kind_word(s->kind)));
@@ -24,9 +24,9 @@ static json_t *suspicion_json(struct json_builder *b, const struct chart_suspici
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));
 	json_put(b, o, "met", json_boolean(s->met));
-	json_put(b, proof, "state", json_string(proof_word(s->proof)));
-	json_put(b, proof, "reached", reached);
-	json_put(b, o, "proof", proof);
+	json_put(b, confirm, "state", json_string(confirm_word(s->confirm)));
+	json_put(b, confirm, "reached", reached);
+	json_put(b, o, "proof", confirm);
 	return o;
 }
 

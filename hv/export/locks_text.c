@@ -11,7 +11,7 @@
 
 static void put_suspicions(FILE *out, const struct lock_chart *chart)
 {
-	char proof[EXPORT_PROOF_MAX];
+	char confirm[EXPORT_CONFIRM_MAX];
 
 	fprintf(out, "SUSPICIONS  %zu%s\n", chart->suspicion_count,
 		chart->suspicion_count
@@ -22,9 +22,9 @@ static void put_suspicions(FILE *out, const struct lock_chart *chart)
 
 		fprintf(out, "%s  rank %d  %s\n", c->suspicion.id, c->suspicion.rank, c->suspicion.text);
 		fprintf(out, "              %s  <->  %s\n", c->site[0], c->site[1]);
-		export_proof(&c->suspicion, proof);
-		if (proof[0])
-			fprintf(out, "              %s\n", proof);
+		export_confirm(&c->suspicion, confirm);
+		if (confirm[0])
+			fprintf(out, "              %s\n", confirm);
 	}
 }
 

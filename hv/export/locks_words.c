@@ -3,18 +3,18 @@
 
 #include "hv/export/locks.h"
 
-void export_proof(const struct suspicion *s, char out[EXPORT_PROOF_MAX])
+void export_confirm(const struct suspicion *s, char out[EXPORT_CONFIRM_MAX])
 {
 	static const char *const words[] = {
-		[PROOF_OPEN] = "not confirmed before the run ended; CPUs had reached the sites",
-		[PROOF_GIVEN_UP] = "not confirmed; CPUs had reached the sites",
+		[CONFIRM_OPEN] = "not confirmed before the run ended; CPUs had reached the sites",
+		[CONFIRM_GIVEN_UP] = "not confirmed; CPUs had reached the sites",
 	};
 
 	out[0] = '\0';
-	if (s->proof == PROOF_SEEN)
-		snprintf(out, EXPORT_PROOF_MAX, "the race was seen");
-	else if (s->proof != PROOF_NONE)
-		snprintf(out, EXPORT_PROOF_MAX, "%s %" PRIu64 " and %" PRIu64 " times", words[s->proof], s->reached[0],
+	if (s->confirm == CONFIRM_SEEN)
+		snprintf(out, EXPORT_CONFIRM_MAX, "the race was seen");
+	else if (s->confirm != CONFIRM_NONE)
+		snprintf(out, EXPORT_CONFIRM_MAX, "%s %" PRIu64 " and %" PRIu64 " times", words[s->confirm], s->reached[0],
 			 s->reached[1]);
 }
 

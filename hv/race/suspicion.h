@@ -30,11 +30,11 @@ enum protect_left_out {
 };
 
 /* Result of the attempt to confirm a suspicion, with both sites as target sites. */
-enum proof_state {
-	PROOF_NONE,	/* not tried: the sites cannot be held, or there were too many suspicions */
-	PROOF_OPEN,	/* the run ended before a result */
-	PROOF_SEEN,	/* the race was seen */
-	PROOF_GIVEN_UP, /* both sites were reached often enough, and the race was not seen */
+enum confirm_state {
+	CONFIRM_NONE,	  /* not tried: the sites cannot be held, or there were too many suspicions */
+	CONFIRM_OPEN,	  /* the run ended before a result */
+	CONFIRM_SEEN,	  /* the race was seen */
+	CONFIRM_GIVEN_UP, /* both sites were reached often enough, and the race was not seen */
 };
 
 struct suspicion {
@@ -61,7 +61,7 @@ struct suspicion {
 	int rank;
 	/* One printable line of plain English, without the id. */
 	char text[512];
-	enum proof_state proof;
+	enum confirm_state confirm;
 	/* Number of times that a CPU reached each side while it was a target site. */
 	uint64_t reached[2];
 };

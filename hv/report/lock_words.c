@@ -12,8 +12,8 @@ static const char *const kinds[LOCK_KINDS] = {
 
 static const char *const suspicions[] = {[SUSPICION_UNPROTECTED] = "unprotected", [SUSPICION_INTERRUPT] = "interrupt"};
 
-static const char *const proofs[] = {
-	[PROOF_NONE] = "none", [PROOF_OPEN] = "open", [PROOF_SEEN] = "seen", [PROOF_GIVEN_UP] = "given-up"};
+static const char *const confirms[] = {
+	[CONFIRM_NONE] = "none", [CONFIRM_OPEN] = "open", [CONFIRM_SEEN] = "seen", [CONFIRM_GIVEN_UP] = "given-up"};
 
 static const struct {
 	const char *word, *phrase;
@@ -46,9 +46,9 @@ const char *suspicion_kind_word(enum suspicion_kind kind)
 	return suspicions[kind];
 }
 
-const char *proof_word(enum proof_state state)
+const char *confirm_word(enum confirm_state state)
 {
-	return proofs[state];
+	return confirms[state];
 }
 
 const char *left_out_word(enum protect_left_out reason)
@@ -71,9 +71,9 @@ int suspicion_kind_from_word(const char *word)
 	return find(suspicions, COUNT(suspicions), word);
 }
 
-int proof_from_word(const char *word)
+int confirm_from_word(const char *word)
 {
-	return find(proofs, COUNT(proofs), word);
+	return find(confirms, COUNT(confirms), word);
 }
 
 void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX])

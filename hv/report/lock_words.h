@@ -17,7 +17,7 @@ const char *lock_kind_word(uint8_t kind);
 const char *suspicion_kind_word(enum suspicion_kind kind);
 
 /* "none", "open", "seen" or "given-up". */
-const char *proof_word(enum proof_state state);
+const char *confirm_word(enum confirm_state state);
 
 /* "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe" or "handed-over". */
 const char *left_out_word(enum protect_left_out reason);
@@ -34,6 +34,6 @@ void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MA
 /* The reverse functions. They return the enum's value, or -1 for any other word. */
 int lock_kind_from_word(const char *word);
 int suspicion_kind_from_word(const char *word);
-int proof_from_word(const char *word);
+int confirm_from_word(const char *word);
 
 #endif

@@ -30,13 +30,13 @@
 /* The state of a suspicion. */
 struct followed {
 	char id[RACE_ID_MAX];
-	enum proof_state state;
+	enum confirm_state state;
 	/* The user has seen it. `withdrawn`: no longer suspected. */
 	bool told, withdrawn;
 	/* Number of judgements that found it, since both of its sites were hit, before it was reported. */
 	unsigned waited;
 	/* The order of its accesses: as counted in earlier attempts to confirm it, and in all attempts. */
-	struct proof_order before, order;
+	struct pair_order before, order;
 	/* The sites' GVAs at the last attempt to confirm it, the protected side's first. */
 	uint64_t site[2];
 	uint64_t reached[2];
@@ -137,33 +137,33 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 		memcpy(s->seen[s->seen_count++], id, RACE_ID_MAX);
 	f = find(s, id);
 	/* The next judgement reports a withdrawn one again. */
-	if (f && f->state != PROOF_SEEN && !f->withdrawn) {
+	if (f && f->state != CONFIRM_SEEN && !f->withdrawn) {
 		const struct suspicion *suspicion = suspicions_find(&s->found, id);
 
 		if (suspicion)
 			tell(s, f, suspicion->text);
-		detect_proof(s->config.detect, f->site[0], f->site[1], f->reached);
-		detect_prove_end(s->config.detect, f->site[0], f->site[1]);
-		f->state = PROOF_SEEN;
+		detect_confirm_reached(s->config.detect, f->site[0], f->site[1], f->reached);
+		detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
+		f->state = CONFIRM_SEEN;
 		say(s, id, "the race was seen");
 	}
 	pthread_mutex_unlock(&s->lock);
 }
 
 /* Start to confirm a new suspicion, or one whose text was unloaded and loaded again. */
-static void aim_at(struct suspector *s, struct followed *f, const struct suspicion *suspicion)
+static void confirm(struct suspector *s, struct followed *f, const struct suspicion *suspicion)
 {
 	for (unsigned i = 0; i < 2; i++)
 		f->site[i] = s->record->accesses[suspicion->side[i]].pc;
-	f->state = detect_prove(s->config.detect, f->site[0], f->site[1]) ? PROOF_OPEN : PROOF_NONE;
+	f->state = detect_confirm(s->config.detect, f->site[0], f->site[1]) ? CONFIRM_OPEN : CONFIRM_NONE;
 }
 
 static void give_up(struct suspector *s, struct followed *f)
 {
 	char what[160];
 
-	detect_prove_end(s->config.detect, f->site[0], f->site[1]);
-	f->state = PROOF_GIVEN_UP;
+	detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
+	f->state = CONFIRM_GIVEN_UP;
 	snprintf(what, sizeof(what),
 		 "given up on: its sites were reached %" PRIu64 " and %" PRIu64 " times, and no race was seen", f->reached[0],
 		 f->reached[1]);
@@ -174,7 +174,7 @@ static void withdraw(struct suspector *s, struct followed *f, const char *text)
 {
 	char line[640];
 
-	detect_prove_end(s->config.detect, f->site[0], f->site[1]);
+	detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
 	f->withdrawn = true;
 	snprintf(line, sizeof(line), "%s %s: locks put its accesses in order each time: %s",
 		 f->told ? "no longer suspected" : "not suspected", f->id, text);
@@ -183,7 +183,7 @@ static void withdraw(struct suspector *s, struct followed *f, const char *text)
 
 static void learn_order(struct suspector *s, struct followed *f)
 {
-	struct proof_order now = detect_proof_order(s->config.detect, f->site[0], f->site[1]);
+	struct pair_order now = detect_confirm_order(s->config.detect, f->site[0], f->site[1]);
 
 	f->order.by_locks = f->before.by_locks + now.by_locks;
 	f->order.none = f->before.none + now.none;
@@ -192,7 +192,7 @@ static void learn_order(struct suspector *s, struct followed *f)
 /* Look after a suspicion that is being confirmed: withdraw it, report it or give it up. */
 static void look_after(struct suspector *s, struct followed *f, const struct suspicion *suspicion, bool last)
 {
-	bool there = detect_proof(s->config.detect, f->site[0], f->site[1], f->reached);
+	bool there = detect_confirm_reached(s->config.detect, f->site[0], f->site[1], f->reached);
 
 	/* If the text was unloaded, keep what was learnt of the order. */
 	if (there)
@@ -209,7 +209,7 @@ static void look_after(struct suspector *s, struct followed *f, const struct sus
 		return;
 	if (!there) {
 		f->before = f->order;
-		aim_at(s, f, suspicion);
+		confirm(s, f, suspicion);
 	} else if (f->reached[0] >= REACHED_ENOUGH && f->reached[1] >= REACHED_ENOUGH) {
 		tell(s, f, suspicion->text);
 		give_up(s, f);
@@ -225,8 +225,8 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	f = &s->followed[s->followed_count++];
 	memcpy(f->id, suspicion->id, sizeof(f->id));
 	if (suspicion->kind == SUSPICION_UNPROTECTED && !last && !was_seen(s, f->id))
-		aim_at(s, f, suspicion);
-	if (f->state != PROOF_OPEN)
+		confirm(s, f, suspicion);
+	if (f->state != CONFIRM_OPEN)
 		tell(s, f, suspicion->text);
 	return f;
 }
@@ -238,17 +238,17 @@ static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 
 	if (!f)
 		f = begin(s, suspicion, last);
-	else if (f->state == PROOF_OPEN && !f->withdrawn)
+	else if (f->state == CONFIRM_OPEN && !f->withdrawn)
 		look_after(s, f, suspicion, last);
 	if (!f)
 		return true;
-	if (f->state != PROOF_SEEN && was_seen(s, f->id)) {
+	if (f->state != CONFIRM_SEEN && was_seen(s, f->id)) {
 		tell(s, f, suspicion->text);
 		f->withdrawn = false;
-		f->state = PROOF_SEEN;
+		f->state = CONFIRM_SEEN;
 		say(s, f->id, "the race was seen");
 	}
-	suspicion->proof = f->state;
+	suspicion->confirm = f->state;
 	memcpy(suspicion->reached, f->reached, sizeof(f->reached));
 	return !f->withdrawn;
 }

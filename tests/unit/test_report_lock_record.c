@@ -132,7 +132,7 @@ static void check_suspicion(const struct suspicion *read, const struct suspicion
 	assert_int_equal(read->total, wanted->total);
 	assert_int_equal(read->met, wanted->met);
 	assert_int_equal(read->rank, wanted->rank);
-	assert_int_equal(read->proof, wanted->proof);
+	assert_int_equal(read->confirm, wanted->confirm);
 }
 
 static void what_is_written_is_read(void **state)
@@ -320,7 +320,7 @@ static void negative_count(json_t *locks)
 	json_object_set_new(item_of(locks, "accesses", 0), "count", json_integer(-1));
 }
 
-static void no_proof(json_t *locks)
+static void no_confirm(json_t *locks)
 {
 	json_object_del(item_of(locks, "suspicions", 1), "proof");
 }
@@ -352,7 +352,7 @@ static void what_is_no_record_is_refused(void **state)
 	refuse(*state, too_many_held, "locks: access 1: \"held\"");
 	refuse(*state, kind_unknown, "locks: lock 1: \"kind\"");
 	refuse(*state, negative_count, "locks: access 1: \"count\"");
-	refuse(*state, no_proof, "locks: suspicion 2: \"proof\"");
+	refuse(*state, no_confirm, "locks: suspicion 2: \"proof\"");
 	refuse(*state, wrong_id, "locks: suspicion 2: \"id\"");
 	refuse(*state, number_for_a_list, "'[' expected");
 	refuse(*state, function_that_is_a_number, "locks: function 1: \"name\"");

@@ -99,14 +99,14 @@ static inline void sample_suspicions(struct suspicion list[2])
 				     .met = true,
 				     .rank = 70,
 				     .text = "ext4_inode_cache+0x78: ext4_inode_cache+0x80 held in 2 of 3 accesses",
-				     .proof = PROOF_SEEN,
+				     .confirm = CONFIRM_SEEN,
 				     .reached = {12, 7}};
 	race_id("ext4:ext4_foo+0x1c", "generic_bar+0x33", list[0].id);
 	list[1] = (struct suspicion){.kind = SUSPICION_INTERRUPT,
 				     .side = {0, 1},
 				     .rank = -1,
 				     .text = "ext4_inode_cache+0x80 is taken in an interrupt",
-				     .proof = PROOF_NONE};
+				     .confirm = CONFIRM_NONE};
 	race_id("ext4:ext4_foo+0x1c", "ext4:ext4_foo+0x1c", list[1].id);
 }
 

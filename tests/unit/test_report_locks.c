@@ -86,7 +86,7 @@ static struct prot_held *hold(struct prot_access *a, uint32_t lock)
 	return h;
 }
 
-static void suspect(struct bench *b, unsigned run, const char *id, int rank, enum proof_state proof)
+static void suspect(struct bench *b, unsigned run, const char *id, int rank, enum confirm_state confirm)
 {
 	struct suspicions *list = &b->records[run].suspicions;
 	struct suspicion *s = &list->list[list->count++];
@@ -94,7 +94,7 @@ static void suspect(struct bench *b, unsigned run, const char *id, int rank, enu
 	*s = (struct suspicion){.kind = SUSPICION_UNPROTECTED,
 				.side = {0, 1},
 				.rank = rank,
-				.proof = proof,
+				.confirm = confirm,
 				.reached = {3, 4},
 				.held = 1,
 				.total = 2};
@@ -227,15 +227,15 @@ static void test_suspicions_of_several_runs(void **state)
 
 	for (unsigned i = 0; i < 2; i++)
 		figure_one(&b->runs[i]);
-	suspect(b, 0, "aaaaaaaaaaaa", 50, PROOF_GIVEN_UP);
-	suspect(b, 0, "bbbbbbbbbbbb", 70, PROOF_NONE);
-	suspect(b, 1, "aaaaaaaaaaaa", 40, PROOF_SEEN);
+	suspect(b, 0, "aaaaaaaaaaaa", 50, CONFIRM_GIVEN_UP);
+	suspect(b, 0, "bbbbbbbbbbbb", 70, CONFIRM_NONE);
+	suspect(b, 1, "aaaaaaaaaaaa", 40, CONFIRM_SEEN);
 	b->records[0].suspicions.left_out[PROTECT_RCU] = 3;
 	b->records[1].suspicions.left_out[PROTECT_RCU] = 4;
 	chart(b, 2, NULL);
 	assert_int_equal(b->chart.suspicion_count, 2);
 	assert_string_equal(b->chart.suspicions[0].suspicion.id, "bbbbbbbbbbbb");
-	assert_int_equal(b->chart.suspicions[1].suspicion.proof, PROOF_SEEN);
+	assert_int_equal(b->chart.suspicions[1].suspicion.confirm, CONFIRM_SEEN);
 	assert_string_equal(b->chart.suspicions[1].site[1], "f+0x2");
 	assert_string_equal(b->chart.suspicions[1].lock, "nic.cb_lock");
 	assert_int_equal(b->chart.left_out[PROTECT_RCU], 7);
@@ -286,7 +286,7 @@ static void shown(struct bench *b)
 	figure_one(&b->runs[0]);
 	add(&b->runs[0], "nic.<id>", WATCHDOG, INSN_WRITE, 2);
 	hold(add(&b->runs[0], "nic.mtu", CONFIGURE, INSN_READ, 9), CB_LOCK);
-	suspect(b, 0, "aaaaaaaaaaaa", 50, PROOF_GIVEN_UP);
+	suspect(b, 0, "aaaaaaaaaaaa", 50, CONFIRM_GIVEN_UP);
 	chart(b, 1, NULL);
 }
 
@@ -333,7 +333,7 @@ static void test_html(void **state)
 static void test_json(void **state)
 {
 	struct bench *b = *state;
-	const char *schema, *name, *function, *proof;
+	const char *schema, *name, *function, *confirm;
 	json_t *document;
 	char *text;
 	int held, missing;
@@ -344,11 +344,11 @@ static void test_json(void **state)
 	assert_non_null(document);
 	assert_int_equal(json_unpack(document, "{s:s, s:[{s:n}, {s:s, s:i, s:[{s:s, s:i}]}], s:[{s:{s:s}}]}", "schema", &schema,
 				     "data", "lock", "name", &name, "held", &held, "missing", "function", &function, "count",
-				     &missing, "suspicions", "proof", "state", &proof),
+				     &missing, "suspicions", "proof", "state", &confirm),
 			 0);
 	assert_string_equal(schema, "outrider-locks/1");
 	assert_string_equal(name, "nic.flags");
-	assert_string_equal(proof, "given-up");
+	assert_string_equal(confirm, "given-up");
 	assert_string_equal(function, "e100:e100_watchdog");
 	assert_int_equal(held, 412);
 	assert_int_equal(missing, 6);

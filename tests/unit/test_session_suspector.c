@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is suspected is aimed at until its race is seen, and the list says what came of it. The judge is the test's own. */
+/* A suspicion is confirmed until its race is seen, and the list has the result. The judge is the test's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/lock_order.h"
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 #include "hv/detect/state.h"
 #include "hv/session/suspector.h"
 #include "tests/unit/detect_rig.h"
@@ -101,31 +101,31 @@ static const struct suspicion *finish(struct fixture *f)
 	return &suspector_found(f->s)->list[0];
 }
 
-static void until_aimed_at(struct fixture *f)
+static void until_confirming(struct fixture *f)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	uint64_t until = monotonic_ns() + WAIT_NS, reached[2];
 	struct err err = {0};
 
 	assert_int_equal(suspector_start(f->s, &err), 0);
-	while (!detect_proof(f->r->d, A, B, reached)) {
+	while (!detect_confirm_reached(f->r->d, A, B, reached)) {
 		assert_true(monotonic_ns() < until);
 		nanosleep(&pause, NULL);
 	}
 }
 
-static void suspicion_is_aimed_at_until_its_race_is_seen(void **state)
+static void suspicion_is_confirmed_until_its_race_is_seen(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t reached[2];
 
 	both(f);
-	until_aimed_at(f);
+	until_confirming(f);
 	suspector_race(f->s, "ba9876543210");
-	assert_true(detect_proof(f->r->d, A, B, reached));
+	assert_true(detect_confirm_reached(f->r->d, A, B, reached));
 	suspector_race(f->s, ID);
-	assert_false(detect_proof(f->r->d, A, B, reached));
-	assert_int_equal(finish(f)->proof, PROOF_SEEN);
+	assert_false(detect_confirm_reached(f->r->d, A, B, reached));
+	assert_int_equal(finish(f)->confirm, CONFIRM_SEEN);
 }
 
 static void end_of_the_run_leaves_it_open(void **state)
@@ -134,11 +134,11 @@ static void end_of_the_run_leaves_it_open(void **state)
 	struct x86_regs regs;
 
 	both(f);
-	until_aimed_at(f);
+	until_confirming(f);
 	rig_plant(f->r, 0x20, WRITE_8);
 	regs = rig_regs(f->r, 0, 0x20);
 	rig_hit(f->r, 0, &regs);
-	assert_int_equal(finish(f)->proof, PROOF_OPEN);
+	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
 	assert_int_equal(finish(f)->reached[0], 0);
 	assert_int_equal(finish(f)->reached[1], 1);
 }
@@ -149,17 +149,17 @@ static void race_may_come_before_its_suspicion(void **state)
 
 	suspector_race(f->s, ID);
 	both(f);
-	assert_int_equal(finish(f)->proof, PROOF_SEEN);
+	assert_int_equal(finish(f)->confirm, CONFIRM_SEEN);
 }
 
-static void what_is_suspected_at_the_end_is_not_aimed_at(void **state)
+static void what_is_suspected_at_the_end_is_not_confirmed(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t reached[2];
 
 	both(f);
-	assert_int_equal(finish(f)->proof, PROOF_NONE);
-	assert_false(detect_proof(f->r->d, A, B, reached));
+	assert_int_equal(finish(f)->confirm, CONFIRM_NONE);
+	assert_false(detect_confirm_reached(f->r->d, A, B, reached));
 	assert_int_equal(suspector_record(f->s)->access_count, 2);
 }
 
@@ -169,7 +169,7 @@ static void accessed(struct fixture *f, const struct lock_events *events, uint64
 		.number = number, .gva = RIG_DATA, .size = 8, .rw = INSN_WRITE, .who = {.who = who, .cpu = (uint16_t)who}};
 
 	pthread_mutex_lock(&f->r->d->lock);
-	prove_accessed(f->r->d, events, site, &hit);
+	confirm_accessed(f->r->d, events, site, &hit);
 	pthread_mutex_unlock(&f->r->d->lock);
 }
 
@@ -190,18 +190,18 @@ static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
 		accessed(f, events, B, ++number, 1);
 		/* What comes next is another object's. */
 		pthread_mutex_lock(&f->r->d->lock);
-		prove_object_ends(f->r->d, RIG_DATA);
+		confirm_object_ends(f->r->d, RIG_DATA);
 		pthread_mutex_unlock(&f->r->d->lock);
 	}
 	free(events);
 }
 
-static void until_not_aimed_at(struct fixture *f)
+static void until_not_confirming(struct fixture *f)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 	uint64_t until = monotonic_ns() + WAIT_NS, reached[2];
 
-	while (detect_proof(f->r->d, A, B, reached)) {
+	while (detect_confirm_reached(f->r->d, A, B, reached)) {
 		assert_true(monotonic_ns() < until);
 		nanosleep(&pause, NULL);
 	}
@@ -213,10 +213,10 @@ static void what_locks_always_put_in_order_is_withdrawn(void **state)
 	struct err err = {0};
 
 	both(f);
-	until_aimed_at(f);
+	until_confirming(f);
 	one_after_the_other(f, 16, true);
-	assert_int_equal(detect_proof_order(f->r->d, A, B).by_locks, 16);
-	until_not_aimed_at(f);
+	assert_int_equal(detect_confirm_order(f->r->d, A, B).by_locks, 16);
+	until_not_confirming(f);
 	assert_int_equal(suspector_finish(f->s, &err), 0);
 	assert_int_equal(suspector_found(f->s)->count, 0);
 	assert_int_equal(suspector_found(f->s)->left_out[PROTECT_HANDED], 1);
@@ -227,11 +227,11 @@ static void race_of_what_was_withdrawn_is_a_race(void **state)
 	struct fixture *f = *state;
 
 	both(f);
-	until_aimed_at(f);
+	until_confirming(f);
 	one_after_the_other(f, 16, true);
-	until_not_aimed_at(f);
+	until_not_confirming(f);
 	suspector_race(f->s, ID);
-	assert_int_equal(finish(f)->proof, PROOF_SEEN);
+	assert_int_equal(finish(f)->confirm, CONFIRM_SEEN);
 }
 
 static void what_was_once_in_no_order_stays(void **state)
@@ -239,20 +239,20 @@ static void what_was_once_in_no_order_stays(void **state)
 	struct fixture *f = *state;
 
 	both(f);
-	until_aimed_at(f);
+	until_confirming(f);
 	one_after_the_other(f, 1, false);
 	one_after_the_other(f, 100, true);
-	assert_int_equal(detect_proof_order(f->r->d, A, B).none, 1);
-	assert_int_equal(finish(f)->proof, PROOF_OPEN);
+	assert_int_equal(detect_confirm_order(f->r->d, A, B).none, 1);
+	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(suspicion_is_aimed_at_until_its_race_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(suspicion_is_confirmed_until_its_race_is_seen, setup, teardown),
 		cmocka_unit_test_setup_teardown(end_of_the_run_leaves_it_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(race_may_come_before_its_suspicion, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_suspected_at_the_end_is_not_aimed_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_suspected_at_the_end_is_not_confirmed, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_locks_always_put_in_order_is_withdrawn, setup, teardown),
 		cmocka_unit_test_setup_teardown(race_of_what_was_withdrawn_is_a_race, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_once_in_no_order_stays, setup, teardown),

@@ -207,12 +207,12 @@ static void read_take(struct reading *g, const json_t *item)
 		check_added(g, protection_take_entry(p, &take), before);
 }
 
-static void read_proof(struct json_reader *r, const json_t *item, struct suspicion *s)
+static void read_confirm(struct json_reader *r, const json_t *item, struct suspicion *s)
 {
-	const json_t *proof = json_read_object(r, item, "proof");
-	const json_t *reached = json_read_array(r, proof, "reached", 2);
+	const json_t *confirm = json_read_object(r, item, "proof");
+	const json_t *reached = json_read_array(r, confirm, "reached", 2);
 
-	s->proof = (enum proof_state)read_word(r, proof, "state", proof_from_word);
+	s->confirm = (enum confirm_state)read_word(r, confirm, "state", confirm_from_word);
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *n = json_array_get(reached, i);
 
@@ -277,7 +277,7 @@ static void read_suspicion(struct reading *g, const json_t *item)
 	s->met = json_read_bool(r, item, "met");
 	s->rank = (int)read_signed(r, item, "rank", INT32_MIN, INT32_MAX);
 	json_read_text(r, item, "text", s->text, sizeof(s->text));
-	read_proof(r, item, s);
+	read_confirm(r, item, s);
 }
 
 /* The lists, the names of their items, and the handlers of the items. */

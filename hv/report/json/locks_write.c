@@ -148,7 +148,7 @@ static json_t *side_json(struct json_builder *b, const struct writing *w, const 
 static json_t *suspicion_json(struct json_builder *b, const struct writing *w, size_t index)
 {
 	const struct suspicion *s = &w->s->list[index];
-	json_t *o = json_object(), *sides = json_array(), *proof = json_object(), *reached = json_array();
+	json_t *o = json_object(), *sides = json_array(), *confirm = json_object(), *reached = json_array();
 
 	for (unsigned i = 0; i < 2; i++) {
 		json_append(b, sides, side_json(b, w, s, i));
@@ -163,9 +163,9 @@ static json_t *suspicion_json(struct json_builder *b, const struct writing *w, s
 	json_put(b, o, "met", json_boolean(s->met));
 	json_put(b, o, "rank", json_integer(s->rank));
 	json_put(b, o, "text", json_clean(s->text, sizeof(s->text)));
-	json_put(b, proof, "state", json_string(proof_word(s->proof)));
-	json_put(b, proof, "reached", reached);
-	json_put(b, o, "proof", proof);
+	json_put(b, confirm, "state", json_string(confirm_word(s->confirm)));
+	json_put(b, confirm, "reached", reached);
+	json_put(b, o, "proof", confirm);
 	return o;
 }
 

@@ -300,11 +300,11 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 }
 
 /* Ranks the results of confirmation for one pair of sites: seeing the race is best, having tried in vain comes next. */
-static int proof_worth(enum proof_state proof)
+static int confirm_worth(enum confirm_state confirm)
 {
-	static const int worth[] = {[PROOF_NONE] = 0, [PROOF_OPEN] = 1, [PROOF_GIVEN_UP] = 2, [PROOF_SEEN] = 3};
+	static const int worth[] = {[CONFIRM_NONE] = 0, [CONFIRM_OPEN] = 1, [CONFIRM_GIVEN_UP] = 2, [CONFIRM_SEEN] = 3};
 
-	return worth[proof];
+	return worth[confirm];
 }
 
 static int by_id(const void *a, const void *b)
@@ -316,7 +316,7 @@ static int by_id(const void *a, const void *b)
 	if (!order)
 		order = order_u64(x->kind, y->kind);
 	if (!order)
-		order = proof_worth(y->proof) - proof_worth(x->proof);
+		order = confirm_worth(y->confirm) - confirm_worth(x->confirm);
 	return order ? order : (y->rank > x->rank) - (y->rank < x->rank);
 }
 

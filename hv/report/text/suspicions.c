@@ -5,21 +5,21 @@
 #include "hv/report/text/text.h"
 
 /* Print the result of the attempt to confirm a suspicion. */
-static void put_proof(FILE *out, const struct suspicion *s)
+static void put_confirm(FILE *out, const struct suspicion *s)
 {
 	const char *outcome = "";
 
-	switch (s->proof) {
-	case PROOF_SEEN:
+	switch (s->confirm) {
+	case CONFIRM_SEEN:
 		fprintf(out, "               confirmed: it is race %s now\n", s->id);
 		return;
-	case PROOF_NONE:
+	case CONFIRM_NONE:
 		fputs("               not tried to confirm\n", out);
 		return;
-	case PROOF_OPEN:
+	case CONFIRM_OPEN:
 		outcome = "not confirmed before the run ended";
 		break;
-	case PROOF_GIVEN_UP:
+	case CONFIRM_GIVEN_UP:
 		outcome = "not confirmed";
 		break;
 	}
@@ -39,7 +39,7 @@ static void put_suspicion(FILE *out, const struct protection *p, const struct su
 	fprintf(out, "  %s %s\n", s->id, s->text);
 	put_side(out, p, s, 0);
 	put_side(out, p, s, 1);
-	put_proof(out, s);
+	put_confirm(out, s);
 }
 
 static void put_left_out(FILE *out, const struct suspicions *s)

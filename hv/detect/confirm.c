@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/detect/prove.h"
+#include "hv/detect/confirm.h"
 
 #include <stdlib.h>
 
@@ -19,17 +19,17 @@
 #define OBJECT_BYTES 8192u
 
 /* A pair of sites, and how often a CPU hit each. */
-struct proof {
+struct pair {
 	uint64_t site[2]; /* GVAs */
 	uint64_t reached[2];
 	/* The latest access at each site that was not yet compared with an access at the other site. */
 	struct lock_hit latest[2];
-	struct proof_order order;
+	struct pair_order order;
 };
 
 /* The pairs. d->lock guards all members, except those of the sampler. */
-struct proving {
-	struct proof proofs[PROOFS_MAX];
+struct confirmer {
+	struct pair pairs[CONFIRM_PAIRS_MAX];
 	unsigned count;
 	/* Sampler's thread only: when this turn ends (CLOCK_MONOTONIC, ns), its number, and the first pair to have it. */
 	uint64_t turn_ends, turn;
@@ -39,20 +39,20 @@ struct proving {
 	uint64_t last_ns;
 };
 
-struct proving *prove_new(void)
+struct confirmer *confirm_new(void)
 {
-	return calloc(1, sizeof(struct proving));
+	return calloc(1, sizeof(struct confirmer));
 }
 
-void prove_free(struct proving *v)
+void confirm_free(struct confirmer *v)
 {
 	free(v);
 }
 
-static struct proof *find(struct proving *v, uint64_t a, uint64_t b)
+static struct pair *find(struct confirmer *v, uint64_t a, uint64_t b)
 {
 	for (unsigned i = 0; i < v->count; i++) {
-		struct proof *p = &v->proofs[i];
+		struct pair *p = &v->pairs[i];
 
 		if ((p->site[0] == a && p->site[1] == b) || (p->site[0] == b && p->site[1] == a))
 			return p;
@@ -61,22 +61,22 @@ static struct proof *find(struct proving *v, uint64_t a, uint64_t b)
 }
 
 /* Remove a pair by moving the last one to its place. */
-static void forget(struct proving *v, struct proof *p)
+static void forget(struct confirmer *v, struct pair *p)
 {
-	*p = v->proofs[--v->count];
+	*p = v->pairs[--v->count];
 }
 
-bool prove_add(struct proving *v, uint64_t a, uint64_t b)
+bool confirm_add(struct confirmer *v, uint64_t a, uint64_t b)
 {
-	if (find(v, a, b) || v->count == PROOFS_MAX)
+	if (find(v, a, b) || v->count == CONFIRM_PAIRS_MAX)
 		return false;
-	v->proofs[v->count++] = (struct proof){.site = {a, b}};
+	v->pairs[v->count++] = (struct pair){.site = {a, b}};
 	return true;
 }
 
-bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2])
+bool confirm_get(struct confirmer *v, uint64_t a, uint64_t b, uint64_t reached[2])
 {
-	const struct proof *p = find(v, a, b);
+	const struct pair *p = find(v, a, b);
 
 	if (!p)
 		return false;
@@ -85,27 +85,27 @@ bool prove_get(struct proving *v, uint64_t a, uint64_t b, uint64_t reached[2])
 	return true;
 }
 
-bool prove_order(struct proving *v, uint64_t a, uint64_t b, struct proof_order *out)
+bool confirm_order(struct confirmer *v, uint64_t a, uint64_t b, struct pair_order *out)
 {
-	const struct proof *p = find(v, a, b);
+	const struct pair *p = find(v, a, b);
 
 	if (p)
 		*out = p->order;
 	return p;
 }
 
-void prove_end(struct proving *v, uint64_t a, uint64_t b)
+void confirm_end(struct confirmer *v, uint64_t a, uint64_t b)
 {
-	struct proof *p = find(v, a, b);
+	struct pair *p = find(v, a, b);
 
 	if (p)
 		forget(v, p);
 }
 
-void prove_reached(struct detect *d, uint64_t site)
+void confirm_reached(struct detect *d, uint64_t site)
 {
-	for (unsigned i = 0; i < d->proving->count; i++) {
-		struct proof *p = &d->proving->proofs[i];
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		struct pair *p = &d->confirmer->pairs[i];
 
 		p->reached[0] += p->site[0] == site;
 		p->reached[1] += p->site[1] == site;
@@ -118,7 +118,7 @@ static bool conflict(const struct lock_hit *a, const struct lock_hit *b)
 	       (a->who.who != b->who.who || a->who.kind != b->who.kind);
 }
 
-static void accessed(struct proof *p, const struct lock_events *events, unsigned which, const struct lock_hit *hit)
+static void accessed(struct pair *p, const struct lock_events *events, unsigned which, const struct lock_hit *hit)
 {
 	struct lock_hit *other = &p->latest[!which];
 
@@ -139,10 +139,10 @@ static void accessed(struct proof *p, const struct lock_events *events, unsigned
 	other->number = 0;
 }
 
-void prove_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit)
+void confirm_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit)
 {
-	for (unsigned i = 0; i < d->proving->count; i++) {
-		struct proof *p = &d->proving->proofs[i];
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		struct pair *p = &d->confirmer->pairs[i];
 
 		for (unsigned which = 0; which < 2; which++) {
 			if (p->site[which] == site)
@@ -151,11 +151,11 @@ void prove_accessed(struct detect *d, const struct lock_events *events, uint64_t
 	}
 }
 
-void prove_object_ends(struct detect *d, uint64_t gva)
+void confirm_object_ends(struct detect *d, uint64_t gva)
 {
-	for (unsigned i = 0; i < d->proving->count; i++) {
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
 		for (unsigned which = 0; which < 2; which++) {
-			struct lock_hit *hit = &d->proving->proofs[i].latest[which];
+			struct lock_hit *hit = &d->confirmer->pairs[i].latest[which];
 
 			if (hit->gva - gva < OBJECT_BYTES)
 				hit->number = 0;
@@ -163,26 +163,26 @@ void prove_object_ends(struct detect *d, uint64_t gva)
 	}
 }
 
-bool prove_has(const struct detect *d, uint64_t site)
+bool confirm_has(const struct detect *d, uint64_t site)
 {
-	for (unsigned i = 0; i < d->proving->count; i++) {
-		if (d->proving->proofs[i].site[0] == site || d->proving->proofs[i].site[1] == site)
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		if (d->confirmer->pairs[i].site[0] == site || d->confirmer->pairs[i].site[1] == site)
 			return true;
 	}
 	return false;
 }
 
-void prove_text_gone(struct detect *d, uint64_t base, uint64_t size)
+void confirm_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
-	for (unsigned i = d->proving->count; i-- > 0;) {
-		struct proof *p = &d->proving->proofs[i];
+	for (unsigned i = d->confirmer->count; i-- > 0;) {
+		struct pair *p = &d->confirmer->pairs[i];
 
 		if (p->site[0] - base < size || p->site[1] - base < size)
-			forget(d->proving, p);
+			forget(d->confirmer, p);
 	}
 }
 
-static void refill(struct detect *d, struct proving *v, uint64_t now)
+static void refill(struct detect *d, struct confirmer *v, uint64_t now)
 {
 	double rate = RATE_SHARE * d->config.rate, most;
 
@@ -195,7 +195,7 @@ static void refill(struct detect *d, struct proving *v, uint64_t now)
 }
 
 /* The sites to arm in this turn, at most two for each pair. Returns their number. */
-static unsigned choose(struct detect *d, struct proving *v, uint64_t now, uint64_t due[2 * PAIRS_AT_A_TIME])
+static unsigned choose(struct detect *d, struct confirmer *v, uint64_t now, uint64_t due[2 * PAIRS_AT_A_TIME])
 {
 	unsigned pairs, n = 0;
 
@@ -207,7 +207,7 @@ static unsigned choose(struct detect *d, struct proving *v, uint64_t now, uint64
 		v->first += pairs;
 	}
 	for (unsigned i = 0; i < pairs; i++) {
-		const struct proof *p = &v->proofs[(v->first + i) % v->count];
+		const struct pair *p = &v->pairs[(v->first + i) % v->count];
 		unsigned lead = (unsigned)((v->turn + i) & 3);
 
 		if (lead != 1)
@@ -219,10 +219,10 @@ static unsigned choose(struct detect *d, struct proving *v, uint64_t now, uint64
 	return n;
 }
 
-void prove_step(struct detect *d, uint64_t now)
+void confirm_step(struct detect *d, uint64_t now)
 {
 	uint64_t due[2 * PAIRS_AT_A_TIME];
-	struct proving *v = d->proving;
+	struct confirmer *v = d->confirmer;
 	unsigned n;
 
 	refill(d, v, now);

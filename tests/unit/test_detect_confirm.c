@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "hv/detect/confirm.h"
 #include "hv/detect/event.h"
 #include "hv/detect/pool.h"
-#include "hv/detect/prove.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
 
@@ -53,7 +53,7 @@ static int teardown(void **state)
 static void step(struct rig *r, uint64_t now)
 {
 	target_enter(r->d->target);
-	prove_step(r->d, now);
+	confirm_step(r->d, now);
 	target_leave(r->d->target);
 }
 
@@ -62,20 +62,20 @@ static void pair_is_kept_once(void **state)
 	struct rig *r = *state;
 	uint64_t reached[2];
 
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
-	assert_false(detect_prove(r->d, RIG_TEXT + B, RIG_TEXT + A));
-	assert_true(detect_proof(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
-	detect_prove_end(r->d, RIG_TEXT + B, RIG_TEXT + A);
-	assert_false(detect_proof(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	assert_false(detect_confirm(r->d, RIG_TEXT + B, RIG_TEXT + A));
+	assert_true(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
+	detect_confirm_end(r->d, RIG_TEXT + B, RIG_TEXT + A);
+	assert_false(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
 }
 
 static void only_so_many_pairs_are_kept(void **state)
 {
 	struct rig *r = *state;
 
-	for (unsigned i = 0; i < PROOFS_MAX; i++)
-		assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + 0x1000 + i));
-	assert_false(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	for (unsigned i = 0; i < CONFIRM_PAIRS_MAX; i++)
+		assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + 0x1000 + i));
+	assert_false(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
 }
 
 /* In some turns each side is armed alone, in others both are, and what is in no pair never is. */
@@ -85,7 +85,7 @@ static void sites_are_armed_in_turns(void **state)
 	uint64_t now = monotonic_ns();
 	unsigned only_a = 0, only_b = 0, both = 0;
 
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
 	for (unsigned turn = 0; turn < TURNS; turn++, now += TURN_NS) {
 		struct x86_regs regs;
 		bool a, b;
@@ -116,17 +116,17 @@ static void both_sides_are_counted(void **state)
 	uint64_t reached[2];
 	struct x86_regs regs;
 
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
 	for (unsigned i = 0; i < 3; i++) {
 		rig_plant(r, i ? B : A, i ? "\x48\x89\x07" : "\x48\x8b\x07", 3);
 		regs = rig_regs(r, 0, i ? B : A);
 		if (rig_hit(r, 0, &regs).kind == TARGET_HOLD)
 			rig_hold_end(r, 0, &regs);
 	}
-	assert_true(detect_proof(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
+	assert_true(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
 	assert_int_equal(reached[0], 1);
 	assert_int_equal(reached[1], 2);
-	assert_true(detect_proof(r->d, RIG_TEXT + B, RIG_TEXT + A, reached));
+	assert_true(detect_confirm_reached(r->d, RIG_TEXT + B, RIG_TEXT + A, reached));
 	assert_int_equal(reached[0], 2);
 	assert_int_equal(reached[1], 1);
 }
@@ -143,7 +143,7 @@ static void softirq_is_held_for_long(void **state)
 	assert_true(rig_window_ns(r, 0) < 1000000);
 	rig_hold_end(r, 0, &regs);
 
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
 	rig_plant(r, A, READ_8);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
 	assert_int_equal(rig_window_ns(r, 0), RIG_DELAY_NS);
@@ -157,7 +157,7 @@ static void interrupts_off_stays_under_a_millisecond(void **state)
 
 	r->guest.context = (struct guest_context){.known = true, .preempt_off = true, .kind = GUEST_TASK};
 	regs.rflags &= ~(uint64_t)X86_RFLAGS_IF;
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
 	rig_plant(r, A, READ_8);
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
 	assert_int_equal(rig_window_ns(r, 0), 1000000);
@@ -169,13 +169,13 @@ static void pairs_go_with_their_text(void **state)
 	struct rig *r = *state;
 	uint64_t reached[2];
 
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + B));
-	assert_true(detect_prove(r->d, RIG_TEXT + A, RIG_TEXT + C));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
+	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + C));
 	detect_enter(r->d);
 	event_text_gone(r->d, RIG_TEXT + B, SIZE);
 	detect_leave(r->d);
-	assert_false(detect_proof(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
-	assert_true(detect_proof(r->d, RIG_TEXT + A, RIG_TEXT + C, reached));
+	assert_false(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
+	assert_true(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + C, reached));
 }
 
 int main(void)
