@@ -104,7 +104,7 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 		d->locks = locks_new(d);
 	if ((config->locks && !d->locks) || (config->known_races && !d->target_sites) || (config->coverage && !d->coverage) ||
 	    !d->confirmer || !d->pool || !d->decoder || queue_init(&d->observations) ||
-	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_EVENT_POINTS))
+	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
 		goto fail;
 	stops_init(d);
 	return d;
@@ -158,7 +158,7 @@ static void disarm_all(struct detect *d)
 {
 	detect_enter(d);
 	d->closing = true;
-	d->event_points = 0;
+	d->hooks = 0;
 	for (uint32_t i = d->points.count; i-- > 0;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 
@@ -226,7 +226,7 @@ static void count(struct detect *d, struct detect_stats *out)
 {
 	*out = d->stats;
 	out->sites = atomic_load(&d->site_count);
-	out->armed = d->points.count - d->event_points;
+	out->armed = d->points.count - d->hooks;
 	out->asked_rate = d->config.rate;
 	out->cpus = d->target->caps.cpus;
 	if (!d->started_ns)

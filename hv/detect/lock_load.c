@@ -22,11 +22,11 @@ void lock_load_fini(struct lock_load *l)
 	*l = (struct lock_load){0};
 }
 
-int lock_load_add(struct lock_load *l, const struct guest_event_site *site)
+int lock_load_add(struct lock_load *l, const struct guest_hook_site *site)
 {
 	if (l->count == l->room) {
 		size_t room = l->room ? 2 * l->room : FIRST_ROOM;
-		struct guest_event_site *sites = realloc(l->sites, room * sizeof(*sites));
+		struct guest_hook_site *sites = realloc(l->sites, room * sizeof(*sites));
 
 		if (!sites)
 			return -1;

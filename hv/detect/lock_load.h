@@ -32,14 +32,14 @@ struct lock_load {
 	/* Number of calls of lock_load_rest(). */
 	unsigned rests;
 	/* The lock hooks that may be removed: those that take or release a lock. */
-	struct guest_event_site *sites;
+	struct guest_hook_site *sites;
 	size_t count, room;
 };
 
 void lock_load_fini(struct lock_load *l);
 
 /* Returns 0, or -1 when memory runs out. Without memory this lock hook is never removed. */
-int lock_load_add(struct lock_load *l, const struct guest_event_site *site);
+int lock_load_add(struct lock_load *l, const struct guest_hook_site *site);
 
 /* Forget the lock hooks in the text [base, base+size), which is about to be freed. */
 void lock_load_forget(struct lock_load *l, uint64_t base, uint64_t size);

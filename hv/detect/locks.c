@@ -554,8 +554,8 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
  * Record the operation for lock_order(). A try is left out: if it took the lock, the lock is in the lockset at the access, or
  * its release was recorded.
  */
-static void note_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
-		       const struct held_lock *lock)
+static void add_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
+		      const struct held_lock *lock)
 {
 	if (op == LOCK_TRY)
 		return;
@@ -609,7 +609,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 				  .off = function->off,
 				  .shared = function->shared,
 				  .maybe = function->op == LOCK_TRY};
-	note_event(l, cpu, &context, function->op, &lock);
+	add_event(l, cpu, &context, function->op, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)

@@ -20,10 +20,10 @@ struct point {
 	/* The GVA of the instruction. 0: this slot of the table is free. */
 	uint64_t addr;
 	/*
-	 * 0: a sample point, which is removed when it is hit. Else 1 + enum guest_event_kind: an event point, which stays
-	 * planted, and whose instruction the target emulates.
+	 * 0: a sample point, which is removed when it is hit. Else 1 + enum guest_hook_kind: a hook, which stays planted, and
+	 * whose instruction the target emulates.
 	 */
-	int event;
+	int hook;
 	/* The GPA of the instruction's first byte. */
 	uint64_t gpa;
 	struct insn insn;
@@ -69,7 +69,7 @@ void points_fini(struct points *p);
 struct point *points_find(const struct points *p, uint64_t addr);
 
 /*
- * Plant a point at insn->addr, which is mapped at `gpa`. It is a sample point until the caller sets `event`. Returns NULL when
+ * Plant a point at insn->addr, which is mapped at `gpa`. It is a sample point until the caller sets `hook`. Returns NULL when
  * the table is full, there is a point already, the instruction's bytes have changed, or the target refuses.
  */
 struct point *points_plant(struct points *p, const struct insn *insn, uint64_t gpa);

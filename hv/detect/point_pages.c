@@ -4,11 +4,11 @@
 #include "hv/base/x86.h"
 
 #define SAMPLE_PAGES_MAX 16u
-/* If more pages have event points, the rest of them count against the limit of sample points. */
-#define EVENT_PAGES_MAX 64u
+/* If more pages have hooks, the rest of them count against the limit of sample points. */
+#define HOOK_PAGES_MAX 64u
 
 struct pages {
-	uint64_t page[EVENT_PAGES_MAX];
+	uint64_t page[HOOK_PAGES_MAX];
 	unsigned n;
 };
 
@@ -30,21 +30,21 @@ static void add(struct pages *set, uint64_t page, unsigned room)
 bool point_page_free(const struct points *p, uint64_t addr, unsigned pages)
 {
 	const uint64_t page = addr / X86_PAGE_SIZE;
-	struct pages events = {.n = 0}, samples = {.n = 0};
+	struct pages hooks = {.n = 0}, samples = {.n = 0};
 
 	pages = pages < SAMPLE_PAGES_MAX ? pages : SAMPLE_PAGES_MAX;
 	for (uint32_t i = 0; i < p->count; i++) {
 		const struct point *point = &p->slots[p->armed[i]];
 
-		if (point->event)
-			add(&events, point->addr / X86_PAGE_SIZE, EVENT_PAGES_MAX);
+		if (point->hook)
+			add(&hooks, point->addr / X86_PAGE_SIZE, HOOK_PAGES_MAX);
 	}
-	if (has(&events, page))
+	if (has(&hooks, page))
 		return true;
 	for (uint32_t i = 0; i < p->count && samples.n < pages; i++) {
 		const struct point *point = &p->slots[p->armed[i]];
 
-		if (!point->event && !has(&events, point->addr / X86_PAGE_SIZE))
+		if (!point->hook && !has(&hooks, point->addr / X86_PAGE_SIZE))
 			add(&samples, point->addr / X86_PAGE_SIZE, pages);
 	}
 	return samples.n < pages || has(&samples, page);

@@ -13,7 +13,7 @@
 
 /*
  * Whether a sample point may be planted at `addr` if sample points may be on `pages` pages, at most 16, besides the pages with
- * event points. Walks all points, since targets with this limit have few.
+ * hooks. Walks all points, since targets with this limit have few.
  */
 bool point_page_free(const struct points *p, uint64_t addr, unsigned pages);
 

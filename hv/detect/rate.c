@@ -50,7 +50,7 @@
 static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
 {
 	pthread_mutex_lock(&d->lock);
-	*armed = d->points.count - d->event_points;
+	*armed = d->points.count - d->hooks;
 	*again = d->points.again;
 	pthread_mutex_unlock(&d->lock);
 }
@@ -145,18 +145,18 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 	control->full = room == 0;
 }
 
-/* Upper bound of sample points: the target's points less the event points. */
+/* Upper bound of sample points: the target's points less the hooks. */
 static uint32_t most_points(struct detect *d)
 {
-	uint32_t most = MAX_SAMPLE_POINTS, events;
+	uint32_t most = MAX_SAMPLE_POINTS, hooks;
 
 	pthread_mutex_lock(&d->lock);
-	events = d->event_points;
+	hooks = d->hooks;
 	pthread_mutex_unlock(&d->lock);
 	if (d->target->caps.lasting)
-		events = 0;
-	if (d->target->caps.points && d->target->caps.points < most + events)
-		most = d->target->caps.points > events ? d->target->caps.points - events : 0;
+		hooks = 0;
+	if (d->target->caps.points && d->target->caps.points < most + hooks)
+		most = d->target->caps.points > hooks ? d->target->caps.points - hooks : 0;
 	return most;
 }
 
@@ -211,10 +211,10 @@ static bool disarm_some(struct detect *d)
 	unsigned quota = DISARMS_AT_A_TIME;
 
 	detect_enter(d);
-	for (uint32_t i = d->points.count; quota && i-- > 0 && d->points.count - d->event_points > d->wanted;) {
+	for (uint32_t i = d->points.count; quota && i-- > 0 && d->points.count - d->hooks > d->wanted;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 
-		if (point->window || point->event)
+		if (point->window || point->hook)
 			continue;
 		points_remove(&d->points, point);
 		quota--;
@@ -238,7 +238,7 @@ static bool few_points(const struct detect *d)
 /* How long a point may stay unhit before it makes room, in ns. */
 static uint64_t patience(const struct detect *d)
 {
-	uint32_t armed = d->points.count - d->event_points;
+	uint32_t armed = d->points.count - d->hooks;
 
 	if (!few_points(d))
 		return STALE_NS;
@@ -263,7 +263,7 @@ static void disarm_stale(struct detect *d, struct rate_control *control, uint64_
 
 		/* points_remove() moves the last point to this index, so look at the same index again. */
 		control->turn = at + 1;
-		if (point->window || point->event || point->planted_ns + wait >= now)
+		if (point->window || point->hook || point->planted_ns + wait >= now)
 			continue;
 		points_remove(&d->points, point);
 		control->turn = at;

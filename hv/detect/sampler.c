@@ -9,8 +9,8 @@
 
 #include "hv/base/clock.h"
 #include "hv/detect/target_sites.h"
-#include "hv/detect/event.h"
-#include "hv/detect/lock_points.h"
+#include "hv/detect/hook.h"
+#include "hv/detect/lock_hooks.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/note.h"
 #include "hv/detect/rate.h"
@@ -63,7 +63,7 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 	struct err err = {0};
 
 	if (d->locks && m->symbols)
-		lock_points_text_came(d, m->name, m->symbols, m->base, m->base + m->size);
+		lock_hooks_text_came(d, m->name, m->symbols, m->base, m->base + m->size);
 	if (!pool_module_fits(m->name, d->config.module))
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
@@ -90,7 +90,7 @@ static void module_gone(void *ctx, const struct guest_module *m)
 	if (d->coverage)
 		coverage_forget(d->coverage, m->base, m->size);
 	detect_enter(d);
-	event_text_gone(d, m->base, m->size);
+	hook_text_gone(d, m->base, m->size);
 	detect_leave(d);
 	note_dropped_locks(d, m->name);
 }
@@ -141,7 +141,7 @@ static void follow_kernel(struct detect *d)
 	const struct symtab *symbols = guest_symtab(d->guest);
 
 	if (d->locks)
-		lock_points_text_came(d, "", symbols, symtab_addr(symbols, "_stext"), symtab_addr(symbols, "_etext"));
+		lock_hooks_text_came(d, "", symbols, symtab_addr(symbols, "_stext"), symtab_addr(symbols, "_etext"));
 }
 
 static int sample(struct detect *d, struct err *err)
@@ -162,7 +162,7 @@ static int sample(struct detect *d, struct err *err)
 				return -1;
 		}
 		if (d->locks)
-			lock_points_limit(d);
+			lock_hooks_limit(d);
 		rate_step(d, &control, now);
 		if (!atomic_load(&d->ready_ns))
 			atomic_store(&d->ready_ns, monotonic_ns());
@@ -175,9 +175,9 @@ static int sample(struct detect *d, struct err *err)
 }
 
 /*
- * Intercept breakpoints and plant the event points while the machine stands still. From target_intercept() on, a target may
- * run CPUs with its own copies of the guest's debug registers, and only event points show when the guest changes these. If the
- * guest ran in between, a breakpoint that its debugger sets would not trap until the CPU's next change.
+ * Intercept breakpoints and plant the hooks while the machine stands still. From target_intercept() on, a target may run CPUs
+ * with its own copies of the guest's debug registers, and only hooks show when the guest changes these. If the guest ran in
+ * between, a breakpoint that its debugger sets would not trap until the CPU's next change.
  */
 static int start_intercepting(struct detect *d, struct err *err)
 {
@@ -187,7 +187,7 @@ static int start_intercepting(struct detect *d, struct err *err)
 		return err_set(err, EXIT_INTERNAL, "the machine ended before sampling began");
 	ret = target_intercept(d->target, true, err);
 	if (ret == 0)
-		event_plant(d);
+		hook_plant_all(d);
 	target_go_on(d->target);
 	return ret;
 }

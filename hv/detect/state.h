@@ -27,7 +27,7 @@
 #include "hv/target/target.h"
 
 #define MAX_SAMPLE_POINTS 65520u
-#define MAX_EVENT_POINTS 4096u
+#define MAX_HOOKS 4096u
 /* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
 #define PASSED_KEPT 256u
 
@@ -96,8 +96,8 @@ struct detect {
 	/* Guards everything from here to `queued`. */
 	pthread_mutex_t lock;
 	struct points points;
-	/* How many of the points are lock hooks or other event points. The rest are sample points. */
-	unsigned event_points;
+	/* How many of the points are hooks. The rest are sample points. */
+	unsigned hooks;
 	/* Indexed by the held CPU. */
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;

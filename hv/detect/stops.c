@@ -7,7 +7,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/detect/device.h"
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/rendezvous.h"
 #include "hv/detect/rendezvous_end.h"
@@ -259,8 +259,8 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		action = not_a_point(d, regs);
 		goto out;
 	}
-	if (point->event) {
-		action = event_hit(d, point, cpu, regs);
+	if (point->hook) {
+		action = hook_hit(d, point, cpu, regs);
 		goto out;
 	}
 	if (point->window) {

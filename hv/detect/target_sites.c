@@ -390,7 +390,7 @@ static void begin_turn(struct target_sites *t, uint32_t room)
 	for (size_t i = 0; i < t->count; i++) {
 		struct point *point = points_find(&t->d->points, t->places[i].addr);
 
-		if (point && !point->window && !point->event && !is_due(t, &t->places[i]))
+		if (point && !point->window && !point->hook && !is_due(t, &t->places[i]))
 			points_remove(&t->d->points, point);
 	}
 	detect_leave(t->d);

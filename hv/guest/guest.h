@@ -184,31 +184,31 @@ uint64_t guest_modules_version(const struct guest *g);
  */
 void guest_each_module(const struct guest *g, void (*each)(void *ctx, const struct guest_module *m), void *ctx);
 
-/* ---- events ---- */
+/* ---- hooks ---- */
 
-enum guest_event_kind {
-	GUEST_EVENT_MODULE_GOING, /* a module's text is about to be freed: guest_module_going() says which one */
-	GUEST_EVENT_DEBUG_REGS,	  /* the guest has changed this CPU's debug registers */
-	GUEST_EVENT_LOCK,	  /* a lock function is called; the detector, not guest_event_sites(), finds these sites */
+enum guest_hook_kind {
+	GUEST_HOOK_MODULE_GOING, /* a module's text is about to be freed: guest_module_going() says which one */
+	GUEST_HOOK_DEBUG_REGS,	 /* the guest has changed this CPU's debug registers */
+	GUEST_HOOK_LOCK,	 /* a lock function is called; the detector, not guest_hook_sites(), finds these sites */
 };
 
 /*
- * An instruction in the guest's text at which an event happens that the detector must handle at once. target_can_emulate()
- * accepts the instruction, so its breakpoint can stay armed.
+ * An instruction in the guest's text that the detector must act on whenever a CPU executes it. target_can_emulate() accepts the
+ * instruction, so its breakpoint can stay armed.
  */
-struct guest_event_site {
-	enum guest_event_kind kind;
+struct guest_hook_site {
+	enum guest_hook_kind kind;
 	struct insn insn;
 };
 
 /*
- * Find the event sites of the kernel. Sets *out to an array, which the caller must free(), and returns its length. 0 with *out
+ * Find the hook sites of the kernel. Sets *out to an array, which the caller must free(), and returns its length. 0 with *out
  * NULL is no error: modules are then only polled. If memory runs out, some sites are missing.
  */
-size_t guest_event_sites(const struct guest *g, struct guest_event_site **out);
+size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out);
 
 /*
- * Call it at a GUEST_EVENT_MODULE_GOING, with the CPU's registers before the instruction: sets *base and *size to the text that
+ * Call it at a GUEST_HOOK_MODULE_GOING, with the CPU's registers before the instruction: sets *base and *size to the text that
  * is about to be freed. Returns false if the module was never reported as loaded. Allowed in a callback.
  */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size);

@@ -148,13 +148,13 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 		events->gone(events->ctx, &g->module);
 }
 
-size_t guest_event_sites(const struct guest *g, struct guest_event_site **out)
+size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out)
 {
-	*out = g->event_count ? malloc(g->event_count * sizeof(**out)) : NULL;
+	*out = g->hook_count ? malloc(g->hook_count * sizeof(**out)) : NULL;
 	if (!*out)
 		return 0;
-	memcpy(*out, g->events, g->event_count * sizeof(**out));
-	return g->event_count;
+	memcpy(*out, g->hooks, g->hook_count * sizeof(**out));
+	return g->hook_count;
 }
 
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size)

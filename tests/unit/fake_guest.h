@@ -67,9 +67,9 @@ struct guest {
 	/* Whether guest_poll_modules() has reported it as loaded. Belongs to the sampler's thread. */
 	bool module_reported;
 
-	/* What guest_event_sites() gives a copy of. */
-	const struct guest_event_site *events;
-	size_t event_count;
+	/* What guest_hook_sites() gives a copy of. */
+	const struct guest_hook_site *hooks;
+	size_t hook_count;
 	/* The text of the module that guest_module_going() says goes. Size 0: none goes. */
 	uint64_t going_base, going_size;
 	/* The text that guest_text_going() says is going. */

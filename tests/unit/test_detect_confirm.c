@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/confirm.h"
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
@@ -172,7 +172,7 @@ static void pairs_go_with_their_text(void **state)
 	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + B));
 	assert_true(detect_confirm(r->d, RIG_TEXT + A, RIG_TEXT + C));
 	detect_enter(r->d);
-	event_text_gone(r->d, RIG_TEXT + B, SIZE);
+	hook_text_gone(r->d, RIG_TEXT + B, SIZE);
 	detect_leave(r->d);
 	assert_false(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + B, reached));
 	assert_true(detect_confirm_reached(r->d, RIG_TEXT + A, RIG_TEXT + C, reached));

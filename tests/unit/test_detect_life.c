@@ -319,7 +319,7 @@ static void test_wrong_symbols(void **state)
 
 /*
  * From the moment that breakpoints are intercepted the guest's debug registers may be copies. So the machine does not run from
- * then until the event points stand and the copies have been made anew, or a debugger in the guest would miss traps.
+ * then until the hooks stand and the copies have been made anew, or a debugger in the guest would miss traps.
  */
 static void test_starts_while_the_machine_stands(void **state)
 {

@@ -121,7 +121,7 @@ static void sites_come_and_go(void **state)
 	struct lock_load *l = *state;
 
 	for (unsigned i = 0; i < 200; i++) {
-		const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = {.addr = 0x1000 + 0x10 * i}};
+		const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = {.addr = 0x1000 + 0x10 * i}};
 
 		assert_int_equal(lock_load_add(l, &site), 0);
 	}

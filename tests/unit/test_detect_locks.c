@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Following locks: the calls of lock functions become event points, each context's locks are known at its accesses, and who was
- * there at the same time. The test is the CPUs, and reads the ring as the follower does.
+ * Following locks: the calls of lock functions become hooks, each context's locks are known at its accesses, and who was there
+ * at the same time. The test is the CPUs, and reads the ring as the follower does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 #include "hv/detect/lock_follower.h"
-#include "hv/detect/lock_points.h"
+#include "hv/detect/lock_hooks.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"
@@ -120,7 +120,7 @@ static int setup(void **state)
 	branch(f->r, 0xe8, DATA, SPIN_LOCK);
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
 	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
-	lock_points_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
 	locks_planted(f->r->d->locks, true, 0);
 	/* The lock at RDI + 0x40 is taken as long as its word is not 0. */
 	rig_store(f->r, 0x40, &locked, sizeof(locked));
@@ -370,10 +370,10 @@ static void call_without_a_point_makes_sets_unknown(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(event_remove(f->r->d, RIG_TEXT + LOCK_CALL), 0);
+	assert_int_equal(hook_remove(f->r->d, RIG_TEXT + LOCK_CALL), 0);
 	f->r->guest.gone_base = RIG_TEXT + LOCK_CALL;
 	f->r->guest.gone_size = 1;
-	lock_points_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
 	locks_planted(f->r->d->locks, true, 0);
 	access(f, 0, 7);
 	assert_true(next(f, LOCK_MOMENT_ACCESS).locks.overflow);
@@ -447,7 +447,7 @@ static void text_that_goes_takes_its_locks_along(void **state)
 
 	call(f, 0, 7, LOCK_CALL);
 	detect_enter(f->r->d);
-	event_text_gone(f->r->d, RIG_TEXT, 0x1000);
+	hook_text_gone(f->r->d, RIG_TEXT, 0x1000);
 	detect_leave(f->r->d);
 	assert_false(rig_has_point(f->r, UNLOCK_CALL));
 	access(f, 0, 7);

@@ -232,17 +232,17 @@ static void test_against_model(void **state)
 	assert_memory_equal(t->ft->ram + TEXT_GPA, t->text, sizeof(t->text));
 }
 
-/* Sample points may be on a few pages, and on all that have an event point. */
+/* Sample points may be on a few pages, and on all that have a hook. */
 static void test_pages(void **state)
 {
 	const uint64_t page = X86_PAGE_SIZE;
 	struct table *t = *state;
-	struct point *first = plant(t, 1), *event = plant(t, 2), *second = plant(t, 3);
+	struct point *first = plant(t, 1), *hook = plant(t, 2), *second = plant(t, 3);
 
 	/* The text of this test is one page: the points' addresses alone count here. */
 	first->addr = page;
-	event->addr = 2 * page;
-	event->event = 1;
+	hook->addr = 2 * page;
+	hook->hook = 1;
 	second->addr = 3 * page;
 	assert_true(point_page_free(&t->points, page + 8, 2));
 	assert_true(point_page_free(&t->points, 2 * page + 8, 2));
@@ -250,7 +250,7 @@ static void test_pages(void **state)
 	assert_true(point_page_free(&t->points, 3 * page + 8, 2));
 	assert_false(point_page_free(&t->points, 4 * page, 2));
 	assert_true(point_page_free(&t->points, 4 * page, 3));
-	/* A sample point beside an event point takes no page. */
+	/* A sample point beside a hook takes no page. */
 	second->addr = 2 * page + 16;
 	assert_true(point_page_free(&t->points, 4 * page, 2));
 	assert_false(point_page_free(&t->points, 4 * page, 1));

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 #include "hv/vmm/dma.h"
 #include "tests/unit/detect_rig.h"
 
@@ -26,8 +26,8 @@
 #define LOCKED_FROM 12u /* sites from here on access memory under its lock */
 #define RING_SITE 10u	/* the datum of this site, and of the next one, is the device's ring */
 #define MODULE 0x1000u
-#define EVENT 0x2000u /* offset of an instruction that is an event site at times */
-#define DATUM 64u     /* bytes from one datum to the next */
+#define HOOK 0x2000u /* offset of an instruction that is a hook site at times */
+#define DATUM 64u    /* bytes from one datum to the next */
 #define WINDOWS 3000u
 #define RACES 30u
 #define DEVICE_RACES 10u
@@ -44,7 +44,7 @@ struct machine {
 	pthread_mutex_t locks[SITES];
 	atomic_bool power_off, toggling_ends;
 	atomic_bool telling[CPUS]; /* the CPU has accessed memory, and has not said yet which watches it tripped */
-	atomic_uint mistakes, races, watched, events, by_device;
+	atomic_uint mistakes, races, watched, hooks, by_device;
 	char mistake[1024]; /* the first mistake, written once */
 };
 
@@ -162,36 +162,36 @@ static void execute(struct machine *m, unsigned cpu, unsigned site)
 	perform(m, cpu, site, &regs);
 }
 
-/* Execute the push at EVENT, on which an event point may stand at any moment, or not. */
-static void execute_event(struct machine *m, unsigned cpu)
+/* Execute the push at HOOK, on which a hook may stand at any moment, or not. */
+static void execute_hook(struct machine *m, unsigned cpu)
 {
-	while (rig_text_byte(m->r, EVENT) == X86_INT3) {
-		struct x86_regs regs = rig_regs(m->r, cpu, EVENT);
+	while (rig_text_byte(m->r, HOOK) == X86_INT3) {
+		struct x86_regs regs = rig_regs(m->r, cpu, HOOK);
 		struct target_action action = rig_hit(m->r, cpu, &regs);
 
 		if (action.kind == TARGET_RESUME)
 			continue; /* the point was taken out: look again */
-		if (action.kind != TARGET_RESUME_REGS || regs.rip != RIG_TEXT + EVENT + 1)
-			mistake(m, "an event point was not passed");
-		atomic_fetch_add(&m->events, 1);
+		if (action.kind != TARGET_RESUME_REGS || regs.rip != RIG_TEXT + HOOK + 1)
+			mistake(m, "a hook was not passed");
+		atomic_fetch_add(&m->hooks, 1);
 		return;
 	}
 }
 
-/* Plant the event point and take it out, over and over, beside the sampler and the CPUs. */
-static void *toggle_event(void *arg)
+/* Plant the hook and take it out, over and over, beside the sampler and the CPUs. */
+static void *toggle_hook(void *arg)
 {
 	const struct timespec moment = {.tv_nsec = 200000};
 	struct machine *m = arg;
-	struct guest_event_site site = {.kind = GUEST_EVENT_DEBUG_REGS};
+	struct guest_hook_site site = {.kind = GUEST_HOOK_DEBUG_REGS};
 
-	site.insn = (struct insn){.addr = RIG_TEXT + EVENT, .len = 1, .bytes = {0x55}};
+	site.insn = (struct insn){.addr = RIG_TEXT + HOOK, .len = 1, .bytes = {0x55}};
 	while (!atomic_load(&m->toggling_ends)) {
-		if (event_add(m->r->d, &site))
-			mistake(m, "an event point was not planted");
+		if (hook_add(m->r->d, &site))
+			mistake(m, "a hook was not planted");
 		nanosleep(&moment, NULL);
-		if (event_remove(m->r->d, site.insn.addr))
-			mistake(m, "an event point was not there");
+		if (hook_remove(m->r->d, site.insn.addr))
+			mistake(m, "a hook was not there");
 	}
 	return NULL;
 }
@@ -214,7 +214,7 @@ static void *cpu_main(void *arg)
 		if (is_locked(site))
 			pthread_mutex_lock(lock);
 		execute(t->m, t->cpu, site);
-		execute_event(t->m, t->cpu);
+		execute_hook(t->m, t->cpu);
 		if (is_locked(site))
 			pthread_mutex_unlock(lock);
 	}
@@ -379,7 +379,7 @@ static void build_text(struct machine *m)
 	}
 	for (unsigned i = 0; i < SITES; i++)
 		rig_code(m->r, site_offset(i), is_write(i) ? "\x48\x89\x07" : "\x48\x8b\x07", SITE_LEN);
-	rig_code(m->r, EVENT, "\x55", 1);
+	rig_code(m->r, HOOK, "\x55", 1);
 	rig_functions(m->r, kernel, sizeof(kernel) / sizeof(*kernel));
 	m->module = symtab_from_array(&module, 1, NULL);
 	assert_non_null(m->module);
@@ -432,7 +432,7 @@ static bool run_for_a_while(struct machine *m)
 	struct detect_stats stats = {0};
 
 	while (stats.windows < WINDOWS || atomic_load(&m->races) < RACES || !atomic_load(&m->watched) ||
-	       !atomic_load(&m->events) || atomic_load(&m->by_device) < DEVICE_RACES || stats.ring_accesses < RINGS_SEEN) {
+	       !atomic_load(&m->hooks) || atomic_load(&m->by_device) < DEVICE_RACES || stats.ring_accesses < RINGS_SEEN) {
 		const struct timespec moment = {.tv_nsec = 30000000};
 
 		if (monotonic_ns() > until || atomic_load(&m->mistakes))
@@ -459,7 +459,7 @@ static void test_machine(void **state)
 		cpus[i] = (struct cpu_thread){.m = m, .cpu = i};
 		assert_int_equal(pthread_create(&cpus[i].thread, NULL, cpu_main, &cpus[i]), 0);
 	}
-	assert_int_equal(pthread_create(&toggler, NULL, toggle_event, m), 0);
+	assert_int_equal(pthread_create(&toggler, NULL, toggle_hook, m), 0);
 	assert_int_equal(pthread_create(&device, NULL, device_main, m), 0);
 	enough = run_for_a_while(m);
 	atomic_store(&m->toggling_ends, true);

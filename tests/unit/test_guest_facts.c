@@ -353,17 +353,17 @@ static void put(struct facts *f, uint64_t at, const char *code, size_t len)
 
 #define PUT(f, at, code) put(f, at, code, sizeof(code) - 1)
 
-static void expect_site(const struct guest_event_site *site, enum guest_event_kind kind, uint64_t at, unsigned len)
+static void expect_site(const struct guest_hook_site *site, enum guest_hook_kind kind, uint64_t at, unsigned len)
 {
 	assert_int_equal(site->kind, kind);
 	assert_int_equal(site->insn.addr, TEXT + at);
 	assert_int_equal(site->insn.len, len);
 }
 
-static void test_event_sites(void **state)
+static void test_hook_sites(void **state)
 {
 	struct facts *f = *state;
-	struct guest_event_site *out;
+	struct guest_hook_site *out;
 
 	load_symbols(f, event_symbols, sizeof(event_symbols) / sizeof(*event_symbols));
 	/* nopl 0(%rax,%rax,1); mov %rdi,%rax; push %r13; push %rbp */
@@ -371,18 +371,18 @@ static void test_event_sites(void **state)
 	/* jmp to the thunk; jmp elsewhere; ret; jmp into the middle of the thunk */
 	PUT(f, INSTALL, "\xe9\xfb\x1f\x00\x00\xe9\xf6\x2f\x00\x00\xc3\xe9\xf1\x1f\x00\x00");
 	PUT(f, UNINSTALL, "\x55\x5d\xc3\xcc");
-	assert_int_equal(guest_event_sites(f->g, &out), 4);
-	expect_site(&out[0], GUEST_EVENT_MODULE_GOING, FREE + 8, 2);
-	expect_site(&out[1], GUEST_EVENT_DEBUG_REGS, INSTALL, 5);
-	expect_site(&out[2], GUEST_EVENT_DEBUG_REGS, INSTALL + 10, 1);
-	expect_site(&out[3], GUEST_EVENT_DEBUG_REGS, UNINSTALL + 2, 1);
+	assert_int_equal(guest_hook_sites(f->g, &out), 4);
+	expect_site(&out[0], GUEST_HOOK_MODULE_GOING, FREE + 8, 2);
+	expect_site(&out[1], GUEST_HOOK_DEBUG_REGS, INSTALL, 5);
+	expect_site(&out[2], GUEST_HOOK_DEBUG_REGS, INSTALL + 10, 1);
+	expect_site(&out[3], GUEST_HOOK_DEBUG_REGS, UNINSTALL + 2, 1);
 	free(out);
 }
 
-static void test_many_event_sites(void **state)
+static void test_many_hook_sites(void **state)
 {
 	struct facts *f = *state;
-	struct guest_event_site *out;
+	struct guest_hook_site *out;
 	char returns[0x40];
 
 	memset(returns, 0xc3, sizeof(returns));
@@ -390,37 +390,37 @@ static void test_many_event_sites(void **state)
 	put(f, INSTALL, returns, sizeof(returns));
 	put(f, UNINSTALL, returns, sizeof(returns));
 	put(f, FREE, "\x55", 1);
-	assert_int_equal(guest_event_sites(f->g, &out), 1 + 2 * sizeof(returns));
-	expect_site(&out[0], GUEST_EVENT_MODULE_GOING, FREE, 1);
+	assert_int_equal(guest_hook_sites(f->g, &out), 1 + 2 * sizeof(returns));
+	expect_site(&out[0], GUEST_HOOK_MODULE_GOING, FREE, 1);
 	for (unsigned i = 0; i < sizeof(returns); i++) {
-		expect_site(&out[1 + i], GUEST_EVENT_DEBUG_REGS, INSTALL + i, 1);
-		expect_site(&out[1 + sizeof(returns) + i], GUEST_EVENT_DEBUG_REGS, UNINSTALL + i, 1);
+		expect_site(&out[1 + i], GUEST_HOOK_DEBUG_REGS, INSTALL + i, 1);
+		expect_site(&out[1 + sizeof(returns) + i], GUEST_HOOK_DEBUG_REGS, UNINSTALL + i, 1);
 	}
 	free(out);
 }
 
 /* Behind a branch a push is not on every way through the function. */
-static void test_event_not_at_entry(void **state)
+static void test_hook_not_at_entry(void **state)
 {
 	struct facts *f = *state;
-	struct guest_event_site *out;
+	struct guest_hook_site *out;
 
 	load_symbols(f, event_symbols, 1);
 	PUT(f, FREE, "\x48\x85\xff\x74\x01\x55");
-	assert_int_equal(guest_event_sites(f->g, &out), 0);
+	assert_int_equal(guest_hook_sites(f->g, &out), 0);
 	assert_null(out);
 }
 
 /* The function's text is not there, and the others are not even known. */
-static void test_event_not_mapped(void **state)
+static void test_hook_not_mapped(void **state)
 {
 	struct facts *f = *state;
-	struct guest_event_site *out;
+	struct guest_hook_site *out;
 
 	load_symbols(f, event_symbols, 1);
 	PUT(f, FREE, "\x55");
 	fake_unmap(f->ft, f->g->cr3, 4, TEXT + FREE);
-	assert_int_equal(guest_event_sites(f->g, &out), 0);
+	assert_int_equal(guest_hook_sites(f->g, &out), 0);
 	assert_null(out);
 }
 
@@ -448,10 +448,10 @@ int main(void)
 		T(test_stack),
 		T(test_excluded_names),
 		T(test_excluded_ranges),
-		T(test_event_sites),
-		T(test_many_event_sites),
-		T(test_event_not_at_entry),
-		T(test_event_not_mapped),
+		T(test_hook_sites),
+		T(test_many_hook_sites),
+		T(test_hook_not_at_entry),
+		T(test_hook_not_mapped),
 		T(test_no_modules),
 	};
 

@@ -171,8 +171,8 @@ static void test_comes_and_goes(void **state)
 }
 
 /*
- * Between two looks the module was freed and loaded again. This is known by the event point, because it was seen going, or by
- * the place of its struct.
+ * Between two looks the module was freed and loaded again. This is known by the hook, because it was seen going, or by the
+ * place of its struct.
  */
 static void test_reloaded(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/detect/lock_points.h"
+#include "hv/detect/lock_hooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/detect/code.h"
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/note.h"
 #include "hv/detect/pool.h"
@@ -34,16 +34,16 @@ struct planting {
  * Returns whether a lock hook is planted at this instruction now. It may have been planted before, for the result of another
  * call.
  */
-static bool plant(struct detect *d, const struct guest_event_site *site)
+static bool plant(struct detect *d, const struct guest_hook_site *site)
 {
 	const struct point *point;
-	bool there = event_add(d, site) == 0;
+	bool there = hook_add(d, site) == 0;
 
 	if (there)
 		return true;
 	pthread_mutex_lock(&d->lock);
 	point = points_find(&d->points, site->insn.addr);
-	there = point && point->event == 1 + (int)GUEST_EVENT_LOCK;
+	there = point && point->hook == 1 + (int)GUEST_HOOK_LOCK;
 	pthread_mutex_unlock(&d->lock);
 	return there;
 }
@@ -64,11 +64,11 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	if (!target_can_emulate(behind) || (insn_direct_branch(behind, &branch) && !locks_called(p->d->locks, behind)))
 		return;
 	if (!locks_expect_result(p->d->locks, behind->addr, function))
-		plant(p->d, &(struct guest_event_site){.kind = GUEST_EVENT_LOCK, .insn = *behind});
+		plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *behind});
 }
 
 /* Let this lock hook rest when locks cost too much. If memory runs out it stays planted, which only costs time. */
-static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_event_site *site)
+static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {
 	if (function->op != LOCK_TAKE && function->op != LOCK_TRY && function->op != LOCK_GIVE)
 		return;
@@ -80,7 +80,7 @@ static void may_rest(struct planting *p, const struct lock_function *function, c
 static void plant_call(struct planting *p, const struct lock_function *function, const struct insn *call,
 		       const struct insn *behind)
 {
-	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *call};
+	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *call};
 
 	if (function->op != LOCK_NEW && !plant(p->d, &site)) {
 		p->refused++;
@@ -100,7 +100,7 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 static void plant_inlined(struct planting *p, const struct symbol *fn, const struct insn *insn, const uint8_t *code, size_t len)
 {
 	const struct lock_function *function = locks_inlined(p->d->locks, fn->addr, code, len);
-	const struct guest_event_site site = {.kind = GUEST_EVENT_LOCK, .insn = *insn};
+	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *insn};
 
 	if (!function)
 		return;
@@ -176,7 +176,7 @@ static void planted(struct planting *p, const char *module)
 	note_unknown(d);
 }
 
-void lock_points_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
+void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
 {
 	struct planting p = {.d = d};
 	struct symbol fn;
@@ -201,10 +201,10 @@ void lock_points_text_came(struct detect *d, const char *module, const struct sy
  * Copy the list of lock hooks that may rest, so that the sampler can walk it without d->lock. NULL: there is none, or memory
  * ran out.
  */
-static struct guest_event_site *resting_sites(struct detect *d, size_t *count)
+static struct guest_hook_site *resting_sites(struct detect *d, size_t *count)
 {
 	const struct lock_load *load = locks_load(d->locks);
-	struct guest_event_site *sites = NULL;
+	struct guest_hook_site *sites = NULL;
 
 	pthread_mutex_lock(&d->lock);
 	*count = load->count;
@@ -219,12 +219,12 @@ static struct guest_event_site *resting_sites(struct detect *d, size_t *count)
 static void take_out(struct detect *d)
 {
 	size_t count;
-	struct guest_event_site *sites = resting_sites(d, &count);
+	struct guest_hook_site *sites = resting_sites(d, &count);
 
 	target_enter(d->target);
 	locks_rest(d->locks);
 	for (size_t i = 0; sites && i < count; i++)
-		event_remove(d, sites[i].insn.addr);
+		hook_remove(d, sites[i].insn.addr);
 	target_leave(d->target);
 	free(sites);
 }
@@ -233,7 +233,7 @@ static void take_out(struct detect *d)
 static void put_back(struct detect *d)
 {
 	size_t count;
-	struct guest_event_site *sites = resting_sites(d, &count);
+	struct guest_hook_site *sites = resting_sites(d, &count);
 	bool complete = true;
 
 	if (count && !sites)
@@ -249,7 +249,7 @@ static void put_back(struct detect *d)
 	locks_planted(d->locks, complete, monotonic_ns() + UNSURE_NS);
 }
 
-void lock_points_limit(struct detect *d)
+void lock_hooks_limit(struct detect *d)
 {
 	struct lock_load *load = locks_load(d->locks);
 	bool too_much, first;

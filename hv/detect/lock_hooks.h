@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Planting lock hooks (locks.h). */
-#ifndef OUTRIDER_DETECT_LOCK_POINTS_H
-#define OUTRIDER_DETECT_LOCK_POINTS_H
+#ifndef OUTRIDER_DETECT_LOCK_HOOKS_H
+#define OUTRIDER_DETECT_LOCK_HOOKS_H
 
 #include <stdint.h>
 
@@ -14,12 +14,12 @@ struct detect;
  * lock hooks at the calls in it that belong to the subject. Needs config.locks. Called on the sampler's thread, without
  * d->lock, after target_intercept().
  */
-void lock_points_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
+void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
 
 /*
  * Remove the lock hooks that take or release a lock if they leave the guest no time (lock_load.h), and plant them again after
  * a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
  */
-void lock_points_limit(struct detect *d);
+void lock_hooks_limit(struct detect *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 
 #include <stdlib.h>
 
@@ -9,37 +9,37 @@
 #include "hv/detect/window.h"
 #include "hv/target/emulate.h"
 
-/* A target with fewer points than this uses none of them for events other than locks. */
-#define POINTS_FOR_EVENTS 32u
+/* A target with fewer points than this uses none of them for hooks other than lock hooks. */
+#define POINTS_FOR_HOOKS 32u
 
 /*
- * Whether the target has too few points, or pages for points, to spend any on events. Such points are debug registers or an
+ * Whether the target has too few points, or pages for points, to spend any on hooks. Such points are debug registers or an
  * emulator's breakpoints, not INT3s in guest memory: none stays in text that is freed, and all are needed for sampling.
  */
 static bool points_are_few(const struct detect *d)
 {
-	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points < POINTS_FOR_EVENTS);
+	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points < POINTS_FOR_HOOKS);
 }
 
 /* Remove a point of either kind. If it has a window, the caller must close the window first. */
 static void take_out(struct detect *d, struct point *point)
 {
-	d->event_points -= point->event != 0;
+	d->hooks -= point->hook != 0;
 	points_remove(&d->points, point);
 }
 
 /*
- * Whether there is room for one more event point. A target with few points takes lock hooks only, in points of their own
+ * Whether there is room for one more hook. A target with few points takes lock hooks only, in points of their own
  * (caps.lasting).
  */
-static bool has_room(const struct detect *d, const struct guest_event_site *site)
+static bool has_room(const struct detect *d, const struct guest_hook_site *site)
 {
 	if (points_are_few(d))
-		return site->kind == GUEST_EVENT_LOCK && d->event_points < d->target->caps.lasting;
-	return d->event_points < MAX_EVENT_POINTS;
+		return site->kind == GUEST_HOOK_LOCK && d->hooks < d->target->caps.lasting;
+	return d->hooks < MAX_HOOKS;
 }
 
-static int plant_event(struct detect *d, const struct guest_event_site *site, uint64_t gpa)
+static int plant_hook(struct detect *d, const struct guest_hook_site *site, uint64_t gpa)
 {
 	struct point *point = NULL;
 
@@ -47,12 +47,12 @@ static int plant_event(struct detect *d, const struct guest_event_site *site, ui
 		point = points_plant(&d->points, &site->insn, gpa);
 	if (!point)
 		return -1;
-	point->event = 1 + (int)site->kind;
-	d->event_points++;
+	point->hook = 1 + (int)site->kind;
+	d->hooks++;
 	return 0;
 }
 
-int event_add(struct detect *d, const struct guest_event_site *site)
+int hook_add(struct detect *d, const struct guest_hook_site *site)
 {
 	uint64_t gpa;
 	int ret;
@@ -60,19 +60,19 @@ int event_add(struct detect *d, const struct guest_event_site *site)
 	if (!target_can_emulate(&site->insn) || guest_translate(d->guest, site->insn.addr, &gpa))
 		return -1;
 	detect_enter(d);
-	ret = plant_event(d, site, gpa);
+	ret = plant_hook(d, site, gpa);
 	detect_leave(d);
 	return ret;
 }
 
-int event_remove(struct detect *d, uint64_t addr)
+int hook_remove(struct detect *d, uint64_t addr)
 {
 	struct point *point;
 	int ret = -1;
 
 	detect_enter(d);
 	point = points_find(&d->points, addr);
-	if (point && point->event) {
+	if (point && point->hook) {
 		take_out(d, point);
 		ret = 0;
 	}
@@ -81,7 +81,7 @@ int event_remove(struct detect *d, uint64_t addr)
 }
 
 /* No INT3 may stay in text that is about to be freed. Windows in it end, too: no CPU executes that text any more. */
-void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
+void hook_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
 	confirm_text_gone(d, base, size);
 	if (d->locks)
@@ -100,21 +100,21 @@ void event_text_gone(struct detect *d, uint64_t base, uint64_t size)
 	}
 }
 
-struct target_action event_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
+struct target_action hook_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
-	/* Copy the instruction: event_text_gone() may remove the point itself. */
+	/* Copy the instruction: hook_text_gone() may remove the point itself. */
 	const struct insn insn = point->insn;
 	uint64_t base, size;
 
-	switch (point->event - 1) {
-	case GUEST_EVENT_MODULE_GOING:
+	switch (point->hook - 1) {
+	case GUEST_HOOK_MODULE_GOING:
 		if (guest_module_going(d->guest, regs, &base, &size))
-			event_text_gone(d, base, size);
+			hook_text_gone(d, base, size);
 		break;
-	case GUEST_EVENT_DEBUG_REGS:
+	case GUEST_HOOK_DEBUG_REGS:
 		target_debug_regs_changed(d->target, cpu);
 		break;
-	case GUEST_EVENT_LOCK:
+	case GUEST_HOOK_LOCK:
 		if (d->locks)
 			locks_call(d->locks, cpu, regs, point);
 		break;
@@ -132,13 +132,13 @@ struct target_action event_hit(struct detect *d, struct point *point, unsigned c
 	return (struct target_action){.kind = TARGET_RESUME_REGS};
 }
 
-void event_plant(struct detect *d)
+void hook_plant_all(struct detect *d)
 {
-	struct guest_event_site *sites;
-	size_t n = guest_event_sites(d->guest, &sites);
+	struct guest_hook_site *sites;
+	size_t n = guest_hook_sites(d->guest, &sites);
 
 	for (size_t i = 0; i < n; i++)
-		event_add(d, &sites[i]);
+		hook_add(d, &sites[i]);
 	free(sites);
 	/* The guest may have set debug registers after the target shadowed them and before these points stood. */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)

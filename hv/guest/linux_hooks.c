@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the places in Linux where events happen that the detector must handle at once. free_module() frees a module's text:
- * afterwards none of our INT3s may be in it. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug
- * registers, for both ptrace and perf (arch/x86/kernel/hw_breakpoint.c).
+ * Finds the instructions of Linux that need a hook. free_module() frees a module's text: afterwards none of our INT3s may be in
+ * it. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug registers, for both ptrace and perf
+ * (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -40,22 +40,22 @@ static bool is_return(const struct guest *g, const struct insn *insn)
 struct finder {
 	const struct guest *g;
 	struct insn_decoder *decoder;
-	struct guest_event_site *sites;
+	struct guest_hook_site *sites;
 	size_t count, room;
 };
 
-static int add_site(struct finder *f, enum guest_event_kind kind, const struct insn *insn)
+static int add_site(struct finder *f, enum guest_hook_kind kind, const struct insn *insn)
 {
 	if (f->count == f->room) {
 		size_t room = f->room ? 2 * f->room : 16;
-		struct guest_event_site *sites = realloc(f->sites, room * sizeof(*sites));
+		struct guest_hook_site *sites = realloc(f->sites, room * sizeof(*sites));
 
 		if (!sites)
 			return -1;
 		f->sites = sites;
 		f->room = room;
 	}
-	f->sites[f->count++] = (struct guest_event_site){.kind = kind, .insn = *insn};
+	f->sites[f->count++] = (struct guest_hook_site){.kind = kind, .insn = *insn};
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static int add_site(struct finder *f, enum guest_event_kind kind, const struct i
  * Add the first push in function `name` (`entry`), or all its returns. The first push is in the prologue, after fentry's no-op,
  * which the kernel patches at run time.
  */
-static void find_sites(struct finder *f, const char *name, enum guest_event_kind kind, bool entry)
+static void find_sites(struct finder *f, const char *name, enum guest_hook_kind kind, bool entry)
 {
 	uint8_t code[CODE_MAX];
 	struct symbol fn;
@@ -83,16 +83,16 @@ static void find_sites(struct finder *f, const char *name, enum guest_event_kind
 	}
 }
 
-size_t guest_event_sites(const struct guest *g, struct guest_event_site **out)
+size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out)
 {
 	struct finder f = {.g = g, .decoder = insn_decoder_new()};
 
 	*out = NULL;
 	if (!f.decoder)
 		return 0;
-	find_sites(&f, "free_module", GUEST_EVENT_MODULE_GOING, true);
-	find_sites(&f, "arch_install_hw_breakpoint", GUEST_EVENT_DEBUG_REGS, false);
-	find_sites(&f, "arch_uninstall_hw_breakpoint", GUEST_EVENT_DEBUG_REGS, false);
+	find_sites(&f, "free_module", GUEST_HOOK_MODULE_GOING, true);
+	find_sites(&f, "arch_install_hw_breakpoint", GUEST_HOOK_DEBUG_REGS, false);
+	find_sites(&f, "arch_uninstall_hw_breakpoint", GUEST_HOOK_DEBUG_REGS, false);
 	insn_decoder_free(f.decoder);
 	*out = f.sites;
 	return f.count;

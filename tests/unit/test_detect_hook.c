@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Event points stay where they are, the instruction under them is carried out, and what they tell is acted on. */
+/* Hooks stay where they are, the instruction under them is carried out, and what they tell is acted on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/event.h"
+#include "hv/detect/hook.h"
 #include "tests/unit/detect_rig.h"
 
 #define MODULE 0x1000 /* the module's offset in the text */
@@ -29,10 +29,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Write one instruction, and make an event site of it. */
-static struct guest_event_site site_on(struct rig *r, enum guest_event_kind kind, uint64_t offset, const void *code, size_t len)
+/* Write one instruction, and make an hook site of it. */
+static struct guest_hook_site site_on(struct rig *r, enum guest_hook_kind kind, uint64_t offset, const void *code, size_t len)
 {
-	struct guest_event_site site = {.kind = kind};
+	struct guest_hook_site site = {.kind = kind};
 
 	rig_code(r, offset, code, len);
 	assert_int_equal(insn_decode(r->decoder, code, len, RIG_TEXT + offset, &site.insn), len);
@@ -41,20 +41,20 @@ static struct guest_event_site site_on(struct rig *r, enum guest_event_kind kind
 
 static int add(struct rig *r, uint64_t offset, const void *code, size_t len)
 {
-	const struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, offset, code, len);
+	const struct guest_hook_site site = site_on(r, GUEST_HOOK_DEBUG_REGS, offset, code, len);
 
-	return event_add(r->d, &site);
+	return hook_add(r->d, &site);
 }
 
-/* Plant an event point on one instruction. It must be the only point so far. */
-static void plant_event(struct rig *r, enum guest_event_kind kind, uint64_t offset, const void *code, size_t len)
+/* Plant a hook on one instruction. It must be the only point so far. */
+static void plant_hook(struct rig *r, enum guest_hook_kind kind, uint64_t offset, const void *code, size_t len)
 {
-	const struct guest_event_site site = site_on(r, kind, offset, code, len);
+	const struct guest_hook_site site = site_on(r, kind, offset, code, len);
 
-	r->guest.event_count = 1;
-	r->guest.events = &site;
-	event_plant(r->d);
-	r->guest.events = NULL;
+	r->guest.hook_count = 1;
+	r->guest.hooks = &site;
+	hook_plant_all(r->d);
+	r->guest.hooks = NULL;
 	assert_int_equal(rig_text_byte(r, offset), X86_INT3);
 	assert_int_equal(rig_stats(r).armed, 0); /* it is no sample point */
 
@@ -77,7 +77,7 @@ static void check_push(struct rig *r, unsigned gpr, const void *code, size_t len
 {
 	struct x86_regs regs = rig_regs(r, 0, 0x40), after;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, code, len);
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, code, len);
 	regs.gpr[gpr] = gpr == X86_RSP ? regs.gpr[gpr] : 0x1122334455667788;
 	after = regs;
 	after.gpr[X86_RSP] -= 8;
@@ -116,7 +116,7 @@ static void test_ret(void **state)
 	struct x86_regs regs = rig_regs(r, 1, 0x40), before = regs;
 	const uint64_t to = RIG_TEXT + 0x777;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xc3"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xc3"));
 	assert_int_equal(target_write(&r->ft->target, regs.cr3, 0, regs.gpr[X86_RSP], &to, sizeof(to)), 0);
 	assert_int_equal(rig_hit(r, 1, &regs).kind, TARGET_RESUME_REGS);
 	before.rip = to;
@@ -130,7 +130,7 @@ static void test_jmp(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0x40), before = regs;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xe9\xf0\xff\xff\xff"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xe9\xf0\xff\xff\xff"));
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
 	before.rip = RIG_TEXT + 0x40 + 5 - 16;
 	assert_memory_equal(&regs, &before, sizeof(regs));
@@ -141,7 +141,7 @@ static void test_short_jmp(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0x40), before = regs;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xeb\xf0"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xeb\xf0"));
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
 	before.rip = RIG_TEXT + 0x40 + 2 - 16;
 	assert_memory_equal(&regs, &before, sizeof(regs));
@@ -152,7 +152,7 @@ static void test_call(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0x40), before = regs;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xe8\xf0\x00\x00\x00"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xe8\xf0\x00\x00\x00"));
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
 	before.rip = RIG_TEXT + 0x40 + 5 + 0xf0;
 	before.gpr[X86_RSP] -= 8;
@@ -167,7 +167,7 @@ static void test_clear_byte(void **state)
 	struct x86_regs regs = rig_regs(r, 0, 0x40), before;
 	uint64_t word = 0x11223344556677ff;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xc6\x07\x00"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xc6\x07\x00"));
 	rig_store(r, 0, &word, sizeof(word));
 	before = regs;
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
@@ -188,7 +188,7 @@ static void test_clear_watched_byte(void **state)
 	struct x86_regs regs = rig_regs(r, 0, 0x40), sampled;
 	uint64_t word = 0xff;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xc6\x07\x00"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xc6\x07\x00"));
 	rig_store(r, 0, &word, sizeof(word));
 	rig_plant(r, 0x80, READ_8);
 	sampled = rig_regs(r, 1, 0x80);
@@ -203,7 +203,7 @@ static void test_call_without_stack(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 0, 0x40), before;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\xe8\xf0\x00\x00\x00"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\xe8\xf0\x00\x00\x00"));
 	regs.gpr[X86_RSP] = RIG_IO;
 	before = regs;
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
@@ -218,7 +218,7 @@ static void test_no_stack(void **state)
 	struct x86_regs regs = rig_regs(r, 0, 0x40), before;
 	struct detect_stats stats;
 
-	plant_event(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x55"));
+	plant_hook(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\x55"));
 	regs.gpr[X86_RSP] = RIG_IO;
 	before = regs;
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
@@ -235,7 +235,7 @@ static void test_module_going(void **state)
 	struct x86_regs held = rig_regs(r, 0, MODULE + 0x10), regs = rig_regs(r, 1, 0x40);
 	struct detect_stats stats;
 
-	plant_event(r, GUEST_EVENT_MODULE_GOING, 0x40, INSN("\x55"));
+	plant_hook(r, GUEST_HOOK_MODULE_GOING, 0x40, INSN("\x55"));
 	for (unsigned i = 0; i < 8; i++)
 		rig_plant(r, MODULE + 0x10 * i, READ_8);
 	rig_plant(r, MODULE - 0x10, READ_8);
@@ -254,7 +254,7 @@ static void test_module_going(void **state)
 	assert_int_equal(r->ft->releases[0], 1);
 	assert_null(rig_observation(r));
 	detect_stats(r->d, &stats);
-	assert_int_equal(stats.armed, 2); /* the event point is not counted */
+	assert_int_equal(stats.armed, 2); /* the hook is not counted */
 }
 
 static void test_unknown_module_going(void **state)
@@ -262,19 +262,19 @@ static void test_unknown_module_going(void **state)
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 1, 0x40);
 
-	plant_event(r, GUEST_EVENT_MODULE_GOING, 0x40, INSN("\x55"));
+	plant_hook(r, GUEST_HOOK_MODULE_GOING, 0x40, INSN("\x55"));
 	rig_plant(r, MODULE, READ_8);
 	assert_int_equal(rig_hit(r, 1, &regs).kind, TARGET_RESUME_REGS);
 	assert_int_equal(rig_text_byte(r, MODULE), X86_INT3);
 }
 
-/* The event point stands in the text that goes. It is passed for the last time. */
+/* The hook stands in the text that goes. It is passed for the last time. */
 static void test_own_module_going(void **state)
 {
 	struct rig *r = *state;
 	struct x86_regs regs = rig_regs(r, 1, MODULE + 0x40);
 
-	plant_event(r, GUEST_EVENT_MODULE_GOING, MODULE + 0x40, INSN("\x55"));
+	plant_hook(r, GUEST_HOOK_MODULE_GOING, MODULE + 0x40, INSN("\x55"));
 	rig_plant(r, MODULE - 0x10, READ_8);
 	r->guest.going_base = RIG_TEXT + MODULE;
 	r->guest.going_size = 0x80;
@@ -297,7 +297,7 @@ static void test_add_and_remove(void **state)
 	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
 	assert_int_equal(r->ft->debug_changes[0], 1);
 
-	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), 0);
+	assert_int_equal(hook_remove(r->d, RIG_TEXT + 0x40), 0);
 	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
 	assert_int_equal(rig_stats(r).armed, 0);
 	/* A CPU had executed the INT3 before it went, and now executes what stands there. */
@@ -313,7 +313,7 @@ static void test_add_again(void **state)
 	struct rig *r = *state;
 
 	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
-	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), 0);
+	assert_int_equal(hook_remove(r->d, RIG_TEXT + 0x40), 0);
 	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
 	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
 }
@@ -321,25 +321,25 @@ static void test_add_again(void **state)
 static void test_add_twice(void **state)
 {
 	struct rig *r = *state;
-	const struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x55"));
+	const struct guest_hook_site site = site_on(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\x55"));
 
-	assert_int_equal(event_add(r->d, &site), 0);
-	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(hook_add(r->d, &site), 0);
+	assert_int_equal(hook_add(r->d, &site), -1);
 	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
 	/* The point is there once. */
-	assert_int_equal(event_remove(r->d, site.insn.addr), 0);
+	assert_int_equal(hook_remove(r->d, site.insn.addr), 0);
 	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
-	assert_int_equal(event_remove(r->d, site.insn.addr), -1);
+	assert_int_equal(hook_remove(r->d, site.insn.addr), -1);
 }
 
-static void test_remove_only_events(void **state)
+static void test_remove_only_hooks(void **state)
 {
 	struct rig *r = *state;
 
 	rig_plant(r, 0x40, READ_8);
-	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), -1);
+	assert_int_equal(hook_remove(r->d, RIG_TEXT + 0x40), -1);
 	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
-	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x80), -1);
+	assert_int_equal(hook_remove(r->d, RIG_TEXT + 0x80), -1);
 	assert_int_equal(rig_stats(r).armed, 1);
 }
 
@@ -370,10 +370,10 @@ static void test_add_refuses_instructions(void **state)
 	struct rig *r = *state;
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-		const struct guest_event_site site =
-			site_on(r, GUEST_EVENT_DEBUG_REGS, 0x10 * i, refused[i].code, refused[i].len);
+		const struct guest_hook_site site =
+			site_on(r, GUEST_HOOK_DEBUG_REGS, 0x10 * i, refused[i].code, refused[i].len);
 
-		assert_int_equal(event_add(r->d, &site), -1);
+		assert_int_equal(hook_add(r->d, &site), -1);
 		assert_false(rig_has_point(r, 0x10 * i));
 		assert_int_equal(rig_text_byte(r, 0x10 * i), (uint8_t)refused[i].code[0]);
 	}
@@ -383,43 +383,43 @@ static void test_add_refuses_instructions(void **state)
 static void test_add_refuses_other_text(void **state)
 {
 	struct rig *r = *state;
-	struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x41\x54"));
+	struct guest_hook_site site = site_on(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\x41\x54"));
 
 	rig_code(r, 0x41, "\x55", 1);
-	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(hook_add(r->d, &site), -1);
 	rig_code(r, 0x40, "\x90\x54", 2);
-	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(hook_add(r->d, &site), -1);
 	assert_int_equal(rig_text_byte(r, 0x40), 0x90);
 	site.insn.addr = RIG_TEXT + RIG_TEXT_SIZE;
-	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(hook_add(r->d, &site), -1);
 }
 
 /* A sample point stands there, on what the text was before. */
 static void test_add_at_sample_point(void **state)
 {
 	struct rig *r = *state;
-	const struct guest_event_site site = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x40, INSN("\x55"));
+	const struct guest_hook_site site = site_on(r, GUEST_HOOK_DEBUG_REGS, 0x40, INSN("\x55"));
 
 	rig_plant(r, 0x40, INSN("\xa4"));
-	assert_int_equal(event_add(r->d, &site), -1);
+	assert_int_equal(hook_add(r->d, &site), -1);
 	assert_int_equal(rig_stats(r).armed, 1);
-	assert_int_equal(event_remove(r->d, site.insn.addr), -1);
+	assert_int_equal(hook_remove(r->d, site.insn.addr), -1);
 	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
 }
 
-/* There may be far more event points than Linux kernels need today. */
+/* There may be far more hooks than Linux kernels need today. */
 static void test_many(void **state)
 {
 	enum { MANY = 500 };
 	struct rig *r = *state;
-	struct guest_event_site *sites = calloc(MANY, sizeof(*sites));
+	struct guest_hook_site *sites = calloc(MANY, sizeof(*sites));
 
 	assert_non_null(sites);
 	for (unsigned i = 0; i < MANY; i++)
-		sites[i] = site_on(r, GUEST_EVENT_DEBUG_REGS, 0x10 * i, INSN("\x55"));
-	r->guest.events = sites;
-	r->guest.event_count = MANY;
-	event_plant(r->d);
+		sites[i] = site_on(r, GUEST_HOOK_DEBUG_REGS, 0x10 * i, INSN("\x55"));
+	r->guest.hooks = sites;
+	r->guest.hook_count = MANY;
+	hook_plant_all(r->d);
 	free(sites);
 	assert_int_equal(rig_int3s(r, 0, RIG_TEXT_SIZE), MANY);
 	assert_int_equal(rig_stats(r).armed, 0);
@@ -427,12 +427,12 @@ static void test_many(void **state)
 		struct x86_regs regs = rig_regs(r, 0, 0x10 * i);
 
 		assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME_REGS);
-		assert_int_equal(event_remove(r->d, RIG_TEXT + 0x10 * i), 0);
+		assert_int_equal(hook_remove(r->d, RIG_TEXT + 0x10 * i), 0);
 	}
 	assert_int_equal(rig_int3s(r, 0, RIG_TEXT_SIZE), 0);
 }
 
-/* Where points are few, none is for events. */
+/* Where points are few, none is for hooks. */
 static void test_few_points(void **state)
 {
 	struct rig *r = *state;
@@ -446,7 +446,7 @@ static void test_few_points(void **state)
 /* But calls of locks have those that a target has for what stays. */
 static void test_lasting_points(void **state)
 {
-	struct guest_event_site site = {.kind = GUEST_EVENT_LOCK};
+	struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK};
 	struct rig *r = *state;
 
 	r->ft->target.caps.points = 8;
@@ -456,7 +456,7 @@ static void test_lasting_points(void **state)
 		assert_int_equal(insn_decode(r->decoder, (const uint8_t *)"\xe8\x00\x00\x00\x00", 5, RIG_TEXT + 0x40 + 16 * i,
 					     &site.insn),
 				 5);
-		assert_int_equal(event_add(r->d, &site), i < 2 ? 0 : -1);
+		assert_int_equal(hook_add(r->d, &site), i < 2 ? 0 : -1);
 	}
 	assert_int_equal(add(r, 0x80, INSN("\x55")), -1);
 }
@@ -482,7 +482,7 @@ static void test_add_when_stopped(void **state)
 	assert_int_equal(add(r, 0x40, INSN("\x55")), 0);
 	detect_stop(r->d);
 	assert_int_equal(rig_text_byte(r, 0x40), 0x55);
-	assert_int_equal(event_remove(r->d, RIG_TEXT + 0x40), -1);
+	assert_int_equal(hook_remove(r->d, RIG_TEXT + 0x40), -1);
 	assert_int_equal(add(r, 0x80, INSN("\x55")), -1);
 	assert_int_equal(rig_text_byte(r, 0x80), 0x55);
 	assert_int_equal(rig_stats(r).armed, 0);
@@ -509,7 +509,7 @@ int main(void)
 		T(test_add_and_remove),
 		T(test_add_again),
 		T(test_add_twice),
-		T(test_remove_only_events),
+		T(test_remove_only_hooks),
 		T(test_add_refuses_instructions),
 		T(test_add_refuses_other_text),
 		T(test_add_at_sample_point),
