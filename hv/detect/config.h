@@ -55,7 +55,7 @@ struct detect_sink {
 	 */
 	void (*race)(void *ctx, const struct observation *o);
 	/* One message to the user, such as "kernel found...". Called on the sampler's thread. NULL: messages are dropped. */
-	void (*note)(void *ctx, const char *line);
+	void (*message)(void *ctx, const char *line);
 	/*
 	 * The detector cannot go on, for example because the symbols belong to another kernel. Called at most once, on the
 	 * sampler's thread. The target is stopped after the call.

@@ -9,7 +9,7 @@
 #include "hv/detect/code.h"
 #include "hv/detect/hook.h"
 #include "hv/detect/locks.h"
-#include "hv/detect/note.h"
+#include "hv/detect/message.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "hv/target/emulate.h"
@@ -143,7 +143,7 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 }
 
 /* Name the functions of the user's list that the guest does not have. With a misspelt name, locks would be missed silently. */
-static void note_unknown(struct detect *d)
+static void say_unknown(struct detect *d)
 {
 	const char *names[4];
 	size_t n = locks_unknown(d->locks, names, 4);
@@ -152,9 +152,9 @@ static void note_unknown(struct detect *d)
 	if (n > 4)
 		snprintf(more, sizeof(more), " and %zu more", n - 4);
 	if (n)
-		detect_note(d, "the guest does not have of your list of lock functions: %s%s%s%s%s%s%s%s", names[0],
-			    n > 1 ? ", " : "", n > 1 ? names[1] : "", n > 2 ? ", " : "", n > 2 ? names[2] : "",
-			    n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
+		detect_message(d, "the guest does not have of your list of lock functions: %s%s%s%s%s%s%s%s", names[0],
+			       n > 1 ? ", " : "", n > 1 ? names[1] : "", n > 2 ? ", " : "", n > 2 ? names[2] : "",
+			       n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
 }
 
 /* All lock hooks in this text are planted: tell locks.c and the user. */
@@ -164,16 +164,16 @@ static void planted(struct planting *p, const char *module)
 
 	if (p->planted || p->refused) {
 		locks_planted(d->locks, !p->unseen, monotonic_ns() + UNSURE_NS);
-		detect_note(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
-			    p->unseen	 ? "; some cannot be, so it is not known what is held, and nothing will be suspected"
-			    : p->refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
-					 : "");
+		detect_message(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
+			       p->unseen    ? "; some cannot be, so it is not known what is held, and nothing will be suspected"
+			       : p->refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
+					    : "");
 	} else if (d->config.module || !module[0]) {
-		detect_note(d, "%s: no call of a lock function is in what is sampled", module[0] ? module : "kernel");
+		detect_message(d, "%s: no call of a lock function is in what is sampled", module[0] ? module : "kernel");
 	} else {
 		return;
 	}
-	note_unknown(d);
+	say_unknown(d);
 }
 
 void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
@@ -266,7 +266,7 @@ void lock_hooks_limit(struct detect *d)
 	} else if (too_much) {
 		take_out(d);
 		if (first)
-			detect_note(d, "a CPU of the guest got no further than its interrupts: where that is so, locks are "
-				       "not followed for some seconds");
+			detect_message(d, "a CPU of the guest got no further than its interrupts: where that is so, locks are "
+					  "not followed for some seconds");
 	}
 }

@@ -12,7 +12,7 @@
 #include "hv/detect/hook.h"
 #include "hv/detect/lock_hooks.h"
 #include "hv/detect/locks.h"
-#include "hv/detect/note.h"
+#include "hv/detect/message.h"
 #include "hv/detect/rate.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
@@ -53,7 +53,7 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 		return -1;
 	if (d->target_sites)
 		return target_sites_text_came(d->target_sites, key, key ? name : "", symbols, start, end, err);
-	detect_note(d, "%s: %lld functions can be sampled", name, (long long)n);
+	detect_message(d, "%s: %lld functions can be sampled", name, (long long)n);
 	return 0;
 }
 
@@ -67,17 +67,17 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 	if (!pool_module_fits(m->name, d->config.module))
 		return;
 	if (m->symbols && add_segment(d, m, m->name, m->symbols, m->base, m->base + m->size, &err))
-		detect_note(d, "%s: not sampled: %s", m->name, err.text);
+		detect_message(d, "%s: not sampled: %s", m->name, err.text);
 }
 
 /* No lock hook can see the release of locks that were taken by text that was freed, so they no longer count as held. */
-static void note_dropped_locks(struct detect *d, const char *module)
+static void say_dropped_locks(struct detect *d, const char *module)
 {
 	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
 
 	if (n)
-		detect_note(d, "%s: %u lock%s still held when it was unloaded, and counted as held no more", module, n,
-			    n == 1 ? " was" : "s were");
+		detect_message(d, "%s: %u lock%s still held when it was unloaded, and counted as held no more", module, n,
+			       n == 1 ? " was" : "s were");
 }
 
 static void module_gone(void *ctx, const struct guest_module *m)
@@ -92,7 +92,7 @@ static void module_gone(void *ctx, const struct guest_module *m)
 	detect_enter(d);
 	hook_text_gone(d, m->base, m->size);
 	detect_leave(d);
-	note_dropped_locks(d, m->name);
+	say_dropped_locks(d, m->name);
 }
 
 /* ---- the thread ---- */
@@ -106,7 +106,8 @@ static void check_preferred(struct detect *d)
 		return;
 	d->sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
 	if (!d->sites_preferred)
-		detect_note(d, "the weights of sites are for another build of the kernel, so only those of functions are used");
+		detect_message(d,
+			       "the weights of sites are for another build of the kernel, so only those of functions are used");
 }
 
 static int prepare(struct detect *d, struct err *err)
@@ -121,12 +122,12 @@ static int prepare(struct detect *d, struct err *err)
 	if (ready < 0)
 		return -1;
 	if (guest_symbols_refused(d->guest))
-		detect_note(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
-	detect_note(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
-		    guest_symbol_source(d->guest));
+		detect_message(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
+	detect_message(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
+		       guest_symbol_source(d->guest));
 	check_preferred(d);
 	if (d->config.module) {
-		detect_note(d, "waiting for module %s", d->config.module);
+		detect_message(d, "waiting for module %s", d->config.module);
 		return 0;
 	}
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))

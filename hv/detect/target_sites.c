@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hv/detect/code.h"
-#include "hv/detect/note.h"
+#include "hv/detect/message.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "hv/race/known_races.h"
@@ -83,9 +83,9 @@ static const struct target_site *site_of(const struct target_sites *t, size_t ra
 static void say(struct target_sites *t, size_t race, const char *site, const char *why)
 {
 	if (t->messages == MESSAGES_MAX)
-		detect_note(t->d, "not sampled: more sites, which are not named here");
+		detect_message(t->d, "not sampled: more sites, which are not named here");
 	else if (t->messages < MESSAGES_MAX)
-		detect_note(t->d, "not sampled: %s of race %s: %s", site, known_races_get(t->known_races, race)->id, why);
+		detect_message(t->d, "not sampled: %s of race %s: %s", site, known_races_get(t->known_races, race)->id, why);
 	t->messages++;
 }
 
@@ -272,8 +272,8 @@ static void say_found(struct target_sites *t)
 		races += t->races[r].places != NO_PLACE;
 	for (size_t i = 0; i < t->wanted_count; i++)
 		waiting += t->races[t->wanted[i].race].found[t->wanted[i].site] == WAITING;
-	detect_note(t->d, "sampling %zu target site%s of %zu race%s%s", t->count, t->count == 1 ? "" : "s", races,
-		    races == 1 ? "" : "s", waiting ? "; others are in modules that are not loaded yet" : "");
+	detect_message(t->d, "sampling %zu target site%s of %zu race%s%s", t->count, t->count == 1 ? "" : "s", races,
+		       races == 1 ? "" : "s", waiting ? "; others are in modules that are not loaded yet" : "");
 }
 
 int target_sites_text_came(struct target_sites *t, const void *key, const char *module, const struct symtab *symbols,

@@ -60,7 +60,7 @@ static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_
 	return d->config.delay_ns;
 }
 
-static void note_irqs_off(struct detect *d, const struct window *w)
+static void rest_irqs_off(struct detect *d, const struct window *w)
 {
 	uint64_t now = monotonic_ns(), rest = w->context.kind == GUEST_HARDIRQ ? HARDIRQ_REST : IRQS_OFF_REST;
 
@@ -311,7 +311,7 @@ void window_close(struct detect *d, struct window *w)
 		d->slots_used &= ~w->data[i].slots;
 	}
 	points_remove(&d->points, w->point);
-	note_irqs_off(d, w);
+	rest_irqs_off(d, w);
 	w->open = false;
 	d->open_windows--;
 	device_window_closed(d);

@@ -168,7 +168,7 @@ static void on_rendezvous(void *ctx, const struct rendezvous *m)
 	replayer_rendezvous(s->replayer, m);
 }
 
-static void on_note(void *ctx, const char *line)
+static void on_message(void *ctx, const char *line)
 {
 	struct sink *s = ctx;
 
@@ -194,7 +194,7 @@ void sink_destroy(struct sink *s)
 struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks)
 {
 	return (struct detect_sink){.race = on_race,
-				    .note = on_note,
+				    .message = on_message,
 				    .failed = on_failed,
 				    .rendezvous_wanted = replays ? on_rendezvous_wanted : NULL,
 				    .rendezvous = replays ? on_rendezvous : NULL,

@@ -174,7 +174,7 @@ static void on_race(void *ctx, const struct observation *o)
 	(void)o;
 }
 
-static void on_note(void *ctx, const char *line)
+static void on_message(void *ctx, const char *line)
 {
 	(void)ctx;
 	printf("# %s\n", line);
@@ -210,7 +210,7 @@ static int run(struct trial *t, char **argv, struct err *err)
 					  .console_in = t->console[0]};
 	const struct detect_config sampling = {
 		.rate = (unsigned)atoi(argv[4]), .seed = strtoull(argv[5], NULL, 10), .delay_ns = 200000};
-	const struct detect_sink sink = {.race = on_race, .note = on_note, .failed = on_failed};
+	const struct detect_sink sink = {.race = on_race, .message = on_message, .failed = on_failed};
 	struct host_probe probe;
 	struct target *target;
 	struct detect *detect;

@@ -23,7 +23,7 @@ struct life {
 	bool running;
 	uint8_t *text; /* as the guest wrote it */
 	struct symtab *module;
-	atomic_uint failures, races, notes;
+	atomic_uint failures, races, messages;
 	struct err failure;
 };
 
@@ -35,12 +35,12 @@ static void on_race(void *ctx, const struct observation *o)
 	atomic_fetch_add(&l->races, 1);
 }
 
-static void on_note(void *ctx, const char *line)
+static void on_message(void *ctx, const char *line)
 {
 	struct life *l = ctx;
 
 	(void)line;
-	atomic_fetch_add(&l->notes, 1);
+	atomic_fetch_add(&l->messages, 1);
 }
 
 static void on_failed(void *ctx, const struct err *err)
@@ -86,7 +86,7 @@ static int setup(void **state)
 	write_text(l);
 	l->r->guest.ready = 1;
 	l->r->config.rate = 100000;
-	l->r->sink = (struct detect_sink){.race = on_race, .note = on_note, .failed = on_failed, .ctx = l};
+	l->r->sink = (struct detect_sink){.race = on_race, .message = on_message, .failed = on_failed, .ctx = l};
 	rig_remake(l->r);
 	return 0;
 }
@@ -168,7 +168,7 @@ static void test_arms_and_disarms(void **state)
 	stop_and_compare(l);
 	assert_true(l->r->ft->intercepts > 0);
 	assert_int_equal(atomic_load(&l->failures), 0);
-	assert_true(atomic_load(&l->notes) > 0);
+	assert_true(atomic_load(&l->messages) > 0);
 }
 
 /* Whoever waits for Ctrl-C asks for the counts while the detector may be kept by its target. */
@@ -437,7 +437,7 @@ static void test_other_module(void **state)
 	atomic_store(&l->r->guest.module_here, true);
 	rig_remake(l->r);
 	start(l);
-	wait_count(&l->notes);
+	wait_count(&l->messages);
 	pause_ms(300);
 	assert_int_equal(rig_int3s(l->r, 0, RIG_TEXT_SIZE), 0);
 	stop_and_compare(l);

@@ -38,17 +38,17 @@ struct fixture {
 	struct symtab *module;
 	struct rate_control control;
 	uint64_t now;
-	char notes[2048];
+	char messages[2048];
 	atomic_uint failures;
 	struct err failure;
 };
 
-static void on_note(void *ctx, const char *line)
+static void on_message(void *ctx, const char *line)
 {
 	struct fixture *f = ctx;
-	size_t len = strlen(f->notes);
+	size_t len = strlen(f->messages);
 
-	snprintf(f->notes + len, sizeof(f->notes) - len, "%s\n", line);
+	snprintf(f->messages + len, sizeof(f->messages) - len, "%s\n", line);
 }
 
 static void on_race(void *ctx, const struct observation *o)
@@ -104,7 +104,7 @@ static int setup(void **state)
 		return -1;
 	f->r->guest.ready = 1;
 	f->r->config.known_races = f->known_races;
-	f->r->sink = (struct detect_sink){.race = on_race, .note = on_note, .failed = on_failed, .ctx = f};
+	f->r->sink = (struct detect_sink){.race = on_race, .message = on_message, .failed = on_failed, .ctx = f};
 	write_text(f);
 	f->now = monotonic_ns();
 	return 0;
@@ -202,7 +202,7 @@ static void its_sites_are_armed(void **state)
 	assert_int_equal(both + first + second, TURNS);
 	assert_in_range(both, TURNS / 4, 3 * TURNS / 4);
 	assert_true(first && second);
-	assert_non_null(strstr(f->notes, "sampling 2 target sites of 1 race\n"));
+	assert_non_null(strstr(f->messages, "sampling 2 target sites of 1 race\n"));
 }
 
 /* Where one side leads, the other is armed as soon as a CPU is held at the leading one, and again after it was passed. */
@@ -324,12 +324,12 @@ static void another_build(void **state)
 	}
 	assert_true(rig_has_point(f->r, WRITER));
 	assert_non_null(
-		strstr(f->notes, "not sampled: reader+0x7 of race 0123456789ab: the kernel that runs has no such access"));
+		strstr(f->messages, "not sampled: reader+0x7 of race 0123456789ab: the kernel that runs has no such access"));
 	assert_non_null(
-		strstr(f->notes, "reader+0x6 of race 0123456789ab: the kernel that runs has another instruction there"));
-	assert_non_null(strstr(f->notes, "nowhere+0x0 of race 0123456789ab: the kernel that runs has no such function"));
-	assert_non_null(strstr(f->notes, "locker+0x0 of race 0123456789ab: the kernel that runs has no such access there"));
-	assert_non_null(strstr(f->notes, "reader+0x1000 of race 0123456789ab"));
+		strstr(f->messages, "reader+0x6 of race 0123456789ab: the kernel that runs has another instruction there"));
+	assert_non_null(strstr(f->messages, "nowhere+0x0 of race 0123456789ab: the kernel that runs has no such function"));
+	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: the kernel that runs has no such access there"));
+	assert_non_null(strstr(f->messages, "reader+0x1000 of race 0123456789ab"));
 	assert_int_equal(target_sites_check(f->r->d->target_sites, NULL), 0);
 }
 
@@ -360,9 +360,9 @@ static void one_side_only(void **state)
 	tick(f);
 	assert_int_equal(armed(f), 1);
 	assert_true(rig_has_point(f->r, READER));
-	assert_non_null(strstr(f->notes, "locker+0x0 of race 0123456789ab: such an instruction is never held"));
-	assert_non_null(strstr(f->notes, "this side is a device"));
-	assert_non_null(strstr(f->notes, "sampling 2 target sites of 2 races\n"));
+	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: such an instruction is never held"));
+	assert_non_null(strstr(f->messages, "this side is a device"));
+	assert_non_null(strstr(f->messages, "sampling 2 target sites of 2 races\n"));
 }
 
 /* Where few points may be planted, races take turns, with both of their sites. */
@@ -450,8 +450,8 @@ static void module_comes_and_goes(void **state)
 	detect_stop(f->r->d);
 	assert_int_equal(atomic_load(&f->failures), 0);
 	assert_non_null(
-		strstr(f->notes, "sampling 0 target sites of 0 races; others are in modules that are not loaded yet\n"));
-	assert_non_null(strstr(f->notes, "sampling 1 target site of 1 race\n"));
+		strstr(f->messages, "sampling 0 target sites of 0 races; others are in modules that are not loaded yet\n"));
+	assert_non_null(strstr(f->messages, "sampling 1 target site of 1 race\n"));
 }
 
 /* With no target site in the guest the run ends, and the user is told. */
