@@ -53,7 +53,7 @@ static bool plant(struct detect *d, const struct guest_hook_site *site)
  * the result stays unknown: a tried lock counts as possibly held, and a new object is not told apart from the old one at its
  * address.
  */
-static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *behind)
+static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *after)
 {
 	struct insn_branch branch;
 
@@ -61,10 +61,10 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	 * A jump may be a static key that the guest patches. If the next instruction calls a lock function, it gets its own
 	 * lock hook.
 	 */
-	if (!target_can_emulate(behind) || (insn_direct_branch(behind, &branch) && !locks_called(p->d->locks, behind)))
+	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
 		return;
-	if (!locks_expect_result(p->d->locks, behind->addr, function))
-		plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *behind});
+	if (!locks_expect_result(p->d->locks, after->addr, function))
+		plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after});
 }
 
 /* Let this lock hook rest when locks cost too much. If memory runs out it stays planted, which only costs time. */
@@ -78,7 +78,7 @@ static void may_rest(struct planting *p, const struct lock_function *function, c
 }
 
 static void plant_call(struct planting *p, const struct lock_function *function, const struct insn *call,
-		       const struct insn *behind)
+		       const struct insn *after)
 {
 	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *call};
 
@@ -89,8 +89,8 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 	}
 	may_rest(p, function, &site);
 	p->planted++;
-	if ((function->op == LOCK_TRY || function->op == LOCK_NEW) && call->bytes[0] == OPCODE_CALL && behind)
-		plant_result(p, function, behind);
+	if ((function->op == LOCK_TRY || function->op == LOCK_NEW) && call->bytes[0] == OPCODE_CALL && after)
+		plant_result(p, function, after);
 }
 
 /*

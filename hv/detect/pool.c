@@ -27,14 +27,14 @@ struct function {
 	/* The weights of its sites, and the largest of them. */
 	struct prefer_weights weights;
 	uint32_t heaviest;
-	/* Whether it is in pool->passed. */
-	bool passed;
+	/* Whether it is in pool->executed. */
+	bool executed;
 };
 
 /* A function in which a CPU executed a sample point. */
-struct passed {
+struct executed {
 	struct function *fn;
-	/* Sum of the site weights of the functions before it in pool->passed. */
+	/* Sum of the site weights of the functions before it in pool->executed. */
 	uint64_t weight_before;
 };
 
@@ -54,10 +54,10 @@ struct pool {
 	size_t segment_count;
 	uint64_t bytes, weight;
 	uint64_t decoded_bytes, decoded_sites;
-	struct passed *passed;
-	size_t passed_count, passed_room;
-	/* Sum of the site weights of all functions in `passed`. */
-	uint64_t passed_weight;
+	struct executed *executed;
+	size_t executed_count, executed_room;
+	/* Sum of the site weights of all functions in `executed`. */
+	uint64_t executed_weight;
 	uint8_t code[FUNCTION_MAX];
 	uint16_t offsets[FUNCTION_MAX];
 	/* Sites of the last draw that were not returned yet. */
@@ -94,7 +94,7 @@ void pool_free(struct pool *pool)
 	for (size_t i = 0; i < pool->segment_count; i++)
 		free_segment(&pool->segments[i]);
 	free(pool->segments);
-	free(pool->passed);
+	free(pool->executed);
 	insn_decoder_free(pool->decoder);
 	free(pool);
 }
@@ -276,25 +276,25 @@ fail:
 	return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
 }
 
-static void append_passed(struct pool *pool, struct function *fn)
+static void append_executed(struct pool *pool, struct function *fn)
 {
-	pool->passed[pool->passed_count++] = (struct passed){fn, pool->passed_weight};
+	pool->executed[pool->executed_count++] = (struct executed){fn, pool->executed_weight};
 	for (uint32_t i = 0; i < fn->count; i++)
-		pool->passed_weight += prefer_weight(&fn->weights, fn->sites[i]);
+		pool->executed_weight += prefer_weight(&fn->weights, fn->sites[i]);
 }
 
-/* Remove the functions of a segment from pool->passed. */
-static void forget_passed(struct pool *pool, const struct segment *seg)
+/* Remove the functions of a segment from pool->executed. */
+static void forget_executed(struct pool *pool, const struct segment *seg)
 {
-	size_t n = pool->passed_count;
+	size_t n = pool->executed_count;
 
-	pool->passed_count = 0;
-	pool->passed_weight = 0;
+	pool->executed_count = 0;
+	pool->executed_weight = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct function *fn = pool->passed[i].fn;
+		struct function *fn = pool->executed[i].fn;
 
 		if (fn < seg->functions || fn >= seg->functions + seg->count)
-			append_passed(pool, fn);
+			append_executed(pool, fn);
 	}
 }
 
@@ -314,7 +314,7 @@ void pool_remove(struct pool *pool, const void *key)
 		pool->bytes -= seg->bytes;
 		pool->weight -= seg->weight;
 		pool->drawn_count = 0; /* some of these sites may be in the segment */
-		forget_passed(pool, seg);
+		forget_executed(pool, seg);
 		free_segment(seg);
 		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
 		pool->segment_count--;
@@ -445,44 +445,44 @@ uint32_t pool_function_sites(const struct pool *pool, uint64_t gva)
 	return fn && fn->count != NOT_DECODED ? fn->count : 0;
 }
 
-void pool_passed(struct pool *pool, uint64_t site)
+void pool_executed(struct pool *pool, uint64_t site)
 {
 	struct function *fn = find_function(pool, site);
 
-	if (!fn || fn->passed || fn->count == NOT_DECODED)
+	if (!fn || fn->executed || fn->count == NOT_DECODED)
 		return;
-	if (pool->passed_count == pool->passed_room) {
-		size_t room = pool->passed_room ? 2 * pool->passed_room : 256;
-		struct passed *passed = realloc(pool->passed, room * sizeof(*passed));
+	if (pool->executed_count == pool->executed_room) {
+		size_t room = pool->executed_room ? 2 * pool->executed_room : 256;
+		struct executed *executed = realloc(pool->executed, room * sizeof(*executed));
 
-		if (!passed)
+		if (!executed)
 			return;
-		pool->passed = passed;
-		pool->passed_room = room;
+		pool->executed = executed;
+		pool->executed_room = room;
 	}
-	fn->passed = true;
-	append_passed(pool, fn);
+	fn->executed = true;
+	append_executed(pool, fn);
 }
 
-uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng)
+uint64_t pool_choose_executed(const struct pool *pool, struct rng *rng)
 {
-	size_t low = 0, high = pool->passed_count;
+	size_t low = 0, high = pool->executed_count;
 	const struct function *fn;
 	uint64_t at;
 
-	if (!pool->passed_weight)
+	if (!pool->executed_weight)
 		return 0;
-	at = rng_below(rng, pool->passed_weight);
+	at = rng_below(rng, pool->executed_weight);
 	while (high - low > 1) {
 		size_t mid = (low + high) / 2;
 
-		if (pool->passed[mid].weight_before <= at)
+		if (pool->executed[mid].weight_before <= at)
 			low = mid;
 		else
 			high = mid;
 	}
-	fn = pool->passed[low].fn;
-	at -= pool->passed[low].weight_before;
+	fn = pool->executed[low].fn;
+	at -= pool->executed[low].weight_before;
 	for (uint32_t i = 0;; i++) {
 		uint32_t heavy = prefer_weight(&fn->weights, fn->sites[i]);
 

@@ -82,16 +82,16 @@ void pool_remove(struct pool *pool, const void *key);
 uint64_t pool_choose(struct pool *pool, struct rng *rng);
 
 /*
- * A CPU executed the site at this GVA, so the guest runs its function: pool_choose_passed() may choose any site of the
+ * A CPU executed the site at this GVA, so the guest runs its function: pool_choose_executed() may choose any site of the
  * function from now on. Does nothing when memory runs out, or when the pool has no such function.
  */
-void pool_passed(struct pool *pool, uint64_t site);
+void pool_executed(struct pool *pool, uint64_t site);
 
 /*
- * Draw a site by weight from the functions that pool_passed() was called for. Decodes nothing. Returns its GVA, or 0 if there
+ * Draw a site by weight from the functions that pool_executed() was called for. Decodes nothing. Returns its GVA, or 0 if there
  * is none.
  */
-uint64_t pool_choose_passed(const struct pool *pool, struct rng *rng);
+uint64_t pool_choose_executed(const struct pool *pool, struct rng *rng);
 
 /* Number of sites: counted in decoded functions, extrapolated by size for the rest. 0 before any function was decoded. */
 uint64_t pool_sites(const struct pool *pool);

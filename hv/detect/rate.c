@@ -96,7 +96,7 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
 	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
-		armed_one = count_try(control, arm_site(d, pool_choose_passed(d->pool, &d->again_rng), true));
+		armed_one = count_try(control, arm_site(d, pool_choose_executed(d->pool, &d->again_rng), true));
 		room -= armed_one > 0;
 	}
 }
@@ -378,7 +378,7 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	double burst = control->rate * 0.1 + 1, seconds = (double)(now - control->last_ns) / 1e9;
-	uint64_t hits, passed[PASSED_KEPT], n;
+	uint64_t hits, executed[EXECUTED_KEPT], n;
 
 	pthread_mutex_lock(&d->lock);
 	hits = d->stats.hits;
@@ -387,14 +387,14 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 	d->stats.stale = control->stale;
 	d->stats.arming_ns = control->arming_ns;
 	d->stats.armed_most = control->armed_most;
-	n = d->stats.passed - control->passed_told;
-	n = n < PASSED_KEPT ? n : PASSED_KEPT;
+	n = d->stats.executed - control->executed_told;
+	n = n < EXECUTED_KEPT ? n : EXECUTED_KEPT;
 	for (uint64_t i = 0; i < n; i++)
-		passed[i] = d->passed[(d->stats.passed - 1 - i) % PASSED_KEPT];
-	control->passed_told = d->stats.passed;
+		executed[i] = d->executed[(d->stats.executed - 1 - i) % EXECUTED_KEPT];
+	control->executed_told = d->stats.executed;
 	pthread_mutex_unlock(&d->lock);
 	for (uint64_t i = 0; i < n; i++)
-		pool_passed(d->pool, passed[i]);
+		pool_executed(d->pool, executed[i]);
 	control->budget += seconds * control->rate - (double)(hits - control->hits);
 	if (control->budget > burst)
 		control->budget = burst;
@@ -448,12 +448,12 @@ void rate_init(struct detect *d, struct rate_control *control)
 /* Whether to adapt k now. After 8 hits do not wait for the full interval: the rate is then certain enough. */
 static bool adapt_is_due(const struct detect *d, const struct rate_control *control, uint64_t now)
 {
-	uint64_t passed = now - control->adapt_ns;
-	double expected = control->rate * (double)passed / 1e9, hits = (double)(control->hits - control->adapt_hits);
+	uint64_t elapsed = now - control->adapt_ns;
+	double expected = control->rate * (double)elapsed / 1e9, hits = (double)(control->hits - control->adapt_hits);
 
-	if (d->target_sites || passed < ADAPT_NS)
+	if (d->target_sites || elapsed < ADAPT_NS)
 		return false;
-	return expected >= ADAPT_HITS || hits >= 2 * ADAPT_HITS || passed >= ADAPT_MOST_NS;
+	return expected >= ADAPT_HITS || hits >= 2 * ADAPT_HITS || elapsed >= ADAPT_MOST_NS;
 }
 
 void rate_step(struct detect *d, struct rate_control *control, uint64_t now)

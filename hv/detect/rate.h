@@ -52,8 +52,8 @@ struct rate_control {
 	 * Until this time (CLOCK_MONOTONIC, ns) no site is chosen uniformly, because arming used up its share of a CPU's time.
 	 */
 	uint64_t rest_until;
-	/* Number of executed sample points (stats.passed) that pool_passed() was called for. */
-	uint64_t passed_told;
+	/* Number of executed sample points (stats.executed) that pool_executed() was called for. */
+	uint64_t executed_told;
 	/* The statistics of the same names in struct detect_stats. */
 	uint64_t planted, stale, arming_ns, armed_most;
 	/* Index in points.armed of the next point that disarm_stale() looks at. */

@@ -29,7 +29,7 @@
 #define MAX_SAMPLE_POINTS 65520u
 #define MAX_HOOKS 4096u
 /* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
-#define PASSED_KEPT 256u
+#define EXECUTED_KEPT 256u
 
 struct pool;
 struct target_sites;
@@ -47,7 +47,7 @@ struct window {
 	/* How many times the other CPUs did not deliver their stops in time. */
 	unsigned not_told;
 	/* Number of accesses of other contexts that were emulated at this window's point. */
-	unsigned passes;
+	unsigned emulated;
 	/* The CPU that is held. */
 	unsigned cpu;
 	/* The CPU's registers at the hit. RIP and RSP identify the held context when it comes back to its INT3. */
@@ -142,8 +142,8 @@ struct detect {
 	uint64_t ended_ns;
 	/* The reporter is to end when the queue of observations is empty. */
 	bool reporter_stop;
-	/* Ring of the GVAs of sample points that CPUs executed. The newest is at (stats.passed - 1) % PASSED_KEPT. */
-	uint64_t passed[PASSED_KEPT];
+	/* Ring of the GVAs of sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
+	uint64_t executed[EXECUTED_KEPT];
 	struct observation_queue observations;
 	/* Signalled when an observation waits, or when the reporter is to end. */
 	pthread_cond_t queued;

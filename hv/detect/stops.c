@@ -18,7 +18,7 @@
 #include "hv/target/emulate_access.h"
 
 /* At most this many accesses are emulated in one window, so that a window in hot code does not slow the other contexts down. */
-#define PASSES_MAX 64u
+#define EMULATIONS_MAX 64u
 
 static const struct target_action resume = {.kind = TARGET_RESUME};
 
@@ -83,13 +83,13 @@ static void count_hit(struct detect *d, const struct point *point)
  * Another context, with other data, is at the window's instruction. It must get past the INT3, which must stay for the held
  * context. Returns whether its access was emulated. Emulation is not worth its cost if every stop is one of the whole machine.
  */
-static bool pass(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
+static bool emulate(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
 {
-	if (d->target->caps.costly_stops || w->passes == PASSES_MAX || window_would_miss(d, insn, regs) ||
+	if (d->target->caps.costly_stops || w->emulated == EMULATIONS_MAX || window_would_miss(d, insn, regs) ||
 	    target_emulate_access(d->target, insn, regs))
 		return false;
-	w->passes++;
-	d->stats.passes++;
+	w->emulated++;
+	d->stats.emulated++;
 	return true;
 }
 
@@ -122,7 +122,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 		count_hit(d, w->point);
 		return action;
 	}
-	if (pass(d, w, &w->point->insn, regs))
+	if (emulate(d, w, &w->point->insn, regs))
 		return (struct target_action){.kind = TARGET_RESUME_REGS};
 	/* The INT3 must go, and the window with it. */
 	count_hit(d, w->point);
@@ -233,7 +233,7 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 
 	count_hit(d, point);
 	confirm_reached(d, point->addr);
-	d->passed[d->stats.passed++ % PASSED_KEPT] = point->addr;
+	d->executed[d->stats.executed++ % EXECUTED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;

@@ -58,7 +58,7 @@ struct detect_stats {
 	/* Sample points armed in total. */
 	uint64_t planted;
 	/* Armed points at which a CPU stopped. Each hit uses up its point. */
-	uint64_t passed;
+	uint64_t executed;
 	/* Lock events dropped because they came faster than they could be described. */
 	uint64_t moments_lost;
 	/* Armed points that were disarmed to let other sites have a turn, because no CPU reached them for long. */
@@ -94,7 +94,7 @@ struct detect_stats {
 	uint64_t skipped_cost;
 	/* Times that another context reached the instruction of an open window, and its access was emulated. Not counted as
 	 * hits. */
-	uint64_t passes;
+	uint64_t emulated;
 	/* Windows closed early because another context had to execute the same instruction, and it could not be emulated. */
 	uint64_t cut_short;
 	/* Windows closed early because no other CPU was running. */

@@ -366,7 +366,7 @@ static void test_again_by_another_overlapping(void **state)
 	assert_int_equal(rig_stats(r).cut_short, 0);
 }
 
-/* Another context has to pass. Its access is carried out in its place, since the INT3 must stay. */
+/* The access of another context at the window's instruction is emulated, since the INT3 must stay. */
 static void test_again_by_another_elsewhere(void **state)
 {
 	struct rig *r = *state;
@@ -381,7 +381,7 @@ static void test_again_by_another_elsewhere(void **state)
 	assert_int_equal(target_read_phys(&r->ft->target, RIG_DATA_GPA + 8, &stored, sizeof(stored)), 0);
 	assert_int_equal(stored, 0x1122334455667788);
 	expect_open(r);
-	assert_int_equal(rig_stats(r).passes, 1);
+	assert_int_equal(rig_stats(r).emulated, 1);
 	assert_int_equal(rig_stats(r).cut_short, 0);
 	assert_int_equal(rig_stats(r).hits, 1);
 }
@@ -394,7 +394,7 @@ static void test_again_by_another_reading(void **state)
 	hold(r, 0, READ_8);
 	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME_REGS);
 	expect_open(r);
-	assert_int_equal(rig_stats(r).passes, 1);
+	assert_int_equal(rig_stats(r).emulated, 1);
 }
 
 /* An interrupt of the held CPU passes, and the held context is back. */
@@ -421,7 +421,7 @@ static void test_again_by_another_not_carried_out(void **state)
 	other.gpr[X86_RDI] += 0x40;
 	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_RESUME);
 	assert_null(rig_observation(r));
-	assert_int_equal(rig_stats(r).passes, 0);
+	assert_int_equal(rig_stats(r).emulated, 0);
 	assert_int_equal(rig_stats(r).cut_short, 1);
 	assert_int_equal(rig_stats(r).hits, 2);
 	expect_closed(r);
@@ -444,20 +444,20 @@ static void test_again_costly(void **state)
 static void test_again_too_often(void **state)
 {
 	struct rig *r = *state;
-	unsigned passes = 0;
+	unsigned emulated = 0;
 
 	hold(r, 0, READ_8);
-	for (;; passes++) {
+	for (;; emulated++) {
 		struct x86_regs other = rig_regs(r, 1, 0);
 		struct target_action action = rig_hit(r, 1, &other);
 
 		if (action.kind == TARGET_RESUME)
 			break;
 		assert_int_equal(action.kind, TARGET_RESUME_REGS);
-		assert_in_range(passes, 0, 1000);
+		assert_in_range(emulated, 0, 1000);
 	}
-	assert_in_range(passes, 10, 1000);
-	assert_int_equal(rig_stats(r).passes, passes);
+	assert_in_range(emulated, 10, 1000);
+	assert_int_equal(rig_stats(r).emulated, emulated);
 	assert_int_equal(rig_stats(r).cut_short, 1);
 	expect_closed(r);
 }

@@ -268,7 +268,7 @@ static void test_unknown_module_going(void **state)
 	assert_int_equal(rig_text_byte(r, MODULE), X86_INT3);
 }
 
-/* The hook stands in the text that goes. It is passed for the last time. */
+/* The hook stands in the text that goes. Its instruction is emulated for the last time. */
 static void test_own_module_going(void **state)
 {
 	struct rig *r = *state;

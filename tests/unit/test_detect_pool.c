@@ -225,24 +225,24 @@ static void test_passed(void **state)
 	add_function(k, "tiny", 0x400, 3, 0);
 	add_function(k, "idle", 0x600, 100, 0);
 	build(k, NULL);
-	pool_passed(k->pool, TEXT); /* not decoded, so no site of it was ever armed */
-	assert_int_equal(pool_choose_passed(k->pool, &rng), 0);
+	pool_executed(k->pool, TEXT); /* not decoded, so no site of it was ever armed */
+	assert_int_equal(pool_choose_executed(k->pool, &rng), 0);
 	draw(k, 1, 3000, count);
 	memset(count, 0, sizeof(count));
 	for (unsigned i = 0; i < 3; i++) {
-		pool_passed(k->pool, TEXT + 0x200 * i);
-		pool_passed(k->pool, TEXT + 0x200 * i + 2);
+		pool_executed(k->pool, TEXT + 0x200 * i);
+		pool_executed(k->pool, TEXT + 0x200 * i + 2);
 	}
-	pool_passed(k->pool, TEXT + 0xfff); /* in no function */
+	pool_executed(k->pool, TEXT + 0xfff); /* in no function */
 	for (unsigned i = 0; i < 53 * 200; i++)
-		count[pool_choose_passed(k->pool, &rng) - TEXT]++;
+		count[pool_choose_executed(k->pool, &rng) - TEXT]++;
 	for (unsigned at = 0; at < SIZE; at++) {
 		bool site = at < 0x600 && k->text[at] == 0x8a;
 
 		assert_in_range(count[at], site ? 130 : 0, site ? 270 : 0);
 	}
 	pool_remove(k->pool, k);
-	assert_int_equal(pool_choose_passed(k->pool, &rng), 0);
+	assert_int_equal(pool_choose_executed(k->pool, &rng), 0);
 }
 
 static void test_passed_module_goes(void **state)
@@ -259,11 +259,11 @@ static void test_passed_module_goes(void **state)
 		memcpy(k->text + 0x800 + 2 * i, "\x8a\x07", 2);
 	assert_int_equal(pool_add(k->pool, module, module, fn.addr, fn.addr + fn.size, NULL), 1);
 	draw(k, 1, 300, count);
-	pool_passed(k->pool, fn.addr);
-	pool_passed(k->pool, TEXT);
+	pool_executed(k->pool, fn.addr);
+	pool_executed(k->pool, TEXT);
 	pool_remove(k->pool, module);
 	for (unsigned i = 0; i < 1000; i++)
-		assert_true(pool_choose_passed(k->pool, &rng) - TEXT < 40);
+		assert_true(pool_choose_executed(k->pool, &rng) - TEXT < 40);
 	symtab_free(module);
 }
 

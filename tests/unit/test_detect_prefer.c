@@ -218,11 +218,11 @@ static void passed_choice_is_by_weight(void **state)
 	build(k);
 	for (unsigned i = 0; i < DRAWS; i++)
 		pool_choose(k->pool, &rng); /* so that all is decoded */
-	pool_passed(k->pool, TEXT);
-	pool_passed(k->pool, TEXT + 0x200);
-	pool_passed(k->pool, TEXT + 0x600);
+	pool_executed(k->pool, TEXT);
+	pool_executed(k->pool, TEXT + 0x200);
+	pool_executed(k->pool, TEXT + 0x600);
 	for (unsigned i = 0; i < DRAWS; i++)
-		count[pool_choose_passed(k->pool, &rng) - TEXT]++;
+		count[pool_choose_executed(k->pool, &rng) - TEXT]++;
 	chi = chi_square(k, count, 0xb00, &sites);
 	assert_int_equal(sites, 111);
 	assert_fits(chi, sites);
@@ -258,10 +258,10 @@ static uint64_t hash_of_choices(struct kernel *k, uint64_t seed)
 	build(k);
 	for (unsigned i = 0; i < 3000; i++)
 		hash = hash * 0x100000001b3ull + pool_choose(k->pool, &rng);
-	pool_passed(k->pool, TEXT + 0x200);
-	pool_passed(k->pool, TEXT + 0xe00);
+	pool_executed(k->pool, TEXT + 0x200);
+	pool_executed(k->pool, TEXT + 0xe00);
 	for (unsigned i = 0; i < 3000; i++)
-		hash = hash * 0x100000001b3ull + pool_choose_passed(k->pool, &rng);
+		hash = hash * 0x100000001b3ull + pool_choose_executed(k->pool, &rng);
 	return hash;
 }
 

@@ -172,7 +172,7 @@ static void execute_hook(struct machine *m, unsigned cpu)
 		if (action.kind == TARGET_RESUME)
 			continue; /* the point was taken out: look again */
 		if (action.kind != TARGET_RESUME_REGS || regs.rip != RIG_TEXT + HOOK + 1)
-			mistake(m, "a hook was not passed");
+			mistake(m, "a hook was not emulated");
 		atomic_fetch_add(&m->hooks, 1);
 		return;
 	}

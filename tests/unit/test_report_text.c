@@ -412,7 +412,7 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 					  .sites = 430000,
 					  .armed_most = 65520,
 					  .planted = 9000,
-					  .passed = 180,
+					  .executed = 180,
 					  .arming_ns = 1200000000,
 					  .target = {.debug_exits = 200, .stopped_ns = 50000000}};
 	struct detect_stats all = idle, slow = idle, held = idle, reached = idle;
@@ -432,7 +432,7 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	text = summary_of(&slow);
 	has(text, "42% of a CPU to arm them, 0.25 ms a stop; finding and arming points is the limit: name what the guest runs");
 	free(text);
-	held.passed = 6000;
+	held.executed = 6000;
 	text = summary_of(&held);
 	has(text, "33% of them never hit, 12% of a CPU to arm them, 0.25 ms a stop; more stops would keep the guest from "
 		  "its work: use a shorter --delay or a faster host\n");

@@ -74,7 +74,7 @@ static const char *advice(const struct detect_stats *s)
 		return "all sites were armed, but the guest executes too few of them: give it more to do, or sample more";
 	if (s->arming_ns * 10 >= s->sampling_ns * 2)
 		return "finding and arming points is the limit: name what the guest runs (--sample, --module)";
-	if (s->passed * 5 <= s->planted)
+	if (s->executed * 5 <= s->planted)
 		return "the guest executes few of the sites: give it more to do, or name what it runs (--sample, "
 		       "--module)";
 	return "more stops would keep the guest from its work: use a shorter --delay or a faster host";
@@ -111,7 +111,7 @@ static void put_cost(FILE *out, const struct detect_stats *s)
 static void put_rate(FILE *out, const struct detect_stats *s)
 {
 	double seconds = (double)s->sampling_ns / 1e9, rate = per(s->hits, seconds);
-	uint64_t never = s->planted > s->passed ? s->planted - s->passed : 0;
+	uint64_t never = s->planted > s->executed ? s->planted - s->executed : 0;
 
 	if (rate >= RATE_REACHED * (double)s->asked_rate)
 		return;
@@ -150,7 +150,7 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		"  cut short     %" PRIu64 " windows because another context reached the instruction (%" PRIu64
 		" times it was emulated instead), %" PRIu64 " because no other CPU ran; %" PRIu64
 		" accesses not watched, or only in part\n",
-		s->cut_short, s->passes, s->cut_idle, s->no_watch);
+		s->cut_short, s->emulated, s->cut_idle, s->no_watch);
 	if (s->device_conflicts || s->ring_accesses)
 		fprintf(out,
 			"  devices       %" PRIu64 " of the conflicts with a device; %" PRIu64
