@@ -36,13 +36,10 @@ int hook_remove(struct detect *d, uint64_t addr);
  */
 void hook_plant_all(struct detect *d);
 
-/* A CPU hit a hook: act on it and emulate the instruction. Called in a callback, under d->lock. */
-struct target_action hook_hit(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs);
-
 /*
- * The text [base, base+size) is about to be freed: remove every point in it, and close windows whose CPU is held in it. The
- * caller holds d->lock.
+ * Remove a point of either kind. If it has a window, the caller must close the window first. The caller holds d->lock. Allowed
+ * in a callback.
  */
-void hook_text_gone(struct detect *d, uint64_t base, uint64_t size);
+void hook_take_out(struct detect *d, struct point *point);
 
 #endif

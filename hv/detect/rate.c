@@ -8,7 +8,6 @@
 #include "hv/detect/pool.h"
 #include "hv/detect/confirm.h"
 #include "hv/detect/state.h"
-#include "hv/detect/window.h"
 
 /* Rate control samples the hit rate every 250 ms. With a shorter interval, a rate of 10 hits/s would often read as 0. */
 #define ADAPT_NS 250000000u
@@ -354,6 +353,20 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 		disarm_stale(d, control, now);
 }
 
+/* CPU time that open windows may still take, in ns. Called with d->lock held. */
+static double outstanding(const struct detect *d, uint64_t now)
+{
+	double ns = 0;
+
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		const struct window *w = &d->windows[c];
+		uint64_t end = w->opened_ns + w->hold_ns;
+
+		ns += w->open && end > now ? (double)(end - now) : 0;
+	}
+	return ns;
+}
+
 /* Feed the governor. With config.overhead the target rate follows the cost of hits, up to config.rate. */
 static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 {
@@ -368,7 +381,7 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 	sample.refused = d->refused_hits;
 	if (d->config.overhead) {
 		governor_step(&control->governor, &sample);
-		d->credit_ns = control->governor.allowance.credit_ns - window_outstanding(d, now);
+		d->credit_ns = control->governor.allowance.credit_ns - outstanding(d, now);
 		control->rate = control->governor.rate;
 		control->in_debt = governor_in_debt(&control->governor);
 	}

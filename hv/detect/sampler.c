@@ -10,6 +10,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/target_sites.h"
 #include "hv/detect/hook.h"
+#include "hv/detect/hook_hit.h"
 #include "hv/detect/lock_hooks.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/message.h"

@@ -7,7 +7,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/detect/device.h"
-#include "hv/detect/hook.h"
+#include "hv/detect/hook_hit.h"
 #include "hv/detect/locks.h"
 #include "hv/detect/rendezvous.h"
 #include "hv/detect/rendezvous_end.h"

@@ -253,19 +253,6 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
 
-double window_outstanding(const struct detect *d, uint64_t now)
-{
-	double ns = 0;
-
-	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		const struct window *w = &d->windows[c];
-		uint64_t end = w->opened_ns + w->hold_ns;
-
-		ns += w->open && end > now ? (double)(end - now) : 0;
-	}
-	return ns;
-}
-
 void window_settle(struct detect *d, struct window *w)
 {
 	w->watched_ns = monotonic_ns();

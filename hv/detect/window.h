@@ -31,9 +31,6 @@ static inline bool window_affordable(const struct detect *d)
 	return !d->config.overhead || d->credit_ns > 0;
 }
 
-/* CPU time that open windows may still take, in ns. */
-double window_outstanding(const struct detect *d, uint64_t now);
-
 /*
  * Open the window that was prepared on `cpu`, if its context allows any delay. Returns what the target is to do with the CPU.
  * *sync is set when watches were set: the caller must then bring them into force on the other CPUs with target_watch_sync(),

@@ -13,6 +13,7 @@
 
 #include "hv/detect/confirm.h"
 #include "hv/detect/hook.h"
+#include "hv/detect/hook_hit.h"
 #include "hv/detect/pool.h"
 #include "hv/detect/state.h"
 #include "tests/unit/detect_rig.h"

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/hook.h"
+#include "hv/detect/hook_hit.h"
 #include "hv/detect/lock_follower.h"
 #include "hv/detect/lock_hooks.h"
 #include "hv/detect/locks.h"
