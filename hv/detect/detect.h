@@ -13,8 +13,8 @@
 #define OUTRIDER_DETECT_DETECT_H
 
 #include "hv/base/err.h"
-#include "hv/detect/config.h"
-#include "hv/detect/lock_order.h"
+#include "hv/detect/core/config.h"
+#include "hv/detect/steer/lock_order.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
 #include "hv/race/stats.h"
@@ -70,7 +70,7 @@ struct coverage *detect_coverage(const struct detect *d);
 
 /*
  * Try to confirm a suspected race: sample the sites at these two GVAs, beside all other sites, until they race or
- * detect_confirm_end() is called (hv/detect/confirm.h). Returns false if the pair is being confirmed already, or if
+ * detect_confirm_end() is called (hv/detect/steer/confirm.h). Returns false if the pair is being confirmed already, or if
  * CONFIRM_PAIRS_MAX pairs are. When a module's text is freed, its pairs are forgotten. This function and the three below may be
  * called on any thread, but not in a callback that holds d->lock.
  */

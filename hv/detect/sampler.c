@@ -8,15 +8,15 @@
 #include <time.h>
 
 #include "hv/base/clock.h"
-#include "hv/detect/target_sites.h"
-#include "hv/detect/hook.h"
-#include "hv/detect/hook_hit.h"
-#include "hv/detect/lock_hooks.h"
-#include "hv/detect/locks.h"
-#include "hv/detect/message.h"
-#include "hv/detect/rate.h"
-#include "hv/detect/pool.h"
-#include "hv/detect/state.h"
+#include "hv/detect/core/hook.h"
+#include "hv/detect/core/message.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/lock_hooks.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/detect/steer/rate.h"
+#include "hv/detect/steer/target_sites.h"
+#include "hv/detect/window/hook_hit.h"
 #include "hv/sandbox/sandbox.h"
 
 /* Period of the sampler's iterations. Longer on a target where each iteration stops the guest. */

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hv/detect/pool.h"
+#include "hv/detect/steer/pool.h"
 
 /* As many as `outrider run` arms at first. */
 #define CHOSEN 512

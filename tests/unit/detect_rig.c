@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/state.h"
+#include "hv/detect/core/state.h"
 
 static void map_machine(struct rig *r)
 {

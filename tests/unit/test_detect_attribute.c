@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/attribute.h"
+#include "hv/detect/report/attribute.h"
 #include "tests/unit/detect_rig.h"
 
 /* Two functions, one behind the other. */

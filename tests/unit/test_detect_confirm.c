@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/confirm.h"
-#include "hv/detect/hook.h"
-#include "hv/detect/hook_hit.h"
-#include "hv/detect/pool.h"
-#include "hv/detect/state.h"
+#include "hv/detect/core/hook.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/detect/window/hook_hit.h"
 #include "tests/unit/detect_rig.h"
 
 #define A 0x0u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/queue.h"
+#include "hv/detect/core/queue.h"
 #include "tests/unit/detect_rig.h"
 
 #define OTHER 0x40 /* where a second sample point is in the text */

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/rate.h"
-#include "hv/detect/pool.h"
-#include "hv/detect/state.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/detect/steer/rate.h"
 #include "tests/unit/detect_rig.h"
 
 #define TICK_NS 10000000u

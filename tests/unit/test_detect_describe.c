@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/describe.h"
+#include "hv/detect/report/describe.h"
 #include "tests/unit/detect_rig.h"
 
 #define SHORT 0x100

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/detect/governor.h"
+#include "hv/detect/steer/governor.h"
 
 #define TICK_NS UINT64_C(10000000)
 #define SECOND UINT64_C(1000000000)

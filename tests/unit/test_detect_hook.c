@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/hook.h"
+#include "hv/detect/core/hook.h"
 #include "tests/unit/detect_rig.h"
 
 #define MODULE 0x1000 /* the module's offset in the text */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/state.h"
+#include "hv/detect/core/state.h"
 #include "tests/unit/detect_rig.h"
 
 #define KERNEL_SITES 300u

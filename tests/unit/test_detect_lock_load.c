@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/lock_load.h"
+#include "hv/detect/locks/lock_load.h"
 
 #define SECOND 1000000000ull
 #define STEP (SECOND / 100)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/lock_order.h"
+#include "hv/detect/steer/lock_order.h"
 
 #define LOCK_A 0xffff888000001000u
 #define LOCK_B 0xffff888000002000u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/lock_sets.h"
+#include "hv/detect/locks/lock_sets.h"
 
 #define LOCK_A 0xffff888000001000u
 #define LOCK_B 0xffff888000002000u

@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/hook.h"
-#include "hv/detect/hook_hit.h"
-#include "hv/detect/lock_follower.h"
-#include "hv/detect/lock_hooks.h"
-#include "hv/detect/locks.h"
-#include "hv/detect/state.h"
+#include "hv/detect/core/hook.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/lock_follower.h"
+#include "hv/detect/locks/lock_hooks.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/window/hook_hit.h"
 #include "tests/unit/detect_rig.h"
 
 /* In the subject's function: lock, access, unlock, and the end of an object by a tail jump. */

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/detect/point.h"
-#include "hv/detect/point_pages.h"
+#include "hv/detect/core/point.h"
+#include "hv/detect/core/point_pages.h"
 #include "tests/unit/fake_target.h"
 
 #define CAPACITY 64u

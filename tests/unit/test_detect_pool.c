@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/pool.h"
+#include "hv/detect/steer/pool.h"
 
 #define TEXT 0xffffffff81000000ull
 #define SIZE 0x1000u

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/pool.h"
+#include "hv/detect/steer/pool.h"
 
 #define TEXT 0xffffffff81000000ull
 #define SITE_LEN 2u

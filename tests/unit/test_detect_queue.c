@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/queue.h"
+#include "hv/detect/core/queue.h"
 
 static struct observation_queue queue;
 

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/rate.h"
-#include "hv/detect/pool.h"
-#include "hv/detect/state.h"
-#include "hv/detect/window.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/detect/steer/rate.h"
+#include "hv/detect/window/window.h"
 #include "tests/unit/detect_rig.h"
 
 #define SITE_LEN 3u

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/rendezvous.h"
+#include "hv/detect/window/rendezvous.h"
 #include "tests/unit/detect_rig.h"
 
 #define READER 0x10u

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/pool.h"
-#include "hv/detect/rate.h"
-#include "hv/detect/state.h"
-#include "hv/detect/target_sites.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/detect/steer/rate.h"
+#include "hv/detect/steer/target_sites.h"
 #include "tests/unit/detect_rig.h"
 
 #define READER 0x0u

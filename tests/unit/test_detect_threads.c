@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "hv/detect/hook.h"
+#include "hv/detect/core/hook.h"
 #include "hv/vmm/dma.h"
 #include "tests/unit/detect_rig.h"
 

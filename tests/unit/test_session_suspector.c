@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "hv/detect/lock_order.h"
-#include "hv/detect/confirm.h"
-#include "hv/detect/state.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/lock_order.h"
 #include "hv/session/suspector.h"
 #include "tests/unit/detect_rig.h"
 

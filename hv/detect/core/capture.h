@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_DETECT_CORE_CAPTURE_H
+#define OUTRIDER_DETECT_CORE_CAPTURE_H
+
+#include "hv/guest/guest.h"
+#include "hv/race/observation.h"
+#include "hv/target/target.h"
+
+/*
+ * Start one side of an observation from a stopped CPU: its registers, its context and its stacks. Clears the access, the
+ * locks, the names and the code, which the caller and the reporter fill in. Called in a callback of the target.
+ */
+void capture_side(struct target *target, const struct guest *guest, unsigned cpu, const struct x86_regs *regs,
+		  const struct guest_context *context, struct race_side *side);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The detector's parameters: what to sample, and where to report. Plain data, part of detect.h. */
+#ifndef OUTRIDER_DETECT_CORE_CONFIG_H
+#define OUTRIDER_DETECT_CORE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/guest/lock_functions.h"
+#include "hv/race/known_races.h"
+#include "hv/race/lock_moment.h"
+#include "hv/race/observation.h"
+#include "hv/race/prefer.h"
+#include "hv/race/rendezvous.h"
+
+struct detect_config {
+	/* Seed of the choice of sites and delays. */
+	uint64_t seed;
+	/* Target hit rate, in hits/s. With `overhead`, the upper bound. */
+	unsigned rate;
+	/* Share of the CPUs' time that sampling may cost, up to 1. The hit rate follows it. 0: no limit. */
+	double overhead;
+	/* Longest window, in ns. */
+	uint64_t delay_ns;
+	/* Comma-separated globs of function names to sample. NULL: all functions. */
+	const char *sample;
+	/*
+	 * Comma-separated globs of module names: sample these modules only, each from when it is loaded. NULL: the kernel and
+	 * all modules.
+	 */
+	const char *module;
+	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */
+	bool per_cpu;
+	/* Weights for the choice of sites. NULL: uniform choice. It must outlive the detector. */
+	const struct prefer *prefer;
+	/*
+	 * Sample only the sites of these races, both sites of a race together. `sample`, `module` and `prefer` must then be
+	 * NULL. NULL: sample the whole pool. It must outlive the detector.
+	 */
+	const struct known_races *known_races;
+	/*
+	 * The lock functions by which to follow the locks of the sampled code. `module` or `sample` must be set. NULL: locks
+	 * are not followed. It must outlive the detector.
+	 */
+	const struct lock_functions *locks;
+	/* Record coverage for detect_coverage(). */
+	bool coverage;
+};
+
+struct detect_sink {
+	/*
+	 * A race was observed. Called on the reporter's thread, one call at a time. The observation is valid during the call
+	 * only.
+	 */
+	void (*race)(void *ctx, const struct observation *o);
+	/* One message to the user, such as "kernel found...". Called on the sampler's thread. NULL: messages are dropped. */
+	void (*message)(void *ctx, const char *line);
+	/*
+	 * The detector cannot go on, for example because the symbols belong to another kernel. Called at most once, on the
+	 * sampler's thread. The target is stopped after the call.
+	 */
+	void (*failed)(void *ctx, const struct err *err);
+	/*
+	 * A rendezvous of the instructions at these two GVAs is possible. Returns whether rendezvous() is wanted for it. Called
+	 * on a vCPU's thread under the detector's lock, so it must not block and must not call the detector. Not called while
+	 * a rendezvous is under way. NULL together with `rendezvous`: no rendezvous.
+	 */
+	bool (*rendezvous_wanted)(void *ctx, uint64_t gva_a, uint64_t gva_b);
+	/*
+	 * A rendezvous: both CPUs are held before their accesses, and the machine stands still (target_stand_still()) until
+	 * this returns. Called on the rendezvous thread under the detector's lock, so it must not call the detector. It may
+	 * call the target and fork(). It must be brief, since the guest can notice the time that it lost. `m` is valid during
+	 * the call only. Each rendezvous_wanted() that returned true is followed by at most one call: a rendezvous is skipped
+	 * if a CPU has moved.
+	 */
+	void (*rendezvous)(void *ctx, const struct rendezvous *m);
+	/*
+	 * A lock moment: an access, a taken or released lock, or the end of an object. Called on a thread of its own, one call
+	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.
+	 */
+	void (*moment)(void *ctx, const struct lock_moment *m);
+	void *ctx;
+};
+
+#endif

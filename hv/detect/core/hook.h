@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hooks: breakpoints at instructions whose execution the detector must see, such as lock hooks. A hook stays planted when a CPU
+ * hits it, and the target emulates the instruction. So target_can_emulate() must accept the instruction.
+ */
+#ifndef OUTRIDER_DETECT_CORE_HOOK_H
+#define OUTRIDER_DETECT_CORE_HOOK_H
+
+#include "hv/detect/core/point.h"
+#include "hv/guest/guest.h"
+#include "hv/target/target.h"
+
+struct detect;
+
+/*
+ * Plant a hook at site->insn.addr. The guest may be running. Returns 0, or -1 when nothing was planted: the instruction cannot
+ * be emulated, there is a point already, MAX_HOOKS are in use or the target has too few points, the text is unmapped, about to
+ * be freed or no longer this instruction, or detect_stop() was called. A sample point is never in the way: it is on an access
+ * to memory, and target_can_emulate() accepts no such instruction.
+ *
+ * target_intercept() must be on. Takes d->lock through detect_enter(): any thread may call this, but not in a callback and not
+ * under d->lock. A CPU that reaches the instruction after the return stops there.
+ */
+int hook_add(struct detect *d, const struct guest_hook_site *site);
+
+/*
+ * Remove the hook at this GVA. Returns 0, or -1 when there is none, for example because hook_text_gone() or detect_stop()
+ * removed it. Threads and locks as hook_add(). After the return no CPU is in hook_hit() for it or will enter it; a CPU that
+ * executed its INT3 before executes the guest's own instruction.
+ */
+int hook_remove(struct detect *d, uint64_t addr);
+
+/*
+ * Plant the hooks that the guest's kernel needs, and read the debug registers of all CPUs, since the guest may have set them
+ * before these hooks stood. Called on the sampler's thread, before the first sample point, without d->lock.
+ */
+void hook_plant_all(struct detect *d);
+
+/*
+ * Remove a point of either kind. If it has a window, the caller must close the window first. The caller holds d->lock. Allowed
+ * in a callback.
+ */
+void hook_take_out(struct detect *d, struct point *point);
+
+#endif

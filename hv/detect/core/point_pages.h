@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pages of text that have points. An emulator runs all code on a page with a breakpoint slowly, so there a target limits
+ * the number of such pages (target_caps.pages). A second point on a page costs little. Guarded by the detector's lock.
+ */
+#ifndef OUTRIDER_DETECT_CORE_POINT_PAGES_H
+#define OUTRIDER_DETECT_CORE_POINT_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/detect/core/point.h"
+
+/*
+ * Whether a sample point may be planted at `addr` if sample points may be on `pages` pages, at most 16, besides the pages with
+ * hooks. Walks all points, since targets with this limit have few.
+ */
+bool point_page_free(const struct points *p, uint64_t addr, unsigned pages);
+
+#endif

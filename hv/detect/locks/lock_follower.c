@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/locks/lock_follower.h"
+
+#include <string.h>
+
+#include "hv/detect/core/state.h"
+#include "hv/detect/core/unwinding.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/sandbox/sandbox.h"
+
+/*
+ * Collect the subject's functions on the stack of the innermost context. Frames after an unreliable one are left out, because
+ * an earlier call may have left them on the stack.
+ */
+static void find_path(const struct detect *d, const struct race_side *side, struct lock_moment *m)
+{
+	const struct guest_calls *calls = &side->calls;
+
+	for (unsigned i = 0; i < calls->count; i++) {
+		const struct guest_frame *frame = &calls->frames[i];
+
+		if (frame->context != calls->frames[0].context || !frame->reliable)
+			break;
+		if (!locks_of_subject(d->locks, &frame->symbol))
+			continue;
+		if (m->path_count < LOCK_PATH_MAX) {
+			m->path[m->path_count++] = frame->symbol;
+		} else {
+			m->path[LOCK_PATH_MAX - 1] = frame->symbol;
+			m->path_cut = true;
+		}
+	}
+}
+
+static void describe_memory(const struct detect *d, const struct x86_regs *regs, uint64_t gva, uint64_t gpa, uint32_t size,
+			    struct guest_memory *out)
+{
+	struct guest_page_state page;
+
+	guest_page_state(d->guest, gpa, &page);
+	guest_memory_at(d->guest, regs, &page, gva, size, out);
+}
+
+/*
+ * Name the locks taken outside of the subject: no LOCK_MOMENT_TAKE names them. They are variables, so their page's state is
+ * not needed.
+ */
+static void describe_outer(const struct detect *d, const struct race_side *side, struct lock_moment *m)
+{
+	const struct guest_page_state page = {0};
+
+	for (unsigned i = 0; i < m->locks.count; i++) {
+		if (!m->locks.held[i].taken_at)
+			guest_memory_at(d->guest, &side->regs, &page, m->locks.held[i].gva, 1, &m->held_memory[i]);
+	}
+}
+
+/*
+ * Whether the moment's code still has a name in the subject. Its module may have been unloaded since; the moment would then be
+ * reported without a function, or in a function that was loaded at the same address.
+ */
+static bool has_name(const struct detect *d, const struct lock_moment *m)
+{
+	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
+}
+
+/* Returns false when the moment's code has no name any more. */
+static bool describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
+{
+	struct race_side *side = &raw->side;
+	uint64_t gpa;
+
+	*m = (struct lock_moment){.number = raw->number,
+				  .kind = raw->kind,
+				  .time_ns = raw->time_ns,
+				  .cpu = side->cpu,
+				  .context = side->context,
+				  .pc = side->pc,
+				  .locks = raw->locks,
+				  .lock = raw->lock,
+				  .lock_base = raw->lock_base,
+				  .data_count = raw->data_count,
+				  .during_count = raw->during_count};
+	memcpy(m->data, raw->data, sizeof(m->data));
+	memcpy(m->during, raw->during, sizeof(m->during));
+	if (raw->kind == LOCK_MOMENT_FREE)
+		return true;
+	guest_symbol_at(d->guest, side->pc, &m->symbol);
+	if (!has_name(d, m))
+		return false;
+	unwinding_side(d->guest, side);
+	find_path(d, side, m);
+	describe_outer(d, side, m);
+	for (unsigned i = 0; i < m->data_count; i++)
+		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);
+	if (raw->kind != LOCK_MOMENT_ACCESS && guest_translate(d->guest, m->lock.gva, &gpa) == 0)
+		describe_memory(d, &side->regs, m->lock.gva, gpa, 1, &m->lock_memory);
+	return true;
+}
+
+void *lock_follower_main(void *arg)
+{
+	struct detect *d = arg;
+	struct lock_ring *ring = locks_ring(d->locks);
+	struct lock_moment m;
+	bool known;
+
+	sandbox_thread(SANDBOX_REPORTER);
+	pthread_mutex_lock(&d->lock);
+	for (;;) {
+		struct raw_moment *raw = lock_ring_next(ring);
+
+		if (!raw && d->reporter_stop)
+			break;
+		if (!raw) {
+			pthread_cond_wait(&d->lock_moment, &d->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&d->lock);
+		known = describe(d, raw, &m);
+		if (known)
+			d->sink.moment(d->sink.ctx, &m);
+		pthread_mutex_lock(&d->lock);
+		d->stats.moments_lost += !known;
+		lock_ring_give_back(ring);
+	}
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}

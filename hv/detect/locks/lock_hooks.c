@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/locks/lock_hooks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/code.h"
+#include "hv/detect/core/hook.h"
+#include "hv/detect/core/message.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/pool.h"
+#include "hv/target/emulate.h"
+#include "symbols/insn/flow.h"
+
+#define OPCODE_CALL 0xe8
+/*
+ * When the lock hooks were planted, a CPU may already have been past a call that takes a lock. After 1 s no CPU is in such a
+ * critical section any more, except for tasks that slept in it. Until then no lockset is certain.
+ */
+#define UNSURE_NS 1000000000u
+
+struct planting {
+	struct detect *d;
+	/* Number of lock hooks planted, and of calls where planting failed. */
+	unsigned planted, refused;
+	/* Planting failed at a call that takes a lock. */
+	bool unseen;
+};
+
+/*
+ * Returns whether a lock hook is planted at this instruction now. It may have been planted before, for the result of another
+ * call.
+ */
+static bool plant(struct detect *d, const struct guest_hook_site *site)
+{
+	const struct point *point;
+	bool there = hook_add(d, site) == 0;
+
+	if (there)
+		return true;
+	pthread_mutex_lock(&d->lock);
+	point = points_find(&d->points, site->insn.addr);
+	there = point && point->hook == 1 + (int)GUEST_HOOK_LOCK;
+	pthread_mutex_unlock(&d->lock);
+	return there;
+}
+
+/*
+ * Plant a lock hook at the instruction after the call, which sees the call's result. If that instruction cannot be emulated,
+ * the result stays unknown: a tried lock counts as possibly held, and a new object is not told apart from the old one at its
+ * address.
+ */
+static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *after)
+{
+	struct insn_branch branch;
+
+	/*
+	 * A jump may be a static key that the guest patches. If the next instruction calls a lock function, it gets its own
+	 * lock hook.
+	 */
+	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
+		return;
+	if (!locks_expect_result(p->d->locks, after->addr, function))
+		plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after});
+}
+
+/* Let this lock hook rest when locks cost too much. If memory runs out it stays planted, which only costs time. */
+static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
+{
+	if (function->op != LOCK_TAKE && function->op != LOCK_TRY && function->op != LOCK_GIVE)
+		return;
+	pthread_mutex_lock(&p->d->lock);
+	lock_load_add(locks_load(p->d->locks), site);
+	pthread_mutex_unlock(&p->d->lock);
+}
+
+static void plant_call(struct planting *p, const struct lock_function *function, const struct insn *call,
+		       const struct insn *after)
+{
+	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *call};
+
+	if (function->op != LOCK_NEW && !plant(p->d, &site)) {
+		p->refused++;
+		p->unseen |= function->op == LOCK_TAKE || function->op == LOCK_TRY;
+		return;
+	}
+	may_rest(p, function, &site);
+	p->planted++;
+	if ((function->op == LOCK_TRY || function->op == LOCK_NEW) && call->bytes[0] == OPCODE_CALL && after)
+		plant_result(p, function, after);
+}
+
+/*
+ * Plant a lock hook if an inlined lock function begins here. Without it, a release is missed and the lock seems to be held for
+ * longer.
+ */
+static void plant_inlined(struct planting *p, const struct symbol *fn, const struct insn *insn, const uint8_t *code, size_t len)
+{
+	const struct lock_function *function = locks_inlined(p->d->locks, fn->addr, code, len);
+	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *insn};
+
+	if (!function)
+		return;
+	if (locks_expect_inlined(p->d->locks, insn->addr, function) || !plant(p->d, &site)) {
+		p->refused++;
+		return;
+	}
+	may_rest(p, function, &site);
+	p->planted++;
+}
+
+/* Plant lock hooks at this function's calls of lock functions, and where one is inlined. */
+static void plant_function(struct planting *p, const struct symbol *fn)
+{
+	uint8_t *code = malloc(fn->size + 1);
+	struct insn insn[2];
+
+	if (!code || detect_code(p->d, fn->addr, code, fn->size)) {
+		free(code);
+		p->refused++;
+		p->unseen = true;
+		return;
+	}
+	for (uint64_t at = 0; at < fn->size;) {
+		const struct lock_function *function;
+		uint64_t next = at + insn_decode(p->d->decoder, code + at, fn->size - at, fn->addr + at, &insn[0]);
+
+		function = next > at ? locks_called(p->d->locks, &insn[0]) : NULL;
+		if (function) {
+			bool more = next < fn->size &&
+				    insn_decode(p->d->decoder, code + next, fn->size - next, fn->addr + next, &insn[1]);
+
+			plant_call(p, function, &insn[0], more ? &insn[1] : NULL);
+		} else if (next > at) {
+			plant_inlined(p, fn, &insn[0], code + at, fn->size - at);
+		}
+		at = next > at ? next : at + 1;
+	}
+	free(code);
+}
+
+/* Name the functions of the user's list that the guest does not have. With a misspelt name, locks would be missed silently. */
+static void say_unknown(struct detect *d)
+{
+	const char *names[4];
+	size_t n = locks_unknown(d->locks, names, 4);
+	char more[32] = "";
+
+	if (n > 4)
+		snprintf(more, sizeof(more), " and %zu more", n - 4);
+	if (n)
+		detect_message(d, "the guest does not have of your list of lock functions: %s%s%s%s%s%s%s%s", names[0],
+			       n > 1 ? ", " : "", n > 1 ? names[1] : "", n > 2 ? ", " : "", n > 2 ? names[2] : "",
+			       n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
+}
+
+/* All lock hooks in this text are planted: tell locks.c and the user. */
+static void planted(struct planting *p, const char *module)
+{
+	struct detect *d = p->d;
+
+	if (p->planted || p->refused) {
+		locks_planted(d->locks, !p->unseen, monotonic_ns() + UNSURE_NS);
+		detect_message(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
+			       p->unseen    ? "; some cannot be, so it is not known what is held, and nothing will be suspected"
+			       : p->refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
+					    : "");
+	} else if (d->config.module || !module[0]) {
+		detect_message(d, "%s: no call of a lock function is in what is sampled", module[0] ? module : "kernel");
+	} else {
+		return;
+	}
+	say_unknown(d);
+}
+
+void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end)
+{
+	struct planting p = {.d = d};
+	struct symbol fn;
+
+	locks_learn(d->locks, symbols);
+	if (!pool_module_fits(module, d->config.module))
+		return;
+	/*
+	 * Enter the target once for all functions. The guest would otherwise hit the first lock hooks while the others are
+	 * being planted, and slow the planting down.
+	 */
+	target_enter(d->target);
+	for (size_t i = 0; pool_next_function(d->pool, symbols, start, end, &i, &fn);)
+		plant_function(&p, &fn);
+	target_leave(d->target);
+	planted(&p, module);
+}
+
+/* ---- when lock hooks cost too much ---- */
+
+/*
+ * Copy the list of lock hooks that may rest, so that the sampler can walk it without d->lock. NULL: there is none, or memory
+ * ran out.
+ */
+static struct guest_hook_site *resting_sites(struct detect *d, size_t *count)
+{
+	const struct lock_load *load = locks_load(d->locks);
+	struct guest_hook_site *sites = NULL;
+
+	pthread_mutex_lock(&d->lock);
+	*count = load->count;
+	if (load->count)
+		sites = malloc(load->count * sizeof(*sites));
+	if (sites)
+		memcpy(sites, load->sites, load->count * sizeof(*sites));
+	pthread_mutex_unlock(&d->lock);
+	return sites;
+}
+
+static void take_out(struct detect *d)
+{
+	size_t count;
+	struct guest_hook_site *sites = resting_sites(d, &count);
+
+	target_enter(d->target);
+	locks_rest(d->locks);
+	for (size_t i = 0; sites && i < count; i++)
+		hook_remove(d, sites[i].insn.addr);
+	target_leave(d->target);
+	free(sites);
+}
+
+/* If memory runs out, do nothing. The next iteration tries again. */
+static void put_back(struct detect *d)
+{
+	size_t count;
+	struct guest_hook_site *sites = resting_sites(d, &count);
+	bool complete = true;
+
+	if (count && !sites)
+		return;
+	target_enter(d->target);
+	for (size_t i = 0; i < count; i++)
+		complete &= plant(d, &sites[i]) || guest_text_going(d->guest, sites[i].insn.addr);
+	target_leave(d->target);
+	free(sites);
+	pthread_mutex_lock(&d->lock);
+	locks_load(d->locks)->rest_until_ns = 0;
+	pthread_mutex_unlock(&d->lock);
+	locks_planted(d->locks, complete, monotonic_ns() + UNSURE_NS);
+}
+
+void lock_hooks_limit(struct detect *d)
+{
+	struct lock_load *load = locks_load(d->locks);
+	bool too_much, first;
+	uint64_t rest_until;
+
+	pthread_mutex_lock(&d->lock);
+	too_much = load->too_much;
+	first = !load->rests;
+	rest_until = load->rest_until_ns;
+	pthread_mutex_unlock(&d->lock);
+	if (rest_until) {
+		if (monotonic_ns() >= rest_until)
+			put_back(d);
+	} else if (too_much) {
+		take_out(d);
+		if (first)
+			detect_message(d, "a CPU of the guest got no further than its interrupts: where that is so, locks are "
+					  "not followed for some seconds");
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Planting lock hooks (locks.h). */
+#ifndef OUTRIDER_DETECT_LOCKS_LOCK_HOOKS_H
+#define OUTRIDER_DETECT_LOCKS_LOCK_HOOKS_H
+
+#include <stdint.h>
+
+#include "symbols/tables/symtab.h"
+
+struct detect;
+
+/*
+ * Text was loaded at [start, end), with these symbols: the kernel's if `module` is "". Learn its lock functions, and plant
+ * lock hooks at the calls in it that belong to the subject. Needs config.locks. Called on the sampler's thread, without
+ * d->lock, after target_intercept().
+ */
+void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
+
+/*
+ * Remove the lock hooks that take or release a lock if they leave the guest no time (lock_load.h), and plant them again after
+ * a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
+ */
+void lock_hooks_limit(struct detect *d);
+
+#endif

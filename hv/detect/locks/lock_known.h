@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lock functions by address. Guarded by the detector's lock. Adding allocates, so it is done on the sampler's thread; a lookup
+ * does not allocate.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_LOCK_KNOWN_H
+#define OUTRIDER_DETECT_LOCKS_LOCK_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/guest/lock_functions.h"
+
+struct known_lock_function {
+	uint64_t addr;
+	const struct lock_function *function;
+	/*
+	 * This kernel has no function that releases what this one takes: the release is inlined, so the detector does not see
+	 * it.
+	 */
+	bool given_unseen;
+};
+
+/* Sorted by address. All zeros is an empty table. */
+struct lock_known {
+	struct known_lock_function *list;
+	size_t count, room;
+};
+
+void lock_known_fini(struct lock_known *k);
+
+/* Add a function. Returns 0, or -1 when memory runs out. An entry with the same address is not replaced. */
+int lock_known_add(struct lock_known *k, const struct known_lock_function *f);
+
+/* The function at this address, or NULL. */
+const struct known_lock_function *lock_known_at(const struct lock_known *k, uint64_t addr);
+
+/* Remove all entries in [base, base+size). */
+void lock_known_forget(struct lock_known *k, uint64_t base, uint64_t size);
+
+#endif

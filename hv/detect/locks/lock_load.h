@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decide when following locks takes all of a CPU's time, and which lock hooks to remove then.
+ *
+ * Each hit of a lock hook stops a CPU, and with a gdbstub the whole machine. If interrupts arrive faster than the lock hooks
+ * in their handlers can be served, the CPU runs nothing but these handlers. The interrupted task makes no progress, and the
+ * kernel reports a soft lockup after 20 s. So the detector removes these lock hooks for a while before that.
+ *
+ * Guarded by the detector's lock. lock_load_add() allocates, so it is called on the sampler's thread.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_LOCK_LOAD_H
+#define OUTRIDER_DETECT_LOCKS_LOCK_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/guest/guest.h"
+#include "hv/target/target.h"
+
+struct lock_load {
+	/*
+	 * Of an unbroken series of lock hooks hit in interrupts of one task: the task, and the times of the first and the last
+	 * hit. since_ns 0: no series.
+	 */
+	struct {
+		uint64_t task, since_ns, last_ns;
+	} cpus[TARGET_MAX_CPUS];
+	/* A CPU ran nothing but interrupts for too long. lock_load_rest() resets it. */
+	bool too_much;
+	/* When the lock hooks are to be planted again (CLOCK_MONOTONIC, ns). 0: they are planted. */
+	uint64_t rest_until_ns;
+	/* Number of calls of lock_load_rest(). */
+	unsigned rests;
+	/* The lock hooks that may be removed: those that take or release a lock. */
+	struct guest_hook_site *sites;
+	size_t count, room;
+};
+
+void lock_load_fini(struct lock_load *l);
+
+/* Returns 0, or -1 when memory runs out. Without memory this lock hook is never removed. */
+int lock_load_add(struct lock_load *l, const struct guest_hook_site *site);
+
+/* Forget the lock hooks in the text [base, base+size), which is about to be freed. */
+void lock_load_forget(struct lock_load *l, uint64_t base, uint64_t size);
+
+/* A CPU hit a lock hook in this context. May set too_much. */
+void lock_load_stop(struct lock_load *l, unsigned cpu, const struct guest_context *context, uint64_t now_ns);
+
+/* The caller removes the lock hooks now: start the rest, and forget the series of all CPUs. */
+void lock_load_rest(struct lock_load *l, uint64_t now_ns);
+
+#endif

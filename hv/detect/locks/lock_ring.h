@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lock moments on their way from the CPU that stopped to the thread that describes them (lock_follower.h), first in, first
+ * out. All slots are allocated at the start, so that the hit path does not allocate.
+ *
+ * Guarded by the detector's lock. A moment from lock_ring_next() belongs to the caller until lock_ring_give_back().
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_LOCK_RING_H
+#define OUTRIDER_DETECT_LOCKS_LOCK_RING_H
+
+#include <stdint.h>
+
+#include "hv/detect/core/access.h"
+#include "hv/race/lock_moment.h"
+#include "hv/race/observation.h"
+
+#define LOCK_RING_SIZE 256u
+/* Slots reserved for ends of objects. If one were lost, the pruner would take two objects at one address for the same. */
+#define LOCK_RING_KEPT 64u
+
+struct raw_moment {
+	uint64_t number;
+	enum lock_moment_kind kind;
+	uint64_t time_ns;
+	struct lockset locks;
+	struct held_lock lock;
+	struct base_register lock_base;
+	struct lock_datum data[INSN_MAX_MEM];
+	unsigned data_count;
+	uint64_t during[LOCK_DURING_MAX];
+	unsigned during_count;
+	/* Registers, context and stacks. Not set for LOCK_MOMENT_FREE. */
+	struct race_side side;
+};
+
+struct lock_ring {
+	struct raw_moment *slots;
+	struct race_side_room *rooms;
+	/* The index of the oldest moment, which may be being described, and the number of moments including it. */
+	unsigned first, count;
+};
+
+/* Returns 0, or -1 when memory runs out. */
+int lock_ring_init(struct lock_ring *r);
+void lock_ring_fini(struct lock_ring *r);
+
+/* Add a moment, which the caller fills in before it gives the lock back. NULL: no slot is free for this kind. */
+struct raw_moment *lock_ring_put(struct lock_ring *r, enum lock_moment_kind kind);
+
+/* The oldest moment, or NULL. Call lock_ring_give_back() before the next call. */
+struct raw_moment *lock_ring_next(struct lock_ring *r);
+void lock_ring_give_back(struct lock_ring *r);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The locks that each context holds. A task keeps its locks when it migrates or sleeps. An interrupt starts with no locks: it
+ * does not inherit those of the interrupted context (DILP, SANER'19, III-C: "Interrupt status").
+ *
+ * The table has room for LOCK_CONTEXTS_MAX contexts that hold a lock at the same time, and does not allocate. Guarded by the
+ * detector's lock.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_LOCK_SETS_H
+#define OUTRIDER_DETECT_LOCKS_LOCK_SETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/race/facts.h"
+#include "hv/race/lockset.h"
+
+#define LOCK_CONTEXTS_MAX 256u
+
+/* A context that holds a lock. */
+struct lock_context {
+	/* A free entry has set.count and `beyond` 0. */
+	struct lockset set;
+	/* Number of held locks for which `set` has no room. */
+	uint32_t beyond;
+	/* The PID of a task, or -1 - CPU for an interrupt or the idle task of that CPU. */
+	int64_t who;
+	/* enum guest_context_kind */
+	uint8_t kind;
+	uint16_t cpu;
+	/* For each lock in `set`, the number of the moment when it was taken. */
+	uint64_t taken[LOCKSET_MAX];
+};
+
+struct lock_sets {
+	struct lock_context contexts[LOCK_CONTEXTS_MAX];
+	/* A taken lock has no entry, so no context's lockset is known any more. */
+	bool incomplete;
+};
+
+/*
+ * A CPU was seen in this context. Interrupts on this CPU with a higher kind must be over, so locks that they still hold were
+ * released unseen: forget them.
+ */
+void lock_sets_seen(struct lock_sets *s, unsigned cpu, const struct guest_context *context);
+
+/* The entry of this context. NULL: it holds no lock, or the context is unknown. */
+struct lock_context *lock_sets_find(struct lock_sets *s, unsigned cpu, const struct guest_context *context);
+
+/* Copy the lockset of this context. `overflow` is set if the lockset is not fully known. */
+void lock_sets_get(struct lock_sets *s, unsigned cpu, const struct guest_context *context, struct lockset *out);
+
+/* The context takes a lock, at the moment with this number. */
+void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_context *context, const struct held_lock *lock,
+		    uint64_t number);
+
+/*
+ * The context releases the lock at this GVA, the most recent acquisition of it. If the context does not hold the lock, another
+ * context releases it for its owner: an exclusive lock leaves its owner's lockset. Of a shared lock, every holder's entry
+ * becomes `maybe`.
+ */
+void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
+
+/*
+ * The context is about to wait for this lock, which cannot be taken recursively. If the lockset has it, its release was
+ * missed: drop it.
+ */
+void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
+
+/*
+ * The context's call at `taken_at`, which tried to take a lock, has returned. `sure`: if it succeeded, the lock stays held
+ * until a lock hook sees its release.
+ */
+void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
+		     bool sure);
+
+/* Forget lock number `i` of an entry. */
+void lock_sets_drop(struct lock_context *c, unsigned i);
+
+/* Drop locks that were taken by calls in the text [base, base+size), which is about to be freed. Returns their number. */
+unsigned lock_sets_text_gone(struct lock_sets *s, uint64_t base, uint64_t size);
+
+#endif

@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/locks/locks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/capture.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/lock_known.h"
+#include "hv/detect/locks/lock_sets.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/lock_order.h"
+#include "hv/detect/steer/pool.h"
+
+#define CALL_LEN 5u
+#define OPCODE_CALL 0xe8
+#define OPCODE_JMP 0xe9
+/*
+ * Each described lock call copies a stack. Budget of copies: 500/s on average, 50 in a burst. The last 25 of a burst are for
+ * calls while other contexts are in critical sections: only these show contexts that overlap.
+ */
+#define CAPTURES_A_SECOND 500u
+#define CAPTURES_AT_ONCE 50.0
+#define CAPTURES_KEPT 25.0
+#define NS_PER_SECOND 1000000000u
+/*
+ * Flag bits in the owner word of a mutex and of a rwsem (kernel/locking/mutex.c, rwsem.c), and the owner's offset in a rwsem.
+ */
+#define OWNER_FLAGS 7u
+#define RWSEM_OWNER 8u
+/* ERR_PTR() values start here. */
+#define ERRORS_FROM 0xfffffffffffff001ull
+
+struct locks {
+	struct detect *d;
+	/*
+	 * Lock functions of this guest; instructions where a call's result is seen; and instructions where a lock function is
+	 * inlined.
+	 */
+	struct lock_known known, results, inlined;
+	struct lock_sets sets;
+	/* The latest lock operations, to find whether locks order two accesses. */
+	struct lock_events events;
+	struct lock_load load;
+	/* Until this time (CLOCK_MONOTONIC, ns) locksets are unknown. */
+	uint64_t unsure_until_ns;
+	/* Locks that were held when the text that took them was freed. */
+	unsigned dropped;
+	struct lock_ring ring;
+	/* The number of the latest lock moment. */
+	uint64_t number;
+	/* For each CPU with an open window, the number of the moment of the held access. */
+	uint64_t window[TARGET_MAX_CPUS];
+	/* When the budget was last refilled (CLOCK_MONOTONIC, ns), and how many stacks may be copied now. */
+	uint64_t paid_ns;
+	double budget;
+};
+
+struct locks *locks_new(struct detect *d)
+{
+	struct locks *l = calloc(1, sizeof(*l));
+
+	if (!l || lock_ring_init(&l->ring)) {
+		free(l);
+		return NULL;
+	}
+	l->d = d;
+	l->budget = CAPTURES_AT_ONCE;
+	return l;
+}
+
+void locks_free(struct locks *l)
+{
+	if (!l)
+		return;
+	lock_ring_fini(&l->ring);
+	lock_known_fini(&l->known);
+	lock_known_fini(&l->results);
+	lock_known_fini(&l->inlined);
+	lock_load_fini(&l->load);
+	free(l);
+}
+
+struct lock_ring *locks_ring(struct locks *l)
+{
+	return &l->ring;
+}
+
+struct lock_load *locks_load(struct locks *l)
+{
+	return &l->load;
+}
+
+bool locks_of_subject(const struct locks *l, const struct guest_symbol *function)
+{
+	const struct detect_config *config = &l->d->config;
+
+	if (!pool_module_fits(function->module, config->module))
+		return false;
+	return function->name[0] && pool_name_fits(function->name, config->sample);
+}
+
+/* ---- lock functions in the guest ---- */
+
+/* Whether the kernel has none of the functions `names`, separated by '|', that release the lock. */
+static bool given_unseen(const struct symtab *symbols, const char *names)
+{
+	char name[sizeof(((struct lock_function *)NULL)->given_by)];
+
+	for (const char *end; *names; names = *end ? end + 1 : end) {
+		end = strchrnul(names, '|');
+		snprintf(name, sizeof(name), "%.*s", (int)(end - names), names);
+		if (symtab_addr(symbols, name))
+			return false;
+		if (!*end)
+			return true;
+	}
+	return false;
+}
+
+void locks_learn(struct locks *l, const struct symtab *symbols)
+{
+	const struct lock_functions *list = l->d->config.locks;
+
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list); i++) {
+		const struct lock_function *function = lock_functions_get(list, i);
+		const struct known_lock_function f = {
+			.addr = symtab_addr(symbols, function->name),
+			.function = function,
+			.given_unseen = given_unseen(symbols, function->given_by),
+		};
+
+		/* Without memory, calls of this function would be missed. */
+		if (f.addr && lock_known_add(&l->known, &f))
+			l->sets.incomplete = true;
+	}
+	pthread_mutex_unlock(&l->d->lock);
+}
+
+static bool is_there(const struct lock_known *known, const struct lock_function *function)
+{
+	for (size_t i = 0; i < known->count; i++) {
+		if (known->list[i].function == function)
+			return true;
+	}
+	return false;
+}
+
+size_t locks_unknown(struct locks *l, const char *names[], size_t max)
+{
+	const struct lock_functions *list = l->d->config.locks;
+	size_t n = 0;
+
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list); i++) {
+		const struct lock_function *function = lock_functions_get(list, i);
+
+		if (!function->line || function->code_len || is_there(&l->known, function))
+			continue;
+		if (n < max)
+			names[n] = function->name;
+		n++;
+	}
+	pthread_mutex_unlock(&l->d->lock);
+	return n;
+}
+
+/* The target of a direct call or jump. 0: the instruction is neither. */
+static uint64_t target_of(const struct insn *insn)
+{
+	int32_t displacement;
+
+	if (insn->len != CALL_LEN || (insn->bytes[0] != OPCODE_CALL && insn->bytes[0] != OPCODE_JMP))
+		return 0;
+	memcpy(&displacement, insn->bytes + 1, sizeof(displacement));
+	return insn->addr + CALL_LEN + (uint64_t)(int64_t)displacement;
+}
+
+const struct lock_function *locks_called(struct locks *l, const struct insn *insn)
+{
+	const struct lock_function *function = NULL;
+	const struct known_lock_function *f;
+	uint64_t target = target_of(insn);
+
+	if (!target)
+		return NULL;
+	pthread_mutex_lock(&l->d->lock);
+	f = lock_known_at(&l->known, target);
+	if (f && f->function->op != LOCK_OUTER)
+		function = f->function;
+	pthread_mutex_unlock(&l->d->lock);
+	return function;
+}
+
+const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len)
+{
+	const struct lock_functions *list = l->d->config.locks;
+	bool is_one;
+
+	pthread_mutex_lock(&l->d->lock);
+	is_one = lock_known_at(&l->known, function);
+	pthread_mutex_unlock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list) && !is_one; i++) {
+		const struct lock_function *f = lock_functions_get(list, i);
+
+		if (f->code_len && f->code_len <= len && memcmp(f->code, code, f->code_len) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_function *function)
+{
+	const struct known_lock_function f = {.addr = addr, .function = function};
+	int ret;
+
+	pthread_mutex_lock(&l->d->lock);
+	ret = lock_known_add(&l->inlined, &f);
+	pthread_mutex_unlock(&l->d->lock);
+	return ret;
+}
+
+int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function)
+{
+	struct known_lock_function f = {.addr = addr, .function = function};
+	int ret;
+
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < l->known.count; i++) {
+		if (l->known.list[i].function == function)
+			f.given_unseen = l->known.list[i].given_unseen;
+	}
+	ret = lock_known_add(&l->results, &f);
+	pthread_mutex_unlock(&l->d->lock);
+	return ret;
+}
+
+void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
+{
+	pthread_mutex_lock(&l->d->lock);
+	/* While lock hooks rest, locksets stay unknown. */
+	if (!l->load.rest_until_ns)
+		l->unsure_until_ns = sure_from_ns;
+	/* Lock operations before now may have been missed. */
+	if (!l->load.rest_until_ns)
+		lock_events_hole(&l->events, l->number + 1);
+	l->sets.incomplete |= !complete;
+	pthread_mutex_unlock(&l->d->lock);
+}
+
+void locks_rest(struct locks *l)
+{
+	pthread_mutex_lock(&l->d->lock);
+	l->unsure_until_ns = UINT64_MAX;
+	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
+	lock_events_hole(&l->events, UINT64_MAX);
+	lock_load_rest(&l->load, monotonic_ns());
+	pthread_mutex_unlock(&l->d->lock);
+}
+
+void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
+{
+	lock_load_forget(&l->load, base, size);
+	l->dropped += lock_sets_text_gone(&l->sets, base, size);
+	lock_known_forget(&l->known, base, size);
+	lock_known_forget(&l->results, base, size);
+	lock_known_forget(&l->inlined, base, size);
+}
+
+unsigned locks_dropped(struct locks *l)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&l->d->lock);
+	n = l->dropped;
+	l->dropped = 0;
+	pthread_mutex_unlock(&l->d->lock);
+	return n;
+}
+
+/* ---- lock moments ---- */
+
+/*
+ * Take a stack copy from the budget, if it allows one. With `company`, the whole budget may be used: only such calls show
+ * which contexts overlap.
+ */
+static bool pay(struct locks *l, uint64_t now, bool company)
+{
+	if (l->paid_ns)
+		l->budget += (double)(now - l->paid_ns) / NS_PER_SECOND * CAPTURES_A_SECOND;
+	if (l->budget > CAPTURES_AT_ONCE)
+		l->budget = CAPTURES_AT_ONCE;
+	l->paid_ns = now;
+	if (l->budget < (company ? 1 : CAPTURES_KEPT + 1))
+		return false;
+	l->budget--;
+	return true;
+}
+
+/* The number of the moment when the context took its latest surely held lock. 0: it holds none. */
+static uint64_t last_taken(const struct lock_context *c)
+{
+	for (unsigned i = c->set.count; i-- > 0;) {
+		if (!c->set.held[i].maybe)
+			return c->taken[i];
+	}
+	return 0;
+}
+
+/*
+ * List the moments of other contexts that are still in the same place or further inside: held on other CPUs, interrupted, or
+ * asleep. If this CPU's own window is open, the context that stopped now is an interrupt, and the held context is among the
+ * others.
+ */
+static unsigned company(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned c = 0; c < l->d->target->caps.cpus && n < LOCK_DURING_MAX; c++) {
+		if (l->d->windows[c].open && l->window[c])
+			during[n++] = l->window[c];
+	}
+	for (unsigned i = 0; i < LOCK_CONTEXTS_MAX && n < LOCK_DURING_MAX; i++) {
+		const struct lock_context *c = &l->sets.contexts[i];
+
+		if (c != own && last_taken(c))
+			during[n++] = last_taken(c);
+	}
+	return n;
+}
+
+/*
+ * Whether the lock word shows that the lock is free, or held by another task: then its release was missed, or it was never
+ * taken.
+ */
+static bool is_lost(const struct locks *l, const struct held_lock *lock, const struct guest_context *context)
+{
+	uint64_t word = 0, owner = 0;
+
+	switch (lock->kind) {
+	case LOCK_SPIN:
+	case LOCK_RWLOCK:
+		return guest_read(l->d->guest, lock->gva, &word, 4) == 0 && !(uint32_t)word;
+	case LOCK_MUTEX:
+		if (guest_read(l->d->guest, lock->gva, &owner, sizeof(owner)))
+			return false;
+		return context->task && context->kind == GUEST_TASK ? (owner & ~(uint64_t)OWNER_FLAGS) != context->task
+								    : !owner;
+	case LOCK_RWSEM:
+		return guest_read(l->d->guest, lock->gva, &word, sizeof(word)) == 0 && !word;
+	default:
+		return false;
+	}
+}
+
+/* The lockset of a context at an access, after dropping locks whose release was missed. */
+static void get_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out)
+{
+	struct lock_context *c = lock_sets_find(&l->sets, cpu, context);
+
+	for (unsigned i = c ? c->set.count : 0; i-- > 0;) {
+		struct held_lock *lock = &c->set.held[i];
+
+		if (is_lost(l, lock, context))
+			lock_sets_drop(c, i);
+		else if (lock->kind == LOCK_MUTEX && context->task)
+			lock->maybe = false;
+	}
+	lock_sets_get(&l->sets, cpu, context, out);
+	out->overflow |= monotonic_ns() < l->unsure_until_ns;
+}
+
+/* Whether the owner word shows that the task holds this mutex or rwsem. Code outside of the subject took it. */
+static bool is_mine(const struct locks *l, uint64_t gva, const struct lock_function *function, uint64_t task)
+{
+	uint64_t owner;
+
+	if (guest_read(l->d->guest, gva + (function->kind == LOCK_RWSEM ? RWSEM_OWNER : 0), &owner, sizeof(owner)))
+		return false;
+	return (function->kind != LOCK_RWSEM || !(owner & 1)) && (owner & ~(uint64_t)OWNER_FLAGS) == task;
+}
+
+static bool has(const struct lockset *set, uint64_t gva)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		if (set->held[i].gva == gva)
+			return true;
+	}
+	return false;
+}
+
+static void add_outer(const struct locks *l, const struct guest_context *context, struct lockset *set)
+{
+	for (size_t i = 0; context->kind == GUEST_TASK && context->task && i < l->known.count; i++) {
+		const struct known_lock_function *k = &l->known.list[i];
+
+		if (k->function->op != LOCK_OUTER || has(set, k->addr) || !is_mine(l, k->addr, k->function, context->task))
+			continue;
+		if (set->count == LOCKSET_MAX)
+			set->overflow = true;
+		else
+			set->held[set->count++] = (struct held_lock){.gva = k->addr, .kind = k->function->kind};
+	}
+}
+
+bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out)
+{
+	get_held(l, cpu, context, out);
+	add_outer(l, context, out);
+	if (!out->overflow)
+		return true;
+	*out = (struct lockset){0};
+	return false;
+}
+
+/* Add a moment with the current number to the ring. NULL: the ring is full, and the moment is lost. */
+static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint64_t now)
+{
+	struct raw_moment *raw = lock_ring_put(&l->ring, kind);
+
+	if (!raw) {
+		l->d->stats.moments_lost++;
+		return NULL;
+	}
+	raw->number = l->number;
+	raw->time_ns = l->d->started_ns && now > l->d->started_ns ? now - l->d->started_ns : 0;
+	pthread_cond_signal(&l->d->lock_moment);
+	return raw;
+}
+
+/*
+ * The base register by which the instruction addresses the datum. Some operands of the instruction may not be among the data.
+ */
+static struct base_register base_of(const struct insn *insn, const struct x86_regs *regs, const struct datum *datum)
+{
+	struct mem_access accesses[INSN_MAX_MEM];
+	unsigned n = insn->flags & INSN_STRING ? 0 : insn_accesses(insn, regs, accesses);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct insn_mem *mem = &insn->mem[i];
+
+		if (accesses[i].gva == datum->access.gva && accesses[i].rw == datum->access.rw && !mem->seg && !mem->addr32 &&
+		    mem->base >= 0 && mem->base != X86_RSP)
+			return (struct base_register){regs->gpr[mem->base], (uint8_t)mem->base};
+	}
+	return (struct base_register){0};
+}
+
+/* If the site belongs to a pair to confirm, compare this access with earlier ones to the same memory. */
+static void confirm(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
+		    uint64_t site)
+{
+	if (!context->known || !confirm_has(l->d, site))
+		return;
+	for (unsigned i = 0; i < raw->data_count; i++) {
+		const struct lock_hit hit = {.number = l->number,
+					     .gva = raw->data[i].gva,
+					     .size = raw->data[i].size,
+					     .rw = raw->data[i].rw,
+					     .who = lock_who_is(cpu, context),
+					     .held = raw->locks};
+
+		confirm_accessed(l->d, &l->events, site, &hit);
+	}
+}
+
+void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
+		  unsigned n)
+{
+	uint64_t now = monotonic_ns();
+	struct guest_context context;
+	struct raw_moment *raw;
+
+	guest_context(l->d->guest, regs, &context);
+	lock_sets_seen(&l->sets, cpu, &context);
+	l->number++;
+	/* An interrupt on a CPU with an open window does not change the held access. */
+	if (!l->d->windows[cpu].open)
+		l->window[cpu] = l->number;
+	raw = put(l, LOCK_MOMENT_ACCESS, now);
+	if (!raw)
+		return;
+	get_held(l, cpu, &context, &raw->locks);
+	add_outer(l, &context, &raw->locks);
+	for (unsigned i = 0; i < n; i++) {
+		const struct datum *datum = &data[i];
+
+		raw->data[raw->data_count++] = (struct lock_datum){.gva = datum->access.gva,
+								   .gpa = datum->extents[0].gpa,
+								   .size = datum->access.size,
+								   .rw = datum->access.rw,
+								   .base = base_of(insn, regs, datum)};
+	}
+	confirm(l, cpu, &context, raw, regs->rip);
+	raw->during_count = company(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
+	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
+	raw->side.pc = regs->rip;
+}
+
+/* The register that holds the argument. All zero: the argument is in no register, or is NULL. */
+static struct base_register argument_register(const struct lock_function *function, const struct x86_regs *regs)
+{
+	static const uint8_t order[] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R8 + 1};
+	uint8_t gpr = function->arg < sizeof(order) ? order[function->arg] : 0;
+
+	if (function->arg >= sizeof(order) || !regs->gpr[gpr])
+		return (struct base_register){0};
+	return (struct base_register){regs->gpr[gpr], gpr};
+}
+
+static uint64_t argument(const struct locks *l, const struct lock_function *function, const struct x86_regs *regs)
+{
+	uint64_t base = argument_register(function, regs).value;
+
+	if (function->arg == LOCK_ARG_VARIABLE)
+		base = symtab_addr(guest_symtab(l->d->guest), function->variable);
+	return base ? base + (uint64_t)(int64_t)function->offset : 0;
+}
+
+static void object_ends(struct locks *l, uint64_t gva)
+{
+	struct raw_moment *raw;
+
+	l->number++;
+	confirm_object_ends(l->d, gva);
+	raw = put(l, LOCK_MOMENT_FREE, monotonic_ns());
+	if (raw)
+		raw->lock.gva = gva;
+}
+
+/* Queue a lock moment of a call, if the budget allows. The lockset is kept exactly in either case. */
+static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		      enum lock_moment_kind kind, const struct held_lock *lock, struct base_register base)
+{
+	uint64_t now = monotonic_ns(), during[LOCK_DURING_MAX];
+	unsigned n = company(l, lock_sets_find(&l->sets, cpu, context), during);
+	struct raw_moment *raw = pay(l, now, n) ? put(l, kind, now) : NULL;
+
+	if (!raw)
+		return;
+	lock_sets_get(&l->sets, cpu, context, &raw->locks);
+	raw->lock = *lock;
+	raw->lock_base = base;
+	memcpy(raw->during, during, sizeof(during));
+	raw->during_count = n;
+	capture_side(l->d->target, l->d->guest, cpu, regs, context, &raw->side);
+	raw->side.pc = regs->rip;
+}
+
+/*
+ * Record the operation for lock_order(). A try is left out: if it took the lock, the lock is in the lockset at the access, or
+ * its release was recorded.
+ */
+static void add_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
+		      const struct held_lock *lock)
+{
+	if (op == LOCK_TRY)
+		return;
+	if (context->known)
+		lock_events_add(&l->events, &(struct lock_event){.number = l->number,
+								 .gva = lock->gva,
+								 .who = lock_who_is(cpu, context),
+								 .give = op == LOCK_GIVE,
+								 .shared = lock->shared});
+	else
+		lock_events_hole(&l->events, l->number);
+}
+
+/* A call of `f` has returned on this CPU, with its result in RAX. */
+static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
+{
+	uint64_t result = regs->gpr[X86_RAX];
+	struct guest_context context;
+
+	if (f->function->op == LOCK_NEW) {
+		if (x86_kernel_address(result) && result < ERRORS_FROM)
+			object_ends(l, result);
+		return;
+	}
+	/* The result is an int, or a bool in the low 8 bits. */
+	result = f->function->nonzero ? result & 0xff : (uint32_t)result;
+	guest_context(l->d->guest, regs, &context);
+	lock_sets_tried(&l->sets, cpu, &context, regs->rip - CALL_LEN, f->function->nonzero == (result != 0), !f->given_unseen);
+}
+
+static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
+{
+	const struct lock_function *function = f->function;
+	uint64_t gva = argument(l, function, regs);
+	struct guest_context context;
+	struct held_lock lock;
+
+	if (!gva || function->op == LOCK_NEW)
+		return;
+	if (function->op == LOCK_FREE) {
+		object_ends(l, gva);
+		return;
+	}
+	guest_context(l->d->guest, regs, &context);
+	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
+	lock_sets_seen(&l->sets, cpu, &context);
+	l->number++;
+	lock = (struct held_lock){.gva = gva,
+				  .taken_at = regs->rip,
+				  .kind = function->kind,
+				  .off = function->off,
+				  .shared = function->shared,
+				  .maybe = function->op == LOCK_TRY};
+	add_event(l, cpu, &context, function->op, &lock);
+	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, argument_register(function, regs));
+		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
+			lock_sets_anew(&l->sets, cpu, &context, gva);
+		lock.maybe |= f->given_unseen;
+		lock_sets_take(&l->sets, cpu, &context, &lock, l->number);
+	} else if (function->op == LOCK_GIVE) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, argument_register(function, regs));
+		lock_sets_give(&l->sets, cpu, &context, gva);
+	}
+}
+
+void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
+{
+	const struct known_lock_function *before = lock_known_at(&l->results, point->addr);
+	const struct known_lock_function *now = lock_known_at(&l->known, target_of(&point->insn));
+
+	if (!now)
+		now = lock_known_at(&l->inlined, point->addr);
+	if (before)
+		call_returned(l, cpu, regs, before);
+	if (now)
+		called(l, cpu, regs, now);
+}

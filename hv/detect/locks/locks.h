@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Following locks (config.locks). Every call of a lock function in the subject, which is the sampled code, has a lock hook.
+ * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector knows which
+ * locks each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h),
+ * even without a window, so code with interrupts off counts in full. Method: Eraser (SOSP'97), DILP (SANER'19, III-C).
+ *
+ * A lock counts as held from the call that takes it to the call that releases it. The context runs no code of the subject
+ * between the call and the moment when the lock is really taken.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_LOCKS_H
+#define OUTRIDER_DETECT_LOCKS_LOCKS_H
+
+#include "hv/base/x86.h"
+#include "hv/detect/core/access.h"
+#include "hv/detect/locks/lock_load.h"
+#include "hv/detect/locks/lock_ring.h"
+#include "symbols/tables/symtab.h"
+
+struct detect;
+struct locks;
+struct point;
+
+/* Returns NULL when memory runs out. */
+struct locks *locks_new(struct detect *d);
+
+/* `l` may be NULL. */
+void locks_free(struct locks *l);
+
+/*
+ * Learn the addresses of lock functions in newly loaded text. A kernel has only some functions of the list. Called on the
+ * sampler's thread, without d->lock.
+ */
+void locks_learn(struct locks *l, const struct symtab *symbols);
+
+/*
+ * List the functions and variables of the user's list that no text loaded so far has: at most `max` names, owned by the list.
+ * Returns their total number. Called on the sampler's thread, without d->lock.
+ */
+size_t locks_unknown(struct locks *l, const char *names[], size_t max);
+
+/* The lock function that a direct call or jump leads to, or NULL. Called on the sampler's thread, without d->lock. */
+const struct lock_function *locks_called(struct locks *l, const struct insn *insn);
+
+/*
+ * The lock function that is inlined at the start of this code, or NULL. `function` is the GVA of the function that the code is
+ * in; inside a lock function itself nothing counts as inlined. Called on the sampler's thread, without d->lock.
+ */
+const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len);
+
+/*
+ * Remember that the instruction at `addr` is an inlined `function`; the caller plants a lock hook there. Returns 0, or -1 when
+ * memory runs out: the caller must then not plant it. Called on the sampler's thread, without d->lock.
+ */
+int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_function *function);
+
+/*
+ * Remember that the instruction at `addr` runs when a call of `function` has returned; the caller plants a lock hook there.
+ * Returns 0, or -1 when memory runs out: the call's result is then ignored. Called on the sampler's thread, without d->lock.
+ */
+int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
+
+/*
+ * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has one; otherwise locksets are
+ * unknown from now on. Before `sure_from_ns` (CLOCK_MONOTONIC, ns) locksets are unknown in any case, because CPUs may be in
+ * critical sections that they entered before. Called on the sampler's thread, without d->lock.
+ */
+void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
+
+/*
+ * Until locks_planted(), no lock hook sees locks taken or released, so locksets are unknown. Called on the sampler's thread,
+ * without d->lock.
+ */
+void locks_rest(struct locks *l);
+
+/* The cost of lock hooks. Guarded by d->lock. */
+struct lock_load *locks_load(struct locks *l);
+
+/* The text [base, base+size) is about to be freed, or was freed. The caller holds d->lock. */
+void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
+
+/*
+ * Number of locks, since the last call, that were held when the text that took them was freed. Called on the sampler's thread,
+ * without d->lock.
+ */
+unsigned locks_dropped(struct locks *l);
+
+/*
+ * A CPU hit a lock hook: it is about to call a lock function, or to run the instruction after one, which sees its result, or
+ * both. Called in a callback, under d->lock.
+ */
+void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
+
+/* A CPU is about to make these accesses by `insn`, at a sample point. Called in a callback, under d->lock. */
+void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
+		  unsigned n);
+
+/*
+ * The locks that the CPU's current or held context holds. Returns false, with an empty set, when they are not all known.
+ * Called in a callback, under d->lock.
+ */
+bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out);
+
+/* Whether the function is part of the subject. Any thread. */
+bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);
+
+/* The ring of lock moments, for the follower. Guarded by d->lock. */
+struct lock_ring *locks_ring(struct locks *l);
+
+#endif

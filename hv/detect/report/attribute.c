@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which instruction hit a watchpoint. A data breakpoint traps after the access (SDM vol. 3, 18.2.4), so RIP is at the next
+ * instruction, and x86 code cannot be decoded backwards. So this file decodes the function from its symbol on. It then
+ * computes the operand addresses of the instruction that ends at RIP, where the registers still have their values, and
+ * compares them with the watched bytes.
+ */
+#include "hv/detect/report/attribute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/detect/core/code.h"
+#include "hv/detect/core/state.h"
+#include "hv/race/conflict.h"
+
+#define FUNCTION_MAX (64u << 10)
+#define LATE_BYTES 4096 /* a fast string instruction can trap up to this many bytes late */
+
+struct sweep {
+	uint8_t code[FUNCTION_MAX];
+	struct guest_symbol fn;
+};
+
+static bool load_function(struct detect *d, uint64_t addr, struct sweep *s)
+{
+	return guest_symbol_at(d->guest, addr, &s->fn) == 0 && s->fn.size <= sizeof(s->code) &&
+	       detect_code(d, s->fn.addr, s->code, s->fn.size) == 0;
+}
+
+/* Find the instruction of the function that starts at GVA `start`. With `start` 0, find the one that ends at GVA `end`. */
+static bool find_insn(struct insn_decoder *dec, const struct sweep *s, uint64_t start, uint64_t end, struct insn *out)
+{
+	uint64_t at = 0;
+
+	while (at < s->fn.size) {
+		unsigned len = insn_decode(dec, s->code + at, s->fn.size - at, s->fn.addr + at, out);
+
+		if (!len)
+			return false;
+		if (out->addr == start || out->addr + len == end)
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+static bool overlaps(const struct race_side *watched, uint64_t gva, uint32_t size)
+{
+	uint32_t len = watched->size < RACE_DATA_MAX ? watched->size : RACE_DATA_MAX;
+
+	return race_ranges_overlap(gva, size, watched->gva, len);
+}
+
+/* Set the registers back to what they were before the string instruction's last element. */
+static void rewind_string(const struct insn *insn, struct x86_regs *regs)
+{
+	uint64_t step = insn->mem[0].size;
+
+	if (regs->rflags & X86_RFLAGS_DF)
+		step = -step;
+	regs->gpr[X86_RSI] -= step;
+	regs->gpr[X86_RDI] -= step;
+	if (insn->flags & INSN_REP)
+		regs->gpr[X86_RCX] = 1;
+}
+
+/* A call through memory pushed its return address after it read its operand: undo the push. */
+static void rewind_call(const struct insn *insn, struct x86_regs *regs)
+{
+	if (insn->flags & INSN_CALL)
+		regs->gpr[X86_RSP] += 8;
+}
+
+static void accept(struct race_side *side, const struct insn *insn, const struct insn_mem *mem, uint64_t gva)
+{
+	side->pc = insn->addr;
+	side->gva = gva;
+	side->size = mem->size;
+	side->rw = mem->rw;
+	side->locked = insn->flags & INSN_LOCKED;
+}
+
+/* Whether this operand of `insn`, which was just executed, overlaps the watched bytes. *gva becomes its address. */
+static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct observation *o, uint64_t *gva)
+{
+	struct x86_regs regs = o->sides[1].regs;
+	struct mem_access access[INSN_MAX_MEM];
+	struct insn one = *insn;
+
+	regs.rip = insn->addr;
+	if (insn->flags & INSN_STRING)
+		rewind_string(insn, &regs);
+	rewind_call(insn, &regs);
+	one.nmem = 1;
+	one.mem[0] = *mem;
+	if (insn_accesses(&one, &regs, access) != 1 || !overlaps(&o->sides[0], access[0].gva, access[0].size))
+		return false;
+	*gva = access[0].gva;
+	return true;
+}
+
+/*
+ * Whether this operand of `insn` may be the access although its address can no longer be computed: the instruction overwrote
+ * its own base or index, the decoder does not describe the operand fully, or a fast string instruction trapped some elements
+ * late.
+ */
+static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, const struct observation *o)
+{
+	const struct race_side *watched = &o->sides[0], *side = &o->sides[1];
+
+	if (insn->flags & INSN_STRING) {
+		uint64_t at = mem->base >= 0 ? side->regs.gpr[mem->base] : 0;
+
+		uint64_t behind = side->regs.rflags & X86_RFLAGS_DF ? watched->gva - at : at - watched->gva;
+
+		return (insn->flags & INSN_REP) && behind < LATE_BYTES;
+	}
+	return (insn->flags & INSN_INDIRECT) || (mem->base >= 0 && insn->regs_written >> mem->base & 1) ||
+	       (mem->index >= 0 && insn->regs_written >> mem->index & 1);
+}
+
+static bool explains(const struct insn *insn, struct observation *o, bool exactly)
+{
+	const struct race_side *watched = &o->sides[0];
+	const struct conflict_access sampled = {.known = true, .locked = watched->locked, .rw = watched->rw};
+
+	for (unsigned i = 0; i < insn->nmem; i++) {
+		const struct insn_mem *mem = &insn->mem[i];
+		const struct conflict_access access = {.known = true, .locked = insn->flags & INSN_LOCKED, .rw = mem->rw};
+		uint64_t gva = watched->gva;
+
+		if (!race_is_conflict(&sampled, &access) ||
+		    !(exactly ? overlaps_exactly(insn, mem, o, &gva) : may_overlap(insn, mem, o)))
+			continue;
+		accept(&o->sides[1], insn, mem, gva);
+		return true;
+	}
+	return false;
+}
+
+/* After a call through memory RIP is at the callee's first byte. The return address on the stack leads to the call. */
+static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, struct observation *o)
+{
+	struct race_side *side = &o->sides[1];
+	uint64_t ret;
+	struct insn insn;
+
+	if (side->stack_len < sizeof(ret))
+		return false;
+	memcpy(&ret, side->stack, sizeof(ret));
+	return load_function(d, ret - 1, s) && find_insn(dec, s, 0, ret, &insn) && (insn.flags & INSN_CALL) &&
+	       explains(&insn, o, true);
+}
+
+void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+{
+	const uint64_t rip = o->sides[1].regs.rip;
+	struct sweep *s = malloc(sizeof(*s));
+	struct insn at, before;
+	bool rep, previous;
+
+	if (!s)
+		return;
+	/*
+	 * A REP string instruction traps after an element, with RIP still at the instruction. After all other instructions RIP
+	 * is at the next one.
+	 */
+	rep = load_function(d, rip, s) && find_insn(decoder, s, rip, 0, &at) && (at.flags & INSN_REP);
+	previous = load_function(d, rip - 1, s) && find_insn(decoder, s, 0, rip, &before);
+	if (!(rep && explains(&at, o, true)) && !(previous && explains(&before, o, true)) &&
+	    !explained_by_caller(d, decoder, s, o) && !(rep && explains(&at, o, false)) && previous)
+		explains(&before, o, false);
+	free(s);
+}

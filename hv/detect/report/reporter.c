@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of a hit that follows the window: attribute the access and name everything. The guest is not held meanwhile. */
+#include "hv/detect/report/reporter.h"
+
+#include "hv/detect/core/state.h"
+#include "hv/detect/core/unwinding.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/report/attribute.h"
+#include "hv/detect/report/describe.h"
+#include "hv/race/printable.h"
+#include "hv/race/protection.h"
+#include "hv/sandbox/sandbox.h"
+
+static void unwind_side(struct detect *d, struct race_side *side)
+{
+	bool unwound;
+
+	unwinding_side(d->guest, side);
+	/* The CPU stopped after the access, in the same function, unless the access was a call through memory. */
+	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
+		side->calls.frames[0].pc = side->pc;
+	unwound = side->calls.origin != GUEST_ORIGIN_UNKNOWN && !side->calls.guessed;
+	pthread_mutex_lock(&d->lock);
+	d->stats.stacks++;
+	d->stats.stacks_unwound += unwound;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* Name the locks by their current addresses. A lock outlives the accesses made under it. */
+static void name_locks(struct detect *d, struct race_side *side)
+{
+	struct race_locks *locks = &side->locks;
+
+	locks->complete = locks->known && locks_of_subject(d->locks, &side->symbol);
+	for (unsigned i = 0; i < locks->set.count; i++) {
+		const struct held_lock *held = &locks->set.held[i];
+		struct guest_page_state page = {0};
+		struct guest_memory memory;
+		uint64_t gpa;
+
+		if (guest_translate(d->guest, held->gva, &gpa) == 0)
+			guest_page_state(d->guest, gpa, &page);
+		guest_memory_at(d->guest, &side->regs, &page, held->gva, 1, &memory);
+		printable_memory(&memory);
+		protection_lock_name(held->kind, held->gva, &memory, locks->name[i]);
+	}
+}
+
+static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+{
+	if (o->how == RACE_BY_WATCH) {
+		attribute_watch(d, decoder, o);
+		if (!o->sides[1].pc && d->target->caps.late_watch) {
+			pthread_mutex_lock(&d->lock);
+			d->stats.unexplained++;
+			pthread_mutex_unlock(&d->lock);
+			return;
+		}
+	}
+	guest_memory_at(d->guest, &o->sides[0].regs, &o->page, o->sides[0].gva, o->sides[0].size, &o->memory);
+	guest_taint(d->guest, &o->taint);
+	for (int i = 0; i < 2; i++) {
+		if (!o->sides[i].known)
+			continue;
+		describe_side(d, decoder, &o->sides[i]);
+		name_locks(d, &o->sides[i]);
+		unwind_side(d, &o->sides[i]);
+	}
+	d->sink.race(d->sink.ctx, o);
+}
+
+void *reporter_main(void *arg)
+{
+	struct detect *d = arg;
+	struct insn_decoder *decoder = insn_decoder_new();
+
+	sandbox_thread(SANDBOX_REPORTER);
+	pthread_mutex_lock(&d->lock);
+	while (decoder) {
+		struct observation *o = queue_next(&d->observations);
+
+		if (!o && d->reporter_stop)
+			break;
+		if (!o) {
+			pthread_cond_wait(&d->queued, &d->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&d->lock);
+		report(d, decoder, o);
+		pthread_mutex_lock(&d->lock);
+		queue_give_back(&d->observations, o);
+	}
+	pthread_mutex_unlock(&d->lock);
+	insn_decoder_free(decoder);
+	return NULL;
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef OUTRIDER_DETECT_REPORTER_H
-#define OUTRIDER_DETECT_REPORTER_H
-
-/* The reporter's thread. `arg` is the struct detect. Returns when d->reporter_stop is set and no observation waits. */
-void *reporter_main(void *arg);
-
-#endif

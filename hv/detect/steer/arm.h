@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arming one site: from its address to a planted sample point. Called on the sampler's thread, without d->lock. */
+#ifndef OUTRIDER_DETECT_STEER_ARM_H
+#define OUTRIDER_DETECT_STEER_ARM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct detect;
+
+enum arm_result {
+	ARMED,
+	ARMED_ALREADY, /* there is a point at this address already */
+	REFUSED,       /* the text there is no such instruction any more, or is about to be freed */
+	NONE,	       /* `addr` is 0: the pool has no site */
+};
+
+/*
+ * Arm the site at GVA `addr`, if the instruction there may be sampled. `again`: it was chosen because the guest was seen to
+ * run its function.
+ */
+enum arm_result arm_site(struct detect *d, uint64_t addr, bool again);
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/steer/confirm.h"
+
+#include <stdlib.h>
+
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/arm.h"
+#include "hv/detect/steer/lock_order.h"
+
+#define TURN_NS 200000000u
+/* On a target where arming stops the whole guest, turns are longer. */
+#define COSTLY_TURN_NS 1000000000u
+/* Pairs with a turn at the same time. */
+#define PAIRS_AT_A_TIME 8u
+/* Confirming may use up to half of the requested hits/s, but at least 20 hits/s. */
+#define RATE_SHARE 0.5
+#define RATE_LEAST 20.0
+/* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
+#define OBJECT_BYTES 8192u
+
+/* A pair of sites, and how often a CPU hit each. */
+struct pair {
+	uint64_t site[2]; /* GVAs */
+	uint64_t reached[2];
+	/* The latest access at each site that was not yet compared with an access at the other site. */
+	struct lock_hit latest[2];
+	struct pair_order order;
+};
+
+/* The pairs. d->lock guards all members, except those of the sampler. */
+struct confirmer {
+	struct pair pairs[CONFIRM_PAIRS_MAX];
+	unsigned count;
+	/* Sampler's thread only: when this turn ends (CLOCK_MONOTONIC, ns), its number, and the first pair to have it. */
+	uint64_t turn_ends, turn;
+	unsigned first;
+	/* Number of points that may be armed now, and when this was last refilled (CLOCK_MONOTONIC, ns). */
+	double budget;
+	uint64_t last_ns;
+};
+
+struct confirmer *confirm_new(void)
+{
+	return calloc(1, sizeof(struct confirmer));
+}
+
+void confirm_free(struct confirmer *v)
+{
+	free(v);
+}
+
+static struct pair *find(struct confirmer *v, uint64_t a, uint64_t b)
+{
+	for (unsigned i = 0; i < v->count; i++) {
+		struct pair *p = &v->pairs[i];
+
+		if ((p->site[0] == a && p->site[1] == b) || (p->site[0] == b && p->site[1] == a))
+			return p;
+	}
+	return NULL;
+}
+
+/* Remove a pair by moving the last one to its place. */
+static void forget(struct confirmer *v, struct pair *p)
+{
+	*p = v->pairs[--v->count];
+}
+
+bool confirm_add(struct confirmer *v, uint64_t a, uint64_t b)
+{
+	if (find(v, a, b) || v->count == CONFIRM_PAIRS_MAX)
+		return false;
+	v->pairs[v->count++] = (struct pair){.site = {a, b}};
+	return true;
+}
+
+bool confirm_get(struct confirmer *v, uint64_t a, uint64_t b, uint64_t reached[2])
+{
+	const struct pair *p = find(v, a, b);
+
+	if (!p)
+		return false;
+	reached[0] = p->reached[p->site[0] != a];
+	reached[1] = p->reached[p->site[0] == a];
+	return true;
+}
+
+bool confirm_order(struct confirmer *v, uint64_t a, uint64_t b, struct pair_order *out)
+{
+	const struct pair *p = find(v, a, b);
+
+	if (p)
+		*out = p->order;
+	return p;
+}
+
+void confirm_end(struct confirmer *v, uint64_t a, uint64_t b)
+{
+	struct pair *p = find(v, a, b);
+
+	if (p)
+		forget(v, p);
+}
+
+void confirm_reached(struct detect *d, uint64_t site)
+{
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		struct pair *p = &d->confirmer->pairs[i];
+
+		p->reached[0] += p->site[0] == site;
+		p->reached[1] += p->site[1] == site;
+	}
+}
+
+static bool conflict(const struct lock_hit *a, const struct lock_hit *b)
+{
+	return a->number && a->gva < b->gva + b->size && b->gva < a->gva + a->size && ((a->rw | b->rw) & INSN_WRITE) &&
+	       (a->who.who != b->who.who || a->who.kind != b->who.kind);
+}
+
+static void accessed(struct pair *p, const struct lock_events *events, unsigned which, const struct lock_hit *hit)
+{
+	struct lock_hit *other = &p->latest[!which];
+
+	p->latest[which] = *hit;
+	if (!conflict(other, hit))
+		return;
+	switch (lock_order(events, other, hit)) {
+	case LOCK_ORDER_LOCKS:
+		p->order.by_locks++;
+		break;
+	case LOCK_ORDER_NONE:
+		p->order.none++;
+		break;
+	default:
+		break;
+	}
+	/* Compare an access once only: comparing it with more accesses would add no information. */
+	other->number = 0;
+}
+
+void confirm_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit)
+{
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		struct pair *p = &d->confirmer->pairs[i];
+
+		for (unsigned which = 0; which < 2; which++) {
+			if (p->site[which] == site)
+				accessed(p, events, which, hit);
+		}
+	}
+}
+
+void confirm_object_ends(struct detect *d, uint64_t gva)
+{
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		for (unsigned which = 0; which < 2; which++) {
+			struct lock_hit *hit = &d->confirmer->pairs[i].latest[which];
+
+			if (hit->gva - gva < OBJECT_BYTES)
+				hit->number = 0;
+		}
+	}
+}
+
+bool confirm_has(const struct detect *d, uint64_t site)
+{
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		if (d->confirmer->pairs[i].site[0] == site || d->confirmer->pairs[i].site[1] == site)
+			return true;
+	}
+	return false;
+}
+
+void confirm_text_gone(struct detect *d, uint64_t base, uint64_t size)
+{
+	for (unsigned i = d->confirmer->count; i-- > 0;) {
+		struct pair *p = &d->confirmer->pairs[i];
+
+		if (p->site[0] - base < size || p->site[1] - base < size)
+			forget(d->confirmer, p);
+	}
+}
+
+static void refill(struct detect *d, struct confirmer *v, uint64_t now)
+{
+	double rate = RATE_SHARE * d->config.rate, most;
+
+	rate = rate < RATE_LEAST ? RATE_LEAST : rate;
+	most = 0.1 * rate + 2;
+	if (v->last_ns)
+		v->budget += (double)(now - v->last_ns) / 1e9 * rate;
+	v->budget = v->budget > most ? most : v->budget;
+	v->last_ns = now;
+}
+
+/* The sites to arm in this turn, at most two for each pair. Returns their number. */
+static unsigned choose(struct detect *d, struct confirmer *v, uint64_t now, uint64_t due[2 * PAIRS_AT_A_TIME])
+{
+	unsigned pairs, n = 0;
+
+	pthread_mutex_lock(&d->lock);
+	pairs = v->count < PAIRS_AT_A_TIME ? v->count : PAIRS_AT_A_TIME;
+	if (now >= v->turn_ends) {
+		v->turn_ends = now + (d->target->caps.costly_stops ? COSTLY_TURN_NS : TURN_NS);
+		v->turn++;
+		v->first += pairs;
+	}
+	for (unsigned i = 0; i < pairs; i++) {
+		const struct pair *p = &v->pairs[(v->first + i) % v->count];
+		unsigned lead = (unsigned)((v->turn + i) & 3);
+
+		if (lead != 1)
+			due[n++] = p->site[0];
+		if (lead != 0 && p->site[1] != p->site[0])
+			due[n++] = p->site[1];
+	}
+	pthread_mutex_unlock(&d->lock);
+	return n;
+}
+
+void confirm_step(struct detect *d, uint64_t now)
+{
+	uint64_t due[2 * PAIRS_AT_A_TIME];
+	struct confirmer *v = d->confirmer;
+	unsigned n;
+
+	refill(d, v, now);
+	n = choose(d, v, now, due);
+	for (unsigned i = 0; i < n && v->budget > 0; i++)
+		v->budget -= arm_site(d, due[i], false) == ARMED;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/steer/lock_order.h"
+
+#define CONTEXTS_MAX 16u
+#define LOCKS_MAX 32u
+
+/* What happens before the second access, according to the events searched so far. */
+struct before {
+	struct lock_who who[CONTEXTS_MAX];
+	unsigned who_count;
+	/* Locks that these contexts took before. `shared`: taken only as a reader. */
+	struct {
+		uint64_t gva;
+		bool shared;
+	} lock[LOCKS_MAX];
+	unsigned lock_count;
+	/* One of the two lists overflowed, so the answer may be wrong. */
+	bool full;
+};
+
+struct lock_who lock_who_is(unsigned cpu, const struct guest_context *context)
+{
+	bool task = context->kind == GUEST_TASK && context->pid > 0;
+
+	return (struct lock_who){
+		.who = task ? context->pid : -1 - (int64_t)cpu, .cpu = (uint16_t)cpu, .kind = (uint8_t)context->kind};
+}
+
+void lock_events_add(struct lock_events *e, const struct lock_event *event)
+{
+	e->list[e->count++ % LOCK_EVENTS_KEPT] = *event;
+}
+
+void lock_events_hole(struct lock_events *e, uint64_t number)
+{
+	e->hole = number;
+}
+
+static bool same_who(const struct lock_who *a, const struct lock_who *b)
+{
+	return a->who == b->who && a->kind == b->kind;
+}
+
+static bool has_who(const struct before *b, const struct lock_who *who)
+{
+	for (unsigned i = 0; i < b->who_count; i++) {
+		if (same_who(&b->who[i], who))
+			return true;
+	}
+	return false;
+}
+
+static void add_who(struct before *b, const struct lock_who *who)
+{
+	if (has_who(b, who))
+		return;
+	if (b->who_count == CONTEXTS_MAX)
+		b->full = true;
+	else
+		b->who[b->who_count++] = *who;
+}
+
+static void add_lock(struct before *b, uint64_t gva, bool shared)
+{
+	for (unsigned i = 0; i < b->lock_count; i++) {
+		if (b->lock[i].gva == gva) {
+			b->lock[i].shared &= shared;
+			return;
+		}
+	}
+	if (b->lock_count == LOCKS_MAX) {
+		b->full = true;
+		return;
+	}
+	b->lock[b->lock_count].gva = gva;
+	b->lock[b->lock_count++].shared = shared;
+}
+
+/*
+ * Whether this release lets one of those contexts take the lock. A reader's release does not let another reader in: both can
+ * hold it.
+ */
+static bool lets_in(const struct before *b, const struct lock_event *event)
+{
+	for (unsigned i = 0; event->give && i < b->lock_count; i++) {
+		if (b->lock[i].gva == event->gva)
+			return !(event->shared && b->lock[i].shared);
+	}
+	return false;
+}
+
+/* The CPU was in a lower context at this event: interrupts of it in the list began later, so earlier events are not theirs. */
+static void drop_interrupts(struct before *b, const struct lock_who *lower)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < b->who_count; i++) {
+		const struct lock_who *w = &b->who[i];
+
+		if (w->kind == GUEST_TASK || w->cpu != lower->cpu || w->kind <= lower->kind)
+			b->who[kept++] = *w;
+	}
+	b->who_count = kept;
+}
+
+static void begin(struct before *b, const struct lock_hit *second)
+{
+	*b = (struct before){.who = {second->who}, .who_count = 1};
+	for (unsigned i = 0; i < second->held.count; i++)
+		add_lock(b, second->held.held[i].gva, second->held.held[i].shared);
+}
+
+enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *first, const struct lock_hit *second)
+{
+	uint64_t kept = e->count < LOCK_EVENTS_KEPT ? e->count : LOCK_EVENTS_KEPT;
+	struct before b;
+
+	if (second->held.overflow || first->number < e->hole)
+		return LOCK_ORDER_UNKNOWN;
+	begin(&b, second);
+	for (uint64_t i = 0; i < kept; i++) {
+		const struct lock_event *event = &e->list[(e->count - 1 - i) % LOCK_EVENTS_KEPT];
+
+		if (event->number <= first->number)
+			goto out;
+		if (event->number >= second->number)
+			continue;
+		drop_interrupts(&b, &event->who);
+		/*
+		 * A context in the list took the lock before it released it, so other contexts' earlier releases of the lock
+		 * count too.
+		 */
+		if (has_who(&b, &event->who))
+			add_lock(&b, event->gva, event->shared);
+		else if (lets_in(&b, event))
+			add_who(&b, &event->who);
+	}
+	if (e->count > LOCK_EVENTS_KEPT)
+		return LOCK_ORDER_UNKNOWN;
+out:
+	if (b.full)
+		return LOCK_ORDER_UNKNOWN;
+	return has_who(&b, &first->who) ? LOCK_ORDER_LOCKS : LOCK_ORDER_NONE;
+}

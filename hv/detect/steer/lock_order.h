@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether locks order two accesses: the first access's context released a lock after it, and the second access's context took
+ * the same lock before it, directly or through a chain of such steps in other contexts (Lamport's happens-before, CACM 1978).
+ * An example is an object that a context takes out of a list under a lock, uses without a lock, and puts back under the lock.
+ *
+ * The detector keeps the latest lock operations and searches them from the newest to the oldest. An interrupt after its CPU
+ * was seen in a lower context is a different context than the interrupt before. Guarded by the detector's lock.
+ */
+#ifndef OUTRIDER_DETECT_STEER_LOCK_ORDER_H
+#define OUTRIDER_DETECT_STEER_LOCK_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/race/facts.h"
+#include "hv/race/lockset.h"
+
+/* Number of lock operations that are kept. */
+#define LOCK_EVENTS_KEPT 1024u
+
+/* A context, with the same identity as in lock_sets.h. */
+struct lock_who {
+	int64_t who;
+	uint16_t cpu;
+	uint8_t kind; /* enum guest_context_kind */
+};
+
+/* A context took or released a lock, at the moment with this number. */
+struct lock_event {
+	uint64_t number, gva;
+	struct lock_who who;
+	bool give, shared;
+};
+
+/* All zero: none yet. */
+struct lock_events {
+	struct lock_event list[LOCK_EVENTS_KEPT];
+	uint64_t count;
+	/* Some lock operations before the moment with this number were missed. */
+	uint64_t hole;
+};
+
+/* An access at the moment with this number. Number 0: no access. */
+struct lock_hit {
+	uint64_t number, gva;
+	uint32_t size;
+	uint8_t rw; /* enum insn_rw bits */
+	struct lock_who who;
+	/* The locks held at the access. */
+	struct lockset held;
+};
+
+/* The identity of a context, whose `known` must be set. */
+struct lock_who lock_who_is(unsigned cpu, const struct guest_context *context);
+
+/* Add an event. Callers add events in the order of their numbers, and none for a try of a lock. */
+void lock_events_add(struct lock_events *e, const struct lock_event *event);
+
+/* Lock operations before the moment with this number may have been missed. */
+void lock_events_hole(struct lock_events *e, uint64_t number);
+
+enum lock_order {
+	LOCK_ORDER_UNKNOWN, /* too long ago, or the held locks are not all known */
+	LOCK_ORDER_NONE,
+	LOCK_ORDER_LOCKS, /* locks put `first` before `second` */
+};
+
+/* How often an access at one site was followed by an access at the other site, in another context and to the same memory. */
+struct pair_order {
+	/* A lock orders the two accesses. */
+	uint64_t by_locks;
+	/* No lock orders them. */
+	uint64_t none;
+};
+
+/* The order of two accesses of different contexts. first->number < second->number. */
+enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *first, const struct lock_hit *second);
+
+#endif

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "hv/detect/steer/pool.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/insn/flow.h"
+
+/* Upper bound of a function's size in bytes. A symbol that seems larger is followed by a gap. */
+#define FUNCTION_MAX (64u << 10)
+/* A draw covers the sites in 32 bytes of code on average, which is about one site. */
+#define BYTES_A_DRAW 32
+/* After this many draws without a site, the pool counts as empty. */
+#define DRAWS_MAX 1024
+#define NOT_DECODED UINT32_MAX
+
+struct function {
+	uint64_t addr;
+	/* Sum of the weights of the functions before it in the segment. */
+	uint64_t weight_before;
+	uint32_t size;
+	/* The number of its sites, or NOT_DECODED. */
+	uint32_t count;
+	/* The offsets of its sites in the function. */
+	uint16_t *sites;
+	/* The weights of its sites, and the largest of them. */
+	struct prefer_weights weights;
+	uint32_t heaviest;
+	/* Whether it is in pool->executed. */
+	bool executed;
+};
+
+/* A function in which a CPU executed a sample point. */
+struct executed {
+	struct function *fn;
+	/* Sum of the site weights of the functions before it in pool->executed. */
+	uint64_t weight_before;
+};
+
+struct segment {
+	const void *key;
+	/* Sorted by address. */
+	struct function *functions;
+	size_t count, capacity;
+	uint64_t bytes, weight;
+};
+
+struct pool {
+	struct pool_source source;
+	struct pool_filter filter;
+	struct insn_decoder *decoder;
+	struct segment *segments;
+	size_t segment_count;
+	uint64_t bytes, weight;
+	uint64_t decoded_bytes, decoded_sites;
+	struct executed *executed;
+	size_t executed_count, executed_room;
+	/* Sum of the site weights of all functions in `executed`. */
+	uint64_t executed_weight;
+	uint8_t code[FUNCTION_MAX];
+	uint16_t offsets[FUNCTION_MAX];
+	/* Sites of the last draw that were not returned yet. */
+	uint64_t drawn[FUNCTION_MAX];
+	size_t drawn_count;
+};
+
+struct pool *pool_new(const struct pool_source *source, const struct pool_filter *filter)
+{
+	struct pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->source = *source;
+	pool->filter = *filter;
+	pool->decoder = insn_decoder_new();
+	if (pool->decoder)
+		return pool;
+	free(pool);
+	return NULL;
+}
+
+static void free_segment(struct segment *seg)
+{
+	for (size_t i = 0; i < seg->count; i++)
+		free(seg->functions[i].sites);
+	free(seg->functions);
+}
+
+void pool_free(struct pool *pool)
+{
+	if (!pool)
+		return;
+	for (size_t i = 0; i < pool->segment_count; i++)
+		free_segment(&pool->segments[i]);
+	free(pool->segments);
+	free(pool->executed);
+	insn_decoder_free(pool->decoder);
+	free(pool);
+}
+
+bool pool_is_site(const struct pool *pool, const struct insn *insn)
+{
+	/*
+	 * On one CPU the kernel replaces LOCK prefixes by DS prefixes (alternatives_smp_unlock()); such an instruction still
+	 * is synchronisation. A branch through memory is no site, because a CPU that stops after it is at the branch's target.
+	 */
+	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
+			       INSN_BRANCH | INSN_DS_PREFIX;
+
+	if (!insn->nmem || (insn->flags & never))
+		return false;
+	return !(insn->flags & INSN_GS) || pool->filter.per_cpu;
+}
+
+bool pool_name_fits(const char *name, const char *globs)
+{
+	const char *end;
+	char glob[128];
+
+	if (!globs)
+		return true;
+	for (;; globs = end + 1) {
+		end = strchrnul(globs, ',');
+		if ((size_t)(end - globs) < sizeof(glob)) {
+			memcpy(glob, globs, (size_t)(end - globs));
+			glob[end - globs] = 0;
+			if (fnmatch(glob, name, 0) == 0)
+				return true;
+		}
+		if (!*end)
+			return false;
+	}
+}
+
+bool pool_module_fits(const char *module, const char *globs)
+{
+	return !globs || (module[0] && pool_name_fits(module, globs));
+}
+
+/*
+ * The weight by which a function is drawn. Each of its sites is then taken with probability BYTES_A_DRAW * the site's weight /
+ * this weight, which is at most 1.
+ */
+static uint64_t weight(const struct function *fn)
+{
+	return (uint64_t)(fn->size > BYTES_A_DRAW ? fn->size : BYTES_A_DRAW) * fn->heaviest;
+}
+
+static struct prefer_weights weights_of(const struct pool *pool, uint64_t addr)
+{
+	const struct prefer_weights uniform = {.weight = PREFER_ONE};
+
+	return pool->source.weights ? pool->source.weights(pool->source.ctx, addr) : uniform;
+}
+
+static uint32_t heaviest(const struct prefer_weights *weights)
+{
+	uint32_t most = weights->weight;
+
+	for (size_t i = 0; i < weights->count; i++)
+		most = weights->sites[i].weight > most ? weights->sites[i].weight : most;
+	return most;
+}
+
+static int append(const struct pool *pool, struct segment *seg, const struct symbol *symbol)
+{
+	struct function *fn;
+
+	if (seg->count == seg->capacity) {
+		size_t capacity = seg->capacity ? 2 * seg->capacity : 256;
+		struct function *functions = realloc(seg->functions, capacity * sizeof(*functions));
+
+		if (!functions)
+			return -1;
+		seg->functions = functions;
+		seg->capacity = capacity;
+	}
+	fn = &seg->functions[seg->count++];
+	*fn = (struct function){
+		.addr = symbol->addr,
+		.weight_before = seg->weight,
+		.size = (uint32_t)symbol->size,
+		.count = NOT_DECODED,
+		.weights = weights_of(pool, symbol->addr),
+	};
+	fn->heaviest = heaviest(&fn->weights);
+	seg->bytes += fn->size;
+	seg->weight += weight(fn);
+	return 0;
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/*
+ * Several names at one address are one function. It is sampled if any of its names matches the filter, but never if one of its
+ * names is not safe to sample.
+ */
+static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t first, size_t end)
+{
+	bool match = false;
+
+	for (size_t i = first; i < end; i++) {
+		struct symbol fn;
+
+		symtab_get(symbols, i, &fn);
+		if (!pool->source.eligible(pool->source.ctx, &fn))
+			return false;
+		match |= is_text(fn.type) && pool_name_fits(fn.name, pool->filter.sample);
+	}
+	return match;
+}
+
+bool pool_next_function(const struct pool *pool, const struct symtab *symbols, uint64_t start, uint64_t end, size_t *i,
+			struct symbol *out)
+{
+	size_t n = symtab_count(symbols);
+
+	for (size_t first = *i, next; first < n; first = next) {
+		struct symbol fn, other;
+
+		symtab_get(symbols, first, &fn);
+		for (next = first + 1; next < n; next++) {
+			symtab_get(symbols, next, &other);
+			if (other.addr != fn.addr)
+				break;
+			if (other.size > fn.size)
+				fn.size = other.size;
+		}
+		*i = next;
+		if (fn.addr < start || fn.addr >= end || !fn.size || fn.size > FUNCTION_MAX ||
+		    !wanted(pool, symbols, first, next))
+			continue;
+		/* A symbol's size may reach into the next symbol. Cut it there, so that no site is in two functions. */
+		if (next < n && fn.size > other.addr - fn.addr)
+			fn.size = other.addr - fn.addr;
+		if (fn.size > end - fn.addr)
+			fn.size = end - fn.addr;
+		*out = fn;
+		return true;
+	}
+	return false;
+}
+
+static int collect(struct pool *pool, struct segment *seg, const struct symtab *symbols, uint64_t start, uint64_t end)
+{
+	struct symbol fn;
+
+	for (size_t i = 0; pool_next_function(pool, symbols, start, end, &i, &fn);) {
+		if (append(pool, seg, &fn))
+			return -1;
+	}
+	return 0;
+}
+
+int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
+		 struct err *err)
+{
+	struct segment seg = {.key = key}, *segments;
+
+	if (collect(pool, &seg, symbols, start, end))
+		goto fail;
+	segments = realloc(pool->segments, (pool->segment_count + 1) * sizeof(*segments));
+	if (!segments)
+		goto fail;
+	pool->segments = segments;
+	pool->segments[pool->segment_count++] = seg;
+	pool->bytes += seg.bytes;
+	pool->weight += seg.weight;
+	return (int64_t)seg.count;
+fail:
+	free_segment(&seg);
+	return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
+}
+
+static void append_executed(struct pool *pool, struct function *fn)
+{
+	pool->executed[pool->executed_count++] = (struct executed){fn, pool->executed_weight};
+	for (uint32_t i = 0; i < fn->count; i++)
+		pool->executed_weight += prefer_weight(&fn->weights, fn->sites[i]);
+}
+
+/* Remove the functions of a segment from pool->executed. */
+static void forget_executed(struct pool *pool, const struct segment *seg)
+{
+	size_t n = pool->executed_count;
+
+	pool->executed_count = 0;
+	pool->executed_weight = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct function *fn = pool->executed[i].fn;
+
+		if (fn < seg->functions || fn >= seg->functions + seg->count)
+			append_executed(pool, fn);
+	}
+}
+
+void pool_remove(struct pool *pool, const void *key)
+{
+	for (size_t i = 0; i < pool->segment_count; i++) {
+		struct segment *seg = &pool->segments[i];
+
+		if (seg->key != key)
+			continue;
+		for (size_t f = 0; f < seg->count; f++) {
+			if (seg->functions[f].count == NOT_DECODED)
+				continue;
+			pool->decoded_bytes -= seg->functions[f].size;
+			pool->decoded_sites -= seg->functions[f].count;
+		}
+		pool->bytes -= seg->bytes;
+		pool->weight -= seg->weight;
+		pool->drawn_count = 0; /* some of these sites may be in the segment */
+		forget_executed(pool, seg);
+		free_segment(seg);
+		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
+		pool->segment_count--;
+		return;
+	}
+}
+
+/*
+ * Sweep linearly from the symbol on: kernel functions have no data between instructions. Stop at bytes that do not decode, and
+ * at an INT3 of the guest's own (text being patched, a kprobe), since decoding could lose the instruction boundaries after it.
+ */
+static uint32_t sweep(struct pool *pool, const struct function *fn)
+{
+	struct insn insn;
+	bool padding = false;
+	uint32_t n = 0;
+	unsigned len;
+
+	for (uint32_t at = 0; at < fn->size; at += len) {
+		len = insn_decode(pool->decoder, pool->code + at, fn->size - at, fn->addr + at, &insn);
+		if (!len || ((insn.flags & INSN_INT3) && !padding))
+			break;
+		if (pool_is_site(pool, &insn))
+			pool->offsets[n++] = (uint16_t)at;
+		padding = insn_ends_flow(&insn) || insn.flags & INSN_INT3;
+	}
+	return n;
+}
+
+static void decode(struct pool *pool, struct function *fn)
+{
+	uint32_t n = 0;
+
+	if (pool->source.code(pool->source.ctx, fn->addr, pool->code, fn->size) == 0)
+		n = sweep(pool, fn);
+	fn->sites = n ? malloc(n * sizeof(*fn->sites)) : NULL;
+	fn->count = fn->sites ? n : 0;
+	if (fn->sites)
+		memcpy(fn->sites, pool->offsets, n * sizeof(*fn->sites));
+	pool->decoded_bytes += fn->size;
+	pool->decoded_sites += fn->count;
+}
+
+/* The function at position `at` of the weights of all functions, laid end to end. */
+static struct function *function_at(const struct pool *pool, uint64_t at)
+{
+	const struct segment *seg = pool->segments;
+	size_t low = 0, high;
+
+	while (at >= seg->weight)
+		at -= seg++->weight;
+	high = seg->count;
+	while (high - low > 1) {
+		size_t mid = (low + high) / 2;
+
+		if (seg->functions[mid].weight_before <= at)
+			low = mid;
+		else
+			high = mid;
+	}
+	return &seg->functions[low];
+}
+
+static void draw(struct pool *pool, struct rng *rng)
+{
+	struct function *fn = function_at(pool, rng_below(rng, pool->weight));
+
+	if (fn->count == NOT_DECODED)
+		decode(pool, fn);
+	for (uint32_t i = 0; i < fn->count; i++) {
+		if (rng_below(rng, weight(fn)) < (uint64_t)BYTES_A_DRAW * prefer_weight(&fn->weights, fn->sites[i]))
+			pool->drawn[pool->drawn_count++] = fn->addr + fn->sites[i];
+	}
+}
+
+uint64_t pool_choose(struct pool *pool, struct rng *rng)
+{
+	for (unsigned n = 0; !pool->drawn_count; n++) {
+		if (!pool->weight || n == DRAWS_MAX)
+			return 0;
+		draw(pool, rng);
+	}
+	return pool->drawn[--pool->drawn_count];
+}
+
+/* The function of the segment that contains `addr`, or NULL. */
+static struct function *function_around(const struct segment *seg, uint64_t addr)
+{
+	size_t low = 0, high = seg->count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (seg->functions[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && addr - seg->functions[low - 1].addr < seg->functions[low - 1].size ? &seg->functions[low - 1] : NULL;
+}
+
+static struct function *find_function(const struct pool *pool, uint64_t addr)
+{
+	struct function *fn = NULL;
+
+	for (size_t i = 0; i < pool->segment_count && !fn; i++)
+		fn = function_around(&pool->segments[i], addr);
+	return fn;
+}
+
+bool pool_has_site(struct pool *pool, uint64_t gva)
+{
+	struct function *fn = find_function(pool, gva);
+
+	if (fn && fn->count == NOT_DECODED)
+		decode(pool, fn);
+	for (uint32_t i = 0; fn && i < fn->count; i++) {
+		if (fn->addr + fn->sites[i] == gva)
+			return true;
+	}
+	return false;
+}
+
+uint32_t pool_function_sites(const struct pool *pool, uint64_t gva)
+{
+	const struct function *fn = find_function(pool, gva);
+
+	return fn && fn->count != NOT_DECODED ? fn->count : 0;
+}
+
+void pool_executed(struct pool *pool, uint64_t site)
+{
+	struct function *fn = find_function(pool, site);
+
+	if (!fn || fn->executed || fn->count == NOT_DECODED)
+		return;
+	if (pool->executed_count == pool->executed_room) {
+		size_t room = pool->executed_room ? 2 * pool->executed_room : 256;
+		struct executed *executed = realloc(pool->executed, room * sizeof(*executed));
+
+		if (!executed)
+			return;
+		pool->executed = executed;
+		pool->executed_room = room;
+	}
+	fn->executed = true;
+	append_executed(pool, fn);
+}
+
+uint64_t pool_choose_executed(const struct pool *pool, struct rng *rng)
+{
+	size_t low = 0, high = pool->executed_count;
+	const struct function *fn;
+	uint64_t at;
+
+	if (!pool->executed_weight)
+		return 0;
+	at = rng_below(rng, pool->executed_weight);
+	while (high - low > 1) {
+		size_t mid = (low + high) / 2;
+
+		if (pool->executed[mid].weight_before <= at)
+			low = mid;
+		else
+			high = mid;
+	}
+	fn = pool->executed[low].fn;
+	at -= pool->executed[low].weight_before;
+	for (uint32_t i = 0;; i++) {
+		uint32_t heavy = prefer_weight(&fn->weights, fn->sites[i]);
+
+		if (at < heavy)
+			return fn->addr + fn->sites[i];
+		at -= heavy;
+	}
+}
+
+uint64_t pool_sites(const struct pool *pool)
+{
+	if (pool->decoded_bytes == 0)
+		return 0;
+	return (uint64_t)((double)pool->decoded_sites * (double)pool->bytes / (double)pool->decoded_bytes);
+}

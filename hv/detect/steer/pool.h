@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pool: DataCollider's sampling set (section 3.1.1), all sites that may be sampled. It has one segment for the kernel and
+ * one for each module, so that an unloaded module's sites can be removed.
+ *
+ * Sites may have weights (hv/race/prefer.h): the probability of a site is proportional to its weight. Equal weights give the
+ * same choices as no weights.
+ *
+ * The pool is lazy: decoding a whole kernel takes long (40 s in the labs), and most sites are never chosen. A function is
+ * decoded from live guest text the first time that it is drawn. Sites of equal weight are equally likely all the same: a
+ * function is drawn with a probability proportional to its size times the largest weight in it, and each of its sites is then
+ * taken with a probability proportional to the site's weight and inversely proportional to that product. A draw yields about
+ * one site on average, and fewer if weights differ. The same seed gives the same sites in the same order, whatever was decoded
+ * before.
+ *
+ * Used by the sampler's thread only, without a lock.
+ */
+#ifndef OUTRIDER_DETECT_STEER_POOL_H
+#define OUTRIDER_DETECT_STEER_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/base/rng.h"
+#include "hv/race/prefer.h"
+#include "symbols/insn/insn.h"
+#include "symbols/tables/symtab.h"
+
+struct pool_filter {
+	/* Comma-separated globs of function names. NULL: all functions. The string must outlive the pool. */
+	const char *sample;
+	/* Whether GS-relative accesses are sites too. */
+	bool per_cpu;
+};
+
+/* Callbacks that tell the pool about the guest. */
+struct pool_source {
+	/* Whether sampling the function is safe. */
+	bool (*eligible)(void *ctx, const struct symbol *function);
+	/* Copy code as the guest wrote it, without the detector's INT3s. Returns 0, or -1 when any byte cannot be read. */
+	int (*code)(void *ctx, uint64_t gva, void *buf, size_t len);
+	/* The weights of the sites of the function at this GVA; they must outlive the pool. NULL: all sites weigh the same. */
+	struct prefer_weights (*weights)(void *ctx, uint64_t gva);
+	void *ctx;
+};
+
+struct pool;
+
+/*
+ * Find the next function in [start, end) that pool_add() would add, from symbol *i on. Advances *i past all names of the
+ * function. Returns false at the end. Any thread.
+ */
+bool pool_next_function(const struct pool *pool, const struct symtab *symbols, uint64_t start, uint64_t end, size_t *i,
+			struct symbol *out);
+
+/* Whether a function's name matches one of the globs of a pool_filter. Any thread. */
+bool pool_name_fits(const char *name, const char *globs);
+
+/* Whether a module is to be sampled (detect_config.module). With globs the kernel, "", never is. Any thread. */
+bool pool_module_fits(const char *module, const char *globs);
+
+/* Create a pool; both structs are copied. Returns NULL when memory runs out. */
+struct pool *pool_new(const struct pool_source *source, const struct pool_filter *filter);
+
+/* `pool` may be NULL. */
+void pool_free(struct pool *pool);
+
+/*
+ * Add a segment under `key`: the functions of `symbols` in the GVAs [start, end) that the filter and the source accept.
+ * Decodes nothing. `symbols` is used during the call only. Returns the number of functions, or -1 with EXIT_INTERNAL in `err`
+ * when memory runs out.
+ */
+int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
+		 struct err *err);
+
+/* Remove the segment under `key`, if there is one. */
+void pool_remove(struct pool *pool, const void *key);
+
+/* Draw a site by weight. Returns its GVA, or 0 if no site was found in DRAWS_MAX draws. */
+uint64_t pool_choose(struct pool *pool, struct rng *rng);
+
+/*
+ * A CPU executed the site at this GVA, so the guest runs its function: pool_choose_executed() may choose any site of the
+ * function from now on. Does nothing when memory runs out, or when the pool has no such function.
+ */
+void pool_executed(struct pool *pool, uint64_t site);
+
+/*
+ * Draw a site by weight from the functions that pool_executed() was called for. Decodes nothing. Returns its GVA, or 0 if there
+ * is none.
+ */
+uint64_t pool_choose_executed(const struct pool *pool, struct rng *rng);
+
+/* Number of sites: counted in decoded functions, extrapolated by size for the rest. 0 before any function was decoded. */
+uint64_t pool_sites(const struct pool *pool);
+
+/*
+ * Whether this GVA is a site: the start of an instruction that may be sampled, in a function of the pool. Decodes the function
+ * if necessary.
+ */
+bool pool_has_site(struct pool *pool, uint64_t gva);
+
+/* Number of sites of the function that contains `gva`. 0: there is no such function, or it was not decoded. */
+uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
+
+/*
+ * Whether an instruction is a site: it accesses memory that may be shared, and is no synchronisation. Checked when a function
+ * is decoded, and again when a point is armed.
+ */
+bool pool_is_site(const struct pool *pool, const struct insn *insn);
+
+#endif

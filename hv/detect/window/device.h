@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A device as the other side of a race. A device has no CPU, so no watchpoint and no breakpoint catches its accesses. Instead
+ * the target reports them (caps.devices): the segments of the requests that a device serves, and its rings.
+ *
+ * From when a device takes a request until it hands it back, the request's segments belong to the device. A sampled access
+ * that overlaps a segment conflicts with it if either side writes, whichever began first, and even if no byte changes. A ring
+ * is accessed by device and driver at the same time by design. Accesses to a ring are no conflicts, and when the window reads
+ * the memory again, a device's change of a ring does not count as an unseen writer's.
+ *
+ * The caller of each function holds d->lock.
+ */
+#ifndef OUTRIDER_DETECT_WINDOW_DEVICE_H
+#define OUTRIDER_DETECT_WINDOW_DEVICE_H
+
+#include "hv/detect/core/state.h"
+
+/* A device's access that conflicts with a window. */
+struct device_conflict {
+	/* The window's datum. NULL: no conflict. */
+	const struct datum *datum;
+	/* The access, cut to the bytes that it shares with the datum. */
+	struct device_access access;
+};
+
+/*
+ * The window `w` is about to open: have devices report accesses to its memory from now on, and check the requests in flight.
+ * Returns a conflict with one of these, if any. Call it before the first read of the memory, so that no device access falls in
+ * between.
+ */
+struct device_conflict device_window_opens(struct detect *d, struct window *w);
+
+/* A window has closed, or did not open: have devices report accesses to the memory of open windows only. */
+void device_window_closed(struct detect *d);
+
+/* Whether a device's access to a segment conflicts with the window. */
+struct device_conflict device_find_conflict(const struct window *w, const struct device_access *access);
+
+/* A device accesses a ring: mark the bytes of the window's data that the access overlaps as explained. */
+void device_ring_explain(struct detect *d, struct window *w, const struct device_access *access);
+
+#endif

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/window/rendezvous.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/capture.h"
+#include "hv/detect/core/unwinding.h"
+#include "hv/detect/window/rendezvous_end.h"
+#include "hv/detect/window/window.h"
+#include "hv/sandbox/sandbox.h"
+
+/* Time for the machine to stand still, in ns. */
+#define RENDEZVOUS_NS 50000000u
+/* The same if one of the two CPUs has interrupts off: other CPUs then wait for its answer to their IPIs. */
+#define IRQS_OFF_RENDEZVOUS_NS 10000000u
+
+/* State of the rendezvous thread. */
+struct rendezvous_server {
+	pthread_t thread;
+	/* Signalled under d->lock when a rendezvous was begun, or when the thread is to end. */
+	pthread_cond_t wanted;
+	bool stop;
+	/* Room for every point that can exist. */
+	struct rendezvous_point *points;
+	/* Buffers for unwinding a side. */
+	struct race_side side;
+	struct race_side_room room;
+};
+
+/* ---- the two CPUs ---- */
+
+static void end_both(struct detect *d, bool took_place, unsigned self)
+{
+	struct window *w = d->rendezvous.window;
+
+	rendezvous_end(d, took_place, self);
+	window_close(d, w);
+	if (w->cpu != self)
+		target_release(d->target, w->cpu);
+}
+
+/* Whether neither CPU is part of another window or rendezvous, and the first CPU is not in an NMI. */
+static bool can_begin(struct detect *d, const struct window *w, const struct other_side *other)
+{
+	const struct point *point = other->point;
+
+	return d->rendezvous_server && !d->rendezvous.under_way && !d->closing && w->cpu != other->cpu &&
+	       !d->windows[other->cpu].open && (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
+}
+
+uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
+			  struct target_action *action)
+{
+	struct rendezvous_state *m = &d->rendezvous;
+	uint64_t now = monotonic_ns(), most = RENDEZVOUS_NS;
+	struct guest_context context;
+	bool irqs_off;
+
+	if (!can_begin(d, w, other))
+		return 0;
+	guest_context(d->guest, other->regs, &context);
+	irqs_off = context.irqs_off || w->context.irqs_off;
+	if (context.kind == GUEST_NMI || (irqs_off && now < d->irqs_off_rendezvous_rest) ||
+	    !d->sink.rendezvous_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
+		return 0;
+	if (irqs_off)
+		most = IRQS_OFF_RENDEZVOUS_NS;
+	*m = (struct rendezvous_state){
+		.under_way = true,
+		.number = m->number + 1,
+		.served = m->served,
+		.began_ns = now,
+		.deadline_ns = now + most,
+		.window = w,
+		.cpu = other->cpu,
+		.regs = *other->regs,
+		.context = context,
+		.point = other->point,
+		.data = {*datum, *other->datum},
+	};
+	/* A point with a window is not removed as a surplus or stale point. */
+	other->point->window = w;
+	pthread_cond_signal(&d->rendezvous_server->wanted);
+	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
+	return m->number;
+}
+
+bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+			  struct target_action *action)
+{
+	struct rendezvous_state *m = &d->rendezvous;
+	uint64_t now = monotonic_ns();
+
+	if (!m->under_way || point != m->point)
+		return false;
+	/* The second CPU is back from an interrupt. */
+	if (cpu == m->cpu && regs->gpr[X86_RSP] == m->regs.gpr[X86_RSP] && now < m->deadline_ns) {
+		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
+		return true;
+	}
+	/* Another context hit the first CPU's instruction: the window decides. */
+	if (point == m->window->point)
+		return false;
+	end_both(d, false, cpu);
+	*action = (struct target_action){.kind = TARGET_RESUME};
+	return true;
+}
+
+bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
+{
+	struct rendezvous_state *m = &d->rendezvous;
+	uint64_t now = monotonic_ns();
+
+	if (!m->under_way || (cpu != m->cpu && cpu != m->window->cpu))
+		return false;
+	if (now < m->deadline_ns && !d->closing) {
+		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
+		return true;
+	}
+	end_both(d, false, cpu);
+	*action = (struct target_action){.kind = TARGET_RESUME};
+	return true;
+}
+
+/* ---- the thread ---- */
+
+/* Find the return address of the side's function, from the stack of a CPU that stands still. */
+static void find_return(struct detect *d, struct rendezvous_side *side)
+{
+	struct race_side *room = &d->rendezvous_server->side;
+	const struct guest_frame *caller = &room->calls.frames[1];
+
+	capture_side(d->target, d->guest, side->cpu, &side->regs, &side->context, room);
+	unwinding_side(d->guest, room);
+	if (room->calls.count < 2 || !caller->reliable || caller->kind != UNWIND_CALL)
+		return;
+	side->return_address = caller->pc;
+	side->cfa = caller->sp;
+}
+
+static void fill_side(struct rendezvous_side *side, unsigned cpu, const struct x86_regs *regs,
+		      const struct guest_context *context, const struct datum *datum, uint8_t insn_len)
+{
+	*side = (struct rendezvous_side){.cpu = cpu, .regs = *regs, .context = *context};
+	side->gva = datum->access.gva;
+	side->gpa = datum->extents[0].gpa;
+	side->size = datum->access.size;
+	side->rw = datum->access.rw;
+	side->insn_len = insn_len;
+}
+
+static void fill(struct detect *d, struct rendezvous *rendezvous)
+{
+	const struct rendezvous_state *m = &d->rendezvous;
+	const struct window *w = m->window;
+
+	rendezvous->number = m->number;
+	fill_side(&rendezvous->sides[0], w->cpu, &w->regs, &w->context, &m->data[0], w->point->insn.len);
+	fill_side(&rendezvous->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
+}
+
+/* While the machine stands still: whether both CPUs are where they were held. Reads their current registers into the sides. */
+static bool both_stand(struct detect *d, struct rendezvous *rendezvous)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct rendezvous_side *side = &rendezvous->sides[i];
+		const struct x86_regs held = side->regs;
+
+		if (target_peek_regs(d->target, side->cpu, &side->regs) || side->regs.rip != held.rip ||
+		    side->regs.gpr[X86_RSP] != held.gpr[X86_RSP] || side->regs.cr3 != held.cr3)
+			return false;
+		if (guest_symbol_at(d->guest, held.rip, &side->symbol))
+			side->symbol = (struct guest_symbol){0};
+		find_return(d, side);
+	}
+	return true;
+}
+
+static void list_points(struct detect *d, struct rendezvous *rendezvous)
+{
+	rendezvous->points = d->rendezvous_server->points;
+	rendezvous->point_count = d->points.count;
+	for (uint32_t i = 0; i < d->points.count; i++) {
+		const struct point *point = &d->points.slots[d->points.armed[i]];
+
+		d->rendezvous_server->points[i] = (struct rendezvous_point){point->gpa, point->insn.bytes[0]};
+	}
+}
+
+/* Serve a rendezvous that was begun. Called with d->lock held, which is released while the machine comes to a stop. */
+static void serve(struct detect *d)
+{
+	struct rendezvous rendezvous = {0};
+	bool stand = false;
+
+	fill(d, &rendezvous);
+	pthread_mutex_unlock(&d->lock);
+	if (target_stand_still(d->target)) {
+		pthread_mutex_lock(&d->lock);
+		if (d->rendezvous.under_way)
+			end_both(d, false, RENDEZVOUS_NO_CPU);
+		return;
+	}
+	stand = both_stand(d, &rendezvous);
+	pthread_mutex_lock(&d->lock);
+	if (d->rendezvous.under_way && d->rendezvous.number == rendezvous.number) {
+		stand = stand && !d->closing;
+		if (stand) {
+			list_points(d, &rendezvous);
+			d->sink.rendezvous(d->sink.ctx, &rendezvous);
+		}
+		end_both(d, stand, RENDEZVOUS_NO_CPU);
+	}
+	target_go_on(d->target);
+}
+
+static void *rendezvous_main(void *arg)
+{
+	struct detect *d = arg;
+
+	sandbox_thread(SANDBOX_COPY);
+	pthread_mutex_lock(&d->lock);
+	while (!d->rendezvous_server->stop) {
+		if (d->rendezvous.under_way && d->rendezvous.number != d->rendezvous.served) {
+			d->rendezvous.served = d->rendezvous.number;
+			serve(d);
+		} else {
+			pthread_cond_wait(&d->rendezvous_server->wanted, &d->lock);
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}
+
+int rendezvous_start(struct detect *d, struct err *err)
+{
+	struct rendezvous_server *server;
+
+	if (!d->sink.rendezvous || d->target->caps.costly_stops)
+		return 0;
+	server = calloc(1, sizeof(*server));
+	if (!server)
+		return err_set(err, EXIT_INTERNAL, "out of memory for the rendezvous thread");
+	server->points = calloc(d->points.capacity, sizeof(*server->points));
+	race_side_use_room(&server->side, &server->room);
+	if (!server->points || pthread_cond_init(&server->wanted, NULL))
+		goto fail;
+	d->rendezvous_server = server;
+	if (pthread_create(&server->thread, NULL, rendezvous_main, d) == 0)
+		return 0;
+	d->rendezvous_server = NULL;
+	pthread_cond_destroy(&server->wanted);
+fail:
+	free(server->points);
+	free(server);
+	return err_set(err, EXIT_INTERNAL, "cannot start the rendezvous thread");
+}
+
+void rendezvous_stop(struct detect *d)
+{
+	struct rendezvous_server *server = d->rendezvous_server;
+
+	if (!server)
+		return;
+	pthread_mutex_lock(&d->lock);
+	server->stop = true;
+	pthread_cond_signal(&server->wanted);
+	pthread_mutex_unlock(&d->lock);
+	pthread_join(server->thread, NULL);
+	pthread_mutex_lock(&d->lock);
+	d->rendezvous_server = NULL; /* a CPU's callback may be about to begin a rendezvous */
+	pthread_mutex_unlock(&d->lock);
+	pthread_cond_destroy(&server->wanted);
+	free(server->points);
+	free(server);
+}

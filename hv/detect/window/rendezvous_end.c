@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/window/rendezvous_end.h"
+
+#include "hv/base/clock.h"
+
+/* After a rendezvous with a CPU that had interrupts off, none like it for 10 times as long, as for windows. */
+#define IRQS_OFF_REST 10
+
+void rendezvous_end(struct detect *d, bool took_place, unsigned self)
+{
+	struct rendezvous_state *m = &d->rendezvous;
+	uint64_t now = monotonic_ns();
+
+	d->stats.rendezvous += took_place;
+	d->stats.rendezvous_skipped += !took_place;
+	m->under_way = false;
+	if (m->context.irqs_off || m->window->context.irqs_off)
+		d->irqs_off_rendezvous_rest = now + IRQS_OFF_REST * (now - m->began_ns);
+	if (m->point != m->window->point)
+		points_remove(&d->points, m->point);
+	if (m->cpu != self)
+		target_release(d->target, m->cpu);
+}
+
+void rendezvous_window_closes(struct detect *d, const struct window *w)
+{
+	if (d->rendezvous.under_way && d->rendezvous.window == w)
+		rendezvous_end(d, false, RENDEZVOUS_NO_CPU);
+}
+
+bool rendezvous_has(const struct detect *d, unsigned cpu)
+{
+	return d->rendezvous.under_way && d->rendezvous.cpu == cpu;
+}

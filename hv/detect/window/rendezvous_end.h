@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a rendezvous ends: the part of rendezvous.h that windows need. The caller of each function holds d->lock. */
+#ifndef OUTRIDER_DETECT_WINDOW_RENDEZVOUS_END_H
+#define OUTRIDER_DETECT_WINDOW_RENDEZVOUS_END_H
+
+#include "hv/detect/core/state.h"
+
+#define RENDEZVOUS_NO_CPU TARGET_MAX_CPUS
+
+/*
+ * End the rendezvous. Its window and the CPU held there are the caller's to release. `self` is the CPU whose callback this is,
+ * or RENDEZVOUS_NO_CPU. The callback's return value resumes `self`; a target_release() besides would end that CPU's next hold.
+ */
+void rendezvous_end(struct detect *d, bool took_place, unsigned self);
+
+/*
+ * Whether this is the second CPU of a rendezvous. It can hit other points in an interrupt handler, but no window may open for
+ * it.
+ */
+bool rendezvous_has(const struct detect *d, unsigned cpu);
+
+/* The window closes. If it is part of a rendezvous, the rendezvous is skipped, and the second CPU is released. */
+void rendezvous_window_closes(struct detect *d, const struct window *w);
+
+#endif

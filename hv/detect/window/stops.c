@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The target's callbacks: a CPU stopped, or a device accesses memory. This is the hit path. It does not allocate, decode, name
+ * or format.
+ */
+#include "hv/detect/window/stops.h"
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/window/device.h"
+#include "hv/detect/window/hook_hit.h"
+#include "hv/detect/window/rendezvous.h"
+#include "hv/detect/window/rendezvous_end.h"
+#include "hv/detect/window/window.h"
+#include "hv/race/conflict.h"
+#include "hv/target/emulate_access.h"
+
+/* At most this many accesses are emulated in one window, so that a window in hot code does not slow the other contexts down. */
+#define EMULATIONS_MAX 64u
+
+static const struct target_action resume = {.kind = TARGET_RESUME};
+
+/*
+ * Whether two accesses at sample points conflict. Neither is synchronisation: sample points are never on LOCKed instructions.
+ */
+static bool conflicting(const struct datum *a, const struct datum *b)
+{
+	const struct conflict_access one = {.known = true, .rw = a->access.rw}, other = {.known = true, .rw = b->access.rw};
+
+	return race_is_conflict(&one, &other) && data_overlap(a, b);
+}
+
+/*
+ * Handle a conflict of two sample points. Either a rendezvous begins, and *action holds this CPU, or the window closes and
+ * both go on.
+ */
+static void conflict(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
+		     struct target_action *action)
+{
+	uint64_t rendezvous = rendezvous_begin(d, w, datum, other, action);
+
+	if (rendezvous)
+		window_rendezvous(d, w, datum, other->cpu, other->regs, other->datum, rendezvous);
+	else
+		window_conflict(d, w, datum, other->cpu, other->regs, other->datum);
+}
+
+/*
+ * An access about to be made at a point conflicts with each open window that it overlaps: both CPUs are before their access.
+ * Returns whether there was a conflict, which ends the search.
+ */
+static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
+				   const struct x86_regs *regs, struct target_action *action)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->windows[c];
+
+		for (unsigned i = 0; w->open && i < w->data_count; i++) {
+			for (unsigned j = 0; j < n && w->open; j++) {
+				const struct other_side other = {point, cpu, regs, &data[j]};
+
+				if (!conflicting(&w->data[i], &data[j]))
+					continue;
+				conflict(d, w, &w->data[i], &other, action);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void count_hit(struct detect *d, const struct point *point)
+{
+	d->stats.hits++;
+	d->refused_hits += !window_affordable(d);
+	if (point->counts)
+		point->counts->hits++;
+}
+
+/*
+ * Another context, with other data, is at the window's instruction. It must get past the INT3, which must stay for the held
+ * context. Returns whether its access was emulated. Emulation is not worth its cost if every stop is one of the whole machine.
+ */
+static bool emulate(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
+{
+	if (d->target->caps.costly_stops || w->emulated == EMULATIONS_MAX || window_would_miss(d, insn, regs) ||
+	    target_emulate_access(d->target, insn, regs))
+		return false;
+	w->emulated++;
+	d->stats.emulated++;
+	return true;
+}
+
+/* A CPU hit a point with an open window, or where a CPU is held in a rendezvous. */
+static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
+{
+	struct window *w = point->window;
+	struct target_action action = resume;
+	struct datum data[INSN_MAX_MEM];
+	bool on_stack;
+	unsigned n;
+
+	if (rendezvous_hit_again(d, point, cpu, regs, &action))
+		return action;
+	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
+		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
+
+		/* The held context is back from an interrupt. If it migrated to another CPU, the window cannot follow it. */
+		if (w->cpu == cpu)
+			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
+		window_close(d, w);
+		target_release(d->target, w->cpu);
+		return resume;
+	}
+	n = window_data(d, w->point, regs, data, &on_stack);
+	if (n && d->locks)
+		locks_access(d->locks, cpu, regs, &w->point->insn, data, n);
+	/* The conflict may be with another window. Then this window goes on, and this CPU hits its point again. */
+	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
+		count_hit(d, w->point);
+		return action;
+	}
+	if (emulate(d, w, &w->point->insn, regs))
+		return (struct target_action){.kind = TARGET_RESUME_REGS};
+	/* The INT3 must go, and the window with it. */
+	count_hit(d, w->point);
+	d->stats.cut_short++;
+	window_close(d, w);
+	target_release(d->target, w->cpu);
+	return resume;
+}
+
+/*
+ * Whether one more CPU may be held. The last running CPU must go on: if all CPUs were held, only devices could conflict with
+ * the open windows. A single CPU can race with its own interrupts, if it takes them while held, and with devices.
+ */
+static bool may_hold(struct detect *d)
+{
+	const struct target_caps *caps = &d->target->caps;
+
+	if (d->open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held))
+		return true;
+	d->stats.skipped_last++;
+	return false;
+}
+
+/* Whether the governor's credit allows a window now. */
+static bool may_spend(struct detect *d)
+{
+	if (window_affordable(d))
+		return true;
+	d->stats.skipped_cost++;
+	return false;
+}
+
+/*
+ * A CPU is about to make accesses that conflict with no open window: sample them. A CPU that is held, and stops in an
+ * interrupt handler, cannot be held twice. A conflict with a device is reported even if the CPU may not be held.
+ */
+static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+				   const struct datum *data, unsigned n, bool *sync)
+{
+	if (d->closing || d->windows[cpu].open || rendezvous_has(d, cpu) || !window_prepare(d, point, cpu, regs, data, n))
+		return resume;
+	if (may_hold(d) && may_spend(d))
+		return window_open(d, cpu, sync);
+	window_drop(d);
+	return resume;
+}
+
+/*
+ * There is no point at RIP now. If one was removed after the CPU executed its INT3, the CPU must execute the restored byte.
+ * Otherwise the INT3 is the guest's. Checked under d->lock, so that no point is planted between the lookup and the read of the
+ * byte.
+ */
+static struct target_action not_a_point(struct detect *d, const struct x86_regs *regs)
+{
+	uint64_t gpa;
+	uint8_t byte;
+
+	if (target_translate(d->target, regs->cr3, regs->cr4, regs->rip, &gpa) || target_read_phys(d->target, gpa, &byte, 1) ||
+	    byte == X86_INT3)
+		return (struct target_action){.kind = TARGET_NOT_MINE};
+	target_refetch(d->target, gpa, byte);
+	d->stats.stale_hits++;
+	return resume;
+}
+
+/* A sample point was hit: have the sampler arm this target site, or the other site of its race, at once. */
+static void wake_sampler(struct detect *d)
+{
+	if (!d->target_sites || d->target->caps.costly_stops)
+		return;
+	d->used_up = true;
+	pthread_cond_signal(&d->tick);
+}
+
+/* Count a hit that opened a window. `came`: when the target called; `locked`: when d->lock was taken. CLOCK_MONOTONIC, ns. */
+static void count_opening(struct detect *d, struct window *w, uint64_t came, uint64_t locked, bool sync)
+{
+	uint64_t now = monotonic_ns();
+
+	histogram_add(&d->stats.phase[WINDOW_LOCK], locked - came);
+	histogram_add(&d->stats.phase[WINDOW_OPEN], now - locked);
+	if (!sync)
+		w->watched_ns = now;
+}
+
+/* Bring the watches of the CPU's window into force. Called without d->lock. */
+static void watch_window(struct detect *d, unsigned cpu)
+{
+	struct window *w = &d->windows[cpu];
+	uint64_t began = monotonic_ns();
+
+	target_watch_sync(d->target, cpu);
+	pthread_mutex_lock(&d->lock);
+	if (w->open) { /* still the same window: only this CPU opens it */
+		window_settle(d, w);
+		histogram_add(&d->stats.phase[WINDOW_WATCH], w->watched_ns - began);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* A hit of a sample point without a window. *sync is set if watches must be brought into force. */
+static struct target_action hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync)
+{
+	struct target_action action = resume;
+	struct datum data[INSN_MAX_MEM];
+	bool on_stack;
+	unsigned n;
+
+	count_hit(d, point);
+	confirm_reached(d, point->addr);
+	d->executed[d->stats.executed++ % EXECUTED_KEPT] = point->addr;
+	n = window_data(d, point, regs, data, &on_stack);
+	d->stats.skipped_stack += !n && on_stack;
+	d->stats.skipped_memory += !n && !on_stack;
+	if (n && d->locks)
+		locks_access(d->locks, cpu, regs, &point->insn, data, n);
+	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
+		action = sample(d, point, cpu, regs, data, n, sync);
+	return action;
+}
+
+static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct detect *d = ctx;
+	struct target_action action;
+	uint64_t came = monotonic_ns(), locked;
+	struct point *point;
+	bool sync = false;
+
+	pthread_mutex_lock(&d->lock);
+	locked = monotonic_ns();
+	point = points_find(&d->points, regs->rip);
+	if (!point) {
+		action = not_a_point(d, regs);
+		goto out;
+	}
+	if (point->hook) {
+		action = hook_hit(d, point, cpu, regs);
+		goto out;
+	}
+	if (point->window) {
+		action = hit_again(d, point, cpu, regs);
+		goto out;
+	}
+	action = hit(d, point, cpu, regs, &sync);
+	if (point->window == &d->windows[cpu])
+		count_opening(d, &d->windows[cpu], came, locked, sync);
+	if (action.kind != TARGET_HOLD)
+		points_remove(&d->points, point);
+	wake_sampler(d);
+out:
+	pthread_mutex_unlock(&d->lock);
+	if (sync)
+		watch_window(d, cpu);
+	return action;
+}
+
+/* The window and the datum that a watch belongs to. NULL: the window is closed. */
+static struct window *find_watched(struct detect *d, uint32_t cookie, struct datum **datum)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->windows[c];
+
+		for (unsigned i = 0; w->open && i < w->data_count; i++) {
+			*datum = &w->data[i];
+			if ((*datum)->slots && (*datum)->cookie == cookie)
+				return w;
+		}
+	}
+	return NULL;
+}
+
+static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n)
+{
+	struct detect *d = ctx;
+	struct target_action action = {.kind = TARGET_NOT_MINE};
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned i = 0; i < n; i++) {
+		struct datum *datum;
+		struct window *w = find_watched(d, cookies[i], &datum);
+
+		if (!w)
+			continue;
+		window_conflict(d, w, datum, cpu, regs, NULL);
+		action = resume;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return action;
+}
+
+static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs *regs)
+{
+	struct detect *d = ctx;
+	struct window *w = &d->windows[cpu];
+	struct target_action action = resume;
+
+	(void)regs;
+	pthread_mutex_lock(&d->lock);
+	if (rendezvous_hold_end(d, cpu, &action))
+		goto out;
+	if (w->open && !window_expire(d, w, &action)) {
+		bool told;
+
+		pthread_mutex_unlock(&d->lock);
+		told = target_barrier(d->target, cpu);
+		pthread_mutex_lock(&d->lock);
+		/* If the window is closed now, a stop that target_barrier() waited for has most likely closed it. */
+		if (w->open && told)
+			window_expire(d, w, &action);
+		else if (w->open)
+			window_not_told(d, w, &action);
+	}
+out:
+	pthread_mutex_unlock(&d->lock);
+	return action;
+}
+
+static void on_device(void *ctx, const struct device_access *access)
+{
+	struct detect *d = ctx;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->windows[c];
+		struct device_conflict conflict;
+
+		if (!w->open)
+			continue;
+		conflict = device_find_conflict(w, access);
+		if (conflict.datum)
+			window_device_conflict(d, w, &conflict);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void on_ring(void *ctx, const struct device_access *access)
+{
+	struct detect *d = ctx;
+
+	pthread_mutex_lock(&d->lock);
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		if (d->windows[c].open)
+			device_ring_explain(d, &d->windows[c], access);
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+void stops_init(struct detect *d)
+{
+	d->client = (struct target_client){
+		.on_breakpoint = on_breakpoint,
+		.on_watch = on_watch,
+		.on_hold_end = on_hold_end,
+		.on_device = on_device,
+		.on_ring = on_ring,
+		.ctx = d,
+	};
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OUTRIDER_DETECT_WINDOW_STOPS_H
+#define OUTRIDER_DETECT_WINDOW_STOPS_H
+
+struct detect;
+
+/* Fill in d->client, the callbacks that the target calls when a CPU stops. */
+void stops_init(struct detect *d);
+
+#endif

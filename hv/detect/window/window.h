@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows: how they open and how they end. The caller of each function holds d->lock. */
+#ifndef OUTRIDER_DETECT_WINDOW_WINDOW_H
+#define OUTRIDER_DETECT_WINDOW_WINDOW_H
+
+#include "hv/detect/core/state.h"
+
+/*
+ * Locate in guest-physical memory the accesses that the CPU with these registers is about to make at `point`. Accesses to the
+ * CPU's own stack and accesses to unmapped memory are left out. *on_stack says whether any access was to the own stack.
+ * Returns the number of accesses in `data`.
+ */
+unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM],
+		     bool *on_stack);
+
+/*
+ * Prepare a window on `cpu`, which has none, before the accesses data[0] to data[n-1], n >= 1. From then on devices report
+ * accesses to this memory. Returns true when no device is accessing it now: the caller must then call window_open() or
+ * window_drop() before it gives d->lock back. Returns false when a device is: the conflict was reported, and no CPU needs to
+ * be held.
+ */
+bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, const struct datum *data,
+		    unsigned n);
+
+/* Undo window_prepare(): the window does not open. */
+void window_drop(struct detect *d);
+
+/* Whether config.overhead leaves CPU time for a window now. Always true without config.overhead. */
+static inline bool window_affordable(const struct detect *d)
+{
+	return !d->config.overhead || d->credit_ns > 0;
+}
+
+/*
+ * Open the window that was prepared on `cpu`, if its context allows any delay. Returns what the target is to do with the CPU.
+ * *sync is set when watches were set: the caller must then bring them into force on the other CPUs with target_watch_sync(),
+ * without d->lock, and call window_settle() after that if the window is still open.
+ */
+struct target_action window_open(struct detect *d, unsigned cpu, bool *sync);
+
+/*
+ * The watches are in force on all CPUs: read the data again. Only a change after this read can be blamed on an unseen writer.
+ * An earlier change was a race too, but a CPU's write and a device's write could not be told apart.
+ */
+void window_settle(struct detect *d, struct window *w);
+
+/*
+ * Whether `insn`, about to be executed with these registers, may conflict with an open window by an access other than its
+ * access to its stack slot. No watchpoint sees an emulated access, so the window would blame an unseen writer for the change.
+ * The CPU must then execute the instruction itself.
+ */
+bool window_would_miss(const struct detect *d, const struct insn *insn, const struct x86_regs *regs);
+
+/* Close the window: clear its watch slots and remove its point, so that the INT3 is gone before the held context runs on. */
+void window_close(struct detect *d, struct window *w);
+
+/*
+ * An access by `cpu`, which is stopped with `regs`, conflicts with w's `datum`: capture both sides, close the window, release
+ * the held CPU. `other` is the access, if known (RACE_BY_POINT). NULL: the reporter attributes it (RACE_BY_WATCH).
+ */
+void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
+		     const struct datum *other);
+
+/*
+ * Queue an observation as window_conflict() does, with `other` known, and keep the window open for the rendezvous number
+ * `rendezvous`.
+ */
+void window_rendezvous(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
+		       const struct x86_regs *regs, const struct datum *other, uint64_t rendezvous);
+
+struct device_conflict;
+
+/*
+ * A device's access conflicts with the window (device_find_conflict()): capture the sampled side, close the window, release the
+ * CPU. Does nothing if the mapping of the sampled address has changed, since the sampled access would then go to other memory.
+ */
+void window_device_conflict(struct detect *d, struct window *w, const struct device_conflict *conflict);
+
+/*
+ * The hold of this open window is over: decide what comes next. Returns true when *action is set: either the window was
+ * closed, after a last comparison of the memory, or the early check found a running CPU, and the hold goes on.
+ *
+ * Returns false, with *action unchanged, when memory changed under a watch and no CPU has reported a watchpoint hit. The
+ * caller must then have the other CPUs deliver their pending stops (target_barrier(), without d->lock), and call
+ * window_expire() again if the window is still open. The second call returns true.
+ */
+bool window_expire(struct detect *d, struct window *w, struct target_action *action);
+
+/*
+ * The other CPUs did not deliver their stops in time, so the writer is unknown. Hold the CPU for another millisecond, after
+ * which window_expire() decides again. After NOT_TOLD_MAX such rounds, close the window and report nothing.
+ */
+void window_not_told(struct detect *d, struct window *w, struct target_action *action);
+
+#endif
