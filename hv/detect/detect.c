@@ -29,8 +29,8 @@ static int init_sync(struct detect *d)
 	if (pthread_mutex_init(&d->lock, NULL) || pthread_condattr_init(&attr))
 		return -1;
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&d->queued, &attr);
-	pthread_cond_init(&d->tick, &attr);
+	pthread_cond_init(&d->hit.queued, &attr);
+	pthread_cond_init(&d->sampler.tick, &attr);
 	pthread_cond_init(&d->lock_moment, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
@@ -59,7 +59,7 @@ static struct prefer_weights source_weights(void *ctx, uint64_t gva)
 	if (guest_symbol_at(d->guest, gva, &symbol) == 0)
 		site_function(&symbol, name);
 	weights = prefer_find(d->config.prefer, name);
-	if (!d->sites_preferred)
+	if (!d->sampler.sites_preferred)
 		weights.count = 0;
 	return weights;
 }
@@ -90,21 +90,21 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	 * Three random sequences. How many delays are drawn, and how often a choice falls on functions that the guest ran,
 	 * depends on the guest. With one sequence, that would change which points come next for the same seed.
 	 */
-	d->choice_rng.state = config->seed;
-	d->delay_rng.state = ~config->seed;
-	d->again_rng.state = config->seed ^ AGAIN_SEED;
-	d->decoder = insn_decoder_new();
+	d->sampler.choice_rng.state = config->seed;
+	d->hit.delay_rng.state = ~config->seed;
+	d->sampler.again_rng.state = config->seed ^ AGAIN_SEED;
+	d->sampler.decoder = insn_decoder_new();
 	d->confirmer = confirm_new();
-	d->pool = make_pool(d);
+	d->sampler.pool = make_pool(d);
 	if (config->coverage)
 		d->coverage = coverage_new(&d->lock);
 	if (config->known_races)
-		d->target_sites = target_sites_new(d);
+		d->sampler.target_sites = target_sites_new(d);
 	if (config->locks)
 		d->locks = locks_new(d);
-	if ((config->locks && !d->locks) || (config->known_races && !d->target_sites) || (config->coverage && !d->coverage) ||
-	    !d->confirmer || !d->pool || !d->decoder || queue_init(&d->observations) ||
-	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
+	if ((config->locks && !d->locks) || (config->known_races && !d->sampler.target_sites) ||
+	    (config->coverage && !d->coverage) || !d->confirmer || !d->sampler.pool || !d->sampler.decoder ||
+	    queue_init(&d->hit.observations) || points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
 		goto fail;
 	stops_init(d);
 	return d;
@@ -121,17 +121,17 @@ const struct target_client *detect_client(struct detect *d)
 
 int detect_start(struct detect *d, struct err *err)
 {
-	if (pthread_create(&d->reporter, NULL, reporter_main, d))
+	if (pthread_create(&d->life.reporter, NULL, reporter_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the reporter's thread");
-	d->reporter_started = true;
-	if (d->locks && pthread_create(&d->lock_follower, NULL, lock_follower_main, d))
+	d->life.reporter_started = true;
+	if (d->locks && pthread_create(&d->life.lock_follower, NULL, lock_follower_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the thread that follows locks");
-	d->lock_follower_started = d->locks;
+	d->life.lock_follower_started = d->locks;
 	if (rendezvous_start(d, err))
 		return -1;
-	if (pthread_create(&d->sampler, NULL, sampler_main, d))
+	if (pthread_create(&d->life.sampler, NULL, sampler_main, d))
 		return err_set(err, EXIT_INTERNAL, "cannot start the sampler's thread");
-	d->sampler_started = true;
+	d->life.sampler_started = true;
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static void wait_windows(struct detect *d)
 
 	while (open && !atomic_load(&d->target->over) && monotonic_ns() < until) {
 		pthread_mutex_lock(&d->lock);
-		open = d->open_windows;
+		open = d->hit.open_windows;
 		pthread_mutex_unlock(&d->lock);
 		if (open)
 			nanosleep(&pause, NULL);
@@ -157,7 +157,7 @@ static void wait_windows(struct detect *d)
 static void disarm_all(struct detect *d)
 {
 	detect_enter(d);
-	d->closing = true;
+	d->life.closing = true;
 	d->hooks = 0;
 	for (uint32_t i = d->points.count; i-- > 0;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
@@ -166,15 +166,15 @@ static void disarm_all(struct detect *d)
 			points_remove(&d->points, point);
 	}
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (d->windows[c].open)
+		if (d->hit.windows[c].open)
 			target_release(d->target, c);
 	}
 	detect_leave(d);
 	wait_windows(d);
 	detect_enter(d);
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (d->windows[c].open)
-			window_close(d, &d->windows[c]);
+		if (d->hit.windows[c].open)
+			window_close(d, &d->hit.windows[c]);
 	}
 	detect_leave(d);
 }
@@ -182,41 +182,41 @@ static void disarm_all(struct detect *d)
 void detect_stop(struct detect *d)
 {
 	pthread_mutex_lock(&d->lock);
-	atomic_store(&d->stop, true);
-	d->ended_ns = monotonic_ns();
-	pthread_cond_broadcast(&d->tick);
+	atomic_store(&d->life.stop, true);
+	d->life.ended_ns = monotonic_ns();
+	pthread_cond_broadcast(&d->sampler.tick);
 	pthread_mutex_unlock(&d->lock);
 	guest_cancel_polls(d->guest);
-	if (d->sampler_started)
-		pthread_join(d->sampler, NULL);
-	d->sampler_started = false;
+	if (d->life.sampler_started)
+		pthread_join(d->life.sampler, NULL);
+	d->life.sampler_started = false;
 	rendezvous_stop(d);
 
 	disarm_all(d);
 
 	pthread_mutex_lock(&d->lock);
-	d->reporter_stop = true;
-	pthread_cond_broadcast(&d->queued);
+	d->life.reporter_stop = true;
+	pthread_cond_broadcast(&d->hit.queued);
 	pthread_cond_broadcast(&d->lock_moment);
 	pthread_mutex_unlock(&d->lock);
-	if (d->reporter_started)
-		pthread_join(d->reporter, NULL);
-	d->reporter_started = false;
-	if (d->lock_follower_started)
-		pthread_join(d->lock_follower, NULL);
-	d->lock_follower_started = false;
+	if (d->life.reporter_started)
+		pthread_join(d->life.reporter, NULL);
+	d->life.reporter_started = false;
+	if (d->life.lock_follower_started)
+		pthread_join(d->life.lock_follower, NULL);
+	d->life.lock_follower_started = false;
 }
 
 uint64_t detect_sampled_ns(struct detect *d)
 {
-	uint64_t started = atomic_load(&d->started_ns);
+	uint64_t started = atomic_load(&d->life.started_ns);
 
 	return started ? monotonic_ns() - started : 0;
 }
 
 uint64_t detect_ready_ns(const struct detect *d)
 {
-	uint64_t ready = atomic_load(&d->ready_ns);
+	uint64_t ready = atomic_load(&d->life.ready_ns);
 
 	return ready ? monotonic_ns() - ready + 1 : 0;
 }
@@ -225,15 +225,16 @@ uint64_t detect_ready_ns(const struct detect *d)
 static void count(struct detect *d, struct detect_stats *out)
 {
 	*out = d->stats;
-	out->sites = atomic_load(&d->site_count);
+	out->sites = atomic_load(&d->sampler.site_count);
 	out->armed = d->points.count - d->hooks;
 	out->asked_rate = d->config.rate;
 	out->cpus = d->target->caps.cpus;
-	if (!d->started_ns)
+	if (!d->life.started_ns)
 		return;
-	out->target.lost_ns = d->lost_ns > d->stats_before.lost_ns ? d->lost_ns - d->stats_before.lost_ns : 0;
-	out->sampling_ns = (d->ended_ns ? d->ended_ns : monotonic_ns()) - d->started_ns;
-	if (d->ended_ns && d->ended_ns < d->started_ns)
+	out->target.lost_ns =
+		d->sampler.lost_ns > d->life.stats_before.lost_ns ? d->sampler.lost_ns - d->life.stats_before.lost_ns : 0;
+	out->sampling_ns = (d->life.ended_ns ? d->life.ended_ns : monotonic_ns()) - d->life.started_ns;
+	if (d->life.ended_ns && d->life.ended_ns < d->life.started_ns)
 		out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */
 }
 
@@ -253,8 +254,8 @@ void detect_stats(struct detect *d, struct detect_stats *out)
 	target_stats(d->target, &now);
 	pthread_mutex_lock(&d->lock);
 	count(d, out);
-	if (d->started_ns) {
-		const struct target_stats *before = &d->stats_before;
+	if (d->life.started_ns) {
+		const struct target_stats *before = &d->life.stats_before;
 
 		out->target = (struct target_stats){
 			.exits = now.exits - before->exits,
@@ -320,13 +321,13 @@ void detect_free(struct detect *d)
 	points_fini(&d->points);
 	confirm_free(d->confirmer);
 	locks_free(d->locks);
-	target_sites_free(d->target_sites);
-	pool_free(d->pool);
+	target_sites_free(d->sampler.target_sites);
+	pool_free(d->sampler.pool);
 	coverage_free(d->coverage);
-	insn_decoder_free(d->decoder);
-	queue_fini(&d->observations);
-	pthread_cond_destroy(&d->queued);
-	pthread_cond_destroy(&d->tick);
+	insn_decoder_free(d->sampler.decoder);
+	queue_fini(&d->hit.observations);
+	pthread_cond_destroy(&d->hit.queued);
+	pthread_cond_destroy(&d->sampler.tick);
 	pthread_cond_destroy(&d->lock_moment);
 	pthread_mutex_destroy(&d->lock);
 	free(d);

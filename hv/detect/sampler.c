@@ -26,7 +26,7 @@
 #define GUEST_POLL_NS 20000000u
 #define MODULES_NS 100000000u
 
-/* Sleep for `ns`, but wake up when d->stop or d->used_up is set. Returns d->stop. */
+/* Sleep for `ns`, but wake up when d->life.stop or d->sampler.used_up is set. Returns d->life.stop. */
 static bool sleep_or_stop(struct detect *d, uint64_t ns)
 {
 	struct timespec until;
@@ -36,11 +36,12 @@ static bool sleep_or_stop(struct detect *d, uint64_t ns)
 	until.tv_sec += (time_t)(ns / 1000000000u);
 	until.tv_nsec = (long)(ns % 1000000000u);
 	pthread_mutex_lock(&d->lock);
-	while (!atomic_load(&d->stop) && !d->used_up && pthread_cond_timedwait(&d->tick, &d->lock, &until) == 0)
+	while (!atomic_load(&d->life.stop) && !d->sampler.used_up &&
+	       pthread_cond_timedwait(&d->sampler.tick, &d->lock, &until) == 0)
 		;
-	d->used_up = false;
+	d->sampler.used_up = false;
 	pthread_mutex_unlock(&d->lock);
-	return atomic_load(&d->stop);
+	return atomic_load(&d->life.stop);
 }
 
 /* ---- pool ---- */
@@ -48,12 +49,12 @@ static bool sleep_or_stop(struct detect *d, uint64_t ns)
 static int add_segment(struct detect *d, const void *key, const char *name, const struct symtab *symbols, uint64_t start,
 		       uint64_t end, struct err *err)
 {
-	int64_t n = pool_add(d->pool, key, symbols, start, end, err);
+	int64_t n = pool_add(d->sampler.pool, key, symbols, start, end, err);
 
 	if (n < 0)
 		return -1;
-	if (d->target_sites)
-		return target_sites_text_came(d->target_sites, key, key ? name : "", symbols, start, end, err);
+	if (d->sampler.target_sites)
+		return target_sites_text_came(d->sampler.target_sites, key, key ? name : "", symbols, start, end, err);
 	detect_message(d, "%s: %lld functions can be sampled", name, (long long)n);
 	return 0;
 }
@@ -85,9 +86,9 @@ static void module_gone(void *ctx, const struct guest_module *m)
 {
 	struct detect *d = ctx;
 
-	if (d->target_sites)
-		target_sites_text_gone(d->target_sites, m);
-	pool_remove(d->pool, m);
+	if (d->sampler.target_sites)
+		target_sites_text_gone(d->sampler.target_sites, m);
+	pool_remove(d->sampler.pool, m);
 	if (d->coverage)
 		coverage_forget(d->coverage, m->base, m->size);
 	detect_enter(d);
@@ -105,8 +106,8 @@ static void check_preferred(struct detect *d)
 
 	if (!d->config.prefer)
 		return;
-	d->sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
-	if (!d->sites_preferred)
+	d->sampler.sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
+	if (!d->sampler.sites_preferred)
 		detect_message(d,
 			       "the weights of sites are for another build of the kernel, so only those of functions are used");
 }
@@ -160,17 +161,17 @@ static int sample(struct detect *d, struct err *err)
 		if (now - modules_ns >= MODULES_NS) {
 			guest_poll_modules(d->guest, &events);
 			modules_ns = now;
-			if (d->target_sites && target_sites_check(d->target_sites, err))
+			if (d->sampler.target_sites && target_sites_check(d->sampler.target_sites, err))
 				return -1;
 		}
 		if (d->locks)
 			lock_hooks_limit(d);
 		rate_step(d, &control, now);
-		if (!atomic_load(&d->ready_ns))
-			atomic_store(&d->ready_ns, monotonic_ns());
+		if (!atomic_load(&d->life.ready_ns))
+			atomic_store(&d->life.ready_ns, monotonic_ns());
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
 		/* With no site to sample, only a newly loaded module brings work. Leave the CPU to the guest. */
-		if (!pool_sites(d->pool))
+		if (!pool_sites(d->sampler.pool))
 			tick = MODULES_NS;
 	} while (!sleep_or_stop(d, tick));
 	return 0;
@@ -200,7 +201,7 @@ void *sampler_main(void *arg)
 	struct err err = {0};
 
 	sandbox_thread(SANDBOX_SAMPLER);
-	if ((prepare(d, &err) || start_intercepting(d, &err) || sample(d, &err)) && !atomic_load(&d->stop) &&
+	if ((prepare(d, &err) || start_intercepting(d, &err) || sample(d, &err)) && !atomic_load(&d->life.stop) &&
 	    !atomic_load(&d->target->ending)) {
 		d->sink.failed(d->sink.ctx, &err);
 		target_stop(d->target);

@@ -45,7 +45,7 @@ struct rig *rig_new(unsigned cpus, unsigned watches)
 	if (!r->d)
 		goto fail;
 	r->ft->target.client = detect_client(r->d);
-	r->d->started_ns = monotonic_ns();
+	r->d->life.started_ns = monotonic_ns();
 	return r;
 fail:
 	rig_free(r);
@@ -110,7 +110,7 @@ unsigned rig_open_windows(struct rig *r)
 	unsigned n;
 
 	pthread_mutex_lock(&r->d->lock);
-	n = r->d->open_windows;
+	n = r->d->hit.open_windows;
 	pthread_mutex_unlock(&r->d->lock);
 	return n;
 }
@@ -120,7 +120,7 @@ bool rig_window_is_open(struct rig *r, unsigned cpu)
 	bool open;
 
 	pthread_mutex_lock(&r->d->lock);
-	open = r->d->windows[cpu].open;
+	open = r->d->hit.windows[cpu].open;
 	pthread_mutex_unlock(&r->d->lock);
 	return open;
 }
@@ -130,7 +130,7 @@ uint64_t rig_window_ns(struct rig *r, unsigned cpu)
 	uint64_t ns;
 
 	pthread_mutex_lock(&r->d->lock);
-	ns = r->d->windows[cpu].hold_ns;
+	ns = r->d->hit.windows[cpu].hold_ns;
 	pthread_mutex_unlock(&r->d->lock);
 	return ns;
 }
@@ -138,7 +138,7 @@ uint64_t rig_window_ns(struct rig *r, unsigned cpu)
 void rig_rest(struct rig *r, unsigned cpu, uint64_t until_ns)
 {
 	pthread_mutex_lock(&r->d->lock);
-	r->d->irqs_off_rest[cpu] = until_ns;
+	r->d->hit.irqs_off_rest[cpu] = until_ns;
 	pthread_mutex_unlock(&r->d->lock);
 }
 
@@ -168,7 +168,7 @@ unsigned rig_slots_in_use(struct rig *r)
 	unsigned n;
 
 	pthread_mutex_lock(&r->d->lock);
-	n = (unsigned)__builtin_popcount(r->d->slots_used);
+	n = (unsigned)__builtin_popcount(r->d->hit.slots_used);
 	pthread_mutex_unlock(&r->d->lock);
 	return n;
 }
@@ -235,7 +235,7 @@ const struct observation *rig_observation(struct rig *r)
 	const struct observation *o;
 
 	pthread_mutex_lock(&r->d->lock);
-	o = queue_next(&r->d->observations);
+	o = queue_next(&r->d->hit.observations);
 	pthread_mutex_unlock(&r->d->lock);
 	return o;
 }

@@ -42,7 +42,7 @@ static int setup(void **state)
 	rig_code(r, B, WRITE_8);
 	rig_code(r, C, WRITE_8);
 	rig_functions(r, functions, 3);
-	return pool_add(r->d->pool, NULL, guest_symtab(&r->guest), RIG_TEXT, RIG_TEXT + 3 * SIZE, &err) == 3 ? 0 : -1;
+	return pool_add(r->d->sampler.pool, NULL, guest_symtab(&r->guest), RIG_TEXT, RIG_TEXT + 3 * SIZE, &err) == 3 ? 0 : -1;
 }
 
 static int teardown(void **state)

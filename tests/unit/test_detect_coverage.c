@@ -55,7 +55,7 @@ static int teardown(void **state)
 
 static void begin(struct fixture *f)
 {
-	assert_int_equal(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL), 1);
+	assert_int_equal(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL), 1);
 	rate_init(f->r->d, &f->control);
 }
 
@@ -165,9 +165,9 @@ static unsigned choices_of(struct fixture *f, uint64_t offset)
 	struct rng rng = {.state = 1};
 	unsigned n = 0;
 
-	assert_int_equal(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL), 1);
+	assert_int_equal(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL), 1);
 	for (unsigned i = 0; i < 1000; i++)
-		n += pool_choose(f->r->d->pool, &rng) == RIG_TEXT + FN + offset;
+		n += pool_choose(f->r->d->sampler.pool, &rng) == RIG_TEXT + FN + offset;
 	return n;
 }
 
@@ -180,7 +180,7 @@ static void weights_of_sites_are_used(void **state)
 	prefer_ready(prefer);
 	f->r->config.prefer = prefer;
 	rig_remake(f->r);
-	f->r->d->sites_preferred = true;
+	f->r->d->sampler.sites_preferred = true;
 	assert_in_range(choices_of(f, 3), 975, 999);
 	rig_remake(f->r);
 	/* As the sampler leaves it for another build of the kernel. */

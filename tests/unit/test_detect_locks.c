@@ -235,7 +235,7 @@ static void race_has_the_locks_of_both_sides(void **state)
 	call(f, 1, 8, LOCK_CALL);
 	access(f, 1, 8);
 	call(f, 1, 8, UNLOCK_CALL);
-	o = queue_next(&f->r->d->observations);
+	o = queue_next(&f->r->d->hit.observations);
 	assert_non_null(o);
 	assert_true(o->sides[0].locks.known);
 	assert_int_equal(o->sides[0].locks.set.count, 0);
@@ -243,7 +243,7 @@ static void race_has_the_locks_of_both_sides(void **state)
 	assert_int_equal(o->sides[1].locks.set.count, 1);
 	assert_int_equal(o->sides[1].locks.set.held[0].gva, RIG_DATA + 0x40);
 	assert_int_equal(o->sides[1].locks.set.held[0].kind, LOCK_SPIN);
-	queue_give_back(&f->r->d->observations, o);
+	queue_give_back(&f->r->d->hit.observations, o);
 }
 
 /* A set of which something may be missing is none. */
@@ -256,13 +256,13 @@ static void race_has_no_locks_that_are_not_known(void **state)
 	access(f, 0, 7);
 	call(f, 1, 8, LOCK_CALL);
 	access(f, 1, 8);
-	o = queue_next(&f->r->d->observations);
+	o = queue_next(&f->r->d->hit.observations);
 	assert_non_null(o);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_false(o->sides[i].locks.known);
 		assert_int_equal(o->sides[i].locks.set.count, 0);
 	}
-	queue_give_back(&f->r->d->observations, o);
+	queue_give_back(&f->r->d->hit.observations, o);
 }
 
 static void inlined_unlock_gives_the_lock_back(void **state)
@@ -461,9 +461,9 @@ static unsigned follow(struct fixture *f)
 	unsigned count = 0;
 
 	f->r->d->sink.ctx = &count;
-	f->r->d->reporter_stop = true;
+	f->r->d->life.reporter_stop = true;
 	lock_follower_main(f->r->d);
-	f->r->d->reporter_stop = false;
+	f->r->d->life.reporter_stop = false;
 	f->r->d->sink.ctx = NULL;
 	return count;
 }

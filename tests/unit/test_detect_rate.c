@@ -75,7 +75,7 @@ static int teardown(void **state)
 
 static void begin(struct fixture *f)
 {
-	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL) > 0);
+	assert_true(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL) > 0);
 	rate_init(f->r->d, &f->control);
 }
 
@@ -214,7 +214,7 @@ static void all_are_armed_that_may_be(void **state)
 	struct fixture *f = *state;
 	unsigned few = RUN_SITES + 4 * FUNCTION_SITES;
 
-	assert_true(pool_add(f->r->d->pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + few * SITE_LEN, NULL) > 0);
+	assert_true(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + few * SITE_LEN, NULL) > 0);
 	rate_init(f->r->d, &f->control);
 	/* As if planting was slow, and the rate had been looked at before all were planted. */
 	f->control.again = 32;
@@ -294,7 +294,7 @@ static uint64_t run_at_a_cost(struct fixture *f, unsigned n_sites)
 		f->hits++;
 		lost += affordable ? WINDOW_NS : STOP_NS;
 		/* The access is to the stack, for which no window opens that would take the credit. */
-		f->r->d->credit_ns -= affordable ? WINDOW_NS : 0;
+		f->r->d->hit.credit_ns -= affordable ? WINDOW_NS : 0;
 	}
 	f->r->ft->lost_ns += lost;
 	return lost;

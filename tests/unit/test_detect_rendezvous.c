@@ -125,7 +125,7 @@ static struct target_action come_together(struct fixture *f)
 static void set_deadline(struct fixture *f, uint64_t ns)
 {
 	pthread_mutex_lock(&f->r->d->lock);
-	f->r->d->rendezvous.deadline_ns = ns;
+	f->r->d->hit.rendezvous.deadline_ns = ns;
 	pthread_mutex_unlock(&f->r->d->lock);
 }
 
@@ -335,8 +335,8 @@ static void test_irqs_off(void **state)
 	check_too_late(f, 1);
 
 	pthread_mutex_lock(&f->r->d->lock);
-	assert_true(f->r->d->irqs_off_rendezvous_rest > 0);
-	f->r->d->irqs_off_rendezvous_rest = monotonic_ns() + 600000000000u;
+	assert_true(f->r->d->hit.irqs_off_rendezvous_rest > 0);
+	f->r->d->hit.irqs_off_rendezvous_rest = monotonic_ns() + 600000000000u;
 	pthread_mutex_unlock(&f->r->d->lock);
 	rig_plant(f->r, READER, READ_8);
 	rig_plant(f->r, WRITER, WRITE_8);

@@ -161,9 +161,10 @@ static void begin(struct fixture *f)
 
 	rig_remake(f->r);
 	d = f->r->d;
-	assert_true(pool_add(d->pool, NULL, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL) > 0);
-	assert_int_equal(
-		target_sites_text_came(d->target_sites, NULL, "", f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL), 0);
+	assert_true(pool_add(d->sampler.pool, NULL, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + MODULE, NULL) > 0);
+	assert_int_equal(target_sites_text_came(d->sampler.target_sites, NULL, "", f->r->guest.symtab, RIG_TEXT,
+						RIG_TEXT + MODULE, NULL),
+			 0);
 	rate_init(d, &f->control);
 }
 
@@ -224,7 +225,7 @@ static void partner_follows(void **state)
 	other.gpr[X86_RDI] += 0x80; /* other memory, so it passes: the last CPU is not held */
 	assert_int_equal(rig_hit(f->r, 1, &other).kind, TARGET_RESUME);
 	assert_false(rig_has_point(f->r, WRITER + 9));
-	assert_true(f->r->d->used_up); /* the sampler does not wait for its next tick */
+	assert_true(f->r->d->sampler.used_up); /* the sampler does not wait for its next tick */
 	tick(f);
 	assert_true(rig_has_point(f->r, WRITER + 9));
 	other.gpr[X86_RDI] = regs.gpr[X86_RDI];
@@ -330,7 +331,7 @@ static void another_build(void **state)
 	assert_non_null(strstr(f->messages, "nowhere+0x0 of race 0123456789ab: the kernel that runs has no such function"));
 	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: the kernel that runs has no such access there"));
 	assert_non_null(strstr(f->messages, "reader+0x1000 of race 0123456789ab"));
-	assert_int_equal(target_sites_check(f->r->d->target_sites, NULL), 0);
+	assert_int_equal(target_sites_check(f->r->d->sampler.target_sites, NULL), 0);
 }
 
 /* A side that no breakpoint can stand before leaves the other one. */
@@ -396,7 +397,7 @@ static uint64_t leads(struct fixture *f, uint64_t seed)
 		tick(f);
 		hash = hash * 5 + rig_has_point(f->r, READER + 6) + 2 * rig_has_point(f->r, WRITER + 9);
 	}
-	f->r->d->closing = true; /* take the points out, for the next detector */
+	f->r->d->life.closing = true; /* take the points out, for the next detector */
 	while (f->r->d->points.count)
 		points_remove(&f->r->d->points, &f->r->d->points.slots[f->r->d->points.armed[0]]);
 	return hash;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct detect, shared by the files of hv/detect only.
+ * struct detect, shared by the files of hv/detect only: what all of them share, the hit path (hit_path.h), the sampler, and the
+ * life cycle.
  *
  * One observation passes through these files: stops.c (a CPU stops, or a device accesses memory) -> window.c (a window opens,
  * and a conflict closes it) -> capture.c (copies both sides into an observation and queues it) -> reporter.c (attributes the
@@ -17,10 +18,9 @@
 #include <stdatomic.h>
 
 #include "hv/base/rng.h"
-#include "hv/detect/core/access.h"
 #include "hv/detect/core/config.h"
+#include "hv/detect/core/hit_path.h"
 #include "hv/detect/core/point.h"
-#include "hv/detect/core/queue.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
 #include "hv/race/stats.h"
@@ -28,127 +28,14 @@
 
 #define MAX_SAMPLE_POINTS 65520u
 #define MAX_HOOKS 4096u
-/* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
-#define EXECUTED_KEPT 256u
 
 struct pool;
 struct target_sites;
 struct confirmer;
 struct locks;
-struct rendezvous_server;
 
-/* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
-struct window {
-	bool open;
-	/* The early check for other running CPUs was done (window_expire()). */
-	bool looked;
-	/* The other CPUs were asked to deliver their pending stops, since one of them may have changed the memory. */
-	bool asked;
-	/* How many times the other CPUs did not deliver their stops in time. */
-	unsigned not_told;
-	/* Number of accesses of other contexts that were emulated at this window's point. */
-	unsigned emulated;
-	/* The CPU that is held. */
-	unsigned cpu;
-	/* The CPU's registers at the hit. RIP and RSP identify the held context when it comes back to its INT3. */
-	struct x86_regs regs;
-	struct guest_context context;
-	/* The time of the hit (CLOCK_MONOTONIC), and the longest time until the window closes. Both in ns. */
-	uint64_t opened_ns, hold_ns;
-	/*
-	 * When the watches were in force on all CPUs, or, without watches, when the window was open (CLOCK_MONOTONIC, ns). 0:
-	 * not yet.
-	 */
-	uint64_t watched_ns;
-	struct point *point;
-	struct datum data[INSN_MAX_MEM];
-	unsigned data_count;
-};
-
-/* A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See
- * rendezvous.h. */
-struct rendezvous_state {
-	bool under_way;
-	/*
-	 * The number of the current rendezvous, counted from 1, and the number of the last one that the rendezvous thread
-	 * served.
-	 */
-	uint64_t number, served;
-	/* When the rendezvous began, and when it is given up (CLOCK_MONOTONIC, ns). */
-	uint64_t began_ns, deadline_ns;
-	struct window *window;
-	/* The second CPU, and the state in which it is held. */
-	unsigned cpu;
-	struct x86_regs regs;
-	struct guest_context context;
-	struct point *point;
-	/* The accesses of the first and of the second CPU. */
-	struct datum data[2];
-};
-
-struct detect {
-	struct target *target;
-	struct guest *guest;
-	struct detect_config config;
-	struct detect_sink sink;
-	struct target_client client;
-
-	/* Guards everything from here to `queued`. */
-	pthread_mutex_t lock;
-	struct points points;
-	/* How many of the points are hooks. The rest are sample points. */
-	unsigned hooks;
-	/* Indexed by the held CPU. */
-	struct window windows[TARGET_MAX_CPUS];
-	unsigned open_windows;
-	struct rendezvous_state rendezvous;
-	/* Until this time (CLOCK_MONOTONIC, ns) no rendezvous is begun in which a CPU has interrupts off. */
-	uint64_t irqs_off_rendezvous_rest;
-	/* The thread that serves rendezvous. NULL: the sink does not want them. */
-	struct rendezvous_server *rendezvous_server;
-	/* Until this time (CLOCK_MONOTONIC, ns) the CPU of this index is not held with interrupts off again. */
-	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
-	/*
-	 * CPU time in ns that windows may still take under config.overhead: the governor's last balance less the windows
-	 * opened since.
-	 */
-	double credit_ns;
-	/* Hits that were resumed at once because credit_ns was not above 0. */
-	uint64_t refused_hits;
-	/* target_stats.lost_ns at the sampler's last iteration. */
-	uint64_t lost_ns;
-	/* Bit mask of the watch slots in use. */
-	unsigned slots_used;
-	uint32_t last_cookie;
-	/* A CPU hit a target site. The sampler is to arm the race's other sites at once. */
-	bool used_up;
-	/* Open no window and plant no point any more: detect_stop() is taking all points out. */
-	bool closing;
-	struct rng delay_rng;
-	/* Pairs of sites to confirm, sampled beside all other sites. */
-	struct confirmer *confirmer;
-	/* Follows locks. NULL without config.locks. */
-	struct locks *locks;
-	/* Signalled when a lock moment waits for the thread that follows locks, or when that thread is to end. */
-	pthread_cond_t lock_moment;
-	struct detect_stats stats;
-	/* The target's counts when the first sample point was armed. */
-	struct target_stats stats_before;
-	/* When the first sample point was armed (CLOCK_MONOTONIC, ns). 0: none was armed yet. */
-	_Atomic uint64_t started_ns;
-	/* When the sampler's first try to arm sample points was over (CLOCK_MONOTONIC, ns). 0: not yet. */
-	_Atomic uint64_t ready_ns;
-	/* When detect_stop() was called (CLOCK_MONOTONIC, ns). 0: not yet. */
-	uint64_t ended_ns;
-	/* The reporter is to end when the queue of observations is empty. */
-	bool reporter_stop;
-	/* Ring of the GVAs of sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
-	uint64_t executed[EXECUTED_KEPT];
-	struct observation_queue observations;
-	/* Signalled when an observation waits, or when the reporter is to end. */
-	pthread_cond_t queued;
-
-	/* From here to `wanted`: used by the sampler's thread only. */
+/* What the sampler's thread works with. Only that thread uses it, except for the members that say otherwise. */
+struct sampler {
 	struct pool *pool;
 	struct rng choice_rng;
 	/* Random numbers for choosing among functions that the guest was seen to run. Own sequence: see detect_new(). */
@@ -156,23 +43,70 @@ struct detect {
 	struct insn_decoder *decoder;
 	/* config.prefer's weights of single sites apply, because they were made with this guest's kernel. */
 	bool sites_preferred;
-	/* The sites of config.known_races in this guest. NULL without config.known_races. */
+	/*
+	 * The sites of config.known_races in this guest. NULL without config.known_races. Set by detect_new(); other threads
+	 * only compare it with NULL.
+	 */
 	struct target_sites *target_sites;
 	/* How many sample points to keep armed: DataCollider's k. */
 	uint32_t wanted;
-
-	/* Coverage. d->lock guards the counts in it. NULL without config.coverage. */
-	struct coverage *coverage;
-	/* Number of sites in the pool. */
+	/* Number of sites in the pool. Any thread. */
 	_Atomic uint64_t site_count;
+	/* target_stats.lost_ns at the last iteration. Guarded by d->lock. */
+	uint64_t lost_ns;
+	/* A CPU hit a target site: arm the race's other sites at once. Guarded by d->lock. */
+	bool used_up;
 	/* Wakes the sampler early: to end, or because `used_up` was set. */
 	pthread_cond_t tick;
+};
+
+/* Start and end of the detector, and its threads. */
+struct life_cycle {
+	/* The target's counts when the first sample point was armed. Guarded by d->lock. */
+	struct target_stats stats_before;
+	/* When the first sample point was armed (CLOCK_MONOTONIC, ns). 0: none was armed yet. */
+	_Atomic uint64_t started_ns;
+	/* When the sampler's first try to arm sample points was over (CLOCK_MONOTONIC, ns). 0: not yet. */
+	_Atomic uint64_t ready_ns;
+	/* When detect_stop() was called (CLOCK_MONOTONIC, ns). 0: not yet. Guarded by d->lock. */
+	uint64_t ended_ns;
 	/* The sampler is to end. */
 	atomic_bool stop;
-
-	/* From here on: used only by the caller of detect_start() and detect_stop(). */
+	/* Open no window and plant no point any more: detect_stop() is taking all points out. Guarded by d->lock. */
+	bool closing;
+	/* The reporter is to end when the queue of observations is empty. Guarded by d->lock. */
+	bool reporter_stop;
+	/* Used only by the caller of detect_start() and detect_stop(). */
 	pthread_t sampler, reporter, lock_follower;
 	bool sampler_started, reporter_started, lock_follower_started;
+};
+
+struct detect {
+	/* Set by detect_new(). */
+	struct target *target;
+	struct guest *guest;
+	struct detect_config config;
+	struct detect_sink sink;
+	struct target_client client;
+
+	/* Guards everything from here to `coverage`, and what struct sampler and struct life_cycle say. */
+	pthread_mutex_t lock;
+	struct points points;
+	/* How many of the points are hooks. The rest are sample points. */
+	unsigned hooks;
+	struct hit_path hit;
+	/* Pairs of sites to confirm, sampled beside all other sites. */
+	struct confirmer *confirmer;
+	/* Follows locks. NULL without config.locks. */
+	struct locks *locks;
+	/* Signalled when a lock moment waits for the thread that follows locks, or when that thread is to end. */
+	pthread_cond_t lock_moment;
+	struct detect_stats stats;
+	/* Coverage. d->lock guards the counts in it. NULL without config.coverage. */
+	struct coverage *coverage;
+
+	struct sampler sampler;
+	struct life_cycle life;
 };
 
 /*

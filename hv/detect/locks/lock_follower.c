@@ -111,7 +111,7 @@ void *lock_follower_main(void *arg)
 	for (;;) {
 		struct raw_moment *raw = lock_ring_next(ring);
 
-		if (!raw && d->reporter_stop)
+		if (!raw && d->life.reporter_stop)
 			break;
 		if (!raw) {
 			pthread_cond_wait(&d->lock_moment, &d->lock);

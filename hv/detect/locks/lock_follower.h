@@ -6,7 +6,7 @@
 #ifndef OUTRIDER_DETECT_LOCKS_LOCK_FOLLOWER_H
 #define OUTRIDER_DETECT_LOCKS_LOCK_FOLLOWER_H
 
-/* The thread's function. `arg` is the detector. Returns when d->reporter_stop is set and the ring is empty. */
+/* The thread's function. `arg` is the detector. Returns when d->life.reporter_stop is set and the ring is empty. */
 void *lock_follower_main(void *arg);
 
 #endif

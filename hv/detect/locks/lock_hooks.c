@@ -126,12 +126,12 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 	}
 	for (uint64_t at = 0; at < fn->size;) {
 		const struct lock_function *function;
-		uint64_t next = at + insn_decode(p->d->decoder, code + at, fn->size - at, fn->addr + at, &insn[0]);
+		uint64_t next = at + insn_decode(p->d->sampler.decoder, code + at, fn->size - at, fn->addr + at, &insn[0]);
 
 		function = next > at ? locks_called(p->d->locks, &insn[0]) : NULL;
 		if (function) {
 			bool more = next < fn->size &&
-				    insn_decode(p->d->decoder, code + next, fn->size - next, fn->addr + next, &insn[1]);
+				    insn_decode(p->d->sampler.decoder, code + next, fn->size - next, fn->addr + next, &insn[1]);
 
 			plant_call(p, function, &insn[0], more ? &insn[1] : NULL);
 		} else if (next > at) {
@@ -189,7 +189,7 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 	 * being planted, and slow the planting down.
 	 */
 	target_enter(d->target);
-	for (size_t i = 0; pool_next_function(d->pool, symbols, start, end, &i, &fn);)
+	for (size_t i = 0; pool_next_function(d->sampler.pool, symbols, start, end, &i, &fn);)
 		plant_function(&p, &fn);
 	target_leave(d->target);
 	planted(&p, module);

@@ -320,7 +320,7 @@ static unsigned company(const struct locks *l, const struct lock_context *own, u
 	unsigned n = 0;
 
 	for (unsigned c = 0; c < l->d->target->caps.cpus && n < LOCK_DURING_MAX; c++) {
-		if (l->d->windows[c].open && l->window[c])
+		if (l->d->hit.windows[c].open && l->window[c])
 			during[n++] = l->window[c];
 	}
 	for (unsigned i = 0; i < LOCK_CONTEXTS_MAX && n < LOCK_DURING_MAX; i++) {
@@ -426,7 +426,7 @@ static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint6
 		return NULL;
 	}
 	raw->number = l->number;
-	raw->time_ns = l->d->started_ns && now > l->d->started_ns ? now - l->d->started_ns : 0;
+	raw->time_ns = l->d->life.started_ns && now > l->d->life.started_ns ? now - l->d->life.started_ns : 0;
 	pthread_cond_signal(&l->d->lock_moment);
 	return raw;
 }
@@ -478,7 +478,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	lock_sets_seen(&l->sets, cpu, &context);
 	l->number++;
 	/* An interrupt on a CPU with an open window does not change the held access. */
-	if (!l->d->windows[cpu].open)
+	if (!l->d->hit.windows[cpu].open)
 		l->window[cpu] = l->number;
 	raw = put(l, LOCK_MOMENT_ACCESS, now);
 	if (!raw)

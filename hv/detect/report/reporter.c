@@ -77,18 +77,18 @@ void *reporter_main(void *arg)
 	sandbox_thread(SANDBOX_REPORTER);
 	pthread_mutex_lock(&d->lock);
 	while (decoder) {
-		struct observation *o = queue_next(&d->observations);
+		struct observation *o = queue_next(&d->hit.observations);
 
-		if (!o && d->reporter_stop)
+		if (!o && d->life.reporter_stop)
 			break;
 		if (!o) {
-			pthread_cond_wait(&d->queued, &d->lock);
+			pthread_cond_wait(&d->hit.queued, &d->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&d->lock);
 		report(d, decoder, o);
 		pthread_mutex_lock(&d->lock);
-		queue_give_back(&d->observations, o);
+		queue_give_back(&d->hit.observations, o);
 	}
 	pthread_mutex_unlock(&d->lock);
 	insn_decoder_free(decoder);

@@ -30,7 +30,8 @@ static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
 	if (counts || guest_symbol_at(d->guest, addr, &symbol))
 		return counts;
 	site_function(&symbol, function);
-	return coverage_add(d->coverage, addr, function, (uint32_t)(addr - symbol.addr), pool_function_sites(d->pool, addr));
+	return coverage_add(d->coverage, addr, function, (uint32_t)(addr - symbol.addr),
+			    pool_function_sites(d->sampler.pool, addr));
 }
 
 enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
@@ -50,7 +51,7 @@ enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
 	if (len >= sizeof(code) || detect_code(d, addr, code, sizeof(code)) == 0)
 		len = sizeof(code);
 	if (detect_code(d, addr, code, len) || guest_translate(d->guest, addr, &gpa) ||
-	    !insn_decode(d->decoder, code, len, addr, &insn) || !pool_is_site(d->pool, &insn))
+	    !insn_decode(d->sampler.decoder, code, len, addr, &insn) || !pool_is_site(d->sampler.pool, &insn))
 		return REFUSED;
 
 	counts = counts_of(d, addr);
@@ -67,9 +68,9 @@ enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
 		d->points.again += again;
 		result = ARMED;
 	}
-	if (!d->started_ns && result == ARMED) {
-		d->started_ns = monotonic_ns();
-		target_stats(d->target, &d->stats_before);
+	if (!d->life.started_ns && result == ARMED) {
+		d->life.started_ns = monotonic_ns();
+		target_stats(d->target, &d->life.stats_before);
 	}
 	detect_leave(d);
 	return result;

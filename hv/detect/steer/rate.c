@@ -66,7 +66,7 @@ static uint32_t less(uint32_t most, uint32_t there)
  */
 static bool may_arm(const struct detect *d, const struct rate_control *control, uint64_t until)
 {
-	return control->budget > 0 && !control->in_debt && monotonic_ns() < until && !atomic_load(&d->stop);
+	return control->budget > 0 && !control->in_debt && monotonic_ns() < until && !atomic_load(&d->life.stop);
 }
 
 /* Returns 1 if a point was armed, 0 if not, -1 if the pool has no site. */
@@ -89,13 +89,13 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	int armed_one = 0;
 
 	count_armed(d, &armed, &again);
-	room = less(d->wanted / 2, again);
-	room = less(d->wanted, armed) < room ? less(d->wanted, armed) : room;
+	room = less(d->sampler.wanted / 2, again);
+	room = less(d->sampler.wanted, armed) < room ? less(d->sampler.wanted, armed) : room;
 	/* Most of these points will be hit before the next iteration. */
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
 	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
-		armed_one = count_try(control, arm_site(d, pool_choose_executed(d->pool, &d->again_rng), true));
+		armed_one = count_try(control, arm_site(d, pool_choose_executed(d->sampler.pool, &d->sampler.again_rng), true));
 		room -= armed_one > 0;
 	}
 }
@@ -125,11 +125,12 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 	int armed_one = 0;
 
 	count_armed(d, &armed, &again);
-	room = less(d->wanted, armed);
-	if (control->again && pool_sites(d->pool) > d->wanted && room > less(d->wanted - d->wanted / AGAIN_ROOM, armed - again))
-		room = less(d->wanted - d->wanted / AGAIN_ROOM, armed - again);
+	room = less(d->sampler.wanted, armed);
+	if (control->again && pool_sites(d->sampler.pool) > d->sampler.wanted &&
+	    room > less(d->sampler.wanted - d->sampler.wanted / AGAIN_ROOM, armed - again))
+		room = less(d->sampler.wanted - d->sampler.wanted / AGAIN_ROOM, armed - again);
 	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
-		uint64_t site = pool_choose(d->pool, &d->choice_rng);
+		uint64_t site = pool_choose(d->sampler.pool, &d->sampler.choice_rng);
 
 		if (crowded(d, site)) {
 			if (++refused == CROWDED_MOST)
@@ -169,12 +170,12 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 	/* Each target site may be on a page of its own. */
 	if (d->target->caps.pages && d->target->caps.pages < most)
 		most = d->target->caps.pages;
-	n = target_sites_begin(d->target_sites, now, most);
-	d->wanted = (uint32_t)(n < most ? n : most);
+	n = target_sites_begin(d->sampler.target_sites, now, most);
+	d->sampler.wanted = (uint32_t)(n < most ? n : most);
 	if (n) /* keep the last count when the module was unloaded */
-		atomic_store(&d->site_count, n);
+		atomic_store(&d->sampler.site_count, n);
 	for (size_t i = 0; i < n && may_arm(d, control, until); i++) {
-		uint64_t addr = target_sites_due(d->target_sites, i);
+		uint64_t addr = target_sites_due(d->sampler.target_sites, i);
 
 		if (addr)
 			count_try(control, arm_site(d, addr, false));
@@ -188,7 +189,7 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	uint32_t armed, again;
 
 	confirm_step(d, now);
-	if (d->target_sites) {
+	if (d->sampler.target_sites) {
 		arm_target_sites(d, control, now);
 	} else {
 		arm_again(d, control);
@@ -210,7 +211,7 @@ static bool disarm_some(struct detect *d)
 	unsigned quota = DISARMS_AT_A_TIME;
 
 	detect_enter(d);
-	for (uint32_t i = d->points.count; quota && i-- > 0 && d->points.count - d->hooks > d->wanted;) {
+	for (uint32_t i = d->points.count; quota && i-- > 0 && d->points.count - d->hooks > d->sampler.wanted;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 
 		if (point->window || point->hook)
@@ -305,7 +306,7 @@ static void adapt_bearable(const struct detect *d, struct rate_control *control,
  */
 static void adapt_again(const struct detect *d, struct rate_control *control, double rate, bool at_limit, uint32_t armed)
 {
-	bool more_will_not_help = at_limit || armed < d->wanted - d->wanted / 4;
+	bool more_will_not_help = at_limit || armed < d->sampler.wanted - d->sampler.wanted / 4;
 
 	if (few_points(d))
 		return; /* all points would end up in the same few functions */
@@ -318,36 +319,37 @@ static void adapt_again(const struct detect *d, struct rate_control *control, do
 /* Raise k when hits are too few, lower it when they are too many. In between k stays. */
 static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 {
-	uint32_t wanted = d->wanted;
+	uint32_t wanted = d->sampler.wanted;
 	double rate = (double)(control->hits - control->adapt_hits) * 1e9 / (double)(now - control->adapt_ns);
-	uint64_t sites = pool_sites(d->pool);
+	uint64_t sites = pool_sites(d->sampler.pool);
 	uint32_t limit = most_points(d), most = sites && sites < limit ? (uint32_t)sites : limit, armed, again;
 
 	count_armed(d, &armed, &again);
 
 	/* Removing a stale point makes room only if all possible points are armed. */
-	control->starved = rate < 0.8 * control->rate &&
-			   (control->crowded || (limit < sites && d->wanted == limit && (few_points(d) || control->full)));
+	control->starved =
+		rate < 0.8 * control->rate &&
+		(control->crowded || (limit < sites && d->sampler.wanted == limit && (few_points(d) || control->full)));
 	control->crowded = false;
 	adapt_bearable(d, control, now, rate);
-	adapt_again(d, control, rate, d->wanted == most, armed);
+	adapt_again(d, control, rate, d->sampler.wanted == most, armed);
 	/* An empty pool, before its module is loaded, says nothing about k. */
 	if (!sites)
-		d->wanted = first_points(d);
+		d->sampler.wanted = first_points(d);
 	else if (rate < 0.5 * control->rate && !control->in_debt)
-		d->wanted *= 2;
+		d->sampler.wanted *= 2;
 	else if (rate < 0.8 * control->rate && !control->in_debt)
-		d->wanted += d->wanted / 4 + 1;
+		d->sampler.wanted += d->sampler.wanted / 4 + 1;
 	else if (rate > 1.2 * control->rate)
-		d->wanted -= d->wanted / 4;
-	if (d->wanted > most)
-		d->wanted = most;
-	control->full = control->full && d->wanted <= wanted;
+		d->sampler.wanted -= d->sampler.wanted / 4;
+	if (d->sampler.wanted > most)
+		d->sampler.wanted = most;
+	control->full = control->full && d->sampler.wanted <= wanted;
 	control->adapt_hits = control->hits;
 	control->adapt_ns = now;
 	if (sites) /* keep the last count when the module was unloaded */
-		atomic_store(&d->site_count, sites);
-	if (armed > d->wanted)
+		atomic_store(&d->sampler.site_count, sites);
+	if (armed > d->sampler.wanted)
 		disarm_excess(d);
 	if (control->starved && !few_points(d))
 		disarm_stale(d, control, now);
@@ -359,7 +361,7 @@ static double outstanding(const struct detect *d, uint64_t now)
 	double ns = 0;
 
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		const struct window *w = &d->windows[c];
+		const struct window *w = &d->hit.windows[c];
 		uint64_t end = w->opened_ns + w->hold_ns;
 
 		ns += w->open && end > now ? (double)(end - now) : 0;
@@ -376,12 +378,12 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 	target_stats(d->target, &stats);
 	sample.lost_ns = stats.lost_ns;
 	pthread_mutex_lock(&d->lock);
-	d->lost_ns = stats.lost_ns;
+	d->sampler.lost_ns = stats.lost_ns;
 	sample.hits = d->stats.hits;
-	sample.refused = d->refused_hits;
+	sample.refused = d->hit.refused_hits;
 	if (d->config.overhead) {
 		governor_step(&control->governor, &sample);
-		d->credit_ns = control->governor.allowance.credit_ns - outstanding(d, now);
+		d->hit.credit_ns = control->governor.allowance.credit_ns - outstanding(d, now);
 		control->rate = control->governor.rate;
 		control->in_debt = governor_in_debt(&control->governor);
 	}
@@ -403,11 +405,11 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 	n = d->stats.executed - control->executed_told;
 	n = n < EXECUTED_KEPT ? n : EXECUTED_KEPT;
 	for (uint64_t i = 0; i < n; i++)
-		executed[i] = d->executed[(d->stats.executed - 1 - i) % EXECUTED_KEPT];
+		executed[i] = d->hit.executed[(d->stats.executed - 1 - i) % EXECUTED_KEPT];
 	control->executed_told = d->stats.executed;
 	pthread_mutex_unlock(&d->lock);
 	for (uint64_t i = 0; i < n; i++)
-		pool_executed(d->pool, executed[i]);
+		pool_executed(d->sampler.pool, executed[i]);
 	control->budget += seconds * control->rate - (double)(hits - control->hits);
 	if (control->budget > burst)
 		control->budget = burst;
@@ -429,7 +431,7 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
  */
 static void brake(struct detect *d)
 {
-	d->wanted = d->wanted > BRAKE ? d->wanted / BRAKE : 1;
+	d->sampler.wanted = d->sampler.wanted > BRAKE ? d->sampler.wanted / BRAKE : 1;
 	disarm_excess(d);
 }
 
@@ -455,7 +457,7 @@ void rate_init(struct detect *d, struct rate_control *control)
 	if (d->config.overhead)
 		govern_from_now(d, control);
 	control->bearable = control->rate;
-	d->wanted = first_points(d);
+	d->sampler.wanted = first_points(d);
 }
 
 /* Whether to adapt k now. After 8 hits do not wait for the full interval: the rate is then certain enough. */
@@ -464,7 +466,7 @@ static bool adapt_is_due(const struct detect *d, const struct rate_control *cont
 	uint64_t elapsed = now - control->adapt_ns;
 	double expected = control->rate * (double)elapsed / 1e9, hits = (double)(control->hits - control->adapt_hits);
 
-	if (d->target_sites || elapsed < ADAPT_NS)
+	if (d->sampler.target_sites || elapsed < ADAPT_NS)
 		return false;
 	return expected >= ADAPT_HITS || hits >= 2 * ADAPT_HITS || elapsed >= ADAPT_MOST_NS;
 }

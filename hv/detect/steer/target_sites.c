@@ -156,14 +156,14 @@ static const char *why_not(struct target_sites *t, const struct target_site *sit
 	uint64_t addr = fn->addr + site->offset;
 	uint8_t code[INSN_MAX_LEN];
 	struct insn recorded, here;
-	bool known = insn_decode(t->d->decoder, site->code, site->code_len, addr, &recorded) != 0;
+	bool known = insn_decode(t->d->sampler.decoder, site->code, site->code_len, addr, &recorded) != 0;
 
-	if (known && !pool_is_site(t->d->pool, &recorded))
+	if (known && !pool_is_site(t->d->sampler.pool, &recorded))
 		return "such an instruction is never held";
-	if (site->offset >= fn->size || !pool_has_site(t->d->pool, addr))
+	if (site->offset >= fn->size || !pool_has_site(t->d->sampler.pool, addr))
 		return "the kernel that runs has no such access there, or none that may be held";
 	if (known && (detect_code(t->d, addr, code, recorded.len) ||
-		      !insn_decode(t->d->decoder, code, recorded.len, addr, &here) || !same_insn(&recorded, &here)))
+		      !insn_decode(t->d->sampler.decoder, code, recorded.len, addr, &here) || !same_insn(&recorded, &here)))
 		return "the kernel that runs has another instruction there";
 	return NULL;
 }
@@ -375,7 +375,7 @@ static void choose_active(struct target_sites *t, uint32_t room)
 /* Draw which site leads. A site can lead only if both sites were found. */
 static enum lead choose_lead(struct target_sites *t, size_t race)
 {
-	uint64_t drawn = rng_below(&t->d->choice_rng, 4);
+	uint64_t drawn = rng_below(&t->d->sampler.choice_rng, 4);
 	const enum found *found = t->races[race].found;
 
 	return drawn < 2 && found[0] == FOUND && found[1] == FOUND ? (enum lead)drawn : LEAD_BOTH;

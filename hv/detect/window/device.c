@@ -21,8 +21,8 @@ static uint64_t open_filter(const struct detect *d)
 	uint64_t filter = 0;
 
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (d->windows[c].open)
-			filter |= window_filter(&d->windows[c]);
+		if (d->hit.windows[c].open)
+			filter |= window_filter(&d->hit.windows[c]);
 	}
 	return filter;
 }

@@ -33,7 +33,7 @@ struct rendezvous_server {
 
 static void end_both(struct detect *d, bool took_place, unsigned self)
 {
-	struct window *w = d->rendezvous.window;
+	struct window *w = d->hit.rendezvous.window;
 
 	rendezvous_end(d, took_place, self);
 	window_close(d, w);
@@ -46,14 +46,14 @@ static bool can_begin(struct detect *d, const struct window *w, const struct oth
 {
 	const struct point *point = other->point;
 
-	return d->rendezvous_server && !d->rendezvous.under_way && !d->closing && w->cpu != other->cpu &&
-	       !d->windows[other->cpu].open && (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
+	return d->hit.rendezvous_server && !d->hit.rendezvous.under_way && !d->life.closing && w->cpu != other->cpu &&
+	       !d->hit.windows[other->cpu].open && (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
 }
 
 uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
 			  struct target_action *action)
 {
-	struct rendezvous_state *m = &d->rendezvous;
+	struct rendezvous_state *m = &d->hit.rendezvous;
 	uint64_t now = monotonic_ns(), most = RENDEZVOUS_NS;
 	struct guest_context context;
 	bool irqs_off;
@@ -62,7 +62,7 @@ uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum
 		return 0;
 	guest_context(d->guest, other->regs, &context);
 	irqs_off = context.irqs_off || w->context.irqs_off;
-	if (context.kind == GUEST_NMI || (irqs_off && now < d->irqs_off_rendezvous_rest) ||
+	if (context.kind == GUEST_NMI || (irqs_off && now < d->hit.irqs_off_rendezvous_rest) ||
 	    !d->sink.rendezvous_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
 		return 0;
 	if (irqs_off)
@@ -82,7 +82,7 @@ uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum
 	};
 	/* A point with a window is not removed as a surplus or stale point. */
 	other->point->window = w;
-	pthread_cond_signal(&d->rendezvous_server->wanted);
+	pthread_cond_signal(&d->hit.rendezvous_server->wanted);
 	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
 	return m->number;
 }
@@ -90,7 +90,7 @@ uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum
 bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 			  struct target_action *action)
 {
-	struct rendezvous_state *m = &d->rendezvous;
+	struct rendezvous_state *m = &d->hit.rendezvous;
 	uint64_t now = monotonic_ns();
 
 	if (!m->under_way || point != m->point)
@@ -110,12 +110,12 @@ bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned 
 
 bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *action)
 {
-	struct rendezvous_state *m = &d->rendezvous;
+	struct rendezvous_state *m = &d->hit.rendezvous;
 	uint64_t now = monotonic_ns();
 
 	if (!m->under_way || (cpu != m->cpu && cpu != m->window->cpu))
 		return false;
-	if (now < m->deadline_ns && !d->closing) {
+	if (now < m->deadline_ns && !d->life.closing) {
 		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
 		return true;
 	}
@@ -129,7 +129,7 @@ bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *a
 /* Find the return address of the side's function, from the stack of a CPU that stands still. */
 static void find_return(struct detect *d, struct rendezvous_side *side)
 {
-	struct race_side *room = &d->rendezvous_server->side;
+	struct race_side *room = &d->hit.rendezvous_server->side;
 	const struct guest_frame *caller = &room->calls.frames[1];
 
 	capture_side(d->target, d->guest, side->cpu, &side->regs, &side->context, room);
@@ -153,7 +153,7 @@ static void fill_side(struct rendezvous_side *side, unsigned cpu, const struct x
 
 static void fill(struct detect *d, struct rendezvous *rendezvous)
 {
-	const struct rendezvous_state *m = &d->rendezvous;
+	const struct rendezvous_state *m = &d->hit.rendezvous;
 	const struct window *w = m->window;
 
 	rendezvous->number = m->number;
@@ -180,12 +180,12 @@ static bool both_stand(struct detect *d, struct rendezvous *rendezvous)
 
 static void list_points(struct detect *d, struct rendezvous *rendezvous)
 {
-	rendezvous->points = d->rendezvous_server->points;
+	rendezvous->points = d->hit.rendezvous_server->points;
 	rendezvous->point_count = d->points.count;
 	for (uint32_t i = 0; i < d->points.count; i++) {
 		const struct point *point = &d->points.slots[d->points.armed[i]];
 
-		d->rendezvous_server->points[i] = (struct rendezvous_point){point->gpa, point->insn.bytes[0]};
+		d->hit.rendezvous_server->points[i] = (struct rendezvous_point){point->gpa, point->insn.bytes[0]};
 	}
 }
 
@@ -199,14 +199,14 @@ static void serve(struct detect *d)
 	pthread_mutex_unlock(&d->lock);
 	if (target_stand_still(d->target)) {
 		pthread_mutex_lock(&d->lock);
-		if (d->rendezvous.under_way)
+		if (d->hit.rendezvous.under_way)
 			end_both(d, false, RENDEZVOUS_NO_CPU);
 		return;
 	}
 	stand = both_stand(d, &rendezvous);
 	pthread_mutex_lock(&d->lock);
-	if (d->rendezvous.under_way && d->rendezvous.number == rendezvous.number) {
-		stand = stand && !d->closing;
+	if (d->hit.rendezvous.under_way && d->hit.rendezvous.number == rendezvous.number) {
+		stand = stand && !d->life.closing;
 		if (stand) {
 			list_points(d, &rendezvous);
 			d->sink.rendezvous(d->sink.ctx, &rendezvous);
@@ -222,12 +222,12 @@ static void *rendezvous_main(void *arg)
 
 	sandbox_thread(SANDBOX_COPY);
 	pthread_mutex_lock(&d->lock);
-	while (!d->rendezvous_server->stop) {
-		if (d->rendezvous.under_way && d->rendezvous.number != d->rendezvous.served) {
-			d->rendezvous.served = d->rendezvous.number;
+	while (!d->hit.rendezvous_server->stop) {
+		if (d->hit.rendezvous.under_way && d->hit.rendezvous.number != d->hit.rendezvous.served) {
+			d->hit.rendezvous.served = d->hit.rendezvous.number;
 			serve(d);
 		} else {
-			pthread_cond_wait(&d->rendezvous_server->wanted, &d->lock);
+			pthread_cond_wait(&d->hit.rendezvous_server->wanted, &d->lock);
 		}
 	}
 	pthread_mutex_unlock(&d->lock);
@@ -247,10 +247,10 @@ int rendezvous_start(struct detect *d, struct err *err)
 	race_side_use_room(&server->side, &server->room);
 	if (!server->points || pthread_cond_init(&server->wanted, NULL))
 		goto fail;
-	d->rendezvous_server = server;
+	d->hit.rendezvous_server = server;
 	if (pthread_create(&server->thread, NULL, rendezvous_main, d) == 0)
 		return 0;
-	d->rendezvous_server = NULL;
+	d->hit.rendezvous_server = NULL;
 	pthread_cond_destroy(&server->wanted);
 fail:
 	free(server->points);
@@ -260,7 +260,7 @@ fail:
 
 void rendezvous_stop(struct detect *d)
 {
-	struct rendezvous_server *server = d->rendezvous_server;
+	struct rendezvous_server *server = d->hit.rendezvous_server;
 
 	if (!server)
 		return;
@@ -270,7 +270,7 @@ void rendezvous_stop(struct detect *d)
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(server->thread, NULL);
 	pthread_mutex_lock(&d->lock);
-	d->rendezvous_server = NULL; /* a CPU's callback may be about to begin a rendezvous */
+	d->hit.rendezvous_server = NULL; /* a CPU's callback may be about to begin a rendezvous */
 	pthread_mutex_unlock(&d->lock);
 	pthread_cond_destroy(&server->wanted);
 	free(server->points);

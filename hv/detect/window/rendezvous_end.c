@@ -8,14 +8,14 @@
 
 void rendezvous_end(struct detect *d, bool took_place, unsigned self)
 {
-	struct rendezvous_state *m = &d->rendezvous;
+	struct rendezvous_state *m = &d->hit.rendezvous;
 	uint64_t now = monotonic_ns();
 
 	d->stats.rendezvous += took_place;
 	d->stats.rendezvous_skipped += !took_place;
 	m->under_way = false;
 	if (m->context.irqs_off || m->window->context.irqs_off)
-		d->irqs_off_rendezvous_rest = now + IRQS_OFF_REST * (now - m->began_ns);
+		d->hit.irqs_off_rendezvous_rest = now + IRQS_OFF_REST * (now - m->began_ns);
 	if (m->point != m->window->point)
 		points_remove(&d->points, m->point);
 	if (m->cpu != self)
@@ -24,11 +24,11 @@ void rendezvous_end(struct detect *d, bool took_place, unsigned self)
 
 void rendezvous_window_closes(struct detect *d, const struct window *w)
 {
-	if (d->rendezvous.under_way && d->rendezvous.window == w)
+	if (d->hit.rendezvous.under_way && d->hit.rendezvous.window == w)
 		rendezvous_end(d, false, RENDEZVOUS_NO_CPU);
 }
 
 bool rendezvous_has(const struct detect *d, unsigned cpu)
 {
-	return d->rendezvous.under_way && d->rendezvous.cpu == cpu;
+	return d->hit.rendezvous.under_way && d->hit.rendezvous.cpu == cpu;
 }

@@ -55,7 +55,7 @@ static bool conflicts_with_windows(struct detect *d, struct point *point, const 
 				   const struct x86_regs *regs, struct target_action *action)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		struct window *w = &d->windows[c];
+		struct window *w = &d->hit.windows[c];
 
 		for (unsigned i = 0; w->open && i < w->data_count; i++) {
 			for (unsigned j = 0; j < n && w->open; j++) {
@@ -74,7 +74,7 @@ static bool conflicts_with_windows(struct detect *d, struct point *point, const 
 static void count_hit(struct detect *d, const struct point *point)
 {
 	d->stats.hits++;
-	d->refused_hits += !window_affordable(d);
+	d->hit.refused_hits += !window_affordable(d);
 	if (point->counts)
 		point->counts->hits++;
 }
@@ -140,7 +140,7 @@ static bool may_hold(struct detect *d)
 {
 	const struct target_caps *caps = &d->target->caps;
 
-	if (d->open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held))
+	if (d->hit.open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held))
 		return true;
 	d->stats.skipped_last++;
 	return false;
@@ -162,7 +162,8 @@ static bool may_spend(struct detect *d)
 static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 				   const struct datum *data, unsigned n, bool *sync)
 {
-	if (d->closing || d->windows[cpu].open || rendezvous_has(d, cpu) || !window_prepare(d, point, cpu, regs, data, n))
+	if (d->life.closing || d->hit.windows[cpu].open || rendezvous_has(d, cpu) ||
+	    !window_prepare(d, point, cpu, regs, data, n))
 		return resume;
 	if (may_hold(d) && may_spend(d))
 		return window_open(d, cpu, sync);
@@ -191,10 +192,10 @@ static struct target_action not_a_point(struct detect *d, const struct x86_regs 
 /* A sample point was hit: have the sampler arm this target site, or the other site of its race, at once. */
 static void wake_sampler(struct detect *d)
 {
-	if (!d->target_sites || d->target->caps.costly_stops)
+	if (!d->sampler.target_sites || d->target->caps.costly_stops)
 		return;
-	d->used_up = true;
-	pthread_cond_signal(&d->tick);
+	d->sampler.used_up = true;
+	pthread_cond_signal(&d->sampler.tick);
 }
 
 /* Count a hit that opened a window. `came`: when the target called; `locked`: when d->lock was taken. CLOCK_MONOTONIC, ns. */
@@ -211,7 +212,7 @@ static void count_opening(struct detect *d, struct window *w, uint64_t came, uin
 /* Bring the watches of the CPU's window into force. Called without d->lock. */
 static void watch_window(struct detect *d, unsigned cpu)
 {
-	struct window *w = &d->windows[cpu];
+	struct window *w = &d->hit.windows[cpu];
 	uint64_t began = monotonic_ns();
 
 	target_watch_sync(d->target, cpu);
@@ -233,7 +234,7 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 
 	count_hit(d, point);
 	confirm_reached(d, point->addr);
-	d->executed[d->stats.executed++ % EXECUTED_KEPT] = point->addr;
+	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = point->addr;
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
@@ -268,8 +269,8 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		goto out;
 	}
 	action = hit(d, point, cpu, regs, &sync);
-	if (point->window == &d->windows[cpu])
-		count_opening(d, &d->windows[cpu], came, locked, sync);
+	if (point->window == &d->hit.windows[cpu])
+		count_opening(d, &d->hit.windows[cpu], came, locked, sync);
 	if (action.kind != TARGET_HOLD)
 		points_remove(&d->points, point);
 	wake_sampler(d);
@@ -284,7 +285,7 @@ out:
 static struct window *find_watched(struct detect *d, uint32_t cookie, struct datum **datum)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		struct window *w = &d->windows[c];
+		struct window *w = &d->hit.windows[c];
 
 		for (unsigned i = 0; w->open && i < w->data_count; i++) {
 			*datum = &w->data[i];
@@ -317,7 +318,7 @@ static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *r
 static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct detect *d = ctx;
-	struct window *w = &d->windows[cpu];
+	struct window *w = &d->hit.windows[cpu];
 	struct target_action action = resume;
 
 	(void)regs;
@@ -347,7 +348,7 @@ static void on_device(void *ctx, const struct device_access *access)
 
 	pthread_mutex_lock(&d->lock);
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		struct window *w = &d->windows[c];
+		struct window *w = &d->hit.windows[c];
 		struct device_conflict conflict;
 
 		if (!w->open)
@@ -365,8 +366,8 @@ static void on_ring(void *ctx, const struct device_access *access)
 
 	pthread_mutex_lock(&d->lock);
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (d->windows[c].open)
-			device_ring_explain(d, &d->windows[c], access);
+		if (d->hit.windows[c].open)
+			device_ring_explain(d, &d->hit.windows[c], access);
 	}
 	pthread_mutex_unlock(&d->lock);
 }

@@ -49,13 +49,13 @@ static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_
 {
 	uint64_t most = d->config.delay_ns < NS_PER_MS ? d->config.delay_ns : NS_PER_MS;
 
-	if (context->kind == GUEST_NMI || (context->irqs_off && now < d->irqs_off_rest[cpu]))
+	if (context->kind == GUEST_NMI || (context->irqs_off && now < d->hit.irqs_off_rest[cpu]))
 		return 0;
 	if (confirming && context->known && !context->irqs_off)
 		return d->config.delay_ns;
 	if (context->irqs_off || context->preempt_off || !context->known) {
 		/* A target site gets all of that time: the run exists to see its race again. */
-		return d->config.known_races || confirming ? most : rng_below(&d->delay_rng, most);
+		return d->config.known_races || confirming ? most : rng_below(&d->hit.delay_rng, most);
 	}
 	return d->config.delay_ns;
 }
@@ -65,7 +65,7 @@ static void rest_irqs_off(struct detect *d, const struct window *w)
 	uint64_t now = monotonic_ns(), rest = w->context.kind == GUEST_HARDIRQ ? HARDIRQ_REST : IRQS_OFF_REST;
 
 	if (w->context.irqs_off)
-		d->irqs_off_rest[w->cpu] = now + rest * (now - w->opened_ns);
+		d->hit.irqs_off_rest[w->cpu] = now + rest * (now - w->opened_ns);
 }
 
 unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM],
@@ -97,7 +97,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 {
 	uint64_t gva = datum->access.gva, end = gva + datum->len;
 
-	datum->cookie = ++d->last_cookie;
+	datum->cookie = ++d->hit.last_cookie;
 	if (!x86_kernel_address(gva))
 		return; /* other processes map other memory at this address: only re-reading is sound */
 	while (gva < end) {
@@ -112,11 +112,11 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 
 		while (watch.len > 1 && ((gva & (watch.len - 1)) || gva + watch.len > end))
 			watch.len /= 2;
-		while (slot < d->target->caps.watches && (d->slots_used >> slot & 1))
+		while (slot < d->target->caps.watches && (d->hit.slots_used >> slot & 1))
 			slot++;
 		if (slot == d->target->caps.watches)
 			return;
-		d->slots_used |= 1u << slot;
+		d->hit.slots_used |= 1u << slot;
 		datum->slots |= 1u << slot;
 		target_watch_set(d->target, slot, &watch);
 		gva += watch.len;
@@ -127,7 +127,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 /* Returns NULL, and counts the observation as lost, when the reporter is too slow and the queue is full. */
 static struct observation *take_observation(struct detect *d)
 {
-	struct observation *o = queue_take(&d->observations);
+	struct observation *o = queue_take(&d->hit.observations);
 
 	d->stats.lost += !o;
 	return o;
@@ -135,8 +135,8 @@ static struct observation *take_observation(struct detect *d)
 
 static void queue_observation(struct detect *d, struct observation *o)
 {
-	queue_put(&d->observations, o);
-	pthread_cond_signal(&d->queued);
+	queue_put(&d->hit.observations, o);
+	pthread_cond_signal(&d->hit.queued);
 }
 
 static void capture_locks(struct detect *d, struct race_side *side)
@@ -151,7 +151,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	struct race_side *side = &o->sides[0];
 	uint64_t now = monotonic_ns();
 
-	o->time_ns = now - d->started_ns;
+	o->time_ns = now - d->life.started_ns;
 	o->held_ns = now - w->opened_ns;
 	o->rendezvous = 0;
 	o->gpa = datum->extents[0].gpa;
@@ -196,7 +196,7 @@ static void report_device(struct detect *d, const struct window *w, const struct
 bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, const struct datum *data,
 		    unsigned n)
 {
-	struct window *w = &d->windows[cpu];
+	struct window *w = &d->hit.windows[cpu];
 	struct device_conflict conflict;
 
 	*w = (struct window){.cpu = cpu, .regs = *regs, .opened_ns = monotonic_ns(), .point = point, .data_count = n};
@@ -223,7 +223,7 @@ void window_drop(struct detect *d)
 
 struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 {
-	struct window *w = &d->windows[cpu];
+	struct window *w = &d->hit.windows[cpu];
 	bool confirming = confirm_has(d, w->point->addr);
 
 	*sync = false;
@@ -243,9 +243,9 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	}
 	w->open = true;
 	w->point->window = w;
-	d->open_windows++;
+	d->hit.open_windows++;
 	d->stats.windows++;
-	d->credit_ns -= (double)w->hold_ns;
+	d->hit.credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
 		w->point->counts->windows++;
 	/* A target site waits for the full delay even when all other CPUs are idle: one may wake up and make the access. */
@@ -273,7 +273,7 @@ bool window_would_miss(const struct detect *d, const struct insn *insn, const st
 	if (datum_locate(d->target, regs, &datum))
 		return true;
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		const struct window *w = &d->windows[c];
+		const struct window *w = &d->hit.windows[c];
 
 		for (unsigned i = 0; w->open && i < w->data_count; i++) {
 			if (((access[0].rw | w->data[i].access.rw) & INSN_WRITE) && data_overlap(&datum, &w->data[i]))
@@ -295,12 +295,12 @@ void window_close(struct detect *d, struct window *w)
 			if (w->data[i].slots >> slot & 1)
 				target_watch_clear(d->target, slot);
 		}
-		d->slots_used &= ~w->data[i].slots;
+		d->hit.slots_used &= ~w->data[i].slots;
 	}
 	points_remove(&d->points, w->point);
 	rest_irqs_off(d, w);
 	w->open = false;
-	d->open_windows--;
+	d->hit.open_windows--;
 	device_window_closed(d);
 	histogram_add(&d->stats.phase[WINDOW_CLOSE], monotonic_ns() - began);
 }
@@ -408,7 +408,7 @@ static bool somebody_runs(struct detect *d)
 	if (d->target->caps.cpus == 1 || target_devices_busy(d->target))
 		return true;
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (!d->windows[c].open && !target_idle(d->target, c))
+		if (!d->hit.windows[c].open && !target_idle(d->target, c))
 			return true;
 	}
 	return false;
@@ -435,7 +435,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 	uint64_t end = w->opened_ns + w->hold_ns, now = monotonic_ns();
 
 	/* A quarter into the window, end it if no other vCPU is running: nothing can conflict. */
-	if (!datum && !w->looked && now < end && !d->closing) {
+	if (!datum && !w->looked && now < end && !d->life.closing) {
 		w->looked = true;
 		if (somebody_runs(d)) {
 			*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = end - now};
@@ -457,7 +457,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 
 void window_not_told(struct detect *d, struct window *w, struct target_action *action)
 {
-	if (w->not_told++ < NOT_TOLD_MAX && !d->closing) {
+	if (w->not_told++ < NOT_TOLD_MAX && !d->life.closing) {
 		w->asked = false;
 		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = NS_PER_MS};
 		return;

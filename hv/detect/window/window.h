@@ -28,7 +28,7 @@ void window_drop(struct detect *d);
 /* Whether config.overhead leaves CPU time for a window now. Always true without config.overhead. */
 static inline bool window_affordable(const struct detect *d)
 {
-	return !d->config.overhead || d->credit_ns > 0;
+	return !d->config.overhead || d->hit.credit_ns > 0;
 }
 
 /*

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state of the hit path: open windows, the rendezvous, and the observations that wait for the reporter. Part of struct
+ * detect, and guarded by its lock.
+ */
+#ifndef OUTRIDER_DETECT_CORE_HIT_PATH_H
+#define OUTRIDER_DETECT_CORE_HIT_PATH_H
+
+#include <pthread.h>
+
+#include "hv/base/rng.h"
+#include "hv/detect/core/access.h"
+#include "hv/detect/core/point.h"
+#include "hv/detect/core/queue.h"
+#include "hv/guest/guest.h"
+#include "hv/target/target.h"
+
+/* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
+#define EXECUTED_KEPT 256u
+
+struct rendezvous_server;
+
+/* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
+struct window {
+	bool open;
+	/* The early check for other running CPUs was done (window_expire()). */
+	bool looked;
+	/* The other CPUs were asked to deliver their pending stops, since one of them may have changed the memory. */
+	bool asked;
+	/* How many times the other CPUs did not deliver their stops in time. */
+	unsigned not_told;
+	/* Number of accesses of other contexts that were emulated at this window's point. */
+	unsigned emulated;
+	/* The CPU that is held. */
+	unsigned cpu;
+	/* The CPU's registers at the hit. RIP and RSP identify the held context when it comes back to its INT3. */
+	struct x86_regs regs;
+	struct guest_context context;
+	/* The time of the hit (CLOCK_MONOTONIC), and the longest time until the window closes. Both in ns. */
+	uint64_t opened_ns, hold_ns;
+	/*
+	 * When the watches were in force on all CPUs, or, without watches, when the window was open (CLOCK_MONOTONIC, ns). 0:
+	 * not yet.
+	 */
+	uint64_t watched_ns;
+	struct point *point;
+	struct datum data[INSN_MAX_MEM];
+	unsigned data_count;
+};
+
+/* A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See
+ * rendezvous.h. */
+struct rendezvous_state {
+	bool under_way;
+	/*
+	 * The number of the current rendezvous, counted from 1, and the number of the last one that the rendezvous thread
+	 * served.
+	 */
+	uint64_t number, served;
+	/* When the rendezvous began, and when it is given up (CLOCK_MONOTONIC, ns). */
+	uint64_t began_ns, deadline_ns;
+	struct window *window;
+	/* The second CPU, and the state in which it is held. */
+	unsigned cpu;
+	struct x86_regs regs;
+	struct guest_context context;
+	struct point *point;
+	/* The accesses of the first and of the second CPU. */
+	struct datum data[2];
+};
+
+struct hit_path {
+	/* Indexed by the held CPU. */
+	struct window windows[TARGET_MAX_CPUS];
+	unsigned open_windows;
+	struct rendezvous_state rendezvous;
+	/* The thread that serves rendezvous. NULL: the sink does not want them. */
+	struct rendezvous_server *rendezvous_server;
+	/* Until this time (CLOCK_MONOTONIC, ns) no rendezvous is begun in which a CPU has interrupts off. */
+	uint64_t irqs_off_rendezvous_rest;
+	/* Until this time (CLOCK_MONOTONIC, ns) the CPU of this index is not held with interrupts off again. */
+	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
+	/*
+	 * CPU time in ns that windows may still take under config.overhead: the governor's last balance less the windows
+	 * opened since.
+	 */
+	double credit_ns;
+	/* Hits that were resumed at once because credit_ns was not above 0. */
+	uint64_t refused_hits;
+	/* Bit mask of the watch slots in use. */
+	unsigned slots_used;
+	uint32_t last_cookie;
+	struct rng delay_rng;
+	/* Ring of the GVAs of sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
+	uint64_t executed[EXECUTED_KEPT];
+	struct observation_queue observations;
+	/* Signalled when an observation waits, or when the reporter is to end. */
+	pthread_cond_t queued;
+};
+
+#endif
