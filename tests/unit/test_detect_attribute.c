@@ -12,7 +12,7 @@
 #include "hv/detect/report/attribute.h"
 #include "tests/unit/detect_rig.h"
 
-/* Two functions, one behind the other. */
+/* Two functions, the second directly after the first. */
 #define FIRST 0x0
 #define SECOND 0x100
 #define FUNCTION_SIZE 0x100
@@ -68,7 +68,7 @@ static const struct access_case cases[] = {
 	{"no memory", CODE("\x48\x89\xc7"), 3, {0}, {0, 8, INSN_WRITE}, {NOT_TOLD, 0, 0, 0, false}},
 	{"between instructions", CODE("\x48\x89\x07\x90"), 2, {0}, {0, 8, INSN_WRITE}, {NOT_TOLD, 0, 0, 0, false}},
 
-	/* After a string instruction the pointers have moved on. RIP is behind it only when it is through. */
+	/* A string instruction moves its pointers at each step. RIP moves on only after the last step. */
 	{"movsb", CODE("\xa4"), 1, {.rdi = 1, .rsi = FAR}, {0, 1, INSN_READ}, {0, 0, 1, INSN_WRITE, false}},
 	{"movsq, its source", CODE("\x48\xa5"), 2, {.rsi = 8, .rdi = FAR}, {0, 8, INSN_WRITE}, {0, 0, 8, INSN_READ, false}},
 	{"std; movsb", CODE("\xa4"), 1, {-1, FAR, 0, 0, X86_RFLAGS_DF}, {0, 1, INSN_READ}, {0, 0, 1, INSN_WRITE, false}},

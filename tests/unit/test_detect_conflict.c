@@ -463,9 +463,9 @@ static void test_again_too_often(void **state)
 }
 
 /*
- * CPU 2 is held before it writes to the stack of CPU 1. What CPU 1 writes there through the point of CPU 0's window is an
- * access to its own stack, for which nobody looks. The window of CPU 2 must not find it and take it for a device's: its
- * watchpoint has to see it.
+ * CPU 2 is held before it writes to the stack of CPU 1. At the point of CPU 0's window, CPU 1 writes to its own stack, which
+ * the detector does not sample. The detector must not emulate this write: CPU 2's watchpoint has to see it, or CPU 2's window
+ * would blame an unseen writer.
  */
 static void test_again_on_watched_stack(void **state)
 {
@@ -542,7 +542,7 @@ static void test_point_gone(void **state)
 	assert_int_equal(rig_stats(r).hits, 0);
 }
 
-/* What stands there cannot be read. It is left to the guest. */
+/* The memory at RIP cannot be read, so the stop is the guest's. */
 static void test_stopped_nowhere(void **state)
 {
 	struct rig *r = *state;

@@ -23,7 +23,7 @@ struct fixture {
 	uint64_t now;
 };
 
-/* A function "f" of two sites: a read at its start, and a write behind it. */
+/* A function "f" of two sites: a read at its start, and a write after it. */
 static int setup(void **state)
 {
 	static const struct symbol function = {.name = "f", .addr = RIG_TEXT + FN, .size = 6, .type = 't'};
@@ -102,7 +102,7 @@ static void counts_of_a_site(void **state)
 	arm(f, FN);
 	assert_counts(f, 0, (struct coverage_counts){.armed = 1});
 
-	/* The stack is nobody else's: a hit, but no window. */
+	/* An access to the CPU's own stack is a hit, but opens no window. */
 	regs = rig_regs(f->r, 0, FN);
 	regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x40;
 	assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME);

@@ -171,7 +171,7 @@ static void test_arms_and_disarms(void **state)
 	assert_true(atomic_load(&l->messages) > 0);
 }
 
-/* Whoever waits for Ctrl-C asks for the counts while the detector may be kept by its target. */
+/* The stopper's thread asks for the counts while the target may keep the detector waiting. */
 static void test_counts_without_waiting(void **state)
 {
 	struct life *l = *state;
@@ -206,7 +206,7 @@ static void test_poll_is_cancelled(void **state)
 	assert_int_equal(atomic_load(&l->failures), 0);
 }
 
-/* Where a target has few points, those that nobody hits make room for others. */
+/* On a target with few points, points that no CPU hits make room for others. */
 static void test_few_points(void **state)
 {
 	const unsigned points = 20;

@@ -92,7 +92,7 @@ static void interrupt_starts_with_none(void **state)
 	assert_int_equal(held(s, 0, &task_7), 1);
 }
 
-/* A lock of an interrupt that somebody else gave back does not last into the next interrupt. */
+/* A lock that an interrupt took, and another context released, does not last into the next interrupt. */
 static void interrupt_that_is_over_holds_nothing(void **state)
 {
 	struct lock_sets *s = *state;
@@ -131,7 +131,7 @@ static void lock_is_given_away(void **state)
 	assert_int_equal(held(s, 1, &task_8), 1);
 }
 
-/* Whoever gives back a lock that several can hold may be one of those who took it unseen. */
+/* A context that releases a lock of several holders may have taken it before the detector looked. */
 static void lock_of_several_is_given_by_one_of_them(void **state)
 {
 	static const enum lock_kind kinds[] = {LOCK_RWSEM, LOCK_SEMAPHORE};

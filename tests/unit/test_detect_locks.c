@@ -271,9 +271,9 @@ static void inlined_unlock_gives_the_lock_back(void **state)
 
 	assert_true(rig_has_point(f->r, INLINED_UNLOCK));
 	assert_false(rig_has_point(f->r, OTHER_STORE));
-	/* A lock function's own code is none. */
+	/* A lock function's own code is no inlined lock function. */
 	assert_false(rig_has_point(f->r, SPIN_UNLOCK));
-	access(f, 0, 7); /* CPU 0 is held from here on, and CPU 1 is not, as it is the last one. */
+	access(f, 0, 7); /* From here on CPU 0 is held. CPU 1 is the last running CPU, so it is never held. */
 	next(f, LOCK_MOMENT_ACCESS);
 	call(f, 1, 8, INLINED);
 	access(f, 1, 8);
@@ -307,7 +307,7 @@ static void trylock_is_a_maybe(void **state)
 	assert_true(m.locks.held[0].maybe);
 }
 
-/* The call that came before has returned `result`, which the instruction behind it tests. */
+/* The call before `at` has returned `result`, which the instruction at `at` tests. */
 static void returned(struct fixture *f, unsigned cpu, int32_t pid, uint64_t at, uint64_t result)
 {
 	struct x86_regs regs = rig_regs(f->r, cpu, at);

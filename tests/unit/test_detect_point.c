@@ -138,7 +138,7 @@ static void test_removes_only_its_own(void **state)
 	assert_int_equal(t->points.count, 0);
 }
 
-/* The point is at the very end of RAM and of a page. Nothing behind it is looked at. */
+/* The point is the last byte of RAM and of a page. The detector reads nothing after it. */
 static void test_last_byte_of_page(void **state)
 {
 	struct table *t = *state;

@@ -339,7 +339,7 @@ static void test_bounds(void **state)
 	k->symtab = symtab_from_array(k->functions, k->n, NULL);
 	k->pool = make_pool(k, &(struct pool_filter){0});
 	assert_non_null(k->pool);
-	/* The text begins behind `data` and ends in `leaves_text`. */
+	/* The text begins after `data` and ends in `leaves_text`. */
 	assert_int_equal(pool_add(k->pool, k, k->symtab, TEXT + 0x100, TEXT + 0xf80, NULL), 3);
 	draw(k, 3, 5000, count);
 	for (unsigned at = 0; at < SIZE; at++)
@@ -369,8 +369,8 @@ static unsigned draw_one(struct kernel *k, unsigned count[SIZE])
 }
 
 /*
- * The guest's own INT3 (a kprobe, text being patched) stands for the first byte of something longer: what is behind it must not
- * be taken for instructions.
+ * The guest's own INT3 (a kprobe, text being patched) replaces the first byte of a longer instruction. The pool must not decode
+ * the rest of that instruction.
  */
 static void test_guest_int3(void **state)
 {
@@ -384,7 +384,7 @@ static void test_guest_int3(void **state)
 	assert_true(count[0] > 0);
 }
 
-/* After ret and jmp an INT3 is padding (CONFIG_SLS), and what is behind it is code. */
+/* After ret and jmp an INT3 is padding (CONFIG_SLS), and the bytes after it are code. */
 static void test_padding_int3(void **state)
 {
 	struct kernel *k = *state;

@@ -266,8 +266,8 @@ static uint64_t hash_of_choices(struct kernel *k, uint64_t seed)
 }
 
 /*
- * These are the choices of the version before there were weights: a seed that somebody has written down still means the same.
- * Weights that are all equal change nothing.
+ * These are the choices of the version before weights, so an old seed still gives the same choices. Weights that are all equal
+ * change nothing.
  */
 static void without_weights_as_ever(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the sampler comes by the hits that it is asked for, in a guest that runs little of what may be sampled. The test is the
- * sampler's thread and the guest, and time is what the test says.
+ * Rate control reaches the requested hit rate in a guest that runs little of the pool. The test is the sampler's thread and the
+ * guest, and sets the time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ struct fixture {
 	unsigned hits;
 };
 
-/* "run" of RUN_SITES sites, and behind it functions that nobody calls. */
+/* "run" of RUN_SITES sites, and after it functions that no CPU runs. */
 static int setup(void **state)
 {
 	static struct symbol functions[1 + SITES / FUNCTION_SITES];
@@ -178,8 +178,8 @@ static void choice_stays_uniform_where_that_is_enough(void **state)
 }
 
 /*
- * As long as fewer points are armed than there may be, one that is taken out because nobody came by makes room for nothing:
- * planting is what takes time.
+ * While fewer points are armed than may be, rate control disarms no unhit point. Its room is not needed, since planting is what
+ * takes time.
  */
 static void no_point_is_taken_out_for_nothing(void **state)
 {
@@ -241,7 +241,7 @@ static unsigned pages_with_points(struct rig *r)
 	return n;
 }
 
-/* Where it is pages that are few, many points share one, and pages that nobody comes by make room for others. */
+/* On a target with few pages, many points share a page, and pages that no CPU runs make room for others. */
 static void few_pages_take_turns(void **state)
 {
 	struct fixture *f = *state;

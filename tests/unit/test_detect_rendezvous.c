@@ -221,7 +221,7 @@ static void test_takes_place(void **state)
 	assert_int_equal(f->r->ft->releases[1], 1);
 }
 
-/* Nobody asked for it, or the caller has enough of this race: both go on as ever. */
+/* The caller does not want this rendezvous: both CPUs go on. */
 static void test_not_wanted(void **state)
 {
 	struct fixture *f = *state;

@@ -234,7 +234,7 @@ static void partner_follows(void **state)
 	assert_int_equal(f->r->ft->releases[0], 1);
 }
 
-/* A guest of which each CPU does nothing but its side: all conflicts are by point, and either side is held at times. */
+/* Each CPU of the guest runs its side only: all conflicts are by point, and either side is held at times. */
 static void both_stand_before_their_accesses(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a running Linux: who runs, which stack, what not to sample, where events are. */
+/* Facts about a running Linux: its contexts, its stacks, what not to sample, and where hooks go. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,7 +220,7 @@ static void test_stack(void **state)
 	assert_false(guest_on_stack(&regs, base + 0x4000));
 	assert_false(guest_on_stack(&regs, base - 1));
 	assert_false(guest_on_stack(&regs, 0));
-	/* An interrupt stack may go on a little behind a boundary of the alignment. */
+	/* An interrupt stack may go on a little above a boundary of the alignment. */
 	regs.gpr[X86_RSP] = base + 0x3ff0;
 	assert_true(guest_on_stack(&regs, base + 0x4010));
 	assert_false(guest_on_stack(&regs, base + 0x3ff0 + 0x1000));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One module of a made-up guest as it comes and goes, and what its poller is told of that. */
+/* A module of a made-up guest is loaded and unloaded, and guest_poll_modules() reports both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -216,7 +216,7 @@ static void list_two(struct world *w)
 	put(w->head + 8, second);
 }
 
-/* So many modules that they take long are added bit by bit, though the list does not change any more. */
+/* A long list of modules is added in parts, over several polls, even if the list does not change meanwhile. */
 static void test_takes_its_time(void **state)
 {
 	struct world *w = *state;

@@ -185,7 +185,7 @@ static void hostile_texts(struct scenario *s)
 	memset(s->facts.instance.differences[0].name, 0x07, REPLAY_NAME_MAX - 1);
 }
 
-/* The banner is behind the section's header, and behind two texts of 3 and 20 bytes. */
+/* The banner follows the section's header and two texts of 3 and 20 bytes. */
 static void hostile_banner(uint8_t *bytes, size_t *len)
 {
 	(void)len;
@@ -302,7 +302,7 @@ static void flip(off_t at)
 	assert_int_equal(pwrite(file, &byte, 1, at), 1);
 }
 
-/* Bits changed one after the other: the form or the checksum tells. */
+/* Flip a bit in one byte after another: the format's checks or the checksum refuse the file. */
 static void what_is_corrupted_is_refused(void **state)
 {
 	struct scenario same;

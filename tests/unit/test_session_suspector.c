@@ -173,7 +173,7 @@ static void accessed(struct fixture *f, const struct lock_events *events, uint64
 	pthread_mutex_unlock(&f->r->d->lock);
 }
 
-/* Two tasks make the accesses in turn, so often. With `lock` the first gives a lock on to the second in between. */
+/* Two tasks make the accesses in turn, `times` times. With `lock` the first task hands a lock to the second in between. */
 static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
 {
 	struct lock_events *events = calloc(1, sizeof(*events));
