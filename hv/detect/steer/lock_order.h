@@ -4,6 +4,8 @@
  * the same lock before it, directly or through a chain of such steps in other contexts (Lamport's happens-before, CACM 1978).
  * An example is an object that a context takes out of a list under a lock, uses without a lock, and puts back under the lock.
  *
+ * locks.c adds the lock operations, and confirm.c asks for the order.
+ *
  * The detector keeps the latest lock operations and searches them from the newest to the oldest. An interrupt after its CPU
  * was seen in a lower context is a different context than the interrupt before. Guarded by the detector's lock.
  */
