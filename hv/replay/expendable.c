@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * FIRST: the highest value (proc(5), oom_score_adj). ANSWER_MS: how long the run waits for an answer, in ms. END_MS: how long it
- * waits for the process's end, in ms; the process only reads and writes in /proc, which no disk delays.
+ * FIRST: the highest value (proc(5), oom_score_adj). ANSWER_MS: how long the run waits for an answer, in ms. END_MS: how long
+ * it waits for the process's end, in ms; the process only reads and writes in /proc, which no disk delays.
  */
 #define FIRST "1000"
 #define ANSWER_MS 1000

@@ -9,8 +9,8 @@
 #include "hv/sandbox/kinds.h"
 
 /* Bits for sets of kinds: 1u << kind, and these. */
-#define CALLS_FETCH (1u << 30)	/* Threads that fetch debug files from servers. */
-#define CALLS_OPENER (1u << 29) /* The process that opens files for the run (opener.h). */
+#define CALLS_FETCH (1u << 30)	 /* Threads that fetch debug files from servers. */
+#define CALLS_OPENER (1u << 29)	 /* The process that opens files for the run (opener.h). */
 #define CALLS_NETWORK (1u << 28) /* The process that speaks to networks for a guest. */
 #define CALLS_MAIN (1u << SANDBOX_MAIN)
 #define CALLS_COPY (1u << SANDBOX_COPY)

@@ -32,8 +32,8 @@ static void leave_signals(void)
 /* Leave only these two open, as 0 to 2, so that no file descriptor that the process opens later becomes a standard stream. */
 static bool keep_only(int socket, int output)
 {
-	return dup2(socket, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-	       dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0u, 0) == 0;
+	return dup2(socket, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 &&
+	       close_range(STDERR_FILENO + 1, ~0u, 0) == 0;
 }
 
 static void close_both(const int fd[2])
@@ -73,7 +73,8 @@ int helper_start(struct helper *h, void (*serve)(void *ctx, pid_t parent, int so
 	return 0;
 }
 
-/* Wait until the process has closed its side. Returns false after `patience_ms` without a message. Drops what it still sends. */
+/* Wait until the process has closed its side. Returns false after `patience_ms` without a message. Drops what it still sends.
+ */
 static bool has_ended(const struct helper *h, int patience_ms)
 {
 	struct pollfd ready = {.fd = h->socket, .events = POLLIN};

@@ -28,9 +28,9 @@ struct helper {
 int helper_start(struct helper *h, void (*serve)(void *ctx, pid_t parent, int socket), void *ctx, struct err *err);
 
 /*
- * Tell the process to end, by the end of its socket, and wait for it up to `patience_ms`. One that is still busy then is left to
- * the kernel, which kills it when the calling thread ends. Does nothing for a zeroed struct, or in a copy of the process that
- * called helper_start().
+ * Tell the process to end, by the end of its socket, and wait for it up to `patience_ms`. One that is still busy then is left
+ * to the kernel, which kills it when the calling thread ends. Does nothing for a zeroed struct, or in a copy of the process
+ * that called helper_start().
  */
 void helper_stop(struct helper *h, int patience_ms);
 

@@ -54,8 +54,8 @@ bool privileges_bound_files(void);
 int privileges_write_only(const char *const *writes, size_t count, struct err *err);
 
 /*
- * Allow the calling thread and the threads that it starts to read files only in the folders of the `count` files of `reads`, and
- * to write none. Returns 0, or -1 with EXIT_INTERNAL.
+ * Allow the calling thread and the threads that it starts to read files only in the folders of the `count` files of `reads`,
+ * and to write none. Returns 0, or -1 with EXIT_INTERNAL.
  */
 int privileges_read_only(const char *const *reads, size_t count, struct err *err);
 

@@ -29,8 +29,8 @@
 #endif
 
 /*
- * 30 s: longer than a disk takes to wake from standby, which is some seconds. An opener that waits for a dead file server is then
- * left running.
+ * 30 s: longer than a disk takes to wake from standby, which is some seconds. An opener that waits for a dead file server is
+ * then left running.
  */
 #define OPENER_END_MS 30000
 

@@ -51,7 +51,7 @@ struct vm {
 	struct pvpanic pvpanic;
 	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the remaining elements are NULL */
 	struct virtio_rng *rng;			/* NULL: the machine has none; likewise the devices that follow */
-	struct net_backend *network; /* until the device `net` has it */
+	struct net_backend *network;		/* until the device `net` has it */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
 	struct silent *silent[PCI_SLOTS]; /* only in a copy: the silent devices, indexed by slot */

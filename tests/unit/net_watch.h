@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In place of hv/vmm/virtio/worker.h's: a worker of one file descriptor with any events, which the test runs on its own thread. */
+/* In place of hv/vmm/virtio/worker.h's: a worker of one file descriptor with any events, which the test runs on its own thread.
+ */
 #ifndef OUTRIDER_TESTS_NET_WATCH_H
 #define OUTRIDER_TESTS_NET_WATCH_H
 
@@ -36,7 +37,8 @@ void worker_unwatch(struct worker *worker, int fd)
 		watched.fd = -1;
 }
 
-/* Wait up to `patience_ms` for an event of the watched file descriptor. Returns whether one came; its callback was called then. */
+/* Wait up to `patience_ms` for an event of the watched file descriptor. Returns whether one came; its callback was called then.
+ */
 static bool run_worker(int patience_ms)
 {
 	/* The events of poll(2) and of epoll(7) are the same numbers. */

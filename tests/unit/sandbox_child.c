@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-const char *const sandbox_kinds[] = {"vcpu",  "input",	 "console", "stopper", "blk",	   "net", "rng",
+const char *const sandbox_kinds[] = {"vcpu",  "input",	 "console", "stopper", "blk",	   "net",  "rng",
 				     "vsock", "sampler", "report",  "copy",    "debugger", "main", "network process"};
 
 bool can_confine(void)

@@ -95,12 +95,14 @@ static void only_some_may(void **state)
 		const char *name;
 		unsigned may;
 	} calls[] = {
-		{SYS_openat, "openat", 1u << NETWORK_PROCESS | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
+		{SYS_openat, "openat",
+		 1u << NETWORK_PROCESS | 1u << SANDBOX_SAMPLER | 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_openat2, "openat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_renameat2, "renameat2", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_unlink, "unlink", 1u << SANDBOX_REPORTER | 1u << SANDBOX_MAIN},
 		{SYS_connect, "connect", 1u << NETWORK_PROCESS},
-		{SYS_accept4, "accept4", 1u << NETWORK_PROCESS | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
+		{SYS_accept4, "accept4",
+		 1u << NETWORK_PROCESS | 1u << SANDBOX_VSOCK | 1u << SANDBOX_DEBUGGER | 1u << SANDBOX_MAIN},
 		{SYS_seccomp, "seccomp", 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_fallocate, "fallocate", 1u << SANDBOX_BLK | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},
 		{SYS_timer_create, "timer_create", 1u << SANDBOX_VCPU | 1u << SANDBOX_COPY | 1u << SANDBOX_MAIN},

@@ -104,8 +104,8 @@ static struct guest *guest_with(const struct vmm_net *net)
 	if (!g->b)
 		fail_msg("%s", err.text);
 	g->process = only_child();
-	g->b->peer = (struct net_peer){
-		.receive = guest_receive, .received = guest_received, .sendable = guest_sendable, .ctx = g};
+	g->b->peer =
+		(struct net_peer){.receive = guest_receive, .received = guest_received, .sendable = guest_sendable, .ctx = g};
 	g->b->ops->start(g->b, 0);
 	return g;
 }
@@ -254,7 +254,8 @@ static void test_killed(void **state)
 	assert_int_equal(kill(g->process, SIGKILL), 0);
 	while (!g->lines)
 		assert_true(run_worker(PATIENCE_MS));
-	assert_non_null(strstr(g->line, "the guest has lost its network: its network process has ended; it was killed by signal 9"));
+	assert_non_null(
+		strstr(g->line, "the guest has lost its network: its network process has ended; it was killed by signal 9"));
 	assert_int_equal(watched.fd, -1);
 	ask_for_gateway(g);
 	assert_int_equal(g->b->dropped, 1);

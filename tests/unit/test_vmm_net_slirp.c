@@ -162,9 +162,9 @@ static void say_hello(struct guest *g)
 	ask_for_gateway(g);
 	assert_true(g->len >= 42);
 	assert_memory_equal(g->frame, "\x02\x6f\x75\x74\x00\x01", 6); /* to us */
-	assert_memory_equal(g->frame + 12, "\x08\x06", 2);	 /* ARP */
-	assert_memory_equal(g->frame + 20, "\x00\x02", 2);	 /* a reply */
-	assert_memory_equal(g->frame + 28, "\x0a\0\x02\x02", 4); /* the gateway is at */
+	assert_memory_equal(g->frame + 12, "\x08\x06", 2);	      /* ARP */
+	assert_memory_equal(g->frame + 20, "\x00\x02", 2);	      /* a reply */
+	assert_memory_equal(g->frame + 28, "\x0a\0\x02\x02", 4);      /* the gateway is at */
 	assert_memory_equal(g->frame + 22, "\x52\x55\x0a\0\x02\x02", 6);
 }
 
@@ -772,7 +772,8 @@ static unsigned free_descriptors(void)
 /* A guest that sends from thousands of ports leaves descriptors for files, and can still use its network. */
 static void test_descriptors_are_spared(void **state)
 {
-	/* This host's address, so that no packet leaves it. On a host without a network, sending to nobody's (RFC 5737) fails. */
+	/* This host's address, so that no packet leaves it. On a host without a network, sending to nobody's (RFC 5737) fails.
+	 */
 	char to[INET_ADDRSTRLEN] = "192.0.2.1";
 	struct sockaddr_in at;
 	struct rlimit old, few;

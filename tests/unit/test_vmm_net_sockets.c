@@ -78,8 +78,8 @@ static int told_of(int asked)
 }
 
 /*
- * libslirp that waits only to write has no room to read into. soread() of libslirp 4.7 is called for an error or a hang-up too, and
- * asserts that there is room.
+ * libslirp that waits only to write has no room to read into. soread() of libslirp 4.7 is called for an error or a hang-up too,
+ * and asserts that there is room.
  */
 static void test_writer_is_not_told_to_read(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The run's side of user-mode networking, and a network process that a guest has taken over: the test is that process. Whatever it
- * sends, the run gives the guest only what a network can send, or takes the network away.
+ * The run's side of user-mode networking, and a network process that a guest has taken over: the test is that process. Whatever
+ * it sends, the run gives the guest only what a network can send, or takes the network away.
  */
 #include <setjmp.h>
 #include <stdarg.h>

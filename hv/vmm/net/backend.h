@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's side of a network device: it takes the guest's frames, and has the frames for the guest. A device (virtio_net.h) has
- * one backend: user-mode networking (user.c) or a tap interface (tap.c).
+ * The host's side of a network device: it takes the guest's frames, and has the frames for the guest. A device (virtio_net.h)
+ * has one backend: user-mode networking (user.c) or a tap interface (tap.c).
  *
- * A frame is an Ethernet frame without its check sequence. Each frame has a struct virtio_net_hdr_v1, which says what is still to
- * be done for it: completing a checksum, or cutting a large TCP frame into segments (virtio 1.2, section 5.1.6). A backend does
- * only what is in its `offloads` and was negotiated.
+ * A frame is an Ethernet frame without its check sequence. Each frame has a struct virtio_net_hdr_v1, which says what is still
+ * to be done for it: completing a checksum, or cutting a large TCP frame into segments (virtio 1.2, section 5.1.6). A backend
+ * does only what is in its `offloads` and was negotiated.
  *
  * Back-pressure: a frame for which the device has no room stays with the backend, which then takes no more from the host until
- * resume() is called. So a guest that does not refill its ring makes the host's senders wait. In the other direction, the device
- * sends no more after send() returned false, until the backend calls sendable().
+ * resume() is called. So a guest that does not refill its ring makes the host's senders wait. In the other direction, the
+ * device sends no more after send() returned false, until the backend calls sendable().
  *
  * Threads: a backend is made and freed on the main thread, while the worker does not run. stop() is called while the device's
  * worker is paused, by a vCPU's thread, and so its only system call is that of worker_unwatch(). All other functions, and those
@@ -88,18 +88,18 @@ struct net_backend {
 };
 
 /*
- * User-mode networking: libslirp, in a process of its own (process.h), makes the guest's connections with its sockets. `net` names
- * the forwarded ports, which are open when this returns. To be called while the calling process has no guest RAM. `notes` is
- * copied; its note() says when the guest loses its network, because that process ended. The calling process must ignore SIGPIPE.
- * Returns NULL with `err` set: EXIT_INPUT names a port that cannot be listened on.
+ * User-mode networking: libslirp, in a process of its own (process.h), makes the guest's connections with its sockets. `net`
+ * names the forwarded ports, which are open when this returns. To be called while the calling process has no guest RAM. `notes`
+ * is copied; its note() says when the guest loses its network, because that process ended. The calling process must ignore
+ * SIGPIPE. Returns NULL with `err` set: EXIT_INPUT names a port that cannot be listened on.
  *
  * The guest finds, as with QEMU: itself at 10.0.2.15/24 (by DHCP), the gateway 10.0.2.2, a DNS server at 10.0.2.3, which
  * forwards to the first name server in the host's /etc/resolv.conf, and IPv6 by router advertisements in fec0::/64.
  *
  * The guest can reach every address that a process of the user can reach, except the host's own loopback addresses. QEMU makes
  * these 10.0.2.2. Here the guest is assumed to be hostile, and a service that listens at 127.0.0.1 (a database, a debugger, a
- * printer service) trusts each client. A service for the guest listens at another address of the host. guard.h says which frames
- * are dropped.
+ * printer service) trusts each client. A service for the guest listens at another address of the host. guard.h says which
+ * frames are dropped.
  */
 struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_notes *notes, struct err *err);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * System calls beside read and write: socket, bind, connect, accept, getsockopt, setsockopt, getsockname, getpeername, shutdown,
- * send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl, epoll_wait, timerfd_settime; stat, open, read
- * and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
+ * System calls beside read and write: socket, bind, connect, accept, getsockopt, setsockopt, getsockname, getpeername,
+ * shutdown, send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl, epoll_wait, timerfd_settime; stat,
+ * open, read and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
  */
 #include "hv/vmm/net/slirp.h"
 
@@ -21,8 +21,8 @@
 #define ETH_MIN 60 /* bytes of the shortest frame on a wire; libslirp's parsers expect that much */
 
 /*
- * Bytes of frames that wait for the peer, at most. While some wait, no socket is read, so only answers to the guest's own frames
- * are added: acknowledgements, DHCP. A guest that sends and never receives loses what is beyond.
+ * Bytes of frames that wait for the peer, at most. While some wait, no socket is read, so only answers to the guest's own
+ * frames are added: acknowledgements, DHCP. A guest that sends and never receives loses what is beyond.
  */
 #define WAITING_MAX (1u << 20)
 

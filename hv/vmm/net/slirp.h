@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User-mode networking by libslirp: it plays the gateway, and makes the guest's connections with sockets of the calling process.
- * A run has it in a process of its own (process.h), because libslirp 4.7 is not safe against the frames of a hostile guest.
+ * User-mode networking by libslirp: it plays the gateway, and makes the guest's connections with sockets of the calling
+ * process. A run has it in a process of its own (process.h), because libslirp 4.7 is not safe against the frames of a hostile
+ * guest.
  *
- * libslirp takes no frame whose checksum is still to be completed, and sends none that stands for several segments. The guest may
- * send TCP frames of up to 64 KiB all the same: libslirp takes a segment of any size that is inside its window, so only the
+ * libslirp takes no frame whose checksum is still to be completed, and sends none that stands for several segments. The guest
+ * may send TCP frames of up to 64 KiB all the same: libslirp takes a segment of any size that is inside its window, so only the
  * checksum is completed here. In the other direction, merge.h merges what libslirp sends.
  *
  * Frames and headers are those of backend.h. One thread at a time. libslirp keeps some state in variables of the process, so a
@@ -23,8 +24,8 @@
 #include "hv/vmm/vmm.h"
 
 /* The offloads that net_slirp_start() understands, as VIRTIO_NET_F_ bits. */
-#define NET_SLIRP_OFFLOADS                                                                                  \
-	(NET_BIT(VIRTIO_NET_F_CSUM) | NET_BIT(VIRTIO_NET_F_GUEST_CSUM) | NET_BIT(VIRTIO_NET_F_HOST_TSO4) |  \
+#define NET_SLIRP_OFFLOADS                                                                                 \
+	(NET_BIT(VIRTIO_NET_F_CSUM) | NET_BIT(VIRTIO_NET_F_GUEST_CSUM) | NET_BIT(VIRTIO_NET_F_HOST_TSO4) | \
 	 NET_BIT(VIRTIO_NET_F_HOST_TSO6) | NET_BIT(VIRTIO_NET_F_GUEST_TSO4) | NET_BIT(VIRTIO_NET_F_GUEST_TSO6))
 
 struct net_slirp;
@@ -42,8 +43,8 @@ void net_slirp_free(struct net_slirp *s);
 void net_slirp_start(struct net_slirp *s, uint64_t features);
 
 /*
- * Take a frame of the guest, `len` bytes at `frame`, NET_FRAME_MIN to NET_FRAME_MAX. The buffer has at least NET_SLIRP_ROOM bytes
- * and is changed. A frame that guard.h refuses, or for which there are too many connections, is dropped. net_slirp_sent()
+ * Take a frame of the guest, `len` bytes at `frame`, NET_FRAME_MIN to NET_FRAME_MAX. The buffer has at least NET_SLIRP_ROOM
+ * bytes and is changed. A frame that guard.h refuses, or for which there are too many connections, is dropped. net_slirp_sent()
  * follows a burst of frames.
  */
 #define NET_SLIRP_ROOM 64

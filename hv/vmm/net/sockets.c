@@ -209,8 +209,9 @@ void net_sockets_prepare(struct net_sockets *s, Slirp *slirp)
 }
 
 /*
- * epoll reports an error or a hang-up for every socket. libslirp reads then, also a socket that it waits to write to because its
- * buffer for the guest is full: soread() of libslirp 4.7 asserts that the buffer has room. So such a socket is only writable.
+ * epoll reports an error or a hang-up for every socket. libslirp reads then, also a socket that it waits to write to because
+ * its buffer for the guest is full: soread() of libslirp 4.7 asserts that the buffer has room. So such a socket is only
+ * writable.
  */
 static uint32_t without_unasked_read(const struct net_socket *socket)
 {

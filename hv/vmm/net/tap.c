@@ -110,7 +110,8 @@ static bool tap_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr,
 
 	part[0] = (struct iovec){(void *)hdr, sizeof(*hdr)};
 	memcpy(part + 1, piece, count * sizeof(*piece));
-	/* This fails for a header that contradicts the frame, and while the interface is down. A wire would lose the frame, too. */
+	/* This fails for a header that contradicts the frame, and while the interface is down. A wire would lose the frame,
+	 * too. */
 	if (writev(tap_of(b)->fd, part, (int)count + 1) < 0)
 		b->dropped++;
 	return true;

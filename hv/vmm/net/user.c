@@ -3,9 +3,9 @@
  * User-mode networking: the run's side of its network process (process.h). Frames go to it and come from it as messages
  * (wire.h), and this process makes no socket for the guest.
  *
- * Back-pressure: while the guest has no room, the messages of the process stay in the socket, and fill it; the process then reads
- * none of its own sockets. While the process does not read, one frame of the guest waits here, and the card takes no more from its
- * queue.
+ * Back-pressure: while the guest has no room, the messages of the process stay in the socket, and fill it; the process then
+ * reads none of its own sockets. While the process does not read, one frame of the guest waits here, and the card takes no more
+ * from its queue.
  *
  * The process is not trusted: the guest's frames have been through its parsers. Its messages are checked, and one that is none
  * ends the guest's network, as the end of the process does. One line tells the user.
@@ -143,14 +143,14 @@ static bool offload_allowed(const struct net_user *u, const struct virtio_net_hd
 		return false;
 	if (hdr->gso_type == VIRTIO_NET_HDR_GSO_NONE)
 		return true;
-	return u->features & gso && le16toh(hdr->hdr_len) < len && le16toh(hdr->gso_size) &&
-	       le16toh(hdr->csum_start) < len;
+	return u->features & gso && le16toh(hdr->hdr_len) < len && le16toh(hdr->gso_size) && le16toh(hdr->csum_start) < len;
 }
 
 /* Returns whether the message in `in`, of `len` bytes, is one. A frame for an earlier driver is dropped. */
 static bool is_frame(const struct net_user *u, size_t len)
 {
-	return len >= sizeof(u->in.header) + NET_FRAME_MIN && len <= NET_MESSAGE_MAX && u->in.header.kind == NET_MESSAGE_FRAME &&
+	return len >= sizeof(u->in.header) + NET_FRAME_MIN && len <= NET_MESSAGE_MAX &&
+	       u->in.header.kind == NET_MESSAGE_FRAME &&
 	       (u->in.header.generation != u->generation ||
 		offload_allowed(u, &u->in.header.offload, len - sizeof(u->in.header)));
 }

@@ -37,8 +37,8 @@ struct virtio_net_counts {
 };
 
 /*
- * Make network device number `index` with the backend, and add it to the bus. The device owns the backend from then on, also when
- * the call fails. Returns NULL with EXIT_INTERNAL.
+ * Make network device number `index` with the backend, and add it to the bus. The device owns the backend from then on, also
+ * when the call fails. Returns NULL with EXIT_INTERNAL.
  */
 struct virtio_net *virtio_net_new(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err);
 

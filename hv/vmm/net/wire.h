@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The messages between the run (user.c) and its network process (process.c), on a SOCK_SEQPACKET socket, which keeps the bounds of
- * messages (unix(7)). Neither side trusts the other: a message whose length or kind is wrong ends the conversation.
+ * The messages between the run (user.c) and its network process (process.c), on a SOCK_SEQPACKET socket, which keeps the bounds
+ * of messages (unix(7)). Neither side trusts the other: a message whose length or kind is wrong ends the conversation.
  */
 #ifndef OUTRIDER_VMM_NET_WIRE_H
 #define OUTRIDER_VMM_NET_WIRE_H
