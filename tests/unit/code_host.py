@@ -7,7 +7,7 @@ exceed one or more limits", checked without GitHub. wrong(log) gives a list of s
 import re
 
 LEVELS = {"error", "warning", "note", "none"}
-# A relative reference whose first part has no colon, or a file URI, of the characters that RFC 3986 has.
+# A relative reference whose first segment has no colon, or a file URI. Both have only the characters that RFC 3986 allows.
 RELATIVE = re.compile(r"(?!/)(?:[A-Za-z0-9\-._~!$&'()*+,;=@]|%[0-9A-F]{2})+(?:/(?:[A-Za-z0-9\-._~!$&'()*+,;=@:]|%[0-9A-F]{2})+)*")
 ABSOLUTE = re.compile(r"file:///(?:[A-Za-z0-9\-._~!$&'()*+,;=@:/]|%[0-9A-F]{2})+")
 LIMITS = {"runs": 20, "results": 25000, "rules": 25000, "locations": 10, "steps": 10000, "tags": 20, "text": 1024}

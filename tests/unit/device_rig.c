@@ -122,7 +122,7 @@ void rig_work(void)
 {
 	struct epoll_event event;
 
-	/* One at a time, since a callback may unwatch others. */
+	/* Take one event at a time, since a callback may unwatch other descriptors. */
 	while (epoll_wait(worker.epoll, &event, 1, 0) == 1)
 		if (worker.watch[event.data.fd].fn)
 			worker.watch[event.data.fd].fn(worker.watch[event.data.fd].ctx, event.events);

@@ -54,7 +54,7 @@ void rig_kick(unsigned queue);
 /* Take the next entry of the used ring. Returns false when there is none. */
 bool rig_used(unsigned queue, uint16_t *head, uint32_t *len);
 
-/* Let the worker call what its file descriptors are ready for, until none is. */
+/* Call the callbacks of the worker's ready file descriptors, until no descriptor is ready. */
 void rig_work(void);
 
 #endif

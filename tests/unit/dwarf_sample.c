@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program that the tests of debuginfo.h ask about. They compile it in many ways. It is never run, and never linked into
- * anything of ours. Members are volatile so that every access stays what it is written as, and where.
+ * The program that the tests of debuginfo.h query. The tests compile it in many ways. They never run it, and no program of
+ * Outrider contains it. Members are volatile, so that compilers keep each access in its form and at its place in the source.
  */
 struct list {
 	struct list *volatile next;
@@ -67,7 +67,7 @@ volatile enum { FL_A = 1, FL_B = 2, FL_D = 8 } some_flags;
 volatile _Bool truth;
 static volatile int file_static;
 
-/* Calls are given the addresses of its members, and each of these calls is in the debug information. */
+/* take_all() passes the addresses of its members to calls, and the debug information describes each of these calls. */
 struct {
 	volatile int many[100];
 	volatile long last;
@@ -105,7 +105,7 @@ API int read_member(outer_t *o)
 	return o->in[1].b[2];
 }
 
-/* This refers to the struct by its tag. For a type that is referred to twice, a unit may have a stub. */
+/* The parameter names the struct by its tag. A unit may have a stub for a type to which it refers twice. */
 API int read_tagged(struct outer *o)
 {
 	return o->in[2].b[1];
@@ -138,7 +138,7 @@ API long read_index(volatile long *vector)
 	return vector[2];
 }
 
-/* Of the two pointers, one is only the value of the other one's register plus a constant. */
+/* `next` has no register of its own: its value is that of `vector`'s register plus a constant. */
 API long read_next(volatile long *vector)
 {
 	volatile long *next = vector + 1;
@@ -168,13 +168,13 @@ API __attribute__((section(".text.unlikely"))) int cold(outer_t *o)
 	return o->x;
 }
 
-/* `vector` is not volatile, because compilers would then compute the address first. */
+/* `vector` is not volatile: compilers compute the address of a volatile access first. */
 API long read_at(long *vector, unsigned long i)
 {
 	return vector[i];
 }
 
-/* These write the registers that they access memory through, in ways that a compiler may not choose to. */
+/* The instructions of these functions write the registers that form their addresses. A compiler may not choose such code. */
 API long follow(volatile long *vector)
 {
 	long l;
@@ -206,7 +206,7 @@ API void copy(struct record *to, struct record *from)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 }
 
-/* This copies all of a struct but what must stay as it is, the links. */
+/* Copy all members of the struct except its links, which must not change. */
 API void copy_rest(struct record *to, struct record *from)
 {
 	char *t = (char *)to + sizeof(to->link), *f = (char *)from + sizeof(from->link);
@@ -230,7 +230,7 @@ API void copy_as_another(struct outer *to, struct outer *from)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(r), "+c"(words) : : "memory");
 }
 
-/* Of the same shape, and of two types that say two things of one object. */
+/* read_record() and read_list() have the same code, but their parameters give the object two different types. */
 API long read_record(struct record *r)
 {
 	return r->values[1];

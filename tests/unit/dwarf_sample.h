@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This compiles tests/unit/dwarf_sample.c and looks into what the compiler made of it. */
+/* Compiles tests/unit/dwarf_sample.c, and finds symbols and sections in the result. */
 #ifndef OUTRIDER_TESTS_UNIT_DWARF_SAMPLE_H
 #define OUTRIDER_TESTS_UNIT_DWARF_SAMPLE_H
 
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-/* cmocka.h wants the ones above */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "symbols/dwarf/debuginfo.h"
 
-/* The relocations are kept, as in Debian's vmlinux. They must not be applied again. */
+/* The linker keeps the relocations, as in Debian's vmlinux. A reader must not apply them again. */
 #define SAMPLE_LINKED                                                                                 \
 	"-Wl,--no-warn-rwx-segments -static -no-pie -nostdlib -Wl,--emit-relocs -Wl,--build-id=sha1 " \
 	"-Wl,-T,tests/unit/dwarf_sample.lds "
@@ -102,7 +102,7 @@ static inline struct place sample_symbol(const struct sample *s, const char *nam
 	return p;
 }
 
-/* The bytes of a section, and their number in *len. NULL: there is no such section. */
+/* Return the bytes of a section, and their number in *len. NULL: the file has no such section. */
 static inline const uint8_t *sample_section(const struct sample *s, const char *name, size_t *len)
 {
 	Elf *elf = (elf_version(EV_CURRENT), elf_memory((char *)s->bytes, s->len));

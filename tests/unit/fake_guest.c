@@ -79,7 +79,7 @@ unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct
 	return n;
 }
 
-/* As if each stack's first word that is needed were a return address. */
+/* Take the first used word of each stack for a return address. */
 void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel that is not Linux, for the detector's tests. It has those functions of hv/guest/guest.h that hv/detect calls, and
- * struct guest has their answers. A test that links it leaves hv/guest out.
+ * A kernel that is not Linux, for the detector's tests. It defines the functions of hv/guest/guest.h that hv/detect calls, and
+ * struct guest has the values that they return. A test that links it does not link hv/guest.
  */
 #ifndef OUTRIDER_TESTS_FAKE_GUEST_H
 #define OUTRIDER_TESTS_FAKE_GUEST_H
@@ -38,13 +38,13 @@ struct guest {
 	/* The stacks that guest_stacks() gives beside the current one. */
 	struct guest_stack interrupted[GUEST_STACKS_MAX - 1];
 	unsigned interrupted_count;
-	/* How many bytes at the start of each of them guest_unwind() does without. */
+	/* Number of bytes at the start of each of these stacks that guest_unwind() does not use. */
 	uint32_t unused;
 	enum guest_origin origin;
 
 	/*
-	 * What guest_memory_at() says, except for object, object_size and symbol.addr. These are the GVA, the size and the RIP
-	 * that it was asked with.
+	 * What guest_memory_at() returns, except for object, object_size and symbol.addr. These are the GVA, the size and the
+	 * RIP that its caller passed.
 	 */
 	struct guest_memory memory;
 
@@ -56,9 +56,9 @@ struct guest {
 	/* guest_poll_modules() does not return before guest_cancel_polls() was called. */
 	atomic_bool poll_hangs;
 	atomic_bool polls_cancelled;
-	/* It hung for so long that the test must have failed. */
+	/* guest_poll_modules() hung for longer than a test that passes lets it hang. */
 	atomic_bool hung_too_long;
-	/* How many calls are in it. */
+	/* Number of calls that are in guest_poll_modules() now. */
 	atomic_int hanging;
 
 	struct guest_module module;
@@ -67,12 +67,12 @@ struct guest {
 	/* Whether guest_poll_modules() has reported it as loaded. Belongs to the sampler's thread. */
 	bool module_reported;
 
-	/* What guest_hook_sites() gives a copy of. */
+	/* guest_hook_sites() returns a copy of these. */
 	const struct guest_hook_site *hooks;
 	size_t hook_count;
-	/* The text of the module that guest_module_going() says goes. Size 0: none goes. */
+	/* The text of the module that is being unloaded, as guest_module_going() returns it. Size 0: no module is. */
 	uint64_t going_base, going_size;
-	/* The text that guest_text_going() says is going. */
+	/* The text of which guest_text_going() returns true. */
 	_Atomic uint64_t gone_base, gone_size;
 };
 

@@ -207,7 +207,7 @@ void fake_kvm_free(struct vm *vm)
 
 /* ---- a vCPU with a thread of its own ---- */
 
-/* Registers that are written to the kvm_run page are taken, and an access to a device is completed, before anything else. */
+/* KVM_RUN first takes the registers that were written to the kvm_run page, and completes an access to a device. */
 static void begin_run(struct fake_vcpu *v)
 {
 	v->reads_port = false;
@@ -233,7 +233,7 @@ static uint32_t run_guest(struct fake_vcpu *v)
 	}
 }
 
-/* The same steps in the same order as in hv/vmm/vcpu.c. */
+/* The steps and their order are those of hv/vmm/vcpu.c. */
 static void *cpu_thread(void *arg)
 {
 	struct fake_vcpu *v = arg;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A KVM that remembers what it was told, for tests of the KVM target: the ioctls which that target makes on vCPUs, and the few
- * functions of hv/vmm that it calls, in place of the real ones.
+ * A KVM that records the calls of the KVM target, for its tests. It replaces the ioctls that the target makes on vCPUs, and the
+ * functions of hv/vmm that the target calls.
  *
- * A test plays the VMM's vCPU threads itself and says what each KVM exit was (fake_enter() and the next ones). Or it lets
- * fake_cpu_start() run a vCPU in a thread of its own, which enters the guest and comes out by itself.
+ * A test either takes the place of the VMM's vCPU threads and chooses each exit (fake_enter() and the functions after it), or
+ * calls fake_cpu_start() to run a vCPU in a thread, which enters and leaves the guest by itself.
  */
 #ifndef OUTRIDER_TESTS_FAKE_KVM_H
 #define OUTRIDER_TESTS_FAKE_KVM_H
@@ -32,14 +32,14 @@ struct fake_vcpu {
 	atomic_bool kicked;	       /* A kick's signal has come, and no KVM_RUN has returned for it yet. */
 	atomic_bool traps;	       /* The next instruction is an INT3. */
 	_Atomic uint64_t instructions; /* How many instructions the guest has executed. Each fourth is a read from a port. */
-	bool reads_port;	       /* It has left KVM_RUN for such a read, and the next KVM_RUN has to complete it. */
+	bool reads_port; /* The vCPU left KVM_RUN for such a read, and the next KVM_RUN has to complete the read. */
 };
 
 struct vm {
 	struct fake_target *memory; /* Only its RAM and page tables are used. */
 	struct ram ram;		    /* The same RAM, for `dma`. */
 	struct dma dma;
-	bool notified; /* A device was, and has not begun to serve that. */
+	bool notified; /* The driver notified a device, and the device has not begun to serve the notification. */
 	uint64_t cr3;  /* GPA of an empty top-level page table. */
 	unsigned cpus;
 	int check_extension; /* The answer to KVM_CHECK_EXTENSION. */
@@ -57,11 +57,11 @@ struct vm {
 	unsigned cookie_count;
 };
 
-/* There can be one at a time. NULL when memory runs out. */
+/* Make the machine. Only one can exist at a time. Returns NULL when memory runs out. */
 struct vm *fake_kvm_new(unsigned cpus, enum kvm_bp_method method);
 void fake_kvm_free(struct vm *vm);
 
-/* Run a vCPU in a thread, as the VMM does, and end that thread. While it runs, the functions below are not for this vCPU. */
+/* Run a vCPU in a thread, as the VMM does, and end that thread. A test must not call the functions below for a running vCPU. */
 void fake_cpu_start(struct vm *vm, unsigned cpu);
 void fake_cpu_end(struct vm *vm, unsigned cpu);
 

@@ -337,12 +337,13 @@ static void request(struct fake_stub *s, const uint8_t *payload, size_t len)
 	}
 }
 
-/* An interrupt is a byte of its own between packets, which rsp_scan() would skip. */
+/* An interrupt is one byte between packets. rsp_scan() would skip it, so this function takes it first. */
 static size_t take_interrupt(struct fake_stub *s, uint8_t *bytes, size_t len)
 {
 	uint8_t *at = memchr(bytes, 3, len), *packet = memchr(bytes, '$', len);
 
-	/* Behind a packet it is to be taken after that packet, and within one it is data. */
+	/* The byte 3 after the start of a packet is data of the packet, or an interrupt that must wait until the packet is
+	 * handled. */
 	if (!at || (packet && packet < at))
 		return len;
 	s->interrupts++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A gdbstub like QEMU's, in a thread at the other end of a socketpair. It has two CPUs and a megabyte of RAM, and it writes
- * down which break- and watchpoints are set. A test says when the machine stops, and may make the stub misbehave.
+ * A gdbstub like QEMU's, in a thread at the other end of a socketpair. It has two CPUs and a megabyte of RAM, and records
+ * which breakpoints and watchpoints are set. A test decides when the machine stops, and may make the stub misbehave.
  */
 #ifndef OUTRIDER_TESTS_FAKE_STUB_H
 #define OUTRIDER_TESTS_FAKE_STUB_H
@@ -52,9 +52,9 @@ struct fake_stub {
 	const char *version, *status;
 	bool no_physical;	 /* It cannot show physical memory. */
 	bool mute;		 /* It never answers. */
-	unsigned damage;	 /* It damages the checksums of so many replies. */
+	unsigned damage;	 /* Number of replies whose checksums it damages. */
 	const char *description; /* What it sends as target.xml instead of its own. */
-	unsigned points_max;	 /* How many points it takes. 0: STUB_POINTS. */
+	unsigned points_max;	 /* Number of breakpoints and watchpoints that it accepts. 0: STUB_POINTS. */
 };
 
 struct fake_stub *fake_stub_new(void);
@@ -63,7 +63,7 @@ void fake_stub_start(struct fake_stub *s);
 /* Stop the machine, which must be running, and report it with this packet. */
 void fake_stub_stop(struct fake_stub *s, const char *packet);
 
-/* Wait until the machine runs, or until it stands still. Returns false if it does not come to that. */
+/* Wait until the machine runs (`running`) or stands still. Returns false if that does not happen in time. */
 bool fake_stub_wait(struct fake_stub *s, bool running);
 
 /* How many points of this type are set. Type -1 stands for all types. */

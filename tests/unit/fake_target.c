@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define PRESENT 1ull
-/* As Linux maps its memory: present, writable, accessed and dirty. */
+/* The bits with which Linux maps its memory: present, writable, accessed and dirty. */
 #define KERNEL_PAGE (PRESENT | 1ull << 1 | 1ull << 5 | 1ull << 6)
 #define LARGE (1ull << 7)
 #define ENTRY_ADDR 0x000ffffffffff000ull
@@ -103,8 +103,8 @@ static uint64_t get_entry(struct fake_target *ft, uint64_t at)
 }
 
 /*
- * The GPA of the entry for `gva` in the table that `shift` stands for. If `make` is set, tables on the way are made. Otherwise
- * the result is 0 when one is missing.
+ * Return the GPA of the entry for `gva` in the table of the level that maps pages of 1 << `shift` bytes. If a table above it is
+ * missing, make the table if `make` is set, or else return 0.
  */
 static uint64_t entry_at(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, unsigned shift, bool make)
 {
@@ -178,7 +178,7 @@ static int stand_still(struct target *t)
 	return 0;
 }
 
-/* The number of the stand that the machine is in, or 0. The lock is held. */
+/* Return the number of the stand that the machine is in, or 0. The caller holds the lock. */
 static unsigned current_stand(struct fake_target *ft)
 {
 	return atomic_load(&ft->stands) ? ft->stand : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine in memory, for tests: guest-physical RAM with real page tables in it, and a target over it that does what it is
- * told and writes down what that was. It has no CPUs. A test calls the client's callbacks itself, as a target would.
+ * A machine in memory, for tests: guest-physical RAM with real page tables in it, and a target over it that carries out calls
+ * and records them. It has no CPUs. A test calls the client's callbacks itself, as a target would.
  *
  * RAM is read and written byte by byte with atomic operations, so that several threads may play CPUs at once, under a thread
  * sanitizer too.
@@ -28,7 +28,7 @@ struct fake_target {
 	_Atomic uint64_t device_filter; /* What target_devices_watch() was given last. */
 	atomic_bool devices_busy;	/* What target_devices_busy() returns. */
 
-	/* What target_stats() says of these two. All its other counts are 0. */
+	/* What target_stats() returns for these two. All its other counts are 0. */
 	_Atomic uint64_t stopped_ns, lost_ns;
 	atomic_int inside;    /* How many calls of target_enter() had no target_leave() yet. */
 	atomic_uint enters;   /* How many calls of target_enter() there were. */
@@ -46,14 +46,14 @@ struct fake_target {
 	unsigned intercepts, stops;
 	bool intercepting, refuse_intercept;
 	/* Which stand of the machine it was in, from 1 on, when breakpoints began to be intercepted, and when the debug
-	 * registers of a CPU were last said to have changed. 0: the machine ran. */
+	 * registers of a CPU were last reported as changed. 0: the machine ran. */
 	unsigned intercepted_in, debug_changed_in;
 	unsigned stand; /* The number of the last stand. */
-	/* What target_devices_in_flight() tells of: segments, and stores to rings. A test fills them in. */
+	/* The segments and the stores to rings that target_devices_in_flight() reports. A test fills them in. */
 	struct device_access segments[FAKE_SLOTS], stores[FAKE_SLOTS];
 	unsigned segment_count, store_count;
 
-	/* The operations of these names call these functions, without the lock. NULL: none. */
+	/* The target operations of the same names call these functions, without holding the lock. NULL: no function. */
 	void (*on_stand)(void *ctx);
 	void (*on_sync)(void *ctx, unsigned self);
 	void (*on_barrier)(void *ctx, unsigned self);
@@ -61,7 +61,7 @@ struct fake_target {
 	void *hook_ctx;
 };
 
-/* Returns NULL when memory runs out. The target has no client: that is the test's business. */
+/* Returns NULL when memory runs out. The target has no client until the test sets one. */
 struct fake_target *fake_target_new(unsigned cpus, unsigned watches);
 void fake_target_free(struct fake_target *ft);
 
@@ -72,20 +72,20 @@ uint64_t fake_page(struct fake_target *ft);
 void fake_map(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t gpa, uint64_t size, unsigned shift);
 void fake_unmap(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva);
 
-/* Take this bit out of the entry of a page, which has all others of a page of the kernel. 0: it has them all. */
+/* Clear this bit in the entry of a page, and set all other bits of a kernel page. `bit` 0: set all of them. */
 void fake_page_lacks(struct fake_target *ft, uint64_t cr3, unsigned levels, uint64_t gva, uint64_t bit);
 
 void fake_write(struct fake_target *ft, uint64_t gpa, const void *buf, size_t len);
 uint8_t fake_byte(const struct fake_target *ft, uint64_t gpa);
 
 /*
- * A device begins to access a segment, or makes an access to a ring: the client is told, if the filter has the memory. Returns
- * whether it was told.
+ * Let a device begin to access a segment, or access a ring. The target reports that to the client if the filter contains the
+ * memory. Returns whether it did.
  */
 bool fake_device_begins(struct fake_target *ft, const struct device_access *access);
 bool fake_device_ring(struct fake_target *ft, const struct device_access *access);
 
-/* How many slots have a watch now. */
+/* Return the number of slots that have a watch now. */
 unsigned fake_watch_count(struct fake_target *ft);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* The list of `m` that one element more goes to. */
+/* Append a zeroed element to a list of `count` elements. Returns its address. */
 #define GROW(list, count)                                                                                       \
 	((list) = realloc((list), ((count) + 1) * sizeof(*(list))), memset(&(list)[count], 0, sizeof(*(list))), \
 	 &(list)[(count)++])

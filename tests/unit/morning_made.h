@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A morning that no store was asked for: three rounds, of which the last has something of everything. */
+/* A round summary that comes from no store: three rounds. The last of them has an example of each kind of change. */
 #ifndef OUTRIDER_TESTS_MORNING_MADE_H
 #define OUTRIDER_TESTS_MORNING_MADE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In place of hv/sandbox/helper.h's: a network process that is the test itself, on the other end of the socket. It has said
- * that it is ready.
+ * Replaces the functions of hv/sandbox/helper.h: the test itself is the network process, at the other end of the socket. The
+ * process has already reported that it is ready.
  */
 #ifndef OUTRIDER_TESTS_NET_FAKE_HELPER_H
 #define OUTRIDER_TESTS_NET_FAKE_HELPER_H

@@ -59,7 +59,7 @@ size_t frames_udp4(uint8_t *frame, const char *from, const char *to, uint16_t fr
 	return 42 + payload;
 }
 
-/* The sum of the pseudo header: addresses, protocol, and length of the segment. */
+/* Return the sum of the pseudo header: addresses, protocol, and length of the segment. */
 static uint16_t pseudo_sum(const uint8_t *addresses, size_t len, size_t tcp_len)
 {
 	uint8_t rest[4] = {0, IPPROTO_TCP};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ethernet frames for the tests of the network card: made plainly, so that the code under test is held against them. */
+/* Ethernet frames for the tests of the network card. Their code is simple and shares nothing with the code under test. */
 #ifndef OUTRIDER_TESTS_NET_FRAMES_H
 #define OUTRIDER_TESTS_NET_FRAMES_H
 
@@ -11,7 +11,7 @@
 #define FRAMES_PSH 0x08
 #define FRAMES_ACK 0x10
 
-/* A TCP segment of which some things differ. */
+/* The fields of a TCP segment that tests vary. */
 struct frames_tcp {
 	bool ipv6;
 	const char *source; /* address; NULL: 192.0.2.1 or 2001:db8::1 */
@@ -20,13 +20,13 @@ struct frames_tcp {
 	uint16_t window;
 	uint8_t flags;
 	size_t payload; /* bytes; byte N of the connection is N * 31 modulo 251 */
-	size_t from;	/* number of the first byte */
+	size_t from;	/* number of the first byte in the connection */
 };
 
-/* The Internet checksum's sum, word by word. */
+/* Return the sum of the Internet checksum, computed word by word. */
 uint16_t frames_sum(const uint8_t *data, size_t len, uint16_t sum);
 
-/* Write the Ethernet and the IP header of a packet, the latter of `ip_len` bytes with its header (IPv6: without). */
+/* Write the Ethernet and the IP header of a packet. `ip_len` includes the IP header, `payload` does not. */
 void frames_ip4(uint8_t *frame, const char *from, const char *to, uint8_t protocol, size_t ip_len);
 void frames_ip6(uint8_t *frame, const char *from, const char *to, uint8_t protocol, size_t payload);
 

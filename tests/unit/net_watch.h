@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In place of hv/vmm/virtio/worker.h's: a worker of one file descriptor with any events, which the test runs on its own thread.
+/* Replaces the worker of hv/vmm/virtio/worker.h: it watches one file descriptor for any events, and the test runs its callback.
  */
 #ifndef OUTRIDER_TESTS_NET_WATCH_H
 #define OUTRIDER_TESTS_NET_WATCH_H
@@ -10,7 +10,7 @@
 
 #include "hv/vmm/virtio/worker.h"
 
-#define PATIENCE_MS 20000 /* many times what any wait of these tests takes */
+#define PATIENCE_MS 20000 /* many times longer than any wait of these tests */
 
 static struct {
 	int fd;
@@ -37,11 +37,11 @@ void worker_unwatch(struct worker *worker, int fd)
 		watched.fd = -1;
 }
 
-/* Wait up to `patience_ms` for an event of the watched file descriptor. Returns whether one came; its callback was called then.
+/* Wait up to `patience_ms` for an event of the watched file descriptor, and call its callback. Returns whether an event came.
  */
 static bool run_worker(int patience_ms)
 {
-	/* The events of poll(2) and of epoll(7) are the same numbers. */
+	/* The events of poll(2) and of epoll(7) have the same values. */
 	struct pollfd p = {.fd = watched.fd, .events = (short)watched.events};
 
 	if (watched.fd < 0 || poll(&p, 1, patience_ms) != 1)

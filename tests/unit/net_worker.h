@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In place of hv/vmm/virtio/worker.h's: a worker of one file descriptor, which the test runs on its own thread. */
+/* Replaces the worker of hv/vmm/virtio/worker.h: it watches one file descriptor, and the test runs its callback. */
 #ifndef OUTRIDER_TESTS_NET_WORKER_H
 #define OUTRIDER_TESTS_NET_WORKER_H
 
@@ -9,7 +9,7 @@
 
 #include "hv/vmm/virtio/worker.h"
 
-#define PATIENCE_MS 20000 /* many times what anything takes that a test waits for */
+#define PATIENCE_MS 20000 /* many times longer than any wait of these tests */
 
 static struct {
 	int fd;
@@ -35,7 +35,7 @@ void worker_unwatch(struct worker *worker, int fd)
 		watched.fd = -1;
 }
 
-/* Let the worker do what it has to, once. */
+/* Wait for the watched file descriptor, and call its callback once. */
 static void run_worker(void)
 {
 	struct pollfd p = {.fd = watched.fd, .events = POLLIN};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine of RAM, a bus and PCI without KVM, for the tests of PCI and of virtio devices. Messages are eventfds that the test
- * polls, and notifications are recorded, for the test to make.
+ * A machine of RAM, a bus and PCI without KVM, for the tests of PCI and of virtio devices. A message is an eventfd that the
+ * test polls. The machine records at which GPAs devices accept notifications, and rig_ring_bell() makes one.
  */
 #ifndef OUTRIDER_TESTS_UNIT_PCI_RIG_H
 #define OUTRIDER_TESTS_UNIT_PCI_RIG_H
@@ -48,22 +48,23 @@ struct pci_rig {
 void rig_init(struct pci_rig *rig);
 void rig_destroy(struct pci_rig *rig);
 
-/* Configuration space of a slot's function 0, and MMIO, as a vCPU accesses them. */
+/* Access the configuration space of a slot's function 0, or MMIO, as a vCPU does. */
 uint32_t rig_config_read(struct pci_rig *rig, unsigned slot, unsigned offset, unsigned size);
 void rig_config_write(struct pci_rig *rig, unsigned slot, unsigned offset, unsigned size, uint32_t value);
 uint64_t rig_mmio_read(struct pci_rig *rig, uint64_t gpa, unsigned size);
 void rig_mmio_write(struct pci_rig *rig, uint64_t gpa, unsigned size, uint64_t value);
 
-/* Offset of the first capability with this id after the one at `after` (0: from the start); 0: there is none. */
+/* Return the offset of the first capability with this id after the capability at `after` (0: from the start). 0: none exists.
+ */
 unsigned rig_capability(struct pci_rig *rig, unsigned slot, uint8_t id, unsigned after);
 
-/* Take what was sent of the message of this GSI. Returns the number of sendings, 0 when there was none. */
+/* Return how often the message of this GSI was sent since the last call. */
 uint64_t rig_sent(struct pci_rig *rig, unsigned gsi);
 
 /* Wait until the message is sent. */
 void rig_wait_sent(struct pci_rig *rig, unsigned gsi);
 
-/* Notify as KVM does for a write to this GPA. Returns false when nobody asked for it. */
+/* Notify the device that registered this GPA, as KVM does for a write. Returns false when no device registered it. */
 bool rig_ring_bell(struct pci_rig *rig, uint64_t gpa);
 
 #endif

@@ -23,9 +23,9 @@
 
 #include "tests/unit/postgres_rig.h"
 
-#define START_TRIES 3000 /* of 20 ms: many times what it ever takes */
+#define START_TRIES 3000 /* of 20 ms each: many times longer than the server ever took to start */
 
-/* The program of the newest version that Debian's package has. */
+/* Find the program of the newest installed version of Debian's package. */
 static void find_program(const char *name, char out[256])
 {
 	char pattern[128];
@@ -38,7 +38,7 @@ static void find_program(const char *name, char out[256])
 	globfree(&found);
 }
 
-/* The server refuses to be root. Its package makes the user. */
+/* The server refuses to run as root. Its package makes the user `postgres`. */
 static void become_user(const char *folder)
 {
 	const struct passwd *user = getuid() ? NULL : getpwnam("postgres");
@@ -57,7 +57,7 @@ static pid_t start(const char *folder, char *const argv[])
 	if (pid)
 		return pid;
 	become_user(folder);
-	/* A server must not outlive the test. A change of user clears this, so it comes behind. */
+	/* A server must not outlive the test. A change of user clears this setting (prctl(2)), so it follows the change. */
 	prctl(PR_SET_PDEATHSIG, SIGQUIT);
 	int log = open("log", O_WRONLY | O_CREAT | O_APPEND, 0600);
 
@@ -95,7 +95,7 @@ void postgres_rig_sql(const char *url, const char *sql)
 void postgres_rig_again(struct postgres_rig *p)
 {
 	char program[256], url[POSTGRES_URL_MAX];
-	/* What is committed shall be on the disk after SIGKILL, for which no fsync is needed, since the machine goes on. */
+	/* -F turns fsync off: the host does not crash, so committed data survives SIGKILL without it. */
 	char *const argv[] = {program, "-D", "data", "-k", p->folder, "-h", "", "-F", "-c", "max_connections=20", NULL};
 
 	find_program("postgres", program);
@@ -112,7 +112,7 @@ void postgres_rig_start(struct postgres_rig *p)
 {
 	char program[256];
 	char *const argv[] = {program, "-D", "data", "-U", "outrider", "-A", "trust", "-E", "UTF8", "--no-sync",
-			      /* An order of text that is not that of bytes: lists must not depend on it. */
+			      /* A collation that is not the order of bytes: the order of lists must not depend on it. */
 			      "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US", NULL};
 	const struct passwd *user = getpwnam("postgres");
 
@@ -131,7 +131,7 @@ void postgres_rig_kill(struct postgres_rig *p)
 {
 	if (!p->server)
 		return;
-	/* At once, and its children with it: the first process tells them. */
+	/* SIGQUIT ends the server at once; its first process ends its children. */
 	kill(p->server, SIGQUIT);
 	waitpid(p->server, NULL, 0);
 	p->server = 0;

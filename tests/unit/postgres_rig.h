@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A PostgreSQL server of a test's own, in a folder of its own, which listens on a socket there and nowhere else. */
+/* A PostgreSQL server for one test, in a folder of its own. It listens only on a socket in that folder. */
 #ifndef OUTRIDER_TESTS_POSTGRES_RIG_H
 #define OUTRIDER_TESTS_POSTGRES_RIG_H
 
@@ -12,13 +12,13 @@ struct postgres_rig {
 	unsigned databases;
 };
 
-/* Make a folder and start a server in it. A test that cannot have a server has failed. */
+/* Make a folder and start a server in it. The test fails if the server does not start. */
 void postgres_rig_start(struct postgres_rig *p);
 
 /* Start the server of the folder again, after postgres_rig_kill(). */
 void postgres_rig_again(struct postgres_rig *p);
 
-/* Kill the server and all its processes as a power cut would, without a word to those who are connected. */
+/* Kill the server and all its processes, as a power cut would: without a message to its clients. */
 void postgres_rig_kill(struct postgres_rig *p);
 
 /* Kill it and remove the folder. */
