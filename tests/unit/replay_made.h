@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instances of races that are said to have been run in both orders, made up for tests of what is made of them. */
+/* Made-up results of instances that ran in both orders, for tests of their readers. */
 #ifndef OUTRIDER_TESTS_REPLAY_MADE_H
 #define OUTRIDER_TESTS_REPLAY_MADE_H
 
@@ -9,7 +9,7 @@
 
 #define REPLAY_MADE_OOPS "BUG: kernel NULL pointer dereference, address: 0000000000000008"
 
-/* Both orders ran to the end of both regions and on, and led to the same state. */
+/* Both orders ran past the end of both regions, and led to the same state. */
 static inline struct replay_instance replay_made_equal(void)
 {
 	struct replay_instance instance = {.outcome = REPLAY_NO_STATE_CHANGE};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A scenario of good form that no machine was in: for the tests of those who read one, without KVM. */
+/* A well-formed scenario that comes from no machine, for tests of scenario readers without KVM. */
 #ifndef OUTRIDER_TESTS_UNIT_SCENARIO_MADE_H
 #define OUTRIDER_TESTS_UNIT_SCENARIO_MADE_H
 
@@ -30,7 +30,7 @@ static inline struct rendezvous_side scenario_made_side(unsigned cpu)
 	return side;
 }
 
-/* A mapping that scenario_close() gives back. */
+/* Fill the scenario. scenario_close() unmaps its memory. */
 static inline int scenario_made(struct scenario *s, struct err *err)
 {
 	struct block_writer w = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests that change what a race keeps of a side: a race has no more room than it needs. */
+/* For tests that change a side of a race: a race has only as much memory for a side as the side needs. */
 #ifndef OUTRIDER_TESTS_SIDE_ROOM_H
 #define OUTRIDER_TESTS_SIDE_ROOM_H
 
@@ -7,7 +7,7 @@
 
 #include "hv/race/observation.h"
 
-/* Move what a side points to into `room`, which is all zero, so that a test may write as much as a side can have. */
+/* Move what a side points to into `room`, which is all zero. A test may then write as much as a side can have. */
 static inline void side_into_room(struct race_side *side, struct race_side_room *room)
 {
 	const struct race_side from = *side;

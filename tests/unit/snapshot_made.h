@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A block of good form that no machine was saved in: for the tests of those who read one, without KVM. */
+/* A well-formed block of saved state that comes from no machine, for tests of its readers without KVM. */
 #ifndef OUTRIDER_TESTS_UNIT_SNAPSHOT_MADE_H
 #define OUTRIDER_TESTS_UNIT_SNAPSHOT_MADE_H
 
@@ -14,10 +14,10 @@
 #include "hv/vmm/virtio/saved.h"
 
 #define MADE_CPUS 2u
-#define MADE_CARD 1u /* the slot of its only card */
+#define MADE_CARD 1u /* the slot of its only PCI device */
 #define MADE_RINGS 0x10000u
 
-/* A card with one queue whose driver is ready. */
+/* A PCI device with one queue, whose driver is ready. */
 static inline void made_card(struct virtio_saved *card)
 {
 	memset(card, 0, sizeof(*card));
@@ -80,7 +80,7 @@ static inline void made_cpu(struct block_writer *w, unsigned cpu)
 	block_add(w, SECTION_TSC, cpu, sizeof(uint64_t));
 }
 
-/* All of it but the devices. */
+/* Write all sections except those of devices. */
 static inline void made_machine(struct block_writer *w)
 {
 	const struct block_machine machine = {.cpus = MADE_CPUS, .intel = 1, .memory = 64u << 20, .tsc_khz = 2000000};

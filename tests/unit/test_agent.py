@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest agent as an ordinary program: what it does with what it is told on its console, which is its standard input here."""
+"""The guest agent as an ordinary program: how it answers commands on its console, which is its standard input here."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ FOREVER = "3600"  # a limit that no test reaches
 
 
 def agent(*words, said=""):
-    """[status of each workload], and all that was printed."""
+    """Runs the agent. Returns [status of each workload], and all that it printed."""
     done = subprocess.run([AGENT, *words], input=said, capture_output=True, text=True, check=False)
     return [int(rc) for rc in re.findall(r": done rc=(\d+)", done.stdout)], done.stdout
 
@@ -25,7 +25,7 @@ class Agent(unittest.TestCase):
         with subprocess.Popen([AGENT, f"wait:{FOREVER}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             while "start" not in process.stdout.readline():
                 pass
-            time.sleep(0.3)  # for what must not happen
+            time.sleep(0.3)  # time enough for a broken agent to end
             self.assertIsNone(process.poll())
             output, _ = process.communicate("enough wait\n")
         self.assertIn("done rc=0", output)

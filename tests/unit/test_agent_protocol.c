@@ -31,7 +31,7 @@ static void test_lines_in_any_pieces(void **state)
 		size_t lines = 0;
 
 		for (size_t at = 0; at < sizeof(stream) - 1;) {
-			/* A copy of just these bytes, so that a byte read beyond them is seen. */
+			/* Copy only these bytes, so that a sanitizer sees a read beyond them. */
 			size_t n = sizeof(stream) - 1 - at < piece ? sizeof(stream) - 1 - at : piece, used;
 			char *part = malloc(n);
 			enum line_state what;
@@ -67,7 +67,7 @@ static void test_length_limit(void **state)
 	line[LINE_LENGTH + 1] = '\n';
 	assert_int_equal(line_take(&reader, line, LINE_LENGTH + 2, &what), LINE_LENGTH + 2);
 	assert_int_equal(what, LINE_TOO_LONG);
-	/* What follows a line that was too long is a line again. */
+	/* The reader takes the next line after a line that was too long. */
 	line_take(&reader, "help\n", 5, &what);
 	assert_int_equal(what, LINE_WHOLE);
 	assert_string_equal(reader.text, "help");

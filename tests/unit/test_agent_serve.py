@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest agent as a service, told what to do through a console, which is a pseudo-terminal here."""
+"""The guest agent as a service, which takes commands from a console, here a pseudo-terminal."""
 
 import contextlib
 import os
@@ -17,11 +17,11 @@ import unittest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 AGENT = pathlib.Path(os.environ.get("OUTRIDER_BUILD", TREE / "build")) / "guest-agent"
-PATIENCE = 60  # seconds, many times what anything here takes
+PATIENCE = 60  # seconds, many times longer than any wait of these tests
 
 
 class Console:
-    """The host's end of a console, at a path that stays the same when the console is replaced by a new one."""
+    """The host's end of a console. Its path stays the same when a new console replaces it."""
 
     def __init__(self, path):
         self.path = path
@@ -51,18 +51,18 @@ class Console:
         return line.decode().rstrip("\r")
 
     def until(self, pattern):
-        """The lines up to the first that begins with the pattern, and its match."""
+        """Returns the lines up to the first that begins with the pattern, and its match."""
         lines, end = [], time.monotonic() + PATIENCE
         while True:
             lines.append(self.line(end))
             match = re.match(pattern, lines[-1])
             if match:
                 return lines, match
-            if time.monotonic() > end:  # heartbeats come for ever
+            if time.monotonic() > end:  # the agent sends heartbeats for ever
                 raise AssertionError(f"no line {pattern}; there are {lines[-20:]}")
 
     def ask(self, command):
-        """What is answered, without what is said unasked."""
+        """Sends a command. Returns the lines of its answer, without heartbeats and other lines that answer no command."""
         self.say(command)
         lines, _ = self.until("(ok|error)( |$)")
         return [line for line in lines if not re.match("(hello|heartbeat|progress|output|done) ", line)]
@@ -134,7 +134,7 @@ class Serve(unittest.TestCase):
                 self.assertEqual([pid for pid in pids if alive(pid)], [])
 
     def test_a_job_cannot_kill_who_looks_after_it(self):
-        """A process that lost its parent signals its new one, as the workload busy does when it is stopped."""
+        """A process whose parent has ended signals its new parent, as the workload busy does when the agent stops it."""
         with serving() as (host, _):
             orphan = ('until [ $(cut -d" " -f4 /proc/$$/stat) = $runner ]; do sleep 0.01; done; '
                       "for s in USR1 INT HUP PIPE ALRM; do kill -$s $runner; done; echo sent; kill -KILL $job")
@@ -195,7 +195,7 @@ class Serve(unittest.TestCase):
             host.until("ok job=1")
             children = pathlib.Path(f"/proc/{agent.pid}/task/{agent.pid}/children")
             deadline = time.monotonic() + PATIENCE
-            while children.read_text():  # the job ends although nobody reads what it prints
+            while children.read_text():  # the job ends although the host does not read its output
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.05)
             lines, _ = host.until("done job=1 rc=0 .*lines=100001 ")
@@ -207,7 +207,7 @@ class Serve(unittest.TestCase):
         with serving() as (host, _):
             asked = threading.Thread(target=lambda: [host.say("workloads") for _ in range(500)], daemon=True)
             asked.start()
-            asked.join(2)  # the agent takes no more commands when nobody reads the answers
+            asked.join(2)  # the agent takes no more commands while the host does not read the answers
             for _ in range(500):
                 self.assertEqual(host.until("(ok|error|hello)")[1].string, "ok")
             asked.join(PATIENCE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who can connect to a socket of the user's, from which moment on, and what may be in its place before. */
+/* Which users can connect to the user's socket, from which moment on, and what may be at its path before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int setup(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/socket", folder);
-	umask(0); /* Whatever mode the socket has, it is not the umask's. */
+	umask(0); /* The umask must not decide the socket's mode. */
 	return 0;
 }
 
@@ -45,7 +45,7 @@ static void assert_refused(int with)
 	assert_int_equal(errno, with);
 }
 
-/* The kernel says what was done to the file: it was made, and never changed. */
+/* inotify(7) reports what happened to the file: it was made, and its mode never changed. */
 static void only_the_user_can_connect(void **state)
 {
 	char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -79,7 +79,7 @@ static void a_socket_left_behind_is_replaced(void **state)
 	fd = own_socket_listen(path, SOCK_NONBLOCK, 1);
 	assert_true(fd >= 0);
 	close(fd);
-	/* Another user's socket is left alone. Only root can try that. */
+	/* The function leaves another user's socket alone. Only root can test that. */
 	if (geteuid() == 0) {
 		assert_int_equal(chown(path, 12345, 12345), 0);
 		assert_refused(EADDRINUSE);
@@ -97,7 +97,7 @@ static void what_is_no_socket_is_left_alone(void **state)
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 	unlink(path);
-	/* Nor is a link followed, wherever it leads. */
+	/* The function follows no link, wherever the link leads. */
 	snprintf(other, sizeof(other), "%s/other", folder);
 	assert_int_equal(symlink(other, path), 0);
 	assert_refused(EADDRINUSE);

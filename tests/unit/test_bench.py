@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What benchmarks keep of their figures, and how these come into a page. That they measure right, only a run of them can say."""
+"""Which figures benchmarks keep, and how tests/bench/page puts them into a page. Only a run can show that they measure right."""
 
 import json
 import os
@@ -81,7 +81,7 @@ class Bench(unittest.TestCase):
         self.assertEqual([race.of(case, "outrider_gt") for race in kcsan.of_outrider(report)], [True, True, False])
 
     def page(self, text):
-        """Run tests/bench/page on a copy of the documents with this page: its status, and the page after it."""
+        """Runs tests/bench/page on a copy of the documents with this page. Returns its status, and the page that it leaves."""
         shutil.copytree(ROOT / "tests/bench", self.folder / "tests/bench")
         (self.folder / "docs/evaluation").mkdir(parents=True)
         page = self.folder / "docs/performance.md"

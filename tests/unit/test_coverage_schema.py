@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The file of --coverage is what docs/coverage.schema.json publishes, says a validator that is not ours. A file that docs/prefer.schema.json
-takes is one that --prefer takes, and one that it refuses is refused."""
+"""A validator from another project checks that the file of --coverage conforms to docs/coverage.schema.json. --prefer accepts the files
+that docs/prefer.schema.json accepts, and refuses the files that it refuses."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Coverage(unittest.TestCase):
 
 class Prefer(unittest.TestCase):
     def run_with(self, document):
-        """What a run says of the weights. The kernel is not there, which comes later."""
+        """Returns what a run says about the weights. The kernel file is missing, which a run notices after it has read the weights."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "prefer.json")
             path.write_text(document if isinstance(document, str) else json.dumps(document))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""--debuginfod: debug files by build id from the servers that the user names, here one on the loopback and one that is a folder."""
+"""--debuginfod fetches debug files by build id from the servers that the user names. Here one listens on the loopback, and one is a folder."""
 
 import http.server
 import json
@@ -43,7 +43,7 @@ class Debuginfod(unittest.TestCase):
         self.urls = f"file://{self.folder}/served"
 
     def report(self, *options, **environment):
-        """With an empty cache, and no other debug files than those of the system."""
+        """Makes a report with an empty cache, and with no debug files besides those of the system."""
         cache = tempfile.mkdtemp(dir=self.folder)
         return subprocess.run([BUILD / "outrider", "report", "--format", "json", *options, self.folder / "races.json"],
                               capture_output=True, text=True,

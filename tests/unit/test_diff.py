@@ -31,7 +31,7 @@ def by_id(document, race):
 
 
 def move(race, by, seed):
-    """The race as another build has it: each function begins with `by` more bytes, which do nothing, and the id is another one."""
+    """Turns the race into that of another build: each function begins with `by` more bytes, which do nothing, and the id differs."""
     for side in race["sides"]:
         if side["unknown"]:
             continue
@@ -55,7 +55,7 @@ class Diff(unittest.TestCase):
         self.races = json.loads(RACES.read_text())
 
     def save(self, name, document):
-        # Files of one run are one run, so each gets a start of its own.
+        # `diff` takes files with one seed for files of one run, so each file gets its own seed.
         document = copy.deepcopy(document)
         document["run"]["seed"] = str(abs(hash(name)) % 10**9)
         path = self.top / name
@@ -103,7 +103,7 @@ class Diff(unittest.TestCase):
         self.assertEqual(self.kinds("--old", one, RACES, two)["new"], {HARMFUL})
 
     def test_another_build(self):
-        """Ids and offsets are other ones; functions and data are the same."""
+        """Ids and offsets differ; functions and data are the same."""
         moved = copy.deepcopy(self.races)
         for seed, race in enumerate(moved["races"]):
             move(race, 0x20, seed + 1)
@@ -126,7 +126,7 @@ class Diff(unittest.TestCase):
         self.assertEqual((found["new"], found["gone"]), ({f"{1:012x}"}, {HARMFUL}))
 
     def test_a_device(self):
-        """A device's side is the same in another build, for another sector and on another queue; not for another operation."""
+        """A device's side keeps its identity in another build, for another sector and on another queue; not for another operation."""
         old, new, other = (copy.deepcopy(self.races) for _ in range(3))
         device_side.make(by_id(old, HARMFUL))
         device_side.make(by_id(new, HARMFUL), sector=16, queue=0, descriptor=7, thread="blk0/q0", tid=9)
@@ -168,7 +168,7 @@ class Diff(unittest.TestCase):
         diff(old, RACES, "--fail-on", "harmful", "--suppress", known)
 
     def test_new_side_that_cannot_clear_a_kernel(self):
-        """A gate that passes says so when the new runs have not seen enough to pass."""
+        """With --fail-on, `diff` says that a new run is not finished: such a run cannot clear a kernel."""
         document = copy.deepcopy(self.races)
         document.update(complete=False, summary=None)
         unfinished = self.save("unfinished.json", document)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the documents quote is what the program prints, and what they link to is there."""
+"""The documents quote what the program prints, and the files to which they link exist."""
 
 import lzma
 import os
@@ -20,7 +20,7 @@ def outrider(*arguments):
 
 
 def words(line):
-    """A line without what only sets it apart: the blanks, and the mark and label in front of an instruction."""
+    """Returns a line without its layout: the blanks, and the mark and label in front of an instruction."""
     return re.sub(r"^(code )?> ?|^code ", "", " ".join(line.split()))
 
 
@@ -41,7 +41,7 @@ class Documents(unittest.TestCase):
     def test_documents_name_files_that_are_there(self):
         for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
             for name in re.findall(r"`((?:docs|tests|hv|symbols|pruner|vm-images|guest-agent)/[\w./-]+)`", page.read_text()):
-                if "NAME" not in name:  # stands for any name
+                if "NAME" not in name:  # NAME stands for any name
                     with self.subTest(page=page.name, name=name):
                         self.assertTrue((ROOT / name).exists())
 
