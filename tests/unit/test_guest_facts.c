@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts about a running Linux: its contexts, its stacks, what not to sample, and where hooks go. */
+/* What the detector learns from a running Linux: which task runs, on which stack, what must not be sampled, where events are.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- who runs ---- */
+/* ---- which context runs ---- */
 
 static struct guest_context context(struct facts *f, uint32_t preempt_count, uint64_t rflags)
 {
@@ -83,7 +84,8 @@ static struct guest_context context(struct facts *f, uint32_t preempt_count, uin
 
 static void test_task(void **state)
 {
-	struct guest_context c = context(*state, 0x80000000, X86_RFLAGS_IF); /* the inverted need-resched bit is no count */
+	struct guest_context c =
+		context(*state, 0x80000000, X86_RFLAGS_IF); /* the inverted need-resched bit is not part of a count */
 
 	assert_true(c.known);
 	assert_int_equal(c.pid, 12345);
@@ -102,7 +104,7 @@ static void test_kinds(void **state)
 		enum guest_context_kind kind;
 	} cases[] = {
 		{0x00000000, false, GUEST_TASK},   {0x00000001, true, GUEST_TASK},    {0x000000ff, true, GUEST_TASK},
-		{0x00000200, true, GUEST_TASK}, /* softirqs disabled, none served */
+		{0x00000200, true, GUEST_TASK}, /* softirqs are disabled, and none is being served */
 		{0x00000100, true, GUEST_SOFTIRQ}, {0x00000301, true, GUEST_SOFTIRQ}, {0x00010000, true, GUEST_HARDIRQ},
 		{0x00010100, true, GUEST_HARDIRQ}, {0x000f0002, true, GUEST_HARDIRQ}, {0x00100000, true, GUEST_NMI},
 		{0x00110101, true, GUEST_NMI},	   {0x00080000, true, GUEST_HARDIRQ}, {0x00800000, true, GUEST_NMI},
@@ -125,11 +127,11 @@ static void test_unknown(void **state)
 	struct x86_regs regs = {.gs_base = 0x7f0000001000};
 	struct guest_context c;
 
-	/* In the few instructions before swapgs, GS is the user's, and may point to anything. */
+	/* In the few instructions before swapgs, GS belongs to user mode and may point anywhere. */
 	fake_map(f->ft, f->g->cr3, 4, regs.gs_base, PERCPU_GPA, X86_PAGE_SIZE, 12);
 	guest_context(f->g, &regs, &c);
 	assert_false(c.known);
-	assert_true(c.irqs_off); /* the flags say this much */
+	assert_true(c.irqs_off); /* RFLAGS is enough to know this */
 	assert_int_equal(c.pid, -1);
 	assert_string_equal(c.comm, "");
 
@@ -165,7 +167,7 @@ static void test_rcu_nesting(void **state)
 	nest(f, INT32_MIN);
 	assert_false(context(f, 0, 0).rcu_known);
 
-	f->g->comm.size = 0; /* the count needs neither name nor number of the task */
+	f->g->comm.size = 0; /* the nesting count can be read without the task's name and number */
 	nest(f, 1);
 	assert_int_equal(context(f, 0, 0).rcu_nesting, 1);
 	f->g->rcu_nesting.offset = X86_PAGE_SIZE; /* not mapped */
@@ -185,7 +187,7 @@ static void test_no_task_layout(void **state)
 	assert_string_equal(c.comm, "");
 }
 
-/* The guest says where its task is, and what it is called. */
+/* The guest chooses the address and the name of its task. */
 static void test_hostile_task(void **state)
 {
 	struct facts *f = *state;
@@ -220,7 +222,7 @@ static void test_stack(void **state)
 	assert_false(guest_on_stack(&regs, base + 0x4000));
 	assert_false(guest_on_stack(&regs, base - 1));
 	assert_false(guest_on_stack(&regs, 0));
-	/* An interrupt stack may go on a little above a boundary of the alignment. */
+	/* An interrupt stack is aligned to a page only, so it may continue past a boundary of the larger alignment. */
 	regs.gpr[X86_RSP] = base + 0x3ff0;
 	assert_true(guest_on_stack(&regs, base + 0x4010));
 	assert_false(guest_on_stack(&regs, base + 0x3ff0 + 0x1000));
@@ -327,7 +329,7 @@ static void test_excluded_ranges(void **state)
 
 /* ---- events ---- */
 
-/* Where the text of the functions below is. */
+/* Offsets of the text of the functions below. */
 #define FREE 0x1000
 #define INSTALL 0x2000
 #define UNINSTALL 0x3000
@@ -399,7 +401,7 @@ static void test_many_hook_sites(void **state)
 	free(out);
 }
 
-/* Behind a branch a push is not on every way through the function. */
+/* After a branch, some paths through the function do not execute the push. */
 static void test_hook_not_at_entry(void **state)
 {
 	struct facts *f = *state;
@@ -411,7 +413,7 @@ static void test_hook_not_at_entry(void **state)
 	assert_null(out);
 }
 
-/* The function's text is not there, and the others are not even known. */
+/* The text of the one function is not mapped, and the other functions have no symbols. */
 static void test_hook_not_mapped(void **state)
 {
 	struct facts *f = *state;

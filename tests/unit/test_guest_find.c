@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding a Linux kernel from outside, with a System.map: where it is, that it is the right one, and when its text is final. */
+/* Finding a Linux kernel from outside with a System.map: where it is, whether the map fits it, and when its text is final. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ struct boot {
 	struct guest *g;
 	struct err err;
 	char path[64];
-	unsigned asked; /* how often a file was asked for by build id */
+	unsigned asked; /* number of queries for a file by build id */
 };
 
 static void set_gate(struct boot *b, unsigned vector, uint64_t handler)
@@ -73,13 +73,13 @@ static void set_state(struct boot *b, uint32_t state)
 	fake_write(b->ft, IMAGE_GPA + STATE, &state, sizeof(state));
 }
 
-/* A machine whose CPU 0 runs a kernel that is up. */
+/* Make a machine whose CPU 0 runs a kernel that has booted. */
 static void boot(struct boot *b)
 {
 	struct x86_regs *regs = &b->ft->peek[0];
 	const uint64_t cr3s[] = {IMAGE_GPA + TOP_TABLE, fake_page(b->ft)};
 
-	/* The kernel's own tables, and those of the task that runs. */
+	/* The kernel's own page tables, and the page tables of the running task. */
 	for (unsigned i = 0; i < 2; i++) {
 		fake_map(b->ft, cr3s[i], 4, IMAGE, IMAGE_GPA, IMAGE_SIZE, 21);
 		fake_map(b->ft, cr3s[i], 4, IDT_FINAL, IDT_GPA, X86_PAGE_SIZE, 12);
@@ -167,7 +167,7 @@ static void test_found(void **state)
 	assert_int_equal(symtab_find(guest_symtab(b->g), "system_state", &symbol), 0);
 	assert_int_equal(symbol.addr, IMAGE + STATE);
 
-	/* Memory is read through the kernel's own tables, because the task's, by which it was found, may be gone. */
+	/* Reads go through the kernel's own page tables, because the task through whose tables it was found may have ended. */
 	fake_write(b->ft, b->ft->peek[0].cr3, zeroes, sizeof(zeroes));
 	assert_int_equal(guest_read(b->g, IMAGE + BANNER, text, 5), 0);
 	assert_memory_equal(text, "Linux", 5);
@@ -188,10 +188,11 @@ static void test_names(void **state)
 	assert_int_equal(symbol.addr, IMAGE + INT3);
 	assert_int_equal(symbol.size, INVALID - INT3);
 	assert_int_equal(guest_symbol_at(b->g, IMAGE - 1, &symbol), -1);
-	assert_int_equal(guest_symbol_at(b->g, LINKED + INT3, &symbol), -1); /* where it was linked, not where it is */
+	assert_int_equal(guest_symbol_at(b->g, LINKED + INT3, &symbol), -1); /* the link address, which KASLR has moved */
 }
 
-/* In firmware, the decompressor, the early kernel, or user mode with tables of its own, nothing is wrong yet. */
+/* In firmware, the decompressor, the early kernel, or user mode with its own page tables, the search goes on without an error.
+ */
 static void test_not_yet(void **state)
 {
 	struct boot *b = *state;
@@ -216,7 +217,7 @@ static void test_not_yet(void **state)
 	assert_int_equal(b->err.code, EXIT_OK);
 }
 
-/* An early IDT has other handlers. Only the final one counts against the symbols. */
+/* An early IDT has other handlers. Only the final IDT can contradict the symbols. */
 static void test_early_idt(void **state)
 {
 	struct boot *b = *state;
@@ -248,7 +249,7 @@ static void test_other_kernel_by_gates(void **state)
 	load(b, map);
 	set_gate(b, 6, IMAGE + INVALID + 0x10);
 	expect_wrong(b);
-	assert_non_null(strstr(b->err.text, "6.1.0-9-test")); /* this is what the guest runs */
+	assert_non_null(strstr(b->err.text, "6.1.0-9-test")); /* the message names the version that the guest runs */
 }
 
 static void test_other_kernel_by_banner(void **state)
@@ -260,10 +261,11 @@ static void test_other_kernel_by_banner(void **state)
 	expect_wrong(b);
 }
 
-/* The guest's own tables. The functions of the map lie `moved` bytes further there, except for the exceptions' handlers. */
+/* Write the guest's own kallsyms. In them vfs_read is `moved` bytes above its address in the map. */
 static void put_kallsyms(struct boot *b, uint64_t moved)
 {
-	/* The newest layout counts from where an offset stands; the maker's tables begin at the image's start, these do not. */
+	/* In the newest layout an offset is relative to its own place. The maker puts the tables at the image's start, so
+	 * subtract. */
 	const struct made_layout *layout = &made_layouts[sizeof(made_layouts) / sizeof(*made_layouts) - 1];
 	struct symbol symbols[] = {
 		{.addr = LINKED, .type = 'T', .name = "_text"},
@@ -296,7 +298,7 @@ static void test_own_tables_agree(void **state)
 	assert_int_equal(guest_poll(b->g, &b->err), 1);
 }
 
-/* In a neighbouring build entry code and banner may be where they should be, and all the rest elsewhere. */
+/* In a similar build, entry code and banner may be at their addresses in the map, and all other functions elsewhere. */
 static void test_other_build_by_functions(void **state)
 {
 	struct boot *b = *state;
@@ -310,7 +312,7 @@ static void test_other_build_by_functions(void **state)
 	assert_int_equal(symtab_addr(guest_symtab(b->g), "vfs_read"), IMAGE + FUNCTION + 0x40);
 }
 
-/* The banner of a wrong slide or of a wrong map need not be mapped at all. */
+/* With a wrong slide or a wrong map, the page of the banner may not be mapped. */
 static void test_banner_nowhere(void **state)
 {
 	struct boot *b = *state;
@@ -368,7 +370,7 @@ static void test_no_page_tables(void **state)
 	expect_wrong(b);
 }
 
-/* A banner may have no end, or end where the mapped memory ends. */
+/* A banner may have no terminating NUL, or end where the mapped memory ends. */
 static void test_endless_banner(void **state)
 {
 	struct boot *b = *state;
@@ -449,7 +451,7 @@ static void test_neither_tables_nor_file(void **state)
 	assert_int_equal(b->asked, 1);
 }
 
-/* There is not even a build id to ask for. */
+/* The guest has no build id either, by which a file could be found. */
 static void test_nothing_to_go_by(void **state)
 {
 	struct boot *b = *state;

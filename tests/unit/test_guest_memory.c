@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an address of a Linux guest is. The tables by which the guest says so are made up here. */
+/* What an address of a Linux guest belongs to, by tables in guest memory that this test makes up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +19,10 @@
 #include "tests/unit/test_sym_btf_maker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define IMAGE 0xffffffff81000000ull /* a page of text, one of data, and one that was given away */
+#define IMAGE 0xffffffff81000000ull /* a page of text, a page of data, and a page that the kernel gave to its page allocator \
+				     */
 #define IMAGE_GPA 0x300000ull
-#define DIRECT 0xffff9a0000000000ull /* the direct map, moved as stock kernels do */
+#define DIRECT 0xffff9a0000000000ull /* the direct map, at a random address as in stock kernels */
 #define VMALLOC 0xffffa90000000000ull
 #define VMEMMAP 0xffffea8000000000ull
 #define VMEMMAP_GPA 0x400000ull
@@ -42,13 +43,13 @@
 
 enum { CPUS = 2, STACK_SIZE = 0x4000, PAGE_STRUCT = 64 };
 
-/* Where things are in the data page and in the structures. */
+/* Offsets in the data page and in the structures. */
 enum { PAGE_OFFSET_AT = 0x1000, VMALLOC_AT = 0x1008, VMEMMAP_AT = 0x1010, OFFSETS_AT = 0x1020, CPUS_AT = 0x1040 };
 enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, VARIABLE_AT = 0x1100, GIVEN_AT = 0x2000, IMAGE_SIZE = 0x3000 };
 enum { FLAGS_AT = 0, HEAD_AT = 8, OWNER_AT = 32, TYPE_AT = 48 };
 enum { C_NAME_AT = 8, C_SIZE_AT = 16, C_OBJECT_AT = 20, C_PAD_AT = 24, C_ALIASES_AT = 28 };
 
-/* How kernels say that a page is a slab's. */
+/* How kernels mark a page of a slab. */
 enum era { FLAG_IN_PAGE, FLAG_IN_SLAB, TYPE_BIT, TYPE_NUMBER, ERAS };
 
 struct facts {
@@ -201,7 +202,7 @@ static void fill_image(struct facts *f)
 	put64(f, IMAGE_GPA + BASE_AT, FIRST);
 }
 
-/* Objects have 96 bytes, and are 100 bytes apart with what else is kept for each. */
+/* An object has 96 bytes, and the next one begins 100 bytes after it. */
 static void fill_cache(struct facts *f, const char *name, uint32_t left_pad, uint32_t aliases)
 {
 	const uint64_t gpa = CACHE - DIRECT;
@@ -279,7 +280,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* As in the detector: the page's state is taken when the access is seen, and the rest is looked up later. */
+/* As in the detector: read the page's state when the access is seen, and look up the rest later. */
 static void look(struct facts *f, uint64_t gva, uint32_t size)
 {
 	struct guest_page_state page;
@@ -332,7 +333,7 @@ static void test_kernel(void **state)
 	expect_object(f, 0, 0, 0);
 }
 
-/* RAM of the image is named by the image, but for what the kernel has given to its page allocator. */
+/* RAM of the image has the image's address, except for pages that the kernel gave to its page allocator. */
 static void test_where_ram_is(void **state)
 {
 	struct facts *f = *state;
@@ -392,7 +393,7 @@ static void test_per_cpu_variable(void **state)
 	expect_kind(f, FIRST + CPUS * UNIT, 8, GUEST_MEMORY_PAGE);
 }
 
-/* Behind the kernel's variables there are those of modules, and what is allocated. */
+/* A unit has the kernel's variables first, then those of modules, then allocated memory. */
 static void test_per_cpu_other(void **state)
 {
 	struct facts *f = *state;
@@ -416,7 +417,7 @@ static void test_per_cpu_later_chunk(void **state)
 	expect_kind(f, CHUNK + UNIT + 0x10, 8, GUEST_MEMORY_PER_CPU);
 	assert_int_equal(f->m.cpu, 1);
 	assert_string_equal(f->m.symbol.name, "");
-	expect_kind(f, CHUNK + 0x10, 8, GUEST_MEMORY_VMALLOC); /* its page says nothing of a chunk */
+	expect_kind(f, CHUNK + 0x10, 8, GUEST_MEMORY_VMALLOC); /* its struct page leads to no chunk */
 	put64(f, CHUNK_INFO - DIRECT + 56, CHUNK + 4 * UNIT);  /* not a unit of this chunk */
 	expect_kind(f, CHUNK + UNIT + 0x10, 8, GUEST_MEMORY_VMALLOC);
 	put64(f, CHUNK_INFO - DIRECT + 56, 0x1000);
@@ -440,7 +441,7 @@ static void test_slab_in_each_kernel(void **state)
 		assert_string_equal(f->m.cache, "inode_cache");
 		expect_object(f, SLAB + 200, 96, 72);
 		expect_member(f, "inode", "i_nlink");
-		/* Across the slab's pages. */
+		/* The object is on both pages of the slab. */
 		expect_kind(f, SLAB + 4100 + 20, 4, GUEST_MEMORY_SLAB);
 		expect_object(f, SLAB + 4100, 96, 20);
 		expect_member(f, "inode", "i_tags[1]");
@@ -454,7 +455,7 @@ static int setup_oldest(void **state)
 	return start(state, FLAG_IN_PAGE);
 }
 
-/* Between the conflict and its report the last object was freed, and the page went back. */
+/* Between the conflict and its report, the slab's last object was freed, and its page went back to the page allocator. */
 static void test_slab_freed_since(void **state)
 {
 	struct facts *f = *state;
@@ -478,11 +479,11 @@ static void test_slab_edges(void **state)
 
 	expect_kind(f, SLAB + 80 * 100, 8, GUEST_MEMORY_SLAB); /* the last of 81 objects */
 	expect_object(f, SLAB + 8000, 96, 0);
-	expect_kind(f, SLAB + 81 * 100, 8, GUEST_MEMORY_SLAB); /* behind the last object */
+	expect_kind(f, SLAB + 81 * 100, 8, GUEST_MEMORY_SLAB); /* after the last object */
 	assert_string_equal(f->m.cache, "inode_cache");
 	expect_object(f, 0, 0, 0);
 	expect_member(f, "", "");
-	expect_kind(f, SLAB + 97, 1, GUEST_MEMORY_SLAB); /* behind an object */
+	expect_kind(f, SLAB + 97, 1, GUEST_MEMORY_SLAB); /* after the end of an object */
 	expect_object(f, SLAB, 96, 97);
 	expect_member(f, "", "");
 	fill_cache(f, "inode_cache", 4, 1);
@@ -506,10 +507,10 @@ static void test_cache_names(void **state)
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	assert_string_equal(f->m.cache, "kmalloc-96");
 	expect_member(f, "", "");
-	fill_cache(f, "inode_cache", 0, 2); /* merged with a cache of perhaps another type */
+	fill_cache(f, "inode_cache", 0, 2); /* merged with a cache that may have another type */
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
-	fill_cache(f, "page", 0, 1); /* a struct, with no member there */
+	fill_cache(f, "page", 0, 1); /* the name is also that of a struct, but the struct has no member there */
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
 	for (size_t i = 0; i < COUNT(bad); i++) {
@@ -525,7 +526,7 @@ static void test_type_too_large(void **state)
 	put32(f, CACHE - DIRECT + C_OBJECT_AT, 95);
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
-	/* Some types have an end that is as long as it has to be. */
+	/* Some types end with an array of any length. */
 	fill_cache(f, "task_struct", 0, 1);
 	expect_kind(f, SLAB + 40, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "task_struct", "pids[1]");
@@ -560,7 +561,8 @@ static void test_stacks(void **state)
 	expect_object(f, DIRECT + PLAIN_GPA, STACK_SIZE, 0x3f00);
 }
 
-/* If stacks are mapped page by page, only the first page has the mark, freed or not. The pages behind it may be anybody's. */
+/* If stacks are mapped page by page, a stack's mark is on its first page only, even after it was freed. The pages that follow
+ * in the direct map may belong to any user. */
 static void test_stacks_mapped_by_page(void **state)
 {
 	struct facts *f = *state;
@@ -613,7 +615,7 @@ static void test_no_symbols(void **state)
 	f->g->symtab = symtab_from_array(symbols, 1, NULL);
 	linux_find_memory(f->g);
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_UNKNOWN);
-	/* This is the direct map of a kernel that was not moved. */
+	/* This is the direct map of a kernel without KASLR. */
 	map(f, 0xffff888000000000 + PLAIN_GPA, PLAIN_GPA, X86_PAGE_SIZE);
 	expect_kind(f, 0xffff888000000000 + PLAIN_GPA, 4, GUEST_MEMORY_PAGE);
 	f->g->cr4 = X86_CR4_LA57;
@@ -643,7 +645,8 @@ static void test_bad_links(void **state)
 	}
 }
 
-/* The guest may have anything at all where it keeps what is believed. The call must return, and the sanitizers watch it. */
+/* The guest may write any value into the structures that guest_memory_at() reads. The call must return, and sanitizers check
+ * it. */
 static void test_random(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A module of a made-up guest is loaded and unloaded, and guest_poll_modules() reports both. */
+/* A module of a made-up guest is loaded and unloaded, and the poller's callbacks are told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,10 +25,10 @@ struct world {
 	struct fake_target *ft;
 	struct guest *g;
 	uint8_t head[16], heap[ROOM * STRUCT_SIZE];
-	char said[64]; /* what was told so far: + for loaded, - for gone */
+	char said[64]; /* the callbacks so far: + for loaded, - for gone */
 	unsigned reads;
 	unsigned cancel_at; /* the polls are cancelled in this read; 0: never */
-	bool slow;	    /* the first read of a poll takes longer than modules are added in one poll */
+	bool slow;	    /* the first read of a poll takes longer than one poll goes on adding modules */
 };
 
 static void put(uint8_t *at, uint64_t v)
@@ -76,7 +76,7 @@ static void unlist(struct world *w)
 	put(w->head + 8, HEAD);
 }
 
-/* Let there be one module, with its struct at that place. */
+/* Put one module into the list, with its struct at this place. */
 static void list(struct world *w, unsigned place, uint32_t state)
 {
 	uint64_t links = HEAP + place * STRUCT_SIZE + LIST;
@@ -202,7 +202,7 @@ static void test_reloaded(void **state)
 	assert_true(guest_module_going(w->g, &regs, &base, &size));
 }
 
-/* Let there be two modules, the second of which is at place 1 and has text of its own. */
+/* Put two modules into the list. The second one is at place 1 and has its own text. */
 static void list_two(struct world *w)
 {
 	uint64_t first = HEAP + LIST, second = HEAP + STRUCT_SIZE + LIST;
@@ -216,7 +216,7 @@ static void list_two(struct world *w)
 	put(w->head + 8, second);
 }
 
-/* A long list of modules is added in parts, over several polls, even if the list does not change meanwhile. */
+/* If reading the modules takes longer than one poll may last, later polls add the rest, although the list no longer changes. */
 static void test_takes_its_time(void **state)
 {
 	struct world *w = *state;
@@ -230,13 +230,13 @@ static void test_takes_its_time(void **state)
 	assert_string_equal(w->said, "++");
 }
 
-/* Wherever a poll is when it is cancelled, it reads nothing more, and nothing is taken for gone that cannot be read. */
+/* A poll that is cancelled at any point reads nothing more, and takes no module that it cannot read for gone. */
 static void test_cancelled(void **state)
 {
 	struct world *w = *state;
 	unsigned all;
 
-	/* How many reads it takes to find that one module went and another one came. */
+	/* Count the reads that a poll needs to find that one module went and another one came. */
 	list(w, 0, MODULE_LIVE);
 	poll_modules(w);
 	w->reads = 0;
@@ -253,7 +253,7 @@ static void test_cancelled(void **state)
 		poll_modules(w);
 		assert_int_equal(w->reads, at);
 		assert_string_equal(w->said, "");
-		/* As if it had not been: the next poll finds it. */
+		/* The cancelled poll has lost nothing: the next poll finds the change. */
 		atomic_store(&w->g->polls_cancelled, false);
 		poll_modules(w);
 		assert_string_equal(w->said, "+-");

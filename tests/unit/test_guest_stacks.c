@@ -31,7 +31,7 @@
 #define TASK_GPA 0x510000ull
 #define TEXT 0xffffffff81000000ull
 #define TEXT_GPA 0x600000ull
-#define TABLES 0xffffffff82000000ull /* .orc_unwind_ip, with .orc_unwind a page behind it */
+#define TABLES 0xffffffff82000000ull /* .orc_unwind_ip; .orc_unwind begins a page above it */
 #define TABLES_GPA 0x620000ull
 
 /* Offsets in the per-CPU area and in struct task_struct. */
@@ -129,7 +129,7 @@ static void test_irq_stack(void **state)
 
 	put(f, IRQ_STACK_GPA + SIZE - 8, TASK_STACK + 0x2345);
 	EXPECT(f, sp, {sp, IRQ_STACK + SIZE}, {TASK_STACK + 0x2345, TASK_STACK + SIZE});
-	/* Before Linux 5.12 the pointer is to the very end, and no word there says where the task's stack was. */
+	/* Before Linux 5.12 the pointer is to the very end, and no word there has the task's stack pointer. */
 	put(f, PERCPU_GPA + IRQ_TOP_AT, IRQ_STACK + SIZE);
 	put(f, IRQ_STACK_GPA + SIZE - 8, 0);
 	EXPECT(f, sp, {sp, IRQ_STACK + SIZE});
@@ -160,12 +160,12 @@ static void test_nmi_stack(void **state)
 	EXPECT(f, sp, {sp, end});
 	interrupted_at(f, 0x10, 0x1234);
 	EXPECT(f, sp, {sp, end}, {TASK_STACK, TASK_STACK + SIZE});
-	/* The stack leads to itself. */
+	/* The saved stack pointer is that of the same stack. */
 	interrupted_at(f, 0x10, sp);
 	EXPECT(f, sp, {sp, end}, {TASK_STACK, TASK_STACK + SIZE});
 }
 
-/* When nothing is known, the stack is an aligned stretch. Pointers that make no sense add nothing to that. */
+/* Without any facts about the guest, the stack is the aligned area around RSP. Invalid pointers add no other stack. */
 static void test_unknown_stack(void **state)
 {
 	static const uint64_t senseless[] = {0, 1, 0x7fff00000000, UINT64_MAX, UINT64_MAX - 7, 0xffffffffffffc000};
@@ -209,7 +209,7 @@ static void test_any_pointers(void **state)
 
 /* ---- calls ---- */
 
-/* The functions, of 64 bytes each, and how to get from each to its caller. */
+/* The functions, of 64 bytes each, and the ORC rule from each to its caller. */
 static const struct function {
 	const char *name;
 	enum orc_type type;
@@ -238,7 +238,8 @@ static uint64_t text(unsigned function)
 	return TEXT + function * 64;
 }
 
-/* A kernel of these functions. Its rules are of Linux 6.4 (orc_types.h: type and signal are in the last byte). */
+/* Make a kernel of these functions. Its rules have the layout of Linux 6.4 (orc_types.h: type and signal are in the last byte).
+ */
 static void make_kernel(struct facts *f)
 {
 	struct symbol symbols[COUNT(functions) + 2];
@@ -253,7 +254,7 @@ static void make_kernel(struct facts *f)
 		fake_write(f->ft, TABLES_GPA + i * 4, &ip, sizeof(ip));
 		fake_write(f->ft, TABLES_GPA + 0x1000 + i * sizeof(entry), entry, sizeof(entry));
 		symbols[i] = (struct symbol){fn->name, text(i), 64, 't'};
-		/* Each function's byte 0x20 is where a call returns to. */
+		/* In each function, a call returns to the byte at 0x20. */
 		fake_write(f->ft, TEXT_GPA + i * 64 + 0x20 - 5, "\xe8\0\0\0\0", 5);
 	}
 	symbols[COUNT(functions)] = (struct symbol){"_etext", text(COUNT(functions)), 0, 'T'};
@@ -290,7 +291,7 @@ static void call(struct maker *m, unsigned stack, unsigned function)
 
 #define USER (NO_RULE + 1)
 
-/* Write the registers of `function`, with its stack behind them, or the registers of USER mode. */
+/* Write the saved registers of `function`, whose stack continues above them, or those of user mode (USER). */
 static void interrupted(struct maker *m, unsigned stack, unsigned function)
 {
 	uint64_t *regs = m->words[stack] + m->at[stack];
@@ -382,7 +383,7 @@ static void test_origins(void **state)
 	}
 }
 
-/* Of a stack that ends early it is not known how far it is from its task, but the context of the stop is. */
+/* If unwinding ends early, the distance from the frames to the task is unknown, but the context of the stop is known. */
 static void test_unfinished(void **state)
 {
 	struct facts *f = *state;
@@ -399,7 +400,8 @@ static void test_unfinished(void **state)
 
 /* ---- a module that is just being initialised ---- */
 
-#define MODULE 0xffffffffc0200000ull /* its struct module, the list's head, its table, and as much of its text */
+#define MODULE \
+	0xffffffffc0200000ull /* its struct module, the list's head and its ORC table; its init text begins a page above */
 #define MODULE_GPA 0x630000ull
 #define INIT_TEXT (MODULE + 0x1000)
 
@@ -477,7 +479,7 @@ static void test_coming_module(void **state)
 	m.words[1][m.at[1]++] = INIT_TEXT + 0x44;
 	m.at[1]++;
 	call(&m, 1, FORK);
-	/* The kernel has no list of modules, so the text is nobody's. */
+	/* The kernel has no symbol for its list of modules, so the unwinder does not find the module of this text. */
 	calls = unwound(f, &m, LEAF, false);
 	assert_int_equal(calls->origin, GUEST_ORIGIN_KTHREAD);
 	assert_true(calls->guessed);
@@ -488,13 +490,13 @@ static void test_coming_module(void **state)
 	assert_int_equal(calls->count, 3);
 	assert_int_equal(calls->end, UNWIND_FIRST);
 	assert_false(calls->guessed);
-	/* No function is known now, and nothing is left of the functions that were known before. */
+	/* Without symbols no frame names a function, and the frames keep no name from the unwinding before. */
 	for (unsigned i = 0; i < calls->count; i++) {
 		assert_string_equal(calls->frames[i].symbol.name, "");
 		assert_int_equal(calls->frames[i].symbol.addr, 0);
 		assert_int_equal(calls->frames[i].symbol.size, 0);
 	}
-	/* The module has gone meanwhile. */
+	/* The module was unloaded meanwhile. */
 	put(f, MODULE_GPA + HEAD, MODULE + HEAD);
 	put(f, MODULE_GPA + HEAD + 8, MODULE + HEAD);
 	assert_true(unwound(f, &m, LEAF, false)->guessed);

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever text stands in a record, no format passes it on raw: no control characters reach a terminal or a log, no line or element
-is forged, every document is well formed, and what is refused is refused in one clear line.
+"""No format passes hostile text of a record on raw: no control characters reach a terminal or a log, text forges no line and no element,
+every document is well formed, and a refusal is one clear line.
 
-Every string of a document, and every key of an object whose keys are names, is replaced by hostile text in turn. A string in a
+The tests replace every string of a document, and every key of an object whose keys are names, by hostile text in turn. A string in a
 list stands for all strings at that place of the list's objects."""
 
 import contextlib
@@ -36,18 +36,18 @@ HOSTILE = {
     "long": "A" * 100000,
     "long, not ASCII": "\u0416" * 7000,
 }
-# For every place of a document in turn: all that is short at once, and what is long.
+# The texts for every place of a document in turn: one text of all short ones, and each long one.
 IN_TURN = {"short": "".join(text for text in HOSTILE.values() if len(text) < 200), "not ASCII": HOSTILE["not ASCII"],
            "backslashes": HOSTILE["backslashes"], "long": HOSTILE["long"]}
-# What JSON itself does not allow in a string: the file is refused.
+# Bytes that JSON does not allow in a string: every command refuses the file.
 RAW = {"invalid UTF-8": b"\xff\xc3(\x9b", "half a character": b"\xe2\x82", "raw control characters": b"\x1b[2J\x00"}
 FORMATS = ("text", "json", "sarif", "kcsan", "junit", "html")
 TREACHEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-NAMED = {"sections"}  # objects whose keys are the guest's
+NAMED = {"sections"}  # objects whose keys come from the guest
 
 
 def small_document():
-    """Three races of a recorded run, one with a side that nobody saw and one with a device's, with names from debug files."""
+    """Returns three races of a recorded run with names from debug files. One has an unseen writer, and one has a device's side."""
     document = json.loads(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/named.json.xz").read_bytes()))
     races = document["races"]
     seen = max((race for race in races if race["memory"]), key=lambda race: len(json.dumps(race["name"])))
@@ -60,7 +60,7 @@ def small_document():
 
 
 def places(node, path=()):
-    """The path of every string below `node`."""
+    """Yields the path of every string below `node`."""
     if isinstance(node, dict):
         for key, value in node.items():
             yield from places(value, path + (key,))
@@ -130,7 +130,7 @@ class HostileText(unittest.TestCase):
 
     @staticmethod
     def count(kind, text):
-        """What hostile text could forge, counted."""
+        """Returns the number of lines or elements that hostile text could forge."""
         if kind == "text":
             return len(re.findall(r"^RACE ", text, re.MULTILINE))
         if kind == "kcsan":
@@ -193,7 +193,7 @@ class HostileText(unittest.TestCase):
         self.assertGreater(read, 20 * len(IN_TURN))
 
     def test_all_at_once(self):
-        """Every string that may say anything says it."""
+        """Every string that may have any content has hostile text at once."""
         for name, text in HOSTILE.items():
             with self.subTest(text=name):
                 document = self.document
@@ -227,7 +227,7 @@ class HostileText(unittest.TestCase):
                 self.assertEqual(self.report("json", json.loads(once))[1], once)
 
     def test_lists_and_suppressions(self):
-        """What people write into lists is shown, too."""
+        """Reports also show texts that users write into lists."""
         listed = os.path.join(self.folder.name, "list")
         site = self.document["races"][0]["sides"][0]["site"]
         for name, text in HOSTILE.items():
@@ -260,7 +260,7 @@ class HostileText(unittest.TestCase):
 
 
 class HostileCampaign(unittest.TestCase):
-    """The same of what a store of campaigns gives back: the guest's names, its console's lines, and what people say of races."""
+    """The same checks for the output of a campaign's store: the guest's names, its console's lines, and the notes of users on races."""
     COUNTS = {"text": lambda text: (len(re.findall(r"^(NEW|GONE|BROKE|BACK|RACE) ", text, re.MULTILINE)), len(re.findall(r"^  panic ", text, re.MULTILINE))),
               "mail": lambda text: (len(re.findall(r"^(Subject|Bcc): ", text, re.MULTILINE)), len(re.findall(r"^  panic ", text, re.MULTILINE))),
               "json": lambda text: (len(json.loads(text)["races"]), len(json.loads(text)["findings"])),
@@ -268,7 +268,7 @@ class HostileCampaign(unittest.TestCase):
                                     len(re.findall('<section class="finding"', text)))}
 
     def night(self, document, line=b"Kernel panic - not syncing: x\n"):
-        """A store with one round of that report."""
+        """Returns a store with one round, whose only run has this report."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         nights = campaign_nights.Nights(folder.name, ["k"])
@@ -303,7 +303,7 @@ class HostileCampaign(unittest.TestCase):
                     json.loads(self.shown(nights, "--format", "json", race["id"]))
 
     def test_what_a_store_says(self):
-        """Somebody else may have written the store: every column of text in turn."""
+        """Another program may have written the store: hostile text in every text column in turn."""
         nights = self.night(small_document())
         race = json.loads(nights.said("show", "--format", "json"))["races"][0]["id"]
         nights.said("triage", race, "known", "--note", "x")
