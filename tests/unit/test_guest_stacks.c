@@ -400,8 +400,7 @@ static void test_unfinished(void **state)
 
 /* ---- a module that is just being initialised ---- */
 
-#define MODULE \
-	0xffffffffc0200000ull /* its struct module, the list's head and its ORC table; its init text begins a page above */
+#define MODULE 0xffffffffc0200000ull /* a page with the struct module, the list's head and the ORC table */
 #define MODULE_GPA 0x630000ull
 #define INIT_TEXT (MODULE + 0x1000)
 

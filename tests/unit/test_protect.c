@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Suspicions: which accesses without a lock in common are suspected, and what clears the others. */
+/* Suspicions: which accesses without a common lock are suspected, and which evidence clears the other accesses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define UPDATE (INSN_READ | INSN_WRITE)
 #define NIC 0xff11000004000000u
 
-/* A driver's record. Its functions are an operation each, and all were seen at the same time unless a test says otherwise. */
+/* A driver's record. Each of its functions is an operation, and all overlapped in time unless a test says otherwise. */
 struct bench {
 	struct protection p;
 	struct prot_function functions[8];
@@ -35,7 +35,7 @@ static const char *const names[FUNCTIONS] = {"e100:e100_configure", "e100:e100_w
 
 enum { CB_LOCK, CMD_LOCK, NICS_LOCK, LOCKS };
 
-/* The record that protection_met() is asked of has no index, since it was made by hand. */
+/* Replaces protection_met(): a record that a test makes has no index, so search all pairs. */
 bool protection_met(const struct protection *p, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < p->pair_count; i++) {
@@ -96,7 +96,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ten accesses to nic->flags by a task of the function's own, over one second. */
+/* Add ten accesses to nic->flags over one second, by a task that only this function has. */
 static struct prot_access *add(struct bench *b, uint32_t function, uint8_t rw)
 {
 	struct prot_access *a = &b->accesses[b->p.access_count++];
@@ -155,7 +155,7 @@ static const struct suspicion *expect_one(struct bench *b)
 	return &b->found.list[0];
 }
 
-/* The writer is under cb_lock, and the reader under nothing: DILP's Figure 1, and its Figure 7 in e100. */
+/* The writer holds cb_lock, and the reader holds no lock: DILP's Figure 1, and its Figure 7 in e100. */
 static void figure_one(struct bench *b)
 {
 	hold(add(b, CONFIGURE, INSN_WRITE), CB_LOCK);
@@ -258,7 +258,7 @@ static void test_two_locks(void **state)
 			    "instead, and ran at the same time as e100_watchdog()");
 }
 
-/* Without a lock there is no sign that anybody thought of another task. */
+/* If no access holds a lock, there is no evidence that the code expects concurrent accesses. */
 static void test_no_locks(void **state)
 {
 	struct bench *b = *state;
@@ -325,7 +325,7 @@ static void test_two_tasks_that_write_under_the_readers_side(void **state)
 	assert_non_null(strstr(s->text, "and ran on two CPUs at the same time"));
 }
 
-/* ---- what is known by halves ---- */
+/* ---- incomplete facts ---- */
 
 static void test_a_lock_that_may_be_held_clears(void **state)
 {
@@ -383,7 +383,7 @@ static void test_a_reader_in_an_rcu_section(void **state)
 	expect_left_out(b, PROTECT_RCU);
 }
 
-/* A kernel that does not count RCU sections: who fetches what may be a pointer may be in one. */
+/* The kernel does not count RCU sections. A load of a pointer's size may then be in an RCU section. */
 static void test_a_reader_that_may_be_in_an_rcu_section(void **state)
 {
 	struct bench *b = *state;
@@ -406,7 +406,7 @@ static void test_a_writer_in_an_rcu_section_is_no_reader(void **state)
 	expect_one(b);
 }
 
-/* RCU keeps a reader from nothing when the writer takes no lock, whatever lock the reader has. */
+/* RCU does not protect a reader from a writer without a lock, even if the reader holds a lock. */
 static void test_a_writer_without_a_lock_against_an_rcu_reader(void **state)
 {
 	struct bench *b = *state;
@@ -454,7 +454,7 @@ static void test_data_handed_over(void **state)
 	expect_one(b);
 }
 
-/* A task that writes, and two that read, before it and after it. */
+/* One task writes. One task reads before it, and another one after it. */
 static void test_data_of_one_task_after_the_other(void **state)
 {
 	struct bench *b = *state;
@@ -467,14 +467,14 @@ static void test_data_of_one_task_after_the_other(void **state)
 	writes->spans[0] = (struct prot_span){.who = 101, .first_ns = 1500000000, .last_ns = 1500000000};
 	writes->span_count = 1;
 	expect_left_out(b, PROTECT_HANDED);
-	/* The writer comes again while a reader is at work. */
+	/* The writer writes again while a reader is active. */
 	writes->spans[0].last_ns = 1700000000;
 	expect_one(b);
-	/* A reader comes before and after the only write. */
+	/* One reader reads before and after the only write. */
 	writes->spans[0].last_ns = 1500000000;
 	reads->spans[0].last_ns = 1500000001;
 	expect_one(b);
-	/* There were too many tasks. */
+	/* There were more tasks than the record can have spans. */
 	reads->spans[0].last_ns = 1400000000;
 	reads->span_count = 0;
 	expect_one(b);
@@ -560,7 +560,7 @@ static void test_the_task_lacks_the_lock(void **state)
 	assert_non_null(strstr(expect_one(b)->text, "; not in e100_configure(), which can be interrupted by e100_intr()"));
 }
 
-/* As a network driver that is opened under a mutex, before its device raises interrupts. */
+/* A network driver opens its device under a mutex, before the device raises interrupts. */
 static void test_a_mutex_keeps_no_interrupt_away(void **state)
 {
 	struct bench *b = *state;
@@ -690,7 +690,7 @@ static void test_instances_are_one(void **state)
 	assert_int_equal(s->total, 100);
 }
 
-/* Objects of one size need not be of one kind. */
+/* Objects of the same size can have different types. */
 static void test_instances_of_unknown_kinds_are_counted_apart(void **state)
 {
 	struct bench *b = *state;
@@ -702,7 +702,7 @@ static void test_instances_of_unknown_kinds_are_counted_apart(void **state)
 	assert_int_equal(s->total, 20);
 }
 
-/* An object in which the two met says more than those in which they did not. */
+/* The object in which the two operations overlapped is stronger evidence than objects in which they did not. */
 static void test_the_instance_that_met_stands_for_all(void **state)
 {
 	struct bench *b = *state;
@@ -828,7 +828,7 @@ static void test_an_empty_record(void **state)
 	expect_fine(*state);
 }
 
-/* More pairs of sites than are kept: 100 writers under a lock, and 100 readers under none. */
+/* More pairs of sites than the list keeps: 100 writers with a lock, and 100 readers without one. */
 static void test_too_many(void **state)
 {
 	struct bench *b = *state;

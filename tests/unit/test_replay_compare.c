@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What differs between two orders, by runs that are made up here, and what a kernel's console says of trouble. */
+/* Which differences between two orders count, in made-up runs, and which trouble a kernel's console reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The page of a run that holds the GPA, which the run has written now. Pages must be asked for by rising GPA. */
+/* Mark the page with this GPA as written by the run, and return it. Callers must go through the pages by rising GPA. */
 static uint8_t *written(struct compare_run *r, uint64_t gpa)
 {
 	uint64_t page = gpa & ~(uint64_t)(X86_PAGE_SIZE - 1);
@@ -85,7 +85,7 @@ static void write_run(struct bench *b, unsigned order, unsigned run, uint64_t gp
 	memcpy(written(b->runs[order][run], gpa), &value, sizeof(value));
 }
 
-/* Compare, and hold the result to what any instance must be. */
+/* Compare, and check what must hold for any instance. */
 static const struct replay_instance *compare(struct bench *b)
 {
 	memset(&b->out, 0, sizeof(b->out));
@@ -131,7 +131,7 @@ static void difference_is_an_aligned_value(void **state)
 	struct bench *b = *state;
 	const struct replay_instance *out;
 
-	/* Bytes 1 to 3 differ: the 4 bytes are told. */
+	/* Bytes 1 to 3 differ: the result has all 4 bytes. */
 	write_order(b, 0, DATUM, 0x11223344);
 	write_order(b, 1, DATUM, 0x55667744);
 	out = compare(b);
@@ -165,7 +165,7 @@ static void clocks_are_noise(void **state)
 	write_order(b, 1, PAGE, 3);
 	write_order(b, 1, PAGE + 4, 6);
 	assert_int_equal(compare(b)->outcome, REPLAY_NO_STATE_CHANGE);
-	/* The word behind it is none. */
+	/* A difference in the word after it is not noise. */
 	write_order(b, 0, PAGE + 8, 5);
 	assert_int_equal(compare(b)->outcome, REPLAY_STATE_CHANGE);
 	assert_int_equal(b->out.difference_count, 1);
@@ -181,7 +181,7 @@ static void dead_stack_is_left_out(void **state)
 		b->runs[i / 2][i % 2]->dead_count = 1;
 	}
 	assert_int_equal(compare(b)->outcome, REPLAY_NO_STATE_CHANGE);
-	/* What is live in one run is live. */
+	/* Memory that is live in one run counts as live. */
 	b->runs[1][1]->dead[0].len = 0x80;
 	assert_int_equal(compare(b)->outcome, REPLAY_STATE_CHANGE);
 }
@@ -197,7 +197,7 @@ static void live_registers_are_compared(void **state)
 	struct bench *b = *state;
 	const struct replay_instance *out;
 
-	/* A function may change RCX and R11. */
+	/* A function may change RCX and R11, so a difference there does not count. */
 	set_register(b, 0, X86_RCX, 1);
 	set_register(b, 0, 11, 1);
 	assert_int_equal(compare(b)->outcome, REPLAY_NO_STATE_CHANGE);
@@ -209,10 +209,10 @@ static void live_registers_are_compared(void **state)
 	assert_int_equal(out->differences[0].side, 1);
 	assert_string_equal(out->differences[0].name, "rax");
 	assert_int_equal(out->differences[0].bytes[1][1], 0x11);
-	/* The function returns nothing. */
+	/* No caller uses the function's return value. */
 	b->c.result_unused[1] = true;
 	assert_int_equal(compare(b)->outcome, REPLAY_NO_STATE_CHANGE);
-	/* In the midst of a function all registers may be live. */
+	/* In the middle of a function all registers may be live. */
 	for (unsigned i = 0; i < 4; i++)
 		b->runs[i / 2][i % 2]->order.regions[1].end = REPLAY_END_LIMIT;
 	assert_int_equal(compare(b)->difference_count, 3);

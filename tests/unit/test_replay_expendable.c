@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel kills first when memory is out, as /proc says it. */
+/* Which process the kernel kills first when it runs out of memory, as /proc reports it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

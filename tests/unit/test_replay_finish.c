@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the process that holds a copy may say of its runs: a result, half of one, lies, and nothing. */
+/* What the process that holds a copy may report about its runs: a result, half of a result, wrong values, or nothing. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void tell_all_ones(int out)
 	write_all(out, &instance);
 }
 
-/* A text without an end, which steers a terminal. */
+/* Send a text without a terminating NUL, with control characters for a terminal. */
 static void tell_a_text_that_steers(int out)
 {
 	struct replay_instance instance = replay_made_change();
@@ -93,7 +93,7 @@ static void tell_a_text_that_steers(int out)
 	write_all(out, &instance);
 }
 
-/* There is no state and no KVM: no run can be made. */
+/* Without a state and without KVM, no run is possible. */
 static void hold_without_a_state(int out)
 {
 	static const struct vm_state state;
@@ -123,7 +123,7 @@ static struct replay_instance finish(void (*tell)(int out))
 	job.fd = ends[0];
 	replay_finish(&job, &instance);
 	assert_int_equal(job.fd, -1);
-	/* It has no child any more. */
+	/* The process has ended and was reaped. */
 	assert_int_equal(kill(job.pid, 0), -1);
 	assert_null(replay_instance_wrong(&instance));
 	return instance;
@@ -136,7 +136,7 @@ static void result_is_taken(void **state)
 
 	(void)state;
 	assert_memory_equal(&got, &wanted, sizeof(got));
-	/* How the process ended does not matter any more. */
+	/* After the whole result was received, the process's end does not matter. */
 	got = finish(tell_and_be_killed);
 	assert_memory_equal(&got, &wanted, sizeof(got));
 }
@@ -193,7 +193,7 @@ static void copy_that_cannot_be_made_is_told(void **state)
 	assert_string_equal(got.why_text, "the state of the machine is not usable: it is truncated");
 }
 
-/* Only what is an INT3 of ours still is taken out, and what lies outside of the RAM is left alone. */
+/* Only bytes that are still an INT3 of Outrider's are restored. Addresses outside of RAM are left alone. */
 static void points_are_taken_out(void **state)
 {
 	static uint8_t bytes[RAM_SIZE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Debian's gdb on either order of a race between two processes that are traced (traced_copy.h). */
+/* Debian's gdb debugs both orders of a race between two traced processes (traced_copy.h). */
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -29,7 +29,7 @@ struct session {
 	char folder[64];
 	char commands[COMMANDS_MAX][COMMAND_MAX];
 	unsigned count;
-	/* What gdb said. */
+	/* The output of gdb. */
 	char *said;
 };
 
@@ -84,7 +84,7 @@ static _Noreturn void run_gdb(const struct session *s, const char *out)
 		argv[n++] = "-ex";
 		argv[n++] = s->commands[i];
 	}
-	/* A sanitizer's settings are this test's, and gdb's own language is English. */
+	/* The test expects gdb's English messages, and gdb must not wait for a debuginfod server. */
 	setenv("LC_ALL", "C", 1);
 	unsetenv("DEBUGINFOD_URLS");
 	execvp("gdb", (char *const *)argv);
@@ -121,7 +121,7 @@ static void debug(struct session *s)
 	assert_true(gdb >= 0);
 	if (gdb == 0)
 		run_gdb(s, out);
-	/* A gdb that ends without a word to the server ends the server, too. */
+	/* A gdb that ends without a message to the server ends the server, too. */
 	config.stop_fd = (int)syscall(SYS_pidfd_open, gdb, 0);
 	assert_true(config.stop_fd >= 0);
 	if (gdb_serve_client(&config, &machine, &err) < 0)
@@ -134,7 +134,7 @@ static void debug(struct session *s)
 		fprintf(stderr, "%s\n", s->said);
 }
 
-/* Search the text for these pieces, one behind the other. */
+/* Check that gdb's output has these pieces in this order. */
 static void expect(const struct session *s, const char *const *pieces)
 {
 	const char *at = s->said;
@@ -152,7 +152,7 @@ static void expect(const struct session *s, const char *const *pieces)
 
 /* ---- tests ---- */
 
-/* Threads, registers and memory before both accesses; and what the datum is behind them depends on the order. */
+/* Print threads, registers and memory before both accesses and after them. The datum after them depends on the order. */
 static void print_both(struct session *s)
 {
 	const struct traced_memory *m = s->traced.memory;
@@ -214,7 +214,7 @@ static void stepi_moves_one_cpu(void **state)
 	end(s);
 }
 
-/* A breakpoint on the access of the CPU that is not looked at, one with a name, and one behind the order. */
+/* A breakpoint stops the CPU that is not gdb's current thread, and a breakpoint stops a CPU after the order. */
 static void breakpoints_stop_in_the_order_and_behind_it(void **state)
 {
 	struct session *s = begin(0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The server for gdb, asked by our own client and by one that breaks the protocol. The machine is that of traced_copy.h. */
+/* The server for gdb answers Outrider's own client, and a client that breaks the protocol. The machine is that of
+ * traced_copy.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,7 @@ static void begin(struct session *s)
 	close(listener);
 }
 
-/* The server has ended by itself, and without a mistake. */
+/* Check that the server ended by itself, and without an error. */
 static void end(struct session *s)
 {
 	int status;
@@ -128,7 +129,7 @@ static void our_client_understands_the_server(void **state)
 	assert_int_equal(rsp_resume(r, NULL, 0), 0);
 	stops(r, RSP_STOP_BREAK, 0); /* the end of both regions */
 
-	/* Freely both CPUs go round, until somebody wants them to stop. */
+	/* After the order both CPUs run in their loops, until the client interrupts them. */
 	assert_int_equal(rsp_regs(r, ids[0], &regs), 0);
 	do {
 		assert_int_equal(rsp_resume(r, NULL, 0), 0);
@@ -219,7 +220,7 @@ static void what_is_wrong_is_refused(void **state)
 		{"Z2,ffffffffffffffff,2", "E01"},
 		{"Z2,1000,0", "E01"},
 		{"Z2,1000,100000", "E1c"},
-		{"z0,1,1", "OK"}, /* It is not there already. */
+		{"z0,1,1", "OK"}, /* The breakpoint does not exist. */
 		{"vCont", "E01"},
 		{"vCont;", "E01"},
 		{"vCont;x", "E01"},
@@ -272,7 +273,7 @@ static void points_have_a_limit(void **state)
 		snprintf(packet, sizeof(packet), "Z0,%x,1", 0x1000 + i);
 		assert_string_equal(ask(r, packet), i < GDB_POINTS_MAX ? "OK" : "E1c");
 	}
-	assert_string_equal(ask(r, "Z0,1000,1"), "OK"); /* It is there. */
+	assert_string_equal(ask(r, "Z0,1000,1"), "OK"); /* The breakpoint exists already. */
 	assert_string_equal(ask(r, "z0,1000,1"), "OK");
 	assert_string_equal(ask(r, "Z1,1000,1"), "OK");
 	close(r->fd);
@@ -293,7 +294,7 @@ static void packet_without_end_ends_the_session(void **state)
 	bytes[0] = '$';
 	while (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0)
 		bytes[0] = 'a';
-	/* The server has hung up, with some of this unread. */
+	/* The server has closed the connection without reading all of this. */
 	assert_true(recv(fd, &reply, 1, 0) <= 0);
 	close(fd);
 	end(&s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A machine that never runs, as a target: memory by its physical and its virtual addresses, and registers. */
+/* A machine that never runs, as a target: reads of memory by physical and by virtual address, and of registers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void set_word(struct rig *r, uint64_t gpa, uint64_t value)
 	memcpy(ram_at(&r->ram, gpa, sizeof(value)), &value, sizeof(value));
 }
 
-/* Four tables, one behind the other, lead to two pages that are side by side at GVA only. */
+/* Write page tables of four levels. They map two pages that are neighbours in virtual memory only. */
 static void map_pages(struct rig *r)
 {
 	for (unsigned level = 0; level < 3; level++) {
@@ -86,7 +86,7 @@ static void what_is_no_ram_or_is_not_mapped_is_not_read(void **state)
 	assert_int_equal(target_read_phys(&r->image.target, LOW - 7, &word, sizeof(word)), -1);
 	assert_int_equal(target_read_phys(&r->image.target, UINT64_MAX - 3, &word, sizeof(word)), -1);
 	assert_int_equal(target_read(&r->image.target, TABLES, 0, GVA + 2 * X86_PAGE_SIZE, &word, sizeof(word)), -1);
-	/* Tables that the file says are outside of RAM. */
+	/* The saved CR3 leads to tables outside of RAM. */
 	assert_int_equal(target_read(&r->image.target, LOW, 0, GVA, &word, sizeof(word)), -1);
 }
 

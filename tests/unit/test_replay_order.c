@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Orders on a machine of this test's own: an interpreter of eight instructions, with two CPUs and a few words of memory. It is
- * a second implementation of struct copy_ops beside the one on KVM.
+ * Orders on a toy machine: an interpreter of eight instructions, with two CPUs and a few words of memory. It implements
+ * struct copy_ops without KVM.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct insn {
 	uint64_t arg;
 };
 
-/* Where the program is, where its caller is, and where the function is by which a task goes to sleep. */
+/* Addresses of the program, of its caller, and of the function by which a task goes to sleep. */
 #define TEXT 0x1000u
 #define CALLER 0x5000u
 #define SLEEP 0x9000u
@@ -47,7 +47,7 @@ static enum copy_step toy_step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct toy *t = ctx;
 	struct x86_regs *r = &t->cpu[cpu];
-	/* A CPU that is elsewhere than in the program goes on there. */
+	/* Outside of the program a CPU executes instructions that do nothing. */
 	struct insn nothing = {ADD, 0}, insn = r->rip >= CALLER ? nothing : t->code[r->rip - TEXT];
 	enum copy_step result = COPY_STEPPED;
 
@@ -69,7 +69,7 @@ static enum copy_step toy_step(void *ctx, unsigned cpu, struct x86_regs *regs)
 			r->rip = TEXT + insn.arg;
 		break;
 	case FILL:
-		/* A string instruction of RCX rounds: RIP stays until the last one is done. */
+		/* A string instruction of RCX rounds: RIP stays until the last round is done. */
 		t->memory[insn.arg]++;
 		if (--r->gpr[X86_RCX])
 			r->rip--;
@@ -97,7 +97,7 @@ static void toy_regs(void *ctx, unsigned cpu, struct x86_regs *regs)
 	*regs = ((struct toy *)ctx)->cpu[cpu];
 }
 
-/* Both CPUs stand in the program, at these instructions, in a function that was called by CALLER. */
+/* Make a machine whose CPUs stand at these instructions of the program, in a function that CALLER called. */
 static struct toy toy_at(const struct insn *code, unsigned at0, unsigned at1)
 {
 	struct toy t = {.code = code};
@@ -148,7 +148,7 @@ static void accesses_come_in_the_order_that_is_asked_for(void **state)
 
 static void lost_update_shows(void **state)
 {
-	/* Both count the same word up, and CPU 1 has read it already. */
+	/* Both CPUs increment the same word, and CPU 1 has read it already. */
 	static const struct insn code[] = {{LOAD, 0}, {ADD, 1}, {STORE, 0}, {RETURN, 0}};
 	const uint64_t count[2] = {1, 2};
 
@@ -214,7 +214,7 @@ static void same_order_is_the_same_run(void **state)
 
 static void first_access_is_whole_before_the_second(void **state)
 {
-	/* The string instruction of CPU 0 counts the word up five times, and CPU 1 reads it. */
+	/* The string instruction of CPU 0 increments the word five times, and CPU 1 reads it. */
 	static const struct insn code[] = {{FILL, 0}, {RETURN, 0}, {LOAD, 0}, {RETURN, 0}};
 
 	(void)state;
@@ -255,7 +255,7 @@ static void idle_cpu_ends_its_region(void **state)
 
 static void fault_ends_the_order(void **state)
 {
-	/* CPU 0 dies if it sees what CPU 1 writes. */
+	/* CPU 0 faults if it reads the value that CPU 1 writes. */
 	static const struct insn code[] = {{LOAD, 0}, {JUMP_UNLESS, 3}, {DIE, 0}, {RETURN, 0}, {STORE, 0}, {RETURN, 0}};
 	const enum replay_failure failure[2] = {REPLAY_NO_FAILURE, REPLAY_FAULT};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes that run copies: what they hand on, and what becomes of one that dies or does not end. */
+/* Processes that run copies: what they pass on, and what the run does when a process dies or does not end. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static int refuse(void *ctx, struct err *err)
 	return err_set(err, EXIT_INPUT, "the disk is full");
 }
 
-/* What a guest that has taken over the process might leave. */
+/* A guest that has taken over the process may leave any bytes. */
 static int leave_rubbish(void *ctx, struct err *err)
 {
 	(void)ctx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Scenarios that are written and read back, and files that are none, or are damaged. */
+/* Scenarios are written and read back. Damaged scenarios and other files are refused. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -73,7 +73,7 @@ static void assert_refused(const char *why)
 	assert_null(s.state.data);
 }
 
-/* What is compressed, made anew by `change`, which may change the length of the `*len` bytes, for which there is some room. */
+/* Let `change` edit the uncompressed bytes, and compress them again. `change` may make `*len` a little longer or shorter. */
 static void rewrite_stream(void (*change)(uint8_t *bytes, size_t *len))
 {
 	static uint8_t stream[1u << 20], all[1u << 20];
@@ -94,7 +94,7 @@ static void rewrite_stream(void (*change)(uint8_t *bytes, size_t *len))
 	assert_int_equal(pwrite(file, all, len, sizeof(struct scenario_head)), (ssize_t)len);
 }
 
-/* ---- what is good ---- */
+/* ---- valid scenarios ---- */
 
 static void assert_same_side(const struct rendezvous_side *a, const struct rendezvous_side *b)
 {
@@ -142,7 +142,7 @@ static void what_is_written_is_read(void **state)
 
 	(void)state;
 	write_changed(NULL);
-	/* Pages of zero take no room. */
+	/* Pages of zeros take no space in the file. */
 	assert_true(size() < 100000);
 	assert_int_equal(scenario_made(&made, &err), 0);
 	assert_int_equal(scenario_open(path, &read, &err), 0);
@@ -161,7 +161,7 @@ static void what_is_written_is_read(void **state)
 	scenario_close(&read);
 }
 
-/* No outcome of the ones there are is refused. */
+/* The reader accepts every outcome that exists. */
 static void make_failure(struct scenario *s)
 {
 	s->facts.instance = replay_made_failure(REPLAY_DEADLOCK);
@@ -185,7 +185,7 @@ static void hostile_texts(struct scenario *s)
 	memset(s->facts.instance.differences[0].name, 0x07, REPLAY_NAME_MAX - 1);
 }
 
-/* The banner follows the section's header and two texts of 3 and 20 bytes. */
+/* In the section, the banner follows the header and two texts of 3 and 20 bytes. */
 static void hostile_banner(uint8_t *bytes, size_t *len)
 {
 	(void)len;
@@ -252,7 +252,7 @@ static void what_is_newer_is_refused(void **state)
 	assert_refused("it is damaged: its version is 0");
 }
 
-/* Wherever it is cut. */
+/* The reader refuses a scenario that is cut off at any place. */
 static void what_is_cut_off_is_refused(void **state)
 {
 	off_t whole;
@@ -274,7 +274,7 @@ static void what_follows_the_end_is_refused(void **state)
 	assert_refused("it is damaged: something follows its end");
 }
 
-/* A bit of the frame's header may say the same in another way. Returns whether the file is refused. */
+/* Some changed bits of the compressed frame's header do not change its meaning. Returns whether the file is refused. */
 static bool refused_or_same(const struct scenario *same)
 {
 	struct scenario s;
@@ -302,7 +302,7 @@ static void flip(off_t at)
 	assert_int_equal(pwrite(file, &byte, 1, at), 1);
 }
 
-/* Flip a bit in one byte after another: the format's checks or the checksum refuse the file. */
+/* Change each bit in turn: the checks of the form or the checksum find the change. */
 static void what_is_corrupted_is_refused(void **state)
 {
 	struct scenario same;
@@ -345,7 +345,7 @@ static struct scenario_part part_at(const uint8_t *bytes)
 	return part;
 }
 
-/* Where the section of that type begins. */
+/* Return the beginning of the section of this type. */
 static uint8_t *find_part(uint8_t *bytes, uint32_t type)
 {
 	while (part_at(bytes).type != type)
@@ -511,7 +511,7 @@ static void values_that_cannot_be_are_refused(void **state)
 
 /* ---- memory ---- */
 
-/* How much address space the process has now. */
+/* Return the size of the process's address space, in bytes. */
 static rlim_t used_space(void)
 {
 	unsigned long pages = 0;
@@ -560,7 +560,7 @@ static void a_full_disk_is_told(void **state)
 	close(full);
 }
 
-/* Some of it was written already. */
+/* A write fails after a part of the scenario was written. */
 static void half_a_scenario_is_taken_back(void **state)
 {
 	const struct rlimit small = {.rlim_cur = 2048, .rlim_max = RLIM_INFINITY};
@@ -569,7 +569,7 @@ static void half_a_scenario_is_taken_back(void **state)
 	struct err err = {0};
 
 	(void)state;
-	/* A limit of size ends at a memfd's, too, and the signal would end the process. */
+	/* RLIMIT_FSIZE applies to a memfd, too, and its signal would end the process. */
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(scenario_made(&s, &err), 0);
 	for (size_t i = 0; i < 64 * X86_PAGE_SIZE; i++)
@@ -585,7 +585,7 @@ static void half_a_scenario_is_taken_back(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, open_file, close_file)
 
-/* For tests of the command: a scenario that no machine can be made of. */
+/* Write a scenario from which no machine can be made, for tests of the command. */
 static int write_made(const char *to)
 {
 	int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);

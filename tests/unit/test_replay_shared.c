@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a vCPU shares with KVM, with a vCPU of this test's own. */
+/* The state that a vCPU shares with KVM, on a vCPU that this test plays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static int get_msr(struct one_msr *m)
 	return 1;
 }
 
-/* In place of the C library's. */
+/* Replaces the C library's function. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
@@ -91,7 +91,7 @@ static void highest_vector_waits(void **state)
 {
 	(void)state;
 	assert_int_equal(shared_waiting_interrupt(FAKE_VCPU), -1);
-	set_bit(ISR, 0xf0); /* taken already */
+	set_bit(ISR, 0xf0); /* the vCPU has taken it already */
 	assert_int_equal(shared_waiting_interrupt(FAKE_VCPU), -1);
 	for (unsigned vector = 16; vector < 256; vector++) {
 		set_bit(IRR, (uint8_t)vector);
@@ -116,7 +116,7 @@ static void interrupt_on_its_way_is_given_back(void **state)
 	assert_true(has_bit(ISR, 0x30));
 	assert_int_equal(vcpu.events.interrupt.injected, 0);
 	assert_int_equal(shared_waiting_interrupt(FAKE_VCPU), 0xec);
-	/* There is none any more. */
+	/* No interrupt is left to give back. */
 	assert_int_equal(shared_give_back_interrupt(FAKE_VCPU, &err), 0);
 	assert_true(has_bit(IRR, 0xec));
 }
@@ -127,11 +127,11 @@ static void interrupt_of_somebody_else_is_an_error(void **state)
 
 	(void)state;
 	vcpu.events.interrupt.injected = 1;
-	vcpu.events.interrupt.nr = 0x20; /* of the 8259, of which the local APIC knows nothing */
+	vcpu.events.interrupt.nr = 0x20; /* an interrupt of the 8259, which the local APIC does not have */
 	assert_int_equal(shared_give_back_interrupt(FAKE_VCPU, &err), -1);
 	assert_non_null(strstr(err.text, "not the local APIC's"));
 	assert_int_equal(vcpu.events.interrupt.injected, 1);
-	/* One that an INT instruction has made is the guest's. */
+	/* An interrupt of an INT instruction belongs to the guest. */
 	vcpu.events.interrupt.soft = 1;
 	assert_int_equal(shared_give_back_interrupt(FAKE_VCPU, &err), 0);
 	assert_int_equal(vcpu.events.interrupt.injected, 1);
@@ -146,7 +146,7 @@ static void areas_that_are_turned_on_are_known(void **state)
 	struct compare_range areas[SHARED_MAX];
 
 	(void)state;
-	vcpu.steal = 0x12340000; /* It is off: bit 0 is not set. */
+	vcpu.steal = 0x12340000; /* The area is off: bit 0 is not set. */
 	assert_int_equal(shared_areas(FAKE_VCPU, areas), 0);
 	vcpu.steal |= 1;
 	vcpu.clock = 0x5678001;

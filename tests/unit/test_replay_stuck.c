@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hangs on a machine of this test's own: each of two CPUs is in a loop of some instructions, which an interrupt or a number of
- * slices may end. It is a second implementation of struct stuck_ops beside the one on KVM.
+ * Hangs on a toy machine: each of two CPUs is in a loop of some instructions, which interrupts or a number of slices may end.
+ * It implements struct stuck_ops without KVM.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +21,13 @@
 struct spinner {
 	struct x86_regs regs;
 	unsigned length;	 /* instructions of its loop */
-	bool counts;		 /* Its loop counts its rounds. */
+	bool counts;		 /* Its loop counts its rounds in RCX. */
 	unsigned rounds_left;	 /* 0: its loop has no end. */
-	unsigned interrupts_end; /* So many interrupts end its loop. 0: none does. */
-	unsigned slices_end;	 /* So many slices do. */
+	unsigned interrupts_end; /* Number of interrupts that end its loop. 0: no interrupt does. */
+	unsigned slices_end;	 /* Number of slices that end its loop. 0: no slice does. */
 	bool deaf;		 /* It has no timer. */
 	unsigned steps, interrupts, slices;
-	bool waits; /* for its interrupt */
+	bool waits; /* An interrupt is pending. */
 };
 
 struct toy {
@@ -64,7 +64,7 @@ static void toy_regs(void *ctx, unsigned cpu, struct x86_regs *regs)
 	*regs = ((struct toy *)ctx)->cpu[cpu].regs;
 }
 
-/* A slice ends in the midst of a handler. */
+/* Run for a slice, which ends in the middle of a handler. */
 static bool toy_slice(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns)
 {
 	struct spinner *s = &((struct toy *)ctx)->cpu[cpu];
@@ -155,7 +155,7 @@ static void loop_that_ends_when_it_runs_alone_is_no_hang(void **state)
 	(void)state;
 	t.cpu[1].rounds_left = 1;
 	assert_false(stuck(&t, 0));
-	/* It is over while interrupts are awaited. */
+	/* The loop ends while the code waits for interrupts. */
 	t = spinning();
 	t.cpu[0].rounds_left = 30;
 	assert_false(stuck(&t, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Cores, read back with libelf. Both tools have opened such cores of a stock kernel, by hand. */
+/* Cores, read back with libelf. crash and drgn have opened such cores of a stock kernel in trials by hand. */
 #include <elf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -73,7 +73,7 @@ static int teardown(void **state)
 	struct rig *r = *state;
 
 	unlink(r->path);
-	assert_int_equal(rmdir(r->folder), 0); /* Nothing else was left in it. */
+	assert_int_equal(rmdir(r->folder), 0); /* The test has left no other file in it. */
 	free(r->ram.host);
 	free(r);
 	return 0;
@@ -250,7 +250,7 @@ static void a_full_disk_leaves_nothing_behind(void **state)
 	assert_int_equal(access(r->path, F_OK), -1);
 }
 
-/* ---- what the kernel says of itself ---- */
+/* ---- the kernel's own VMCOREINFO ---- */
 
 #define WORLD 0xffffffff82000000ull
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packets: what is framed can be read back, a damaged or endless packet is told as such, and no input makes the scanner read or
- * write out of bounds.
+ * Packets: the scanner reads back what was framed, reports damaged and endless packets, and reads and writes nothing out of
+ * bounds for any input.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void test_tokens(void **state)
 	assert_int_equal(scan("$OK#9b", &used, &len), RSP_DAMAGED);
 	assert_int_equal(used, 6);
 	assert_int_equal(scan("$OK#zz", &used, &len), RSP_DAMAGED);
-	/* A notification is passed over, even a damaged one. */
+	/* The scanner skips a notification, even a damaged one. */
 	assert_int_equal(scan("%Stop:T05#00$OK#9a", &used, &len), RSP_PACKET);
 	assert_int_equal(used, 18);
 	assert_int_equal(len, 2);
@@ -72,7 +72,7 @@ static void test_encoding(void **state)
 	assert_memory_equal(out, "0000", 4);
 	assert_int_equal(scan("$a}\x03z#5b", &used, &len), RSP_PACKET);
 	assert_memory_equal(out, "a#z", 3);
-	/* A run of no byte, a run without a count, a count that is not valid, and an escape without a byte. */
+	/* A run without a byte, a run without a count, a count that is not valid, and an escape without a byte. */
 	assert_int_equal(scan("$* #4a", &used, &len), RSP_DAMAGED);
 	assert_int_equal(scan("$0*#5a", &used, &len), RSP_DAMAGED);
 	assert_int_equal(scan("$0*\x1d#77", &used, &len), RSP_DAMAGED);
@@ -99,7 +99,7 @@ static void test_endless(void **state)
 	free(bytes);
 }
 
-/* With runs, a short packet can stand for a payload that is longer than any may be. */
+/* By run-length encoding, a short packet can stand for a payload that is longer than the limit. */
 static void test_bomb(void **state)
 {
 	size_t pairs = 3000, used, len;
@@ -140,7 +140,7 @@ static void test_numbers(void **state)
 	assert_int_equal(rsp_from_hex((const uint8_t *)"x0", 1, bytes), -1);
 }
 
-/* On every prefix of any input the scanner makes progress or asks for more. It never reads beyond, which a sanitizer checks. */
+/* On every prefix of any input the scanner makes progress or asks for more. A sanitizer checks that it never reads beyond. */
 static void test_fuzz(void **state)
 {
 	static const char alphabet[] = "$#+-%}*0123456789abcdefTSO;:~ \x03";

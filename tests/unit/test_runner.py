@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tests/check runs checks at once, the longest first, counts what they say, and leaves nothing of them behind."""
+"""tests/check runs checks in parallel, the longest first, counts their results, and leaves no process and no file of them."""
 
 import os
 import pathlib
@@ -45,7 +45,7 @@ class Runner(unittest.TestCase):
         self.assertEqual(self.check("true"), (0, [unittest.mock.ANY, "1 passed, 0 failed"]))
 
     def test_at_once(self):
-        """Each waits until the other has begun."""
+        """Each check waits until the other check has begun."""
         meet = "touch {0}/{1}; until [ -e {0}/{2} ]; do sleep 0.05; done"
         checks = [meet.format(self.folder, "a", "b"), meet.format(self.folder, "b", "a")]
         self.assertEqual(self.check("--jobs", "2", *checks)[1][-1], "2 passed, 0 failed")
@@ -58,14 +58,14 @@ class Runner(unittest.TestCase):
         self.assertEqual(order.read_text(encoding="utf-8").split(), ["c", "b", "a", "d"])
 
     def tidy(self):
-        """A check that never ends, and takes away what it made when it is told to end."""
+        """Makes a check that never ends by itself. On SIGTERM it removes the file that it made."""
         return self.script("tidy", f"""trap 'sleep 0.5; rm {self.folder}/made' EXIT
             trap 'exit 1' TERM
             touch {self.folder}/made
             {FOREVER} & wait""")
 
     def deaf(self):
-        """A check that is never told anything, nor is what it starts."""
+        """Makes a check that ignores SIGTERM, as its children do."""
         return self.script("deaf", f"trap '' TERM; echo $$ >{self.folder}/pid.new; mv {self.folder}/pid.new {self.folder}/pid; {FOREVER}")
 
     def wait_for(self, name):
@@ -73,7 +73,7 @@ class Runner(unittest.TestCase):
             time.sleep(0.05)
 
     def is_gone(self, pid):
-        """Killed at once, but gone only when its parent has seen it."""
+        """Waits until the process is gone. A killed process is gone only after its parent has reaped it."""
         with self.assertRaises(ProcessLookupError):
             for _ in range(1000):
                 os.kill(pid, 0)
