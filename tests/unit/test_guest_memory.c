@@ -19,9 +19,7 @@
 #include "tests/unit/test_sym_btf_maker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define IMAGE                                                                                                          \
-	0xffffffff81000000ull /* a page of text, a page of data, and a page that the kernel gave to its page allocator \
-			       */
+#define IMAGE 0xffffffff81000000ull /* a page of text, a page of data, and a page given to the page allocator */
 #define IMAGE_GPA 0x300000ull
 #define DIRECT 0xffff9a0000000000ull /* the direct map, at a random address as in stock kernels */
 #define VMALLOC 0xffffa90000000000ull

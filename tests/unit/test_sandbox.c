@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Confinement: each filter is tried in a child of its own, by the system calls that it must let through and those it must not.
- */
+/* Confinement: a child tries each filter, with system calls that the filter must allow and with calls that it must refuse. */
 #include <elfutils/debuginfod.h>
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
@@ -38,8 +37,8 @@
 static struct sandbox_config config = {.used = ALL_KINDS};
 
 /*
- * fchmod() gets no descriptor: where a broken filter lets it pass, it would take all rights from the file on standard input,
- * which can be /dev/null.
+ * fchmod() gets an invalid descriptor. Descriptor 0 can be /dev/null, and a broken filter would let the call take all rights
+ * from it.
  */
 static int make_call(void *arg)
 {
@@ -49,7 +48,7 @@ static int make_call(void *arg)
 	return 0;
 }
 
-/* What no thread may do: run programs, start processes, look into others, load code into a kernel, gain rights. */
+/* No thread may run programs, start processes, look into other processes, load code into a kernel, or gain rights. */
 static void nobody_may(void **state)
 {
 	static const struct {
@@ -87,7 +86,7 @@ static void nobody_may(void **state)
 	}
 }
 
-/* What only some threads may do. */
+/* Some threads may make these calls, and the other threads may not. */
 static void only_some_may(void **state)
 {
 	static const struct {
@@ -196,7 +195,7 @@ static int use_terminal(void *arg)
 	return 0;
 }
 
-/* Whatever thread ends the process brings the terminal back, by the requests of old and of new C libraries. */
+/* Any thread that ends the process restores the terminal's mode, by the requests of old and of new C libraries. */
 static void terminals_have_modes(void **state)
 {
 	char said[1024];
@@ -213,7 +212,7 @@ static int name_interface(void *arg)
 	return if_nametoindex("lo") != *(unsigned *)arg;
 }
 
-/* libslirp looks up the interface of a name server that has one, such as fe80::1%eth0, in the middle of a run. */
+/* In the middle of a run, libslirp looks up the interface of a name server whose address has one, such as fe80::1%eth0. */
 static void interfaces_have_numbers(void **state)
 {
 	unsigned lo = if_nametoindex("lo");
@@ -250,7 +249,7 @@ static void network_process_reads_no_files(void **state)
 	unlink(path);
 }
 
-/* The C library gives memory back, for which it looks up once how the host's kernel overcommits memory. */
+/* When the C library returns memory, it reads once how the host's kernel overcommits memory. */
 static void return_memory(void)
 {
 	static const size_t size = 1 << 16;
@@ -271,7 +270,7 @@ static void *thread_body(void *arg)
 	return arg;
 }
 
-/* Threads of every kind that is confined start from a main thread that is, and end. */
+/* A confined main thread starts a thread of every confined kind, and the threads end. */
 static int start_threads(void *arg)
 {
 	(void)arg;
@@ -286,7 +285,7 @@ static int start_threads(void *arg)
 	return 0;
 }
 
-/* What a copy of the machine does in a process of its own: threads, and a signal to one of them by a timer. */
+/* The process of a copy starts threads, and a timer sends a signal to one of them. */
 static volatile sig_atomic_t kicked;
 
 static void on_kick(int number)
@@ -310,7 +309,7 @@ static int live_as_copy(void)
 		if (pthread_create(&thread, NULL, thread_body, &kind) || pthread_join(thread, &result) || result != &kind)
 			return 1;
 	}
-	/* The threads of cards wait so. They can do no more than this one, which has forked. */
+	/* The workers of PCI devices wait with this call. After a fork, this thread may make at least the calls of a worker. */
 	if (epoll_wait(-1, &nothing, 1, 0) == 0 || errno != EBADF)
 		return 4;
 	signal(SIGRTMIN + 1, on_kick);
@@ -359,7 +358,7 @@ static void copies_are_forked(void **state)
 	if (status)
 		print_error("said: %s\n", said);
 	assert_int_equal(status, 0);
-	/* No run that has no such thread forks. */
+	/* A run that has no thread of kind SANDBOX_COPY may not fork. */
 	config.used = ALL_KINDS & ~(1u << SANDBOX_COPY);
 	status = in_child(&config, SANDBOX_MAIN, copy_machine, NULL, said, sizeof(said));
 	config.used = ALL_KINDS;
@@ -367,7 +366,7 @@ static void copies_are_forked(void **state)
 	assert_non_null(strstr(said, "must not make the system call clone"));
 }
 
-/* A thread that blocks every signal, as the machine's threads do, is ended with the same words. */
+/* The sandbox ends a thread that blocks every signal, as the machine's threads do, with the same message. */
 static void *blocked_body(void *arg)
 {
 	sigset_t all;
@@ -406,7 +405,7 @@ static void threads_are_confined(void **state)
 	assert_non_null(strstr(said, "the thread vcpu, which must not make the system call socket:"));
 }
 
-/* A line of /proc/self/status. */
+/* Whether /proc/self/status has this line. */
 static int status_has(const char *line)
 {
 	char text[4096] = "";
@@ -425,13 +424,13 @@ static int privileges_are_gone(void *arg)
 		return 1;
 	if (!status_has("\nNoNewPrivs:\t1\n"))
 		return 2;
-	/* CAP_DAC_OVERRIDE is bit 1; it is kept for root alone. */
+	/* CAP_DAC_OVERRIDE is bit 1. Only root keeps it. */
 	if (!status_has("\nCapEff:\t0000000000000000\n") && !status_has("\nCapEff:\t0000000000000002\n"))
 		return 3;
 	return fcntl(77, F_GETFD) < 0 ? 0 : 4;
 }
 
-/* Not confined yet, so the child is not one of in_child()'s. */
+/* in_child() would confine the child, but privileges are dropped before that, so this test forks by itself. */
 static void privileges_are_dropped(void **state)
 {
 	int status;
@@ -450,7 +449,7 @@ static void privileges_are_dropped(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Root that somebody became by sudo is somebody again. */
+/* A process that a user started as root by sudo becomes that user again. */
 static void caller_of_sudo_is_back(void **state)
 {
 	int status;
@@ -481,8 +480,9 @@ static int belongs_to(const char *path, unsigned uid, unsigned gid, unsigned mod
 }
 
 /*
- * The sockets of a guest belong to whom the process becomes, who would otherwise neither reach the sockets of programs beside
- * them nor remove them. The calling thread stays root's until then. Runs in a child, in whose working folder nobody may write.
+ * The sockets of a guest belong to the user that the process will become. Otherwise that user could neither reach the sockets
+ * of programs beside them nor remove them. The calling thread stays root until then. Runs in a child whose working folder only
+ * root may write.
  */
 static int make_sockets_for_caller(const char *runtime)
 {
@@ -499,7 +499,7 @@ static int make_sockets_for_caller(const char *runtime)
 	fd = vsock_listen(path, "", NULL);
 	if (fd < 0 || !belongs_to(path, 12345, 23456, 0600) || geteuid() != 0)
 		return 2;
-	/* Root could make this one, and the user could not. */
+	/* Root could make this socket, and the user cannot. */
 	if (vsock_listen("socket", "", NULL) >= 0)
 		return 3;
 	*strrchr(path, '/') = '\0';
@@ -531,7 +531,7 @@ static void sockets_are_the_callers(void **state)
 
 /* ---- debug files from a server ---- */
 
-/* Knows no file. It was started before the process is confined. */
+/* A server that has no file. It starts before the process is confined. */
 static void *serve(void *arg)
 {
 	static const char answer[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -558,7 +558,7 @@ static void *fetch(void *arg)
 	return NULL;
 }
 
-/* Runs in a child. Returns 0 when the library asked the server, as far as to its answer. */
+/* Runs in a child. Returns 0 when the library sent its query to the server and received the answer. */
 static int fetch_confined(const char *folder)
 {
 	const struct sandbox_config fetching = {.used = ALL_KINDS, .fetch = true};

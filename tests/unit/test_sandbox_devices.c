@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Devices that are confined as their workers are in a run: each serves the requests of its fuzz target's corpus in a child of
- * its own, on a thread that may make only the calls of its kind.
+ * Devices are confined as in a run: each device serves the requests of its fuzz target's corpus in a child, on a thread that
+ * may make only the calls of its kind.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static size_t read_file(const char *folder, const char *name, uint8_t *data, siz
 	return n;
 }
 
-/* Serve the file's requests, of which the first `skip` bytes are the fuzz target's. Returns the child's status. */
+/* Serve the requests of a corpus file. The fuzz target itself uses the first `skip` bytes. Returns the child's status. */
 static int serve_confined(enum sandbox_kind kind, void (*make)(const char *folder), const uint8_t *data, size_t size,
 			  const char *folder)
 {

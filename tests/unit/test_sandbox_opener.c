@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a confined run reaches of the user's files and Unix sockets: what it was told to, by its opener, and nothing else. Each
- * test runs as on this host, and as on one whose kernel has no Landlock.
+ * A confined run reaches only those files and Unix sockets of the user that its configuration names, through its opener. Each
+ * test runs twice: with this host's Landlock, and as on a host whose kernel has no Landlock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ struct home {
 	char folder[64];
 	char report[80], next[80], precious[80], kept[80], fifo[80], link[80];
 	char vsock[80], served[96], other[80];
-	int served_fd, other_fd; /* programs that listen on `served`, a port of vsock's, and on `other` */
+	int served_fd, other_fd; /* sockets that listen on `served`, a vsock port's path, and on `other` */
 };
 
 static void make_file(const char *path, const char *text)
@@ -113,7 +113,7 @@ static struct home home;
 
 /* ---- processes ---- */
 
-/* As on a kernel before 5.13, or one that was started without it. */
+/* Let the calls of Landlock fail, as on a kernel before 5.13 or a kernel that was started without Landlock. */
 static void take_landlock_away(void)
 {
 	struct sock_filter code[] = {
@@ -136,7 +136,7 @@ static void *thread_body(void *arg)
 	return (void *)(intptr_t)(*act)(NULL);
 }
 
-/* The main thread is confined, then one of its threads that writes reports; `act` runs on both. */
+/* Confine the main thread, then a thread that writes reports. Run `act` on both. */
 static int on_both(deed *act)
 {
 	void *result = NULL;
@@ -197,7 +197,7 @@ static bool refused(int fd)
 
 /* ---- files ---- */
 
-/* As hv/report/json/file.c writes a report. */
+/* Write a report as hv/report/json/file.c does. */
 static int write_report(void *arg)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -226,7 +226,7 @@ static void reports_are_written(void **state)
 	check(write_report);
 }
 
-/* However the path gets there, and wherever the run was started. */
+/* Write the same files by other paths, and from another working folder. */
 static int write_by_other_paths(void *arg)
 {
 	char path[160];
@@ -265,12 +265,12 @@ static int attack_files(void *arg)
 	if (!refused(unlink(home.precious)) || !refused(rename(home.precious, home.report)) ||
 	    !refused(rename(home.precious, path)) || !refused(unlink(home.other)))
 		return 3;
-	/* A folder is no file, and nothing is outside of where it should be. */
+	/* The opener opens and removes no folder, and nothing outside of the allowed folders. */
 	snprintf(path, sizeof(path), "%s/kept/..", home.folder);
 	if (!refused(open(path, O_RDWR | O_CLOEXEC)) || !refused(unlink(path)) ||
 	    !refused(unlinkat(AT_FDCWD, home.kept, AT_REMOVEDIR)))
 		return 4;
-	/* The user is told what is wrong with a path. */
+	/* The error number says what is wrong with a path. */
 	snprintf(path, sizeof(path), "%s/nothing/a", home.folder);
 	if (open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0 || errno != ENOENT)
 		return 5;
@@ -283,13 +283,13 @@ static void other_files_are_not(void **state)
 	check(attack_files);
 }
 
-/* What a file that may be written leads to is not written if that is no regular file, or another one than it was. */
+/* If a writable path now leads to a file that is not regular, or to another file than before, the opener does not open it. */
 static int attack_by_names(void *arg)
 {
 	int fd;
 
 	(void)arg;
-	/* A FIFO would wait for its reader, for ever. */
+	/* Opening a FIFO would wait for its reader for ever. */
 	fd = open(home.fifo, O_WRONLY | O_CLOEXEC);
 	if (fd >= 0 || open(home.fifo, O_RDWR | O_CLOEXEC) >= 0)
 		return 1;
@@ -330,7 +330,7 @@ static void openat2_writes_nothing(void **state)
 	check(attack_by_struct);
 }
 
-/* Sources are read as symbols/files does, held to their folder by the kernel. */
+/* Read sources as symbols/files does: the kernel keeps the paths below their folder. */
 static int read_below(void *arg)
 {
 	int folder = open(home.folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
@@ -354,7 +354,7 @@ static void sources_are_read(void **state)
 	check(read_below);
 }
 
-/* The kernel's part: with Landlock a thread sees nothing of other processes. */
+/* With Landlock, the kernel keeps a thread from seeing other processes. */
 static pid_t tester;
 
 static int look_into_parent(void *arg)
@@ -394,7 +394,7 @@ static int call_others(void *arg)
 	close(fd);
 	if (sandbox_call(home.vsock, 8) >= 0 || errno != ENOENT)
 		return 2;
-	/* The path is what the run was told, whatever a thread says. */
+	/* The opener takes the path from the run's configuration, whatever a thread requests. */
 	fd = sandbox_call(home.other, 7);
 	if (fd < 0)
 		return 3;
@@ -417,7 +417,7 @@ static void calls_are_answered(void **state)
 	}
 }
 
-/* Fill the backlog of a program that accepts nothing. A connection that would have to wait is refused. */
+/* Fill the backlog of a program that accepts no connection. The opener refuses a connection that would have to wait. */
 static int call_busy(void *arg)
 {
 	int fd = 0;
@@ -450,7 +450,7 @@ static void calls_need_leave(void **state)
 		skip();
 	home_open(&home);
 	assert_int_equal(in_child(&config, SANDBOX_MAIN, call_without_leave, NULL, said, sizeof(said)), 0);
-	/* Nobody has told the opener anything. */
+	/* The run has given the opener no files and no sockets. */
 	assert_int_equal(in_child(&config, SANDBOX_VSOCK, call_without_leave, NULL, said, sizeof(said)), 0);
 	home_close(&home);
 }
@@ -466,7 +466,7 @@ static int ask_raw(int socket, const struct opener_request *r, size_t size)
 	return answer.serial == r->serial ? answer.result : -EPROTO;
 }
 
-/* Whoever has the descriptor can say anything. */
+/* A thread that has the opener's descriptor can send any request. */
 static void opener_checks(void **state)
 {
 	struct opener_request r = {.serial = 1, .op = OPENER_LET_CALLS};
@@ -482,7 +482,7 @@ static void opener_checks(void **state)
 	r.op = OPENER_CALL;
 	assert_int_equal(ask_raw(helper.socket, &r, sizeof(r)), -EACCES);
 	assert_int_equal(opener_tell(helper.socket, &config, NULL), 0);
-	/* No more is let after the seal. */
+	/* After the seal, the opener accepts no further permissions. */
 	for (unsigned op = OPENER_LET_FILE; op <= OPENER_SEAL; op++) {
 		r.op = op;
 		strcpy(r.path[0], home.precious);
@@ -491,7 +491,7 @@ static void opener_checks(void **state)
 	r = (struct opener_request){.serial = 2, .op = OPENER_OPEN, .flags = O_RDWR};
 	strcpy(r.path[0], home.precious);
 	assert_int_equal(ask_raw(helper.socket, &r, sizeof(r)), -EACCES);
-	/* Paths without an end. */
+	/* Paths without a terminating NUL. */
 	for (unsigned op = OPENER_OPEN; op <= OPENER_CALL; op++) {
 		r.op = op;
 		memset(r.path, '/', sizeof(r.path));
@@ -499,7 +499,7 @@ static void opener_checks(void **state)
 		memset(r.path, 'a', sizeof(r.path));
 		assert_true(ask_raw(helper.socket, &r, sizeof(r)) < 0);
 	}
-	/* No file is made executable by another's rights. */
+	/* The opener makes no file that is executable or has the set-user-ID bit. */
 	r = (struct opener_request){.serial = 3, .op = OPENER_OPEN, .flags = O_WRONLY | O_CREAT, .mode = 06777};
 	strcpy(r.path[0], home.report);
 	assert_int_equal(ask_raw(helper.socket, &r, sizeof(r)), 0);
@@ -508,7 +508,7 @@ static void opener_checks(void **state)
 	home_close(&home);
 }
 
-/* The opener's number: it is the only child. */
+/* Return the process id of the opener, which is the only child. */
 static pid_t child_of(pid_t pid)
 {
 	char path[64];
@@ -524,7 +524,7 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-/* A run whose copy has the opener's socket, too. Says by `out` when the opener works, and the copy's number. */
+/* Run with a copy that has the opener's socket, too. Writes the copy's process id to `out` when the opener works. */
 static int run_until_killed(bool under_sudo, int out)
 {
 	const struct sandbox_config config = {.used = 1u << SANDBOX_VCPU};
@@ -565,16 +565,16 @@ static void end_with_run(bool under_sudo)
 	assert_true(opener > 0 && opener != copy);
 	kill(run, SIGKILL);
 	assert_int_equal(waitpid(run, NULL, 0), run);
-	/* It became this process's child. This returns when it has ended, and the copy lives. */
+	/* The opener became this process's child. waitpid() returns after the opener has ended, while the copy lives. */
 	assert_int_equal(waitpid(opener, NULL, 0), opener);
 	kill(copy, SIGKILL);
 	assert_int_equal(waitpid(copy, NULL, 0), copy);
-	/* Nor did it hold what the run had open. */
+	/* The opener did not keep the run's open descriptors either. */
 	assert_int_equal(read(ends[0], &copy, 1), 0);
 	close(ends[0]);
 }
 
-/* The run is killed, and the opener is told nothing. */
+/* SIGKILL ends the run, which cannot send a message to the opener. */
 static void opener_ends_with_the_run(void **state)
 {
 	(void)state;
@@ -583,7 +583,7 @@ static void opener_ends_with_the_run(void **state)
 	end_with_run(false);
 }
 
-/* Linux forgets whom a process dies with when its user changes. */
+/* Linux clears PR_SET_PDEATHSIG when a process changes its user. */
 static void opener_under_sudo_ends_with_the_run(void **state)
 {
 	(void)state;
@@ -598,7 +598,7 @@ static int finish_run(void *arg)
 
 	(void)arg;
 	sandbox_finish();
-	/* It is no zombie either. */
+	/* The opener is not a zombie either. */
 	return !opener || child_of(getpid()) || open(home.report, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0;
 }
 
@@ -615,7 +615,7 @@ static void nothing_is_left(void **state)
 
 static int write_after_death(void *arg)
 {
-	/* The test kills the opener, and a byte says so. */
+	/* Wait until the test has killed the opener. */
 	(void)arg;
 	while (sandbox_call(home.vsock, 7) >= 0 || errno != EIO)
 		usleep(1000);
@@ -659,7 +659,7 @@ static void death_of_the_opener_is_told(void **state)
 	home_close(&home);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static int missing_is_said(bool landlock)
 {

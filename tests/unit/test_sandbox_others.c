@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a thread that a guest has taken over must not do to other processes of the user, or to what ends the run. Each attack is
- * made for real, on a process that would die of it.
+ * What a thread that a guest has taken over must not do to other processes of the user, or to the parts that end the run. Each
+ * attack is real, and its victim is a process that the attack would kill.
  */
 #include <asm/ioctls.h>
 #include <asm/sockios.h>
@@ -30,14 +30,14 @@
 
 #include "tests/unit/sandbox_child.h"
 
-/* Linux' own numbers. The C library shows them by _GNU_SOURCE only, or not at all. */
+/* Linux's numbers. The C library defines them with _GNU_SOURCE only, or not at all. */
 #ifndef F_OWNER_PID
 #define F_OWNER_PID 1
 #endif
 
 struct victim {
 	pid_t pid;
-	int ends[2]; /* a pipe that the attacker has, too */
+	int ends[2]; /* a pipe that the attacker also has */
 };
 
 static struct victim victim_new(void)
@@ -55,7 +55,7 @@ static struct victim victim_new(void)
 	return v;
 }
 
-/* Whether the victim lives. Nobody may have changed its priority, its limits or its life; it ends here. */
+/* Whether the victim lives, with its old priority and limits. Ends the victim. */
 static bool victim_is_well(struct victim *v)
 {
 	struct rlimit limit = {0};
@@ -93,7 +93,7 @@ static void attack_from_all(const struct attack *attacks, size_t count)
 
 /* ---- signals by descriptors ---- */
 
-/* The first of the three calls must be stopped. If all pass, the byte brings SIGKILL to the victim. */
+/* The sandbox must stop the first of the three calls. If it allows all of them, the byte sends SIGKILL to the victim. */
 static int kill_by_pipe(void *arg)
 {
 	const struct victim *v = arg;
@@ -117,7 +117,7 @@ static int choose_signal(void *arg)
 	return fcntl(((const struct victim *)arg)->ends[0], F_SETSIG, SIGKILL);
 }
 
-/* A terminal has an owner without being told one: its foreground job. */
+/* A terminal has an owner by default: its foreground job. */
 static int ask_for_signals(void *arg)
 {
 	return fcntl(((const struct victim *)arg)->ends[0], F_SETFL, O_ASYNC);
@@ -176,7 +176,7 @@ static void descriptors_signal_nobody(void **state)
 	attack_from_all(attacks, sizeof(attacks) / sizeof(attacks[0]));
 }
 
-/* What the C library and the network ask of descriptors works. */
+/* The calls on descriptors that the C library and the network code need still work. */
 static int use_descriptors(void *arg)
 {
 	const struct victim *v = arg;
@@ -356,7 +356,7 @@ static int slow_self(void *arg)
 	return setpriority(PRIO_PROCESS, 0, 5) == 0 && getpid() > 0 ? 0 : 1;
 }
 
-/* The library that fetches debug files asks for its own limits. Those of others are not its business. */
+/* A run that fetches debug files may change the limits of its own process, and not those of another process. */
 static void limits_are_own(void **state)
 {
 	static const struct sandbox_config fetching = {.used = ALL_KINDS, .fetch = true};
@@ -377,7 +377,7 @@ static void limits_are_own(void **state)
 
 /* ---- a copy and its run ---- */
 
-/* In the process of a copy: its parent is the run. */
+/* Runs in the process of a copy. Its parent is the run. */
 static int kill_run(void *arg)
 {
 	pid_t run = getpid(), child = fork();
@@ -392,7 +392,7 @@ static int kill_run(void *arg)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* A copy may kick the vCPUs of its run, as the thread does that made the copy, and not end the run. */
+/* A copy may send kicks to the vCPUs of its run, as the thread that made it does, but it may not end the run. */
 static void copies_do_not_end_runs(void **state)
 {
 	(void)state;
@@ -414,7 +414,7 @@ static int ignore_end(void *arg)
 static int handle_end_by_long(void *arg)
 {
 	(void)arg;
-	/* The kernel takes the lower half of the number. */
+	/* The kernel uses the lower half of the signal's number only. */
 	return (int)syscall(SYS_rt_sigaction, 1ull << 32 | SIGSYS, NULL, NULL, 8);
 }
 

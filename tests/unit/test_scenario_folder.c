@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The folder of scenarios: what is whole gets a name, and what is not leaves nothing. */
+/* The folder of scenarios: a whole scenario gets a name, and a partial scenario leaves no file. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static int open_folder(void **state)
 	return scenario_folder_open(&folder, path, NULL);
 }
 
-/* The files in the folder whose names end so. */
+/* Return the number of files in the folder whose names end with `end`. */
 static unsigned files(const char *end)
 {
 	DIR *d = opendir(path);
@@ -56,7 +56,7 @@ static void remove_file(const char *name)
 	assert_int_equal(unlink(file), 0);
 }
 
-/* Nothing is left but what the test itself has removed. */
+/* Remove the folder: the tests have removed all files that it may have. */
 static int close_folder(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void what_is_whole_gets_its_name(void **state)
 	snprintf(file, sizeof(file), "%s/0123456789ab-state-change.scenario", path);
 	assert_int_equal(scenario_open(file, &s, NULL), 0);
 	scenario_close(&s);
-	/* The next ones are empty again, whatever was there before. */
+	/* The files for the next copies are empty, whatever they had before. */
 	assert_false(take(0, REPLAY_KEPT_STATE_CHANGE));
 	assert_false(take(1, REPLAY_KEPT_STATE_CHANGE));
 	assert_int_equal(write_made(1, NULL), 0);
@@ -112,7 +112,7 @@ static void what_is_whole_gets_its_name(void **state)
 	remove_file("0123456789ab-order-crashes.scenario");
 }
 
-/* A copy that dies has said nothing, and may have written half. */
+/* A copy that dies has reported no result, and may have written a part of its scenario. */
 static void what_a_dead_copy_left_is_thrown_away(void **state)
 {
 	(void)state;

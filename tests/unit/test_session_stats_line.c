@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The line of --stats-every: rates since the last line, and when the next is due. */
+/* The line of --stats-every: rates since the last line, and the time of the next line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void lines_come_at_their_times(void **state)
 	assert_true(stats_line_is_due(&p, 30 * SECOND));
 }
 
-/* A target may know of no time lost, and counts may be read twice at one moment. */
+/* A target may report no lost time, and two readings of the counts may have the same time. */
 static void nothing_is_divided_by_nothing(void **state)
 {
 	struct stats_sample now = sample(0, 5, 5, 0, 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What ends a run from outside the guest, and that from then on no thread waits for a reader of its output. */
+/* What ends a run from outside the guest. After that, no thread waits for a reader of its output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +48,7 @@ static bool is_ready(void *ctx)
 	return ((struct machine *)ctx)->ready;
 }
 
-/* Run the machine with these limits until something stops it. Returns what did. `signal` is sent to this process; 0: none is.
- */
+/* Run the machine with these limits until it stops. Returns the reason. Sends `signal` to this process; 0: sends none. */
 static enum stop_reason stopped_by(struct stopper_config config, int signal)
 {
 	static const struct engine_ops ops = {.stop = stop_machine};
@@ -79,7 +78,7 @@ static enum stop_reason stopped_by(struct stopper_config config, int signal)
 	return reason;
 }
 
-/* An hour stands for a limit that is not reached. */
+/* A limit of an hour is one that the test does not reach. */
 static void limits(void **state)
 {
 	(void)state;
@@ -88,7 +87,7 @@ static void limits(void **state)
 	assert_int_equal(stopped_by((struct stopper_config){.wait_kernel_ns = MS, .duration_ns = MS}, 0), STOP_NO_KERNEL);
 	assert_int_equal(stopped_by((struct stopper_config){.wait_kernel_ns = HOUR, .timeout_ns = MS}, 0), STOP_TIMEOUT);
 	assert_int_equal(stopped_by((struct stopper_config){.wait_kernel_ns = HOUR, .timeout_ns = HOUR}, SIGTERM), STOP_SIGNAL);
-	/* A kernel that is known has no deadline any more. */
+	/* Once the kernel is found, --wait-kernel no longer ends the run. */
 	machine.ready = true;
 	assert_int_equal(stopped_by((struct stopper_config){.wait_kernel_ns = MS, .timeout_ns = 300 * MS}, 0), STOP_TIMEOUT);
 	machine.elapsed_ns = 2 * MS;
@@ -111,7 +110,8 @@ static void *read_all(void *arg)
 	return NULL;
 }
 
-/* What a reader has not taken when the run is told to end comes later, and in order. Nothing waits for it meanwhile. */
+/* Output that its reader has not taken when the run is to end is written later, in order. No thread waits for the reader
+ * meanwhile. */
 static void output_is_kept(void **state)
 {
 	struct screen *screen = screen_new(NULL);

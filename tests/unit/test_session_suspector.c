@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A suspicion is confirmed until its race is seen, and the list has the result. The judge is the test's own. */
+/* The sites of a suspicion are target sites until its race is seen, and the list shows the result. The test itself is the
+ * judge. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@
 #define A (RIG_TEXT + 0x10)
 #define B (RIG_TEXT + 0x20)
 #define ID "0123456789ab"
-/* Many times what it takes. */
+/* 120 s: many times longer than any wait of these tests. */
 #define WAIT_NS 120000000000u
 
 struct fixture {
@@ -27,11 +28,11 @@ struct fixture {
 	struct screen *screen;
 	struct suspector_judge judge;
 	struct suspector *s;
-	/* What the judge was given last. */
+	/* The number of accesses in the record at the judge's last call. */
 	uint64_t accesses;
 };
 
-/* Two accesses are suspected as soon as both are in the record. */
+/* Suspect two accesses as soon as both are in the record. */
 static int judge(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {
 	struct fixture *f = ctx;
@@ -173,7 +174,8 @@ static void accessed(struct fixture *f, const struct lock_events *events, uint64
 	pthread_mutex_unlock(&f->r->d->lock);
 }
 
-/* Two tasks make the accesses in turn, `times` times. With `lock` the first task hands a lock to the second in between. */
+/* Two tasks make their accesses in turn, `times` times each. With `lock`, each task releases a lock between the two accesses.
+ */
 static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
 {
 	struct lock_events *events = calloc(1, sizeof(*events));
@@ -188,7 +190,7 @@ static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
 								     .who = {.who = who, .cpu = (uint16_t)who},
 								     .give = true});
 		accessed(f, events, B, ++number, 1);
-		/* What comes next is another object's. */
+		/* The next accesses are to another object. */
 		pthread_mutex_lock(&f->r->d->lock);
 		confirm_object_ends(f->r->d, RIG_DATA);
 		pthread_mutex_unlock(&f->r->d->lock);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What --sources makes of a module that was built outside the kernel's tree, and what a report can not make it read."""
+"""--sources finds the sources of a module that was built outside the kernel's tree, and a report cannot make it read other files."""
 
 import json
 import lzma
@@ -33,7 +33,7 @@ class Sources(unittest.TestCase):
         (self.hold / "hold.c").write_text(MODULE)
 
     def judge(self, file, *arguments):
-        """The class and the evidence of a race whose sides are in lines 3 and 4 of `file`, and what was said besides."""
+        """Returns the class and the evidence of a race whose sides are in lines 3 and 4 of `file`, and the messages."""
         document = json.loads(RACES.read_text())
         document["races"] = [race for race in document["races"] if race["id"] == RACE]
         for side, line in zip(document["races"][0]["sides"], (3, 4)):
@@ -83,7 +83,7 @@ class Sources(unittest.TestCase):
         return done.stdout
 
     def test_code_as_instructions(self):
-        """In full, the code is a list of instructions, and the accessing one is marked."""
+        """A full report lists the code's instructions, and marks the accessing instruction."""
         for arguments in (["--race", RACE], ["--all"]):
             with self.subTest(arguments=arguments):
                 text = self.show(*arguments)
@@ -92,7 +92,7 @@ class Sources(unittest.TestCase):
         self.assertRegex(self.show(), r"(?m)^ +code( [0-9a-f]{2})+ <8b>")
 
     def test_debug_file_gives_each_instruction_its_line(self):
-        """Of a run that was not named, by the recorded module, and the text of the lines where the module's source is."""
+        """Names a run without names from the recorded module. The text shows the lines where it finds the module's source."""
         module, races = self.top / "module.ko", self.top / "raw.json"
         for packed, path in (("module.ko.xz", module), ("races.json.xz", races)):
             path.write_bytes(lzma.decompress((ROOT / "tests/data/recorded/gt-amd" / packed).read_bytes()))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes being put together, and guest memory that consists of a few stretches of them. */
+/* A buffer to which tests append bytes, and guest memory that consists of a few such buffers. */
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_BLOB_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_BLOB_H
 
@@ -58,7 +58,7 @@ static inline size_t blob_u64(struct blob *b, uint64_t v)
 	return blob_put(b, &v, sizeof(v));
 }
 
-/* Returns the offset of the string, its NUL included. */
+/* Append a string with its NUL. Returns its offset. */
 static inline size_t blob_string(struct blob *b, const char *s)
 {
 	return blob_put(b, s, strlen(s) + 1);
@@ -86,7 +86,7 @@ struct fake_memory {
 	struct fake_range ranges[8];
 	unsigned count;
 	unsigned reads;
-	void (*on_read)(struct fake_memory *mem, uint64_t gva); /* the guest moves on */
+	void (*on_read)(struct fake_memory *mem, uint64_t gva); /* called at each read, to change the memory meanwhile */
 	void *user;
 };
 
@@ -105,7 +105,7 @@ static inline int fake_read(void *ctx, uint64_t gva, void *buf, size_t len)
 			return 0;
 		}
 	}
-	/* A failed read leaves anything behind. */
+	/* A failed read may leave any bytes in the buffer. */
 	memset(buf, 0xa5, len);
 	return -1;
 }

@@ -153,7 +153,7 @@ static void test_sizes_and_enumerators(void **state)
 	btf_free(btf);
 }
 
-/* Types that contain themselves, in each way there is: no end of the stack, no end of the search. */
+/* Append a function with this prototype. */
 static void make_function(struct btf_maker *m, const char *name, uint32_t returns)
 {
 	uint32_t proto = make_type(m, "", BTF_FUNC_PROTO, 0, returns);
@@ -173,7 +173,7 @@ static void test_functions(void **state)
 	make_function(&m, "puts_away", 0);
 	make_function(&m, "counts", u32);
 	make_function(&m, "says_so", nothing);
-	/* Two functions of one name, in two files. */
+	/* Two functions have the same name, in two files. */
 	make_function(&m, "both", 0);
 	make_function(&m, "both", 0);
 	make_function(&m, "either", 0);
@@ -251,7 +251,7 @@ static void test_truncated(void **state)
 	make_example(&m);
 	b = make_btf(&m);
 	for (size_t len = 0; len < b.len; len++) {
-		/* A copy of just that length, so that the sanitizer sees a read past it. */
+		/* Copy exactly this many bytes, so that the sanitizer sees a read past them. */
 		void *copy = malloc(len + 1);
 
 		assert_non_null(copy);

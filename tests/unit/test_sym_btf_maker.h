@@ -14,7 +14,7 @@ struct btf_maker {
 	uint32_t count; /* ids handed out */
 };
 
-/* A record; what its kind wants behind it is put by the caller. Returns its id. */
+/* Append a record. The caller appends the data that follow a record of its kind. Returns its id. */
 static inline uint32_t make_type(struct btf_maker *m, const char *name, uint32_t kind, uint32_t vlen, uint32_t size_or_type)
 {
 	if (!m->strings.len)
@@ -50,8 +50,7 @@ static inline uint32_t make_array(struct btf_maker *m, uint32_t type, uint32_t c
 	return id;
 }
 
-/* Header, types, strings. */
-/* struct list_head, of pointers of type `ptr`. */
+/* Make struct list_head, whose members have the pointer type `ptr`. */
 static inline uint32_t make_list_head(struct btf_maker *m, uint32_t ptr)
 {
 	uint32_t id = make_type(m, "list_head", BTF_STRUCT, 2, 16);
@@ -61,7 +60,7 @@ static inline uint32_t make_list_head(struct btf_maker *m, uint32_t ptr)
 	return id;
 }
 
-/* struct module_layout as it was until 6.3, as far as it is looked at. */
+/* Make struct module_layout of kernels before 6.4, with the members that the reader uses. */
 static inline uint32_t make_module_layout(struct btf_maker *m, uint32_t ptr, uint32_t u32)
 {
 	uint32_t id = make_type(m, "module_layout", BTF_STRUCT, 2, 16);

@@ -81,14 +81,14 @@ static void test_paths(void **state)
 		{0, 16, "in"},
 		{0, 8, "in.a"},		 /* and more */
 		{4, 4, "in"},		 /* between members */
-		{8, 8, "in.b"},		 /* of the union's members the one that fits, */
+		{8, 8, "in.b"},		 /* the union's member that fits, */
 		{8, 2, "in.c"},		 /* wherever it was declared */
 		{10, 2, "in.d"},	 /* through the anonymous structure */
-		{8, 4, "in.b"},		 /* inside the first */
-		{16, 1, "{flag,other}"}, /* bit-fields of one byte, */
-		{17, 1, "late"},	 /* of another, */
+		{8, 4, "in.b"},		 /* inside the first member */
+		{16, 1, "{flag,other}"}, /* the bit-fields of one byte */
+		{17, 1, "late"},	 /* the bit-field of another byte */
 		{16, 2, "{flag,other,late}"},
-		{19, 1, ""}, /* none */
+		{19, 1, ""}, /* no member */
 		{24, 8, "next"},
 		{28, 4, "next"},
 		{32, 64, "mem"},
@@ -128,7 +128,7 @@ static void test_no_such_place(void **state)
 	assert_int_equal(btf_path_at(btf, "outer", 128, 4, path, sizeof(path)), -1);
 	assert_int_equal(btf_path_at(btf, "outer", UINT32_MAX, 4, path, sizeof(path)), -1);
 	assert_string_equal(path, "kept");
-	/* A size that is made up leads no further than to where it begins. */
+	/* A made-up size gives the member in which the access begins. */
 	assert_int_equal(btf_path_at(btf, "outer", 96, UINT32_MAX, path, sizeof(path)), 0);
 	assert_string_equal(path, "name");
 	assert_int_equal(btf_path_at(btf, "outer", 24, 0, path, sizeof(path)), 0);
@@ -164,7 +164,7 @@ static void test_variables(void **state)
 	btf_free(btf);
 }
 
-/* Types that contain themselves, once and twice over: an end of the stack and of the search, and of a name's length. */
+/* Types contain themselves, once or twice: the recursion and the search end, and the name has a bounded length. */
 static void test_made_up(void **state)
 {
 	struct btf_maker m = {0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Debug files of a guest's kernel and modules are found once, moved to where these are, and complained of once. */
+/* The debug files of a guest's kernel and modules are found once and relocated to the run-time addresses. A missing one is
+ * reported once. */
 #include "tests/unit/dwarf_sample.h"
 
 #include "symbols/files/debug_images.h"
@@ -83,7 +84,7 @@ static void test_kernel_moves(void **state)
 	assert_int_equal(f->notes, 0);
 }
 
-/* A module that was loaded again has its sections where its new generation says. */
+/* A module that was loaded again has its sections at the addresses of its new generation. */
 static void test_module_moves(void **state)
 {
 	struct fixture *f = *state;
@@ -128,7 +129,7 @@ static void test_complains_once(void **state)
 	assert_int_equal(asked, 1);
 }
 
-/* A user who has named no place to look in is not told that nothing was found. */
+/* A user who has named no folder for debug files gets no message that none was found. */
 static void test_silent_unless_asked(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Debug files are found in all the places that they may be in, and nothing is found where there is none. */
+/* Debug files are found in all places where packages and users put them, and no other file is taken for one. */
 #include "tests/unit/dwarf_sample.h"
 
 #include <ftw.h>
@@ -7,7 +7,7 @@
 
 #include "symbols/files/debugfiles.h"
 
-/* The group's fixture: what is put into the folders of all tests, since to compile it takes longest. */
+/* The group's fixture: all tests copy these samples into their folders, because compiling takes longest. */
 struct fixture {
 	struct sample kernel, module;
 	const uint8_t *id; /* Build id of the kernel, of `len` bytes. */
@@ -126,7 +126,7 @@ static struct package put_package(struct fixture *f)
 	struct package p;
 
 	put_sample(f, &f->module, "vmlinux.o", p.kernel,
-		   sizeof(p.kernel)); /* as a build tree has it, which is not the kernel */
+		   sizeof(p.kernel)); /* a file of a build tree, which is not the kernel */
 	put_sample(f, &f->kernel, KERNEL_PATH, p.kernel, sizeof(p.kernel));
 	put_sample(f, &f->module, MODULE_PATH, p.module, sizeof(p.module));
 	return p;
@@ -214,11 +214,11 @@ static void test_folder_named_by_build_id(void **state)
 	expect_found(f, "vmlinux", true, path);
 }
 
-/* ---- a file that the user has named is not passed over in silence, whatever it is called ---- */
+/* ---- a file that the user has named is never skipped without a message, whatever its name is ---- */
 
 static const uint8_t other_id[20] = {1};
 
-/* Debug files that are the one file, a sample's. */
+/* Make debug files of one file, which has a sample's bytes. */
 static struct debugfiles *add_file(struct fixture *f, const struct sample *s, const char *name, char path[128])
 {
 	struct debugfiles *df = debugfiles_new(NULL);
@@ -238,7 +238,8 @@ static void expect_file(struct fixture *f, const char *name)
 	debugfiles_free(df);
 }
 
-/* `image` with that build id, which is not known where it is NULL. */
+/* Check that debugfiles_find() finds no file for `image` with this build id, and says why. `id` NULL: the build id is not
+ * known. */
 static void expect_no_file(struct fixture *f, const char *name, const char *image, const uint8_t *id, const char *why)
 {
 	char path[128];

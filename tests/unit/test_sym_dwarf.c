@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The queries of debuginfo.h on a small program with known answers, compiled and linked in all the ways that a kernel or a
- * module may be: DWARF 4 and 5, by gcc and clang, linked with relocations kept, relocatable, compressed, with type units.
+ * The queries of debuginfo.h on a small program with known answers. It is compiled and linked in all the ways of kernels and
+ * modules: DWARF 4 and 5, by gcc and clang, linked with relocations kept, relocatable, compressed, with type units.
  */
 #include "tests/unit/dwarf_sample.h"
 
@@ -112,7 +112,7 @@ static void check_lines(const struct open_sample *s)
 	assert_string_equal(f[0].function, "cold");
 	assert_true(ends_with(f[0].file, "sample.c"));
 	assert_false(f[0].inlined);
-	/* An address where nothing is, and an address of data. */
+	/* An address without code, and an address of data. */
 	assert_int_equal(lines(s, 0x1000000, f), 0);
 	assert_int_equal(lines(s, address(s, "global_outer"), f), 0);
 }
@@ -329,7 +329,7 @@ static unsigned close_circles(uint8_t *info, size_t len)
 	unsigned n = 0;
 
 	for (uint8_t *unit = info; unit < info + len; unit += unit_length(unit)) {
-		/* A stub is the number of an abbreviation and a signature. The unit ends with a 0 behind it. */
+		/* A stub is the number of an abbreviation and a signature. A 0 follows, and the unit ends. */
 		uint32_t stub = unit_length(unit) - 10;
 
 		if (unit[UNIT_KIND] != KIND_TYPE || !is_signature(info, len, unit + stub + 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mutated debug files: every query is answered, or refused with a reason, in bounded time. The seed is fixed, so that a failure
- * repeats. For longer runs the program takes two arguments: the number of cases of each sample, and the first seed.
+ * Mutated debug files: every query returns an answer, or refuses with a reason, in bounded time. The seed is fixed, so that a
+ * failure repeats. For longer runs the program takes two arguments: the number of cases for each sample, and the first seed.
  */
 #include "tests/unit/dwarf_sample.h"
 
@@ -11,7 +11,7 @@
 #include "hv/base/rng.h"
 
 #define CASES 400
-#define SECONDS_A_CASE 60 /* The cap on what takes milliseconds on an idle machine. */
+#define SECONDS_A_CASE 60 /* The limit for a case, which takes milliseconds on an idle machine. */
 
 static const char *const builds[][2] = {
 	{"gcc", "-gdwarf-5 " SAMPLE_LINKED},
@@ -41,7 +41,7 @@ static uint32_t below(struct rng *rng, size_t n)
 	return (uint32_t)rng_below(rng, n);
 }
 
-/* Choose where a change goes. Most go into a debug section, because most of the file as a whole is relocations. */
+/* Choose the place of a change. Most changes go into a debug section, because most of the file's bytes are relocations. */
 static size_t choose_place(struct rng *rng, const struct sample *good)
 {
 	static const char *const favourites[] = {".debug_info",	    ".debug_abbrev",   ".debug_line",	".debug_aranges",
@@ -78,7 +78,7 @@ static void change(struct rng *rng, const struct sample *good, uint8_t *bytes)
 	}
 }
 
-/* A query that was refused must say why, in one line. */
+/* Check that a refused query says why, in one line. */
 static void check_refusal(int n, const struct err *err)
 {
 	if (n >= 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A search for a variable in a file of many units: it ends without a name, and never says that the file is corrupt. */
+/* A search for a variable in a file of many units ends without a name, and never reports a corrupt file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

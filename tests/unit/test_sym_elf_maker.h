@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A small vmlinux: headers, four sections of nothing, a build id, symbols. */
+/* Makes a small vmlinux: headers, four empty sections, a build id, symbols. */
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_ELF_MAKER_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_ELF_MAKER_H
 

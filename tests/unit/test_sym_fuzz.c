@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mutated inputs for every reader of what a guest or a user hands us. Seeds are fixed: a failure repeats. What is checked is
- * that nothing crashes (with the sanitizers: nothing is read out of bounds, nothing leaks), that a refusal says why, and that
- * what is accepted can be queried all through.
+ * Mutated inputs for every reader of data from a guest or a user. Seeds are fixed, so that a failure repeats. The tests check
+ * that no reader crashes (with the sanitizers: reads out of bounds or leaks), that a refusal says why, and that every query
+ * works on accepted input.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -22,7 +22,8 @@ static uint32_t below(struct rng *rng, size_t n)
 	return (uint32_t)rng_below(rng, n);
 }
 
-/* A changed copy: some bytes or words overwritten, sometimes cut short or a piece copied elsewhere. */
+/* Return a changed copy: some bytes or words are overwritten, and sometimes the end is cut off or a piece is copied elsewhere.
+ */
 static struct blob mutate(struct rng *rng, const struct blob *good)
 {
 	static const uint32_t interesting[] = {0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0};
@@ -50,7 +51,7 @@ static struct blob mutate(struct rng *rng, const struct blob *good)
 	}
 	if (!below(rng, 8))
 		b.len = below(rng, b.len);
-	/* Exactly sized, so that the sanitizer sees one byte too many. */
+	/* Allocate exactly this size, so that the sanitizer sees a read of one byte too many. */
 	b.bytes = realloc(b.bytes, b.len ? b.len : 1);
 	assert_non_null(b.bytes);
 	return b;
@@ -148,7 +149,7 @@ static void fuzz_kallsyms(const struct made_layout *layout, unsigned rounds, uin
 
 	make_guest_symbols(syms, names);
 	made_image(&good, layout, syms, SYMBOLS);
-	/* The padding before the tables is of no interest to a mutation: start at them. */
+	/* Drop the padding before the tables, so that mutations change the tables. */
 	memmove(good.bytes, good.bytes + 5000 * 4, good.len - 5000 * 4);
 	good.len -= 5000 * 4;
 	for (unsigned i = 0; i < rounds; i++) {
@@ -176,7 +177,7 @@ static void test_kallsyms(void **state)
 		fuzz_kallsyms(&made_layouts[i], 300, 100 + i);
 }
 
-/* Types that refer to each other at random, through every kind. */
+/* Make types of every kind that refer to each other at random. */
 static struct blob make_wild_btf(struct rng *rng)
 {
 	static const uint32_t plain[] = {BTF_PTR, BTF_TYPEDEF, BTF_CONST, BTF_VOLATILE, BTF_TYPE_TAG, BTF_FLOAT};

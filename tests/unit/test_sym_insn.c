@@ -36,7 +36,7 @@ static void check_case(struct insn_decoder *dec, const struct insn_case *c)
 	uint8_t code[INSN_MAX_LEN + 1];
 	struct insn insn;
 
-	/* What follows an instruction must not matter. */
+	/* The bytes after an instruction must not change the result. */
 	memset(code, 0x90, sizeof(code));
 	memcpy(code, c->code, c->len);
 	if (insn_decode(dec, code, sizeof(code), CODE_ADDR, &insn) != c->len)
@@ -63,8 +63,7 @@ static void test_cases(void **state)
 
 static void test_truncated(void **state)
 {
-	/* Cut short, an instruction is not one, whatever lies behind the buffer: the copy lets the sanitizer see reads past it.
-	 */
+	/* The decoder must refuse an instruction that is cut short. The copy lets the sanitizer see reads past the buffer. */
 	for (size_t i = 0; i < COUNT(insn_cases); i++) {
 		const struct insn_case *c = &insn_cases[i];
 
@@ -74,7 +73,7 @@ static void test_truncated(void **state)
 
 			assert_non_null(copy);
 			memcpy(copy, c->code, len);
-			/* rep, lock or REX alone in front of nothing, and shorter instructions that are whole, may decode. */
+			/* A lone rep, lock or REX prefix, and a whole shorter instruction, may decode. */
 			assert_true(insn_decode(*state, copy, len, CODE_ADDR, &insn) <= len);
 			free(copy);
 		}
@@ -140,21 +139,21 @@ static void test_string_accesses(void **state)
 	assert_int_equal(ACCESSES("\xf3\x48\xa5", &regs, a), 2);
 	assert_true(a[0].gva == 0x10000 && a[0].size == 40 && a[0].rw == INSN_READ);
 	assert_true(a[1].gva == 0x20000 && a[1].size == 40 && a[1].rw == INSN_WRITE);
-	/* Downwards, RSI and RDI name the highest element. */
+	/* With DF set, RSI and RDI point to the highest element. */
 	regs.rflags = X86_RFLAGS_DF;
 	assert_int_equal(ACCESSES("\xf3\x48\xa5", &regs, a), 2);
 	assert_true(a[0].gva == 0x10000 - 32 && a[0].size == 40);
-	/* Without REP, DF does not move the one element, and RCX does not count. */
+	/* Without REP, DF does not change the address of the element, and RCX is not used. */
 	assert_int_equal(ACCESSES("\xaa", &regs, a), 1);
 	assert_true(a[0].gva == 0x20000 && a[0].size == 1);
 	regs.rflags = 0;
 	regs.gpr[X86_RCX] = 0;
 	assert_int_equal(ACCESSES("\xf3\x48\xa5", &regs, a), 0);
-	/* Saturated, never wrapped. */
+	/* The size saturates, and never wraps. */
 	regs.gpr[X86_RCX] = UINT64_MAX;
 	assert_int_equal(ACCESSES("\xf3\x48\xab", &regs, a), 1);
 	assert_int_equal(a[0].size, 1 << 20);
-	/* With a 32-bit address size, so is the counter. */
+	/* With a 32-bit address size, the counter is ECX. */
 	regs.gpr[X86_RCX] = 0x100000002ull;
 	assert_int_equal(ACCESSES("\x67\xf3\xaa", &regs, a), 1);
 	assert_int_equal(a[0].size, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions as GNU as encodes them, and what the manuals (SDM vol. 2) say each does to memory: written down by hand,
- * independently of Capstone and of symbols/insn_table.c.
+ * Instructions as GNU as encodes them, with their memory accesses by SDM vol. 2. The cases were written by hand, independently
+ * of Capstone and of symbols/insn_table.c.
  */
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_INSN_CASES_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_INSN_CASES_H
@@ -13,7 +13,7 @@ struct insn_case {
 	const char *code;
 	unsigned len;
 	uint16_t flags;
-	uint32_t regs_written; /* ANY: not looked at */
+	uint32_t regs_written; /* ANY: the test does not check it */
 	uint8_t nmem;
 	struct insn_mem mem[INSN_MAX_MEM];
 };

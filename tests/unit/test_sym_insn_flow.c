@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where control goes after an instruction: the targets of direct branches, and what control never passes. */
+/* Where control goes after an instruction: the targets of direct branches, and the instructions that control never passes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

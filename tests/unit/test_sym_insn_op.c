@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What instructions do to values: kinds, operands, numbers, targets and registers of those that compilers use. */
+/* What instructions do to values: kinds, operands, constants, targets and registers of the instructions that compilers use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

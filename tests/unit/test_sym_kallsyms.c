@@ -3,7 +3,7 @@
 
 #include "tests/unit/test_sym_kallsyms_maker.h"
 
-#define SYMBOLS 700 /* three markers */
+#define SYMBOLS 700 /* the tables have three markers */
 #define PERCPU 12
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -13,13 +13,13 @@ struct fixture {
 	struct blob image;
 };
 
-/* Per-CPU symbols first, as sorting by address has them; a kernel without absolute ones has them elsewhere. */
+/* Per-CPU symbols come first in the order of addresses. A kernel without absolute per-CPU symbols has them elsewhere. */
 static void make_symbols(struct fixture *f, const struct made_layout *l)
 {
 	for (unsigned i = 0; i < SYMBOLS; i++) {
 		bool percpu = i < PERCPU && l->encoding == MADE_PERCPU;
 
-		/* Some names shared in tokens, one too long for a one-byte length. */
+		/* Some names share tokens, and one name is too long for a length of one byte. */
 		snprintf(f->names[i], sizeof(f->names[i]), "sched_symbol%u_%.*s", i,
 			 l->long_names && i % 300 == 150 ? 130 : i % 7,
 			 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM"
@@ -40,7 +40,7 @@ static struct symtab *read_image(const struct blob *image, struct err *err)
 
 	*err = (struct err){0};
 	fake_memory_map(&mem, IMAGE_BASE, image->bytes, image->len);
-	/* More than there is: a caller knows the area, not the image's bounds. */
+	/* The range is larger than the image: a caller knows the area of kernel text, not the image's bounds. */
 	return symtab_from_kallsyms(&reader, 0xffffffff80000000ull, 0xffffffff90000000ull, err);
 }
 
@@ -77,7 +77,8 @@ static void test_layouts(void **state)
 		check_layout(&made_layouts[i]);
 }
 
-/* What is broken must be refused, never read half. `break_it` gets the image of 6.1 and where its tables begin. */
+/* Check that broken tables are refused, and never read in part. `break_it` gets the image of 6.1 and the offset of its tables.
+ */
 static void check_refused(void (*break_it)(struct fixture *f, size_t tables))
 {
 	const struct made_layout *l = &made_layouts[1];
@@ -115,7 +116,7 @@ static void break_count(struct fixture *f, size_t tables)
 
 static void break_marker(struct fixture *f, size_t tables)
 {
-	/* The last table before the tokens is the markers'. */
+	/* The markers are the last table before the tokens. */
 	uint8_t *tokens = find_bytes(f, "x00", 4);
 
 	(void)tables;
@@ -138,7 +139,7 @@ static void break_base(struct fixture *f, size_t tables)
 
 static void break_order(struct fixture *f, size_t tables)
 {
-	/* Two addresses swapped: not sorted, so not the offsets. */
+	/* Swap two addresses: a table that is not sorted is not the table of offsets. */
 	uint32_t *offsets = (uint32_t *)(void *)(f->image.bytes + tables);
 	uint32_t first = offsets[100];
 
@@ -164,7 +165,7 @@ static void test_refused(void **state)
 
 static void test_holes(void **state)
 {
-	/* Pages that are not mapped (freed init text) do not hide the rest. */
+	/* Unmapped pages (freed init text) do not hide the tables. */
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct fake_memory mem = {0};
 	struct guest_reader reader = fake_reader(&mem);
@@ -202,7 +203,7 @@ static void test_nothing_there(void **state)
 	assert_int_not_equal(err.code, EXIT_OK);
 }
 
-/* Every word of it looks like a count of names, and every name is two thousand empty tokens. */
+/* Every word of the image looks like a count of names, and every name has two thousand empty tokens. */
 static void test_empty_tokens(void **state)
 {
 	struct blob image = {0}, index = {0};
@@ -222,7 +223,7 @@ static void test_empty_tokens(void **state)
 	blob_align(&image, 8);
 	blob_put(&image, index.bytes, index.len);
 	blob_align(&image, 4096);
-	alarm(300); /* The cap on what takes less than a second on an idle machine. */
+	alarm(300); /* seconds; the search takes less than one on an idle machine */
 	assert_null(read_image(&image, &err));
 	alarm(0);
 	assert_int_equal(err.code, EXIT_INPUT);

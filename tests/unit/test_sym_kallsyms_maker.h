@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kallsyms tables as scripts/kallsyms.c writes them, in each order and encoding that kernels have had. */
+/* Makes kallsyms tables as Linux's scripts/kallsyms.c does, in each order and encoding that kernels have had. */
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_KALLSYMS_MAKER_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_KALLSYMS_MAKER_H
 
@@ -10,7 +10,7 @@
 #include "tests/unit/test_sym_blob.h"
 
 #define IMAGE_BASE 0xffffffff81000000ull
-#define FIRST_SHARED_TOKEN 128 /* below it a token is its own character, above it some letters */
+#define FIRST_SHARED_TOKEN 128 /* a token below it is one character, a token from it on is several letters */
 #define SHARED_TOKEN "ed_"
 
 enum made_encoding { MADE_RELATIVE, MADE_PERCPU, MADE_SELF };
@@ -40,7 +40,7 @@ static inline void made_token(unsigned token, char out[8])
 		snprintf(out, 8, "x%02x", token);
 }
 
-/* One name: length, then tokens. */
+/* Append a name: its length, then its tokens. */
 static inline void made_name(struct blob *b, const struct made_layout *l, char type, const char *name)
 {
 	struct blob tokens = {0};
@@ -128,10 +128,10 @@ static inline void made_tokens(struct blob *b, const struct made_layout *l)
 	blob_free(&index);
 }
 
-/* A kernel image at IMAGE_BASE with the tables in it; `syms` sorted by address. */
+/* Make a kernel image at IMAGE_BASE with the tables. `syms` are sorted by address. */
 static inline void made_image(struct blob *b, const struct made_layout *l, const struct symbol *syms, uint32_t n)
 {
-	/* Not at the start, and behind digits that are no token table: a table for hexadecimal numbers. */
+	/* The tables are not at the image's start. Before them is a table of hexadecimal digits, which is no token table. */
 	for (unsigned i = 0; i < 5000; i++)
 		blob_u32(b, i * 2654435761u);
 	for (unsigned i = 0; i < 16; i++)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list of a guest's modules, which may change or be anything while it is read. */
+/* Reading the list of a guest's modules, which may change or have any content meanwhile. */
 #include "hv/base/rng.h"
 #include "tests/unit/test_sym_modules_world.h"
 
-/* ---- what is there is read ---- */
+/* ---- valid lists ---- */
 
-/* mem[] and core_layout are different members that this made-up module has in the same places. */
+/* The made-up struct module has either mem[] or core_layout, at the same offsets. */
 static const struct list_case {
 	const char *shows;
 	bool with_mem;
@@ -57,7 +57,7 @@ static void test_empty_list(void **state)
 
 static void test_wild_text(void **state)
 {
-	/* Text that cannot be is no text, and the module is still listed. */
+	/* A module with an impossible text address is listed without text. */
 	struct world *w = make_world(true);
 	struct module_info *list;
 	size_t n;
@@ -113,7 +113,7 @@ static void test_corrupt_list(void **state)
 	refuse_list(w);
 }
 
-/* All its links are in order. */
+/* Every link of the circle is consistent. */
 static void test_circle_that_does_not_come_back_to_the_head(void **state)
 {
 	struct world *w = make_world(true);
@@ -134,7 +134,7 @@ static void test_list_of_which_only_the_head_can_be_read(void **state)
 
 /* ---- lists that change ---- */
 
-/* While the first module is read, the second one is removed as list_del_rcu() does it; once. */
+/* While the reader reads the first module, remove the second one as list_del_rcu() does, once. */
 static void remove_second(struct fake_memory *mem, uint64_t gva)
 {
 	struct world *w = mem->user;
@@ -162,7 +162,7 @@ static void test_removed_meanwhile(void **state)
 	free_world(w);
 }
 
-/* A list that changes with every read of its head is never believed. */
+/* The reader refuses a list that changes with every read of its head. */
 static void flip_state(struct fake_memory *mem, uint64_t gva)
 {
 	struct world *w = mem->user;
@@ -235,7 +235,7 @@ static void test_stamp_of_a_corrupt_list(void **state)
 
 /* ---- any list ---- */
 
-/* Structures overwritten at random, as they may be by the time they are read: an answer that makes sense, or an error. */
+/* Structures may be overwritten before they are read: the reader returns a valid answer or an error. */
 static void test_mutated(void **state)
 {
 	struct rng rng = {.state = 5};

@@ -18,7 +18,7 @@ static void test_symbols(void **state)
 	st = module_symbols(&w->reader, w->btf, &list[0], &err);
 	if (!st)
 		fail_msg("%s", err.text);
-	/* Not the undefined ones, and not the one that would put a line break into a report. */
+	/* The table leaves out undefined symbols, and a symbol that would put a line break into a report. */
 	assert_int_equal(symtab_count(st), 3);
 	assert_int_equal(symtab_find(st, "race_reader", &sym), 0);
 	assert_true(sym.addr == TEXT + 48 && sym.size == 40 && sym.type == 't');
@@ -29,7 +29,7 @@ static void test_symbols(void **state)
 	free_world(w);
 }
 
-/* By the time they are read the symbols' place may hold anything. */
+/* The memory of the symbols may have any content when it is read. */
 static const struct gone_case {
 	const char *shows;
 	size_t at;
@@ -114,7 +114,7 @@ static void test_room_for_one_section(void **state)
 	free_world(w);
 }
 
-/* Names and addresses that are none end the list; nothing else of it is believed. */
+/* An invalid name or address ends the list, and the reader takes nothing after it. */
 static const struct wild_case {
 	const char *shows;
 	size_t at;

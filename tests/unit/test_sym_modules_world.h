@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guest with three modules, laid out as its own BTF says, that may change under the reader. */
+/* A guest with three modules, laid out as its own BTF says, which may change while they are read. */
 #ifndef OUTRIDER_TESTS_UNIT_TEST_SYM_MODULES_WORLD_H
 #define OUTRIDER_TESTS_UNIT_TEST_SYM_MODULES_WORLD_H
 
@@ -60,7 +60,7 @@ static inline uint64_t list_gva(unsigned i)
 	return HEAP + i * STRUCT_SIZE + LIST;
 }
 
-/* Since 6.14 the attributes themselves, before a struct around each, and their number. */
+/* Since 6.14 the array has the attributes themselves. Before, it had a struct around each attribute, and their number. */
 static inline void make_section_types(struct btf_maker *m, bool newest, uint32_t bin, uint32_t u32, uint32_t u64)
 {
 	uint32_t element = bin;
@@ -165,7 +165,7 @@ static inline void make_symbols(struct world *w)
 	blob_free(&strings);
 }
 
-/* struct module_notes_attrs of one note, its name, and the note itself. */
+/* Write the struct module_notes_attrs of one note, its name, and the note itself. */
 static inline void make_notes(struct world *w)
 {
 	put(w->notes + 8, NOTES + 128);
@@ -175,7 +175,7 @@ static inline void make_notes(struct world *w)
 	memcpy(w->notes + 256, "\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0ABCDEFGHIJKLMNOPQRST", 36);
 }
 
-/* Two sections; behind them, what would be a third but for the count or the name. */
+/* Write two sections. After them are bytes that would be a third section, if the count or the name allowed that. */
 static inline void make_sections(struct world *w, bool newest)
 {
 	const size_t stride = newest ? 48 : 56;
@@ -257,7 +257,7 @@ static inline void free_world(struct world *w)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* For main(): a test of one row of a table, which gets the row as its state. */
+/* For main(): a test of one row of a table. The test gets the row as its state. */
 #define ROW(function, row) ((struct CMUnitTest){.name = (row)->shows, .test_func = (function), .initial_state = (void *)(row)})
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rules looked up in ORC tables. */
+/* Look-ups of rules in ORC tables. */
 #include "hv/base/rng.h"
 #include "tests/unit/test_sym_orc_world.h"
 
-/* The same meaning, in each layout's own words. */
+/* Each layout encodes the same rules. */
 static void test_layouts(void **state)
 {
 	static const struct {
@@ -44,7 +44,7 @@ static void test_layouts(void **state)
 	}
 }
 
-/* Two rules for each of 500 addresses, 8 bytes apart, the `i`th rule with the offset i. */
+/* Make two rules for each of 500 addresses, 8 bytes apart. Rule `i` has the offset i. */
 static struct orc_table thousand_rules(struct world *w)
 {
 	open_world(w, WITH_SIGNAL);
@@ -65,7 +65,7 @@ static void test_address_before_all_rules(void **state)
 	close_world(&w);
 }
 
-/* Of two entries for one address the last one counts. */
+/* The last of two entries for one address counts. */
 static void test_address_of_each_rule(void **state)
 {
 	struct orc_rule rule;
@@ -108,7 +108,7 @@ static void test_table_of_no_rules(void **state)
 	close_world(&w);
 }
 
-/* A hundred rules, of which not all can be read. */
+/* Make a hundred rules. Some of them cannot be read. */
 static struct orc_table hundred_rules(struct world *w)
 {
 	open_world(w, WITH_END);
@@ -153,7 +153,7 @@ static void test_unreadable_addresses(void **state)
 	close_world(&w);
 }
 
-/* Whatever the tables hold, a lookup ends soon, and with a rule out of the table's own words or none. */
+/* For any content of the tables, a look-up ends soon, and returns a rule of the table or none. */
 static void test_mutated(void **state)
 {
 	struct rng rng = {.state = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where ORC tables are found, and of which layout: by the guest's types, the kernel's symbols and a struct module. */
+/* Finding ORC tables and their layout, by the guest's types, the kernel's symbols and a struct module. */
 #include "tests/unit/test_sym_orc_world.h"
 
 static void expect_refusal(int result, const struct err *err)
@@ -49,7 +49,7 @@ static void test_types_without_an_entry(void **state)
 	blob_free(&b);
 }
 
-/* What the kernel's symbols say, with that end of the addresses. The first of them is left out if it is not `whole`. */
+/* Find the kernel's table by symbols with this end of the addresses. If not `whole`, leave out the first two symbols. */
 static int find_kernel_table(uint64_t stop, bool whole, struct orc_table *table, struct err *err)
 {
 	const struct symbol symbols[] = {
@@ -118,7 +118,7 @@ static void put(uint8_t *at, uint64_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* What a struct module at MODULE says, when it is looked for at `gva`. */
+/* Find a module's table by a struct module at `gva`. A valid struct module is at MODULE. */
 static int find_module_table(uint64_t gva, uint64_t count, uint64_t ips, uint64_t entries, struct orc_table *table,
 			     struct err *err)
 {
@@ -185,7 +185,7 @@ static void test_module_across_the_end(void **state)
 	assert_int_equal(find_module_table(UINT64_MAX - 10, 10, IPS, ENTRIES, &table, NULL), -1);
 }
 
-/* Every row of a table is a test, whose name the row begins with. */
+/* Add a test for every row of a table. A row begins with the test's name. */
 static struct CMUnitTest *add_rows(struct CMUnitTest *next, CMUnitTestFunction test, const void *rows, size_t count,
 				   size_t size)
 {

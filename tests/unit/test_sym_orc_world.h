@@ -93,7 +93,7 @@ static inline void close_world(struct world *w)
 	blob_free(&w->entries);
 }
 
-/* An entry as the kernel's tools write it; `raw` is the byte with type, signal and end. */
+/* Add an entry as the kernel's objtool writes it. `raw` is the byte with type, signal and end. */
 static inline void add(struct world *w, uint64_t addr, int sp_offset, int bp_offset, unsigned sp, unsigned bp, unsigned raw)
 {
 	blob_u32(&w->ips, (uint32_t)(addr - (IPS + w->ips.len)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which source files a report can make us read, and which not, whatever the report calls them. */
+/* Which source files a report can make Outrider read. No name in a report leads to other files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	sources_free(f->sources);
-	/* What a single test put there. */
+	/* Remove the files of single tests. */
 	unlink(path_of(f, "kernel/x.c"));
 	rmdir(path_of(f, "kernel/x.c"));
 	for (size_t i = 0; i < COUNT(files); i++)
@@ -104,7 +104,7 @@ static void add(struct fixture *f, const char *folder)
 	assert_int_equal(sources_add(f->sources, path_of(f, folder), NULL), 0);
 }
 
-/* The file that the report calls `name` is that of files[]. */
+/* Check that the report's file `name` is read from `file`, one of files[]. */
 static void is_read(struct fixture *f, const char *name, const char *file)
 {
 	size_t len;
@@ -125,8 +125,7 @@ static void is_not_there(struct fixture *f, const char *name)
 	assert_string_equal(f->notes, "");
 }
 
-/* Something is there, is not read, and one line says why. */
-/* The record has names in printable form. Neither does that form lead out of the folder. */
+/* The record has names in printable form, which must not lead out of the folder either. */
 static void test_name_made_printable(void **state)
 {
 	struct fixture *f = *state;
@@ -148,7 +147,7 @@ static void is_refused(struct fixture *f, const char *name, const char *why)
 	assert_ptr_equal(strchr(f->notes, '\n'), f->notes + strlen(f->notes) - 1);
 }
 
-/* ---- where a file is looked for ---- */
+/* ---- the search for a file ---- */
 
 static void test_relative_name(void **state)
 {
@@ -186,7 +185,7 @@ static void test_absolute_name_below_a_folder(void **state)
 	is_read(f, name, "hold/hold.c");
 }
 
-/* The folder is given by a link, and the compiler was told where the link leads. */
+/* The user names the folder by a link, and the compiler recorded the link's target. */
 static void test_absolute_name_below_a_link(void **state)
 {
 	struct fixture *f = *state;
@@ -199,7 +198,7 @@ static void test_absolute_name_below_a_link(void **state)
 	is_read(f, name, "hold/hold.c");
 }
 
-/* Compiled on another machine, where the folder of the same name was elsewhere. */
+/* The module was compiled on another machine, where the folder of the same name was elsewhere. */
 static void test_part_of_a_tree(void **state)
 {
 	struct fixture *f = *state;
@@ -229,7 +228,7 @@ static void test_without_a_folder(void **state)
 	is_not_there(f, "/etc/passwd");
 }
 
-/* ---- what a debug file names ---- */
+/* ---- files that a debug file names ---- */
 
 static void test_file_that_a_debug_file_names(void **state)
 {
@@ -271,7 +270,7 @@ static void test_debug_file_that_names_a_fifo(void **state)
 	is_refused(f, "x.c", "no regular file");
 }
 
-/* ---- what is never read ---- */
+/* ---- files that are never read ---- */
 
 static void test_name_that_goes_up(void **state)
 {
@@ -280,7 +279,7 @@ static void test_name_that_goes_up(void **state)
 	add(f, "kernel");
 	is_not_there(f, "../secret.c");
 	is_not_there(f, "fs/../../secret.c");
-	/* Even where it stays below the folder. */
+	/* A name that goes up is refused even if it stays below the folder. */
 	is_not_there(f, "fs/../fs/inode.c");
 	write_file(f, "kernel/x.c", "kernel/x.c\n");
 	is_not_there(f, "..");
@@ -316,7 +315,7 @@ static void test_link_within(void **state)
 	is_read(f, "x.c", "kernel/fs/inode.c");
 }
 
-/* Nobody writes to the FIFO, so that opening it as any other file would wait for ever. */
+/* The FIFO has no writer, so opening it like a regular file would wait for ever. */
 static void test_fifo(void **state)
 {
 	struct fixture *f = *state;
@@ -364,7 +363,7 @@ static void test_largest_file(void **state)
 	assert_int_equal(len, SOURCES_FILE_MAX);
 }
 
-/* A report that names many such files does not fill the terminal. */
+/* A report that names many such files causes only a few messages. */
 static void test_notes_are_few(void **state)
 {
 	struct fixture *f = *state;
@@ -421,7 +420,7 @@ static void test_no_such_folder(void **state)
 	is_no_folder(*state, "/nowhere/at/all", "No such file");
 }
 
-/* A FIFO given as the folder must not hang either. */
+/* A FIFO as the folder must not make the program hang either. */
 static void test_fifo_as_folder(void **state)
 {
 	struct fixture *f = *state;
@@ -430,7 +429,7 @@ static void test_fifo_as_folder(void **state)
 	is_no_folder(f, path_of(f, "kernel/x.c"), "give the folder");
 }
 
-/* The process has no openat2() any more, as on a kernel before 5.6. */
+/* Take openat2() from the process, as on a kernel before 5.6. */
 static void take_openat2_away(void)
 {
 	struct sock_filter code[] = {

@@ -23,7 +23,7 @@ static const char system_map[] = "0000000000000000 D __per_cpu_start\n"
 				 "ffffffff82000008 b helper\n"
 				 "ffffffff82001000 B _end\n";
 
-/* Write `len` bytes to a file of its own and load that. */
+/* Write `len` bytes to a temporary file, and load the file. */
 static struct symtab *load_bytes(const void *bytes, size_t len, struct err *err)
 {
 	char path[] = "/tmp/test_sym_XXXXXX";
@@ -113,14 +113,14 @@ static void test_at(void **state)
 
 	(void)state;
 	assert_non_null(st);
-	/* A function's own name before the linker's markers; each byte of it, and not one more. */
+	/* A function's own name comes before the linker's markers, for each byte of the function and no other byte. */
 	check_at(st, TEXT, "startup_64", TEXT);
 	check_at(st, TEXT + 0x3f, "startup_64", TEXT);
 	check_at(st, TEXT + 0x40, "helper", TEXT + 0x40);
 	check_at(st, TEXT + 0x17f, "last_function", TEXT + 0x100);
 	check_at(st, 0xffffffff82000004ull, "jiffies", 0xffffffff82000000ull);
 	assert_int_equal(symtab_at(st, TEXT - 1, &sym), -1);
-	/* The last one has no size: only its own address is it. */
+	/* The last symbol has no size, so it names only its own address. */
 	check_at(st, 0xffffffff82001000ull, "_end", 0xffffffff82001000ull);
 	assert_int_equal(symtab_at(st, 0xffffffff82001001ull, &sym), -1);
 	assert_int_equal(symtab_at(st, UINT64_MAX, &sym), -1);
@@ -133,10 +133,10 @@ static void test_bad_system_map(void **state)
 		"ffffffff81000000 T name",   /* no end of line */
 		"ffffffff81000000 T \n",     /* no name */
 		"ffffffff8100000 T name\n",  /* 15 digits */
-		"FFFFFFFF81000000 T name\n", /* not as nm prints it */
+		"FFFFFFFF81000000 T name\n", /* nm prints lower case */
 		"ffffffff81000000 T two words\n",
 		"ffffffff81000000 1 name\n",
-		"ffffffff81000000 T na\033[31mme\n", /* would reach a terminal */
+		"ffffffff81000000 T na\033[31mme\n", /* a control character */
 		"ffffffff81000000 T a\nrubbish\n",
 		"\n\n\n\n",
 		"ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package\n",
@@ -203,7 +203,7 @@ static void test_elf(void **state)
 	assert_int_equal(symtab_build_id(st, &id), 20);
 	assert_memory_equal(id, MADE_BUILD_ID, 20);
 	check_at(st, TEXT + 99, "do_work", TEXT);
-	/* Padding behind a function belongs to none. */
+	/* Padding after a function belongs to no function. */
 	assert_int_equal(symtab_at(st, TEXT + 100, &sym), -1);
 	symtab_free(st);
 	blob_free(&elf);
@@ -295,7 +295,7 @@ static void test_empty(void **state)
 	symtab_free(st);
 }
 
-/* Kallsyms tokens can turn a few megabytes of a guest into gigabytes of names. */
+/* Kallsyms tokens can expand a few megabytes of a guest to gigabytes of names, so the table refuses more than a limit. */
 static void test_too_many_names(void **state)
 {
 	const size_t n = SYMTAB_MAX_NAMES / SYMTAB_MAX_NAME + 1;
@@ -326,7 +326,7 @@ static clock_t lookup_clocks(const struct symtab *st, uint64_t addr, const char 
 	return clock() - began + 1;
 }
 
-/* A look-up is as fast where a guest has given a million symbols one address, or none that may name it, as elsewhere. */
+/* A look-up takes no longer at an address with a million symbols, even if none of them may name it. */
 static void test_many_aliases(void **state)
 {
 	enum { ALIASES = 1000000 };
@@ -342,7 +342,8 @@ static void test_many_aliases(void **state)
 	for (unsigned i = 0; i < ALIASES; i++) {
 		int len = snprintf(name, sizeof(name), "alias%u", i);
 
-		/* Aliases that are as good, and behind them what stays where it is when the kernel slides. */
+		/* Half of the aliases are equal candidates at own_name's address. The other half are absolute: the slide does
+		 * not move them. */
 		assert_int_equal(symtab_builder_add(b, name, (size_t)len, 0xffffffff81000100 + (i % 2 ? 0x100 : 0), 0,
 						    i % 2 ? 'A' : 'T', NULL),
 				 0);
@@ -355,7 +356,7 @@ static void test_many_aliases(void **state)
 	print_message("# look-ups took %ld without aliases, %ld among %d\n", (long)took[0], (long)took[1], ALIASES);
 	assert_true(took[1] < 20 * took[0]);
 	assert_int_equal(symtab_at(st, 0xffffffff82000010, &sym), -1);
-	/* What does not slide names nothing of the kernel's, and what is before it reaches up to it. */
+	/* An absolute symbol names no address of the kernel, and the symbol before it does not reach past it. */
 	assert_int_equal(symtab_at(st, 0xffffffff82000200, &sym), -1);
 	symtab_free(st);
 }

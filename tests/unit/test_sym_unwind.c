@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unwinding made-up stacks by made-up rules: what is on them is followed. */
+/* Unwinding made-up stacks by made-up rules: the unwinder follows valid frames. */
 #include "tests/unit/test_sym_unwind_world.h"
 
 static void test_calls(void **state)
 {
 	struct world *w = *state;
 
-	/* At its entry; with locals; with a frame pointer that the function before had saved; the first one. */
+	/* A function at its entry; one with locals; one with a frame pointer that its callee saved; the first function. */
 	w->rules[0] = (struct orc_rule)CALL(ORC_BASE_SP, 8);
 	w->rules[1] = (struct orc_rule)CALL(ORC_BASE_SP, 0x28);
 	w->rules[1].bp_base = ORC_BASE_PREV_SP;
@@ -26,7 +26,7 @@ static void test_calls(void **state)
 	assert_int_equal(w->out.used_from[0], 0);
 }
 
-/* ---- a call that does not return may be a function's last instruction: what follows it has other rules ---- */
+/* ---- a call that does not return may be a function's last instruction: the next address has another function's rule ---- */
 
 static void test_call_as_last_instruction(void **state)
 {
@@ -42,7 +42,7 @@ static void test_call_as_last_instruction(void **state)
 	expect_end(w, 3, UNWIND_FIRST, false);
 }
 
-/* But an interrupted instruction is itself: here the first one of function 3. */
+/* An interrupted instruction has the rule of its own address, here of the first instruction of function 3. */
 static void test_interrupted_first_instruction(void **state)
 {
 	struct world *w = *state;
@@ -98,7 +98,7 @@ static void test_register_where_it_stopped(void **state)
 	expect_end(w, 2, UNWIND_FIRST, false);
 }
 
-/* What was in it there is not known. */
+/* The value of the register in the caller is not known. */
 static void test_register_behind_a_call(void **state)
 {
 	struct world *w = *state;
@@ -111,7 +111,7 @@ static void test_register_behind_a_call(void **state)
 	expect_end(w, 2, UNWIND_NO_REG, false);
 }
 
-/* All registers are on the stack there. */
+/* At an interrupt, all registers are on the stack. */
 static void test_register_where_it_was_interrupted(void **state)
 {
 	struct world *w = *state;
@@ -129,7 +129,7 @@ static void test_register_where_it_was_interrupted(void **state)
 	expect_end(w, 4, UNWIND_FIRST, false);
 }
 
-/* Early in an entry only what the CPU pushed is on the stack, and the registers still have their values. */
+/* Early in an entry the stack has only what the CPU pushed, and the registers still have their values. */
 static void test_early_entry(void **state)
 {
 	struct world *w = *state;
@@ -158,7 +158,7 @@ static void test_registers_of_user_space(void **state)
 	expect_end(w, 1, UNWIND_USER, false);
 }
 
-/* What the CPU pushed at an entry from user space ends `words_off` words behind the stack's end. */
+/* At an entry from user space, the rule places the end of what the CPU pushed `words_off` words after the stack's end. */
 static void enter_early(struct world *w, int words_off)
 {
 	w->rules[0] = (struct orc_rule)REGS(ORC_REGS_PARTIAL, (WORDS - 5 + words_off) * 8);
@@ -195,7 +195,7 @@ static void test_stopped_in_user_space(void **state)
 
 /* ---- from the interrupt stack to the task's ---- */
 
-/* The kernel since 5.12: the interrupt stack's uppermost word has the task's stack pointer, and is popped. */
+/* Since Linux 5.12, the interrupt stack's uppermost word has the task's stack pointer, and the return pops it. */
 static void enter_irq_stack(struct world *w)
 {
 	open_on_irq(w);
@@ -229,7 +229,7 @@ static void test_irq_stack_is_used_from_its_beginning_and_the_tasks_from_its_poi
 	assert_int_equal(w->out.used_from[2], sizeof(w->nmi));
 }
 
-/* A word more is needed than was copied. */
+/* The copy of the stack is one word too short. */
 static void test_irq_stack_over_too_short_a_copy(void **state)
 {
 	struct world *w = *state;
@@ -250,7 +250,7 @@ static void test_irq_stack_alone(void **state)
 	expect_end(w, 2, UNWIND_NO_MEMORY, false);
 }
 
-/* The kernel before: the frame pointer is the way back. */
+/* Before Linux 5.12, the frame pointer leads back to the task's stack. */
 static void test_irq_stack_by_frame_pointer(void **state)
 {
 	struct world *w = *state;
@@ -268,7 +268,7 @@ static void test_irq_stack_by_frame_pointer(void **state)
 	expect_end(w, 3, UNWIND_FIRST, false);
 }
 
-/* An NMI came into an interrupt, which came into a task. */
+/* An NMI interrupted an interrupt handler, which interrupted a task. */
 static void test_three_stacks(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unwinding made-up stacks by made-up rules: where a rule is missing it is guessed, and whatever is on the stacks, it ends. */
+/* Unwinding made-up stacks by made-up rules: without a rule the unwinder guesses, and for any stack content it ends. */
 #include "hv/base/rng.h"
 #include "tests/unit/test_sym_unwind_world.h"
 
@@ -43,7 +43,7 @@ static void test_frame_pointer_to_no_return_address(void **state)
 
 static void lead_off_the_stack(struct world *w)
 {
-	w->regs.gpr[X86_RSP] = TASK + 1; /* searched in whole words all the same */
+	w->regs.gpr[X86_RSP] = TASK + 1; /* the search still uses aligned words */
 	w->rules[0] = (struct orc_rule)CALL(ORC_BASE_SP, 1 << 20);
 	w->rules[1] = (struct orc_rule)CALL(ORC_BASE_SP, 16);
 	w->task[0] = w->task[20] = function(1) + 7;
@@ -72,7 +72,7 @@ static void test_search_that_finds_nothing(void **state)
 	expect_end(w, 1, UNWIND_NO_MEMORY, false);
 }
 
-/* ---- text that nobody should be interrupted in says that it is a first frame, or nothing ---- */
+/* ---- rules of text that is never interrupted mark a first frame, or are undefined ---- */
 
 static void test_interrupted_at_an_end_with_nothing_on_the_stack(void **state)
 {
@@ -307,7 +307,7 @@ static void test_anything(void **state)
 		run(&w);
 		assert_true(w.out.count >= 1 && w.out.count <= UNWIND_FRAMES_MAX);
 		for (unsigned i = 0; i < w.out.count; i++) {
-			/* After a guess everything is one. */
+			/* After a guessed frame, all further frames count as guessed. */
 			assert_true(reliable || !w.out.frames[i].reliable);
 			reliable = w.out.frames[i].reliable;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Made-up stacks and rules to unwind them by. Every test has a world of its own. */
+/* Made-up stacks, and the rules to unwind them. Every test has its own world. */
 #ifndef OUTRIDER_TEST_SYM_UNWIND_WORLD_H
 #define OUTRIDER_TEST_SYM_UNWIND_WORLD_H
 
@@ -31,14 +31,14 @@
 		.type = (kind), .interrupted = true, .sp_base = ORC_BASE_SP, .sp_offset = (offset) \
 	}
 
-/* A stack of each kind, and functions 0 to 15 with one rule each, but for the first byte of some. */
+/* A stack of each kind, and functions 0 to 15. Each has one rule, except that the first byte of some has its own. */
 struct world {
 	uint64_t task[WORDS], irq[WORDS], nmi[WORDS];
 	struct unwind_stack stacks[3];
 	unsigned stack_count;
 	struct orc_rule rules[FUNCTIONS];
 	bool no_rule[FUNCTIONS];
-	uint64_t returns[8]; /* what returns_to() says yes to */
+	uint64_t returns[8]; /* the addresses for which returns_to() returns true */
 	unsigned return_count;
 	struct x86_regs regs;
 	struct unwind out;
@@ -84,7 +84,7 @@ static inline void open_world(struct world *w)
 	w->rules[FUNCTIONS - 1] = (struct orc_rule){.type = ORC_END};
 }
 
-/* Stopped on the interrupt stack, which was entered from the task's. */
+/* Set the registers to a stop on the interrupt stack, which was entered from the task's stack. */
 static inline void open_on_irq(struct world *w)
 {
 	open_world(w);
@@ -144,7 +144,7 @@ static inline int world_teardown(void **state)
 	return 0;
 }
 
-/* For main(): a test, and a test of one row of a table, which has that row's name and finds the row in world->row. */
+/* For main(): a test, and a test of one row of a table. The latter has the row's name, and finds the row in world->row. */
 #define WORLD_TEST(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)
 #define WORLD_ROW(row_name, function, row_of_table)           \
 	((struct CMUnitTest){.name = (row_name),              \
