@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is carried out in a CPU's place comes to the same as on a CPU: the one that runs this test executes the same bytes.
+ * An emulated instruction has the same result as on a CPU: the CPU that runs this test executes the same bytes.
  * Instructions that use the guest's stack are tested in test_detect_event.c.
  */
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static const uint64_t values[] = {
 };
 #define VALUES (sizeof(values) / sizeof(*values))
 
-/* Code that executes `code` on RDI, RSI and RCX, with CF and OF set before, and writes to *RDX what came of it. */
+/* Make a function that executes `code` on RDI, RSI and RCX, with CF and OF set before, and writes the result to *RDX. */
 static run_fn assemble(const char *code, size_t len)
 {
 	/* mov $0x7f, %al; add $1, %al, which overflows; stc */
@@ -111,7 +111,7 @@ static void test_as_a_cpu_does(void **state)
 		{"\x48\x85\xff", 3}, /* test %rdi, %rdi */
 		{"\x48\x85\xf7", 3}, /* test %rsi, %rdi */
 		{"\x89\xf7", 2},     /* mov %esi, %edi */
-		{"\x8b\xf7", 2},     /* mov %edi, %esi, the other way to write it */
+		{"\x8b\xf7", 2},     /* mov %esi, %edi in its other encoding, with the operands swapped */
 		{"\x48\x89\xf7", 3}, /* mov %rsi, %rdi */
 		{"\x48\x8b\xcf", 3}, /* mov %rdi, %rcx */
 		{"\x40\x89\xff", 3}, /* mov %edi, %edi, which clears the upper half */
@@ -153,20 +153,20 @@ static void test_upper_registers(void **state)
 	assert_int_equal(regs.gpr[12], 5);
 }
 
-/* What looks like these, and does something else. */
+/* The emulator refuses instructions with similar bytes and another meaning. */
 static void test_refused(void **state)
 {
 	static const struct insn refused[] = {
 		{.len = 2, .bytes = {0x85, 0x00}},	       /* test %eax, (%rax) */
 		{.len = 3, .bytes = {0x85, 0x40, 0x08}},       /* test %eax, 8(%rax) */
 		{.len = 3, .bytes = {0x66, 0x85, 0xc0}},       /* test %ax, %ax */
-		{.len = 4, .bytes = {0x66, 0x48, 0x85, 0xc0}}, /* with a prefix that is ignored */
+		{.len = 4, .bytes = {0x66, 0x48, 0x85, 0xc0}}, /* with a prefix that the CPU ignores */
 		{.len = 2, .bytes = {0x87, 0xc1}},	       /* xchg */
 		{.len = 2, .bytes = {0x8d, 0xc1}},	       /* no instruction */
 		{.len = 2, .bytes = {0x89, 0x07}},	       /* mov %eax, (%rdi) */
 		{.len = 2, .bytes = {0x8c, 0xd8}},	       /* mov %ds, %eax */
-		{.len = 2, .bytes = {0xf6, 0xc0}},	       /* not whole */
-		{.len = 3, .bytes = {0x0f, 0x85, 0xc0}},       /* not whole */
+		{.len = 2, .bytes = {0xf6, 0xc0}},	       /* incomplete */
+		{.len = 3, .bytes = {0x0f, 0x85, 0xc0}},       /* incomplete */
 		{.len = 3, .bytes = {0xf0, 0x85, 0xc0}},       /* LOCK is not allowed */
 	};
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An access that is carried out in a CPU's place comes to the same as on a CPU: the one that runs this test executes the same
- * bytes, on memory at RDI.
+ * An emulated access has the same result as on a CPU: the CPU that runs this test executes the same bytes, on memory at RDI.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +25,7 @@
 #define PTE_ACCESSED (1ull << 5)
 #define PTE_DIRTY (1ull << 6)
 #define LOGICAL (X86_RFLAGS_CF | X86_RFLAGS_PF | X86_RFLAGS_ZF | X86_RFLAGS_SF | X86_RFLAGS_OF)
-/* AF is undefined after a logical instruction, and defined after the others. */
+/* AF is undefined after a logical instruction, and defined after an arithmetic one. */
 #define ARITHMETIC (LOGICAL | X86_RFLAGS_AF)
 
 static const uint64_t values[] = {
@@ -56,7 +55,7 @@ struct machine {
 	uint8_t *code; /* A page that this CPU may execute and write. */
 };
 
-/* What a CPU has before and after an instruction. */
+/* The state of a CPU and of memory, before or after an instruction. */
 struct state {
 	uint64_t rax, rcx, rbx, rsi, r8, flags, memory;
 };
@@ -88,8 +87,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Execute m->code, which ends with a ret. The compiler may keep something below RSP, which the call and the push leave alone.
- */
+/* Execute m->code, which ends with a ret. The call and the push must not overwrite the compiler's red zone below RSP. */
 static void execute(const struct machine *m, struct state *s)
 {
 	register uint64_t r8 __asm__("r8") = s->r8;
@@ -133,7 +131,8 @@ static struct insn decode(const struct machine *m, const uint8_t *code, size_t l
 	return insn;
 }
 
-/* Carry it out here and there. Returns false when it cannot be carried out here. */
+/* Emulate the instruction, and execute it on the CPU. Check that the results agree. Returns false if the emulator refuses it.
+ */
 static bool same(const struct machine *m, const struct insn *insn, const struct state *before, uint64_t flags)
 {
 	struct state cpu = *before;
@@ -155,7 +154,8 @@ static bool same(const struct machine *m, const struct insn *insn, const struct 
 	return true;
 }
 
-/* With all values in memory, in the registers, and with CF set and clear. Returns how many were carried out. */
+/* Try an instruction with all values in memory and in the registers, and with CF set and clear. Returns how many were emulated.
+ */
 static unsigned all_values(const struct machine *m, const uint8_t *code, size_t len, uint64_t flags)
 {
 	const struct insn insn = decode(m, code, len);
@@ -189,12 +189,12 @@ static const struct prefix {
 	{{0x44}, 1, "\0"},    {{0x4c}, 1, "\0"},       {{0x66, 0x44}, 2, "\0"}, {{0x3e}, 1, "\1"},
 };
 
-/* An opcode with a register operand. `bytes` are with an operand of one byte. */
+/* Try an opcode with each register operand. `bytes`: the operand has one byte. */
 static void with_registers(const struct machine *m, const uint8_t *opcode, size_t len, bool bytes, uint64_t flags)
 {
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
 		const struct prefix *p = &prefixes[i];
-		/* Without a REX the byte register 6 is DH, which holds flags here, and 7 is BH. */
+		/* Without a REX prefix, byte register 6 is DH, whose register has the flags here, and 7 is BH. */
 		bool high = bytes && !(p->bytes[p->len ? p->len - 1 : 0] & 0x40);
 		uint8_t code[8], *end = code;
 
@@ -211,7 +211,7 @@ static void with_registers(const struct machine *m, const uint8_t *opcode, size_
 			end += len;
 			*end++ = (uint8_t)(field << 3 | 7); /* (%rdi) */
 			if (bytes && (p->bytes[0] == 0x66 || p->bytes[0] == 0x3e))
-				continue; /* nothing that a compiler writes */
+				continue; /* compilers do not generate this */
 			assert_int_equal(all_values(m, code, (size_t)(end - code), flags), 2 * VALUES * VALUES);
 		}
 	}
@@ -283,7 +283,7 @@ static void test_immediates(void **state)
 				 2 * VALUES * VALUES);
 }
 
-/* What is carried out is within the opcodes above: any instruction that is carried out must come to what a CPU makes of it. */
+/* Try any opcode: every instruction that the emulator accepts must have the CPU's result. */
 static void test_any_opcode(void **state)
 {
 	const struct machine *m = *state;
@@ -381,7 +381,7 @@ static void test_refused_instructions(void **state)
 	expect_refused(m, STORE, stepping);
 }
 
-/* An address of the CPU's own area. */
+/* An address in the CPU's per-CPU area, by GS. */
 static void test_own_area(void **state)
 {
 	struct machine *m = *state;

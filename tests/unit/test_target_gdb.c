@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The gdbstub target against a fake stub: what is delivered to the client, which CPUs are resumed, when watchpoints are set,
- * and that nothing stays behind.
+ * The gdbstub target with a fake stub: which stops the client gets, which CPUs the target resumes, when it sets watchpoints,
+ * and that it removes all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct attached {
 	struct fake_stub *stub;
 	struct target *t;
 	struct target_client client;
-	struct target_action on_breakpoint, on_hold_end; /* What these callbacks answer. */
+	struct target_action on_breakpoint, on_hold_end; /* What these callbacks return. */
 	bool watch_on_hit;				 /* on_breakpoint() sets and syncs a watch. */
 	atomic_uint breakpoints, watches, hold_ends;
 	unsigned last_cpu;
@@ -72,7 +72,7 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 
 	(void)regs;
 	a->last_cpu = cpu;
-	a->on_hold_end.kind = TARGET_RESUME; /* The hold is made longer once. */
+	a->on_hold_end.kind = TARGET_RESUME; /* The callback extends the hold only once. */
 	atomic_fetch_add(&a->hold_ends, 1);
 	return action;
 }
@@ -125,7 +125,7 @@ static void wait_count(atomic_uint *count, unsigned n)
 	}
 }
 
-/* Wait until the stub has been told to resume `n` times in all. */
+/* Wait until the stub has received `n` requests to resume in all. */
 static void wait_resumes(struct attached *a, unsigned n)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
@@ -171,7 +171,7 @@ static void test_memory_and_registers(void **state)
 	assert_true(fake_stub_wait(a->stub, true)); /* The machine never stands still for long. */
 }
 
-/* Memory that was read at one stop is read again at the next one. */
+/* The target reads memory again at the next stop: its cache lasts for one stop. */
 static void test_memory_is_read_again(void **state)
 {
 	struct attached *a = *state;
@@ -197,10 +197,10 @@ static void test_plant(void **state)
 	assert_int_equal(target_plant(a->t, TEXT + 0x200, 0x200, 0x55), 1);
 	assert_int_equal(target_plant(a->t, TEXT + 0x200, 0x200, 0x48), 0);
 	assert_true(fake_stub_has(a->stub, 0, TEXT + 0x200));
-	assert_int_equal(a->stub->ram[0x200], 0x48); /* The stub sees to the breakpoint. The target writes no byte. */
+	assert_int_equal(a->stub->ram[0x200], 0x48); /* The stub sets the breakpoint. The target writes no byte. */
 	target_unplant(a->t, TEXT + 0x200, 0x200, 0x48, false);
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
-	/* The target refuses more than caps.points and caps.lasting. */
+	/* The target refuses more breakpoints than caps.points and caps.lasting allow. */
 	while (n < 2 * STUB_POINTS && target_plant(a->t, TEXT + n, 0x300, 0) == 0)
 		n++;
 	assert_int_equal(n, a->t->caps.points + a->t->caps.lasting);
@@ -224,7 +224,7 @@ static void test_breakpoint(void **state)
 	assert_true(cpu_runs(a, 0) && cpu_runs(a, 1));
 }
 
-/* A machine that somebody else has paused is not resumed, and nothing of the target's is left in it. */
+/* The target does not resume a machine that another client has paused, and leaves no breakpoint in it. */
 static void test_paused(void **state)
 {
 	struct attached *a = *state;
@@ -269,7 +269,7 @@ static void test_window(void **state)
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
 }
 
-/* When the time of a hold is over, on_hold_end() may make the hold longer. */
+/* When the time of a hold is over, on_hold_end() may extend the hold. */
 static void test_hold_ends(void **state)
 {
 	struct attached *a = *state;
@@ -284,7 +284,7 @@ static void test_hold_ends(void **state)
 	assert_true(cpu_runs(a, 0) && cpu_runs(a, 1));
 }
 
-/* QEMU reports a watchpoint late, when the CPU stands at a breakpoint already. Then it is not believed. */
+/* QEMU may report a watchpoint late, after the CPU has stopped at a breakpoint. The target ignores such a report. */
 static void test_late_watch(void **state)
 {
 	struct attached *a = *state;
@@ -312,7 +312,7 @@ static void test_idle(void **state)
 	assert_true(target_idle(a->t, 1));
 }
 
-/* The machine stands until the last target_go_on(), for longer than any other stop would keep it. */
+/* The machine stands until the last target_go_on(), for longer than any other stop may last. */
 static void test_stand(void **state)
 {
 	const struct timespec longer = {.tv_nsec = 20000000};
@@ -379,7 +379,7 @@ static void test_detach(void **state)
 	assert_int_equal(fake_stub_points(a->stub, -1), 0);
 }
 
-/* The machine stands still for its share of the time at most, however much is asked for. */
+/* The machine stands still for at most its share of the time, for any number of requests. */
 static void test_budget(void **state)
 {
 	struct attached *a = *state;
@@ -395,7 +395,7 @@ static void test_budget(void **state)
 	}
 	gdb_target_figures(a->t, &figures);
 	assert_true(figures.paused_ns * 10 <
-		    figures.elapsed_ns * 8); /* Half of the time was allowed. A busy host may resume late. */
+		    figures.elapsed_ns * 8); /* The share is half of the time. A busy host may resume late. */
 	assert_true(figures.requests > 100);
 }
 

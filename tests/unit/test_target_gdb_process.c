@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose memory is read past a gdbstub: that of the process at the other end of the socket, and of no other. */
+/* Reads that bypass a gdbstub go to the memory of the process at the other end of the socket, and of no other process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 #include "hv/target/gdb/process.h"
 
-static char secret[64]; /* It has the same address in a child, and another content. */
+static char secret[64]; /* It has the same address in a child, with other content. */
 
 struct peer {
 	pid_t pid;
@@ -72,13 +72,13 @@ static void test_right_process(void **state)
 	assert_int_equal(pread(memory, text, sizeof(text), (off_t)(uintptr_t)secret), sizeof(text));
 	assert_string_equal(text, "of the child");
 	end(&child);
-	/* Nothing can be read any more, whoever has the process id now. */
+	/* After the process has ended, reads fail, even if another process has its id now. */
 	assert_true(pread(memory, text, sizeof(text), (off_t)(uintptr_t)secret) <= 0);
 	close(memory);
 	close(fds[0]);
 }
 
-/* A process id that now names another process than the one that has the socket. */
+/* A process id may belong to another process than the one that has the socket. */
 static void test_other_process(void **state)
 {
 	const char *why = NULL;
@@ -97,7 +97,7 @@ static void test_other_process(void **state)
 	close(fds[0]);
 }
 
-/* The process that listened has handed its socket on. The socket still tells its id (unix(7), SO_PEERCRED). */
+/* The process that listened has passed its socket to another process. SO_PEERCRED still returns the listener's id (unix(7)). */
 static void test_listener_handed_on(void **state)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -109,7 +109,8 @@ static void test_listener_handed_on(void **state)
 	pid_t opener;
 
 	(void)state;
-	assert_int_equal(bind(listener, (struct sockaddr *)&addr, sizeof(sa_family_t)), 0); /* An abstract name of its own. */
+	assert_int_equal(bind(listener, (struct sockaddr *)&addr, sizeof(sa_family_t)),
+			 0); /* The kernel chooses an abstract name. */
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&addr, &len), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sync), 0);
 	opener = fork();
@@ -132,7 +133,7 @@ static void test_listener_handed_on(void **state)
 	close(connection);
 	assert_int_equal(gdb_process_open(fd, 0, &why), -1);
 	assert_non_null(strstr(why, "is not the one that answers"));
-	end(&holder); /* It has inherited what the first child waits for. */
+	end(&holder); /* The holder inherited the descriptor for whose end the first child waits. */
 	close(sync[0]);
 	assert_int_equal(waitpid(opener, NULL, 0), opener);
 	close(listener);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The debug registers that the KVM target loads, and whether each debug exit is the client's or the guest's own. */
+/* Which debug registers the KVM target loads, and which debug exits it delivers to the client or back to the guest. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static int setup(void **state)
 	return *state ? 0 : -1;
 }
 
-/* The #BP handler can be found through the IDT, and the stack of CPU 0 is mapped. */
+/* Make a machine with a #BP handler in its IDT, and map the stack of CPU 0. */
 static int setup_gate(void **state)
 {
 	const uint16_t gate[8] = {(uint16_t)GATE,	 0x10, 0x8e00, (uint16_t)(GATE >> 16), (uint16_t)(GATE >> 32),
@@ -105,7 +105,7 @@ static void test_dr7(void **state)
 	}
 }
 
-/* The CPU whose access is sampled is watched itself only while it is held. */
+/* The watch applies to its owner, the CPU with the sampled access, only while that CPU is held. */
 static void test_owner(void **state)
 {
 	struct vm *vm = *state;
@@ -147,7 +147,7 @@ static void test_watch_hit(void **state)
 	fake_debug_exit(vm, 1, DB, 5);
 	assert_int_equal(vm->cookie_count, 2);
 	assert_int_equal(vm->cookies[1], 71);
-	/* DR6 may have bits of registers that are not enabled, too (SDM vol. 3, 18.2.3). */
+	/* DR6 may also have bits of registers that are not enabled (SDM vol. 3, 18.2.3). */
 	fake_debug_exit(vm, 1, DB, 2 | 8);
 	assert_int_equal(vm->watches, 2);
 
@@ -158,7 +158,7 @@ static void test_watch_hit(void **state)
 	assert_int_equal(stats.reinjected, 0);
 }
 
-/* A watch is retired, and its slot gets another. Until this CPU loads that one, what it trips is still the old watch. */
+/* A slot gets a new watch in place of an old one. Until this CPU loads the new watch, it trips the old one. */
 static void test_lazy_cookie(void **state)
 {
 	struct vm *vm = *state;
@@ -176,7 +176,7 @@ static void test_lazy_cookie(void **state)
 	assert_int_equal(vm->cookies[0], 2);
 }
 
-/* Each register is where it belongs, read and written (SDM vol. 2, table 2-2). */
+/* Reading and writing registers keeps their numbers (SDM vol. 2, table 2-2). */
 static void test_registers(void **state)
 {
 	const struct kvm_regs before = {.rax = 0,
@@ -243,7 +243,7 @@ static void test_int3(void **state)
 	fake_enter(vm, 0);
 	assert_int_equal(fake_control(vm, 0), TRAPPING); /* once */
 
-	/* In user space there is no breakpoint of the client's, so it is not asked. */
+	/* The client has no breakpoints in user space, so the target does not call it. */
 	vm->answer.kind = TARGET_RESUME;
 	vm->cpu[0].vcpu.run->s.regs.sregs.cs.selector = 0x33;
 	fake_debug_exit(vm, 0, BP, 0);
@@ -253,7 +253,7 @@ static void test_int3(void **state)
 	assert_int_equal(stats.reinjected, 2);
 }
 
-/* From a debug exit to the next entry the CPU does not run, which is counted. An entry after another exit adds nothing. */
+/* The statistics count the time from a debug exit to the next entry, in which the CPU does not run. Other exits add nothing. */
 static void test_time_stopped(void **state)
 {
 	const struct timespec pause = {.tv_nsec = 3000000};
@@ -275,8 +275,7 @@ static void test_time_stopped(void **state)
 	assert_int_equal(later.stopped_ns, stats.stopped_ns);
 }
 
-/* A CPU that is held is entered, so that it takes its interrupts, and is kept from its work all the same. It runs on in
- * between. */
+/* A held CPU enters the guest to take interrupts, but makes no progress. That time is lost; the time between holds is not. */
 static void test_time_lost(void **state)
 {
 	const struct timespec pause = {.tv_nsec = 3000000};
@@ -301,7 +300,7 @@ static void test_time_lost(void **state)
 	target_stats(vm->target, &later);
 	assert_int_equal(later.lost_ns, after.lost_ns);
 
-	/* A vCPU that stands outside the guest because the machine has ended has lost nothing by that. */
+	/* The time that a vCPU stands outside the guest after the machine has ended does not count as lost. */
 	fake_debug_exit(vm, 0, BP, 0);
 	kvm_target_over(vm->target);
 	target_stats(vm->target, &after);
@@ -311,8 +310,8 @@ static void test_time_lost(void **state)
 }
 
 /*
- * KVM takes no second exception. A fault that is pending belongs to the next instruction, which will fault again, but a debug
- * trap of the last one would be gone for good. An INT3 is executed again by itself.
+ * KVM accepts no second exception. A pending fault belongs to the next instruction, which will fault again, but a lost debug
+ * trap of the last instruction would not come again. The guest executes an INT3 again by itself.
  */
 static void test_while_another_exception_is_pending(void **state)
 {
@@ -337,7 +336,7 @@ static void test_while_another_exception_is_pending(void **state)
 	fake_debug_exit(vm, 0, BP, 0);
 	assert_int_equal(vm->cpu[0].events.exception.injected, 1);
 
-	/* One #DB is as good as two, with the causes of both in DR6. */
+	/* One #DB with the causes of both in DR6 is enough. */
 	vm->cpu[0].events.exception.nr = DB;
 	fake_debug_exit(vm, 0, DB, STEP);
 	assert_int_equal(vm->cpu[0].events.exception.injected, 1);
@@ -352,8 +351,8 @@ static void guest_sets(struct vm *vm, unsigned cpu, unsigned reg, uint64_t gva, 
 }
 
 /*
- * The guest's breakpoint is loaded beside a watch, in a register that is free, with its own type. Its hit is handed back with
- * the number that the guest gave it.
+ * The target loads the guest's breakpoint beside a watch, into a free register and with its own type. It delivers a hit to the
+ * guest with the register number that the guest chose.
  */
 static void test_guest_watch(void **state)
 {
@@ -383,7 +382,7 @@ static void test_guest_watch(void **state)
 	assert_int_equal(fake_control(vm, 1) & KVM_GUESTDBG_INJECT_DB, KVM_GUESTDBG_INJECT_DB);
 }
 
-/* In #DB and NMI handlers Linux turns its breakpoints off for a while. A hit in that time is not handed back. */
+/* In #DB and NMI handlers Linux disables its breakpoints for a while. The target does not deliver a hit in that time. */
 static void test_guest_watch_off_now(void **state)
 {
 	struct vm *vm = *state;
@@ -398,7 +397,7 @@ static void test_guest_watch_off_now(void **state)
 	assert_int_equal(fake_control(vm, 1) & KVM_GUESTDBG_INJECT_DB, 0);
 }
 
-/* While the target has loaded nothing, KVM loads the guest's breakpoints by itself. */
+/* While the target uses no debug registers, KVM loads the guest's breakpoints by itself. */
 static void test_guest_watch_alone(void **state)
 {
 	struct vm *vm = *state;
@@ -473,7 +472,7 @@ static void *answer_peek(void *arg)
 	}
 }
 
-/* The gate is read by stopping CPU 0 for a moment, so CPU 0 has to run. */
+/* The target stops CPU 0 for a moment to read the gate, so CPU 0 has to run. */
 static void intercept_gate(struct vm *vm)
 {
 	pthread_t thread;
@@ -501,7 +500,7 @@ static void test_gate_ours(void **state)
 	assert_int_equal(vm->last_regs.gpr[X86_RSP], STACK + 0x808);
 	assert_int_equal(vm->last_regs.rflags, 0x246);
 	assert_int_equal(vm->last_regs.gpr[X86_RBX], 0xb);
-	/* The registers are those before the exception. */
+	/* The callback gets the registers from before the exception. */
 	assert_true(vm->cpu[0].vcpu.run->kvm_dirty_regs & KVM_SYNC_X86_REGS);
 	assert_int_equal(regs->rip, 0xffffffff81123456);
 	assert_int_equal(regs->rsp, STACK + 0x808);
@@ -514,7 +513,7 @@ static void expect_guests_own(struct vm *vm)
 	struct target_stats stats;
 
 	assert_int_equal(fake_regs(vm, 0)->rip, GATE);
-	assert_int_equal(fake_regs(vm, 0)->rflags, 0x46 | X86_RFLAGS_RF); /* not to stop here again */
+	assert_int_equal(fake_regs(vm, 0)->rflags, 0x46 | X86_RFLAGS_RF); /* RF: the CPU must not stop here again */
 	assert_true(vm->cpu[0].vcpu.run->kvm_dirty_regs & KVM_SYNC_X86_REGS);
 	target_stats(vm->target, &stats);
 	assert_int_equal(stats.reinjected, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the KVM target's client hears of the machine's devices. */
+/* Which accesses of devices the KVM target reports to its client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void test_in_flight(void **state)
 	target_devices_in_flight(b->vm->target, &observer);
 	assert_int_equal(look.segments, 1);
 	assert_int_equal(look.last.descriptor, 1);
-	/* The caller alone was told. */
+	/* Only the caller's callback got the report, not the client's. */
 	assert_int_equal(b->heard.segments, 0);
 	dma_end(&b->vm->dma, &b->flight);
 	target_devices_in_flight(b->vm->target, &observer);
@@ -119,7 +119,7 @@ static void test_in_flight(void **state)
 	assert_true(target_devices_busy(b->vm->target));
 }
 
-/* The client may be freed once the machine is over, while devices still end their work. */
+/* The client may be freed after the machine has ended, while devices still finish their work. */
 static void test_over(void **state)
 {
 	struct bench *b = *state;

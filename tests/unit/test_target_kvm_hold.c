@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Holding a vCPU, releasing it, and waiting for other vCPUs, in each order in which these can happen. */
+/* Holding a vCPU, releasing it, and waiting for other vCPUs, in each possible order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void test_release(void **state)
 	kicks = atomic_load(&vm->cpu[0].vcpu.kicks);
 
 	fake_enter(vm, 0);
-	fake_kick_exit(vm, 0); /* The kick was for something else. */
+	fake_kick_exit(vm, 0); /* The kick had another reason. */
 	fake_enter(vm, 0);
 	assert_int_equal(vm->hold_ends, 0);
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_HALTED);
@@ -90,7 +90,7 @@ static void test_time_is_over(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* The vCPU is released before it is back in KVM_RUN. No kick is needed, and the release must not be lost. */
+/* The client releases the vCPU before it is back in KVM_RUN. The release needs no kick, and must not be lost. */
 static void test_release_before_entry(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -112,7 +112,7 @@ static struct target_action release_and_hold(void *ctx, unsigned cpu, struct x86
 	return vm->answer;
 }
 
-/* The vCPU is released before the hold has begun, just after the client has decided on it. */
+/* The client releases the vCPU after it has decided on the hold, and before the hold has begun. */
 static void test_release_before_begin(void **state)
 {
 	struct vm *vm = *state;
@@ -144,7 +144,7 @@ static void test_interrupt(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* The hold ends while the vCPU is in an interrupt handler or in another task's HLT. Its MP state is left as it is. */
+/* The hold ends while the vCPU is in an interrupt handler or in another task's HLT. The target does not change its MP state. */
 static void test_ends_elsewhere(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -185,7 +185,7 @@ static void test_longer(void **state)
 	assert_int_equal(vm->cpu[0].mp_state, KVM_MP_STATE_RUNNABLE);
 }
 
-/* The vCPU is released, but before it sees that, its interrupt handler is held for a window of its own. */
+/* The client releases the vCPU. Before the vCPU sees that, another window holds its interrupt handler. */
 static void test_another_hold(void **state)
 {
 	struct vm *vm = hold(state, LONG);
@@ -204,7 +204,7 @@ static void test_another_hold(void **state)
 
 /* ---- waiting for other CPUs ---- */
 
-/* A vCPU that is outside the guest or up to date is not kicked. */
+/* The target does not kick a vCPU that is outside the guest or has loaded the current watches. */
 static void test_sync_kicks(void **state)
 {
 	struct vm *vm = *state;
@@ -237,7 +237,7 @@ static void *come_out_when_kicked(void *arg)
 static void *two_come_out(void *arg)
 {
 	come_out_when_kicked(arg);
-	fake_enter(arg, 2); /* This one was outside already. */
+	fake_enter(arg, 2); /* CPU 2 was outside the guest already. */
 	return NULL;
 }
 
@@ -283,7 +283,7 @@ static void test_barrier(void **state)
 	assert_int_equal(atomic_load(&vm->cpu[0].vcpu.kicks), 0);
 }
 
-/* The barrier does not wait for ever for a vCPU that does not come out, because two may be waiting for each other. */
+/* The barrier does not wait for ever for a vCPU that stays in the guest, because two vCPUs may wait for each other. */
 static void test_barrier_gives_up(void **state)
 {
 	struct vm *vm = *state;
@@ -294,7 +294,7 @@ static void test_barrier_gives_up(void **state)
 	assert_int_equal(atomic_load(&vm->cpu[1].vcpu.kicks), 0);
 }
 
-/* When the machine is over, no vCPU is waited for. */
+/* After the machine has ended, the barrier waits for no vCPU. */
 static void test_over(void **state)
 {
 	struct vm *vm = *state;
@@ -356,7 +356,7 @@ static void test_memory(void **state)
 	assert_int_equal(vm->stops, 1);
 }
 
-/* A breakpoint never overwrites what the guest has put there meanwhile, nor does taking it out. */
+/* Neither planting a breakpoint nor removing it overwrites bytes that the guest has changed meanwhile. */
 static void test_plant(void **state)
 {
 	struct vm *vm = *state;

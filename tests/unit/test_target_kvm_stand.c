@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making all vCPUs of the KVM target stand still, while they run in threads of their own. */
+/* The KVM target makes all vCPUs stand still, while they run in their own threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,7 @@ static int teardown(void **state)
 {
 	struct seen *s = *state;
 
-	/* A test that has failed leaves the machine standing, and its threads could not end. */
+	/* If a test fails while the machine stands, let the machine run, so that its threads can end. */
 	atomic_store(&s->stay, false);
 	if (atomic_load(&s->standing))
 		go_on(s);
@@ -173,7 +173,7 @@ static void test_stands_and_goes_on(void **state)
 	}
 }
 
-/* A read from a port that the guest has begun is completed before the vCPU stands. */
+/* The vCPU completes a read from a port that the guest has begun before it stands. */
 static void test_no_access_half_done(void **state)
 {
 	struct seen *s = *state;
@@ -187,7 +187,7 @@ static void test_no_access_half_done(void **state)
 	}
 }
 
-/* Registers that a callback has changed are in KVM, and not only in the kvm_run page, before the vCPU stands. */
+/* Before the vCPU stands, KVM has taken the registers that a callback changed from the kvm_run page. */
 static void test_changed_registers_are_taken(void **state)
 {
 	struct seen *s = *state;
@@ -268,7 +268,7 @@ static void *stand_often(void *arg)
 	return bad;
 }
 
-/* Several threads want the machine to stand, each for a time of its own, while stops are delivered. */
+/* Several threads make the machine stand for different times, while vCPUs deliver stops. */
 static void test_several_threads(void **state)
 {
 	struct seen *s = *state;
@@ -297,7 +297,7 @@ static void hold_cpu(struct seen *s, unsigned cpu, uint64_t ns)
 	wait_for(&s->breakpoints, 1);
 }
 
-/* A held vCPU stands as well. It is still held afterwards, and a release in between is not lost. */
+/* A held vCPU stands, too. It stays held afterwards, and a release in between is not lost. */
 static void test_held(void **state)
 {
 	struct seen *s = *state;
@@ -319,7 +319,7 @@ static void test_held(void **state)
 	assert_it_runs(s->vm, 0);
 }
 
-/* The registers can be had, and those who change watches or wait for other vCPUs need not wait. */
+/* While the machine stands, a thread can read registers, and can change watches or wait for other vCPUs without blocking. */
 static void test_what_works_meanwhile(void **state)
 {
 	struct seen *s = *state;
@@ -333,7 +333,7 @@ static void test_what_works_meanwhile(void **state)
 	assert_int_equal(regs.rip, 0x1234);
 	target_watch_set(s->vm->target, 0, &watch);
 	target_watch_sync(s->vm->target, 0);
-	/* On a busy machine this thread may lose its processor for as long as the barrier waits. Then it is tried again. */
+	/* On a busy machine this thread may be preempted for longer than the barrier waits. Then the test tries again. */
 	for (unsigned tries = 0; tries < 100 && !in_time; tries++) {
 		uint64_t began = monotonic_ns();
 
@@ -350,7 +350,8 @@ static void test_what_works_meanwhile(void **state)
 	go_on(s);
 }
 
-/* The machine stands already. Let it stand for so long yet, run, and stand again. Returns how many vCPUs were told of it. */
+/* Let the machine, which stands, stand for `stand_ns` more, run, and stand again. Returns the number of vCPUs that got
+ * KVM_KVMCLOCK_CTRL. */
 static unsigned told_after(struct seen *s, long stand_ns)
 {
 	const struct timespec rest = {.tv_nsec = stand_ns};
@@ -370,7 +371,7 @@ static unsigned told_after(struct seen *s, long stand_ns)
 	return told;
 }
 
-/* A guest that stood still for long is told, as one that was held for long is. */
+/* After a long stand, the target calls KVM_KVMCLOCK_CTRL, as after a long hold. */
 static void test_watchdogs_are_told(void **state)
 {
 	struct seen *s = *state;
@@ -378,14 +379,14 @@ static void test_watchdogs_are_told(void **state)
 
 	stand(s);
 	assert_int_equal(told_after(s, 110000000), CPUS);
-	/* On a busy machine a thread may wake up so late that a short stand becomes a long one. Then it is tried again. */
+	/* On a busy machine a thread may wake up late, and a short stand becomes a long one. Then the test tries again. */
 	for (unsigned tries = 0; tries < 1000 && told > 0; tries++)
 		told = told_after(s, 0);
 	assert_int_equal(told, 0);
 	go_on(s);
 }
 
-/* Planting stops nothing: who does not ask for a stand does not pay for it. */
+/* Planting a breakpoint stops no vCPU: only target_stand_still() makes the machine stand. */
 static void test_enter_does_not_stop(void **state)
 {
 	struct seen *s = *state;
@@ -405,7 +406,7 @@ static void test_enter_does_not_stop(void **state)
 	}
 }
 
-/* A vCPU that has ended is not waited for, and one that starts meanwhile executes nothing. */
+/* The target does not wait for a vCPU that has ended, and a vCPU that starts meanwhile executes no instruction. */
 static void test_without_thread(void **state)
 {
 	struct seen *s = *state;

@@ -79,8 +79,8 @@ static void test_large_pages(void **state)
 	expect_none(p, 0, one_gib + 0x40000000);
 }
 
-/* Bit 12 of an entry for a large page is its PAT bit, and bits 52 to 63 are no address either (SDM vol. 3, tables 4-16 to
- * 4-19). */
+/* Bit 12 of an entry for a large page is its PAT bit, and bits 52 to 63 are not part of the address (SDM vol. 3, tables 4-16
+ * to 4-19). */
 static void test_flags_are_not_address(void **state)
 {
 	struct paging *p = *state;
@@ -88,14 +88,14 @@ static void test_flags_are_not_address(void **state)
 	uint64_t entry = 0x600000 | 1 | 1ull << 7 | 1ull << 12 | 0xfffull << 52, place, pd;
 
 	fake_map(p->ft, p->cr3, 4, at, 0, 1 << 21, 21);
-	/* The page directory is the table that was allocated last. */
+	/* The page directory is the last table that was allocated. */
 	pd = p->ft->tables_end - X86_PAGE_SIZE;
 	place = pd + 8 * (at >> 21 & 0x1ff);
 	fake_write(p->ft, place, &entry, sizeof(entry));
 	expect(p, 0, at + 0x123, 0x600123);
 }
 
-/* The low bits of CR3 are a PCID or cache flags. Its bit 63 asks for no flush. */
+/* The low bits of CR3 are a PCID or cache flags. Its bit 63 means that a load flushes no TLB entries. */
 static void test_cr3_flags(void **state)
 {
 	struct paging *p = *state;
@@ -120,7 +120,7 @@ static void test_non_canonical(void **state)
 {
 	struct paging *p = *state;
 
-	/* If the top bits were just cut off, these would have the table indices of GVA. */
+	/* Without their top bits, these addresses would have the table indices of GVA. */
 	fake_map(p->ft, p->cr3, 4, GVA, DATA, X86_PAGE_SIZE, 12);
 	expect_none(p, 0, GVA & 0x0000ffffffffffffull);
 	expect_none(p, 0, GVA ^ 1ull << 63);
@@ -138,7 +138,7 @@ static void test_not_present(void **state)
 	expect_none(p, 0, GVA);
 }
 
-/* The guest chooses the addresses of its tables. One outside RAM is an error and not a crash. */
+/* The guest chooses the addresses of its tables. A table outside RAM is an error, and no crash. */
 static void test_tables_outside_ram(void **state)
 {
 	struct paging *p = *state;
@@ -178,7 +178,7 @@ static void test_read_fails_whole(void **state)
 	fake_map(p->ft, p->cr3, 4, GVA, DATA, X86_PAGE_SIZE, 12);
 	assert_int_equal(target_read(&p->ft->target, p->cr3, 0, GVA + 4088, out, 8), 0);
 	assert_int_equal(target_read(&p->ft->target, p->cr3, 0, GVA + 4088, out, 9), -1);
-	/* This page is mapped to what is not RAM. */
+	/* This page is mapped to an address outside RAM. */
 	fake_map(p->ft, p->cr3, 4, GVA, FAKE_RAM, X86_PAGE_SIZE, 12);
 	assert_int_equal(target_read(&p->ft->target, p->cr3, 0, GVA, out, 1), -1);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`outrider report --format upstream`: a mail as the kernel's lists want it, and who is to get it."""
+"""`outrider report --format upstream` writes a mail in the form of the kernel's mailing lists, with its recipients."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "docs/evaluation/example.json"
 RACE = "20e3a2bc83e1"  # getboottime64() against timekeeping_advance()
-FILE = "kernel/time/timekeeping.c"  # which both are in
+FILE = "kernel/time/timekeeping.c"  # the file of both functions
 
 TO_FILL_IN = "[Say here what this race leads to, and how you would mend it, before you\nsend this mail.]\n"
 
@@ -73,7 +73,7 @@ class Mail(unittest.TestCase):
 
 class Kept(unittest.TestCase):
     def test_mails_of_the_evaluation(self):
-        """The mails in docs/evaluation are what is written of the kept documents, up to the verdict, with one paragraph filled in."""
+        """Up to the verdict, the mails in docs/evaluation are the output for the kept documents, with one paragraph filled in."""
         for kept, races, race in (("mail-getboottime64.txt", RACES, RACE),
                                   ("mail-decay_pcp_high.txt", ROOT / "docs/evaluation/pcp-high.json", "847ec4a9fc4a")):
             with self.subTest(mail=kept):
@@ -93,7 +93,7 @@ class Kept(unittest.TestCase):
 
 
 def alive(group):
-    """The processes of a group that have not ended, whether somebody has waited for them or not."""
+    """Returns the processes of a group that have not ended. Zombies have ended."""
     found = []
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -167,7 +167,7 @@ class Maintainers(unittest.TestCase):
         self.assertNobody(*self.ask(ANSWER), "source files are not known")
 
     def test_files_with_names_for_a_shell(self):
-        """The script would hand them to a shell."""
+        """The script would pass such names to a shell."""
         for name in ("kernel/$(touch x).c", "-f", "kernel/a b.c", "../linux/" + FILE, str(self.tree / FILE)):
             with self.subTest(name=name):
                 if name.startswith(("kernel", "-")):
@@ -192,7 +192,7 @@ class Maintainers(unittest.TestCase):
         self.assertNobody(*self.ask(r'while (1) { print "John Doe <john\@example.org> (maintainer:X)\n"; }'), "failed")
 
     def test_script_that_hangs(self):
-        """It is killed with what it has started."""
+        """A script that does not end is killed together with its children."""
         self.assertNobody(*self.ask('open(my $f, ">", "pid"); print $f $$; close($f); system("sleep 1000");'), "failed")
         group = int((self.tree / "pid").read_text())
         end = time.monotonic() + 60
