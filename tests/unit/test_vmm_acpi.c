@@ -37,7 +37,7 @@ static const uint8_t *at(uint64_t gpa, size_t used)
 	return area + (gpa - ACPI_GPA);
 }
 
-/* A table with a standard header: signature, whole inside the area, sum zero. */
+/* Return a table with a standard header. Checks its signature, that it is inside the area, and that its sum is zero. */
 static const uint8_t *table(uint64_t gpa, size_t used, const char *signature)
 {
 	const uint8_t *t = at(gpa, used);
@@ -94,7 +94,7 @@ static void test_mcfg(void **state)
 	assert_int_equal(get(mcfg + 52, 4), 0); /* segment 0, bus 0 to 0 */
 }
 
-/* The AML of Name (\_S5, Package () {5, ...}): what power-off is found by. */
+/* The AML of Name (\_S5, Package () {5, ...}), by which an operating system finds the value for power-off. */
 static void test_dsdt_has_s5(void **state)
 {
 	static const uint8_t s5[] = {0x08, '_', 'S', '5', '_', 0x12};

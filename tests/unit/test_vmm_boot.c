@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Kernel and initrd files into guest memory: what lands where, and hostile files, which must be refused and never crash. */
+/* Loading kernel and initrd files into guest memory: where each part goes, and hostile files, which the loader must refuse. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static void make_elf(uint8_t file[ELF_SIZE])
 		{.p_type = PT_LOAD, .p_offset = 0x1000, .p_paddr = MIB(16), .p_filesz = 0x1000, .p_memsz = 0x3000},
 		{.p_type = PT_NOTE, .p_offset = 0x200, .p_filesz = 12 + 8 + 8 + 12 + 4 + 4},
 	};
-	/* A note of another owner first, with a name and a description that need padding. */
+	/* The first note has another owner, and a name and a description that need padding. */
 	struct {
 		Elf64_Nhdr other;
 		char other_name[8], other_desc[8];
@@ -147,7 +147,7 @@ static void test_bzimage(void **state)
 	assert_int_equal(code[4095], 0x90);
 }
 
-/* Every page of the low 4 GiB at its own address, and nothing else. */
+/* The tables map every page of the low 4 GiB to its own address, and no other page. */
 static void test_page_tables(void **state)
 {
 	struct fixture *f = *state;
@@ -224,7 +224,8 @@ static void test_refusals(void **state)
 	refused(f, false, "no usable PVH entry note");
 }
 
-/* Bits flipped in the headers: loaded or refused, and never a byte outside guest memory (the sanitizers watch). */
+/* Flip bits in the headers. The loader loads or refuses the file, and writes no byte outside guest memory (sanitizers check).
+ */
 static void mutate(struct fixture *f, const uint8_t *file, size_t len, size_t headers, unsigned seed)
 {
 	uint8_t *copy = malloc(len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bus: who gets which access, what is refused, and changes while other threads access it. */
+/* The bus: which device gets an access, which ranges are refused, and changes while other threads access it. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void add(struct bus *bus, enum bus_space space, uint64_t base, uint64_t l
 	assert_int_equal(err.code, EXIT_OK);
 }
 
-/* The range is refused for the reason `why`, and the bus is left as it was. */
+/* Check that the bus refuses the range for the reason `why`, and stays unchanged. */
 static void refused(struct bus *bus, enum bus_space space, uint64_t base, uint64_t len, const char *why)
 {
 	struct device dev = {.number = 0x99};
@@ -153,7 +153,7 @@ static void test_odd_sizes(void **state)
 	}
 }
 
-/* An access across the edges of ranges: each byte goes to whom it belongs. */
+/* For an access across the edges of ranges, each byte goes to the device of its range. */
 static void test_across_edges(void **state)
 {
 	struct bus *bus = *state;
@@ -201,7 +201,7 @@ static void test_refused(void **state)
 	refused(bus, BUS_PORT, 0x3ff, 8, "port range of 8 bytes at 0x3ff overlaps the 8 bytes at 0x3f8");
 	refused(bus, BUS_PORT, 0, 0x10000, "port range of 65536 bytes at 0x0 overlaps the 8 bytes at 0x3f8");
 	refused(bus, BUS_MMIO, 0xc0000ffc, 4, "MMIO range of 4 bytes at 0xc0000ffc overlaps the 4096 bytes at 0xc0000000");
-	/* Right beside, and up to the last address of each space. */
+	/* Ranges right beside others, and ranges that end at the last address of a space. */
 	add(bus, BUS_PORT, 0x3f0, 8, &dev);
 	add(bus, BUS_PORT, 0x400, 1, &dev);
 	add(bus, BUS_PORT, 0xffff, 1, &dev);
@@ -215,7 +215,7 @@ static void test_full(void **state)
 	struct bus *bus = *state;
 	struct device dev = {.number = 7};
 
-	/* Not in the order of addresses: 37 has no factor in common with the number of ranges. */
+	/* Add the ranges out of order. 37 has no factor in common with their number, so each place is used once. */
 	_Static_assert(BUS_MAX_RANGES % 37, "each place is taken once");
 	for (unsigned i = 0; i < BUS_MAX_RANGES; i++)
 		add(bus, BUS_MMIO, 0xc0000000 + 0x1000ull * (i * 37 % BUS_MAX_RANGES), 0x800, &dev);
@@ -251,7 +251,7 @@ static void test_remove(void **state)
 	assert_int_equal(read_bus(bus, BUS_MMIO, 0xc0000800, 2), 0x0303);
 }
 
-/* A device whose base address register is in its own range: a write moves it. */
+/* A device whose base address register is in its own range, so that a write moves the range. */
 struct moving {
 	struct bus *bus;
 	uint64_t base;
@@ -298,9 +298,9 @@ static void test_moved_by_its_own_write(void **state)
 #define THREADS 3
 #define PLACES 8
 #define CHANGES 100000
-#define FIXED 64 /* ranges above the places: each change shifts them in the table */
+#define FIXED 64 /* ranges above the places; each change shifts them in the table */
 
-/* Answers with the number that its address gives away. */
+/* Return the number of the place, which follows from its device's address. */
 static uint64_t place_read(void *dev, uint64_t offset, unsigned size)
 {
 	(void)offset;
@@ -330,7 +330,7 @@ static uint64_t place_base(unsigned i)
 	return 0xc0000000ull + 0x10000ull * i;
 }
 
-/* Each place answers with its own number or, while its range is away, with ones; what stands fast always answers. */
+/* A place answers with its own number or, while its range is removed, with ones. The fixed ranges always answer. */
 static void *access_places(void *arg)
 {
 	struct threads *t = arg;
@@ -372,7 +372,7 @@ static void test_changes_while_accessed(void **state)
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, access_places, &t), 0);
-	/* Until every answer was seen often: how fast that goes is the scheduler's. */
+	/* Run until the readers have seen every answer often. How long that takes depends on the scheduler. */
 	for (unsigned n = 0; n < CHANGES || !enough(&t); n++) {
 		unsigned i = n * 5 % PLACES;
 		const struct bus_range range = {BUS_MMIO, place_base(i), 0x1000, &place_ops, &t.number[i]};
@@ -386,7 +386,7 @@ static void test_changes_while_accessed(void **state)
 	assert_int_equal(t.wrong, 0);
 }
 
-/* Several threads change the bus at once: none is lost. */
+/* Several threads change the bus at once, and no change is lost. */
 static void *change_one_place(void *arg)
 {
 	struct threads *t = arg;

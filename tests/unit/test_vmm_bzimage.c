@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The setup header of a bzImage: what is accepted, what is refused and why, and where kernel and initrd go. */
+/* The setup header of a bzImage: which headers are accepted, which are refused and why, and where kernel and initrd go. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void test_setup_sects_zero_means_four(void **state)
 	assert_int_equal(image.payload_offset, 5 * 512);
 }
 
-/* What lies behind the end of an old, short header must not be taken for fields. */
+/* The parser must not take bytes after the end of an old, short header for fields. */
 static void test_short_header(void **state)
 {
 	uint8_t head[BZIMAGE_HEAD_MAX];
@@ -97,7 +97,7 @@ static void test_refusals(void **state)
 		make(head);
 		head[cases[i].offset] = cases[i].value;
 		if (cases[i].offset == 0x263)
-			head[0x262] = 0; /* 64 KiB of code in no memory */
+			head[0x262] = 0; /* 64 KiB of code, but a size in memory of 0 */
 		refused(head, sizeof(head), FILE_SIZE, cases[i].offset == 0x263 ? "corrupt" : cases[i].because);
 	}
 }
@@ -129,7 +129,7 @@ static void test_place(void **state)
 	assert_int_equal(bzimage_place(&hdr, MIB(64) - 1), 0);
 	hdr.pref_address = UINT64_MAX;
 	assert_int_equal(bzimage_place(&hdr, GIB(3)), 0);
-	hdr.pref_address = 0x1000; /* would overwrite our tables */
+	hdr.pref_address = 0x1000; /* would overwrite the VMM's boot tables */
 	assert_int_equal(bzimage_place(&hdr, GIB(3)), 0);
 }
 
@@ -138,10 +138,10 @@ static void test_place_initrd(void **state)
 	struct setup_header hdr = {.initrd_addr_max = 0x7fffffff};
 
 	(void)state;
-	/* As high as the kernel reaches, page-aligned, clear of the kernel. */
+	/* The initrd goes as high as the kernel can access, page-aligned, and does not overlap the kernel. */
 	assert_int_equal(bzimage_place_initrd(&hdr, 5000, GIB(3), MIB(16), MIB(64)), GIB(2) - 8192);
 	assert_int_equal(bzimage_place_initrd(&hdr, MIB(448), MIB(512), MIB(16), MIB(64)), MIB(64));
-	/* Not above the kernel, so below it, if it fits there. */
+	/* If the initrd does not fit above the kernel, it goes below, if it fits there. */
 	assert_int_equal(bzimage_place_initrd(&hdr, MIB(2), MIB(64), MIB(16), MIB(64)), MIB(14));
 	assert_int_equal(bzimage_place_initrd(&hdr, MIB(449), MIB(512), MIB(16), MIB(64)), 0);
 	assert_int_equal(bzimage_place_initrd(&hdr, UINT64_MAX, MIB(512), MIB(16), MIB(64)), 0);

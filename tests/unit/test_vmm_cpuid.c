@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPU topology in CPUID, read the way the SDM and APM tell software to read it. */
+/* CPU topology in CPUID, read as SDM and APM tell software to read it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 		.function = (fn), __VA_ARGS__ \
 	}
 
-/* A host with many threads, whose own topology must not shine through. */
+/* Make the table of a host with many threads. The guest must not see the host's topology. */
 static void make(struct cpuid_table *t, bool intel)
 {
 	const struct kvm_cpuid_entry2 entries[] = {
@@ -109,7 +109,7 @@ static void test_amd(void **state)
 
 		make(&t, false);
 		cpuid_for_cpu(&t, cpus - 1, cpus, false);
-		assert_int_equal(sub(&t, 1, 0)->ecx >> 24 & 1, 1); /* the host's bit stays */
+		assert_int_equal(sub(&t, 1, 0)->ecx >> 24 & 1, 1); /* the host's bit is unchanged */
 		assert_int_equal(sub(&t, 0x80000001, 0)->ecx >> 1 & 1, cpus > 1);
 		assert_int_equal(sub(&t, 0x80000008, 0)->ecx & 0xff, cpus - 1);
 		assert_int_equal(sub(&t, 0x80000008, 0)->ecx >> 12 & 15, bits_for(cpus));

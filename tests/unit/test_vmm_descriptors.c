@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A machine has the file descriptors that its disks need, or says that it cannot have them. Each test has limits of its own. */
+/* A machine gets the file descriptors that its disks need, or reports that it cannot. Each test sets its own limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 static struct vmm_disk disks[VMM_MAX_DISKS];
 static const struct vmm_config most = {.cpus = VMM_MAX_CPUS, .disks = disks, .disk_count = VMM_MAX_DISKS};
 
-/* Run `body` in a child with these limits. It returns 0 when all is as it should be. */
+/* Run `body` in a child with these limits. `body` returns 0 when it passes. */
 static void within(rlim_t soft, rlim_t hard, int (*body)(void))
 {
 	const struct rlimit limit = {soft, hard};
@@ -30,7 +30,7 @@ static void within(rlim_t soft, rlim_t hard, int (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-/* All disks there can be, with all queues, as a machine makes them. */
+/* Make the largest number of disks, with all queues, as a machine does. */
 static int make_disks(void)
 {
 	static const struct vmm_notes nobody;

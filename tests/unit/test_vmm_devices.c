@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The small devices behind the bus: power, reset, clock, PCI configuration. */
+/* The small devices of the platform: power, reset, clock, PCI configuration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static void test_nobody_there(void **state)
 	assert_int_equal(in(f, 0x2f8, 2), 0xffff);
 	assert_int_equal(in(f, 0xffff, 4), 0xffffffff); /* past the end of the port space */
 	out(f, 0xffff, 4, 0);
-	/* A wide access across a device's edge: its part answers, the rest floats. */
+	/* For a wide access across a device's edge, the device answers its bytes, and all other bytes are ones. */
 	assert_int_equal(in(f, I8042_COMMAND_PORT, 4), 0xffffff00);
 }
 
@@ -120,13 +120,13 @@ static void test_power_off(void **state)
 	assert_int_equal(in(f, PM_PORT + 4, 2), 1); /* SCI_EN */
 	out(f, PM_PORT + 4, 2, 5 << 10);	    /* type without SLP_EN */
 	assert_int_equal(f->end, RUNNING);
-	out(f, PM_PORT + 4, 2, 3 << 10 | 1 << 13); /* a state we do not have */
+	out(f, PM_PORT + 4, 2, 3 << 10 | 1 << 13); /* a sleep state that the platform does not have */
 	assert_int_equal(f->end, RUNNING);
 	out(f, PM_PORT + 4, 2, 5 << 10 | 1 << 13);
 	assert_int_equal(f->end, VM_END_POWEROFF);
 }
 
-/* The timer counts 3,579,545 ticks a second. Each of the two readings falls between two looks at the host's clock. */
+/* The timer counts 3,579,545 ticks a second. The test reads the host's clock before and after each reading of the timer. */
 static void test_pm_timer(void **state)
 {
 	const struct timespec nap = {.tv_nsec = 20000000};
@@ -238,7 +238,7 @@ static time_t clock_time(struct fixture *f)
 	return timegm(&tm);
 }
 
-/* The registers are read one by one: try again when a second passed in between. */
+/* The test reads the registers one by one, and tries again when a second passed in between. */
 static void assert_clock(struct fixture *f, int64_t offset)
 {
 	time_t before, got, after;
@@ -298,7 +298,7 @@ static void test_alarm(void **state)
 	assert_false(f->level[RTC_GSI]);
 }
 
-/* A guest that writes anything to any port: no crash, and nothing but our own ends. */
+/* A guest writes any value to any port. No device crashes, and the machine ends only by enum vm_end. */
 static void test_any_sequence(void **state)
 {
 	struct fixture *f = *state;

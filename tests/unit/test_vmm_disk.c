@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Disk images: what is refused and how, locks, what is read after what was written, and overlays. */
+/* Disk images: which are refused and with what message, locks, reads after writes, and overlays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static struct disk *must_open(const char *path, bool read_only, bool overlay)
 	return disk;
 }
 
-/* The image is refused with status 3 and a line that names it and has `words`. */
+/* Check that disk_open() refuses the image with status 3 and a line that names it and has `words`. */
 static void refused(const char *path, bool read_only, bool overlay, const char *words)
 {
 	const struct vmm_disk config = {.path = path, .read_only = read_only, .overlay = overlay};
@@ -106,7 +106,7 @@ static void refused(const char *path, bool read_only, bool overlay, const char *
 
 static int io(struct disk *disk, bool write, void *buf, size_t len, uint64_t offset)
 {
-	/* In three pieces, of which one is empty. */
+	/* The buffer is in three pieces, and the second piece is empty. */
 	struct iovec iov[] = {{buf, len / 3}, {NULL, 0}, {(char *)buf + len / 3, len - len / 3}};
 
 	return write ? disk_write(disk, iov, 3, offset) : disk_read(disk, iov, 3, offset);
@@ -156,7 +156,7 @@ static void test_not_permitted(void **state)
 
 	make_image(room->path, 1024);
 	assert_int_equal(chmod(room->path, 0444), 0);
-	/* Root may write to everything, so the test is somebody else for a moment. */
+	/* Root may write to every file, so the test becomes another user for a moment. */
 	if (geteuid() == 0)
 		assert_int_equal(seteuid(65534), 0);
 	refused(room->path, false, false,
@@ -197,8 +197,8 @@ static void test_other_formats(void **state)
 		refused(room->path, false, false, cases[i].name);
 		refused(room->path, true, false, cases[i].qemu);
 	}
-	/* A guest can write the same into a raw image. Whoever knows that says so, and nothing of it is read as anything else.
-	 */
+	/* A guest can write the same bytes into a raw image. If the user says that the image is raw, no byte has another
+	 * meaning. */
 	make_start(room->path, 0, "QFI\xfb", 4);
 	config = (struct vmm_disk){.path = room->path, .raw = true};
 	disk = disk_open(&config, &err);
@@ -206,7 +206,7 @@ static void test_other_formats(void **state)
 	assert_int_equal(disk_size(disk), 4096);
 	disk_close(disk);
 	refused(room->path, false, false, "give format=raw where it is raw and a guest wrote that");
-	/* The command can be pasted into a shell. */
+	/* The user can paste the command of the message into a shell. */
 	snprintf(path, sizeof(path), "%s/it's a disk.qcow2", room->folder);
 	make_start(path, 0, "QFI\xfb", 4);
 	config = (struct vmm_disk){.path = path};
@@ -254,7 +254,7 @@ static int qemu(const char *path, const off_t *bytes, size_t count)
 	return fd;
 }
 
-/* Whether QEMU could take these bytes, and nobody has those that it asks for. */
+/* Whether QEMU could lock the bytes `takes`, and no other process has locked the bytes `asks`. */
 static bool qemu_could(const char *path, const off_t *takes, size_t take_count, const off_t *asks, size_t ask_count)
 {
 	int fd = open(path, O_RDWR);
@@ -272,7 +272,8 @@ static bool qemu_could(const char *path, const off_t *takes, size_t take_count, 
 	return could;
 }
 
-/* What QEMU 7.2 and later lock and ask for, for a virtio-blk disk that is written, for one with readonly=on, and info -U. */
+/* The bytes that QEMU 7.2 and later lock and test: for a writable virtio-blk disk, a disk with readonly=on, and qemu-img info
+ * -U. */
 static void test_locks_of_qemu(void **state)
 {
 	static const off_t writer[] = {100, 101, 201}, reader[] = {100, 201}, info[] = {100};
@@ -360,7 +361,7 @@ static void test_read_only(void **state)
 	disk_close(disk);
 }
 
-/* A file that became shorter is an I/O error, not an endless loop. */
+/* If the file became shorter, a read is an I/O error, and no endless loop. */
 static void test_shrunken_image(void **state)
 {
 	const struct room *room = *state;
@@ -385,7 +386,7 @@ static void check_all(struct disk *disk, const uint8_t *expected, size_t size, u
 	free(found);
 }
 
-/* Do 4000 random things to a disk, and to an array of bytes. The two must be alike. */
+/* Do 4000 random operations on a disk, and the same on an array. Their bytes must stay the same. */
 static void random_work(struct disk *disk, uint8_t *expected, size_t size, uint64_t seed)
 {
 	struct rng rng = {seed};
@@ -414,7 +415,7 @@ static void random_work(struct disk *disk, uint8_t *expected, size_t size, uint6
 			assert_int_equal(disk_zero(disk, offset, len, step % 2), 0);
 			break;
 		case 4:
-			/* What is read of it then is not specified; so what is read is what is expected from now on. */
+			/* The content of discarded bytes is not specified, so expect from now on what this read returns. */
 			assert_int_equal(disk_discard(disk, offset, len), 0);
 			assert_int_equal(io(disk, false, expected + offset, len, offset), 0);
 			break;
@@ -429,8 +430,7 @@ static void random_work(struct disk *disk, uint8_t *expected, size_t size, uint6
 /* The second size ends in the middle of an overlay's block. */
 static const size_t work_sizes[] = {KIB(256), KIB(256) + 1536, 512};
 
-/* After random work the image, or the overlay while it lasts, holds what was written; below an overlay the image is as it was.
- */
+/* After random operations, the image or its overlay has the written bytes. An image under an overlay is unchanged. */
 static void holds_what_was_written(const struct room *room, size_t size, bool overlay, uint64_t seed)
 {
 	uint8_t *expected = malloc(size);
@@ -499,7 +499,7 @@ struct writer {
 	int error;
 };
 
-/* Write each sector whose number modulo THREADS is ours, so that every block is brought up by several threads at once. */
+/* Write each sector whose number modulo THREADS is this thread's, so that several threads copy each block up at once. */
 static void *write_sectors(void *arg)
 {
 	struct writer *w = arg;
@@ -543,7 +543,7 @@ static void test_neighbours_do_not_lose_writes(void **state)
 	free(found);
 }
 
-/* An overlay that cannot grow: the write fails, and what was there before is still there. */
+/* If the overlay cannot grow, the write fails, and the old bytes stay. */
 static void test_full_host(void **state)
 {
 	const struct room *room = *state;
@@ -559,13 +559,14 @@ static void test_full_host(void **state)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	small.rlim_max = old.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	/* Ends beyond the limit: a part is written, then it fails. Blocks that were not there stay those of the image. */
+	/* The write ends beyond the limit: it writes a part and fails. Blocks that the overlay did not have stay those of the
+	 * image. */
 	assert_int_equal(io(disk, true, buf, KIB(64), KIB(32)), EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(io(disk, false, buf, KIB(128), 0), 0);
 	for (size_t i = 0; i < KIB(128); i++)
 		assert_int_equal(buf[i], i < KIB(4) ? 1 : pattern(i));
-	/* Room again: all works as if nothing had been. */
+	/* Once there is space again, all operations work. */
 	memset(buf, 2, sizeof(buf));
 	assert_int_equal(io(disk, true, buf, 512, KIB(40) + 512), 0);
 	assert_int_equal(io(disk, false, buf, KIB(4), KIB(40)), 0);
@@ -575,7 +576,7 @@ static void test_full_host(void **state)
 	signal(SIGXFSZ, handler);
 }
 
-/* Discarded blocks take no room on the host. */
+/* Discarded blocks use no space on the host. */
 static void test_discard_frees(void **state)
 {
 	const struct room *room = *state;

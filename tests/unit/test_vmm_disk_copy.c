@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies of a disk in another process, while the first process goes on writing: what they read was there when they were made.
- */
+/* Copies of a disk in another process read the bytes of the moment when they were made, while the first process writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -41,7 +40,7 @@ static int put(struct disk *disk, unsigned block, uint8_t value)
 	return transfer(disk, true, bytes, BLOCK, (uint64_t)block * BLOCK);
 }
 
-/* Whether the block is all of this value. */
+/* Whether all bytes of the block have this value. */
 static bool has(struct disk *disk, unsigned block, uint8_t value)
 {
 	uint8_t bytes[BLOCK], expected[BLOCK];
@@ -51,8 +50,8 @@ static bool has(struct disk *disk, unsigned block, uint8_t value)
 }
 
 /*
- * In the child: block 1 was written before the copy began, blocks 2 and 3 after it, 4 was discarded after it, 5 zeroed, and
- * nobody wrote to block 6. Returns 0, or the line of what is wrong.
+ * Runs in the child. The parent wrote block 1 before the copy began; after that it wrote blocks 2 and 3, discarded 4 and zeroed
+ * 5. It did not write block 6. Returns 0, or the line of the check that failed.
  */
 #define WANT(what)                       \
 	do {                             \
@@ -71,15 +70,16 @@ static int look(struct disk *live)
 	for (unsigned block = 2; block <= 5; block++)
 		WANT(transfer(copy, false, bytes, BLOCK, (uint64_t)block * BLOCK) == DISK_NEWER);
 	WANT(has(copy, 6, 0));
-	/* A request that has one byte of what is newer has none that is right. */
+	/* A request with one byte that is newer than the copy fails as a whole. */
 	WANT(transfer(copy, false, bytes, 2 * BLOCK, BLOCK) == DISK_NEWER);
-	/* What the copy has written is its own, whatever the other process did there; part of a block needs the rest of it. */
+	/* Bytes that the copy has written belong to it, even where the parent wrote. To write a part of a block, it needs the
+	 * rest. */
 	WANT(put(copy, 2, 0x22) == 0 && has(copy, 2, 0x22));
 	WANT(transfer(copy, true, bytes, 512, 3 * BLOCK) == DISK_NEWER);
 	WANT(transfer(copy, true, bytes, 512, 6 * BLOCK) == 0);
 	WANT(disk_discard(copy, 4 * BLOCK, BLOCK) == 0 && has(copy, 4, 0));
 	WANT(disk_flush(copy) == 0);
-	/* Copies do not see each other. */
+	/* A copy does not see the writes of another copy. */
 	WANT(has(other, 6, 0) && transfer(other, false, bytes, BLOCK, 2 * BLOCK) == DISK_NEWER);
 	disk_close(copy);
 	disk_close(other);
@@ -91,7 +91,7 @@ static int run_child(struct disk *live, int go)
 	char byte;
 	int line;
 
-	/* The other process has written. */
+	/* Wait until the parent has written. */
 	if (read(go, &byte, 1) != 1)
 		return 1;
 	line = look(live);
@@ -125,10 +125,10 @@ static void check_copy(bool overlay)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-	/* The live disk has nothing of what the copies wrote. */
+	/* The live disk has no byte that a copy wrote. */
 	assert_true(has(live, 2, 0x99));
 	assert_true(has(live, 6, 0));
-	/* What is newer than one copy is old to the next. */
+	/* Bytes that are newer than one copy are older than the next copy. */
 	disk_copy_begins(live);
 	{
 		struct disk *copy = disk_copy(live, &err);
@@ -173,7 +173,7 @@ static void test_copy_of_what_is_read_only(void **state)
 	disk_close(live);
 }
 
-/* A disk that keeps no account has no byte that is known to be as it was. */
+/* A disk that does not record its writes cannot show that any byte is unchanged. */
 static void test_no_account(void **state)
 {
 	const struct vmm_disk config = {.path = path};

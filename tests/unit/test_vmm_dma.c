@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The way of devices into guest RAM: its bounds, and that whoever watches memory misses no access to it. */
+/* How devices access guest RAM: the bounds are checked, and an observer misses no access to memory that it watches. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -22,12 +22,12 @@ struct bench {
 	struct ram ram;
 	struct dma dma;
 	struct device_observer observer;
-	/* What the observer was told. */
+	/* The accesses that were reported to the observer. */
 	struct device_access segments[TOLD_MAX], rings[TOLD_MAX];
 	unsigned segment_count, ring_count;
-	/* The bytes at the ring's store when the observer was told of it. */
+	/* The value in the ring when its store was reported to the observer. */
 	uint16_t at_store;
-	/* How many stores a window found under way that opened when the observer was told of a store. */
+	/* Number of stores in flight that a window found which opened while a store was reported. */
 	unsigned under_way;
 };
 
@@ -134,12 +134,12 @@ static void test_ring_values(void **state)
 	assert_int_equal(dma_ring_store16(&ring, 0x1000, 0xeeff), 0);
 	assert_int_equal(dma_ring_read(&ring, 0x1001, bytes, sizeof(bytes)), 0);
 	assert_memory_equal(bytes, "\xee\xbb\xaa", 3);
-	/* Nothing is watched, so nobody is told. */
+	/* No memory is watched, so the observer gets no report. */
 	assert_int_equal(b->ring_count, 0);
 	dma_ring_remove(&ring);
 }
 
-/* ---- what the observer is told ---- */
+/* ---- reports to the observer ---- */
 
 static const struct dma_segment segments[] = {
 	{.gpa = 0x2000, .len = 16, .descriptor = 0},
@@ -225,9 +225,9 @@ static void test_ring_accesses_in_a_window(void **state)
 	assert_true(b->rings[0].write && b->rings[0].gpa == 0x3002 && b->rings[0].len == 2);
 	assert_int_equal(b->rings[0].request.queue, 1);
 	assert_string_equal(b->rings[0].request.type, "virtio-net");
-	/* Told before the store was made: else somebody could find it and not know why. */
+	/* The report came before the store. Otherwise a window could find the new value without a report of its writer. */
 	assert_int_equal(b->at_store, 0);
-	/* A window that opened at that moment found the store under way. */
+	/* A window that opened at that moment found the store in flight. */
 	assert_int_equal(b->under_way, 1);
 	assert_int_equal(dma_ring_load16(&ring, 0x3002, &value), 0);
 	assert_int_equal(value, 7);
@@ -236,7 +236,7 @@ static void test_ring_accesses_in_a_window(void **state)
 	assert_false(b->rings[1].write || b->rings[2].write);
 	assert_int_equal(dma_ring_store16(&ring, 0x4000, 7), 0);
 	assert_int_equal(b->ring_count, 3);
-	/* No store is being made now. */
+	/* No store is in flight now. */
 	dma_in_flight(&b->dma, &b->observer);
 	assert_int_equal(b->ring_count, 3);
 	assert_int_equal(b->under_way, 1);
@@ -267,9 +267,9 @@ struct race {
 	struct dma dma;
 	struct ram ram;
 	atomic_bool end;
-	/* Of the window that is open: it was told of a segment, or of a store to the ring, of the device that it is about. */
+	/* The open window got a report of its device's segment, or of a store to its device's ring. */
 	atomic_bool segment_told, ring_told;
-	/* The GPAs that the window is about. */
+	/* The GPAs that the window watches. */
 	_Atomic uint64_t data, ring;
 };
 
@@ -325,7 +325,7 @@ struct changes {
 	unsigned data, ring;
 };
 
-/* One window on the memory of one device: what changes in it must have been told. */
+/* Open a window on the memory of one device. Every change in it must have been reported. */
 static void one_window(struct race *r, const struct device_observer *observer, unsigned number, struct changes *changes)
 {
 	uint64_t data = DATA + 64 * number, ring = RING + 64 * number;
@@ -351,7 +351,7 @@ static void one_window(struct race *r, const struct device_observer *observer, u
 		assert_true(atomic_load(&r->ring_told));
 	}
 	dma_watch(&r->dma, 0);
-	/* Whoever is on his way to tell of this window must not be taken to tell of the next one. */
+	/* Wait for a device that still reports an access of this window. Its report must not count for the next window. */
 	while (atomic_load(&r->dma.calling))
 		sched_yield();
 	atomic_store(&r->data, 0);
@@ -382,7 +382,7 @@ static void test_no_change_is_missed(void **state)
 	dma_destroy(&r.dma);
 }
 
-/* When the observer is taken away, nobody is in it any more. */
+/* When dma_observe() has removed the observer, no thread is in its callbacks. */
 struct gone {
 	struct dma *dma;
 	atomic_bool end, alive;

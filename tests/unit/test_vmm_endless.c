@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A disk read that adds the next request to its own queue: each sector of the image holds an available ring with one more
- * entry, and the header of a request to read the sector after it, both at the place where they come to lie when the sector is
- * read. So the worker of the queue never finds it empty. The worker is a real one.
+ * A disk read adds the next request to its own queue: each sector of the image has an available ring with one more entry, and
+ * the header of a request to read the next sector. Reading the sector writes both to their places in guest memory, so the
+ * queue's worker never finds the queue empty. The worker is that of hv/vmm/virtio.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -28,14 +28,14 @@
 
 #define SECTOR 512u
 #define SECTORS 65536u /* one for each value of the available index */
-#define SIZE 4u	       /* entries of the queue, of which one is in use */
+#define SIZE 4u	       /* entries of the queue; only one is in use */
 #define DESC 0x1000u
-#define AVAIL 0x2000u /* of a sector's length; the ring is in its first half, and a request's header in its second */
+#define AVAIL 0x2000u /* as long as a sector; the ring is in the first half, and a request's header in the second */
 #define HEADER (AVAIL + SECTOR / 2)
 #define USED 0x3000u
 #define STATUS 0x4000u
 #define SERVED_ENOUGH 1000u /* more than a queue can hold */
-#define CAP_S 120	    /* a test that takes longer hangs: it takes milliseconds */
+#define CAP_S 120	    /* seconds; the test takes milliseconds, so longer means that it hangs */
 
 struct rig {
 	char path[64];
@@ -92,7 +92,7 @@ static uint16_t used(struct rig *rig)
 	return __atomic_load_n((uint16_t *)at(rig, USED + 2, 2), __ATOMIC_ACQUIRE);
 }
 
-/* What memory at AVAIL has when the request before was served: entry `n` is there, and asks for sector `n`. */
+/* Fill the sector that the request before reads to AVAIL: entry `n` is available, and its request reads sector `n`. */
 static void fill_sector(uint8_t *sector, unsigned n)
 {
 	const struct virtio_blk_outhdr header = {.type = VIRTIO_BLK_T_IN, .sector = n % SECTORS};
@@ -118,7 +118,7 @@ static void make_image(struct rig *rig)
 	free(image);
 }
 
-/* The driver: one chain, that is used again and again, and a notification of the first request alone. */
+/* Play the driver: it makes one chain, which all requests use, and notifies the device of the first request only. */
 static void drive(struct rig *rig)
 {
 	const struct vring_desc chain[] = {
@@ -205,7 +205,7 @@ static void test_ends(void **state)
 	assert_false(rig->broken);
 }
 
-/* As a copy of the machine is made. The queue is served again afterwards, though the driver notifies of nothing. */
+/* The worker pauses, as when a copy of the machine is made. It serves the queue again afterwards without a notification. */
 static void test_pauses(void **state)
 {
 	struct rig *rig = *state;

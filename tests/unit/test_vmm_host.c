@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is asked of the host's KVM, of which this test answers the questions. */
+/* Queries to the host's KVM, which this test answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 
 #define FAKE_KVM 4711
 
-/* What KVM_CAP_SET_GUEST_DEBUG2 is. */
+/* The value of KVM_CAP_SET_GUEST_DEBUG2. */
 static int debug_flags;
 
-/* In place of the C library's. */
+/* Replaces the C library's function. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
@@ -39,10 +39,10 @@ static void interrupts_are_blocked_where_kvm_says_so(void **state)
 	(void)state;
 	debug_flags = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ;
 	assert_true(host_blocks_interrupts(FAKE_KVM));
-	/* A kernel before 5.16 knows the capability, and not the flag. */
+	/* A kernel before 5.16 has the capability, and not the flag. */
 	debug_flags = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP;
 	assert_false(host_blocks_interrupts(FAKE_KVM));
-	/* An older one knows neither. */
+	/* An older kernel has neither. */
 	debug_flags = 0;
 	assert_false(host_blocks_interrupts(FAKE_KVM));
 	debug_flags = -1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The network card as its driver sees it: rings in memory that the test writes as a driver does. The backend is the test's,
- * too.
+ * The network card as its driver sees it: the test writes rings in memory as a driver does, and is also the backend.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +104,7 @@ struct fake {
 	struct net_backend base;
 	uint64_t features; /* of start() */
 	bool started;
-	bool busy; /* it takes no other frame for now */
+	bool busy; /* it accepts no further frame for now */
 	unsigned sent, bursts, resumed;
 	struct virtio_net_hdr_v1 hdr; /* of the last frame that was sent */
 	size_t len;
@@ -314,7 +313,7 @@ static void test_config(void **state)
 	assert_int_equal(le16toh(config.mtu), 1400);
 }
 
-/* A driver that takes segments and no checksums gets neither. */
+/* A driver that accepts segments but no checksums gets neither. */
 static void test_dependent_features(void **state)
 {
 	(void)state;
@@ -353,7 +352,7 @@ static void test_receive(void **state)
 	assert_int_equal(virtio_net_counts(*state).received, 1);
 }
 
-/* The largest frame takes 44 buffers of a driver that merges, and the next one goes on behind these. */
+/* The largest frame takes 44 buffers of a driver that merges buffers, and the next frame uses the buffers after these. */
 static void test_receive_merged(void **state)
 {
 	static uint8_t frame[NET_FRAME_MAX];
@@ -381,7 +380,7 @@ static void test_receive_merged(void **state)
 	assert_memory_equal((uint8_t *)at(BUFFERS + 44 * 2048) + HEADER, frame, 1500);
 }
 
-/* A frame for which there is no room stays with the backend, and a notification of the driver wakes the backend. */
+/* A frame without enough buffers stays with the backend, and a notification of the driver wakes the backend. */
 static void test_receive_waits(void **state)
 {
 	uint8_t frame[2000];
@@ -393,7 +392,7 @@ static void test_receive_waits(void **state)
 	add_buffer(BUFFERS, 1518);
 	kick(RX);
 	assert_int_equal(fake.resumed, 1);
-	assert_false(receive(frame, sizeof(frame))); /* one buffer is not enough, but is kept */
+	assert_false(receive(frame, sizeof(frame))); /* one buffer is not enough, but the card keeps it */
 	assert_int_equal(used_index(RX), 0);
 	add_buffer(BUFFERS + 2048, 1518);
 	kick(RX);
@@ -406,7 +405,7 @@ static void test_receive_waits(void **state)
 	assert_int_equal(fake.resumed, 2);
 }
 
-/* What will never fit is dropped, so that it does not block what fits. */
+/* The card drops a frame that can never fit, so that it does not block later frames. */
 static void test_receive_never_fits(void **state)
 {
 	uint8_t frame[2000] = {0};
@@ -420,10 +419,10 @@ static void test_receive_never_fits(void **state)
 	assert_true(receive(frame, 1506));
 	assert_int_equal(used_index(RX), 1);
 	assert_int_equal(((struct virtio_net_hdr_v1 *)at(BUFFERS))->num_buffers, 1);
-	assert_int_equal(((struct virtio_net_hdr_v1 *)at(BUFFERS))->flags, 0); /* nobody asked for checksums */
+	assert_int_equal(((struct virtio_net_hdr_v1 *)at(BUFFERS))->flags, 0); /* the driver did not negotiate checksums */
 }
 
-/* Many buffers of the smallest size do not become more than the card can hold. */
+/* If the driver gives many buffers of the smallest size, the card uses no more of them than it can hold. */
 static void test_receive_tiny_buffers(void **state)
 {
 	static uint8_t frame[NET_FRAME_MAX];
@@ -445,7 +444,8 @@ static void test_bad_receive_buffers(void **state)
 
 	(void)state;
 	activate(MERGE);
-	add(RX, (struct desc[]){{BUFFERS, 12, 0, 0}, {BUFFERS + 64, 1518, WRITE, 0}}, 2); /* a readable part */
+	add(RX, (struct desc[]){{BUFFERS, 12, 0, 0}, {BUFFERS + 64, 1518, WRITE, 0}},
+	    2); /* a part that the device may only read */
 	assert_false(receive(frame, sizeof(frame)));
 	assert_true(machine.v.broken);
 	assert_false(receive(frame, sizeof(frame)));
@@ -457,14 +457,14 @@ static void test_bad_receive_buffers(void **state)
 	assert_true(machine.v.broken);
 	reset();
 	activate(MERGE);
-	add_buffer(BUFFERS, 1518); /* a good one is held, and the device breaks */
+	add_buffer(BUFFERS, 1518); /* the card holds a valid buffer when the device breaks */
 	assert_false(receive(frame, 1519 - HEADER));
 	add(TX, &(struct desc){.gpa = BUFFERS, .len = HEADER - 1}, 1);
 	kick(TX);
 	assert_false(receive(frame, 60));
 	assert_int_equal(used_index(RX), 0);
 	reset();
-	activate(MERGE); /* and all is well again */
+	activate(MERGE); /* after the reset the card works again */
 	add_buffer(BUFFERS, 1518);
 	assert_true(receive(frame, 60));
 }
@@ -493,7 +493,7 @@ static void test_send(void **state)
 	assert_int_equal(virtio_net_counts(*state).sent, 1);
 }
 
-/* The longest and the shortest frame go, and what is beyond them does not; the card goes on. */
+/* The card sends the longest and the shortest frame, drops longer and shorter ones, and goes on. */
 static void test_send_lengths(void **state)
 {
 	static const struct {
@@ -536,7 +536,7 @@ static void test_bad_send_requests(void **state)
 	assert_int_equal(fake.sent, 0);
 }
 
-/* A full queue is one burst: the driver is interrupted once, and the backend hears once that it is over. */
+/* A full queue is one burst: the driver gets one interrupt, and the backend one call at its end. */
 static void test_send_burst(void **state)
 {
 	(void)state;
@@ -550,7 +550,7 @@ static void test_send_burst(void **state)
 	assert_int_equal(machine.v.interrupts[TX], 1);
 }
 
-/* A busy backend stops the queue, and gets the rest when it is no longer busy, or after a reset the driver's new frames. */
+/* A busy backend stops the queue. It gets the remaining frames when it is no longer busy or, after a reset, the new frames. */
 static void test_send_to_busy_backend(void **state)
 {
 	activate(0);
@@ -581,7 +581,7 @@ static void test_send_to_busy_backend(void **state)
 
 /* ---- control ---- */
 
-/* Give the command `bytes` of `len` bytes to the card. Returns the answer, or 0xee when there is none. */
+/* Send a command of `len` bytes to the card. Returns the answer, or 0xee without one. */
 static uint8_t command(const void *bytes, uint32_t len)
 {
 	uint16_t before = used_index(CONTROL);
@@ -620,7 +620,7 @@ static void test_control(void **state)
 	assert_true(machine.v.broken);
 }
 
-/* A reset gives up the buffers that were held; the next driver's are its own. */
+/* At a reset the card drops the buffers that it holds. It then uses only buffers of the next driver. */
 static void test_reset(void **state)
 {
 	uint8_t frame[2000] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What user-mode networking does to frames on their way: checksums, the guard, and merging. */
+/* What user-mode networking does to frames: checksums, the guard, and merging. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void test_sum(void **state)
 	assert_int_equal(net_sum(bytes + 2, 1, 0), 0xf200); /* an odd byte is the high one */
 }
 
-/* The same as adding 16-bit words one by one, for any length and alignment. */
+/* For any length and alignment, the sum is that of adding 16-bit words one by one. */
 static void test_sum_of_any_length(void **state)
 {
 	uint8_t data[200];
@@ -51,13 +51,13 @@ static void test_complete_checksum(void **state)
 
 	(void)state;
 	memcpy(want, frame, len);
-	/* What a driver leaves there is the sum of the pseudo header. */
+	/* A driver leaves the sum of the pseudo header in the checksum's place. */
 	frames_put_pseudo_sum(frame, len);
 	assert_true(net_complete_checksum(frame, len, 34, 16));
 	assert_memory_equal(frame, want, len);
 }
 
-/* Every place that the guest may name is looked at before it is written. */
+/* Every place that the guest names is checked before a write to it. */
 static void test_checksum_out_of_the_frame(void **state)
 {
 	uint8_t *frame = malloc(60);
@@ -111,7 +111,7 @@ static void test_guard_ipv4(void **state)
 	assert_false(allowed4("0.1.2.3", IPPROTO_TCP, 80, 0));
 }
 
-/* libslirp 4.7.0 reassembles fragments, and with them the guest writes into this process. */
+/* libslirp 4.7.0 reassembles fragments wrongly: a guest's fragments can overwrite memory of this process. */
 static void test_guard_fragments(void **state)
 {
 	static const char *const to[] = {"192.0.2.1", "10.0.2.3"};
@@ -158,7 +158,7 @@ static void test_guard_ipv6(void **state)
 	assert_false(allowed6("::ffff:192.0.2.1", IPPROTO_TCP, 80));
 }
 
-/* A header of options moves the port, and a header that is cut short says nothing. */
+/* IP options move the port to another offset, and a header that is cut short has no port. */
 static void test_guard_headers(void **state)
 {
 	uint8_t frame[100] = {0};
@@ -166,7 +166,7 @@ static void test_guard_headers(void **state)
 	(void)state;
 	frames_ip4(frame, "10.0.2.15", "10.0.2.3", IPPROTO_UDP, 60 - 14);
 	frame[14] = 0x46;
-	frame[37] = 53; /* where the port is without options */
+	frame[37] = 53; /* the place of the port without options */
 	assert_false(net_guard_allows(frame, 60));
 	frame[41] = 53;
 	assert_true(net_guard_allows(frame, 60));
@@ -263,7 +263,7 @@ static bool add(struct net_merge *m, const struct frames_tcp *segment)
 	return net_merge_add(m, frame, len);
 }
 
-/* What is taken is, when its checksum is completed, the frame that one large segment would have been. */
+/* Merged segments with a completed checksum are the frame of one large segment. */
 static void takes_as_one(bool ipv6)
 {
 	static uint8_t want[NET_FRAME_MAX];
@@ -322,7 +322,7 @@ static void test_merge_of_one(void **state)
 	free(m);
 }
 
-/* What does not follow the held segment, each for one reason. */
+/* Segments that cannot be merged with the held segment, each for one reason. */
 static void test_merge_refuses(void **state)
 {
 	const struct frames_tcp other[] = {
@@ -352,7 +352,7 @@ static void test_merge_refuses(void **state)
 	}
 }
 
-/* Behind a short segment, or one that is pushed, nothing is merged: the frame could not be cut again as it was. */
+/* After a short segment or one with PSH, no segment is merged: the guest could not split the frame into the old segments. */
 static void test_merge_ends(void **state)
 {
 	struct net_merge *m = new_merge();
@@ -385,7 +385,7 @@ static void test_merge_largest(void **state)
 	free(m);
 }
 
-/* What the driver did not negotiate is not merged, and neither is what is no segment, or lies about its length. */
+/* Frames are not merged if the driver did not negotiate that, if they are no TCP segments, or if their lengths are wrong. */
 static void test_merge_not_asked(void **state)
 {
 	struct net_merge *m = new_merge();

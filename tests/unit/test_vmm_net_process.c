@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * User-mode networking in its process: frames in both directions, back-pressure, and a process that dies or no longer answers.
- * The test is the guest, and the thread of the worker. What the network itself does, test_vmm_net_slirp.c tests.
+ * The test is the guest and the worker's thread. test_vmm_net_slirp.c tests the network itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,10 +31,10 @@ struct guest {
 	struct net_backend *b;
 	pid_t process;
 	bool full;	   /* it has no room for a frame */
-	unsigned refused;  /* frames for which there was none */
+	unsigned refused;  /* frames for which it had no room */
 	unsigned sendable; /* calls of sendable() */
 	unsigned lines;	   /* messages for the user */
-	char line[512];	   /* the last of them */
+	char line[512];	   /* the last message */
 	unsigned count;	   /* frames that arrived */
 	unsigned echoes;   /* replies to pings, each of which had the number that was due */
 	char datagrams[64];
@@ -120,7 +120,7 @@ static void free_guest(struct guest *g)
 	g->b->ops->stop(g->b);
 	assert_int_equal(watched.fd, -1);
 	g->b->ops->free(g->b);
-	/* The process has ended, and was waited for. */
+	/* The process has ended, and its parent has reaped it. */
 	assert_int_equal(kill(g->process, 0), -1);
 	free(g);
 }
@@ -175,7 +175,7 @@ static unsigned free_udp_port(void)
 	return ntohs(at.sin_port);
 }
 
-/* Frames for a guest without room wait, in order. */
+/* Frames wait, in order, for a guest without room. */
 static void test_guest_without_room(void **state)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -195,7 +195,7 @@ static void test_guest_without_room(void **state)
 	while (!g->refused)
 		assert_true(run_worker(PATIENCE_MS));
 	assert_int_equal(watched.fd, -1);
-	g->b->ops->resume(g->b); /* there is no room yet */
+	g->b->ops->resume(g->b); /* the guest has no room yet */
 	assert_int_equal(g->refused, 2);
 	assert_int_equal(watched.fd, -1);
 	g->full = false;
@@ -220,7 +220,7 @@ static bool ping(struct guest *g, unsigned number)
 	return send_plain(g, frame, sizeof(frame));
 }
 
-/* A process that does not read makes the guest wait, and loses nothing. */
+/* While the process does not read, the guest waits, and no frame is lost. */
 static void test_process_that_does_not_read(void **state)
 {
 	struct guest *g = new_guest();
@@ -244,7 +244,7 @@ static void test_process_that_does_not_read(void **state)
 
 /* ---- a process that fails ---- */
 
-/* The guest loses its network, one line says so, and all else goes on. */
+/* The guest loses its network and the user gets one message. The run goes on. */
 static void test_killed(void **state)
 {
 	struct guest *g = new_guest();
@@ -282,7 +282,7 @@ static bool has_ended(pid_t pid)
 	return strstr(text, ") Z ") || strstr(text, ") X ");
 }
 
-/* A run that ends takes its network process along, though that does nothing more by itself. */
+/* When a run ends, its network process ends too, even if that process hangs. */
 static void test_ends_with_the_run(void **state)
 {
 	int report[2];
@@ -305,7 +305,7 @@ static void test_ends_with_the_run(void **state)
 	close(report[1]);
 }
 
-/* After the driver's reset the network is as before, and frames for the driver before are dropped. */
+/* After the driver's reset the network works as before, and frames for the previous driver are dropped. */
 static void test_start_again(void **state)
 {
 	struct guest *g = new_guest();
@@ -327,14 +327,14 @@ static void test_start_again(void **state)
 	free_guest(g);
 }
 
-/* The process cannot be had: its reason is the run's. */
+/* If the process cannot start, the run reports the process's reason. */
 static void test_port_of_nobody(void **state)
 {
 	struct vmm_forward f = {.port = 8080, .guest_port = 80};
 	struct err err = {0};
 
 	(void)state;
-	inet_pton(AF_INET, "192.0.2.77", &f.address); /* nobody's (RFC 5737) */
+	inet_pton(AF_INET, "192.0.2.77", &f.address); /* a documentation address, which no host has (RFC 5737) */
 	assert_null(net_user_new(&(struct vmm_net){.forwards = &f, .count = 1}, &(struct vmm_notes){0}, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "192.0.2.77"));
@@ -354,7 +354,7 @@ int main(void)
 	};
 
 	signal(SIGPIPE, SIG_IGN);
-	/* The process is confined as it is in a run. */
+	/* Confine the process as in a run. */
 	if (sandbox_prepare(NULL, NULL, NULL) < 0)
 		return 1;
 	sandbox_finish();

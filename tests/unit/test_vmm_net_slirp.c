@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User-mode networking with libslirp itself: what the guest sees of its network, connections in both directions, and what it
- * cannot reach. The test is the guest, and the network process.
+ * User-mode networking with libslirp itself: the network that the guest sees, connections in both directions, and addresses
+ * that the guest cannot reach. The test is the guest and the network process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,11 +32,11 @@
 struct guest {
 	struct net_slirp *s;
 	bool full;		      /* it has no room for a frame */
-	unsigned refused;	      /* frames for which there was none */
+	unsigned refused;	      /* frames for which it had no room */
 	unsigned bursts;	      /* calls of received() */
 	unsigned count;		      /* frames that arrived */
 	char datagrams[64];	      /* the payloads of UDP packets of one byte */
-	struct virtio_net_hdr_v1 hdr; /* of the last of them */
+	struct virtio_net_hdr_v1 hdr; /* of the last frame */
 	size_t len;
 	uint8_t frame[NET_FRAME_MAX];
 };
@@ -54,7 +54,7 @@ static bool guest_receive(void *ctx, const struct virtio_net_hdr_v1 *hdr, const 
 	g->len = len;
 	memcpy(g->frame, frame, len);
 	g->count++;
-	/* UDP says its length, which newer libslirps pad a frame to the least that Ethernet has. */
+	/* Use UDP's length: newer versions of libslirp pad a frame to Ethernet's minimum. */
 	if (len >= 43 && g->frame[23] == IPPROTO_UDP && g->frame[38] == 0 && g->frame[39] == 9)
 		g->datagrams[strlen(g->datagrams)] = (char)g->frame[42];
 	return true;
@@ -110,7 +110,7 @@ static void free_guest(struct guest *g)
 	free(g);
 }
 
-#define PATIENCE_MS 20000 /* many times what any wait of these tests takes */
+#define PATIENCE_MS 20000 /* many times longer than any wait of these tests */
 
 /* Serve libslirp's sockets once. */
 static void serve(struct guest *g)
@@ -122,7 +122,7 @@ static void serve(struct guest *g)
 	net_slirp_serve(g->s);
 }
 
-/* Wait for a frame of the protocol (ARP: 0; else IPv4's number) that is new. */
+/* Wait for a new frame of the protocol (ARP: 0; otherwise IPv4's number). */
 static void await(struct guest *g, unsigned protocol)
 {
 	unsigned seen = 0;
@@ -139,7 +139,7 @@ static void await(struct guest *g, unsigned protocol)
 	}
 }
 
-/* A frame of the guest goes the other way. */
+/* Turn the Ethernet addresses into those of a frame from the guest. */
 static void from_guest(uint8_t *frame)
 {
 	memcpy(frame, "\x52\x55\x0a\x00\x02\x02", 6);
@@ -206,7 +206,7 @@ static void test_dhcp(void **state)
 	free_guest(g);
 }
 
-/* IPv6: a router solicitation (RFC 4861) is answered with the prefix fec0::/64. */
+/* libslirp answers an IPv6 router solicitation (RFC 4861) with the prefix fec0::/64. */
 static void test_router_solicitation(void **state)
 {
 	struct guest *g = new_guest();
@@ -234,7 +234,7 @@ static int listen_outside(struct sockaddr_in *at)
 	struct sockaddr_in far = {.sin_family = AF_INET, .sin_port = htons(9)};
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	/* Connecting a UDP socket sends nothing, and tells the address that would be used. */
+	/* Connecting a UDP socket sends no packet, and sets the socket's own address. */
 	inet_pton(AF_INET, "198.51.100.1", &far.sin_addr);
 	if (connect(fd, (struct sockaddr *)&far, sizeof(far)) < 0) {
 		close(fd);
@@ -253,8 +253,8 @@ static int listen_outside(struct sockaddr_in *at)
 /* The guest's side of one TCP connection. */
 struct tcp {
 	char to[INET_ADDRSTRLEN];
-	uint16_t port, guest_port; /* the other's, and ours */
-	uint32_t seq, ack;	   /* what is sent next, and what is awaited */
+	uint16_t port, guest_port; /* the other side's port, and the guest's port */
+	uint32_t seq, ack;	   /* the number of the next byte to send, and of the next byte to receive */
 };
 
 static size_t tcp_send_with(struct guest *g, struct tcp *c, uint8_t flags, size_t payload, bool partial)
@@ -270,7 +270,7 @@ static size_t tcp_send_with(struct guest *g, struct tcp *c, uint8_t flags, size_
 	struct virtio_net_hdr_v1 hdr = {0};
 	size_t len = frames_tcp4(frame, &segment);
 
-	/* The other address and port come in now, and so the checksums are made anew. */
+	/* Put in the other address and port, and compute the checksums again. */
 	from_guest(frame);
 	inet_pton(AF_INET, c->to, frame + 30);
 	frame[36] = (uint8_t)(c->port >> 8);
@@ -316,7 +316,7 @@ static void tcp_connect(struct guest *g, struct tcp *c, const char *to, uint16_t
 	tcp_send(g, c, FRAMES_ACK);
 }
 
-/* 60 KiB in one frame, whose checksum is left to the card, arrive as they were sent. */
+/* 60 KiB in one frame, whose checksum the guest leaves to the card, arrive unchanged. */
 static void send_large_segment(struct guest *g, int listener, const struct sockaddr_in *at)
 {
 	static uint8_t got[60000];
@@ -334,7 +334,7 @@ static void send_large_segment(struct guest *g, int listener, const struct socka
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		ssize_t more;
 
-		/* What did not fit into the socket at once is sent by the worker. */
+		/* The worker sends the bytes that did not fit into the socket at once. */
 		if (poll(&p, 1, 0) == 0)
 			serve(g);
 		more = recv(fd, got + n, sizeof(got) - n, MSG_DONTWAIT);
@@ -353,7 +353,7 @@ static void test_large_segment_out(void **state)
 
 	(void)state;
 	if (listener < 0)
-		skip(); /* a host without a network: the integration test has one */
+		skip(); /* this host has no network; the integration test makes one */
 	say_hello(g);
 	send_large_segment(g, listener, &at);
 	close(listener);
@@ -397,7 +397,7 @@ static void tcp_accept(struct guest *g, struct tcp *c, unsigned guest_port)
 	tcp_send(g, c, FRAMES_SYN | FRAMES_ACK);
 }
 
-/* A forwarded port: the host connects, and what it writes arrives in merged frames, in order, with nothing missing. */
+/* The host connects to a forwarded port. Its bytes arrive in merged frames, complete and in order. */
 static void forward_tcp(struct guest *g, unsigned port)
 {
 	static uint8_t data[50000];
@@ -414,7 +414,7 @@ static void forward_tcp(struct guest *g, unsigned port)
 		size_t len;
 
 		await(g, IPPROTO_TCP);
-		/* By the length that IP says, since newer libslirps pad a frame. */
+		/* Use IP's length: newer versions of libslirp pad a frame. */
 		len = (size_t)(g->frame[16] << 8 | g->frame[17]) - 40;
 		assert_in_range(len, 0, g->len - 54);
 		if (len && get32(g->frame + 38) == c.ack) {
@@ -444,7 +444,7 @@ static void test_forward_tcp(void **state)
 	free_guest(g);
 }
 
-/* libslirp's timers run by themselves: a SYN that the guest does not answer comes once more. */
+/* libslirp's timers run without frames: libslirp repeats a SYN that the guest does not answer. */
 static void test_timers(void **state)
 {
 	unsigned port = free_port(SOCK_STREAM);
@@ -489,7 +489,7 @@ static void test_forward_udp(void **state)
 	free_guest(g);
 }
 
-/* A guest without room: its backend keeps what came, takes no more from the host, and goes on when there is room. */
+/* While the guest has no room, its backend keeps the received frame, reads no more from the host, and goes on later. */
 static void test_back_pressure(void **state)
 {
 	unsigned port = free_port(SOCK_DGRAM);
@@ -508,7 +508,7 @@ static void test_back_pressure(void **state)
 		serve(g);
 	assert_int_equal(net_slirp_fd(g->s), -1); /* the host waits */
 	assert_int_equal(g->refused, 1);
-	net_slirp_resume(g->s); /* there is no room yet */
+	net_slirp_resume(g->s); /* the guest has no room yet */
 	assert_int_equal(g->refused, 2);
 	assert_int_equal(net_slirp_fd(g->s), -1);
 	g->full = false;
@@ -520,7 +520,7 @@ static void test_back_pressure(void **state)
 	free_guest(g);
 }
 
-/* Answers to a guest that sends and never receives do not fill the host's memory: beyond 1 MiB they are dropped. */
+/* If a guest sends and never receives, the backend drops answers beyond 1 MiB, so that they do not fill the host's memory. */
 static void test_waiting_is_bounded(void **state)
 {
 	struct guest *g = new_guest();
@@ -531,7 +531,7 @@ static void test_waiting_is_bounded(void **state)
 	g->full = true;
 	frames_ip4(frame, "10.0.2.15", "10.0.2.2", IPPROTO_ICMP, 1500);
 	from_guest(frame);
-	frame[34] = 8; /* echo request: each is answered with as many bytes */
+	frame[34] = 8; /* echo request; libslirp's answer has as many bytes */
 	*(uint16_t *)(frame + 36) = htons((uint16_t)~frames_sum(frame + 34, 1480, 0));
 	for (unsigned i = 0; i < 5000; i++)
 		send_plain(g, frame, sizeof(frame));
@@ -546,9 +546,9 @@ static void test_waiting_is_bounded(void **state)
 /* ---- the reassembly of libslirp 4.7.0 ---- */
 
 /*
- * The frame by which a guest writes into this process where the guard lets it through: the last fragment of a packet, with no
- * other. Of its payload ip_reass() takes eight bytes for a pointer. A process that survives may be harmed all the same,
- * so a child does it, and nothing of the frame may reach libslirp.
+ * Send the frame by which a guest could write into this process without the guard: the last fragment of a packet, without any
+ * other fragment. ip_reass() takes eight bytes of its payload for a pointer. The write may not end the process at once, so this
+ * runs in a child, and no byte of the frame may reach libslirp.
  */
 static void send_last_fragments(struct guest *g)
 {
@@ -584,7 +584,7 @@ static void test_last_fragment(void **state)
 
 /* ---- what the guest cannot reach ---- */
 
-/* A service at the host's loopback address, and every way to it that a guest could try. */
+/* A service listens at the host's loopback address. The test tries every way by which a guest could reach it. */
 static void test_host_loopback(void **state)
 {
 	static const char *const way[] = {"10.0.2.2", "10.0.2.3", "10.0.2.99", "127.0.0.1", "127.1.2.3", "0.0.0.0"};
@@ -594,7 +594,7 @@ static void test_host_loopback(void **state)
 	struct pollfd p = {.fd = socket(AF_INET, SOCK_STREAM, 0), .events = POLLIN};
 
 	(void)state;
-	/* All addresses of the host, so that none fails for the wrong reason. */
+	/* Listen at all addresses of the host, so that no way fails for another reason. */
 	assert_int_equal(bind(p.fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(p.fd, 5), 0);
 	getsockname(p.fd, (struct sockaddr *)&at, &len);
@@ -614,7 +614,7 @@ static void test_host_loopback(void **state)
 	free_guest(g);
 }
 
-/* Frames that are no packets at all, of each length. */
+/* Frames of each length that have no valid packet. */
 static void test_nonsense(void **state)
 {
 	static const uint8_t types[][2] = {{8, 0}, {8, 6}, {0x86, 0xdd}, {0x88, 0xf8}, {0, 0}};
@@ -666,7 +666,7 @@ static void test_port_in_use(void **state)
 	port_in_use(true);
 }
 
-/* An address that this host does not have: 192.0.2.0/24 is nobody's (RFC 5737). */
+/* This host does not have the address: 192.0.2.0/24 is for documentation (RFC 5737). */
 static void test_address_of_nobody(void **state)
 {
 	struct vmm_forward f = {.port = 8080, .guest_port = 80};
@@ -679,7 +679,7 @@ static void test_address_of_nobody(void **state)
 	assert_non_null(strstr(err.text, "192.0.2.77"));
 }
 
-/* After a reset of the card the network is as before. */
+/* After a reset of the card the network works as before. */
 static void test_start_again(void **state)
 {
 	struct guest *g = new_guest();
@@ -698,8 +698,8 @@ static void test_start_again(void **state)
 }
 
 /*
- * A query to the DNS server's address reaches no further than libslirp's look into /etc/resolv.conf here: whether that names a
- * server, and whether it answers, is the host's matter.
+ * Send a query to the DNS server's address. The test checks only that libslirp reads /etc/resolv.conf. Whether that file names
+ * a server that answers depends on the host.
  */
 static void ask_name_server(struct guest *g)
 {
@@ -722,7 +722,7 @@ static void test_name_server(void **state)
 	free_guest(g);
 }
 
-/* The network process of a run needs no system calls but those that it may make there. */
+/* The network process needs only the system calls that its filter allows. */
 static void test_confined(void **state)
 {
 	unsigned tcp = free_port(SOCK_STREAM), udp = free_port(SOCK_DGRAM);
@@ -769,11 +769,12 @@ static unsigned free_descriptors(void)
 	return n;
 }
 
-/* A guest that sends from thousands of ports leaves descriptors for files, and can still use its network. */
+/* If a guest sends from thousands of ports, the process still has descriptors for files, and the guest's network still works.
+ */
 static void test_descriptors_are_spared(void **state)
 {
-	/* This host's address, so that no packet leaves it. On a host without a network, sending to nobody's (RFC 5737) fails.
-	 */
+	/* Send to this host's address, so that no packet leaves the host. On a host without a network, use a documentation
+	 * address (RFC 5737), to which sending fails. */
 	char to[INET_ADDRSTRLEN] = "192.0.2.1";
 	struct sockaddr_in at;
 	struct rlimit old, few;
@@ -828,11 +829,11 @@ int main(void)
 	const struct CMUnitTest confined[] = {cmocka_unit_test(test_confined)};
 	int failed;
 
-	/* Workers are confined here as they are in a run. */
+	/* Confine workers as in a run. */
 	if (sandbox_prepare(NULL, NULL, NULL) < 0)
 		return 1;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	/* A build with a sanitizer confines nothing. That every other build can, test_sandbox holds. */
+	/* A build with a sanitizer confines no thread. test_sandbox checks that every other build can. */
 	if (sandbox_available(NULL, 0))
 		failed += cmocka_run_group_tests(confined, NULL, NULL);
 	return failed;

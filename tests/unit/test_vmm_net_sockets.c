@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What libslirp is told of its sockets. The test is libslirp: it defines the two functions by which libslirp says what it waits
- * for, and learns what came.
+ * Which events of its sockets libslirp gets. The test takes libslirp's place: it defines the two functions by which libslirp
+ * says for which events it waits, and gets the events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ void slirp_pollfds_poll(Slirp *s, int select_error, SlirpGetREventsCb get_revent
 	slirp.told = get_revents(slirp.index, opaque);
 }
 
-/* A connection of which `end[1]` was reset: end[0] is readable and writable, and has an error and a hang-up. */
+/* Make a connection and reset it at `end[1]`: end[0] is then readable and writable, and has an error and a hang-up. */
 static void make_reset(int end[2])
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tap in a network namespace of the test's own: frames in both directions, and which taps are refused with what words. Where
- * the test may neither make a namespace nor a tap, what needs one is skipped; 47-network makes one in a lab.
+ * A tap in a new network namespace: frames in both directions, and which taps are refused with what message. If the test may
+ * not make a namespace or a tap, it skips the cases that need one; 47-network makes one in a lab.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@
 #define HOST "192.168.77.1"
 #define GUEST "192.168.77.2"
 
-static bool have_tap; /* tap0 is there, up, with HOST for an address */
+static bool have_tap; /* tap0 exists, is up, and has the address HOST */
 
 /* ---- the host ---- */
 
@@ -132,7 +132,7 @@ static void send_frame(struct guest *g, const struct virtio_net_hdr_v1 *hdr, con
 	g->b->ops->send(g->b, hdr, piece, 2);
 }
 
-/* Let the worker run until a frame of that Ethernet type is there. */
+/* Let the worker run until a frame of this Ethernet type has arrived. */
 static void await(struct guest *g, unsigned type)
 {
 	while (!g->len || (unsigned)(g->frame[12] << 8 | g->frame[13]) != type) {
@@ -141,7 +141,7 @@ static void await(struct guest *g, unsigned type)
 	}
 }
 
-/* Exchange addresses: our ARP request for HOST is answered, and the host knows where GUEST is. `host` becomes its MAC address.
+/* Exchange addresses: the host answers an ARP request for HOST, and learns the address of GUEST. `host` gets its MAC address.
  */
 static void say_hello(struct guest *g, uint8_t host[6])
 {
@@ -188,7 +188,7 @@ static void host_sends(int fd, const void *bytes, size_t len)
 
 #define CHECKSUMS (NET_BIT(VIRTIO_NET_F_CSUM) | NET_BIT(VIRTIO_NET_F_GUEST_CSUM))
 
-/* A packet whose checksum the host's kernel has to complete arrives, and one that contradicts its header is dropped. */
+/* A packet whose checksum the host's kernel has to complete arrives. A packet that contradicts its virtio header is dropped. */
 static void test_send(void **state)
 {
 	struct virtio_net_hdr_v1 hdr = {
@@ -220,7 +220,7 @@ static void test_send(void **state)
 	free_guest(g);
 }
 
-/* The checksum is left to a guest that takes it so, and is complete for one that does not. */
+/* A guest that accepts partial checksums gets a partial one; another guest gets a complete one. */
 static void test_receive(void **state)
 {
 	uint8_t host[6];
@@ -246,7 +246,7 @@ static void test_receive(void **state)
 	}
 }
 
-/* A guest without room: the frame is kept, the tap is not read, and all comes in order when there is room. */
+/* While the guest has no room, the backend keeps the frame and does not read the tap. Later all frames arrive in order. */
 static void test_back_pressure(void **state)
 {
 	struct guest *g;
@@ -271,7 +271,7 @@ static void test_back_pressure(void **state)
 	g->full = false;
 	g->b->ops->resume(g->b);
 	assert_int_not_equal(watched.fd, -1);
-	/* Several may come in one burst, of which the last is seen. */
+	/* Several frames may come in one burst, and the test sees only the last of them. */
 	while (!(g->len == 43 && g->frame[42] == 'c'))
 		run_worker();
 	close(fd);
@@ -307,10 +307,10 @@ static void refused(const char *name, const char *words)
 static void test_no_such_interface(void **state)
 {
 	(void)state;
-	/* Where the test may not even open /dev/net/tun, that is what it is told. */
+	/* If the test may not open /dev/net/tun, the message says that. */
 	refused("outrider-none", access("/dev/net/tun", R_OK | W_OK) == 0 ? "ip tuntap add dev outrider-none mode tap user "
 									  : "cannot open /dev/net/tun");
-	assert_int_equal(if_nametoindex("outrider-none"), 0); /* and none was made */
+	assert_int_equal(if_nametoindex("outrider-none"), 0); /* the refused call made no interface */
 }
 
 static void test_name_too_long(void **state)
@@ -349,7 +349,7 @@ static void test_of_another_user(void **state)
 		skip();
 	child = fork();
 	if (child == 0) {
-		int tun = open("/dev/net/tun", O_RDWR); /* in case that only root may open it */
+		int tun = open("/dev/net/tun", O_RDWR); /* opened before the test drops root: perhaps only root may */
 		struct err err = {0};
 		struct ifreq request = {.ifr_name = "tap0", .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
 

@@ -116,7 +116,7 @@ static void test_kinds(void **state)
 	(void)state;
 	assert_false(survives(0, &(struct net_header){.kind = NET_MESSAGE_START, .generation = 1}, FRAME_OF(100)));
 	assert_false(survives(0, &(struct net_header){.kind = 77, .generation = 1}, FRAME_OF(100)));
-	/* A frame for the driver before is late, not wrong. */
+	/* A frame for the previous driver is late, and no error. */
 	assert_true(survives(0, &(struct net_header){.kind = NET_MESSAGE_FRAME}, FRAME_OF(100)));
 	assert_int_equal(guest.frames, 0);
 }

@@ -160,7 +160,7 @@ static void test_widths(void **state)
 	assert_int_equal(config(BAR0, 4), 0xc5567000);
 }
 
-/* In memory, the same registers; behind them nothing, and nobody in other places. */
+/* ECAM shows the same registers. Reads after them return 0, and reads of other functions and slots return ones. */
 static void test_in_memory(void **state)
 {
 	const uint64_t fn = PCI_ECAM_GPA + (1 << 15);
@@ -186,7 +186,7 @@ static void test_in_memory(void **state)
 	assert_int_equal(rig_mmio_read(&rig, PCI_ECAM_GPA + PCI_ECAM_LEN - 4, 4), 0xffffffff);
 }
 
-/* Whatever the guest writes, identity, capabilities and fixed bits stay. */
+/* No write of the guest changes identity, capabilities and fixed bits. */
 static void test_read_only(void **state)
 {
 	uint8_t before[PCI_CONFIG_LEN];
@@ -252,7 +252,7 @@ static void test_placed_and_moved(void **state)
 	expect_at(0xd0000000);
 	expect_nobody(first);
 
-	/* Moved while it is decoded. */
+	/* Move the BAR while it is decoded. */
 	set_config(BAR0, 4, 0xd0001000);
 	expect_at(0xd0001000);
 	expect_nobody(0xd0000000);
@@ -279,7 +279,7 @@ static void test_outside_window(void **state)
 	assert_int_equal(card[1].at[WIDE], config(BAR2, 4) & ~15u);
 }
 
-/* Two BARs at one place: the one that was there first stays, and the other one comes when there is room. */
+/* If two BARs have one address, the first BAR stays there, and the second appears when the address becomes free. */
 static void test_overlap(void **state)
 {
 	uint64_t wide = config(BAR2, 4) & ~15u;
@@ -294,7 +294,7 @@ static void test_overlap(void **state)
 	assert_int_equal(card[1].at[NARROW], wide + 0x2000);
 }
 
-/* 31 devices fit, each BAR aligned and in the window, and no two overlap: the bus would have refused them. */
+/* 31 devices fit. Each BAR is aligned and in the window. No two BARs overlap, because the bus would refuse that. */
 static void test_full_bus(void **state)
 {
 	struct err err = {0};
@@ -376,12 +376,12 @@ static void test_msix_sends(void **state)
 	assert_true(pci_msix_send(&card[1].msix, 3));
 	assert_int_equal(rig_sent(&rig, gsi(3)), 1);
 	assert_int_equal(pending(0), 0);
-	/* No such vector: nothing is sent, and INTA# is not used either. */
+	/* For a vector that does not exist, the device sends no message, and does not use INTA# either. */
 	assert_true(pci_msix_send(&card[1].msix, VECTORS));
 	assert_true(pci_msix_send(&card[1].msix, PCI_MSIX_NONE));
 }
 
-/* A masked vector keeps one message, whatever it was told in the meantime, and sends it when it is unmasked. */
+/* A masked vector keeps one pending message, for any number of interrupts, and sends it when the guest unmasks the vector. */
 static void test_vector_mask(void **state)
 {
 	(void)state;
@@ -412,11 +412,11 @@ static void test_function_mask(void **state)
 	assert_int_equal(rig_sent(&rig, gsi(0)), 0);
 	set_config(msix_control(), 2, 0x8000);
 	assert_int_equal(rig_sent(&rig, gsi(0)), 1);
-	assert_int_equal(rig_sent(&rig, gsi(1)), 0); /* its own mask holds */
+	assert_int_equal(rig_sent(&rig, gsi(1)), 0); /* the vector's own mask still applies */
 	assert_int_equal(pending(0), 2);
 }
 
-/* A message is a write to memory, which only a bus master may make. */
+/* A message is a write to memory, and only a bus master may write to memory. */
 static void test_bus_master(void **state)
 {
 	(void)state;

@@ -241,7 +241,7 @@ static void test_unpop(void **state)
 	assert_int_equal(used_index(b), 1);
 }
 
-/* Several requests appear at once. */
+/* The driver sees several used requests at once. */
 static void test_put_and_publish(void **state)
 {
 	struct bench *b = *state;
@@ -289,7 +289,7 @@ static void test_held(void **state)
 	virtq_drop(&b->rq);
 }
 
-/* ---- what the detector is told ---- */
+/* ---- reports to the detector ---- */
 
 struct told {
 	struct device_access segment[8];
@@ -342,7 +342,7 @@ static void test_flight(void **state)
 	virtq_push(&b->rq, 5);
 	assert_false(dma_busy(&b->dma));
 
-	/* The last byte to write, in a segment that has others before it. */
+	/* The last byte to write is in a segment after others. */
 	desc(b, DESC, 2, DATA, 16, NEXT, 5);
 	desc(b, DESC, 5, DATA + 0x1000, 32, NEXT | WRITE, 0);
 	desc(b, DESC, 0, DATA + 0x2000, 64, WRITE, 0);
@@ -356,7 +356,8 @@ static void test_flight(void **state)
 	virtq_push(&b->rq, 1);
 	assert_false(dma_busy(&b->dma));
 
-	/* The start of a segment and its last byte; and all of it. */
+	/* The device writes the first `len` bytes of a segment and its last byte, the status. With 8 that is the whole segment.
+	 */
 	for (uint32_t len = 3; len <= 8; len += 5) {
 		desc(b, DESC, 2, DATA, 16, NEXT, 5);
 		desc(b, DESC, 5, DATA + 0x1000, 8, WRITE, 0);
@@ -388,7 +389,7 @@ static void count_load(void *ctx, const struct device_access *access)
 		loads_of_ring[gpa / 2]++;
 }
 
-/* The guest may change a field after the device has looked at it, so no field is read a second time. */
+/* The guest may change a field after the device has read it, so the device reads no field twice. */
 static void test_each_field_is_read_once(void **state)
 {
 	struct bench *b = *state;
@@ -443,7 +444,7 @@ static void test_interrupt_at_event(void **state)
 	assert_int_equal(b->interrupts, 1);
 }
 
-/* Both indices go through 65535 several times, and each look at the ring's end wants the right notification. */
+/* Both indices wrap at 65536 several times, and the event index is right at each end of the ring. */
 static void test_indices_wrap(void **state)
 {
 	struct bench *b = *state;
@@ -460,7 +461,7 @@ static void test_indices_wrap(void **state)
 	assert_false(b->broken);
 }
 
-/* While requests are there, the driver is not asked for notifications: the event index stays behind. */
+/* While the queue has requests, the device wants no notifications: it does not advance the event index. */
 static void test_kicks_suppressed(void **state)
 {
 	struct bench *b = *state;
@@ -505,7 +506,7 @@ static void test_without_event_index(void **state)
 	assert_int_equal(get(b, USED, 2), 0);
 }
 
-/* A device that serves 65536 requests without virtq_interrupt() has not lost the interrupt that the driver waits for. */
+/* If a device serves 65536 requests without virtq_interrupt(), the interrupt for which the driver waits is not lost. */
 static void test_late_interrupt(void **state)
 {
 	struct bench *b = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest RAM: the one accessor every guest-given address goes through, and the address map the guest is told. */
+/* Guest RAM: the only accessor for addresses from the guest, and the address map that the guest gets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static void test_accessor(void **state)
 	uint8_t *host;
 
 	(void)state;
-	assert_int_equal(ram_map(&ram, GIB(5), &err), 0); /* lazily: more than many a machine has */
+	assert_int_equal(ram_map(&ram, GIB(5), &err), 0); /* mapped lazily, so the size may exceed the host's memory */
 	host = ram.host;
 	assert_ptr_equal(ram_at(&ram, 0, 1), host);
 	assert_ptr_equal(ram_at(&ram, GIB(3) - 1, 1), host + GIB(3) - 1);
@@ -69,8 +69,8 @@ static void test_small_has_no_high_memory(void **state)
 }
 
 /*
- * The entries ascend without overlap. Each entry of type RAM is RAM for ram_at(), too. Their sum is the size that was asked
- * for, less the legacy area.
+ * The entries ascend without overlap. ram_at() accepts each entry of type RAM. Their sum is the requested size without the
+ * legacy area.
  */
 static void check_map(uint64_t size)
 {

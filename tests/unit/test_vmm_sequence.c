@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cards and their workers under a hostile guest of several CPUs: the inputs of the fuzz target "sequence", and sequences by a
- * generator with a fixed seed. Each check is in tests/fuzz/sequence.h. This program is there for ThreadSanitizer, which cannot
- * be linked to libFuzzer's targets: make SAN=thread build/san-thread/unit/test_vmm_sequence.
+ * PCI devices and their workers with a hostile guest of several CPUs: the inputs of the fuzz target "sequence", and sequences
+ * from a generator with a fixed seed. All checks are in tests/fuzz/sequence.h. The purpose of this program is ThreadSanitizer,
+ * which cannot be linked to libFuzzer's targets: make SAN=thread build/san-thread/unit/test_vmm_sequence.
  *
- * SEQUENCES: how many are generated, other than 60. SEED: the first one's seed, other than 1.
+ * The environment variable SEQUENCES sets the number of generated sequences (60), and SEED the seed of the first one (1).
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -24,8 +24,8 @@
 uint8_t guest_ram[SEQ_RAM] __attribute__((aligned(4096)));
 
 /*
- * The guest's CPUs and the devices access guest memory as they like. No other race is passed over. The name is that of the
- * variable, since all accesses of a thread of ours have it as their place.
+ * The guest's CPUs and the devices access guest memory without synchronisation. No other race is suppressed. The suppression
+ * names the variable, because ThreadSanitizer reports it as the location of all these accesses.
  */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
@@ -34,7 +34,7 @@ const char *__tsan_default_suppressions(void)
 }
 
 #ifdef __SANITIZE_THREAD__
-/* The ThreadSanitizer of gcc 12 does not know this call: it would take a thread that was joined for one that still runs. */
+/* gcc 12's ThreadSanitizer does not intercept this call, and would take a joined thread for one that still runs. */
 int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock, const struct timespec *until)
 {
 	(void)clock;
